@@ -1,0 +1,66 @@
+# The front door. Everything real is in CMakePresets.json, CMakeLists.txt and scripts/.
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 600
+MAKEFLAGS += --no-print-directory
+
+.DEFAULT_GOAL := build
+.PHONY: build demo test check format tsan coverage bench fuzz install setup clean help
+
+build: ## the optimised tool and libraries, in build/release
+	@command -v cmake >/dev/null || { echo "make: cmake is missing; run scripts/setup --runtime first"; exit 1; }
+	@cmake --preset release
+	@cmake --build --preset release -j $(JOBS) --target product
+
+demo: ## install what is missing, build, and run the demonstration
+	@scripts/setup --runtime
+	@$(MAKE) build
+	@build/release/broad demo
+
+test: ## install what is missing, then all test suites, twice: warnings as errors, and under sanitizers
+	@scripts/setup
+	@scripts/run_tests -j $(JOBS) dev asan
+
+check: ## format, lint, include order, headers, symbols, words, scripts
+	@scripts/setup
+	@scripts/run_checks -j $(JOBS)
+
+format: ## put every source file into the house format
+	@scripts/check_format --fix
+
+tsan: ## the test suites under the thread sanitizer
+	@scripts/setup
+	@scripts/run_tests -j $(JOBS) tsan
+
+coverage: ## which lines the test suites run, in build/coverage/coverage.txt
+	@scripts/setup
+	@scripts/run_tests -j $(JOBS) coverage
+	@scripts/coverage build/coverage
+
+bench: ## the benchmarks
+	@scripts/setup
+	@cmake --preset bench
+	@cmake --build --preset bench -j $(JOBS)
+	@scripts/run_bench build/bench
+
+fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
+	@scripts/setup
+	@cmake --preset fuzz
+	@cmake --build --preset fuzz -j $(JOBS)
+	@scripts/run_fuzz build/fuzz $(FUZZ_SECONDS)
+
+install: ## to PREFIX (/usr/local), honouring DESTDIR
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@cmake --build --preset release -j $(JOBS) --target product
+	@DESTDIR=$(DESTDIR) cmake --install build/release
+
+setup: ## install missing Debian packages
+	@scripts/setup
+
+clean: ## remove what was built
+	@rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16

@@ -1,0 +1,58 @@
+/* broad verify: the certificate against the rows. */
+#include <stdio.h>
+
+#include "cli.h"
+#include "report.h"
+
+static int report_json(const cli_arguments *arguments, const broad_verdict *verdict, size_t rows)
+{
+    json_t *object = cli_json_object("verify");
+    cli_json_put(object, "model", cli_json_text(arguments->positional[0]));
+    cli_json_put(object, "rows", json_integer((json_int_t)rows));
+    cli_json_put(object, "holds", json_boolean(verdict->holds));
+    cli_json_put(object, "layers", json_integer((json_int_t)verdict->layers));
+    cli_json_put(object, "failed_layer", json_integer((json_int_t)verdict->failed_layer));
+    cli_json_put(object, "worst_norm_error", cli_json_real(verdict->worst_norm_error));
+    cli_json_put(object, "product_bound", cli_json_real(verdict->product_bound));
+    cli_json_put(object, "reached", cli_json_real(verdict->reached));
+    cli_json_put(object, "reason", cli_json_text(verdict->reason));
+    return cli_json_print(object);
+}
+
+static void report_text(const broad_verdict *verdict, size_t rows)
+{
+    if (!verdict->holds) {
+        printf("the certificate does NOT hold: %s\n", verdict->reason);
+        return;
+    }
+    printf("the certificate holds: %zu layer%s checked on %zu rows\n", verdict->layers, verdict->layers == 1 ? "" : "s",
+           rows);
+    printf("  norm reached      %.6f of the first\n", verdict->reached);
+    printf("  product of bounds %.6f\n", verdict->product_bound);
+    printf("  largest relative difference to a recorded norm %.1e\n", verdict->worst_norm_error);
+}
+
+int cli_verify(const cli_arguments *arguments)
+{
+    broad_model *model = NULL;
+    broad_data *data = NULL, *training = NULL;
+    broad_verdict verdict = {0};
+    broad_read_options read;
+    size_t threads = 0;
+    int status = cli_threads(&threads, arguments);
+    if (!status) status = broad_model_load(&model, arguments->positional[0]);
+    if (!status) {
+        cli_read_options(&read, arguments);
+        read.model = model;
+        status = broad_data_read(&data, arguments->positional[1], &read);
+    }
+    if (!status) status = broad_data_training_part(&training, data, model);
+    if (!status) status = broad_verify(&verdict, model, training, threads);
+    if (!status && cli_given(arguments, "json")) status = report_json(arguments, &verdict, broad_data_rows(training));
+    else if (!status) report_text(&verdict, broad_data_rows(training));
+    if (!status && !verdict.holds) status = -BROAD_FAILED;
+    broad_data_free(training);
+    broad_data_free(data);
+    broad_model_free(model);
+    return status;
+}

@@ -1,0 +1,364 @@
+/* The table of commands. Parser, help, manual pages, completion and docs/commands.md are made from it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+const char *const cli_tagline = "broad learning: networks that train in seconds and certify their convergence";
+
+const char *const cli_exit_codes = "0\tdone\n"
+                                   "1\tfailed; for verify: the certificate does not hold\n"
+                                   "2\twrong usage\n"
+                                   "65\tbad data\n"
+                                   "66\tno such input\n"
+                                   "70\tinternal error\n"
+                                   "71\tout of memory\n"
+                                   "73\tcannot write\n"
+                                   "74\tinput or output error\n"
+                                   "76\tbad model file\n"
+                                   "130, 143\tinterrupted or terminated; the work so far is saved\n";
+
+/* clang-format off */
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define SECTION(title, array) {title, array, COUNT(array), NULL}
+#define LIBRARY(title, names) {title, NULL, 0, names}
+#define END {NULL, NULL, 0, NULL}
+/* clang-format on */
+
+static const broad_option target_chosen[] = {
+    {"target", 0, "COL", NULL, NULL,
+     "target column, by name or number from 1, or several with commas between; the last one unless given"},
+};
+
+static const broad_option target_like_model[] = {
+    {"target", 0, "COL", NULL, NULL, "target column, where the model's is not to be found"},
+};
+
+static const broad_option target_apart[] = {
+    {"labels", 0, "FILE", NULL, NULL, "targets kept in a file of their own (CSV, NPY, IDX); DATA has inputs only"},
+};
+
+static const broad_option reading[] = {
+    {"group", 0, "COL", NULL, NULL, "column whose equal values stay together in a split; it is not an input"},
+    {"task", 0, "TASK", "auto|classify|regress", "auto",
+     "what the targets are; auto: text makes classes, numbers a regression"},
+    {"missing", 0, "WHAT", "error|mean", "error", "what to do about empty fields: refuse, or use the column's mean"},
+};
+
+static const broad_option text_files[] = {
+    {"header", 0, "WHETHER", "auto|yes|no", "auto", "whether the first line names the columns"},
+    {"separator", 0, "CHAR|auto", NULL, "auto", "between fields: one character, or tab"},
+};
+
+static const broad_option testing[] = {
+    {"holdout", 0, "FRACTION", NULL, NULL,
+     "keep this part of the rows out of training and test on them: class by class, or by whole groups"},
+    {"test", 0, "DATA", NULL, NULL, "test on the rows of another file"},
+    {"test-labels", 0, "FILE", NULL, NULL, "targets of --test, where --labels is used"},
+};
+
+static const broad_option fit_output[] = {
+    {"output", 'o', "FILE", NULL, "model.broad", "where the model goes; - is standard output"},
+    {"compact", 0, NULL, NULL, NULL, "leave out the random weights: the seed draws them again on loading"},
+};
+
+static const broad_option predict_output[] = {
+    {"output", 'o', "FILE", NULL, "-", "where the predictions go; - is standard output"},
+    {"format", 0, "FORMAT", "csv|jsonl", "csv", "a table, or one JSON object a line"},
+};
+
+static const broad_option info_output[] = {
+    {"layers", 0, NULL, NULL, NULL, "list every layer of the certificate"},
+};
+
+static const broad_option help_output[] = {
+    {"man", 0, NULL, NULL, NULL, "print the manual page of COMMAND, or of broad itself, as man(7) source"},
+    {"write-man", 0, "DIR", NULL, NULL, "write all manual pages into DIR"},
+    {"completion", 0, "SHELL", "bash|zsh|fish", NULL, "print the completion script for a shell"},
+    {"markdown", 0, NULL, NULL, NULL, "print the reference of all commands as Markdown"},
+};
+
+static const broad_option common[] = {
+    {"json", 0, NULL, NULL, NULL, "print the result as one JSON object"},
+    {"quiet", 'q', NULL, NULL, NULL, "no progress and no remarks"},
+    {"help", 'h', NULL, NULL, NULL, "print help on this command"},
+};
+
+static const cli_section fit_sections[] = {
+    SECTION("Output", fit_output),
+    SECTION("Reading DATA", target_chosen),
+    SECTION("Reading DATA", target_apart),
+    SECTION("Reading DATA", reading),
+    SECTION("Reading DATA", text_files),
+    SECTION("Testing", testing),
+    LIBRARY("Network", "*"),
+    LIBRARY("Supervision", "supervise gamma tries range-steps relax relax-count select"),
+    LIBRARY("Run", "seed threads"),
+    SECTION("Common", common),
+    END,
+};
+static const cli_section predict_sections[] = {
+    SECTION("Output", predict_output),
+    SECTION("Reading DATA", text_files),
+    LIBRARY("Run", "threads"),
+    SECTION("Common", common),
+    END,
+};
+static const cli_section like_model_sections[] = {
+    SECTION("Reading DATA", target_like_model),
+    SECTION("Reading DATA", target_apart),
+    SECTION("Reading DATA", text_files),
+    LIBRARY("Run", "threads"),
+    SECTION("Common", common),
+    END,
+};
+static const cli_section info_sections[] = {SECTION("Output", info_output), SECTION("Common", common), END};
+static const cli_section demo_sections[] = {LIBRARY("Run", "seed threads"), SECTION("Common", common), END};
+static const cli_section help_sections[] = {SECTION("Output", help_output), SECTION("Common", common), END};
+static const cli_section common_sections[] = {SECTION("Common", common), END};
+
+/* clang-format off */
+static const cli_command commands[] = {
+    {
+        .name = "fit",
+        .purpose = "train a network and save it with its certificate",
+        .positional = "DATA",
+        .fewest = 1,
+        .most = 1,
+        .computes = 1,
+        .run = cli_fit,
+        .sections = fit_sections,
+        .description = "DATA is a CSV, LIBSVM, NPY or IDX file, plain or gzipped, or - for standard input; the "
+                       "format is found from the content. The last column is the target unless --target or --labels "
+                       "says otherwise. Text targets are classes, and so are the whole numbers of LIBSVM files and "
+                       "of binary label files; other numbers are a regression; --task decides otherwise. Layers of "
+                       "random nodes are added one by one, each fitted to what the earlier ones left, and each kept "
+                       "only if it passes the supervision test; every layer's figures go into the model as a "
+                       "certificate that 'broad verify' can check. When no more layers pass, the run ends as "
+                       "'stalled' with a valid model. An interrupt ends it early and saves the model so far.",
+        .examples = {
+            {"broad fit iris.csv --holdout 0.3", "train on 70 % of the rows, test on the rest, write model.broad"},
+            {"broad fit house.csv --target price -o house.broad", "predict the numbers of one column"},
+            {"broad fit train.npy --labels labels.npy --task classify", "inputs and targets in separate files"},
+            {"broad fit scans.csv --group patient --holdout 0.3", "no patient on both sides of the split"},
+            {"broad fit iris.csv --preset paper --kind brls --json", "as in the paper, unsupervised, for a program"},
+        },
+    },
+    {
+        .name = "predict",
+        .purpose = "apply a model to rows",
+        .positional = "MODEL DATA",
+        .fewest = 2,
+        .most = 2,
+        .computes = 1,
+        .run = cli_predict,
+        .sections = predict_sections,
+        .description = "Prints one line for each row of DATA: its number, then the label and a score for each class, "
+                       "or the value of each target. Columns are found by the names the model was trained with, or "
+                       "by place where DATA has no header; a target column may be there or not.",
+        .examples = {
+            {"broad predict model.broad new.csv", "a CSV table on standard output"},
+            {"broad predict model.broad new.csv -o out.csv", "the same into a file, complete or not at all"},
+            {"zcat new.csv.gz | broad predict model.broad - --format jsonl", "rows from standard input, JSON lines"},
+        },
+    },
+    {
+        .name = "eval",
+        .purpose = "measure a model on rows with known targets",
+        .positional = "MODEL DATA",
+        .fewest = 2,
+        .most = 2,
+        .computes = 1,
+        .run = cli_eval,
+        .sections = like_model_sections,
+        .description = "Prints accuracy, precision, recall, F1 and error rates with the confusion table, or RMSE, "
+                       "MAE and R2. With two classes the measures are of the positive one; with more, the mean over "
+                       "the classes.",
+        .examples = {
+            {"broad eval model.broad test.csv", "figures to read"},
+            {"broad eval model.broad test.csv --json", "figures for a program"},
+        },
+    },
+    {
+        .name = "info",
+        .purpose = "show what a model file holds",
+        .positional = "MODEL",
+        .fewest = 1,
+        .most = 1,
+        .run = cli_info,
+        .sections = info_sections,
+        .description = "Prints how the model was trained, what it expects and the certificate of its layers. The "
+                       "file is checked completely on loading.",
+        .examples = {
+            {"broad info model.broad", "an overview"},
+            {"broad info model.broad --layers", "with every layer"},
+            {"broad info model.broad --json", "every setting and the certificate"},
+        },
+    },
+    {
+        .name = "verify",
+        .purpose = "check a model's certificate against the training rows",
+        .positional = "MODEL DATA",
+        .fewest = 2,
+        .most = 2,
+        .computes = 1,
+        .run = cli_verify,
+        .sections = like_model_sections,
+        .description = "Recomputes the norm after every layer from DATA by plain loops that share no code with "
+                       "training, and checks every inequality of the certificate and the product of the bounds. DATA "
+                       "is the file the model was trained on; where a part of it was kept out of training, that part "
+                       "is left out again. Exit code 0: it holds; 1: it does not, with the reason.",
+        .examples = {
+            {"broad verify model.broad iris.csv", "after 'broad fit iris.csv'"},
+        },
+    },
+    {
+        .name = "demo",
+        .purpose = "show it all on two spirals",
+        .positional = "[DIR]",
+        .most = 1,
+        .computes = 1,
+        .run = cli_demo,
+        .sections = demo_sections,
+        .description = "Makes a table of two intertwined spirals in noise, trains BRLS and BSCRLS side by side, "
+                       "compares them on rows kept apart, saves and verifies the model, predicts some points and "
+                       "draws a picture. Everything goes into DIR, ./broad-demo unless given.",
+        .examples = {
+            {"broad demo", "takes some seconds"},
+        },
+    },
+    {
+        .name = "doctor",
+        .purpose = "check this machine and the linear algebra below",
+        .positional = "",
+        .computes = 1,
+        .run = cli_doctor,
+        .sections = common_sections,
+        .description = "Prints version, processor, memory, the BLAS in use with the kernels it chose and the best it "
+                       "could choose, its measured speed, and whether its results agree with plain C. Advice follows "
+                       "where something can be better.",
+        .examples = {
+            {"broad doctor", "when training seems slow"},
+        },
+    },
+    {
+        .name = "version",
+        .purpose = "print the version",
+        .positional = "",
+        .run = cli_version,
+        .sections = common_sections,
+        .description = "Prints the version.",
+        .examples = {
+            {"broad version", NULL},
+        },
+    },
+    {
+        .name = "help",
+        .purpose = "explain a command; make manual pages and completion",
+        .positional = "[COMMAND]",
+        .most = 1,
+        .run = cli_help,
+        .sections = help_sections,
+        .description = "Prints help made from the tool's own table of commands and options, in the form asked for.",
+        .examples = {
+            {"broad help fit", "the options of one command"},
+            {"broad help --man fit | man -l -", "its manual page"},
+            {"source <(broad help --completion bash)", "completion in this shell"},
+            {"broad help --write-man ~/.local/share/man/man1", "all manual pages"},
+        },
+    },
+};
+/* clang-format on */
+
+size_t cli_command_count(void) { return COUNT(commands); }
+
+const cli_command *cli_command_at(size_t index) { return index < COUNT(commands) ? &commands[index] : NULL; }
+
+const cli_command *cli_command_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT(commands); i++)
+        if (strcmp(commands[i].name, name) == 0) return &commands[i];
+    return NULL;
+}
+
+int cli_command_named(const cli_command **out, const char *name)
+{
+    const char *names[COUNT(commands)];
+    for (size_t i = 0; i < COUNT(commands); i++) names[i] = commands[i].name;
+    *out = cli_command_find(name);
+    if (*out) return BROAD_OK;
+    const char *nearest = cli_nearest(name, names, COUNT(commands));
+    return cli_fail(BROAD_USAGE, "there is no command '%.100s'%s%s%s (see 'broad help')", name,
+                    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+/* Whether `names`, with blanks between, has the name. */
+static int names_have(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    while (names && *names) {
+        size_t word = strcspn(names, " ");
+        if (word == length && memcmp(names, name, length) == 0) return 1;
+        names += word + strspn(names + word, " ");
+    }
+    return 0;
+}
+
+static int named_elsewhere(const cli_command *command, const char *name)
+{
+    for (const cli_section *section = command->sections; section->title; section++)
+        if (names_have(section->library, name)) return 1;
+    return 0;
+}
+
+int cli_section_starts(const cli_command *command, const cli_section *section)
+{
+    return section == command->sections || strcmp(section->title, section[-1].title) != 0;
+}
+
+size_t cli_section_options(const broad_option **out, const cli_command *command, const cli_section *section)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < section->count && count < CLI_OPTIONS_MAX; i++) out[count++] = &section->options[i];
+    for (size_t i = 0; section->library && i < broad_option_count() && count < CLI_OPTIONS_MAX; i++) {
+        const broad_option *option = broad_option_at(i);
+        int all = strcmp(section->library, "*") == 0;
+        if (all ? !named_elsewhere(command, option->name) : names_have(section->library, option->name))
+            out[count++] = option;
+    }
+    return count;
+}
+
+size_t cli_command_options(const broad_option **out, const cli_command *command)
+{
+    size_t count = 0;
+    for (const cli_section *section = command->sections; section->title; section++) {
+        const broad_option *some[CLI_OPTIONS_MAX];
+        size_t more = cli_section_options(some, command, section);
+        for (size_t i = 0; i < more && count < CLI_OPTIONS_MAX; i++) out[count++] = some[i];
+    }
+    return count;
+}
+
+const broad_option *cli_library_option(const char *name)
+{
+    for (size_t i = 0; i < broad_option_count(); i++)
+        if (strcmp(broad_option_at(i)->name, name) == 0) return broad_option_at(i);
+    return NULL;
+}
+
+void cli_option_default(char *out, size_t bytes, const broad_option *option)
+{
+    broad_options options;
+    char automatic[256] = "", paper[256] = "";
+    if (option->standard || cli_library_option(option->name) != option) {
+        snprintf(out, bytes, "%s", option->standard ? option->standard : "");
+        return;
+    }
+    broad_options_init(&options);
+    if (broad_options_get(automatic, sizeof automatic, &options, option->name)) automatic[0] = 0;
+    broad_options_preset(&options, BROAD_PRESET_PAPER);
+    if (broad_options_get(paper, sizeof paper, &options, option->name)) paper[0] = 0;
+    if (strcmp(automatic, paper) == 0) snprintf(out, bytes, "%s", automatic);
+    else snprintf(out, bytes, "%s, in preset paper %s", automatic, paper);
+}

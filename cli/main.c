@@ -1,0 +1,87 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "json.h"
+
+/* OpenBLAS chooses its kernels when it is loaded, and an old one takes poor ones for a processor it does not know. The
+ * environment can say better, but only before loading: so the tool starts itself once more with that said. */
+static void restart_with_best_kernels(char **words)
+{
+    broad_machine machine;
+    if (getenv("OPENBLAS_CORETYPE") || getenv("BROAD_REEXEC")) return;
+    if (broad_machine_inspect(&machine, 0) || !machine.blas_core || !machine.best_core) return;
+    if (!machine.best_core[0] || strcmp(machine.blas_core, machine.best_core) == 0) return;
+    if (setenv("OPENBLAS_CORETYPE", machine.best_core, 1) || setenv("BROAD_REEXEC", "1", 1)) return;
+    setenv("OPENBLAS_NUM_THREADS", "1", 0);
+    execv("/proc/self/exe", words);
+    unsetenv("OPENBLAS_CORETYPE"); /* no second start to be had: go on as we are */
+}
+
+static int wants_json(int count, char **words)
+{
+    for (int i = 1; i < count && strcmp(words[i], "--"); i++)
+        if (strcmp(words[i], "--json") == 0) return 1;
+    return 0;
+}
+
+static void print_error_json(const char *command, int status)
+{
+    json_t *object = cli_json_object(command);
+    json_t *error = json_object();
+    cli_json_put(error, "status", cli_json_text(broad_status_name(status)));
+    cli_json_put(error, "code", json_integer(-status));
+    cli_json_put(error, "message", cli_json_text(cli_message()));
+    cli_json_put(object, "error", error);
+    cli_json_print(object);
+}
+
+static int dispatch(int count, char **words, const char **out_name)
+{
+    const char *word = words[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) word = "help";
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) word = "version";
+    const cli_command *command = NULL;
+    cli_arguments arguments;
+    int status = cli_command_named(&command, word);
+    if (status) return status;
+    *out_name = command->name;
+    status = cli_arguments_parse(&arguments, command, count - 2, words + 2);
+    if (status) return status;
+    if (cli_given(&arguments, "help") && command->run != cli_help) {
+        cli_print_command(command);
+        return BROAD_OK;
+    }
+    if (command->computes) restart_with_best_kernels(words);
+    return command->run(&arguments);
+}
+
+/* Output that was buffered and could not be written is known only now; the reason may have been lost on the way. */
+static int finish_output(int status)
+{
+    errno = 0;
+    int failed = fflush(stdout) || ferror(stdout);
+    if (!failed || status < 0) return status;
+    fprintf(stderr, "broad: cannot write to standard output%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
+    return BROAD_IO;
+}
+
+int main(int count, char **words)
+{
+    const char *name = "";
+    if (count < 2) {
+        cli_print_overview();
+        return finish_output(BROAD_OK) ? -BROAD_IO : -BROAD_USAGE;
+    }
+    int status = dispatch(count, words, &name);
+    if (status < 0) {
+        fflush(stdout);
+        fprintf(stderr, "broad: %s\n", cli_message());
+        if (wants_json(count, words)) print_error_json(name, status);
+    }
+    status = finish_output(status);
+    return status < 0 ? -status : status;
+}

@@ -1,0 +1,99 @@
+#include "progress.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void note_signal(int signal_number) { interrupted = signal_number; }
+
+/* SA_RESETHAND: whoever asks twice means it. */
+static void catch_signals(void (*handler)(int))
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+int cli_interrupted(void) { return interrupted; }
+
+static void format_duration(char *out, size_t bytes, double seconds)
+{
+    unsigned long whole = (unsigned long)(seconds + 0.5);
+    if (seconds < 60) snprintf(out, bytes, "%.1f s", seconds);
+    else if (whole < 3600) snprintf(out, bytes, "%lu:%02lu", whole / 60, whole % 60);
+    else snprintf(out, bytes, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize window;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) || window.ws_col == 0) return 80;
+    return window.ws_col;
+}
+
+static void draw_bar(const broad_progress *state, size_t width)
+{
+    size_t full = state->total ? width * state->done / state->total : 0;
+    fputc('[', stderr);
+    for (size_t i = 0; i < width; i++) fputc(i < full ? '#' : '.', stderr);
+    fputs("] ", stderr);
+}
+
+static void draw(cli_progress *progress, const broad_progress *state, double now)
+{
+    char elapsed[32], left[32] = "", text[160];
+    format_duration(elapsed, sizeof elapsed, now - progress->start);
+    if (state->done > 0 && state->total > state->done) {
+        double each = (now - progress->layers_start) / (double)state->done;
+        snprintf(left, sizeof left, ", left ");
+        format_duration(left + 7, sizeof left - 7, each * (double)(state->total - state->done));
+    }
+    double norm = state->first_norm > 0 ? state->norm / state->first_norm : 1;
+    snprintf(text, sizeof text, "%s %zu/%zu, draw %zu, ||E|| %.4f of the first, %s%s", state->stage ? state->stage : "",
+             state->done, state->total, state->draws, norm, elapsed, left);
+    size_t used = strlen(progress->label) + strlen(text) + 6, columns = terminal_width();
+    fprintf(stderr, "\r\033[K%s ", progress->label);
+    if (columns > used + 8) draw_bar(state, columns - used < 30 ? columns - used : 30);
+    fprintf(stderr, "%.*s", (int)(columns > strlen(progress->label) + 3 ? columns - strlen(progress->label) - 3 : 0),
+            text);
+    fflush(stderr);
+    progress->drawn = 1;
+    progress->last = now;
+}
+
+static int on_progress(const broad_progress *state, void *context)
+{
+    cli_progress *progress = context;
+    double now = cli_seconds();
+    if (progress->layers_start == 0 && state->stage && strcmp(state->stage, "layers") == 0)
+        progress->layers_start = now;
+    if (progress->visible && (now - progress->last > 0.1 || state->done == state->total)) draw(progress, state, now);
+    return interrupted != 0;
+}
+
+void cli_progress_begin(cli_progress *out, broad_options *options, const char *label, const cli_arguments *arguments)
+{
+    memset(out, 0, sizeof *out);
+    out->label = label;
+    out->visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet");
+    out->start = cli_seconds();
+    options->progress = on_progress;
+    options->progress_context = out;
+    catch_signals(note_signal);
+}
+
+void cli_progress_end(cli_progress *progress)
+{
+    if (progress->drawn) fputs("\r\033[K", stderr);
+    progress->drawn = 0;
+}
+
+void cli_signals_release(void) { catch_signals(SIG_DFL); }

@@ -1,0 +1,21 @@
+/* The bar of a training run, and interrupts. */
+#ifndef BROAD_CLI_PROGRESS_H
+#define BROAD_CLI_PROGRESS_H
+
+#include "cli.h"
+
+typedef struct cli_progress {
+    const char *label;
+    int visible, drawn;
+    double start, layers_start, last;
+} cli_progress;
+
+/* Hooks itself into the options, which must not outlive it. The bar is drawn if standard error is a terminal. Until
+ * cli_signals_release(), SIGINT and SIGTERM end the run early, and a second one ends the process. */
+void cli_progress_begin(cli_progress *out, broad_options *options, const char *label, const cli_arguments *arguments);
+void cli_progress_end(cli_progress *progress); /* wipes the bar */
+void cli_signals_release(void);
+/* The signal that asked to stop, 0 if none did. */
+int cli_interrupted(void);
+
+#endif

@@ -1,0 +1,181 @@
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CONFUSION_CLASSES = 16, NAME_COLUMNS = 12 };
+
+const char *cli_kind_name(broad_kind kind)
+{
+    static char name[24];
+    const broad_option *option = cli_library_option("kind");
+    const char *word = option ? option->choices : "";
+    for (int i = 0; i < (int)kind && word; i++) {
+        word = strchr(word, '|');
+        if (word) word++;
+    }
+    snprintf(name, sizeof name, "%.*s", word ? (int)strcspn(word, "|") : 7, word ? word : "unknown");
+    return name;
+}
+
+const char *cli_task_name(broad_task task)
+{
+    return task == BROAD_TASK_CLASSIFY ? "classify" : task == BROAD_TASK_REGRESS ? "regress" : "none";
+}
+
+const char *cli_outcome_name(broad_outcome outcome)
+{
+    switch (outcome) {
+    case BROAD_COMPLETE: return "complete";
+    case BROAD_STALLED: return "stalled";
+    case BROAD_TARGET_REACHED: return "target_reached";
+    case BROAD_STOPPED: return "stopped";
+    }
+    return "unknown";
+}
+
+/* ---- JSON ---- */
+
+json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), const broad_model *model, size_t count)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < count; i++) cli_json_append(names, cli_json_text(name_at(model, i)));
+    return names;
+}
+
+static json_t *confusion_json(const broad_metrics *metrics)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < metrics->classes; i++) {
+        json_t *row = json_array();
+        for (size_t j = 0; j < metrics->classes; j++)
+            cli_json_append(row, json_integer((json_int_t)metrics->confusion[i * metrics->classes + j]));
+        cli_json_append(rows, row);
+    }
+    return rows;
+}
+
+json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "rows", json_integer((json_int_t)metrics->rows));
+    if (metrics->task == BROAD_TASK_REGRESS) {
+        cli_json_put(object, "rmse", cli_json_real(metrics->rmse));
+        cli_json_put(object, "mae", cli_json_real(metrics->mae));
+        cli_json_put(object, "r2", cli_json_real(metrics->r2));
+        return object;
+    }
+    cli_json_put(object, "accuracy", cli_json_real(metrics->accuracy));
+    cli_json_put(object, "precision", cli_json_real(metrics->precision));
+    cli_json_put(object, "recall", cli_json_real(metrics->recall));
+    cli_json_put(object, "f1", cli_json_real(metrics->f1));
+    cli_json_put(object, "false_positive", cli_json_real(metrics->false_positive));
+    cli_json_put(object, "false_negative", cli_json_real(metrics->false_negative));
+    if (metrics->classes == 2)
+        cli_json_put(object, "positive", cli_json_text(broad_model_output_name(model, broad_model_positive(model))));
+    cli_json_put(object, "classes", cli_names_json(broad_model_output_name, model, metrics->classes));
+    if (metrics->confusion) cli_json_put(object, "confusion", confusion_json(metrics));
+    return object;
+}
+
+static json_t *layer_json(const broad_layer *layer)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "origin", cli_json_text(layer->origin));
+    cli_json_put(object, "width", json_integer((json_int_t)layer->width));
+    cli_json_put(object, "rows", json_integer((json_int_t)layer->rows));
+    cli_json_put(object, "gamma", cli_json_real(layer->gamma));
+    cli_json_put(object, "mu", cli_json_real(layer->mu));
+    cli_json_put(object, "bound", cli_json_real(layer->bound));
+    cli_json_put(object, "norm_before", cli_json_real(layer->norm_before));
+    cli_json_put(object, "norm_after", cli_json_real(layer->norm_after));
+    cli_json_put(object, "ratio", cli_json_real(layer->ratio));
+    cli_json_put(object, "tested", cli_json_real(layer->tested));
+    cli_json_put(object, "lambda", cli_json_real(layer->lambda));
+    cli_json_put(object, "range", cli_json_real(layer->range));
+    cli_json_put(object, "tries", json_integer((json_int_t)layer->tries));
+    cli_json_put(object, "relaxed", json_integer((json_int_t)layer->relaxed));
+    cli_json_put(object, "test", cli_json_text(layer->test));
+    cli_json_put(object, "passed", json_boolean(layer->passed));
+    return object;
+}
+
+json_t *cli_layers_json(const broad_model *model)
+{
+    json_t *layers = json_array();
+    for (size_t i = 0; i < broad_model_layers(model); i++) {
+        broad_layer layer;
+        if (broad_model_layer(&layer, model, i) == BROAD_OK) cli_json_append(layers, layer_json(&layer));
+    }
+    return layers;
+}
+
+/* ---- text ---- */
+
+void cli_metrics_line(char *out, size_t bytes, const broad_metrics *metrics)
+{
+    if (metrics->task == BROAD_TASK_REGRESS)
+        snprintf(out, bytes, "RMSE %.6g, MAE %.6g, R2 %.4f", metrics->rmse, metrics->mae, metrics->r2);
+    else
+        snprintf(out, bytes, "accuracy %.4f, precision %.4f, recall %.4f, F1 %.4f", metrics->accuracy,
+                 metrics->precision, metrics->recall, metrics->f1);
+}
+
+void cli_print_confusion(const broad_metrics *metrics, const broad_model *model)
+{
+    size_t classes = metrics->classes;
+    if (!metrics->confusion || classes > CONFUSION_CLASSES) return;
+    printf("\nrows: truth, columns: verdict\n%*s", NAME_COLUMNS, "");
+    for (size_t j = 0; j < classes; j++)
+        printf(" %*.*s", NAME_COLUMNS, NAME_COLUMNS, broad_model_output_name(model, j));
+    for (size_t i = 0; i < classes; i++) {
+        printf("\n%*.*s", NAME_COLUMNS, NAME_COLUMNS, broad_model_output_name(model, i));
+        for (size_t j = 0; j < classes; j++) printf(" %*zu", NAME_COLUMNS, metrics->confusion[i * classes + j]);
+    }
+    printf("\n");
+}
+
+/* The first five, then about five spread over the rest, and the last. */
+static int layer_shown(size_t layer, size_t count)
+{
+    return layer < 5 || layer + 1 == count || (layer + 1) % ((count + 4) / 5) == 0;
+}
+
+void cli_print_layers(const broad_model *model, int all)
+{
+    size_t count = broad_model_layers(model), skipped = 0;
+    if (!count) return;
+    printf("  %5s %6s %9s %9s %9s %11s %9s %7s %6s\n", "layer", "width", "gamma", "bound", "tested", "||E||", "lambda",
+           "range", "tries");
+    for (size_t i = 0; i < count; i++) {
+        broad_layer layer;
+        if (broad_model_layer(&layer, model, i)) continue;
+        if (!all && !layer_shown(i, count)) {
+            skipped++;
+            continue;
+        }
+        if (skipped) printf("  %5s\n", "...");
+        skipped = 0;
+        printf("  %5zu %6zu %9.5f %9.5f %9.5f %11.5g %9.1e %7.4g %6zu%s\n", i + 1, layer.width, layer.gamma,
+               layer.bound, layer.tested, layer.norm_after, layer.lambda, layer.range, layer.tries,
+               layer.passed ? "" : "  forced");
+    }
+}
+
+void cli_format_bytes(char *out, size_t bytes, double count)
+{
+    static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+    size_t unit = 0;
+    for (; count >= 1000 && unit < 4; unit++) count /= 1000;
+    snprintf(out, bytes, unit ? "%.1f %s" : "%.0f %s", count, units[unit]);
+}
+
+void cli_format_names(char *out, size_t bytes, const char *(*name_at)(const broad_model *, size_t),
+                      const broad_model *model, size_t count)
+{
+    size_t used = 0, i = 0;
+    out[0] = 0;
+    for (; i < count && i < 8 && used + 60 < bytes; i++)
+        used += (size_t)snprintf(out + used, bytes - used, "%s%.24s", i ? ", " : "", name_at(model, i));
+    if (i < count) snprintf(out + used, bytes - used, " and %zu more", count - i);
+}

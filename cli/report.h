@@ -1,0 +1,26 @@
+/* Metrics and certificates as text and as JSON. */
+#ifndef BROAD_CLI_REPORT_H
+#define BROAD_CLI_REPORT_H
+
+#include "json.h"
+
+/* Words for enum values, from the option tables' choices. */
+const char *cli_kind_name(broad_kind kind);
+const char *cli_task_name(broad_task task);
+const char *cli_outcome_name(broad_outcome outcome);
+
+json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model);
+json_t *cli_layers_json(const broad_model *model);
+json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), const broad_model *model, size_t count);
+
+/* "accuracy 0.9667, ..." without a newline. */
+void cli_metrics_line(char *out, size_t bytes, const broad_metrics *metrics);
+void cli_print_confusion(const broad_metrics *metrics, const broad_model *model);
+/* The table of layers: all, or the first, some and the last. */
+void cli_print_layers(const broad_model *model, int all);
+void cli_format_bytes(char *out, size_t bytes, double count);
+/* "a, b, c and 7 more" */
+void cli_format_names(char *out, size_t bytes, const char *(*name_at)(const broad_model *, size_t),
+                      const broad_model *model, size_t count);
+
+#endif

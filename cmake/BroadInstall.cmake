@@ -1,0 +1,48 @@
+# install: header, both libraries, pkg-config file, CMake package, tool, manual pages, completion.
+include(CMakePackageConfigHelpers)
+
+set(broad_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/broad)
+
+install(FILES include/broad/broad.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/broad)
+install(TARGETS broad_shared EXPORT broadTargets)
+install(TARGETS broad_static EXPORT broadStaticTargets)
+install(EXPORT broadTargets NAMESPACE broad:: DESTINATION ${broad_package_dir})
+install(EXPORT broadStaticTargets NAMESPACE broad:: DESTINATION ${broad_package_dir})
+
+configure_package_config_file(cmake/broadConfig.cmake.in ${PROJECT_BINARY_DIR}/broadConfig.cmake
+    INSTALL_DESTINATION ${broad_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/broadConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/broadConfig.cmake ${PROJECT_BINARY_DIR}/broadConfigVersion.cmake
+    cmake/BroadDependencies.cmake DESTINATION ${broad_package_dir})
+
+# The .pc file finds its folders from its own place, so that a moved tree works.
+file(RELATIVE_PATH broad_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+cmake_path(GET BROAD_OPENBLAS_LIBRARY PARENT_PATH broad_openblas_dir)
+configure_file(cmake/broad.pc.in ${PROJECT_BINARY_DIR}/broad.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/broad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET broad)
+    install(TARGETS broad)
+endif()
+
+# The manual pages and the completion are made by the tool from its own option tables.
+if(TARGET broad AND EXISTS ${PROJECT_SOURCE_DIR}/cli/cmd_help.c)
+    set(broad_pages ${PROJECT_BINARY_DIR}/man)
+    set(broad_completion ${PROJECT_BINARY_DIR}/completion)
+    add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/pages.stamp
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${broad_pages} ${broad_completion}
+        COMMAND broad help --write-man ${broad_pages}
+        COMMAND broad help --completion bash > ${broad_completion}/broad.bash
+        COMMAND broad help --completion zsh > ${broad_completion}/_broad
+        COMMAND broad help --completion fish > ${broad_completion}/broad.fish
+        COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/pages.stamp
+        DEPENDS broad COMMENT "Writing manual pages and completion" VERBATIM)
+    add_custom_target(broad_pages ALL DEPENDS ${PROJECT_BINARY_DIR}/pages.stamp)
+    add_dependencies(product broad_pages)
+
+    install(DIRECTORY ${broad_pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
+    install(FILES ${broad_completion}/broad.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+        RENAME broad)
+    install(FILES ${broad_completion}/_broad DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${broad_completion}/broad.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()

@@ -1,0 +1,345 @@
+/*
+ * broad: broad learning in C.
+ *
+ * Networks of random nodes whose only trained weights come from ridge regression. The centre is BSCRLS: layers of
+ * random nodes, each fitted to the residual that the earlier ones left, each kept only if it passes a supervision
+ * test, so that the training error converges in norm and the model carries a certificate of it.
+ *
+ * Rules that hold for every function here:
+ *  - it returns BROAD_OK or a negative status, and on failure leaves a message for broad_error_message();
+ *  - an out-parameter comes first and is written only on success (handles are set to NULL on failure);
+ *  - nothing is printed, no signal handler is installed, the process is never ended;
+ *  - a loaded model may be used for prediction by any number of threads at once.
+ */
+#ifndef BROAD_BROAD_H
+#define BROAD_BROAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define BROAD_API __attribute__((visibility("default")))
+#else
+#define BROAD_API
+#endif
+
+/* ---- status ---------------------------------------------------------------------------------------------------- */
+
+/* One list makes the enum, the names and the texts. A status is minus the exit code of the command-line tool. */
+#define BROAD_STATUS_LIST(X)                                                                                           \
+    X(BROAD_OK, 0, "ok", "done")                                                                                       \
+    X(BROAD_FAILED, -1, "failed", "the operation failed")                                                              \
+    X(BROAD_USAGE, -2, "usage", "wrong usage")                                                                         \
+    X(BROAD_BAD_DATA, -65, "bad_data", "bad data")                                                                     \
+    X(BROAD_NO_INPUT, -66, "no_input", "no such input")                                                                \
+    X(BROAD_BUG, -70, "bug", "internal error")                                                                         \
+    X(BROAD_NO_MEMORY, -71, "no_memory", "out of memory")                                                              \
+    X(BROAD_CANNOT_WRITE, -73, "cannot_write", "cannot write")                                                         \
+    X(BROAD_IO, -74, "io", "input or output error")                                                                    \
+    X(BROAD_BAD_MODEL, -76, "bad_model", "bad model file")                                                             \
+    X(BROAD_INTERRUPTED, -130, "interrupted", "interrupted")
+
+#define BROAD_STATUS_ENUM(name, value, word, text) name = value,
+typedef enum broad_status { BROAD_STATUS_LIST(BROAD_STATUS_ENUM) } broad_status;
+
+/* The last failure's message in this thread: what is wrong, where, and what to do. Never NULL. */
+BROAD_API const char *broad_error_message(void);
+BROAD_API const char *broad_status_name(int status); /* "bad_data" */
+BROAD_API const char *broad_status_text(int status); /* "bad data" */
+
+BROAD_API const char *broad_version(void);           /* "0.1.0" */
+
+/* Memory for everything the library allocates from now on. NULL restores the C library's. Set it before anything else. */
+typedef struct broad_allocator {
+    void *(*allocate)(size_t bytes, void *context);
+    void (*release)(void *block, void *context);
+    void *context;
+} broad_allocator;
+
+BROAD_API void broad_set_allocator(const broad_allocator *allocator);
+BROAD_API void broad_free(void *block); /* frees what a function here handed out as a plain block */
+
+/* ---- choices --------------------------------------------------------------------------------------------------- */
+
+typedef enum broad_kind { BROAD_KIND_BSCRLS, BROAD_KIND_BRLS } broad_kind;
+typedef enum broad_preset { BROAD_PRESET_AUTO, BROAD_PRESET_PAPER } broad_preset;
+typedef enum broad_task { BROAD_TASK_AUTO, BROAD_TASK_CLASSIFY, BROAD_TASK_REGRESS } broad_task;
+
+typedef enum broad_activation {
+    BROAD_SIGMOID,
+    BROAD_TANH,
+    BROAD_RELU,
+    BROAD_SINE,
+    BROAD_GAUSSIAN,
+    BROAD_IDENTITY
+} broad_activation;
+
+/* What a candidate layer must show before it is kept; see docs/mathematics.md. */
+typedef enum broad_supervise {
+    BROAD_SUPERVISE_RESIDUAL, /* ||E - KW|| <= (gamma + mu) ||E||                                           */
+    BROAD_SUPERVISE_LOO,      /* the same with leave-one-out residuals                                     */
+    BROAD_SUPERVISE_OPERATOR, /* the paper's inequality on the residual operator itself                    */
+    BROAD_SUPERVISE_NONE      /* every layer is kept                                                       */
+} broad_supervise;
+
+typedef enum broad_gamma_form { BROAD_GAMMA_HARMONIC, BROAD_GAMMA_CONSTANT, BROAD_GAMMA_LIST } broad_gamma_form;
+typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select;
+typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad_range_unit;
+typedef enum broad_scale { BROAD_SCALE_NONE, BROAD_SCALE_MINMAX, BROAD_SCALE_STANDARD } broad_scale;
+typedef enum broad_missing { BROAD_MISSING_ERROR, BROAD_MISSING_MEAN } broad_missing;
+
+typedef enum broad_outcome {
+    BROAD_COMPLETE,      /* all layers asked for are there                            */
+    BROAD_STALLED,       /* no candidate passed the test; the model so far is valid   */
+    BROAD_TARGET_REACHED,/* a stop rule was met                                       */
+    BROAD_STOPPED        /* the progress function asked to stop                       */
+} broad_outcome;
+
+/* ---- options --------------------------------------------------------------------------------------------------- */
+
+typedef struct broad_progress {
+    const char *stage;   /* "features", "layers", ...             */
+    size_t done, total;  /* layers so far and asked for           */
+    size_t draws;        /* draws tried for the layer at hand     */
+    double norm;         /* ||E|| so far                          */
+    double first_norm;   /* ||E_0||                               */
+} broad_progress;
+
+/* Called between layers and between draws, always from the thread that called in. Non-zero ends the run early; the
+ * model so far is complete and valid, its outcome BROAD_STOPPED. */
+typedef int (*broad_progress_function)(const broad_progress *progress, void *context);
+
+#define BROAD_LIST_MAX 256 /* most values in a list option */
+
+/* Plain values, copied freely. broad_options_init() fills in preset `auto`. */
+typedef struct broad_options {
+    size_t size; /* sizeof(broad_options) */
+    broad_kind kind;
+    broad_preset preset;
+    uint64_t seed;
+    size_t threads; /* 0: as many as there are processors */
+
+    size_t feature_groups, feature_nodes;  /* n groups of k nodes     */
+    size_t enhance_nodes, enhance_layers;  /* q nodes in each of m layers */
+    broad_activation activation;           /* of the enhancement nodes */
+    broad_activation feature_activation;
+
+    broad_scale scale;        /* of the inputs, from the training rows  */
+    broad_scale scale_target; /* of the targets of a regression         */
+
+    int lambda_auto; /* per layer by leave-one-out          */
+    double lambda;
+    int range_auto;  /* by leave-one-out over a small grid  */
+    double range;
+    broad_range_unit range_unit;
+
+    broad_supervise supervise;
+    broad_gamma_form gamma_form;
+    size_t gamma_count;
+    double gamma[BROAD_LIST_MAX]; /* the constant, the harmonic's c, or the list */
+    size_t tries;                 /* draws a range                               */
+    size_t range_steps_count;
+    double range_steps[BROAD_LIST_MAX]; /* multiples of the range, in the order tried */
+    double relax;                       /* gamma <- gamma + relax (1 - gamma)         */
+    size_t relax_count;                 /* at most so often                           */
+    broad_select select;
+
+    const char *positive; /* the class that precision and recall speak of; NULL: the last one. Copied by broad_fit() */
+
+    broad_progress_function progress;
+    void *progress_context;
+} broad_options;
+
+BROAD_API void broad_options_init(broad_options *out);
+/* Sets every field that the preset speaks of; kind, seed, threads, positive and progress stay. */
+BROAD_API int broad_options_preset(broad_options *options, broad_preset preset);
+/* Sets one option from text, by the names of the option table: broad_options_set(&o, "lambda", "1e-8"). */
+BROAD_API int broad_options_set(broad_options *options, const char *name, const char *value);
+/* The value of one option as text that broad_options_set() reads back; "" where there is none. */
+BROAD_API int broad_options_get(char *out, size_t bytes, const broad_options *options, const char *name);
+
+/* The option table: parser, help, manual, completion and bindings are made from it. */
+typedef struct broad_option {
+    const char *name;     /* "lambda": --lambda on the command line                          */
+    char letter;          /* 'o' for -o, or 0                                                */
+    const char *argument; /* "NUMBER|auto"; NULL for a switch                                */
+    const char *choices;  /* "first|best" where only these are allowed, else NULL            */
+    const char *standard; /* the default, as text; NULL when it depends on the preset or there is none */
+    const char *help;     /* one line                                                        */
+} broad_option;
+
+BROAD_API size_t broad_option_count(void);
+BROAD_API const broad_option *broad_option_at(size_t index);
+
+/* ---- data ------------------------------------------------------------------------------------------------------ */
+
+/* Rows of numbers with their targets. Immutable once made. */
+typedef struct broad_data broad_data;
+typedef struct broad_model broad_model;
+
+typedef struct broad_read_options {
+    size_t size;
+    const char *target;    /* column name, number from 1, or a comma-separated list; NULL: the last column      */
+    const char *labels;    /* file with the targets; then DATA has inputs only                                 */
+    const char *group;     /* column whose equal values belong together in a split; not an input               */
+    const char *header;    /* "auto", "yes", "no"                                                              */
+    const char *separator; /* "auto", or one character ("\t" or "tab" for a tab)                               */
+    broad_task task;
+    broad_missing missing;
+    const broad_model *model; /* read the columns this model was trained on, by name; targets become its classes */
+    int target_optional;      /* with model: rows without targets are welcome                                   */
+} broad_read_options;
+
+BROAD_API void broad_read_options_init(broad_read_options *out);
+
+/* Reads CSV, LIBSVM, NPY or IDX, each also gzipped; "-" is standard input. The format is found from the content. */
+BROAD_API int broad_data_read(broad_data **out, const char *path, const broad_read_options *options);
+
+/* From arrays in memory, which are copied. Give exactly one of labels, classes and values, or none (inputs only). */
+typedef struct broad_arrays {
+    size_t size;
+    size_t rows, inputs;
+    const double *x;             /* row i, input j at x[i * stride + j]              */
+    size_t stride;               /* 0: inputs                                        */
+    const char *const *labels;   /* text label of each row: classification           */
+    const int64_t *classes;      /* number label of each row: classification         */
+    const double *values;        /* rows x outputs, row by row: regression           */
+    size_t outputs;              /* columns of values                                */
+    const char *const *names;    /* input names, or NULL                             */
+    const char *const *groups;   /* group of each row, or NULL                       */
+} broad_arrays;
+
+BROAD_API void broad_arrays_init(broad_arrays *out);
+BROAD_API int broad_data_from_arrays(broad_data **out, const broad_arrays *arrays);
+
+BROAD_API void broad_data_free(broad_data *data);
+BROAD_API size_t broad_data_rows(const broad_data *data);
+BROAD_API size_t broad_data_inputs(const broad_data *data);
+BROAD_API size_t broad_data_outputs(const broad_data *data); /* classes, or target columns; 0 without targets */
+BROAD_API broad_task broad_data_task(const broad_data *data); /* BROAD_TASK_AUTO without targets */
+BROAD_API const char *broad_data_format(const broad_data *data); /* "csv", "libsvm", "npy", "idx", "memory" */
+BROAD_API const char *broad_data_input_name(const broad_data *data, size_t input);   /* never NULL, also without a header */
+BROAD_API const char *broad_data_output_name(const broad_data *data, size_t output); /* class label or target column */
+BROAD_API const double *broad_data_row(const broad_data *data, size_t row);          /* its inputs */
+BROAD_API size_t broad_data_class(const broad_data *data, size_t row);               /* its class; classification only */
+BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output);/* its target; regression only */
+
+typedef struct broad_split {
+    size_t size;
+    double holdout;  /* fraction of the rows kept apart, > 0 and < 1 */
+    uint64_t seed;
+} broad_split;
+
+BROAD_API void broad_split_init(broad_split *out);
+/* Keeps rows apart: whole groups if the data has a group column, else class by class, else at random. The training
+ * part remembers how it was made, and so does a model fitted to it. */
+BROAD_API int broad_data_split(broad_data **out_train, broad_data **out_test, const broad_data *data,
+                               const broad_split *split);
+/* The rows of `data` a model was trained on: all, or the training part of the split it remembers. */
+BROAD_API int broad_data_training_part(broad_data **out, const broad_data *data, const broad_model *model);
+
+/* ---- model ----------------------------------------------------------------------------------------------------- */
+
+typedef struct broad_seconds {
+    double features, layers, total;
+} broad_seconds;
+
+/* `seconds` may be NULL. A run that stalls or is stopped is no error: see broad_model_outcome(). */
+BROAD_API int broad_fit(broad_model **out, const broad_data *data, const broad_options *options, broad_seconds *seconds);
+BROAD_API void broad_model_free(broad_model *model);
+
+BROAD_API int broad_model_save(const broad_model *model, const char *path, int compact);
+BROAD_API int broad_model_load(broad_model **out, const char *path);
+BROAD_API int broad_model_to_memory(void **out, size_t *out_bytes, const broad_model *model, int compact);
+BROAD_API int broad_model_from_memory(broad_model **out, const void *bytes, size_t count);
+
+/* The certificate of one layer. */
+typedef struct broad_layer {
+    size_t width;            /* columns of K: enhancement nodes, and feature nodes where the layer brings any */
+    size_t rows;             /* training rows it was fitted to                                                */
+    const char *origin;      /* "initial", "enhance"                                                          */
+    double gamma, mu, bound; /* bound = gamma + mu                                                            */
+    double norm_before, norm_after, ratio; /* of E, Frobenius                                                 */
+    double tested;           /* what the test compared with the bound: ratio, its leave-one-out form, or the operator norm */
+    double lambda, range;    /* range: as a multiple of the base range                                        */
+    size_t tries;            /* draws looked at, the kept one included                                        */
+    size_t relaxed;          /* how often gamma was relaxed                                                   */
+    const char *test;        /* "residual", "loo", "operator", "none"                                         */
+    int passed;
+} broad_layer;
+
+BROAD_API size_t broad_model_layers(const broad_model *model);
+BROAD_API int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer);
+
+BROAD_API broad_kind broad_model_kind(const broad_model *model);
+BROAD_API broad_task broad_model_task(const broad_model *model);
+BROAD_API broad_outcome broad_model_outcome(const broad_model *model);
+BROAD_API const char *broad_model_reason(const broad_model *model); /* why it ended so; "" if complete */
+BROAD_API uint64_t broad_model_seed(const broad_model *model);
+BROAD_API size_t broad_model_rows(const broad_model *model);        /* training rows */
+BROAD_API size_t broad_model_inputs(const broad_model *model);
+BROAD_API size_t broad_model_outputs(const broad_model *model);
+BROAD_API size_t broad_model_nodes(const broad_model *model);       /* feature and enhancement nodes */
+BROAD_API double broad_model_feature_range(const broad_model *model);
+BROAD_API const char *broad_model_input_name(const broad_model *model, size_t input);
+BROAD_API const char *broad_model_output_name(const broad_model *model, size_t output);
+BROAD_API size_t broad_model_positive(const broad_model *model);    /* class number */
+/* Every setting and the certificate as one JSON object, as stored in the file. Free with broad_free(). */
+BROAD_API int broad_model_json(char **out, const broad_model *model);
+
+/* Scores, rows x outputs: the class with the largest score wins; for a regression they are the values. */
+BROAD_API int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride);
+BROAD_API int broad_predict_data(double *out, const broad_model *model, const broad_data *data, size_t threads);
+BROAD_API size_t broad_best_class(const broad_model *model, const double *scores);
+
+typedef struct broad_metrics {
+    broad_task task;
+    size_t rows;
+    /* Classification. Two classes: of the positive one; more: the mean over the classes. */
+    double accuracy, precision, recall, f1, false_positive, false_negative;
+    /* Regression, over all outputs. */
+    double rmse, mae, r2;
+    size_t classes;
+    size_t *confusion; /* classes x classes, row: truth, column: verdict; owned, freed by broad_metrics_clear() */
+} broad_metrics;
+
+BROAD_API int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads);
+BROAD_API void broad_metrics_clear(broad_metrics *metrics);
+
+/* ---- certificate ----------------------------------------------------------------------------------------------- */
+
+typedef struct broad_verdict {
+    int holds;
+    size_t layers;           /* layers checked                                     */
+    size_t failed_layer;     /* first that fails, from 1; 0 if none or not a layer */
+    double worst_norm_error; /* largest relative difference to a recorded norm     */
+    double product_bound;    /* product of the bounds                              */
+    double reached;          /* ||E_last|| / ||E_0||, recomputed                   */
+    char reason[512];        /* why it does not hold; "" if it does                */
+} broad_verdict;
+
+/* Recomputes every norm and inequality of the certificate from the training rows by plain loops: no BLAS, no shared
+ * code with training. A certificate that does not hold is a verdict, not an error. */
+BROAD_API int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training, size_t threads);
+
+/* ---- machine --------------------------------------------------------------------------------------------------- */
+
+typedef struct broad_machine {
+    size_t processors;
+    const char *blas;        /* name and version                   */
+    const char *blas_core;   /* kernels it chose                   */
+    const char *best_core;   /* kernels this processor could run   */
+    double gflops;           /* dgemm, one thread, measured; 0 if not measured */
+    int self_test;           /* 1: BLAS agrees with plain C        */
+} broad_machine;
+
+BROAD_API int broad_machine_inspect(broad_machine *out, int measure);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,244 @@
+/* Tables: reading, making, looking at, cutting. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "broad/broad.h"
+#include "data/distinct.h"
+#include "data/labels.h"
+#include "data/read.h"
+#include "data/split.h"
+#include "data/table.h"
+#include "data/text.h"
+#include "model/model.h"
+
+static int check_size(size_t have, size_t expected, const char *what)
+{
+    if (have == expected) return BROAD_OK;
+    return broad__fail(BROAD_USAGE, "%s has the size %zu and not %zu: fill it with its _init function first", what,
+                       have, expected);
+}
+
+void broad_read_options_init(broad_read_options *out)
+{
+    *out = (broad_read_options){.size = sizeof *out, .header = "auto", .separator = "auto"};
+}
+
+void broad_arrays_init(broad_arrays *out) { *out = (broad_arrays){.size = sizeof *out}; }
+
+void broad_split_init(broad_split *out) { *out = (broad_split){.size = sizeof *out, .holdout = 0.3}; }
+
+static broad__columns columns_of(const broad_model *model)
+{
+    return (broad__columns){
+        .inputs = model->inputs,
+        .outputs = model->outputs,
+        .task = model->task,
+        .input_names = (const char *const *)model->input_names,
+        .output_names = (const char *const *)model->output_names,
+        .target_name = model->target_name,
+        .group_name = model->group_name,
+        .named = model->named,
+        .missing = model->missing,
+    };
+}
+
+int broad_data_read(broad_data **out, const char *path, const broad_read_options *options)
+{
+    broad_read_options standard;
+    if (!out || !path) return broad__fail(BROAD_USAGE, "broad_data_read needs a place for the table and a path");
+    *out = NULL;
+    broad_read_options_init(&standard);
+    if (!options) options = &standard;
+    int status = check_size(options->size, sizeof *options, "broad_read_options");
+    if (status < 0) return status;
+    if (!options->model) return broad__read(out, path, options, NULL);
+    broad__columns columns = columns_of(options->model);
+    return broad__read(out, path, options, &columns);
+}
+
+static int check_arrays(const broad_arrays *arrays)
+{
+    int status = check_size(arrays->size, sizeof *arrays, "broad_arrays");
+    if (status < 0) return status;
+    if (!arrays->rows || !arrays->inputs || !arrays->x)
+        return broad__fail(BROAD_USAGE, "broad_arrays needs rows, inputs and x");
+    if (arrays->stride && arrays->stride < arrays->inputs)
+        return broad__fail(BROAD_USAGE, "broad_arrays: the stride %zu is smaller than the %zu inputs", arrays->stride,
+                           arrays->inputs);
+    if ((arrays->labels != NULL) + (arrays->classes != NULL) + (arrays->values != NULL) > 1)
+        return broad__fail(BROAD_USAGE, "broad_arrays: give one of labels, classes and values");
+    if (arrays->values && !arrays->outputs)
+        return broad__fail(BROAD_USAGE, "broad_arrays: values need outputs, the number of their columns");
+    return BROAD_OK;
+}
+
+static int copy_inputs(broad_data *table, const broad_arrays *arrays)
+{
+    size_t stride = arrays->stride ? arrays->stride : arrays->inputs;
+    for (size_t i = 0; i < arrays->rows; i++) {
+        for (size_t j = 0; j < arrays->inputs; j++) {
+            double value = arrays->x[i * stride + j];
+            if (!isfinite(value))
+                return broad__fail(BROAD_BAD_DATA, "row %zu, input %zu is not finite; fill in or leave out such rows",
+                                   i + 1, j + 1);
+            table->x[i * arrays->inputs + j] = value;
+        }
+    }
+    return BROAD_OK;
+}
+
+static int name_inputs(broad_data *table, const broad_arrays *arrays)
+{
+    table->named = arrays->names != NULL;
+    if (!arrays->names) {
+        table->input_names = broad__names_number("x", 1, arrays->inputs);
+        return table->input_names ? BROAD_OK : BROAD_NO_MEMORY;
+    }
+    broad__text *texts = broad__alloc_array(arrays->inputs, sizeof *texts);
+    if (!texts) return BROAD_NO_MEMORY;
+    int status = BROAD_OK;
+    for (size_t i = 0; i < arrays->inputs && status == BROAD_OK; i++) {
+        if (arrays->names[i]) texts[i] = broad__text_of(arrays->names[i]);
+        if (!texts[i].count || !broad__text_is_utf8(texts[i]))
+            status = broad__fail(BROAD_USAGE, "the name of input %zu is empty or not UTF-8 text", i + 1);
+    }
+    if (status == BROAD_OK) table->input_names = broad__names_copy(texts, arrays->inputs);
+    if (status == BROAD_OK && !table->input_names) status = BROAD_NO_MEMORY;
+    broad__free(texts);
+    return status;
+}
+
+static int set_classes(broad_data *table, const broad_arrays *arrays)
+{
+    char(*printed)[24] = broad__alloc_array(arrays->rows, sizeof *printed);
+    const char **labels = broad__alloc_array(arrays->rows, sizeof *labels);
+    int status = printed && labels ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t i = 0; i < arrays->rows && status == BROAD_OK; i++) {
+        snprintf(printed[i], sizeof printed[i], "%lld", (long long)arrays->classes[i]);
+        labels[i] = printed[i];
+    }
+    if (status == BROAD_OK) status = broad__table_set_labels(table, labels);
+    broad__free(labels);
+    broad__free(printed);
+    return status;
+}
+
+static int set_values(broad_data *table, const broad_arrays *arrays)
+{
+    size_t count = 0;
+    if (broad__multiply(&count, arrays->rows, arrays->outputs) < 0) return broad__fail_memory(SIZE_MAX);
+    table->values = broad__alloc_array(count, sizeof *table->values);
+    if (arrays->outputs == 1) table->output_names = broad__names_copy(&(broad__text){"target", 6}, 1);
+    else table->output_names = broad__names_number("target", 1, arrays->outputs);
+    if (!table->values || !table->output_names) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(arrays->values[i]))
+            return broad__fail(BROAD_BAD_DATA, "row %zu: the target is not finite; leave such rows out",
+                               i / arrays->outputs + 1);
+        table->values[i] = arrays->values[i];
+    }
+    table->task = BROAD_TASK_REGRESS;
+    table->outputs = arrays->outputs;
+    return BROAD_OK;
+}
+
+static int check_texts(const char *const *texts, size_t count, const char *what)
+{
+    for (size_t i = 0; texts && i < count; i++)
+        if (!texts[i]) return broad__fail(BROAD_USAGE, "row %zu: the %s is NULL", i + 1, what);
+    return BROAD_OK;
+}
+
+static int set_targets(broad_data *table, const broad_arrays *arrays)
+{
+    int status = BROAD_OK;
+    if (arrays->labels) status = broad__table_set_labels(table, arrays->labels);
+    if (arrays->classes) status = set_classes(table, arrays);
+    if (arrays->values) status = set_values(table, arrays);
+    if (status < 0 || table->task != BROAD_TASK_CLASSIFY) return status;
+    table->target_name = broad__copy_text("target");
+    return table->target_name ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+int broad_data_from_arrays(broad_data **out, const broad_arrays *arrays)
+{
+    if (!out || !arrays)
+        return broad__fail(BROAD_USAGE, "broad_data_from_arrays needs a place for the table and arrays");
+    *out = NULL;
+    broad_data *table = NULL;
+    int status = check_arrays(arrays);
+    if (status == BROAD_OK) status = check_texts(arrays->labels, arrays->rows, "label");
+    if (status == BROAD_OK) status = check_texts(arrays->groups, arrays->rows, "group");
+    if (status == BROAD_OK) status = broad__table_new(&table, arrays->rows, arrays->inputs);
+    if (status == BROAD_OK) status = copy_inputs(table, arrays);
+    if (status == BROAD_OK) status = name_inputs(table, arrays);
+    if (status == BROAD_OK) status = set_targets(table, arrays);
+    if (status == BROAD_OK && arrays->groups) status = broad__table_set_groups(table, arrays->groups, "group");
+    if (status < 0) {
+        broad__table_free(table);
+        return status;
+    }
+    *out = table;
+    return BROAD_OK;
+}
+
+void broad_data_free(broad_data *data) { broad__table_free(data); }
+
+size_t broad_data_rows(const broad_data *data) { return data->rows; }
+size_t broad_data_inputs(const broad_data *data) { return data->inputs; }
+size_t broad_data_outputs(const broad_data *data) { return data->outputs; }
+broad_task broad_data_task(const broad_data *data) { return data->task; }
+const char *broad_data_format(const broad_data *data) { return data->format; }
+
+const char *broad_data_input_name(const broad_data *data, size_t input)
+{
+    return input < data->inputs && data->input_names ? data->input_names[input] : "";
+}
+
+const char *broad_data_output_name(const broad_data *data, size_t output)
+{
+    return output < data->outputs && data->output_names ? data->output_names[output] : "";
+}
+
+const double *broad_data_row(const broad_data *data, size_t row) { return data->x + row * data->inputs; }
+
+size_t broad_data_class(const broad_data *data, size_t row) { return data->classes ? data->classes[row] : 0; }
+
+double broad_data_value(const broad_data *data, size_t row, size_t output)
+{
+    return data->values ? data->values[row * data->outputs + output] : NAN;
+}
+
+int broad_data_split(broad_data **out_train, broad_data **out_test, const broad_data *data, const broad_split *split)
+{
+    if (!out_train || !out_test || !data || !split)
+        return broad__fail(BROAD_USAGE, "broad_data_split needs places for both parts, a table and how to cut it");
+    *out_train = *out_test = NULL;
+    int status = check_size(split->size, sizeof *split, "broad_split");
+    return status < 0 ? status : broad__split(out_train, out_test, data, split->holdout, split->seed);
+}
+
+static int copy_table(broad_data **out, const broad_data *data)
+{
+    size_t *rows = broad__alloc_array(data->rows, sizeof *rows);
+    if (!rows) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < data->rows; i++) rows[i] = i;
+    int status = broad__table_rows(out, data, rows, data->rows);
+    broad__free(rows);
+    return status;
+}
+
+int broad_data_training_part(broad_data **out, const broad_data *data, const broad_model *model)
+{
+    if (!out || !data || !model)
+        return broad__fail(BROAD_USAGE, "broad_data_training_part needs a place for the part, a table and a model");
+    *out = NULL;
+    if (!(model->split_holdout > 0) || data->rows == model->rows) return copy_table(out, data);
+    broad_data *test = NULL;
+    int status = broad__split(out, &test, data, model->split_holdout, model->split_seed);
+    broad__table_free(test);
+    return status;
+}

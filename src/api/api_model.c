@@ -1,0 +1,163 @@
+/* Entry points of broad.h: training, prediction, judging. Thin: arguments are checked here, the work is done below. */
+#include <string.h>
+
+#include "base/choice.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "metric/metric.h"
+#include "model/predict.h"
+#include "model/train.h"
+#include "model/verify.h"
+
+#ifndef BROAD_VERSION
+#define BROAD_VERSION "unknown"
+#endif
+
+const char *broad_version(void) { return BROAD_VERSION; }
+
+static int missing_argument(const char *function)
+{
+    return broad__fail(BROAD_USAGE, "%s: an argument is NULL", function);
+}
+
+int broad_fit(broad_model **out, const broad_data *data, const broad_options *options, broad_seconds *seconds)
+{
+    if (!out || !data || !options) return missing_argument("broad_fit");
+    *out = NULL;
+    broad__trainer trainer;
+    int status = broad__trainer_open(&trainer, data, options);
+    if (status < 0) return status;
+    status = broad__trainer_enhance(&trainer, options->enhance_nodes, options->enhance_layers);
+    trainer.seconds.total = broad__seconds() - trainer.started;
+    if (seconds) *seconds = trainer.seconds;
+    if (status == BROAD_OK) *out = broad__trainer_finish(&trainer);
+    else broad__trainer_close(&trainer);
+    return status;
+}
+
+/* ---- what a model is ------------------------------------------------------------------------------------------- */
+
+size_t broad_model_layers(const broad_model *model) { return model->layer_count; }
+broad_kind broad_model_kind(const broad_model *model) { return model->settings.kind; }
+broad_task broad_model_task(const broad_model *model) { return model->task; }
+broad_outcome broad_model_outcome(const broad_model *model) { return model->outcome; }
+const char *broad_model_reason(const broad_model *model) { return model->reason; }
+uint64_t broad_model_seed(const broad_model *model) { return model->settings.seed; }
+size_t broad_model_rows(const broad_model *model) { return model->rows; }
+size_t broad_model_inputs(const broad_model *model) { return model->inputs; }
+size_t broad_model_outputs(const broad_model *model) { return model->outputs; }
+size_t broad_model_positive(const broad_model *model) { return model->positive; }
+
+size_t broad_model_nodes(const broad_model *model)
+{
+    size_t nodes = broad__model_feature_nodes(model, model->group_count);
+    for (size_t j = 0; j < model->layer_count; j++) nodes += model->layers[j].nodes;
+    return nodes;
+}
+
+double broad_model_feature_range(const broad_model *model)
+{
+    return model->group_count ? model->range * model->groups[0].range : model->range;
+}
+
+const char *broad_model_input_name(const broad_model *model, size_t input)
+{
+    return input < model->inputs ? model->input_names[input] : "";
+}
+
+const char *broad_model_output_name(const broad_model *model, size_t output)
+{
+    return output < model->outputs ? model->output_names[output] : "";
+}
+
+/* Static texts, so that a broad_layer may outlive its model. */
+static const char *origin_name(broad__origin origin) { return origin == BROAD__ORIGIN_INITIAL ? "initial" : "enhance"; }
+
+static const char *test_name(broad_supervise test)
+{
+    static const char *const names[] = {"residual", "loo", "operator", "none"};
+    return names[test];
+}
+
+int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer)
+{
+    if (!out || !model) return missing_argument("broad_model_layer");
+    if (layer >= model->layer_count)
+        return broad__fail(BROAD_USAGE, "broad_model_layer: layer %zu of %zu", layer, model->layer_count);
+    const broad__layer *from = &model->layers[layer];
+    const broad__certificate *c = &from->certificate;
+    *out = (broad_layer){
+        .width = from->width,
+        .rows = c->rows,
+        .origin = origin_name(c->origin),
+        .gamma = c->gamma,
+        .mu = c->mu,
+        .bound = c->bound,
+        .norm_before = c->norm_before,
+        .norm_after = c->norm_after,
+        .ratio = c->ratio,
+        .tested = c->tested,
+        .lambda = c->lambda,
+        .range = c->range,
+        .tries = c->tries,
+        .relaxed = c->relaxed,
+        .test = test_name(c->test),
+        .passed = c->passed,
+    };
+    return BROAD_OK;
+}
+
+/* ---- prediction ------------------------------------------------------------------------------------------------ */
+
+int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride)
+{
+    if (!out || !model || (!x && rows)) return missing_argument("broad_predict");
+    if (stride == 0) stride = model->inputs;
+    if (stride < model->inputs)
+        return broad__fail(BROAD_USAGE, "broad_predict: a stride of %zu for %zu inputs", stride, model->inputs);
+    return broad__predict(out, model, x, rows, stride, 1);
+}
+
+int broad_predict_data(double *out, const broad_model *model, const broad_data *data, size_t threads)
+{
+    if (!out || !model || !data) return missing_argument("broad_predict_data");
+    if (data->inputs != model->inputs)
+        return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
+    return broad__predict(out, model, data->x, data->rows, data->inputs, threads);
+}
+
+size_t broad_best_class(const broad_model *model, const double *scores)
+{
+    size_t best = 0;
+    for (size_t c = 1; c < model->outputs; c++)
+        if (scores[c] > scores[best]) best = c;
+    return best;
+}
+
+int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads)
+{
+    if (!out || !model || !data) return missing_argument("broad_eval");
+    memset(out, 0, sizeof *out);
+    if (data->task != model->task || data->outputs != model->outputs)
+        return broad__fail(BROAD_BAD_DATA, "the data's targets are not those of the model");
+    double *scores = broad__alloc_doubles(data->rows, model->outputs);
+    if (!scores) return BROAD_NO_MEMORY;
+    int status = broad_predict_data(scores, model, data, threads);
+    if (status == BROAD_OK) status = broad__metrics(out, data, scores, model->positive);
+    broad__free(scores);
+    return status;
+}
+
+void broad_metrics_clear(broad_metrics *metrics)
+{
+    if (!metrics) return;
+    broad__free(metrics->confusion);
+    memset(metrics, 0, sizeof *metrics);
+}
+
+int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training, size_t threads)
+{
+    if (!out || !model || !training) return missing_argument("broad_verify");
+    return broad__verify(out, model, training, threads);
+}

@@ -1,0 +1,7 @@
+/* Seconds of a clock that never goes back. */
+#ifndef BROAD_BASE_CLOCK_H
+#define BROAD_BASE_CLOCK_H
+
+double broad__seconds(void);
+
+#endif

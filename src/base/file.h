@@ -1,0 +1,45 @@
+/* Files: whole reads, and replacement that leaves the old file or the new one, never a part. */
+#ifndef BROAD_BASE_FILE_H
+#define BROAD_BASE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Reads a regular file of at most `limit` bytes. The block is freed with broad__free(). BROAD_NO_INPUT: it cannot be
+ * opened or is no regular file; BROAD_BAD_DATA: it is larger than `limit`; BROAD_IO: reading failed. */
+int broad__file_read(void **out, size_t *out_bytes, const char *path, size_t limit);
+
+/* Reads the first bytes of a regular file, `room` at most, into `out`. */
+int broad__file_read_start(void *out, size_t *out_bytes, const char *path, size_t room);
+
+/* Writes into a temporary file beside `path`, called .NAME.XXXXXX; commit makes it durable and puts it in the place of
+ * `path` in one step. An existing file keeps its mode, a link stays and its target is replaced. A process that is
+ * killed on the way leaves the temporary file behind, and `path` as it was.
+ *
+ * Every failure removes the temporary file and leaves `path` as it was, except that of the folder's sync: then the new
+ * file is in place, whole, but a loss of power may still bring the old one back. BROAD_CANNOT_WRITE: the place cannot
+ * be written to or renamed into; BROAD_IO: writing, syncing or closing failed, as it does on a full disk. */
+typedef struct broad__replacement {
+    int fd;
+    char *path;      /* where it goes, links resolved */
+    char *temporary; /* where it is written; NULL: nothing is open */
+} broad__replacement;
+
+int broad__replace_begin(broad__replacement *out, const char *path);
+int broad__replace_write(broad__replacement *replacement, const void *bytes, size_t count);
+int broad__replace_commit(broad__replacement *replacement);   /* also frees it, whatever comes out */
+void broad__replace_abandon(broad__replacement *replacement); /* accepts one that was never begun or is done with */
+
+/* The system calls of a replacement, so that tests can make the n-th of them fail. Nothing else ever writes to it. */
+typedef struct broad__file_calls {
+    int (*make_temporary)(char *template_path, mode_t mode); /* fills in the six X at the end; -1 and errno */
+    ssize_t (*write)(int fd, const void *bytes, size_t count);
+    int (*sync)(int fd);
+    int (*close)(int fd);
+    int (*rename)(const char *from, const char *to);
+} broad__file_calls;
+
+extern broad__file_calls broad__file_calls_used;
+
+#endif

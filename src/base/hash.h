@@ -1,0 +1,17 @@
+/* XXH3, 128 bits, as 32 lower-case hexadecimal digits. */
+#ifndef BROAD_BASE_HASH_H
+#define BROAD_BASE_HASH_H
+
+#include <stddef.h>
+
+enum { BROAD__HASH_TEXT = 33 };
+
+void broad__hash_text(char out[BROAD__HASH_TEXT], const void *bytes, size_t count);
+
+/* A hash fed piece by piece. */
+typedef struct broad__hash broad__hash;
+broad__hash *broad__hash_open(void); /* NULL: out of memory */
+void broad__hash_add(broad__hash *hash, const void *bytes, size_t count);
+void broad__hash_close(char out[BROAD__HASH_TEXT], broad__hash *hash); /* frees it; out may be NULL */
+
+#endif

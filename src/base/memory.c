@@ -1,0 +1,120 @@
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+
+enum { ALIGNMENT = 64 };
+
+static void *system_allocate(size_t bytes, void *context)
+{
+    (void)context;
+    return malloc(bytes);
+}
+
+static void system_release(void *block, void *context)
+{
+    (void)context;
+    free(block);
+}
+
+static const broad_allocator system_allocator = {system_allocate, system_release, NULL};
+static broad_allocator allocator = {system_allocate, system_release, NULL};
+
+void broad_set_allocator(const broad_allocator *chosen) { allocator = chosen ? *chosen : system_allocator; }
+
+/* A block handed out lies at the next multiple of ALIGNMENT; the pointer that must be released stands right before it. */
+static void *allocate_aligned(size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2) {
+        broad__fail_memory(bytes);
+        return NULL;
+    }
+    unsigned char *raw = allocator.allocate(bytes + ALIGNMENT + sizeof(void *), allocator.context);
+    if (!raw) {
+        broad__fail_memory(bytes);
+        return NULL;
+    }
+    uintptr_t first = (uintptr_t)raw + sizeof(void *);
+    unsigned char *block = raw + sizeof(void *) + (ALIGNMENT - first % ALIGNMENT) % ALIGNMENT;
+    memcpy(block - sizeof(void *), &raw, sizeof(void *));
+    return block;
+}
+
+void *broad__alloc(size_t bytes)
+{
+    void *block = allocate_aligned(bytes);
+    if (block) memset(block, 0, bytes);
+    return block;
+}
+
+int broad__multiply(size_t *out, size_t a, size_t b) { return __builtin_mul_overflow(a, b, out) ? -1 : 0; }
+
+void *broad__alloc_array(size_t count, size_t element_bytes)
+{
+    size_t bytes;
+    if (broad__multiply(&bytes, count, element_bytes) < 0) {
+        broad__fail_memory(SIZE_MAX);
+        return NULL;
+    }
+    return broad__alloc(bytes);
+}
+
+double *broad__alloc_doubles(size_t rows, size_t columns)
+{
+    size_t count;
+    if (broad__multiply(&count, rows, columns) < 0) {
+        broad__fail_memory(SIZE_MAX);
+        return NULL;
+    }
+    return broad__alloc_array(count, sizeof(double));
+}
+
+int broad__grow(void *block_pointer, size_t *capacity, size_t count, size_t element_bytes, size_t maximum)
+{
+    if (count <= *capacity) return BROAD_OK;
+    if (count > maximum) return broad__fail(BROAD_NO_MEMORY, "more than %zu elements asked for", maximum);
+    size_t wanted = *capacity < 8 ? 8 : *capacity + *capacity / 2;
+    if (wanted < count) wanted = count;
+    if (wanted > maximum) wanted = maximum;
+    void *old, *fresh = broad__alloc_array(wanted, element_bytes);
+    if (!fresh) return BROAD_NO_MEMORY;
+    memcpy(&old, block_pointer, sizeof old);
+    if (old) memcpy(fresh, old, *capacity * element_bytes);
+    broad__free(old);
+    memcpy(block_pointer, &fresh, sizeof fresh);
+    *capacity = wanted;
+    return BROAD_OK;
+}
+
+int broad__reserve(double **block, size_t *room, size_t count)
+{
+    if (count <= *room) return BROAD_OK;
+    broad__free(*block);
+    *room = 0;
+    *block = broad__alloc_doubles(count, 1);
+    if (!*block) return BROAD_NO_MEMORY;
+    *room = count;
+    return BROAD_OK;
+}
+
+char *broad__copy_bytes(const char *bytes, size_t count)
+{
+    char *copy = broad__alloc(count + 1);
+    if (copy) memcpy(copy, bytes, count);
+    return copy;
+}
+
+char *broad__copy_text(const char *text) { return broad__copy_bytes(text, strlen(text)); }
+
+void broad__free(void *block)
+{
+    if (!block) return;
+    void *raw;
+    memcpy(&raw, (unsigned char *)block - sizeof(void *), sizeof raw);
+    allocator.release(raw, allocator.context);
+}
+
+void broad_free(void *block) { broad__free(block); }

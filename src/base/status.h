@@ -1,0 +1,14 @@
+/* Status and the thread's last message. */
+#ifndef BROAD_BASE_STATUS_H
+#define BROAD_BASE_STATUS_H
+
+#include "broad/broad.h"
+
+/* Records the message and returns the status, so that a failing line reads `return broad__fail(...)`. */
+int broad__fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int broad__fail_memory(size_t bytes);
+
+/* Puts "context: " before the message of a failure that is being passed on. Returns the status. */
+int broad__fail_in(int status, const char *context);
+
+#endif

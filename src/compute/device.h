@@ -1,0 +1,56 @@
+/*
+ * The compute contract: what training and prediction ask of a device. Matrices lie row by row; a stride is the distance
+ * of two rows in numbers. Operations on rows work on one block, run on the caller's thread and may be called from several
+ * threads at once. `reference` is plain C and says what each must give; the tests hold every device against it.
+ */
+#ifndef BROAD_COMPUTE_DEVICE_H
+#define BROAD_COMPUTE_DEVICE_H
+
+#include "broad/broad.h"
+
+typedef struct broad__nodes {
+    size_t inputs, nodes;
+    const double *weight; /* inputs x nodes */
+    const double *bias;   /* nodes          */
+    broad_activation activation;
+} broad__nodes;
+
+typedef struct broad__device {
+    const char *name;
+
+    /* Around any use: hold before the first operation, release after the last. Counted; any thread. */
+    void (*hold)(void);
+    void (*release)(void);
+
+    /* out (rows x nodes) = activation(x weight + bias) */
+    void (*nodes)(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
+                  size_t rows);
+    /* out (p x p, upper triangle) += k'k */
+    void (*gram)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p);
+    /* out (p x c) += a'b, over rows */
+    void (*cross)(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,
+                  size_t b_stride, size_t c, size_t rows);
+    /* out (rows x c) += sign * k w, k: rows x p, w: p x c */
+    void (*apply)(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
+                  const double *w, size_t w_stride, size_t p, size_t c);
+    /* out (rows x count) += a b', a: rows x p, b: count x p */
+    void (*outer)(double *out, size_t out_stride, const double *a, size_t a_stride, size_t rows, const double *b,
+                  size_t b_stride, size_t count, size_t p);
+
+    /* Cholesky: a (n x n, upper triangle) = R'R, R in its place. 0, or the number of the first pivot that is not positive. */
+    size_t (*factor)(double *a, size_t n);
+    /* b (n x c) <- (R'R)^-1 b */
+    void (*solve)(double *b, size_t c, const double *r, size_t n);
+    /* a (n x n, upper triangle) = V' diag(values) V: row i of a becomes eigenvector i, values rising. 0, or a status. */
+    int (*eigen)(double *a, double *values, size_t n);
+} broad__device;
+
+const broad__device *broad__device_reference(void);
+const broad__device *broad__device_cpu(void);
+
+/* What BLAS is linked in; "" where it does not say. Static storage. */
+const char *broad__blas_name(void);
+const char *broad__blas_core(void);
+const char *broad__blas_best_core(void); /* the same where nothing better fits this processor, else what to ask for */
+
+#endif

@@ -1,0 +1,128 @@
+#include "compute/pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+enum { THREADS_MAX = 256 };
+
+struct broad__pool {
+    pthread_mutex_t lock;
+    pthread_cond_t start, finish;
+    size_t helpers; /* threads besides the caller */
+    pthread_t *threads;
+    struct worker *workers;
+    /* The work at hand; generation tells a sleeping helper that it is new. */
+    unsigned generation;
+    int closing;
+    size_t busy;
+    broad__job job;
+    void *context;
+    size_t count;
+    atomic_size_t next;
+};
+
+typedef struct worker {
+    broad__pool *pool;
+    size_t number;
+} worker;
+
+static void work(broad__pool *pool, size_t number)
+{
+    for (;;) {
+        size_t index = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
+        if (index >= pool->count) return;
+        pool->job(pool->context, index, number);
+    }
+}
+
+static void *helper_main(void *argument)
+{
+    worker *self = argument;
+    broad__pool *pool = self->pool;
+    unsigned seen = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (pool->generation == seen && !pool->closing) pthread_cond_wait(&pool->start, &pool->lock);
+        if (pool->closing) break;
+        seen = pool->generation;
+        pthread_mutex_unlock(&pool->lock);
+        work(pool, self->number);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->busy == 0) pthread_cond_signal(&pool->finish);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+int broad__pool_open(broad__pool **out, size_t threads)
+{
+    *out = NULL;
+    if (threads == 0) {
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        threads = processors > 0 ? (size_t)processors : 1;
+    }
+    if (threads > THREADS_MAX) threads = THREADS_MAX;
+    broad__pool *pool = broad__alloc(sizeof *pool);
+    if (!pool) return BROAD_NO_MEMORY;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->start, NULL);
+    pthread_cond_init(&pool->finish, NULL);
+    pool->threads = broad__alloc_array(threads, sizeof *pool->threads);
+    pool->workers = broad__alloc_array(threads, sizeof *pool->workers);
+    if (!pool->threads || !pool->workers) {
+        broad__pool_close(pool);
+        return BROAD_NO_MEMORY;
+    }
+    while (pool->helpers + 1 < threads) {
+        worker *self = &pool->workers[pool->helpers];
+        self->pool = pool;
+        self->number = pool->helpers + 1;
+        if (pthread_create(&pool->threads[pool->helpers], NULL, helper_main, self) != 0) break;
+        pool->helpers++;
+    }
+    *out = pool;
+    return BROAD_OK;
+}
+
+void broad__pool_close(broad__pool *pool)
+{
+    if (!pool) return;
+    pthread_mutex_lock(&pool->lock);
+    pool->closing = 1;
+    pthread_cond_broadcast(&pool->start);
+    pthread_mutex_unlock(&pool->lock);
+    for (size_t i = 0; i < pool->helpers; i++) pthread_join(pool->threads[i], NULL);
+    pthread_cond_destroy(&pool->start);
+    pthread_cond_destroy(&pool->finish);
+    pthread_mutex_destroy(&pool->lock);
+    broad__free(pool->threads);
+    broad__free(pool->workers);
+    broad__free(pool);
+}
+
+size_t broad__pool_threads(const broad__pool *pool) { return pool->helpers + 1; }
+
+void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context)
+{
+    if (pool->helpers == 0 || count < 2) {
+        for (size_t i = 0; i < count; i++) job(context, i, 0);
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->job = job;
+    pool->context = context;
+    pool->count = count;
+    atomic_store(&pool->next, 0);
+    pool->busy = pool->helpers;
+    pool->generation++;
+    pthread_cond_broadcast(&pool->start);
+    pthread_mutex_unlock(&pool->lock);
+    work(pool, 0);
+    pthread_mutex_lock(&pool->lock);
+    while (pool->busy > 0) pthread_cond_wait(&pool->finish, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}

@@ -1,0 +1,18 @@
+/* Threads that share out numbered pieces of work. Which thread does which piece is open; results must not depend on it. */
+#ifndef BROAD_COMPUTE_POOL_H
+#define BROAD_COMPUTE_POOL_H
+
+#include <stddef.h>
+
+typedef struct broad__pool broad__pool;
+
+/* The caller's thread works too, so `threads` - 1 are started; if the system gives fewer, fewer work. 0: one a processor. */
+int broad__pool_open(broad__pool **out, size_t threads);
+void broad__pool_close(broad__pool *pool); /* accepts NULL */
+size_t broad__pool_threads(const broad__pool *pool);
+
+/* Calls job(context, index, worker) for every index < count; returns when all are done. worker < broad__pool_threads(). */
+typedef void (*broad__job)(void *context, size_t index, size_t worker);
+void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context);
+
+#endif

@@ -1,0 +1,19 @@
+/* Classes and groups of a table from the different labels of its rows. */
+#ifndef BROAD_DATA_LABELS_H
+#define BROAD_DATA_LABELS_H
+
+#include "data/distinct.h"
+#include "data/table.h"
+
+enum { BROAD__CLASSES_MAX = 65536 };
+
+/* The classes are the labels found, sorted by number if all are numbers, else by bytes. `target` names the column. */
+int broad__labels_sort(broad_data *table, const broad__distinct *labels, const char *target);
+
+/* The classes are the given ones. */
+int broad__labels_match(broad_data *table, const broad__distinct *labels, const char *const *names, size_t count);
+
+/* Takes the numbers of the groups over: groups->ids is set to NULL. */
+int broad__labels_group(broad_data *table, broad__distinct *groups, const char *name);
+
+#endif

@@ -1,0 +1,158 @@
+#include "data/matrix.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+int broad__matrix_check(broad__matrix *matrix, size_t have)
+{
+    size_t cells = 1, bytes;
+    int huge = 0;
+    for (size_t d = 0; d < matrix->dimensions; d++) huge |= broad__multiply(&cells, cells, matrix->shape[d]) < 0;
+    for (size_t d = 0; d < matrix->dimensions; d++)
+        if (!matrix->shape[d])
+            return broad__fail(BROAD_BAD_DATA, "%s: dimension %zu is 0: there is no data", matrix->name, d + 1);
+    if (huge || broad__multiply(&bytes, cells, matrix->item) < 0)
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: the header claims more than 2^64 bytes, the file has %zu: it is damaged", matrix->name,
+                           have);
+    if (bytes != have)
+        return broad__fail(BROAD_BAD_DATA, "%s: the header claims %zu bytes of data, the file has %zu: it is %s",
+                           matrix->name, bytes, have, bytes > have ? "cut off or damaged" : "damaged");
+    matrix->rows = matrix->shape[0];
+    matrix->columns = cells / matrix->rows;
+    return BROAD_OK;
+}
+
+static double load(const broad__matrix *matrix, const unsigned char *at)
+{
+    unsigned char item[8] = {0};
+    if (matrix->swapped)
+        for (size_t i = 0; i < matrix->item; i++) item[i] = at[matrix->item - 1 - i];
+    else memcpy(item, at, matrix->item);
+    union {
+        float f4;
+        double f8;
+        int8_t i1;
+        int16_t i2;
+        int32_t i4;
+        int64_t i8;
+        uint8_t u1;
+        uint16_t u2;
+        uint32_t u4;
+        uint64_t u8;
+    } as;
+    memcpy(&as, item, sizeof item);
+    switch (matrix->type == 'f' ? 16 + matrix->item : matrix->type == 'i' ? 32 + matrix->item : matrix->item) {
+    case 16 + 4: return (double)as.f4;
+    case 16 + 8: return as.f8;
+    case 32 + 1: return as.i1;
+    case 32 + 2: return as.i2;
+    case 32 + 4: return as.i4;
+    case 32 + 8: return (double)as.i8;
+    case 1: return as.u1;
+    case 2: return as.u2;
+    case 4: return as.u4;
+    default: return (double)as.u8;
+    }
+}
+
+/* Where a column begins, counted in items from the start of its row: columns run through the dimensions but the first
+ * in C order, whatever the order of the file. */
+static size_t column_offset(const broad__matrix *matrix, size_t column)
+{
+    if (!matrix->fortran) return column;
+    size_t stride = 1, offset = 0;
+    size_t index[BROAD__DIMENSIONS_MAX];
+    for (size_t d = matrix->dimensions; d-- > 1; column /= matrix->shape[d]) index[d] = column % matrix->shape[d];
+    for (size_t d = 1; d < matrix->dimensions; d++) {
+        stride *= matrix->shape[d - 1];
+        offset += index[d] * stride;
+    }
+    return offset;
+}
+
+static int fail_value(const broad__matrix *matrix, size_t row, size_t column, broad__role role, double value)
+{
+    if (isnan(value) && role == BROAD__ROLE_INPUT)
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: row %zu, column %zu: missing value (NaN); fill it in, or take the mean with "
+                           "--missing mean",
+                           matrix->name, row + 1, column + 1);
+    if (isnan(value))
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: row %zu, column %zu: the %s is missing (NaN); fill it in or remove the row",
+                           matrix->name, row + 1, column + 1, role == BROAD__ROLE_TARGET ? "target" : "group");
+    if (isinf(value))
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: row %zu, column %zu: the value is infinite; correct it or remove the row", matrix->name,
+                           row + 1, column + 1);
+    return broad__fail(BROAD_BAD_DATA, "%s: row %zu, column %zu: the label %.17g is too large to be exact as a double",
+                       matrix->name, row + 1, column + 1, value);
+}
+
+typedef struct column_fill {
+    broad__role role;
+    double *to; /* its place in the first row */
+    size_t to_stride;
+    const unsigned char *from;
+    size_t from_stride;
+} column_fill;
+
+static column_fill column_setup(broad__content *out, const broad__matrix *matrix, const broad__plan *plan,
+                                size_t column)
+{
+    column_fill c = {.role = (broad__role)plan->role[column]};
+    c.from = matrix->bytes + column_offset(matrix, column) * matrix->item;
+    c.from_stride = (matrix->fortran ? 1 : matrix->columns) * matrix->item;
+    c.to = c.role == BROAD__ROLE_INPUT    ? out->x + plan->place[column]
+           : c.role == BROAD__ROLE_TARGET ? out->targets.values + plan->place[column]
+                                          : out->groups.values;
+    c.to_stride = c.role == BROAD__ROLE_INPUT ? plan->inputs : c.role == BROAD__ROLE_TARGET ? plan->targets : 1;
+    return c;
+}
+
+static int fill_column(const column_fill *c, const broad__matrix *matrix, size_t column, size_t first, size_t count,
+                       broad_missing missing)
+{
+    int whole = matrix->type != 'f' && matrix->item == 8 && c->role != BROAD__ROLE_INPUT;
+    for (size_t row = first; row < first + count; row++) {
+        double value = load(matrix, c->from + row * c->from_stride);
+        int wrong =
+            !isfinite(value) && !(isnan(value) && c->role == BROAD__ROLE_INPUT && missing == BROAD_MISSING_MEAN);
+        if (wrong || (whole && fabs(value) > 0x1p53)) return fail_value(matrix, row, column, c->role, value);
+        c->to[row * c->to_stride] = value;
+    }
+    return BROAD_OK;
+}
+
+int broad__matrix_fill(broad__content *out, const broad__matrix *matrix, const broad__plan *plan, broad_missing missing)
+{
+    /* Rows at a time: of a Fortran file, enough to use up the cache lines of each column. */
+    size_t block = matrix->fortran ? 64 : 1;
+    int whole = matrix->type != 'f';
+    *out = (broad__content){.file = matrix->name, .rows = matrix->rows, .inputs = plan->inputs};
+    out->targets = (broad__cells){.columns = plan->targets, .integers = whole};
+    out->groups = (broad__cells){.columns = plan->groups, .integers = whole};
+    out->x = broad__alloc_doubles(matrix->rows, plan->inputs);
+    if (plan->targets) out->targets.values = broad__alloc_doubles(matrix->rows, plan->targets);
+    if (plan->groups) out->groups.values = broad__alloc_doubles(matrix->rows, 1);
+    column_fill *columns = broad__alloc_array(matrix->columns, sizeof *columns);
+    int status = BROAD_NO_MEMORY;
+    if (!out->x || !columns || (plan->targets && !out->targets.values) || (plan->groups && !out->groups.values))
+        goto cleanup;
+    for (size_t c = 0; c < matrix->columns; c++) columns[c] = column_setup(out, matrix, plan, c);
+    status = BROAD_OK;
+    for (size_t row = 0; row < matrix->rows && status == BROAD_OK; row += block) {
+        size_t count = matrix->rows - row < block ? matrix->rows - row : block;
+        for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c++)
+            if (columns[c].role != BROAD__ROLE_IGNORED)
+                status = fill_column(&columns[c], matrix, c, row, count, missing);
+    }
+
+cleanup:
+    broad__free(columns);
+    return status;
+}

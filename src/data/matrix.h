@@ -1,0 +1,33 @@
+/* Numbers in binary: NPY and IDX files. */
+#ifndef BROAD_DATA_MATRIX_H
+#define BROAD_DATA_MATRIX_H
+
+#include "data/content.h"
+#include "data/plan.h"
+#include "data/source.h"
+
+enum { BROAD__DIMENSIONS_MAX = 32 };
+
+/* The first dimension counts the rows; the others are laid out one after the other, the last one fastest. */
+typedef struct broad__matrix {
+    const char *name;
+    const unsigned char *bytes;
+    char type; /* 'f', 'i', 'u' as in NPY; 'b' is 'u' */
+    size_t item;
+    int swapped; /* byte order is not this machine's */
+    int fortran; /* the first dimension is the fastest in the file */
+    size_t dimensions, shape[BROAD__DIMENSIONS_MAX];
+    size_t rows, columns;
+} broad__matrix;
+
+int broad__npy_is(const broad__source *source);
+int broad__npy_open(broad__matrix *out, const broad__source *source);
+int broad__idx_is(const broad__source *source);
+int broad__idx_open(broad__matrix *out, const broad__source *source);
+
+/* Rows, columns and the bytes they need from the shape; `have` bytes are there. */
+int broad__matrix_check(broad__matrix *matrix, size_t have);
+int broad__matrix_fill(broad__content *out, const broad__matrix *matrix, const broad__plan *plan,
+                       broad_missing missing);
+
+#endif

@@ -1,0 +1,256 @@
+#include "data/read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/csv.h"
+#include "data/libsvm.h"
+#include "data/matrix.h"
+#include "data/plan.h"
+#include "data/source.h"
+#include "data/targets.h"
+
+/* One file on its way to a table. */
+typedef struct reading {
+    const broad_read_options *options;
+    const broad__columns *model;
+    size_t rows; /* that it should have; 0: the file with the inputs */
+    broad__source source;
+    const char *format;
+    broad__csv csv;
+    broad__matrix matrix;
+    broad__libsvm libsvm;
+    broad__layout layout;
+    broad__plan plan;
+    broad__content content;
+    char **target_names;
+    char *group_name;
+} reading;
+
+static void reading_clear(reading *r)
+{
+    broad__content_clear(&r->content);
+    broad__plan_clear(&r->plan);
+    broad__csv_close(&r->csv);
+    broad__source_close(&r->source);
+    broad__free(r->target_names);
+    broad__free(r->group_name);
+}
+
+typedef struct foreign_format {
+    const char *magic;
+    size_t count;
+    const char *what;
+} foreign_format;
+
+static const foreign_format foreign_formats[] = {
+    {"PK\x03\x04", 4, "a ZIP archive (NPZ, XLSX or the like); unpack it, or export it as CSV"},
+    {"\xFD"
+     "7zXZ",
+     5, "packed with xz; unpack it first"},
+    {"BZh", 3, "packed with bzip2; unpack it first"},
+    {"\x28\xB5\x2F\xFD", 4, "packed with zstd; unpack it first"},
+    {"\x89"
+     "HDF",
+     4, "an HDF5 file; export it as NPY or CSV"},
+    {"PAR1", 4, "a Parquet file; export it as CSV or NPY"},
+    {"\x89"
+     "PNG",
+     4, "a picture, not a table"},
+    {"\xFF\xD8\xFF", 3, "a picture, not a table"},
+    {"%PDF", 4, "a PDF document, not a table"},
+    {"\xFF\xFE", 2, "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"},
+    {"\xFE\xFF", 2, "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"},
+};
+
+static int find_format(reading *r)
+{
+    const broad__source *source = &r->source;
+    const char *separator = r->options->separator;
+    if (!source->count) return broad__fail(BROAD_BAD_DATA, "%s: the file is empty", source->name);
+    for (size_t i = 0; i < sizeof foreign_formats / sizeof foreign_formats[0]; i++) {
+        const foreign_format *f = &foreign_formats[i];
+        if (source->count >= f->count && memcmp(source->bytes, f->magic, f->count) == 0)
+            return broad__fail(BROAD_BAD_DATA, "%s: %s", source->name, f->what);
+    }
+    if (broad__npy_is(source)) r->format = "npy";
+    else if (broad__idx_is(source)) r->format = "idx";
+    else if ((!separator || strcmp(separator, "auto") == 0) && broad__libsvm_is(source)) r->format = "libsvm";
+    else r->format = "csv";
+    return BROAD_OK;
+}
+
+/* With a model: missing inputs are welcome if it was trained with some, or if the options say so. */
+static broad_missing missing_policy(const reading *r)
+{
+    int mean = r->options->missing == BROAD_MISSING_MEAN || (r->model && r->model->missing == BROAD_MISSING_MEAN);
+    return mean ? BROAD_MISSING_MEAN : BROAD_MISSING_ERROR;
+}
+
+static int make_plan(reading *r)
+{
+    r->layout.file = r->source.name;
+    return r->rows ? broad__plan_labels(&r->plan, &r->layout, r->options, r->model)
+                   : broad__plan_table(&r->plan, &r->layout, r->options, r->model);
+}
+
+static int read_csv(reading *r)
+{
+    broad__csv_hints hints = {.header = r->options->header, .separator = r->options->separator, .rows = r->rows};
+    if (!r->rows) hints.model = r->model;
+    int status = broad__csv_open(&r->csv, &r->source, &hints);
+    if (status < 0) return status;
+    r->layout = (broad__layout){.columns = r->csv.columns, .names = r->csv.names};
+    status = make_plan(r);
+    return status < 0 ? status : broad__csv_fill(&r->content, &r->csv, &r->plan, missing_policy(r));
+}
+
+static int read_matrix(reading *r)
+{
+    int status = strcmp(r->format, "npy") == 0 ? broad__npy_open(&r->matrix, &r->source)
+                                               : broad__idx_open(&r->matrix, &r->source);
+    if (status < 0) return status;
+    r->layout = (broad__layout){.columns = r->matrix.columns, .flattened = r->matrix.dimensions > 2};
+    status = make_plan(r);
+    return status < 0 ? status : broad__matrix_fill(&r->content, &r->matrix, &r->plan, missing_policy(r));
+}
+
+static int read_libsvm(reading *r)
+{
+    r->layout = (broad__layout){.file = r->source.name};
+    /* A file of labels alone is not read for the model's inputs, and has no group. */
+    broad_read_options options = *r->options;
+    if (r->rows) options.group = NULL;
+    return broad__libsvm_read(&r->content, &r->libsvm, &r->source, &options, r->rows ? NULL : r->model);
+}
+
+/* Names for the targets and the group: from the header, else the numbers they were asked for by, else "target". */
+static int name_columns(reading *r)
+{
+    size_t count = r->content.targets.columns;
+    int libsvm = strcmp(r->format, "libsvm") == 0;
+    broad__text *texts = broad__alloc_array(count, sizeof *texts);
+    broad__arena arena = {0};
+    int status = texts ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t i = 0; i < count && status == BROAD_OK; i++) {
+        char standard[32] = "target";
+        if (count > 1) snprintf(standard, sizeof standard, "target%zu", i + 1);
+        char *name = libsvm ? broad__copy_text(standard)
+                            : broad__plan_name(&r->layout, r->plan.target_columns[i], r->plan.chosen, standard);
+        size_t bytes = name ? strlen(name) + 1 : 0;
+        char *kept = name ? broad__arena_take(&arena, bytes) : NULL;
+        if (kept) memcpy(kept, name, bytes);
+        if (kept) texts[i] = broad__text_of(kept);
+        if (!kept) status = BROAD_NO_MEMORY;
+        broad__free(name);
+    }
+    if (status == BROAD_OK) r->target_names = broad__names_copy(texts, count);
+    if (status == BROAD_OK && r->content.groups.columns)
+        r->group_name =
+            libsvm ? broad__copy_text("qid") : broad__plan_name(&r->layout, r->plan.group_column, 1, "group");
+    if (!r->target_names || (r->content.groups.columns && !r->group_name)) status = BROAD_NO_MEMORY;
+    broad__arena_clear(&arena);
+    broad__free(texts);
+    return status;
+}
+
+static int read_content(reading *r)
+{
+    int status = find_format(r);
+    if (status < 0) return status;
+    if (strcmp(r->format, "csv") == 0) status = read_csv(r);
+    else if (strcmp(r->format, "libsvm") == 0) status = read_libsvm(r);
+    else status = read_matrix(r);
+    return status < 0 ? status : name_columns(r);
+}
+
+static char **input_names(const reading *r)
+{
+    size_t inputs = r->content.inputs;
+    if (!r->model && !r->layout.names)
+        return broad__names_number("x", strcmp(r->format, "libsvm") == 0 ? r->libsvm.base : 1, inputs);
+    broad__text *texts = broad__alloc_array(inputs, sizeof *texts);
+    if (!texts) return NULL;
+    for (size_t i = 0; r->model && i < inputs; i++) texts[i] = broad__text_of(r->model->input_names[i]);
+    for (size_t c = 0; !r->model && c < r->layout.columns; c++)
+        if (r->plan.role[c] == BROAD__ROLE_INPUT) texts[r->plan.place[c]] = broad__text_of(r->layout.names[c]);
+    char **names = broad__names_copy(texts, inputs);
+    broad__free(texts);
+    return names;
+}
+
+/* The table takes the inputs over. */
+static int make_table(broad_data **out, reading *r)
+{
+    broad_data *table = broad__alloc(sizeof *table);
+    *out = table;
+    if (!table) return BROAD_NO_MEMORY;
+    table->rows = r->content.rows;
+    table->inputs = r->content.inputs;
+    table->format = r->format;
+    table->missing = missing_policy(r);
+    table->named = r->model ? r->model->named : r->layout.names != NULL;
+    table->x = r->content.x;
+    r->content.x = NULL;
+    table->input_names = input_names(r);
+    if (!table->input_names) return BROAD_NO_MEMORY;
+    return broad__groups_set(table, &r->content, r->group_name ? r->group_name : "group");
+}
+
+static int set_targets(broad_data *table, const reading *r)
+{
+    broad__target_facts facts = {.names = r->target_names, .apart = r->rows > 0};
+    return broad__targets_set(table, &r->content, &facts, r->options, r->model);
+}
+
+static int read_labels(broad_data *table, const reading *inputs)
+{
+    reading r = {.options = inputs->options, .model = inputs->model, .rows = table->rows};
+    int status = broad__source_open(&r.source, r.options->labels);
+    if (status == BROAD_OK) status = read_content(&r);
+    if (status == BROAD_OK && r.content.rows != table->rows)
+        status = broad__fail(BROAD_BAD_DATA, "%s has %zu rows, %s has %zu: each row needs its target", r.source.name,
+                             r.content.rows, inputs->source.name, table->rows);
+    if (status == BROAD_OK) status = set_targets(table, &r);
+    reading_clear(&r);
+    return status;
+}
+
+static int read_table(broad_data **out, reading *r)
+{
+    broad_data *table = NULL;
+    int status = read_content(r);
+    if (status == BROAD_OK) status = make_table(&table, r);
+    if (status == BROAD_OK) status = r->options->labels ? read_labels(table, r) : set_targets(table, r);
+    if (status < 0) {
+        broad__table_free(table);
+        table = NULL;
+    }
+    *out = table;
+    return status;
+}
+
+int broad__read(broad_data **out, const char *path, const broad_read_options *options, const broad__columns *columns)
+{
+    *out = NULL;
+    if (options->labels && strcmp(path, "-") == 0 && strcmp(options->labels, "-") == 0)
+        return broad__fail(BROAD_USAGE, "data and labels cannot both come from standard input");
+    reading r = {.options = options, .model = columns};
+    int status = broad__source_open(&r.source, path);
+    if (status == BROAD_OK) status = read_table(out, &r);
+    reading_clear(&r);
+    return status;
+}
+
+int broad__read_bytes(broad_data **out, const char *name, const void *bytes, size_t count,
+                      const broad_read_options *options, const broad__columns *columns)
+{
+    *out = NULL;
+    reading r = {.options = options, .model = columns};
+    int status = broad__source_memory(&r.source, name, bytes, count);
+    if (status == BROAD_OK) status = read_table(out, &r);
+    reading_clear(&r);
+    return status;
+}

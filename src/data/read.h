@@ -1,0 +1,26 @@
+/* Reading a table: source, detection, format, columns. */
+#ifndef BROAD_DATA_READ_H
+#define BROAD_DATA_READ_H
+
+#include "data/table.h"
+
+/* The columns a model was trained on; the reader picks them from the file by name, or by place without a header. */
+typedef struct broad__columns {
+    size_t inputs, outputs;
+    broad_task task;
+    const char *const *input_names;
+    const char *const *output_names; /* classes or target columns */
+    const char *target_name;         /* target column of a classification */
+    const char *group_name;          /* a column to leave out of the inputs; may be NULL */
+    int named;                       /* input_names came from a header */
+    broad_missing missing;
+} broad__columns;
+
+/* `columns` may be NULL: then options->target and the rest decide. options->model is not looked at here. */
+int broad__read(broad_data **out, const char *path, const broad_read_options *options, const broad__columns *columns);
+
+/* The same from bytes in memory, past the file layer; `name` stands for the file in messages. */
+int broad__read_bytes(broad_data **out, const char *name, const void *bytes, size_t count,
+                      const broad_read_options *options, const broad__columns *columns);
+
+#endif

@@ -1,0 +1,198 @@
+#include "data/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+/* What comes through a pipe has no size beforehand. */
+static const size_t STREAM_MAXIMUM = (size_t)1 << 36;
+/* Deflate can expand a thousandfold; tables shrink by 2 to 30. */
+static const size_t GZIP_ALWAYS = (size_t)64 << 20, GZIP_RATIO = 100;
+
+enum { CHUNK = 1 << 18 };
+
+static int fail_system(int status, const char *path, const char *what)
+{
+    char text[128];
+    const char *reason = strerror_r(errno, text, sizeof text);
+    return broad__fail(status, "%s: %s: %s", path, what, reason);
+}
+
+static int read_stream(broad__source *source, int fd)
+{
+    size_t capacity = 0;
+    for (;;) {
+        if (source->count == STREAM_MAXIMUM)
+            return broad__fail(BROAD_BAD_DATA, "%s: more than %zu bytes; give a file instead of a pipe", source->name,
+                               STREAM_MAXIMUM);
+        size_t wanted = source->count + CHUNK < STREAM_MAXIMUM ? source->count + CHUNK : STREAM_MAXIMUM;
+        if (wanted > capacity && source->count == capacity) {
+            int status = broad__grow(&source->block, &capacity, wanted, 1, STREAM_MAXIMUM);
+            if (status < 0) return status;
+        }
+        source->bytes = source->block;
+        ssize_t got = read(fd, (char *)source->block + source->count, capacity - source->count);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return fail_system(BROAD_IO, source->name, "cannot read");
+        if (got == 0) return BROAD_OK;
+        source->count += (size_t)got;
+    }
+}
+
+/* A file of unknown size (a pipe, a terminal, /proc) is read to its end; a regular one is mapped. */
+static int load(broad__source *source, int fd, int is_input)
+{
+    struct stat facts;
+    if (fstat(fd, &facts) < 0) return fail_system(BROAD_IO, source->name, "cannot look at it");
+    if (S_ISDIR(facts.st_mode))
+        return broad__fail(BROAD_NO_INPUT, "%s: is a folder; give a CSV, LIBSVM, NPY or IDX file", source->name);
+    if (S_ISBLK(facts.st_mode) || (S_ISCHR(facts.st_mode) && !is_input && !isatty(fd)))
+        return broad__fail(BROAD_NO_INPUT, "%s: is a device; give a CSV, LIBSVM, NPY or IDX file", source->name);
+    if (!S_ISREG(facts.st_mode) || facts.st_size <= 0 || lseek(fd, 0, SEEK_CUR) != 0) return read_stream(source, fd);
+    size_t bytes = (size_t)facts.st_size;
+    void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED) return read_stream(source, fd);
+    source->map = map;
+    source->map_bytes = bytes;
+    source->bytes = map;
+    source->count = bytes;
+    return BROAD_OK;
+}
+
+static void *zlib_allocate(void *context, uInt count, uInt bytes)
+{
+    (void)context;
+    return broad__alloc_array(count, bytes);
+}
+
+static void zlib_release(void *context, void *block)
+{
+    (void)context;
+    broad__free(block);
+}
+
+typedef struct unpacking {
+    const broad__source *packed;
+    size_t limit;
+    char *block;
+    size_t count, capacity;
+} unpacking;
+
+static int unpack_room(unpacking *out)
+{
+    if (out->count == out->limit)
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: unpacks to more than %zu bytes from %zu; that looks like a bomb: if it is none, "
+                           "unpack it with gunzip and give the plain file",
+                           out->packed->name, out->limit, out->packed->count);
+    if (out->count < out->capacity) return BROAD_OK;
+    size_t wanted = out->limit - out->count < CHUNK ? out->limit : out->count + CHUNK;
+    return broad__grow(&out->block, &out->capacity, wanted, 1, out->limit);
+}
+
+/* After the end of a member: 1 if another follows, 0 if only padding with zeros does, negative for anything else. */
+static int unpack_next(z_stream *stream, const unpacking *out)
+{
+    const unsigned char *at = stream->next_in, *end = (const unsigned char *)out->packed->bytes + out->packed->count;
+    if (end - at >= 2 && at[0] == 0x1f && at[1] == 0x8b) return inflateReset(stream) == Z_OK ? 1 : BROAD_BUG;
+    for (; at < end; at++)
+        if (*at)
+            return broad__fail(BROAD_BAD_DATA, "%s: %zu bytes after the end of the gzip data are none of it",
+                               out->packed->name, (size_t)(end - stream->next_in));
+    return 0;
+}
+
+static int unpack_members(unpacking *out, z_stream *stream)
+{
+    const broad__source *packed = out->packed;
+    const Bytef *end = (const Bytef *)packed->bytes + packed->count;
+    stream->next_in = (Bytef *)(uintptr_t)packed->bytes;
+    for (;;) {
+        int status = unpack_room(out);
+        if (status < 0) return status;
+        size_t left = (size_t)(end - stream->next_in), room = out->capacity - out->count;
+        stream->avail_in = left > INT_MAX ? INT_MAX : (uInt)left;
+        stream->avail_out = room > INT_MAX ? INT_MAX : (uInt)room;
+        stream->next_out = (Bytef *)out->block + out->count;
+        size_t before = stream->avail_out;
+        int result = inflate(stream, Z_NO_FLUSH);
+        out->count += before - stream->avail_out;
+        if (result == Z_STREAM_END) {
+            status = unpack_next(stream, out);
+            if (status <= 0) return status;
+        } else if (result == Z_MEM_ERROR) {
+            return BROAD_NO_MEMORY;
+        } else if (result == Z_BUF_ERROR && stream->next_in == end) {
+            return broad__fail(BROAD_BAD_DATA, "%s: the gzip data end early; fetch or pack the file again",
+                               packed->name);
+        } else if (result != Z_OK && result != Z_BUF_ERROR) {
+            return broad__fail(BROAD_BAD_DATA, "%s: corrupt gzip data near byte %zu (%s); fetch or pack the file again",
+                               packed->name, (size_t)((const char *)stream->next_in - packed->bytes),
+                               stream->msg ? stream->msg : "unreadable");
+        }
+    }
+}
+
+static int unpack(broad__source *source)
+{
+    unpacking out = {.packed = source};
+    size_t extra;
+    if (broad__multiply(&extra, source->count, GZIP_RATIO) < 0 || extra > SIZE_MAX / 4) extra = SIZE_MAX / 4;
+    out.limit = GZIP_ALWAYS + extra;
+    z_stream stream = {.zalloc = zlib_allocate, .zfree = zlib_release};
+    int result = inflateInit2(&stream, 16 + MAX_WBITS);
+    if (result != Z_OK) return result == Z_MEM_ERROR ? BROAD_NO_MEMORY : broad__fail(BROAD_BUG, "zlib does not start");
+    int status = unpack_members(&out, &stream);
+    inflateEnd(&stream);
+    if (status < 0) {
+        broad__free(out.block);
+        return status;
+    }
+    const char *name = source->name;
+    broad__source_close(source);
+    *source = (broad__source){.name = name, .bytes = out.block, .count = out.count, .block = out.block};
+    return BROAD_OK;
+}
+
+static int unpack_if_gzip(broad__source *source)
+{
+    if (source->count < 2 || memcmp(source->bytes, "\x1f\x8b", 2) != 0) return BROAD_OK;
+    return unpack(source);
+}
+
+int broad__source_open(broad__source *out, const char *path)
+{
+    int is_input = strcmp(path, "-") == 0;
+    *out = (broad__source){.name = is_input ? "standard input" : path};
+    int fd = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fail_system(BROAD_NO_INPUT, path, "cannot open");
+    int status = load(out, fd, is_input);
+    if (!is_input) close(fd);
+    if (status == BROAD_OK) status = unpack_if_gzip(out);
+    if (status < 0) broad__source_close(out);
+    return status;
+}
+
+int broad__source_memory(broad__source *out, const char *name, const void *bytes, size_t count)
+{
+    *out = (broad__source){.name = name, .bytes = bytes, .count = count};
+    int status = unpack_if_gzip(out);
+    if (status < 0) broad__source_close(out);
+    return status;
+}
+
+void broad__source_close(broad__source *source)
+{
+    if (source->map) munmap(source->map, source->map_bytes);
+    broad__free(source->block);
+    *source = (broad__source){0};
+}

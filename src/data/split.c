@@ -1,0 +1,217 @@
+/*
+ * Every row (or group) has a random key, the Philox number of its place; the smallest keys are kept apart. The choice
+ * thus depends on the table, the fraction and the seed alone.
+ */
+#include "data/split.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "rng/philox.h"
+
+typedef struct keyed {
+    double key;
+    size_t index;
+} keyed;
+
+static int compare_keys(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* The numbers 0 ... count - 1 in random order. */
+static keyed *shuffled(size_t count, uint64_t seed)
+{
+    broad__stream stream = {.seed = seed, .purpose = BROAD__FOR_SPLIT};
+    keyed *items = broad__alloc_array(count, sizeof *items);
+    if (!items) return NULL;
+    for (size_t i = 0; i < count; i++) items[i] = (keyed){broad__random_at(&stream, i), i};
+    qsort(items, count, sizeof *items, compare_keys);
+    return items;
+}
+
+static size_t wanted_rows(size_t rows, double holdout) { return (size_t)floor((double)rows * holdout + 0.5); }
+
+static int choose_random(unsigned char *apart, const broad_data *table, double holdout, uint64_t seed)
+{
+    keyed *order = shuffled(table->rows, seed);
+    if (!order) return BROAD_NO_MEMORY;
+    size_t wanted = wanted_rows(table->rows, holdout);
+    for (size_t i = 0; i < wanted; i++) apart[order[i].index] = 1;
+    broad__free(order);
+    return BROAD_OK;
+}
+
+/* Goes through the groups in random order and takes each that brings the number of rows nearer to the one wanted. If
+ * every group is too large for that, the smallest is taken: the nearest that keeps anything apart. */
+static void take_groups(unsigned char *taken, const keyed *order, const size_t *sizes, size_t groups, double wanted)
+{
+    double have = 0, all = 0;
+    for (size_t i = 0; i < groups; i++) all += (double)sizes[order[i].index];
+    size_t smallest = order[0].index;
+    for (size_t i = 0; i < groups; i++) {
+        size_t group = order[i].index;
+        if (sizes[group] < sizes[smallest]) smallest = group;
+        double with = have + (double)sizes[group];
+        if (with == all || fabs(with - wanted) >= fabs(have - wanted)) continue;
+        taken[group] = 1;
+        have = with;
+    }
+    if (have == 0) taken[smallest] = 1;
+}
+
+static int choose_groups(unsigned char *apart, const broad_data *table, double holdout, uint64_t seed)
+{
+    size_t groups = 0;
+    int status = BROAD_NO_MEMORY;
+    for (size_t i = 0; i < table->rows; i++)
+        if (table->groups[i] >= groups) groups = table->groups[i] + 1;
+    size_t *sizes = broad__alloc_array(groups, sizeof *sizes);
+    unsigned char *taken = broad__alloc(groups);
+    keyed *order = shuffled(groups, seed);
+    if (!sizes || !taken || !order) goto cleanup;
+    for (size_t i = 0; i < table->rows; i++) sizes[table->groups[i]]++;
+    size_t present = 0;
+    for (size_t i = 0; i < groups; i++)
+        if (sizes[order[i].index]) order[present++] = order[i];
+    if (present) take_groups(taken, order, sizes, present, (double)table->rows * holdout);
+    for (size_t i = 0; i < table->rows; i++) apart[i] = taken[table->groups[i]];
+    status = BROAD_OK;
+
+cleanup:
+    broad__free(sizes);
+    broad__free(taken);
+    broad__free(order);
+    return status;
+}
+
+typedef struct share {
+    size_t class, rows, taken;
+    size_t most; /* that may be kept apart: a class gives all but one of its rows */
+    double rest; /* of the exact share, above `taken` */
+} share;
+
+static int compare_rests(const void *a, const void *b)
+{
+    const share *x = a, *y = b;
+    if (x->rest != y->rest) return x->rest > y->rest ? -1 : 1;
+    return (x->class > y->class) - (x->class < y->class);
+}
+
+/* Largest remainders until the whole is right, in rounds over the classes that can still give. */
+static void complete_shares(share *shares, size_t classes, size_t wanted)
+{
+    size_t have = 0, giving = classes;
+    for (size_t i = 0; i < classes; i++) have += shares[i].taken;
+    qsort(shares, classes, sizeof *shares, compare_rests);
+    while (have < wanted && giving) {
+        size_t kept = 0;
+        for (size_t i = 0; i < giving && have < wanted; i++) {
+            if (shares[i].taken == shares[i].most) continue;
+            shares[i].taken++;
+            have++;
+            share swapped = shares[kept];
+            shares[kept++] = shares[i];
+            shares[i] = swapped;
+        }
+        giving = kept;
+    }
+}
+
+static int choose_by_class(unsigned char *apart, const broad_data *table, double holdout, uint64_t seed)
+{
+    int status = BROAD_NO_MEMORY;
+    share *shares = broad__alloc_array(table->outputs, sizeof *shares);
+    size_t *left = broad__alloc_array(table->outputs, sizeof *left);
+    keyed *order = shuffled(table->rows, seed);
+    if (!shares || !left || !order) goto cleanup;
+    for (size_t i = 0; i < table->rows; i++) shares[table->classes[i]].rows++;
+    for (size_t c = 0; c < table->outputs; c++) {
+        share *s = &shares[c];
+        double exact = holdout * (double)s->rows;
+        s->class = c;
+        s->most = s->rows ? s->rows - 1 : 0;
+        s->taken = (size_t)exact < s->most ? (size_t)exact : s->most;
+        s->rest = exact - (double)s->taken;
+    }
+    complete_shares(shares, table->outputs, wanted_rows(table->rows, holdout));
+    for (size_t c = 0; c < table->outputs; c++) left[shares[c].class] = shares[c].taken;
+    for (size_t i = 0; i < table->rows; i++) {
+        size_t row = order[i].index, class = table->classes[row];
+        if (!left[class]) continue;
+        left[class]--;
+        apart[row] = 1;
+    }
+    status = BROAD_OK;
+
+cleanup:
+    broad__free(shares);
+    broad__free(left);
+    broad__free(order);
+    return status;
+}
+
+static int cut(broad_data **out_train, broad_data **out_test, const broad_data *table, const unsigned char *apart)
+{
+    size_t *rows = broad__alloc_array(table->rows, sizeof *rows);
+    if (!rows) return BROAD_NO_MEMORY;
+    size_t train = 0, test = table->rows;
+    for (size_t i = 0; i < table->rows; i++)
+        if (!apart[i]) rows[train++] = i;
+    for (size_t i = table->rows; i-- > 0;)
+        if (apart[i]) rows[--test] = i;
+    int status = broad__table_rows(out_train, table, rows, train);
+    if (status == BROAD_OK) status = broad__table_rows(out_test, table, rows + train, table->rows - train);
+    broad__free(rows);
+    return status;
+}
+
+static int check_parts(const broad_data *table, const unsigned char *apart, double holdout)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->rows; i++) count += apart[i];
+    const char *unit = table->groups ? "whole groups" : "rows";
+    if (count == 0)
+        return broad__fail(BROAD_BAD_DATA,
+                           "a holdout of %g of %zu %s keeps nothing apart; take a larger part, or more rows", holdout,
+                           table->rows, unit);
+    if (count == table->rows)
+        return broad__fail(BROAD_BAD_DATA,
+                           "a holdout of %g of %zu %s leaves nothing to train on; take a smaller part, or "
+                           "more rows",
+                           holdout, table->rows, unit);
+    return BROAD_OK;
+}
+
+int broad__split(broad_data **out_train, broad_data **out_test, const broad_data *table, double holdout, uint64_t seed)
+{
+    *out_train = *out_test = NULL;
+    if (!(holdout > 0 && holdout < 1))
+        return broad__fail(BROAD_USAGE, "the holdout must lie between 0 and 1, for example 0.3; it is %g", holdout);
+    int status = BROAD_NO_MEMORY;
+    unsigned char *apart = broad__alloc(table->rows);
+    if (!apart) goto cleanup;
+    if (table->groups) status = choose_groups(apart, table, holdout, seed);
+    else if (table->task == BROAD_TASK_CLASSIFY) status = choose_by_class(apart, table, holdout, seed);
+    else status = choose_random(apart, table, holdout, seed);
+    if (status == BROAD_OK) status = check_parts(table, apart, holdout);
+    if (status == BROAD_OK) status = cut(out_train, out_test, table, apart);
+
+cleanup:
+    broad__free(apart);
+    if (status < 0) {
+        broad__table_free(*out_train);
+        broad__table_free(*out_test);
+        *out_train = *out_test = NULL;
+        return status;
+    }
+    (*out_train)->split_holdout = holdout;
+    (*out_train)->split_seed = seed;
+    (*out_test)->split_holdout = 0;
+    (*out_test)->split_seed = 0;
+    return BROAD_OK;
+}

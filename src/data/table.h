@@ -1,0 +1,53 @@
+/*
+ * A table of rows: what readers make and everything else consumes. Immutable once made.
+ *
+ * Inputs are doubles, row by row; a missing value is NaN and only there when the reading options allow it. The targets
+ * are classes (one number a row, with their names) or values (rows x outputs), or absent.
+ */
+#ifndef BROAD_DATA_TABLE_H
+#define BROAD_DATA_TABLE_H
+
+#include "broad/broad.h"
+
+struct broad_data {
+    size_t rows, inputs, outputs;
+    broad_task task;       /* BROAD_TASK_AUTO: no targets */
+    const char *format;    /* static text */
+    double *x;             /* rows x inputs */
+    size_t *classes;       /* classification: rows */
+    double *values;        /* regression: rows x outputs */
+    char **input_names;    /* inputs; "x1", "x2", ... where the file gives none. Names lie in one block: data/text.h */
+    int named;             /* the file gave input names */
+    char **output_names;   /* classification: class labels in order; regression: target columns */
+    char *target_name;     /* classification: name of the target column ("target" if unknown) */
+    size_t *groups;        /* rows, numbers from 0; NULL without a group column */
+    char *group_name;      /* NULL without a group column */
+    broad_missing missing; /* policy it was read with */
+    /* How this part was cut from a whole; holdout 0: it is whole. */
+    double split_holdout;
+    uint64_t split_seed;
+};
+
+/* Allocates the arrays for `rows` x `inputs` with nothing else filled in. */
+int broad__table_new(broad_data **out, size_t rows, size_t inputs);
+void broad__table_free(broad_data *table); /* accepts NULL and half-built ones */
+
+/* Turns one text label a row into classes: distinct labels sorted by number if all are numbers, else by bytes. */
+int broad__table_set_labels(broad_data *table, const char *const *labels);
+
+/* Classes of `names` given; a label that is none of them is an error that lists it. */
+int broad__table_set_labels_known(broad_data *table, const char *const *labels, const char *const *names, size_t count);
+
+/* One group a row from text. */
+int broad__table_set_groups(broad_data *table, const char *const *groups, const char *name);
+
+/* A new table of the given rows. */
+int broad__table_rows(broad_data **out, const broad_data *table, const size_t *rows, size_t count);
+
+/* The targets as the network sees them: rows x outputs; one-hot for classes. `out` has room for it. */
+void broad__table_targets(double *out, const broad_data *table);
+
+/* Fingerprint of rows [first, first + count): inputs and targets as numbers, order-sensitive. 33 bytes of hex text. */
+int broad__table_fingerprint(char out[33], const broad_data *table, size_t first, size_t count);
+
+#endif

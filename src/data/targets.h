@@ -1,0 +1,19 @@
+/* From target and group cells to the targets and groups of a table. */
+#ifndef BROAD_DATA_TARGETS_H
+#define BROAD_DATA_TARGETS_H
+
+#include "data/content.h"
+#include "data/read.h"
+
+typedef struct broad__target_facts {
+    char *const *names; /* of the target columns */
+    int apart;          /* they come from a file of their own */
+} broad__target_facts;
+
+/* Sets task, outputs and targets of a table whose rows are those of `content`. `model` may be NULL. */
+int broad__targets_set(broad_data *table, const broad__content *content, const broad__target_facts *facts,
+                       const broad_read_options *options, const broad__columns *model);
+
+int broad__groups_set(broad_data *table, const broad__content *content, const char *name);
+
+#endif

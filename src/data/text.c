@@ -1,0 +1,144 @@
+#include "data/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+broad__text broad__text_of(const char *text) { return (broad__text){text, strlen(text)}; }
+
+int broad__text_same(broad__text a, broad__text b)
+{
+    return a.count == b.count && (a.count == 0 || memcmp(a.bytes, b.bytes, a.count) == 0);
+}
+
+static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+broad__text broad__text_trim(broad__text text)
+{
+    while (text.count && is_blank(text.bytes[0])) {
+        text.bytes++;
+        text.count--;
+    }
+    while (text.count && is_blank(text.bytes[text.count - 1])) text.count--;
+    return text;
+}
+
+/* Bytes of the UTF-8 character at `at`, or 0 if there is none. Overlong forms, surrogates and numbers beyond U+10FFFF
+ * are none. */
+static size_t utf8_length(const unsigned char *at, size_t left)
+{
+    if (at[0] < 0x80) return 1;
+    size_t length = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
+    if (at[0] < 0xC2 || at[0] > 0xF4 || left < length) return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xC0) != 0x80) return 0;
+    if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] > 0x9F)) return 0;
+    if ((at[0] == 0xF0 && at[1] < 0x90) || (at[0] == 0xF4 && at[1] > 0x8F)) return 0;
+    return length;
+}
+
+int broad__text_is_utf8(broad__text text)
+{
+    const unsigned char *bytes = (const unsigned char *)text.bytes;
+    for (size_t i = 0; i < text.count;) {
+        size_t length = utf8_length(bytes + i, text.count - i);
+        if (!length) return 0;
+        i += length;
+    }
+    return 1;
+}
+
+const char *broad__text_quote(char out[BROAD__QUOTE_BYTES], broad__text text)
+{
+    const unsigned char *bytes = (const unsigned char *)text.bytes;
+    enum { ROOM = BROAD__QUOTE_BYTES - 6 }; /* both marks, "...", NUL */
+    size_t used = 0, i = 0;
+    out[used++] = '\'';
+    while (i < text.count) {
+        size_t length = utf8_length(bytes + i, text.count - i);
+        size_t bytes_shown = length ? length : 1;
+        if (used + bytes_shown > ROOM) break;
+        if (!length || bytes[i] < 0x20 || bytes[i] == 0x7F) out[used] = '?';
+        else memcpy(out + used, bytes + i, bytes_shown);
+        used += bytes_shown;
+        i += bytes_shown;
+    }
+    if (i < text.count) {
+        memcpy(out + used, "...", 3);
+        used += 3;
+    }
+    out[used++] = '\'';
+    out[used] = 0;
+    return out;
+}
+
+char **broad__names_copy(const broad__text *texts, size_t count)
+{
+    size_t bytes = count * sizeof(char *);
+    for (size_t i = 0; i < count; i++) bytes += texts[i].count + 1;
+    char **names = broad__alloc(bytes);
+    if (!names) return NULL;
+    char *at = (char *)(names + count);
+    for (size_t i = 0; i < count; i++) {
+        names[i] = at;
+        if (texts[i].count) memcpy(at, texts[i].bytes, texts[i].count);
+        at += texts[i].count + 1;
+    }
+    return names;
+}
+
+static size_t decimal_digits(size_t number)
+{
+    size_t digits = 1;
+    for (; number >= 10; number /= 10) digits++;
+    return digits;
+}
+
+char **broad__names_number(const char *prefix, size_t first, size_t count)
+{
+    size_t head = strlen(prefix), bytes = count * sizeof(char *);
+    for (size_t i = 0; i < count; i++) bytes += head + decimal_digits(first + i) + 1;
+    char **names = broad__alloc(bytes);
+    if (!names) return NULL;
+    char *at = (char *)(names + count);
+    for (size_t i = 0; i < count; i++) {
+        size_t room = head + decimal_digits(first + i) + 1;
+        snprintf(at, room, "%s%zu", prefix, first + i);
+        names[i] = at;
+        at += room;
+    }
+    return names;
+}
+
+struct broad__arena_block {
+    broad__arena_block *next;
+    size_t used, size;
+    char bytes[];
+};
+
+char *broad__arena_take(broad__arena *arena, size_t bytes)
+{
+    enum { BLOCK_BYTES = 1 << 16 };
+    broad__arena_block *block = arena->blocks;
+    if (!block || block->size - block->used < bytes) {
+        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        block = broad__alloc(sizeof *block + size);
+        if (!block) return NULL;
+        block->size = size;
+        block->next = arena->blocks;
+        arena->blocks = block;
+    }
+    char *taken = block->bytes + block->used;
+    block->used += bytes;
+    return taken;
+}
+
+void broad__arena_clear(broad__arena *arena)
+{
+    while (arena->blocks) {
+        broad__arena_block *next = arena->blocks->next;
+        broad__free(arena->blocks);
+        arena->blocks = next;
+    }
+}

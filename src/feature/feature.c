@@ -1,0 +1,44 @@
+#include "feature/feature.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "compute/shards.h"
+#include "data/scale.h"
+
+void broad__feature_block(double *z, size_t z_stride, const broad__feature_map *map, const broad__device *device,
+                          const double *x, size_t x_stride, size_t rows, double *scratch)
+{
+    size_t inputs = map->nodes.inputs;
+    broad__scale_apply(scratch, x, rows, inputs, x_stride, map->shift, map->factor, map->fill);
+    device->nodes(z, z_stride, &map->nodes, scratch, inputs, rows);
+}
+
+typedef struct feature_run {
+    double *z;
+    const broad__feature_map *map;
+    const broad__device *device;
+    const double *x;
+    size_t rows;
+    double *scratch; /* a block of inputs for each worker */
+} feature_run;
+
+static void feature_piece(void *context, size_t block, size_t worker)
+{
+    feature_run *run = context;
+    size_t inputs = run->map->nodes.inputs, nodes = run->map->nodes.nodes;
+    size_t first = block * BROAD__BLOCK_ROWS;
+    size_t n = run->rows - first < BROAD__BLOCK_ROWS ? run->rows - first : BROAD__BLOCK_ROWS;
+    broad__feature_block(run->z + first * nodes, nodes, run->map, run->device, run->x + first * inputs, inputs, n,
+                         run->scratch + worker * BROAD__BLOCK_ROWS * inputs);
+}
+
+int broad__feature_rows(double *z, const broad__feature_map *map, const broad__device *device, broad__pool *pool,
+                        const double *x, size_t rows)
+{
+    feature_run run = {z, map, device, x, rows, NULL};
+    run.scratch = broad__alloc_doubles(broad__pool_threads(pool) * BROAD__BLOCK_ROWS, map->nodes.inputs);
+    if (!run.scratch) return BROAD_NO_MEMORY;
+    broad__pool_run(pool, (rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, feature_piece, &run);
+    broad__free(run.scratch);
+    return BROAD_OK;
+}

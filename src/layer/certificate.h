@@ -1,0 +1,27 @@
+/* What is on record about a layer: enough to draw its nodes again and to check every inequality it was kept for. */
+#ifndef BROAD_LAYER_CERTIFICATE_H
+#define BROAD_LAYER_CERTIFICATE_H
+
+#include "base/hash.h"
+#include "broad/broad.h"
+
+typedef enum broad__origin { BROAD__ORIGIN_INITIAL, BROAD__ORIGIN_ENHANCE } broad__origin;
+#define BROAD__ORIGINS "initial|enhance"
+
+typedef struct broad__certificate {
+    broad__origin origin;
+    broad_supervise test;
+    size_t rows;
+    double gamma, mu, bound;
+    double norm_before, norm_after, ratio, tested;
+    double lambda;
+    double range; /* multiple of the base range */
+    size_t step;  /* its index in the list of multiples */
+    size_t draw;  /* which draw of that range was kept */
+    size_t tries;
+    size_t relaxed;
+    int passed;
+    char weights[BROAD__HASH_TEXT]; /* hash of the output weights: binds this record to them */
+} broad__certificate;
+
+#endif

@@ -1,0 +1,294 @@
+#include "layer/ridge.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "compute/shards.h"
+
+/* The grid of lambda, as powers of ten of the mean eigenvalue. */
+enum { GRID = 19 };
+static const double GRID_FIRST = -8.0, GRID_STEP = 0.5;
+
+void broad__ridge_clear(broad__ridge *ridge)
+{
+    broad__free(ridge->w);
+    broad__free(ridge->step);
+    broad__system_clear(&ridge->system);
+    memset(ridge, 0, sizeof *ridge);
+}
+
+static double dot(const double *a, const double *b, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* ---- leave-one-out over a grid of lambda ----------------------------------------------------------------------- */
+
+typedef struct loo_grid {
+    broad__rows *rows;
+    const broad__system *system;
+    size_t count;
+    double lambda[GRID];
+    double sum[GRID]; /* of squared leave-one-out residuals */
+    double *weights;  /* p x (count * c): eigen-coordinates of W for each lambda */
+    double *shrink;   /* p x count: 1 / (value + lambda) */
+    double *scratch;  /* one area a worker */
+    size_t scratch_each;
+} loo_grid;
+
+/* A row's leave-one-out factor; a leverage of one means that the row alone decides its own fit. */
+static double loo_factor(double leverage)
+{
+    double rest = 1.0 - leverage;
+    return 1.0 / (rest > DBL_EPSILON ? rest : DBL_EPSILON);
+}
+
+/* P = K V' has the rows in eigen-coordinates: fits are P * weights, leverages are (P o P) * shrink, for all lambda at once. */
+static void loo_block(loo_grid *grid, double *sums, double *area, size_t first, size_t n)
+{
+    broad__rows *rows = grid->rows;
+    const broad__device *device = rows->device;
+    size_t p = rows->width, c = rows->outputs, wide = grid->count * c;
+    double *coordinates = area, *fits = coordinates + n * p, *leverage = fits + n * wide;
+    memset(area, 0, n * (p + wide + grid->count) * sizeof(double));
+    device->outer(coordinates, p, rows->k + first * p, p, n, grid->system->factor, p, p, p);
+    device->apply(fits, wide, 1.0, coordinates, p, n, grid->weights, wide, p, wide);
+    for (size_t i = 0; i < n * p; i++) coordinates[i] *= coordinates[i];
+    device->apply(leverage, grid->count, 1.0, coordinates, p, n, grid->shrink, grid->count, p, grid->count);
+    for (size_t i = 0; i < n; i++) {
+        const double *e = rows->e + (first + i) * c;
+        for (size_t l = 0; l < grid->count; l++) {
+            double factor = loo_factor(leverage[i * grid->count + l]), square = 0;
+            for (size_t j = 0; j < c; j++) {
+                double r = e[j] - fits[i * wide + l * c + j];
+                square += r * r;
+            }
+            sums[l] += square * factor * factor;
+        }
+    }
+}
+
+static void loo_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
+{
+    loo_grid *grid = context;
+    for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
+        size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
+        loo_block(grid, sums, grid->scratch + worker * grid->scratch_each, i, n);
+    }
+}
+
+/* weights(i, l, j) = shrink(i, l) * (V b)(i, j) */
+static int loo_coordinates(loo_grid *grid, const double *b)
+{
+    const broad__system *system = grid->system;
+    size_t n = system->n, c = grid->rows->outputs;
+    double *turned = broad__alloc_doubles(n, c);
+    if (!turned) return BROAD_NO_MEMORY;
+    system->device->apply(turned, c, 1.0, system->factor, n, n, b, c, n, c);
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = 0; l < grid->count; l++) {
+            double inverse = broad__system_inverse(system, i, grid->lambda[l]);
+            grid->shrink[i * grid->count + l] = inverse;
+            for (size_t j = 0; j < c; j++) grid->weights[(i * grid->count + l) * c + j] = inverse * turned[i * c + j];
+        }
+    broad__free(turned);
+    return BROAD_OK;
+}
+
+static int loo_primal(loo_grid *grid)
+{
+    broad__rows *rows = grid->rows;
+    size_t p = rows->width, wide = grid->count * rows->outputs;
+    size_t block = rows->rows < BROAD__BLOCK_ROWS ? rows->rows : BROAD__BLOCK_ROWS;
+    grid->scratch_each = block * (p + wide + grid->count);
+    grid->scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), grid->scratch_each);
+    if (!grid->scratch) return BROAD_NO_MEMORY;
+    int status = loo_coordinates(grid, rows->cross);
+    double *sums = NULL;
+    if (status == BROAD_OK) status = broad__rows_sum(&sums, rows, grid->count, loo_shard, grid);
+    if (status == BROAD_OK) memcpy(grid->sum, sums, grid->count * sizeof(double));
+    return status;
+}
+
+/* a = V' weights and g = diag(V' shrink V); the leave-one-out residual of row i is a_i / g_i. */
+static int loo_dual(loo_grid *grid)
+{
+    broad__rows *rows = grid->rows;
+    const broad__system *system = grid->system;
+    size_t n = rows->rows, c = rows->outputs, wide = grid->count * c;
+    int status = loo_coordinates(grid, rows->e);
+    double *a = broad__alloc_doubles(n, wide), *g = broad__alloc_doubles(n, grid->count),
+           *squared = broad__alloc_doubles(n, n);
+    if (status == BROAD_OK && (!a || !g || !squared)) status = BROAD_NO_MEMORY;
+    if (status == BROAD_OK) {
+        rows->device->cross(a, wide, system->factor, n, n, grid->weights, wide, wide, n);
+        for (size_t i = 0; i < n * n; i++) squared[i] = system->factor[i] * system->factor[i];
+        rows->device->cross(g, grid->count, squared, n, n, grid->shrink, grid->count, grid->count, n);
+        for (size_t i = 0; i < n; i++)
+            for (size_t l = 0; l < grid->count; l++) {
+                const double *ai = a + i * wide + l * c;
+                double gi = g[i * grid->count + l];
+                if (gi > 0) grid->sum[l] += dot(ai, ai, c) / (gi * gi);
+            }
+    }
+    broad__free(a);
+    broad__free(g);
+    broad__free(squared);
+    return status;
+}
+
+static double mean_eigenvalue(const broad__system *system)
+{
+    double sum = 0;
+    for (size_t i = 0; i < system->n; i++) sum += system->values[i];
+    return sum / (double)system->n;
+}
+
+/* Leave-one-out norm for the wished lambda, or for the best of the grid; sets lambda and loo. */
+static int loo_choose(broad__ridge *ridge, broad__rows *rows, const broad__ridge_wish *wish)
+{
+    loo_grid grid = {.rows = rows, .system = &ridge->system, .count = wish->lambda_auto ? GRID : 1};
+    double unit = mean_eigenvalue(&ridge->system);
+    if (!(unit > 0)) unit = 1;
+    for (size_t l = 0; l < grid.count; l++)
+        grid.lambda[l] = wish->lambda_auto ? unit * pow(10.0, GRID_FIRST + GRID_STEP * (double)l) : wish->lambda;
+    size_t n = ridge->system.n;
+    grid.weights = broad__alloc_doubles(n, grid.count * rows->outputs);
+    grid.shrink = broad__alloc_doubles(n, grid.count);
+    int status = grid.weights && grid.shrink ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = rows->dual ? loo_dual(&grid) : loo_primal(&grid);
+    size_t best = 0;
+    for (size_t l = 1; l < grid.count; l++)
+        if (grid.sum[l] < grid.sum[best]) best = l;
+    ridge->lambda = grid.lambda[best];
+    ridge->loo = sqrt(grid.sum[best]);
+    broad__free(grid.weights);
+    broad__free(grid.shrink);
+    broad__free(grid.scratch);
+    return status;
+}
+
+/* ---- solving --------------------------------------------------------------------------------------------------- */
+
+/* tr(W'GW), G's upper triangle given. */
+static double quadratic(const double *g, const double *w, size_t p, size_t c)
+{
+    double sum = 0;
+    for (size_t i = 0; i < p; i++) {
+        sum += g[i * p + i] * dot(w + i * c, w + i * c, c);
+        for (size_t j = i + 1; j < p; j++) sum += 2 * g[i * p + j] * dot(w + i * c, w + j * c, c);
+    }
+    return sum;
+}
+
+static double estimate_norm(const broad__ridge *ridge, const broad__rows *rows)
+{
+    size_t p = rows->width, c = rows->outputs;
+    double square =
+        rows->norm * rows->norm - 2 * dot(ridge->w, rows->cross, p * c) + quadratic(rows->matrix, ridge->w, p, c);
+    return square > 0 ? sqrt(square) : 0;
+}
+
+static int solve_primal(broad__ridge *ridge, broad__rows *rows)
+{
+    memcpy(ridge->w, rows->cross, rows->width * rows->outputs * sizeof(double));
+    int status = broad__system_solve(ridge->w, rows->outputs, &ridge->system);
+    if (status == BROAD_OK) ridge->estimate = estimate_norm(ridge, rows);
+    return status;
+}
+
+/* The dual solution a stays in ridge->step; W = K'a. */
+static int solve_dual(broad__ridge *ridge, broad__rows *rows)
+{
+    size_t count = rows->rows * rows->outputs;
+    memcpy(ridge->step, rows->e, count * sizeof(double));
+    int status = broad__system_solve(ridge->step, rows->outputs, &ridge->system);
+    if (status < 0) return status;
+    memcpy(rows->next, ridge->step, count * sizeof(double));
+    status = broad__rows_cross_next(ridge->w, rows);
+    if (status == BROAD_OK) ridge->estimate = broad__rows_residual(rows, ridge->w);
+    return status;
+}
+
+int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridge_wish *wish)
+{
+    size_t p = rows->width, c = rows->outputs, side = rows->dual ? rows->rows : p;
+    int spectral = wish->lambda_auto || wish->loo || wish->operator_norm;
+    int status = broad__reserve(&ridge->w, &ridge->w_room, p * c);
+    if (status == BROAD_OK) status = broad__reserve(&ridge->step, &ridge->step_room, side * c);
+    ridge->lambda = wish->lambda;
+    if (status == BROAD_OK)
+        status = broad__system_factor(&ridge->system, rows->device, rows->matrix, side, wish->lambda, spectral);
+    if (status == BROAD_OK && (wish->lambda_auto || wish->loo)) status = loo_choose(ridge, rows, wish);
+    if (status < 0) return status;
+    ridge->system.lambda = ridge->lambda;
+    ridge->operator_norm = 1;
+    if (rows->dual && ridge->system.spectral) {
+        double least = ridge->system.values[0] + ridge->lambda;
+        ridge->operator_norm = least > 0 ? ridge->lambda / least : 1;
+    }
+    return rows->dual ? solve_dual(ridge, rows) : solve_primal(ridge, rows);
+}
+
+/* ---- finishing ------------------------------------------------------------------------------------------------- */
+
+/* A correction is taken only while it is small: otherwise the system is too far gone for refinement to converge. */
+static int correction_small(const double *step, const double *solution, size_t count)
+{
+    return dot(step, step, count) <= 0.25 * dot(solution, solution, count);
+}
+
+/* step = (K'K + lambda I)^-1 (K' r - lambda W) with r = E - KW as computed: its cancellation is past, so its digits are good. */
+static int refine_primal(broad__ridge *ridge, broad__rows *rows)
+{
+    size_t count = rows->width * rows->outputs;
+    int status = broad__rows_cross_next(ridge->step, rows);
+    if (status < 0) return status;
+    for (size_t i = 0; i < count; i++) ridge->step[i] -= ridge->lambda * ridge->w[i];
+    status = broad__system_solve(ridge->step, rows->outputs, &ridge->system);
+    if (status < 0 || !correction_small(ridge->step, ridge->w, count)) return status;
+    for (size_t i = 0; i < count; i++) ridge->w[i] += ridge->step[i];
+    ridge->norm = broad__rows_residual(rows, ridge->w);
+    return BROAD_OK;
+}
+
+/* The same for a: r = E - (KK' + lambda I) a. rows->next holds E - KW. */
+static int refine_dual(broad__ridge *ridge, broad__rows *rows)
+{
+    size_t count = rows->rows * rows->outputs;
+    double *a = ridge->step, *r = rows->next;
+    for (size_t i = 0; i < count; i++) r[i] -= ridge->lambda * a[i];
+    int status = broad__system_solve(r, rows->outputs, &ridge->system);
+    if (status < 0) return status;
+    if (correction_small(r, a, count))
+        for (size_t i = 0; i < count; i++) a[i] += r[i];
+    memcpy(r, a, count * sizeof(double));
+    status = broad__rows_cross_next(ridge->w, rows);
+    if (status == BROAD_OK) ridge->norm = broad__rows_residual(rows, ridge->w);
+    return status;
+}
+
+int broad__ridge_finish(broad__ridge *ridge, broad__rows *rows)
+{
+    ridge->norm = broad__rows_residual(rows, ridge->w);
+    int status = rows->dual ? refine_dual(ridge, rows) : refine_primal(ridge, rows);
+    if (status < 0) return status;
+    if (ridge->norm <= rows->norm) return BROAD_OK;
+    if (!ridge->system.spectral) {
+        size_t side = ridge->system.n;
+        status = broad__system_factor(&ridge->system, rows->device, rows->matrix, side, ridge->lambda, 1);
+        if (status == BROAD_OK) status = rows->dual ? solve_dual(ridge, rows) : solve_primal(ridge, rows);
+        if (status < 0) return status;
+        ridge->norm = broad__rows_residual(rows, ridge->w);
+        if (ridge->norm <= rows->norm) return BROAD_OK;
+    }
+    memset(ridge->w, 0, rows->width * rows->outputs * sizeof(double));
+    broad__rows_keep(rows);
+    ridge->norm = rows->norm;
+    return BROAD_OK;
+}

@@ -1,0 +1,45 @@
+/*
+ * Ridge regression of the residual on a candidate's nodes.
+ *
+ *   W = (K'K + lambda I)^-1 K'E, or K'(KK' + lambda I)^-1 E where K has more columns than rows
+ *   ||E - KW||^2 = ||E||^2 - 2 tr(W'B) + tr(W'GW)                  with the sums at hand: no second pass
+ *   leave-one-out residual of row i: r_i / (1 - h_i), h = diag K(K'K + lambda I)^-1 K'; in the dual form a_i / g_i with
+ *   a = (KK' + lambda I)^-1 E and g the diagonal of that inverse. From one eigendecomposition for a whole grid of lambda.
+ *   ||I - K K+||_2 = 1 where rows > rank, else lambda / (s_min^2 + lambda)
+ */
+#ifndef BROAD_LAYER_RIDGE_H
+#define BROAD_LAYER_RIDGE_H
+
+#include "layer/rows.h"
+#include "layer/system.h"
+
+typedef struct broad__ridge_wish {
+    int lambda_auto;   /* choose lambda by leave-one-out */
+    double lambda;     /* otherwise this one             */
+    int loo;           /* the leave-one-out norm is wanted  */
+    int operator_norm; /* the operator norm is wanted       */
+} broad__ridge_wish;
+
+typedef struct broad__ridge {
+    double *w; /* width x outputs */
+    double lambda;
+    double estimate; /* ||E - KW|| from the sums; in the dual form from the residual itself */
+    double norm;     /* ||E - KW||, direct; after broad__ridge_finish() */
+    double loo;      /* norm of the leave-one-out residuals, if wished */
+    double operator_norm;
+
+    broad__system system;
+    double *step; /* a correction of w, or the dual solution */
+    size_t w_room, step_room;
+} broad__ridge;
+
+void broad__ridge_clear(broad__ridge *ridge); /* accepts a zeroed one */
+
+/* Solves for the candidate in `rows`. */
+int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridge_wish *wish);
+
+/* Puts E - KW into rows->next, improves W by one step of iterative refinement with that residual, and gives the norm.
+ * The norm never exceeds ||E||: where rounding leaves nothing of the solution, W is zero. */
+int broad__ridge_finish(broad__ridge *ridge, broad__rows *rows);
+
+#endif

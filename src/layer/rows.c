@@ -1,0 +1,248 @@
+#include "layer/rows.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "compute/shards.h"
+
+/* Up to this width each shard has a Gram matrix of its own; beyond it the threads share out tiles of one matrix. */
+enum { SHARD_GRAM_MAX = 512, TILE = 256 };
+
+static int size_fits(size_t a, size_t b)
+{
+    size_t product;
+    return a <= INT_MAX && b <= INT_MAX && broad__multiply(&product, a, b) == 0 && product <= SIZE_MAX / 64;
+}
+
+/* ---- sums over shards ------------------------------------------------------------------------------------------ */
+
+typedef struct shard_run {
+    broad__rows *rows;
+    broad__shard_job job;
+    void *context;
+    size_t doubles;
+} shard_run;
+
+static void shard_run_one(void *context, size_t shard, size_t worker)
+{
+    shard_run *run = context;
+    size_t first, end;
+    broad__shard_rows(&first, &end, shard, run->rows->rows);
+    double *sums = run->rows->scratch + shard * run->doubles;
+    memset(sums, 0, run->doubles * sizeof(double));
+    run->job(run->context, first, end, sums, worker);
+}
+
+int broad__rows_sum(double **out, broad__rows *rows, size_t doubles, broad__shard_job job, void *context)
+{
+    size_t shards = broad__shard_count(rows->rows), count;
+    if (broad__multiply(&count, shards, doubles) < 0) return broad__fail_memory(SIZE_MAX);
+    int status = broad__reserve(&rows->scratch, &rows->scratch_room, count);
+    if (status < 0) return status;
+    shard_run run = {rows, job, context, doubles};
+    broad__pool_run(rows->pool, shards, shard_run_one, &run);
+    broad__tree_sum(rows->scratch, shards, doubles, doubles);
+    *out = rows->scratch;
+    return BROAD_OK;
+}
+
+static double sum_of_squares(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += values[i] * values[i];
+    return sum;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------------------------- */
+
+static void norm_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
+{
+    (void)worker;
+    broad__rows *rows = context;
+    for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
+        size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
+        sums[0] += sum_of_squares(rows->e + i * rows->outputs, n * rows->outputs);
+    }
+}
+
+int broad__rows_open(broad__rows *out, const broad__device *device, broad__pool *pool, size_t rows, size_t outputs,
+                     const double *targets)
+{
+    memset(out, 0, sizeof *out);
+    if (!size_fits(rows, outputs)) return broad__fail_memory(SIZE_MAX);
+    *out = (broad__rows){.device = device, .pool = pool, .rows = rows, .outputs = outputs};
+    out->e = broad__alloc_doubles(rows, outputs);
+    out->next = broad__alloc_doubles(rows, outputs);
+    double *sum = NULL;
+    if (out->e) memcpy(out->e, targets, rows * outputs * sizeof(double));
+    if (!out->e || !out->next || broad__rows_sum(&sum, out, 1, norm_shard, out) < 0) {
+        broad__rows_close(out);
+        return BROAD_NO_MEMORY;
+    }
+    out->norm = sqrt(sum[0]);
+    return BROAD_OK;
+}
+
+void broad__rows_close(broad__rows *rows)
+{
+    broad__free(rows->e);
+    broad__free(rows->next);
+    broad__free(rows->k);
+    broad__free(rows->matrix);
+    broad__free(rows->cross);
+    broad__free(rows->scratch);
+    memset(rows, 0, sizeof *rows);
+}
+
+/* ---- a candidate: K and its sums ------------------------------------------------------------------------------- */
+
+typedef struct candidate {
+    broad__rows *rows;
+    const broad__nodes *nodes;
+    size_t first, prefix; /* columns of Z that K starts with */
+    size_t gram, cross;   /* numbers of the sums wanted from each shard; 0: not wanted */
+} candidate;
+
+/* While a block of K is in the cache: fill it, then add it to the shard's sums. */
+static void candidate_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
+{
+    (void)worker;
+    candidate *c = context;
+    broad__rows *rows = c->rows;
+    const broad__device *device = rows->device;
+    size_t p = rows->width, outputs = rows->outputs;
+    for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
+        size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
+        const double *z = rows->z + i * rows->features;
+        double *k = rows->k + i * p;
+        for (size_t row = 0; row < n && c->prefix; row++)
+            memcpy(k + row * p, z + row * rows->features + c->first, c->prefix * sizeof(double));
+        device->nodes(k + c->prefix, p, c->nodes, z, rows->features, n);
+        if (c->gram) device->gram(sums, p, k, p, n, p);
+        if (c->cross) device->cross(sums + c->gram, outputs, k, p, p, rows->e + i * outputs, outputs, outputs, n);
+    }
+}
+
+/* Tile t of the upper triangle, counted row by row. */
+static void tile_place(size_t *row, size_t *column, size_t t, size_t across)
+{
+    *row = 0;
+    while (t >= across - *row) t -= across - (*row)++;
+    *column = *row + t;
+}
+
+static void gram_tile(void *context, size_t tile, size_t worker)
+{
+    (void)worker;
+    broad__rows *rows = context;
+    size_t p = rows->width, a, b;
+    tile_place(&a, &b, tile, (p + TILE - 1) / TILE);
+    size_t wide_a = p - a * TILE < TILE ? p - a * TILE : TILE, wide_b = p - b * TILE < TILE ? p - b * TILE : TILE;
+    double *out = rows->matrix + a * TILE * p + b * TILE;
+    rows->device->cross(out, p, rows->k + a * TILE, p, wide_a, rows->k + b * TILE, p, wide_b, rows->rows);
+}
+
+static void dual_tile(void *context, size_t tile, size_t worker)
+{
+    (void)worker;
+    broad__rows *rows = context;
+    size_t p = rows->width, n = rows->rows, a, b;
+    tile_place(&a, &b, tile, (n + TILE - 1) / TILE);
+    size_t high_a = n - a * TILE < TILE ? n - a * TILE : TILE, high_b = n - b * TILE < TILE ? n - b * TILE : TILE;
+    double *out = rows->matrix + a * TILE * n + b * TILE;
+    rows->device->outer(out, n, rows->k + a * TILE * p, p, high_a, rows->k + b * TILE * p, p, high_b, p);
+}
+
+static void run_tiles(broad__rows *rows, size_t size, broad__job job)
+{
+    size_t across = (size + TILE - 1) / TILE;
+    memset(rows->matrix, 0, size * size * sizeof(double));
+    broad__pool_run(rows->pool, across * (across + 1) / 2, job, rows);
+}
+
+int broad__rows_candidate(broad__rows *rows, const broad__nodes *nodes, size_t first, size_t prefix)
+{
+    size_t p = prefix + nodes->nodes, outputs = rows->outputs;
+    if (!size_fits(rows->rows, p) || !size_fits(p, p) || !size_fits(p, outputs)) return broad__fail_memory(SIZE_MAX);
+    rows->width = p;
+    rows->dual = rows->rows < p;
+    size_t side = rows->dual ? rows->rows : p;
+    int status = broad__reserve(&rows->k, &rows->k_room, rows->rows * p);
+    if (status == BROAD_OK) status = broad__reserve(&rows->matrix, &rows->matrix_room, side * side);
+    if (status == BROAD_OK) status = broad__reserve(&rows->cross, &rows->cross_room, p * outputs);
+    if (status < 0) return status;
+
+    int own_gram = !rows->dual && p <= SHARD_GRAM_MAX;
+    candidate c = {rows, nodes, first, prefix, own_gram ? p * p : 0, rows->dual ? 0 : p * outputs};
+    double *sums = NULL;
+    status = broad__rows_sum(&sums, rows, c.gram + c.cross + 1, candidate_shard, &c);
+    if (status < 0) return status;
+    if (own_gram) memcpy(rows->matrix, sums, c.gram * sizeof(double));
+    if (c.cross) memcpy(rows->cross, sums + c.gram, c.cross * sizeof(double));
+    if (rows->dual) run_tiles(rows, rows->rows, dual_tile);
+    else if (!own_gram) run_tiles(rows, p, gram_tile);
+    return BROAD_OK;
+}
+
+/* ---- residuals ------------------------------------------------------------------------------------------------- */
+
+typedef struct reduction {
+    broad__rows *rows;
+    const double *w;
+} reduction;
+
+static void reduce_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
+{
+    (void)worker;
+    reduction *r = context;
+    broad__rows *rows = r->rows;
+    size_t outputs = rows->outputs, p = rows->width;
+    for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
+        size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
+        double *next = rows->next + i * outputs;
+        memcpy(next, rows->e + i * outputs, n * outputs * sizeof(double));
+        rows->device->apply(next, outputs, -1.0, rows->k + i * p, p, n, r->w, outputs, p, outputs);
+        sums[0] += sum_of_squares(next, n * outputs);
+    }
+}
+
+double broad__rows_residual(broad__rows *rows, const double *w)
+{
+    reduction r = {rows, w};
+    double *sum = NULL;
+    /* One number a shard: broad__rows_open() already had that much room. */
+    if (broad__rows_sum(&sum, rows, 1, reduce_shard, &r) < 0) return INFINITY;
+    return sqrt(sum[0]);
+}
+
+void broad__rows_keep(broad__rows *rows) { memcpy(rows->next, rows->e, rows->rows * rows->outputs * sizeof(double)); }
+
+static void cross_next_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
+{
+    (void)worker;
+    broad__rows *rows = context;
+    size_t outputs = rows->outputs, p = rows->width;
+    for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
+        size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
+        rows->device->cross(sums, outputs, rows->k + i * p, p, p, rows->next + i * outputs, outputs, outputs, n);
+    }
+}
+
+int broad__rows_cross_next(double *out, broad__rows *rows)
+{
+    double *sums = NULL;
+    int status = broad__rows_sum(&sums, rows, rows->width * rows->outputs, cross_next_shard, rows);
+    if (status == BROAD_OK) memcpy(out, sums, rows->width * rows->outputs * sizeof(double));
+    return status;
+}
+
+void broad__rows_commit(broad__rows *rows, double norm)
+{
+    double *old = rows->e;
+    rows->e = rows->next;
+    rows->next = old;
+    rows->norm = norm;
+}

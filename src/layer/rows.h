@@ -1,0 +1,59 @@
+/*
+ * The training rows as the layers see them, and the passes over them.
+ *
+ *   Z  rows x features   feature nodes, given from outside and not changed here
+ *   E  rows x outputs    what the layers so far left over; E_0 = Y. Nobody outside layer/ touches it
+ *   K  rows x width      inputs of the candidate layer at hand: some columns of Z, then H = xi(Z W + b)
+ *   G = K'K, B = K'E     sums over the rows
+ *
+ * Rows run in fixed shards (compute/shards.h), so every result has the same bits for any number of threads.
+ */
+#ifndef BROAD_LAYER_ROWS_H
+#define BROAD_LAYER_ROWS_H
+
+#include "broad/broad.h"
+#include "compute/device.h"
+#include "compute/pool.h"
+
+typedef struct broad__rows {
+    const broad__device *device; /* not owned */
+    broad__pool *pool;           /* not owned */
+    size_t rows, outputs;
+    const double *z; /* rows x features; not owned */
+    size_t features;
+
+    double *e, *next; /* rows x outputs: the residual, and what a candidate would make of it */
+    double norm;      /* ||E|| */
+
+    size_t width;    /* columns of K */
+    int dual;        /* fewer rows than columns: work with KK' instead of K'K */
+    double *k;       /* rows x width */
+    double *matrix;  /* upper triangle of K'K (width x width), or of KK' (rows x rows) */
+    double *cross;   /* K'E, width x outputs; not made in the dual case */
+    double *scratch; /* shard sums */
+    size_t k_room, matrix_room, cross_room, scratch_room;
+} broad__rows;
+
+/* targets: rows x outputs, copied. */
+int broad__rows_open(broad__rows *out, const broad__device *device, broad__pool *pool, size_t rows, size_t outputs,
+                     const double *targets);
+void broad__rows_close(broad__rows *rows); /* accepts a zeroed one */
+
+/* Computes K for the nodes, after `prefix` columns of Z from column `first`, and the sums. */
+int broad__rows_candidate(broad__rows *rows, const broad__nodes *nodes, size_t first, size_t prefix);
+
+/* next = E - K w; returns its norm. w: width x outputs */
+double broad__rows_residual(broad__rows *rows, const double *w);
+/* out = K' next */
+int broad__rows_cross_next(double *out, broad__rows *rows);
+/* next = E */
+void broad__rows_keep(broad__rows *rows);
+
+/* The candidate is kept: E = next, whose norm is given. */
+void broad__rows_commit(broad__rows *rows, double norm);
+
+/* Runs a job over the shards with `doubles` numbers of zeroed space a shard, then adds these up in *out (not owned). */
+typedef void (*broad__shard_job)(void *context, size_t first, size_t end, double *sums, size_t worker);
+int broad__rows_sum(double **out, broad__rows *rows, size_t doubles, broad__shard_job job, void *context);
+
+#endif

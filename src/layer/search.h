@@ -1,0 +1,51 @@
+/*
+ * The search for a layer: draws are tried range by range, outward from the base range, until one passes the test.
+ *
+ *   for each range of the features (layer 1 only), each range of the layer's own nodes, each of T draws:
+ *       draw the nodes, solve, compare with the bound
+ *   `first`: the first draw that passes is kept; `best`: of the first range with any that passes, the best one
+ *   if none passes: relax gamma, at most R times, and take the first (best) that passes then
+ *
+ * Everything is bounded by ranges x draws; a draw depends on (seed, layer, range, draw) alone.
+ */
+#ifndef BROAD_LAYER_SEARCH_H
+#define BROAD_LAYER_SEARCH_H
+
+#include "layer/certificate.h"
+#include "layer/ridge.h"
+#include "layer/rows.h"
+
+typedef struct broad__search {
+    /* The task. */
+    const broad_options *options;
+    double range; /* base range */
+    broad__rows *rows;
+    size_t index;         /* of the layer, from 0 */
+    size_t nodes;         /* to draw */
+    size_t first, prefix; /* columns of Z that K starts with */
+    broad__origin origin;
+    /* Makes Z anew with the range of this step; NULL: Z is settled. Step 0 is in force at the start. */
+    int (*redraw)(void *context, size_t step);
+    /* Called after each draw; non-zero stops the search. May be NULL. */
+    int (*watch)(void *context, size_t draws);
+    void *context;
+
+    /* What is there to be reused from layer to layer. */
+    broad__ridge ridge;
+    double *weight, *bias; /* of the last draw: features x nodes, nodes */
+    double *values;        /* what was tested, feature step by range by draw; NaN: not yet */
+    size_t weight_room, bias_room, values_room;
+
+    /* What came out. */
+    int kept, stopped;
+    double best;         /* smallest value tested if none passed */
+    size_t feature_step; /* of the kept draw */
+    broad__certificate certificate;
+} broad__search;
+
+/* On success with kept: weight, bias, ridge.w and the certificate are the layer's, and the rows' residual is updated.
+ * Without kept: no draw passed, or the watch stopped it; the rows are as before. */
+int broad__search_run(broad__search *search);
+void broad__search_clear(broad__search *search); /* accepts a zeroed one */
+
+#endif

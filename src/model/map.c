@@ -1,0 +1,21 @@
+#include "model/map.h"
+
+#include <string.h>
+
+void broad__model_map(broad__feature_map *out, double *weight, double *bias, const broad_model *model, size_t groups)
+{
+    size_t nodes = broad__model_feature_nodes(model, groups), at = 0;
+    for (size_t g = 0; g < groups; g++) {
+        const broad__group *group = &model->groups[g];
+        for (size_t i = 0; i < model->inputs; i++)
+            memcpy(weight + i * nodes + at, group->weight + i * group->nodes, group->nodes * sizeof(double));
+        memcpy(bias + at, group->bias, group->nodes * sizeof(double));
+        at += group->nodes;
+    }
+    *out = (broad__feature_map){
+        .nodes = {model->inputs, nodes, weight, bias, model->settings.feature_activation},
+        .shift = model->input_shift,
+        .factor = model->input_factor,
+        .fill = model->input_fill,
+    };
+}

@@ -1,0 +1,89 @@
+/*
+ * The trained network.
+ *
+ *   Z   = [Z_1 ... Z_n],  Z_i = phi(X W_ei + b_ei)          feature nodes, n groups
+ *   H_j = xi(Z W_hj + b_hj)                                 enhancement nodes of layer j
+ *   K_1 = [Z | H_1],  K_j = H_j                             layer inputs
+ *   prediction = sum_j K_j W_j
+ *
+ * Matrices lie row by row. Everything that training decided is here and in the file, so that a saved model can be
+ * checked, used and grown by another process.
+ */
+#ifndef BROAD_MODEL_MODEL_H
+#define BROAD_MODEL_MODEL_H
+
+#include "broad/broad.h"
+#include "layer/certificate.h"
+
+/* One group of feature nodes. */
+typedef struct broad__group {
+    size_t nodes;
+    size_t step;    /* index into options.range_steps that its range came from */
+    double range;   /* that multiple */
+    double *weight; /* inputs x nodes */
+    double *bias;   /* nodes */
+} broad__group;
+
+typedef struct broad__layer {
+    size_t inputs;              /* feature nodes it reads: columns of Z when it was made          */
+    size_t nodes;               /* enhancement nodes: columns of H                                */
+    size_t first_group, groups; /* feature groups whose nodes are columns of K before H; groups 0: none */
+    size_t width;               /* columns of K */
+    double *weight;             /* inputs x nodes */
+    double *bias;               /* nodes */
+    double *output;             /* width x outputs: W_j */
+    broad__certificate certificate;
+} broad__layer;
+
+/* A run of training rows, in the order they came. */
+typedef struct broad__segment {
+    size_t rows;
+    char fingerprint[33];
+} broad__segment;
+
+struct broad_model {
+    /* What the rows look like. */
+    broad_task task;
+    size_t inputs, outputs;
+    char **input_names;
+    int named; /* the training file gave names to its inputs */
+    char **output_names;
+    char *target_name;
+    char *group_name; /* NULL: none */
+    size_t positive;
+    broad_missing missing;
+    double *input_shift, *input_factor, *input_fill; /* inputs each: see data/scale.h */
+    double *output_shift, *output_factor;            /* outputs each: value = score / factor + shift */
+
+    /* How it was trained. `settings` has no pointers that matter: positive and progress are NULL. */
+    broad_options settings;
+    double range; /* base range in force: settings.range, or what `auto` chose */
+    broad_outcome outcome;
+    char *reason; /* "" if complete; never NULL */
+    size_t rows;
+    size_t segment_count;
+    broad__segment *segments;
+    double split_holdout; /* 0: whole files */
+    uint64_t split_seed;
+
+    /* The network. */
+    double first_norm; /* ||E_0|| */
+    size_t group_count;
+    broad__group *groups;
+    size_t layer_count;
+    broad__layer *layers;
+    size_t layer_room; /* layers there is room for; less than layer_count: just these */
+};
+
+broad_model *broad__model_new(void); /* NULL: out of memory */
+void broad__group_clear(broad__group *group);
+void broad__layer_clear(broad__layer *layer);
+size_t broad__model_feature_nodes(const broad_model *model, size_t groups); /* columns of the first `groups` groups */
+
+/* Draws the random weights again, exactly: the map is a promise of the format (rng/philox.h). weight and bias must have
+ * room; node-major elements: element = node * (fan_in + 1) + input, the bias is input number fan_in.
+ *   weight = (2u - 1) * range * unit(fan_in),   bias = (2u - 1) * range;   unit = 1, or sqrt(3 / fan_in) for fan-in. */
+void broad__group_draw(broad__group *group, const broad_model *model, size_t index);
+void broad__layer_draw(broad__layer *layer, const broad_model *model, size_t index);
+
+#endif

@@ -1,0 +1,51 @@
+#include "rng/philox.h"
+
+void broad__philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2])
+{
+    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int round = 0; round < 10; round++) {
+        uint64_t p0 = (uint64_t)0xD2511F53u * c0;
+        uint64_t p1 = (uint64_t)0xCD9E8D57u * c2;
+        uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+        uint32_t n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+        c0 = n0;
+        c1 = (uint32_t)p1;
+        c2 = n2;
+        c3 = (uint32_t)p0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    out[0] = c0;
+    out[1] = c1;
+    out[2] = c2;
+    out[3] = c3;
+}
+
+static void random_block(double out[2], const broad__stream *stream, uint64_t block)
+{
+    uint32_t counter[4] = {(uint32_t)block, stream->layer, (uint32_t)stream->step << 16 | stream->draw,
+                           (uint32_t)stream->purpose << 24 | ((uint32_t)(block >> 32) & 0xFFFFFFu)};
+    uint32_t key[2] = {(uint32_t)stream->seed, (uint32_t)(stream->seed >> 32)};
+    uint32_t word[4];
+    broad__philox(word, counter, key);
+    for (int i = 0; i < 2; i++) {
+        uint64_t bits = (uint64_t)word[2 * i + 1] << 32 | word[2 * i];
+        out[i] = (double)(bits >> 11) * 0x1p-53;
+    }
+}
+
+double broad__random_at(const broad__stream *stream, uint64_t element)
+{
+    double pair[2];
+    random_block(pair, stream, element / 2);
+    return pair[element % 2];
+}
+
+void broad__random_fill(double *out, const broad__stream *stream, uint64_t first, size_t count)
+{
+    size_t i = 0;
+    if (first % 2 && count) out[i++] = broad__random_at(stream, first);
+    for (; i + 2 <= count; i += 2) random_block(out + i, stream, (first + i) / 2);
+    if (i < count) out[i] = broad__random_at(stream, first + i);
+}

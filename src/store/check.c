@@ -1,0 +1,102 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "store/describe.h"
+
+static int check_names(char *const *names, size_t count, const char *what)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!names[i] || !names[i][0]) return broad__fail(BROAD_BAD_MODEL, "%s: name %zu is empty", what, i + 1);
+    return BROAD_OK;
+}
+
+static int compare_texts(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static int check_classes(const broad_model *model)
+{
+    size_t count = model->outputs;
+    if (count < 2) return broad__fail(BROAD_BAD_MODEL, "a classification with %zu class", count);
+    if (model->positive >= count)
+        return broad__fail(BROAD_BAD_MODEL, "the positive class is number %zu of %zu, from 0", model->positive, count);
+    char **sorted = broad__alloc_array(count, sizeof *sorted);
+    if (!sorted) return BROAD_NO_MEMORY;
+    memcpy(sorted, model->output_names, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_texts);
+    int status = BROAD_OK;
+    for (size_t i = 1; i < count && !status; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            status = broad__fail(BROAD_BAD_MODEL, "two classes are called '%.60s'", sorted[i]);
+    broad__free(sorted);
+    return status;
+}
+
+static int check_rows(const broad_model *model)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < model->segment_count; i++) rows += model->segments[i].rows;
+    if (rows != model->rows)
+        return broad__fail(BROAD_BAD_MODEL, "%zu training rows, but %zu in the segments", model->rows, rows);
+    if (model->split_holdout >= 1) return broad__fail(BROAD_BAD_MODEL, "a split that keeps all rows apart");
+    return BROAD_OK;
+}
+
+/* What has been seen of the groups while going through the layers in order. */
+typedef struct group_walk {
+    size_t seen, nodes; /* groups that some layer up to here could read, and their nodes */
+    size_t next;        /* first group whose nodes are not yet columns of a layer        */
+} group_walk;
+
+/* A layer reads the nodes of the first groups, all that were there when it was made; later layers never read fewer. */
+static int check_layer_inputs(group_walk *walk, const broad_model *model, const broad__layer *layer, size_t number)
+{
+    while (walk->seen < model->group_count && walk->nodes < layer->inputs)
+        walk->nodes += model->groups[walk->seen++].nodes;
+    if (walk->nodes == layer->inputs) return BROAD_OK;
+    return broad__fail(BROAD_BAD_MODEL, "layer %zu: it reads %zu feature nodes, which no number of groups has", number,
+                       layer->inputs);
+}
+
+/* Its columns: the nodes of groups that no earlier layer took, then its own. */
+static int check_layer_width(group_walk *walk, const broad_model *model, const broad__layer *layer, size_t number)
+{
+    size_t width = layer->nodes;
+    if (layer->first_group > walk->seen || layer->groups > walk->seen - layer->first_group ||
+        (layer->groups && layer->first_group < walk->next))
+        return broad__fail(BROAD_BAD_MODEL, "layer %zu: groups %zu to %zu are not there to be used", number,
+                           layer->first_group + 1, layer->first_group + layer->groups);
+    for (size_t i = 0; i < layer->groups; i++) width += model->groups[layer->first_group + i].nodes;
+    if (layer->groups) walk->next = layer->first_group + layer->groups;
+    if (width == layer->width) return BROAD_OK;
+    return broad__fail(BROAD_BAD_MODEL, "layer %zu: its width is %zu where its nodes make %zu", number, layer->width,
+                       width);
+}
+
+static int check_layers(const broad_model *model)
+{
+    group_walk walk = {0};
+    int status = BROAD_OK;
+    for (size_t i = 0; i < model->layer_count && !status; i++) {
+        const broad__layer *layer = &model->layers[i];
+        status = check_layer_inputs(&walk, model, layer, i + 1);
+        if (!status) status = check_layer_width(&walk, model, layer, i + 1);
+        if (!status && layer->certificate.rows > model->rows)
+            status = broad__fail(BROAD_BAD_MODEL, "layer %zu: fitted to %zu of %zu rows", i + 1,
+                                 layer->certificate.rows, model->rows);
+    }
+    return status;
+}
+
+int broad__describe_check(const broad_model *model)
+{
+    int status = check_names(model->input_names, model->inputs, "input_names");
+    if (!status) status = check_names(model->output_names, model->outputs, "output_names");
+    if (!status && model->task == BROAD_TASK_AUTO) status = broad__fail(BROAD_BAD_MODEL, "model: task is auto");
+    if (!status && model->task == BROAD_TASK_CLASSIFY) status = check_classes(model);
+    if (!status && model->task == BROAD_TASK_REGRESS && model->positive != 0)
+        status = broad__fail(BROAD_BAD_MODEL, "model: a regression has no positive class");
+    if (!status) status = check_rows(model);
+    if (!status) status = check_layers(model);
+    return status;
+}

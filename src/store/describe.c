@@ -1,0 +1,259 @@
+#include "store/describe.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/choice.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "rng/philox.h"
+#include "store/fields.h"
+
+#define WHOLE_MAX 0x1p40 /* far above any count, and sums of counts still fit */
+#define INDEX_MAX 65535  /* of a range or a draw: 16 bits of the counter */
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+enum { WHERE_BYTES = 40 };
+
+#define COUNT(name, type, member, least) name, BROAD__FIELD_COUNT, offsetof(type, member), 0, NULL, least, WHOLE_MAX
+#define INDEX(name, type, member) name, BROAD__FIELD_COUNT, offsetof(type, member), 0, NULL, 0, INDEX_MAX
+#define CHOICE(name, type, member, words) name, BROAD__FIELD_CHOICE, offsetof(type, member), 0, words, 0, 0
+#define NUMBER(name, type, member, ...) name, BROAD__FIELD_NUMBER, offsetof(type, member), 0, NULL, __VA_ARGS__
+#define PLAIN(name, kind, type, member) name, kind, offsetof(type, member), 0, NULL, 0, 0
+#define ELSEWHERE(name) name, BROAD__FIELD_ELSEWHERE, 0, 0, NULL, 0, 0
+#define ANY -DBL_MAX, DBL_MAX
+#define NOT_NEGATIVE 0, DBL_MAX
+#define ABOVE_ZERO DBL_TRUE_MIN, DBL_MAX
+
+/* Left out on purpose: threads, progress and the number of layers asked for. A model grown later must equal one made at
+ * once, by any number of threads. */
+static const broad__field setting_fields[] = {
+    {CHOICE("kind", broad_options, kind, BROAD__KINDS)},
+    {CHOICE("preset", broad_options, preset, BROAD__PRESETS)},
+    {PLAIN("seed", BROAD__FIELD_SEED, broad_options, seed)},
+    {"features", BROAD__FIELD_PAIR, offsetof(broad_options, feature_groups), offsetof(broad_options, feature_nodes),
+     NULL, 0, WHOLE_MAX},
+    {COUNT("enhance_nodes", broad_options, enhance_nodes, 0)},
+    {CHOICE("activation", broad_options, activation, BROAD__ACTIVATIONS)},
+    {CHOICE("feature_activation", broad_options, feature_activation, BROAD__ACTIVATIONS)},
+    {CHOICE("scale", broad_options, scale, BROAD__SCALES)},
+    {CHOICE("scale_target", broad_options, scale_target, BROAD__SCALES)},
+    {PLAIN("lambda_auto", BROAD__FIELD_FLAG, broad_options, lambda_auto)},
+    {NUMBER("lambda", broad_options, lambda, NOT_NEGATIVE)},
+    {PLAIN("range_auto", BROAD__FIELD_FLAG, broad_options, range_auto)},
+    {NUMBER("range", broad_options, range, ABOVE_ZERO)},
+    {CHOICE("range_unit", broad_options, range_unit, BROAD__RANGE_UNITS)},
+    {CHOICE("supervise", broad_options, supervise, BROAD__SUPERVISIONS)},
+    {CHOICE("gamma_form", broad_options, gamma_form, BROAD__GAMMA_FORMS)},
+    {"gamma", BROAD__FIELD_LIST, offsetof(broad_options, gamma), offsetof(broad_options, gamma_count), NULL, ANY},
+    {COUNT("tries", broad_options, tries, 0)},
+    {"range_steps", BROAD__FIELD_LIST, offsetof(broad_options, range_steps), offsetof(broad_options, range_steps_count),
+     NULL, ABOVE_ZERO},
+    {NUMBER("relax", broad_options, relax, 0, 1)},
+    {COUNT("relax_count", broad_options, relax_count, 0)},
+    {CHOICE("select", broad_options, select, BROAD__SELECTIONS)},
+};
+
+static const broad__field model_fields[] = {
+    {ELSEWHERE("seed_map")},
+    {CHOICE("task", broad_model, task, BROAD__TASKS)},
+    {COUNT("inputs", broad_model, inputs, 1)},
+    {COUNT("outputs", broad_model, outputs, 1)},
+    {PLAIN("named", BROAD__FIELD_FLAG, broad_model, named)},
+    {PLAIN("target_name", BROAD__FIELD_TEXT_OR_NULL, broad_model, target_name)},
+    {PLAIN("group_name", BROAD__FIELD_TEXT_OR_NULL, broad_model, group_name)},
+    {COUNT("positive", broad_model, positive, 0)},
+    {CHOICE("missing", broad_model, missing, BROAD__MISSINGS)},
+    {NUMBER("range", broad_model, range, ABOVE_ZERO)},
+    {CHOICE("outcome", broad_model, outcome, BROAD__OUTCOMES)},
+    {PLAIN("reason", BROAD__FIELD_TEXT, broad_model, reason)},
+    {COUNT("rows", broad_model, rows, 1)},
+    {NUMBER("split_holdout", broad_model, split_holdout, 0, 1)},
+    {PLAIN("split_seed", BROAD__FIELD_SEED, broad_model, split_seed)},
+    {NUMBER("first_norm", broad_model, first_norm, NOT_NEGATIVE)},
+    {ELSEWHERE("settings")},
+    {ELSEWHERE("input_names")},
+    {ELSEWHERE("output_names")},
+    {ELSEWHERE("segments")},
+    {ELSEWHERE("groups")},
+    {ELSEWHERE("layers")},
+};
+
+static const broad__field segment_fields[] = {
+    {COUNT("rows", broad__segment, rows, 1)},
+    {PLAIN("fingerprint", BROAD__FIELD_HASH, broad__segment, fingerprint)},
+};
+
+static const broad__field group_fields[] = {
+    {COUNT("nodes", broad__group, nodes, 1)},
+    {INDEX("step", broad__group, step)},
+    {NUMBER("range", broad__group, range, ABOVE_ZERO)},
+};
+
+static const broad__field layer_fields[] = {
+    {COUNT("inputs", broad__layer, inputs, 1)},
+    {COUNT("nodes", broad__layer, nodes, 1)},
+    {COUNT("first_group", broad__layer, first_group, 0)},
+    {COUNT("groups", broad__layer, groups, 0)},
+    {COUNT("width", broad__layer, width, 1)},
+    {CHOICE("origin", broad__layer, certificate.origin, BROAD__ORIGINS)},
+    {CHOICE("test", broad__layer, certificate.test, BROAD__SUPERVISIONS)},
+    {COUNT("rows", broad__layer, certificate.rows, 1)},
+    {NUMBER("gamma", broad__layer, certificate.gamma, ANY)},
+    {NUMBER("mu", broad__layer, certificate.mu, ANY)},
+    {NUMBER("bound", broad__layer, certificate.bound, ANY)},
+    {NUMBER("norm_before", broad__layer, certificate.norm_before, NOT_NEGATIVE)},
+    {NUMBER("norm_after", broad__layer, certificate.norm_after, NOT_NEGATIVE)},
+    {NUMBER("ratio", broad__layer, certificate.ratio, NOT_NEGATIVE)},
+    {NUMBER("tested", broad__layer, certificate.tested, NOT_NEGATIVE)},
+    {NUMBER("lambda", broad__layer, certificate.lambda, NOT_NEGATIVE)},
+    {NUMBER("range", broad__layer, certificate.range, ABOVE_ZERO)},
+    {INDEX("step", broad__layer, certificate.step)},
+    {INDEX("draw", broad__layer, certificate.draw)},
+    {COUNT("tries", broad__layer, certificate.tries, 0)},
+    {COUNT("relaxed", broad__layer, certificate.relaxed, 0)},
+    {PLAIN("passed", BROAD__FIELD_FLAG, broad__layer, certificate.passed)},
+    {PLAIN("output_hash", BROAD__FIELD_HASH, broad__layer, certificate.weights)},
+};
+
+/* An array of structs: what one element is called in messages, its size and its table. */
+typedef struct list_form {
+    const char *key, *element;
+    size_t element_bytes;
+    const broad__field *fields;
+    size_t field_count;
+} list_form;
+
+static const list_form segment_list = {"segments", "segment", sizeof(broad__segment), segment_fields,
+                                       COUNT_OF(segment_fields)};
+static const list_form group_list = {"groups", "group", sizeof(broad__group), group_fields, COUNT_OF(group_fields)};
+static const list_form layer_list = {"layers", "layer", sizeof(broad__layer), layer_fields, COUNT_OF(layer_fields)};
+
+static void where_print(char out[WHERE_BYTES], const char *element, size_t index)
+{
+    snprintf(out, WHERE_BYTES, "%s %zu", element, index + 1);
+}
+
+/* ---- writing --------------------------------------------------------------------------------------------------- */
+
+/* The new array or object belongs to `object` at once, so that a failure later on frees it. */
+static json_t *child(json_t *object, const char *key, json_t *fresh)
+{
+    return json_object_set_new(object, key, fresh) == 0 ? fresh : NULL;
+}
+
+static int list_write(json_t *object, const list_form *form, const void *elements, size_t count)
+{
+    json_t *list = child(object, form->key, json_array());
+    for (size_t i = 0; i < count && list; i++) {
+        char where[WHERE_BYTES];
+        where_print(where, form->element, i);
+        json_t *item = json_object();
+        if (json_array_append_new(list, item) != 0) return broad__json_fail_memory();
+        int status = broad__fields_encode(item, (const char *)elements + i * form->element_bytes, form->fields,
+                                          form->field_count, where);
+        if (status) return status;
+    }
+    return list ? BROAD_OK : broad__json_fail_memory();
+}
+
+static int names_write(json_t *object, const char *key, char *const *names, size_t count)
+{
+    json_t *list = child(object, key, json_array());
+    for (size_t i = 0; i < count && list; i++)
+        if (json_array_append_new(list, broad__text_encode(names[i])) != 0) list = NULL;
+    return list ? BROAD_OK : broad__json_fail_memory();
+}
+
+static int model_write(json_t *object, const broad_model *model)
+{
+    if (json_object_set_new(object, "seed_map", json_integer(BROAD__SEED_MAP)) != 0) return broad__json_fail_memory();
+    int status = broad__fields_encode(object, model, model_fields, COUNT_OF(model_fields), "model");
+    if (status) return status;
+    json_t *settings = child(object, "settings", json_object());
+    if (!settings) return broad__json_fail_memory();
+    status = broad__fields_encode(settings, &model->settings, setting_fields, COUNT_OF(setting_fields), "settings");
+    if (!status) status = names_write(object, "input_names", model->input_names, model->inputs);
+    if (!status) status = names_write(object, "output_names", model->output_names, model->outputs);
+    if (!status) status = list_write(object, &segment_list, model->segments, model->segment_count);
+    if (!status) status = list_write(object, &group_list, model->groups, model->group_count);
+    if (!status) status = list_write(object, &layer_list, model->layers, model->layer_count);
+    return status;
+}
+
+int broad__describe(char **out, const broad_model *model)
+{
+    size_t bytes = 0;
+    json_t *object = json_object();
+    int status = object ? model_write(object, model) : broad__json_fail_memory();
+    if (!status) status = broad__json_text(out, &bytes, object);
+    json_decref(object);
+    return status;
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------------- */
+
+/* *out and *out_count are set as soon as there is an array, so that the model's free finds it. */
+static int list_read(void *out, size_t *out_count, const list_form *form, const json_t *object)
+{
+    const json_t *list = json_object_get(object, form->key);
+    size_t count = json_array_size(list);
+    if (!json_is_array(list)) return broad__fail(BROAD_BAD_MODEL, "model: %s is not a list", form->key);
+    char *elements = broad__alloc_array(count, form->element_bytes);
+    if (!elements) return BROAD_NO_MEMORY;
+    memcpy(out, &elements, sizeof elements);
+    *out_count = count;
+    int status = BROAD_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        char where[WHERE_BYTES];
+        where_print(where, form->element, i);
+        status = broad__fields_decode(elements + i * form->element_bytes, json_array_get(list, i), form->fields,
+                                      form->field_count, where);
+    }
+    return status;
+}
+
+static int names_read(char ***out, const char *key, const json_t *object, size_t count)
+{
+    const json_t *list = json_object_get(object, key);
+    if (!json_is_array(list) || json_array_size(list) != count)
+        return broad__fail(BROAD_BAD_MODEL, "model: %s is not a list of %zu names", key, count);
+    char **names = *out = broad__alloc_array(count, sizeof *names);
+    if (!names) return BROAD_NO_MEMORY;
+    int status = BROAD_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        char name[WHERE_BYTES];
+        where_print(name, "name", i);
+        status = broad__text_decode(&names[i], json_array_get(list, i), key, name);
+    }
+    return status;
+}
+
+static int model_read(broad_model *out, size_t *out_seed_map, const json_t *object)
+{
+    int status = broad__fields_decode(out, object, model_fields, COUNT_OF(model_fields), "model");
+    if (status) return status;
+    const json_t *map = json_object_get(object, "seed_map");
+    if (!json_is_integer(map) || json_integer_value(map) < 1)
+        return broad__fail(BROAD_BAD_MODEL, "model: seed_map is not a whole number from 1 up");
+    *out_seed_map = (size_t)json_integer_value(map);
+    status = broad__fields_decode(&out->settings, json_object_get(object, "settings"), setting_fields,
+                                  COUNT_OF(setting_fields), "settings");
+    if (!status) status = names_read(&out->input_names, "input_names", object, out->inputs);
+    if (!status) status = names_read(&out->output_names, "output_names", object, out->outputs);
+    if (!status) status = list_read(&out->segments, &out->segment_count, &segment_list, object);
+    if (!status) status = list_read(&out->groups, &out->group_count, &group_list, object);
+    if (!status) status = list_read(&out->layers, &out->layer_count, &layer_list, object);
+    out->settings.enhance_layers = out->layer_count;
+    return status;
+}
+
+int broad__describe_read(broad_model *out, size_t *out_seed_map, const char *text)
+{
+    json_t *object = NULL;
+    int status = broad__json_parse(&object, text, strlen(text), "the model's description");
+    if (!status) status = model_read(out, out_seed_map, object);
+    json_decref(object);
+    return status;
+}

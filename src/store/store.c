@@ -1,0 +1,276 @@
+#include "store/store.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "rng/philox.h"
+#include "store/container.h"
+#include "store/describe.h"
+
+/* A compact file may ask for more memory than it has bytes: that is its purpose. The limit on what it may have drawn
+ * again keeps a small damaged or hostile file from asking for everything. */
+#define DRAWN_FREE 0x1p26 /* 64 MiB: always granted        */
+#define DRAWN_PER_BYTE 16384.0
+#define DRAWN_MOST 0x1p32 /* 4 GiB: more is never granted  */
+
+static const char weights_stored[] = "stored";
+static const char weights_drawn[] = "drawn";
+
+/* ---- tensors of a model ---------------------------------------------------------------------------------------- */
+
+typedef struct tensor_list {
+    size_t count;
+    broad__tensor *tensors;
+} tensor_list;
+
+static void add_vector(tensor_list *list, const char *name, size_t count, double **values)
+{
+    broad__tensor *tensor = &list->tensors[list->count++];
+    *tensor = (broad__tensor){.dims = 1, .shape = {count, 0}, .values = values};
+    snprintf(tensor->name, sizeof tensor->name, "%s", name);
+}
+
+static void add_part(tensor_list *list, const char *owner, size_t index, const char *part, size_t rows, size_t columns,
+                     double **values)
+{
+    broad__tensor *tensor = &list->tensors[list->count++];
+    *tensor = (broad__tensor){.dims = columns ? 2 : 1, .shape = {rows, columns}, .values = values};
+    snprintf(tensor->name, sizeof tensor->name, "%s.%zu.%s", owner, index + 1, part);
+}
+
+/* Every tensor in the order of the file. The values point into `model`. */
+static int tensors_list(tensor_list *out, broad_model *model, int stored)
+{
+    tensor_list list = {0};
+    list.tensors = broad__alloc_array(5 + 2 * model->group_count + 3 * model->layer_count, sizeof *list.tensors);
+    if (!list.tensors) return BROAD_NO_MEMORY;
+    add_vector(&list, "input.shift", model->inputs, &model->input_shift);
+    add_vector(&list, "input.factor", model->inputs, &model->input_factor);
+    add_vector(&list, "input.fill", model->inputs, &model->input_fill);
+    add_vector(&list, "output.shift", model->outputs, &model->output_shift);
+    add_vector(&list, "output.factor", model->outputs, &model->output_factor);
+    for (size_t i = 0; i < model->group_count && stored; i++) {
+        broad__group *group = &model->groups[i];
+        add_part(&list, "feature", i, "weight", model->inputs, group->nodes, &group->weight);
+        add_part(&list, "feature", i, "bias", group->nodes, 0, &group->bias);
+    }
+    for (size_t j = 0; j < model->layer_count; j++) {
+        broad__layer *layer = &model->layers[j];
+        if (stored) add_part(&list, "layer", j, "weight", layer->inputs, layer->nodes, &layer->weight);
+        if (stored) add_part(&list, "layer", j, "bias", layer->nodes, 0, &layer->bias);
+        add_part(&list, "layer", j, "output", layer->width, model->outputs, &layer->output);
+    }
+    *out = list;
+    return BROAD_OK;
+}
+
+/* ---- weights that the seed draws again ------------------------------------------------------------------------- */
+
+static int check_drawn_size(const broad_model *model, size_t file_bytes)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < model->group_count; i++)
+        bytes += 8 * ((double)model->inputs + 1) * (double)model->groups[i].nodes;
+    for (size_t j = 0; j < model->layer_count; j++)
+        bytes += 8 * ((double)model->layers[j].inputs + 1) * (double)model->layers[j].nodes;
+    double most = fmin(DRAWN_FREE + DRAWN_PER_BYTE * (double)file_bytes, DRAWN_MOST);
+    if (bytes <= most) return BROAD_OK;
+    return broad__fail(BROAD_BAD_MODEL, "%.0f bytes of weights to be drawn again where %.0f are the most", bytes, most);
+}
+
+static int draw_group(broad__group *group, const broad_model *model, size_t index)
+{
+    group->weight = broad__alloc_doubles(model->inputs, group->nodes);
+    group->bias = broad__alloc_doubles(group->nodes, 1);
+    if (!group->weight || !group->bias) return BROAD_NO_MEMORY;
+    broad__group_draw(group, model, index);
+    return BROAD_OK;
+}
+
+static int draw_layer(broad__layer *layer, const broad_model *model, size_t index)
+{
+    layer->weight = broad__alloc_doubles(layer->inputs, layer->nodes);
+    layer->bias = broad__alloc_doubles(layer->nodes, 1);
+    if (!layer->weight || !layer->bias) return BROAD_NO_MEMORY;
+    broad__layer_draw(layer, model, index);
+    return BROAD_OK;
+}
+
+static int draw_all(broad_model *model)
+{
+    int status = BROAD_OK;
+    for (size_t i = 0; i < model->group_count && !status; i++) status = draw_group(&model->groups[i], model, i);
+    for (size_t j = 0; j < model->layer_count && !status; j++) status = draw_layer(&model->layers[j], model, j);
+    return status;
+}
+
+static int same_bits(const double *a, const double *b, size_t rows, size_t columns)
+{
+    return memcmp(a, b, rows * columns * sizeof *a) == 0;
+}
+
+static int fail_not_drawn(const char *what, size_t index)
+{
+    return broad__fail(BROAD_BAD_MODEL, "%s %zu: its weights are not those of the seed; save it in full", what,
+                       index + 1);
+}
+
+/* Nothing may be left out that would not come back with the same bits. */
+static int check_drawn_weights(const broad_model *model)
+{
+    int status = BROAD_OK;
+    for (size_t i = 0; i < model->group_count && !status; i++) {
+        const broad__group *have = &model->groups[i];
+        broad__group drawn = {.nodes = have->nodes, .step = have->step, .range = have->range};
+        status = draw_group(&drawn, model, i);
+        if (!status && (!same_bits(drawn.weight, have->weight, model->inputs, have->nodes) ||
+                        !same_bits(drawn.bias, have->bias, have->nodes, 1)))
+            status = fail_not_drawn("group", i);
+        broad__group_clear(&drawn);
+    }
+    for (size_t j = 0; j < model->layer_count && !status; j++) {
+        const broad__layer *have = &model->layers[j];
+        broad__layer drawn = {.inputs = have->inputs, .nodes = have->nodes, .certificate = have->certificate};
+        status = draw_layer(&drawn, model, j);
+        if (!status && (!same_bits(drawn.weight, have->weight, have->inputs, have->nodes) ||
+                        !same_bits(drawn.bias, have->bias, have->nodes, 1)))
+            status = fail_not_drawn("layer", j);
+        broad__layer_clear(&drawn);
+    }
+    return status;
+}
+
+/* Predictions are divided by these. */
+static int check_factors(const broad_model *model)
+{
+    for (size_t i = 0; i < model->outputs; i++)
+        if (model->output_factor[i] == 0)
+            return broad__fail(BROAD_BAD_MODEL, "tensor output.factor: value %zu is 0", i + 1);
+    return BROAD_OK;
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------------------------- */
+
+static int encode(void **out, size_t *out_bytes, const broad_model *model, int compact)
+{
+    broad_model view = *model; /* so that the list may point into it */
+    tensor_list list = {0};
+    char *text = NULL;
+    int status = broad__describe_check(model);
+    if (!status) status = check_factors(model);
+    if (!status && compact) status = check_drawn_weights(model);
+    if (!status) status = broad__describe(&text, model);
+    if (!status) status = tensors_list(&list, &view, !compact);
+    if (!status)
+        status = broad__container_encode(out, out_bytes, compact ? weights_drawn : weights_stored, text, list.tensors,
+                                         list.count);
+    if (!status && compact) {
+        status = check_drawn_size(model, *out_bytes);
+        if (status) {
+            broad__free(*out);
+            *out = NULL;
+        }
+    }
+    broad__free(list.tensors);
+    broad__free(text);
+    return status;
+}
+
+int broad__store_encode(void **out, size_t *out_bytes, const broad_model *model, int compact)
+{
+    *out = NULL;
+    int status = encode(out, out_bytes, model, compact);
+    return status == BROAD_BAD_MODEL ? broad__fail_in(BROAD_FAILED, "this model cannot be saved") : status;
+}
+
+static int check_weights_kind(const broad__container *container, const broad_model *model, size_t seed_map,
+                              size_t file_bytes)
+{
+    if (strcmp(container->weights, weights_stored) == 0) return BROAD_OK;
+    if (strcmp(container->weights, weights_drawn) != 0)
+        return broad__fail(BROAD_BAD_MODEL, "__metadata__: weights are '%.40s' where stored or drawn was expected",
+                           container->weights);
+    if (seed_map != BROAD__SEED_MAP)
+        return broad__fail(BROAD_BAD_MODEL,
+                           "its weights are to be drawn by seed map %zu and this program knows map %d; "
+                           "save it in full with the program that made it",
+                           seed_map, BROAD__SEED_MAP);
+    return check_drawn_size(model, file_bytes);
+}
+
+static int decode(broad_model *model, const broad__container *container, size_t file_bytes)
+{
+    size_t seed_map = 0;
+    tensor_list list = {0};
+    int stored = strcmp(container->weights, weights_stored) == 0;
+    int status = broad__describe_read(model, &seed_map, container->model);
+    if (!status) status = broad__describe_check(model);
+    if (!status) status = check_weights_kind(container, model, seed_map, file_bytes);
+    if (!status) status = tensors_list(&list, model, stored);
+    if (!status) status = broad__container_read(container, list.tensors, list.count);
+    if (!status) status = check_factors(model);
+    if (!status && !stored) status = draw_all(model);
+    broad__free(list.tensors);
+    return status;
+}
+
+int broad__store_decode(broad_model **out, const void *bytes, size_t count)
+{
+    broad__container container = {0};
+    *out = NULL;
+    int status = broad__container_open(&container, bytes, count);
+    if (status) return status;
+    broad_model *model = broad__model_new();
+    status = model ? decode(model, &container, count) : BROAD_NO_MEMORY;
+    broad__container_close(&container);
+    if (status) broad_model_free(model);
+    else *out = model;
+    return status;
+}
+
+/* ---- files ----------------------------------------------------------------------------------------------------- */
+
+int broad__store_save(const broad_model *model, const char *path, int compact)
+{
+    void *bytes = NULL;
+    size_t count = 0;
+    broad__replacement file;
+    int status = broad__store_encode(&bytes, &count, model, compact);
+    if (!status) status = broad__replace_begin(&file, path);
+    if (!status) {
+        status = broad__replace_write(&file, bytes, count);
+        if (!status) status = broad__replace_commit(&file);
+    }
+    broad__free(bytes);
+    return status;
+}
+
+int broad__store_load(broad_model **out, const char *path)
+{
+    unsigned char start[BROAD__CONTAINER_START];
+    void *bytes = NULL;
+    size_t count = 0;
+    *out = NULL;
+    /* The start first: a large file that is something else is refused without being read. */
+    int status = broad__file_read_start(start, &count, path, sizeof start);
+    if (status) return status;
+    status = broad__container_check_start(start, count);
+    if (status) return broad__fail_in(status, path);
+    status = broad__file_read(&bytes, &count, path, SIZE_MAX / 4);
+    if (status) return status;
+    status = broad__store_decode(out, bytes, count);
+    broad__free(bytes);
+    return status ? broad__fail_in(status, path) : BROAD_OK;
+}
+
+int broad__store_json(char **out, const broad_model *model)
+{
+    *out = NULL;
+    int status = broad__describe(out, model);
+    return status == BROAD_BAD_MODEL ? broad__fail_in(BROAD_FAILED, "this model cannot be described") : status;
+}

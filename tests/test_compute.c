@@ -1,0 +1,268 @@
+/* Every operation of every device against plain C; activations against long double; sums and threads. */
+#include "problem.h"
+
+#include "base/memory.h"
+#include "compute/activation.h"
+#include "compute/device.h"
+#include "compute/pool.h"
+#include "compute/shards.h"
+
+static const broad__device *devices[2];
+
+typedef struct shape {
+    size_t rows, p, c, pad;
+} shape;
+
+static const shape shapes[] = {{1, 1, 1, 0},    {1, 9, 3, 2},     {7, 5, 2, 0},
+                               {33, 17, 10, 3}, {256, 100, 2, 0}, {255, 130, 7, 5}};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+static int close_enough(const double *a, const double *b, size_t count, double scale)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(fabs(a[i] - b[i]) <= 1e-13 * scale)) return 0;
+    return 1;
+}
+
+static void rows_operations(void **state)
+{
+    (void)state;
+    problem_random r = {3};
+    for (size_t s = 0; s < SHAPES; s++) {
+        size_t n = shapes[s].rows, p = shapes[s].p, c = shapes[s].c, pad = shapes[s].pad;
+        double *k = problem_normals(n * (p + pad), &r), *e = problem_normals(n * (c + pad), &r);
+        double *w = problem_normals((p + 1) * (c + pad), &r);
+        for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++) {
+            double *out[2];
+            /* weight p x c without padding: its own block */
+            double *weight = problem_normals(p * c, &r), *bias = problem_normals(c, &r);
+            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation};
+            for (int d = 0; d < 2; d++) {
+                out[d] = calloc(n * (c + pad), sizeof(double));
+                devices[d]->nodes(out[d], c + pad, &nodes, k, p + pad, n);
+            }
+            assert_true(close_enough(out[0], out[1], n * (c + pad), 100));
+            free(out[0]), free(out[1]), free(weight), free(bias);
+        }
+        double *gram[2], *cross[2], *apply[2], *outer[2];
+        for (int d = 0; d < 2; d++) {
+            gram[d] = calloc((p + pad) * p, sizeof(double));
+            cross[d] = calloc((c + pad) * p, sizeof(double));
+            apply[d] = calloc((c + pad) * n, sizeof(double));
+            outer[d] = calloc((n + pad) * n, sizeof(double));
+            for (int twice = 0; twice < 2; twice++) { /* they add to what is there */
+                devices[d]->gram(gram[d], p + pad, k, p + pad, n, p);
+                devices[d]->cross(cross[d], c + pad, k, p + pad, p, e, c + pad, c, n);
+                devices[d]->apply(apply[d], c + pad, -1.0, k, p + pad, n, w, c + pad, p, c);
+                devices[d]->outer(outer[d], n + pad, k, p + pad, n, k, p + pad, n, p);
+            }
+        }
+        double scale = 100.0 * (double)(n + p);
+        assert_true(close_enough(gram[0], gram[1], (p + pad) * p, scale));
+        assert_true(close_enough(cross[0], cross[1], (c + pad) * p, scale));
+        assert_true(close_enough(apply[0], apply[1], (c + pad) * n, scale));
+        assert_true(close_enough(outer[0], outer[1], (n + pad) * n, scale));
+        /* One entry by hand, so that the reference is not its own judge. */
+        double sum = 0;
+        for (size_t i = 0; i < n; i++) sum += k[i * (p + pad)] * k[i * (p + pad) + p - 1];
+        assert_true(fabs(gram[1][p - 1] - 2 * sum) <= 1e-12 * scale);
+        for (int d = 0; d < 2; d++) free(gram[d]), free(cross[d]), free(apply[d]), free(outer[d]);
+        free(k), free(e), free(w);
+    }
+}
+
+/* Factor and solution: A x = b by multiplying back; a matrix that is not positive definite is found out. */
+static void factor_and_solve(void **state)
+{
+    (void)state;
+    problem_random r = {5};
+    for (size_t n = 1; n <= 120; n += n < 10 ? 1 : 37)
+        for (int d = 0; d < 2; d++) {
+            double *k = problem_normals(2 * n * n, &r), *a = calloc(n * n, sizeof(double)),
+                   *x = problem_normals(3 * n, &r);
+            double *b = calloc(3 * n, sizeof(double));
+            devices[1]->gram(a, n, k, n, 2 * n, n);
+            for (size_t i = 0; i < n; i++)
+                for (size_t j = 0; j < n; j++)
+                    for (size_t c = 0; c < 3; c++)
+                        b[i * 3 + c] += (i <= j ? a[i * n + j] : a[j * n + i]) * x[j * 3 + c];
+            double *indefinite = malloc(n * n * sizeof(double));
+            memcpy(indefinite, a, n * n * sizeof(double));
+            indefinite[(n / 2) * n + n / 2] = -1;
+            assert_int_equal(devices[d]->factor(a, n), 0);
+            devices[d]->solve(b, 3, a, n);
+            assert_true(relative_distance(b, x, 3 * n) < 1e-9);
+            assert_int_equal(devices[d]->factor(indefinite, n), n / 2 + 1);
+            free(k), free(a), free(x), free(b), free(indefinite);
+        }
+}
+
+/* V is orthogonal, V A V' is diagonal and rising. */
+static void eigendecomposition(void **state)
+{
+    (void)state;
+    problem_random r = {6};
+    for (size_t n = 1; n <= 60; n += n < 8 ? 1 : 26)
+        for (int d = 0; d < 2; d++) {
+            double *k = problem_normals(2 * n * n, &r), *a = calloc(n * n, sizeof(double)),
+                   *v = malloc(n * n * sizeof(double));
+            double *values = malloc(n * sizeof(double));
+            devices[1]->gram(a, n, k, n, 2 * n, n);
+            memcpy(v, a, n * n * sizeof(double));
+            assert_ok(devices[d]->eigen(v, values, n));
+            for (size_t i = 0; i < n; i++) {
+                if (i) assert_true(values[i] >= values[i - 1]);
+                for (size_t j = 0; j < n; j++) {
+                    double product = 0, form = 0;
+                    for (size_t x = 0; x < n; x++) {
+                        product += v[i * n + x] * v[j * n + x];
+                        for (size_t y = 0; y < n; y++)
+                            form += v[i * n + x] * (x <= y ? a[x * n + y] : a[y * n + x]) * v[j * n + y];
+                    }
+                    assert_true(fabs(product - (i == j)) < 1e-12);
+                    assert_true(fabs(form - (i == j ? values[i] : 0)) < 1e-11 * values[n - 1]);
+                }
+            }
+            free(k), free(a), free(v), free(values);
+        }
+}
+
+static long double exact(broad_activation activation, long double x)
+{
+    switch (activation) {
+    case BROAD_SIGMOID: return 1 / (1 + expl(-x));
+    case BROAD_TANH: return tanhl(x);
+    case BROAD_RELU: return x > 0 ? x : 0;
+    case BROAD_SINE: return sinl(x);
+    case BROAD_GAUSSIAN: return expl(-x * x);
+    case BROAD_IDENTITY: break;
+    }
+    return x;
+}
+
+/* Relative to the value itself where that is what is promised, over sixteen decades of the argument. */
+static void activations_against_long_double(void **state)
+{
+    (void)state;
+    problem_random r = {8};
+    for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++) {
+        double worst = 0;
+        for (int decade = -10; decade <= 6; decade++)
+            for (int repeat = 0; repeat < 4; repeat++) {
+                double x[1001], y[1001];
+                for (int i = 0; i < 1001; i++) x[i] = y[i] = (2 * problem_uniform(&r) - 1) * pow(10, decade);
+                broad__activate((broad_activation)activation, y, 1001);
+                for (int i = 0; i < 1001; i++) {
+                    long double value = exact((broad_activation)activation, x[i]);
+                    long double scale = activation == BROAD_GAUSSIAN ? 1 : fabsl(value);
+                    if (scale < 1e-290L) scale = 1e-290L;
+                    double error = (double)(fabsl(y[i] - value) / scale);
+                    worst = fmax(worst, error);
+                    assert_true(isfinite(y[i]));
+                }
+            }
+        print_message("activation %d: worst error %.2g\n", activation, worst);
+        assert_true(worst <= 2 * 2.3e-16);
+    }
+    double ends[] = {-1e308, -750, -0.0, 0, 750, 1e308};
+    for (int activation = BROAD_SIGMOID; activation <= BROAD_GAUSSIAN; activation++) {
+        double y[6];
+        memcpy(y, ends, sizeof y);
+        broad__activate((broad_activation)activation, y, 6);
+        for (int i = 0; i < 6; i++)
+            assert_true(fabs(y[i] - (double)exact((broad_activation)activation, ends[i])) <=
+                        1e-300 + 4e-16 * fabs(y[i]));
+    }
+}
+
+/* A value does not depend on where in an array it stands. */
+static void activations_do_not_depend_on_place(void **state)
+{
+    (void)state;
+    problem_random r = {9};
+    for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++) {
+        double x[67], all[67], one;
+        for (int i = 0; i < 67; i++) x[i] = all[i] = 6 * problem_normal(&r);
+        broad__activate((broad_activation)activation, all, 67);
+        for (int i = 0; i < 67; i++) {
+            one = x[i];
+            broad__activate((broad_activation)activation, &one, 1);
+            assert_memory_equal(&one, &all[i], sizeof one);
+        }
+    }
+}
+
+static void shards_cover_the_rows(void **state)
+{
+    (void)state;
+    for (size_t rows = 1; rows < 40000; rows = rows * 5 / 4 + 1) {
+        size_t at = 0, shards = broad__shard_count(rows);
+        assert_true(shards >= 1 && shards <= BROAD__SHARDS_MAX);
+        for (size_t s = 0; s < shards; s++) {
+            size_t first, end;
+            broad__shard_rows(&first, &end, s, rows);
+            assert_int_equal(first, at);
+            assert_true(end > first && (end % BROAD__BLOCK_ROWS == 0 || end == rows));
+            at = end;
+        }
+        assert_int_equal(at, rows);
+    }
+    double parts[5][3];
+    for (int count = 1; count <= 5; count++) {
+        for (int i = 0; i < 5; i++)
+            for (int j = 0; j < 3; j++) parts[i][j] = j < 2 ? i + 1 : -1;
+        broad__tree_sum(&parts[0][0], (size_t)count, 3, 2);
+        assert_true(parts[0][0] == count * (count + 1) / 2.0 && parts[0][2] == -1);
+    }
+}
+
+static void mark(void *context, size_t index, size_t worker)
+{
+    int *marks = context;
+    assert_true(worker < 300);
+    __atomic_fetch_add(&marks[index], 1, __ATOMIC_RELAXED);
+}
+
+static void every_piece_once(void **state)
+{
+    (void)state;
+    for (size_t threads = 1; threads <= 9; threads += 4) {
+        broad__pool *pool;
+        assert_ok(broad__pool_open(&pool, threads));
+        assert_int_equal(broad__pool_threads(pool), threads);
+        for (size_t count = 0; count < 200; count += 13)
+            for (int repeat = 0; repeat < 20; repeat++) {
+                int marks[200] = {0};
+                broad__pool_run(pool, count, mark, marks);
+                for (size_t i = 0; i < 200; i++) assert_int_equal(marks[i], i < count);
+            }
+        broad__pool_close(pool);
+    }
+}
+
+static void machine(void **state)
+{
+    (void)state;
+    broad_machine m;
+    assert_ok(broad_machine_inspect(&m, 1));
+    assert_true(m.processors >= 1 && m.self_test == 1 && m.gflops > 0.1);
+    assert_non_null(m.blas);
+    assert_non_null(m.best_core);
+}
+
+int main(void)
+{
+    devices[0] = broad__device_cpu();
+    devices[1] = broad__device_reference();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_operations),
+        cmocka_unit_test(factor_and_solve),
+        cmocka_unit_test(eigendecomposition),
+        cmocka_unit_test(activations_against_long_double),
+        cmocka_unit_test(activations_do_not_depend_on_place),
+        cmocka_unit_test(shards_cover_the_rows),
+        cmocka_unit_test(every_piece_once),
+        cmocka_unit_test(machine),
+    };
+    return cmocka_run_group_tests_name("compute", tests, NULL, NULL);
+}

@@ -1,0 +1,251 @@
+/* The option table: every row reads back what it prints, refuses what it must, and says why. */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "broad/broad.h"
+
+static broad_options fresh(void)
+{
+    broad_options options;
+    broad_options_init(&options);
+    return options;
+}
+
+static void expect_refused(const char *name, const char *value, const char *needle)
+{
+    broad_options options = fresh(), before = options;
+    assert_int_equal(broad_options_set(&options, name, value), BROAD_USAGE);
+    if (!strstr(broad_error_message(), needle)) fail_msg("'%s' lacks '%s'", broad_error_message(), needle);
+    assert_memory_equal(&options, &before, sizeof options);
+}
+
+static void table_is_whole(void **state)
+{
+    (void)state;
+    assert_true(broad_option_count() > 15);
+    assert_null(broad_option_at(broad_option_count()));
+    for (size_t i = 0; i < broad_option_count(); i++) {
+        const broad_option *option = broad_option_at(i);
+        assert_non_null(option->name);
+        assert_non_null(option->argument);
+        assert_true(strlen(option->help) > 10);
+        for (size_t j = 0; j < i; j++) assert_string_not_equal(option->name, broad_option_at(j)->name);
+    }
+}
+
+/* What one field prints, another set of options must read as the same value, for both presets. */
+static void values_read_back(void **state)
+{
+    (void)state;
+    for (int preset = 0; preset < 2; preset++) {
+        broad_options from = fresh();
+        assert_int_equal(broad_options_preset(&from, (broad_preset)preset), BROAD_OK);
+        from.gamma_form = BROAD_GAMMA_LIST;
+        from.gamma_count = 3;
+        from.gamma[0] = 0.1, from.gamma[1] = 1.0 / 3.0, from.gamma[2] = 0.9999999999;
+        from.range = 0.30000000000000004;
+        from.range_auto = 0;
+        from.seed = UINT64_MAX;
+        from.positive = "yes";
+        broad_options to = fresh();
+        for (size_t i = 0; i < broad_option_count(); i++) {
+            char text[BROAD_LIST_MAX * 32];
+            const char *name = broad_option_at(i)->name;
+            assert_int_equal(broad_options_get(text, sizeof text, &from, name), BROAD_OK);
+            if (strcmp(name, "positive")) assert_int_equal(broad_options_set(&to, name, text), BROAD_OK);
+        }
+        to.positive = from.positive;
+        if (from.lambda_auto) to.lambda = from.lambda;
+        assert_memory_equal(&from, &to, sizeof from);
+    }
+}
+
+static void every_choice_is_taken(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < broad_option_count(); i++) {
+        const broad_option *option = broad_option_at(i);
+        if (!option->choices) continue;
+        for (const char *word = option->choices; *word;) {
+            char value[64], text[64];
+            broad_options options = fresh();
+            size_t length = strcspn(word, "|");
+            snprintf(value, sizeof value, "%.*s", (int)length, word);
+            assert_int_equal(broad_options_set(&options, option->name, value), BROAD_OK);
+            assert_int_equal(broad_options_get(text, sizeof text, &options, option->name), BROAD_OK);
+            assert_string_equal(text, value);
+            word += length + (word[length] == '|');
+        }
+        expect_refused(option->name, "nonsense", option->choices);
+        expect_refused(option->name, "", option->choices);
+    }
+}
+
+static void values_land_in_their_fields(void **state)
+{
+    (void)state;
+    broad_options o = fresh();
+    assert_int_equal(broad_options_set(&o, "features", "3x7"), BROAD_OK);
+    assert_int_equal(o.feature_groups, 3);
+    assert_int_equal(o.feature_nodes, 7);
+    assert_int_equal(broad_options_set(&o, "enhance", "20x4"), BROAD_OK);
+    assert_int_equal(o.enhance_nodes, 20);
+    assert_int_equal(o.enhance_layers, 4);
+    assert_int_equal(broad_options_set(&o, "lambda", "1e-3"), BROAD_OK);
+    assert_true(o.lambda == 1e-3 && !o.lambda_auto);
+    assert_int_equal(broad_options_set(&o, "lambda", "auto"), BROAD_OK);
+    assert_true(o.lambda_auto);
+    assert_int_equal(broad_options_set(&o, "gamma", "constant:0.9"), BROAD_OK);
+    assert_true(o.gamma_form == BROAD_GAMMA_CONSTANT && o.gamma_count == 1 && o.gamma[0] == 0.9);
+    assert_int_equal(broad_options_set(&o, "gamma", "list:0.5,0.25"), BROAD_OK);
+    assert_true(o.gamma_form == BROAD_GAMMA_LIST && o.gamma_count == 2 && o.gamma[1] == 0.25);
+    assert_int_equal(broad_options_set(&o, "range-steps", "1,4"), BROAD_OK);
+    assert_true(o.range_steps_count == 2 && o.range_steps[1] == 4 && o.range_steps[2] == 0);
+    assert_int_equal(broad_options_set(&o, "seed", "18446744073709551615"), BROAD_OK);
+    assert_true(o.seed == UINT64_MAX);
+}
+
+static void wrong_values_are_refused(void **state)
+{
+    (void)state;
+    expect_refused("lambda", "abc", "--lambda: 'abc' is not a number; give a number >= 0 or auto");
+    expect_refused("lambda", "-1", "not in range");
+    expect_refused("lambda", "nan", "not a number");
+    expect_refused("lambda", "inf", "not a number");
+    expect_refused("lambda", "1e999", "not a number");
+    expect_refused("lambda", "0x10", "not a number");
+    expect_refused("lambda", "1 ", "not a number");
+    expect_refused("lambda", "", "not a number");
+    expect_refused("range", "0", "a number > 0");
+    expect_refused("relax", "1", "below 1");
+    expect_refused("tries", "0", "from 1");
+    expect_refused("tries", "2.5", "whole");
+    expect_refused("tries", "-3", "whole");
+    expect_refused("seed", "18446744073709551616", "whole");
+    expect_refused("threads", "1025", "1024");
+    expect_refused("features", "10", "AxB");
+    expect_refused("features", "0x5", "in range");
+    expect_refused("features", "5x", "AxB");
+    expect_refused("features", "5x5x5", "AxB");
+    expect_refused("enhance", "1x99999999999999999999", "AxB");
+    expect_refused("enhance", "1000000x100000", "in range");
+    expect_refused("gamma", "0.9", "schedule");
+    expect_refused("gamma", "linear:0.9", "schedule");
+    expect_refused("gamma", "constant:1", "schedule");
+    expect_refused("gamma", "constant:0.1,0.2", "schedule");
+    expect_refused("gamma", "harmonic:0", "schedule");
+    expect_refused("gamma", "harmonic:2", "schedule");
+    expect_refused("gamma", "list:", "schedule");
+    expect_refused("gamma", "list:0.1,,0.2", "schedule");
+    expect_refused("range-steps", "1,0", "list");
+    expect_refused("range-steps", "1,", "list");
+    expect_refused("no-such", "1", "no option 'no-such'");
+    expect_refused("lambda", NULL, "needs a value");
+}
+
+static void lists_have_a_limit(void **state)
+{
+    (void)state;
+    char text[2 * (BROAD_LIST_MAX + 1)];
+    for (size_t i = 0; i <= BROAD_LIST_MAX; i++) memcpy(text + 2 * i, "1,", 2);
+    text[2 * BROAD_LIST_MAX - 1] = 0;
+    broad_options options = fresh();
+    assert_int_equal(broad_options_set(&options, "range-steps", text), BROAD_OK);
+    assert_int_equal(options.range_steps_count, BROAD_LIST_MAX);
+    text[2 * BROAD_LIST_MAX - 1] = ',';
+    text[2 * BROAD_LIST_MAX + 1] = 0;
+    expect_refused("range-steps", text, "at most 256");
+}
+
+static void one_option_may_set_another(void **state)
+{
+    (void)state;
+    broad_options o = fresh();
+    assert_int_equal(broad_options_set(&o, "activation", "relu"), BROAD_OK);
+    assert_int_equal(o.feature_activation, BROAD_RELU);
+    assert_int_equal(broad_options_set(&o, "feature-activation", "sine"), BROAD_OK);
+    assert_int_equal(o.activation, BROAD_RELU);
+    assert_int_equal(o.feature_activation, BROAD_SINE);
+
+    broad_supervise usual = o.supervise;
+    assert_int_not_equal(usual, BROAD_SUPERVISE_NONE);
+    assert_int_equal(broad_options_set(&o, "kind", "brls"), BROAD_OK);
+    assert_int_equal(o.supervise, BROAD_SUPERVISE_NONE);
+    assert_int_equal(broad_options_set(&o, "preset", "paper"), BROAD_OK);
+    assert_int_equal(o.supervise, BROAD_SUPERVISE_NONE);
+    assert_int_equal(o.activation, BROAD_SIGMOID);
+    assert_int_equal(broad_options_set(&o, "kind", "bscrls"), BROAD_OK);
+    assert_int_equal(o.supervise, BROAD_SUPERVISE_RESIDUAL);
+    assert_int_equal(broad_options_set(&o, "preset", "auto"), BROAD_OK);
+    assert_int_equal(o.supervise, usual);
+}
+
+static void preset_leaves_the_rest(void **state)
+{
+    (void)state;
+    broad_options o = fresh();
+    o.seed = 7;
+    o.threads = 3;
+    o.positive = "a";
+    o.kind = BROAD_KIND_BRLS;
+    assert_int_equal(broad_options_preset(&o, BROAD_PRESET_PAPER), BROAD_OK);
+    assert_true(o.seed == 7 && o.threads == 3 && o.kind == BROAD_KIND_BRLS);
+    assert_string_equal(o.positive, "a");
+    assert_true(o.lambda == 1e-8 && !o.lambda_auto && o.range == 1 && !o.range_auto);
+    assert_int_equal(broad_options_preset(&o, (broad_preset)99), BROAD_USAGE);
+}
+
+static void unset_options_are_refused(void **state)
+{
+    (void)state;
+    broad_options o;
+    char text[16];
+    memset(&o, 0, sizeof o);
+    assert_int_equal(broad_options_set(&o, "seed", "1"), BROAD_USAGE);
+    assert_int_equal(broad_options_preset(&o, BROAD_PRESET_AUTO), BROAD_USAGE);
+    assert_int_equal(broad_options_get(text, sizeof text, &o, "seed"), BROAD_USAGE);
+    o = fresh();
+    assert_int_equal(broad_options_get(text, 3, &o, "features"), BROAD_USAGE);
+    assert_int_equal(broad_options_get(text, 6, &o, "features"), BROAD_OK);
+}
+
+/* A program that speaks German must still read and write a point. */
+static void locale_does_not_matter(void **state)
+{
+    (void)state;
+    const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
+    int found = 0;
+    for (size_t i = 0; i < 3 && !found; i++) found = setlocale(LC_ALL, locales[i]) != NULL;
+    broad_options o = fresh();
+    char text[32];
+    assert_int_equal(broad_options_set(&o, "range", "0.25"), BROAD_OK);
+    assert_true(o.range == 0.25);
+    assert_int_equal(broad_options_get(text, sizeof text, &o, "range"), BROAD_OK);
+    assert_string_equal(text, "0.25");
+    setlocale(LC_ALL, "C");
+    if (!found) print_message("no locale with a decimal comma is installed: only C was tried\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_is_whole),
+        cmocka_unit_test(values_read_back),
+        cmocka_unit_test(every_choice_is_taken),
+        cmocka_unit_test(values_land_in_their_fields),
+        cmocka_unit_test(wrong_values_are_refused),
+        cmocka_unit_test(lists_have_a_limit),
+        cmocka_unit_test(one_option_may_set_another),
+        cmocka_unit_test(preset_leaves_the_rest),
+        cmocka_unit_test(unset_options_are_refused),
+        cmocka_unit_test(locale_does_not_matter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+/* The generator against published answers, and the map from seed to weights that the model format promises. */
+#include "helper.h"
+
+#include "rng/draw.h"
+#include "rng/philox.h"
+
+/* Known answers of Random123's kat_vectors for philox4x32, 10 rounds. */
+static void known_answers(void **state)
+{
+    (void)state;
+    static const uint32_t vectors[3][10] = {
+        {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+        {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x408f276d, 0x41c83b0e, 0xa20bc7c6,
+         0x6d5451fd},
+        {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420,
+         0x24126ea1},
+    };
+    for (int i = 0; i < 3; i++) {
+        uint32_t out[4];
+        broad__philox(out, vectors[i], vectors[i] + 4);
+        assert_memory_equal(out, vectors[i] + 6, sizeof out);
+    }
+}
+
+/* The first number of a stream, worked out by hand from the known answer for an all-zero counter but the purpose. */
+static void layout_of_the_counter(void **state)
+{
+    (void)state;
+    broad__stream stream = {0x0123456789abcdefu, BROAD__FOR_ENHANCEMENT, 7, 3, 5};
+    for (uint64_t element = 0; element < 5; element++) {
+        uint32_t counter[4] = {(uint32_t)(element / 2), 7, 3u << 16 | 5u, 2u << 24};
+        uint32_t key[2] = {0x89abcdefu, 0x01234567u}, word[4];
+        broad__philox(word, counter, key);
+        uint64_t bits = (uint64_t)word[2 * (element % 2) + 1] << 32 | word[2 * (element % 2)];
+        assert_true(broad__random_at(&stream, element) == (double)(bits >> 11) * 0x1p-53);
+    }
+    /* An element beyond 2^33 reaches the high bits. */
+    uint32_t counter[4] = {1, 7, 3u << 16 | 5u, 2u << 24 | 1u}, key[2] = {0x89abcdefu, 0x01234567u}, word[4];
+    broad__philox(word, counter, key);
+    double expected = (double)((((uint64_t)word[1] << 32) | word[0]) >> 11) * 0x1p-53;
+    assert_true(broad__random_at(&stream, 2 * ((1ull << 32) + 1)) == expected);
+}
+
+static void filling_equals_single_numbers(void **state)
+{
+    (void)state;
+    broad__stream stream = {42, BROAD__FOR_FEATURES, 1, 0, 0};
+    double values[33];
+    for (uint64_t first = 0; first < 4; first++)
+        for (size_t count = 0; count <= 33; count++) {
+            broad__random_fill(values, &stream, first, count);
+            for (size_t i = 0; i < count; i++) assert_true(values[i] == broad__random_at(&stream, first + i));
+        }
+}
+
+static void streams_differ_and_are_uniform(void **state)
+{
+    (void)state;
+    enum { COUNT = 200000 };
+    double sum = 0, squares = 0;
+    broad__stream stream = {1, BROAD__FOR_FEATURES, 0, 0, 0};
+    for (uint64_t i = 0; i < COUNT; i++) {
+        double u = broad__random_at(&stream, i);
+        assert_true(u >= 0 && u < 1);
+        sum += u;
+        squares += u * u;
+    }
+    assert_true(fabs(sum / COUNT - 0.5) < 5 * sqrt(1.0 / 12 / COUNT));
+    assert_true(fabs(squares / COUNT - 1.0 / 3) < 5 * sqrt(4.0 / 45 / COUNT));
+    broad__stream others[] = {{2, BROAD__FOR_FEATURES, 0, 0, 0}, {1, BROAD__FOR_ENHANCEMENT, 0, 0, 0},
+                              {1, BROAD__FOR_FEATURES, 1, 0, 0}, {1, BROAD__FOR_FEATURES, 0, 1, 0},
+                              {1, BROAD__FOR_FEATURES, 0, 0, 1}, {1ull << 32 | 1, BROAD__FOR_FEATURES, 0, 0, 0}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_true(broad__random_at(&others[i], 0) != broad__random_at(&stream, 0));
+}
+
+/* Node by node, inputs first, then the bias; the unit of fan-in is sqrt(3 / inputs). */
+static void weights_from_the_stream(void **state)
+{
+    (void)state;
+    enum { INPUTS = 700, NODES = 3 };
+    static double weight[INPUTS * NODES], bias[NODES], narrow[INPUTS], narrow_bias[1];
+    broad__stream stream = {99, BROAD__FOR_FEATURES, 2, 0, 0};
+    broad__draw_nodes(weight, bias, &stream, INPUTS, NODES, 0.5, BROAD_RANGE_FAN_IN);
+    for (uint64_t node = 0; node < NODES; node++) {
+        for (uint64_t i = 0; i < INPUTS; i++) {
+            double u = broad__random_at(&stream, node * (INPUTS + 1) + i);
+            assert_true(weight[i * NODES + node] == (2 * u - 1) * (0.5 * sqrt(3.0 / INPUTS)));
+        }
+        assert_true(bias[node] == (2 * broad__random_at(&stream, node * (INPUTS + 1) + INPUTS) - 1) * 0.5);
+    }
+    broad__draw_nodes(narrow, narrow_bias, &stream, INPUTS, 1, 0.5, BROAD_RANGE_FAN_IN);
+    for (size_t i = 0; i < INPUTS; i++) assert_true(narrow[i] == weight[i * NODES]);
+    broad__draw_nodes(narrow, narrow_bias, &stream, INPUTS, 1, 2.0, BROAD_RANGE_ABSOLUTE);
+    assert_true(narrow[5] == (2 * broad__random_at(&stream, 5) - 1) * 2.0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_answers),
+        cmocka_unit_test(layout_of_the_counter),
+        cmocka_unit_test(filling_equals_single_numbers),
+        cmocka_unit_test(streams_differ_and_are_uniform),
+        cmocka_unit_test(weights_from_the_stream),
+    };
+    return cmocka_run_group_tests_name("rng", tests, NULL, NULL);
+}
