@@ -75,7 +75,8 @@ static void setting_open(setting *s, const broad__device *device, size_t threads
 {
     memset(s, 0, sizeof *s);
     assert_ok(broad__pool_open(&s->pool, threads));
-    assert_ok(broad__rows_open(&s->rows, device, s->pool, rows, c, e));
+    assert_ok(broad__rows_open(&s->rows, device, s->pool, c));
+    assert_ok(broad__rows_append(&s->rows, e, rows));
     s->rows.z = k;
     s->rows.features = p;
     s->weight = calloc(p * p, sizeof(double));

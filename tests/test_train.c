@@ -135,7 +135,8 @@ static void predict_plainly(double *out, const broad_model *m, const double *x)
         for (size_t node = 0; node < m->groups[g].nodes; node++) {
             double sum = m->groups[g].bias[node];
             for (size_t i = 0; i < m->inputs; i++)
-                sum += (x[i] - m->input_shift[i]) * m->input_factor[i] * m->groups[g].weight[i * m->groups[g].nodes + node];
+                sum += (x[i] - m->input_shift[i]) * m->input_factor[i] *
+                       m->groups[g].weight[i * m->groups[g].nodes + node];
             z[features++] = plain_activation(m->settings.feature_activation, sum);
         }
     for (size_t c = 0; c < m->outputs; c++) out[c] = 0;

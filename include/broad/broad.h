@@ -92,6 +92,7 @@ typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad
 typedef enum broad_scale { BROAD_SCALE_NONE, BROAD_SCALE_MINMAX, BROAD_SCALE_STANDARD } broad_scale;
 typedef enum broad_missing { BROAD_MISSING_ERROR, BROAD_MISSING_MEAN } broad_missing;
 
+/* The run's outcome, stored in the model with the reason in words. */
 typedef enum broad_outcome {
     BROAD_COMPLETE,      /* all layers asked for are there                            */
     BROAD_STALLED,       /* no candidate passed the test; the model so far is valid   */
@@ -148,6 +149,15 @@ typedef struct broad_options {
     size_t relax_count;                 /* at most so often                           */
     broad_select select;
 
+    /* When to stop early, besides the layers asked for; the first rule that is met ends the run. Not part of the model. */
+    double until;          /* ||E|| at most this; with until_relative: this part of the first norm. 0: no such rule */
+    int until_relative;
+    double until_accuracy; /* of the validation rows if there are any, else of the training rows; 0: no such rule */
+    size_t max_layers;     /* layers in all, those of an earlier run included; 0: no such rule */
+    size_t max_nodes;      /* nodes in all; 0: no such rule */
+    double max_seconds;    /* of this run; 0: no such rule */
+    size_t patience;       /* layers without a better validation error; the model goes back to its best. 0: no such rule */
+
     const char *positive; /* the class that precision and recall speak of; NULL: the last one. Copied by broad_fit() */
 
     broad_progress_function progress;
@@ -192,6 +202,7 @@ typedef struct broad_read_options {
     broad_missing missing;
     const broad_model *model; /* read the columns this model was trained on, by name; targets become its classes */
     int target_optional;      /* with model: rows without targets are welcome                                   */
+    int new_classes;          /* with model: labels it does not know become further classes, after its own       */
 } broad_read_options;
 
 BROAD_API void broad_read_options_init(broad_read_options *out);
@@ -260,8 +271,8 @@ BROAD_API int broad_model_from_memory(broad_model **out, const void *bytes, size
 /* The certificate of one layer. */
 typedef struct broad_layer {
     size_t width;            /* columns of K: enhancement nodes, and feature nodes where the layer brings any */
-    size_t rows;             /* training rows it was fitted to                                                */
-    const char *origin;      /* "initial", "enhance"                                                          */
+    size_t first_row, rows;  /* training rows it was fitted to                                                */
+    const char *origin;      /* "initial", "enhance", "features", "data", "forgetful"                         */
     double gamma, mu, bound; /* bound = gamma + mu                                                            */
     double norm_before, norm_after, ratio; /* of E, Frobenius                                                 */
     double tested;           /* what the test compared with the bound: ratio, its leave-one-out form, or the operator norm */
@@ -310,6 +321,76 @@ typedef struct broad_metrics {
 BROAD_API int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads);
 BROAD_API void broad_metrics_clear(broad_metrics *metrics);
 
+/* ---- growing --------------------------------------------------------------------------------------------------- */
+
+/*
+ * A network that is being built: its rows, feature nodes and residual stay open between increments, so that a program that
+ * grows every second does not compute them again. The data handed in is not copied: it must outlive the trainer. After
+ * every call the model in it is complete and valid, also after a failure.
+ */
+typedef struct broad_trainer broad_trainer;
+
+/* A new network: features drawn, no layer yet. */
+BROAD_API int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options);
+
+/* Goes on with a model on the rows it was trained on. Of `run` only threads, progress and the rules for stopping count.
+ * Other rows are refused, with what differs, unless force. data NULL: the old rows are gone, and only forgetful learning is
+ * possible. */
+BROAD_API int broad_trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
+                                   const broad_options *run, int force);
+
+/* Rows for until_accuracy and patience; they are never trained on. */
+BROAD_API int broad_trainer_validate(broad_trainer *trainer, const broad_data *rows);
+
+/* Algorithm 2: up to `layers` layers of `nodes` enhancement nodes. Outcome and reason are in the model. */
+BROAD_API int broad_trainer_enhance(broad_trainer *trainer, size_t nodes, size_t layers);
+/* Algorithm 3: `groups` times a new group of feature nodes, each with a layer [Z_new | H] of `enhance` nodes. */
+BROAD_API int broad_trainer_features(broad_trainer *trainer, size_t groups, size_t nodes, size_t enhance);
+/* Algorithm 4: further rows, then up to `layers` layers of `nodes` nodes on all rows. Classes after the model's own become
+ * further outputs, for which the earlier layers have weights of zero. forgetful: the layers see the new rows alone. */
+BROAD_API int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers, int forgetful);
+
+/* The network as it is now; do not free it. Valid until the next call. */
+BROAD_API const broad_model *broad_trainer_model(const broad_trainer *trainer);
+BROAD_API broad_seconds broad_trainer_seconds(const broad_trainer *trainer);
+/* Hands over the model where `out` is not NULL, and closes. */
+BROAD_API void broad_trainer_close(broad_model **out, broad_trainer *trainer);
+
+/* Rows of both, one after the other; columns, classes and names must agree (classes of `b` may go on after those of `a`). */
+BROAD_API int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b);
+
+/* ---- sums instead of rows -------------------------------------------------------------------------------------- */
+
+/*
+ * C = A'A and D = A'Y over all nodes of a model: all that the chain needs of its training rows. New rows are added to the
+ * sums, and every layer is solved again exactly as if trained on all rows, without the old ones.
+ */
+typedef struct broad_stats broad_stats;
+
+BROAD_API int broad_stats_new(broad_stats **out, const broad_model *model, const broad_data *training, size_t threads);
+/* Adds rows and solves every layer of the model again. */
+BROAD_API int broad_stats_learn(broad_stats *stats, broad_model *model, const broad_data *rows, size_t threads);
+BROAD_API int broad_stats_save(const broad_stats *stats, const char *path);
+BROAD_API int broad_stats_load(broad_stats **out, const char *path, const broad_model *model);
+BROAD_API size_t broad_stats_rows(const broad_stats *stats);
+BROAD_API void broad_stats_free(broad_stats *stats);
+
+/* ---- planning -------------------------------------------------------------------------------------------------- */
+
+/* What a run needs before it starts. */
+typedef struct broad_plan {
+    double rows, inputs, outputs, nodes; /* nodes: after the run */
+    double bytes_data, bytes_training;   /* the table, and what training adds to it at its peak */
+    double bytes_available;              /* on this machine now */
+    double flops_features, flops_layer, flops_total; /* with the first draw of each layer kept */
+    int fits;
+} broad_plan;
+
+/* For fitting `options` to data of this size, which is in memory already. With a model: for growing it by enhance_layers
+ * layers, or by feature_groups groups with a layer each where these are not 0. */
+BROAD_API int broad_plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows,
+                             size_t inputs, size_t outputs);
+
 /* ---- certificate ----------------------------------------------------------------------------------------------- */
 
 typedef struct broad_verdict {
@@ -317,8 +398,8 @@ typedef struct broad_verdict {
     size_t layers;           /* layers checked                                     */
     size_t failed_layer;     /* first that fails, from 1; 0 if none or not a layer */
     double worst_norm_error; /* largest relative difference to a recorded norm     */
-    double product_bound;    /* product of the bounds                              */
-    double reached;          /* ||E_last|| / ||E_0||, recomputed                   */
+    double product_bound;    /* product of the bounds since rows were last added   */
+    double reached;          /* ||E_last|| / ||E|| at that point, recomputed       */
     char reason[512];        /* why it does not hold; "" if it does                */
 } broad_verdict;
 

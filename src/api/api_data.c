@@ -236,9 +236,17 @@ int broad_data_training_part(broad_data **out, const broad_data *data, const bro
     if (!out || !data || !model)
         return broad__fail(BROAD_USAGE, "broad_data_training_part needs a place for the part, a table and a model");
     *out = NULL;
-    if (!(model->split_holdout > 0) || data->rows == model->rows) return copy_table(out, data);
+    /* Only the first rows of a model come from a split; later ones were learned as they are. */
+    size_t first = model->segment_count ? model->segments[0].rows : model->rows;
+    if (!(model->split_holdout > 0) || data->rows == first) return copy_table(out, data);
     broad_data *test = NULL;
     int status = broad__split(out, &test, data, model->split_holdout, model->split_seed);
     broad__table_free(test);
     return status;
+}
+
+int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b)
+{
+    if (!out || !a || !b) return broad__fail(BROAD_USAGE, "broad_data_append needs a place for the table and two tables");
+    return broad__table_append(out, a, b);
 }

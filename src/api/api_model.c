@@ -1,8 +1,6 @@
 /* Entry points of broad.h: training, prediction, judging. Thin: arguments are checked here, the work is done below. */
 #include <string.h>
 
-#include "base/choice.h"
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "metric/metric.h"
@@ -25,14 +23,11 @@ int broad_fit(broad_model **out, const broad_data *data, const broad_options *op
 {
     if (!out || !data || !options) return missing_argument("broad_fit");
     *out = NULL;
-    broad__trainer trainer;
+    broad_trainer *trainer = NULL;
     int status = broad__trainer_open(&trainer, data, options);
-    if (status < 0) return status;
-    status = broad__trainer_enhance(&trainer, options->enhance_nodes, options->enhance_layers);
-    trainer.seconds.total = broad__seconds() - trainer.started;
-    if (seconds) *seconds = trainer.seconds;
-    if (status == BROAD_OK) *out = broad__trainer_finish(&trainer);
-    else broad__trainer_close(&trainer);
+    if (status == BROAD_OK) status = broad__trainer_enhance(trainer, options->enhance_nodes, options->enhance_layers);
+    if (seconds && trainer) *seconds = broad_trainer_seconds(trainer);
+    broad__trainer_close(status == BROAD_OK ? out : NULL, trainer);
     return status;
 }
 
@@ -49,12 +44,7 @@ size_t broad_model_inputs(const broad_model *model) { return model->inputs; }
 size_t broad_model_outputs(const broad_model *model) { return model->outputs; }
 size_t broad_model_positive(const broad_model *model) { return model->positive; }
 
-size_t broad_model_nodes(const broad_model *model)
-{
-    size_t nodes = broad__model_feature_nodes(model, model->group_count);
-    for (size_t j = 0; j < model->layer_count; j++) nodes += model->layers[j].nodes;
-    return nodes;
-}
+size_t broad_model_nodes(const broad_model *model) { return broad__model_nodes(model); }
 
 double broad_model_feature_range(const broad_model *model)
 {
@@ -71,14 +61,9 @@ const char *broad_model_output_name(const broad_model *model, size_t output)
     return output < model->outputs ? model->output_names[output] : "";
 }
 
-/* Static texts, so that a broad_layer may outlive its model. */
-static const char *origin_name(broad__origin origin) { return origin == BROAD__ORIGIN_INITIAL ? "initial" : "enhance"; }
-
-static const char *test_name(broad_supervise test)
-{
-    static const char *const names[] = {"residual", "loo", "operator", "none"};
-    return names[test];
-}
+/* Static texts, so that a broad_layer may outlive its model; in the order of their choice lists. */
+static const char *const origin_names[] = {"initial", "enhance", "features", "data", "forgetful"};
+static const char *const test_names[] = {"residual", "loo", "operator", "none"};
 
 int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer)
 {
@@ -89,8 +74,9 @@ int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer)
     const broad__certificate *c = &from->certificate;
     *out = (broad_layer){
         .width = from->width,
+        .first_row = c->first_row,
         .rows = c->rows,
-        .origin = origin_name(c->origin),
+        .origin = origin_names[c->origin],
         .gamma = c->gamma,
         .mu = c->mu,
         .bound = c->bound,
@@ -102,7 +88,7 @@ int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer)
         .range = c->range,
         .tries = c->tries,
         .relaxed = c->relaxed,
-        .test = test_name(c->test),
+        .test = test_names[c->test],
         .passed = c->passed,
     };
     return BROAD_OK;

@@ -19,6 +19,8 @@
 _Static_assert(sizeof(broad_kind) == sizeof(int), "choices are read and written as int");
 
 enum { NODES_MAX = 1000000, LAYERS_MAX = 100000, TRIES_MAX = 65535, THREADS_MAX = 1024, NUMBER_BYTES = 32 };
+#define ALL_NODES_MAX 4294967295.0
+#define SECONDS_MAX 1e9
 
 #define ABOVE_ZERO DBL_MIN
 #define BELOW_ONE (1.0 - DBL_EPSILON)
@@ -33,6 +35,7 @@ typedef enum value_type {
     VALUE_SIZES,        /* "AxB". field: size_t A, partner: size_t B       */
     VALUE_REALS,        /* "a,b,c". field: double[], partner: size_t count */
     VALUE_GAMMA,        /* "harmonic:c", "constant:g" or "list:a,b,c"      */
+    VALUE_PART,         /* "12.5" or "30%". field: double, partner: int, 1 for a part of the whole */
     VALUE_TEXT          /* field: const char *, not copied                 */
 } value_type;
 
@@ -102,6 +105,26 @@ static const option_row rows[] = {
      "a whole number from 0 to 1000", NULL},
     {{"select", 0, "RULE", BROAD__SELECTIONS, NULL, "which draw of a range is kept: the first that passes or the best"},
      VALUE_CHOICE, FIELD(select), 0, 0, 0, NULL, NULL},
+    {{"until", 0, "NORM|PERCENT%", NULL, "0", "stop when ||E|| is at most this, or this part of the first norm; 0: no limit"},
+     VALUE_PART, FIELD(until), FIELD(until_relative), 0, LARGEST,
+     "a norm such as 12.5, or a part of the first norm such as 30%", NULL},
+    {{"until-accuracy", 0, "FRACTION", NULL, "0",
+      "stop when so much of the rows kept for testing, or else of the training rows, is told right; 0: no limit"},
+     VALUE_REAL, FIELD(until_accuracy), 0, 0, 1,
+     "a number from 0 to 1, such as 0.95", NULL},
+    {{"max-layers", 0, "COUNT", NULL, "0", "stop at so many layers in all, earlier ones included; 0: no limit"},
+     VALUE_SIZE, FIELD(max_layers), 0, 0, LAYERS_MAX,
+     "a whole number from 0 to 100000", NULL},
+    {{"max-nodes", 0, "COUNT", NULL, "0", "stop before there are more nodes in all, feature nodes included; 0: no limit"},
+     VALUE_SIZE, FIELD(max_nodes), 0, 0, ALL_NODES_MAX,
+     "a whole number from 0 to 4294967295", NULL},
+    {{"max-seconds", 0, "SECONDS", NULL, "0", "stop after so many seconds of this run; 0: no limit"},
+     VALUE_REAL, FIELD(max_seconds), 0, 0, SECONDS_MAX,
+     "a number of seconds from 0 to 1e9", NULL},
+    {{"patience", 0, "LAYERS", NULL, "0",
+      "stop after so many layers that did not better the rows kept for testing, and go back to the best; 0: no limit"},
+     VALUE_SIZE, FIELD(patience), 0, 0, LAYERS_MAX,
+     "a whole number from 0 to 100000", NULL},
     {{"positive", 0, "LABEL", NULL, NULL, "class that precision and recall speak of; the last one unless given"},
      VALUE_TEXT, FIELD(positive), 0, 0, 0,
      "a class label", NULL},
@@ -139,8 +162,8 @@ static void preset_supervision(broad_options *o, int paper)
     o->gamma[0] = 0.005;
     o->gamma_count = 1;
     memset(o->range_steps, 0, sizeof o->range_steps);
-    memcpy(o->range_steps, steps, sizeof steps);
     o->range_steps_count = paper ? sizeof steps / sizeof steps[0] : 3;
+    memcpy(o->range_steps, steps, o->range_steps_count * sizeof steps[0]);
     o->relax = 0.3;
     o->relax_count = 3;
     o->select = BROAD_SELECT_FIRST;
@@ -349,6 +372,19 @@ static int set_gamma(broad_options *options, const option_row *row, const char *
     return BROAD_OK;
 }
 
+static int set_part(broad_options *options, const option_row *row, const char *value)
+{
+    double number = 0;
+    const char *end = "";
+    if (parse_real(&number, value, &end)) return fail_value(row, value, "a number");
+    int relative = strcmp(end, "%") == 0;
+    if (*end && !relative) return fail_value(row, value, "a number");
+    if (!(number >= row->min && number <= (relative ? 100 : row->max))) return fail_value(row, value, "in range");
+    *(double *)field_at(options, row->field) = relative ? number / 100 : number;
+    *(int *)field_at(options, row->partner) = relative;
+    return BROAD_OK;
+}
+
 static int set_value(broad_options *options, const option_row *row, const char *value)
 {
     switch (row->type) {
@@ -360,6 +396,7 @@ static int set_value(broad_options *options, const option_row *row, const char *
     case VALUE_SIZES: return set_sizes(options, row, value);
     case VALUE_REALS: return set_reals(options, row, value);
     case VALUE_GAMMA: return set_gamma(options, row, value);
+    case VALUE_PART: return set_part(options, row, value);
     case VALUE_TEXT: *(const char **)field_at(options, row->field) = *value ? value : NULL; return BROAD_OK;
     }
     return broad__fail(BROAD_BUG, "option '%s' has no type", row->option.name);
@@ -431,6 +468,19 @@ static void put_reals(text_out *out, const double *values, size_t count)
     }
 }
 
+/* The percentage that `part` was made from. A hundredth is rounded, so 100 * part may miss it by a bit: 15 digits first,
+ * then the neighbours. */
+static double percent_of(double part)
+{
+    char text[NUMBER_BYTES];
+    double percent = 100 * part;
+    snprintf(text, sizeof text, "%.15g", percent);
+    const double candidates[] = {strtod(text, NULL), percent, nextafter(percent, 0), nextafter(percent, LARGEST)};
+    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++)
+        if (candidates[i] / 100 == part) return candidates[i];
+    return percent;
+}
+
 static void put_choice(text_out *out, const char *choices, int value)
 {
     char name[BROAD__CHOICE_BYTES];
@@ -457,6 +507,10 @@ static void put_value(text_out *out, const broad_options *options, const option_
         put_choice(out, BROAD__GAMMA_FORMS, (int)options->gamma_form);
         put(out, ":");
         put_reals(out, options->gamma, options->gamma_count);
+        break;
+    case VALUE_PART:
+        put_real(out, *(const int *)partner ? percent_of(*(const double *)field) : *(const double *)field);
+        if (*(const int *)partner) put(out, "%%");
         break;
     case VALUE_TEXT: put(out, "%s", *(const char *const *)field ? *(const char *const *)field : ""); break;
     }

@@ -28,6 +28,14 @@ static int compare_numbers(const void *a, const void *b)
     return order ? order : compare_bytes(a, b);
 }
 
+static int all_numbers(sorted_label *labels, size_t count)
+{
+    int numbers = 1;
+    for (size_t i = 0; i < count; i++)
+        numbers &= broad__number_read(&labels[i].number, labels[i].text) == BROAD__NUMBER;
+    return numbers;
+}
+
 /* The table takes names and numbers of classes over. */
 static void install(broad_data *table, char **names, size_t count, size_t *classes)
 {
@@ -69,14 +77,10 @@ int broad__labels_sort(broad_data *table, const broad__distinct *labels, const c
     broad__text *texts = broad__alloc_array(count, sizeof *texts);
     size_t *classes = broad__alloc_array(table->rows, sizeof *classes);
     char **names = NULL;
-    int numbers = 1;
     status = BROAD_NO_MEMORY;
     if (!sorted || !rank || !texts || !classes) goto cleanup;
-    for (size_t i = 0; i < count; i++) {
-        sorted[i] = (sorted_label){.text = labels->texts[i], .id = i};
-        numbers &= broad__number_read(&sorted[i].number, labels->texts[i]) == BROAD__NUMBER;
-    }
-    qsort(sorted, count, sizeof *sorted, numbers ? compare_numbers : compare_bytes);
+    for (size_t i = 0; i < count; i++) sorted[i] = (sorted_label){.text = labels->texts[i], .id = i};
+    qsort(sorted, count, sizeof *sorted, all_numbers(sorted, count) ? compare_numbers : compare_bytes);
     for (size_t i = 0; i < count; i++) {
         rank[sorted[i].id] = i;
         texts[i] = sorted[i].text;
@@ -145,27 +149,47 @@ static int fail_unknown(const broad__distinct *labels, const size_t *found, size
                        list, unknown > SHOWN ? ", ..." : "");
 }
 
-int broad__labels_match(broad_data *table, const broad__distinct *labels, const char *const *names, size_t count)
+/* Labels that were not found get places after the `count` names: texts[count + i] is the i-th new one. Returns how many. */
+static int add_unknown(broad__text *texts, size_t *total, size_t *found, const broad__distinct *labels, size_t count)
+{
+    sorted_label *fresh = broad__alloc_array(labels->count, sizeof *fresh);
+    if (!fresh) return BROAD_NO_MEMORY;
+    size_t unknown = 0;
+    for (size_t i = 0; i < labels->count; i++)
+        if (found[i] == count) fresh[unknown++] = (sorted_label){.text = labels->texts[i], .id = i};
+    qsort(fresh, unknown, sizeof *fresh, all_numbers(fresh, unknown) ? compare_numbers : compare_bytes);
+    for (size_t i = 0; i < unknown; i++) {
+        texts[count + i] = fresh[i].text;
+        found[fresh[i].id] = count + i;
+    }
+    *total = count + unknown;
+    broad__free(fresh);
+    return BROAD_OK;
+}
+
+int broad__labels_match(broad_data *table, const broad__distinct *labels, const char *const *names, size_t count,
+                        int extend)
 {
     int status = BROAD_NO_MEMORY;
+    size_t total = count;
     size_t *found = broad__alloc_array(labels->count, sizeof *found);
     size_t *classes = broad__alloc_array(table->rows, sizeof *classes);
-    broad__text *texts = broad__alloc_array(count, sizeof *texts);
+    broad__text *texts = broad__alloc_array(count + labels->count, sizeof *texts);
     char **copy = NULL;
     if (!found || !classes || !texts) goto cleanup;
     for (size_t i = 0; i < count; i++) texts[i] = broad__text_of(names[i]);
     status = match_ids(found, labels, texts, count);
-    if (status < 0) goto cleanup;
+    if (status == BROAD_OK && extend) status = add_unknown(texts, &total, found, labels, count);
     for (size_t i = 0; i < labels->count && status == BROAD_OK; i++)
-        if (found[i] == count) status = fail_unknown(labels, found, count);
+        if (found[i] == count && !extend) status = fail_unknown(labels, found, count);
     if (status < 0) goto cleanup;
-    copy = broad__names_copy(texts, count);
+    copy = broad__names_copy(texts, total);
     if (!copy) {
         status = BROAD_NO_MEMORY;
         goto cleanup;
     }
     for (size_t i = 0; i < table->rows; i++) classes[i] = found[labels->ids[i]];
-    install(table, copy, count, classes);
+    install(table, copy, total, classes);
     classes = NULL;
 
 cleanup:
@@ -211,7 +235,7 @@ int broad__table_set_labels_known(broad_data *table, const char *const *labels, 
 {
     broad__distinct distinct;
     int status = distinct_strings(&distinct, labels, table->rows, table->rows);
-    if (status == BROAD_OK) status = broad__labels_match(table, &distinct, names, count);
+    if (status == BROAD_OK) status = broad__labels_match(table, &distinct, names, count, 0);
     broad__distinct_clear(&distinct);
     return status;
 }

@@ -65,7 +65,7 @@ static size_t column_offset(const broad__matrix *matrix, size_t column)
 {
     if (!matrix->fortran) return column;
     size_t stride = 1, offset = 0;
-    size_t index[BROAD__DIMENSIONS_MAX];
+    size_t index[BROAD__DIMENSIONS_MAX] = {0};
     for (size_t d = matrix->dimensions; d-- > 1; column /= matrix->shape[d]) index[d] = column % matrix->shape[d];
     for (size_t d = 1; d < matrix->dimensions; d++) {
         stride *= matrix->shape[d - 1];

@@ -98,6 +98,65 @@ int broad__table_rows(broad_data **out, const broad_data *table, const size_t *r
     return BROAD_OK;
 }
 
+static int check_join(const broad_data *a, const broad_data *b)
+{
+    if (a->inputs != b->inputs)
+        return broad__fail(BROAD_BAD_DATA, "%zu inputs in one file and %zu in the other", a->inputs, b->inputs);
+    if (a->task != b->task || (a->task == BROAD_TASK_REGRESS && a->outputs != b->outputs))
+        return broad__fail(BROAD_BAD_DATA, "the targets of the two files do not agree");
+    for (size_t j = 0; a->named && b->named && j < a->inputs; j++)
+        if (strcmp(a->input_names[j], b->input_names[j]) != 0)
+            return broad__fail(BROAD_BAD_DATA, "input %zu is called '%s' in one file and '%s' in the other", j + 1,
+                               a->input_names[j], b->input_names[j]);
+    size_t shared = a->outputs < b->outputs ? a->outputs : b->outputs;
+    for (size_t c = 0; a->task == BROAD_TASK_CLASSIFY && c < shared; c++)
+        if (strcmp(a->output_names[c], b->output_names[c]) != 0)
+            return broad__fail(BROAD_BAD_DATA, "class %zu is '%s' in one file and '%s' in the other", c + 1,
+                               a->output_names[c], b->output_names[c]);
+    return BROAD_OK;
+}
+
+static void *join(const void *a, size_t a_bytes, const void *b, size_t b_bytes, int *failed)
+{
+    if (!a || !b) return NULL;
+    char *joined = broad__alloc(a_bytes + b_bytes);
+    if (!joined) {
+        *failed = 1;
+        return NULL;
+    }
+    memcpy(joined, a, a_bytes);
+    memcpy(joined + a_bytes, b, b_bytes);
+    return joined;
+}
+
+int broad__table_append(broad_data **out, const broad_data *a, const broad_data *b)
+{
+    *out = NULL;
+    int failed = 0, status = check_join(a, b);
+    if (status < 0) return status;
+    broad_data *both = broad__alloc(sizeof *both);
+    if (!both) return BROAD_NO_MEMORY;
+    const broad_data *wide = a->outputs < b->outputs ? b : a;
+    size_t x = a->inputs * sizeof *a->x, y = a->outputs * sizeof *a->values;
+    *both = *a;
+    both->rows = a->rows + b->rows;
+    both->outputs = wide->outputs;
+    both->x = join(a->x, a->rows * x, b->x, b->rows * x, &failed);
+    both->classes = join(a->classes, a->rows * sizeof *a->classes, b->classes, b->rows * sizeof *b->classes, &failed);
+    both->values = join(a->values, a->rows * y, b->values, b->rows * y, &failed);
+    both->groups = NULL;
+    both->group_name = copy_name(a->group_name, &failed);
+    both->input_names = copy_names(a->input_names, a->inputs, &failed);
+    both->output_names = copy_names(wide->output_names, wide->outputs, &failed);
+    both->target_name = copy_name(a->target_name, &failed);
+    if (failed) {
+        broad__table_free(both);
+        return BROAD_NO_MEMORY;
+    }
+    *out = both;
+    return BROAD_OK;
+}
+
 void broad__table_targets(double *out, const broad_data *table)
 {
     if (table->task == BROAD_TASK_REGRESS) memcpy(out, table->values, table->rows * table->outputs * sizeof *out);
@@ -126,7 +185,9 @@ int broad__table_fingerprint(char out[33], const broad_data *table, size_t first
 {
     broad__hash *hash = broad__hash_open();
     if (!hash) return BROAD_NO_MEMORY;
-    uint64_t shape[4] = {count, table->inputs, table->outputs, (uint64_t)table->task};
+    /* Classes that no row has do not matter: a model may get further ones. */
+    size_t outputs = table->task == BROAD_TASK_CLASSIFY ? 0 : table->outputs;
+    uint64_t shape[4] = {count, table->inputs, outputs, (uint64_t)table->task};
     broad__hash_add(hash, shape, sizeof shape);
     hash_numbers(hash, table->x + first * table->inputs, count * table->inputs);
     if (table->values) hash_numbers(hash, table->values + first * table->outputs, count * table->outputs);

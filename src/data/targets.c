@@ -94,7 +94,7 @@ static int set_values(broad_data *table, numeric_view *view, const broad__conten
 }
 
 static int set_classes(broad_data *table, const broad__content *content, const broad__target_facts *facts,
-                       const broad__columns *model)
+                       const broad_read_options *options, const broad__columns *model)
 {
     const broad__cells *cells = &content->targets;
     if (cells->columns != 1)
@@ -107,7 +107,7 @@ static int set_classes(broad_data *table, const broad__content *content, const b
     char quoted[BROAD__QUOTE_BYTES], column[BROAD__QUOTE_BYTES + 16];
     snprintf(column, sizeof column, "target %s", broad__text_quote(quoted, broad__text_of(facts->names[0])));
     if (model && labels.count <= BROAD__CLASSES_MAX)
-        status = broad__labels_match(table, &labels, model->output_names, model->outputs);
+        status = broad__labels_match(table, &labels, model->output_names, model->outputs, options->new_classes);
     else status = broad__labels_sort(table, &labels, column);
     broad__distinct_clear(&labels);
     if (status == BROAD_BAD_DATA) return broad__fail_in(status, content->file);
@@ -126,7 +126,7 @@ int broad__targets_set(broad_data *table, const broad__content *content, const b
     int status = view_numbers(&view, content);
     if (status == BROAD_OK && view.missing) status = fail_missing(content, facts, view.first_missing);
     if (status == BROAD_OK && !model) status = choose_task(&task, &view, content, facts, options);
-    if (status == BROAD_OK && task == BROAD_TASK_CLASSIFY) status = set_classes(table, content, facts, model);
+    if (status == BROAD_OK && task == BROAD_TASK_CLASSIFY) status = set_classes(table, content, facts, options, model);
     if (status == BROAD_OK && task == BROAD_TASK_REGRESS) status = set_values(table, &view, content, facts, model);
     broad__free(view.values);
     /* Rows to predict may have targets that are blank or foreign: then they have none. */

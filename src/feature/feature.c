@@ -15,6 +15,7 @@ void broad__feature_block(double *z, size_t z_stride, const broad__feature_map *
 
 typedef struct feature_run {
     double *z;
+    size_t z_stride;
     const broad__feature_map *map;
     const broad__device *device;
     const double *x;
@@ -25,17 +26,17 @@ typedef struct feature_run {
 static void feature_piece(void *context, size_t block, size_t worker)
 {
     feature_run *run = context;
-    size_t inputs = run->map->nodes.inputs, nodes = run->map->nodes.nodes;
+    size_t inputs = run->map->nodes.inputs, stride = run->z_stride;
     size_t first = block * BROAD__BLOCK_ROWS;
     size_t n = run->rows - first < BROAD__BLOCK_ROWS ? run->rows - first : BROAD__BLOCK_ROWS;
-    broad__feature_block(run->z + first * nodes, nodes, run->map, run->device, run->x + first * inputs, inputs, n,
+    broad__feature_block(run->z + first * stride, stride, run->map, run->device, run->x + first * inputs, inputs, n,
                          run->scratch + worker * BROAD__BLOCK_ROWS * inputs);
 }
 
-int broad__feature_rows(double *z, const broad__feature_map *map, const broad__device *device, broad__pool *pool,
+int broad__feature_rows(double *z, size_t z_stride, const broad__feature_map *map, const broad__device *device, broad__pool *pool,
                         const double *x, size_t rows)
 {
-    feature_run run = {z, map, device, x, rows, NULL};
+    feature_run run = {z, z_stride, map, device, x, rows, NULL};
     run.scratch = broad__alloc_doubles(broad__pool_threads(pool) * BROAD__BLOCK_ROWS, map->nodes.inputs);
     if (!run.scratch) return BROAD_NO_MEMORY;
     broad__pool_run(pool, (rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, feature_piece, &run);

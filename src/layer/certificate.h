@@ -5,13 +5,20 @@
 #include "base/hash.h"
 #include "broad/broad.h"
 
-typedef enum broad__origin { BROAD__ORIGIN_INITIAL, BROAD__ORIGIN_ENHANCE } broad__origin;
-#define BROAD__ORIGINS "initial|enhance"
+/* How a layer came about: the paper's algorithm 1 (initial, enhance), 2 (enhance), 3 (features), 4 (data). */
+typedef enum broad__origin {
+    BROAD__ORIGIN_INITIAL,
+    BROAD__ORIGIN_ENHANCE,
+    BROAD__ORIGIN_FEATURES,
+    BROAD__ORIGIN_DATA,
+    BROAD__ORIGIN_FORGETFUL
+} broad__origin;
+#define BROAD__ORIGINS "initial|enhance|features|data|forgetful"
 
 typedef struct broad__certificate {
     broad__origin origin;
     broad_supervise test;
-    size_t rows;
+    size_t first_row, rows; /* of the training rows, those it was fitted to */
     double gamma, mu, bound;
     double norm_before, norm_after, ratio, tested;
     double lambda;
@@ -21,6 +28,7 @@ typedef struct broad__certificate {
     size_t tries;
     size_t relaxed;
     int passed;
+    int solved_again;               /* from sums, on further rows: model/stats.h */
     char weights[BROAD__HASH_TEXT]; /* hash of the output weights: binds this record to them */
 } broad__certificate;
 

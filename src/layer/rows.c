@@ -68,22 +68,55 @@ static void norm_shard(void *context, size_t first, size_t end, double *sums, si
     }
 }
 
-int broad__rows_open(broad__rows *out, const broad__device *device, broad__pool *pool, size_t rows, size_t outputs,
-                     const double *targets)
+static int measure(broad__rows *rows)
 {
-    memset(out, 0, sizeof *out);
-    if (!size_fits(rows, outputs)) return broad__fail_memory(SIZE_MAX);
-    *out = (broad__rows){.device = device, .pool = pool, .rows = rows, .outputs = outputs};
-    out->e = broad__alloc_doubles(rows, outputs);
-    out->next = broad__alloc_doubles(rows, outputs);
     double *sum = NULL;
-    if (out->e) memcpy(out->e, targets, rows * outputs * sizeof(double));
-    if (!out->e || !out->next || broad__rows_sum(&sum, out, 1, norm_shard, out) < 0) {
-        broad__rows_close(out);
+    int status = broad__rows_sum(&sum, rows, 1, norm_shard, rows);
+    if (status == BROAD_OK) rows->norm = sqrt(sum[0]);
+    return status;
+}
+
+int broad__rows_open(broad__rows *out, const broad__device *device, broad__pool *pool, size_t outputs)
+{
+    *out = (broad__rows){.device = device, .pool = pool, .outputs = outputs};
+    return BROAD_OK;
+}
+
+/* Puts fresh arrays of rows x outputs in place; the old E has been copied into `e`. */
+static int replace_residual(broad__rows *rows, double *e, size_t count, size_t outputs)
+{
+    double *next = broad__alloc_doubles(count, outputs);
+    if (!e || !next) {
+        broad__free(e);
+        broad__free(next);
         return BROAD_NO_MEMORY;
     }
-    out->norm = sqrt(sum[0]);
-    return BROAD_OK;
+    broad__free(rows->e);
+    broad__free(rows->next);
+    rows->e = e;
+    rows->next = next;
+    rows->rows = count;
+    rows->outputs = outputs;
+    return measure(rows);
+}
+
+int broad__rows_append(broad__rows *rows, const double *e, size_t count)
+{
+    size_t total = rows->rows + count;
+    if (!size_fits(total, rows->outputs)) return broad__fail_memory(SIZE_MAX);
+    double *joined = broad__alloc_doubles(total, rows->outputs);
+    if (joined && rows->rows) memcpy(joined, rows->e, rows->rows * rows->outputs * sizeof(double));
+    if (joined) memcpy(joined + rows->rows * rows->outputs, e, count * rows->outputs * sizeof(double));
+    return replace_residual(rows, joined, total, rows->outputs);
+}
+
+int broad__rows_widen(broad__rows *rows, size_t outputs)
+{
+    if (!size_fits(rows->rows, outputs)) return broad__fail_memory(SIZE_MAX);
+    double *wide = broad__alloc_doubles(rows->rows, outputs);
+    for (size_t i = 0; wide && i < rows->rows; i++)
+        memcpy(wide + i * outputs, rows->e + i * rows->outputs, rows->outputs * sizeof(double));
+    return replace_residual(rows, wide, rows->rows, outputs);
 }
 
 void broad__rows_close(broad__rows *rows)
@@ -163,14 +196,29 @@ static void run_tiles(broad__rows *rows, size_t size, broad__job job)
     broad__pool_run(rows->pool, across * (across + 1) / 2, job, rows);
 }
 
-int broad__rows_candidate(broad__rows *rows, const broad__nodes *nodes, size_t first, size_t prefix)
+/* Sets the width and makes room for K. */
+static int shape_candidate(broad__rows *rows, const broad__nodes *nodes, size_t prefix)
 {
-    size_t p = prefix + nodes->nodes, outputs = rows->outputs;
-    if (!size_fits(rows->rows, p) || !size_fits(p, p) || !size_fits(p, outputs)) return broad__fail_memory(SIZE_MAX);
+    size_t p = prefix + nodes->nodes;
+    if (!size_fits(rows->rows, p) || !size_fits(p, p) || !size_fits(p, rows->outputs))
+        return broad__fail_memory(SIZE_MAX);
     rows->width = p;
     rows->dual = rows->rows < p;
-    size_t side = rows->dual ? rows->rows : p;
-    int status = broad__reserve(&rows->k, &rows->k_room, rows->rows * p);
+    return broad__reserve(&rows->k, &rows->k_room, rows->rows * p);
+}
+
+int broad__rows_nodes(broad__rows *rows, const broad__nodes *nodes, size_t first, size_t prefix)
+{
+    int status = shape_candidate(rows, nodes, prefix);
+    candidate c = {rows, nodes, first, prefix, 0, 0};
+    double *sums = NULL;
+    return status < 0 ? status : broad__rows_sum(&sums, rows, 1, candidate_shard, &c);
+}
+
+int broad__rows_candidate(broad__rows *rows, const broad__nodes *nodes, size_t first, size_t prefix)
+{
+    int status = shape_candidate(rows, nodes, prefix);
+    size_t p = rows->width, outputs = rows->outputs, side = rows->dual ? rows->rows : p;
     if (status == BROAD_OK) status = broad__reserve(&rows->matrix, &rows->matrix_room, side * side);
     if (status == BROAD_OK) status = broad__reserve(&rows->cross, &rows->cross_room, p * outputs);
     if (status < 0) return status;

@@ -34,13 +34,20 @@ typedef struct broad__rows {
     size_t k_room, matrix_room, cross_room, scratch_room;
 } broad__rows;
 
-/* targets: rows x outputs, copied. */
-int broad__rows_open(broad__rows *out, const broad__device *device, broad__pool *pool, size_t rows, size_t outputs,
-                     const double *targets);
+/* No rows yet: they come with broad__rows_append(). */
+int broad__rows_open(broad__rows *out, const broad__device *device, broad__pool *pool, size_t outputs);
 void broad__rows_close(broad__rows *rows); /* accepts a zeroed one */
 
 /* Computes K for the nodes, after `prefix` columns of Z from column `first`, and the sums. */
 int broad__rows_candidate(broad__rows *rows, const broad__nodes *nodes, size_t first, size_t prefix);
+
+/* Computes K alone, for a layer that is already settled: no sums. */
+int broad__rows_nodes(broad__rows *rows, const broad__nodes *nodes, size_t first, size_t prefix);
+
+/* Further rows with their residual (count x outputs); rows->z must be set again before the next pass. */
+int broad__rows_append(broad__rows *rows, const double *e, size_t count);
+/* Further outputs, zero in every row. */
+int broad__rows_widen(broad__rows *rows, size_t outputs);
 
 /* next = E - K w; returns its norm. w: width x outputs */
 double broad__rows_residual(broad__rows *rows, const double *w);

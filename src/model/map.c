@@ -2,10 +2,11 @@
 
 #include <string.h>
 
-void broad__model_map(broad__feature_map *out, double *weight, double *bias, const broad_model *model, size_t groups)
+void broad__model_map(broad__feature_map *out, double *weight, double *bias, const broad_model *model, size_t first,
+                      size_t count)
 {
-    size_t nodes = broad__model_feature_nodes(model, groups), at = 0;
-    for (size_t g = 0; g < groups; g++) {
+    size_t nodes = broad__model_feature_nodes(model, first + count) - broad__model_feature_nodes(model, first), at = 0;
+    for (size_t g = first; g < first + count; g++) {
         const broad__group *group = &model->groups[g];
         for (size_t i = 0; i < model->inputs; i++)
             memcpy(weight + i * nodes + at, group->weight + i * group->nodes, group->nodes * sizeof(double));

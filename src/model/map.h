@@ -5,7 +5,9 @@
 #include "feature/feature.h"
 #include "model/model.h"
 
-/* weight (inputs x all feature nodes) and bias get the first `groups` groups side by side; they must have room. */
-void broad__model_map(broad__feature_map *out, double *weight, double *bias, const broad_model *model, size_t groups);
+/* The map of `count` groups from `first` on. weight (inputs x their nodes) and bias get them side by side; they must have
+ * room. */
+void broad__model_map(broad__feature_map *out, double *weight, double *bias, const broad_model *model, size_t first,
+                      size_t count);
 
 #endif

@@ -1,6 +1,9 @@
 #include "model/model.h"
 
+#include <string.h>
+
 #include "base/memory.h"
+#include "base/status.h"
 #include "rng/draw.h"
 
 broad_model *broad__model_new(void)
@@ -63,6 +66,87 @@ size_t broad__model_feature_nodes(const broad_model *model, size_t groups)
     for (size_t i = 0; i < groups; i++) nodes += model->groups[i].nodes;
     return nodes;
 }
+
+size_t broad__model_nodes(const broad_model *model)
+{
+    size_t nodes = broad__model_feature_nodes(model, model->group_count);
+    for (size_t j = 0; j < model->layer_count; j++) nodes += model->layers[j].nodes;
+    return nodes;
+}
+
+/* ---- copying --------------------------------------------------------------------------------------------------- */
+
+/* Each of these puts a copy in *to, or sets *failed and puts NULL there. */
+static void copy_block(double **to, const double *from, size_t count, int *failed)
+{
+    *to = from ? broad__alloc_doubles(count, 1) : NULL;
+    if (*to) memcpy(*to, from, count * sizeof(double));
+    if (from && !*to) *failed = 1;
+}
+
+static void copy_text(char **to, const char *from, int *failed)
+{
+    *to = from ? broad__copy_text(from) : NULL;
+    if (from && !*to) *failed = 1;
+}
+
+static void copy_texts(char ***to, char *const *from, size_t count, int *failed)
+{
+    *to = broad__alloc_array(count, sizeof **to);
+    if (!*to) *failed = 1;
+    for (size_t i = 0; *to && i < count; i++) copy_text(&(*to)[i], from[i], failed);
+}
+
+static void copy_network(broad_model *to, const broad_model *from, int *failed)
+{
+    to->groups = broad__alloc_array(from->group_count, sizeof *to->groups);
+    to->layers = broad__alloc_array(from->layer_count, sizeof *to->layers);
+    to->layer_room = from->layer_count;
+    if (!to->groups || !to->layers) *failed = 1;
+    for (size_t g = 0; to->groups && g < from->group_count; g++) {
+        const broad__group *group = &from->groups[g];
+        to->groups[g] = *group;
+        copy_block(&to->groups[g].weight, group->weight, from->inputs * group->nodes, failed);
+        copy_block(&to->groups[g].bias, group->bias, group->nodes, failed);
+    }
+    for (size_t j = 0; to->layers && j < from->layer_count; j++) {
+        const broad__layer *layer = &from->layers[j];
+        to->layers[j] = *layer;
+        copy_block(&to->layers[j].weight, layer->weight, layer->inputs * layer->nodes, failed);
+        copy_block(&to->layers[j].bias, layer->bias, layer->nodes, failed);
+        copy_block(&to->layers[j].output, layer->output, layer->width * from->outputs, failed);
+    }
+}
+
+int broad__model_copy(broad_model **out, const broad_model *model)
+{
+    int failed = 0;
+    broad_model *copy = broad__alloc(sizeof *copy);
+    if (!copy) return BROAD_NO_MEMORY;
+    *copy = *model;
+    copy_texts(&copy->input_names, model->input_names, model->inputs, &failed);
+    copy_texts(&copy->output_names, model->output_names, model->outputs, &failed);
+    copy_text(&copy->target_name, model->target_name, &failed);
+    copy_text(&copy->group_name, model->group_name, &failed);
+    copy_text(&copy->reason, model->reason, &failed);
+    copy_block(&copy->input_shift, model->input_shift, model->inputs, &failed);
+    copy_block(&copy->input_factor, model->input_factor, model->inputs, &failed);
+    copy_block(&copy->input_fill, model->input_fill, model->inputs, &failed);
+    copy_block(&copy->output_shift, model->output_shift, model->outputs, &failed);
+    copy_block(&copy->output_factor, model->output_factor, model->outputs, &failed);
+    copy->segments = broad__alloc_array(model->segment_count, sizeof *copy->segments);
+    if (copy->segments) memcpy(copy->segments, model->segments, model->segment_count * sizeof *copy->segments);
+    else failed = 1;
+    copy_network(copy, model, &failed);
+    if (failed) {
+        broad_model_free(copy);
+        return BROAD_NO_MEMORY;
+    }
+    *out = copy;
+    return BROAD_OK;
+}
+
+/* ---- drawing --------------------------------------------------------------------------------------------------- */
 
 void broad__group_draw(broad__group *group, const broad_model *model, size_t index)
 {

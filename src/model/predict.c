@@ -77,7 +77,7 @@ static int predict_open(prediction *p, double **weights, size_t workers)
     p->scratch = broad__alloc_doubles(workers, p->scratch_each);
     *weights = broad__alloc_doubles(model->inputs + 1, nodes);
     if (!p->scratch || !*weights) return BROAD_NO_MEMORY;
-    broad__model_map(&p->map, *weights, *weights + model->inputs * nodes, model, model->group_count);
+    broad__model_map(&p->map, *weights, *weights + model->inputs * nodes, model, 0, model->group_count);
     return BROAD_OK;
 }
 

@@ -5,33 +5,58 @@
 #ifndef BROAD_MODEL_TRAIN_H
 #define BROAD_MODEL_TRAIN_H
 
-#include "data/table.h"
-#include "feature/feature.h"
-#include "layer/rows.h"
 #include "layer/search.h"
-#include "model/model.h"
+#include "model/side.h"
 
-typedef struct broad__trainer {
-    broad_model *model;     /* owned until it is taken out */
-    const broad_data *data; /* not owned */
+/* The best network so far by its validation error. */
+typedef struct broad__best {
+    size_t layers, groups;
+    double norm;
+} broad__best;
+
+struct broad_trainer {
+    broad_model *model; /* owned until it is taken out */
+    broad_options run;  /* threads, progress and rules for stopping of this run */
     const broad__device *device;
     broad__pool *pool;
-    int holding; /* the device is held */
-    broad__feature_map map;
-    double *map_weight, *map_bias; /* all groups side by side */
-    double *z;
-    broad__rows rows;
+    int holding;       /* the device is held */
+    broad__side train; /* all training rows, or after forgetful learning the newest alone */
+    broad__side check; /* validation rows; none: check.part_count 0 */
+    size_t first_row;  /* of the training rows in `train` */
+    int partial;       /* older rows are not there: only forgetful learning goes on */
+    int stale;         /* the model was cut back: Z and E are to be made again */
     broad__search search;
+    broad__best best;
     broad_seconds seconds;
     double started;
     size_t wanted; /* layers asked for, for the progress function */
-} broad__trainer;
+};
 
-int broad__trainer_open(broad__trainer *out, const broad_data *data, const broad_options *options);
-/* Adds up to `layers` layers of `nodes` enhancement nodes; sets the model's outcome and reason. */
-int broad__trainer_enhance(broad__trainer *trainer, size_t nodes, size_t layers);
-/* Hands over the model and closes. */
-broad_model *broad__trainer_finish(broad__trainer *trainer);
-void broad__trainer_close(broad__trainer *trainer); /* accepts a zeroed one */
+int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options);
+int broad__trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
+                          const broad_options *run, int force);
+int broad__trainer_validate(broad_trainer *trainer, const broad_data *rows);
+int broad__trainer_enhance(broad_trainer *trainer, size_t nodes, size_t layers);
+int broad__trainer_features(broad_trainer *trainer, size_t groups, size_t nodes, size_t enhance);
+int broad__trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers, int forgetful);
+void broad__trainer_close(broad_model **out, broad_trainer *trainer);
+
+/* What the data tells a new model, and what an old one asks of data; in intake.c. */
+int broad__model_describe(broad_model *model, const broad_data *data);
+int broad__model_fits(const broad_model *model, const broad_data *data);
+/* Further classes, those of `data` after the model's own; earlier layers have zero weights for them. */
+int broad__model_add_classes(broad_model *model, const broad_data *data);
+int broad__model_add_segment(broad_model *model, const broad_data *data);
+/* BROAD_BAD_DATA with what differs unless the rows are those of the model's segments. */
+int broad__model_check_rows(const broad_model *model, const broad_data *data);
+
+/* Y of some rows in the network's units, count x outputs; NULL: out of memory. */
+double *broad__model_targets(const broad_model *model, const broad_data *data, size_t first, size_t count);
+
+/* Rules for stopping, in stop.c. 0: go on; 1: stop, the outcome is set; or a status. next_nodes: what the next layer would
+ * add. */
+int broad__stop_rules(broad_trainer *trainer, size_t next_nodes);
+int broad__model_outcome(broad_model *model, broad_outcome outcome, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

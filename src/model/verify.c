@@ -9,7 +9,7 @@
  *       K_j'(E_{j-1} - K_j W_j) = lambda W_j
  *   every bound follows from the schedule; every recorded ratio and tested value keeps its bound
  *   every recorded norm is the norm of the residual computed here, and that keeps the bound too
- *   ||E_last|| <= product of the bounds * ||E_0||
+ *   ||E_last|| <= product of the bounds * ||E_0||, since the rows last changed
  */
 #include "model/verify.h"
 
@@ -92,7 +92,7 @@ typedef struct moments {
     double least, most, mean, deviation;
 } moments;
 
-/* Of column j after scaling, missing values left out. */
+/* Of column j after scaling, missing values left out; over the rows of the first fit, which set the scale. */
 static moments column_moments(const verification *v, size_t j)
 {
     const broad_model *model = v->model;
@@ -100,7 +100,7 @@ static moments column_moments(const verification *v, size_t j)
     size_t count = 0;
     for (size_t pass = 0; pass < 2; pass++) {
         count = 0;
-        for (size_t i = 0; i < v->data->rows; i++) {
+        for (size_t i = 0; i < model->segments[0].rows; i++) {
             double x = v->data->x[i * model->inputs + j];
             if (isnan(x)) continue;
             x = (x - model->input_shift[j]) * model->input_factor[j];
@@ -181,6 +181,14 @@ static int check_draws(verification *v, int *out_holds)
 
 static int near(double a, double b) { return fabs(a - b) <= 4 * DBL_EPSILON * fmax(fabs(a), fabs(b)); }
 
+/* Layer j was fitted to other rows than the layer before it. */
+static int new_rows(const broad_model *model, size_t j)
+{
+    if (j == 0) return 1;
+    const broad__certificate *a = &model->layers[j - 1].certificate, *b = &model->layers[j].certificate;
+    return a->first_row != b->first_row || a->rows != b->rows;
+}
+
 /* Everything in layer j's record that follows from other records. */
 static int check_record(verification *v, size_t j)
 {
@@ -188,7 +196,8 @@ static int check_record(verification *v, size_t j)
     const broad__layer *layer = &model->layers[j];
     const broad__certificate *c = &layer->certificate;
     broad__bound bound = broad__schedule(&model->settings, j + 1, c->relaxed);
-    double before = j ? model->layers[j - 1].certificate.norm_after : model->first_norm;
+    const broad__certificate *last = j ? &model->layers[j - 1].certificate : NULL;
+    double before = last && !new_rows(model, j) ? last->norm_after : j ? c->norm_before : model->first_norm;
     char hash[BROAD__HASH_TEXT];
     broad__hash_text(hash, layer->output, layer->width * model->outputs * sizeof(double));
     if (strcmp(hash, c->weights) != 0)
@@ -196,9 +205,10 @@ static int check_record(verification *v, size_t j)
     if (!near(c->gamma, bound.gamma) || !near(c->mu, bound.mu) || !near(c->bound, bound.sum))
         return refuse(v->verdict, j + 1, "layer %zu: the bound %.9g does not follow from the schedule (%.9g)", j + 1,
                       c->bound, bound.sum);
-    if (c->test != model->settings.supervise)
+    int resolved = c->solved_again && c->test == BROAD_SUPERVISE_RESIDUAL;
+    if (c->test != model->settings.supervise && !resolved)
         return refuse(v->verdict, j + 1, "layer %zu: its test is not the one in the settings", j + 1);
-    if (c->norm_before != before)
+    if (!(fabs(c->norm_before - before) <= TOLERANCE * before))
         return refuse(v->verdict, j + 1, "layer %zu: it starts from norm %.9g, but the layer before ended with %.9g",
                       j + 1, c->norm_before, before);
     if (!near(c->ratio, c->norm_after / c->norm_before) || c->norm_after > c->norm_before)
@@ -291,6 +301,7 @@ static void leave_out(const layer_pass *pass, double *sums, double *row, const d
     sums[2] += (2 * sqrt(square) * off + off * off + 2 * square * ROUNDING / rest) / (rest * rest);
 }
 
+/* E changes in every row; the sums are over the rows that the layer was fitted to. */
 static void pass_block(void *context, size_t block, size_t worker)
 {
     layer_pass *pass = context;
@@ -303,11 +314,16 @@ static void pass_block(void *context, size_t block, size_t worker)
     double *gradient = sums + SUMS, *columns = gradient + p * c, *gram = columns + p;
     double *e = v->e + first * c;
     for (size_t i = 0; i < n; i++) layer_row(v, k + i * p, layer, first + i);
+    if (!pass->factor) reference->apply(e, c, -1.0, k, p, n, layer->output, c, p, c);
+
+    size_t from = layer->certificate.first_row, to = from + layer->certificate.rows;
+    size_t skip = from > first ? from - first : 0, end = to < first + n ? (to > first ? to - first : 0) : n;
+    if (skip >= end) return;
+    k += skip * p, e += skip * c, n = end - skip;
     if (pass->factor) {
         for (size_t i = 0; i < n; i++) leave_out(pass, sums, k + i * p, e + i * c);
         return;
     }
-    reference->apply(e, c, -1.0, k, p, n, layer->output, c, p, c);
     for (size_t i = 0; i < n * c; i++) sums[0] += e[i] * e[i];
     reference->cross(gradient, c, k, p, p, e, c, c, n);
     for (size_t i = 0; i < n; i++)
@@ -359,7 +375,8 @@ static double gradient_error(const layer_pass *pass, double norm_before, double 
            w_square = weights_square(pass);
     if (w_square == 0) return 0; /* rounding left nothing of the solution, and the norm stayed as it was */
     double rounding = k_square * sqrt(w_square);
-    if (pass->v->data->rows < p) rounding += lambda > 0 ? k_square * sqrt(k_square) * norm_after / lambda : INFINITY;
+    if (layer->certificate.rows < p)
+        rounding += lambda > 0 ? k_square * sqrt(k_square) * norm_after / lambda : INFINITY;
     rounding *= ROUNDING / TOLERANCE;
     for (size_t a = 0; a < p; a++)
         for (size_t j = 0; j < c; j++) {
@@ -374,10 +391,10 @@ static double gradient_error(const layer_pass *pass, double norm_before, double 
 /* KK' + lambda I of a layer, for fewer rows than columns. */
 static double *dual_matrix(const verification *v, const broad__layer *layer, double lambda)
 {
-    size_t n = v->data->rows, p = layer->width;
+    size_t n = layer->certificate.rows, p = layer->width;
     double *k = broad__alloc_doubles(n, p), *m = broad__alloc_doubles(n, n);
     if (k && m) {
-        for (size_t i = 0; i < n; i++) layer_row(v, k + i * p, layer, i);
+        for (size_t i = 0; i < n; i++) layer_row(v, k + i * p, layer, layer->certificate.first_row + i);
         broad__device_reference()->outer(m, n, k, p, n, k, p, n, p);
         for (size_t i = 0; i < n; i++) m[i * n + i] += lambda;
         broad__free(k);
@@ -392,7 +409,7 @@ static double *dual_matrix(const verification *v, const broad__layer *layer, dou
 static int loo_dual(double *out, const verification *v, const broad__layer *layer, const double *e_before)
 {
     const broad__device *reference = broad__device_reference();
-    size_t n = v->data->rows, c = v->model->outputs;
+    size_t n = layer->certificate.rows, c = v->model->outputs;
     double *m = dual_matrix(v, layer, layer->certificate.lambda), *inverse = broad__alloc_doubles(n, n);
     double *a = broad__alloc_doubles(n, c);
     int status = m && inverse && a ? BROAD_OK : BROAD_NO_MEMORY;
@@ -435,7 +452,7 @@ static int loo_primal(double *out, double *doubt, layer_pass *pass)
 
 static int operator_norm(double *out, const verification *v, const broad__layer *layer)
 {
-    size_t n = v->data->rows;
+    size_t n = layer->certificate.rows;
     double lambda = layer->certificate.lambda;
     *out = 1;
     if (n > layer->width) return BROAD_OK;
@@ -458,7 +475,7 @@ typedef struct finding {
 static int tested_again(finding *out, layer_pass *pass, const double *e_before)
 {
     double square = 0, doubt = 0;
-    int status = BROAD_OK, dual = pass->v->data->rows < pass->layer->width;
+    int status = BROAD_OK, dual = pass->layer->certificate.rows < pass->layer->width;
     switch (pass->layer->certificate.test) {
     case BROAD_SUPERVISE_LOO:
         status = dual ? loo_dual(&square, pass->v, pass->layer, e_before) : loo_primal(&square, &doubt, pass);
@@ -499,17 +516,27 @@ static int judge(verification *v, size_t j, const finding *f)
     return 1;
 }
 
+/* ||E|| over the rows of a layer. */
+static double norm_of_rows(const verification *v, const broad__certificate *c)
+{
+    size_t outputs = v->model->outputs;
+    const double *e = v->e + c->first_row * outputs;
+    double sum = 0;
+    for (size_t i = 0; i < c->rows * outputs; i++) sum += e[i] * e[i];
+    return sqrt(sum);
+}
+
 static int check_layer(verification *v, size_t j, double *norm, int *out_holds)
 {
     const broad__layer *layer = &v->model->layers[j];
     const broad__certificate *c = &layer->certificate;
-    size_t p = layer->width, count = v->data->rows * v->model->outputs;
-    int dual = v->data->rows < p;
+    size_t p = layer->width, outputs = v->model->outputs, count = c->rows * outputs;
+    int dual = c->rows < p;
     layer_pass pass = {.v = v, .layer = layer, .norm_before = *norm, .gram = c->test == BROAD_SUPERVISE_LOO && !dual};
     double *e_before = broad__alloc_doubles(count, 1);
     int status = e_before ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
-        memcpy(e_before, v->e, count * sizeof(double));
+        memcpy(e_before, v->e + c->first_row * outputs, count * sizeof(double));
         status = run_pass(&pass);
     }
     if (status == BROAD_OK) {
@@ -527,7 +554,7 @@ static int check_layer(verification *v, size_t j, double *norm, int *out_holds)
 
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
 
-static int open_rows(verification *v, double *out_norm)
+static int open_rows(verification *v)
 {
     const broad_model *model = v->model;
     size_t rows = v->data->rows, outputs = model->outputs;
@@ -543,35 +570,49 @@ static int open_rows(verification *v, double *out_norm)
         for (size_t j = 0; j < outputs; j++) {
             double *e = &v->e[i * outputs + j];
             *e = (*e - model->output_shift[j]) * model->output_factor[j];
-            *out_norm += *e * *e;
         }
     }
-    *out_norm = sqrt(*out_norm);
     broad__free(x);
     return status;
 }
+
+/* Norm and product of bounds of one stage: the layers since the rows last changed. */
+typedef struct stage {
+    double first, norm;
+} stage;
 
 static int check_layers(verification *v)
 {
     const broad_model *model = v->model;
     broad_verdict *verdict = v->verdict;
-    double norm = 0, first;
-    int holds = 1, status = open_rows(v, &norm);
+    stage s = {0};
+    int holds = 1, status = open_rows(v);
     if (status < 0) return status;
-    first = norm;
-    if (!(fabs(first - model->first_norm) <= TOLERANCE * model->first_norm)) {
-        refuse(verdict, 0, "the targets have norm %.12g, recorded is %.12g", first, model->first_norm);
+    size_t first_rows = model->layer_count ? model->layers[0].certificate.rows : model->segments[0].rows;
+    s.norm = s.first = norm_of_rows(v, &(broad__certificate){.rows = first_rows});
+    if (!(fabs(s.first - model->first_norm) <= TOLERANCE * model->first_norm)) {
+        refuse(verdict, 0, "the targets have norm %.12g, recorded is %.12g", s.first, model->first_norm);
         return BROAD_OK;
     }
     verdict->product_bound = 1;
     for (size_t j = 0; j < model->layer_count && holds; j++) {
+        const broad__certificate *c = &model->layers[j].certificate;
+        if (j && new_rows(model, j)) {
+            s.norm = s.first = norm_of_rows(v, c);
+            verdict->product_bound = 1;
+            if (!(fabs(s.first - c->norm_before) <= TOLERANCE * s.first + v->drift)) {
+                holds = refuse(verdict, j + 1, "layer %zu: it starts from norm %.12g, recomputed %.12g", j + 1,
+                               c->norm_before, s.first);
+                break;
+            }
+        }
         holds = check_record(v, j);
-        if (holds) status = check_layer(v, j, &norm, &holds);
+        if (holds) status = check_layer(v, j, &s.norm, &holds);
         if (status < 0) return status;
-        verdict->product_bound *= model->layers[j].certificate.bound;
+        verdict->product_bound *= c->bound;
         verdict->layers += (size_t)holds;
     }
-    verdict->reached = first > 0 ? norm / first : 0;
+    verdict->reached = s.first > 0 ? s.norm / s.first : 0;
     if (holds && verdict->reached > verdict->product_bound * (1 + TOLERANCE) + FLOOR)
         holds = refuse(verdict, 0, "the norm fell to %.9g of the first, the product of the bounds is %.9g",
                        verdict->reached, verdict->product_bound);

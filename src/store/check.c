@@ -81,9 +81,10 @@ static int check_layers(const broad_model *model)
         const broad__layer *layer = &model->layers[i];
         status = check_layer_inputs(&walk, model, layer, i + 1);
         if (!status) status = check_layer_width(&walk, model, layer, i + 1);
-        if (!status && layer->certificate.rows > model->rows)
-            status = broad__fail(BROAD_BAD_MODEL, "layer %zu: fitted to %zu of %zu rows", i + 1,
-                                 layer->certificate.rows, model->rows);
+        const broad__certificate *c = &layer->certificate;
+        if (!status && (c->rows > model->rows || c->first_row > model->rows - c->rows))
+            status = broad__fail(BROAD_BAD_MODEL, "layer %zu: fitted to %zu of %zu rows, from row %zu", i + 1, c->rows,
+                                 model->rows, c->first_row + 1);
     }
     return status;
 }

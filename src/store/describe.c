@@ -99,6 +99,7 @@ static const broad__field layer_fields[] = {
     {COUNT("width", broad__layer, width, 1)},
     {CHOICE("origin", broad__layer, certificate.origin, BROAD__ORIGINS)},
     {CHOICE("test", broad__layer, certificate.test, BROAD__SUPERVISIONS)},
+    {COUNT("first_row", broad__layer, certificate.first_row, 0)},
     {COUNT("rows", broad__layer, certificate.rows, 1)},
     {NUMBER("gamma", broad__layer, certificate.gamma, ANY)},
     {NUMBER("mu", broad__layer, certificate.mu, ANY)},
@@ -114,6 +115,7 @@ static const broad__field layer_fields[] = {
     {COUNT("tries", broad__layer, certificate.tries, 0)},
     {COUNT("relaxed", broad__layer, certificate.relaxed, 0)},
     {PLAIN("passed", BROAD__FIELD_FLAG, broad__layer, certificate.passed)},
+    {PLAIN("solved_again", BROAD__FIELD_FLAG, broad__layer, certificate.solved_again)},
     {PLAIN("output_hash", BROAD__FIELD_HASH, broad__layer, certificate.weights)},
 };
 

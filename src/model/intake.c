@@ -1,0 +1,191 @@
+/* What data tells a model: names, classes, scales, fingerprints; and whether other data fits it. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/scale.h"
+#include "model/train.h"
+
+static char **copy_names(char *const *names, size_t count)
+{
+    char **copy = broad__alloc_array(count, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = broad__copy_text(names[i]);
+        if (copy[i]) continue;
+        for (size_t j = 0; j < i; j++) broad__free(copy[j]);
+        broad__free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+static int fit_scales(broad_model *model, const broad_data *data)
+{
+    model->input_shift = broad__alloc_doubles(model->inputs, 1);
+    model->input_factor = broad__alloc_doubles(model->inputs, 1);
+    model->input_fill = broad__alloc_doubles(model->inputs, 1);
+    model->output_shift = broad__alloc_doubles(model->outputs, 1);
+    model->output_factor = broad__alloc_doubles(model->outputs, 1);
+    if (!model->input_shift || !model->input_factor || !model->input_fill || !model->output_shift ||
+        !model->output_factor)
+        return BROAD_NO_MEMORY;
+    broad__scale_fit(model->input_shift, model->input_factor, model->input_fill, model->settings.scale, data->x,
+                     data->rows, data->inputs);
+    int classes = data->task == BROAD_TASK_CLASSIFY;
+    broad__scale_fit(model->output_shift, model->output_factor, NULL,
+                     classes ? BROAD_SCALE_NONE : model->settings.scale_target, data->values, classes ? 0 : data->rows,
+                     data->outputs);
+    return BROAD_OK;
+}
+
+int broad__model_describe(broad_model *model, const broad_data *data)
+{
+    model->task = data->task;
+    model->inputs = data->inputs;
+    model->outputs = data->outputs;
+    model->named = data->named;
+    model->missing = data->missing;
+    model->split_holdout = data->split_holdout;
+    model->split_seed = data->split_seed;
+    model->input_names = copy_names(data->input_names, data->inputs);
+    model->output_names = copy_names(data->output_names, data->outputs);
+    model->target_name = broad__copy_text(data->target_name ? data->target_name : "target");
+    if (data->group_name) model->group_name = broad__copy_text(data->group_name);
+    if (!model->input_names || !model->output_names || !model->target_name || (data->group_name && !model->group_name))
+        return BROAD_NO_MEMORY;
+    int status = broad__model_add_segment(model, data);
+    return status == BROAD_OK ? fit_scales(model, data) : status;
+}
+
+int broad__model_add_segment(broad_model *model, const broad_data *data)
+{
+    broad__segment *segments = broad__alloc_array(model->segment_count + 1, sizeof *segments);
+    if (!segments) return BROAD_NO_MEMORY;
+    if (model->segment_count) memcpy(segments, model->segments, model->segment_count * sizeof *segments);
+    broad__segment *fresh = &segments[model->segment_count];
+    fresh->rows = data->rows;
+    int status = broad__table_fingerprint(fresh->fingerprint, data, 0, data->rows);
+    if (status < 0) {
+        broad__free(segments);
+        return status;
+    }
+    broad__free(model->segments);
+    model->segments = segments;
+    model->segment_count++;
+    model->rows += data->rows;
+    return BROAD_OK;
+}
+
+int broad__model_fits(const broad_model *model, const broad_data *data)
+{
+    if (data->rows == 0) return broad__fail(BROAD_BAD_DATA, "there are no rows to train on");
+    if (data->inputs != model->inputs)
+        return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
+    if (data->task == BROAD_TASK_AUTO) return broad__fail(BROAD_BAD_DATA, "the data has no targets to train on");
+    if (data->task != model->task)
+        return broad__fail(BROAD_BAD_DATA, "the data is for a %s, the model for a %s",
+                           data->task == BROAD_TASK_CLASSIFY ? "classification" : "regression",
+                           model->task == BROAD_TASK_CLASSIFY ? "classification" : "regression");
+    for (size_t j = 0; model->named && data->named && j < model->inputs; j++)
+        if (strcmp(data->input_names[j], model->input_names[j]) != 0)
+            return broad__fail(BROAD_BAD_DATA, "input %zu is called '%s' in the data and '%s' in the model", j + 1,
+                               data->input_names[j], model->input_names[j]);
+    size_t shared = data->outputs < model->outputs ? data->outputs : model->outputs;
+    for (size_t c = 0; c < shared && model->task == BROAD_TASK_CLASSIFY; c++)
+        if (strcmp(data->output_names[c], model->output_names[c]) != 0)
+            return broad__fail(BROAD_BAD_DATA, "class %zu is '%s' in the data and '%s' in the model", c + 1,
+                               data->output_names[c], model->output_names[c]);
+    if (model->task == BROAD_TASK_REGRESS && data->outputs != model->outputs)
+        return broad__fail(BROAD_BAD_DATA, "the data has %zu targets, the model %zu", data->outputs, model->outputs);
+    for (size_t i = 0; i < data->rows * data->inputs && model->missing == BROAD_MISSING_ERROR; i++)
+        if (isnan(data->x[i]))
+            return broad__fail(BROAD_BAD_DATA, "row %zu has a missing value, and the model was trained without any",
+                               i / data->inputs + 1);
+    return BROAD_OK;
+}
+
+int broad__model_check_rows(const broad_model *model, const broad_data *data)
+{
+    if (data->rows != model->rows)
+        return broad__fail(BROAD_BAD_DATA,
+                           "the model was trained on %zu rows, and here are %zu; give the same rows in the "
+                           "same order, or --force to go on with these",
+                           model->rows, data->rows);
+    size_t first = 0;
+    for (size_t i = 0; i < model->segment_count; i++) {
+        char fingerprint[33];
+        int status = broad__table_fingerprint(fingerprint, data, first, model->segments[i].rows);
+        if (status < 0) return status;
+        if (strcmp(fingerprint, model->segments[i].fingerprint) != 0)
+            return broad__fail(BROAD_BAD_DATA,
+                               "rows %zu to %zu have other values, or another order, than those the model "
+                               "was trained on; give the same rows, or --force to go on with these",
+                               first + 1, first + model->segments[i].rows);
+        first += model->segments[i].rows;
+    }
+    return BROAD_OK;
+}
+
+/* Classes that the data does not know are zero. */
+double *broad__model_targets(const broad_model *model, const broad_data *data, size_t first, size_t count)
+{
+    size_t have = data->outputs, want = model->outputs;
+    double *all = broad__alloc_doubles(data->rows, have), *targets = broad__alloc_doubles(count, want);
+    if (all && targets) {
+        broad__table_targets(all, data);
+        for (size_t i = 0; i < count; i++) memcpy(targets + i * want, all + (first + i) * have, have * sizeof(double));
+        broad__scale_apply(targets, targets, count, want, want, model->output_shift, model->output_factor, NULL);
+    } else {
+        broad__free(targets);
+        targets = NULL;
+    }
+    broad__free(all);
+    return targets;
+}
+
+/* ---- further classes ------------------------------------------------------------------------------------------- */
+
+static double *widen(const double *values, size_t rows, size_t columns, size_t more)
+{
+    double *wide = broad__alloc_doubles(rows, columns + more);
+    for (size_t i = 0; wide && i < rows; i++)
+        memcpy(wide + i * (columns + more), values + i * columns, columns * sizeof(double));
+    return wide;
+}
+
+/* Makes everything first and puts it in place last, so that a failure leaves the model as it was. */
+int broad__model_add_classes(broad_model *model, const broad_data *data)
+{
+    size_t old = model->outputs, more = data->outputs > old ? data->outputs - old : 0;
+    if (!more) return BROAD_OK;
+    char **names = copy_names(data->output_names, data->outputs);
+    double *shift = widen(model->output_shift, 1, old, more), *factor = widen(model->output_factor, 1, old, more);
+    double **outputs = broad__alloc_array(model->layer_count, sizeof *outputs);
+    int status = names && shift && factor && outputs ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) {
+        outputs[j] = widen(model->layers[j].output, model->layers[j].width, old, more);
+        if (!outputs[j]) status = BROAD_NO_MEMORY;
+    }
+    if (status < 0) {
+        for (size_t j = 0; outputs && j < model->layer_count; j++) broad__free(outputs[j]);
+        for (size_t c = 0; names && c < data->outputs; c++) broad__free(names[c]);
+        broad__free(names), broad__free(shift), broad__free(factor), broad__free(outputs);
+        return status;
+    }
+    for (size_t c = 0; c < more; c++) factor[old + c] = 1;
+    for (size_t c = 0; c < old; c++) broad__free(model->output_names[c]);
+    broad__free(model->output_names), broad__free(model->output_shift), broad__free(model->output_factor);
+    model->output_names = names;
+    model->output_shift = shift;
+    model->output_factor = factor;
+    model->outputs = data->outputs;
+    for (size_t j = 0; j < model->layer_count; j++) {
+        broad__layer *layer = &model->layers[j];
+        broad__free(layer->output);
+        layer->output = outputs[j];
+        broad__hash_text(layer->certificate.weights, layer->output, layer->width * model->outputs * sizeof(double));
+    }
+    broad__free(outputs);
+    return BROAD_OK;
+}

@@ -1,0 +1,44 @@
+/*
+ * Rows as the network sees them while it is built: their feature nodes Z and what the layers leave over, E. The training
+ * rows are one such side, validation rows another.
+ *
+ * Z and E are always made by the same steps in the same order, whether the network has just been grown or is being taken
+ * up again from a file: that is why a resumed run gives the same bytes as one that never stopped.
+ */
+#ifndef BROAD_MODEL_SIDE_H
+#define BROAD_MODEL_SIDE_H
+
+#include "data/table.h"
+#include "layer/rows.h"
+#include "model/model.h"
+
+typedef struct broad__part {
+    const broad_data *data; /* not owned */
+    size_t first, count;
+} broad__part;
+
+typedef struct broad__side {
+    const broad_model *model; /* not owned */
+    size_t groups;            /* feature groups in Z so far, the first ones of the model */
+    size_t part_count, part_room;
+    broad__part *parts;
+    double *z; /* rows.rows x rows.features */
+    broad__rows rows;
+} broad__side;
+
+int broad__side_open(broad__side *out, const broad_model *model, const broad__device *device, broad__pool *pool);
+void broad__side_close(broad__side *side); /* accepts a zeroed one */
+
+/* Further groups of the model become columns of Z. */
+int broad__side_add_groups(broad__side *side, size_t count);
+/* All columns of Z again, after the groups were drawn anew. */
+int broad__side_refresh(broad__side *side);
+/* Further rows, with what the first `layers` layers leave over of them. */
+int broad__side_add_rows(broad__side *side, broad__part part, size_t layers);
+/* E = E - K_j W_j for layer j of the model. */
+int broad__side_follow(broad__side *side, size_t layer);
+
+/* Part of the rows that the network judges rightly; classification only. */
+double broad__side_accuracy(const broad__side *side);
+
+#endif
