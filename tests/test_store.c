@@ -227,7 +227,8 @@ static void test_extremes(void **state)
     c->ratio = 0.1 + 0.2;
     c->tested = 1e22;
     c->lambda = 5e-324;
-    c->step = c->draw = 65535;
+    c->step = model->settings.range_steps_count - 1;
+    c->draw = 65535;
     broad__layer_draw(&model->layers[0], model, 0);
     model->layers[0].output[0] = -0.0;
     model->layers[0].output[1] = DBL_TRUE_MIN;
@@ -627,6 +628,11 @@ static const bad_row bad_rows[] = {
     {"model/layers/1/nodes", "4", "layer 2: its width is 3 where its nodes make 4"},
     {"model/layers/0/width", "6", "layer 1: its width is 6 where its nodes make 5"},
     {"model/layers/0/groups", "3", "layer 1: groups 1 to 3 are not there to be used"},
+    {"model/layers/0/step", "4", "layer 1: range number 4 of 4"},
+    {"model/groups/0/step", "300", "group 1: range number 300 of 4"},
+    {"model/layers/0/first_row", "12", "from row 13"},
+    {"model/layers/0/solved_again", "1", "solved_again"},
+    {"model/layers/0/origin", "\"stolen\"", "origin is 'stolen'"},
     {"model/layers/0/first_group", "1099511627776", "layer 1: groups 1099511627777 to 1099511627778 are not there"},
     {"model/layers/1/groups", "1", "layer 2: groups 1 to 1 are not there to be used"},
     {"model/layers/0/origin", "\"heaven\"", "layer 1: origin is 'heaven'"},

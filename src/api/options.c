@@ -105,24 +105,26 @@ static const option_row rows[] = {
      "a whole number from 0 to 1000", NULL},
     {{"select", 0, "RULE", BROAD__SELECTIONS, NULL, "which draw of a range is kept: the first that passes or the best"},
      VALUE_CHOICE, FIELD(select), 0, 0, 0, NULL, NULL},
-    {{"until", 0, "NORM|PERCENT%", NULL, "0", "stop when ||E|| is at most this, or this part of the first norm; 0: no limit"},
+    {{"until", 0, "NORM|PERCENT%", NULL, "0",
+      "stop when ||E|| is at most this, or this part of the first norm; 0: no limit"},
      VALUE_PART, FIELD(until), FIELD(until_relative), 0, LARGEST,
      "a norm such as 12.5, or a part of the first norm such as 30%", NULL},
     {{"until-accuracy", 0, "FRACTION", NULL, "0",
-      "stop when so much of the rows kept for testing, or else of the training rows, is told right; 0: no limit"},
+      "stop when so much of the rows kept for testing, else of the training rows, is classified rightly; 0: no limit"},
      VALUE_REAL, FIELD(until_accuracy), 0, 0, 1,
      "a number from 0 to 1, such as 0.95", NULL},
     {{"max-layers", 0, "COUNT", NULL, "0", "stop at so many layers in all, earlier ones included; 0: no limit"},
      VALUE_SIZE, FIELD(max_layers), 0, 0, LAYERS_MAX,
      "a whole number from 0 to 100000", NULL},
-    {{"max-nodes", 0, "COUNT", NULL, "0", "stop before there are more nodes in all, feature nodes included; 0: no limit"},
+    {{"max-nodes", 0, "COUNT", NULL, "0",
+      "stop before there are more nodes in all, feature nodes included; 0: no limit"},
      VALUE_SIZE, FIELD(max_nodes), 0, 0, ALL_NODES_MAX,
      "a whole number from 0 to 4294967295", NULL},
     {{"max-seconds", 0, "SECONDS", NULL, "0", "stop after so many seconds of this run; 0: no limit"},
      VALUE_REAL, FIELD(max_seconds), 0, 0, SECONDS_MAX,
      "a number of seconds from 0 to 1e9", NULL},
     {{"patience", 0, "LAYERS", NULL, "0",
-      "stop after so many layers that did not better the rows kept for testing, and go back to the best; 0: no limit"},
+      "stop after so many layers that did not improve the rows kept for testing, and go back to the best; 0: no limit"},
      VALUE_SIZE, FIELD(patience), 0, 0, LAYERS_MAX,
      "a whole number from 0 to 100000", NULL},
     {{"positive", 0, "LABEL", NULL, NULL, "class that precision and recall speak of; the last one unless given"},
@@ -152,8 +154,9 @@ static void preset_sizes(broad_options *o, int paper)
     o->tries = paper ? 10 : 3;
 }
 
-/* The schedule is as tight as it can be while the first draw of a sound range still passes, also on targets that are pure
- * noise; tighter ones cost ten times the draws, gain nothing on the tables in docs/tables.md and over-fit the small ones. */
+/* The schedule is as tight as it can be while the first draw of a sound range still passes, also on targets that are
+ * pure noise; tighter ones cost ten times the draws, gain nothing on the tables in docs/tables.md and over-fit the
+ * small ones. */
 static void preset_supervision(broad_options *o, int paper)
 {
     static const double steps[] = {1, 0.5, 2, 0.2, 5, 0.1, 10, 0.05, 20};
@@ -468,8 +471,8 @@ static void put_reals(text_out *out, const double *values, size_t count)
     }
 }
 
-/* The percentage that `part` was made from. A hundredth is rounded, so 100 * part may miss it by a bit: 15 digits first,
- * then the neighbours. */
+/* The percentage that `part` was made from. A hundredth is rounded, so 100 * part may miss it by a bit: 15 digits are
+ * tried first, then the neighbours. */
 static double percent_of(double part)
 {
     char text[NUMBER_BYTES];

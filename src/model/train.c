@@ -27,9 +27,11 @@
 /* Below this part of the first norm the residual is rounding, and nothing can be certified about it. */
 static const double NORM_FLOOR = 1e-12;
 
-/* Base ranges that `auto` looks at. */
-static const double AUTO_RANGES[] = {0.1, 0.2, 0.5, 1.0, 2.0};
-enum { AUTO_RANGE_COUNT = sizeof AUTO_RANGES / sizeof AUTO_RANGES[0] };
+/* Ranges that `auto` looks at, as multiples of the one given: first of the feature nodes, then, with the best of these, of
+ * the enhancement nodes. */
+static const double AUTO_FEATURE_RANGES[] = {1.0, 0.1, 0.2, 0.5, 2.0};
+static const double AUTO_NODE_RANGES[] = {0.2, 0.5, 2.0, 5.0};
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { LAYERS_MAX = 1000000, GROUPS_MAX = 1000000 };
 
@@ -44,7 +46,7 @@ static int draw_features(void *context, size_t step)
     for (size_t g = 0; g < model->group_count; g++) {
         broad__group *group = &model->groups[g];
         group->step = step;
-        group->range = model->settings.range_steps[step];
+        group->range = model->settings.range_steps[step] * t->feature_factor;
         broad__group_draw(group, model, g);
     }
     int status = broad__side_refresh(&t->train);
@@ -102,23 +104,39 @@ static int range_loo(double *out, broad_trainer *t)
     return status;
 }
 
+/* A pair of ranges, and how well layer 1 does with it. */
+typedef struct range_choice {
+    double features, nodes, loo;
+} range_choice;
+
+static int use_ranges(broad_trainer *t, double features, double nodes)
+{
+    t->model->range = nodes;
+    t->feature_factor = features / nodes;
+    return draw_features(t, 0);
+}
+
+static int try_ranges(range_choice *best, broad_trainer *t, double features, double nodes)
+{
+    double loo = INFINITY;
+    int status = use_ranges(t, features, nodes);
+    if (status == BROAD_OK) status = range_loo(&loo, t);
+    if (status == BROAD_OK && loo < best->loo) *best = (range_choice){features, nodes, loo};
+    return status;
+}
+
 static int choose_range(broad_trainer *t)
 {
-    broad_model *model = t->model;
-    double base = model->settings.range, best = INFINITY, chosen = base;
-    if (!model->settings.range_auto) return BROAD_OK;
-    for (size_t i = 0; i < AUTO_RANGE_COUNT; i++) {
-        double loo = INFINITY;
-        model->range = base * AUTO_RANGES[i];
-        int status = draw_features(t, 0);
-        if (status == BROAD_OK) status = range_loo(&loo, t);
-        if (status < 0) return status;
-        if (!(loo < best)) continue;
-        best = loo;
-        chosen = model->range;
-    }
-    model->range = chosen;
-    return draw_features(t, 0);
+    double base = t->model->settings.range;
+    range_choice best = {base, base, INFINITY};
+    int status = BROAD_OK;
+    if (!t->model->settings.range_auto) return BROAD_OK;
+    for (size_t i = 0; status == BROAD_OK && i < COUNT_OF(AUTO_FEATURE_RANGES); i++)
+        status = try_ranges(&best, t, base * AUTO_FEATURE_RANGES[i], base);
+    double features = best.features;
+    for (size_t i = 0; status == BROAD_OK && i < COUNT_OF(AUTO_NODE_RANGES); i++)
+        status = try_ranges(&best, t, features, base * AUTO_NODE_RANGES[i]);
+    return status == BROAD_OK ? use_ranges(t, best.features, best.nodes) : status;
 }
 
 /* ---- layers ---------------------------------------------------------------------------------------------------- */
@@ -414,6 +432,7 @@ static int start(broad_trainer **out, const broad_options *run)
     t->started = broad__seconds();
     t->run = *run;
     t->best.norm = INFINITY;
+    t->feature_factor = 1;
     t->device = broad__device_cpu();
     int status = broad__pool_open(&t->pool, run->threads);
     if (status < 0) {
@@ -548,6 +567,8 @@ int broad__trainer_resume(broad_trainer **out, const broad_model *model, const b
     if (status == BROAD_OK) status = start(&t, run);
     if (status < 0) return status;
     status = broad__model_copy(&t->model, model);
+    if (status == BROAD_OK && model->group_count)
+        t->feature_factor = model->groups[0].range / model->settings.range_steps[model->groups[0].step];
     double began = broad__seconds();
     if (status == BROAD_OK && data) status = resume_rows(t, data, force);
     if (status == BROAD_OK && !data) {

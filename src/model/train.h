@@ -25,6 +25,7 @@ struct broad_trainer {
     size_t first_row;  /* of the training rows in `train` */
     int partial;       /* older rows are not there: only forgetful learning goes on */
     int stale;         /* the model was cut back: Z and E are to be made again */
+    double feature_factor; /* range of the feature nodes in units of the base range */
     broad__search search;
     broad__best best;
     broad_seconds seconds;

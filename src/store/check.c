@@ -89,6 +89,21 @@ static int check_layers(const broad_model *model)
     return status;
 }
 
+/* Ranges are numbered by the list of multiples in the settings. */
+static int check_steps(const broad_model *model)
+{
+    size_t count = model->settings.range_steps_count;
+    for (size_t g = 0; g < model->group_count; g++)
+        if (model->groups[g].step >= count)
+            return broad__fail(BROAD_BAD_MODEL, "group %zu: range number %zu of %zu, from 0", g + 1, model->groups[g].step,
+                               count);
+    for (size_t j = 0; j < model->layer_count; j++)
+        if (model->layers[j].certificate.step >= count)
+            return broad__fail(BROAD_BAD_MODEL, "layer %zu: range number %zu of %zu, from 0", j + 1,
+                               model->layers[j].certificate.step, count);
+    return BROAD_OK;
+}
+
 int broad__describe_check(const broad_model *model)
 {
     int status = check_names(model->input_names, model->inputs, "input_names");
@@ -99,5 +114,6 @@ int broad__describe_check(const broad_model *model)
         status = broad__fail(BROAD_BAD_MODEL, "model: a regression has no positive class");
     if (!status) status = check_rows(model);
     if (!status) status = check_layers(model);
+    if (!status) status = check_steps(model);
     return status;
 }
