@@ -147,7 +147,7 @@ static void resumed_equals_never_stopped(void **state)
         bytes a = bytes_of(models[0]), b = bytes_of(models[1]);
         assert_same(a, b);
         static const char *const origins[] = {"initial", "enhance", "enhance", "features", "features",
-                                              "data",    "data",    "features", "enhance",  "enhance"};
+                                              "data",    "enhance", "features", "enhance",  "enhance"};
         for (size_t j = 0; j < 10; j++) {
             broad_layer layer;
             assert_ok(broad_model_layer(&layer, models[0], j));
@@ -313,6 +313,7 @@ static void other_data_is_refused(void **state)
     assert_ok(broad_trainer_enhance(t, 4, 1));
     assert_fails(broad_trainer_validate(t, classes), BROAD_BAD_DATA, "does not know");
     assert_fails(broad_trainer_learn(t, wider, 4, 1, 0), BROAD_BAD_DATA, "4 inputs");
+    assert_fails(broad_trainer_learn(t, fewer, 4, 1, 0), BROAD_BAD_DATA, "already");
     assert_fails(broad_trainer_enhance(t, 0, 1), BROAD_USAGE, "at least one node");
     assert_fails(broad_trainer_features(t, 1, 0, 3), BROAD_USAGE, "feature node");
     broad_trainer_close(&forced, t);
@@ -320,9 +321,11 @@ static void other_data_is_refused(void **state)
     broad_layer layer;
     assert_ok(broad_model_layer(&layer, forced, 2));
     assert_int_equal(layer.rows, 299);
-    bytes after = bytes_of(m);
+    bytes after = bytes_of(m), saved = bytes_of(forced);
     assert_same(before, after);
-    broad_free(before.at), broad_free(after.at);
+    broad_free(before.at), broad_free(after.at), broad_free(saved.at);
+    m->seed_map = 2;
+    assert_fails(broad_trainer_resume(&t, m, data, &o, 0), BROAD_BAD_MODEL, "seed map 2");
     broad_model_free(m), broad_model_free(forced);
     broad_data_free(data), broad_data_free(other), broad_data_free(fewer);
     broad_data_free(wider), broad_data_free(values), broad_data_free(classes);
@@ -551,6 +554,7 @@ static void sums_in_a_file(void **state)
     assert_ok(broad_data_append(&all, first, more));
     assert_verified(m, all);
     assert_fails(broad_stats_learn(stats, m, more, 1), BROAD_BAD_MODEL, "belong to another");
+    assert_fails(broad_stats_learn(loaded, m, more, 1), BROAD_BAD_DATA, "already");
     broad_stats_free(stats), stats = NULL;
     assert_fails(broad_stats_load(&stats, path, m), BROAD_BAD_MODEL, "belong to another");
     assert_ok(broad_stats_save(loaded, path));
@@ -644,7 +648,7 @@ static void failing_release(void *block, void *context)
 static int grow_everything(const broad_data *old, const broad_data *more, const broad_data *check, const broad_options *o)
 {
     broad_trainer *t = NULL;
-    broad_model *m = NULL;
+    broad_model *m = NULL, *stats_model = NULL;
     broad_stats *stats = NULL;
     int status = broad_trainer_open(&t, old, o);
     if (status == BROAD_OK) status = broad_stats_new(&stats, broad_trainer_model(t), old, 1);
@@ -652,14 +656,17 @@ static int grow_everything(const broad_data *old, const broad_data *more, const 
     if (status == BROAD_OK) status = broad_trainer_validate(t, check);
     if (status == BROAD_OK) status = broad_trainer_enhance(t, 3, 2);
     if (status == BROAD_OK) status = broad_trainer_features(t, 1, 2, 2);
-    if (status == BROAD_OK) status = broad_stats_new(&stats, broad_trainer_model(t), old, 1);
+    if (status == BROAD_OK) status = broad__model_copy(&stats_model, broad_trainer_model(t));
+    if (status == BROAD_OK) status = broad_stats_new(&stats, stats_model, old, 1);
     if (status == BROAD_OK) status = broad_trainer_learn(t, more, 3, 1, 0);
     broad_trainer_close(status == BROAD_OK ? &m : NULL, t);
     t = NULL;
     if (status == BROAD_OK) status = broad_trainer_resume(&t, m, NULL, o, 0);
-    if (status == BROAD_OK) status = broad_trainer_learn(t, more, 3, 1, 1);
+    if (status == BROAD_OK) status = broad_trainer_learn(t, check, 3, 1, 1);
+    if (status == BROAD_OK) status = broad_stats_learn(stats, stats_model, more, 1);
     broad_trainer_close(NULL, t);
     broad_model_free(m);
+    broad_model_free(stats_model);
     broad_stats_free(stats);
     return status;
 }

@@ -66,6 +66,10 @@ int broad__model_add_segment(broad_model *model, const broad_data *data)
     broad__segment *fresh = &segments[model->segment_count];
     fresh->rows = data->rows;
     int status = broad__table_fingerprint(fresh->fingerprint, data, 0, data->rows);
+    for (size_t i = 0; status == BROAD_OK && i < model->segment_count; i++)
+        if (strcmp(segments[i].fingerprint, fresh->fingerprint) == 0)
+            status = broad__fail(BROAD_BAD_DATA, "these %zu rows are among the training rows already, as part %zu",
+                                 data->rows, i + 1);
     if (status < 0) {
         broad__free(segments);
         return status;

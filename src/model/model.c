@@ -11,6 +11,7 @@ broad_model *broad__model_new(void)
     broad_model *model = broad__alloc(sizeof *model);
     if (!model) return NULL;
     model->settings.size = sizeof model->settings;
+    model->seed_map = BROAD__SEED_MAP;
     model->reason = broad__copy_text("");
     if (model->reason) return model;
     broad_model_free(model);

@@ -66,7 +66,7 @@ static sizes sizes_of(const broad_options *o, const broad_model *model, size_t r
 }
 
 /* Peak of what training holds besides the table; src/layer/rows.c, ridge.c and system.c have these arrays. */
-static double training_bytes(const sizes *s, const broad_options *o)
+static double training_bytes(const sizes *s, const broad_options *o, int grown)
 {
     double side = fmin(s->rows, s->first), shards = (double)broad__shard_count((size_t)s->rows);
     double z = s->rows * s->features * (s->old > 0 ? 2 : 1); /* a grown Z is copied */
@@ -74,7 +74,7 @@ static double training_bytes(const sizes *s, const broad_options *o)
     double k = s->rows * s->first;
     double sums = shards * (s->first * s->first + s->first * s->outputs);
     double system = 2 * side * side + 3 * s->first * s->outputs;
-    int loo = o->lambda_auto || o->range_auto || o->supervise == BROAD_SUPERVISE_LOO;
+    int loo = o->lambda_auto || (o->range_auto && !grown) || o->supervise == BROAD_SUPERVISE_LOO;
     double spectral = loo ? 3 * side * side + 20 * side * (1 + s->outputs) : 0;
     double weights = s->features * s->inputs * 2 + (s->old + s->nodes * s->layers) * (s->features + s->outputs);
     if (s->first > 512 || s->rows < s->first) sums = shards * s->first * s->outputs;
@@ -101,7 +101,7 @@ int broad__plan(broad_plan *out, const broad_options *options, const broad_model
                  (model ? s.features - (double)broad__model_feature_nodes(model, model->group_count) : s.features) +
                  s.nodes * s.layers,
         .bytes_data = 8 * s.rows * (s.inputs + 1),
-        .bytes_training = training_bytes(&s, options),
+        .bytes_training = training_bytes(&s, model ? &model->settings : options, model != NULL),
         .bytes_available = memory_available(),
         .flops_features = 2 * s.rows * s.inputs * s.features,
         .flops_layer = layer,

@@ -263,6 +263,7 @@ static void bench_close(bench *b)
     broad__free(b->w);
     broad__free(b->right);
     broad__free(b->residual);
+    memset(b, 0, sizeof *b);
 }
 
 static int bench_open(bench *b, const broad_model *model)
@@ -388,17 +389,18 @@ int broad__stats_belong(const broad_stats *stats, const broad_model *model)
     return broad__fail(BROAD_BAD_MODEL, "the sums belong to another model, or to this one before it was grown");
 }
 
-/* Works on a copy of the model: the caller's changes only when everything has gone well. */
+/* Works on a copy of the model: the caller's changes only when everything has gone well. If memory runs out after the rows
+ * were added, the sums no longer belong to the model, and broad__stats_belong() says so from then on. */
 int broad__stats_learn(broad_stats *stats, broad_model *model, const broad_data *rows, size_t threads)
 {
     int status = broad__stats_belong(stats, model);
     if (status == BROAD_OK) status = broad__model_fits(model, rows);
     broad_model *fresh = NULL;
     if (status == BROAD_OK) status = broad__model_copy(&fresh, model);
+    if (status == BROAD_OK) status = broad__model_add_segment(fresh, rows);
     if (status == BROAD_OK) status = broad__model_add_classes(fresh, rows);
     if (status == BROAD_OK) status = add_classes(stats, fresh->outputs);
     if (status == BROAD_OK) status = add_rows(stats, fresh, rows, threads);
-    if (status == BROAD_OK) status = broad__model_add_segment(fresh, rows);
     if (status == BROAD_OK) status = solve_all(stats, fresh);
     if (status == BROAD_OK) status = stats_hash(stats->model, fresh);
     if (status == BROAD_OK) {

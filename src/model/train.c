@@ -276,6 +276,8 @@ static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__orig
         if (over) break;
         int initial = model->layer_count == 0;
         status = search_layer(t, nodes, initial ? BROAD__ORIGIN_INITIAL : origin, 0, initial ? model->group_count : 0);
+        /* The first layer on new rows is algorithm 4, those after it are algorithm 2. */
+        if (origin == BROAD__ORIGIN_DATA) origin = BROAD__ORIGIN_ENHANCE;
         if (status == BROAD_OK) over = layer_over(t, i + 1 == layers);
     }
     /* The last layer may have been the one that met a rule. */
@@ -345,12 +347,12 @@ int broad__trainer_features(broad_trainer *t, size_t groups, size_t nodes, size_
 /* ---- further rows ---------------------------------------------------------------------------------------------- */
 
 /* The new rows alone take the place of the training rows. */
-static int forget(broad_trainer *t)
+static int forget(broad_trainer *t, size_t first_row)
 {
     broad__side_close(&t->train);
     int status = broad__side_open(&t->train, t->model, t->device, t->pool);
     t->train.groups = t->model->group_count;
-    t->first_row = t->model->rows;
+    t->first_row = first_row;
     t->partial = 1;
     return status;
 }
@@ -371,13 +373,18 @@ static int widen_sides(broad_trainer *t)
 static int take_rows(broad_trainer *t, const broad_data *rows, int forgetful)
 {
     broad_model *model = t->model;
-    int status = broad__model_add_classes(model, rows);
+    size_t before = model->rows, segments = model->segment_count;
+    int status = broad__model_add_segment(model, rows);
+    if (status < 0) return status;
+    status = broad__model_add_classes(model, rows);
     if (status == BROAD_OK) status = widen_sides(t);
-    if (status == BROAD_OK && forgetful) status = forget(t);
+    if (status == BROAD_OK && forgetful) status = forget(t, before);
     if (status == BROAD_OK)
         status = broad__side_add_rows(&t->train, (broad__part){rows, 0, rows->rows}, model->layer_count);
-    if (status == BROAD_OK) status = broad__model_add_segment(model, rows);
-    if (status < 0) t->stale = 1;
+    if (status == BROAD_OK) return BROAD_OK;
+    model->rows = before;
+    model->segment_count = segments;
+    t->stale = 1;
     return status;
 }
 
@@ -538,9 +545,16 @@ static int accept_rows(broad_trainer *t, const broad_data *data, int force)
     if (status < 0) return status;
     status = broad__model_check_rows(t->model, data);
     if (status != BROAD_BAD_DATA || !force) return status;
-    t->model->segment_count = 0;
-    t->model->rows = 0;
-    return broad__model_add_segment(t->model, data);
+    broad_model *model = t->model;
+    model->segment_count = 0;
+    model->rows = 0;
+    /* What is on record about the layers so far is about other rows: verify will say so. */
+    for (size_t j = 0; j < model->layer_count; j++) {
+        broad__certificate *c = &model->layers[j].certificate;
+        c->first_row = 0;
+        if (c->rows > data->rows) c->rows = data->rows;
+    }
+    return broad__model_add_segment(model, data);
 }
 
 static int resume_rows(broad_trainer *t, const broad_data *data, int force)
@@ -564,6 +578,11 @@ int broad__trainer_resume(broad_trainer **out, const broad_model *model, const b
 {
     broad_trainer *t = NULL;
     int status = broad__options_check(run);
+    if (status == BROAD_OK && model->seed_map != BROAD__SEED_MAP)
+        status = broad__fail(BROAD_BAD_MODEL,
+                             "the model's nodes were drawn by seed map %zu, and this version has map %d: it can predict with "
+                             "the model, but not grow it",
+                             model->seed_map, (int)BROAD__SEED_MAP);
     if (status == BROAD_OK) status = start(&t, run);
     if (status < 0) return status;
     status = broad__model_copy(&t->model, model);

@@ -170,7 +170,7 @@ static int names_write(json_t *object, const char *key, char *const *names, size
 
 static int model_write(json_t *object, const broad_model *model)
 {
-    if (json_object_set_new(object, "seed_map", json_integer(BROAD__SEED_MAP)) != 0) return broad__json_fail_memory();
+    if (json_object_set_new(object, "seed_map", json_integer((json_int_t)model->seed_map)) != 0) return broad__json_fail_memory();
     int status = broad__fields_encode(object, model, model_fields, COUNT_OF(model_fields), "model");
     if (status) return status;
     json_t *settings = child(object, "settings", json_object());
@@ -239,7 +239,7 @@ static int model_read(broad_model *out, size_t *out_seed_map, const json_t *obje
     const json_t *map = json_object_get(object, "seed_map");
     if (!json_is_integer(map) || json_integer_value(map) < 1)
         return broad__fail(BROAD_BAD_MODEL, "model: seed_map is not a whole number from 1 up");
-    *out_seed_map = (size_t)json_integer_value(map);
+    *out_seed_map = out->seed_map = (size_t)json_integer_value(map);
     status = broad__fields_decode(&out->settings, json_object_get(object, "settings"), setting_fields,
                                   COUNT_OF(setting_fields), "settings");
     if (!status) status = names_read(&out->input_names, "input_names", object, out->inputs);
