@@ -107,11 +107,9 @@ static int add_given(cli_arguments *out, const broad_option *option, const char 
 {
     int status = option->choices ? check_choice(out->command, option, value) : BROAD_OK;
     if (status) return status;
-    size_t i = 0;
-    while (i < out->given_count && out->given[i].option != option) i++;
-    out->given[i].option = option;
-    out->given[i].value = value;
-    if (i == out->given_count) out->given_count++;
+    if (out->given_count == CLI_GIVEN_MAX) return fail_usage(out->command, "there are too many options");
+    out->given[out->given_count].option = option;
+    out->given[out->given_count++].value = value;
     return BROAD_OK;
 }
 
@@ -179,9 +177,17 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int coun
 
 const char *cli_given(const cli_arguments *arguments, const char *name)
 {
-    for (size_t i = 0; i < arguments->given_count; i++)
+    for (size_t i = arguments->given_count; i-- > 0;)
         if (strcmp(arguments->given[i].option->name, name) == 0) return arguments->given[i].value;
     return NULL;
+}
+
+size_t cli_given_all(const char **out, const cli_arguments *arguments, const char *name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < arguments->given_count; i++)
+        if (strcmp(arguments->given[i].option->name, name) == 0) out[count++] = arguments->given[i].value;
+    return count;
 }
 
 const char *cli_value(const cli_arguments *arguments, const char *name)
@@ -204,9 +210,12 @@ int cli_choice(const cli_arguments *arguments, const char *name)
     return 0;
 }
 
+/* Only a row of the library's table: a command may have one of its own by the same name. */
 static int set_training(broad_options *out, const cli_arguments *arguments, const char *name)
 {
-    const char *value = cli_given(arguments, name);
+    const char *value = find_name(arguments->command, name, strlen(name)) == cli_library_option(name)
+                            ? cli_given(arguments, name)
+                            : NULL;
     int status = value ? broad_options_set(out, name, value) : BROAD_OK;
     return status ? fail_usage(arguments->command, broad_error_message()) : BROAD_OK;
 }
@@ -221,6 +230,46 @@ int cli_training_options(broad_options *out, const cli_arguments *arguments)
         if (strcmp(name, "preset") && strcmp(name, "kind")) status = set_training(out, arguments, name);
     }
     return status;
+}
+
+int cli_increment_options(broad_options *out, const cli_arguments *arguments)
+{
+    char text[64];
+    const char *enhance = cli_given(arguments, "enhance"), *features = cli_given(arguments, "features");
+    int status = cli_training_options(out, arguments);
+    if (!status && enhance && strlen(enhance) + 2 < sizeof text) {
+        snprintf(text, sizeof text, "%s%s", enhance, strpbrk(enhance, "xX") ? "" : "x1");
+        enhance = text;
+    }
+    if (status) return status;
+    if (enhance) status = broad_options_set(out, "enhance", enhance);
+    if (!status && features) status = broad_options_set(out, "features", features);
+    return status ? fail_usage(arguments->command, broad_error_message()) : BROAD_OK;
+}
+
+int cli_count(size_t *out, const cli_arguments *arguments, const char *name)
+{
+    const char *value = cli_given(arguments, name);
+    char *end = NULL;
+    *out = 0;
+    if (!value) return BROAD_OK;
+    unsigned long long number = strtoull(value, &end, 10);
+    *out = (size_t)number;
+    if (value[0] >= '0' && value[0] <= '9' && *end == 0 && number >= 1 && number <= 1000000000) return BROAD_OK;
+    return cli_fail(BROAD_USAGE, "--%s: '%s' is not a whole number from 1 to 1000000000 (see 'broad help %s')", name,
+                    value, arguments->command->name);
+}
+
+int cli_holdout(double *out, const cli_arguments *arguments)
+{
+    const char *text = cli_given(arguments, "holdout");
+    char *end = NULL;
+    *out = 0;
+    if (!text) return BROAD_OK;
+    *out = strtod(text, &end);
+    if (end != text && *end == 0 && *out > 0 && *out < 1) return BROAD_OK;
+    return cli_fail(BROAD_USAGE, "--holdout: '%s' is not a fraction; give a number above 0 and below 1, such as 0.3",
+                    text);
 }
 
 void cli_read_options(broad_read_options *out, const cli_arguments *arguments)

@@ -13,7 +13,8 @@
 
 #include "broad/broad.h"
 
-enum { CLI_OPTIONS_MAX = 64, CLI_EXAMPLES_MAX = 5, CLI_POSITIONAL_MAX = 2 };
+enum { CLI_OPTIONS_MAX = 64, CLI_EXAMPLES_MAX = 5, CLI_FILES_MAX = 64, CLI_POSITIONAL_MAX = 1 + CLI_FILES_MAX };
+enum { CLI_GIVEN_MAX = 256 };
 
 /* ---- the command table (commands.c) ---- */
 
@@ -60,6 +61,8 @@ const broad_option *cli_library_option(const char *name); /* NULL: none */
 void cli_option_default(char *out, size_t bytes, const broad_option *option);
 
 int cli_fit(const cli_arguments *arguments);
+int cli_grow(const cli_arguments *arguments);
+int cli_learn(const cli_arguments *arguments);
 int cli_predict(const cli_arguments *arguments);
 int cli_eval(const cli_arguments *arguments);
 int cli_info(const cli_arguments *arguments);
@@ -77,8 +80,8 @@ struct cli_arguments {
     const char *positional[CLI_POSITIONAL_MAX];
     struct cli_given {
         const broad_option *option;
-        const char *value; /* "" for a switch */
-    } given[CLI_OPTIONS_MAX];
+        const char *value;  /* "" for a switch */
+    } given[CLI_GIVEN_MAX]; /* in order; of an option given twice the last counts, unless it makes a list */
 };
 
 int cli_arguments_parse(cli_arguments *out, const cli_command *command, int count, char **words);
@@ -86,13 +89,19 @@ const char *cli_given(const cli_arguments *arguments, const char *name); /* NULL
 const char *cli_value(const cli_arguments *arguments, const char *name); /* given, else the table's default */
 int cli_choice(const cli_arguments *arguments,
                const char *name); /* its number in the choices; the default's if not given */
+/* All values of an option that makes a list; out has room for CLI_GIVEN_MAX. */
+size_t cli_given_all(const char **out, const cli_arguments *arguments, const char *name);
 /* The candidate nearest to a misspelt word, NULL if none is near. */
 const char *cli_nearest(const char *word, const char *const *candidates, size_t count);
 
 /* Training options: preset first, then kind, then the others, whatever their order on the command line. */
 int cli_training_options(broad_options *out, const cli_arguments *arguments);
+/* The same for an increment: --enhance may be Q alone, which is Qx1. */
+int cli_increment_options(broad_options *out, const cli_arguments *arguments);
 void cli_read_options(broad_read_options *out, const cli_arguments *arguments);
 int cli_threads(size_t *out, const cli_arguments *arguments);
+int cli_count(size_t *out, const cli_arguments *arguments, const char *name); /* 0: not given */
+int cli_holdout(double *out, const cli_arguments *arguments);                 /* 0: not given */
 
 /* ---- messages (message.c) ---- */
 
@@ -100,6 +109,24 @@ int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 
 const char *cli_message(void); /* of the last failure, ours or the library's */
 void cli_note(const cli_arguments *arguments, const char *format, ...) __attribute__((format(printf, 2, 3)));
 double cli_seconds(void); /* of a clock that never goes back */
+
+/* ---- rows for a model (rows.c) ---- */
+
+/* Files of rows in order, each with its file of labels or NULL. */
+typedef struct cli_files {
+    size_t count;
+    const char *paths[CLI_GIVEN_MAX], *labels[CLI_GIVEN_MAX];
+} cli_files;
+
+/* The arguments after MODEL, with --labels for each or none. */
+int cli_files_after_model(cli_files *out, const cli_arguments *arguments);
+/* The values of an option that makes a list, with those of another for their labels. */
+int cli_files_given(cli_files *out, const cli_arguments *arguments, const char *option, const char *labels);
+int cli_files_apart(const cli_files *files, const char *output); /* cli_check_apart() of each */
+/* The rows a model was trained on, from the files it was trained on: of the first the training part, of the others all.
+ * out_apart, unless NULL, gets the rows of the first that fit kept apart, and stays where there are none. */
+int cli_read_training(broad_data **out, broad_data **out_apart, const broad_model *model,
+                      const cli_arguments *arguments, const cli_files *files);
 
 /* ---- help from the table (help.c, manual.c, completion.c) ---- */
 
@@ -113,6 +140,7 @@ int cli_print_completion(const char *shell);
 
 /* ---- files that must not be mixed up (output.c) ---- */
 
+int cli_same_file(const char *one, const char *other);
 /* Fails if the output path names the same file as an input. Either may be NULL or "-". */
 int cli_check_apart(const char *output, const char *input);
 /* Fails now, not after the work, if nothing can be written there. */

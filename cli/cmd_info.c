@@ -13,13 +13,9 @@ static double file_bytes(const char *path)
 
 static int report_json(const char *path, const broad_model *model)
 {
-    char *text = NULL;
-    int status = broad_model_json(&text, model);
+    json_t *settings = NULL;
+    int status = cli_json_stored(&settings, model);
     if (status) return status;
-    json_error_t error;
-    json_t *settings = json_loads(text, 0, &error);
-    broad_free(text);
-    if (!settings) return cli_fail(BROAD_BUG, "the model's own JSON cannot be read: %s", error.text);
     json_t *object = cli_json_object("info");
     cli_json_put(object, "path", cli_json_text(path));
     cli_json_put(object, "bytes", json_integer((json_int_t)file_bytes(path)));
@@ -33,6 +29,7 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "feature_range", cli_json_real(broad_model_feature_range(model)));
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
     cli_json_put(object, "reason", cli_json_text(broad_model_reason(model)));
+    cli_json_put(object, "stages", cli_stages_json(model));
     cli_json_put(object, "layers", cli_layers_json(model));
     cli_json_put(object, "stored", settings);
     return cli_json_print(object);
@@ -54,6 +51,7 @@ static void report_text(const char *path, const broad_model *model, int all)
     printf("%s  %zu (%s)\n", classify ? "classes" : "targets", outputs, names);
     printf("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
            reason[0] ? ": " : "", reason);
+    cli_print_stages(model);
     cli_print_layers(model, all);
     broad_layer first, last;
     if (layers && !broad_model_layer(&first, model, 0) && !broad_model_layer(&last, model, layers - 1))

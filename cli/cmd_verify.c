@@ -35,24 +35,19 @@ static void report_text(const broad_verdict *verdict, size_t rows)
 int cli_verify(const cli_arguments *arguments)
 {
     broad_model *model = NULL;
-    broad_data *data = NULL, *training = NULL;
+    broad_data *training = NULL;
     broad_verdict verdict = {0};
-    broad_read_options read;
+    cli_files files;
     size_t threads = 0;
     int status = cli_threads(&threads, arguments);
+    if (!status) status = cli_files_after_model(&files, arguments);
     if (!status) status = broad_model_load(&model, arguments->positional[0]);
-    if (!status) {
-        cli_read_options(&read, arguments);
-        read.model = model;
-        status = broad_data_read(&data, arguments->positional[1], &read);
-    }
-    if (!status) status = broad_data_training_part(&training, data, model);
+    if (!status) status = cli_read_training(&training, NULL, model, arguments, &files);
     if (!status) status = broad_verify(&verdict, model, training, threads);
     if (!status && cli_given(arguments, "json")) status = report_json(arguments, &verdict, broad_data_rows(training));
     else if (!status) report_text(&verdict, broad_data_rows(training));
     if (!status && !verdict.holds) status = -BROAD_FAILED;
     broad_data_free(training);
-    broad_data_free(data);
     broad_model_free(model);
     return status;
 }

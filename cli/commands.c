@@ -57,9 +57,58 @@ static const broad_option testing[] = {
     {"test-labels", 0, "FILE", NULL, NULL, "targets of --test, where --labels is used"},
 };
 
+static const broad_option testing_file[] = {
+    {"test", 0, "DATA", NULL, NULL, "test on the rows of another file; else on those that fit kept apart"},
+    {"test-labels", 0, "FILE", NULL, NULL, "targets of --test, where --labels is used"},
+};
+
 static const broad_option fit_output[] = {
     {"output", 'o', "FILE", NULL, "model.broad", "where the model goes; - is standard output"},
+};
+
+static const broad_option grown_output[] = {
+    {"output", 'o', "FILE", NULL, NULL, "where the model goes; it replaces MODEL unless given"},
+};
+
+static const broad_option model_output[] = {
     {"compact", 0, NULL, NULL, NULL, "leave out the random weights: the seed draws them again on loading"},
+    {"keep-stats", 0, NULL, NULL, NULL,
+     "also write MODEL.stats, sums over the training rows: 'learn' can then do without these rows"},
+};
+
+static const broad_option layer_output[] = {
+    {"checkpoint", 0, "LAYERS", NULL, NULL, "save the model after every so many layers"},
+};
+
+static const broad_option planning[] = {
+    {"plan", 0, NULL, NULL, NULL, "print the memory and work this will take, and do nothing; exit code 71: too much"},
+};
+
+static const broad_option force_memory[] = {
+    {"force", 0, NULL, NULL, NULL, "start even if the memory seems too small"},
+};
+
+static const broad_option force_rows[] = {
+    {"force", 0, NULL, NULL, NULL, "go on with other rows than those of the model, or with too little memory"},
+};
+
+static const broad_option grow_increment[] = {
+    {"enhance", 0, "Q[xL]", NULL, NULL, "add L layers of Q enhancement nodes; with --features Q nodes for each group"},
+    {"features", 0, "GxK", NULL, NULL, "add G groups of K feature nodes, each with a layer of its own"},
+};
+
+static const broad_option learn_increment[] = {
+    {"with", 0, "OLD", NULL, NULL, "the rows the model was trained on; again for each further file, in order"},
+    {"with-labels", 0, "FILE", NULL, NULL, "targets of OLD, where they are kept apart; again for each --with"},
+    {"enhance", 0, "Q[xL]", NULL, NULL,
+     "add L layers of Q enhancement nodes; one layer as wide as fit was told, unless given"},
+    {"new-classes", 0, NULL, NULL, NULL, "labels the model does not know become further classes"},
+    {"forgetful", 0, NULL, NULL, NULL,
+     "fit the new layers to the new rows alone: the model may get worse on the old ones"},
+};
+
+static const broad_option labels_of_each[] = {
+    {"labels", 0, "FILE", NULL, NULL, "targets kept in a file of their own (CSV, NPY, IDX); again for each DATA"},
 };
 
 static const broad_option predict_output[] = {
@@ -84,8 +133,12 @@ static const broad_option common[] = {
     {"help", 'h', NULL, NULL, NULL, "print help on this command"},
 };
 
+#define STOP_RULES "until until-accuracy max-layers max-nodes max-seconds patience"
+
 static const cli_section fit_sections[] = {
     SECTION("Output", fit_output),
+    SECTION("Output", model_output),
+    SECTION("Output", layer_output),
     SECTION("Reading DATA", target_chosen),
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", reading),
@@ -93,7 +146,49 @@ static const cli_section fit_sections[] = {
     SECTION("Testing", testing),
     LIBRARY("Network", "*"),
     LIBRARY("Supervision", "supervise gamma tries range-steps relax relax-count select"),
+    LIBRARY("Stop rules", STOP_RULES),
     LIBRARY("Run", "seed threads"),
+    SECTION("Run", planning),
+    SECTION("Run", force_memory),
+    SECTION("Common", common),
+    END,
+};
+static const cli_section grow_sections[] = {
+    SECTION("What is added", grow_increment),
+    SECTION("Output", grown_output),
+    SECTION("Output", model_output),
+    SECTION("Output", layer_output),
+    SECTION("Reading DATA", target_like_model),
+    SECTION("Reading DATA", labels_of_each),
+    SECTION("Reading DATA", text_files),
+    SECTION("Testing", testing_file),
+    LIBRARY("Stop rules", STOP_RULES),
+    LIBRARY("Run", "threads"),
+    SECTION("Run", planning),
+    SECTION("Run", force_rows),
+    SECTION("Common", common),
+    END,
+};
+static const cli_section learn_sections[] = {
+    SECTION("What is added", learn_increment),
+    SECTION("Output", grown_output),
+    SECTION("Output", model_output),
+    SECTION("Reading NEW and OLD", target_like_model),
+    SECTION("Reading NEW and OLD", target_apart),
+    SECTION("Reading NEW and OLD", text_files),
+    SECTION("Testing", testing_file),
+    LIBRARY("Stop rules", STOP_RULES),
+    LIBRARY("Run", "threads"),
+    SECTION("Run", planning),
+    SECTION("Run", force_rows),
+    SECTION("Common", common),
+    END,
+};
+static const cli_section verify_sections[] = {
+    SECTION("Reading DATA", target_like_model),
+    SECTION("Reading DATA", labels_of_each),
+    SECTION("Reading DATA", text_files),
+    LIBRARY("Run", "threads"),
     SECTION("Common", common),
     END,
 };
@@ -135,13 +230,62 @@ static const cli_command commands[] = {
                        "random nodes are added one by one, each fitted to what the earlier ones left, and each kept "
                        "only if it passes the supervision test; every layer's figures go into the model as a "
                        "certificate that 'broad verify' can check. When no more layers pass, the run ends as "
-                       "'stalled' with a valid model. An interrupt ends it early and saves the model so far.",
+                       "'stalled' with a valid model. An interrupt ends it early and saves the model so far; so do the "
+                       "stop rules, of which the first that is met counts, and 'broad grow' goes on from there. A run "
+                       "that does not fit in memory is refused before it starts.",
         .examples = {
             {"broad fit iris.csv --holdout 0.3", "train on 70 % of the rows, test on the rest, write model.broad"},
             {"broad fit house.csv --target price -o house.broad", "predict the numbers of one column"},
             {"broad fit train.npy --labels labels.npy --task classify", "inputs and targets in separate files"},
             {"broad fit scans.csv --group patient --holdout 0.3", "no patient on both sides of the split"},
             {"broad fit iris.csv --preset paper --kind brls --json", "as in the paper, unsupervised, for a program"},
+        },
+    },
+    {
+        .name = "grow",
+        .purpose = "add layers or features to a model, without retraining",
+        .positional = "MODEL DATA...",
+        .fewest = 2,
+        .most = CLI_POSITIONAL_MAX,
+        .computes = 1,
+        .run = cli_grow,
+        .sections = grow_sections,
+        .description = "Goes on where the training of MODEL ended, with the settings stored in it: the result has the "
+                       "bytes of a model made at once. DATA is what it was trained on, the file given to fit and then "
+                       "those given to learn, in order; where fit kept a part of the first apart, that part is left "
+                       "out again and tested on. Other rows are refused, with what differs. Layers pass the same "
+                       "test as before and enter the certificate. MODEL is replaced unless -o is given, and so is "
+                       "MODEL.stats if it is there; with --keep-stats alone only the sums are made.",
+        .examples = {
+            {"broad grow model.broad iris.csv --enhance 100x10", "ten more layers of 100 nodes"},
+            {"broad grow model.broad iris.csv --features 2x10 --enhance 200",
+             "two more groups of 10 feature nodes, each with 200 enhancement nodes"},
+            {"broad grow model.broad iris.csv --enhance 100x1000 --patience 5",
+             "as long as the rows kept apart are classified better"},
+            {"broad grow model.broad iris.csv --enhance 50x1000 --max-layers 50 --checkpoint 1",
+             "up to 50 layers in all; after a crash the same line goes on"},
+        },
+    },
+    {
+        .name = "learn",
+        .purpose = "add rows to a model, without retraining",
+        .positional = "MODEL NEW",
+        .fewest = 2,
+        .most = 2,
+        .computes = 1,
+        .run = cli_learn,
+        .sections = learn_sections,
+        .description = "With the old rows at hand (--with OLD), a new layer is fitted on old and new ones together to "
+                       "what the model leaves over. Without them, if the model was made with --keep-stats, the new "
+                       "rows enter the sums in MODEL.stats and every layer is solved again exactly as if trained on "
+                       "all rows. Without either, --forgetful fits a new layer to the new rows alone, and the model "
+                       "may get worse on the old ones. Labels never seen before are refused unless --new-classes is "
+                       "given. MODEL and MODEL.stats are replaced unless -o is given.",
+        .examples = {
+            {"broad learn model.broad may.csv --with april.csv", "one more layer on the rows of both files"},
+            {"broad learn model.broad june.csv --with april.csv --with may.csv", "the next month"},
+            {"broad learn model.broad may.csv", "without the old rows, after 'broad fit april.csv --keep-stats'"},
+            {"broad verify model.broad april.csv may.csv", "the certificate after 'learn --with'"},
         },
     },
     {
@@ -198,16 +342,17 @@ static const cli_command commands[] = {
     {
         .name = "verify",
         .purpose = "check a model's certificate against the training rows",
-        .positional = "MODEL DATA",
+        .positional = "MODEL DATA...",
         .fewest = 2,
-        .most = 2,
+        .most = CLI_POSITIONAL_MAX,
         .computes = 1,
         .run = cli_verify,
-        .sections = like_model_sections,
+        .sections = verify_sections,
         .description = "Recomputes the norm after every layer from DATA by plain loops that share no code with "
                        "training, and checks every inequality of the certificate and the product of the bounds. DATA "
-                       "is the file the model was trained on; where a part of it was kept out of training, that part "
-                       "is left out again. Exit code 0: it holds; 1: it does not, with the reason.",
+                       "is the file the model was trained on, and after 'learn' each further one in order; where a "
+                       "part of the first was kept out of training, that part is left out again. Exit code 0: it "
+                       "holds; 1: it does not, with the reason.",
         .examples = {
             {"broad verify model.broad iris.csv", "after 'broad fit iris.csv'"},
         },

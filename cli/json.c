@@ -62,6 +62,18 @@ void cli_json_append(json_t *array, json_t *value)
     if (json_array_append_new(array, value)) out_of_memory = 1;
 }
 
+int cli_json_stored(json_t **out, const broad_model *model)
+{
+    char *text = NULL;
+    json_error_t error;
+    *out = NULL;
+    int status = broad_model_json(&text, model);
+    if (status) return status;
+    *out = json_loads(text, 0, &error);
+    broad_free(text);
+    return *out ? BROAD_OK : cli_fail(BROAD_BUG, "the model's own JSON cannot be read: %s", error.text);
+}
+
 json_t *cli_json_object(const char *command)
 {
     json_t *object = json_object();

@@ -91,12 +91,19 @@ void cli_output_abandon(cli_output *output)
     output->buffer = NULL;
 }
 
-int cli_check_apart(const char *output, const char *input)
+int cli_same_file(const char *one, const char *other)
 {
     struct stat a, b;
-    if (!output || !input || strcmp(output, "-") == 0 || strcmp(input, "-") == 0) return BROAD_OK;
-    if (stat(output, &a) || stat(input, &b) || !S_ISREG(a.st_mode)) return BROAD_OK;
-    if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) return BROAD_OK;
+    if (strcmp(one, "-") == 0 || strcmp(other, "-") == 0) return 0;
+    if (strcmp(one, other) == 0) return 1;
+    return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int cli_check_apart(const char *output, const char *input)
+{
+    struct stat info;
+    if (!output || !input || !cli_same_file(output, input)) return BROAD_OK;
+    if (stat(output, &info) || !S_ISREG(info.st_mode)) return BROAD_OK;
     return cli_fail(BROAD_USAGE, "the output '%s' is the input '%s'; give another name with -o", output, input);
 }
 

@@ -51,8 +51,8 @@ static void draw(cli_progress *progress, const broad_progress *state, double now
 {
     char elapsed[32], left[32] = "", text[160];
     format_duration(elapsed, sizeof elapsed, now - progress->start);
-    if (state->done > 0 && state->total > state->done) {
-        double each = (now - progress->layers_start) / (double)state->done;
+    if (state->done > progress->first && state->total > state->done) {
+        double each = (now - progress->layers_start) / (double)(state->done - progress->first);
         snprintf(left, sizeof left, ", left ");
         format_duration(left + 7, sizeof left - 7, each * (double)(state->total - state->done));
     }
@@ -73,10 +73,14 @@ static int on_progress(const broad_progress *state, void *context)
 {
     cli_progress *progress = context;
     double now = cli_seconds();
-    if (progress->layers_start == 0 && state->stage && strcmp(state->stage, "layers") == 0)
+    int layers = state->stage && strcmp(state->stage, "layers") == 0;
+    if (progress->layers_start == 0 && layers) {
         progress->layers_start = now;
+        if (state->draws > 0) progress->first = state->done;
+    }
     if (progress->visible && (now - progress->last > 0.1 || state->done == state->total)) draw(progress, state, now);
-    return interrupted != 0;
+    int stop = layers && state->draws == 0 && progress->stop_at && state->done >= progress->stop_at;
+    return stop || interrupted != 0;
 }
 
 void cli_progress_begin(cli_progress *out, broad_options *options, const char *label, const cli_arguments *arguments)

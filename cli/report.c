@@ -83,6 +83,7 @@ static json_t *layer_json(const broad_layer *layer)
     json_t *object = json_object();
     cli_json_put(object, "origin", cli_json_text(layer->origin));
     cli_json_put(object, "width", json_integer((json_int_t)layer->width));
+    cli_json_put(object, "first_row", json_integer((json_int_t)layer->first_row));
     cli_json_put(object, "rows", json_integer((json_int_t)layer->rows));
     cli_json_put(object, "gamma", cli_json_real(layer->gamma));
     cli_json_put(object, "mu", cli_json_real(layer->mu));
@@ -162,12 +163,70 @@ void cli_print_layers(const broad_model *model, int all)
     }
 }
 
-void cli_format_bytes(char *out, size_t bytes, double count)
+/* ---- stages: layers that came about in the same way on the same rows ---- */
+
+/* The layer after the last one of the stage that `first` begins; *out is the first one's certificate. */
+static size_t stage_end(broad_layer *out, const broad_model *model, size_t first)
 {
-    static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+    size_t end = first + 1;
+    broad_layer next;
+    memset(out, 0, sizeof *out);
+    if (broad_model_layer(out, model, first)) return end;
+    while (end < broad_model_layers(model) && !broad_model_layer(&next, model, end) && next.rows == out->rows &&
+           next.first_row == out->first_row && strcmp(next.origin, out->origin) == 0)
+        end++;
+    return end;
+}
+
+json_t *cli_stages_json(const broad_model *model)
+{
+    json_t *stages = json_array();
+    for (size_t first = 0, end; first < broad_model_layers(model); first = end) {
+        broad_layer layer;
+        json_t *object = json_object();
+        end = stage_end(&layer, model, first);
+        cli_json_put(object, "first_layer", json_integer((json_int_t)first + 1));
+        cli_json_put(object, "layers", json_integer((json_int_t)(end - first)));
+        cli_json_put(object, "origin", cli_json_text(layer.origin));
+        cli_json_put(object, "first_row", json_integer((json_int_t)layer.first_row));
+        cli_json_put(object, "rows", json_integer((json_int_t)layer.rows));
+        cli_json_append(stages, object);
+    }
+    return stages;
+}
+
+void cli_print_stages(const broad_model *model)
+{
+    for (size_t first = 0, end; first < broad_model_layers(model); first = end) {
+        broad_layer layer;
+        char layers[64];
+        end = stage_end(&layer, model, first);
+        if (end - first == 1) snprintf(layers, sizeof layers, "layer %zu", end);
+        else snprintf(layers, sizeof layers, "layers %zu-%zu", first + 1, end);
+        printf("%-8s %s: %s, on rows %zu-%zu\n", first ? "" : "stages", layers, layer.origin, layer.first_row + 1,
+               layer.first_row + layer.rows);
+    }
+}
+
+/* ---- amounts ---- */
+
+static void format_amount(char *out, size_t bytes, double count, const char *const units[5])
+{
     size_t unit = 0;
     for (; count >= 1000 && unit < 4; unit++) count /= 1000;
     snprintf(out, bytes, unit ? "%.1f %s" : "%.0f %s", count, units[unit]);
+}
+
+void cli_format_bytes(char *out, size_t bytes, double count)
+{
+    static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+    format_amount(out, bytes, count, units);
+}
+
+void cli_format_flops(char *out, size_t bytes, double count)
+{
+    static const char *const units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"};
+    format_amount(out, bytes, count, units);
 }
 
 void cli_format_names(char *out, size_t bytes, const char *(*name_at)(const broad_model *, size_t),

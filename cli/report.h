@@ -18,7 +18,11 @@ void cli_metrics_line(char *out, size_t bytes, const broad_metrics *metrics);
 void cli_print_confusion(const broad_metrics *metrics, const broad_model *model);
 /* The table of layers: all, or the first, some and the last. */
 void cli_print_layers(const broad_model *model, int all);
+/* "layers 2-10: enhance, on rows 1-1000", one line a stage. */
+void cli_print_stages(const broad_model *model);
+json_t *cli_stages_json(const broad_model *model);
 void cli_format_bytes(char *out, size_t bytes, double count);
+void cli_format_flops(char *out, size_t bytes, double count); /* "1.2 GFLOP" */
 /* "a, b, c and 7 more" */
 void cli_format_names(char *out, size_t bytes, const char *(*name_at)(const broad_model *, size_t),
                       const broad_model *model, size_t count);

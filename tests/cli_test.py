@@ -22,10 +22,10 @@ import xml.dom.minidom
 
 BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-COMMANDS = ["fit", "predict", "eval", "info", "verify", "demo", "doctor", "version", "help"]
+COMMANDS = ["fit", "grow", "learn", "predict", "eval", "info", "verify", "demo", "doctor", "version", "help"]
 SMALL = ["--features", "2x5", "--enhance", "10x4"]
-LAYER_FIELDS = set("origin width rows gamma mu bound norm_before norm_after ratio tested lambda range tries relaxed "
-                   "test passed".split())
+LAYER_FIELDS = set("origin width first_row rows gamma mu bound norm_before norm_after ratio tested lambda range tries "
+                   "relaxed test passed".split())
 CLASS_FIELDS = set("rows accuracy precision recall f1 false_positive false_negative classes confusion".split())
 
 
@@ -141,7 +141,9 @@ class Help(Case):
         fit = {o["name"]: o for o in table["fit"]["options"]}
         for name in ("kind preset features enhance activation feature-activation scale scale-target lambda range "
                      "range-unit supervise gamma tries range-steps relax relax-count select positive seed threads "
-                     "holdout test group labels target task missing header separator compact output quiet").split():
+                     "holdout test group labels target task missing header separator compact output quiet until "
+                     "until-accuracy max-layers max-nodes max-seconds patience checkpoint plan force "
+                     "keep-stats").split():
             self.assertIn(name, fit)
         self.assertEqual(fit["output"]["letter"], "o")
 
@@ -402,7 +404,7 @@ class Fit(Case):
         bad = self.write("bad-test.csv", "a,b,kind\n1,2,dog\n")
         os.remove(self.path("d.broad"))
         self.fails(65, "dog", "fit", self.data, "--test", bad, "-o", self.path("d.broad"), *SMALL)
-        self.ok("info", self.path("d.broad"))
+        self.assertFalse(os.path.exists(self.path("d.broad")))
 
     def test_labels_apart(self):
         rng = random.Random(3)
@@ -593,7 +595,7 @@ class Use(Case):
 class Interrupt(Case):
     def check(self, number, code):
         data, model = self.write("rows.csv", blobs(3000)), self.path("stopped.broad")
-        words = [BROAD, "fit", data, "--kind", "brls", "--enhance", "200x100000", "-o", model, "--json"]
+        words = [BROAD, "fit", data, "--kind", "brls", "--enhance", "200x2000", "-o", model, "--json"]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         time.sleep(3)

@@ -54,6 +54,13 @@ static void values_read_back(void **state)
         from.range_auto = 0;
         from.seed = UINT64_MAX;
         from.positive = "yes";
+        from.until = 0.07;
+        from.until_relative = preset;
+        from.until_accuracy = 0.1 + 0.2;
+        from.max_layers = 50;
+        from.max_nodes = UINT32_MAX;
+        from.max_seconds = 1.0 / 3.0;
+        from.patience = 3;
         broad_options to = fresh();
         for (size_t i = 0; i < broad_option_count(); i++) {
             char text[BROAD_LIST_MAX * 32];
@@ -110,6 +117,34 @@ static void values_land_in_their_fields(void **state)
     assert_true(o.range_steps_count == 2 && o.range_steps[1] == 4 && o.range_steps[2] == 0);
     assert_int_equal(broad_options_set(&o, "seed", "18446744073709551615"), BROAD_OK);
     assert_true(o.seed == UINT64_MAX);
+    assert_int_equal(broad_options_set(&o, "until", "12.5"), BROAD_OK);
+    assert_true(o.until == 12.5 && !o.until_relative);
+    assert_int_equal(broad_options_set(&o, "until", "30%"), BROAD_OK);
+    assert_true(o.until == 0.3 && o.until_relative);
+    assert_int_equal(broad_options_set(&o, "until-accuracy", "0.9"), BROAD_OK);
+    assert_int_equal(broad_options_set(&o, "max-layers", "7"), BROAD_OK);
+    assert_int_equal(broad_options_set(&o, "max-nodes", "700"), BROAD_OK);
+    assert_int_equal(broad_options_set(&o, "max-seconds", "0.5"), BROAD_OK);
+    assert_int_equal(broad_options_set(&o, "patience", "2"), BROAD_OK);
+    assert_true(o.until_accuracy == 0.9 && o.max_layers == 7 && o.max_nodes == 700 && o.max_seconds == 0.5);
+    assert_int_equal(o.patience, 2);
+}
+
+/* Every percentage with two decimals, and some with none that end: what is printed reads back as the same bits. */
+static void percentages_read_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i <= 10000; i++) {
+        char text[64], again[64];
+        broad_options from = fresh(), to = fresh();
+        snprintf(text, sizeof text, "%d.%02d%%", i / 100, i % 100);
+        if (i % 7 == 0) snprintf(text, sizeof text, "%.17g%%", i / 101.0);
+        assert_int_equal(broad_options_set(&from, "until", text), BROAD_OK);
+        assert_int_equal(broad_options_get(again, sizeof again, &from, "until"), BROAD_OK);
+        assert_int_equal(broad_options_set(&to, "until", again), BROAD_OK);
+        assert_memory_equal(&from, &to, sizeof from);
+        if (i % 7 && i % 100 == 0) assert_int_equal(strlen(again), strlen(text) - 3);
+    }
 }
 
 static void wrong_values_are_refused(void **state)
@@ -146,6 +181,20 @@ static void wrong_values_are_refused(void **state)
     expect_refused("gamma", "list:0.1,,0.2", "schedule");
     expect_refused("range-steps", "1,0", "list");
     expect_refused("range-steps", "1,", "list");
+    expect_refused("until", "-1", "in range");
+    expect_refused("until", "101%", "in range");
+    expect_refused("until", "30 %", "not a number");
+    expect_refused("until", "%", "not a number");
+    expect_refused("until", "30%%", "such as 30%");
+    expect_refused("until", "inf", "not a number");
+    expect_refused("until-accuracy", "1.01", "from 0 to 1");
+    expect_refused("until-accuracy", "95%", "not a number");
+    expect_refused("max-layers", "-1", "whole");
+    expect_refused("max-layers", "100001", "100000");
+    expect_refused("max-nodes", "4294967296", "4294967295");
+    expect_refused("max-seconds", "-0.1", "seconds");
+    expect_refused("max-seconds", "1e10", "in range");
+    expect_refused("patience", "1.5", "whole");
     expect_refused("no-such", "1", "no option 'no-such'");
     expect_refused("lambda", NULL, "needs a value");
 }
@@ -236,15 +285,11 @@ static void locale_does_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_is_whole),
-        cmocka_unit_test(values_read_back),
-        cmocka_unit_test(every_choice_is_taken),
-        cmocka_unit_test(values_land_in_their_fields),
-        cmocka_unit_test(wrong_values_are_refused),
-        cmocka_unit_test(lists_have_a_limit),
-        cmocka_unit_test(one_option_may_set_another),
-        cmocka_unit_test(preset_leaves_the_rest),
-        cmocka_unit_test(unset_options_are_refused),
+        cmocka_unit_test(table_is_whole),         cmocka_unit_test(values_read_back),
+        cmocka_unit_test(every_choice_is_taken),  cmocka_unit_test(values_land_in_their_fields),
+        cmocka_unit_test(percentages_read_back),  cmocka_unit_test(wrong_values_are_refused),
+        cmocka_unit_test(lists_have_a_limit),     cmocka_unit_test(one_option_may_set_another),
+        cmocka_unit_test(preset_leaves_the_rest), cmocka_unit_test(unset_options_are_refused),
         cmocka_unit_test(locale_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

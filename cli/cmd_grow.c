@@ -1,0 +1,98 @@
+/* broad grow: more layers, or feature groups with their layers, on the rows the model was trained on. */
+#include <string.h>
+
+#include "cli.h"
+#include "run.h"
+#include "stats.h"
+
+typedef struct grow_run {
+    cli_run run;
+    cli_files files;
+} grow_run;
+
+static int read_increment(cli_run *run, const cli_arguments *arguments)
+{
+    int status = cli_increment_options(&run->options, arguments);
+    if (status) return status;
+    const broad_options *options = &run->options;
+    int features = cli_given(arguments, "features") != NULL, enhance = cli_given(arguments, "enhance") != NULL;
+    if (!enhance && !features && cli_given(arguments, "keep-stats")) return BROAD_OK;
+    if (!enhance)
+        return cli_fail(BROAD_USAGE, "'broad grow' needs --enhance QxL: what is to be added (see 'broad help grow')");
+    if (features && options->enhance_layers > 1)
+        return cli_fail(BROAD_USAGE,
+                        "with --features each new group gets one layer: give --enhance Q, its nodes, without a count");
+    run->increment = (cli_increment){
+        .nodes = options->enhance_nodes,
+        .layers = features ? options->feature_groups : options->enhance_layers,
+        .groups = features ? options->feature_groups : 0,
+        .group_nodes = features ? options->feature_nodes : 0,
+    };
+    return BROAD_OK;
+}
+
+static int prepare(grow_run *grow, const cli_arguments *arguments)
+{
+    cli_run *run = &grow->run;
+    memset(grow, 0, sizeof *grow);
+    const char *model = arguments->positional[0], *output = cli_given(arguments, "output");
+    int status = read_increment(run, arguments);
+    if (!status) status = cli_files_after_model(&grow->files, arguments);
+    if (!status) status = cli_files_apart(&grow->files, output ? output : model);
+    if (!status) status = cli_run_prepare(run, arguments, output ? output : model);
+    if (!status) status = cli_run_load(run, model);
+    return status;
+}
+
+static int read_rows(grow_run *grow)
+{
+    cli_run *run = &grow->run;
+    broad_data **apart = run->test_path ? NULL : &run->test;
+    int status = cli_read_training(&run->train, apart, run->model, run->arguments, &grow->files);
+    if (!status) status = cli_run_read_test(run, run->model);
+    if (!status) status = cli_run_check_rules(run, run->test != NULL);
+    run->read_seconds = cli_seconds() - run->start;
+    return status;
+}
+
+static int grow_model(cli_run *run)
+{
+    int force = cli_given(run->arguments, "force") != NULL;
+    if (run->increment.layers == 0)
+        return cli_same_file(run->output, run->model_path) ? BROAD_OK : cli_run_save(run, run->model);
+    cli_run_begin(run);
+    int status = broad_trainer_resume(&run->trainer, run->model, run->train, &run->options, force);
+    if (!status) status = cli_run_validate(run);
+    if (!status) status = cli_run_grow(run);
+    if (status) cli_progress_end(&run->progress);
+    return status;
+}
+
+static int save_stats(cli_run *run)
+{
+    int had = cli_stats_exist(run->model_path), in_place = cli_same_file(run->output, run->model_path);
+    if (run->keep_stats || (had && in_place)) return cli_run_keep_stats(run, run->train);
+    if (had)
+        cli_note(run->arguments, "%s.stats belongs to %s; give --keep-stats to make sums for %s too", run->model_path,
+                 run->model_path, run->output);
+    return BROAD_OK;
+}
+
+int cli_grow(const cli_arguments *arguments)
+{
+    grow_run grow;
+    cli_run *run = &grow.run;
+    int planned = 0;
+    int status = prepare(&grow, arguments);
+    if (!status) status = read_rows(&grow);
+    if (!status)
+        status = cli_run_plan(&planned, run, broad_data_rows(run->train), broad_data_inputs(run->train),
+                              broad_data_outputs(run->train));
+    if (!status && !planned) {
+        status = grow_model(run);
+        if (!status) status = save_stats(run);
+        if (!status && strcmp(run->output, "-")) status = cli_run_measure(run);
+        if (!status) status = cli_run_report(run, grow.files.paths, grow.files.count);
+    }
+    return cli_run_end(run, status);
+}

@@ -1,0 +1,195 @@
+/* broad learn: further rows, with the old ones at hand, with their sums, or without either. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "run.h"
+#include "stats.h"
+
+typedef struct learn_run {
+    cli_run run;
+    cli_files old;
+    const char *path;
+    broad_data *fresh;
+    enum { WITH_ROWS, WITH_SUMS, FORGETFUL } way;
+} learn_run;
+
+static int choose_way(learn_run *learn)
+{
+    const cli_run *run = &learn->run;
+    const cli_arguments *arguments = run->arguments;
+    int forgetful = cli_given(arguments, "forgetful") != NULL;
+    learn->way = forgetful ? FORGETFUL : learn->old.count ? WITH_ROWS : WITH_SUMS;
+    if (forgetful && learn->old.count)
+        return cli_fail(BROAD_USAGE, "--forgetful leaves the old rows out, --with brings them: choose one");
+    if (learn->way != WITH_SUMS) return BROAD_OK;
+    if (!cli_stats_exist(run->model_path))
+        return cli_fail(
+            BROAD_USAGE,
+            "without the old rows the new ones cannot simply be added. Give --with OLD, the file (or files, "
+            "in order) the model was trained on; or fit with --keep-stats next time, then %s.stats stands "
+            "in for the old rows exactly; or give --forgetful: a new layer is fitted to the new rows "
+            "alone, and on the old ones the model may get worse",
+            run->model_path);
+    if (cli_given(arguments, "enhance"))
+        return cli_fail(BROAD_USAGE,
+                        "with the sums in %s.stats every layer is solved again and none is added: leave out --enhance, "
+                        "or give --with OLD",
+                        run->model_path);
+    if (strcmp(run->output, "-") == 0)
+        return cli_fail(BROAD_USAGE, "the sums go beside the model: give a file with -o, not -");
+    return BROAD_OK;
+}
+
+/* Unless --enhance says otherwise, one layer of as many nodes as fit was told. */
+static int choose_nodes(learn_run *learn)
+{
+    cli_run *run = &learn->run;
+    json_t *stored = NULL;
+    if (learn->way == WITH_SUMS) return BROAD_OK;
+    run->increment = (cli_increment){.nodes = run->options.enhance_nodes, .layers = run->options.enhance_layers};
+    if (cli_given(run->arguments, "enhance")) return BROAD_OK;
+    int status = cli_json_stored(&stored, run->model);
+    json_t *nodes = json_object_get(json_object_get(stored, "settings"), "enhance_nodes");
+    run->increment.nodes = (size_t)json_integer_value(nodes);
+    run->increment.layers = 1;
+    json_decref(stored);
+    return status;
+}
+
+static int prepare(learn_run *learn, const cli_arguments *arguments)
+{
+    cli_run *run = &learn->run;
+    memset(learn, 0, sizeof *learn);
+    learn->path = arguments->positional[1];
+    const char *model = arguments->positional[0], *output = cli_given(arguments, "output");
+    run->model_path = model;
+    int status = cli_increment_options(&run->options, arguments);
+    if (!status) status = cli_files_given(&learn->old, arguments, "with", "with-labels");
+    if (!status) status = cli_files_apart(&learn->old, output ? output : model);
+    if (!status) status = cli_check_apart(output ? output : model, learn->path);
+    if (!status) status = cli_check_apart(output ? output : model, cli_given(arguments, "labels"));
+    if (!status) status = cli_run_prepare(run, arguments, output ? output : model);
+    if (!status) status = cli_run_load(run, model);
+    if (!status) status = choose_way(learn);
+    if (!status) status = choose_nodes(learn);
+    return status ? status : cli_run_check_rules(run, run->test_path != NULL || learn->way == WITH_ROWS);
+}
+
+static int read_fresh(learn_run *learn)
+{
+    const cli_run *run = &learn->run;
+    broad_read_options read;
+    cli_read_options(&read, run->arguments);
+    read.model = run->model;
+    read.new_classes = cli_given(run->arguments, "new-classes") != NULL;
+    int status = broad_data_read(&learn->fresh, learn->path, &read);
+    if (status != BROAD_BAD_DATA || read.new_classes || !strstr(broad_error_message(), "the model does not know"))
+        return status;
+    return cli_fail(status, "%s; correct them, or give --new-classes to add them as classes", broad_error_message());
+}
+
+static int read_rows(learn_run *learn)
+{
+    cli_run *run = &learn->run;
+    broad_data **apart = run->test_path ? NULL : &run->test;
+    int status = read_fresh(learn);
+    if (!status && learn->way == WITH_ROWS)
+        status = cli_read_training(&run->train, apart, run->model, run->arguments, &learn->old);
+    if (!status) status = cli_run_read_test(run, run->model);
+    if (!status) status = cli_run_check_rules(run, run->test != NULL);
+    run->fresh = learn->fresh;
+    run->read_seconds = cli_seconds() - run->start;
+    return status;
+}
+
+/* ---- the three ways ---- */
+
+static int learn_by_layers(learn_run *learn)
+{
+    cli_run *run = &learn->run;
+    run->increment.rows = learn->fresh;
+    run->increment.forgetful = learn->way == FORGETFUL;
+    if (learn->way == FORGETFUL)
+        cli_note(run->arguments,
+                 "forgetful: the new layers are fitted to the %zu new rows alone; on the old ones the "
+                 "model may get worse, and nothing here can tell",
+                 broad_data_rows(learn->fresh));
+    cli_run_begin(run);
+    int status = broad_trainer_resume(&run->trainer, run->model, run->train, &run->options,
+                                      cli_given(run->arguments, "force") != NULL);
+    if (!status) status = cli_run_validate(run);
+    if (!status) status = cli_run_grow(run);
+    if (status) cli_progress_end(&run->progress);
+    return status;
+}
+
+static int learn_by_sums(learn_run *learn)
+{
+    cli_run *run = &learn->run;
+    broad_stats *stats = NULL;
+    double start = cli_seconds();
+    int status = cli_stats_load(&stats, run->model, run->model_path);
+    if (!status) status = broad_stats_learn(stats, run->model, learn->fresh, run->options.threads);
+    run->seconds.layers = run->seconds.total = cli_seconds() - start;
+    if (!status) status = cli_stats_replace(stats, run->model, run->output, run->compact);
+    run->stats_kept = run->resolved = status == BROAD_OK;
+    broad_stats_free(stats);
+    return status;
+}
+
+/* All rows together, now that the model knows the new classes. */
+static int join_rows(learn_run *learn)
+{
+    cli_run *run = &learn->run;
+    broad_data *all = NULL;
+    if (!run->train) return BROAD_OK;
+    int status = broad_data_append(&all, run->train, learn->fresh);
+    if (status) return status;
+    broad_data_free(run->train);
+    run->train = all;
+    return BROAD_OK;
+}
+
+static int save_stats(learn_run *learn)
+{
+    cli_run *run = &learn->run;
+    int had = cli_stats_exist(run->model_path), in_place = cli_same_file(run->output, run->model_path);
+    if (learn->way == WITH_SUMS) return BROAD_OK;
+    if (learn->way == WITH_ROWS && (run->keep_stats || (had && in_place))) return cli_run_keep_stats(run, run->train);
+    if (had && in_place)
+        cli_note(run->arguments, "%s.stats no longer belongs to the model, and without the old rows there are no sums",
+                 run->model_path);
+    return BROAD_OK;
+}
+
+static int learn_rows(learn_run *learn)
+{
+    cli_run *run = &learn->run;
+    int status = learn->way == WITH_SUMS ? learn_by_sums(learn) : learn_by_layers(learn);
+    if (!status) status = join_rows(learn);
+    if (!status) status = save_stats(learn);
+    if (!status && strcmp(run->output, "-")) status = cli_run_measure(run);
+    if (status) return status;
+    const char *paths[CLI_GIVEN_MAX + 1];
+    for (size_t i = 0; i < learn->old.count; i++) paths[i] = learn->old.paths[i];
+    paths[learn->old.count] = learn->path;
+    return cli_run_report(run, paths, learn->old.count + 1);
+}
+
+int cli_learn(const cli_arguments *arguments)
+{
+    learn_run learn;
+    cli_run *run = &learn.run;
+    int planned = 0;
+    int status = prepare(&learn, arguments);
+    if (!status) status = read_rows(&learn);
+    if (!status) {
+        size_t rows = broad_data_rows(learn.fresh) + (run->train ? broad_data_rows(run->train) : 0);
+        status = cli_run_plan(&planned, run, rows, broad_data_inputs(learn.fresh), broad_data_outputs(learn.fresh));
+    }
+    if (!status && !planned) status = learn_rows(&learn);
+    status = cli_run_end(run, status);
+    broad_data_free(learn.fresh);
+    return status;
+}
