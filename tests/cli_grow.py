@@ -245,7 +245,7 @@ class Report(Grown):
             self.assertIn(layer["rows"], (120, 180))
         text = self.ok("info", base).out
         self.assertIn("layers 2-3: enhance, on rows 1-120", text)
-        self.assertIn("layers 5-6: data, on rows 1-180", text)
+        self.assertIn("layer 5: data, on rows 1-180", text)
 
 
 class StopRules(Grown):

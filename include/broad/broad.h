@@ -9,7 +9,9 @@
  *  - it returns BROAD_OK or a negative status, and on failure leaves a message for broad_error_message();
  *  - an out-parameter comes first and is written only on success (handles are set to NULL on failure);
  *  - nothing is printed, no signal handler is installed, the process is never ended;
- *  - a loaded model may be used for prediction by any number of threads at once.
+ *  - a loaded model may be used for prediction by any number of threads at once;
+ *  - while a function here computes, or a trainer is open, OpenBLAS runs on one thread for the whole process, because the
+ *    library shares out the rows itself; afterwards its number of threads is what it was.
  */
 #ifndef BROAD_BROAD_H
 #define BROAD_BROAD_H

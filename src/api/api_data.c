@@ -247,6 +247,7 @@ int broad_data_training_part(broad_data **out, const broad_data *data, const bro
 
 int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b)
 {
-    if (!out || !a || !b) return broad__fail(BROAD_USAGE, "broad_data_append needs a place for the table and two tables");
+    if (!out || !a || !b)
+        return broad__fail(BROAD_USAGE, "broad_data_append needs a place for the table and two tables");
     return broad__table_append(out, a, b);
 }

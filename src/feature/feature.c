@@ -33,8 +33,8 @@ static void feature_piece(void *context, size_t block, size_t worker)
                          run->scratch + worker * BROAD__BLOCK_ROWS * inputs);
 }
 
-int broad__feature_rows(double *z, size_t z_stride, const broad__feature_map *map, const broad__device *device, broad__pool *pool,
-                        const double *x, size_t rows)
+int broad__feature_rows(double *z, size_t z_stride, const broad__feature_map *map, const broad__device *device,
+                        broad__pool *pool, const double *x, size_t rows)
 {
     feature_run run = {z, z_stride, map, device, x, rows, NULL};
     run.scratch = broad__alloc_doubles(broad__pool_threads(pool) * BROAD__BLOCK_ROWS, map->nodes.inputs);

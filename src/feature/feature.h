@@ -17,7 +17,7 @@ void broad__feature_block(double *z, size_t z_stride, const broad__feature_map *
                           const double *x, size_t x_stride, size_t rows, double *scratch);
 
 /* The same for any number of rows, shared out over the pool. */
-int broad__feature_rows(double *z, size_t z_stride, const broad__feature_map *map, const broad__device *device, broad__pool *pool,
-                        const double *x, size_t rows);
+int broad__feature_rows(double *z, size_t z_stride, const broad__feature_map *map, const broad__device *device,
+                        broad__pool *pool, const double *x, size_t rows);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -15,8 +16,10 @@ static double number_in(const char *path, const char *key, double unit)
     double value = INFINITY;
     char line[128];
     while (file && fgets(line, sizeof line, file)) {
-        unsigned long long number;
-        if (strncmp(line, key, strlen(key)) != 0 || sscanf(line + strlen(key), "%llu", &number) != 1) continue;
+        if (strncmp(line, key, strlen(key)) != 0) continue;
+        char *digits = line + strlen(key), *end;
+        unsigned long long number = strtoull(digits, &end, 10);
+        if (end == digits) continue;
         value = unit * (double)number;
         break;
     }

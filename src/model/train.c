@@ -31,6 +31,8 @@ static const double NORM_FLOOR = 1e-12;
  * the enhancement nodes. */
 static const double AUTO_FEATURE_RANGES[] = {1.0, 0.1, 0.2, 0.5, 2.0};
 static const double AUTO_NODE_RANGES[] = {0.2, 0.5, 2.0, 5.0};
+/* More rows than these do not change the choice of a range, but its cost. */
+enum { AUTO_ROWS = 4000 };
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { LAYERS_MAX = 1000000, GROUPS_MAX = 1000000 };
@@ -125,17 +127,52 @@ static int try_ranges(range_choice *best, broad_trainer *t, double features, dou
     return status;
 }
 
-static int choose_range(broad_trainer *t)
+static int search_ranges(range_choice *best, broad_trainer *t)
 {
     double base = t->model->settings.range;
-    range_choice best = {base, base, INFINITY};
     int status = BROAD_OK;
-    if (!t->model->settings.range_auto) return BROAD_OK;
+    *best = (range_choice){base, base, INFINITY};
     for (size_t i = 0; status == BROAD_OK && i < COUNT_OF(AUTO_FEATURE_RANGES); i++)
-        status = try_ranges(&best, t, base * AUTO_FEATURE_RANGES[i], base);
-    double features = best.features;
+        status = try_ranges(best, t, base * AUTO_FEATURE_RANGES[i], base);
+    double features = best->features;
     for (size_t i = 0; status == BROAD_OK && i < COUNT_OF(AUTO_NODE_RANGES); i++)
-        status = try_ranges(&best, t, features, base * AUTO_NODE_RANGES[i]);
+        status = try_ranges(best, t, features, base * AUTO_NODE_RANGES[i]);
+    return status;
+}
+
+/* Rows at equal distances: files are often sorted. */
+static int thin_out(broad_data **out, const broad_data *data, size_t count)
+{
+    size_t *rows = broad__alloc_array(count, sizeof *rows);
+    if (!rows) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) rows[i] = (size_t)((double)i * (double)data->rows / (double)count);
+    int status = broad__table_rows(out, data, rows, count);
+    broad__free(rows);
+    return status;
+}
+
+/* The search on some of the rows, which stand in for all of them meanwhile. */
+static int search_ranges_thinned(range_choice *best, broad_trainer *t, const broad_data *data)
+{
+    broad_data *some = NULL;
+    broad__side all = t->train;
+    memset(&t->train, 0, sizeof t->train);
+    int status = thin_out(&some, data, AUTO_ROWS);
+    if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool);
+    t->train.groups = t->model->group_count;
+    if (status == BROAD_OK) status = broad__side_add_rows(&t->train, (broad__part){some, 0, some->rows}, 0);
+    if (status == BROAD_OK) status = search_ranges(best, t);
+    broad__side_close(&t->train);
+    broad__table_free(some);
+    t->train = all;
+    return status;
+}
+
+static int choose_range(broad_trainer *t, const broad_data *data)
+{
+    range_choice best;
+    if (!t->model->settings.range_auto) return BROAD_OK;
+    int status = data->rows > AUTO_ROWS ? search_ranges_thinned(&best, t, data) : search_ranges(&best, t);
     return status == BROAD_OK ? use_ranges(t, best.features, best.nodes) : status;
 }
 
@@ -496,7 +533,7 @@ int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad
     status = open_model(t, data, options);
     t->wanted = options->enhance_layers;
     if (status == BROAD_OK) report(t, "features", 0);
-    if (status == BROAD_OK) status = choose_range(t);
+    if (status == BROAD_OK) status = choose_range(t, data);
     if (status < 0) broad__trainer_close(NULL, t);
     else *out = t;
     return status;
@@ -579,10 +616,11 @@ int broad__trainer_resume(broad_trainer **out, const broad_model *model, const b
     broad_trainer *t = NULL;
     int status = broad__options_check(run);
     if (status == BROAD_OK && model->seed_map != BROAD__SEED_MAP)
-        status = broad__fail(BROAD_BAD_MODEL,
-                             "the model's nodes were drawn by seed map %zu, and this version has map %d: it can predict with "
-                             "the model, but not grow it",
-                             model->seed_map, (int)BROAD__SEED_MAP);
+        status = broad__fail(
+            BROAD_BAD_MODEL,
+            "the model's nodes were drawn by seed map %zu, and this version has map %d: it can predict with "
+            "the model, but not grow it",
+            model->seed_map, (int)BROAD__SEED_MAP);
     if (status == BROAD_OK) status = start(&t, run);
     if (status < 0) return status;
     status = broad__model_copy(&t->model, model);
