@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 600
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check format tsan coverage bench fuzz install setup clean help
+.PHONY: build demo test check format tsan coverage bench bench-quick paper-tables tables fuzz install setup clean help
 
 build: ## the optimised tool and libraries, in build/release
 	@command -v cmake >/dev/null || { echo "make: cmake is missing; run scripts/setup --runtime first"; exit 1; }
@@ -39,11 +39,23 @@ coverage: ## which lines the test suites run, in build/coverage/coverage.txt
 	@scripts/run_tests -j $(JOBS) coverage
 	@scripts/coverage build/coverage
 
-bench: ## the benchmarks
+bench: ## speed of training, prediction and reading, against numpy; a table and JSON
 	@scripts/setup
 	@cmake --preset bench
 	@cmake --build --preset bench -j $(JOBS)
-	@scripts/run_bench build/bench
+	@scripts/run_bench $(BENCH) build/bench
+
+bench-quick: ## the same on less data, in under a minute
+	@$(MAKE) bench BENCH=--quick
+
+paper-tables: ## the paper's tables 4 to 6, on a table of its own or yours: make paper-tables [DATA=FILE.csv]
+	@$(MAKE) build
+	@scripts/paper_tables all $(DATA)
+
+tables: ## docs/tables.md from a folder of CSV tables: make tables DATA=FOLDER
+	@test -n "$(DATA)" || { echo "make: say where the tables are: make tables DATA=FOLDER"; exit 1; }
+	@$(MAKE) build
+	@scripts/make_tables "$(DATA)"
 
 fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
 	@scripts/setup
@@ -63,4 +75,4 @@ clean: ## remove what was built
 	@rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18

@@ -333,4 +333,7 @@ class Setup(Guard):
 
 
 if __name__ == "__main__":
+    if os.environ.get("BROAD_INSTRUMENTS"):
+        print("nothing here depends on how the library was built: left to the plain build")
+        sys.exit(77)
     unittest.main(argv=sys.argv[:1], verbosity=1)

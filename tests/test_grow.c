@@ -24,10 +24,8 @@ static broad_data *rows_of(size_t first, size_t rows, size_t inputs, size_t clas
     broad_arrays arrays;
     broad_arrays_init(&arrays);
     arrays.rows = rows, arrays.inputs = inputs, arrays.x = x;
-    if (classes)
-        arrays.labels = labels;
-    else
-        arrays.values = values, arrays.outputs = 1;
+    if (classes) arrays.labels = labels;
+    else arrays.values = values, arrays.outputs = 1;
     broad_data *data = NULL;
     assert_ok(broad_data_from_arrays(&data, &arrays));
     free(x), free(values), free(labels);
@@ -146,7 +144,7 @@ static void resumed_equals_never_stopped(void **state)
         }
         bytes a = bytes_of(models[0]), b = bytes_of(models[1]);
         assert_same(a, b);
-        static const char *const origins[] = {"initial", "enhance", "enhance", "features", "features",
+        static const char *const origins[] = {"initial", "enhance", "enhance",  "features", "features",
                                               "data",    "enhance", "features", "enhance",  "enhance"};
         for (size_t j = 0; j < 10; j++) {
             broad_layer layer;
@@ -210,8 +208,7 @@ static void increments_by_the_formulas(void **state)
             for (size_t a = 0; a < layer->width; a++)
                 for (size_t c = 0; c < 2; c++) right[a][c] += k[i][a] * e[i][c];
         for (size_t a = 0; a < layer->width; a++)
-            for (size_t c = 0; c < 2; c++)
-                assert_true(fabs(right[a][c] - 1e-2 * layer->output[a * 2 + c]) < 1e-11);
+            for (size_t c = 0; c < 2; c++) assert_true(fabs(right[a][c] - 1e-2 * layer->output[a * 2 + c]) < 1e-11);
         double square = 0;
         for (size_t i = 0; i < layer->certificate.rows; i++) square += e[i][0] * e[i][0] + e[i][1] * e[i][1];
         assert_true(relative_difference(sqrt(square), layer->certificate.norm_after, 0) < 1e-11);
@@ -228,7 +225,8 @@ static void increments_by_the_formulas(void **state)
 static void new_classes(void **state)
 {
     (void)state;
-    broad_data *old = rows_of(0, 300, 3, 2), *known = rows_of(300, 100, 3, 2), *more = rows_of(0, 200, 3, 4), *all = NULL;
+    broad_data *old = rows_of(0, 300, 3, 2), *known = rows_of(300, 100, 3, 2), *more = rows_of(0, 200, 3, 4),
+               *all = NULL;
     broad_options o = options_of(BROAD_KIND_BSCRLS, BROAD_PRESET_PAPER);
     broad_trainer *t = NULL;
     broad_model *m = NULL;
@@ -461,7 +459,8 @@ static double weights_apart(const broad_model *a, const broad_model *b)
     double worst = 0;
     assert_int_equal(a->layer_count, b->layer_count);
     for (size_t j = 0; j < a->layer_count; j++)
-        worst = fmax(worst, relative_distance(a->layers[j].output, b->layers[j].output, a->layers[j].width * a->outputs));
+        worst =
+            fmax(worst, relative_distance(a->layers[j].output, b->layers[j].output, a->layers[j].width * a->outputs));
     return worst;
 }
 
@@ -540,7 +539,8 @@ static void sums_in_a_file(void **state)
     join_path(path, folder, "m.stats");
     broad_options o = options_of(BROAD_KIND_BSCRLS, BROAD_PRESET_AUTO);
     o.enhance_layers = 3;
-    broad_data *first = rows_of(0, 300, 3, 2), *more = rows_of(0, 100, 3, 3), *other = rows_of(5, 300, 3, 2), *all = NULL;
+    broad_data *first = rows_of(0, 300, 3, 2), *more = rows_of(0, 100, 3, 3), *other = rows_of(5, 300, 3, 2),
+               *all = NULL;
     broad_model *m = NULL, *foreign = NULL;
     broad_stats *stats = NULL, *loaded = NULL;
     assert_ok(broad_fit(&m, first, &o, NULL));
@@ -645,7 +645,8 @@ static void failing_release(void *block, void *context)
     free(block);
 }
 
-static int grow_everything(const broad_data *old, const broad_data *more, const broad_data *check, const broad_options *o)
+static int grow_everything(const broad_data *old, const broad_data *more, const broad_data *check,
+                           const broad_options *o)
 {
     broad_trainer *t = NULL;
     broad_model *m = NULL, *stats_model = NULL;

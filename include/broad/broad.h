@@ -53,7 +53,7 @@ BROAD_API const char *broad_error_message(void);
 BROAD_API const char *broad_status_name(int status); /* "bad_data" */
 BROAD_API const char *broad_status_text(int status); /* "bad data" */
 
-BROAD_API const char *broad_version(void);           /* "0.1.0" */
+BROAD_API const char *broad_version(void); /* "0.1.0" */
 
 /* Memory for everything the library allocates from now on. NULL restores the C library's. Set it before anything else. */
 typedef struct broad_allocator {
@@ -96,20 +96,20 @@ typedef enum broad_missing { BROAD_MISSING_ERROR, BROAD_MISSING_MEAN } broad_mis
 
 /* The run's outcome, stored in the model with the reason in words. */
 typedef enum broad_outcome {
-    BROAD_COMPLETE,      /* all layers asked for are there                            */
-    BROAD_STALLED,       /* no candidate passed the test; the model so far is valid   */
-    BROAD_TARGET_REACHED,/* a stop rule was met                                       */
-    BROAD_STOPPED        /* the progress function asked to stop                       */
+    BROAD_COMPLETE,       /* all layers asked for are there                            */
+    BROAD_STALLED,        /* no candidate passed the test; the model so far is valid   */
+    BROAD_TARGET_REACHED, /* a stop rule was met                                       */
+    BROAD_STOPPED         /* the progress function asked to stop                       */
 } broad_outcome;
 
 /* ---- options --------------------------------------------------------------------------------------------------- */
 
 typedef struct broad_progress {
-    const char *stage;   /* "features", "layers", ...             */
-    size_t done, total;  /* layers so far and asked for           */
-    size_t draws;        /* draws tried for the layer at hand     */
-    double norm;         /* ||E|| so far                          */
-    double first_norm;   /* ||E_0||                               */
+    const char *stage;  /* "features", "layers", ...             */
+    size_t done, total; /* layers so far and asked for           */
+    size_t draws;       /* draws tried for the layer at hand     */
+    double norm;        /* ||E|| so far                          */
+    double first_norm;  /* ||E_0||                               */
 } broad_progress;
 
 /* Called between layers and between draws, always from the thread that called in. Non-zero ends the run early; the
@@ -126,9 +126,9 @@ typedef struct broad_options {
     uint64_t seed;
     size_t threads; /* 0: as many as there are processors */
 
-    size_t feature_groups, feature_nodes;  /* n groups of k nodes     */
-    size_t enhance_nodes, enhance_layers;  /* q nodes in each of m layers */
-    broad_activation activation;           /* of the enhancement nodes */
+    size_t feature_groups, feature_nodes; /* n groups of k nodes     */
+    size_t enhance_nodes, enhance_layers; /* q nodes in each of m layers */
+    broad_activation activation;          /* of the enhancement nodes */
     broad_activation feature_activation;
 
     broad_scale scale;        /* of the inputs, from the training rows  */
@@ -136,7 +136,7 @@ typedef struct broad_options {
 
     int lambda_auto; /* per layer by leave-one-out          */
     double lambda;
-    int range_auto;  /* by leave-one-out over a small grid  */
+    int range_auto; /* by leave-one-out over a small grid  */
     double range;
     broad_range_unit range_unit;
 
@@ -152,13 +152,13 @@ typedef struct broad_options {
     broad_select select;
 
     /* When to stop early, besides the layers asked for; the first rule that is met ends the run. Not part of the model. */
-    double until;          /* ||E|| at most this; with until_relative: this part of the first norm. 0: no such rule */
+    double until; /* ||E|| at most this; with until_relative: this part of the first norm. 0: no such rule */
     int until_relative;
     double until_accuracy; /* of the validation rows if there are any, else of the training rows; 0: no such rule */
     size_t max_layers;     /* layers in all, those of an earlier run included; 0: no such rule */
     size_t max_nodes;      /* nodes in all; 0: no such rule */
     double max_seconds;    /* of this run; 0: no such rule */
-    size_t patience;       /* layers without a better validation error; the model goes back to its best. 0: no such rule */
+    size_t patience; /* layers without a better validation error; the model goes back to its best. 0: no such rule */
 
     const char *positive; /* the class that precision and recall speak of; NULL: the last one. Copied by broad_fit() */
 
@@ -216,14 +216,14 @@ BROAD_API int broad_data_read(broad_data **out, const char *path, const broad_re
 typedef struct broad_arrays {
     size_t size;
     size_t rows, inputs;
-    const double *x;             /* row i, input j at x[i * stride + j]              */
-    size_t stride;               /* 0: inputs                                        */
-    const char *const *labels;   /* text label of each row: classification           */
-    const int64_t *classes;      /* number label of each row: classification         */
-    const double *values;        /* rows x outputs, row by row: regression           */
-    size_t outputs;              /* columns of values                                */
-    const char *const *names;    /* input names, or NULL                             */
-    const char *const *groups;   /* group of each row, or NULL                       */
+    const double *x;           /* row i, input j at x[i * stride + j]              */
+    size_t stride;             /* 0: inputs                                        */
+    const char *const *labels; /* text label of each row: classification           */
+    const int64_t *classes;    /* number label of each row: classification         */
+    const double *values;      /* rows x outputs, row by row: regression           */
+    size_t outputs;            /* columns of values                                */
+    const char *const *names;  /* input names, or NULL                             */
+    const char *const *groups; /* group of each row, or NULL                       */
 } broad_arrays;
 
 BROAD_API void broad_arrays_init(broad_arrays *out);
@@ -232,18 +232,19 @@ BROAD_API int broad_data_from_arrays(broad_data **out, const broad_arrays *array
 BROAD_API void broad_data_free(broad_data *data);
 BROAD_API size_t broad_data_rows(const broad_data *data);
 BROAD_API size_t broad_data_inputs(const broad_data *data);
-BROAD_API size_t broad_data_outputs(const broad_data *data); /* classes, or target columns; 0 without targets */
-BROAD_API broad_task broad_data_task(const broad_data *data); /* BROAD_TASK_AUTO without targets */
+BROAD_API size_t broad_data_outputs(const broad_data *data);     /* classes, or target columns; 0 without targets */
+BROAD_API broad_task broad_data_task(const broad_data *data);    /* BROAD_TASK_AUTO without targets */
 BROAD_API const char *broad_data_format(const broad_data *data); /* "csv", "libsvm", "npy", "idx", "memory" */
-BROAD_API const char *broad_data_input_name(const broad_data *data, size_t input);   /* never NULL, also without a header */
+BROAD_API const char *broad_data_input_name(const broad_data *data,
+                                            size_t input); /* never NULL, also without a header */
 BROAD_API const char *broad_data_output_name(const broad_data *data, size_t output); /* class label or target column */
 BROAD_API const double *broad_data_row(const broad_data *data, size_t row);          /* its inputs */
-BROAD_API size_t broad_data_class(const broad_data *data, size_t row);               /* its class; classification only */
-BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output);/* its target; regression only */
+BROAD_API size_t broad_data_class(const broad_data *data, size_t row); /* its class; classification only */
+BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* its target; regression only */
 
 typedef struct broad_split {
     size_t size;
-    double holdout;  /* fraction of the rows kept apart, > 0 and < 1 */
+    double holdout; /* fraction of the rows kept apart, > 0 and < 1 */
     uint64_t seed;
 } broad_split;
 
@@ -262,7 +263,8 @@ typedef struct broad_seconds {
 } broad_seconds;
 
 /* `seconds` may be NULL. A run that stalls or is stopped is no error: see broad_model_outcome(). */
-BROAD_API int broad_fit(broad_model **out, const broad_data *data, const broad_options *options, broad_seconds *seconds);
+BROAD_API int broad_fit(broad_model **out, const broad_data *data, const broad_options *options,
+                        broad_seconds *seconds);
 BROAD_API void broad_model_free(broad_model *model);
 
 BROAD_API int broad_model_save(const broad_model *model, const char *path, int compact);
@@ -277,11 +279,11 @@ typedef struct broad_layer {
     const char *origin;      /* "initial", "enhance", "features", "data", "forgetful"                         */
     double gamma, mu, bound; /* bound = gamma + mu                                                            */
     double norm_before, norm_after, ratio; /* of E, Frobenius                                                 */
-    double tested;           /* what the test compared with the bound: ratio, its leave-one-out form, or the operator norm */
-    double lambda, range;    /* range: as a multiple of the base range                                        */
-    size_t tries;            /* draws looked at, the kept one included                                        */
-    size_t relaxed;          /* how often gamma was relaxed                                                   */
-    const char *test;        /* "residual", "loo", "operator", "none"                                         */
+    double tested; /* what the test compared with the bound: ratio, its leave-one-out form, or the operator norm */
+    double lambda, range; /* range: as a multiple of the base range                                        */
+    size_t tries;         /* draws looked at, the kept one included                                        */
+    size_t relaxed;       /* how often gamma was relaxed                                                   */
+    const char *test;     /* "residual", "loo", "operator", "none"                                         */
     int passed;
 } broad_layer;
 
@@ -293,14 +295,14 @@ BROAD_API broad_task broad_model_task(const broad_model *model);
 BROAD_API broad_outcome broad_model_outcome(const broad_model *model);
 BROAD_API const char *broad_model_reason(const broad_model *model); /* why it ended so; "" if complete */
 BROAD_API uint64_t broad_model_seed(const broad_model *model);
-BROAD_API size_t broad_model_rows(const broad_model *model);        /* training rows */
+BROAD_API size_t broad_model_rows(const broad_model *model); /* training rows */
 BROAD_API size_t broad_model_inputs(const broad_model *model);
 BROAD_API size_t broad_model_outputs(const broad_model *model);
-BROAD_API size_t broad_model_nodes(const broad_model *model);       /* feature and enhancement nodes */
+BROAD_API size_t broad_model_nodes(const broad_model *model); /* feature and enhancement nodes */
 BROAD_API double broad_model_feature_range(const broad_model *model);
 BROAD_API const char *broad_model_input_name(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_output_name(const broad_model *model, size_t output);
-BROAD_API size_t broad_model_positive(const broad_model *model);    /* class number */
+BROAD_API size_t broad_model_positive(const broad_model *model); /* class number */
 /* Every setting and the certificate as one JSON object, as stored in the file. Free with broad_free(). */
 BROAD_API int broad_model_json(char **out, const broad_model *model);
 
@@ -350,7 +352,8 @@ BROAD_API int broad_trainer_enhance(broad_trainer *trainer, size_t nodes, size_t
 BROAD_API int broad_trainer_features(broad_trainer *trainer, size_t groups, size_t nodes, size_t enhance);
 /* Algorithm 4: further rows, then up to `layers` layers of `nodes` nodes on all rows. Classes after the model's own become
  * further outputs, for which the earlier layers have weights of zero. forgetful: the layers see the new rows alone. */
-BROAD_API int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers, int forgetful);
+BROAD_API int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers,
+                                  int forgetful);
 
 /* The network as it is now; do not free it. Valid until the next call. */
 BROAD_API const broad_model *broad_trainer_model(const broad_trainer *trainer);
@@ -381,9 +384,9 @@ BROAD_API void broad_stats_free(broad_stats *stats);
 
 /* What a run needs before it starts. */
 typedef struct broad_plan {
-    double rows, inputs, outputs, nodes; /* nodes: after the run */
-    double bytes_data, bytes_training;   /* the table, and what training adds to it at its peak */
-    double bytes_available;              /* on this machine now */
+    double rows, inputs, outputs, nodes;             /* nodes: after the run */
+    double bytes_data, bytes_training;               /* the table, and what training adds to it at its peak */
+    double bytes_available;                          /* on this machine now */
     double flops_features, flops_layer, flops_total; /* with the first draw of each layer kept */
     int fits;
 } broad_plan;
@@ -413,11 +416,11 @@ BROAD_API int broad_verify(broad_verdict *out, const broad_model *model, const b
 
 typedef struct broad_machine {
     size_t processors;
-    const char *blas;        /* name and version                   */
-    const char *blas_core;   /* kernels it chose                   */
-    const char *best_core;   /* kernels this processor could run   */
-    double gflops;           /* dgemm, one thread, measured; 0 if not measured */
-    int self_test;           /* 1: BLAS agrees with plain C        */
+    const char *blas;      /* name and version                   */
+    const char *blas_core; /* kernels it chose                   */
+    const char *best_core; /* kernels this processor could run   */
+    double gflops;         /* dgemm, one thread, measured; 0 if not measured */
+    int self_test;         /* 1: BLAS agrees with plain C        */
 } broad_machine;
 
 BROAD_API int broad_machine_inspect(broad_machine *out, int measure);

@@ -58,7 +58,7 @@ struct broad_model {
     /* How it was trained. `settings` has no pointers that matter: positive and progress are NULL. */
     broad_options settings;
     size_t seed_map; /* the map from seed to weights that its nodes were drawn by: rng/philox.h */
-    double range; /* base range in force: settings.range, or what `auto` chose */
+    double range;    /* base range in force: settings.range, or what `auto` chose */
     broad_outcome outcome;
     char *reason; /* "" if complete; never NULL */
     size_t rows;

@@ -19,12 +19,12 @@ struct broad_trainer {
     broad_options run;  /* threads, progress and rules for stopping of this run */
     const broad__device *device;
     broad__pool *pool;
-    int holding;       /* the device is held */
-    broad__side train; /* all training rows, or after forgetful learning the newest alone */
-    broad__side check; /* validation rows; none: check.part_count 0 */
-    size_t first_row;  /* of the training rows in `train` */
-    int partial;       /* older rows are not there: only forgetful learning goes on */
-    int stale;         /* the model was cut back: Z and E are to be made again */
+    int holding;           /* the device is held */
+    broad__side train;     /* all training rows, or after forgetful learning the newest alone */
+    broad__side check;     /* validation rows; none: check.part_count 0 */
+    size_t first_row;      /* of the training rows in `train` */
+    int partial;           /* older rows are not there: only forgetful learning goes on */
+    int stale;             /* the model was cut back: Z and E are to be made again */
     double feature_factor; /* range of the feature nodes in units of the base range */
     broad__search search;
     broad__best best;

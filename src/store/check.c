@@ -95,8 +95,8 @@ static int check_steps(const broad_model *model)
     size_t count = model->settings.range_steps_count;
     for (size_t g = 0; g < model->group_count; g++)
         if (model->groups[g].step >= count)
-            return broad__fail(BROAD_BAD_MODEL, "group %zu: range number %zu of %zu, from 0", g + 1, model->groups[g].step,
-                               count);
+            return broad__fail(BROAD_BAD_MODEL, "group %zu: range number %zu of %zu, from 0", g + 1,
+                               model->groups[g].step, count);
     for (size_t j = 0; j < model->layer_count; j++)
         if (model->layers[j].certificate.step >= count)
             return broad__fail(BROAD_BAD_MODEL, "layer %zu: range number %zu of %zu, from 0", j + 1,

@@ -170,7 +170,8 @@ static int names_write(json_t *object, const char *key, char *const *names, size
 
 static int model_write(json_t *object, const broad_model *model)
 {
-    if (json_object_set_new(object, "seed_map", json_integer((json_int_t)model->seed_map)) != 0) return broad__json_fail_memory();
+    if (json_object_set_new(object, "seed_map", json_integer((json_int_t)model->seed_map)) != 0)
+        return broad__json_fail_memory();
     int status = broad__fields_encode(object, model, model_fields, COUNT_OF(model_fields), "model");
     if (status) return status;
     json_t *settings = child(object, "settings", json_object());

@@ -65,9 +65,10 @@ int broad__json_parse(json_t **out, const void *text, size_t count, const char *
     json_t *pair = json_loadb(wrapped, bytes, JSON_REJECT_DUPLICATES, &error);
 
     int status = BROAD_OK;
-    if (!pair && lacks_memory(&error, wrapped, bytes)) status = broad__json_fail_memory();
+    int short_of_memory =
+        pair ? json_string_length(json_array_get(pair, 0)) != count : lacks_memory(&error, wrapped, bytes);
+    if (short_of_memory) status = broad__json_fail_memory();
     else if (!pair) status = broad__fail(BROAD_BAD_MODEL, "%s is not valid JSON: %s", what, error.text);
-    else if (json_string_length(json_array_get(pair, 0)) != count) status = broad__json_fail_memory();
     else if (json_array_size(pair) != 2)
         status = broad__fail(BROAD_BAD_MODEL, "%s is not valid JSON: it has several values", what);
     else *out = json_incref(json_array_get(pair, 1));

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Every fuzz target for a few seconds, from seeds that are made here: each format of data, a model file in both forms.
+
+Usage: test_fuzz.py PATH_OF_BROAD. Exits with 77 where clang is missing, and in instrumented builds: the targets are
+built anew with sanitizers of their own, so that one run of them is enough. `make fuzz` runs them for longer.
+"""
+import gzip
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
+SOURCE = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).parent.parent))
+BUILD = pathlib.Path(os.environ.get("BROAD_BINARY_DIR", pathlib.Path(BROAD).parent)) / "fuzz-targets"
+SECONDS = 5
+LEAST_RUNS = 300
+TABLE = b"a,x2,g,y\n1,2,u,yes\n3,-4.5e1,v,1\n,7,u,yes\n8,9,w,1\n"
+
+
+def npy(descr, fortran, shape, data):
+    header = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (descr, fortran, shape)
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def data_seeds():
+    """The first byte chooses the reader's options: see fuzz/fuzz_data.c."""
+    files = [
+        TABLE, TABLE.replace(b",", b";"), TABLE.replace(b",", b"\t"), gzip.compress(TABLE, mtime=0),
+        b"1,2\n3,4\n5,6\n", b'"a""b",y\r\n"1\n2",no\r\n3,yes\r\n',
+        b"1 1:0.5 3:2\n-1 2:7\n1 1:1 2:2 3:3\n",
+        npy("<f8", False, (3, 2), struct.pack("<6d", *range(6))),
+        npy("<f4", True, (2, 2), struct.pack("<4f", *range(4))),
+        npy("|u1", False, (4, 2, 2), bytes(range(16))),
+        struct.pack(">HBB3I", 0, 8, 3, 2, 2, 2) + bytes(range(8)),
+        struct.pack(">HBBI", 0, 0x0D, 1, 3) + struct.pack(">3f", 1, 2, 3),
+    ]
+    return [bytes([choice]) + file for file in files for choice in (0, 1, 5, 64, 0x70, 128)]
+
+
+def model_seeds(folder):
+    """The first byte chooses how the rest is taken: see fuzz/fuzz_model.c."""
+    rows = os.path.join(folder, "rows.csv")
+    with open(rows, "wb") as f:
+        f.write(b"a,b,y\n1,2,u\n2,3,v\n4,4,u\n1,5,v\n3,3,u\n2,2,v\n")
+    seeds = []
+    for form in ([], ["--compact"]):
+        path = os.path.join(folder, "model.broad")
+        options = "--kind brls --features 1x2 --enhance 2x2 -q".split() + form
+        subprocess.run([BROAD, "fit", rows, "-o", path, *options], check=True, stdout=subprocess.DEVNULL)
+        with open(path, "rb") as f:
+            content = f.read()
+        seeds += [b"\x00" + content, b"\x01" + content]
+    # The description of the compact model, without the quoting it has inside the header.
+    text = re.search(rb'"model":"((?:[^"\\]|\\.)*)"', content).group(1)
+    return seeds + [b"\x02" + re.sub(rb"\\(.)", rb"\1", text)]
+
+
+@unittest.skipIf(os.environ.get("BROAD_INSTRUMENTS"), "an instrumented build")
+@unittest.skipUnless(shutil.which("clang") and shutil.which("cmake"), "clang and cmake are not both installed")
+class Fuzz(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        for words in (["cmake", "--preset", "fuzz", "-B", BUILD], ["cmake", "--build", BUILD, "-j", "2"]):
+            done = subprocess.run(words, cwd=SOURCE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode:
+                raise RuntimeError(done.stdout[-4000:])
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="broad-fuzz-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+
+    def run_target(self, name, seeds, *options):
+        """What the target printed, after it has come through unharmed."""
+        corpus = tempfile.mkdtemp(dir=self.folder)
+        for i, seed in enumerate(seeds):
+            with open(os.path.join(corpus, "seed%d" % i), "wb") as f:
+                f.write(seed)
+        # An input that breaks something stays in the build folder.
+        words = [BUILD / "fuzz" / name, "-artifact_prefix=%s/crash-%s-" % (BUILD, name), "-timeout=20",
+                 "-rss_limit_mb=2048", "-print_final_stats=1", *options, corpus]
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace")
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+        return done.stdout
+
+    def covered(self, output):
+        return int(re.search(r"INITED cov: (\d+)", output).group(1))
+
+    def check(self, name, seeds):
+        noise = self.run_target(name, [b"\x00noise"], "-runs=1")
+        output = self.run_target(name, seeds, "-max_total_time=%d" % SECONDS, "-seed=1")
+        # The seeds must come further than noise does, or the run proves little.
+        self.assertGreater(self.covered(output), 1.5 * self.covered(noise))
+        runs = int(re.search(r"number_of_executed_units: (\d+)", output).group(1))
+        self.assertGreater(runs, LEAST_RUNS)
+        print("%s: %d inputs, %d places covered" % (name, runs, int(re.findall(r"cov: (\d+)", output)[-1])))
+
+    def test_targets(self):
+        seeds = {"fuzz_data": data_seeds(), "fuzz_model": model_seeds(self.folder)}
+        targets = {path.stem for path in (SOURCE / "fuzz").glob("fuzz_*.c")}
+        self.assertEqual(targets, set(seeds), "a target without seeds")
+        for name, some in seeds.items():
+            with self.subTest(name):
+                self.check(name, some)
+
+
+if __name__ == "__main__":
+    result = unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=1, exit=False).result
+    sys.exit(1 if not result.wasSuccessful() else 77 if result.skipped else 0)
