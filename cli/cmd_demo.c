@@ -77,6 +77,21 @@ static int read_table(demo_run *run)
 
 /* ---- the networks ---- */
 
+/* A chain whose base range is too small for the spirals: BRLS keeps it, BSCRLS finds a better one where the test refuses. */
+static const char *const settings[][2] = {
+    {"preset", "paper"}, {"enhance", "50x40"},     {"activation", "tanh"},    {"scale", "standard"},
+    {"lambda", "0.001"}, {"range-unit", "fan-in"}, {"gamma", "harmonic:0.3"},
+};
+enum { SETTINGS = sizeof settings / sizeof settings[0] };
+
+static int apply_settings(broad_options *options)
+{
+    int status = BROAD_OK;
+    for (size_t i = 0; i < SETTINGS && !status; i++)
+        status = broad_options_set(options, settings[i][0], settings[i][1]);
+    return status;
+}
+
 static int train(demo_run *run, demo_network *network, const char *kind)
 {
     broad_options options = run->options;
@@ -162,10 +177,14 @@ static int print_predictions(const demo_run *run)
 
 static void print_end(const demo_run *run)
 {
-    printf("\nwrote %s, %s and %s\n\nwhat to try next\n", run->table, run->saved, run->picture);
+    printf("\nwrote %s, %s and %s\n\nthe same by hand, and with the settings left to the tool\n", run->table,
+           run->saved, run->picture);
+    printf("  broad fit %s --holdout 0.3", run->table);
+    for (size_t i = 0; i < SETTINGS; i++) printf(" --%s %s", settings[i][0], settings[i][1]);
+    printf("\n  broad fit %s --holdout 0.3\n\nwhat to try next\n", run->table);
     printf("  broad verify %s %s\n", run->saved, run->table);
+    printf("  broad grow %s %s --enhance 50x10\n", run->saved, run->table);
     printf("  broad info %s\n", run->saved);
-    printf("  broad fit %s --holdout 0.3 --preset paper -o %s/paper.broad\n", run->table, run->folder);
     printf("  broad fit YOUR.csv --holdout 0.3\n");
 }
 
@@ -222,6 +241,7 @@ static int prepare(demo_run *run, const cli_arguments *arguments)
     snprintf(run->saved, PATH_BYTES, "%s/spirals.broad", run->folder);
     snprintf(run->picture, PATH_BYTES, "%s/spirals.svg", run->folder);
     int status = cli_training_options(&run->options, arguments);
+    if (!status) status = apply_settings(&run->options);
     if (status) return status;
     if (mkdir(run->folder, 0777) && errno != EEXIST)
         return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot make this folder: %s", run->folder, strerror(errno));
