@@ -149,9 +149,9 @@ static void preset_sizes(broad_options *o, int paper)
 {
     o->feature_groups = paper ? 10 : 20;
     o->feature_nodes = paper ? 10 : 20;
-    o->enhance_nodes = paper ? 100 : 400;
-    o->enhance_layers = paper ? 50 : 10;
-    o->tries = paper ? 10 : 3;
+    o->enhance_nodes = paper ? 100 : 600;
+    o->enhance_layers = paper ? 50 : 8;
+    o->tries = paper ? 10 : 1;
 }
 
 /* The schedule is as tight as it can be while the first draw of a sound range still passes, also on targets that are

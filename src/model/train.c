@@ -31,8 +31,8 @@ static const double NORM_FLOOR = 1e-12;
  * the enhancement nodes. */
 static const double AUTO_FEATURE_RANGES[] = {1.0, 0.1, 0.2, 0.5, 2.0};
 static const double AUTO_NODE_RANGES[] = {0.2, 0.5, 2.0, 5.0};
-/* More rows than these do not change the choice of a range, but its cost. */
-enum { AUTO_ROWS = 4000 };
+/* More rows and nodes than these do not change the choice of a range, but its cost. */
+enum { AUTO_ROWS = 4000, AUTO_NODES = 200 };
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { LAYERS_MAX = 1000000, GROUPS_MAX = 1000000 };
@@ -87,18 +87,18 @@ static int make_groups(broad_model *model)
 
 /* ---- the base range by leave-one-out --------------------------------------------------------------------------- */
 
+/* The leave-one-out norm of a layer 1 with the ranges in force, of so many nodes as suffice to tell ranges apart. */
 static int range_loo(double *out, broad_trainer *t)
 {
     broad__search *s = &t->search;
     const broad_options *o = &t->model->settings;
-    size_t features = t->train.rows.features;
-    int status = broad__reserve(&s->weight, &s->weight_room, features * o->enhance_nodes);
-    if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_room, o->enhance_nodes);
+    size_t features = t->train.rows.features, count = o->enhance_nodes < AUTO_NODES ? o->enhance_nodes : AUTO_NODES;
+    int status = broad__reserve(&s->weight, &s->weight_room, features * count);
+    if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_room, count);
     if (status < 0) return status;
     broad__stream stream = {.seed = o->seed, .purpose = BROAD__FOR_ENHANCEMENT};
-    broad__draw_nodes(s->weight, s->bias, &stream, features, o->enhance_nodes, t->model->range * o->range_steps[0],
-                      o->range_unit);
-    broad__nodes nodes = {features, o->enhance_nodes, s->weight, s->bias, o->activation};
+    broad__draw_nodes(s->weight, s->bias, &stream, features, count, t->model->range * o->range_steps[0], o->range_unit);
+    broad__nodes nodes = {features, count, s->weight, s->bias, o->activation};
     broad__ridge_wish wish = {.lambda_auto = o->lambda_auto, .lambda = o->lambda, .loo = 1};
     status = broad__rows_candidate(&t->train.rows, &nodes, 0, features);
     if (status == BROAD_OK) status = broad__ridge_solve(&s->ridge, &t->train.rows, &wish);
