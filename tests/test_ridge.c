@@ -289,6 +289,12 @@ static void operator_norm_of_known_matrices(void **state)
     assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
     assert_true(fabs(s.ridge.operator_norm - 0.25 / (0.25 + 0.25)) < 1e-14);
     setting_close(&s);
+    /* As many rows as columns: the columns reach everything. */
+    double square[4] = {3, 0, 0, 0.5};
+    setting_open(&s, broad__device_cpu(), 1, square, 2, 2, e, 1);
+    assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
+    assert_true(fabs(s.ridge.operator_norm - 0.25 / (0.25 + 0.25)) < 1e-14);
+    setting_close(&s);
     setting_open(&s, broad__device_cpu(), 1, k, 3, 2, tall_e, 1);
     assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
     assert_true(s.ridge.operator_norm == 1);

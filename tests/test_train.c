@@ -386,6 +386,15 @@ static void operator_test(void **state)
     assert_chain(model);
     assert_verified(model, small);
     broad_model_free(model);
+    /* Exactly as many nodes as rows, of a kind whose smallest singular value is well above rounding. */
+    o.activation = o.feature_activation = BROAD_SINE, o.range = 20;
+    o.feature_groups = 2, o.feature_nodes = 5, o.enhance_nodes = 40, o.enhance_layers = 1;
+    o.lambda = 1e-6;
+    model = fit(small, &o);
+    assert_int_equal(broad_model_layers(model), 1);
+    assert_verified(model, small);
+    broad_model_free(model);
+    o.enhance_layers = 5;
     /* Layer 1 is wide enough, the others are not: refused before the first is made. */
     o.feature_groups = 10, o.feature_nodes = 10, o.enhance_nodes = 20;
     assert_fails(broad_fit(&model, small, &o, NULL), BROAD_USAGE, "20 nodes");

@@ -228,7 +228,7 @@ int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridg
     if (status < 0) return status;
     ridge->system.lambda = ridge->lambda;
     ridge->operator_norm = 1;
-    if (rows->dual && ridge->system.spectral) {
+    if (rows->rows <= rows->width && ridge->system.spectral) {
         double least = ridge->system.values[0] + ridge->lambda;
         ridge->operator_norm = least > 0 ? ridge->lambda / least : 1;
     }
