@@ -369,6 +369,28 @@ static void best_is_the_best_of_its_range(void **state)
     broad_data_free(data);
 }
 
+/* A bound that the first draw misses by one part in a billion: the estimate from the sums lets it through, the residual
+ * itself does not. */
+static void a_near_miss_is_refused(void **state)
+{
+    (void)state;
+    broad_data *data = make_data(400, 3, 2, 8);
+    broad_options o = small_options(BROAD_PRESET_PAPER);
+    o.enhance_layers = 1;
+    broad_model *first = fit(data, &o);
+    double ratio = first->layers[0].certificate.ratio;
+    o.gamma_form = BROAD_GAMMA_CONSTANT;
+    o.gamma[0] = 2 * ratio * (1 - 1e-9) - 1; /* bound of layer 1 = (1 + gamma) / 2 */
+    assert_true(o.gamma[0] > 0);
+    broad_model *other = fit(data, &o);
+    assert_int_equal(broad_model_layers(other), 1);
+    assert_true(other->layers[0].certificate.tries > 1);
+    assert_chain(other);
+    broad_model_free(first);
+    broad_model_free(other);
+    broad_data_free(data);
+}
+
 static void operator_test(void **state)
 {
     (void)state;
@@ -743,6 +765,7 @@ int main(void)
         cmocka_unit_test(unreachable_schedule_stalls),
         cmocka_unit_test(features_are_redrawn),
         cmocka_unit_test(best_is_the_best_of_its_range),
+        cmocka_unit_test(a_near_miss_is_refused),
         cmocka_unit_test(operator_test),
         cmocka_unit_test(the_caller_can_stop),
         cmocka_unit_test(any_changed_weight_is_found),
