@@ -349,6 +349,14 @@ static double norm_after(const broad_model *m, size_t layer)
     return l.norm_after;
 }
 
+/* Longer than a second, once a layer is there. */
+static int slow_down(const broad_progress *progress, void *context)
+{
+    (void)context;
+    if (progress->done) usleep(1100000);
+    return 0;
+}
+
 static void rules_for_stopping(void **state)
 {
     (void)state;
@@ -386,6 +394,13 @@ static void rules_for_stopping(void **state)
     m = fit_with(data, &o, NULL);
     assert_int_equal(broad_model_layers(m), 0);
     assert_true(strstr(broad_model_reason(m), "seconds") != NULL);
+    broad_model_free(m);
+
+    /* The time is up only after the last layer: the run is complete all the same. */
+    o = plain, o.enhance_layers = 1, o.max_seconds = 1, o.progress = slow_down;
+    m = fit_with(data, &o, NULL);
+    assert_int_equal(broad_model_layers(m), 1);
+    assert_int_equal(broad_model_outcome(m), BROAD_COMPLETE);
     broad_model_free(m);
 
     broad_metrics metrics;

@@ -110,6 +110,24 @@ int broad__rows_append(broad__rows *rows, const double *e, size_t count)
     return replace_residual(rows, joined, total, rows->outputs);
 }
 
+int broad__rows_join(broad__rows *rows, const broad__rows *more)
+{
+    return broad__rows_append(rows, more->e, more->rows);
+}
+
+size_t broad__rows_right(const broad__rows *rows, size_t first, const size_t *classes, size_t count)
+{
+    size_t right = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double *e = rows->e + (first + i) * rows->outputs;
+        size_t truth = classes[i], best = 0;
+        for (size_t c = 1; c < rows->outputs; c++)
+            if ((c == truth) - e[c] > (best == truth) - e[best]) best = c;
+        right += best == truth;
+    }
+    return right;
+}
+
 int broad__rows_widen(broad__rows *rows, size_t outputs)
 {
     if (!size_fits(rows->rows, outputs)) return broad__fail_memory(SIZE_MAX);

@@ -46,6 +46,10 @@ int broad__rows_nodes(broad__rows *rows, const broad__nodes *nodes, size_t first
 
 /* Further rows with their residual (count x outputs); rows->z must be set again before the next pass. */
 int broad__rows_append(broad__rows *rows, const double *e, size_t count);
+/* The rows of `more`, after these. */
+int broad__rows_join(broad__rows *rows, const broad__rows *more);
+/* How many of `count` rows from `first` on are given their class: Y - E is largest there, with Y 1 for it and else 0. */
+size_t broad__rows_right(const broad__rows *rows, size_t first, const size_t *classes, size_t count);
 /* Further outputs, zero in every row. */
 int broad__rows_widen(broad__rows *rows, size_t outputs);
 

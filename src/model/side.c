@@ -142,7 +142,7 @@ int broad__side_add_rows(broad__side *side, broad__part part, size_t layers)
     if (old && features) memcpy(z, side->z, old * features * sizeof(double));
     broad__rows fresh = {0};
     status = part_residual(&fresh, z + old * features, side, &part, layers);
-    if (status == BROAD_OK) status = broad__rows_append(&side->rows, fresh.e, part.count);
+    if (status == BROAD_OK) status = broad__rows_join(&side->rows, &fresh);
     broad__rows_close(&fresh);
     if (status < 0) {
         broad__free(z);
@@ -155,15 +155,11 @@ int broad__side_add_rows(broad__side *side, broad__part part, size_t layers)
 
 double broad__side_accuracy(const broad__side *side)
 {
-    size_t outputs = side->model->outputs, right = 0, row = 0;
-    for (size_t i = 0; i < side->part_count; i++)
-        for (size_t k = 0; k < side->parts[i].count; k++, row++) {
-            size_t truth = side->parts[i].data->classes[side->parts[i].first + k], best = 0;
-            const double *e = side->rows.e + row * outputs;
-            /* score = Y - E, and Y is 1 for the true class */
-            for (size_t c = 1; c < outputs; c++)
-                if ((c == truth) - e[c] > (best == truth) - e[best]) best = c;
-            right += best == truth;
-        }
+    size_t right = 0, row = 0;
+    for (size_t i = 0; i < side->part_count; i++) {
+        const broad__part *part = &side->parts[i];
+        right += broad__rows_right(&side->rows, row, part->data->classes + part->first, part->count);
+        row += part->count;
+    }
     return row ? (double)right / (double)row : 0;
 }

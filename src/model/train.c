@@ -254,12 +254,10 @@ static int search_layer(broad_trainer *t, size_t nodes, broad__origin origin, si
     s->watch = watch_draws;
     s->context = t;
     int status = broad__search_run(s);
-    if (status == BROAD_OK && s->kept) {
-        status = append_layer(t, first_group, groups);
-        if (status < 0) t->stale = 1; /* E is past a layer that the model does not have */
-    }
+    if (status == BROAD_OK && s->kept) status = append_layer(t, first_group, groups);
     if (status == BROAD_OK && s->kept && t->check.part_count)
         status = broad__side_follow(&t->check, model->layer_count - 1);
+    if (status < 0) t->stale = 1; /* Z or E may be past what the model has */
     return status;
 }
 
@@ -317,7 +315,6 @@ static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__orig
         if (origin == BROAD__ORIGIN_DATA) origin = BROAD__ORIGIN_ENHANCE;
         if (status == BROAD_OK) over = layer_over(t, i + 1 == layers);
     }
-    /* The last layer may have been the one that met a rule. */
     if (status == BROAD_OK && !over) over = broad__stop_rules(t, 0);
     return status < 0 ? status : over < 0 ? over : BROAD_OK;
 }

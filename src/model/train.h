@@ -55,7 +55,7 @@ int broad__model_check_rows(const broad_model *model, const broad_data *data);
 double *broad__model_targets(const broad_model *model, const broad_data *data, size_t first, size_t count);
 
 /* Rules for stopping, in stop.c. 0: go on; 1: stop, the outcome is set; or a status. next_nodes: what the next layer would
- * add. */
+ * add; 0: none is to follow, and only what the last one has reached counts, not limits on a next. */
 int broad__stop_rules(broad_trainer *trainer, size_t next_nodes);
 int broad__model_outcome(broad_model *model, broad_outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
