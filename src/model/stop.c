@@ -77,11 +77,10 @@ int broad__stop_rules(broad_trainer *t, size_t next_nodes)
     int status = BROAD_OK, impatient = out_of_patience(t);
     if (good_enough(t, &status)) return status < 0 ? status : 1;
     if (impatient) status = stop_patience(t);
-    else if (next_nodes == 0) return 0;
-    else if (o->max_nodes && broad__model_nodes(model) + next_nodes > o->max_nodes)
+    else if (next_nodes && o->max_nodes && broad__model_nodes(model) + next_nodes > o->max_nodes)
         status =
             broad__model_outcome(model, BROAD_TARGET_REACHED, "another layer would go beyond %zu nodes", o->max_nodes);
-    else if (o->max_seconds > 0 && broad__seconds() - t->started >= o->max_seconds)
+    else if (next_nodes && o->max_seconds > 0 && broad__seconds() - t->started >= o->max_seconds)
         status = broad__model_outcome(model, BROAD_TARGET_REACHED, "the time of %.6g seconds is up", o->max_seconds);
     else return 0;
     return status < 0 ? status : 1;
