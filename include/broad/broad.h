@@ -67,7 +67,14 @@ BROAD_API void broad_free(void *block); /* frees what a function here handed out
 
 /* ---- choices --------------------------------------------------------------------------------------------------- */
 
-typedef enum broad_kind { BROAD_KIND_BSCRLS, BROAD_KIND_BRLS } broad_kind;
+/* What the networks have in common and where they differ: src/model/kind.h. */
+typedef enum broad_kind {
+    BROAD_KIND_BSCRLS,
+    BROAD_KIND_BRLS,
+    BROAD_KIND_BLS,
+    BROAD_KIND_SCN,
+    BROAD_KIND_RVFL
+} broad_kind;
 typedef enum broad_preset { BROAD_PRESET_AUTO, BROAD_PRESET_PAPER } broad_preset;
 typedef enum broad_task { BROAD_TASK_AUTO, BROAD_TASK_CLASSIFY, BROAD_TASK_REGRESS } broad_task;
 
@@ -85,8 +92,19 @@ typedef enum broad_supervise {
     BROAD_SUPERVISE_RESIDUAL, /* ||E - KW|| <= (gamma + mu) ||E||                                           */
     BROAD_SUPERVISE_LOO,      /* the same with leave-one-out residuals                                     */
     BROAD_SUPERVISE_OPERATOR, /* the paper's inequality on the residual operator itself                    */
-    BROAD_SUPERVISE_NONE      /* every layer is kept                                                       */
+    BROAD_SUPERVISE_NONE,     /* every layer is kept                                                       */
+    BROAD_SUPERVISE_OUTPUT    /* scn: the squared residual of every output falls to at most gamma + mu     */
 } broad_supervise;
+
+/* Where the output weights come from. */
+typedef enum broad_weights {
+    BROAD_WEIGHTS_CHAIN, /* each layer fitted to the residual of those before it                     */
+    BROAD_WEIGHTS_JOINT, /* one ridge regression over the nodes of all layers                        */
+    BROAD_WEIGHTS_WINDOW /* scn: with each layer those of the last nodes are solved again             */
+} broad_weights;
+
+typedef enum broad_feature_weights { BROAD_FEATURES_RANDOM, BROAD_FEATURES_AUTOENCODER } broad_feature_weights;
+typedef enum broad_loo { BROAD_LOO_AUTO, BROAD_LOO_YES, BROAD_LOO_NO } broad_loo;
 
 typedef enum broad_gamma_form { BROAD_GAMMA_HARMONIC, BROAD_GAMMA_CONSTANT, BROAD_GAMMA_LIST } broad_gamma_form;
 typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select;
@@ -130,6 +148,9 @@ typedef struct broad_options {
     size_t enhance_nodes, enhance_layers; /* q nodes in each of m layers */
     broad_activation activation;          /* of the enhancement nodes */
     broad_activation feature_activation;
+    broad_feature_weights feature_weights;
+    double sparse_lambda; /* of the autoencoder: weight of its l1 term, and steps of ADMM */
+    size_t sparse_steps;
 
     broad_scale scale;        /* of the inputs, from the training rows  */
     broad_scale scale_target; /* of the targets of a regression         */
@@ -150,6 +171,12 @@ typedef struct broad_options {
     double relax;                       /* gamma <- gamma + relax (1 - gamma)         */
     size_t relax_count;                 /* at most so often                           */
     broad_select select;
+
+    broad_weights weights;
+    size_t window; /* nodes that BROAD_WEIGHTS_WINDOW solves again */
+    broad_loo
+        loo; /* the leave-one-out estimate, which probabilities and intervals come from; auto: where it is cheap */
+    const char *class_weight; /* "balanced", or "a:1,b:3"; NULL: every row counts alike. Copied by broad_fit() */
 
     /* When to stop early, besides the layers asked for; the first rule that is met ends the run. Not part of the model. */
     double until; /* ||E|| at most this; with until_relative: this part of the first norm. 0: no such rule */

@@ -15,6 +15,7 @@
 #include "base/choice.h"
 #include "base/status.h"
 #include "broad/broad.h"
+#include "model/kind.h"
 
 _Static_assert(sizeof(broad_kind) == sizeof(int), "choices are read and written as int");
 
@@ -52,12 +53,14 @@ typedef struct option_row {
 static void follow_kind(broad_options *options, const broad_options *previous);
 static void follow_preset(broad_options *options, const broad_options *previous);
 static void follow_activation(broad_options *options, const broad_options *previous);
+static void follow_weights(broad_options *options, const broad_options *previous);
 
 #define FIELD(name) offsetof(broad_options, name)
 
 /* clang-format off */
 static const option_row rows[] = {
-    {{"kind", 0, "KIND", BROAD__KINDS, "bscrls", "network: bscrls tests each layer before it is kept, brls keeps all"},
+    {{"kind", 0, "KIND", BROAD__KINDS, "bscrls",
+      "network: bscrls tests each layer before it is kept, brls keeps all, bls has one layer, scn and rvfl no feature nodes"},
      VALUE_CHOICE, FIELD(kind), 0, 0, 0, NULL, follow_kind},
     {{"preset", 0, "NAME", BROAD__PRESETS, "auto",
       "starting values of all settings: auto chooses by leave-one-out, paper is as published"},
@@ -72,6 +75,15 @@ static const option_row rows[] = {
      VALUE_CHOICE, FIELD(activation), 0, 0, 0, NULL, follow_activation},
     {{"feature-activation", 0, "NAME", BROAD__ACTIVATIONS, NULL, "activation of the feature nodes, where it differs"},
      VALUE_CHOICE, FIELD(feature_activation), 0, 0, 0, NULL, NULL},
+    {{"feature-weights", 0, "HOW", BROAD__FEATURE_WEIGHTS, NULL,
+      "weights of the feature nodes: random, or fitted to the inputs by a sparse autoencoder"},
+     VALUE_CHOICE, FIELD(feature_weights), 0, 0, 0, NULL, NULL},
+    {{"sparse-lambda", 0, "NUMBER", NULL, NULL, "weight of the autoencoder's sparsity"},
+     VALUE_REAL, FIELD(sparse_lambda), 0, 0, LARGEST,
+     "a number >= 0", NULL},
+    {{"sparse-steps", 0, "COUNT", NULL, NULL, "steps of the autoencoder's iteration (ADMM)"},
+     VALUE_SIZE, FIELD(sparse_steps), 0, 1, 100000,
+     "a whole number from 1 to 100000", NULL},
     {{"scale", 0, "NAME", BROAD__SCALES, NULL, "scaling of the inputs, by the training rows"},
      VALUE_CHOICE, FIELD(scale), 0, 0, 0, NULL, NULL},
     {{"scale-target", 0, "NAME", BROAD__SCALES, NULL, "scaling of the targets of a regression"},
@@ -105,6 +117,20 @@ static const option_row rows[] = {
      "a whole number from 0 to 1000", NULL},
     {{"select", 0, "RULE", BROAD__SELECTIONS, NULL, "which draw of a range is kept: the first that passes or the best"},
      VALUE_CHOICE, FIELD(select), 0, 0, 0, NULL, NULL},
+    {{"weights", 0, "HOW", BROAD__WEIGHTS "|sc1|sc2|sc3", NULL,
+      "output weights: of each layer in turn, one ridge over all nodes, or with each layer those of the last nodes; "
+      "sc1, sc2 and sc3 are other words for chain, window and joint"},
+     VALUE_CHOICE, FIELD(weights), 0, 0, 0, NULL, follow_weights},
+    {{"window", 0, "NODES", NULL, NULL, "nodes whose weights are solved again with --weights window"},
+     VALUE_SIZE, FIELD(window), 0, 1, NODES_MAX,
+     "a whole number from 1 to 1000000", NULL},
+    {{"loo", 0, "WHETHER", BROAD__LOOS, NULL,
+      "estimate the error by leave-one-out, which probabilities and intervals need; auto: where it costs little"},
+     VALUE_CHOICE, FIELD(loo), 0, 0, 0, NULL, NULL},
+    {{"class-weight", 0, "WEIGHTS", NULL, NULL,
+      "how much a row of each class counts: balanced, or such as a:1,b:3; alike unless given"},
+     VALUE_TEXT, FIELD(class_weight), 0, 0, 0,
+     "balanced, or weights such as a:1,b:3", NULL},
     {{"until", 0, "NORM|PERCENT%", NULL, "0",
       "stop when ||E|| is at most this, or this part of the first norm; 0: no limit"},
      VALUE_PART, FIELD(until), FIELD(until_relative), 0, LARGEST,
@@ -172,13 +198,46 @@ static void preset_supervision(broad_options *o, int paper)
     o->select = BROAD_SELECT_FIRST;
 }
 
+/* SCN as published: nodes one by one, the best of T draws from the first range in which any keeps the inequality, r closer
+ * and closer to 1. */
+static void preset_scn(broad_options *o, int paper)
+{
+    static const double steps[] = {0.5, 1, 5, 10, 30, 50, 100, 150, 200, 250}, fewer[] = {0.5, 1, 2, 5, 10, 20};
+    o->enhance_nodes = paper ? 1 : 10;
+    o->enhance_layers = paper ? 100 : 50;
+    o->tries = paper ? 100 : 20;
+    o->gamma_form = BROAD_GAMMA_CONSTANT;
+    o->gamma[0] = 0.9;
+    memset(o->range_steps, 0, sizeof o->range_steps);
+    o->range_steps_count = paper ? sizeof steps / sizeof steps[0] : sizeof fewer / sizeof fewer[0];
+    memcpy(o->range_steps, paper ? steps : fewer, o->range_steps_count * sizeof steps[0]);
+    o->range_auto = 0;
+    o->relax = 0.9;
+    o->relax_count = 6;
+    o->select = BROAD_SELECT_BEST;
+}
+
+static void preset_weights(broad_options *o, int paper)
+{
+    const broad__kind *kind = broad__kind_of(o->kind);
+    int joint = o->kind == BROAD_KIND_SCN || !(kind->weights >> BROAD_WEIGHTS_CHAIN & 1);
+    o->weights = joint || !paper ? BROAD_WEIGHTS_JOINT : BROAD_WEIGHTS_CHAIN;
+    o->supervise = kind->test;
+    o->window = 20;
+    o->loo = BROAD_LOO_AUTO;
+}
+
 static void preset_apply(broad_options *o, broad_preset preset)
 {
     int paper = preset == BROAD_PRESET_PAPER;
     preset_sizes(o, paper);
     preset_supervision(o, paper);
+    preset_weights(o, paper);
     o->preset = preset;
     o->activation = o->feature_activation = paper ? BROAD_SIGMOID : BROAD_TANH;
+    o->feature_weights = BROAD_FEATURES_RANDOM;
+    o->sparse_lambda = 1e-3;
+    o->sparse_steps = 50;
     o->scale = paper ? BROAD_SCALE_MINMAX : BROAD_SCALE_STANDARD;
     o->scale_target = paper ? BROAD_SCALE_NONE : BROAD_SCALE_STANDARD;
     o->lambda = 1e-8;
@@ -186,8 +245,7 @@ static void preset_apply(broad_options *o, broad_preset preset)
     o->range = 1;
     o->range_auto = !paper;
     o->range_unit = paper ? BROAD_RANGE_ABSOLUTE : BROAD_RANGE_FAN_IN;
-    o->supervise = paper ? BROAD_SUPERVISE_RESIDUAL : BROAD_SUPERVISE_LOO;
-    if (o->kind == BROAD_KIND_BRLS) o->supervise = BROAD_SUPERVISE_NONE;
+    if (o->kind == BROAD_KIND_SCN) preset_scn(o, paper);
 }
 
 void broad_options_init(broad_options *out)
@@ -220,15 +278,20 @@ static void follow_preset(broad_options *options, const broad_options *previous)
     preset_apply(options, options->preset);
 }
 
+/* Each kind has starting values of its own. */
 static void follow_kind(broad_options *options, const broad_options *previous)
 {
-    if (options->kind == BROAD_KIND_BRLS) {
-        options->supervise = BROAD_SUPERVISE_NONE;
-    } else if (previous->kind == BROAD_KIND_BRLS && options->supervise == BROAD_SUPERVISE_NONE) {
-        broad_options fresh = *options;
-        preset_apply(&fresh, options->preset);
-        options->supervise = fresh.supervise;
-    }
+    (void)previous;
+    preset_apply(options, options->preset);
+}
+
+/* The names of scn's three ways come after those they stand for. */
+static void follow_weights(broad_options *options, const broad_options *previous)
+{
+    static const broad_weights meant[] = {BROAD_WEIGHTS_CHAIN, BROAD_WEIGHTS_WINDOW, BROAD_WEIGHTS_JOINT};
+    (void)previous;
+    int beyond = (int)options->weights - broad__choice_count(BROAD__WEIGHTS);
+    if (beyond >= 0) options->weights = meant[beyond];
 }
 
 static void follow_activation(broad_options *options, const broad_options *previous)

@@ -3,11 +3,14 @@
 #define BROAD_BASE_CHOICE_H
 
 /* A choice list is text such as "sigmoid|tanh|relu": value i of the enum is the i-th word. */
-#define BROAD__KINDS "bscrls|brls"
+#define BROAD__KINDS "bscrls|brls|bls|scn|rvfl"
 #define BROAD__PRESETS "auto|paper"
 #define BROAD__TASKS "auto|classify|regress"
 #define BROAD__ACTIVATIONS "sigmoid|tanh|relu|sine|gaussian|identity"
-#define BROAD__SUPERVISIONS "residual|loo|operator|none"
+#define BROAD__SUPERVISIONS "residual|loo|operator|none|output"
+#define BROAD__WEIGHTS "chain|joint|window"
+#define BROAD__FEATURE_WEIGHTS "random|autoencoder"
+#define BROAD__LOOS "auto|yes|no"
 #define BROAD__GAMMA_FORMS "harmonic|constant|list"
 #define BROAD__SELECTIONS "first|best"
 #define BROAD__RANGE_UNITS "absolute|fan-in"

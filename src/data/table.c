@@ -36,6 +36,8 @@ void broad__table_free(broad_data *table)
     broad__free(table->target_name);
     broad__free(table->groups);
     broad__free(table->group_name);
+    broad__free(table->weights);
+    broad__free(table->weight_name);
     broad__free(table);
 }
 

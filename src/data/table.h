@@ -22,6 +22,8 @@ struct broad_data {
     char *target_name;     /* classification: name of the target column ("target" if unknown) */
     size_t *groups;        /* rows, numbers from 0; NULL without a group column */
     char *group_name;      /* NULL without a group column */
+    double *weights;       /* rows, each above 0: how much a row counts; NULL: all alike */
+    char *weight_name;     /* NULL without such a column */
     broad_missing missing; /* policy it was read with */
     /* How this part was cut from a whole; holdout 0: it is whole. */
     double split_holdout;

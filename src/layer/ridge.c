@@ -215,6 +215,32 @@ static int solve_dual(broad__ridge *ridge, broad__rows *rows)
     return status;
 }
 
+/* ||e_q||^2, then ||e_q - K w_q||^2 as rows->next has it. */
+static void output_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
+{
+    (void)worker;
+    broad__rows *rows = context;
+    size_t c = rows->outputs;
+    for (size_t i = first; i < end; i++)
+        for (size_t q = 0; q < c; q++) {
+            double e = rows->e[i * c + q], next = rows->next[i * c + q];
+            sums[q] += e * e;
+            sums[c + q] += next * next;
+        }
+}
+
+static int worst_output(broad__ridge *ridge, broad__rows *rows)
+{
+    double *sums = NULL;
+    size_t c = rows->outputs;
+    broad__rows_residual(rows, ridge->w);
+    int status = broad__rows_sum(&sums, rows, 2 * c, output_shard, rows);
+    ridge->worst_output = 0;
+    for (size_t q = 0; status == BROAD_OK && q < c; q++)
+        if (sums[q] > 0 && sums[c + q] / sums[q] > ridge->worst_output) ridge->worst_output = sums[c + q] / sums[q];
+    return status;
+}
+
 int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridge_wish *wish)
 {
     size_t p = rows->width, c = rows->outputs, side = rows->dual ? rows->rows : p;
@@ -232,7 +258,8 @@ int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridg
         double least = ridge->system.values[0] + ridge->lambda;
         ridge->operator_norm = least > 0 ? ridge->lambda / least : 1;
     }
-    return rows->dual ? solve_dual(ridge, rows) : solve_primal(ridge, rows);
+    status = rows->dual ? solve_dual(ridge, rows) : solve_primal(ridge, rows);
+    return status == BROAD_OK && wish->outputs ? worst_output(ridge, rows) : status;
 }
 
 /* ---- finishing ------------------------------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@ typedef struct broad__ridge_wish {
     double lambda;     /* otherwise this one             */
     int loo;           /* the leave-one-out norm is wanted  */
     int operator_norm; /* the operator norm is wanted       */
+    int outputs;       /* what is left of each output is wanted */
 } broad__ridge_wish;
 
 typedef struct broad__ridge {
@@ -27,6 +28,8 @@ typedef struct broad__ridge {
     double norm;     /* ||E - KW||, direct; after broad__ridge_finish() */
     double loo;      /* norm of the leave-one-out residuals, if wished */
     double operator_norm;
+    double
+        worst_output; /* largest part of an output's squared norm that is left, if wished: max_q ||e_q - K w_q||^2 / ||e_q||^2 */
 
     broad__system system;
     double *step; /* a correction of w, or the dual solution */

@@ -26,7 +26,8 @@ broad__ridge_wish broad__supervise_wish(const broad_options *options)
     return (broad__ridge_wish){.lambda_auto = options->lambda_auto,
                                .lambda = options->lambda,
                                .loo = options->supervise == BROAD_SUPERVISE_LOO,
-                               .operator_norm = options->supervise == BROAD_SUPERVISE_OPERATOR};
+                               .operator_norm = options->supervise == BROAD_SUPERVISE_OPERATOR,
+                               .outputs = options->supervise == BROAD_SUPERVISE_OUTPUT};
 }
 
 double broad__supervise_value(const broad_options *options, const broad__ridge *ridge, const broad__rows *rows)
@@ -35,6 +36,7 @@ double broad__supervise_value(const broad_options *options, const broad__ridge *
     case BROAD_SUPERVISE_RESIDUAL: return ridge->estimate / rows->norm;
     case BROAD_SUPERVISE_LOO: return ridge->loo / rows->norm;
     case BROAD_SUPERVISE_OPERATOR: return ridge->operator_norm;
+    case BROAD_SUPERVISE_OUTPUT: return ridge->worst_output;
     case BROAD_SUPERVISE_NONE: break;
     }
     return 0.0;

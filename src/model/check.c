@@ -5,6 +5,7 @@
 
 #include "base/choice.h"
 #include "base/status.h"
+#include "model/kind.h"
 
 enum { NODES_MAX = 1000000, STEPS_MAX = UINT16_MAX };
 
@@ -38,6 +39,9 @@ static int check_choices(const broad_options *o)
     if (status == BROAD_OK) status = check_choice("supervise", (int)o->supervise, BROAD__SUPERVISIONS);
     if (status == BROAD_OK) status = check_choice("gamma", (int)o->gamma_form, BROAD__GAMMA_FORMS);
     if (status == BROAD_OK) status = check_choice("select", (int)o->select, BROAD__SELECTIONS);
+    if (status == BROAD_OK) status = check_choice("weights", (int)o->weights, BROAD__WEIGHTS);
+    if (status == BROAD_OK) status = check_choice("loo", (int)o->loo, BROAD__LOOS);
+    if (status == BROAD_OK) status = check_choice("feature-weights", (int)o->feature_weights, BROAD__FEATURE_WEIGHTS);
     return status;
 }
 
@@ -48,6 +52,8 @@ static int check_sizes(const broad_options *o)
     if (status == BROAD_OK) status = check_size("enhance (nodes)", o->enhance_nodes, 1, NODES_MAX);
     if (status == BROAD_OK) status = check_size("enhance (layers)", o->enhance_layers, 1, NODES_MAX);
     if (status == BROAD_OK) status = check_size("tries", o->tries, 1, STEPS_MAX);
+    if (status == BROAD_OK) status = check_size("window", o->window, 1, NODES_MAX);
+    if (status == BROAD_OK) status = check_size("sparse-steps", o->sparse_steps, 1, 100000);
     if (status == BROAD_OK) status = check_size("relax-count", o->relax_count, 0, 1000);
     if (status == BROAD_OK) status = check_size("gamma (values)", o->gamma_count, 1, BROAD_LIST_MAX);
     if (status == BROAD_OK) status = check_size("range-steps (values)", o->range_steps_count, 1, BROAD_LIST_MAX);
@@ -59,6 +65,7 @@ static int check_reals(const broad_options *o)
     int status = check_real("lambda", o->lambda, 0, 1e300, "a number of at least 0");
     if (status == BROAD_OK) status = check_real("range", o->range, 1e-300, 1e100, "a number above 0");
     if (status == BROAD_OK) status = check_real("relax", o->relax, 0, 1, "a number from 0 to 1");
+    if (status == BROAD_OK) status = check_real("sparse-lambda", o->sparse_lambda, 0, 1e100, "a number of at least 0");
     int harmonic = o->gamma_form == BROAD_GAMMA_HARMONIC;
     for (size_t i = 0; status == BROAD_OK && i < o->gamma_count; i++)
         status = check_real("gamma", o->gamma[i], 0, harmonic ? 2 : 1,
@@ -75,7 +82,6 @@ int broad__options_check(const broad_options *options)
     int status = check_choices(options);
     if (status == BROAD_OK) status = check_sizes(options);
     if (status == BROAD_OK) status = check_reals(options);
-    if (status == BROAD_OK && options->kind == BROAD_KIND_BRLS && options->supervise != BROAD_SUPERVISE_NONE)
-        status = broad__fail(BROAD_USAGE, "brls keeps every layer: give it --supervise none, or use --kind bscrls");
+    if (status == BROAD_OK) status = broad__kind_check(options);
     return status;
 }

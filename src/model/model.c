@@ -30,6 +30,7 @@ void broad__layer_clear(broad__layer *layer)
     broad__free(layer->weight);
     broad__free(layer->bias);
     broad__free(layer->output);
+    broad__free(layer->joint);
     *layer = (broad__layer){0};
 }
 
@@ -51,6 +52,10 @@ void broad_model_free(broad_model *model)
     names_free(model->output_names, model->outputs);
     broad__free(model->target_name);
     broad__free(model->group_name);
+    broad__free(model->weight_name);
+    broad__free(model->class_weights);
+    broad__free(model->estimate.calibration);
+    broad__free(model->estimate.residuals);
     broad__free(model->input_shift);
     broad__free(model->input_factor);
     broad__free(model->input_fill);
@@ -116,6 +121,7 @@ static void copy_network(broad_model *to, const broad_model *from, int *failed)
         copy_block(&to->layers[j].weight, layer->weight, layer->inputs * layer->nodes, failed);
         copy_block(&to->layers[j].bias, layer->bias, layer->nodes, failed);
         copy_block(&to->layers[j].output, layer->output, layer->width * from->outputs, failed);
+        copy_block(&to->layers[j].joint, layer->joint, layer->width * from->outputs, failed);
     }
 }
 
@@ -129,6 +135,11 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy_texts(&copy->output_names, model->output_names, model->outputs, &failed);
     copy_text(&copy->target_name, model->target_name, &failed);
     copy_text(&copy->group_name, model->group_name, &failed);
+    copy_text(&copy->weight_name, model->weight_name, &failed);
+    copy_block(&copy->class_weights, model->class_weights, model->outputs, &failed);
+    copy_block(&copy->estimate.calibration, model->estimate.calibration, model->outputs + 1, &failed);
+    copy_block(&copy->estimate.residuals, model->estimate.residuals, model->outputs * model->estimate.residual_count,
+               &failed);
     copy_text(&copy->reason, model->reason, &failed);
     copy_block(&copy->input_shift, model->input_shift, model->inputs, &failed);
     copy_block(&copy->input_factor, model->input_factor, model->inputs, &failed);
@@ -151,6 +162,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
 
 void broad__group_draw(broad__group *group, const broad_model *model, size_t index)
 {
+    if (group->source == BROAD__SOURCE_DIRECT) return;
     broad__stream stream = {.seed = model->settings.seed,
                             .purpose = BROAD__FOR_FEATURES,
                             .layer = (uint32_t)index,

@@ -15,8 +15,17 @@
 #include "broad/broad.h"
 #include "layer/certificate.h"
 
+/* Where a group's weights come from. */
+typedef enum broad__source {
+    BROAD__SOURCE_DRAWN,      /* from the seed */
+    BROAD__SOURCE_DIRECT,     /* none: its nodes are the scaled inputs themselves, weight and bias are NULL */
+    BROAD__SOURCE_AUTOENCODER /* fitted to the training rows: feature/autoencoder.h */
+} broad__source;
+#define BROAD__SOURCES "drawn|direct|autoencoder"
+
 /* One group of feature nodes. */
 typedef struct broad__group {
+    broad__source source;
     size_t nodes;
     size_t step;    /* index into options.range_steps that its range came from */
     double range;   /* that multiple */
@@ -32,8 +41,28 @@ typedef struct broad__layer {
     double *weight;             /* inputs x nodes */
     double *bias;               /* nodes */
     double *output;             /* width x outputs: W_j */
+    double *joint;              /* width x outputs: its part of the joint weights, which then predict; NULL: none */
     broad__certificate certificate;
 } broad__layer;
+
+/* One ridge regression over all nodes, made after a chain: A = [K_1 ... K_m], W = (A'A + lambda I)^-1 A'Y. */
+typedef struct broad__joint_record {
+    int present;
+    double lambda;
+    double norm; /* ||Y - A W|| */
+    char weights[BROAD__HASH_TEXT];
+} broad__joint_record;
+
+/* What leave-one-out says about the network as it stands, in closed form: y_i - r_i / (1 - h_i) is what it would say about
+ * row i without having seen it. Many rows: worked out on some of them. */
+typedef struct broad__estimate {
+    size_t rows;                               /* that it was worked out on; 0: there is none */
+    double accuracy, brier, calibration_error; /* classification */
+    double rmse, mae, r2;                      /* regression */
+    double *calibration;                       /* classification: slope, then a bias for each class; else NULL */
+    size_t residual_count;                     /* regression: of each output */
+    double *residuals; /* outputs x residual_count: sizes of leave-one-out residuals, rising; else NULL */
+} broad__estimate;
 
 /* A run of training rows, in the order they came. */
 typedef struct broad__segment {
@@ -52,6 +81,8 @@ struct broad_model {
     char *group_name; /* NULL: none */
     size_t positive;
     broad_missing missing;
+    char *weight_name;                               /* column of row weights; NULL: none */
+    double *class_weights;                           /* outputs; NULL: every class counts alike */
     double *input_shift, *input_factor, *input_fill; /* inputs each: see data/scale.h */
     double *output_shift, *output_factor;            /* outputs each: value = score / factor + shift */
 
@@ -74,6 +105,8 @@ struct broad_model {
     size_t layer_count;
     broad__layer *layers;
     size_t layer_room; /* layers there is room for; less than layer_count: just these */
+    broad__joint_record joint;
+    broad__estimate estimate;
 };
 
 broad_model *broad__model_new(void); /* NULL: out of memory */

@@ -486,6 +486,7 @@ static int tested_again(finding *out, layer_pass *pass, const double *e_before)
     case BROAD_SUPERVISE_OPERATOR: status = operator_norm(&out->tested, pass->v, pass->layer); break;
     case BROAD_SUPERVISE_RESIDUAL:
     case BROAD_SUPERVISE_NONE: out->tested = out->after / out->before; break;
+    case BROAD_SUPERVISE_OUTPUT: out->tested = NAN; break;
     }
     out->least = out->most = out->tested;
     return status;

@@ -1,0 +1,67 @@
+#include "model/kind.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/choice.h"
+#include "base/status.h"
+
+#define TEST(name) (1u << BROAD_SUPERVISE_##name)
+#define WEIGHTS(name) (1u << BROAD_WEIGHTS_##name)
+
+static const broad__kind kinds[] = {
+    [BROAD_KIND_BSCRLS] = {BROAD__NODES_FEATURES, TEST(RESIDUAL) | TEST(LOO) | TEST(OPERATOR) | TEST(NONE),
+                           WEIGHTS(CHAIN) | WEIGHTS(JOINT), 0, BROAD_SUPERVISE_RESIDUAL},
+    [BROAD_KIND_BRLS] = {BROAD__NODES_FEATURES, TEST(NONE), WEIGHTS(CHAIN) | WEIGHTS(JOINT), 0, BROAD_SUPERVISE_NONE},
+    [BROAD_KIND_BLS] = {BROAD__NODES_FEATURES, TEST(NONE), WEIGHTS(JOINT), 1, BROAD_SUPERVISE_NONE},
+    [BROAD_KIND_SCN] = {BROAD__NODES_HIDDEN, TEST(OUTPUT), WEIGHTS(CHAIN) | WEIGHTS(JOINT) | WEIGHTS(WINDOW), 0,
+                        BROAD_SUPERVISE_OUTPUT},
+    [BROAD_KIND_RVFL] = {BROAD__NODES_LINKED, TEST(NONE), WEIGHTS(JOINT), 1, BROAD_SUPERVISE_NONE},
+};
+
+const broad__kind *broad__kind_of(broad_kind kind) { return &kinds[kind]; }
+
+broad__fitting broad__fitting_of(const broad_options *options)
+{
+    if (kinds[options->kind].at_once) return BROAD__FIT_AT_ONCE;
+    if (options->weights == BROAD_WEIGHTS_WINDOW) return BROAD__FIT_WINDOW;
+    if (options->weights == BROAD_WEIGHTS_CHAIN) return BROAD__FIT_CHAIN;
+    return options->supervise == BROAD_SUPERVISE_LOO || options->kind == BROAD_KIND_SCN ? BROAD__FIT_STEPWISE
+                                                                                        : BROAD__FIT_FINALLY;
+}
+
+/* The words of `choices` whose bits are set. */
+static void list_words(char *out, size_t bytes, const char *choices, unsigned bits)
+{
+    char word[BROAD__CHOICE_BYTES];
+    out[0] = 0;
+    for (int i = 0; i < broad__choice_count(choices); i++) {
+        if (!(bits >> i & 1)) continue;
+        broad__choice_name(word, choices, i);
+        size_t used = strlen(out);
+        snprintf(out + used, bytes - used, "%s%s", used ? " or " : "", word);
+    }
+}
+
+static int check_bit(const broad_options *options, const char *option, int value, const char *choices, unsigned bits)
+{
+    if (bits >> value & 1) return BROAD_OK;
+    char kind[BROAD__CHOICE_BYTES], given[BROAD__CHOICE_BYTES], possible[128];
+    broad__choice_name(kind, BROAD__KINDS, (int)options->kind);
+    broad__choice_name(given, choices, value);
+    list_words(possible, sizeof possible, choices, bits);
+    return broad__fail(BROAD_USAGE, "--kind %s does not go with --%s %s; give it --%s %s, or choose another kind", kind,
+                       option, given, option, possible);
+}
+
+int broad__kind_check(const broad_options *options)
+{
+    const broad__kind *kind = &kinds[options->kind];
+    int status = check_bit(options, "supervise", (int)options->supervise, BROAD__SUPERVISIONS, kind->tests);
+    if (status == BROAD_OK)
+        status = check_bit(options, "weights", (int)options->weights, BROAD__WEIGHTS, kind->weights);
+    if (status == BROAD_OK && options->feature_weights != BROAD_FEATURES_RANDOM && kind->nodes != BROAD__NODES_FEATURES)
+        status = broad__fail(BROAD_USAGE, "this kind has no feature nodes that an autoencoder could make: leave out "
+                                          "--feature-weights, or use --kind bls, brls or bscrls");
+    return status;
+}
