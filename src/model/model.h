@@ -113,7 +113,8 @@ broad_model *broad__model_new(void); /* NULL: out of memory */
 void broad__group_clear(broad__group *group);
 void broad__layer_clear(broad__layer *layer);
 size_t broad__model_feature_nodes(const broad_model *model, size_t groups); /* columns of the first `groups` groups */
-size_t broad__model_nodes(const broad_model *model);                        /* feature and enhancement nodes */
+size_t broad__model_initial_groups(const broad_model *model); /* groups that were there before the first layer */
+size_t broad__model_nodes(const broad_model *model);          /* feature and enhancement nodes */
 int broad__model_copy(broad_model **out, const broad_model *model);
 
 /* Draws the random weights again, exactly: the map is a promise of the format (rng/philox.h). weight and bias must have
