@@ -7,6 +7,7 @@
 #include "base/choice.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "model/estimate.h"
 #include "rng/philox.h"
 #include "store/fields.h"
 
@@ -78,6 +79,7 @@ static const broad__field model_fields[] = {
     {ELSEWHERE("segments")},
     {ELSEWHERE("groups")},
     {ELSEWHERE("layers")},
+    {ELSEWHERE("estimate")},
 };
 
 static const broad__field segment_fields[] = {
@@ -117,6 +119,22 @@ static const broad__field layer_fields[] = {
     {PLAIN("passed", BROAD__FIELD_FLAG, broad__layer, certificate.passed)},
     {PLAIN("solved_again", BROAD__FIELD_FLAG, broad__layer, certificate.solved_again)},
     {PLAIN("output_hash", BROAD__FIELD_HASH, broad__layer, certificate.weights)},
+};
+
+/* The calibration and the residuals are tensors. */
+static const broad__field class_estimate_fields[] = {
+    {COUNT("rows", broad__estimate, rows, 1)},
+    {NUMBER("accuracy", broad__estimate, accuracy, 0, 1)},
+    {NUMBER("brier", broad__estimate, brier, 0, 2)},
+    {NUMBER("calibration_error", broad__estimate, calibration_error, 0, 1)},
+};
+
+static const broad__field value_estimate_fields[] = {
+    {COUNT("rows", broad__estimate, rows, 1)},
+    {NUMBER("rmse", broad__estimate, rmse, NOT_NEGATIVE)},
+    {NUMBER("mae", broad__estimate, mae, NOT_NEGATIVE)},
+    {NUMBER("r2", broad__estimate, r2, -DBL_MAX, 1)},
+    {"residuals", BROAD__FIELD_COUNT, offsetof(broad__estimate, residual_count), 0, NULL, 1, BROAD__RESIDUALS_MOST},
 };
 
 /* An array of structs: what one element is called in messages, its size and its table. */
@@ -168,6 +186,19 @@ static int names_write(json_t *object, const char *key, char *const *names, size
     return list ? BROAD_OK : broad__json_fail_memory();
 }
 
+static int estimate_write(json_t *object, const broad_model *model)
+{
+    const broad__estimate *estimate = &model->estimate;
+    int classify = model->task == BROAD_TASK_CLASSIFY;
+    json_t *fields = child(object, "estimate", estimate->rows ? json_object() : json_null());
+    if (!fields) return broad__json_fail_memory();
+    if (!estimate->rows) return BROAD_OK;
+    return classify ? broad__fields_encode(fields, estimate, class_estimate_fields, COUNT_OF(class_estimate_fields),
+                                           "estimate")
+                    : broad__fields_encode(fields, estimate, value_estimate_fields, COUNT_OF(value_estimate_fields),
+                                           "estimate");
+}
+
 static int model_write(json_t *object, const broad_model *model)
 {
     if (json_object_set_new(object, "seed_map", json_integer((json_int_t)model->seed_map)) != 0)
@@ -182,6 +213,7 @@ static int model_write(json_t *object, const broad_model *model)
     if (!status) status = list_write(object, &segment_list, model->segments, model->segment_count);
     if (!status) status = list_write(object, &group_list, model->groups, model->group_count);
     if (!status) status = list_write(object, &layer_list, model->layers, model->layer_count);
+    if (!status) status = estimate_write(object, model);
     return status;
 }
 
@@ -233,6 +265,17 @@ static int names_read(char ***out, const char *key, const json_t *object, size_t
     return status;
 }
 
+/* Null: the model has none. */
+static int estimate_read(broad_model *out, const json_t *object)
+{
+    const json_t *fields = json_object_get(object, "estimate");
+    if (json_is_null(fields)) return BROAD_OK;
+    return out->task == BROAD_TASK_CLASSIFY ? broad__fields_decode(&out->estimate, fields, class_estimate_fields,
+                                                                   COUNT_OF(class_estimate_fields), "estimate")
+                                            : broad__fields_decode(&out->estimate, fields, value_estimate_fields,
+                                                                   COUNT_OF(value_estimate_fields), "estimate");
+}
+
 static int model_read(broad_model *out, size_t *out_seed_map, const json_t *object)
 {
     int status = broad__fields_decode(out, object, model_fields, COUNT_OF(model_fields), "model");
@@ -248,6 +291,7 @@ static int model_read(broad_model *out, size_t *out_seed_map, const json_t *obje
     if (!status) status = list_read(&out->segments, &out->segment_count, &segment_list, object);
     if (!status) status = list_read(&out->groups, &out->group_count, &group_list, object);
     if (!status) status = list_read(&out->layers, &out->layer_count, &layer_list, object);
+    if (!status) status = estimate_read(out, object);
     out->settings.enhance_layers = out->layer_count;
     return status;
 }

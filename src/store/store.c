@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "model/estimate.h"
 #include "rng/philox.h"
 #include "store/container.h"
 #include "store/describe.h"
@@ -43,11 +44,24 @@ static void add_part(tensor_list *list, const char *owner, size_t index, const c
     snprintf(tensor->name, sizeof tensor->name, "%s.%zu.%s", owner, index + 1, part);
 }
 
+static void add_estimate(tensor_list *list, broad_model *model)
+{
+    broad__estimate *estimate = &model->estimate;
+    if (!estimate->rows) return;
+    if (model->task == BROAD_TASK_CLASSIFY) {
+        add_vector(list, "estimate.calibration", model->outputs + 1, &estimate->calibration);
+        return;
+    }
+    add_vector(list, "estimate.residuals", model->outputs, &estimate->residuals);
+    list->tensors[list->count - 1].dims = 2;
+    list->tensors[list->count - 1].shape[1] = estimate->residual_count;
+}
+
 /* Every tensor in the order of the file. The values point into `model`. */
 static int tensors_list(tensor_list *out, broad_model *model, int stored)
 {
     tensor_list list = {0};
-    list.tensors = broad__alloc_array(5 + 2 * model->group_count + 3 * model->layer_count, sizeof *list.tensors);
+    list.tensors = broad__alloc_array(6 + 2 * model->group_count + 3 * model->layer_count, sizeof *list.tensors);
     if (!list.tensors) return BROAD_NO_MEMORY;
     add_vector(&list, "input.shift", model->inputs, &model->input_shift);
     add_vector(&list, "input.factor", model->inputs, &model->input_factor);
@@ -65,6 +79,7 @@ static int tensors_list(tensor_list *out, broad_model *model, int stored)
         if (stored) add_part(&list, "layer", j, "bias", layer->nodes, 0, &layer->bias);
         add_part(&list, "layer", j, "output", layer->width, model->outputs, &layer->output);
     }
+    add_estimate(&list, model);
     *out = list;
     return BROAD_OK;
 }
@@ -163,6 +178,7 @@ static int encode(void **out, size_t *out_bytes, const broad_model *model, int c
     char *text = NULL;
     int status = broad__describe_check(model);
     if (!status) status = check_factors(model);
+    if (!status) status = broad__estimate_check(model);
     if (!status && compact) status = check_drawn_weights(model);
     if (!status) status = broad__describe(&text, model);
     if (!status) status = tensors_list(&list, &view, !compact);
@@ -214,6 +230,7 @@ static int decode(broad_model *model, const broad__container *container, size_t 
     if (!status) status = tensors_list(&list, model, stored);
     if (!status) status = broad__container_read(container, list.tensors, list.count);
     if (!status) status = check_factors(model);
+    if (!status) status = broad__estimate_check(model);
     if (!status && !stored) status = draw_all(model);
     broad__free(list.tensors);
     return status;
