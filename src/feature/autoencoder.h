@@ -11,7 +11,8 @@
  *   V <- (A'A + I)^-1 (A'T + W - U),   W <- soft threshold of V + U by lambda,   U <- U + V - W
  *
  * The rows enter by A'A and A'T alone. The columns of W are found one by one, and that for the 1 in T would only move each
- * feature by a constant, which the last scaling takes away: it is left out. All scaling is folded into weight and bias: afterwards it is a group like others.
+ * feature by a constant, which the last scaling takes away: it is left out. All scaling is folded into weight and bias:
+ * afterwards it is a group like others.
  */
 #ifndef BROAD_FEATURE_AUTOENCODER_H
 #define BROAD_FEATURE_AUTOENCODER_H
