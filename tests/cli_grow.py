@@ -445,8 +445,8 @@ class Learn(Grown):
 
 
 class Sums(Grown):
-    WORDS = ["--kind", "brls", "--scale", "none", "--lambda", "0.01", "--range", "1", "--features", "3x4", "--enhance",
-             "12x5", "--seed", "4"]
+    WORDS = ["--kind", "brls", "--weights", "chain", "--scale", "none", "--lambda", "0.01", "--range", "1", "--features",
+             "3x4", "--enhance", "12x5", "--seed", "4"]
 
     def scores(self, model, data):
         rows = csv.DictReader(io.StringIO(self.ok("predict", model, data).out))

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "model/kind.h"
 #include "model/model.h"
 
 typedef struct sample_form {
@@ -16,8 +17,21 @@ typedef struct sample_form {
     size_t inputs, outputs;
     size_t groups, group_nodes;
     size_t layers, layer_nodes;
-    size_t late_groups; /* groups that only the last layer brings in */
+    size_t late_groups; /* groups that only the last layer brings in; 0 for scn and rvfl */
+    broad_kind kind;    /* of these two it has one group, the inputs */
+    broad_weights weights;
+    broad_feature_weights features;
+    int class_weights;
 } sample_form;
+
+static inline broad__node_plan sample_plan(broad_kind kind) { return broad__kind_of(kind)->nodes; }
+
+/* Some test that the kind has. */
+static inline broad_supervise sample_test(broad_kind kind, unsigned state)
+{
+    while (!(broad__kind_of(kind)->tests >> state % 5 & 1)) state = (state + 1) % 5;
+    return (broad_supervise)(state % 5);
+}
 
 static inline double sample_uniform(unsigned *state)
 {
@@ -51,10 +65,10 @@ static inline char **sample_names(const char *stem, size_t count)
     return names;
 }
 
-static inline void sample_settings(broad_options *out, unsigned *state)
+static inline void sample_settings(broad_options *out, const sample_form *form, unsigned *state)
 {
     static const double steps[] = {1, 0.5, 2, 0.1};
-    out->kind = *state % 2 ? BROAD_KIND_BRLS : BROAD_KIND_BSCRLS;
+    out->kind = form->kind;
     out->preset = *state % 3 ? BROAD_PRESET_PAPER : BROAD_PRESET_AUTO;
     out->seed = (uint64_t)*state << 33 | *state;
     out->feature_groups = 3;
@@ -69,7 +83,7 @@ static inline void sample_settings(broad_options *out, unsigned *state)
     out->range_auto = *state % 2;
     out->range = 0.1 + sample_uniform(state);
     out->range_unit = (broad_range_unit)(*state % 2);
-    out->supervise = (broad_supervise)(*state % 4);
+    out->supervise = sample_test(form->kind, *state);
     out->gamma_form = (broad_gamma_form)(*state % 3);
     out->gamma_count = 1 + *state % 4;
     for (size_t i = 0; i < out->gamma_count; i++) out->gamma[i] = sample_uniform(state);
@@ -79,6 +93,12 @@ static inline void sample_settings(broad_options *out, unsigned *state)
     out->relax = 0.3;
     out->relax_count = 3;
     out->select = (broad_select)(*state % 2);
+    out->weights = form->weights;
+    out->window = 1 + *state % 30;
+    out->loo = (broad_loo)(*state % 3);
+    out->feature_weights = form->features;
+    out->sparse_lambda = sample_uniform(state);
+    out->sparse_steps = 1 + *state % 50;
 }
 
 static inline void sample_certificate(broad__certificate *out, const broad_model *model, unsigned *state, size_t index)
@@ -103,29 +123,51 @@ static inline void sample_certificate(broad__certificate *out, const broad_model
     sample_hash(out->weights, state);
 }
 
+static inline void sample_group(broad_model *model, const sample_form *form, unsigned *state, size_t index)
+{
+    broad__group *group = &model->groups[index];
+    int direct = sample_plan(form->kind) != BROAD__NODES_FEATURES;
+    group->source = direct                                         ? BROAD__SOURCE_DIRECT
+                    : form->features == BROAD_FEATURES_AUTOENCODER ? BROAD__SOURCE_AUTOENCODER
+                                                                   : BROAD__SOURCE_DRAWN;
+    group->nodes = direct ? form->inputs : form->group_nodes + index % 2;
+    group->step = *state % 4;
+    group->range = model->settings.range_steps[group->step];
+    if (direct) return;
+    group->weight = sample_doubles(state, model->inputs * group->nodes);
+    group->bias = sample_doubles(state, group->nodes);
+    if (group->source == BROAD__SOURCE_DRAWN) broad__group_draw(group, model, index);
+}
+
+static inline void sample_joint(broad_model *model, unsigned *state)
+{
+    if (broad__fitting_of(&model->settings) != BROAD__FIT_FINALLY || !model->layer_count) return;
+    model->joint.present = 1;
+    model->joint.lambda = sample_uniform(state);
+    model->joint.norm = 10 * sample_uniform(state);
+    sample_hash(model->joint.weights, state);
+    for (size_t j = 0; j < model->layer_count; j++)
+        model->layers[j].joint = sample_doubles(state, model->layers[j].width * model->outputs);
+}
+
 static inline void sample_network(broad_model *model, const sample_form *form, unsigned *state)
 {
-    model->group_count = form->groups + form->late_groups;
+    int direct = sample_plan(form->kind) != BROAD__NODES_FEATURES;
+    size_t first_groups = direct ? 1 : form->groups;
+    model->group_count = first_groups + (direct ? 0 : form->late_groups);
     model->groups = broad__alloc_array(model->group_count, sizeof *model->groups);
-    for (size_t i = 0; i < model->group_count; i++) {
-        broad__group *group = &model->groups[i];
-        group->nodes = form->group_nodes + i % 2;
-        group->step = *state % 4;
-        group->range = model->settings.range_steps[group->step];
-        group->weight = broad__alloc_doubles(model->inputs, group->nodes);
-        group->bias = broad__alloc_doubles(group->nodes, 1);
-        broad__group_draw(group, model, i);
-    }
+    for (size_t i = 0; i < model->group_count; i++) sample_group(model, form, state, i);
     model->layer_count = form->layers;
     model->layers = broad__alloc_array(model->layer_count, sizeof *model->layers);
     for (size_t j = 0; j < model->layer_count; j++) {
         broad__layer *layer = &model->layers[j];
         int last = j > 0 && j + 1 == model->layer_count;
         sample_certificate(&layer->certificate, model, state, j);
-        layer->inputs = broad__model_feature_nodes(model, last ? model->group_count : form->groups);
+        layer->inputs = broad__model_feature_nodes(model, last ? model->group_count : first_groups);
         layer->nodes = form->layer_nodes + j % 2;
-        layer->first_group = last && form->late_groups ? form->groups : 0;
-        layer->groups = j == 0 ? form->groups : last ? form->late_groups : 0;
+        layer->first_group = last && form->late_groups ? first_groups : 0;
+        layer->groups = j == 0 ? first_groups : last ? form->late_groups : 0;
+        if (sample_plan(form->kind) == BROAD__NODES_HIDDEN) layer->groups = 0;
         layer->width = layer->nodes;
         for (size_t g = 0; g < layer->groups; g++) layer->width += model->groups[layer->first_group + g].nodes;
         layer->weight = broad__alloc_doubles(layer->inputs, layer->nodes);
@@ -133,6 +175,7 @@ static inline void sample_network(broad_model *model, const sample_form *form, u
         layer->output = sample_doubles(state, layer->width * model->outputs);
         broad__layer_draw(layer, model, j);
     }
+    sample_joint(model, state);
 }
 
 static inline broad_model *sample_model(const sample_form *form)
@@ -155,7 +198,11 @@ static inline broad_model *sample_model(const sample_form *form)
     model->input_fill = sample_doubles(&state, form->inputs);
     model->output_shift = sample_doubles(&state, form->outputs);
     model->output_factor = sample_doubles(&state, form->outputs);
-    sample_settings(&model->settings, &state);
+    if (form->class_weights) {
+        model->class_weights = sample_doubles(&state, form->outputs);
+        for (size_t i = 0; i < form->outputs; i++) model->class_weights[i] = 0.5 + 0.1 * (double)i;
+    }
+    sample_settings(&model->settings, form, &state);
     model->range = 0.1 + sample_uniform(&state);
     model->outcome = (broad_outcome)(form->seed % 4);
     broad__free(model->reason);

@@ -1,6 +1,8 @@
 /* Growing: increments against training at once, against retraining, and against their own certificate. */
 #include "problem.h"
 
+#include "base/memory.h"
+#include "data/table.h"
 #include "model/model.h"
 
 /* ---- data ------------------------------------------------------------------------------------------------------ */
@@ -547,6 +549,36 @@ static void sums_do_not_drift(void **state)
     broad_data_free(first), broad_data_free(all);
 }
 
+/* What sums over plain rows cannot serve. */
+static void sums_refused(void **state)
+{
+    (void)state;
+    broad_options o = options_of(BROAD_KIND_BRLS, BROAD_PRESET_PAPER);
+    broad_data *rows = rows_of(0, 60, 3, 2), *more = rows_of(60, 20, 3, 2);
+    broad_model *m = NULL;
+    broad_stats *stats = NULL, *never = NULL;
+    assert_ok(broad_fit(&m, rows, &o, NULL));
+    assert_ok(broad_stats_new(&stats, m, rows, 1));
+    m->settings.weights = BROAD_WEIGHTS_JOINT;
+    assert_fails(broad_stats_new(&never, m, rows, 1), BROAD_USAGE, "chain weights alone");
+    assert_fails(broad_stats_learn(stats, m, more, 1), BROAD_USAGE, "chain weights alone");
+    m->settings.weights = BROAD_WEIGHTS_CHAIN;
+    m->settings.kind = BROAD_KIND_SCN;
+    assert_fails(broad_stats_new(&never, m, rows, 1), BROAD_USAGE, "serve bscrls and brls");
+    m->settings.kind = BROAD_KIND_BRLS;
+    m->class_weights = broad__alloc_doubles(2, 1);
+    m->class_weights[0] = m->class_weights[1] = 1;
+    assert_fails(broad_stats_new(&never, m, rows, 1), BROAD_USAGE, "rows or classes that have weights");
+    broad__free(m->class_weights);
+    m->class_weights = NULL;
+    more->weights = broad__alloc_doubles(20, 1);
+    assert_fails(broad_stats_learn(stats, m, more, 1), BROAD_USAGE, "rows or classes that have weights");
+    assert_null(never);
+    broad_stats_free(stats);
+    broad_model_free(m);
+    broad_data_free(rows), broad_data_free(more);
+}
+
 static void sums_in_a_file(void **state)
 {
     (void)state;
@@ -554,6 +586,7 @@ static void sums_in_a_file(void **state)
     temporary_folder(folder);
     join_path(path, folder, "m.stats");
     broad_options o = options_of(BROAD_KIND_BSCRLS, BROAD_PRESET_AUTO);
+    o.weights = BROAD_WEIGHTS_CHAIN;
     o.enhance_layers = 3;
     broad_data *first = rows_of(0, 300, 3, 2), *more = rows_of(0, 100, 3, 3), *other = rows_of(5, 300, 3, 2),
                *all = NULL;
@@ -724,6 +757,7 @@ int main(void)
         cmocka_unit_test(patience_goes_back_to_the_best),
         cmocka_unit_test(sums_equal_retraining),
         cmocka_unit_test(sums_do_not_drift),
+        cmocka_unit_test(sums_refused),
         cmocka_unit_test(sums_in_a_file),
         cmocka_unit_test(plan_against_the_allocator),
         cmocka_unit_test(every_allocation_failed_in_turn),

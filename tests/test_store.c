@@ -37,17 +37,65 @@ static const sample_form small_form = {.seed = 1,
                                        .layers = 2,
                                        .layer_nodes = 2};
 
+/* What the small model is not: every other kind of nodes and of weights. */
+static const sample_form finally_form = {.seed = 2,
+                                         .task = BROAD_TASK_CLASSIFY,
+                                         .inputs = 2,
+                                         .outputs = 2,
+                                         .groups = 1,
+                                         .group_nodes = 2,
+                                         .layers = 2,
+                                         .layer_nodes = 1,
+                                         .kind = BROAD_KIND_BRLS,
+                                         .weights = BROAD_WEIGHTS_JOINT,
+                                         .class_weights = 1};
+static const sample_form fitted_form = {.seed = 3,
+                                        .task = BROAD_TASK_CLASSIFY,
+                                        .inputs = 2,
+                                        .outputs = 2,
+                                        .groups = 2,
+                                        .group_nodes = 1,
+                                        .layers = 1,
+                                        .layer_nodes = 2,
+                                        .kind = BROAD_KIND_BLS,
+                                        .weights = BROAD_WEIGHTS_JOINT,
+                                        .features = BROAD_FEATURES_AUTOENCODER};
+static const sample_form linked_form = {.seed = 4,
+                                        .task = BROAD_TASK_REGRESS,
+                                        .inputs = 3,
+                                        .outputs = 1,
+                                        .layers = 2,
+                                        .layer_nodes = 2,
+                                        .kind = BROAD_KIND_RVFL,
+                                        .weights = BROAD_WEIGHTS_JOINT};
+static const sample_form hidden_form = {.seed = 5,
+                                        .task = BROAD_TASK_REGRESS,
+                                        .inputs = 2,
+                                        .outputs = 1,
+                                        .layers = 2,
+                                        .layer_nodes = 1,
+                                        .kind = BROAD_KIND_SCN,
+                                        .weights = BROAD_WEIGHTS_WINDOW};
+
 static sample_form random_form(unsigned seed)
 {
-    return (sample_form){.seed = seed,
-                         .task = seed % 2 ? BROAD_TASK_CLASSIFY : BROAD_TASK_REGRESS,
-                         .inputs = 1 + seed % 7,
-                         .outputs = seed % 2 ? 2 + seed % 5 : 1 + seed % 3,
-                         .groups = 1 + seed % 4,
-                         .group_nodes = 1 + seed % 6,
-                         .layers = seed % 6,
-                         .layer_nodes = 1 + seed % 9,
-                         .late_groups = seed % 6 > 1 && seed % 3 == 0 ? 2 : 0};
+    sample_form form = {.seed = seed,
+                        .task = seed % 2 ? BROAD_TASK_CLASSIFY : BROAD_TASK_REGRESS,
+                        .inputs = 1 + seed % 7,
+                        .outputs = seed % 2 ? 2 + seed % 5 : 1 + seed % 3,
+                        .groups = 1 + seed % 4,
+                        .group_nodes = 1 + seed % 6,
+                        .layers = seed % 6,
+                        .layer_nodes = 1 + seed % 9,
+                        .late_groups = seed % 6 > 1 && seed % 3 == 0 ? 2 : 0,
+                        .kind = (broad_kind)(seed / 2 % 5),
+                        .weights = (broad_weights)(seed / 10 % 3)};
+    const broad__kind *kind = broad__kind_of(form.kind);
+    if (kind->nodes != BROAD__NODES_FEATURES) form.late_groups = 0;
+    else form.features = seed % 4 == 3 ? BROAD_FEATURES_AUTOENCODER : BROAD_FEATURES_RANDOM;
+    while (!(kind->weights >> form.weights & 1)) form.weights = (form.weights + 1) % 3;
+    form.class_weights = form.task == BROAD_TASK_CLASSIFY && seed % 3 == 0;
+    return form;
 }
 
 /* ---- equality, field by field ---------------------------------------------------------------------------------- */
@@ -58,6 +106,13 @@ static sample_form random_form(unsigned seed)
 static void same_doubles(const double *a, const double *b, size_t count)
 {
     assert_memory_equal(a, b, count * sizeof *a);
+}
+
+/* Both or none. */
+static void same_block(const double *a, const double *b, size_t count)
+{
+    assert_true((a == NULL) == (b == NULL));
+    if (a) same_doubles(a, b, count);
 }
 
 static void same_text(const char *a, const char *b)
@@ -94,6 +149,12 @@ static void same_settings(const broad_options *a, const broad_options *b)
     SAME_NUMBER(relax);
     SAME_WHOLE(relax_count);
     SAME_WHOLE(select);
+    SAME_WHOLE(weights);
+    SAME_WHOLE(window);
+    SAME_WHOLE(loo);
+    SAME_WHOLE(feature_weights);
+    SAME_NUMBER(sparse_lambda);
+    SAME_WHOLE(sparse_steps);
 }
 
 static void same_certificate(const broad__certificate *a, const broad__certificate *b)
@@ -131,6 +192,7 @@ static void same_layers(const broad_model *left, const broad_model *right)
         same_doubles(a->weight, b->weight, a->inputs * a->nodes);
         same_doubles(a->bias, b->bias, a->nodes);
         same_doubles(a->output, b->output, a->width * left->outputs);
+        same_block(a->joint, b->joint, a->width * left->outputs);
         same_certificate(&a->certificate, &b->certificate);
     }
 }
@@ -140,11 +202,12 @@ static void same_groups(const broad_model *left, const broad_model *right)
     assert_int_equal(left->group_count, right->group_count);
     for (size_t i = 0; i < left->group_count; i++) {
         const broad__group *a = &left->groups[i], *b = &right->groups[i];
+        SAME_WHOLE(source);
         SAME_WHOLE(nodes);
         SAME_WHOLE(step);
         SAME_NUMBER(range);
-        same_doubles(a->weight, b->weight, left->inputs * a->nodes);
-        same_doubles(a->bias, b->bias, a->nodes);
+        same_block(a->weight, b->weight, left->inputs * a->nodes);
+        same_block(a->bias, b->bias, a->nodes);
     }
 }
 
@@ -177,6 +240,11 @@ static void same_model(const broad_model *a, const broad_model *b)
     same_doubles(a->input_fill, b->input_fill, a->inputs);
     same_doubles(a->output_shift, b->output_shift, a->outputs);
     same_doubles(a->output_factor, b->output_factor, a->outputs);
+    same_block(a->class_weights, b->class_weights, a->outputs);
+    SAME_WHOLE(joint.present);
+    SAME_NUMBER(joint.lambda);
+    SAME_NUMBER(joint.norm);
+    assert_string_equal(a->joint.weights, b->joint.weights);
     same_settings(&a->settings, &b->settings);
     same_groups(a, b);
     same_layers(a, b);
@@ -204,7 +272,7 @@ static void check_round_trip(const broad_model *model, int compact)
 static void test_round_trip(void **state)
 {
     (void)state;
-    for (unsigned seed = 0; seed < 60; seed++) {
+    for (unsigned seed = 0; seed < 120; seed++) {
         sample_form form = random_form(seed);
         broad_model *model = sample_model(&form);
         check_round_trip(model, 0);
@@ -380,6 +448,34 @@ static void test_container(void **state)
     broad_model_free(model);
 }
 
+static size_t count_tensors(const sample_form *form, int compact, const char *present, const char *absent)
+{
+    broad_model *model = sample_model(form);
+    void *bytes = NULL;
+    size_t count = 0, data = 0;
+    assert_ok(broad_model_to_memory(&bytes, &count, model, compact));
+    json_t *header = walk_container(bytes, count, &data);
+    assert_non_null(json_object_get(header, present));
+    assert_null(json_object_get(header, absent));
+    size_t tensors = json_object_size(header) - 1;
+    json_decref(header);
+    broad_free(bytes);
+    broad_model_free(model);
+    return tensors;
+}
+
+/* Which tensors a file has follows from its kind: fitted weights are always there, the inputs themselves have none. */
+static void test_tensors_of_kinds(void **state)
+{
+    (void)state;
+    assert_int_equal(count_tensors(&finally_form, 0, "layer.2.joint", "layer.3.joint"), 6 + 2 + 2 * 4);
+    assert_int_equal(count_tensors(&finally_form, 1, "class.weight", "feature.1.weight"), 6 + 2 * 2);
+    assert_int_equal(count_tensors(&fitted_form, 0, "feature.2.bias", "class.weight"), 5 + 4 + 3);
+    assert_int_equal(count_tensors(&fitted_form, 1, "feature.2.bias", "layer.1.weight"), 5 + 4 + 1);
+    assert_int_equal(count_tensors(&linked_form, 0, "layer.1.weight", "feature.1.weight"), 5 + 2 * 3);
+    assert_int_equal(count_tensors(&hidden_form, 1, "layer.2.output", "layer.2.joint"), 5 + 2);
+}
+
 static void test_list_tensors(void **state)
 {
     (void)state;
@@ -411,9 +507,9 @@ static void refuse(const void *bytes, size_t count, const char *what, size_t pla
     fail_msg("%s %zu: status %d, %s", what, place, status, broad_error_message());
 }
 
-static void check_damage(int compact)
+static void check_damage(const sample_form *form, int compact)
 {
-    broad_model *model = sample_model(&small_form);
+    broad_model *model = sample_model(form);
     void *made = NULL;
     size_t count = 0;
     assert_ok(broad_model_to_memory(&made, &count, model, compact));
@@ -443,8 +539,9 @@ static void check_damage(int compact)
 static void test_damage(void **state)
 {
     (void)state;
-    check_damage(0);
-    check_damage(1);
+    check_damage(&small_form, 0);
+    check_damage(&small_form, 1);
+    check_damage(&finally_form, 1);
 }
 
 /* ---- made-up models, with good checksums ----------------------------------------------------------------------- */
@@ -679,6 +776,113 @@ static const bad_row bad_rows[] = {
     {"layer.2.output", NULL, "damaged or cut short: 520 bytes of weights where 448 were expected"},
 };
 
+/* What does not go with the kind; in the description, two edits where one alone would show elsewhere. */
+typedef struct bad_kind {
+    const sample_form *form;
+    bad_row row;
+    const char *path, *value;
+} bad_kind;
+
+static const bad_kind bad_kinds[] = {
+    {&small_form, {"settings/kind", "\"bls\"", "settings: --kind bls does not go with --supervise"}, NULL, NULL},
+    {&small_form,
+     {"settings/weights", "\"window\"", "settings: --kind bscrls does not go with --weights window"},
+     NULL,
+     NULL},
+    {&small_form,
+     {"settings/supervise", "\"output\"", "settings: --kind bscrls does not go with --supervise output"},
+     NULL,
+     NULL},
+    {&small_form,
+     {"settings/weights", "\"all\"", "settings: weights is 'all', which is none of chain|joint|window"},
+     NULL,
+     NULL},
+    {&small_form, {"settings/window", "0", "settings: window is 0"}, NULL, NULL},
+    {&small_form, {"settings/loo", "\"maybe\"", "settings: loo is 'maybe'"}, NULL, NULL},
+    {&small_form, {"settings/sparse_lambda", "-1", "settings: sparse_lambda is -1"}, NULL, NULL},
+    {&small_form, {"settings/sparse_steps", "0", "settings: sparse_steps is 0"}, NULL, NULL},
+    {&small_form,
+     {"settings/feature_weights", "\"autoencoder\"", "group 1: it is drawn where the settings make it autoencoder"},
+     NULL,
+     NULL},
+    {&small_form,
+     {"groups/1/source", "\"autoencoder\"", "group 2: it is autoencoder where the settings make it drawn"},
+     NULL,
+     NULL},
+    {&small_form,
+     {"groups/0/source", "\"direct\"", "group 1: it is direct where the settings make it drawn"},
+     NULL,
+     NULL},
+    {&small_form,
+     {"groups/0/source", "\"bought\"", "group 1: source is 'bought', which is none of drawn|direct|autoencoder"},
+     NULL,
+     NULL},
+    {&small_form, {"layers/1/test", "\"output\"", "layer 2: its kind has no test 'output'"}, NULL, NULL},
+    {&small_form, {"class_weights", "true", "tensor class.weight is missing"}, NULL, NULL},
+    {&small_form, {"class_weights", "1", "model: class_weights is not true or false"}, NULL, NULL},
+    {&small_form,
+     {"joint", "{\"lambda\":1,\"norm\":1,\"output_hash\":\"0123456789abcdef0123456789abcdef\"}",
+      "joint: weights of all layers together do not go with these settings"},
+     NULL,
+     NULL},
+    {&finally_form, {"joint", "null", "tensor layer.1.joint: stands where layer.2.weight was expected"}, NULL, NULL},
+    {&finally_form, {"joint", "7", "joint is not a JSON object"}, NULL, NULL},
+    {&finally_form, {"joint/lambda", "-1", "joint: lambda is -1 where a number from 0 up was expected"}, NULL, NULL},
+    {&finally_form, {"joint/norm", NULL, "joint: norm is missing"}, NULL, NULL},
+    {&finally_form, {"joint/output_hash", "\"x\"", "joint: output_hash is not a hash"}, NULL, NULL},
+    {&finally_form, {"joint/present", "true", "joint: there is no field 'present'"}, NULL, NULL},
+    {&finally_form,
+     {"settings/weights", "\"chain\"", "joint: weights of all layers together do not go with"},
+     NULL,
+     NULL},
+    {&finally_form,
+     {"settings/supervise", "\"loo\"", "joint: weights of all layers together do not go with"},
+     "settings/kind",
+     "\"bscrls\""},
+    {&finally_form, {"layers", "[]", "joint: weights of all layers together where there is no layer"}, NULL, NULL},
+    {&finally_form,
+     {"class_weights", "false", "tensor class.weight: stands where feature.1.weight was expected"},
+     NULL,
+     NULL},
+    {&finally_form, {"task", "\"regress\"", "model: a regression has no class weights"}, "positive", "0"},
+    {&finally_form,
+     {"settings/kind", "\"rvfl\"", "group 1: it is drawn where the settings make it direct"},
+     NULL,
+     NULL},
+    {&fitted_form,
+     {"groups/0/source", "\"drawn\"", "group 1: it is drawn where the settings make it autoencoder"},
+     NULL,
+     NULL},
+    {&linked_form, {"groups/0/nodes", "4", "group 1: 4 nodes that are the 3 inputs themselves"}, "layers", "[]"},
+    {&linked_form, {"groups", "[]", "0 groups where this kind has one, the inputs"}, "layers", "[]"},
+    {&linked_form,
+     {"groups",
+      "[{\"source\":\"direct\",\"nodes\":3,\"step\":0,\"range\":1},"
+      "{\"source\":\"direct\",\"nodes\":3,\"step\":0,\"range\":1}]",
+      "2 groups where this kind has one, the inputs"},
+     NULL,
+     NULL},
+    {&linked_form,
+     {"layers/0/groups", "0", "layer 1: the inputs are columns of the first layer, and of no other"},
+     "layers/0/width",
+     "2"},
+    {&linked_form, {"settings/kind", "\"scn\"", "settings: --kind scn does not go with --supervise none"}, NULL, NULL},
+    {&linked_form,
+     {"settings/feature_weights", "\"autoencoder\"", "settings: this kind has no feature nodes"},
+     NULL,
+     NULL},
+    {&linked_form, {"layers/0/test", "\"residual\"", "layer 1: its kind has no test 'residual'"}, NULL, NULL},
+    {&hidden_form,
+     {"layers/0/groups", "1", "layer 1: its kind has hidden nodes alone, and here are groups"},
+     "layers/0/width",
+     "3"},
+    {&hidden_form, {"layers/1/inputs", "1", "layer 2: it reads 1 feature nodes"}, NULL, NULL},
+    {&hidden_form,
+     {"groups/0/source", "\"drawn\"", "group 1: it is drawn where the settings make it direct"},
+     NULL,
+     NULL},
+};
+
 static void check_bad_row(const bad_row *row, int compact)
 {
     char what[200];
@@ -699,6 +903,26 @@ static void test_bad_fields(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) check_bad_row(&bad_rows[i], 0);
+}
+
+static void test_bad_kinds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof bad_kinds / sizeof bad_kinds[0]; i++) {
+        const bad_kind *bad = &bad_kinds[i];
+        char what[200];
+        size_t count = 0;
+        parts p = take_apart(bad->form, 0);
+        snprintf(what, sizeof what, "%zu: %s = %s", i, bad->row.path, bad->row.value ? bad->row.value : "nothing");
+        edit(p.model, bad->row.path, bad->row.value);
+        if (bad->path) edit(p.model, bad->path, bad->value);
+        char *text = header_text(&p);
+        unsigned char *bytes = put_together(&count, text, p.data, p.data_bytes);
+        expect_refusal(bytes, count, what, bad->row.message);
+        free(bytes);
+        free(text);
+        drop_parts(&p);
+    }
 }
 
 /* Without an edit the parts make a good model again: otherwise the refusals above would mean nothing. */
@@ -814,7 +1038,8 @@ static void test_bad_order(void **state)
     drop_parts(&p);
 }
 
-/* Where output.factor and layer.1.output lie: 3 tensors of 2 values and one of 3 come before the first. */
+/* Where output.factor lies: 3 tensors of 2 values and one of 3 come before it. In the other model, one of 2 does, and then
+ * class.weight; layer.1.joint comes after 6 + 3 + 6 numbers more. */
 static void test_bad_values(void **state)
 {
     (void)state;
@@ -822,17 +1047,21 @@ static void test_bad_values(void **state)
         size_t index;
         double value;
         const char *message;
+        const sample_form *form;
     } rows[] = {
-        {0, NAN, "tensor input.shift: value 1 is not finite"},
-        {3, INFINITY, "tensor input.factor: value 2 is not finite"},
-        {5, -INFINITY, "tensor input.fill: value 2 is not finite"},
-        {9, 0, "tensor output.factor: value 1 is 0"},
-        {11, -0.0, "tensor output.factor: value 3 is 0"},
-        {12, NAN, "tensor feature.1.weight: value 1 is not finite"},
+        {0, NAN, "tensor input.shift: value 1 is not finite", &small_form},
+        {3, INFINITY, "tensor input.factor: value 2 is not finite", &small_form},
+        {5, -INFINITY, "tensor input.fill: value 2 is not finite", &small_form},
+        {9, 0, "tensor output.factor: value 1 is 0", &small_form},
+        {11, -0.0, "tensor output.factor: value 3 is 0", &small_form},
+        {12, NAN, "tensor feature.1.weight: value 1 is not finite", &small_form},
+        {10, 0, "tensor class.weight: value 1 is not above 0", &finally_form},
+        {11, -1, "tensor class.weight: value 2 is not above 0", &finally_form},
+        {27, NAN, "tensor layer.1.joint: value 1 is not finite", &finally_form},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t count = 0;
-        parts p = take_apart(&small_form, 0);
+        parts p = take_apart(rows[i].form, 0);
         memcpy(p.data + 8 * rows[i].index, &rows[i].value, 8);
         char *text = header_text(&p);
         unsigned char *bytes = put_together(&count, text, p.data, p.data_bytes);
@@ -921,14 +1150,18 @@ static void test_claims(void **state)
 {
     (void)state;
     static const bad_row rows[] = {
-        {"model/groups", "[{\"nodes\":1000000000,\"step\":0,\"range\":1}]", "bytes of weights to be drawn again"},
-        {"model/groups",
-         "[{\"nodes\":1,\"step\":0,\"range\":1},{\"nodes\":2,\"step\":0,\"range\":1},"
-         "{\"nodes\":1099511627776,\"step\":0,\"range\":1}]",
+        {"model/groups", "[{\"source\":\"drawn\",\"nodes\":1000000000,\"step\":0,\"range\":1}]",
          "bytes of weights to be drawn again"},
         {"model/groups",
-         "[{\"nodes\":1,\"step\":0,\"range\":1},{\"nodes\":2,\"step\":0,\"range\":1},"
-         "{\"nodes\":1099511627776,\"step\":0,\"range\":1},{\"nodes\":1099511627776,\"step\":0,\"range\":1}]",
+         "[{\"source\":\"drawn\",\"nodes\":1,\"step\":0,\"range\":1},{\"source\":\"drawn\",\"nodes\":2,\"step\":0,"
+         "\"range\":1},"
+         "{\"source\":\"drawn\",\"nodes\":1099511627776,\"step\":0,\"range\":1}]",
+         "bytes of weights to be drawn again"},
+        {"model/groups",
+         "[{\"source\":\"drawn\",\"nodes\":1,\"step\":0,\"range\":1},{\"source\":\"drawn\",\"nodes\":2,\"step\":0,"
+         "\"range\":1},"
+         "{\"source\":\"drawn\",\"nodes\":1099511627776,\"step\":0,\"range\":1},{\"source\":\"drawn\",\"nodes\":"
+         "1099511627776,\"step\":0,\"range\":1}]",
          "bytes of weights to be drawn again"},
         {"model/inputs", "1000000000", "input_names is not a list of 1000000000 names"},
         {"model/seed_map", "2", "drawn by seed map 2 and this program knows map 1"},
@@ -1033,12 +1266,11 @@ static size_t fail_in_turn(int (*work)(int compact), int compact)
     }
 }
 
-static void test_every_allocation_fails(void **state)
+static void fail_every_allocation(const sample_form *form)
 {
-    (void)state;
     size_t old_bytes = 0, count = 0;
     count_memory(1);
-    work_model = sample_model(&small_form);
+    work_model = sample_model(form);
     join_path(work_path, folder, "model.broad");
     assert_ok(broad_model_save(work_model, work_path, 0));
     char *old = read_file(&old_bytes, work_path);
@@ -1061,6 +1293,13 @@ static void test_every_allocation_fails(void **state)
     broad_model_free(work_model);
     assert_int_equal(memory.live, 0);
     count_memory(0);
+}
+
+static void test_every_allocation_fails(void **state)
+{
+    (void)state;
+    fail_every_allocation(&small_form);
+    fail_every_allocation(&finally_form);
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------------- */
@@ -1144,6 +1383,39 @@ static void test_save_refuses(void **state)
     broad_model_free(model);
 }
 
+static void test_save_refuses_kinds(void **state)
+{
+    (void)state;
+    void *bytes = NULL;
+    size_t count = 0;
+    broad_model *model = sample_model(&finally_form);
+    double *joint = model->layers[1].joint;
+    model->layers[1].joint = NULL;
+    assert_fails(broad_model_to_memory(&bytes, &count, model, 0), BROAD_FAILED, "layer 2: it has no joint weights");
+    model->joint.present = 0;
+    assert_fails(broad_model_to_memory(&bytes, &count, model, 0), BROAD_FAILED,
+                 "layer 1: joint weights without their record");
+    model->joint.present = 1;
+    model->layers[1].joint = joint;
+    model->class_weights[1] = 0;
+    assert_fails(broad_model_to_memory(&bytes, &count, model, 1), BROAD_FAILED, "class.weight: value 2 is not above 0");
+    model->class_weights[1] = 1;
+    double *weight = model->groups[0].weight;
+    model->groups[0].weight = NULL;
+    assert_fails(broad_model_to_memory(&bytes, &count, model, 0), BROAD_FAILED, "group 1: it has no weights");
+    model->groups[0].weight = weight;
+    assert_ok(broad_model_to_memory(&bytes, &count, model, 0));
+    broad_free(bytes);
+    broad_model_free(model);
+    model = sample_model(&linked_form);
+    model->groups[0].bias = broad__alloc_doubles(3, 1);
+    assert_fails(broad_model_to_memory(&bytes, &count, model, 0), BROAD_FAILED,
+                 "group 1: weights where the inputs themselves are the nodes");
+    model->settings.kind = BROAD_KIND_SCN;
+    assert_fails(broad_model_to_memory(&bytes, &count, model, 0), BROAD_FAILED, "does not go with --supervise none");
+    broad_model_free(model);
+}
+
 static broad__file_calls genuine;
 static size_t writes;
 
@@ -1202,10 +1474,12 @@ int main(void)
         cmocka_unit_test(test_seed_map),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_container),
+        cmocka_unit_test(test_tensors_of_kinds),
         cmocka_unit_test_setup_teardown(test_list_tensors, make_folder, drop_folder),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_parts_are_good),
         cmocka_unit_test(test_bad_fields),
+        cmocka_unit_test(test_bad_kinds),
         cmocka_unit_test(test_bad_text),
         cmocka_unit_test(test_bad_order),
         cmocka_unit_test(test_bad_values),
@@ -1216,6 +1490,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_save_and_load, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_load_refuses, make_folder, drop_folder),
         cmocka_unit_test(test_save_refuses),
+        cmocka_unit_test(test_save_refuses_kinds),
         cmocka_unit_test_setup_teardown(test_save_on_a_full_disk, make_folder, drop_folder),
         cmocka_unit_test(test_usage),
     };

@@ -282,8 +282,7 @@ int broad__outputs_finish(broad_trainer *t)
     broad_model *model = t->model;
     const broad_options *o = &model->settings;
     broad__fitting fitting = broad__fitting_of(o);
-    int joint = fitting == BROAD__FIT_AT_ONCE || fitting == BROAD__FIT_FINALLY ||
-                (fitting == BROAD__FIT_STEPWISE && o->lambda_auto);
+    int joint = fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
     broad__estimate_clear(model);
     if (model->layer_count == 0 || t->partial) return BROAD_OK;
     int status = joint ? solve_joint(t, fitting) : BROAD_OK;

@@ -10,6 +10,7 @@
 #include "data/scale.h"
 #include "layer/supervise.h"
 #include "layer/system.h"
+#include "model/kind.h"
 #include "model/map.h"
 #include "model/train.h"
 
@@ -62,6 +63,7 @@ static int stats_hash(char out[33], const broad_model *model)
     broad__hash *hash = broad__hash_open();
     if (!hash) return BROAD_NO_MEMORY;
     for (size_t g = 0; g < model->group_count; g++) {
+        if (!model->groups[g].weight) continue;
         broad__hash_add(hash, model->groups[g].weight, model->inputs * model->groups[g].nodes * sizeof(double));
         broad__hash_add(hash, model->groups[g].bias, model->groups[g].nodes * sizeof(double));
     }
@@ -178,9 +180,24 @@ static int add_rows(broad_stats *stats, const broad_model *model, const broad_da
     return status;
 }
 
+/* The sums are of plain rows, and what is solved from them is a chain over feature groups. */
+static int check_served(const broad_model *model, const broad_data *data)
+{
+    if (model->class_weights || model->weight_name || data->weights)
+        return broad__fail(BROAD_USAGE,
+                           "sums of the training rows cannot be kept for rows or classes that have weights; "
+                           "learn with the rows themselves (--with)");
+    if (broad__fitting_of(&model->settings) != BROAD__FIT_CHAIN ||
+        broad__kind_of(model->settings.kind)->nodes != BROAD__NODES_FEATURES)
+        return broad__fail(BROAD_USAGE, "sums of the training rows serve bscrls and brls with chain weights alone; use "
+                                        "--weights chain, or learn with the rows themselves (--with)");
+    return BROAD_OK;
+}
+
 int broad__stats_new(broad_stats **out, const broad_model *model, const broad_data *training, size_t threads)
 {
-    int status = broad__model_fits(model, training);
+    int status = check_served(model, training);
+    if (status == BROAD_OK) status = broad__model_fits(model, training);
     if (status == BROAD_OK) status = broad__model_check_rows(model, training);
     if (status < 0) return status;
     broad_stats *stats = stats_alloc(broad__model_nodes(model), model->outputs);
@@ -393,7 +410,8 @@ int broad__stats_belong(const broad_stats *stats, const broad_model *model)
  * were added, the sums no longer belong to the model, and broad__stats_belong() says so from then on. */
 int broad__stats_learn(broad_stats *stats, broad_model *model, const broad_data *rows, size_t threads)
 {
-    int status = broad__stats_belong(stats, model);
+    int status = check_served(model, rows);
+    if (status == BROAD_OK) status = broad__stats_belong(stats, model);
     if (status == BROAD_OK) status = broad__model_fits(model, rows);
     broad_model *fresh = NULL;
     if (status == BROAD_OK) status = broad__model_copy(&fresh, model);

@@ -1,8 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "model/kind.h"
 #include "store/describe.h"
 
 static int check_names(char *const *names, size_t count, const char *what)
@@ -116,4 +118,66 @@ int broad__describe_check(const broad_model *model)
     if (!status) status = check_layers(model);
     if (!status) status = check_steps(model);
     return status;
+}
+
+/* ---- what the kind allows -------------------------------------------------------------------------------------- */
+
+static int fail_source(const broad_model *model, size_t g, const char *expected)
+{
+    char source[BROAD__CHOICE_BYTES];
+    broad__choice_name(source, BROAD__SOURCES, (int)model->groups[g].source);
+    return broad__fail(BROAD_BAD_MODEL, "group %zu: it is %s where the settings make it %s", g + 1, source, expected);
+}
+
+/* Feature groups are all drawn or all fitted; a kind without features has the inputs themselves, once. */
+static int check_sources(const broad_model *model)
+{
+    int direct = broad__kind_of(model->settings.kind)->nodes != BROAD__NODES_FEATURES;
+    int fitted = model->settings.feature_weights == BROAD_FEATURES_AUTOENCODER;
+    broad__source source = direct ? BROAD__SOURCE_DIRECT : fitted ? BROAD__SOURCE_AUTOENCODER : BROAD__SOURCE_DRAWN;
+    char expected[BROAD__CHOICE_BYTES];
+    broad__choice_name(expected, BROAD__SOURCES, (int)source);
+    for (size_t g = 0; g < model->group_count; g++)
+        if (model->groups[g].source != source) return fail_source(model, g, expected);
+    if (!direct) return BROAD_OK;
+    if (model->group_count != 1)
+        return broad__fail(BROAD_BAD_MODEL, "%zu groups where this kind has one, the inputs", model->group_count);
+    if (model->groups[0].nodes != model->inputs)
+        return broad__fail(BROAD_BAD_MODEL, "group 1: %zu nodes that are the %zu inputs themselves",
+                           model->groups[0].nodes, model->inputs);
+    return BROAD_OK;
+}
+
+static int check_kind_layer(const broad_model *model, size_t j)
+{
+    const broad__kind *kind = broad__kind_of(model->settings.kind);
+    const broad__layer *layer = &model->layers[j];
+    const broad__certificate *c = &layer->certificate;
+    if (kind->nodes == BROAD__NODES_HIDDEN && layer->groups)
+        return broad__fail(BROAD_BAD_MODEL, "layer %zu: its kind has hidden nodes alone, and here are groups", j + 1);
+    if (kind->nodes == BROAD__NODES_LINKED && layer->groups != (j == 0))
+        return broad__fail(BROAD_BAD_MODEL, "layer %zu: the inputs are columns of the first layer, and of no other",
+                           j + 1);
+    int resolved = c->solved_again && c->test == BROAD_SUPERVISE_RESIDUAL;
+    if (!(kind->tests >> c->test & 1) && !resolved) {
+        char test[BROAD__CHOICE_BYTES];
+        broad__choice_name(test, BROAD__SUPERVISIONS, (int)c->test);
+        return broad__fail(BROAD_BAD_MODEL, "layer %zu: its kind has no test '%s'", j + 1, test);
+    }
+    return BROAD_OK;
+}
+
+int broad__describe_check_kind(const broad_model *model, int class_weights)
+{
+    if (broad__kind_check(&model->settings) < 0) return broad__fail_in(BROAD_BAD_MODEL, "settings");
+    int status = check_sources(model);
+    for (size_t j = 0; j < model->layer_count && !status; j++) status = check_kind_layer(model, j);
+    if (status) return status;
+    if (model->joint.present && !broad__joint_beside(&model->settings))
+        return broad__fail(BROAD_BAD_MODEL, "joint: weights of all layers together do not go with these settings");
+    if (model->joint.present && !model->layer_count)
+        return broad__fail(BROAD_BAD_MODEL, "joint: weights of all layers together where there is no layer");
+    if (class_weights && model->task != BROAD_TASK_CLASSIFY)
+        return broad__fail(BROAD_BAD_MODEL, "model: a regression has no class weights");
+    return BROAD_OK;
 }

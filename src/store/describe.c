@@ -54,6 +54,12 @@ static const broad__field setting_fields[] = {
     {NUMBER("relax", broad_options, relax, 0, 1)},
     {COUNT("relax_count", broad_options, relax_count, 0)},
     {CHOICE("select", broad_options, select, BROAD__SELECTIONS)},
+    {CHOICE("weights", broad_options, weights, BROAD__WEIGHTS)},
+    {COUNT("window", broad_options, window, 1)},
+    {CHOICE("loo", broad_options, loo, BROAD__LOOS)},
+    {CHOICE("feature_weights", broad_options, feature_weights, BROAD__FEATURE_WEIGHTS)},
+    {NUMBER("sparse_lambda", broad_options, sparse_lambda, NOT_NEGATIVE)},
+    {COUNT("sparse_steps", broad_options, sparse_steps, 1)},
 };
 
 static const broad__field model_fields[] = {
@@ -80,6 +86,8 @@ static const broad__field model_fields[] = {
     {ELSEWHERE("groups")},
     {ELSEWHERE("layers")},
     {ELSEWHERE("estimate")},
+    {ELSEWHERE("joint")},
+    {ELSEWHERE("class_weights")},
 };
 
 static const broad__field segment_fields[] = {
@@ -88,6 +96,7 @@ static const broad__field segment_fields[] = {
 };
 
 static const broad__field group_fields[] = {
+    {CHOICE("source", broad__group, source, BROAD__SOURCES)},
     {COUNT("nodes", broad__group, nodes, 1)},
     {INDEX("step", broad__group, step)},
     {NUMBER("range", broad__group, range, ABOVE_ZERO)},
@@ -135,6 +144,12 @@ static const broad__field value_estimate_fields[] = {
     {NUMBER("mae", broad__estimate, mae, NOT_NEGATIVE)},
     {NUMBER("r2", broad__estimate, r2, -DBL_MAX, 1)},
     {"residuals", BROAD__FIELD_COUNT, offsetof(broad__estimate, residual_count), 0, NULL, 1, BROAD__RESIDUALS_MOST},
+};
+
+static const broad__field joint_fields[] = {
+    {NUMBER("lambda", broad__joint_record, lambda, NOT_NEGATIVE)},
+    {NUMBER("norm", broad__joint_record, norm, NOT_NEGATIVE)},
+    {PLAIN("output_hash", BROAD__FIELD_HASH, broad__joint_record, weights)},
 };
 
 /* An array of structs: what one element is called in messages, its size and its table. */
@@ -199,6 +214,14 @@ static int estimate_write(json_t *object, const broad_model *model)
                                            "estimate");
 }
 
+static int joint_write(json_t *object, const broad__joint_record *joint)
+{
+    json_t *record = child(object, "joint", joint->present ? json_object() : json_null());
+    if (!record) return broad__json_fail_memory();
+    return joint->present ? broad__fields_encode(record, joint, joint_fields, COUNT_OF(joint_fields), "joint")
+                          : BROAD_OK;
+}
+
 static int model_write(json_t *object, const broad_model *model)
 {
     if (json_object_set_new(object, "seed_map", json_integer((json_int_t)model->seed_map)) != 0)
@@ -214,6 +237,9 @@ static int model_write(json_t *object, const broad_model *model)
     if (!status) status = list_write(object, &group_list, model->groups, model->group_count);
     if (!status) status = list_write(object, &layer_list, model->layers, model->layer_count);
     if (!status) status = estimate_write(object, model);
+    if (!status) status = joint_write(object, &model->joint);
+    if (!status && !child(object, "class_weights", json_boolean(model->class_weights != NULL)))
+        status = broad__json_fail_memory();
     return status;
 }
 
@@ -276,14 +302,21 @@ static int estimate_read(broad_model *out, const json_t *object)
                                                                    COUNT_OF(value_estimate_fields), "estimate");
 }
 
-static int model_read(broad_model *out, size_t *out_seed_map, const json_t *object)
+static int joint_read(broad__joint_record *out, const json_t *object)
+{
+    const json_t *record = json_object_get(object, "joint");
+    out->present = !json_is_null(record);
+    return out->present ? broad__fields_decode(out, record, joint_fields, COUNT_OF(joint_fields), "joint") : BROAD_OK;
+}
+
+static int model_read(broad_model *out, int *out_class_weights, const json_t *object)
 {
     int status = broad__fields_decode(out, object, model_fields, COUNT_OF(model_fields), "model");
     if (status) return status;
     const json_t *map = json_object_get(object, "seed_map");
     if (!json_is_integer(map) || json_integer_value(map) < 1)
         return broad__fail(BROAD_BAD_MODEL, "model: seed_map is not a whole number from 1 up");
-    *out_seed_map = out->seed_map = (size_t)json_integer_value(map);
+    out->seed_map = (size_t)json_integer_value(map);
     status = broad__fields_decode(&out->settings, json_object_get(object, "settings"), setting_fields,
                                   COUNT_OF(setting_fields), "settings");
     if (!status) status = names_read(&out->input_names, "input_names", object, out->inputs);
@@ -292,15 +325,20 @@ static int model_read(broad_model *out, size_t *out_seed_map, const json_t *obje
     if (!status) status = list_read(&out->groups, &out->group_count, &group_list, object);
     if (!status) status = list_read(&out->layers, &out->layer_count, &layer_list, object);
     if (!status) status = estimate_read(out, object);
+    if (!status) status = joint_read(&out->joint, object);
+    const json_t *weighted = json_object_get(object, "class_weights");
+    if (!status && !json_is_boolean(weighted))
+        status = broad__fail(BROAD_BAD_MODEL, "model: class_weights is not true or false");
+    *out_class_weights = json_is_true(weighted);
     out->settings.enhance_layers = out->layer_count;
     return status;
 }
 
-int broad__describe_read(broad_model *out, size_t *out_seed_map, const char *text)
+int broad__describe_read(broad_model *out, int *out_class_weights, const char *text)
 {
     json_t *object = NULL;
     int status = broad__json_parse(&object, text, strlen(text), "the model's description");
-    if (!status) status = model_read(out, out_seed_map, object);
+    if (!status) status = model_read(out, out_class_weights, object);
     json_decref(object);
     return status;
 }

@@ -6,11 +6,13 @@
 
 int broad__describe(char **out, const broad_model *model); /* freed with broad__free() */
 
-/* Fills in everything but the tensors of a new model; types and ranges hold afterwards. *out_seed_map: the map from seed
- * to weights that the writer used. */
-int broad__describe_read(broad_model *out, size_t *out_seed_map, const char *text);
+/* Fills in everything but the tensors of a new model; types and ranges hold afterwards. *out_class_weights: whether there
+ * is a tensor of them. */
+int broad__describe_read(broad_model *out, int *out_class_weights, const char *text);
 
 /* What must hold between the fields: counts, names, widths, groups, rows. BROAD_BAD_MODEL with the reason. */
 int broad__describe_check(const broad_model *model);
+/* The same for what goes with its kind; types and ranges must hold already. */
+int broad__describe_check_kind(const broad_model *model, int class_weights);
 
 #endif

@@ -57,27 +57,42 @@ static void add_estimate(tensor_list *list, broad_model *model)
     list->tensors[list->count - 1].shape[1] = estimate->residual_count;
 }
 
+/* What a file has besides the tensors that every file has. */
+typedef struct extent {
+    int stored;        /* also the weights that the seed draws again */
+    int class_weights; /* there are any */
+} extent;
+
+/* The inputs themselves have no weights; fitted ones cannot be drawn again. */
+static int group_stored(const broad__group *group, extent has)
+{
+    return group->source == BROAD__SOURCE_AUTOENCODER || (group->source == BROAD__SOURCE_DRAWN && has.stored);
+}
+
 /* Every tensor in the order of the file. The values point into `model`. */
-static int tensors_list(tensor_list *out, broad_model *model, int stored)
+static int tensors_list(tensor_list *out, broad_model *model, extent has)
 {
     tensor_list list = {0};
-    list.tensors = broad__alloc_array(6 + 2 * model->group_count + 3 * model->layer_count, sizeof *list.tensors);
+    list.tensors = broad__alloc_array(7 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
     if (!list.tensors) return BROAD_NO_MEMORY;
     add_vector(&list, "input.shift", model->inputs, &model->input_shift);
     add_vector(&list, "input.factor", model->inputs, &model->input_factor);
     add_vector(&list, "input.fill", model->inputs, &model->input_fill);
     add_vector(&list, "output.shift", model->outputs, &model->output_shift);
     add_vector(&list, "output.factor", model->outputs, &model->output_factor);
-    for (size_t i = 0; i < model->group_count && stored; i++) {
+    if (has.class_weights) add_vector(&list, "class.weight", model->outputs, &model->class_weights);
+    for (size_t i = 0; i < model->group_count; i++) {
         broad__group *group = &model->groups[i];
+        if (!group_stored(group, has)) continue;
         add_part(&list, "feature", i, "weight", model->inputs, group->nodes, &group->weight);
         add_part(&list, "feature", i, "bias", group->nodes, 0, &group->bias);
     }
     for (size_t j = 0; j < model->layer_count; j++) {
         broad__layer *layer = &model->layers[j];
-        if (stored) add_part(&list, "layer", j, "weight", layer->inputs, layer->nodes, &layer->weight);
-        if (stored) add_part(&list, "layer", j, "bias", layer->nodes, 0, &layer->bias);
+        if (has.stored) add_part(&list, "layer", j, "weight", layer->inputs, layer->nodes, &layer->weight);
+        if (has.stored) add_part(&list, "layer", j, "bias", layer->nodes, 0, &layer->bias);
         add_part(&list, "layer", j, "output", layer->width, model->outputs, &layer->output);
+        if (model->joint.present) add_part(&list, "layer", j, "joint", layer->width, model->outputs, &layer->joint);
     }
     add_estimate(&list, model);
     *out = list;
@@ -90,7 +105,8 @@ static int check_drawn_size(const broad_model *model, size_t file_bytes)
 {
     double bytes = 0;
     for (size_t i = 0; i < model->group_count; i++)
-        bytes += 8 * ((double)model->inputs + 1) * (double)model->groups[i].nodes;
+        if (model->groups[i].source == BROAD__SOURCE_DRAWN)
+            bytes += 8 * ((double)model->inputs + 1) * (double)model->groups[i].nodes;
     for (size_t j = 0; j < model->layer_count; j++)
         bytes += 8 * ((double)model->layers[j].inputs + 1) * (double)model->layers[j].nodes;
     double most = fmin(DRAWN_FREE + DRAWN_PER_BYTE * (double)file_bytes, DRAWN_MOST);
@@ -119,7 +135,8 @@ static int draw_layer(broad__layer *layer, const broad_model *model, size_t inde
 static int draw_all(broad_model *model)
 {
     int status = BROAD_OK;
-    for (size_t i = 0; i < model->group_count && !status; i++) status = draw_group(&model->groups[i], model, i);
+    for (size_t i = 0; i < model->group_count && !status; i++)
+        if (model->groups[i].source == BROAD__SOURCE_DRAWN) status = draw_group(&model->groups[i], model, i);
     for (size_t j = 0; j < model->layer_count && !status; j++) status = draw_layer(&model->layers[j], model, j);
     return status;
 }
@@ -141,6 +158,7 @@ static int check_drawn_weights(const broad_model *model)
     int status = BROAD_OK;
     for (size_t i = 0; i < model->group_count && !status; i++) {
         const broad__group *have = &model->groups[i];
+        if (have->source != BROAD__SOURCE_DRAWN) continue;
         broad__group drawn = {.nodes = have->nodes, .step = have->step, .range = have->range};
         status = draw_group(&drawn, model, i);
         if (!status && (!same_bits(drawn.weight, have->weight, model->inputs, have->nodes) ||
@@ -160,12 +178,31 @@ static int check_drawn_weights(const broad_model *model)
     return status;
 }
 
-/* Predictions are divided by these. */
-static int check_factors(const broad_model *model)
+/* Predictions are divided by the factors; the weights of rows are multiplied by those of their classes. */
+static int check_values(const broad_model *model)
 {
     for (size_t i = 0; i < model->outputs; i++)
         if (model->output_factor[i] == 0)
             return broad__fail(BROAD_BAD_MODEL, "tensor output.factor: value %zu is 0", i + 1);
+    for (size_t i = 0; i < model->outputs && model->class_weights; i++)
+        if (!(model->class_weights[i] > 0))
+            return broad__fail(BROAD_BAD_MODEL, "tensor class.weight: value %zu is not above 0", i + 1);
+    return BROAD_OK;
+}
+
+/* What is to be written must be there, and nothing else. */
+static int check_blocks(const broad_model *model)
+{
+    for (size_t i = 0; i < model->group_count; i++) {
+        int wanted = model->groups[i].source != BROAD__SOURCE_DIRECT;
+        if ((model->groups[i].weight != NULL) != wanted || (model->groups[i].bias != NULL) != wanted)
+            return broad__fail(BROAD_BAD_MODEL, "group %zu: %s", i + 1,
+                               wanted ? "it has no weights" : "weights where the inputs themselves are the nodes");
+    }
+    for (size_t j = 0; j < model->layer_count; j++)
+        if ((model->layers[j].joint != NULL) != model->joint.present)
+            return broad__fail(BROAD_BAD_MODEL, "layer %zu: %s", j + 1,
+                               model->joint.present ? "it has no joint weights" : "joint weights without their record");
     return BROAD_OK;
 }
 
@@ -176,12 +213,15 @@ static int encode(void **out, size_t *out_bytes, const broad_model *model, int c
     broad_model view = *model; /* so that the list may point into it */
     tensor_list list = {0};
     char *text = NULL;
+    extent has = {.stored = !compact, .class_weights = model->class_weights != NULL};
     int status = broad__describe_check(model);
-    if (!status) status = check_factors(model);
     if (!status) status = broad__estimate_check(model);
-    if (!status && compact) status = check_drawn_weights(model);
     if (!status) status = broad__describe(&text, model);
-    if (!status) status = tensors_list(&list, &view, !compact);
+    if (!status) status = broad__describe_check_kind(model, has.class_weights);
+    if (!status) status = check_blocks(model);
+    if (!status) status = check_values(model);
+    if (!status && compact) status = check_drawn_weights(model);
+    if (!status) status = tensors_list(&list, &view, has);
     if (!status)
         status = broad__container_encode(out, out_bytes, compact ? weights_drawn : weights_stored, text, list.tensors,
                                          list.count);
@@ -204,34 +244,33 @@ int broad__store_encode(void **out, size_t *out_bytes, const broad_model *model,
     return status == BROAD_BAD_MODEL ? broad__fail_in(BROAD_FAILED, "this model cannot be saved") : status;
 }
 
-static int check_weights_kind(const broad__container *container, const broad_model *model, size_t seed_map,
-                              size_t file_bytes)
+static int check_weights_kind(const broad__container *container, const broad_model *model, size_t file_bytes)
 {
     if (strcmp(container->weights, weights_stored) == 0) return BROAD_OK;
     if (strcmp(container->weights, weights_drawn) != 0)
         return broad__fail(BROAD_BAD_MODEL, "__metadata__: weights are '%.40s' where stored or drawn was expected",
                            container->weights);
-    if (seed_map != BROAD__SEED_MAP)
+    if (model->seed_map != BROAD__SEED_MAP)
         return broad__fail(BROAD_BAD_MODEL,
                            "its weights are to be drawn by seed map %zu and this program knows map %d; "
                            "save it in full with the program that made it",
-                           seed_map, BROAD__SEED_MAP);
+                           model->seed_map, BROAD__SEED_MAP);
     return check_drawn_size(model, file_bytes);
 }
 
 static int decode(broad_model *model, const broad__container *container, size_t file_bytes)
 {
-    size_t seed_map = 0;
     tensor_list list = {0};
-    int stored = strcmp(container->weights, weights_stored) == 0;
-    int status = broad__describe_read(model, &seed_map, container->model);
+    extent has = {.stored = strcmp(container->weights, weights_stored) == 0};
+    int status = broad__describe_read(model, &has.class_weights, container->model);
     if (!status) status = broad__describe_check(model);
-    if (!status) status = check_weights_kind(container, model, seed_map, file_bytes);
-    if (!status) status = tensors_list(&list, model, stored);
+    if (!status) status = broad__describe_check_kind(model, has.class_weights);
+    if (!status) status = check_weights_kind(container, model, file_bytes);
+    if (!status) status = tensors_list(&list, model, has);
     if (!status) status = broad__container_read(container, list.tensors, list.count);
-    if (!status) status = check_factors(model);
     if (!status) status = broad__estimate_check(model);
-    if (!status && !stored) status = draw_all(model);
+    if (!status) status = check_values(model);
+    if (!status && !has.stored) status = draw_all(model);
     broad__free(list.tensors);
     return status;
 }
