@@ -103,13 +103,23 @@ typedef enum broad_weights {
     BROAD_WEIGHTS_WINDOW /* scn: with each layer those of the last nodes are solved again             */
 } broad_weights;
 
-typedef enum broad_feature_weights { BROAD_FEATURES_RANDOM, BROAD_FEATURES_AUTOENCODER } broad_feature_weights;
+typedef enum broad_feature_weights {
+    BROAD_FEATURES_RANDOM,
+    BROAD_FEATURES_AUTOENCODER,
+    BROAD_FEATURES_SAMPLED /* random, but each node turns at a training row, and half of the groups see two inputs a node */
+} broad_feature_weights;
 typedef enum broad_loo { BROAD_LOO_AUTO, BROAD_LOO_YES, BROAD_LOO_NO } broad_loo;
 
 typedef enum broad_gamma_form { BROAD_GAMMA_HARMONIC, BROAD_GAMMA_CONSTANT, BROAD_GAMMA_LIST } broad_gamma_form;
 typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select;
 typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad_range_unit;
-typedef enum broad_scale { BROAD_SCALE_NONE, BROAD_SCALE_MINMAX, BROAD_SCALE_STANDARD } broad_scale;
+typedef enum broad_scale {
+    BROAD_SCALE_NONE,
+    BROAD_SCALE_MINMAX,
+    BROAD_SCALE_STANDARD,
+    BROAD_SCALE_RANK, /* by rank among the training rows, then standardised */
+    BROAD_SCALE_BOTH  /* every column twice: standardised, and by rank      */
+} broad_scale;
 typedef enum broad_missing { BROAD_MISSING_ERROR, BROAD_MISSING_MEAN } broad_missing;
 
 /* The run's outcome, stored in the model with the reason in words. */

@@ -24,16 +24,19 @@ static char **copy_names(char *const *names, size_t count)
 
 static int fit_scales(broad_model *model, const broad_data *data)
 {
-    model->input_shift = broad__alloc_doubles(model->inputs, 1);
-    model->input_factor = broad__alloc_doubles(model->inputs, 1);
+    size_t columns = broad__model_columns(model), knots = broad__scaling_knots(model->settings.scale, model->inputs);
+    model->input_shift = broad__alloc_doubles(columns, 1);
+    model->input_factor = broad__alloc_doubles(columns, 1);
+    model->input_knots = knots ? broad__alloc_doubles(knots, 1) : NULL;
     model->input_fill = broad__alloc_doubles(model->inputs, 1);
     model->output_shift = broad__alloc_doubles(model->outputs, 1);
     model->output_factor = broad__alloc_doubles(model->outputs, 1);
     if (!model->input_shift || !model->input_factor || !model->input_fill || !model->output_shift ||
-        !model->output_factor)
+        !model->output_factor || (knots && !model->input_knots))
         return BROAD_NO_MEMORY;
-    broad__scale_fit(model->input_shift, model->input_factor, model->input_fill, model->settings.scale, data->x,
-                     data->rows, data->inputs);
+    int status = broad__scaling_fit(model->input_shift, model->input_factor, model->input_fill, model->input_knots,
+                                    model->settings.scale, data->x, data->rows, data->inputs);
+    if (status < 0) return status;
     int classes = data->task == BROAD_TASK_CLASSIFY;
     broad__scale_fit(model->output_shift, model->output_factor, NULL,
                      classes ? BROAD_SCALE_NONE : model->settings.scale_target, data->values, classes ? 0 : data->rows,

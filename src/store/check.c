@@ -133,8 +133,7 @@ static int fail_source(const broad_model *model, size_t g, const char *expected)
 static int check_sources(const broad_model *model)
 {
     int direct = broad__kind_of(model->settings.kind)->nodes != BROAD__NODES_FEATURES;
-    int fitted = model->settings.feature_weights == BROAD_FEATURES_AUTOENCODER;
-    broad__source source = direct ? BROAD__SOURCE_DIRECT : fitted ? BROAD__SOURCE_AUTOENCODER : BROAD__SOURCE_DRAWN;
+    broad__source source = direct ? BROAD__SOURCE_DIRECT : broad__feature_source(&model->settings);
     char expected[BROAD__CHOICE_BYTES];
     broad__choice_name(expected, BROAD__SOURCES, (int)source);
     for (size_t g = 0; g < model->group_count; g++)
@@ -142,9 +141,9 @@ static int check_sources(const broad_model *model)
     if (!direct) return BROAD_OK;
     if (model->group_count != 1)
         return broad__fail(BROAD_BAD_MODEL, "%zu groups where this kind has one, the inputs", model->group_count);
-    if (model->groups[0].nodes != model->inputs)
+    if (model->groups[0].nodes != broad__model_columns(model))
         return broad__fail(BROAD_BAD_MODEL, "group 1: %zu nodes that are the %zu inputs themselves",
-                           model->groups[0].nodes, model->inputs);
+                           model->groups[0].nodes, broad__model_columns(model));
     return BROAD_OK;
 }
 
