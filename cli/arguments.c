@@ -288,6 +288,8 @@ void cli_read_options(broad_read_options *out, const cli_arguments *arguments)
     out->target = cli_given(arguments, "target");
     out->labels = cli_given(arguments, "labels");
     out->group = cli_given(arguments, "group");
+    out->weight = cli_given(arguments, "weight");
+    out->categorical = cli_given(arguments, "categorical");
     out->header = cli_value(arguments, "header");
     out->separator = cli_value(arguments, "separator");
     out->task = (broad_task)cli_choice(arguments, "task");

@@ -13,7 +13,7 @@
 
 #include "broad/broad.h"
 
-enum { CLI_OPTIONS_MAX = 64, CLI_EXAMPLES_MAX = 5, CLI_FILES_MAX = 64, CLI_POSITIONAL_MAX = 1 + CLI_FILES_MAX };
+enum { CLI_OPTIONS_MAX = 64, CLI_EXAMPLES_MAX = 6, CLI_FILES_MAX = 64, CLI_POSITIONAL_MAX = 1 + CLI_FILES_MAX };
 enum { CLI_GIVEN_MAX = 256 };
 
 /* ---- the command table (commands.c) ---- */

@@ -40,6 +40,10 @@ static const broad_option target_apart[] = {
 
 static const broad_option reading[] = {
     {"group", 0, "COL", NULL, NULL, "column whose equal values stay together in a split; it is not an input"},
+    {"weight", 0, "COL", NULL, NULL, "column that says how much each row counts, a number above 0; it is not an input"},
+    {"categorical", 0, "COLS|auto", NULL, NULL,
+     "columns of categories, by name or number with commas between; each level becomes an input; auto: those with "
+     "text"},
     {"task", 0, "TASK", "auto|classify|regress", "auto",
      "what the targets are; auto: text makes classes, numbers a regression"},
     {"missing", 0, "WHAT", "error|mean", "error", "what to do about empty fields: refuse, or use the column's mean"},
@@ -246,6 +250,7 @@ static const cli_command commands[] = {
             {"broad fit house.csv --target price -o house.broad", "predict the numbers of one column"},
             {"broad fit train.npy --labels labels.npy --task classify", "inputs and targets in separate files"},
             {"broad fit scans.csv --group patient --holdout 0.3", "no patient on both sides of the split"},
+            {"broad fit cars.csv --target price --categorical make,fuel", "two columns of text among the inputs"},
             {"broad fit iris.csv --preset paper --kind brls --json", "as in the paper, unsupervised, for a program"},
         },
     },

@@ -11,6 +11,7 @@ static int read_file(broad_data **out, const broad_model *model, const cli_argum
     broad_read_options read;
     cli_read_options(&read, arguments);
     read.model = model;
+    read.training = 1;
     read.labels = files->labels[index];
     return broad_data_read(out, files->paths[index], &read);
 }

@@ -232,15 +232,18 @@ typedef struct broad_model broad_model;
 
 typedef struct broad_read_options {
     size_t size;
-    const char *target;    /* column name, number from 1, or a comma-separated list; NULL: the last column      */
-    const char *labels;    /* file with the targets; then DATA has inputs only                                 */
-    const char *group;     /* column whose equal values belong together in a split; not an input               */
-    const char *header;    /* "auto", "yes", "no"                                                              */
-    const char *separator; /* "auto", or one character ("\t" or "tab" for a tab)                               */
+    const char *target;      /* column name, number from 1, or a comma-separated list; NULL: the last column      */
+    const char *labels;      /* file with the targets; then DATA has inputs only                                 */
+    const char *group;       /* column whose equal values belong together in a split; not an input               */
+    const char *weight;      /* column that says how much each row counts, a number above 0; not an input        */
+    const char *categorical; /* columns whose values are categories: as target, or "auto" for those with text  */
+    const char *header;      /* "auto", "yes", "no"                                                              */
+    const char *separator;   /* "auto", or one character ("\t" or "tab" for a tab)                               */
     broad_task task;
     broad_missing missing;
     const broad_model *model; /* read the columns this model was trained on, by name; targets become its classes */
     int target_optional;      /* with model: rows without targets are welcome                                   */
+    int training;             /* with model: rows to train on or to verify: they need weights if it had them    */
     int new_classes;          /* with model: labels it does not know become further classes, after its own       */
 } broad_read_options;
 
@@ -261,6 +264,7 @@ typedef struct broad_arrays {
     size_t outputs;            /* columns of values                                */
     const char *const *names;  /* input names, or NULL                             */
     const char *const *groups; /* group of each row, or NULL                       */
+    const double *weights;     /* how much each row counts, above 0, or NULL       */
 } broad_arrays;
 
 BROAD_API void broad_arrays_init(broad_arrays *out);
@@ -278,6 +282,7 @@ BROAD_API const char *broad_data_output_name(const broad_data *data, size_t outp
 BROAD_API const double *broad_data_row(const broad_data *data, size_t row);          /* its inputs */
 BROAD_API size_t broad_data_class(const broad_data *data, size_t row); /* its class; classification only */
 BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* its target; regression only */
+BROAD_API double broad_data_weight(const broad_data *data, size_t row); /* how much it counts; 1 without weights */
 
 typedef struct broad_split {
     size_t size;

@@ -57,9 +57,12 @@ int broad__model_describe(broad_model *model, const broad_data *data)
     model->output_names = copy_names(data->output_names, data->outputs);
     model->target_name = broad__copy_text(data->target_name ? data->target_name : "target");
     if (data->group_name) model->group_name = broad__copy_text(data->group_name);
-    if (!model->input_names || !model->output_names || !model->target_name || (data->group_name && !model->group_name))
+    if (data->weight_name) model->weight_name = broad__copy_text(data->weight_name);
+    if (!model->input_names || !model->output_names || !model->target_name ||
+        (data->group_name && !model->group_name) || (data->weight_name && !model->weight_name))
         return BROAD_NO_MEMORY;
-    int status = broad__model_add_segment(model, data);
+    int status = broad__categories_copy(&model->categories, &data->categories);
+    if (status == BROAD_OK) status = broad__model_add_segment(model, data);
     return status == BROAD_OK ? fit_scales(model, data) : status;
 }
 
@@ -154,6 +157,12 @@ int broad__model_fits(const broad_model *model, const broad_data *data)
         if (strcmp(data->input_names[j], model->input_names[j]) != 0)
             return broad__fail(BROAD_BAD_DATA, "input %zu is called '%s' in the data and '%s' in the model", j + 1,
                                data->input_names[j], model->input_names[j]);
+    if (data->categories.count && !broad__categories_same(&data->categories, &model->categories))
+        return broad__fail(BROAD_BAD_DATA, "the levels of the data's columns of categories are not those of the model; "
+                                           "read the data with the model");
+    if (model->weight_name && !data->weights)
+        return broad__fail(BROAD_BAD_DATA, "the model was trained with weights (column '%s'), and the data has none",
+                           model->weight_name);
     size_t shared = data->outputs < model->outputs ? data->outputs : model->outputs;
     for (size_t c = 0; c < shared && model->task == BROAD_TASK_CLASSIFY; c++)
         if (strcmp(data->output_names[c], model->output_names[c]) != 0)

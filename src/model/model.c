@@ -53,6 +53,7 @@ void broad_model_free(broad_model *model)
     broad__free(model->target_name);
     broad__free(model->group_name);
     broad__free(model->weight_name);
+    broad__categories_clear(&model->categories);
     broad__free(model->class_weights);
     broad__free(model->estimate.calibration);
     broad__free(model->estimate.residuals);
@@ -163,6 +164,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy_text(&copy->target_name, model->target_name, &failed);
     copy_text(&copy->group_name, model->group_name, &failed);
     copy_text(&copy->weight_name, model->weight_name, &failed);
+    failed |= broad__categories_copy(&copy->categories, &model->categories) < 0;
     copy_block(&copy->class_weights, model->class_weights, model->outputs, &failed);
     copy_block(&copy->estimate.calibration, model->estimate.calibration, model->outputs + 1, &failed);
     copy_block(&copy->estimate.residuals, model->estimate.residuals, model->outputs * model->estimate.residual_count,

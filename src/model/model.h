@@ -13,6 +13,7 @@
 #define BROAD_MODEL_MODEL_H
 
 #include "broad/broad.h"
+#include "data/category.h"
 #include "data/scale.h"
 #include "layer/certificate.h"
 
@@ -85,6 +86,7 @@ struct broad_model {
     char *group_name; /* NULL: none */
     size_t positive;
     broad_missing missing;
+    broad__categories categories;       /* which inputs stand for the levels of one column */
     char *weight_name;                  /* column of row weights; NULL: none */
     double *class_weights;              /* outputs; NULL: every class counts alike */
     double *input_shift, *input_factor; /* columns each: see data/scale.h */
