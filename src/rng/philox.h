@@ -21,7 +21,8 @@ typedef enum broad__purpose {
     BROAD__FOR_FEATURES = 1,
     BROAD__FOR_ENHANCEMENT = 2,
     BROAD__FOR_SPLIT = 3,
-    BROAD__FOR_DEMO = 4
+    BROAD__FOR_DEMO = 4,
+    BROAD__FOR_TUNE = 5
 } broad__purpose;
 
 typedef struct broad__stream {
