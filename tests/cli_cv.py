@@ -132,11 +132,17 @@ class Case(unittest.TestCase):
         test = self.write("test.csv", table, [i for i in rows if fold_of[i] == fold])
         return self.json("fit", train, "--test", test, "-o", self.path("fold.broad"), *words)["test"]
 
+    @staticmethod
+    def listens(pid):
+        with open("/proc/%d/status" % pid) as f:
+            caught = [int(line.split()[1], 16) for line in f if line.startswith("SigCgt")]
+        return bool(caught and caught[0] >> (signal.SIGINT - 1) & 1)
+
     def interrupted(self, words, ready):
-        """Output and exit code of a run that gets SIGINT once ready() is true."""
+        """Output and exit code of a run that gets SIGINT once it listens to it and ready() is true."""
         process = subprocess.Popen([BROAD, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         limit = time.time() + 60
-        while not ready() and time.time() < limit and process.poll() is None:
+        while not (self.listens(process.pid) and ready()) and time.time() < limit and process.poll() is None:
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
@@ -214,12 +220,12 @@ class CrossValidation(Case):
 
     def test_interrupt_prints_what_is_done(self):
         data = self.write("blobs.csv", blobs(62))
-        began = time.time()
-        code, out, err = self.interrupted(["cv", data, "--repeat", "2000", "--json", *SMALL],
-                                          lambda: time.time() > began + 0.7)
+        pauses = iter(range(100))
+        code, out, err = self.interrupted(["cv", data, "--repeat", "20000", "--json", *SMALL],
+                                          lambda: next(pauses) > 90)
         result = json.loads(out)
         self.assertEqual(code, 130, err)
-        self.assertIn("of 10000 folds", err)
+        self.assertIn("of 100000 folds", err)
         self.assertFalse(result["complete"])
         self.assertGreater(len(result["results"]), 0)
         values = [got["test"]["accuracy"] for got in result["results"]]
@@ -242,7 +248,7 @@ class CrossValidation(Case):
             seen += piece
         os.close(leader)
         self.assertEqual(process.wait(), 0)
-        self.assertRegex(seen.decode(), r"cv \[.*\] fold [2-9]\d*/500, \w+ \d/4, left ")
+        self.assertRegex(seen.decode(), r"cv \[.*\] fold (?:[2-9]|\d\d+)/500, \w+ \d/4, left ")
         self.assertTrue(seen.endswith(b"\r\x1b[K"))
 
 
@@ -365,7 +371,7 @@ class Tuning(Case):
         began = time.time()
         self.fails(1, "no trial was done within 0.5 seconds", "tune", data, "--budget", "0.5", "--kinds", "brls",
                    "--preset", "paper", "--enhance", "200x100000", "--max-nodes", "50000")
-        self.assertLess(time.time() - began, 6)
+        self.assertLess(time.time() - began, 20)
 
     def test_by_leave_one_out(self):
         words = ["tune", self.curve, *self.reading, *self.BAD, "--by", "loo", "--trials", "3"]
