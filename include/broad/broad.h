@@ -295,6 +295,20 @@ BROAD_API void broad_split_init(broad_split *out);
  * part remembers how it was made, and so does a model fitted to it. */
 BROAD_API int broad_data_split(broad_data **out_train, broad_data **out_test, const broad_data *data,
                                const broad_split *split);
+/* One fold of a cross-validation: its rows are tested on, all others are trained on. */
+typedef struct broad_folds {
+    size_t size;
+    size_t count; /* of folds, at least 2 */
+    size_t index; /* which of them, from 0 */
+    uint64_t seed;
+} broad_folds;
+
+BROAD_API void broad_folds_init(broad_folds *out); /* the first of 5 */
+/* Every row is in exactly one fold, which depends on data, count and seed alone: whole groups if the data has a group
+ * column, with about as many rows in each fold; else class by class, else at random, with folds that differ by one row
+ * at most. Fewer rows or groups than folds, and a class with a single row, are refused. */
+BROAD_API int broad_data_fold(broad_data **out_train, broad_data **out_test, const broad_data *data,
+                              const broad_folds *folds);
 /* The rows of `data` a model was trained on: all, or the training part of the split it remembers. */
 BROAD_API int broad_data_training_part(broad_data **out, const broad_data *data, const broad_model *model);
 
