@@ -88,12 +88,11 @@ static void test_bad_model_file(void **state)
     check_damage("\\\"categories\\\":[{\\\"name\\\"", "\\\"categories\\\":[{\\\"nam_\\\"",
                  "category 1: name is missing");
     check_damage("\\\"levels\\\":[\\\"blue\\\",", "\\\"level_\\\":[\\\"blue\\\",", "category 1: levels is missing");
-    check_damage("\\\"levels\\\":[\\\"blue\\\",", "\\\"levels\\\":[  12345,", "levels: name 1 is not text");
+    check_damage("\\\"levels\\\":[\\\"blue\\\",", "\\\"levels\\\":[   12345,", "levels: name 1 is not text");
     check_damage("\\\"categories\\\":[{", "\\\"categoriez\\\":[{", "model: categories is missing");
     check_damage("\\\"weight_name\\\":null", "\\\"weight_name\\\":1234", "model: weight_name is not text");
     check_damage("\\\"levels\\\":[\\\"blue\\\",\\\"green\\\",\\\"red\\\"]",
-                 "\\\"levels\\\":[]                            ",
-                 "category 1: levels is not a list of 1 to 10000 names");
+                 "\\\"levels\\\":[]                          ", "category 1: levels is not a list of 1 to 10000 names");
 }
 
 /* Rows that do not fit the model are refused where they are to be trained on. */

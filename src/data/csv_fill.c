@@ -60,18 +60,18 @@ static int fail_number(const filling *f, const char *at, size_t column, broad__t
                            "%s:%zu:%zu: %s is infinite or too large for a number%s; correct it or remove "
                            "the row",
                            csv->name, line, column + 1, quoted, note);
+    int comma = memchr(cell.bytes, ',', cell.count) != NULL;
     if (f->plan->modelled)
-        return broad__fail(BROAD_BAD_DATA, "%s:%zu:%zu: %s is not a number%s, as it was for the model; correct it",
-                           csv->name, line, column + 1, quoted, note);
+        return broad__fail(BROAD_BAD_DATA, "%s:%zu:%zu: %s is not a number%s, as it was for the model; %s", csv->name,
+                           line, column + 1, quoted, note, comma ? "write numbers with a point" : "correct it");
     char name[BROAD__QUOTE_BYTES];
     if (csv->names) broad__text_quote(name, broad__text_of(csv->names[column]));
     else snprintf(name, sizeof name, "%zu", column + 1);
-    const char *comma = memchr(cell.bytes, ',', cell.count) ? "write numbers with a point, or " : "";
     return broad__fail(BROAD_BAD_DATA,
                        "%s:%zu:%zu: %s is not a number%s; %sgive --categorical %s (or auto) if the column holds "
                        "categories, --target if it is the target, --group if it names groups; else turn it into "
                        "numbers or remove it",
-                       csv->name, line, column + 1, quoted, note, comma, name);
+                       csv->name, line, column + 1, quoted, note, comma ? "write numbers with a point, or " : "", name);
 }
 
 static int fill_weight(filling *f, const char *at, size_t row, size_t column, broad__text cell)
