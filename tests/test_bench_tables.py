@@ -234,6 +234,16 @@ class Statistics(unittest.TestCase):
         self.assertEqual(ranks.groups([4, 1, 2.5], 1.6), [(0, 1), (1, 2)])
         self.assertEqual(ranks.groups([1, 5], 1), [(0, 0), (1, 1)])
 
+    def test_qualities_are_shown_where_they_are(self):
+        def table(name):
+            return type("Plain", (), {"task": "regress", "name": name})
+
+        measured = [report.Measured(table("t"), 1, 1, {"a": [{"coverage": 0.9}, {"coverage": 0.8}], "b": [{}, {}]}),
+                    report.Measured(table("u"), 1, 1, {"a": [{}, {"coverage": 0.8}]})]
+        self.assertEqual(list(report.quality_table(measured, ["a", "b"], "coverage")),
+                         ["| table | a |", "|---|--:|", "| t | 0.8500 |"])
+        self.assertEqual(list(report.quality_table(measured, ["a", "b"], "brier")), [])
+
     def test_a_failed_method_is_last(self):
         table = type("Plain", (), {"task": "regress"})
         measured = [report.Measured(table, 1, 1, {"a": [{"value": 3}], "b": [{"value": 2}]}),
