@@ -5,8 +5,6 @@ import subprocess
 import sys
 import time
 
-LIBRARIES = ("OPENBLAS_", "OMP_")
-
 
 class Failure(Exception):
     """What is wrong and what to do, in one line."""
@@ -19,11 +17,10 @@ class Tool:
 
     def run(self, *words):
         """The JSON object of one command; its seconds from start to end, and its processor time, are kept."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(LIBRARIES)}
         began, before = time.perf_counter(), os.times()
         try:
             done = subprocess.run([self.path, *map(str, words), "--json", "-q"], capture_output=True, text=True,
-                                  check=False, env=environment)
+                                  check=False)
         except OSError as error:
             raise Failure(f"{self.path}: {error.strerror}; build it first, with 'make'") from error
         self.seconds, after = time.perf_counter() - began, os.times()
@@ -33,8 +30,8 @@ class Tool:
         return json.loads(done.stdout)
 
     def share_threads(self, threads):
-        """So many threads for every library in this process, and for OpenBLAS the kernels that are best here. They are
-        read when a library is loaded, hence the new start. The tool itself chooses without them."""
+        """So many threads for every library, and for OpenBLAS the kernels that are best here. They are read when a
+        library is loaded, hence the new start."""
         wanted = {"OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
         if self.machine["best_core"]:
             wanted["OPENBLAS_CORETYPE"] = self.machine["best_core"]

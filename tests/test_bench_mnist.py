@@ -47,8 +47,8 @@ class Mnist(unittest.TestCase):
         write_images(self.folder, "t10k", 200, rng)
 
     def bench(self, *more):
-        return subprocess.run([sys.executable, ROOT / "scripts" / "bench_mnist", self.folder, "--broad", BROAD, "--quick",
-                               *more], capture_output=True, text=True, check=False)
+        words = [sys.executable, ROOT / "scripts" / "bench_mnist", self.folder, "--broad", BROAD, "--quick", *more]
+        return subprocess.run(words, capture_output=True, text=True, check=False)
 
     def test_three_rows(self):
         path = self.folder / "figures.json"

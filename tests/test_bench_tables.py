@@ -75,8 +75,8 @@ class Folder(unittest.TestCase):
 
     def bench(self, *more, code=0, methods=METHODS, tool=BROAD):
         words = ["--broad", tool, "--methods", ",".join(methods), "--splits", SPLITS, "--rows", ROWS, "--threads", 1]
-        done = subprocess.run([sys.executable, ROOT / "scripts" / "bench_tables", self.tables, *map(str, [*words, *more])],
-                              capture_output=True, text=True, check=False)
+        script = [sys.executable, ROOT / "scripts" / "bench_tables", self.tables]
+        done = subprocess.run([*script, *map(str, [*words, *more])], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 
@@ -142,18 +142,18 @@ class Whole(Folder):
         files = [self.root / "a.csv", self.root / "b.csv"]
         for file, numbers in zip(files, table.split(1, ROWS)):
             table.write(file, numbers)
-        done = subprocess.run([BROAD, "fit", files[0], "--test", files[1], "--kind", "brls", "--missing", "mean", "--seed",
-                               "1", "-o", self.root / "m.broad", "--json", "-q"], capture_output=True, check=True)
+        words = ["--kind", "brls", "--missing", "mean", "--seed", "1", "-o", self.root / "m.broad", "--json", "-q"]
+        done = subprocess.run([BROAD, "fit", files[0], "--test", files[1], *words], capture_output=True, check=True)
         measured = json.loads(done.stdout)["test"]["accuracy"]
         result = next(r for r in self.results(path) if r["table"] == "clouds" and r["split"] == 1)
         self.assertEqual(result["value"], measured)
 
     def test_a_method_that_fails_is_named_and_the_others_go_on(self):
-        tool = self.write("tool", '#!/bin/sh\ncase "$*" in *scn*) echo "broad: no such thing today" >&2; exit 2;; esac\n'
+        tool = self.write("tool", '#!/bin/sh\ncase "$*" in *scn*) echo "broad: not today" >&2; exit 2;; esac\n'
                           'exec "%s" "$@"\n' % BROAD)
         tool.chmod(0o755)
         done = self.bench(methods=["scn", "brls"], tool=tool)
-        self.assertIn("- scn on clouds, wave: broad: no such thing today\n", done.stdout)
+        self.assertIn("- scn on clouds, wave: broad: not today\n", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^\| brls \| 1\.00 \| 2 \|$")
         self.assertNotRegex(done.stdout, r"(?m)^\| scn ")
 

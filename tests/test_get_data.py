@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/get-data without a network: an npm of our own hands it packages that are right, wrong, cut short or not there."""
+"""scripts/get-data without a network: an npm of our own hands it packages that are right, wrong, cut short or absent."""
 import hashlib
 import importlib.machinery
 import importlib.util

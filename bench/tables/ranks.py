@@ -40,7 +40,7 @@ def friedman(rows):
 
 
 def chi_square_tail(x, freedom):
-    """From one or two degrees of freedom upwards by two: Q(x; f + 2) = Q(x; f) + (x/2)^(f/2) e^(-x/2) / Gamma(f/2 + 1)."""
+    """From one or two degrees of freedom up by two: Q(x; f + 2) = Q(x; f) + (x/2)^(f/2) e^(-x/2) / Gamma(f/2 + 1)."""
     if x <= 0:
         return 1.0
     f = 2 - freedom % 2
@@ -74,7 +74,7 @@ def critical_difference(k, n):
 
 
 def groups(means, difference):
-    """The largest sets of neighbouring methods within the critical difference, as (first, last) in order of mean rank."""
+    """The largest sets of neighbours within the critical difference, as (first, last) in order of mean rank."""
     ordered = sorted(means)
     found = []
     for first, value in enumerate(ordered):

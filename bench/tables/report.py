@@ -154,8 +154,8 @@ def quality_table(measured, methods, name):
     has = {m.table.name: [method for method in methods if method in m.results
                           and all(name in result for result in m.results[method])] for m in measured}
     columns = [method for method in methods if any(method in found for found in has.values())]
-    rows = [[m.table.name] + [f"{m.mean(method, name):.4f}" if method in has[m.table.name] else "" for method in columns]
-            for m in measured if has[m.table.name]]
+    rows = [[m.table.name] + [f"{m.mean(method, name):.4f}" if method in has[m.table.name] else ""
+                              for method in columns] for m in measured if has[m.table.name]]
     if rows:
         yield from table_lines(["table", *columns], rows)
 
