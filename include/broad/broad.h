@@ -118,7 +118,9 @@ typedef enum broad_scale {
     BROAD_SCALE_MINMAX,
     BROAD_SCALE_STANDARD,
     BROAD_SCALE_RANK, /* by rank among the training rows, then standardised */
-    BROAD_SCALE_BOTH  /* every column twice: standardised, and by rank      */
+    BROAD_SCALE_BOTH,  /* every column twice: standardised, and by rank      */
+    BROAD_SCALE_WHOLE, /* all columns by the least and the largest value there is, as the points of a picture are */
+    BROAD_SCALE_AUTO   /* whole for pictures, both for other tables          */
 } broad_scale;
 typedef enum broad_missing { BROAD_MISSING_ERROR, BROAD_MISSING_MEAN } broad_missing;
 
@@ -154,6 +156,7 @@ typedef struct broad_options {
     uint64_t seed;
     size_t threads; /* 0: as many as there are processors */
 
+    int features_auto;                    /* as many as the rows warrant */
     size_t feature_groups, feature_nodes; /* n groups of k nodes     */
     size_t enhance_nodes, enhance_layers; /* q nodes in each of m layers */
     broad_activation activation;          /* of the enhancement nodes */

@@ -28,16 +28,17 @@ enum { NODES_MAX = 1000000, LAYERS_MAX = 100000, TRIES_MAX = 65535, THREADS_MAX 
 #define LARGEST 1e100 /* its square is still a number */
 
 typedef enum value_type {
-    VALUE_CHOICE,       /* field: enum                                     */
-    VALUE_SIZE,         /* field: size_t                                   */
-    VALUE_UINT64,       /* field: uint64_t                                 */
-    VALUE_REAL,         /* field: double                                   */
-    VALUE_REAL_OR_AUTO, /* field: double, partner: int, 1 for auto         */
-    VALUE_SIZES,        /* "AxB". field: size_t A, partner: size_t B       */
-    VALUE_REALS,        /* "a,b,c". field: double[], partner: size_t count */
-    VALUE_GAMMA,        /* "harmonic:c", "constant:g" or "list:a,b,c"      */
-    VALUE_PART,         /* "12.5" or "30%". field: double, partner: int, 1 for a part of the whole */
-    VALUE_TEXT          /* field: const char *, not copied                 */
+    VALUE_CHOICE,        /* field: enum                                     */
+    VALUE_SIZE,          /* field: size_t                                   */
+    VALUE_UINT64,        /* field: uint64_t                                 */
+    VALUE_REAL,          /* field: double                                   */
+    VALUE_REAL_OR_AUTO,  /* field: double, partner: int, 1 for auto         */
+    VALUE_SIZES,         /* "AxB". field: size_t A, partner: size_t B       */
+    VALUE_SIZES_OR_AUTO, /* the same, or auto: features_auto */
+    VALUE_REALS,         /* "a,b,c". field: double[], partner: size_t count */
+    VALUE_GAMMA,         /* "harmonic:c", "constant:g" or "list:a,b,c"      */
+    VALUE_PART,          /* "12.5" or "30%". field: double, partner: int, 1 for a part of the whole */
+    VALUE_TEXT           /* field: const char *, not copied                 */
 } value_type;
 
 typedef struct option_row {
@@ -65,9 +66,9 @@ static const option_row rows[] = {
     {{"preset", 0, "NAME", BROAD__PRESETS, "auto",
       "starting values of all settings: auto chooses by leave-one-out, paper is as published"},
      VALUE_CHOICE, FIELD(preset), 0, 0, 0, NULL, follow_preset},
-    {{"features", 0, "GxK", NULL, NULL, "feature nodes: G groups of K nodes"},
-     VALUE_SIZES, FIELD(feature_groups), FIELD(feature_nodes), 1, NODES_MAX,
-     "groups x nodes of a group, such as 10x10", NULL},
+    {{"features", 0, "GxK|auto", NULL, NULL, "feature nodes: G groups of K nodes; auto: more for more rows"},
+     VALUE_SIZES_OR_AUTO, FIELD(feature_groups), FIELD(feature_nodes), 1, NODES_MAX,
+     "groups x nodes of a group, such as 10x10, or auto", NULL},
     {{"enhance", 0, "QxL", NULL, NULL, "enhancement nodes: Q nodes in each of at most L layers"},
      VALUE_SIZES, FIELD(enhance_nodes), FIELD(enhance_layers), 1, NODES_MAX,
      "nodes of a layer x layers, such as 100x50", NULL},
@@ -173,10 +174,11 @@ enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
  * refuses is seldom saved by another range, and each draw costs an eigendecomposition. */
 static void preset_sizes(broad_options *o, int paper)
 {
+    o->features_auto = !paper;
     o->feature_groups = paper ? 10 : 20;
-    o->feature_nodes = paper ? 10 : 20;
-    o->enhance_nodes = paper ? 100 : 600;
-    o->enhance_layers = paper ? 50 : 8;
+    o->feature_nodes = paper ? 10 : 100;
+    o->enhance_nodes = 100;
+    o->enhance_layers = paper ? 50 : 4;
     o->tries = paper ? 10 : 1;
 }
 
@@ -235,10 +237,11 @@ static void preset_apply(broad_options *o, broad_preset preset)
     preset_weights(o, paper);
     o->preset = preset;
     o->activation = o->feature_activation = paper ? BROAD_SIGMOID : BROAD_TANH;
-    o->feature_weights = BROAD_FEATURES_RANDOM;
+    o->feature_weights = paper || broad__kind_of(o->kind)->nodes != BROAD__NODES_FEATURES ? BROAD_FEATURES_RANDOM
+                                                                                          : BROAD_FEATURES_SAMPLED;
     o->sparse_lambda = 1e-3;
     o->sparse_steps = 50;
-    o->scale = paper ? BROAD_SCALE_MINMAX : BROAD_SCALE_STANDARD;
+    o->scale = paper ? BROAD_SCALE_MINMAX : BROAD_SCALE_AUTO;
     o->scale_target = paper ? BROAD_SCALE_NONE : BROAD_SCALE_STANDARD;
     o->lambda = 1e-8;
     o->lambda_auto = !paper;
@@ -378,6 +381,9 @@ static int set_real(broad_options *options, const option_row *row, const char *v
 
 static int set_sizes(broad_options *options, const option_row *row, const char *value)
 {
+    int may_be_auto = row->type == VALUE_SIZES_OR_AUTO;
+    if (may_be_auto) options->features_auto = strcmp(value, "auto") == 0;
+    if (may_be_auto && options->features_auto) return BROAD_OK;
     uint64_t first = 0, second = 0;
     const char *end = "";
     int bad = parse_uint64(&first, value, &end) || (*end != 'x' && *end != 'X');
@@ -459,7 +465,8 @@ static int set_value(broad_options *options, const option_row *row, const char *
     case VALUE_UINT64: return set_whole(options, row, value);
     case VALUE_REAL:
     case VALUE_REAL_OR_AUTO: return set_real(options, row, value);
-    case VALUE_SIZES: return set_sizes(options, row, value);
+    case VALUE_SIZES:
+    case VALUE_SIZES_OR_AUTO: return set_sizes(options, row, value);
     case VALUE_REALS: return set_reals(options, row, value);
     case VALUE_GAMMA: return set_gamma(options, row, value);
     case VALUE_PART: return set_part(options, row, value);
@@ -567,6 +574,12 @@ static void put_value(text_out *out, const broad_options *options, const option_
         if (*(const int *)partner) put(out, "auto");
         else put_real(out, *(const double *)field);
         break;
+    case VALUE_SIZES_OR_AUTO:
+        if (options->features_auto) {
+            put(out, "auto");
+            break;
+        }
+        /* fall through */
     case VALUE_SIZES: put(out, "%zux%zu", *(const size_t *)field, *(const size_t *)partner); break;
     case VALUE_REALS: put_reals(out, field, *(const size_t *)partner); break;
     case VALUE_GAMMA:

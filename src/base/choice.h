@@ -14,7 +14,7 @@
 #define BROAD__GAMMA_FORMS "harmonic|constant|list"
 #define BROAD__SELECTIONS "first|best"
 #define BROAD__RANGE_UNITS "absolute|fan-in"
-#define BROAD__SCALES "none|minmax|standard|rank|both"
+#define BROAD__SCALES "none|minmax|standard|rank|both|whole|auto"
 #define BROAD__MISSINGS "error|mean"
 #define BROAD__OUTCOMES "complete|stalled|target_reached|stopped"
 

@@ -104,13 +104,28 @@ static int fit_ranks(double *shift, double *factor, const double *fill, const do
     return BROAD_OK;
 }
 
+/* All columns alike, to [0, 1]. */
+static void fit_whole(double *shift, double *factor, double *fill, const double *x, size_t rows, size_t inputs)
+{
+    double least = INFINITY, most = -INFINITY;
+    broad__scale_fit(shift, factor, fill, BROAD_SCALE_NONE, x, rows, inputs);
+    for (size_t i = 0; i < rows * inputs; i++) {
+        if (x[i] < least) least = x[i];
+        if (x[i] > most) most = x[i];
+    }
+    double inverse = 1 / (most - least);
+    for (size_t j = 0; j < inputs && isfinite(inverse) && inverse > 0; j++) {
+        shift[j] = least;
+        factor[j] = inverse;
+    }
+}
+
 int broad__scaling_fit(double *shift, double *factor, double *fill, double *knots, broad_scale how, const double *x,
                        size_t rows, size_t inputs)
 {
-    if (!ranked(how)) {
-        broad__scale_fit(shift, factor, fill, how, x, rows, inputs);
-        return BROAD_OK;
-    }
+    if (how == BROAD_SCALE_WHOLE) fit_whole(shift, factor, fill, x, rows, inputs);
+    else if (!ranked(how)) broad__scale_fit(shift, factor, fill, how, x, rows, inputs);
+    if (!ranked(how)) return BROAD_OK;
     size_t first = how == BROAD_SCALE_BOTH ? inputs : 0;
     broad__scale_fit(shift, factor, fill, BROAD_SCALE_STANDARD, x, rows, inputs);
     int status = fit_knots(knots, x, rows, inputs);

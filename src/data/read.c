@@ -24,6 +24,7 @@ typedef struct reading {
     const char *format;
     broad__csv csv;
     broad__matrix matrix;
+    int grid; /* each row is a picture */
     broad__libsvm libsvm;
     broad__layout layout;
     broad__plan plan;
@@ -140,6 +141,7 @@ static int read_matrix(reading *r)
     int status = strcmp(r->format, "npy") == 0 ? broad__npy_open(&r->matrix, &r->source)
                                                : broad__idx_open(&r->matrix, &r->source);
     if (status < 0) return status;
+    r->grid = r->matrix.dimensions == 3;
     r->layout = (broad__layout){.columns = r->matrix.columns, .flattened = r->matrix.dimensions > 2};
     status = make_plan(r);
     if (status == BROAD_OK) status = broad__plan_categories(&r->plan, &r->layout);
@@ -273,6 +275,10 @@ static int make_table(broad_data **out, reading *r)
     table->named = r->model ? r->model->named : r->layout.names != NULL;
     int status = set_inputs(table, r);
     if (status < 0) return status;
+    if (r->grid && table->inputs == r->matrix.shape[1] * r->matrix.shape[2]) {
+        table->grid_height = r->matrix.shape[1];
+        table->grid_width = r->matrix.shape[2];
+    }
     table->weights = r->content.weights;
     table->weight_name = r->weight_name;
     r->content.weights = NULL;

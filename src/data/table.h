@@ -12,21 +12,22 @@
 
 struct broad_data {
     size_t rows, inputs, outputs;
-    broad_task task;       /* BROAD_TASK_AUTO: no targets */
-    const char *format;    /* static text */
-    double *x;             /* rows x inputs */
-    size_t *classes;       /* classification: rows */
-    double *values;        /* regression: rows x outputs */
-    char **input_names;    /* inputs; "x1", "x2", ... where the file gives none. Names lie in one block: data/text.h */
-    int named;             /* the file gave input names */
-    char **output_names;   /* classification: class labels in order; regression: target columns */
-    char *target_name;     /* classification: name of the target column ("target" if unknown) */
-    size_t *groups;        /* rows, numbers from 0; NULL without a group column */
-    char *group_name;      /* NULL without a group column */
-    double *weights;       /* rows, each above 0: how much a row counts; NULL: all alike */
-    char *weight_name;     /* NULL without such a column */
-    broad_missing missing; /* policy it was read with */
-    broad__categories categories; /* which inputs stand for the levels of one column */
+    broad_task task;     /* BROAD_TASK_AUTO: no targets */
+    const char *format;  /* static text */
+    double *x;           /* rows x inputs */
+    size_t *classes;     /* classification: rows */
+    double *values;      /* regression: rows x outputs */
+    char **input_names;  /* inputs; "x1", "x2", ... where the file gives none. Names lie in one block: data/text.h */
+    int named;           /* the file gave input names */
+    char **output_names; /* classification: class labels in order; regression: target columns */
+    char *target_name;   /* classification: name of the target column ("target" if unknown) */
+    size_t *groups;      /* rows, numbers from 0; NULL without a group column */
+    char *group_name;    /* NULL without a group column */
+    size_t grid_height, grid_width; /* inputs are the points of pictures of this size; 0: they are not */
+    double *weights;                /* rows, each above 0: how much a row counts; NULL: all alike */
+    char *weight_name;              /* NULL without such a column */
+    broad_missing missing;          /* policy it was read with */
+    broad__categories categories;   /* which inputs stand for the levels of one column */
     /* How this part was cut from a whole; holdout 0: it is whole. */
     double split_holdout;
     uint64_t split_seed;

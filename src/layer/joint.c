@@ -340,6 +340,27 @@ static int bring_up_to_date(broad__joint *j, const broad__joint_task *task)
     return status;
 }
 
+int broad__joint_adopt(broad__joint *j, const broad__rows *rows)
+{
+    size_t p = rows->width;
+    broad__joint_clear(j);
+    if (rows->dual) return BROAD_OK;
+    double *m = enlarge(rows->matrix, p, p), *cross = broad__alloc_doubles(p, rows->outputs);
+    if (!m || !cross) {
+        broad__free(m);
+        broad__free(cross);
+        return BROAD_NO_MEMORY;
+    }
+    memcpy(cross, rows->cross, p * rows->outputs * sizeof(double));
+    j->m = m;
+    j->cross = cross;
+    j->rows = rows->rows;
+    j->columns = p;
+    j->pieces = 1;
+    j->outputs = rows->outputs;
+    return BROAD_OK;
+}
+
 /* ---- solving --------------------------------------------------------------------------------------------------- */
 
 int broad__joint_factor(int *out_broken, broad__joint *j, const broad__rows *rows, double lambda, int spectral)

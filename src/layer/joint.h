@@ -30,7 +30,9 @@ typedef struct broad__joint_task {
     size_t count;
     int lambda_auto; /* by leave-one-out */
     double lambda;   /* otherwise */
-    int loo;         /* leave-one-out scores are wanted */
+    double *
+        exponent; /* where the search for lambda begins, and what it found; as that of similar problems is near. NULL: anew */
+    int loo; /* leave-one-out scores are wanted */
     /* Called now and then with the part that is done; non-zero asks to stop. May be NULL. */
     int (*watch)(void *context, double part);
     void *context;
@@ -60,6 +62,10 @@ typedef struct broad__joint {
 } broad__joint;
 
 void broad__joint_clear(broad__joint *joint); /* accepts a zeroed one */
+
+/* Begins with the sums of the candidate in `rows` that has just been kept, whose columns are the first piece: they need not be
+ * added up again. Nothing happens where there are none that would do. E was Y when they were made. */
+int broad__joint_adopt(broad__joint *joint, const broad__rows *rows);
 
 /* Brings M, R and W up to date with the task and puts Y - A W into rows->next; joint->norm is its norm. Only further rows
  * and pieces may have come since the last call; otherwise clear it first. 1: asked to stop, nothing is valid. */

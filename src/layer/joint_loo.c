@@ -10,7 +10,10 @@
 #include "layer/joint_work.h"
 
 /* More rows than these tell no more about lambda, and cost a pass over R each. */
-enum { SAMPLE_MAX = 4096 };
+enum { SAMPLE_MAX = 3000 };
+
+/* Where a row decides its own fit to within this, rounding decides what is left of it. */
+static const double REST_LEAST = 1e-6;
 
 /* lambda as powers of ten of the mean eigenvalue, in half steps; the search starts in the middle and goes on while it gets
  * better, over one bad step if need be. */
@@ -80,6 +83,7 @@ typedef struct leaving {
     const broad__device *device;
     double *scratch; /* for each worker: rows of A in the coordinates of R, then their fits */
     size_t scratch_each;
+    double *rest; /* 1 - h of each row */
 } leaving;
 
 /* h of n rows of A; `white` has room for them. */
@@ -116,6 +120,7 @@ static void leave_block(void *context, size_t block, size_t worker)
     l->device->apply(fits, c, 1.0, j->sample_a + first * p, p, n, j->w, c, p, c);
     for (size_t i = 0; i < n; i++) {
         double rest = 1 - h[i] > DBL_EPSILON ? 1 - h[i] : DBL_EPSILON;
+        l->rest[first + i] = rest;
         for (size_t q = 0; q < c; q++) {
             double y = j->sample_y[(first + i) * c + q];
             j->loo_scores[(first + i) * c + q] = y - (y - fits[i * c + q]) / rest;
@@ -123,9 +128,12 @@ static void leave_block(void *context, size_t block, size_t worker)
     }
 }
 
-static int leave_primal(broad__joint *j, const broad__rows *rows)
+static int leave_primal(broad__joint *j, const broad__rows *rows, double *rest)
 {
-    leaving l = {.joint = j, .device = rows->device, .scratch_each = BROAD__BLOCK_ROWS * (j->columns + j->outputs)};
+    leaving l = {.joint = j,
+                 .device = rows->device,
+                 .rest = rest,
+                 .scratch_each = BROAD__BLOCK_ROWS * (j->columns + j->outputs)};
     l.scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l.scratch_each);
     if (!l.scratch) return BROAD_NO_MEMORY;
     broad__pool_run(rows->pool, (j->sample_count + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, leave_block, &l);
@@ -146,7 +154,7 @@ static void inverse_factor(double *inverse, const broad__joint *j, const broad__
 }
 
 /* alpha_i / g_i for every row: the residual it would have if it were left out. */
-static int leave_dual(broad__joint *j, const broad__rows *rows)
+static int leave_dual(broad__joint *j, const broad__rows *rows, double *rest)
 {
     size_t n = j->rows, c = j->outputs;
     double *alpha = broad__alloc_doubles(n, c), *inverse = broad__alloc_doubles(n, n);
@@ -160,6 +168,7 @@ static int leave_dual(broad__joint *j, const broad__rows *rows)
         for (size_t i = 0; i < n; i++) {
             double g = 0;
             for (size_t k = 0; k < n; k++) g += inverse[i * n + k] * inverse[i * n + k];
+            rest[i] = g * j->factored;
             for (size_t q = 0; q < c; q++)
                 j->loo_scores[i * c + q] = j->sample_y[i * c + q] - (g > 0 ? alpha[i * c + q] / g : 0);
         }
@@ -169,23 +178,29 @@ static int leave_dual(broad__joint *j, const broad__rows *rows)
     return status;
 }
 
-static int leave_each(broad__joint *j, const broad__rows *rows)
+/* *out_least: the smallest 1 - h. */
+static int leave_each(double *out_least, broad__joint *j, const broad__rows *rows)
 {
-    int status = j->dual ? leave_dual(j, rows) : leave_primal(j, rows);
-    double sum = 0;
+    double *rest = broad__alloc_doubles(j->sample_count, 1), sum = 0;
+    if (!rest) return BROAD_NO_MEMORY;
+    int status = j->dual ? leave_dual(j, rows, rest) : leave_primal(j, rows, rest);
     for (size_t i = 0; i < j->sample_count * j->outputs; i++) {
         double miss = j->sample_y[i] - j->loo_scores[i];
         sum += miss * miss;
     }
     j->loo = sqrt(sum);
+    *out_least = 1;
+    for (size_t i = 0; i < j->sample_count; i++) *out_least = fmin(*out_least, rest[i]);
+    broad__free(rest);
     return status;
 }
 
 int broad__joint_leave_out(broad__joint *j, const broad__joint_task *task)
 {
     const double *root = task->rows->root;
+    double least = 1;
     int status = take_sample(j, task);
-    if (status == BROAD_OK) status = leave_each(j, task->rows);
+    if (status == BROAD_OK) status = leave_each(&least, j, task->rows);
     for (size_t i = 0; status == BROAD_OK && root && i < j->sample_count; i++)
         for (size_t q = 0; q < j->outputs; q++) j->loo_scores[i * j->outputs + q] /= root[j->sample[i]];
     return status;
@@ -196,7 +211,8 @@ int broad__joint_leave_out(broad__joint *j, const broad__joint_task *task)
 typedef struct lambda_search {
     broad__joint *joint;
     const broad__joint_task *task;
-    double unit; /* mean eigenvalue of A'A, of those that are not zero for want of rows */
+    double unit;  /* mean eigenvalue of A'A, of those that are not zero for want of rows */
+    double start; /* exponent */
     double best, loo;
 } lambda_search;
 
@@ -212,9 +228,10 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
         memcpy(j->w, j->cross, j->columns * j->outputs * sizeof(double));
         status = broad__joint_solve(j->w, j, rows);
     }
-    if (status == BROAD_OK) status = leave_each(j, rows);
+    double least = 1;
+    if (status == BROAD_OK) status = leave_each(&least, j, rows);
     if (status < 0) return status;
-    *out = isfinite(j->loo) ? j->loo : INFINITY;
+    *out = isfinite(j->loo) && least > REST_LEAST ? j->loo : INFINITY;
     if (*out < s->loo) {
         s->loo = *out;
         s->best = exponent;
@@ -222,11 +239,11 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
     return s->task->watch && s->task->watch(s->task->context, 0.85) ? 1 : 0;
 }
 
-static int walk(lambda_search *s, double step, double end)
+static int walk(lambda_search *s, double step)
 {
     int worse = 0, status = BROAD_OK;
-    for (double e = EXPONENT_START + step; status == BROAD_OK && worse < 2 && fabs(e - end) >= fabs(step) / 2;
-         e += step) {
+    for (double e = s->start + step; status == BROAD_OK && worse < 2; e += step) {
+        if (e < EXPONENT_LEAST || e > EXPONENT_MOST) break;
         double before = s->loo, value = 0;
         status = try_exponent(&value, s, e);
         worse = value < before ? 0 : worse + 1;
@@ -237,7 +254,9 @@ static int walk(lambda_search *s, double step, double end)
 
 int broad__joint_choose(broad__joint *j, const broad__joint_task *task)
 {
-    lambda_search s = {.joint = j, .task = task, .best = EXPONENT_MOST, .loo = INFINITY};
+    lambda_search s = {.joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MOST, .loo = INFINITY};
+    if (task->exponent && *task->exponent > EXPONENT_LEAST && *task->exponent < EXPONENT_MOST)
+        s.start = *task->exponent;
     size_t n = broad__joint_size(j), rank = j->rows < j->columns ? j->rows : j->columns;
     for (size_t i = 0; i < n; i++) s.unit += j->m[i * n + i] / (double)rank;
     if (!(s.unit > 0) || !isfinite(s.unit)) s.unit = 1;
@@ -246,12 +265,13 @@ int broad__joint_choose(broad__joint *j, const broad__joint_task *task)
     j->w = broad__alloc_doubles(j->columns, j->outputs);
     if (status == BROAD_OK && !j->w) status = BROAD_NO_MEMORY;
     double value = 0;
-    if (status == BROAD_OK) status = try_exponent(&value, &s, EXPONENT_START);
-    if (status == BROAD_OK) status = walk(&s, -1, EXPONENT_LEAST - 1);
-    if (status == BROAD_OK) status = walk(&s, 1, EXPONENT_MOST + 1);
+    if (status == BROAD_OK) status = try_exponent(&value, &s, s.start);
+    if (status == BROAD_OK) status = walk(&s, -1);
+    if (status == BROAD_OK) status = walk(&s, 1);
     double middle = s.best;
     if (status == BROAD_OK) status = try_exponent(&value, &s, middle - 0.5);
     if (status == BROAD_OK) status = try_exponent(&value, &s, middle + 0.5);
     j->lambda = s.unit * pow(10, s.best);
+    if (task->exponent) *task->exponent = s.best;
     return status;
 }

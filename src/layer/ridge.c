@@ -215,6 +215,13 @@ static int solve_dual(broad__ridge *ridge, broad__rows *rows)
     return status;
 }
 
+static double mean_diagonal(const double *matrix, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += matrix[i * n + i] / (double)n;
+    return sum > 0 && isfinite(sum) ? sum : 1;
+}
+
 /* ||e_q||^2, then ||e_q - K w_q||^2 as rows->next has it. */
 static void output_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
@@ -247,9 +254,9 @@ int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridg
     int spectral = wish->lambda_auto || wish->loo || wish->operator_norm;
     int status = broad__reserve(&ridge->w, &ridge->w_room, p * c);
     if (status == BROAD_OK) status = broad__reserve(&ridge->step, &ridge->step_room, side * c);
-    ridge->lambda = wish->lambda;
+    ridge->lambda = wish->relative ? wish->lambda * mean_diagonal(rows->matrix, side) : wish->lambda;
     if (status == BROAD_OK)
-        status = broad__system_factor(&ridge->system, rows->device, rows->matrix, side, wish->lambda, spectral);
+        status = broad__system_factor(&ridge->system, rows->device, rows->matrix, side, ridge->lambda, spectral);
     if (status == BROAD_OK && (wish->lambda_auto || wish->loo)) status = loo_choose(ridge, rows, wish);
     if (status < 0) return status;
     ridge->system.lambda = ridge->lambda;

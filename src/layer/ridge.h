@@ -16,6 +16,7 @@
 typedef struct broad__ridge_wish {
     int lambda_auto;   /* choose lambda by leave-one-out */
     double lambda;     /* otherwise this one             */
+    int relative;      /* which is meant in units of the mean diagonal element of K'K, or KK' */
     int loo;           /* the leave-one-out norm is wanted  */
     int operator_norm; /* the operator norm is wanted       */
     int outputs;       /* what is left of each output is wanted */

@@ -20,9 +20,21 @@ static const double AUTO_NODE_RANGES[] = {0.2, 0.5, 2.0, 5.0};
 enum { AUTO_ROWS = 4000, AUTO_NODES = 200 };
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { GROUPS_MAX = 1000000 };
+enum {
+    GROUPS_MAX = 1000000,
+    AUTO_GROUPS = 20,
+    AUTO_FEATURES_LEAST = 2000,
+    AUTO_FEATURES_MOST = 6000,
+    AUTO_FEATURES_ROWS = 4000
+};
 
 /* ---- features -------------------------------------------------------------------------------------------------- */
+
+broad__direction broad__style_direction(broad__style style, size_t index)
+{
+    if (style == BROAD__STYLE_DIFFERENCE) return BROAD__DIFFERENCE;
+    return style == BROAD__STYLE_MIX && index % 2 ? BROAD__SPARSE : BROAD__DENSE;
+}
 
 static int sample_group(broad_trainer *t, broad__group *group, size_t index)
 {
@@ -32,9 +44,11 @@ static int sample_group(broad_trainer *t, broad__group *group, size_t index)
                                .x = part->data->x + part->first * model->inputs,
                                .rows = part->count,
                                .relevance = model->relevance,
+                               .grid_height = part->data->grid_height,
+                               .grid_width = part->data->grid_width,
                                .nodes = group->nodes,
                                .range = model->range * group->range,
-                               .sparse = (int)(index % 2),
+                               .direction = broad__style_direction(model->style, index),
                                .stream = {.seed = model->settings.seed,
                                           .purpose = BROAD__FOR_FEATURES,
                                           .layer = (uint32_t)index,
@@ -102,9 +116,19 @@ int broad__model_make_group(broad_model *model, broad__source source, size_t nod
     return BROAD_NO_MEMORY;
 }
 
+/* More rows warrant more nodes, but not in proportion. Nearly all groups are of full size, so that they can be told apart. */
+static void size_features(broad_options *o, size_t rows)
+{
+    double nodes = AUTO_FEATURES_LEAST * pow((double)rows / AUTO_FEATURES_ROWS, 0.4);
+    nodes = fmax(AUTO_FEATURES_LEAST, fmin(AUTO_FEATURES_MOST, nodes));
+    o->feature_groups = AUTO_GROUPS;
+    o->feature_nodes = (size_t)(nodes / AUTO_GROUPS);
+}
+
 int broad__model_make_groups(broad_model *model)
 {
-    const broad_options *o = &model->settings;
+    broad_options *o = &model->settings;
+    if (o->features_auto) size_features(o, model->rows);
     if (broad__kind_of(o->kind)->nodes != BROAD__NODES_FEATURES) {
         int status = broad__model_make_group(model, BROAD__SOURCE_DIRECT, broad__model_columns(model));
         if (status == BROAD_OK) model->group_count++;

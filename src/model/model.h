@@ -26,6 +26,14 @@ typedef enum broad__source {
 } broad__source;
 #define BROAD__SOURCES "drawn|direct|autoencoder|sampled"
 
+/* Which directions sampled nodes have. */
+typedef enum broad__style {
+    BROAD__STYLE_MIX,       /* dense and sparse groups in turn */
+    BROAD__STYLE_DENSE,     /* dense ones */
+    BROAD__STYLE_DIFFERENCE /* differences of rows */
+} broad__style;
+#define BROAD__STYLES "mix|dense|difference"
+
 /* One group of feature nodes. */
 typedef struct broad__group {
     broad__source source;
@@ -97,8 +105,9 @@ struct broad_model {
 
     /* How it was trained. `settings` has no pointers that matter: positive and progress are NULL. */
     broad_options settings;
-    size_t seed_map; /* the map from seed to weights that its nodes were drawn by: rng/philox.h */
-    double range;    /* base range in force: settings.range, or what `auto` chose */
+    size_t seed_map;    /* the map from seed to weights that its nodes were drawn by: rng/philox.h */
+    broad__style style; /* of sampled feature nodes */
+    double range;       /* base range in force: settings.range, or what `auto` chose */
     broad_outcome outcome;
     char *reason; /* "" if complete; never NULL */
     size_t rows;

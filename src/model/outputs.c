@@ -154,8 +154,11 @@ int broad__outputs_follow(broad_trainer *t)
     switch (broad__fitting_of(&t->model->settings)) {
     case BROAD__FIT_STEPWISE: status = follow_stepwise(t); break;
     case BROAD__FIT_WINDOW: status = follow_window(t); break;
-    case BROAD__FIT_CHAIN:
     case BROAD__FIT_FINALLY:
+        if (t->model->layer_count == 1) status = broad__joint_adopt(&t->joint, &t->train.rows);
+        if (status < 0) return status;
+        /* fall through */
+    case BROAD__FIT_CHAIN:
         return t->check.part_count ? broad__side_follow(&t->check, t->model->layer_count - 1) : BROAD_OK;
     case BROAD__FIT_AT_ONCE: return BROAD_OK;
     }

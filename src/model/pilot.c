@@ -9,10 +9,31 @@
 #include "feature/sample.h"
 #include "layer/joint.h"
 
-enum { PILOT_ROWS = 1500, PILOT_NODES_LEAST = 500, GRADIENT_ROWS = 1000, ROUNDS = 2, BLOCKS = 2 };
+enum {
+    PILOT_ROWS = 1000,
+    NODES_LEAST = 700,
+    NODES_MOST = 1500,
+    GRADIENT_ROWS = 1000,
+    ROUNDS = 2,
+    BLOCKS = 2,
+    RANGES_MOST = 5
+};
 
-static const double FIRST_RANGES[] = {0.25, 0.5, 1, 2, 4};
-static const double NEAR_RANGES[] = {0.6, 1, 1.7};
+/* Ranges to try for each style, in this order. Those of differences are standard deviations. */
+typedef struct style_ranges {
+    broad__style style;
+    size_t count;
+    double ranges[RANGES_MOST];
+} style_ranges;
+
+static const style_ranges first_round[] = {
+    {BROAD__STYLE_MIX, 5, {0.5, 1, 2, 4, 8}},
+    {BROAD__STYLE_DENSE, 4, {0.5, 1, 2, 4}},
+    {BROAD__STYLE_DIFFERENCE, 4, {0.5, 1, 2, 4}},
+};
+static const double near_ranges[] = {0.6, 1, 1.7};
+/* A round that weighs columns must be better by this part: with few rows it easily looks better than it is. */
+static const double GAIN = 0.02;
 static const double CAUTION = 20; /* rows for each column before its relevance is believed half */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -24,9 +45,11 @@ typedef struct pilot {
     double *weight, *bias; /* columns x nodes, nodes */
     double *z;             /* rows x nodes */
     double *relevance;     /* in force */
+    double exponent;       /* of lambda: where the last search ended */
     broad__rows pass;      /* Z as rows of the joint fit */
     broad__joint joint;
     /* The best trial of this round, and of all. */
+    broad__style style, best_style;
     double range, loo, best_range, best_loo;
     double *round_weight, *round_z, *round_w; /* nodes, Z and output weights of the round's best */
     double *best_relevance;
@@ -57,9 +80,9 @@ static int thin_out(broad_data **out, const broad_data *data, size_t count)
 static size_t pilot_nodes(const broad_options *o, size_t rows, size_t all_rows)
 {
     size_t whole = o->feature_groups * o->feature_nodes;
-    size_t least = whole < PILOT_NODES_LEAST ? whole : PILOT_NODES_LEAST;
+    size_t least = whole < NODES_LEAST ? whole : NODES_LEAST;
     size_t nodes = (size_t)((double)whole * (double)rows / (double)all_rows);
-    nodes = nodes < least ? least : nodes;
+    nodes = nodes < least ? least : nodes > NODES_MOST ? NODES_MOST : nodes;
     return nodes < BLOCKS ? BLOCKS : nodes / BLOCKS * BLOCKS;
 }
 
@@ -87,6 +110,7 @@ static int pilot_open(pilot *p, const broad_data *data)
     for (size_t j = 0; j < p->columns; j++) p->relevance[j] = p->best_relevance[j] = 1;
     p->best_loo = INFINITY;
     p->best_range = 1;
+    p->exponent = -4;
     status = broad__rows_open(&p->pass, t->device, t->pool, outputs);
     if (status == BROAD_OK) status = broad__rows_append(&p->pass, p->y, rows);
     p->pass.z = p->z;
@@ -96,8 +120,8 @@ static int pilot_open(pilot *p, const broad_data *data)
 
 /* ---- one trial ------------------------------------------------------------------------------------------------- */
 
-/* Half of the nodes dense, half sparse, as the groups of the network will be. */
-static int draw_trial(pilot *p, double range)
+/* Two blocks, as the groups of the network will be. */
+static int draw_trial(pilot *p, broad__style style, double range)
 {
     const broad_model *model = p->trainer->model;
     size_t half = p->nodes / BLOCKS;
@@ -111,7 +135,9 @@ static int draw_trial(pilot *p, double range)
             .relevance = p->relevance,
             .nodes = half,
             .range = range * model->settings.range,
-            .sparse = (int)b,
+            .grid_height = p->rows->grid_height,
+            .grid_width = p->rows->grid_width,
+            .direction = broad__style_direction(style, b),
             .stream = {.seed = model->settings.seed, .purpose = BROAD__FOR_PILOT, .layer = (uint32_t)b}};
         status = broad__sample_nodes(weight, p->bias + b * half, &task);
         for (size_t j = 0; status == BROAD_OK && j < p->columns; j++)
@@ -121,11 +147,11 @@ static int draw_trial(pilot *p, double range)
     return status;
 }
 
-static int trial(pilot *p, double range)
+static int trial(pilot *p, broad__style style, double range)
 {
     broad_trainer *t = p->trainer;
     const broad_options *o = &t->model->settings;
-    int status = draw_trial(p, range);
+    int status = draw_trial(p, style, range);
     if (status < 0) return status;
     broad__feature_map map = {{p->columns, p->nodes, p->weight, p->bias, o->feature_activation},
                               broad__model_scaling(t->model)};
@@ -137,11 +163,13 @@ static int trial(pilot *p, double range)
                               .count = 1,
                               .lambda_auto = o->lambda_auto,
                               .lambda = o->lambda,
+                              .exponent = &p->exponent,
                               .loo = 1};
     broad__joint_clear(&p->joint);
     if (status == BROAD_OK) status = broad__joint_fit(&p->joint, &task);
     if (status < 0 || !(p->joint.loo < p->loo)) return status;
     p->loo = p->joint.loo;
+    p->style = style;
     p->range = range;
     memcpy(p->round_weight, p->weight, p->columns * p->nodes * sizeof(double));
     memcpy(p->round_z, p->z, p->rows->rows * p->nodes * sizeof(double));
@@ -149,17 +177,35 @@ static int trial(pilot *p, double range)
     return BROAD_OK;
 }
 
-static int trial_round(pilot *p, double base, const double *ranges, size_t count)
+static void keep_round(pilot *p)
+{
+    p->best_loo = p->loo;
+    p->best_style = p->style;
+    p->best_range = p->range;
+    memcpy(p->best_relevance, p->relevance, p->columns * sizeof(double));
+}
+
+static int try_styles(pilot *p)
 {
     int status = BROAD_OK;
     p->loo = INFINITY;
-    p->range = base;
-    for (size_t i = 0; status == BROAD_OK && i < count; i++) status = trial(p, base * ranges[i]);
-    if (status < 0 || !(p->loo < p->best_loo)) return status;
-    p->best_loo = p->loo;
-    p->best_range = p->range;
-    memcpy(p->best_relevance, p->relevance, p->columns * sizeof(double));
-    return BROAD_OK;
+    for (size_t i = 0; i < COUNT_OF(first_round); i++)
+        for (size_t r = 0; status == BROAD_OK && r < first_round[i].count; r++)
+            status = trial(p, first_round[i].style, first_round[i].ranges[r]);
+    keep_round(p);
+    return status;
+}
+
+static int try_relevance(pilot *p)
+{
+    broad__style style = p->style;
+    double base = p->range;
+    int status = BROAD_OK;
+    p->loo = INFINITY;
+    for (size_t r = 0; status == BROAD_OK && r < COUNT_OF(near_ranges); r++)
+        status = trial(p, style, base * near_ranges[r]);
+    if (p->loo * p->loo < (1 - GAIN) * p->best_loo * p->best_loo) keep_round(p);
+    return status;
 }
 
 /* ---- relevance ------------------------------------------------------------------------------------------------- */
@@ -218,13 +264,14 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
 {
     pilot p = {.trainer = t};
     int known = 1, status = pilot_open(&p, data);
-    if (status == BROAD_OK) status = trial_round(&p, 1, FIRST_RANGES, COUNT_OF(FIRST_RANGES));
+    if (status == BROAD_OK) status = try_styles(&p);
     for (size_t i = 0; status == BROAD_OK && known && i < ROUNDS; i++) {
         status = weigh_columns(&known, &p);
-        if (status == BROAD_OK && known) status = trial_round(&p, p.range, NEAR_RANGES, COUNT_OF(NEAR_RANGES));
+        if (status == BROAD_OK && known) status = try_relevance(&p);
     }
     if (status == BROAD_OK) {
         *out_range = p.best_range;
+        t->model->style = p.best_style;
         memcpy(t->model->relevance, p.best_relevance, p.columns * sizeof(double));
     }
     pilot_close(&p);

@@ -5,6 +5,7 @@
 #ifndef BROAD_MODEL_TRAIN_H
 #define BROAD_MODEL_TRAIN_H
 
+#include "feature/sample.h"
 #include "layer/basis.h"
 #include "layer/joint.h"
 #include "layer/search.h"
@@ -51,6 +52,7 @@ void broad__trainer_close(broad_model **out, broad_trainer *trainer);
 int broad__model_make_group(broad_model *model, broad__source source,
                             size_t nodes);        /* counts once group_count says so */
 int broad__model_make_groups(broad_model *model); /* they have no weights before they are filled */
+broad__direction broad__style_direction(broad__style style, size_t group);
 int broad__trainer_fill_group(broad_trainer *trainer, size_t index);
 int broad__trainer_draw_features(void *context, size_t step); /* context: the trainer */
 int broad__trainer_choose_range(broad_trainer *trainer, const broad_data *data);
