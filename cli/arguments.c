@@ -260,16 +260,26 @@ int cli_count(size_t *out, const cli_arguments *arguments, const char *name)
                     value, arguments->command->name);
 }
 
-int cli_holdout(double *out, const cli_arguments *arguments)
+/* A number between 0 and 1; 0: not given. */
+static int parse_fraction(double *out, const cli_arguments *arguments, const char *name, const char *what)
 {
-    const char *text = cli_given(arguments, "holdout");
+    const char *text = cli_given(arguments, name);
     char *end = NULL;
     *out = 0;
     if (!text) return BROAD_OK;
     *out = strtod(text, &end);
     if (end != text && *end == 0 && *out > 0 && *out < 1) return BROAD_OK;
-    return cli_fail(BROAD_USAGE, "--holdout: '%s' is not a fraction; give a number above 0 and below 1, such as 0.3",
-                    text);
+    return cli_fail(BROAD_USAGE, "--%s: '%s' is not a %s", name, text, what);
+}
+
+int cli_holdout(double *out, const cli_arguments *arguments)
+{
+    return parse_fraction(out, arguments, "holdout", "fraction; give a number above 0 and below 1, such as 0.3");
+}
+
+int cli_level(double *out, const cli_arguments *arguments)
+{
+    return parse_fraction(out, arguments, "interval", "level; give a number above 0 and below 1, such as 0.9");
 }
 
 void cli_read_options(broad_read_options *out, const cli_arguments *arguments)

@@ -102,6 +102,7 @@ void cli_read_options(broad_read_options *out, const cli_arguments *arguments);
 int cli_threads(size_t *out, const cli_arguments *arguments);
 int cli_count(size_t *out, const cli_arguments *arguments, const char *name); /* 0: not given */
 int cli_holdout(double *out, const cli_arguments *arguments);                 /* 0: not given */
+int cli_level(double *out, const cli_arguments *arguments);                   /* --interval; 0: not given */
 
 /* ---- messages (message.c) ---- */
 

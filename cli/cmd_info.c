@@ -29,6 +29,7 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "feature_range", cli_json_real(broad_model_feature_range(model)));
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
     cli_json_put(object, "reason", cli_json_text(broad_model_reason(model)));
+    cli_json_put(object, "loo", cli_estimate_json(model));
     cli_json_put(object, "stages", cli_stages_json(model));
     cli_json_put(object, "layers", cli_layers_json(model));
     cli_json_put(object, "stored", settings);
@@ -37,7 +38,7 @@ static int report_json(const char *path, const broad_model *model)
 
 static void report_text(const char *path, const broad_model *model, int all)
 {
-    char size[32], names[256];
+    char size[32], names[256], estimate[256];
     const char *reason = broad_model_reason(model);
     size_t layers = broad_model_layers(model), outputs = broad_model_outputs(model);
     int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
@@ -51,6 +52,7 @@ static void report_text(const char *path, const broad_model *model, int all)
     printf("%s  %zu (%s)\n", classify ? "classes" : "targets", outputs, names);
     printf("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
            reason[0] ? ": " : "", reason);
+    if (cli_estimate_line(estimate, sizeof estimate, model)) printf("loo      leave-one-out estimate: %s\n", estimate);
     cli_print_stages(model);
     cli_print_layers(model, all);
     broad_layer first, last;

@@ -1,4 +1,4 @@
-/* broad predict: one line of scores or values for each row. */
+/* broad predict: one line of scores or values for each row, with probabilities or intervals where asked for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,64 +7,116 @@
 #include "json.h"
 #include "output.h"
 
-/* A CSV field, quoted where RFC 4180 asks for it. */
-static void put_field(cli_output *output, const char *prefix, const char *text)
+/* A comma and a CSV field, quoted where RFC 4180 asks for it. */
+static void put_field(cli_output *output, const char *prefix, const char *text, const char *suffix)
 {
     int quote = strpbrk(text, ",\"\r\n") != NULL;
-    if (quote) cli_output_bytes(output, "\"", 1);
-    cli_output_bytes(output, prefix, strlen(prefix));
+    cli_output_print(output, ",%s%s", quote ? "\"" : "", prefix);
     for (const char *c = text; *c; c++) {
         if (*c == '"') cli_output_bytes(output, "\"", 1);
         cli_output_bytes(output, c, 1);
     }
-    if (quote) cli_output_bytes(output, "\"", 1);
+    cli_output_print(output, "%s%s", suffix, quote ? "\"" : "");
 }
 
-static void put_csv(cli_output *output, const broad_model *model, const double *scores, size_t rows)
+typedef struct predictions {
+    broad_model *model;
+    size_t rows;
+    double *scores;        /* rows x outputs */
+    double *probabilities; /* rows x outputs; NULL: not asked for */
+    double *reach;         /* outputs: of the intervals, above and below; NULL: not asked for */
+    double level;          /* of the intervals */
+} predictions;
+
+static int is_classes(const predictions *p) { return broad_model_task(p->model) == BROAD_TASK_CLASSIFY; }
+
+/* ---- CSV ---- */
+
+static void put_header(cli_output *output, const predictions *p)
 {
-    size_t outputs = broad_model_outputs(model);
-    int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
-    cli_output_print(output, classify ? "row,label" : "row");
+    size_t outputs = broad_model_outputs(p->model);
+    cli_output_print(output, is_classes(p) ? "row,label" : "row");
+    for (size_t j = 0; p->probabilities && j < outputs; j++)
+        put_field(output, "proba_", broad_model_output_name(p->model, j), "");
     for (size_t j = 0; j < outputs; j++) {
-        cli_output_bytes(output, ",", 1);
-        put_field(output, classify ? "score_" : "", broad_model_output_name(model, j));
+        const char *name = broad_model_output_name(p->model, j);
+        put_field(output, is_classes(p) ? "score_" : "", name, "");
+        if (p->reach) put_field(output, "", name, "_low");
+        if (p->reach) put_field(output, "", name, "_high");
     }
     cli_output_bytes(output, "\n", 1);
-    for (size_t i = 0; i < rows && !output->status; i++, scores += outputs) {
-        cli_output_print(output, "%zu", i + 1);
-        if (classify) {
-            cli_output_bytes(output, ",", 1);
-            put_field(output, "", broad_model_output_name(model, broad_best_class(model, scores)));
-        }
-        for (size_t j = 0; j < outputs; j++) {
-            cli_output_bytes(output, ",", 1);
-            cli_output_real(output, scores[j]);
-        }
-        cli_output_bytes(output, "\n", 1);
-    }
 }
 
-static json_t *row_json(const broad_model *model, const double *scores, size_t row)
+static void put_real(cli_output *output, double value)
 {
-    int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
-    json_t *object = json_object(), *values = json_object();
-    cli_json_put(object, "row", json_integer((json_int_t)row));
-    if (classify)
-        cli_json_put(object, "label", cli_json_text(broad_model_output_name(model, broad_best_class(model, scores))));
+    cli_output_bytes(output, ",", 1);
+    cli_output_real(output, value);
+}
+
+static void put_row(cli_output *output, const predictions *p, size_t row)
+{
+    size_t outputs = broad_model_outputs(p->model);
+    const double *scores = p->scores + row * outputs;
+    cli_output_print(output, "%zu", row + 1);
+    if (is_classes(p)) put_field(output, "", broad_model_output_name(p->model, broad_best_class(p->model, scores)), "");
+    for (size_t j = 0; p->probabilities && j < outputs; j++) put_real(output, p->probabilities[row * outputs + j]);
+    for (size_t j = 0; j < outputs; j++) {
+        put_real(output, scores[j]);
+        if (p->reach) put_real(output, scores[j] - p->reach[j]);
+        if (p->reach) put_real(output, scores[j] + p->reach[j]);
+    }
+    cli_output_bytes(output, "\n", 1);
+}
+
+static void put_csv(cli_output *output, const predictions *p)
+{
+    put_header(output, p);
+    for (size_t i = 0; i < p->rows && !output->status; i++) put_row(output, p, i);
+}
+
+/* ---- JSON ---- */
+
+static json_t *pair_json(double low, double high)
+{
+    json_t *pair = json_array();
+    cli_json_append(pair, cli_json_real(low));
+    cli_json_append(pair, cli_json_real(high));
+    return pair;
+}
+
+/* An object by output: of intervals where `reach` is not NULL, else of the values. */
+static json_t *by_output(const broad_model *model, const double *values, const double *reach)
+{
+    json_t *object = json_object();
     for (size_t j = 0; j < broad_model_outputs(model); j++) {
         json_t *name = cli_json_text(broad_model_output_name(model, j));
-        if (name) cli_json_put(values, json_string_value(name), cli_json_real(scores[j]));
+        json_t *value = reach ? pair_json(values[j] - reach[j], values[j] + reach[j]) : cli_json_real(values[j]);
+        cli_json_put(object, name ? json_string_value(name) : "", value);
         json_decref(name);
     }
-    cli_json_put(object, classify ? "scores" : "values", values);
     return object;
 }
 
-static void put_jsonl(cli_output *output, const broad_model *model, const double *scores, size_t rows)
+static json_t *row_json(const predictions *p, size_t row)
 {
-    size_t outputs = broad_model_outputs(model);
-    for (size_t i = 0; i < rows && !output->status; i++, scores += outputs) {
-        json_t *object = row_json(model, scores, i + 1);
+    const broad_model *model = p->model;
+    const double *scores = p->scores + row * broad_model_outputs(model);
+    json_t *object = json_object();
+    cli_json_put(object, "row", json_integer((json_int_t)row + 1));
+    if (is_classes(p))
+        cli_json_put(object, "label", cli_json_text(broad_model_output_name(model, broad_best_class(model, scores))));
+    if (p->probabilities)
+        cli_json_put(object, "probabilities",
+                     by_output(model, p->probabilities + row * broad_model_outputs(model), NULL));
+    cli_json_put(object, is_classes(p) ? "scores" : "values", by_output(model, scores, NULL));
+    if (p->reach) cli_json_put(object, "intervals", by_output(model, scores, p->reach));
+    return object;
+}
+
+static void put_jsonl(cli_output *output, const predictions *p)
+{
+    for (size_t i = 0; i < p->rows && !output->status; i++) {
+        json_t *object = row_json(p, i);
         char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
         json_decref(object);
         if (!text) output->status = cli_fail(BROAD_NO_MEMORY, "out of memory while writing row %zu", i + 1);
@@ -75,64 +127,94 @@ static void put_jsonl(cli_output *output, const broad_model *model, const double
 }
 
 /* With the predictions themselves unless these went to a file. */
-static int print_json(const cli_arguments *arguments, const broad_model *model, const double *scores, size_t rows)
+static int print_json(const cli_arguments *arguments, const predictions *p)
 {
     const char *path = cli_value(arguments, "output");
-    json_t *object = cli_json_object("predict"), *predictions = json_array();
+    json_t *object = cli_json_object("predict"), *list = json_array();
     cli_json_put(object, "model", cli_json_text(arguments->positional[0]));
-    cli_json_put(object, "rows", json_integer((json_int_t)rows));
+    cli_json_put(object, "rows", json_integer((json_int_t)p->rows));
+    if (p->reach) cli_json_put(object, "level", cli_json_real(p->level));
     cli_json_put(object, "output", cli_json_text(path));
-    for (size_t i = 0; strcmp(path, "-") == 0 && i < rows; i++)
-        cli_json_append(predictions, row_json(model, scores + i * broad_model_outputs(model), i + 1));
-    cli_json_put(object, "predictions", strcmp(path, "-") ? json_null() : json_incref(predictions));
-    json_decref(predictions);
+    for (size_t i = 0; strcmp(path, "-") == 0 && i < p->rows; i++) cli_json_append(list, row_json(p, i));
+    cli_json_put(object, "predictions", strcmp(path, "-") ? json_null() : json_incref(list));
+    json_decref(list);
     return cli_json_print(object);
 }
 
-static int write_predictions(const cli_arguments *arguments, const broad_model *model, const double *scores,
-                             size_t rows)
+/* ---- the command ---- */
+
+static int write_predictions(const cli_arguments *arguments, const predictions *p)
 {
     const char *path = cli_value(arguments, "output");
     int json = cli_given(arguments, "json") != NULL, to_file = strcmp(path, "-") != 0;
     cli_output output;
-    if (json && !to_file) return print_json(arguments, model, scores, rows);
+    if (json && !to_file) return print_json(arguments, p);
     int status = cli_output_open(&output, path);
-    if (!status && cli_choice(arguments, "format") == 1) put_jsonl(&output, model, scores, rows);
-    else if (!status) put_csv(&output, model, scores, rows);
+    if (!status && cli_choice(arguments, "format") == 1) put_jsonl(&output, p);
+    else if (!status) put_csv(&output, p);
     status = cli_output_close(&output);
-    if (!status && json) return print_json(arguments, model, scores, rows);
-    if (!status && to_file) cli_note(arguments, "wrote %zu predictions to %s", rows, path);
+    if (!status && json) return print_json(arguments, p);
+    if (!status && to_file) cli_note(arguments, "wrote %zu predictions to %s", p->rows, path);
     return status;
+}
+
+static int check_paths(const cli_arguments *arguments)
+{
+    const char *path = cli_value(arguments, "output");
+    int status = cli_check_apart(path, arguments->positional[0]);
+    if (!status) status = cli_check_apart(path, arguments->positional[1]);
+    return status ? status : cli_check_writable(path);
+}
+
+static int new_numbers(double **out, size_t rows, size_t columns)
+{
+    *out = calloc(rows ? rows : 1, columns * sizeof **out);
+    return *out ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the scores of %zu rows", rows);
+}
+
+/* What the model cannot give is refused before DATA is read. */
+static int prepare(predictions *p, const cli_arguments *arguments)
+{
+    int status = broad_model_load(&p->model, arguments->positional[0]);
+    if (!status && cli_given(arguments, "proba")) status = broad_probabilities(NULL, p->model, NULL, 0);
+    if (status || !cli_given(arguments, "interval")) return status;
+    status = new_numbers(&p->reach, 1, broad_model_outputs(p->model));
+    return status ? status : broad_interval(p->reach, p->model, p->level);
+}
+
+static int predict(predictions *p, const cli_arguments *arguments, const broad_data *data, size_t threads)
+{
+    size_t outputs = broad_model_outputs(p->model);
+    p->rows = broad_data_rows(data);
+    int status = new_numbers(&p->scores, p->rows, outputs);
+    if (!status) status = broad_predict_data(p->scores, p->model, data, threads);
+    if (status || !cli_given(arguments, "proba")) return status;
+    status = new_numbers(&p->probabilities, p->rows, outputs);
+    return status ? status : broad_probabilities(p->probabilities, p->model, p->scores, p->rows);
 }
 
 int cli_predict(const cli_arguments *arguments)
 {
-    broad_model *model = NULL;
+    predictions p = {0};
     broad_data *data = NULL;
-    double *scores = NULL;
     broad_read_options read;
-    size_t threads = 0, rows = 0;
-    const char *path = cli_value(arguments, "output");
+    size_t threads = 0;
     int status = cli_threads(&threads, arguments);
-    if (!status) status = cli_check_apart(path, arguments->positional[0]);
-    if (!status) status = cli_check_apart(path, arguments->positional[1]);
-    if (!status) status = cli_check_writable(path);
-    if (!status) status = broad_model_load(&model, arguments->positional[0]);
+    if (!status) status = cli_level(&p.level, arguments);
+    if (!status) status = check_paths(arguments);
+    if (!status) status = prepare(&p, arguments);
     if (!status) {
         cli_read_options(&read, arguments);
-        read.model = model;
+        read.model = p.model;
         read.target_optional = 1;
         status = broad_data_read(&data, arguments->positional[1], &read);
     }
-    if (!status) {
-        rows = broad_data_rows(data);
-        scores = calloc(rows ? rows : 1, broad_model_outputs(model) * sizeof *scores);
-        if (!scores) status = cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the scores of %zu rows", rows);
-    }
-    if (!status) status = broad_predict_data(scores, model, data, threads);
-    if (!status) status = write_predictions(arguments, model, scores, rows);
-    free(scores);
+    if (!status) status = predict(&p, arguments, data, threads);
+    if (!status) status = write_predictions(arguments, &p);
+    free(p.scores);
+    free(p.probabilities);
+    free(p.reach);
     broad_data_free(data);
-    broad_model_free(model);
+    broad_model_free(p.model);
     return status;
 }

@@ -114,6 +114,13 @@ static const broad_option labels_of_each[] = {
 static const broad_option predict_output[] = {
     {"output", 'o', "FILE", NULL, "-", "where the predictions go; - is standard output"},
     {"format", 0, "FORMAT", "csv|jsonl", "csv", "a table, or one JSON object a line"},
+    {"proba", 0, NULL, NULL, NULL, "also the probability of each class, calibrated by leave-one-out"},
+    {"interval", 0, "LEVEL", NULL, NULL,
+     "also an interval that holds this part of the values, such as 0.9, from leave-one-out residuals"},
+};
+
+static const broad_option eval_measures[] = {
+    {"interval", 0, "LEVEL", NULL, NULL, "level of the prediction intervals of a regression; 0.9 unless given"},
 };
 
 static const broad_option info_output[] = {
@@ -199,7 +206,8 @@ static const cli_section predict_sections[] = {
     SECTION("Common", common),
     END,
 };
-static const cli_section like_model_sections[] = {
+static const cli_section eval_sections[] = {
+    SECTION("Measures", eval_measures),
     SECTION("Reading DATA", target_like_model),
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", text_files),
@@ -299,10 +307,14 @@ static const cli_command commands[] = {
         .sections = predict_sections,
         .description = "Prints one line for each row of DATA: its number, then the label and a score for each class, "
                        "or the value of each target. Columns are found by the names the model was trained with, or "
-                       "by place where DATA has no header; a target column may be there or not.",
+                       "by place where DATA has no header; a target column may be there or not. With --proba columns "
+                       "proba_CLASS follow the label; with --interval columns TARGET_low and TARGET_high follow each "
+                       "value. Both need the leave-one-out estimate that fit makes (--loo).",
         .examples = {
             {"broad predict model.broad new.csv", "a CSV table on standard output"},
             {"broad predict model.broad new.csv -o out.csv", "the same into a file, complete or not at all"},
+            {"broad predict model.broad new.csv --proba", "with the probability of each class"},
+            {"broad predict house.broad new.csv --interval 0.9", "with a range that holds 9 of 10 values"},
             {"zcat new.csv.gz | broad predict model.broad - --format jsonl", "rows from standard input, JSON lines"},
         },
     },
@@ -314,10 +326,12 @@ static const cli_command commands[] = {
         .most = 2,
         .computes = 1,
         .run = cli_eval,
-        .sections = like_model_sections,
+        .sections = eval_sections,
         .description = "Prints accuracy, precision, recall, F1 and error rates with the confusion table, or RMSE, "
                        "MAE and R2. With two classes the measures are of the positive one; with more, the mean over "
-                       "the classes.",
+                       "the classes. If the model has a leave-one-out estimate, also the Brier score, log loss and "
+                       "calibration error of its probabilities, or the coverage and mean width of its prediction "
+                       "intervals.",
         .examples = {
             {"broad eval model.broad test.csv", "figures to read"},
             {"broad eval model.broad test.csv --json", "figures for a program"},
@@ -331,8 +345,8 @@ static const cli_command commands[] = {
         .most = 1,
         .run = cli_info,
         .sections = info_sections,
-        .description = "Prints how the model was trained, what it expects and the certificate of its layers. The "
-                       "file is checked completely on loading.",
+        .description = "Prints how the model was trained, what it expects, its leave-one-out estimate and the "
+                       "certificate of its layers. The file is checked completely on loading.",
         .examples = {
             {"broad info model.broad", "an overview"},
             {"broad info model.broad --layers", "with every layer"},

@@ -52,6 +52,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
     cli_json_put(object, "reason", cli_json_text(broad_model_reason(model)));
     cli_json_put(object, "train", run->train ? cli_metrics_json(&run->train_metrics, model) : json_null());
+    cli_json_put(object, "loo", cli_estimate_json(model));
     cli_json_put(object, "test", run->test ? cli_metrics_json(&run->test_metrics, model) : json_null());
     cli_json_put(object, "seconds", seconds_json(run));
     cli_json_put(object, "model", cli_json_text(run->output));
@@ -122,12 +123,14 @@ static void report_text(const cli_run *run, const char *const *paths, size_t cou
 {
     const broad_model *model = run->model;
     const char *reason = broad_model_reason(model);
+    char estimate[256];
     int looked_at = run->options.patience > 0 || run->options.until_accuracy > 0;
     print_data(run, paths[run->fresh && count ? count - 1 : 0]);
     print_network(run);
     cli_print_layers(model, 0);
     printf("status   %s%s%s\n", cli_outcome_name(broad_model_outcome(model)), reason[0] ? ": " : "", reason);
     if (run->train) print_measures("train", &run->train_metrics, "");
+    if (cli_estimate_line(estimate, sizeof estimate, model)) printf("loo      %s (leave-one-out)\n", estimate);
     if (run->fresh) print_measures("new", &run->fresh_metrics, "");
     if (run->test)
         print_measures("test", &run->test_metrics, looked_at ? " (these rows also decided when to stop)" : "");

@@ -97,6 +97,44 @@ static void factor_and_solve(void **state)
         }
 }
 
+/* Rows times R^-1, and R after further rows: by multiplying back. */
+static void whiten_and_update(void **state)
+{
+    (void)state;
+    problem_random random = {15};
+    for (size_t n = 1; n <= 130; n += n < 6 ? 1 : 31)
+        for (size_t k = 1; k <= 80; k = k * 3 + 1)
+            for (int d = 0; d < 2; d++) {
+                size_t stride = n + 3;
+                double *rows = problem_normals(2 * n * n, &random), *more = problem_normals(k * n, &random);
+                double *r = calloc(n * n, sizeof(double)), *used = malloc(k * n * sizeof(double)),
+                       *white = calloc(k * stride, sizeof(double)), *gram = calloc(n * n, sizeof(double));
+                devices[1]->gram(r, n, rows, n, 2 * n, n);
+                devices[1]->gram(gram, n, rows, n, 2 * n, n);
+                devices[1]->gram(gram, n, more, n, k, n);
+                assert_int_equal(devices[1]->factor(r, n), 0);
+                for (size_t i = 0; i < k; i++) memcpy(white + i * stride, more + i * n, n * sizeof(double));
+                devices[d]->whiten(white, stride, k, r, n, n);
+                for (size_t i = 0; i < k; i++)
+                    for (size_t j = 0; j < n; j++) {
+                        double sum = 0;
+                        for (size_t l = 0; l <= j; l++) sum += white[i * stride + l] * r[l * n + j];
+                        assert_true(fabs(sum - more[i * n + j]) < 1e-9);
+                    }
+                memcpy(used, more, k * n * sizeof(double));
+                assert_ok(devices[d]->update(r, n, used, k));
+                for (size_t i = 0; i < n; i++) {
+                    assert_true(r[i * n + i] > 0);
+                    for (size_t j = i; j < n; j++) {
+                        double sum = 0;
+                        for (size_t l = 0; l <= i; l++) sum += r[l * n + i] * r[l * n + j];
+                        assert_true(fabs(sum - gram[i * n + j]) < 1e-12 * (1 + 100 * (double)(2 * n + k)));
+                    }
+                }
+                free(rows), free(more), free(r), free(used), free(white), free(gram);
+            }
+}
+
 /* V is orthogonal, V A V' is diagonal and rising. */
 static void eigendecomposition(void **state)
 {
@@ -257,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_operations),
         cmocka_unit_test(factor_and_solve),
+        cmocka_unit_test(whiten_and_update),
         cmocka_unit_test(eigendecomposition),
         cmocka_unit_test(activations_against_long_double),
         cmocka_unit_test(activations_do_not_depend_on_place),

@@ -333,23 +333,54 @@ BROAD_API size_t broad_model_positive(const broad_model *model); /* class number
 /* Every setting and the certificate as one JSON object, as stored in the file. Free with broad_free(). */
 BROAD_API int broad_model_json(char **out, const broad_model *model);
 
+/* What leave-one-out says about the model as it stands: how good its verdicts are on rows it has not seen. */
+typedef struct broad_estimate {
+    int known;                                 /* 0: the model has none, and the rest is 0                         */
+    size_t rows;                               /* training rows that it was worked out on                          */
+    double accuracy, brier, calibration_error; /* classification; the last two as in broad_metrics                 */
+    double rmse, mae, r2;                      /* regression, over all outputs                                     */
+} broad_estimate;
+
+BROAD_API int broad_model_estimate(broad_estimate *out, const broad_model *model);
+
 /* Scores, rows x outputs: the class with the largest score wins; for a regression they are the values. */
 BROAD_API int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride);
 BROAD_API int broad_predict_data(double *out, const broad_model *model, const broad_data *data, size_t threads);
 BROAD_API size_t broad_best_class(const broad_model *model, const double *scores);
+
+/* Probabilities of the classes, rows x outputs, from scores; out may be scores. Calibrated on leave-one-out scores: of a
+ * model without an estimate there are none, and that is BROAD_USAGE. Unless classes were weighted in training, the class
+ * with the largest score is the most probable one. */
+BROAD_API int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows);
+/* Prediction intervals of a regression: for each output, how far above and below the predicted value they reach so that
+ * a part `level` of new values lies inside. From leave-one-out residuals; BROAD_USAGE without an estimate, or if the
+ * level is too high for its number of rows. */
+BROAD_API int broad_interval(double *out, const broad_model *model, double level);
 
 typedef struct broad_metrics {
     broad_task task;
     size_t rows;
     /* Classification. Two classes: of the positive one; more: the mean over the classes. */
     double accuracy, precision, recall, f1, false_positive, false_negative;
+    /* Of its probabilities, where the model has an estimate. Brier score: mean over the rows of the sum over the classes
+     * of (p - 1)^2 for the true one and p^2 for the others. Log loss: mean of -log p of the true one, p at least 1e-15.
+     * Calibration error: the rows in 15 bins of equal width by the probability of their most probable class, mean over
+     * the rows of |share of right ones - mean probability| of their bin. */
+    int has_probabilities;
+    double brier, log_loss, calibration_error;
     /* Regression, over all outputs. */
     double rmse, mae, r2;
+    /* Of its prediction intervals: level, part of the values inside, mean width over the outputs; level 0: none. */
+    double level, coverage, interval_width;
     size_t classes;
     size_t *confusion; /* classes x classes, row: truth, column: verdict; owned, freed by broad_metrics_clear() */
 } broad_metrics;
 
+/* Intervals, where the model has them, are of level 0.9. */
 BROAD_API int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads);
+/* The same with intervals of another level; one that the model cannot give is BROAD_USAGE. */
+BROAD_API int broad_eval_level(broad_metrics *out, const broad_model *model, const broad_data *data, double level,
+                               size_t threads);
 BROAD_API void broad_metrics_clear(broad_metrics *metrics);
 
 /* ---- growing --------------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "metric/metric.h"
+#include "model/estimate.h"
 #include "model/predict.h"
 #include "model/train.h"
 #include "model/verify.h"
@@ -94,6 +95,23 @@ int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer)
     return BROAD_OK;
 }
 
+int broad_model_estimate(broad_estimate *out, const broad_model *model)
+{
+    if (!out || !model) return missing_argument("broad_model_estimate");
+    const broad__estimate *from = &model->estimate;
+    *out = (broad_estimate){
+        .known = from->rows > 0,
+        .rows = from->rows,
+        .accuracy = from->accuracy,
+        .brier = from->brier,
+        .calibration_error = from->calibration_error,
+        .rmse = from->rmse,
+        .mae = from->mae,
+        .r2 = from->r2,
+    };
+    return BROAD_OK;
+}
+
 /* ---- prediction ------------------------------------------------------------------------------------------------ */
 
 int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride)
@@ -121,18 +139,50 @@ size_t broad_best_class(const broad_model *model, const double *scores)
     return best;
 }
 
-int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads)
+int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows)
 {
-    if (!out || !model || !data) return missing_argument("broad_eval");
-    memset(out, 0, sizeof *out);
+    if (!model || ((!out || !scores) && rows)) return missing_argument("broad_probabilities");
+    return broad__probabilities(out, model, scores, rows);
+}
+
+int broad_interval(double *out, const broad_model *model, double level)
+{
+    if (!out || !model) return missing_argument("broad_interval");
+    return broad__interval(out, model, level);
+}
+
+/* level 0: the usual one, if there is any. */
+static int evaluate(broad_metrics *out, const broad_model *model, const broad_data *data, double level, size_t threads)
+{
+    broad_metrics metrics = {0};
     if (data->task != model->task || data->outputs != model->outputs)
         return broad__fail(BROAD_BAD_DATA, "the data's targets are not those of the model");
     double *scores = broad__alloc_doubles(data->rows, model->outputs);
     if (!scores) return BROAD_NO_MEMORY;
     int status = broad_predict_data(scores, model, data, threads);
-    if (status == BROAD_OK) status = broad__metrics(out, data, scores, model->positive);
+    if (status == BROAD_OK) status = broad__metrics(&metrics, data, scores, model->positive);
+    if (status == BROAD_OK) status = broad__estimate_metrics(&metrics, model, data, scores, level);
     broad__free(scores);
+    if (status == BROAD_OK) *out = metrics;
+    else broad_metrics_clear(&metrics);
     return status;
+}
+
+int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads)
+{
+    if (!out || !model || !data) return missing_argument("broad_eval");
+    memset(out, 0, sizeof *out);
+    return evaluate(out, model, data, 0, threads);
+}
+
+int broad_eval_level(broad_metrics *out, const broad_model *model, const broad_data *data, double level, size_t threads)
+{
+    if (!out || !model || !data) return missing_argument("broad_eval_level");
+    memset(out, 0, sizeof *out);
+    if (!(level > 0 && level < 1))
+        return broad__fail(BROAD_USAGE, "broad_eval_level: a level of %g; give one between 0 and 1, such as 0.9",
+                           level);
+    return evaluate(out, model, data, level, threads);
 }
 
 void broad_metrics_clear(broad_metrics *metrics)

@@ -1,5 +1,7 @@
 #include "feature/feature.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/shards.h"
@@ -10,7 +12,9 @@ void broad__feature_block(double *z, size_t z_stride, const broad__feature_map *
 {
     size_t inputs = map->nodes.inputs;
     broad__scale_apply(scratch, x, rows, inputs, x_stride, map->shift, map->factor, map->fill);
-    device->nodes(z, z_stride, &map->nodes, scratch, inputs, rows);
+    for (size_t i = 0; i < rows && !map->nodes.weight; i++)
+        memcpy(z + i * z_stride, scratch + i * inputs, inputs * sizeof(double));
+    if (map->nodes.weight) device->nodes(z, z_stride, &map->nodes, scratch, inputs, rows);
 }
 
 typedef struct feature_run {

@@ -6,7 +6,7 @@
 #include "compute/pool.h"
 
 typedef struct broad__feature_map {
-    broad__nodes nodes;  /* all groups side by side */
+    broad__nodes nodes;  /* all groups side by side; weight NULL: Z is the scaled inputs themselves */
     const double *shift; /* inputs each: see data/scale.h */
     const double *factor;
     const double *fill;

@@ -110,6 +110,12 @@ int broad__rows_append(broad__rows *rows, const double *e, size_t count)
     return replace_residual(rows, joined, total, rows->outputs);
 }
 
+int broad__rows_reset(broad__rows *rows, const double *e)
+{
+    memcpy(rows->e, e, rows->rows * rows->outputs * sizeof(double));
+    return measure(rows);
+}
+
 int broad__rows_join(broad__rows *rows, const broad__rows *more)
 {
     return broad__rows_append(rows, more->e, more->rows);
@@ -120,9 +126,10 @@ size_t broad__rows_right(const broad__rows *rows, size_t first, const size_t *cl
     size_t right = 0;
     for (size_t i = 0; i < count; i++) {
         const double *e = rows->e + (first + i) * rows->outputs;
+        double one = rows->root ? rows->root[first + i] : 1;
         size_t truth = classes[i], best = 0;
         for (size_t c = 1; c < rows->outputs; c++)
-            if ((c == truth) - e[c] > (best == truth) - e[best]) best = c;
+            if ((c == truth) * one - e[c] > (best == truth) * one - e[best]) best = c;
         right += best == truth;
     }
     return right;
@@ -152,10 +159,23 @@ void broad__rows_close(broad__rows *rows)
 
 typedef struct candidate {
     broad__rows *rows;
-    const broad__nodes *nodes;
-    size_t first, prefix; /* columns of Z that K starts with */
-    size_t gram, cross;   /* numbers of the sums wanted from each shard; 0: not wanted */
+    const broad__piece *pieces;
+    size_t count;
+    size_t gram, cross; /* numbers of the sums wanted from each shard; 0: not wanted */
 } candidate;
+
+size_t broad__piece_width(const broad__piece *piece) { return piece->prefix + piece->nodes.nodes; }
+
+void broad__rows_piece(double *out, size_t stride, const broad__rows *rows, const broad__piece *piece, size_t first,
+                       size_t n)
+{
+    const double *z = rows->z + first * rows->features;
+    for (size_t i = 0; i < n && piece->prefix; i++)
+        memcpy(out + i * stride, z + i * rows->features + piece->first, piece->prefix * sizeof(double));
+    rows->device->nodes(out + piece->prefix, stride, &piece->nodes, z, rows->features, n);
+    for (size_t i = 0; i < n && rows->root; i++)
+        for (size_t j = 0; j < broad__piece_width(piece); j++) out[i * stride + j] *= rows->root[first + i];
+}
 
 /* While a block of K is in the cache: fill it, then add it to the shard's sums. */
 static void candidate_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
@@ -167,11 +187,9 @@ static void candidate_shard(void *context, size_t first, size_t end, double *sum
     size_t p = rows->width, outputs = rows->outputs;
     for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
         size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
-        const double *z = rows->z + i * rows->features;
         double *k = rows->k + i * p;
-        for (size_t row = 0; row < n && c->prefix; row++)
-            memcpy(k + row * p, z + row * rows->features + c->first, c->prefix * sizeof(double));
-        device->nodes(k + c->prefix, p, c->nodes, z, rows->features, n);
+        for (size_t piece = 0, at = 0; piece < c->count; at += broad__piece_width(&c->pieces[piece++]))
+            broad__rows_piece(k + at, p, rows, &c->pieces[piece], i, n);
         if (c->gram) device->gram(sums, p, k, p, n, p);
         if (c->cross) device->cross(sums + c->gram, outputs, k, p, p, rows->e + i * outputs, outputs, outputs, n);
     }
@@ -215,9 +233,10 @@ static void run_tiles(broad__rows *rows, size_t size, broad__job job)
 }
 
 /* Sets the width and makes room for K. */
-static int shape_candidate(broad__rows *rows, const broad__nodes *nodes, size_t prefix)
+static int shape_candidate(broad__rows *rows, const broad__piece *pieces, size_t count)
 {
-    size_t p = prefix + nodes->nodes;
+    size_t p = 0;
+    for (size_t i = 0; i < count; i++) p += broad__piece_width(&pieces[i]);
     if (!size_fits(rows->rows, p) || !size_fits(p, p) || !size_fits(p, rows->outputs))
         return broad__fail_memory(SIZE_MAX);
     rows->width = p;
@@ -225,24 +244,24 @@ static int shape_candidate(broad__rows *rows, const broad__nodes *nodes, size_t 
     return broad__reserve(&rows->k, &rows->k_room, rows->rows * p);
 }
 
-int broad__rows_nodes(broad__rows *rows, const broad__nodes *nodes, size_t first, size_t prefix)
+int broad__rows_nodes(broad__rows *rows, const broad__piece *pieces, size_t count)
 {
-    int status = shape_candidate(rows, nodes, prefix);
-    candidate c = {rows, nodes, first, prefix, 0, 0};
+    int status = shape_candidate(rows, pieces, count);
+    candidate c = {rows, pieces, count, 0, 0};
     double *sums = NULL;
     return status < 0 ? status : broad__rows_sum(&sums, rows, 1, candidate_shard, &c);
 }
 
-int broad__rows_candidate(broad__rows *rows, const broad__nodes *nodes, size_t first, size_t prefix)
+int broad__rows_candidate(broad__rows *rows, const broad__piece *pieces, size_t count)
 {
-    int status = shape_candidate(rows, nodes, prefix);
+    int status = shape_candidate(rows, pieces, count);
     size_t p = rows->width, outputs = rows->outputs, side = rows->dual ? rows->rows : p;
     if (status == BROAD_OK) status = broad__reserve(&rows->matrix, &rows->matrix_room, side * side);
     if (status == BROAD_OK) status = broad__reserve(&rows->cross, &rows->cross_room, p * outputs);
     if (status < 0) return status;
 
     int own_gram = !rows->dual && p <= SHARD_GRAM_MAX;
-    candidate c = {rows, nodes, first, prefix, own_gram ? p * p : 0, rows->dual ? 0 : p * outputs};
+    candidate c = {rows, pieces, count, own_gram ? p * p : 0, rows->dual ? 0 : p * outputs};
     double *sums = NULL;
     status = broad__rows_sum(&sums, rows, c.gram + c.cross + 1, candidate_shard, &c);
     if (status < 0) return status;
@@ -257,6 +276,7 @@ int broad__rows_candidate(broad__rows *rows, const broad__nodes *nodes, size_t f
 
 typedef struct reduction {
     broad__rows *rows;
+    double sign;
     const double *w;
 } reduction;
 
@@ -270,19 +290,21 @@ static void reduce_shard(void *context, size_t first, size_t end, double *sums, 
         size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
         double *next = rows->next + i * outputs;
         memcpy(next, rows->e + i * outputs, n * outputs * sizeof(double));
-        rows->device->apply(next, outputs, -1.0, rows->k + i * p, p, n, r->w, outputs, p, outputs);
+        rows->device->apply(next, outputs, r->sign, rows->k + i * p, p, n, r->w, outputs, p, outputs);
         sums[0] += sum_of_squares(next, n * outputs);
     }
 }
 
-double broad__rows_residual(broad__rows *rows, const double *w)
+double broad__rows_shift(broad__rows *rows, double sign, const double *w)
 {
-    reduction r = {rows, w};
+    reduction r = {rows, sign, w};
     double *sum = NULL;
     /* One number a shard: broad__rows_open() already had that much room. */
     if (broad__rows_sum(&sum, rows, 1, reduce_shard, &r) < 0) return INFINITY;
     return sqrt(sum[0]);
 }
+
+double broad__rows_residual(broad__rows *rows, const double *w) { return broad__rows_shift(rows, -1.0, w); }
 
 void broad__rows_keep(broad__rows *rows) { memcpy(rows->next, rows->e, rows->rows * rows->outputs * sizeof(double)); }
 

@@ -15,12 +15,19 @@
 #include "compute/device.h"
 #include "compute/pool.h"
 
+/* The columns that one layer brings: `prefix` columns of Z from `first` on, then its nodes on Z. */
+typedef struct broad__piece {
+    broad__nodes nodes;
+    size_t first, prefix;
+} broad__piece;
+
 typedef struct broad__rows {
     const broad__device *device; /* not owned */
     broad__pool *pool;           /* not owned */
     size_t rows, outputs;
     const double *z; /* rows x features; not owned */
     size_t features;
+    const double *root; /* rows: root of what each row counts, K and E are multiplied by it; NULL: 1. Not owned */
 
     double *e, *next; /* rows x outputs: the residual, and what a candidate would make of it */
     double norm;      /* ||E|| */
@@ -38,21 +45,31 @@ typedef struct broad__rows {
 int broad__rows_open(broad__rows *out, const broad__device *device, broad__pool *pool, size_t outputs);
 void broad__rows_close(broad__rows *rows); /* accepts a zeroed one */
 
-/* Computes K for the nodes, after `prefix` columns of Z from column `first`, and the sums. */
-int broad__rows_candidate(broad__rows *rows, const broad__nodes *nodes, size_t first, size_t prefix);
+size_t broad__piece_width(const broad__piece *piece);
+/* The piece's columns of K for n rows from `first` on, at most BROAD__BLOCK_ROWS; any thread. */
+void broad__rows_piece(double *out, size_t stride, const broad__rows *rows, const broad__piece *piece, size_t first,
+                       size_t n);
 
-/* Computes K alone, for a layer that is already settled: no sums. */
-int broad__rows_nodes(broad__rows *rows, const broad__nodes *nodes, size_t first, size_t prefix);
+/* Computes K = [pieces] and the sums. */
+int broad__rows_candidate(broad__rows *rows, const broad__piece *pieces, size_t count);
+
+/* Computes K alone, for what is already settled: no sums. */
+int broad__rows_nodes(broad__rows *rows, const broad__piece *pieces, size_t count);
 
 /* Further rows with their residual (count x outputs); rows->z must be set again before the next pass. */
 int broad__rows_append(broad__rows *rows, const double *e, size_t count);
+/* E = e, rows x outputs. */
+int broad__rows_reset(broad__rows *rows, const double *e);
 /* The rows of `more`, after these. */
 int broad__rows_join(broad__rows *rows, const broad__rows *more);
-/* How many of `count` rows from `first` on are given their class: Y - E is largest there, with Y 1 for it and else 0. */
+/* How many of `count` rows from `first` on are given their class: Y - E is largest there, with Y 1 for it and else 0; both
+ * times the row's root. */
 size_t broad__rows_right(const broad__rows *rows, size_t first, const size_t *classes, size_t count);
 /* Further outputs, zero in every row. */
 int broad__rows_widen(broad__rows *rows, size_t outputs);
 
+/* next = E + sign K w; returns its norm. */
+double broad__rows_shift(broad__rows *rows, double sign, const double *w);
 /* next = E - K w; returns its norm. w: width x outputs */
 double broad__rows_residual(broad__rows *rows, const double *w);
 /* out = K' next */

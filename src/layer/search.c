@@ -25,10 +25,11 @@ typedef struct run {
     size_t tries;
 } run;
 
-static double *value_of(run *r, place p)
-{
-    return &r->search->values[(p.feature * r->steps + p.step) * r->draws + p.draw];
-}
+static size_t index_of(const run *r, place p) { return (p.feature * r->steps + p.step) * r->draws + p.draw; }
+
+static double *value_of(run *r, place p) { return &r->search->values[index_of(r, p)]; }
+
+static double *merit_of(run *r, place p) { return &r->search->merits[index_of(r, p)]; }
 
 void broad__search_clear(broad__search *search)
 {
@@ -36,7 +37,33 @@ void broad__search_clear(broad__search *search)
     broad__free(search->weight);
     broad__free(search->bias);
     broad__free(search->values);
+    broad__free(search->merits);
     memset(search, 0, sizeof *search);
+}
+
+/* A chain: the candidate by itself against E. */
+static int fit_alone(broad__search *s, const broad__piece *piece)
+{
+    broad__ridge_wish wish = broad__supervise_wish(s->options);
+    if (s->basis && s->basis->columns) {
+        wish.lambda_auto = 0;
+        wish.lambda = s->basis->lambda;
+    }
+    int status = broad__rows_candidate(s->rows, piece, 1);
+    return status == BROAD_OK ? broad__ridge_solve(&s->ridge, s->rows, &wish) : status;
+}
+
+/* Everything so far and the candidate together: leave-one-out of the joint fit. */
+static int fit_jointly(broad__search *s, const broad__piece *piece)
+{
+    int status = BROAD_OK;
+    if (s->basis->columns || !s->options->lambda_auto) {
+        s->ridge.lambda = s->basis->columns ? s->basis->lambda : s->options->lambda;
+        status = broad__rows_nodes(s->rows, piece, 1);
+    } else {
+        status = fit_alone(s, piece);
+    }
+    return status == BROAD_OK ? broad__basis_try(s->basis, s->rows, s->y, s->ridge.lambda) : status;
 }
 
 /* Draws the nodes of a place, computes K and solves. */
@@ -44,7 +71,7 @@ static int evaluate(run *r, place p)
 {
     broad__search *s = r->search;
     const broad_options *o = s->options;
-    int status = BROAD_OK;
+    int status = BROAD_OK, jointly = s->basis && o->supervise == BROAD_SUPERVISE_LOO;
     r->fresh = 0;
     if (p.feature != r->feature_now) {
         status = s->redraw(s->context, p.feature);
@@ -54,21 +81,20 @@ static int evaluate(run *r, place p)
     broad__stream stream = {o->seed, BROAD__FOR_ENHANCEMENT, (uint32_t)s->index, (uint16_t)p.step, (uint16_t)p.draw};
     broad__draw_nodes(s->weight, s->bias, &stream, s->rows->features, s->nodes, s->range * o->range_steps[p.step],
                       o->range_unit);
-    broad__nodes nodes = {s->rows->features, s->nodes, s->weight, s->bias, o->activation};
-    broad__ridge_wish wish = broad__supervise_wish(o);
-    status = broad__rows_candidate(s->rows, &nodes, s->first, s->prefix);
-    if (status == BROAD_OK) status = broad__ridge_solve(&s->ridge, s->rows, &wish);
+    broad__piece piece = {{s->rows->features, s->nodes, s->weight, s->bias, o->activation}, s->first, s->prefix};
+    status = jointly ? fit_jointly(s, &piece) : fit_alone(s, &piece);
     if (status < 0) return status;
     r->at = p;
     r->fresh = 1;
-    *value_of(r, p) = broad__supervise_value(o, &s->ridge, s->rows);
+    *value_of(r, p) = jointly ? s->basis->trial_loo / s->basis->loo : broad__supervise_value(o, &s->ridge, s->rows);
+    *merit_of(r, p) = o->supervise == BROAD_SUPERVISE_OUTPUT ? s->ridge.estimate : *value_of(r, p);
     return BROAD_OK;
 }
 
-static void certify(run *r, broad__bound bound, size_t relaxed, double tested)
+static void certify(run *r, broad__bound bound, size_t relaxed, double tested, double after)
 {
     broad__search *s = r->search;
-    double before = s->rows->norm, after = s->ridge.norm;
+    double before = s->rows->norm;
     s->certificate = (broad__certificate){
         .origin = s->origin,
         .test = s->options->supervise,
@@ -80,7 +106,7 @@ static void certify(run *r, broad__bound bound, size_t relaxed, double tested)
         .norm_after = after,
         .ratio = after / before,
         .tested = tested,
-        .lambda = s->ridge.lambda,
+        .lambda = s->basis ? s->basis->lambda : s->ridge.lambda,
         .range = s->options->range_steps[r->at.step],
         .step = r->at.step,
         .draw = r->at.draw,
@@ -88,27 +114,45 @@ static void certify(run *r, broad__bound bound, size_t relaxed, double tested)
         .relaxed = relaxed,
         .passed = 1,
     };
-    broad__hash_text(s->certificate.weights, s->ridge.w, s->rows->width * s->rows->outputs * sizeof(double));
+    if (!s->basis)
+        broad__hash_text(s->certificate.weights, s->ridge.w, s->rows->width * s->rows->outputs * sizeof(double));
     s->feature_step = r->at.feature;
     s->kept = 1;
     broad__rows_commit(s->rows, after);
+}
+
+/* The residual with the draw in rows->next, computed directly, and its norm. */
+static int residual_with(double *out_norm, run *r)
+{
+    broad__search *s = r->search;
+    int status = BROAD_OK, tried = s->options->supervise == BROAD_SUPERVISE_LOO;
+    if (!s->basis) status = broad__ridge_finish(&s->ridge, s->rows);
+    else if (!tried) status = broad__basis_try(s->basis, s->rows, s->y, s->ridge.lambda);
+    *out_norm = s->basis ? s->basis->trial_norm : s->ridge.norm;
+    return status;
 }
 
 /* Keeps the draw if it also holds with the residual computed directly; otherwise the draw counts as refused. */
 static int keep(run *r, place p, broad__bound bound, size_t relaxed)
 {
     broad__search *s = r->search;
+    broad_supervise test = s->options->supervise;
+    double norm = 0;
     int status = BROAD_OK;
     if (!r->fresh || memcmp(&r->at, &p, sizeof p) != 0) status = evaluate(r, p);
-    if (status == BROAD_OK) status = broad__ridge_finish(&s->ridge, s->rows);
+    if (status == BROAD_OK) status = residual_with(&norm, r);
     if (status < 0) return status;
     r->fresh = 0;
-    double ratio = s->ridge.norm / s->rows->norm, tested = ratio;
-    if (s->options->supervise == BROAD_SUPERVISE_LOO || s->options->supervise == BROAD_SUPERVISE_OPERATOR)
-        tested = *value_of(r, p);
-    if (tested <= bound.sum && ratio <= bound.sum) certify(r, bound, relaxed, tested);
-    else *value_of(r, p) = INFINITY;
-    return BROAD_OK;
+    double ratio = norm / s->rows->norm, tested = *value_of(r, p);
+    if (test == BROAD_SUPERVISE_RESIDUAL || test == BROAD_SUPERVISE_NONE) tested = ratio;
+    double whole = test == BROAD_SUPERVISE_OUTPUT ? ratio * ratio : ratio;
+    if (tested <= bound.sum && whole <= bound.sum) {
+        status = s->basis ? broad__basis_accept(s->basis) : BROAD_OK;
+        if (status == BROAD_OK) certify(r, bound, relaxed, tested, norm);
+    } else {
+        *value_of(r, p) = INFINITY;
+    }
+    return status;
 }
 
 /* The place to keep among those evaluated so far, in the order of the search; 0 if none passes. */
@@ -119,11 +163,11 @@ static int choose(place *out, run *r, double bound)
             double least = INFINITY;
             for (size_t draw = 0; draw < r->draws; draw++) {
                 place p = {f, step, draw};
-                double value = *value_of(r, p);
-                if (!(value <= bound * (1 + SCREEN)) || !(value < least)) continue;
+                double value = *value_of(r, p), merit = *merit_of(r, p);
+                if (!(value <= bound * (1 + SCREEN)) || !(merit < least)) continue;
                 *out = p;
                 if (r->search->options->select == BROAD_SELECT_FIRST) return 1;
-                least = value;
+                least = merit;
             }
             if (least < INFINITY) return 1;
         }
@@ -189,6 +233,7 @@ static int prepare(run *r)
     r->features = supervised && s->redraw ? o->range_steps_count : 1;
     size_t count = r->features * r->steps * r->draws;
     int status = broad__reserve(&s->values, &s->values_room, count);
+    if (status == BROAD_OK) status = broad__reserve(&s->merits, &s->merits_room, count);
     if (status == BROAD_OK) status = broad__reserve(&s->weight, &s->weight_room, s->rows->features * s->nodes);
     if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_room, s->nodes);
     if (status == BROAD_OK) status = broad__supervise_possible(o, s->rows->rows, s->prefix + s->nodes);

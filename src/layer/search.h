@@ -3,7 +3,7 @@
  *
  *   for each range of the features (layer 1 only), each range of the layer's own nodes, each of T draws:
  *       draw the nodes, solve, compare with the bound
- *   `first`: the first draw that passes is kept; `best`: of the first range with any that passes, the best one
+ *   `first`: the first draw that passes is kept; `best`: of the first range with any that passes, the one that leaves least
  *   if none passes: relax gamma, at most R times, and take the first (best) that passes then
  *
  * Everything is bounded by ranges x draws; a draw depends on (seed, layer, range, draw) alone.
@@ -11,6 +11,7 @@
 #ifndef BROAD_LAYER_SEARCH_H
 #define BROAD_LAYER_SEARCH_H
 
+#include "layer/basis.h"
 #include "layer/certificate.h"
 #include "layer/ridge.h"
 #include "layer/rows.h"
@@ -24,6 +25,9 @@ typedef struct broad__search {
     size_t nodes;         /* to draw */
     size_t first, prefix; /* columns of Z that K starts with */
     broad__origin origin;
+    /* All weights are solved again with each layer: what the layers so far span, and Y times the rows' roots. NULL: a chain. */
+    broad__basis *basis;
+    const double *y;
     /* Makes Z anew with the range of this step; NULL: Z is settled. Step 0 is in force at the start. */
     int (*redraw)(void *context, size_t step);
     /* Called after each draw; non-zero stops the search. May be NULL. */
@@ -34,7 +38,8 @@ typedef struct broad__search {
     broad__ridge ridge;
     double *weight, *bias; /* of the last draw: features x nodes, nodes */
     double *values;        /* what was tested, feature step by range by draw; NaN: not yet */
-    size_t weight_room, bias_room, values_room;
+    double *merits; /* what is least in the best of them: the value, or for a test of every output the whole residual */
+    size_t weight_room, bias_room, values_room, merits_room;
 
     /* What came out. */
     int kept, stopped;
@@ -43,8 +48,8 @@ typedef struct broad__search {
     broad__certificate certificate;
 } broad__search;
 
-/* On success with kept: weight, bias, ridge.w and the certificate are the layer's, and the rows' residual is updated.
- * Without kept: no draw passed, or the watch stopped it; the rows are as before. */
+/* On success with kept: weight, bias, ridge.w and the certificate are the layer's, and the rows' residual is updated; with a
+ * basis the weights are there instead. Without kept: no draw passed, or the watch stopped it; the rows are as before. */
 int broad__search_run(broad__search *search);
 void broad__search_clear(broad__search *search); /* accepts a zeroed one */
 

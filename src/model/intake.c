@@ -1,10 +1,12 @@
 /* What data tells a model: names, classes, scales, fingerprints; and whether other data fits it. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/scale.h"
+#include "model/estimate.h"
 #include "model/train.h"
 
 static char **copy_names(char *const *names, size_t count)
@@ -56,6 +58,60 @@ int broad__model_describe(broad_model *model, const broad_data *data)
         return BROAD_NO_MEMORY;
     int status = broad__model_add_segment(model, data);
     return status == BROAD_OK ? fit_scales(model, data) : status;
+}
+
+/* ---- how much a class counts ----------------------------------------------------------------------------------- */
+
+/* N / (classes * rows of the class): each class counts alike as a whole. */
+static void balance_classes(double *out, const broad_data *data)
+{
+    double *rows = out;
+    for (size_t c = 0; c < data->outputs; c++) rows[c] = 0;
+    for (size_t i = 0; i < data->rows; i++) rows[data->classes[i]]++;
+    for (size_t c = 0; c < data->outputs; c++)
+        out[c] = rows[c] > 0 ? (double)data->rows / ((double)data->outputs * rows[c]) : 1;
+}
+
+/* One "label:weight" of `length` bytes. A label may have a colon of its own: the last one counts. */
+static int set_class_weight(double *out, const broad_model *model, const char *text, size_t length)
+{
+    size_t colon = length;
+    while (colon && text[colon - 1] != ':') colon--;
+    char *end = NULL;
+    double weight = colon ? strtod(text + colon, &end) : 0;
+    if (!colon || end != text + length || !(weight > 0) || !isfinite(weight) || weight > 1e12)
+        return broad__fail(BROAD_USAGE, "--class-weight: '%.*s' is not a class and a weight above 0, such as dusty:3",
+                           (int)length, text);
+    for (size_t c = 0; c < model->outputs; c++)
+        if (strlen(model->output_names[c]) == colon - 1 && memcmp(model->output_names[c], text, colon - 1) == 0) {
+            out[c] = weight;
+            return BROAD_OK;
+        }
+    return broad__fail(BROAD_USAGE, "--class-weight: '%.*s' is no class of the data; the first is '%s', the last '%s'",
+                       (int)colon - 1, text, model->output_names[0], model->output_names[model->outputs - 1]);
+}
+
+int broad__model_class_weights(broad_model *model, const broad_data *data, const char *text)
+{
+    if (!text) return BROAD_OK;
+    if (model->task != BROAD_TASK_CLASSIFY)
+        return broad__fail(BROAD_USAGE,
+                           "--class-weight: a regression has no classes; --weight names a column of row weights");
+    model->class_weights = broad__alloc_doubles(model->outputs, 1);
+    if (!model->class_weights) return BROAD_NO_MEMORY;
+    for (size_t c = 0; c < model->outputs; c++) model->class_weights[c] = 1;
+    if (strcmp(text, "balanced") == 0) {
+        balance_classes(model->class_weights, data);
+        return BROAD_OK;
+    }
+    int status = BROAD_OK;
+    while (status == BROAD_OK) {
+        size_t length = strcspn(text, ",");
+        status = set_class_weight(model->class_weights, model, text, length);
+        if (text[length] == 0) break;
+        text += length + 1;
+    }
+    return status;
 }
 
 int broad__model_add_segment(broad_model *model, const broad_data *data)
@@ -165,8 +221,9 @@ int broad__model_add_classes(broad_model *model, const broad_data *data)
     if (!more) return BROAD_OK;
     char **names = copy_names(data->output_names, data->outputs);
     double *shift = widen(model->output_shift, 1, old, more), *factor = widen(model->output_factor, 1, old, more);
+    double *weights = model->class_weights ? widen(model->class_weights, 1, old, more) : NULL;
     double **outputs = broad__alloc_array(model->layer_count, sizeof *outputs);
-    int status = names && shift && factor && outputs ? BROAD_OK : BROAD_NO_MEMORY;
+    int status = names && shift && factor && outputs && (weights || !model->class_weights) ? BROAD_OK : BROAD_NO_MEMORY;
     for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) {
         outputs[j] = widen(model->layers[j].output, model->layers[j].width, old, more);
         if (!outputs[j]) status = BROAD_NO_MEMORY;
@@ -174,20 +231,27 @@ int broad__model_add_classes(broad_model *model, const broad_data *data)
     if (status < 0) {
         for (size_t j = 0; outputs && j < model->layer_count; j++) broad__free(outputs[j]);
         for (size_t c = 0; names && c < data->outputs; c++) broad__free(names[c]);
-        broad__free(names), broad__free(shift), broad__free(factor), broad__free(outputs);
+        broad__free(names), broad__free(shift), broad__free(factor), broad__free(outputs), broad__free(weights);
         return status;
     }
     for (size_t c = 0; c < more; c++) factor[old + c] = 1;
+    for (size_t c = 0; weights && c < more; c++) weights[old + c] = 1;
+    broad__free(model->class_weights);
+    model->class_weights = weights;
     for (size_t c = 0; c < old; c++) broad__free(model->output_names[c]);
     broad__free(model->output_names), broad__free(model->output_shift), broad__free(model->output_factor);
     model->output_names = names;
     model->output_shift = shift;
     model->output_factor = factor;
     model->outputs = data->outputs;
+    model->joint = (broad__joint_record){0};
+    broad__estimate_clear(model);
     for (size_t j = 0; j < model->layer_count; j++) {
         broad__layer *layer = &model->layers[j];
         broad__free(layer->output);
         layer->output = outputs[j];
+        broad__free(layer->joint); /* solved again before the network is used */
+        layer->joint = NULL;
         broad__hash_text(layer->certificate.weights, layer->output, layer->width * model->outputs * sizeof(double));
     }
     broad__free(outputs);

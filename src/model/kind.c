@@ -30,6 +30,12 @@ broad__fitting broad__fitting_of(const broad_options *options)
                                                                                         : BROAD__FIT_FINALLY;
 }
 
+int broad__joint_beside(const broad_options *options)
+{
+    broad__fitting fitting = broad__fitting_of(options);
+    return fitting == BROAD__FIT_FINALLY || (fitting == BROAD__FIT_STEPWISE && options->lambda_auto);
+}
+
 /* The words of `choices` whose bits are set. */
 static void list_words(char *out, size_t bytes, const char *choices, unsigned bits)
 {

@@ -40,6 +40,9 @@ typedef struct broad__kind {
 
 const broad__kind *broad__kind_of(broad_kind kind);
 broad__fitting broad__fitting_of(const broad_options *options);
+/* Whether a joint ridge at the end predicts beside what was fitted layer by layer: after a chain, and where all weights are
+ * solved again with each layer but lambda is chosen once all are there. */
+int broad__joint_beside(const broad_options *options);
 
 /* BROAD_USAGE with the remedy where kind, test and weights do not go together. */
 int broad__kind_check(const broad_options *options);

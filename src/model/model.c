@@ -73,9 +73,17 @@ size_t broad__model_feature_nodes(const broad_model *model, size_t groups)
     return nodes;
 }
 
+size_t broad__model_initial_groups(const broad_model *model)
+{
+    if (model->group_count && model->groups[0].source == BROAD__SOURCE_DIRECT) return 1;
+    return model->layer_count ? model->layers[0].groups : model->group_count;
+}
+
 size_t broad__model_nodes(const broad_model *model)
 {
-    size_t nodes = broad__model_feature_nodes(model, model->group_count);
+    size_t nodes = 0;
+    for (size_t g = 0; g < model->group_count; g++)
+        if (model->groups[g].source != BROAD__SOURCE_DIRECT) nodes += model->groups[g].nodes;
     for (size_t j = 0; j < model->layer_count; j++) nodes += model->layers[j].nodes;
     return nodes;
 }

@@ -54,14 +54,16 @@ typedef struct broad__joint_record {
 } broad__joint_record;
 
 /* What leave-one-out says about the network as it stands, in closed form: y_i - r_i / (1 - h_i) is what it would say about
- * row i without having seen it. Many rows: worked out on some of them. */
+ * row i without having seen it. Many rows: worked out on some of them. Made and used in model/estimate.h. */
 typedef struct broad__estimate {
     size_t rows;                               /* that it was worked out on; 0: there is none */
     double accuracy, brier, calibration_error; /* classification */
     double rmse, mae, r2;                      /* regression */
     double *calibration;                       /* classification: slope, then a bias for each class; else NULL */
-    size_t residual_count;                     /* regression: of each output */
-    double *residuals; /* outputs x residual_count: sizes of leave-one-out residuals, rising; else NULL */
+    size_t residual_count;                     /* regression: kept of each output, all or 4096 */
+    double *
+        residuals; /* outputs x residual_count: order statistics of the sizes of leave-one-out residuals, rising; number
+                          k, from 1, is of rank ceil(k rows / residual_count). Classification: NULL */
 } broad__estimate;
 
 /* A run of training rows, in the order they came. */
@@ -113,7 +115,8 @@ broad_model *broad__model_new(void); /* NULL: out of memory */
 void broad__group_clear(broad__group *group);
 void broad__layer_clear(broad__layer *layer);
 size_t broad__model_feature_nodes(const broad_model *model, size_t groups); /* columns of the first `groups` groups */
-size_t broad__model_nodes(const broad_model *model);                        /* feature and enhancement nodes */
+size_t broad__model_initial_groups(const broad_model *model); /* groups that were there before the first layer */
+size_t broad__model_nodes(const broad_model *model);          /* feature and enhancement nodes */
 int broad__model_copy(broad_model **out, const broad_model *model);
 
 /* Draws the random weights again, exactly: the map is a promise of the format (rng/philox.h). weight and bias must have

@@ -31,8 +31,8 @@ static void add_layer(const prediction *p, const broad__layer *layer, double *sc
         memcpy(k + i * layer->width, z + i * features + first, prefix * sizeof(double));
     broad__nodes nodes = {layer->inputs, layer->nodes, layer->weight, layer->bias, p->model->settings.activation};
     p->device->nodes(k + prefix, layer->width, &nodes, z, features, n);
-    p->device->apply(scores, p->model->outputs, 1.0, k, layer->width, n, layer->output, p->model->outputs, layer->width,
-                     p->model->outputs);
+    p->device->apply(scores, p->model->outputs, 1.0, k, layer->width, n, layer->joint ? layer->joint : layer->output,
+                     p->model->outputs, layer->width, p->model->outputs);
 }
 
 static void predict_block(void *context, size_t block, size_t worker)
@@ -75,7 +75,7 @@ static int predict_open(prediction *p, double **weights, size_t workers)
     size_t block = p->rows < BROAD__BLOCK_ROWS ? p->rows : BROAD__BLOCK_ROWS;
     p->scratch_each = block * (model->inputs + nodes + p->widest);
     p->scratch = broad__alloc_doubles(workers, p->scratch_each);
-    *weights = broad__alloc_doubles(model->inputs + 1, nodes);
+    *weights = broad__alloc_doubles(broad__model_map_room(model, 0, model->group_count), 1);
     if (!p->scratch || !*weights) return BROAD_NO_MEMORY;
     broad__model_map(&p->map, *weights, *weights + model->inputs * nodes, model, 0, model->group_count);
     return BROAD_OK;

@@ -1,9 +1,11 @@
 #include "model/side.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "model/kind.h"
 #include "model/map.h"
 #include "model/train.h"
 
@@ -21,6 +23,8 @@ void broad__side_close(broad__side *side)
     broad__rows_close(&side->rows);
     broad__free(side->parts);
     broad__free(side->z);
+    broad__free(side->root);
+    broad__free(side->y);
     memset(side, 0, sizeof *side);
 }
 
@@ -32,7 +36,7 @@ static int part_features(double *z, size_t stride, const broad__side *side, cons
 {
     const broad_model *model = side->model;
     size_t nodes = broad__model_feature_nodes(model, first + count) - broad__model_feature_nodes(model, first);
-    double *weights = broad__alloc_doubles(model->inputs + 1, nodes);
+    double *weights = broad__alloc_doubles(broad__model_map_room(model, first, count), 1);
     if (!weights) return BROAD_NO_MEMORY;
     broad__feature_map map;
     broad__model_map(&map, weights, weights + model->inputs * nodes, model, first, count);
@@ -46,7 +50,7 @@ static int part_features(double *z, size_t stride, const broad__side *side, cons
  * width could round otherwise. */
 static size_t group_run(const broad_model *model, size_t first, size_t groups)
 {
-    size_t initial = model->layer_count ? model->layers[0].groups : model->group_count;
+    size_t initial = broad__model_initial_groups(model);
     size_t run = first < initial ? initial - first : 1;
     return run < groups - first ? run : groups - first;
 }
@@ -104,53 +108,119 @@ int broad__side_refresh(broad__side *side)
 
 /* ---- E --------------------------------------------------------------------------------------------------------- */
 
-static int follow(broad__rows *rows, const broad_model *model, size_t index)
+broad__piece broad__model_piece(const broad_model *model, size_t index)
 {
     const broad__layer *layer = &model->layers[index];
-    broad__nodes nodes = {layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation};
-    int status = broad__rows_nodes(rows, &nodes, broad__model_feature_nodes(model, layer->first_group),
-                                   layer->width - layer->nodes);
-    if (status == BROAD_OK) broad__rows_commit(rows, broad__rows_residual(rows, layer->output));
+    return (broad__piece){{layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation},
+                          broad__model_feature_nodes(model, layer->first_group),
+                          layer->width - layer->nodes};
+}
+
+static int follow(broad__rows *rows, const broad_model *model, size_t index)
+{
+    broad__piece piece = broad__model_piece(model, index);
+    int status = broad__rows_nodes(rows, &piece, 1);
+    if (status == BROAD_OK) broad__rows_commit(rows, broad__rows_residual(rows, model->layers[index].output));
     return status;
 }
 
 int broad__side_follow(broad__side *side, size_t layer) { return follow(&side->rows, side->model, layer); }
 
-/* The part's own Z and E, by themselves: what came before does not matter to them. */
-static int part_residual(broad__rows *out, double *z, const broad__side *side, const broad__part *part, size_t layers)
+int broad__side_restart(broad__side *side) { return broad__rows_reset(&side->rows, side->y); }
+
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
+
+/* What is there of the rows of one part, and of the rows before it together with these. */
+typedef struct arrival {
+    broad__rows rows; /* E of the part, with its Z and roots */
+    double *z, *root, *y;
+    size_t features;
+} arrival;
+
+/* Roots of what the rows of the part count; the part's share of `root`. */
+static void part_roots(double *root, const broad__side *side, const broad__part *part)
 {
+    const double *of_row = part->data->weights, *of_class = side->model->class_weights;
+    for (size_t i = 0; i < part->count; i++) {
+        size_t row = part->first + i;
+        root[i] = sqrt((of_row ? of_row[row] : 1) * (of_class ? of_class[part->data->classes[row]] : 1));
+    }
+}
+
+/* Room for the rows so far and those of the part, the former copied. */
+static int arrival_open(arrival *a, const broad__side *side, const broad__part *part)
+{
+    size_t old = side->rows.rows, all = old + part->count, outputs = side->model->outputs;
+    int weighted = side->root || part->data->weights || side->model->class_weights;
+    int keeps_y = broad__fitting_of(&side->model->settings) != BROAD__FIT_CHAIN;
+    a->features = broad__model_feature_nodes(side->model, side->groups);
+    a->z = broad__alloc_doubles(all, a->features);
+    a->root = weighted ? broad__alloc_doubles(all, 1) : NULL;
+    a->y = keeps_y ? broad__alloc_doubles(all, outputs) : NULL;
+    if (!a->z || (weighted && !a->root) || (keeps_y && !a->y)) return BROAD_NO_MEMORY;
+    if (old && a->features) memcpy(a->z, side->z, old * a->features * sizeof(double));
+    if (old && keeps_y) memcpy(a->y, side->y, old * outputs * sizeof(double));
+    for (size_t i = 0; weighted && i < old; i++) a->root[i] = side->root ? side->root[i] : 1;
+    if (weighted) part_roots(a->root + old, side, part);
+    return BROAD_OK;
+}
+
+/* The part's own Z and E, by themselves: what came before does not matter to them. */
+static int part_residual(arrival *a, const broad__side *side, const broad__part *part, size_t layers)
+{
+    size_t old = side->rows.rows, outputs = side->model->outputs;
     double *targets = broad__model_targets(side->model, part->data, part->first, part->count);
     if (!targets) return BROAD_NO_MEMORY;
-    size_t features = broad__model_feature_nodes(side->model, side->groups);
-    int status = broad__rows_open(out, side->rows.device, side->rows.pool, side->model->outputs);
-    if (status == BROAD_OK) status = broad__rows_append(out, targets, part->count);
+    for (size_t i = 0; a->root && i < part->count; i++)
+        for (size_t c = 0; c < outputs; c++) targets[i * outputs + c] *= a->root[old + i];
+    if (a->y) memcpy(a->y + old * outputs, targets, part->count * outputs * sizeof(double));
+    int status = broad__rows_open(&a->rows, side->rows.device, side->rows.pool, outputs);
+    if (status == BROAD_OK) status = broad__rows_append(&a->rows, targets, part->count);
     broad__free(targets);
-    if (status == BROAD_OK && features) status = part_all_features(z, features, side, part);
-    out->z = z;
-    out->features = features;
-    for (size_t j = 0; status == BROAD_OK && j < layers; j++) status = follow(out, side->model, j);
+    double *z = a->z + old * a->features;
+    if (status == BROAD_OK && a->features) status = part_all_features(z, a->features, side, part);
+    a->rows.z = z;
+    a->rows.root = a->root ? a->root + old : NULL;
+    a->rows.features = a->features;
+    for (size_t j = 0; status == BROAD_OK && j < layers; j++) status = follow(&a->rows, side->model, j);
     return status;
 }
 
 int broad__side_add_rows(broad__side *side, broad__part part, size_t layers)
 {
-    size_t features = broad__model_feature_nodes(side->model, side->groups), old = side->rows.rows;
+    arrival a = {0};
     int status = broad__grow(&side->parts, &side->part_room, side->part_count + 1, sizeof *side->parts, PARTS_MAX);
-    if (status < 0) return status;
-    double *z = broad__alloc_doubles(old + part.count, features);
-    if (!z) return BROAD_NO_MEMORY;
-    if (old && features) memcpy(z, side->z, old * features * sizeof(double));
-    broad__rows fresh = {0};
-    status = part_residual(&fresh, z + old * features, side, &part, layers);
-    if (status == BROAD_OK) status = broad__rows_join(&side->rows, &fresh);
-    broad__rows_close(&fresh);
+    if (status == BROAD_OK) status = arrival_open(&a, side, &part);
+    if (status == BROAD_OK) status = part_residual(&a, side, &part, layers);
+    if (status == BROAD_OK) status = broad__rows_join(&side->rows, &a.rows);
+    broad__rows_close(&a.rows);
     if (status < 0) {
-        broad__free(z);
+        broad__free(a.z), broad__free(a.root), broad__free(a.y);
         return status;
     }
     side->parts[side->part_count++] = part;
-    use_z(side, z, features);
+    use_z(side, a.z, a.features);
+    broad__free(side->root), broad__free(side->y);
+    side->root = a.root;
+    side->rows.root = a.root;
+    side->y = a.y;
     return BROAD_OK;
+}
+
+int broad__side_widen(broad__side *side, size_t outputs)
+{
+    size_t rows = side->rows.rows, old = side->rows.outputs;
+    double *y = side->y ? broad__alloc_doubles(rows, outputs) : NULL;
+    if (side->y && !y) return BROAD_NO_MEMORY;
+    for (size_t i = 0; y && i < rows; i++) memcpy(y + i * outputs, side->y + i * old, old * sizeof(double));
+    int status = broad__rows_widen(&side->rows, outputs);
+    if (status == BROAD_OK && y) {
+        broad__free(side->y);
+        side->y = y;
+        y = NULL;
+    }
+    broad__free(y);
+    return status;
 }
 
 double broad__side_accuracy(const broad__side *side)

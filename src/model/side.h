@@ -22,7 +22,9 @@ typedef struct broad__side {
     size_t groups;            /* feature groups in Z so far, the first ones of the model */
     size_t part_count, part_room;
     broad__part *parts;
-    double *z; /* rows.rows x rows.features */
+    double *z;    /* rows.rows x rows.features */
+    double *root; /* rows.rows: root of what each row counts; NULL: all alike */
+    double *y;    /* rows.rows x outputs: targets times root, where the weights are not a chain's; else NULL */
     broad__rows rows;
 } broad__side;
 
@@ -37,6 +39,13 @@ int broad__side_refresh(broad__side *side);
 int broad__side_add_rows(broad__side *side, broad__part part, size_t layers);
 /* E = E - K_j W_j for layer j of the model. */
 int broad__side_follow(broad__side *side, size_t layer);
+/* E = Y, for a side that keeps Y. */
+int broad__side_restart(broad__side *side);
+/* Further outputs, zero in every row. */
+int broad__side_widen(broad__side *side, size_t outputs);
+
+/* The columns that a layer of the model brings. */
+broad__piece broad__model_piece(const broad_model *model, size_t layer);
 
 /* Part of the rows that the network judges rightly; classification only. */
 double broad__side_accuracy(const broad__side *side);

@@ -10,7 +10,8 @@
  *   algorithm 3    a further group: Z = [Z, Z_{n+1}],  K_{m+1} = [Z_{n+1} | H_{m+1}]
  *   algorithm 4    further rows X_a, Y_a: their residual is Y_a - prediction(X_a); K_{m+1} = H_{m+1} on all rows
  *
- * BRLS is the same without the test.
+ * BRLS is the same without the test. SCN and RVFL have the inputs themselves for Z, SCN without them in K_1. BLS and RVFL have
+ * no chain: one block of nodes, one ridge (model/kind.h, model/outputs.h).
  */
 #include "model/train.h"
 
@@ -22,159 +23,14 @@
 #include "base/status.h"
 #include "layer/supervise.h"
 #include "model/check.h"
+#include "model/kind.h"
+#include "model/outputs.h"
 #include "rng/draw.h"
 
 /* Below this part of the first norm the residual is rounding, and nothing can be certified about it. */
 static const double NORM_FLOOR = 1e-12;
 
-/* Ranges that `auto` looks at, as multiples of the one given: first of the feature nodes, then, with the best of these, of
- * the enhancement nodes. */
-static const double AUTO_FEATURE_RANGES[] = {1.0, 0.1, 0.2, 0.5, 2.0};
-static const double AUTO_NODE_RANGES[] = {0.2, 0.5, 2.0, 5.0};
-/* More rows and nodes than these do not change the choice of a range, but its cost. */
-enum { AUTO_ROWS = 4000, AUTO_NODES = 200 };
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-enum { LAYERS_MAX = 1000000, GROUPS_MAX = 1000000 };
-
-/* ---- features -------------------------------------------------------------------------------------------------- */
-
-/* Draws every group with the range of `step` and computes Z. */
-static int draw_features(void *context, size_t step)
-{
-    broad_trainer *t = context;
-    broad_model *model = t->model;
-    double began = broad__seconds();
-    for (size_t g = 0; g < model->group_count; g++) {
-        broad__group *group = &model->groups[g];
-        group->step = step;
-        group->range = model->settings.range_steps[step] * t->feature_factor;
-        broad__group_draw(group, model, g);
-    }
-    int status = broad__side_refresh(&t->train);
-    if (status == BROAD_OK && t->check.part_count) status = broad__side_refresh(&t->check);
-    t->seconds.features += broad__seconds() - began;
-    return status;
-}
-
-/* Room for one more group; it counts only once model->group_count says so. */
-static int make_group(broad_model *model, size_t nodes)
-{
-    size_t room = model->group_count;
-    int status = broad__grow(&model->groups, &room, model->group_count + 1, sizeof *model->groups, GROUPS_MAX);
-    if (status < 0) return status;
-    broad__group *group = &model->groups[model->group_count];
-    *group = (broad__group){.nodes = nodes};
-    group->weight = broad__alloc_doubles(model->inputs, nodes);
-    group->bias = broad__alloc_doubles(nodes, 1);
-    if (group->weight && group->bias) return BROAD_OK;
-    broad__group_clear(group);
-    return BROAD_NO_MEMORY;
-}
-
-static int make_groups(broad_model *model)
-{
-    const broad_options *o = &model->settings;
-    for (size_t g = 0; g < o->feature_groups; g++) {
-        int status = make_group(model, o->feature_nodes);
-        if (status < 0) return status;
-        broad__group *group = &model->groups[model->group_count++];
-        group->range = o->range_steps[0];
-        broad__group_draw(group, model, g);
-    }
-    return BROAD_OK;
-}
-
-/* ---- the base range by leave-one-out --------------------------------------------------------------------------- */
-
-/* The leave-one-out norm of a layer 1 with the ranges in force, of so many nodes as suffice to tell ranges apart. */
-static int range_loo(double *out, broad_trainer *t)
-{
-    broad__search *s = &t->search;
-    const broad_options *o = &t->model->settings;
-    size_t features = t->train.rows.features, count = o->enhance_nodes < AUTO_NODES ? o->enhance_nodes : AUTO_NODES;
-    int status = broad__reserve(&s->weight, &s->weight_room, features * count);
-    if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_room, count);
-    if (status < 0) return status;
-    broad__stream stream = {.seed = o->seed, .purpose = BROAD__FOR_ENHANCEMENT};
-    broad__draw_nodes(s->weight, s->bias, &stream, features, count, t->model->range * o->range_steps[0], o->range_unit);
-    broad__nodes nodes = {features, count, s->weight, s->bias, o->activation};
-    broad__ridge_wish wish = {.lambda_auto = o->lambda_auto, .lambda = o->lambda, .loo = 1};
-    status = broad__rows_candidate(&t->train.rows, &nodes, 0, features);
-    if (status == BROAD_OK) status = broad__ridge_solve(&s->ridge, &t->train.rows, &wish);
-    if (status == BROAD_OK) *out = s->ridge.loo;
-    return status;
-}
-
-/* A pair of ranges, and how well layer 1 does with it. */
-typedef struct range_choice {
-    double features, nodes, loo;
-} range_choice;
-
-static int use_ranges(broad_trainer *t, double features, double nodes)
-{
-    t->model->range = nodes;
-    t->feature_factor = features / nodes;
-    return draw_features(t, 0);
-}
-
-static int try_ranges(range_choice *best, broad_trainer *t, double features, double nodes)
-{
-    double loo = INFINITY;
-    int status = use_ranges(t, features, nodes);
-    if (status == BROAD_OK) status = range_loo(&loo, t);
-    if (status == BROAD_OK && loo < best->loo) *best = (range_choice){features, nodes, loo};
-    return status;
-}
-
-static int search_ranges(range_choice *best, broad_trainer *t)
-{
-    double base = t->model->settings.range;
-    int status = BROAD_OK;
-    *best = (range_choice){base, base, INFINITY};
-    for (size_t i = 0; status == BROAD_OK && i < COUNT_OF(AUTO_FEATURE_RANGES); i++)
-        status = try_ranges(best, t, base * AUTO_FEATURE_RANGES[i], base);
-    double features = best->features;
-    for (size_t i = 0; status == BROAD_OK && i < COUNT_OF(AUTO_NODE_RANGES); i++)
-        status = try_ranges(best, t, features, base * AUTO_NODE_RANGES[i]);
-    return status;
-}
-
-/* Rows at equal distances: files are often sorted. */
-static int thin_out(broad_data **out, const broad_data *data, size_t count)
-{
-    size_t *rows = broad__alloc_array(count, sizeof *rows);
-    if (!rows) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) rows[i] = (size_t)((double)i * (double)data->rows / (double)count);
-    int status = broad__table_rows(out, data, rows, count);
-    broad__free(rows);
-    return status;
-}
-
-/* The search on some of the rows, which stand in for all of them meanwhile. */
-static int search_ranges_thinned(range_choice *best, broad_trainer *t, const broad_data *data)
-{
-    broad_data *some = NULL;
-    broad__side all = t->train;
-    memset(&t->train, 0, sizeof t->train);
-    int status = thin_out(&some, data, AUTO_ROWS);
-    if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool);
-    t->train.groups = t->model->group_count;
-    if (status == BROAD_OK) status = broad__side_add_rows(&t->train, (broad__part){some, 0, some->rows}, 0);
-    if (status == BROAD_OK) status = search_ranges(best, t);
-    broad__side_close(&t->train);
-    broad__table_free(some);
-    t->train = all;
-    return status;
-}
-
-static int choose_range(broad_trainer *t, const broad_data *data)
-{
-    range_choice best;
-    if (!t->model->settings.range_auto) return BROAD_OK;
-    int status = data->rows > AUTO_ROWS ? search_ranges_thinned(&best, t, data) : search_ranges(&best, t);
-    return status == BROAD_OK ? use_ranges(t, best.features, best.nodes) : status;
-}
+enum { LAYERS_MAX = 1000000 };
 
 /* ---- layers ---------------------------------------------------------------------------------------------------- */
 
@@ -214,7 +70,8 @@ static int append_layer(broad_trainer *t, size_t first_group, size_t groups)
         .width = width,
         .weight = copy_doubles(s->weight, inputs * s->nodes),
         .bias = copy_doubles(s->bias, s->nodes),
-        .output = copy_doubles(s->ridge.w, width * model->outputs),
+        .output =
+            s->basis ? broad__alloc_doubles(width, model->outputs) : copy_doubles(s->ridge.w, width * model->outputs),
         .certificate = s->certificate,
     };
     layer->certificate.first_row = t->first_row;
@@ -237,6 +94,9 @@ static int stalled(broad_trainer *t)
         t->search.index + 1, bound.sum, o->relax_count, t->search.best);
 }
 
+/* Feature nodes whose range may be searched too. */
+static int drawn_features(const broad_model *model) { return model->groups[0].source == BROAD__SOURCE_DRAWN; }
+
 /* Searches one layer whose K starts with the nodes of `groups` groups. Returns a status; t->search says what came out. */
 static int search_layer(broad_trainer *t, size_t nodes, broad__origin origin, size_t first_group, size_t groups)
 {
@@ -250,13 +110,15 @@ static int search_layer(broad_trainer *t, size_t nodes, broad__origin origin, si
     s->first = broad__model_feature_nodes(model, first_group);
     s->prefix = broad__model_feature_nodes(model, first_group + groups) - s->first;
     s->origin = origin;
-    s->redraw = origin == BROAD__ORIGIN_INITIAL ? draw_features : NULL;
+    s->basis = broad__fitting_of(&model->settings) == BROAD__FIT_STEPWISE ? &t->basis : NULL;
+    s->y = t->train.y;
+    s->redraw = origin == BROAD__ORIGIN_INITIAL && drawn_features(model) ? broad__trainer_draw_features : NULL;
     s->watch = watch_draws;
     s->context = t;
-    int status = broad__search_run(s);
+    int status = broad__outputs_prepare(t);
+    if (status == BROAD_OK) status = broad__search_run(s);
     if (status == BROAD_OK && s->kept) status = append_layer(t, first_group, groups);
-    if (status == BROAD_OK && s->kept && t->check.part_count)
-        status = broad__side_follow(&t->check, model->layer_count - 1);
+    if (status == BROAD_OK && s->kept) status = broad__outputs_follow(t);
     if (status < 0) t->stale = 1; /* Z or E may be past what the model has */
     return status;
 }
@@ -286,6 +148,21 @@ static int layer_over(broad_trainer *t, int last)
 
 static int rebuild(broad_trainer *t);
 
+/* Without joint weights a chain predicts by itself; blocks that never had any weights go. */
+static void drop_unsolved(broad_trainer *t)
+{
+    broad_model *model = t->model;
+    for (size_t j = 0; j < model->layer_count; j++) {
+        broad__free(model->layers[j].joint);
+        model->layers[j].joint = NULL;
+    }
+    model->joint = (broad__joint_record){0};
+    if (!broad__kind_of(model->settings.kind)->at_once) return;
+    while (model->layer_count && model->layers[model->layer_count - 1].certificate.rows == 0)
+        broad__layer_clear(&model->layers[--model->layer_count]);
+    t->stale = 1;
+}
+
 /* What every increment begins with. */
 static int begin(broad_trainer *t, size_t nodes, size_t layers)
 {
@@ -298,8 +175,56 @@ static int begin(broad_trainer *t, size_t nodes, size_t layers)
     return status == BROAD_OK ? broad__model_outcome(t->model, BROAD_COMPLETE, "%s", "") : status;
 }
 
+/* Groups whose nodes are columns of the first layer. */
+static size_t first_groups(const broad_model *model)
+{
+    return broad__kind_of(model->settings.kind)->nodes == BROAD__NODES_HIDDEN ? 0 : model->group_count;
+}
+
+/* Nodes of one draw, all kept; their weights come with those of all others. */
+static int add_block(broad_trainer *t, size_t nodes, broad__origin origin, size_t first_group, size_t groups)
+{
+    broad_model *model = t->model;
+    const broad_options *o = &model->settings;
+    size_t inputs = t->train.rows.features;
+    size_t first = broad__model_feature_nodes(model, first_group);
+    size_t width = broad__model_feature_nodes(model, first_group + groups) - first + nodes;
+    if (model->layer_room < model->layer_count) model->layer_room = model->layer_count;
+    int status =
+        broad__grow(&model->layers, &model->layer_room, model->layer_count + 1, sizeof *model->layers, LAYERS_MAX);
+    if (status < 0) return status;
+    broad__layer *layer = &model->layers[model->layer_count];
+    *layer = (broad__layer){.inputs = inputs,
+                            .nodes = nodes,
+                            .first_group = groups ? first_group : 0,
+                            .groups = groups,
+                            .width = width,
+                            .weight = broad__alloc_doubles(inputs, nodes),
+                            .bias = broad__alloc_doubles(nodes, 1),
+                            .output = broad__alloc_doubles(width, model->outputs),
+                            .certificate = {.origin = origin,
+                                            .test = BROAD_SUPERVISE_NONE,
+                                            .gamma = 1,
+                                            .bound = 1,
+                                            .range = o->range_steps[0],
+                                            .tries = 1,
+                                            .passed = 1}};
+    if (!layer->weight || !layer->bias || !layer->output) {
+        broad__layer_clear(layer);
+        return BROAD_NO_MEMORY;
+    }
+    broad__layer_draw(layer, model, model->layer_count++);
+    return BROAD_OK;
+}
+
 static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__origin origin)
 {
+    if (broad__kind_of(t->model->settings.kind)->at_once) {
+        int initial = t->model->layer_count == 0, over = nodes && layers ? run_over(t, nodes * layers) : 1;
+        if (over) return over < 0 ? over : BROAD_OK;
+        return add_block(t, nodes * layers, initial ? BROAD__ORIGIN_INITIAL : origin, 0,
+                         initial ? t->model->group_count : 0);
+    }
     broad_model *model = t->model;
     int over = 0;
     /* A test that later layers can never pass is refused before the first one is made. */
@@ -310,7 +235,7 @@ static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__orig
         over = run_over(t, nodes);
         if (over) break;
         int initial = model->layer_count == 0;
-        status = search_layer(t, nodes, initial ? BROAD__ORIGIN_INITIAL : origin, 0, initial ? model->group_count : 0);
+        status = search_layer(t, nodes, initial ? BROAD__ORIGIN_INITIAL : origin, 0, initial ? first_groups(model) : 0);
         /* The first layer on new rows is algorithm 4, those after it are algorithm 2. */
         if (origin == BROAD__ORIGIN_DATA) origin = BROAD__ORIGIN_ENHANCE;
         if (status == BROAD_OK) over = layer_over(t, i + 1 == layers);
@@ -319,11 +244,22 @@ static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__orig
     return status < 0 ? status : over < 0 ? over : BROAD_OK;
 }
 
+/* What every increment ends with. The model may have been cut back, and what came before may have been stopped. */
+static int finish(broad_trainer *t)
+{
+    int status = t->stale ? rebuild(t) : BROAD_OK;
+    if (status == BROAD_OK) status = broad__outputs_finish(t);
+    if (status <= 0) return status;
+    drop_unsolved(t);
+    return broad__model_outcome(t->model, BROAD_STOPPED, "stopped by the caller before the joint weights were there");
+}
+
 int broad__trainer_enhance(broad_trainer *t, size_t nodes, size_t layers)
 {
     double began = broad__seconds(), features = t->seconds.features;
     int status = begin(t, nodes, layers);
     if (status == BROAD_OK) status = add_layers(t, nodes, layers, BROAD__ORIGIN_ENHANCE);
+    if (status == BROAD_OK) status = finish(t);
     t->seconds.layers += broad__seconds() - began - (t->seconds.features - features);
     return status;
 }
@@ -335,7 +271,7 @@ static int add_group(broad_trainer *t, size_t nodes)
 {
     broad_model *model = t->model;
     double began = broad__seconds();
-    int status = make_group(model, nodes);
+    int status = broad__model_make_group(model, BROAD__SOURCE_DRAWN, nodes);
     if (status < 0) return status;
     size_t index = model->group_count++;
     broad__group *group = &model->groups[index];
@@ -359,7 +295,9 @@ int broad__trainer_features(broad_trainer *t, size_t groups, size_t nodes, size_
 {
     double began = broad__seconds(), features = t->seconds.features;
     broad_model *model = t->model;
-    int over = 0, status = begin(t, enhance, groups);
+    int over = 0, at_once = broad__kind_of(model->settings.kind)->at_once, status = begin(t, enhance, groups);
+    if (status == BROAD_OK && broad__kind_of(model->settings.kind)->nodes != BROAD__NODES_FEATURES)
+        status = broad__fail(BROAD_USAGE, "this kind of network has no feature nodes; add enhancement nodes instead");
     if (status == BROAD_OK && (nodes == 0 || model->layer_count == 0))
         status = broad__fail(BROAD_USAGE, nodes ? "the network has no layer yet that feature nodes could be added to"
                                                 : "a group needs at least one feature node");
@@ -369,11 +307,14 @@ int broad__trainer_features(broad_trainer *t, size_t groups, size_t nodes, size_
         if (over) break;
         size_t before = model->group_count, layers = model->layer_count;
         status = add_group(t, nodes);
-        if (status == BROAD_OK) status = search_layer(t, enhance, BROAD__ORIGIN_FEATURES, before, 1);
+        if (status == BROAD_OK)
+            status = at_once ? add_block(t, enhance, BROAD__ORIGIN_FEATURES, before, 1)
+                             : search_layer(t, enhance, BROAD__ORIGIN_FEATURES, before, 1);
         if (model->group_count > before && model->layer_count == layers) drop_group(t);
-        if (status == BROAD_OK) over = layer_over(t, i + 1 == groups);
+        if (status == BROAD_OK && !at_once) over = layer_over(t, i + 1 == groups);
     }
-    if (status == BROAD_OK && !over) over = broad__stop_rules(t, 0);
+    if (status == BROAD_OK && !over && !at_once) over = broad__stop_rules(t, 0);
+    if (status == BROAD_OK && over >= 0) status = finish(t);
     t->seconds.layers += broad__seconds() - began - (t->seconds.features - features);
     return status < 0 ? status : over < 0 ? over : BROAD_OK;
 }
@@ -395,9 +336,10 @@ static int widen_sides(broad_trainer *t)
 {
     size_t outputs = t->model->outputs;
     int status = BROAD_OK;
-    if (t->train.rows.outputs != outputs && t->train.part_count) status = broad__rows_widen(&t->train.rows, outputs);
+    if (t->train.rows.outputs != outputs) broad__joint_clear(&t->joint);
+    if (t->train.rows.outputs != outputs && t->train.part_count) status = broad__side_widen(&t->train, outputs);
     if (status == BROAD_OK && t->check.rows.outputs != outputs && t->check.part_count)
-        status = broad__rows_widen(&t->check.rows, outputs);
+        status = broad__side_widen(&t->check, outputs);
     t->train.rows.outputs = outputs;
     return status;
 }
@@ -422,18 +364,32 @@ static int take_rows(broad_trainer *t, const broad_data *rows, int forgetful)
     return status;
 }
 
+/* New rows can do without new nodes where the weights of the old ones are solved again. */
+static int joint_at_end(const broad_options *options)
+{
+    broad__fitting fitting = broad__fitting_of(options);
+    return fitting == BROAD__FIT_AT_ONCE || fitting == BROAD__FIT_FINALLY;
+}
+
 int broad__trainer_learn(broad_trainer *t, const broad_data *rows, size_t nodes, size_t layers, int forgetful)
 {
     double began = broad__seconds(), features = t->seconds.features;
     int partial = t->partial, status = broad__model_fits(t->model, rows);
     if (status == BROAD_OK && t->model->layer_count == 0)
         status = broad__fail(BROAD_USAGE, "the network has no layer yet: fit it to all rows instead");
+    int chain = broad__fitting_of(&t->model->settings) == BROAD__FIT_CHAIN;
+    if (status == BROAD_OK && forgetful && !chain)
+        status = broad__fail(BROAD_USAGE,
+                             "joint weights are solved on all rows: they cannot be learned from new rows alone");
+    if (status == BROAD_OK && !layers && !joint_at_end(&t->model->settings))
+        status = broad__fail(BROAD_USAGE, "this network learns new rows by further layers: give it at least one");
     if (forgetful) t->partial = 0;
-    if (status == BROAD_OK) status = begin(t, nodes, layers);
+    if (status == BROAD_OK) status = begin(t, layers ? nodes : 1, layers);
     t->partial = partial;
     if (status == BROAD_OK) status = take_rows(t, rows, forgetful);
     if (status == BROAD_OK)
         status = add_layers(t, nodes, layers, forgetful ? BROAD__ORIGIN_FORGETFUL : BROAD__ORIGIN_DATA);
+    if (status == BROAD_OK) status = finish(t);
     t->seconds.layers += broad__seconds() - began - (t->seconds.features - features);
     return status;
 }
@@ -460,6 +416,7 @@ static broad_options lasting(const broad_options *options)
 {
     broad_options o = *options;
     o.positive = NULL;
+    o.class_weight = NULL;
     o.progress = NULL;
     o.progress_context = NULL;
     return o;
@@ -503,7 +460,8 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     t->model->range = options->range;
     int status = broad__model_describe(t->model, data);
     if (status == BROAD_OK) status = find_positive(t->model, options->positive);
-    if (status == BROAD_OK) status = make_groups(t->model);
+    if (status == BROAD_OK) status = broad__model_class_weights(t->model, data, options->class_weight);
+    if (status == BROAD_OK) status = broad__model_make_groups(t->model);
     if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool);
     if (status < 0) return status;
     t->train.groups = t->model->group_count;
@@ -530,7 +488,7 @@ int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad
     status = open_model(t, data, options);
     t->wanted = options->enhance_layers;
     if (status == BROAD_OK) report(t, "features", 0);
-    if (status == BROAD_OK) status = choose_range(t, data);
+    if (status == BROAD_OK) status = broad__trainer_choose_range(t, data);
     if (status < 0) broad__trainer_close(NULL, t);
     else *out = t;
     return status;
@@ -543,7 +501,7 @@ static int replay(broad_trainer *t, broad__side *side, const broad__part *parts,
     broad_model *model = t->model;
     size_t next = 0;
     int status = broad__side_open(side, model, t->device, t->pool);
-    side->groups = model->layer_count ? model->layers[0].groups : model->group_count;
+    side->groups = broad__model_initial_groups(model);
     for (size_t j = 0; status == BROAD_OK && j <= model->layer_count; j++) {
         const broad__layer *layer = j < model->layer_count ? &model->layers[j] : NULL;
         size_t wanted = layer && staged ? layer->certificate.first_row + layer->certificate.rows : SIZE_MAX;
@@ -561,6 +519,8 @@ static int rebuild(broad_trainer *t)
 {
     broad__side *sides[2] = {&t->train, &t->check};
     int status = BROAD_OK;
+    broad__joint_clear(&t->joint);
+    broad__basis_clear(&t->basis);
     for (size_t i = 0; status == BROAD_OK && i < 2; i++) {
         broad__side old = *sides[i];
         if (old.part_count == 0) continue;
@@ -654,6 +614,8 @@ void broad__trainer_close(broad_model **out, broad_trainer *t)
     if (out) *out = NULL;
     if (!t) return;
     broad__search_clear(&t->search);
+    broad__joint_clear(&t->joint);
+    broad__basis_clear(&t->basis);
     broad__side_close(&t->train);
     broad__side_close(&t->check);
     if (t->holding) t->device->release();

@@ -5,6 +5,8 @@
 #ifndef BROAD_MODEL_TRAIN_H
 #define BROAD_MODEL_TRAIN_H
 
+#include "layer/basis.h"
+#include "layer/joint.h"
 #include "layer/search.h"
 #include "model/side.h"
 
@@ -27,6 +29,8 @@ struct broad_trainer {
     int stale;             /* the model was cut back: Z and E are to be made again */
     double feature_factor; /* range of the feature nodes in units of the base range */
     broad__search search;
+    broad__joint joint; /* sums and factor of the joint weights, while they are up to date */
+    broad__basis basis; /* what the layers span, where all weights are solved again with each */
     broad__best best;
     broad_seconds seconds;
     double started;
@@ -42,11 +46,19 @@ int broad__trainer_features(broad_trainer *trainer, size_t groups, size_t nodes,
 int broad__trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers, int forgetful);
 void broad__trainer_close(broad_model **out, broad_trainer *trainer);
 
+/* Feature nodes, in features.c. */
+int broad__model_make_group(broad_model *model, broad__source source,
+                            size_t nodes); /* counts once group_count says so */
+int broad__model_make_groups(broad_model *model);
+int broad__trainer_draw_features(void *context, size_t step); /* context: the trainer */
+int broad__trainer_choose_range(broad_trainer *trainer, const broad_data *data);
+
 /* What the data tells a new model, and what an old one asks of data; in intake.c. */
 int broad__model_describe(broad_model *model, const broad_data *data);
 int broad__model_fits(const broad_model *model, const broad_data *data);
 /* Further classes, those of `data` after the model's own; earlier layers have zero weights for them. */
 int broad__model_add_classes(broad_model *model, const broad_data *data);
+int broad__model_class_weights(broad_model *model, const broad_data *data, const char *text);
 int broad__model_add_segment(broad_model *model, const broad_data *data);
 /* BROAD_BAD_DATA with what differs unless the rows are those of the model's segments. */
 int broad__model_check_rows(const broad_model *model, const broad_data *data);

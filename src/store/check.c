@@ -167,20 +167,13 @@ static int check_kind_layer(const broad_model *model, size_t j)
     return BROAD_OK;
 }
 
-/* Beside a chain, or beside weights whose lambda was settled with the first layer. */
-static int may_have_joint(const broad_options *settings)
-{
-    broad__fitting fitting = broad__fitting_of(settings);
-    return fitting == BROAD__FIT_FINALLY || (fitting == BROAD__FIT_STEPWISE && settings->lambda_auto);
-}
-
 int broad__describe_check_kind(const broad_model *model, int class_weights)
 {
     if (broad__kind_check(&model->settings) < 0) return broad__fail_in(BROAD_BAD_MODEL, "settings");
     int status = check_sources(model);
     for (size_t j = 0; j < model->layer_count && !status; j++) status = check_kind_layer(model, j);
     if (status) return status;
-    if (model->joint.present && !may_have_joint(&model->settings))
+    if (model->joint.present && !broad__joint_beside(&model->settings))
         return broad__fail(BROAD_BAD_MODEL, "joint: weights of all layers together do not go with these settings");
     if (model->joint.present && !model->layer_count)
         return broad__fail(BROAD_BAD_MODEL, "joint: weights of all layers together where there is no layer");

@@ -7,6 +7,7 @@
 #include "base/choice.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "model/estimate.h"
 #include "rng/philox.h"
 #include "store/fields.h"
 
@@ -84,6 +85,7 @@ static const broad__field model_fields[] = {
     {ELSEWHERE("segments")},
     {ELSEWHERE("groups")},
     {ELSEWHERE("layers")},
+    {ELSEWHERE("estimate")},
     {ELSEWHERE("joint")},
     {ELSEWHERE("class_weights")},
 };
@@ -126,6 +128,22 @@ static const broad__field layer_fields[] = {
     {PLAIN("passed", BROAD__FIELD_FLAG, broad__layer, certificate.passed)},
     {PLAIN("solved_again", BROAD__FIELD_FLAG, broad__layer, certificate.solved_again)},
     {PLAIN("output_hash", BROAD__FIELD_HASH, broad__layer, certificate.weights)},
+};
+
+/* The calibration and the residuals are tensors. */
+static const broad__field class_estimate_fields[] = {
+    {COUNT("rows", broad__estimate, rows, 1)},
+    {NUMBER("accuracy", broad__estimate, accuracy, 0, 1)},
+    {NUMBER("brier", broad__estimate, brier, 0, 2)},
+    {NUMBER("calibration_error", broad__estimate, calibration_error, 0, 1)},
+};
+
+static const broad__field value_estimate_fields[] = {
+    {COUNT("rows", broad__estimate, rows, 1)},
+    {NUMBER("rmse", broad__estimate, rmse, NOT_NEGATIVE)},
+    {NUMBER("mae", broad__estimate, mae, NOT_NEGATIVE)},
+    {NUMBER("r2", broad__estimate, r2, -DBL_MAX, 1)},
+    {"residuals", BROAD__FIELD_COUNT, offsetof(broad__estimate, residual_count), 0, NULL, 1, BROAD__RESIDUALS_MOST},
 };
 
 static const broad__field joint_fields[] = {
@@ -183,6 +201,19 @@ static int names_write(json_t *object, const char *key, char *const *names, size
     return list ? BROAD_OK : broad__json_fail_memory();
 }
 
+static int estimate_write(json_t *object, const broad_model *model)
+{
+    const broad__estimate *estimate = &model->estimate;
+    int classify = model->task == BROAD_TASK_CLASSIFY;
+    json_t *fields = child(object, "estimate", estimate->rows ? json_object() : json_null());
+    if (!fields) return broad__json_fail_memory();
+    if (!estimate->rows) return BROAD_OK;
+    return classify ? broad__fields_encode(fields, estimate, class_estimate_fields, COUNT_OF(class_estimate_fields),
+                                           "estimate")
+                    : broad__fields_encode(fields, estimate, value_estimate_fields, COUNT_OF(value_estimate_fields),
+                                           "estimate");
+}
+
 static int joint_write(json_t *object, const broad__joint_record *joint)
 {
     json_t *record = child(object, "joint", joint->present ? json_object() : json_null());
@@ -205,6 +236,7 @@ static int model_write(json_t *object, const broad_model *model)
     if (!status) status = list_write(object, &segment_list, model->segments, model->segment_count);
     if (!status) status = list_write(object, &group_list, model->groups, model->group_count);
     if (!status) status = list_write(object, &layer_list, model->layers, model->layer_count);
+    if (!status) status = estimate_write(object, model);
     if (!status) status = joint_write(object, &model->joint);
     if (!status && !child(object, "class_weights", json_boolean(model->class_weights != NULL)))
         status = broad__json_fail_memory();
@@ -259,6 +291,17 @@ static int names_read(char ***out, const char *key, const json_t *object, size_t
     return status;
 }
 
+/* Null: the model has none. */
+static int estimate_read(broad_model *out, const json_t *object)
+{
+    const json_t *fields = json_object_get(object, "estimate");
+    if (json_is_null(fields)) return BROAD_OK;
+    return out->task == BROAD_TASK_CLASSIFY ? broad__fields_decode(&out->estimate, fields, class_estimate_fields,
+                                                                   COUNT_OF(class_estimate_fields), "estimate")
+                                            : broad__fields_decode(&out->estimate, fields, value_estimate_fields,
+                                                                   COUNT_OF(value_estimate_fields), "estimate");
+}
+
 static int joint_read(broad__joint_record *out, const json_t *object)
 {
     const json_t *record = json_object_get(object, "joint");
@@ -281,6 +324,7 @@ static int model_read(broad_model *out, int *out_class_weights, const json_t *ob
     if (!status) status = list_read(&out->segments, &out->segment_count, &segment_list, object);
     if (!status) status = list_read(&out->groups, &out->group_count, &group_list, object);
     if (!status) status = list_read(&out->layers, &out->layer_count, &layer_list, object);
+    if (!status) status = estimate_read(out, object);
     if (!status) status = joint_read(&out->joint, object);
     const json_t *weighted = json_object_get(object, "class_weights");
     if (!status && !json_is_boolean(weighted))

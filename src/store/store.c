@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "model/estimate.h"
 #include "rng/philox.h"
 #include "store/container.h"
 #include "store/describe.h"
@@ -43,6 +44,19 @@ static void add_part(tensor_list *list, const char *owner, size_t index, const c
     snprintf(tensor->name, sizeof tensor->name, "%s.%zu.%s", owner, index + 1, part);
 }
 
+static void add_estimate(tensor_list *list, broad_model *model)
+{
+    broad__estimate *estimate = &model->estimate;
+    if (!estimate->rows) return;
+    if (model->task == BROAD_TASK_CLASSIFY) {
+        add_vector(list, "estimate.calibration", model->outputs + 1, &estimate->calibration);
+        return;
+    }
+    add_vector(list, "estimate.residuals", model->outputs, &estimate->residuals);
+    list->tensors[list->count - 1].dims = 2;
+    list->tensors[list->count - 1].shape[1] = estimate->residual_count;
+}
+
 /* What a file has besides the tensors that every file has. */
 typedef struct extent {
     int stored;        /* also the weights that the seed draws again */
@@ -59,7 +73,7 @@ static int group_stored(const broad__group *group, extent has)
 static int tensors_list(tensor_list *out, broad_model *model, extent has)
 {
     tensor_list list = {0};
-    list.tensors = broad__alloc_array(6 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
+    list.tensors = broad__alloc_array(7 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
     if (!list.tensors) return BROAD_NO_MEMORY;
     add_vector(&list, "input.shift", model->inputs, &model->input_shift);
     add_vector(&list, "input.factor", model->inputs, &model->input_factor);
@@ -80,6 +94,7 @@ static int tensors_list(tensor_list *out, broad_model *model, extent has)
         add_part(&list, "layer", j, "output", layer->width, model->outputs, &layer->output);
         if (model->joint.present) add_part(&list, "layer", j, "joint", layer->width, model->outputs, &layer->joint);
     }
+    add_estimate(&list, model);
     *out = list;
     return BROAD_OK;
 }
@@ -200,6 +215,7 @@ static int encode(void **out, size_t *out_bytes, const broad_model *model, int c
     char *text = NULL;
     extent has = {.stored = !compact, .class_weights = model->class_weights != NULL};
     int status = broad__describe_check(model);
+    if (!status) status = broad__estimate_check(model);
     if (!status) status = broad__describe(&text, model);
     if (!status) status = broad__describe_check_kind(model, has.class_weights);
     if (!status) status = check_blocks(model);
@@ -252,6 +268,7 @@ static int decode(broad_model *model, const broad__container *container, size_t 
     if (!status) status = check_weights_kind(container, model, file_bytes);
     if (!status) status = tensors_list(&list, model, has);
     if (!status) status = broad__container_read(container, list.tensors, list.count);
+    if (!status) status = broad__estimate_check(model);
     if (!status) status = check_values(model);
     if (!status && !has.stored) status = draw_all(model);
     broad__free(list.tensors);

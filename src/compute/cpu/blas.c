@@ -26,6 +26,8 @@ extern char *openblas_get_config(void) __attribute__((weak));
 extern char *openblas_get_corename(void) __attribute__((weak));
 
 extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
+extern void dtplqt_(const int *m, const int *n, const int *l, const int *mb, double *a, const int *lda, double *b,
+                    const int *ldb, double *t, const int *ldt, double *work, int *info);
 extern void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
                     double *work, const int *lwork, int *iwork, const int *liwork, int *info);
 
@@ -139,6 +141,32 @@ static void cpu_solve(double *b, size_t c, const double *r, size_t n)
     gate_leave();
 }
 
+static void cpu_whiten(double *b, size_t b_stride, size_t rows, const double *r, size_t r_stride, size_t n)
+{
+    gate_enter();
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, narrow(rows), narrow(n), 1.0, r,
+                narrow(r_stride), b, narrow(b_stride));
+    gate_leave();
+}
+
+/* By columns our R is the lower triangle L, and our rows are columns: [L b'] Q = [L_new 0]. */
+static int cpu_update(double *r, size_t n, double *b, size_t k)
+{
+    enum { PANEL = 32 };
+    int size = narrow(n), count = narrow(k), none = 0, panel = n < PANEL ? size : PANEL, info = 0;
+    double *work = broad__alloc_doubles(2 * (size_t)panel, n);
+    if (!work) return BROAD_NO_MEMORY;
+    gate_enter();
+    dtplqt_(&size, &count, &none, &panel, r, &size, b, &size, work, &panel, work + (size_t)panel * n, &info);
+    gate_leave();
+    broad__free(work);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; r[i * n + i] < 0 && j < n; j++)
+            if (j > i) r[i * n + j] = -r[i * n + j];
+    for (size_t i = 0; i < n; i++) r[i * n + i] = fabs(r[i * n + i]);
+    return info ? broad__fail(BROAD_BUG, "the update of a factor was called wrongly") : BROAD_OK;
+}
+
 static int cpu_eigen(double *a, double *values, size_t n)
 {
     int size = narrow(n), info = 0, want = -1, integers_wanted;
@@ -171,6 +199,8 @@ static const broad__device cpu = {
     .outer = cpu_outer,
     .factor = cpu_factor,
     .solve = cpu_solve,
+    .whiten = cpu_whiten,
+    .update = cpu_update,
     .eigen = cpu_eigen,
 };
 

@@ -89,6 +89,32 @@ static void ref_solve(double *b, size_t c, const double *r, size_t n)
     }
 }
 
+static void ref_whiten(double *b, size_t b_stride, size_t rows, const double *r, size_t r_stride, size_t n)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < n; j++) {
+            double sum = b[i * b_stride + j];
+            for (size_t l = 0; l < j; l++) sum -= b[i * b_stride + l] * r[l * r_stride + j];
+            b[i * b_stride + j] = sum / r[j * r_stride + j];
+        }
+}
+
+/* Givens rotations turn each row of b into R, one element after the other. */
+static int ref_update(double *r, size_t n, double *b, size_t k)
+{
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < n; j++) {
+            double *row = r + j * n, *fresh = b + i * n;
+            double length = hypot(row[j], fresh[j]), c = row[j] / length, s = fresh[j] / length;
+            for (size_t l = j; l < n; l++) {
+                double x = row[l], y = fresh[l];
+                row[l] = c * x + s * y;
+                fresh[l] = c * y - s * x;
+            }
+        }
+    return BROAD_OK;
+}
+
 /* One Jacobi rotation of rows and columns p, q of the full symmetric matrix a; v collects the rotations in its rows. */
 static void jacobi_rotate(double *a, double *v, size_t n, size_t p, size_t q)
 {
@@ -169,6 +195,8 @@ static const broad__device reference = {
     .outer = ref_outer,
     .factor = ref_factor,
     .solve = ref_solve,
+    .whiten = ref_whiten,
+    .update = ref_update,
     .eigen = ref_eigen,
 };
 

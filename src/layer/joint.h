@@ -1,0 +1,68 @@
+/*
+ * One ridge regression over the nodes of all layers, kept up to date while layers and rows are added.
+ *
+ *   A = [K_1 ... K_m],  W = (A'A + lambda I)^-1 A'Y = A'(AA' + lambda I)^-1 Y
+ *
+ * M is A'A, or AA' where there are fewer rows than columns, and R'R = M + lambda I. What is added borders M or is added to it,
+ * and R follows:
+ *
+ *                  M = A'A                  M = AA'
+ *   columns        border M, border R       M += A_new A_new', update R by these columns
+ *   rows           M += A_new'A_new,        border M, border R
+ *                  update R by these rows
+ *
+ *   border: R12 = R^-T M12,  R22'R22 = M22 + lambda I - R12'R12;  update: Householder, R'R += b'b
+ *
+ * The solution is refined with the residual of the rows themselves; where that shows that R has drifted, it is made again
+ * from M. Leave-one-out in closed form: y_i - r_i / (1 - h_i) with h_i = |a_i R^-1|^2, or y_i - alpha_i / g_i with
+ * alpha = (M + lambda I)^-1 Y and g the diagonal of that inverse.
+ */
+#ifndef BROAD_LAYER_JOINT_H
+#define BROAD_LAYER_JOINT_H
+
+#include "layer/rows.h"
+#include "layer/system.h"
+
+typedef struct broad__joint_task {
+    broad__rows *rows; /* their Z, and where the residual goes; E is not looked at */
+    const double *y;   /* rows x outputs: targets, times the rows' roots */
+    const broad__piece *pieces;
+    size_t count;
+    int lambda_auto; /* by leave-one-out */
+    double lambda;   /* otherwise */
+    int loo;         /* leave-one-out scores are wanted */
+    /* Called now and then with the part that is done; non-zero asks to stop. May be NULL. */
+    int (*watch)(void *context, double part);
+    void *context;
+} broad__joint_task;
+
+typedef struct broad__joint {
+    size_t rows, columns, pieces, outputs; /* that M covers */
+    int dual;                              /* M = AA' */
+    double *m;                             /* upper triangle, n x n; n = columns, or rows in the dual form */
+    double *cross;                         /* A'Y, columns x outputs; not in the dual form */
+    double *a;                             /* A, rows x columns, in the dual form */
+    double *r;                             /* n x n */
+    double factored;                       /* lambda that R is for; below 0: there is none */
+    broad__system system;                  /* in place of R where Cholesky breaks down */
+    int spectral;
+    size_t factors, updates; /* how often R was made from M, and brought up to date; for those who want to know */
+
+    double *w; /* columns x outputs */
+    double lambda, norm;
+
+    /* Rows that leave-one-out is worked out on: all, or some at equal distances. */
+    size_t sample_count;
+    size_t *sample;
+    double *sample_a, *sample_y; /* A and Y of these rows; A not in the dual form, where A is there anyway */
+    double loo;                  /* norm of their leave-one-out residuals */
+    double *loo_scores;          /* sample_count x outputs, without the roots; if wanted */
+} broad__joint;
+
+void broad__joint_clear(broad__joint *joint); /* accepts a zeroed one */
+
+/* Brings M, R and W up to date with the task and puts Y - A W into rows->next; joint->norm is its norm. Only further rows
+ * and pieces may have come since the last call; otherwise clear it first. 1: asked to stop, nothing is valid. */
+int broad__joint_fit(broad__joint *joint, const broad__joint_task *task);
+
+#endif

@@ -1,0 +1,169 @@
+#include "metric/calibration.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+enum { BINS = 15, NEWTON_STEPS = 100 };
+
+#define LEAST_PROBABILITY 1e-15
+#define WIDEST_GAP 1e6 /* between scores of one row, for the fit of the slope: no derivative overflows */
+
+static size_t largest_of(const double *values, size_t count)
+{
+    size_t best = 0;
+    for (size_t c = 1; c < count; c++)
+        if (values[c] > values[best]) best = c;
+    return best;
+}
+
+/* ---- the slope ------------------------------------------------------------------------------------------------- */
+
+typedef struct slope_problem {
+    const double *scores, *weights, *bias;
+    const size_t *truth;
+    size_t rows, classes;
+    double doubt; /* part of a row's mass that its target gives to the other classes */
+} slope_problem;
+
+/* Adds the derivatives of a row's loss by the slope: E_p[d] - E_t[d] and Var_p[d], d_c = s_c - max s, t its target. */
+static void add_row(double *first, double *second, const slope_problem *p, size_t row, double slope)
+{
+    const double *s = p->scores + row * p->classes;
+    double top = s[largest_of(s, p->classes)], highest = -INFINITY, sum = 0, mean = 0, square = 0, all = 0;
+    for (size_t c = 0; c < p->classes; c++) highest = fmax(highest, slope * fmax(s[c] - top, -WIDEST_GAP) + p->bias[c]);
+    for (size_t c = 0; c < p->classes; c++) {
+        double d = fmax(s[c] - top, -WIDEST_GAP), e = exp(slope * d + p->bias[c] - highest);
+        sum += e;
+        mean += e * d;
+        square += e * d * d;
+        all += d;
+    }
+    mean /= sum;
+    double own = fmax(s[p->truth[row]] - top, -WIDEST_GAP);
+    double target = (1 - p->doubt) * own + p->doubt * (all - own) / (double)(p->classes - 1);
+    double weight = p->weights ? p->weights[row] : 1;
+    *first += weight * (mean - target);
+    *second += weight * fmax(square / sum - mean * mean, 0);
+}
+
+static double derivatives(double *out_second, const slope_problem *p, double slope)
+{
+    double first = 0;
+    *out_second = 0;
+    for (size_t i = 0; i < p->rows; i++) add_row(&first, out_second, p, i, slope);
+    return first;
+}
+
+/* The loss is convex in the slope: its derivative is bracketed, then Newton's steps are taken inside the bracket. */
+double broad__calibrate(const double *scores, const size_t *truth, const double *weights, size_t rows, size_t classes,
+                        const double *bias)
+{
+    /* Without some doubt the slope for rows that are all told apart would be infinite. As in Platt's scaling, targets
+     * are as sure as rows + 2 observations with one error would be. */
+    slope_problem p = {scores, weights, bias, truth, rows, classes, 1 / ((double)rows + 2)};
+    double low = 0, high = 1, second = 0;
+    if (rows == 0 || classes < 2 || derivatives(&second, &p, 0) >= 0) return 0;
+    for (; derivatives(&second, &p, high) < 0; high *= 4) {
+        if (high >= BROAD__SLOPE_MOST) return BROAD__SLOPE_MOST;
+        low = high;
+    }
+    high = fmin(high, BROAD__SLOPE_MOST);
+    double slope = (low + high) / 2;
+    for (int step = 0; step < NEWTON_STEPS; step++) {
+        double first = derivatives(&second, &p, slope), next = second > 0 ? slope - first / second : low;
+        if (first < 0) low = slope;
+        else high = slope;
+        if (!(next > low && next < high)) next = (low + high) / 2;
+        double change = fabs(next - slope);
+        slope = next;
+        if (change <= 1e-12 * slope) break;
+    }
+    return slope;
+}
+
+/* ---- probabilities --------------------------------------------------------------------------------------------- */
+
+void broad__calibrated(double *out, const double *scores, size_t rows, size_t classes, const double *calibration)
+{
+    double slope = calibration[0];
+    const double *bias = calibration + 1;
+    for (size_t i = 0; i < rows; i++, scores += classes, out += classes) {
+        double top = scores[largest_of(scores, classes)], highest = -INFINITY, sum = 0;
+        for (size_t c = 0; c < classes; c++) {
+            out[c] = slope * fmax(scores[c] - top, -DBL_MAX) + bias[c];
+            highest = fmax(highest, out[c]);
+        }
+        for (size_t c = 0; c < classes; c++) sum += out[c] = exp(out[c] - highest);
+        for (size_t c = 0; c < classes; c++) out[c] /= sum;
+    }
+}
+
+typedef struct bin {
+    double probability; /* sums over its rows */
+    size_t right;
+} bin;
+
+static double bins_error(const bin *bins, size_t rows)
+{
+    double error = 0;
+    for (size_t b = 0; b < BINS; b++) error += fabs((double)bins[b].right - bins[b].probability);
+    return error / (double)rows;
+}
+
+int broad__reliability_measure(broad__reliability *out, const double *scores, const size_t *truth, size_t rows,
+                               size_t classes, const double *calibration)
+{
+    bin bins[BINS] = {{0}};
+    double brier = 0, loss = 0, *p = broad__alloc_doubles(classes, 1);
+    if (!p) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < rows; i++) {
+        broad__calibrated(p, scores + i * classes, 1, classes, calibration);
+        size_t verdict = largest_of(p, classes), place = (size_t)(p[verdict] * BINS);
+        bin *b = &bins[place < BINS ? place : BINS - 1];
+        b->probability += p[verdict];
+        b->right += verdict == truth[i];
+        for (size_t c = 0; c < classes; c++) {
+            double miss = p[c] - (c == truth[i]);
+            brier += miss * miss;
+        }
+        loss -= log(fmax(p[truth[i]], LEAST_PROBABILITY));
+    }
+    broad__free(p);
+    *out = (broad__reliability){0};
+    if (!rows) return BROAD_OK;
+    *out = (broad__reliability){brier / (double)rows, loss / (double)rows, bins_error(bins, rows)};
+    return BROAD_OK;
+}
+
+/* ---- quantiles ------------------------------------------------------------------------------------------------- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void broad__order_statistics(double *sizes, size_t rows, size_t kept)
+{
+    qsort(sizes, rows, sizeof *sizes, compare_numbers);
+    for (size_t k = 1; k <= kept; k++) sizes[k - 1] = sizes[(k * rows + kept - 1) / kept - 1];
+}
+
+int broad__jackknife(double *out, const double *sizes, size_t kept, size_t rows, double level)
+{
+    if (!(level > 0 && level < 1))
+        return broad__fail(BROAD_USAGE, "the level of an interval is %g; give one between 0 and 1, such as 0.9", level);
+    /* A level such as 0.07 is a little more than it says: that must not cost a rank. */
+    double rank = ceil(((double)rows + 1) * level * (1 - 4 * DBL_EPSILON));
+    if (rank > (double)rows)
+        return broad__fail(BROAD_USAGE,
+                           "an interval of level %g cannot be made from the leave-one-out residuals of %zu rows; "
+                           "the highest level they can make is %.6g",
+                           level, rows, floor(1e6 * (double)rows / ((double)rows + 1)) / 1e6);
+    *out = sizes[(size_t)(rank - 1) * kept / rows];
+    return BROAD_OK;
+}

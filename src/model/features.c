@@ -1,0 +1,166 @@
+/* The feature nodes of a network that is being built: drawing them, and the ranges by leave-one-out. */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "model/kind.h"
+#include "model/train.h"
+#include "rng/draw.h"
+
+/* Ranges that `auto` looks at, as multiples of the one given: first of the feature nodes, then, with the best of these, of
+ * the enhancement nodes. */
+static const double AUTO_FEATURE_RANGES[] = {1.0, 0.1, 0.2, 0.5, 2.0};
+static const double AUTO_NODE_RANGES[] = {0.2, 0.5, 2.0, 5.0};
+/* More rows and nodes than these do not change the choice of a range, but its cost. */
+enum { AUTO_ROWS = 4000, AUTO_NODES = 200 };
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+enum { GROUPS_MAX = 1000000 };
+
+/* ---- features -------------------------------------------------------------------------------------------------- */
+
+/* Draws every group with the range of `step` and computes Z. */
+int broad__trainer_draw_features(void *context, size_t step)
+{
+    broad_trainer *t = context;
+    broad_model *model = t->model;
+    double began = broad__seconds();
+    for (size_t g = 0; g < model->group_count; g++) {
+        broad__group *group = &model->groups[g];
+        group->step = step;
+        group->range = model->settings.range_steps[step] * t->feature_factor;
+        broad__group_draw(group, model, g);
+    }
+    int status = broad__side_refresh(&t->train);
+    if (status == BROAD_OK && t->check.part_count) status = broad__side_refresh(&t->check);
+    t->seconds.features += broad__seconds() - began;
+    return status;
+}
+
+/* Room for one more group; it counts only once model->group_count says so. */
+int broad__model_make_group(broad_model *model, broad__source source, size_t nodes)
+{
+    size_t room = model->group_count;
+    int status = broad__grow(&model->groups, &room, model->group_count + 1, sizeof *model->groups, GROUPS_MAX);
+    if (status < 0) return status;
+    broad__group *group = &model->groups[model->group_count];
+    *group = (broad__group){.source = source, .nodes = nodes, .range = 1};
+    if (source == BROAD__SOURCE_DIRECT) return BROAD_OK;
+    group->weight = broad__alloc_doubles(model->inputs, nodes);
+    group->bias = broad__alloc_doubles(nodes, 1);
+    if (group->weight && group->bias) return BROAD_OK;
+    broad__group_clear(group);
+    return BROAD_NO_MEMORY;
+}
+
+int broad__model_make_groups(broad_model *model)
+{
+    const broad_options *o = &model->settings;
+    if (broad__kind_of(o->kind)->nodes != BROAD__NODES_FEATURES) {
+        int status = broad__model_make_group(model, BROAD__SOURCE_DIRECT, model->inputs);
+        if (status == BROAD_OK) model->group_count++;
+        return status;
+    }
+    for (size_t g = 0; g < o->feature_groups; g++) {
+        int status = broad__model_make_group(model, BROAD__SOURCE_DRAWN, o->feature_nodes);
+        if (status < 0) return status;
+        broad__group *group = &model->groups[model->group_count++];
+        group->range = o->range_steps[0];
+        broad__group_draw(group, model, g);
+    }
+    return BROAD_OK;
+}
+
+/* ---- the base range by leave-one-out --------------------------------------------------------------------------- */
+
+/* The leave-one-out norm of a layer 1 with the ranges in force, of so many nodes as suffice to tell ranges apart. */
+static int range_loo(double *out, broad_trainer *t)
+{
+    broad__search *s = &t->search;
+    const broad_options *o = &t->model->settings;
+    size_t features = t->train.rows.features, count = o->enhance_nodes < AUTO_NODES ? o->enhance_nodes : AUTO_NODES;
+    int status = broad__reserve(&s->weight, &s->weight_room, features * count);
+    if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_room, count);
+    if (status < 0) return status;
+    broad__stream stream = {.seed = o->seed, .purpose = BROAD__FOR_ENHANCEMENT};
+    broad__draw_nodes(s->weight, s->bias, &stream, features, count, t->model->range * o->range_steps[0], o->range_unit);
+    size_t prefix = broad__kind_of(o->kind)->nodes == BROAD__NODES_HIDDEN ? 0 : features;
+    broad__piece piece = {{features, count, s->weight, s->bias, o->activation}, 0, prefix};
+    broad__ridge_wish wish = {.lambda_auto = o->lambda_auto, .lambda = o->lambda, .loo = 1};
+    status = broad__rows_candidate(&t->train.rows, &piece, 1);
+    if (status == BROAD_OK) status = broad__ridge_solve(&s->ridge, &t->train.rows, &wish);
+    if (status == BROAD_OK) *out = s->ridge.loo;
+    return status;
+}
+
+/* A pair of ranges, and how well layer 1 does with it. */
+typedef struct range_choice {
+    double features, nodes, loo;
+} range_choice;
+
+static int use_ranges(broad_trainer *t, double features, double nodes)
+{
+    t->model->range = nodes;
+    t->feature_factor = features / nodes;
+    return broad__trainer_draw_features(t, 0);
+}
+
+static int try_ranges(range_choice *best, broad_trainer *t, double features, double nodes)
+{
+    double loo = INFINITY;
+    int status = use_ranges(t, features, nodes);
+    if (status == BROAD_OK) status = range_loo(&loo, t);
+    if (status == BROAD_OK && loo < best->loo) *best = (range_choice){features, nodes, loo};
+    return status;
+}
+
+static int search_ranges(range_choice *best, broad_trainer *t)
+{
+    double base = t->model->settings.range;
+    int status = BROAD_OK;
+    *best = (range_choice){base, base, INFINITY};
+    for (size_t i = 0; status == BROAD_OK && i < COUNT_OF(AUTO_FEATURE_RANGES); i++)
+        status = try_ranges(best, t, base * AUTO_FEATURE_RANGES[i], base);
+    double features = best->features;
+    for (size_t i = 0; status == BROAD_OK && i < COUNT_OF(AUTO_NODE_RANGES); i++)
+        status = try_ranges(best, t, features, base * AUTO_NODE_RANGES[i]);
+    return status;
+}
+
+/* Rows at equal distances: files are often sorted. */
+static int thin_out(broad_data **out, const broad_data *data, size_t count)
+{
+    size_t *rows = broad__alloc_array(count, sizeof *rows);
+    if (!rows) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) rows[i] = (size_t)((double)i * (double)data->rows / (double)count);
+    int status = broad__table_rows(out, data, rows, count);
+    broad__free(rows);
+    return status;
+}
+
+/* The search on some of the rows, which stand in for all of them meanwhile. */
+static int search_ranges_thinned(range_choice *best, broad_trainer *t, const broad_data *data)
+{
+    broad_data *some = NULL;
+    broad__side all = t->train;
+    memset(&t->train, 0, sizeof t->train);
+    int status = thin_out(&some, data, AUTO_ROWS);
+    if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool);
+    t->train.groups = t->model->group_count;
+    if (status == BROAD_OK) status = broad__side_add_rows(&t->train, (broad__part){some, 0, some->rows}, 0);
+    if (status == BROAD_OK) status = search_ranges(best, t);
+    broad__side_close(&t->train);
+    broad__table_free(some);
+    t->train = all;
+    return status;
+}
+
+int broad__trainer_choose_range(broad_trainer *t, const broad_data *data)
+{
+    range_choice best;
+    if (!t->model->settings.range_auto) return BROAD_OK;
+    int status = data->rows > AUTO_ROWS ? search_ranges_thinned(&best, t, data) : search_ranges(&best, t);
+    return status == BROAD_OK ? use_ranges(t, best.features, best.nodes) : status;
+}

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Probabilities, intervals and the leave-one-out estimate as a user meets them.
+
+Usage: cli_proba.py PATH_OF_BROAD. Measures are computed again here from what predict prints.
+"""
+import csv
+import io
+import json
+import math
+import os
+import random
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_test import Case, blobs  # noqa: E402
+
+SMALL = ["--features", "2x10", "--enhance", "30x1", "-q"]
+
+
+def overlapping(rows, seed):
+    """Two classes that overlap: the chance of "yes" is a logistic function of one input."""
+    rng = random.Random(seed)
+    lines = ["a,b,answer"]
+    for _ in range(rows):
+        a, b = rng.gauss(0, 1), rng.gauss(0, 1)
+        lines.append("%.5f,%.5f,%s" % (a, b, "yes" if rng.random() < 1 / (1 + math.exp(-2 * a)) else "no"))
+    return "\n".join(lines) + "\n"
+
+
+def noisy(rows, seed):
+    """A smooth function with normal noise of 0.5, and a second target of another size."""
+    rng = random.Random(seed)
+    lines = ["u,v,y,big"]
+    for _ in range(rows):
+        u, v = rng.uniform(-2, 2), rng.uniform(-2, 2)
+        lines.append("%.6f,%.6f,%.6f,%.4f" % (u, v, math.sin(u) + v + rng.gauss(0, 0.5), 1000 * u + rng.gauss(0, 100)))
+    return "\n".join(lines) + "\n"
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+class Fitted(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        case = cls()
+        cls.answers, cls.fresh_answers = case.write("a.csv", overlapping(600, 1)), case.write("b.csv", overlapping(3000, 2))
+        cls.numbers, cls.fresh_numbers = case.write("n.csv", noisy(500, 3)), case.write("m.csv", noisy(3000, 4))
+        cls.classes, cls.values = case.path("classes.broad"), case.path("values.broad")
+        cls.plain = case.path("plain.broad")
+        case.ok("fit", cls.answers, "-o", cls.classes, "--loo", "yes", *SMALL)
+        case.ok("fit", cls.numbers, "-o", cls.values, "--target", "y,big", "--loo", "yes", *SMALL)
+        case.ok("fit", cls.answers, "-o", cls.plain, "--loo", "no", *SMALL)
+
+
+class Probabilities(Fitted):
+    def test_columns(self):
+        text = self.ok("predict", self.classes, self.fresh_answers, "--proba").out
+        self.assertEqual(text.splitlines()[0], "row,label,proba_no,proba_yes,score_no,score_yes")
+        without = table(self.ok("predict", self.classes, self.fresh_answers).out)
+        for row, plain in zip(table(text), without, strict=True):
+            no, yes = float(row.pop("proba_no")), float(row.pop("proba_yes"))
+            self.assertEqual(row, plain)
+            self.assertAlmostEqual(no + yes, 1, places=14)
+            self.assertEqual(row["label"], "yes" if yes > no else "no")
+
+    def test_they_are_calibrated(self):
+        rows = table(self.ok("predict", self.classes, self.fresh_answers, "--proba").out)
+        for row, true in zip(rows, table(self.read("b.csv").decode()), strict=True):
+            row["right"], row["a"] = true["answer"] == "yes", float(true["a"])
+        # The chance that made the rows; a network of this size misses it by a few hundredths on average.
+        miss = sum(abs(float(r["proba_yes"]) - 1 / (1 + math.exp(-2 * r["a"]))) for r in rows) / len(rows)
+        self.assertLess(miss, 0.08)
+        sure = [r for r in rows if 0.7 < float(r["proba_yes"]) < 0.9]
+        self.assertAlmostEqual(sum(r["right"] for r in sure) / len(sure), 0.8, delta=0.08)
+
+    def test_forms_agree(self):
+        rows = table(self.ok("predict", self.classes, self.answers, "--proba").out)
+        lines = self.ok("predict", self.classes, self.answers, "--proba", "--format", "jsonl").out.splitlines()
+        lines = [json.loads(x) for x in lines]
+        self.assertEqual(self.ok("predict", self.classes, self.answers, "--proba", "--json").json["predictions"], lines)
+        for row, line in zip(rows, lines, strict=True):
+            self.assertEqual(line["probabilities"], {"no": float(row["proba_no"]), "yes": float(row["proba_yes"])})
+            self.assertEqual(line["scores"], {"no": float(row["score_no"]), "yes": float(row["score_yes"])})
+
+    def test_eval(self):
+        test = self.ok("eval", self.classes, self.fresh_answers, "--json").json["test"]
+        rows = table(self.ok("predict", self.classes, self.fresh_answers, "--proba").out)
+        truth = [r["answer"] for r in table(self.read("b.csv").decode())]
+        brier = sum(2 * (1 - float(r["proba_" + t])) ** 2 for r, t in zip(rows, truth)) / len(rows)
+        loss = -sum(math.log(float(r["proba_" + t])) for r, t in zip(rows, truth)) / len(rows)
+        bins = {}
+        for r, t in zip(rows, truth):
+            p = max(float(r["proba_no"]), float(r["proba_yes"]))
+            some = bins.setdefault(min(int(p * 15), 14), [0, 0])
+            some[0] += p
+            some[1] += r["label"] == t
+        error = sum(abs(p - right) for p, right in bins.values()) / len(rows)
+        self.assertAlmostEqual(test["brier"], brier, places=12)
+        self.assertAlmostEqual(test["log_loss"], loss, places=12)
+        self.assertAlmostEqual(test["calibration_error"], error, places=12)
+        self.assertLess(error, 0.06)
+        text = self.ok("eval", self.classes, self.fresh_answers).out
+        for line in ("Brier score     %.6f" % brier, "log loss        %.6f" % loss, "calibration     %.6f error" % error):
+            self.assertIn(line, text)
+
+    def test_three_classes(self):
+        data = self.write("c.csv", blobs(300))
+        self.ok("fit", data, "-o", self.path("c.broad"), "--loo", "yes", *SMALL)
+        for row in table(self.ok("predict", self.path("c.broad"), data, "--proba").out):
+            p = {name: float(row["proba_" + name]) for name in ("ant", "bee", "cat")}
+            self.assertAlmostEqual(sum(p.values()), 1, places=14)
+            self.assertEqual(max(p, key=p.get), row["label"])
+
+    def test_default_fit(self):
+        """The README's way: nothing is said about leave-one-out."""
+        self.ok("fit", self.answers, "-o", self.path("d.broad"), *SMALL)
+        self.ok("predict", self.path("d.broad"), self.answers, "--proba")
+
+
+class Intervals(Fitted):
+    def test_columns(self):
+        text = self.ok("predict", self.values, self.fresh_numbers, "--interval", "0.9").out
+        self.assertEqual(text.splitlines()[0], "row,y,y_low,y_high,big,big_low,big_high")
+        without = table(self.ok("predict", self.values, self.fresh_numbers).out)
+        reach = {}
+        for row, plain in zip(table(text), without, strict=True):
+            for name in ("y", "big"):
+                self.assertEqual(row[name], plain[name])
+                value, low, high = (float(row[name + end]) for end in ("", "_low", "_high"))
+                self.assertAlmostEqual(high - value, value - low, places=9)
+                self.assertAlmostEqual(reach.setdefault(name, high - value), high - value, places=9)
+        # 1.645 times the noise of 0.5 and 100, and somewhat more for what the network misses.
+        self.assertTrue(0.75 < reach["y"] < 1.1, reach)
+        self.assertTrue(150 < reach["big"] < 220, reach)
+
+    def test_eval(self):
+        truth = table(self.read("m.csv").decode())
+        for words, level in (([], 0.9), (["--interval", "0.9"], 0.9), (["--interval", "0.5"], 0.5)):
+            test = self.ok("eval", self.values, self.fresh_numbers, "--json", *words).json["test"]
+            rows = table(self.ok("predict", self.values, self.fresh_numbers, "--interval", str(level)).out)
+            inside, width = 0, 0
+            for row, true in zip(rows, truth, strict=True):
+                for name in ("y", "big"):
+                    low, high = float(row[name + "_low"]), float(row[name + "_high"])
+                    inside += low <= float(true[name]) <= high
+                    width += high - low
+            self.assertEqual(test["level"], level)
+            self.assertAlmostEqual(test["coverage"], inside / (2 * len(rows)), delta=1e-3)
+            self.assertAlmostEqual(test["coverage"], level, delta=0.04)
+            self.assertAlmostEqual(test["interval_width"], width / (2 * len(rows)), delta=1e-6)
+        text = self.ok("eval", self.values, self.fresh_numbers, "--interval", "0.5").out
+        self.assertIn("of intervals of level 0.5", text)
+        self.assertIn("mean width      %.9g" % test["interval_width"], text)
+
+    def test_forms_agree(self):
+        rows = table(self.ok("predict", self.values, self.numbers, "--interval", "0.8").out)
+        whole = self.ok("predict", self.values, self.numbers, "--interval", "0.8", "--json").json
+        self.assertEqual(whole["level"], 0.8)
+        lines = self.ok("predict", self.values, self.numbers, "--interval", "0.8", "--format", "jsonl").out.splitlines()
+        self.assertEqual(whole["predictions"], [json.loads(x) for x in lines])
+        for row, line in zip(rows, whole["predictions"], strict=True):
+            for name in ("y", "big"):
+                self.assertEqual(line["values"][name], float(row[name]))
+                self.assertEqual(line["intervals"][name], [float(row[name + "_low"]), float(row[name + "_high"])])
+
+
+class Estimate(Fitted):
+    def test_fit_reports_it(self):
+        for data, words, names in ((self.answers, [], {"rows", "accuracy", "brier", "calibration_error"}),
+                                   (self.numbers, ["--target", "y"], {"rows", "rmse", "mae", "r2"})):
+            words = ["fit", data, "-o", self.path("e.broad"), *words, *SMALL]
+            loo = self.ok(*words, "--loo", "yes", "--json").json["loo"]
+            self.assertEqual(set(loo), names)
+            text = self.ok(*words, "--loo", "yes").out
+            lines = [line for line in text.splitlines() if line.startswith("loo ")]
+            self.assertEqual(len(lines), 1)
+            self.assertIn("on %d rows (leave-one-out)" % loo["rows"], lines[0])
+            info = self.ok("info", self.path("e.broad"), "--json").json
+            self.assertEqual(info["loo"], loo)
+            self.assertEqual(info["stored"]["estimate"]["rows"], loo["rows"])
+            self.assertIn("leave-one-out estimate: %s" % lines[0][9:].replace(" (leave-one-out)", ""),
+                          self.ok("info", self.path("e.broad")).out)
+            self.assertIsNone(self.ok(*words, "--loo", "no", "--json").json["loo"])
+            self.assertNotIn("leave-one-out", self.ok("info", self.path("e.broad")).out)
+
+    def test_it_is_near_the_truth(self):
+        loo = self.ok("info", self.classes, "--json").json["loo"]
+        test = self.ok("eval", self.classes, self.fresh_answers, "--json").json["test"]
+        self.assertAlmostEqual(loo["accuracy"], test["accuracy"], delta=0.06)
+        self.assertAlmostEqual(loo["brier"], test["brier"], delta=0.06)
+        loo = self.ok("info", self.values, "--json").json["loo"]
+        test = self.ok("eval", self.values, self.fresh_numbers, "--json").json["test"]
+        self.assertAlmostEqual(loo["rmse"] / test["rmse"], 1, delta=0.1)
+
+    def test_no_increment_keeps_an_old_one(self):
+        """What changes the network makes the estimate anew or drops it."""
+        words = ["--kind", "brls", "--preset", "paper", "--lambda", "0.01", *SMALL]
+        self.ok("fit", self.answers, "-o", self.path("o.broad"), "--loo", "yes", "--keep-stats", *words)
+        old = self.ok("info", self.path("o.broad"), "--json").json["loo"]
+        self.ok("grow", self.path("o.broad"), self.answers, "--enhance", "10", "-o", self.path("g.broad"), "-q")
+        self.ok("learn", self.path("o.broad"), self.fresh_answers, "-o", self.path("l.broad"), "-q")
+        for name in ("g.broad", "l.broad"):
+            self.assertNotEqual(self.ok("info", self.path(name), "--json").json["loo"], old)
+
+    def test_compact_keeps_it(self):
+        self.ok("fit", self.answers, "-o", self.path("k.broad"), "--loo", "yes", "--compact", *SMALL)
+        self.assertEqual(self.ok("predict", self.path("k.broad"), self.answers, "--proba").out,
+                         self.ok("predict", self.classes, self.answers, "--proba").out)
+
+
+class Refusals(Fitted):
+    def test_without_an_estimate(self):
+        needle = "this model has no leave-one-out estimate: fit it with --loo yes"
+        self.fails(2, needle, "predict", self.plain, self.answers, "--proba")
+        self.ok("fit", self.numbers, "-o", self.path("p.broad"), "--target", "y", "--loo", "no", *SMALL)
+        self.fails(2, needle, "predict", self.path("p.broad"), self.numbers, "--interval", "0.9")
+        self.fails(2, needle, "eval", self.path("p.broad"), self.numbers, "--interval", "0.9")
+        test = self.ok("eval", self.plain, self.answers, "--json").json["test"]
+        self.assertEqual((test["brier"], test["log_loss"], test["calibration_error"]), (None, None, None))
+        test = self.ok("eval", self.path("p.broad"), self.numbers, "--json").json["test"]
+        self.assertEqual((test["level"], test["coverage"], test["interval_width"]), (None, None, None))
+        self.assertNotIn("Brier", self.ok("eval", self.plain, self.answers).out)
+        self.assertNotIn("coverage", self.ok("eval", self.path("p.broad"), self.numbers).out)
+
+    def test_of_the_other_task(self):
+        self.fails(2, "this model predicts numbers", "predict", self.values, self.numbers, "--proba")
+        self.fails(2, "this model predicts classes", "predict", self.classes, self.answers, "--interval", "0.9")
+        self.fails(2, "this model predicts classes", "eval", self.classes, self.answers, "--interval", "0.9")
+
+    def test_levels(self):
+        for level in ("0", "1", "90", "-0.5", "nan", "", "x", "0.9x"):
+            for command in ("predict", "eval"):
+                self.fails(2, "--interval: '%s' is not a level" % level, command, self.values, self.numbers,
+                           "--interval", level)
+        result = self.fails(2, "the highest level they can make is ", "predict", self.values, self.numbers,
+                            "--interval", "0.999999")
+        named = result.err.split("can make is ")[1].split()[0]
+        self.ok("predict", self.values, self.numbers, "--interval", named)
+
+    def test_before_the_rows_are_read(self):
+        self.fails(2, "no leave-one-out estimate", "predict", self.plain, self.path("nowhere.csv"), "--proba")
+        self.fails(2, "no leave-one-out estimate", "predict", self.plain, self.answers, "--proba", "-o",
+                   self.path("out.csv"))
+        self.assertFalse(os.path.exists(self.path("out.csv")))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

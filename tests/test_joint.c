@@ -1,0 +1,175 @@
+/* Joint weights: increments in any order against one ridge regression over all nodes and rows, solved in long double. */
+#include "problem.h"
+
+#include <float.h>
+
+#include "base/memory.h"
+#include "model/train.h"
+
+/* Rows with three inputs that follow each other without end; every third problem has classes. */
+static broad_data *rows_of(problem_random *r, size_t rows, size_t inputs, int classes, int weighted)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    double *x = malloc(rows * inputs * sizeof *x), *values = malloc(rows * sizeof *values);
+    const char **labels = malloc(rows * sizeof *labels);
+    for (size_t i = 0; i < rows; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < inputs; j++) {
+            x[i * inputs + j] = problem_normal(r);
+            sum += x[i * inputs + j] * (double)(j + 1);
+        }
+        values[i] = sin(sum) + 0.3 * problem_normal(r);
+        labels[i] = names[i < 3 ? i : (size_t)(fabs(sum) * 2) % 3];
+    }
+    broad_arrays arrays;
+    broad_arrays_init(&arrays);
+    arrays.rows = rows, arrays.inputs = inputs, arrays.x = x;
+    if (classes) arrays.labels = labels;
+    else arrays.values = values, arrays.outputs = 1;
+    broad_data *data = NULL;
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    if (weighted) {
+        data->weights = broad__alloc_doubles(rows, 1);
+        for (size_t i = 0; i < rows; i++) data->weights[i] = 0.1 + 3 * problem_uniform(r);
+    }
+    free(x), free(values), free(labels);
+    return data;
+}
+
+/* min ||A W - Y||^2 + lambda ||W||^2 by Householder on [A; sqrt(lambda) I], in long double. */
+static void exact_ridge(double *w, const double *a, const double *y, size_t n, size_t p, size_t c, double lambda)
+{
+    size_t high = n + p, wide = p + c;
+    long double *m = calloc(high * wide, sizeof *m);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < p; j++) m[i * wide + j] = a[i * p + j];
+        for (size_t j = 0; j < c; j++) m[i * wide + p + j] = y[i * c + j];
+    }
+    for (size_t j = 0; j < p; j++) m[(n + j) * wide + j] = sqrtl(lambda);
+    for (size_t k = 0; k < p; k++) {
+        long double square = 0;
+        for (size_t i = k; i < high; i++) square += m[i * wide + k] * m[i * wide + k];
+        long double head = m[k * wide + k], alpha = head > 0 ? -sqrtl(square) : sqrtl(square);
+        long double length = square - head * alpha; /* half the square of v */
+        m[k * wide + k] = head - alpha;
+        for (size_t j = k + 1; j < wide; j++) {
+            long double dot = 0;
+            for (size_t i = k; i < high; i++) dot += m[i * wide + k] * m[i * wide + j];
+            for (size_t i = k; i < high; i++) m[i * wide + j] -= dot / length * m[i * wide + k];
+        }
+        m[k * wide + k] = alpha;
+    }
+    for (size_t j = 0; j < c; j++)
+        for (size_t k = p; k-- > 0;) {
+            long double sum = m[k * wide + p + j];
+            for (size_t l = k + 1; l < p; l++) sum -= m[k * wide + l] * w[l * c + j];
+            w[k * c + j] = (double)(sum / m[k * wide + k]);
+        }
+    free(m);
+}
+
+static double distance(const double *a, const double *b, size_t count)
+{
+    double apart = 0, size = 0;
+    for (size_t i = 0; i < count; i++) {
+        apart += (a[i] - b[i]) * (a[i] - b[i]);
+        size += b[i] * b[i];
+    }
+    return sqrt(apart) / (sqrt(size) + DBL_MIN);
+}
+
+/* The network's weights against those of the batch, over A as the nodes give it. */
+static double error_of(broad_trainer *t)
+{
+    broad_model *model = t->model;
+    broad__rows *rows = &t->train.rows;
+    size_t c = model->outputs, p = 0, at = 0;
+    broad__piece *pieces = calloc(model->layer_count, sizeof *pieces);
+    for (size_t j = 0; j < model->layer_count; j++) {
+        pieces[j] = broad__model_piece(model, j);
+        p += broad__piece_width(&pieces[j]);
+    }
+    assert_ok(broad__rows_nodes(rows, pieces, model->layer_count));
+    double *exact = malloc(p * c * sizeof *exact), *have = malloc(p * c * sizeof *have);
+    double lambda = model->joint.present ? model->joint.lambda : model->layers[0].certificate.lambda;
+    exact_ridge(exact, rows->k, t->train.y, rows->rows, p, c, lambda);
+    for (size_t j = 0; j < model->layer_count; j++) {
+        const broad__layer *layer = &model->layers[j];
+        memcpy(have + at, layer->joint ? layer->joint : layer->output, layer->width * c * sizeof *have);
+        at += layer->width * c;
+    }
+    double error = distance(have, exact, p * c);
+    free(pieces), free(exact), free(have);
+    return error;
+}
+
+/* Increments of one sequence: e(nhance), f(eatures), d(ata). */
+static void one_sequence(uint64_t seed, double *worst, size_t counts[3], size_t *duals, size_t *updates)
+{
+    static const char *const kinds[] = {"bls", "brls", "bscrls", "rvfl"};
+    problem_random r = {seed * 7919 + 1};
+    const char *kind = kinds[seed % 4];
+    size_t inputs = 2 + (size_t)(problem_uniform(&r) * 4), rows = 8 + (size_t)(problem_uniform(&r) * 120);
+    int classes = seed % 3 == 0, weighted = 0 && seed % 5 == 0;
+    broad_data *parts[8] = {rows_of(&r, rows, inputs, classes, weighted)};
+    size_t part_count = 1;
+    broad_options o;
+    broad_options_init(&o);
+    assert_ok(broad_options_set(&o, "preset", "paper"));
+    assert_ok(broad_options_set(&o, "kind", kind));
+    assert_ok(broad_options_set(&o, "weights", "joint"));
+    assert_ok(broad_options_set(&o, "scale", "standard"));
+    assert_ok(broad_options_set(&o, "activation", seed % 2 ? "tanh" : "sigmoid"));
+    o.lambda = pow(10, -6 + 8 * problem_uniform(&r));
+    o.feature_groups = 1 + seed % 3, o.feature_nodes = 3;
+    o.enhance_nodes = 4 + (size_t)(problem_uniform(&r) * 20), o.enhance_layers = 1 + seed % 2;
+    o.seed = seed;
+    o.threads = 1 + seed % 2;
+    o.loo = seed % 2 ? BROAD_LOO_NO : BROAD_LOO_AUTO;
+    if (seed % 7 == 0 && classes) o.class_weight = "balanced";
+    broad_trainer *t = NULL;
+    assert_ok(broad__trainer_open(&t, parts[0], &o));
+    assert_ok(broad__trainer_enhance(t, o.enhance_nodes, o.enhance_layers));
+    size_t steps = 2 + (size_t)(problem_uniform(&r) * 5);
+    for (size_t i = 0; i < steps; i++) {
+        size_t what = (size_t)(problem_uniform(&r) * 3), nodes = 1 + (size_t)(problem_uniform(&r) * 9);
+        if (what == 1 && strcmp(kind, "rvfl") == 0) what = 0;
+        if (what == 0) assert_ok(broad__trainer_enhance(t, nodes, 1));
+        if (what == 1) assert_ok(broad__trainer_features(t, 1, 2, nodes));
+        if (what == 2) {
+            parts[part_count] = rows_of(&r, 3 + (size_t)(problem_uniform(&r) * 40), inputs, classes, weighted);
+            assert_ok(broad__trainer_learn(t, parts[part_count++], nodes, problem_uniform(&r) < 0.5, 0));
+        }
+        counts[what]++;
+        *duals += (size_t)t->joint.dual;
+        double error = error_of(t);
+        if (error > *worst) *worst = error;
+        if (error > 1e-8)
+            print_message("sequence %zu (%s), step %zu, kind of step %zu, lambda %.2g: %.2g\n", (size_t)seed, kind, i,
+                          what, o.lambda, error);
+        assert_true(error <= 1e-8);
+    }
+    *updates += t->joint.updates;
+    broad__trainer_close(NULL, t);
+    for (size_t i = 0; i < part_count; i++) broad_data_free(parts[i]);
+}
+
+static void any_order_equals_the_batch(void **state)
+{
+    (void)state;
+    double worst = 0;
+    size_t counts[3] = {0}, duals = 0, updates = 0, sequences = 600;
+    for (size_t seed = 0; seed < sequences; seed++) one_sequence(seed, &worst, counts, &duals, &updates);
+    print_message("%zu sequences, %zu + %zu + %zu increments (nodes, features, rows), %zu with fewer rows than nodes, "
+                  "%zu factors brought up to date; worst error %.2g\n",
+                  sequences, counts[0], counts[1], counts[2], duals, updates, worst);
+    assert_true(duals > 100 && updates > 300);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_order_equals_the_batch),
+    };
+    return cmocka_run_group_tests_name("joint", tests, NULL, NULL);
+}
