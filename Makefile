@@ -4,10 +4,13 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 600
+# Debian's own interpreter first: that is the one python3-numpy and python3-sklearn belong to.
+PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check format tsan coverage bench bench-quick paper-tables tables fuzz install setup clean help
+.PHONY: build demo test check format tsan coverage bench bench-quick bench-tables bench-mnist \
+        paper-tables fuzz install setup clean help
 
 build: ## the optimised tool and libraries, in build/release
 	@command -v cmake >/dev/null || { echo "make: cmake is missing; run scripts/setup --runtime first"; exit 1; }
@@ -52,10 +55,19 @@ paper-tables: ## the paper's tables 4 to 6, on a table of its own or yours: make
 	@$(MAKE) build
 	@scripts/paper_tables all $(DATA)
 
-tables: ## docs/tables.md from a folder of CSV tables: make tables DATA=FOLDER
-	@test -n "$(DATA)" || { echo "make: say where the tables are: make tables DATA=FOLDER"; exit 1; }
+bench-tables: ## docs/tables.md from a folder of CSV tables: make bench-tables DATA=FOLDER [SPLITS= ROWS= THREADS= METHODS= OUT=]
+	@test -n "$(DATA)" || { echo "make: say where the tables are: make bench-tables DATA=FOLDER"; exit 1; }
+	@scripts/setup --bench
 	@$(MAKE) build
-	@scripts/make_tables "$(DATA)"
+	@$(PYTHON) scripts/bench_tables "$(DATA)" --results "$(or $(OUT),build/bench-tables.json)" \
+	    $(if $(METHODS),--methods "$(METHODS)",--doc docs/tables.md) $(if $(SPLITS),--splits $(SPLITS)) \
+	    $(if $(ROWS),--rows $(ROWS)) $(if $(THREADS),--threads $(THREADS))
+
+bench-mnist: ## MNIST against the same in numpy: make bench-mnist [DATA=FOLDER] [QUICK=1]
+	@scripts/setup --bench
+	@$(MAKE) build
+	@$(PYTHON) scripts/bench_mnist "$(or $(DATA),data/mnist)" --json build/bench-mnist.json $(if $(QUICK),--quick) \
+	    $(if $(THREADS),--threads $(THREADS))
 
 fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
 	@scripts/setup

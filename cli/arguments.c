@@ -220,16 +220,22 @@ static int set_training(broad_options *out, const cli_arguments *arguments, cons
     return status ? fail_usage(arguments->command, broad_error_message()) : BROAD_OK;
 }
 
+int cli_training_details(broad_options *options, const cli_arguments *arguments)
+{
+    int status = BROAD_OK;
+    for (size_t i = 0; !status && i < broad_option_count(); i++) {
+        const char *name = broad_option_at(i)->name;
+        if (strcmp(name, "preset") && strcmp(name, "kind")) status = set_training(options, arguments, name);
+    }
+    return status;
+}
+
 int cli_training_options(broad_options *out, const cli_arguments *arguments)
 {
     broad_options_init(out);
     int status = set_training(out, arguments, "preset");
     if (!status) status = set_training(out, arguments, "kind");
-    for (size_t i = 0; !status && i < broad_option_count(); i++) {
-        const char *name = broad_option_at(i)->name;
-        if (strcmp(name, "preset") && strcmp(name, "kind")) status = set_training(out, arguments, name);
-    }
-    return status;
+    return status ? status : cli_training_details(out, arguments);
 }
 
 int cli_increment_options(broad_options *out, const cli_arguments *arguments)
@@ -249,7 +255,7 @@ int cli_increment_options(broad_options *out, const cli_arguments *arguments)
 
 int cli_count(size_t *out, const cli_arguments *arguments, const char *name)
 {
-    const char *value = cli_given(arguments, name);
+    const char *value = cli_value(arguments, name);
     char *end = NULL;
     *out = 0;
     if (!value) return BROAD_OK;
@@ -288,6 +294,8 @@ void cli_read_options(broad_read_options *out, const cli_arguments *arguments)
     out->target = cli_given(arguments, "target");
     out->labels = cli_given(arguments, "labels");
     out->group = cli_given(arguments, "group");
+    out->weight = cli_given(arguments, "weight");
+    out->categorical = cli_given(arguments, "categorical");
     out->header = cli_value(arguments, "header");
     out->separator = cli_value(arguments, "separator");
     out->task = (broad_task)cli_choice(arguments, "task");

@@ -13,7 +13,7 @@
 
 #include "broad/broad.h"
 
-enum { CLI_OPTIONS_MAX = 64, CLI_EXAMPLES_MAX = 5, CLI_FILES_MAX = 64, CLI_POSITIONAL_MAX = 1 + CLI_FILES_MAX };
+enum { CLI_OPTIONS_MAX = 64, CLI_EXAMPLES_MAX = 6, CLI_FILES_MAX = 64, CLI_POSITIONAL_MAX = 1 + CLI_FILES_MAX };
 enum { CLI_GIVEN_MAX = 256 };
 
 /* ---- the command table (commands.c) ---- */
@@ -63,6 +63,8 @@ void cli_option_default(char *out, size_t bytes, const broad_option *option);
 int cli_fit(const cli_arguments *arguments);
 int cli_grow(const cli_arguments *arguments);
 int cli_learn(const cli_arguments *arguments);
+int cli_cv(const cli_arguments *arguments);
+int cli_tune(const cli_arguments *arguments);
 int cli_predict(const cli_arguments *arguments);
 int cli_eval(const cli_arguments *arguments);
 int cli_info(const cli_arguments *arguments);
@@ -96,11 +98,13 @@ const char *cli_nearest(const char *word, const char *const *candidates, size_t 
 
 /* Training options: preset first, then kind, then the others, whatever their order on the command line. */
 int cli_training_options(broad_options *out, const cli_arguments *arguments);
+/* Those of them that were given, besides preset and kind, on top of what is there. */
+int cli_training_details(broad_options *options, const cli_arguments *arguments);
 /* The same for an increment: --enhance may be Q alone, which is Qx1. */
 int cli_increment_options(broad_options *out, const cli_arguments *arguments);
 void cli_read_options(broad_read_options *out, const cli_arguments *arguments);
 int cli_threads(size_t *out, const cli_arguments *arguments);
-int cli_count(size_t *out, const cli_arguments *arguments, const char *name); /* 0: not given */
+int cli_count(size_t *out, const cli_arguments *arguments, const char *name); /* 0: not given, no default */
 int cli_holdout(double *out, const cli_arguments *arguments);                 /* 0: not given */
 int cli_level(double *out, const cli_arguments *arguments);                   /* --interval; 0: not given */
 
@@ -108,6 +112,7 @@ int cli_level(double *out, const cli_arguments *arguments);                   /*
 
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *cli_message(void); /* of the last failure, ours or the library's */
+void cli_message_clear(void);  /* for a command that goes on after a failure */
 void cli_note(const cli_arguments *arguments, const char *format, ...) __attribute__((format(printf, 2, 3)));
 double cli_seconds(void); /* of a clock that never goes back */
 
@@ -124,6 +129,8 @@ int cli_files_after_model(cli_files *out, const cli_arguments *arguments);
 /* The values of an option that makes a list, with those of another for their labels. */
 int cli_files_given(cli_files *out, const cli_arguments *arguments, const char *option, const char *labels);
 int cli_files_apart(const cli_files *files, const char *output); /* cli_check_apart() of each */
+/* A table with targets, for training; a remark where a regression looks like classes. */
+int cli_read_table(broad_data **out, const char *path, const broad_read_options *read, const cli_arguments *arguments);
 /* The rows a model was trained on, from the files it was trained on: of the first the training part, of the others all.
  * out_apart, unless NULL, gets the rows of the first that fit kept apart, and stays where there are none. */
 int cli_read_training(broad_data **out, broad_data **out_apart, const broad_model *model,

@@ -1,5 +1,4 @@
 /* broad fit: read, split, train, save, measure, report. */
-#include <math.h>
 #include <string.h>
 
 #include "cli.h"
@@ -45,41 +44,11 @@ static int split_rows(fit_run *fit)
     return status;
 }
 
-/* How many different whole numbers a target has, 0 if there are other numbers or more than `limit`. */
-static size_t count_whole_values(const broad_data *data, size_t limit)
-{
-    double seen[16];
-    size_t count = 0;
-    for (size_t i = 0; i < broad_data_rows(data); i++) {
-        double value = broad_data_value(data, i, 0);
-        size_t at = 0;
-        while (at < count && seen[at] != value) at++;
-        if (at < count) continue;
-        if (value != floor(value) || count == limit) return 0;
-        seen[count++] = value;
-    }
-    return count;
-}
-
-static void hint_task(const fit_run *fit)
-{
-    const broad_data *data = fit->run.train;
-    if (fit->read.task != BROAD_TASK_AUTO || broad_data_task(data) != BROAD_TASK_REGRESS) return;
-    if (broad_data_outputs(data) != 1) return;
-    size_t values = count_whole_values(data, 16);
-    if (values > 0 && broad_data_rows(data) >= 5 * values)
-        cli_note(fit->run.arguments,
-                 "the target has only %zu different whole values; if these are classes, give --task classify", values);
-}
-
 static int read_rows(fit_run *fit)
 {
     cli_run *run = &fit->run;
-    int status = broad_data_read(&run->train, fit->path, &fit->read);
+    int status = cli_read_table(&run->train, fit->path, &fit->read, run->arguments);
     if (status) return status;
-    if (broad_data_task(run->train) == BROAD_TASK_AUTO)
-        return cli_fail(BROAD_BAD_DATA, "%s has no targets; give them with --labels FILE", fit->path);
-    hint_task(fit);
     if (fit->holdout > 0) status = split_rows(fit);
     run->read_seconds = cli_seconds() - run->start;
     return status;

@@ -82,6 +82,7 @@ static int read_fresh(learn_run *learn)
     broad_read_options read;
     cli_read_options(&read, run->arguments);
     read.model = run->model;
+    read.training = 1;
     read.new_classes = cli_given(run->arguments, "new-classes") != NULL;
     int status = broad_data_read(&learn->fresh, learn->path, &read);
     if (status != BROAD_BAD_DATA || read.new_classes || !strstr(broad_error_message(), "the model does not know"))

@@ -40,6 +40,10 @@ static const broad_option target_apart[] = {
 
 static const broad_option reading[] = {
     {"group", 0, "COL", NULL, NULL, "column whose equal values stay together in a split; it is not an input"},
+    {"weight", 0, "COL", NULL, NULL, "column that says how much each row counts, a number above 0; it is not an input"},
+    {"categorical", 0, "COLS|auto", NULL, NULL,
+     "columns of categories, by name or number with commas between; each level becomes an input; auto: those with "
+     "text"},
     {"task", 0, "TASK", "auto|classify|regress", "auto",
      "what the targets are; auto: text makes classes, numbers a regression"},
     {"missing", 0, "WHAT", "error|mean", "error", "what to do about empty fields: refuse, or use the column's mean"},
@@ -48,6 +52,31 @@ static const broad_option reading[] = {
 static const broad_option text_files[] = {
     {"header", 0, "WHETHER", "auto|yes|no", "auto", "whether the first line names the columns"},
     {"separator", 0, "CHAR|auto", NULL, "auto", "between fields: one character, or tab"},
+};
+
+static const broad_option cv_folds[] = {
+    {"folds", 0, "COUNT", NULL, "5", "parts the rows are dealt into; each is tested on once, by a model of the others"},
+    {"repeat", 0, "COUNT", NULL, "1", "do it all so often, with the seed plus 0, 1, 2, ..."},
+};
+
+static const broad_option cv_output[] = {
+    {"verbose", 'v', NULL, NULL, NULL, "also print a line for each fold"},
+};
+
+static const broad_option tune_search[] = {
+    {"budget", 0, "SECONDS", NULL, "60", "how long to search; a trial that is not done by then does not count"},
+    {"trials", 0, "COUNT", NULL, NULL, "end after so many trials, those of the state included"},
+    {"by", 0, "WHAT", "cv|loo", "cv", "score of a trial: cross-validation, or the model's own leave-one-out estimate"},
+    {"folds", 0, "COUNT", NULL, "5", "folds of the cross-validation"},
+    {"metric", 0, "NAME", "auto|accuracy|precision|recall|f1|rmse|mae|r2", "auto",
+     "what the score is; auto: accuracy, or rmse of a regression"},
+    {"kinds", 0, "LIST", NULL, NULL, "kinds of network to look at, with commas between; all unless given"},
+    {"rows", 0, "COUNT", NULL, NULL, "search on so many rows, drawn at random; on all unless given"},
+};
+
+static const broad_option tune_output[] = {
+    {"output", 'o', "FILE", NULL, NULL, "fit the best settings to all rows and save the model"},
+    {"state", 0, "FILE", NULL, NULL, "keep every finished trial here; the same command goes on from it"},
 };
 
 static const broad_option testing[] = {
@@ -140,6 +169,7 @@ static const broad_option common[] = {
     {"help", 'h', NULL, NULL, NULL, "print help on this command"},
 };
 
+#define SUPERVISION "supervise gamma tries range-steps relax relax-count select"
 #define STOP_RULES "until until-accuracy max-layers max-nodes max-seconds patience"
 
 static const cli_section fit_sections[] = {
@@ -152,11 +182,38 @@ static const cli_section fit_sections[] = {
     SECTION("Reading DATA", text_files),
     SECTION("Testing", testing),
     LIBRARY("Network", "*"),
-    LIBRARY("Supervision", "supervise gamma tries range-steps relax relax-count select"),
+    LIBRARY("Supervision", SUPERVISION),
     LIBRARY("Stop rules", STOP_RULES),
     LIBRARY("Run", "seed threads"),
     SECTION("Run", planning),
     SECTION("Run", force_memory),
+    SECTION("Common", common),
+    END,
+};
+static const cli_section cv_sections[] = {
+    SECTION("Folds", cv_folds),
+    SECTION("Output", cv_output),
+    SECTION("Reading DATA", target_chosen),
+    SECTION("Reading DATA", target_apart),
+    SECTION("Reading DATA", reading),
+    SECTION("Reading DATA", text_files),
+    LIBRARY("Network", "*"),
+    LIBRARY("Supervision", SUPERVISION),
+    LIBRARY("Stop rules", STOP_RULES),
+    LIBRARY("Run", "seed threads"),
+    SECTION("Run", force_memory),
+    SECTION("Common", common),
+    END,
+};
+static const cli_section tune_sections[] = {
+    SECTION("Search", tune_search),
+    SECTION("Output", tune_output),
+    SECTION("Reading DATA", target_chosen),
+    SECTION("Reading DATA", target_apart),
+    SECTION("Reading DATA", reading),
+    SECTION("Reading DATA", text_files),
+    LIBRARY("Run", "seed threads"),
+    LIBRARY("Settings that are fixed where they are given", "*"),
     SECTION("Common", common),
     END,
 };
@@ -246,7 +303,53 @@ static const cli_command commands[] = {
             {"broad fit house.csv --target price -o house.broad", "predict the numbers of one column"},
             {"broad fit train.npy --labels labels.npy --task classify", "inputs and targets in separate files"},
             {"broad fit scans.csv --group patient --holdout 0.3", "no patient on both sides of the split"},
+            {"broad fit cars.csv --target price --categorical make,fuel", "two columns of text among the inputs"},
             {"broad fit iris.csv --preset paper --kind brls --json", "as in the paper, unsupervised, for a program"},
+        },
+    },
+    {
+        .name = "cv",
+        .purpose = "estimate by cross-validation how well a network does",
+        .positional = "DATA",
+        .fewest = 1,
+        .most = 1,
+        .computes = 1,
+        .run = cli_cv,
+        .sections = cv_sections,
+        .description = "Deals the rows into folds, trains on all but one and tests on that one, for each fold in turn, "
+                       "and prints mean and standard deviation of every measure over the folds. Folds are whole groups "
+                       "with --group, else class by class, else random rows. With --repeat they are dealt again and "
+                       "again, with a further seed each time: the mean and the deviation are over the folds of all "
+                       "repeats, and a second deviation, of the means of the repeats, says how much the deal and the "
+                       "random nodes matter. Everything that fit can be told about the network can be told here; no "
+                       "model is kept. An interrupt prints what the folds done so far came to.",
+        .examples = {
+            {"broad cv iris.csv", "five folds, preset auto"},
+            {"broad cv house.csv --target price --kind rvfl --folds 10 --repeat 3", "30 networks"},
+            {"broad cv scans.csv --group patient --verbose", "no patient on both sides; a line for each fold"},
+        },
+    },
+    {
+        .name = "tune",
+        .purpose = "search for better settings within a time budget",
+        .positional = "DATA",
+        .fewest = 1,
+        .most = 1,
+        .computes = 1,
+        .run = cli_tune,
+        .sections = tune_sections,
+        .description = "Tries settings of the networks on DATA until the time is over and prints the best as a command "
+                       "line for fit. First the presets of every kind, then random draws, then changes to the best so "
+                       "far. A setting given here is fixed, all others are searched. A trial that is clearly worse than "
+                       "the best is dropped before its last fold; one that fails is noted with the reason. The same "
+                       "seed gives the same trials, whatever the time. The score of the winner is a little too good, "
+                       "since it was chosen for it: keep rows apart that the search never sees, and test on them.",
+        .examples = {
+            {"broad tune iris.csv --budget 30", "the best settings in half a minute"},
+            {"broad tune iris.csv --kinds bls,rvfl --activation tanh -o best.broad", "search less; save the best"},
+            {"broad tune house.csv --target price --budget 3600 --state tune.json",
+             "an hour that may be interrupted; the same line goes on"},
+            {"broad tune large.csv --rows 5000 -o best.broad", "search on some rows, fit the best to all"},
         },
     },
     {

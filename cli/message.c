@@ -15,6 +15,8 @@ int cli_fail(int status, const char *format, ...)
     return status;
 }
 
+void cli_message_clear(void) { message[0] = 0; }
+
 const char *cli_message(void) { return message[0] ? message : broad_error_message(); }
 
 void cli_note(const cli_arguments *arguments, const char *format, ...)

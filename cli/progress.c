@@ -22,9 +22,11 @@ static void catch_signals(void (*handler)(int))
     sigaction(SIGTERM, &action, NULL);
 }
 
+void cli_signals_catch(void) { catch_signals(note_signal); }
+
 int cli_interrupted(void) { return interrupted; }
 
-static void format_duration(char *out, size_t bytes, double seconds)
+void cli_format_duration(char *out, size_t bytes, double seconds)
 {
     unsigned long whole = (unsigned long)(seconds + 0.5);
     if (seconds < 60) snprintf(out, bytes, "%.1f s", seconds);
@@ -39,32 +41,33 @@ static size_t terminal_width(void)
     return window.ws_col;
 }
 
-static void draw_bar(const broad_progress *state, size_t width)
+void cli_bar(const char *label, double part, const char *text)
 {
-    size_t full = state->total ? width * state->done / state->total : 0;
-    fputc('[', stderr);
-    for (size_t i = 0; i < width; i++) fputc(i < full ? '#' : '.', stderr);
-    fputs("] ", stderr);
+    size_t used = strlen(label) + strlen(text) + 6, columns = terminal_width(), width = 0;
+    if (columns > used + 8) width = columns - used < 30 ? columns - used : 30;
+    fprintf(stderr, "\r\033[K%s ", label);
+    if (width) fputc('[', stderr);
+    for (size_t i = 0; i < width; i++) fputc((double)i < part * (double)width - 0.5 ? '#' : '.', stderr);
+    if (width) fputs("] ", stderr);
+    fprintf(stderr, "%.*s", (int)(columns > strlen(label) + 3 ? columns - strlen(label) - 3 : 0), text);
+    fflush(stderr);
 }
+
+void cli_bar_wipe(void) { fputs("\r\033[K", stderr); }
 
 static void draw(cli_progress *progress, const broad_progress *state, double now)
 {
     char elapsed[32], left[32] = "", text[160];
-    format_duration(elapsed, sizeof elapsed, now - progress->start);
+    cli_format_duration(elapsed, sizeof elapsed, now - progress->start);
     if (state->done > progress->first && state->total > state->done) {
         double each = (now - progress->layers_start) / (double)(state->done - progress->first);
         snprintf(left, sizeof left, ", left ");
-        format_duration(left + 7, sizeof left - 7, each * (double)(state->total - state->done));
+        cli_format_duration(left + 7, sizeof left - 7, each * (double)(state->total - state->done));
     }
     double norm = state->first_norm > 0 ? state->norm / state->first_norm : 1;
     snprintf(text, sizeof text, "%s %zu/%zu, draw %zu, ||E|| %.4f of the first, %s%s", state->stage ? state->stage : "",
              state->done, state->total, state->draws, norm, elapsed, left);
-    size_t used = strlen(progress->label) + strlen(text) + 6, columns = terminal_width();
-    fprintf(stderr, "\r\033[K%s ", progress->label);
-    if (columns > used + 8) draw_bar(state, columns - used < 30 ? columns - used : 30);
-    fprintf(stderr, "%.*s", (int)(columns > strlen(progress->label) + 3 ? columns - strlen(progress->label) - 3 : 0),
-            text);
-    fflush(stderr);
+    cli_bar(progress->label, state->total ? (double)state->done / (double)state->total : 0, text);
     progress->drawn = 1;
     progress->last = now;
 }
@@ -91,12 +94,12 @@ void cli_progress_begin(cli_progress *out, broad_options *options, const char *l
     out->start = cli_seconds();
     options->progress = on_progress;
     options->progress_context = out;
-    catch_signals(note_signal);
+    cli_signals_catch();
 }
 
 void cli_progress_end(cli_progress *progress)
 {
-    if (progress->drawn) fputs("\r\033[K", stderr);
+    if (progress->drawn) cli_bar_wipe();
     progress->drawn = 0;
 }
 

@@ -16,6 +16,11 @@ typedef struct cli_progress {
  * cli_signals_release(), SIGINT and SIGTERM end the run early, and a second one ends the process. */
 void cli_progress_begin(cli_progress *out, broad_options *options, const char *label, const cli_arguments *arguments);
 void cli_progress_end(cli_progress *progress); /* wipes the bar */
+/* One line over the last one: the label, a bar of which this part is full, and the text, cut to fit. */
+void cli_bar(const char *label, double part, const char *text);
+void cli_bar_wipe(void);
+void cli_format_duration(char *out, size_t bytes, double seconds); /* "12.3 s", "1:05", "2:00:01" */
+void cli_signals_catch(void);                                      /* without a bar */
 void cli_signals_release(void);
 /* The signal that asked to stop, 0 if none did. */
 int cli_interrupted(void);

@@ -43,7 +43,7 @@ json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), cons
     return names;
 }
 
-static json_t *confusion_json(const broad_metrics *metrics)
+json_t *cli_confusion_json(const broad_metrics *metrics)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < metrics->classes; i++) {
@@ -81,7 +81,7 @@ static void put_classes(json_t *object, const broad_metrics *metrics, const broa
     if (metrics->classes == 2)
         cli_json_put(object, "positive", cli_json_text(broad_model_output_name(model, broad_model_positive(model))));
     cli_json_put(object, "classes", cli_names_json(broad_model_output_name, model, metrics->classes));
-    if (metrics->confusion) cli_json_put(object, "confusion", confusion_json(metrics));
+    if (metrics->confusion) cli_json_put(object, "confusion", cli_confusion_json(metrics));
 }
 
 json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model)

@@ -11,6 +11,7 @@ const char *cli_outcome_name(broad_outcome outcome);
 
 json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model);
 json_t *cli_estimate_json(const broad_model *model); /* null: it has none */
+json_t *cli_confusion_json(const broad_metrics *metrics);
 json_t *cli_layers_json(const broad_model *model);
 json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), const broad_model *model, size_t count);
 

@@ -1,9 +1,49 @@
-/* Rows as a model knows them: the files it was trained on, joined, and the part that was kept apart. */
+/* Rows to train on; and rows as a model knows them: the files it was trained on, joined, and the part kept apart. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "json.h"
+
+/* How many different whole numbers a target has, 0 if there are other numbers or more than `limit`. */
+static size_t count_whole_values(const broad_data *data, size_t limit)
+{
+    double seen[16];
+    size_t count = 0;
+    for (size_t i = 0; i < broad_data_rows(data); i++) {
+        double value = broad_data_value(data, i, 0);
+        size_t at = 0;
+        while (at < count && seen[at] != value) at++;
+        if (at < count) continue;
+        if (value != floor(value) || count == limit) return 0;
+        seen[count++] = value;
+    }
+    return count;
+}
+
+static void hint_task(const broad_data *data, const cli_arguments *arguments)
+{
+    if (broad_data_task(data) != BROAD_TASK_REGRESS || broad_data_outputs(data) != 1) return;
+    size_t values = count_whole_values(data, 16);
+    if (values > 0 && broad_data_rows(data) >= 5 * values)
+        cli_note(arguments,
+                 "the target has only %zu different whole values; if these are classes, give --task classify", values);
+}
+
+int cli_read_table(broad_data **out, const char *path, const broad_read_options *read, const cli_arguments *arguments)
+{
+    broad_data *data = NULL;
+    int status = broad_data_read(&data, path, read);
+    if (status) return status;
+    if (broad_data_task(data) == BROAD_TASK_AUTO) {
+        broad_data_free(data);
+        return cli_fail(BROAD_BAD_DATA, "%s has no targets; give them with --labels FILE", path);
+    }
+    if (read->task == BROAD_TASK_AUTO) hint_task(data, arguments);
+    *out = data;
+    return BROAD_OK;
+}
 
 static int read_file(broad_data **out, const broad_model *model, const cli_arguments *arguments, const cli_files *files,
                      size_t index)
@@ -11,6 +51,7 @@ static int read_file(broad_data **out, const broad_model *model, const cli_argum
     broad_read_options read;
     cli_read_options(&read, arguments);
     read.model = model;
+    read.training = 1;
     read.labels = files->labels[index];
     return broad_data_read(out, files->paths[index], &read);
 }

@@ -71,6 +71,7 @@ int cli_run_read_test(cli_run *run, const broad_model *model)
     if (!run->test_path) return BROAD_OK;
     cli_read_options(&read, run->arguments);
     read.labels = cli_given(run->arguments, "test-labels");
+    read.group = read.weight = NULL; /* the model knows them, and testing can do without */
     read.model = model;
     broad_data_free(run->test);
     run->test = NULL;

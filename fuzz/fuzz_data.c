@@ -15,6 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
 static const char *const input_names[] = {"a", "x2"};
 static const char *const classes[] = {"1", "yes"};
+static char *levels[] = {"1", "yes"}, name[] = "a";
+static broad__category category = {name, 0, 2, levels};
+static const char *const level_inputs[] = {"a=1", "a=yes", "x2"};
 static const broad__columns models[] = {
     {.inputs = 2,
      .outputs = 2,
@@ -29,6 +32,23 @@ static const broad__columns models[] = {
      .task = BROAD_TASK_REGRESS,
      .input_names = input_names,
      .output_names = input_names + 1},
+    {.inputs = 3,
+     .outputs = 2,
+     .task = BROAD_TASK_CLASSIFY,
+     .input_names = level_inputs,
+     .output_names = classes,
+     .target_name = "y",
+     .weight_name = "g",
+     .named = 1,
+     .categories = {1, &category}},
+    {.inputs = 3,
+     .outputs = 1,
+     .task = BROAD_TASK_REGRESS,
+     .input_names = level_inputs,
+     .output_names = input_names,
+     .weight_name = "2",
+     .categories = {1, &category},
+     .missing = BROAD_MISSING_MEAN},
 };
 
 static void check_sound(const broad_data *data, size_t bytes)
@@ -36,6 +56,11 @@ static void check_sound(const broad_data *data, size_t bytes)
     if (!data->rows || !data->inputs || data->rows > bytes * 8 + 1) abort();
     for (size_t i = 0; i < data->rows * data->inputs; i++)
         if (!isfinite(data->x[i]) && !(isnan(data->x[i]) && data->missing == BROAD_MISSING_MEAN)) abort();
+    for (size_t i = 0; data->weights && i < data->rows; i++)
+        if (!isfinite(data->weights[i]) || !(data->weights[i] > 0)) abort();
+    for (size_t i = 0, next = 0; i < data->categories.count; next = data->categories.items[i++].first + 1)
+        if (data->categories.items[i].first < next) abort();
+    if (broad__categories_columns(&data->categories, data->inputs) > data->inputs) abort();
     for (size_t i = 0; data->classes && i < data->rows; i++)
         if (data->classes[i] >= data->outputs) abort();
     for (size_t i = 0; data->values && i < data->rows * data->outputs; i++)
@@ -48,7 +73,8 @@ static void check_sound(const broad_data *data, size_t bytes)
 
 static broad_read_options options_from(uint8_t choice)
 {
-    static const char *const targets[] = {NULL, "y", "1", "a,2"}, *const headers[] = {"auto", "yes", "no", "auto"};
+    static const char *const targets[] = {NULL, "y", "1", "a,2"}, *const headers[] = {"auto", "yes", "no", "auto"},
+                             *const categories[] = {NULL, "auto", "a", "auto,2"};
     broad_read_options options;
     broad_read_options_init(&options);
     options.target = targets[choice & 3];
@@ -57,6 +83,9 @@ static broad_read_options options_from(uint8_t choice)
     options.missing = choice & 64 ? BROAD_MISSING_MEAN : BROAD_MISSING_ERROR;
     options.group = (choice >> 4 & 3) == 3 ? "g" : NULL;
     options.target_optional = choice & 1;
+    options.categorical = categories[(choice >> 2 ^ choice >> 4) & 3];
+    options.weight = (choice >> 4 & 3) == 2 ? "g" : NULL;
+    options.training = choice >> 4 & 1;
     return options;
 }
 
@@ -64,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     if (!count) return 0;
     broad_read_options options = options_from(bytes[0]);
-    const broad__columns *model = bytes[0] & 128 ? &models[bytes[0] >> 2 & 1] : NULL;
+    const broad__columns *model = bytes[0] & 128 ? &models[bytes[0] >> 5 & 3] : NULL;
     broad_data *data, *train, *test;
     int status = broad__read_bytes(&data, "data", bytes + 1, count - 1, &options, model);
     if (status < 0) {

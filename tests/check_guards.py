@@ -245,6 +245,7 @@ class Lint(Guard):
 
 class Words(Guard):
     def test_sound(self):
+        self.write("data/mnist/fetched", "anything \n")
         self.assert_sound("check_words", self.root)
 
     def test_faults(self):
@@ -254,6 +255,7 @@ class Words(Guard):
             ("src/base/bad.c", "int x; \n", "white space at the end"),
             ("src/base/bad.c", "\tint x;\n", "a tab"),
             ("docs/bad.md", "no end", "no newline"),
+            ("src/data/bad.c", "int x; \n", "white space at the end"),
         ]
         for name, text, fragment in faults:
             with self.subTest(text=text):

@@ -33,24 +33,22 @@ static void make_sample(size_t rows, size_t inputs, size_t nodes, uint64_t seed)
         }
     }
     for (size_t j = 0; j < inputs; j++) s.shift[j] = 0.1 * (double)j, s.factor[j] = 0.5, s.fill[j] = 0.3;
-    s.task = (broad__autoencoder_task){.device = broad__device_cpu(),
-                                       .pool = pool,
-                                       .x = s.x,
-                                       .rows = rows,
-                                       .inputs = inputs,
-                                       .shift = s.shift,
-                                       .factor = s.factor,
-                                       .fill = s.fill,
-                                       .nodes = nodes,
-                                       .lambda = 1e-3,
-                                       .steps = 50,
-                                       .stream = {seed, BROAD__FOR_FEATURES, 3, 1, 0}};
+    s.task =
+        (broad__autoencoder_task){.device = broad__device_cpu(),
+                                  .pool = pool,
+                                  .x = s.x,
+                                  .rows = rows,
+                                  .scaling = {BROAD_SCALE_STANDARD, inputs, inputs, s.shift, s.factor, s.fill, NULL},
+                                  .nodes = nodes,
+                                  .lambda = 1e-3,
+                                  .steps = 50,
+                                  .stream = {seed, BROAD__FOR_FEATURES, 3, 1, 0}};
 }
 
 /* T = [X 1], scaled; rows x (inputs + 1). Freed with free(). */
 static double *plain_inputs(void)
 {
-    size_t inputs = s.task.inputs, m = inputs + 1;
+    size_t inputs = s.task.scaling.columns, m = inputs + 1;
     double *t = malloc(s.task.rows * m * sizeof *t);
     for (size_t i = 0; i < s.task.rows; i++) {
         for (size_t j = 0; j < inputs; j++) {
@@ -112,7 +110,7 @@ typedef struct plain {
 
 static plain plain_open(void)
 {
-    size_t n = s.task.rows, inputs = s.task.inputs, m = inputs + 1, k = s.task.nodes;
+    size_t n = s.task.rows, inputs = s.task.scaling.columns, m = inputs + 1, k = s.task.nodes;
     plain p = {k, m, plain_inputs(), calloc(k * k, sizeof(double)), calloc(k * m, sizeof(double)), 0};
     double *a = calloc(n * k, sizeof *a);
     for (size_t i = 0; i < n; i++)
@@ -197,7 +195,8 @@ static double *made_features(const plain *p)
     for (size_t i = 0; i < s.task.rows; i++)
         for (size_t j = 0; j < p->k; j++) {
             f[i * p->k + j] = s.bias[j];
-            for (size_t c = 0; c < s.task.inputs; c++) f[i * p->k + j] += p->t[i * p->m + c] * s.weight[c * p->k + j];
+            for (size_t c = 0; c < s.task.scaling.columns; c++)
+                f[i * p->k + j] += p->t[i * p->m + c] * s.weight[c * p->k + j];
         }
     return f;
 }
@@ -261,7 +260,7 @@ static size_t count_zeros(double lambda)
     make_sample(400, 12, 10, 5);
     s.task.lambda = lambda;
     assert_ok(broad__autoencoder(s.weight, s.bias, &s.task));
-    for (size_t i = 0; i < s.task.inputs * s.task.nodes; i++) zeros += s.weight[i] == 0;
+    for (size_t i = 0; i < s.task.scaling.columns * s.task.nodes; i++) zeros += s.weight[i] == 0;
     return zeros;
 }
 
@@ -297,7 +296,7 @@ static void same_bits_for_any_threads(void **state)
 static void check_finite(int within)
 {
     assert_ok(broad__autoencoder(s.weight, s.bias, &s.task));
-    for (size_t i = 0; i < s.task.inputs * s.task.nodes; i++) assert_true(isfinite(s.weight[i]));
+    for (size_t i = 0; i < s.task.scaling.columns * s.task.nodes; i++) assert_true(isfinite(s.weight[i]));
     for (size_t i = 0; i < s.task.nodes; i++) assert_true(isfinite(s.bias[i]));
     plain p = plain_open();
     double *f = made_features(&p);

@@ -4,7 +4,7 @@
 typedef struct bad_case {
     const char *text; /* the file; for NPY its dictionary */
     size_t count;     /* bytes of the file; 0: up to the NUL. For NPY: bytes of data, all zero */
-    const char *target, *group, *header, *separator;
+    const char *target, *group, *header, *separator, *weight, *categorical;
     broad_task task;
     int status;
     const char *fragment;
@@ -34,7 +34,9 @@ static const bad_case text_cases[] = {
     {"a,b,y\n1,2,3\n1e999,2,6\n", 0, .status = BAD,
      .fragment = "data:3:1: '1e999' is infinite or too large for a number (column 'a')"},
     {"a,b,y\n1,2,3\n4,red,6\n", 0, .status = BAD,
-     .fragment = "data:3:2: 'red' is not a number (column 'b'); remove the column"},
+     .fragment = "data:3:2: 'red' is not a number (column 'b'); give --categorical 'b' (or auto) if the column"},
+    {"1,2,3\n4,red,6\n", 0, .status = BAD,
+     .fragment = "data:2:2: 'red' is not a number; give --categorical 2 (or auto) if the column holds categories"},
     {"a,b,y\n1,0x1F,3\n4,5,6\n", 0, .status = BAD, .fragment = "'0x1F' is not a number"},
     {"a;b;y\n1;2,5;3\n4;5;6\n", 0, .status = BAD,
      .fragment = "'2,5' is not a number (column 'b'); write numbers with a point"},
@@ -100,6 +102,48 @@ static const bad_case text_cases[] = {
     {"g,y\n1,2\n3,4\n", 0, .group = "g", .status = BAD, .fragment = "no input column is left"},
     {"a,b\n1,2\n3,4\n", 0, .target = "a,b", .status = BAD, .fragment = "no input column is left"},
     {"a,g,y\n1,p,2\n3,,4\n", 0, .group = "g", .status = BAD, .fragment = "data:3: the group is missing"},
+    /* weights */
+    {"a,w,y\n1,2,3\n4,0,6\n", 0, .weight = "w", .status = BAD,
+     .fragment = "data:3:2: the weight '0' is not a finite number above 0 (column 'w'); correct it or remove the row"},
+    {"a,w,y\n1,-2,3\n", 0, .weight = "w", .status = BAD, .fragment = "data:2:2: the weight '-2' is not"},
+    {"a,w,y\n1,2,3\n4,,6\n", 0, .weight = "w", .status = BAD,
+     .fragment = "data:3:2: the weight is missing (column 'w'); fill it in or remove the row"},
+    {"1,2,3\n4,?,6\n", 0, .weight = "2", .status = BAD, .fragment = "data:2:2: the weight is missing; fill"},
+    {"a,w,y\n1,inf,3\n", 0, .weight = "w", .status = BAD, .fragment = "the weight 'inf' is not a finite number"},
+    {"a,w,y\n1,1e999,3\n", 0, .weight = "w", .status = BAD, .fragment = "the weight '1e999' is not a finite"},
+    {"a,w,y\n1,1e-999,3\n", 0, .weight = "w", .status = BAD, .fragment = "the weight '1e-999' is not"},
+    {"a,w,y\n1,two,3\n4,5,6\n", 0, .weight = "w", .status = BAD, .fragment = "the weight 'two' is not"},
+    {"a,w,y\n1,2,3\n4,0\n", 0, .weight = "w", .status = BAD, .fragment = "data:3: 2 cells, but line 1 has 3"},
+    {"a,w,y\n1,2,3\n", 0, .weight = "v", .status = BAD, .fragment = "there is no column 'v'; give --weight one of"},
+    {"a,w,y\n1,2,3\n", 0, .weight = "y", .target = "y", .status = BAD,
+     .fragment = "column 3 is asked for twice, as target and as weight"},
+    {"a,w,y\n1,2,3\n", 0, .weight = "w", .group = "w", .status = BAD, .fragment = "as weight and as group"},
+    {"w,y\n1,2\n", 0, .weight = "w", .status = BAD,
+     .fragment = "no input column is left: 2 columns, 1 of them target and one weight"},
+    {"1 1:2\n-1 2:1\n", 0, .weight = "w", .status = BAD,
+     .fragment = "data: a LIBSVM file has no column of weights; write it as CSV to use --weight"},
+    /* categories */
+    {"c,a,y\nred,1,2\n,3,4\n", 0, .categorical = "c", .status = BAD,
+     .fragment = "data:3:1: missing value (column 'c'); fill it in, or take the mean with --missing mean"},
+    {"c,a,y\nred,1,2\nblue,NA,4\n", 0, .categorical = "c", .status = BAD, .fragment = "data:3:2: missing value"},
+    {"c,d,y\nred,1,2\nblue,x,4\n", 0, .categorical = "c", .status = BAD, .fragment = "data:3:2: 'x' is not a number"},
+    {"c,a,y\nred,1,2\n", 0, .categorical = "z", .status = BAD,
+     .fragment = "there is no column 'z'; give --categorical one of the 3 columns: 'c', 'a', 'y'"},
+    {"c,a,y\nred,1,2\n", 0, .categorical = "c,", .status = BAD, .fragment = "there is no column ''"},
+    {"c,a,y\nred,1,2\n", 0, .categorical = "c,1", .status = BAD,
+     .fragment = "column 1 is asked for twice, as category and as category"},
+    {"c,a,y\nred,1,2\n", 0, .categorical = "y", .status = BAD,
+     .fragment =
+         "column 3 is asked for twice, as category and as target (the last one, unless --target names another)"},
+    {"c,a,y\nred,1,2\n", 0, .categorical = "y", .target = "y", .status = BAD, .fragment = "as category and as target"},
+    {"c,a,y\nred,1,2\n", 0, .categorical = "c", .group = "c", .status = BAD, .fragment = "as category and as group"},
+    {"c,a,y\nred,1,2\ncaf\xE9,3,4\n", 0, .categorical = "c", .status = BAD,
+     .fragment = "data:3:1: the level 'caf?' of column 'c' is not UTF-8 text; convert the file with iconv"},
+    {"c,a,y\nred,1,2\nblue\n", 0, .categorical = "c", .status = BAD, .fragment = "data:3: 1 cell, but line 1 has 3"},
+    {"c,a,y\nred,1,2\n\"red,3,4\n", 0, .categorical = "c", .status = BAD, .fragment = "data:3:1: a quote is opened"},
+    {"c,a,y\nred,1,2\n\"red,3,4\n", 0, .categorical = "auto", .status = BAD, .fragment = "data:3:1: a quote is opened"},
+    {"1 1:2\n-1 2:1\n", 0, .categorical = "2", .status = BAD,
+     .fragment = "data: a LIBSVM file has numbers only; write it as CSV to use --categorical"},
     /* targets */
     {"a,y\n1,2\n3,\n", 0, .status = BAD, .fragment = "data:3: the target 'y' is missing"},
     {"a,y\n1,cat\n3,?\n4,dog\n", 0, .status = BAD, .fragment = "data:3: the target 'y' is missing"},
@@ -220,6 +264,8 @@ static broad_read_options options_of(const bad_case *c)
     broad_read_options_init(&options);
     options.target = c->target;
     options.group = c->group;
+    options.weight = c->weight;
+    options.categorical = c->categorical;
     if (c->header) options.header = c->header;
     if (c->separator) options.separator = c->separator;
     options.task = c->task;

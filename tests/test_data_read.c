@@ -748,7 +748,7 @@ static void test_model_errors(void **state)
     assert_fails(read_with(&data, "a,b,label\n1,NA,yes\n", &options, &columns), BROAD_BAD_DATA, "--missing mean");
     options.target = "a";
     assert_fails(read_with(&data, "a,b,label\n1,2,yes\n", &options, &columns), BROAD_BAD_DATA,
-                 "cannot be its target or group too");
+                 "cannot be its target, group or weight too");
     options.target = NULL;
     columns.missing = BROAD_MISSING_MEAN;
     assert_ok(read_with(&data, "a,b,label\n1,NA,yes\n", &options, &columns));
@@ -793,6 +793,94 @@ static void test_model_and_libsvm(void **state)
     broad_data_free(data);
 }
 
+/* Row weights: read where they are asked for or where the model had them, and nowhere an input. */
+static void test_weights(void **state)
+{
+    (void)state;
+    broad_read_options options = plain();
+    options.weight = "w";
+    broad_data *data = read_ok("a,w,b,y\n1,0.5,2,5\n3,2e3,4,6\n", &options);
+    static const double x[4] = {1, 2, 3, 4};
+    assert_int_equal(data->inputs, 2);
+    assert_memory_equal(data->x, x, sizeof x);
+    assert_string_equal(data->weight_name, "w");
+    assert_true(broad_data_weight(data, 0) == 0.5 && broad_data_weight(data, 1) == 2000);
+    broad_data_free(data);
+    options.weight = NULL;
+    check_small("a,b,y\n1,2,5\n3,4,6\n", &options);
+    data = read_ok("a,b,y\n1,2,5\n", &options);
+    assert_null(data->weights);
+    assert_true(broad_data_weight(data, 0) == 1);
+    broad_data_free(data);
+
+    double numbers[8] = {7, 1, 2, 5, 8, 3, 4, 6};
+    bytes b = npy_bytes(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 4), }", numbers, sizeof numbers);
+    options.weight = "1";
+    assert_ok(broad__read_bytes(&data, "data", b.at, b.count, &options, NULL));
+    assert_string_equal(data->weight_name, "1");
+    assert_memory_equal(data->x, x, sizeof x);
+    assert_true(data->weights[0] == 7 && data->weights[1] == 8);
+    broad_data_free(data);
+    free(b.at);
+    static const char *const bad[][2] = {{"0", "0"}, {"-1", "-1"}, {"inf", "inf"}, {"nan", "missing (NaN)"}};
+    for (size_t i = 0; i < 4; i++) {
+        numbers[4] = strtod(bad[i][0], NULL);
+        b = npy_bytes(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 4), }", numbers, sizeof numbers);
+        assert_fails(broad__read_bytes(&data, "data", b.at, b.count, &options, NULL), BROAD_BAD_DATA,
+                     "data: row 2, column 1: the weight ");
+        assert_non_null(strstr(broad_error_message(), bad[i][1]));
+        free(b.at);
+    }
+}
+
+static void test_weights_of_a_model(void **state)
+{
+    (void)state;
+    broad_read_options options = plain();
+    broad__columns columns = classifier();
+    broad_data *data;
+    columns.weight_name = "w";
+    static const char with[] = "w,a,b,label\n7,1,2,yes\n8,3,4,3\n", without[] = "a,b,label\n1,2,yes\n3,4,3\n",
+                      broken[] = "w,a,b,label\n0,1,2,yes\n,3,4,3\n";
+    check_with(with, &options, &columns, BROAD_TASK_CLASSIFY);
+    assert_ok(read_with(&data, with, &options, &columns));
+    assert_true(data->weights && data->weights[1] == 8);
+    broad_data_free(data);
+    check_with(without, &options, &columns, BROAD_TASK_CLASSIFY); /* to measure with */
+    options.training = 1;
+    assert_fails(read_with(&data, without, &options, &columns), BROAD_BAD_DATA,
+                 "data: the column of weights 'w' that the model was trained with is not there; add it");
+    assert_fails(read_with(&data, broken, &options, &columns), BROAD_BAD_DATA, "data:2:1: the weight '0'");
+    assert_fails(read_with(&data, "1 1:2\n", &options, &columns), BROAD_BAD_DATA,
+                 "a LIBSVM file has no column of weights; the model was trained with weights");
+    options.training = 0;
+    options.target_optional = 1; /* to predict: nobody looks */
+    check_with(broken, &options, &columns, BROAD_TASK_CLASSIFY);
+    assert_ok(read_with(&data, with, &options, &columns));
+    assert_null(data->weights);
+    broad_data_free(data);
+
+    /* By place: column 1 the weights, column 3 the target, column 4 the group. */
+    columns.named = 0;
+    columns.weight_name = "1";
+    columns.target_name = "3";
+    columns.group_name = "4";
+    options = plain();
+    options.header = "no";
+    options.training = 1;
+    check_with("7,1,yes,p,2\n8,3,3,q,4\n", &options, &columns, BROAD_TASK_CLASSIFY);
+    assert_fails(
+        read_with(&data, "1,yes,p,2\n3,3,q,4\n", &options, &columns), BROAD_BAD_DATA,
+        "4 columns; the model needs 2 inputs, or 3 columns with the target; its column of weights comes on top");
+    assert_fails(read_with(&data, "1,yes,2\n3,3,4\n", &options, &columns), BROAD_BAD_DATA,
+                 "the column of weights '1' that the model was trained with is not there");
+    options.training = 0;
+    check_with("1,yes,2\n3,3,4\n", &options, &columns, BROAD_TASK_CLASSIFY); /* the target moves up */
+    options.target_optional = 1;
+    check_with("7,1,yes,p,2\n8,3,3,q,4\n", &options, &columns, BROAD_TASK_CLASSIFY);
+    check_with("1,2\n3,4\n", &options, &columns, BROAD_TASK_AUTO);
+}
+
 /* Fails every request for memory in turn: the status says so, nothing is handed out, nothing is lost. */
 static void fail_each(const void *file, size_t count, const broad_read_options *options, const broad__columns *columns)
 {
@@ -820,10 +908,11 @@ static void test_every_allocation_fails(void **state)
     char folder[HELPER_PATH], labels[HELPER_PATH];
     temporary_folder(folder);
     join_path(labels, folder, "labels");
-    static const char csv[] = "a,\"b\"\"\",g,label\n1,2,p,\"y\"\"es\"\n3,4,q,no\n5,,p,no\n";
+    static const char csv[] = "a,\"b\"\"\",g,w,label\n1,2,p,1,\"y\"\"es\"\n3,4,q,2,no\n5,,p,3,no\n";
     static const char libsvm[] = "1 qid:1 1:2\n2 qid:2 3:4\n";
     broad_read_options options = plain();
     options.group = "g";
+    options.weight = "w";
     options.missing = BROAD_MISSING_MEAN;
     fail_each(csv, sizeof csv - 1, &options, NULL);
     static const char *const names[] = {"a", "b\""}, *const classes[] = {"no", "y\"es"};
@@ -838,6 +927,7 @@ static void test_every_allocation_fails(void **state)
     bytes packed = gzip_bytes(csv, sizeof csv - 1);
     fail_each(packed.at, packed.count, &options, NULL);
     free(packed.at);
+    options.weight = NULL;
     options.group = "qid";
     fail_each(libsvm, sizeof libsvm - 1, &options, NULL);
     options = plain();
@@ -901,6 +991,8 @@ int main(void)
         cmocka_unit_test(test_model_by_place),
         cmocka_unit_test(test_model_errors),
         cmocka_unit_test(test_model_and_libsvm),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_weights_of_a_model),
         cmocka_unit_test(test_every_allocation_fails),
         cmocka_unit_test(test_memory_in_proportion),
     };

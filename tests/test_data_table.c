@@ -1,6 +1,7 @@
 /* Tables from arrays, fingerprints, scaling. */
 #include "data_helper.h"
 
+#include "base/hash.h"
 #include "data/scale.h"
 #include "model/model.h"
 
@@ -27,8 +28,10 @@ static void test_from_arrays(void **state)
     static const char *const names[] = {"u", "v"}, *const groups[] = {"p", "q", "p", "p"};
     broad_arrays arrays = small_arrays();
     broad_data *data;
+    static const double weights[] = {1, 0.5, 3, 1e-3};
     arrays.names = names;
     arrays.groups = groups;
+    arrays.weights = weights;
     assert_ok(broad_data_from_arrays(&data, &arrays));
     assert_memory_equal(data->x, x, sizeof x);
     assert_int_equal(broad_data_outputs(data), 3);
@@ -39,6 +42,8 @@ static void test_from_arrays(void **state)
     assert_true(broad_data_row(data, 2)[1] == 6);
     assert_int_equal(data->groups[0], data->groups[3]);
     assert_int_not_equal(data->groups[0], data->groups[1]);
+    for (size_t i = 0; i < 4; i++) assert_true(broad_data_weight(data, i) == weights[i]);
+    assert_string_equal(data->weight_name, "weight");
     broad_data_free(data);
 
     arrays.labels = NULL;
@@ -106,6 +111,12 @@ static void test_bad_arrays(void **state)
     arrays.labels = NULL;
     arrays.x = infinite;
     assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_BAD_DATA, "row 1, input 2 is not finite");
+    arrays = good;
+    static const double weights[][4] = {{1, 0, 1, 1}, {1, -1, 1, 1}, {1, NAN, 1, 1}, {1, INFINITY, 1, 1}};
+    for (size_t i = 0; i < 4; i++) {
+        arrays.weights = weights[i];
+        assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_BAD_DATA, "row 2: the weight ");
+    }
     assert_null(data);
 }
 
@@ -154,6 +165,70 @@ static void test_fingerprint(void **state)
     assert_ok(broad__table_fingerprint(part, rows, 0, 2));
     assert_string_not_equal(part, other);
     broad_data_free(rows);
+    broad_data_free(data);
+}
+
+/* By hand from the numbers; weights change it only where there are any. */
+static void test_fingerprint_and_weights(void **state)
+{
+    (void)state;
+    broad_arrays arrays = small_arrays();
+    static const double weights[] = {1, 2, 3, 4}, ones[] = {1, 1, 1, 1};
+    struct {
+        uint64_t shape[4];
+        double x[8];
+        uint64_t classes[4];
+        double weights[4];
+    } plain = {{4, 2, 0, BROAD_TASK_CLASSIFY}, {1, 2, 3, 4, 5, 6, 7, 8}, {1, 0, 1, 2}, {1, 2, 3, 4}};
+    broad_data *data;
+    char found[33], expected[33], other[33];
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    for (size_t i = 0; i < 4; i++) assert_int_equal(data->classes[i], plain.classes[i]);
+    assert_ok(broad__table_fingerprint(found, data, 0, 4));
+    broad_data_free(data);
+    broad__hash_text(expected, &plain, sizeof plain - sizeof plain.weights);
+    assert_string_equal(found, expected);
+    arrays.weights = weights;
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    assert_ok(broad__table_fingerprint(found, data, 0, 4));
+    broad__hash_text(expected, &plain, sizeof plain);
+    assert_string_equal(found, expected);
+
+    /* Rows keep their weights when they are picked, split and joined. */
+    broad_data *rows, *train, *test, *both;
+    assert_ok(broad__table_rows(&rows, data, (const size_t[]){2, 1}, 2));
+    assert_true(rows->weights[0] == 3 && rows->weights[1] == 2);
+    assert_string_equal(rows->weight_name, "weight");
+    broad_split split;
+    broad_split_init(&split);
+    split.holdout = 0.5;
+    assert_ok(broad_data_split(&train, &test, data, &split));
+    for (size_t i = 0; i < train->rows; i++) assert_true(train->weights[i] == (train->x[2 * i] + 1) / 2);
+    for (size_t i = 0; i < test->rows; i++) assert_true(test->weights[i] == (test->x[2 * i] + 1) / 2);
+    assert_ok(broad_data_append(&both, data, rows));
+    static const double joined[] = {1, 2, 3, 4, 3, 2};
+    assert_memory_equal(both->weights, joined, sizeof joined);
+    assert_ok(broad__table_fingerprint(found, both, 4, 2));
+    assert_ok(broad__table_fingerprint(other, rows, 0, 2));
+    assert_string_equal(found, other);
+    broad_data_free(both);
+    broad_data_free(train);
+    broad_data_free(test);
+    broad_data_free(rows);
+
+    /* Weights that are all 1 are weights too; rows with and without do not mix. */
+    broad_data *without;
+    arrays.weights = NULL;
+    assert_ok(broad_data_from_arrays(&without, &arrays));
+    assert_fails(broad_data_append(&both, data, without), BROAD_BAD_DATA, "have weights, those of the other none");
+    assert_fails(broad_data_append(&both, without, data), BROAD_BAD_DATA, "give both or neither");
+    broad_data_free(data);
+    arrays.weights = ones;
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    assert_ok(broad__table_fingerprint(found, data, 0, 4));
+    assert_ok(broad__table_fingerprint(other, without, 0, 4));
+    assert_string_not_equal(found, other);
+    broad_data_free(without);
     broad_data_free(data);
 }
 
@@ -274,16 +349,22 @@ static void test_every_allocation_fails(void **state)
     arrays.outputs = 1;
     fail_each(&arrays);
     arrays.groups = groups;
+    arrays.weights = values;
     fail_each(&arrays);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_from_arrays),   cmocka_unit_test(test_bad_arrays),
-        cmocka_unit_test(test_targets),       cmocka_unit_test(test_fingerprint),
-        cmocka_unit_test(test_training_part), cmocka_unit_test(test_scale_standard),
-        cmocka_unit_test(test_scale_others),  cmocka_unit_test(test_every_allocation_fails),
+        cmocka_unit_test(test_from_arrays),
+        cmocka_unit_test(test_bad_arrays),
+        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_fingerprint),
+        cmocka_unit_test(test_fingerprint_and_weights),
+        cmocka_unit_test(test_training_part),
+        cmocka_unit_test(test_scale_standard),
+        cmocka_unit_test(test_scale_others),
+        cmocka_unit_test(test_every_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,7 +110,7 @@ static void one_sequence(uint64_t seed, double *worst, size_t counts[3], size_t 
     problem_random r = {seed * 7919 + 1};
     const char *kind = kinds[seed % 4];
     size_t inputs = 2 + (size_t)(problem_uniform(&r) * 4), rows = 8 + (size_t)(problem_uniform(&r) * 120);
-    int classes = seed % 3 == 0, weighted = 0 && seed % 5 == 0;
+    int classes = seed % 3 == 0, weighted = seed % 5 == 0;
     broad_data *parts[8] = {rows_of(&r, rows, inputs, classes, weighted)};
     size_t part_count = 1;
     broad_options o;

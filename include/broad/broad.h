@@ -103,13 +103,23 @@ typedef enum broad_weights {
     BROAD_WEIGHTS_WINDOW /* scn: with each layer those of the last nodes are solved again             */
 } broad_weights;
 
-typedef enum broad_feature_weights { BROAD_FEATURES_RANDOM, BROAD_FEATURES_AUTOENCODER } broad_feature_weights;
+typedef enum broad_feature_weights {
+    BROAD_FEATURES_RANDOM,
+    BROAD_FEATURES_AUTOENCODER,
+    BROAD_FEATURES_SAMPLED /* random, but each node turns at a training row, and half of the groups see two inputs a node */
+} broad_feature_weights;
 typedef enum broad_loo { BROAD_LOO_AUTO, BROAD_LOO_YES, BROAD_LOO_NO } broad_loo;
 
 typedef enum broad_gamma_form { BROAD_GAMMA_HARMONIC, BROAD_GAMMA_CONSTANT, BROAD_GAMMA_LIST } broad_gamma_form;
 typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select;
 typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad_range_unit;
-typedef enum broad_scale { BROAD_SCALE_NONE, BROAD_SCALE_MINMAX, BROAD_SCALE_STANDARD } broad_scale;
+typedef enum broad_scale {
+    BROAD_SCALE_NONE,
+    BROAD_SCALE_MINMAX,
+    BROAD_SCALE_STANDARD,
+    BROAD_SCALE_RANK, /* by rank among the training rows, then standardised */
+    BROAD_SCALE_BOTH  /* every column twice: standardised, and by rank      */
+} broad_scale;
 typedef enum broad_missing { BROAD_MISSING_ERROR, BROAD_MISSING_MEAN } broad_missing;
 
 /* The run's outcome, stored in the model with the reason in words. */
@@ -222,15 +232,18 @@ typedef struct broad_model broad_model;
 
 typedef struct broad_read_options {
     size_t size;
-    const char *target;    /* column name, number from 1, or a comma-separated list; NULL: the last column      */
-    const char *labels;    /* file with the targets; then DATA has inputs only                                 */
-    const char *group;     /* column whose equal values belong together in a split; not an input               */
-    const char *header;    /* "auto", "yes", "no"                                                              */
-    const char *separator; /* "auto", or one character ("\t" or "tab" for a tab)                               */
+    const char *target;      /* column name, number from 1, or a comma-separated list; NULL: the last column      */
+    const char *labels;      /* file with the targets; then DATA has inputs only                                 */
+    const char *group;       /* column whose equal values belong together in a split; not an input               */
+    const char *weight;      /* column that says how much each row counts, a number above 0; not an input        */
+    const char *categorical; /* columns whose values are categories: as target, or "auto" for those with text  */
+    const char *header;      /* "auto", "yes", "no"                                                              */
+    const char *separator;   /* "auto", or one character ("\t" or "tab" for a tab)                               */
     broad_task task;
     broad_missing missing;
     const broad_model *model; /* read the columns this model was trained on, by name; targets become its classes */
     int target_optional;      /* with model: rows without targets are welcome                                   */
+    int training;             /* with model: rows to train on or to verify: they need weights if it had them    */
     int new_classes;          /* with model: labels it does not know become further classes, after its own       */
 } broad_read_options;
 
@@ -251,6 +264,7 @@ typedef struct broad_arrays {
     size_t outputs;            /* columns of values                                */
     const char *const *names;  /* input names, or NULL                             */
     const char *const *groups; /* group of each row, or NULL                       */
+    const double *weights;     /* how much each row counts, above 0, or NULL       */
 } broad_arrays;
 
 BROAD_API void broad_arrays_init(broad_arrays *out);
@@ -268,6 +282,7 @@ BROAD_API const char *broad_data_output_name(const broad_data *data, size_t outp
 BROAD_API const double *broad_data_row(const broad_data *data, size_t row);          /* its inputs */
 BROAD_API size_t broad_data_class(const broad_data *data, size_t row); /* its class; classification only */
 BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* its target; regression only */
+BROAD_API double broad_data_weight(const broad_data *data, size_t row); /* how much it counts; 1 without weights */
 
 typedef struct broad_split {
     size_t size;
@@ -280,6 +295,20 @@ BROAD_API void broad_split_init(broad_split *out);
  * part remembers how it was made, and so does a model fitted to it. */
 BROAD_API int broad_data_split(broad_data **out_train, broad_data **out_test, const broad_data *data,
                                const broad_split *split);
+/* One fold of a cross-validation: its rows are tested on, all others are trained on. */
+typedef struct broad_folds {
+    size_t size;
+    size_t count; /* of folds, at least 2 */
+    size_t index; /* which of them, from 0 */
+    uint64_t seed;
+} broad_folds;
+
+BROAD_API void broad_folds_init(broad_folds *out); /* the first of 5 */
+/* Every row is in exactly one fold, which depends on data, count and seed alone: whole groups if the data has a group
+ * column, with about as many rows in each fold; else class by class, else at random, with folds that differ by one row
+ * at most. Fewer rows or groups than folds, and a class with a single row, are refused. */
+BROAD_API int broad_data_fold(broad_data **out_train, broad_data **out_test, const broad_data *data,
+                              const broad_folds *folds);
 /* The rows of `data` a model was trained on: all, or the training part of the split it remembers. */
 BROAD_API int broad_data_training_part(broad_data **out, const broad_data *data, const broad_model *model);
 

@@ -40,6 +40,8 @@ static broad__columns columns_of(const broad_model *model)
         .output_names = (const char *const *)model->output_names,
         .target_name = model->target_name,
         .group_name = model->group_name,
+        .weight_name = model->weight_name,
+        .categories = model->categories,
         .named = model->named,
         .missing = model->missing,
     };
@@ -145,6 +147,22 @@ static int set_values(broad_data *table, const broad_arrays *arrays)
     return BROAD_OK;
 }
 
+static int set_weights(broad_data *table, const broad_arrays *arrays)
+{
+    if (!arrays->weights) return BROAD_OK;
+    table->weights = broad__alloc_doubles(arrays->rows, 1);
+    table->weight_name = broad__copy_text("weight");
+    if (!table->weights || !table->weight_name) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < arrays->rows; i++) {
+        if (!isfinite(arrays->weights[i]) || !(arrays->weights[i] > 0))
+            return broad__fail(BROAD_BAD_DATA,
+                               "row %zu: the weight %g is not a finite number above 0; leave such rows out", i + 1,
+                               arrays->weights[i]);
+        table->weights[i] = arrays->weights[i];
+    }
+    return BROAD_OK;
+}
+
 static int check_texts(const char *const *texts, size_t count, const char *what)
 {
     for (size_t i = 0; texts && i < count; i++)
@@ -176,6 +194,7 @@ int broad_data_from_arrays(broad_data **out, const broad_arrays *arrays)
     if (status == BROAD_OK) status = copy_inputs(table, arrays);
     if (status == BROAD_OK) status = name_inputs(table, arrays);
     if (status == BROAD_OK) status = set_targets(table, arrays);
+    if (status == BROAD_OK) status = set_weights(table, arrays);
     if (status == BROAD_OK && arrays->groups) status = broad__table_set_groups(table, arrays->groups, "group");
     if (status < 0) {
         broad__table_free(table);
@@ -211,6 +230,8 @@ double broad_data_value(const broad_data *data, size_t row, size_t output)
 {
     return data->values ? data->values[row * data->outputs + output] : NAN;
 }
+
+double broad_data_weight(const broad_data *data, size_t row) { return data->weights ? data->weights[row] : 1; }
 
 int broad_data_split(broad_data **out_train, broad_data **out_test, const broad_data *data, const broad_split *split)
 {

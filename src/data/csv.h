@@ -24,7 +24,11 @@ typedef struct broad__csv_hints {
 
 /* Finds separator, header and columns. The source must outlive it. */
 int broad__csv_open(broad__csv *out, const broad__source *source, const broad__csv_hints *hints);
-int broad__csv_fill(broad__content *out, const broad__csv *csv, const broad__plan *plan, broad_missing missing);
+/* Inputs that hold text become categories, unless so few cells hold it (fewer than 1 of 100) that they must be slips. */
+int broad__csv_categories(broad__plan *plan, const broad__csv *csv);
+/* `known`: the categories of the model; empty: levels are taken as they come. */
+int broad__csv_fill(broad__content *out, const broad__csv *csv, const broad__plan *plan, broad_missing missing,
+                    const broad__categories *known);
 void broad__csv_close(broad__csv *csv);
 
 #endif

@@ -8,12 +8,6 @@
 #include "base/status.h"
 #include "data/number.h"
 
-/* Open addressing; a slot holds 1 + the number of a text, 0 is free. At most half full. */
-typedef struct text_index {
-    size_t *slots;
-    size_t size; /* a power of two */
-} text_index;
-
 /* FNV-1a with a final mix, so that the low bits depend on all bytes. */
 static size_t text_hash(broad__text text)
 {
@@ -24,46 +18,65 @@ static size_t text_hash(broad__text text)
     return (size_t)(hash ^ hash >> 29);
 }
 
-static size_t *index_slot(const text_index *index, const broad__text *texts, broad__text wanted)
+static size_t *set_slot(const broad__text_set *set, broad__text wanted)
 {
-    size_t at = text_hash(wanted) & (index->size - 1);
-    while (index->slots[at] && !broad__text_same(texts[index->slots[at] - 1], wanted))
-        at = (at + 1) & (index->size - 1);
-    return &index->slots[at];
+    size_t at = text_hash(wanted) & (set->size - 1);
+    while (set->slots[at] && !broad__text_same(set->texts[set->slots[at] - 1], wanted)) at = (at + 1) & (set->size - 1);
+    return &set->slots[at];
 }
 
-static int index_grow(text_index *index, const broad__text *texts, size_t count)
+static int set_widen(broad__text_set *set)
 {
-    text_index larger = {.size = index->size ? 2 * index->size : 64};
-    larger.slots = broad__alloc_array(larger.size, sizeof *larger.slots);
-    if (!larger.slots) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) *index_slot(&larger, texts, texts[i]) = i + 1;
-    broad__free(index->slots);
-    *index = larger;
+    broad__text_set wider = *set;
+    wider.size = set->size ? 2 * set->size : 8;
+    wider.slots = broad__alloc_array(wider.size, sizeof *wider.slots);
+    if (!wider.slots) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < set->count; i++) *set_slot(&wider, set->texts[i]) = i + 1;
+    broad__free(set->slots);
+    *set = wider;
     return BROAD_OK;
+}
+
+size_t broad__text_set_find(const broad__text_set *set, broad__text text)
+{
+    size_t found = set->size ? *set_slot(set, text) : 0;
+    return found ? found - 1 : set->count;
+}
+
+int broad__text_set_add(broad__text_set *set, broad__text text, size_t most)
+{
+    int status = 2 * set->count >= set->size ? set_widen(set) : BROAD_OK;
+    if (status == BROAD_OK) status = broad__grow(&set->texts, &set->room, set->count + 1, sizeof *set->texts, most);
+    if (status < 0) return status;
+    set->texts[set->count++] = text;
+    *set_slot(set, text) = set->count;
+    return BROAD_OK;
+}
+
+void broad__text_set_clear(broad__text_set *set)
+{
+    broad__free(set->texts);
+    broad__free(set->slots);
+    *set = (broad__text_set){0};
 }
 
 int broad__distinct_texts(broad__distinct *out, const broad__text *texts, size_t rows, size_t maximum)
 {
     *out = (broad__distinct){0};
-    text_index index = {0};
-    size_t capacity = 0;
+    broad__text_set set = {0};
     int status = BROAD_OK;
     out->ids = broad__alloc_array(rows, sizeof *out->ids);
     if (!out->ids) status = BROAD_NO_MEMORY;
-    for (size_t i = 0; status == BROAD_OK && i < rows && out->count <= maximum; i++) {
-        if (2 * out->count >= index.size) status = index_grow(&index, out->texts, out->count);
-        if (status < 0) break;
-        size_t *slot = index_slot(&index, out->texts, texts[i]);
-        if (!*slot) {
-            status = broad__grow(&out->texts, &capacity, out->count + 1, sizeof *out->texts, rows);
-            if (status < 0) break;
-            out->texts[out->count++] = texts[i];
-            *slot = out->count;
-        }
-        out->ids[i] = *slot - 1;
+    for (size_t i = 0; status == BROAD_OK && i < rows && set.count <= maximum; i++) {
+        out->ids[i] = broad__text_set_find(&set, texts[i]);
+        if (out->ids[i] == set.count) status = broad__text_set_add(&set, texts[i], rows);
     }
-    broad__free(index.slots);
+    if (status == BROAD_OK) {
+        out->texts = set.texts;
+        out->count = set.count;
+        set.texts = NULL;
+    }
+    broad__text_set_clear(&set);
     if (status < 0) broad__distinct_clear(out);
     return status;
 }

@@ -67,33 +67,39 @@ static int check_labels(const broad__distinct *labels, const char *target)
     return BROAD_OK;
 }
 
+int broad__labels_order(size_t *rank, const broad__text *texts, size_t count)
+{
+    sorted_label *sorted = broad__alloc_array(count, sizeof *sorted);
+    if (!sorted) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) sorted[i] = (sorted_label){.text = texts[i], .id = i};
+    qsort(sorted, count, sizeof *sorted, all_numbers(sorted, count) ? compare_numbers : compare_bytes);
+    for (size_t i = 0; i < count; i++) rank[sorted[i].id] = i;
+    broad__free(sorted);
+    return BROAD_OK;
+}
+
 int broad__labels_sort(broad_data *table, const broad__distinct *labels, const char *target)
 {
     int status = check_labels(labels, target);
     if (status < 0) return status;
     size_t count = labels->count;
-    sorted_label *sorted = broad__alloc_array(count, sizeof *sorted);
     size_t *rank = broad__alloc_array(count, sizeof *rank);
     broad__text *texts = broad__alloc_array(count, sizeof *texts);
     size_t *classes = broad__alloc_array(table->rows, sizeof *classes);
     char **names = NULL;
     status = BROAD_NO_MEMORY;
-    if (!sorted || !rank || !texts || !classes) goto cleanup;
-    for (size_t i = 0; i < count; i++) sorted[i] = (sorted_label){.text = labels->texts[i], .id = i};
-    qsort(sorted, count, sizeof *sorted, all_numbers(sorted, count) ? compare_numbers : compare_bytes);
-    for (size_t i = 0; i < count; i++) {
-        rank[sorted[i].id] = i;
-        texts[i] = sorted[i].text;
-    }
+    if (!rank || !texts || !classes) goto cleanup;
+    status = broad__labels_order(rank, labels->texts, count);
+    if (status < 0) goto cleanup;
+    for (size_t i = 0; i < count; i++) texts[rank[i]] = labels->texts[i];
     names = broad__names_copy(texts, count);
-    if (!names) goto cleanup;
+    status = names ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status < 0) goto cleanup;
     for (size_t i = 0; i < table->rows; i++) classes[i] = rank[labels->ids[i]];
     install(table, names, count, classes);
     classes = NULL;
-    status = BROAD_OK;
 
 cleanup:
-    broad__free(sorted);
     broad__free(rank);
     broad__free(texts);
     broad__free(classes);

@@ -7,6 +7,9 @@
 
 enum { BROAD__CLASSES_MAX = 65536 };
 
+/* rank[i] is the place of text i when all are sorted: by number if all are numbers, else by bytes. */
+int broad__labels_order(size_t *rank, const broad__text *texts, size_t count);
+
 /* The classes are the labels found, sorted by number if all are numbers, else by bytes. `target` names the column. */
 int broad__labels_sort(broad_data *table, const broad__distinct *labels, const char *target);
 

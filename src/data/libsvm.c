@@ -6,10 +6,6 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/number.h"
-#include "data/plan.h"
-
-/* A dense table may be much larger than its sparse file, but not without bound. */
-static const size_t DENSE_ALWAYS = (size_t)64 << 20, DENSE_RATIO = 1000;
 
 typedef struct line_cursor {
     const char *at, *end;
@@ -209,9 +205,7 @@ static int choose_inputs(size_t *inputs, size_t *base, const survey *found, cons
     if (model) *inputs = model->inputs;
     if (!*inputs)
         return broad__fail(BROAD_BAD_DATA, "%s: no row has an index:value pair: no input is left", source->name);
-    size_t cells, bytes;
-    int huge = broad__multiply(&cells, found->rows, *inputs) < 0 || broad__multiply(&bytes, cells, sizeof(double)) < 0;
-    if (huge || *inputs > BROAD__COLUMNS_MAX || (bytes > DENSE_ALWAYS && bytes / DENSE_RATIO > source->count))
+    if (!broad__content_dense(found->rows, *inputs, source->count))
         return broad__fail(BROAD_BAD_DATA,
                            "%s: %zu rows with indices up to %zu would be out of proportion as a dense table "
                            "(the file has %zu bytes); number the inputs without gaps",
@@ -219,7 +213,22 @@ static int choose_inputs(size_t *inputs, size_t *base, const survey *found, cons
     return BROAD_OK;
 }
 
-static int check_options(const broad__source *source, const broad_read_options *options)
+/* What only columns can give. */
+static int check_columns(const broad__source *source, const broad_read_options *options, const broad__columns *model)
+{
+    if (options->weight || (model && model->weight_name && options->training))
+        return broad__fail(BROAD_BAD_DATA, "%s: a LIBSVM file has no column of weights; %s", source->name,
+                           options->weight ? "write it as CSV to use --weight"
+                                           : "the model was trained with weights: give the rows as CSV or NPY");
+    int named = !model && options->categorical && strcmp(options->categorical, "auto") != 0;
+    if (named || (model && model->categories.count))
+        return broad__fail(BROAD_BAD_DATA, "%s: a LIBSVM file has numbers only; %s", source->name,
+                           named ? "write it as CSV to use --categorical"
+                                 : "the model has columns of categories: give the rows as CSV");
+    return BROAD_OK;
+}
+
+static int check_options(const broad__source *source, const broad_read_options *options, const broad__columns *model)
 {
     if (options->target && !options->labels)
         return broad__fail(BROAD_BAD_DATA,
@@ -227,7 +236,7 @@ static int check_options(const broad__source *source, const broad_read_options *
                            source->name);
     if (options->group && strcmp(options->group, "qid") != 0)
         return broad__fail(BROAD_BAD_DATA, "%s: the only group of a LIBSVM file is qid", source->name);
-    return BROAD_OK;
+    return check_columns(source, options, model);
 }
 
 int broad__libsvm_read(broad__content *out, broad__libsvm *out_reader, const broad__source *source,
@@ -237,7 +246,7 @@ int broad__libsvm_read(broad__content *out, broad__libsvm *out_reader, const bro
     *out = (broad__content){.file = source->name, .line_of = line_of_row, .reader = out_reader};
     *out_reader = (broad__libsvm){.source = source};
     broad_missing missing = model && model->missing == BROAD_MISSING_MEAN ? model->missing : options->missing;
-    int status = check_options(source, options);
+    int status = check_options(source, options, model);
     if (status == BROAD_OK) status = survey_file(&found, source, missing);
     if (status == BROAD_OK) status = choose_inputs(&out->inputs, &out_reader->base, &found, source, model);
     if (status < 0) return status;

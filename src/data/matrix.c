@@ -1,10 +1,13 @@
 #include "data/matrix.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/levels.h"
+#include "data/number.h"
 
 int broad__matrix_check(broad__matrix *matrix, size_t have)
 {
@@ -76,7 +79,8 @@ static size_t column_offset(const broad__matrix *matrix, size_t column)
 
 static int fail_value(const broad__matrix *matrix, size_t row, size_t column, broad__role role, double value)
 {
-    if (isnan(value) && role == BROAD__ROLE_INPUT)
+    static const char *const names[] = {"", "", "target", "group", "weight", ""};
+    if (isnan(value) && (role == BROAD__ROLE_INPUT || role == BROAD__ROLE_CATEGORY))
         return broad__fail(BROAD_BAD_DATA,
                            "%s: row %zu, column %zu: missing value (NaN); fill it in, or take the mean with "
                            "--missing mean",
@@ -84,7 +88,12 @@ static int fail_value(const broad__matrix *matrix, size_t row, size_t column, br
     if (isnan(value))
         return broad__fail(BROAD_BAD_DATA,
                            "%s: row %zu, column %zu: the %s is missing (NaN); fill it in or remove the row",
-                           matrix->name, row + 1, column + 1, role == BROAD__ROLE_TARGET ? "target" : "group");
+                           matrix->name, row + 1, column + 1, names[role]);
+    if (role == BROAD__ROLE_WEIGHT)
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: row %zu, column %zu: the weight %.17g is not a finite number above 0; correct it or "
+                           "remove the row",
+                           matrix->name, row + 1, column + 1, value);
     if (isinf(value))
         return broad__fail(BROAD_BAD_DATA,
                            "%s: row %zu, column %zu: the value is infinite; correct it or remove the row", matrix->name,
@@ -95,6 +104,7 @@ static int fail_value(const broad__matrix *matrix, size_t row, size_t column, br
 
 typedef struct column_fill {
     broad__role role;
+    size_t column, category;
     double *to; /* its place in the first row */
     size_t to_stride;
     const unsigned char *from;
@@ -104,31 +114,57 @@ typedef struct column_fill {
 static column_fill column_setup(broad__content *out, const broad__matrix *matrix, const broad__plan *plan,
                                 size_t column)
 {
-    column_fill c = {.role = (broad__role)plan->role[column]};
+    column_fill c = {.role = (broad__role)plan->role[column], .column = column};
+    if (c.role == BROAD__ROLE_CATEGORY) c.category = plan->category[column];
+    int input = c.role == BROAD__ROLE_INPUT || c.role == BROAD__ROLE_CATEGORY;
     c.from = matrix->bytes + column_offset(matrix, column) * matrix->item;
     c.from_stride = (matrix->fortran ? 1 : matrix->columns) * matrix->item;
-    c.to = c.role == BROAD__ROLE_INPUT    ? out->x + plan->place[column]
+    c.to = input                          ? out->x + plan->place[column]
            : c.role == BROAD__ROLE_TARGET ? out->targets.values + plan->place[column]
+           : c.role == BROAD__ROLE_WEIGHT ? out->weights
                                           : out->groups.values;
-    c.to_stride = c.role == BROAD__ROLE_INPUT ? plan->inputs : c.role == BROAD__ROLE_TARGET ? plan->targets : 1;
+    c.to_stride = input ? plan->inputs : c.role == BROAD__ROLE_TARGET ? plan->targets : 1;
     return c;
 }
 
-static int fill_column(const column_fill *c, const broad__matrix *matrix, size_t column, size_t first, size_t count,
-                       broad_missing missing)
+/* The level of a value is its shortest text. */
+static int set_level(broad__content *out, const column_fill *c, size_t row, double value, broad_missing missing)
 {
-    int whole = matrix->type != 'f' && matrix->item == 8 && c->role != BROAD__ROLE_INPUT;
+    char printed[BROAD__NUMBER_BYTES], where[BROAD__WHERE_BYTES], name[32];
+    double *to = &c->to[row * c->to_stride];
+    broad__level_fault fault = BROAD__LEVEL_GOOD;
+    *to = value;
+    if (isnan(value)) return BROAD_OK;
+    broad__number_print(printed, value);
+    int status = broad__level_number(to, &fault, out, c->category, broad__text_of(printed));
+    if (status < 0 || fault == BROAD__LEVEL_GOOD) return status;
+    if (fault == BROAD__LEVEL_UNKNOWN && missing == BROAD_MISSING_MEAN) return BROAD_OK;
+    snprintf(where, sizeof where, "%.255s: row %zu", out->file, row + 1);
+    snprintf(name, sizeof name, "column %zu", c->column + 1);
+    return broad__level_fail(out, c->category, broad__text_of(printed), fault, where, name);
+}
+
+static int fill_column(broad__content *out, const column_fill *c, const broad__matrix *matrix, size_t first,
+                       size_t count, broad_missing missing)
+{
+    int category = c->role == BROAD__ROLE_CATEGORY, hole = missing == BROAD_MISSING_MEAN;
+    int whole =
+        matrix->type != 'f' && matrix->item == 8 && c->role != BROAD__ROLE_INPUT && c->role != BROAD__ROLE_WEIGHT;
+    hole = hole && (category || c->role == BROAD__ROLE_INPUT);
     for (size_t row = first; row < first + count; row++) {
         double value = load(matrix, c->from + row * c->from_stride);
-        int wrong =
-            !isfinite(value) && !(isnan(value) && c->role == BROAD__ROLE_INPUT && missing == BROAD_MISSING_MEAN);
-        if (wrong || (whole && fabs(value) > 0x1p53)) return fail_value(matrix, row, column, c->role, value);
-        c->to[row * c->to_stride] = value;
+        int wrong = (!isfinite(value) && !(isnan(value) && hole)) || (whole && fabs(value) > 0x1p53) ||
+                    (c->role == BROAD__ROLE_WEIGHT && !(value > 0));
+        if (wrong) return fail_value(matrix, row, c->column, c->role, value);
+        if (!category) c->to[row * c->to_stride] = value;
+        int status = category ? set_level(out, c, row, value, missing) : BROAD_OK;
+        if (status < 0) return status;
     }
     return BROAD_OK;
 }
 
-int broad__matrix_fill(broad__content *out, const broad__matrix *matrix, const broad__plan *plan, broad_missing missing)
+int broad__matrix_fill(broad__content *out, const broad__matrix *matrix, const broad__plan *plan, broad_missing missing,
+                       const broad__categories *known)
 {
     /* Rows at a time: of a Fortran file, enough to use up the cache lines of each column. */
     size_t block = matrix->fortran ? 64 : 1;
@@ -139,17 +175,19 @@ int broad__matrix_fill(broad__content *out, const broad__matrix *matrix, const b
     out->x = broad__alloc_doubles(matrix->rows, plan->inputs);
     if (plan->targets) out->targets.values = broad__alloc_doubles(matrix->rows, plan->targets);
     if (plan->groups) out->groups.values = broad__alloc_doubles(matrix->rows, 1);
+    if (plan->weights) out->weights = broad__alloc_doubles(matrix->rows, 1);
     column_fill *columns = broad__alloc_array(matrix->columns, sizeof *columns);
     int status = BROAD_NO_MEMORY;
-    if (!out->x || !columns || (plan->targets && !out->targets.values) || (plan->groups && !out->groups.values))
+    if (!out->x || !columns || (plan->targets && !out->targets.values) || (plan->groups && !out->groups.values) ||
+        (plan->weights && !out->weights))
         goto cleanup;
+    status = broad__levels_open(out, plan, known);
     for (size_t c = 0; c < matrix->columns; c++) columns[c] = column_setup(out, matrix, plan, c);
-    status = BROAD_OK;
     for (size_t row = 0; row < matrix->rows && status == BROAD_OK; row += block) {
         size_t count = matrix->rows - row < block ? matrix->rows - row : block;
         for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c++)
             if (columns[c].role != BROAD__ROLE_IGNORED)
-                status = fill_column(&columns[c], matrix, c, row, count, missing);
+                status = fill_column(out, &columns[c], matrix, row, count, missing);
     }
 
 cleanup:

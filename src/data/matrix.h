@@ -27,7 +27,8 @@ int broad__idx_open(broad__matrix *out, const broad__source *source);
 
 /* Rows, columns and the bytes they need from the shape; `have` bytes are there. */
 int broad__matrix_check(broad__matrix *matrix, size_t have);
-int broad__matrix_fill(broad__content *out, const broad__matrix *matrix, const broad__plan *plan,
-                       broad_missing missing);
+/* `known`: the categories of the model; empty: levels are taken as they come. */
+int broad__matrix_fill(broad__content *out, const broad__matrix *matrix, const broad__plan *plan, broad_missing missing,
+                       const broad__categories *known);
 
 #endif

@@ -89,33 +89,65 @@ static int plan_start(broad__plan *out, const broad__layout *layout, broad__role
     return BROAD_OK;
 }
 
+/* Gives a column its role, unless it has one that was asked for too. */
+static int take_column(broad__plan *plan, const broad__layout *layout, size_t column, broad__role role)
+{
+    static const char *const names[] = {"ignored", "input", "target", "group", "weight", "category"};
+    broad__role had = (broad__role)plan->role[column];
+    if (had != BROAD__ROLE_IGNORED && had != BROAD__ROLE_INPUT)
+        return broad__fail(BROAD_BAD_DATA, "%s: column %zu is asked for twice, as %s and as %s%s", layout->file,
+                           column + 1, names[role], names[had],
+                           had == BROAD__ROLE_TARGET && !plan->chosen ? " (the last one, unless --target names another)"
+                                                                      : "");
+    plan->role[column] = (unsigned char)role;
+    return BROAD_OK;
+}
+
 static int add_target(broad__plan *plan, const broad__layout *layout, size_t column)
 {
-    if (plan->role[column] == BROAD__ROLE_TARGET || plan->role[column] == BROAD__ROLE_GROUP)
-        return broad__fail(BROAD_BAD_DATA, "%s: column %zu is asked for twice, as target and as %s", layout->file,
-                           column + 1, plan->role[column] == BROAD__ROLE_GROUP ? "group" : "target");
-    plan->role[column] = BROAD__ROLE_TARGET;
+    int status = take_column(plan, layout, column, BROAD__ROLE_TARGET);
+    if (status < 0) return status;
     plan->place[column] = (uint32_t)plan->targets;
     plan->target_columns[plan->targets++] = column;
     return BROAD_OK;
 }
 
+typedef int (*take_function)(broad__plan *plan, const broad__layout *layout, broad__text wanted);
+
 /* The whole text may be one name with commas in it; else it is a list. */
-static int add_target_list(broad__plan *plan, const broad__layout *layout, const char *list)
+static int take_list(broad__plan *plan, const broad__layout *layout, const char *list, take_function take)
+{
+    if (!strchr(list, ',') || has_name(layout, list)) return take(plan, layout, broad__text_of(list));
+    int status = BROAD_OK;
+    for (const char *at = list; at && status == BROAD_OK; at = strchr(at, ',')) {
+        if (at != list) at++;
+        status = take(plan, layout, (broad__text){at, strcspn(at, ",")});
+    }
+    return status;
+}
+
+static int take_target(broad__plan *plan, const broad__layout *layout, broad__text wanted)
 {
     size_t column;
     plan->chosen = 1;
-    if (!strchr(list, ',') || has_name(layout, list)) {
-        int status = find_column(&column, layout, broad__text_of(list), "--target");
-        return status < 0 ? status : add_target(plan, layout, column);
+    int status = find_column(&column, layout, wanted, "--target");
+    return status < 0 ? status : add_target(plan, layout, column);
+}
+
+static int add_target_list(broad__plan *plan, const broad__layout *layout, const char *list)
+{
+    return take_list(plan, layout, list, take_target);
+}
+
+static int take_category(broad__plan *plan, const broad__layout *layout, broad__text wanted)
+{
+    size_t column;
+    if (broad__text_same(broad__text_trim(wanted), broad__text_of("auto"))) {
+        plan->automatic = 1;
+        return BROAD_OK;
     }
-    for (const char *at = list; at; at = strchr(at, ',')) {
-        if (at != list) at++;
-        int status = find_column(&column, layout, (broad__text){at, strcspn(at, ",")}, "--target");
-        if (status == BROAD_OK) status = add_target(plan, layout, column);
-        if (status < 0) return status;
-    }
-    return BROAD_OK;
+    int status = find_column(&column, layout, wanted, "--categorical");
+    return status < 0 ? status : take_column(plan, layout, column, BROAD__ROLE_CATEGORY);
 }
 
 static int target_room(broad__plan *plan, size_t most)
@@ -131,13 +163,20 @@ static size_t list_length(const char *list)
     return length;
 }
 
-static int set_group(broad__plan *plan, const broad__layout *layout, const char *name, const char *option)
+static int set_group(broad__plan *plan, const broad__layout *layout, const char *name)
 {
-    int status = find_column(&plan->group_column, layout, broad__text_of(name), option);
-    if (status < 0) return status;
-    plan->role[plan->group_column] = BROAD__ROLE_GROUP;
-    plan->groups = 1;
-    return BROAD_OK;
+    int status = find_column(&plan->group_column, layout, broad__text_of(name), "--group");
+    if (status == BROAD_OK) status = take_column(plan, layout, plan->group_column, BROAD__ROLE_GROUP);
+    plan->groups = status == BROAD_OK;
+    return status;
+}
+
+static int set_weight(broad__plan *plan, const broad__layout *layout, const char *name)
+{
+    int status = find_column(&plan->weight_column, layout, broad__text_of(name), "--weight");
+    if (status == BROAD_OK) status = take_column(plan, layout, plan->weight_column, BROAD__ROLE_WEIGHT);
+    plan->weights = status == BROAD_OK;
+    return status;
 }
 
 static void number_inputs(broad__plan *plan)
@@ -163,7 +202,8 @@ static int add_last_targets(broad__plan *plan, const broad__layout *layout, size
 static int plan_plain(broad__plan *out, const broad__layout *layout, const broad_read_options *options)
 {
     int status = plan_start(out, layout, BROAD__ROLE_INPUT);
-    if (status == BROAD_OK && options->group) status = set_group(out, layout, options->group, "--group");
+    if (status == BROAD_OK && options->group) status = set_group(out, layout, options->group);
+    if (status == BROAD_OK && options->weight) status = set_weight(out, layout, options->weight);
     if (status == BROAD_OK && !options->labels) {
         if (layout->flattened)
             return broad__fail(BROAD_BAD_DATA,
@@ -177,10 +217,10 @@ static int plan_plain(broad__plan *out, const broad__layout *layout, const broad
     if (status < 0) return status;
     number_inputs(out);
     if (!out->inputs)
-        return broad__fail(BROAD_BAD_DATA, "%s: no input column is left: %zu column%s, %zu of them target%s",
+        return broad__fail(BROAD_BAD_DATA, "%s: no input column is left: %zu column%s, %zu of them target%s%s",
                            layout->file, out->columns, out->columns == 1 ? "" : "s", out->targets,
-                           out->groups ? " and one group" : "");
-    return BROAD_OK;
+                           out->groups ? " and one group" : "", out->weights ? " and one weight" : "");
+    return options->categorical ? take_list(out, layout, options->categorical, take_category) : BROAD_OK;
 }
 
 int broad__plan_match(size_t *out, char *const *names, size_t columns, const broad__columns *model)
@@ -289,24 +329,57 @@ static int plan_by_name(broad__plan *out, const broad__layout *layout, const bro
     broad__free(found);
     if (status < 0) return status;
     out->inputs = model->inputs;
-    if (options->group) status = set_group(out, layout, options->group, "--group");
+    if (options->group) status = set_group(out, layout, options->group);
     else if (model->group_name && has_name(layout, model->group_name))
-        status = set_group(out, layout, model->group_name, "--group");
+        status = set_group(out, layout, model->group_name);
+    if (status < 0) return status;
+    if (options->weight) status = set_weight(out, layout, options->weight);
+    else if (model->weight_name && has_name(layout, model->weight_name))
+        status = set_weight(out, layout, model->weight_name);
     if (status == BROAD_OK && !options->labels) status = add_model_targets(out, layout, options, model);
     if (status < 0) return status;
     for (size_t i = 0, inputs = 0; i < layout->columns; i++) {
         inputs += out->role[i] == BROAD__ROLE_INPUT;
         if (i + 1 == layout->columns && inputs < model->inputs)
             return broad__fail(BROAD_BAD_DATA,
-                               "%s: a column the model was trained on cannot be its target or group too", layout->file);
+                               "%s: a column the model was trained on cannot be its target, group or weight too",
+                               layout->file);
     }
     return BROAD_OK;
 }
 
 static int fail_width(const broad__layout *layout, const broad__columns *model, size_t targets)
 {
-    return broad__fail(BROAD_BAD_DATA, "%s: %zu columns; the model needs %zu inputs, or %zu columns with the target%s",
-                       layout->file, layout->columns, model->inputs, model->inputs + targets, targets == 1 ? "" : "s");
+    return broad__fail(BROAD_BAD_DATA,
+                       "%s: %zu columns; the model needs %zu inputs, or %zu columns with the target%s%s", layout->file,
+                       layout->columns, model->inputs, model->inputs + targets, targets == 1 ? "" : "s",
+                       model->weight_name ? "; its column of weights comes on top" : "");
+}
+
+/* The number that stands for a column in a model whose file had no names; 0: none. */
+static size_t placed_number(const char *name) { return name ? column_number(broad__text_of(name)) : 0; }
+
+/* The model's column `number` in a file that may lack its group and its weights. */
+static size_t shifted_number(size_t number, const broad__plan *plan, const broad__columns *model)
+{
+    size_t group = placed_number(model->group_name), weight = placed_number(model->weight_name), absent = 0;
+    if (!plan->groups && group && group < number) absent++;
+    if (!plan->weights && weight && weight < number) absent++;
+    return number - absent;
+}
+
+/* Group and weights of a file without names: as asked for; those of the model if there is room for all of them. */
+static int add_placed_others(broad__plan *plan, const broad__layout *layout, const broad_read_options *options,
+                             const broad__columns *model, size_t targets)
+{
+    const char *group = options->group, *weight = options->weight;
+    size_t others = (group || placed_number(model->group_name)) + (size_t)(weight || placed_number(model->weight_name));
+    if (layout->columns >= model->inputs + targets + others) {
+        if (!group && placed_number(model->group_name)) group = model->group_name;
+        if (!weight && placed_number(model->weight_name)) weight = model->weight_name;
+    }
+    int status = group ? set_group(plan, layout, group) : BROAD_OK;
+    return status == BROAD_OK && weight ? set_weight(plan, layout, weight) : status;
 }
 
 /* Targets of a file without names: where they are asked for, where they were in training, or at the end. A column
@@ -321,6 +394,7 @@ static int add_placed_targets(broad__plan *plan, const broad__layout *layout, co
     for (size_t i = 0; i < count; i++) {
         const char *name = model_target_name(model, i);
         size_t number = name && !model->named ? column_number(broad__text_of(name)) : 0;
+        if (number) number = shifted_number(number, plan, model);
         if (number < 1 || number > layout->columns) break;
         status = add_target(plan, layout, number - 1);
         if (status < 0) return status;
@@ -334,13 +408,9 @@ static int plan_by_place(broad__plan *out, const broad__layout *layout, const br
 {
     size_t targets = model_targets(model);
     int status = plan_start(out, layout, BROAD__ROLE_INPUT);
+    if (status == BROAD_OK) status = add_placed_others(out, layout, options, model, options->labels ? 0 : targets);
     if (status < 0) return status;
-    if (options->group) status = set_group(out, layout, options->group, "--group");
-    else if (model->group_name && column_number(broad__text_of(model->group_name)) &&
-             layout->columns > model->inputs + (options->labels ? 0 : targets))
-        status = set_group(out, layout, model->group_name, "--group");
-    if (status < 0) return status;
-    size_t left = out->columns - out->groups;
+    size_t left = out->columns - out->groups - out->weights;
     if (left == model->inputs) {
         if (!options->labels && !options->target_optional) return fail_no_target(layout, model);
     } else if (left == model->inputs + targets && !options->labels && !layout->flattened) {
@@ -351,14 +421,76 @@ static int plan_by_place(broad__plan *out, const broad__layout *layout, const br
     return out->inputs == model->inputs ? BROAD_OK : fail_width(layout, model, targets);
 }
 
+/* Rows to train on need the model's weights; in rows to predict nobody looks at them. */
+static int settle_weights(broad__plan *plan, const broad__layout *layout, const broad_read_options *options,
+                          const broad__columns *model)
+{
+    char quoted[BROAD__QUOTE_BYTES];
+    if (model->weight_name && options->training && !plan->weights)
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: the column of weights %s that the model was trained with is not there; add it",
+                           layout->file, broad__text_quote(quoted, broad__text_of(model->weight_name)));
+    if (!plan->weights || options->weight || !options->target_optional) return BROAD_OK;
+    plan->role[plan->weight_column] = BROAD__ROLE_IGNORED;
+    plan->weights = 0;
+    return BROAD_OK;
+}
+
+/* The inputs that are categories in the model: its columns before them, one for each, are as many as their inputs less
+ * the further levels of earlier categories. */
+static int take_model_categories(broad__plan *plan, const broad__columns *model)
+{
+    if (!model->categories.count) return BROAD_OK;
+    unsigned char *is = broad__alloc(model->inputs);
+    if (!is) return BROAD_NO_MEMORY;
+    for (size_t k = 0, further = 0; k < model->categories.count; k++) {
+        is[model->categories.items[k].first - further] = 1;
+        further += model->categories.items[k].count - 1;
+    }
+    for (size_t c = 0; c < plan->columns; c++)
+        if (plan->role[c] == BROAD__ROLE_INPUT && is[plan->place[c]]) plan->role[c] = BROAD__ROLE_CATEGORY;
+    broad__free(is);
+    return BROAD_OK;
+}
+
+static int plan_like_model(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
+                           const broad__columns *model)
+{
+    int status = model->named && layout->names ? plan_by_name(out, layout, options, model)
+                                               : plan_by_place(out, layout, options, model);
+    out->modelled = 1;
+    if (status == BROAD_OK) status = settle_weights(out, layout, options, model);
+    return status == BROAD_OK ? take_model_categories(out, model) : status;
+}
+
 int broad__plan_table(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
                       const broad__columns *model)
 {
-    int status;
-    if (!model) status = plan_plain(out, layout, options);
-    else if (model->named && layout->names) status = plan_by_name(out, layout, options, model);
-    else status = plan_by_place(out, layout, options, model);
+    int status = model ? plan_like_model(out, layout, options, model) : plan_plain(out, layout, options);
     if (status < 0) broad__plan_clear(out);
+    return status;
+}
+
+int broad__plan_categories(broad__plan *plan, const broad__layout *layout)
+{
+    size_t count = 0;
+    for (size_t c = 0; c < plan->columns; c++) count += plan->role[c] == BROAD__ROLE_CATEGORY;
+    if (!count) return BROAD_OK;
+    if (count > BROAD__CATEGORIES_MAX)
+        return broad__fail(BROAD_BAD_DATA, "%s: %zu columns of categories; at most %d can be read", layout->file, count,
+                           BROAD__CATEGORIES_MAX);
+    plan->category = broad__alloc_array(plan->columns, sizeof *plan->category);
+    plan->category_places = broad__alloc_array(count, sizeof *plan->category_places);
+    size_t *column_of = broad__alloc_array(plan->inputs, sizeof *column_of); /* 1 + column, 0: no category */
+    int status = plan->category && plan->category_places && column_of ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t c = 0; c < plan->columns && status == BROAD_OK; c++)
+        if (plan->role[c] == BROAD__ROLE_CATEGORY) column_of[plan->place[c]] = c + 1;
+    for (size_t i = 0; i < plan->inputs && status == BROAD_OK; i++) {
+        if (!column_of[i]) continue;
+        plan->category[column_of[i] - 1] = (uint32_t)plan->categories;
+        plan->category_places[plan->categories++] = i;
+    }
+    broad__free(column_of);
     return status;
 }
 
@@ -381,6 +513,8 @@ void broad__plan_clear(broad__plan *plan)
     broad__free(plan->role);
     broad__free(plan->place);
     broad__free(plan->target_columns);
+    broad__free(plan->category_places);
+    broad__free(plan->category);
     *plan = (broad__plan){0};
 }
 

@@ -6,17 +6,30 @@
 
 #include "data/read.h"
 
-enum { BROAD__COLUMNS_MAX = 1 << 22 };
+enum { BROAD__COLUMNS_MAX = 1 << 22, BROAD__CATEGORIES_MAX = 1 << 16 };
 
-typedef enum broad__role { BROAD__ROLE_IGNORED, BROAD__ROLE_INPUT, BROAD__ROLE_TARGET, BROAD__ROLE_GROUP } broad__role;
+typedef enum broad__role {
+    BROAD__ROLE_IGNORED,
+    BROAD__ROLE_INPUT,
+    BROAD__ROLE_TARGET,
+    BROAD__ROLE_GROUP,
+    BROAD__ROLE_WEIGHT,
+    BROAD__ROLE_CATEGORY /* an input whose values are levels: data/levels.h */
+} broad__role;
 
 typedef struct broad__plan {
-    size_t columns, inputs, targets, groups; /* groups: 0 or 1 */
-    unsigned char *role;                     /* columns */
-    uint32_t *place;                         /* columns: which input or target it is */
-    size_t *target_columns;                  /* targets */
-    size_t group_column;
-    int chosen; /* the target columns were asked for, not taken by default */
+    size_t columns, inputs, targets, groups, weights; /* inputs: columns; groups, weights: 0 or 1 */
+    unsigned char *role;                              /* columns */
+    uint32_t *place;                                  /* columns: which input or target it is */
+    size_t *target_columns;                           /* targets */
+    size_t group_column, weight_column;
+    int chosen;    /* the target columns were asked for, not taken by default */
+    int automatic; /* inputs that hold text are to become categories */
+    int modelled;  /* a model says what the columns are */
+
+    size_t categories;       /* inputs that are categories ... */
+    size_t *category_places; /* ... and which inputs they are, rising */
+    uint32_t *category;      /* columns: which category it is; NULL: there are none */
 } broad__plan;
 
 /* What is known about a file when its columns are given out. */
@@ -30,6 +43,8 @@ typedef struct broad__layout {
 /* Of the file with the inputs. */
 int broad__plan_table(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
                       const broad__columns *model);
+/* Numbers the categories, once their role is given. To be called before the file is read. */
+int broad__plan_categories(broad__plan *plan, const broad__layout *layout);
 /* Of a file with targets alone. */
 int broad__plan_labels(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
                        const broad__columns *model);

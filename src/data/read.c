@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/csv.h"
+#include "data/levels.h"
 #include "data/libsvm.h"
 #include "data/matrix.h"
 #include "data/plan.h"
@@ -16,7 +17,9 @@
 typedef struct reading {
     const broad_read_options *options;
     const broad__columns *model;
-    size_t rows; /* that it should have; 0: the file with the inputs */
+    broad__columns fields;    /* the model's columns as a file has them: one for each category, instead of its inputs */
+    const char **field_names; /* their names, if they are not the inputs' */
+    size_t rows;              /* that it should have; 0: the file with the inputs */
     broad__source source;
     const char *format;
     broad__csv csv;
@@ -26,7 +29,7 @@ typedef struct reading {
     broad__plan plan;
     broad__content content;
     char **target_names;
-    char *group_name;
+    char *group_name, *weight_name;
 } reading;
 
 static void reading_clear(reading *r)
@@ -37,6 +40,27 @@ static void reading_clear(reading *r)
     broad__source_close(&r->source);
     broad__free(r->target_names);
     broad__free(r->group_name);
+    broad__free(r->weight_name);
+    broad__free(r->field_names);
+}
+
+/* A category stands in the place of its first input. */
+static int set_fields(reading *r)
+{
+    if (!r->model) return BROAD_OK;
+    const broad__categories *categories = &r->model->categories;
+    r->fields = *r->model;
+    if (!categories->count) return BROAD_OK;
+    r->fields.inputs = broad__categories_columns(categories, r->model->inputs);
+    r->field_names = broad__alloc_array(r->fields.inputs, sizeof *r->field_names);
+    if (!r->field_names) return BROAD_NO_MEMORY;
+    for (size_t i = 0, k = 0, f = 0; f < r->fields.inputs; f++) {
+        int category = k < categories->count && categories->items[k].first == i;
+        r->field_names[f] = category ? categories->items[k].name : r->model->input_names[i];
+        i += category ? categories->items[k++].count : 1;
+    }
+    r->fields.input_names = r->field_names;
+    return BROAD_OK;
 }
 
 typedef struct foreign_format {
@@ -91,20 +115,24 @@ static broad_missing missing_policy(const reading *r)
 
 static int make_plan(reading *r)
 {
+    const broad__columns *fields = r->model ? &r->fields : NULL;
     r->layout.file = r->source.name;
-    return r->rows ? broad__plan_labels(&r->plan, &r->layout, r->options, r->model)
-                   : broad__plan_table(&r->plan, &r->layout, r->options, r->model);
+    return r->rows ? broad__plan_labels(&r->plan, &r->layout, r->options, fields)
+                   : broad__plan_table(&r->plan, &r->layout, r->options, fields);
 }
 
 static int read_csv(reading *r)
 {
     broad__csv_hints hints = {.header = r->options->header, .separator = r->options->separator, .rows = r->rows};
-    if (!r->rows) hints.model = r->model;
+    if (!r->rows && r->model) hints.model = &r->fields;
     int status = broad__csv_open(&r->csv, &r->source, &hints);
     if (status < 0) return status;
     r->layout = (broad__layout){.columns = r->csv.columns, .names = r->csv.names};
     status = make_plan(r);
-    return status < 0 ? status : broad__csv_fill(&r->content, &r->csv, &r->plan, missing_policy(r));
+    if (status == BROAD_OK && r->plan.automatic) status = broad__csv_categories(&r->plan, &r->csv);
+    if (status == BROAD_OK) status = broad__plan_categories(&r->plan, &r->layout);
+    return status < 0 ? status
+                      : broad__csv_fill(&r->content, &r->csv, &r->plan, missing_policy(r), &r->fields.categories);
 }
 
 static int read_matrix(reading *r)
@@ -114,19 +142,21 @@ static int read_matrix(reading *r)
     if (status < 0) return status;
     r->layout = (broad__layout){.columns = r->matrix.columns, .flattened = r->matrix.dimensions > 2};
     status = make_plan(r);
-    return status < 0 ? status : broad__matrix_fill(&r->content, &r->matrix, &r->plan, missing_policy(r));
+    if (status == BROAD_OK) status = broad__plan_categories(&r->plan, &r->layout);
+    return status < 0 ? status
+                      : broad__matrix_fill(&r->content, &r->matrix, &r->plan, missing_policy(r), &r->fields.categories);
 }
 
 static int read_libsvm(reading *r)
 {
     r->layout = (broad__layout){.file = r->source.name};
-    /* A file of labels alone is not read for the model's inputs, and has no group. */
+    /* A file of labels alone is not read for the model's inputs, and has nothing else. */
     broad_read_options options = *r->options;
-    if (r->rows) options.group = NULL;
+    if (r->rows) options.group = options.weight = options.categorical = NULL;
     return broad__libsvm_read(&r->content, &r->libsvm, &r->source, &options, r->rows ? NULL : r->model);
 }
 
-/* Names for the targets and the group: from the header, else the numbers they were asked for by, else "target". */
+/* Names for the targets, the group and the weights: from the header, else the numbers they were asked for by, else "target". */
 static int name_columns(reading *r)
 {
     size_t count = r->content.targets.columns;
@@ -150,7 +180,10 @@ static int name_columns(reading *r)
     if (status == BROAD_OK && r->content.groups.columns)
         r->group_name =
             libsvm ? broad__copy_text("qid") : broad__plan_name(&r->layout, r->plan.group_column, 1, "group");
-    if (!r->target_names || (r->content.groups.columns && !r->group_name)) status = BROAD_NO_MEMORY;
+    if (status == BROAD_OK && r->content.weights)
+        r->weight_name = broad__plan_name(&r->layout, r->plan.weight_column, 1, "weight");
+    if (!r->target_names || (r->content.groups.columns && !r->group_name) || (r->content.weights && !r->weight_name))
+        status = BROAD_NO_MEMORY;
     broad__arena_clear(&arena);
     broad__free(texts);
     return status;
@@ -166,36 +199,84 @@ static int read_content(reading *r)
     return status < 0 ? status : name_columns(r);
 }
 
-static char **input_names(const reading *r)
+/* Of the columns that are inputs: the names of the file or the model, else numbers. */
+static char **field_names(const reading *r)
 {
     size_t inputs = r->content.inputs;
     if (!r->model && !r->layout.names)
         return broad__names_number("x", strcmp(r->format, "libsvm") == 0 ? r->libsvm.base : 1, inputs);
     broad__text *texts = broad__alloc_array(inputs, sizeof *texts);
     if (!texts) return NULL;
-    for (size_t i = 0; r->model && i < inputs; i++) texts[i] = broad__text_of(r->model->input_names[i]);
+    for (size_t i = 0; r->model && i < inputs; i++) texts[i] = broad__text_of(r->fields.input_names[i]);
     for (size_t c = 0; !r->model && c < r->layout.columns; c++)
-        if (r->plan.role[c] == BROAD__ROLE_INPUT) texts[r->plan.place[c]] = broad__text_of(r->layout.names[c]);
+        if (r->plan.role[c] == BROAD__ROLE_INPUT || r->plan.role[c] == BROAD__ROLE_CATEGORY)
+            texts[r->plan.place[c]] = broad__text_of(r->layout.names[c]);
     char **names = broad__names_copy(texts, inputs);
     broad__free(texts);
     return names;
 }
 
-/* The table takes the inputs over. */
+/* A column of categories gives way to its levels: "name=level" in the place of "name". `fields` may be the result. */
+static char **input_names(char **fields, size_t inputs, const broad__categories *categories)
+{
+    if (!categories->count) return fields;
+    char **names = NULL;
+    broad__arena arena = {0};
+    broad__text *texts = broad__alloc_array(inputs, sizeof *texts);
+    for (size_t i = 0, k = 0, f = 0; texts && i < inputs; f++) {
+        if (k == categories->count || categories->items[k].first != i) {
+            texts[i++] = broad__text_of(fields[f]);
+            continue;
+        }
+        const broad__category *category = &categories->items[k++];
+        for (size_t l = 0; l < category->count; l++, i++) {
+            size_t bytes = strlen(category->name) + strlen(category->levels[l]) + 2;
+            char *name = broad__arena_take(&arena, bytes);
+            if (!name) goto cleanup;
+            snprintf(name, bytes, "%s=%s", category->name, category->levels[l]);
+            texts[i] = broad__text_of(name);
+        }
+    }
+    if (texts) names = broad__names_copy(texts, inputs);
+
+cleanup:
+    broad__arena_clear(&arena);
+    broad__free(texts);
+    return names;
+}
+
+/* Spreads the categories and names the inputs. */
+static int set_inputs(broad_data *table, reading *r)
+{
+    char **fields = field_names(r);
+    if (!fields) return BROAD_NO_MEMORY;
+    int status =
+        broad__levels_spread(&table->categories, &r->content, &r->plan, fields, &r->fields.categories, r->source.count);
+    if (status == BROAD_OK) table->input_names = input_names(fields, r->content.inputs, &table->categories);
+    if (fields != table->input_names) broad__free(fields);
+    if (status < 0) return status;
+    table->inputs = r->content.inputs;
+    table->x = r->content.x;
+    r->content.x = NULL;
+    return table->input_names ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+/* The table takes inputs and weights over. */
 static int make_table(broad_data **out, reading *r)
 {
     broad_data *table = broad__alloc(sizeof *table);
     *out = table;
     if (!table) return BROAD_NO_MEMORY;
     table->rows = r->content.rows;
-    table->inputs = r->content.inputs;
     table->format = r->format;
     table->missing = missing_policy(r);
     table->named = r->model ? r->model->named : r->layout.names != NULL;
-    table->x = r->content.x;
-    r->content.x = NULL;
-    table->input_names = input_names(r);
-    if (!table->input_names) return BROAD_NO_MEMORY;
+    int status = set_inputs(table, r);
+    if (status < 0) return status;
+    table->weights = r->content.weights;
+    table->weight_name = r->weight_name;
+    r->content.weights = NULL;
+    r->weight_name = NULL;
     return broad__groups_set(table, &r->content, r->group_name ? r->group_name : "group");
 }
 
@@ -208,7 +289,8 @@ static int set_targets(broad_data *table, const reading *r)
 static int read_labels(broad_data *table, const reading *inputs)
 {
     reading r = {.options = inputs->options, .model = inputs->model, .rows = table->rows};
-    int status = broad__source_open(&r.source, r.options->labels);
+    int status = set_fields(&r);
+    if (status == BROAD_OK) status = broad__source_open(&r.source, r.options->labels);
     if (status == BROAD_OK) status = read_content(&r);
     if (status == BROAD_OK && r.content.rows != table->rows)
         status = broad__fail(BROAD_BAD_DATA, "%s has %zu rows, %s has %zu: each row needs its target", r.source.name,
@@ -238,7 +320,8 @@ int broad__read(broad_data **out, const char *path, const broad_read_options *op
     if (options->labels && strcmp(path, "-") == 0 && strcmp(options->labels, "-") == 0)
         return broad__fail(BROAD_USAGE, "data and labels cannot both come from standard input");
     reading r = {.options = options, .model = columns};
-    int status = broad__source_open(&r.source, path);
+    int status = set_fields(&r);
+    if (status == BROAD_OK) status = broad__source_open(&r.source, path);
     if (status == BROAD_OK) status = read_table(out, &r);
     reading_clear(&r);
     return status;
@@ -249,7 +332,8 @@ int broad__read_bytes(broad_data **out, const char *name, const void *bytes, siz
 {
     *out = NULL;
     reading r = {.options = options, .model = columns};
-    int status = broad__source_memory(&r.source, name, bytes, count);
+    int status = set_fields(&r);
+    if (status == BROAD_OK) status = broad__source_memory(&r.source, name, bytes, count);
     if (status == BROAD_OK) status = read_table(out, &r);
     reading_clear(&r);
     return status;

@@ -2,6 +2,7 @@
 #ifndef BROAD_DATA_READ_H
 #define BROAD_DATA_READ_H
 
+#include "data/category.h"
 #include "data/table.h"
 
 /* The columns a model was trained on; the reader picks them from the file by name, or by place without a header. */
@@ -12,7 +13,9 @@ typedef struct broad__columns {
     const char *const *output_names; /* classes or target columns */
     const char *target_name;         /* target column of a classification */
     const char *group_name;          /* a column to leave out of the inputs; may be NULL */
+    const char *weight_name;         /* the same */
     int named;                       /* input_names came from a header */
+    broad__categories categories;    /* columns that stand for several inputs each; not owned */
     broad_missing missing;
 } broad__columns;
 

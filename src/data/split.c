@@ -23,40 +23,72 @@ static int compare_keys(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The numbers 0 ... count - 1 in random order. */
-static keyed *shuffled(size_t count, uint64_t seed)
+size_t *broad__shuffled(size_t count, uint64_t seed)
 {
     broad__stream stream = {.seed = seed, .purpose = BROAD__FOR_SPLIT};
     keyed *items = broad__alloc_array(count, sizeof *items);
-    if (!items) return NULL;
-    for (size_t i = 0; i < count; i++) items[i] = (keyed){broad__random_at(&stream, i), i};
-    qsort(items, count, sizeof *items, compare_keys);
-    return items;
+    size_t *order = broad__alloc_array(count, sizeof *order);
+    if (items && order) {
+        for (size_t i = 0; i < count; i++) items[i] = (keyed){broad__random_at(&stream, i), i};
+        qsort(items, count, sizeof *items, compare_keys);
+        for (size_t i = 0; i < count; i++) order[i] = items[i].index;
+    } else {
+        broad__free(order);
+        order = NULL;
+    }
+    broad__free(items);
+    return order;
+}
+
+int broad__groups_shuffled(broad__group_order *out, const broad_data *table, uint64_t seed)
+{
+    size_t numbers = 0;
+    for (size_t i = 0; i < table->rows; i++)
+        if (table->groups[i] >= numbers) numbers = table->groups[i] + 1;
+    out->count = 0;
+    out->numbers = numbers;
+    out->sizes = broad__alloc_array(numbers, sizeof *out->sizes);
+    out->order = broad__shuffled(numbers, seed);
+    if (!out->sizes || !out->order) {
+        broad__group_order_clear(out);
+        return BROAD_NO_MEMORY;
+    }
+    for (size_t i = 0; i < table->rows; i++) out->sizes[table->groups[i]]++;
+    for (size_t i = 0; i < numbers; i++)
+        if (out->sizes[out->order[i]]) out->order[out->count++] = out->order[i];
+    return BROAD_OK;
+}
+
+void broad__group_order_clear(broad__group_order *groups)
+{
+    broad__free(groups->order);
+    broad__free(groups->sizes);
+    *groups = (broad__group_order){0};
 }
 
 static size_t wanted_rows(size_t rows, double holdout) { return (size_t)floor((double)rows * holdout + 0.5); }
 
 static int choose_random(unsigned char *apart, const broad_data *table, double holdout, uint64_t seed)
 {
-    keyed *order = shuffled(table->rows, seed);
+    size_t *order = broad__shuffled(table->rows, seed);
     if (!order) return BROAD_NO_MEMORY;
     size_t wanted = wanted_rows(table->rows, holdout);
-    for (size_t i = 0; i < wanted; i++) apart[order[i].index] = 1;
+    for (size_t i = 0; i < wanted; i++) apart[order[i]] = 1;
     broad__free(order);
     return BROAD_OK;
 }
 
 /* Goes through the groups in random order and takes each that brings the number of rows nearer to the one wanted. If
  * every group is too large for that, the smallest is taken: the nearest that keeps anything apart. */
-static void take_groups(unsigned char *taken, const keyed *order, const size_t *sizes, size_t groups, double wanted)
+static void take_groups(unsigned char *taken, const broad__group_order *groups, double wanted)
 {
     double have = 0, all = 0;
-    for (size_t i = 0; i < groups; i++) all += (double)sizes[order[i].index];
-    size_t smallest = order[0].index;
-    for (size_t i = 0; i < groups; i++) {
-        size_t group = order[i].index;
-        if (sizes[group] < sizes[smallest]) smallest = group;
-        double with = have + (double)sizes[group];
+    for (size_t i = 0; i < groups->count; i++) all += (double)groups->sizes[groups->order[i]];
+    size_t smallest = groups->order[0];
+    for (size_t i = 0; i < groups->count; i++) {
+        size_t group = groups->order[i];
+        if (groups->sizes[group] < groups->sizes[smallest]) smallest = group;
+        double with = have + (double)groups->sizes[group];
         if (with == all || fabs(with - wanted) >= fabs(have - wanted)) continue;
         taken[group] = 1;
         have = with;
@@ -66,26 +98,15 @@ static void take_groups(unsigned char *taken, const keyed *order, const size_t *
 
 static int choose_groups(unsigned char *apart, const broad_data *table, double holdout, uint64_t seed)
 {
-    size_t groups = 0;
-    int status = BROAD_NO_MEMORY;
-    for (size_t i = 0; i < table->rows; i++)
-        if (table->groups[i] >= groups) groups = table->groups[i] + 1;
-    size_t *sizes = broad__alloc_array(groups, sizeof *sizes);
-    unsigned char *taken = broad__alloc(groups);
-    keyed *order = shuffled(groups, seed);
-    if (!sizes || !taken || !order) goto cleanup;
-    for (size_t i = 0; i < table->rows; i++) sizes[table->groups[i]]++;
-    size_t present = 0;
-    for (size_t i = 0; i < groups; i++)
-        if (sizes[order[i].index]) order[present++] = order[i];
-    if (present) take_groups(taken, order, sizes, present, (double)table->rows * holdout);
-    for (size_t i = 0; i < table->rows; i++) apart[i] = taken[table->groups[i]];
-    status = BROAD_OK;
-
-cleanup:
-    broad__free(sizes);
+    broad__group_order groups;
+    int status = broad__groups_shuffled(&groups, table, seed);
+    if (status < 0) return status;
+    unsigned char *taken = broad__alloc(groups.numbers);
+    if (taken && groups.count) take_groups(taken, &groups, (double)table->rows * holdout);
+    for (size_t i = 0; taken && i < table->rows; i++) apart[i] = taken[table->groups[i]];
+    if (!taken) status = BROAD_NO_MEMORY;
     broad__free(taken);
-    broad__free(order);
+    broad__group_order_clear(&groups);
     return status;
 }
 
@@ -127,7 +148,7 @@ static int choose_by_class(unsigned char *apart, const broad_data *table, double
     int status = BROAD_NO_MEMORY;
     share *shares = broad__alloc_array(table->outputs, sizeof *shares);
     size_t *left = broad__alloc_array(table->outputs, sizeof *left);
-    keyed *order = shuffled(table->rows, seed);
+    size_t *order = broad__shuffled(table->rows, seed);
     if (!shares || !left || !order) goto cleanup;
     for (size_t i = 0; i < table->rows; i++) shares[table->classes[i]].rows++;
     for (size_t c = 0; c < table->outputs; c++) {
@@ -141,7 +162,7 @@ static int choose_by_class(unsigned char *apart, const broad_data *table, double
     complete_shares(shares, table->outputs, wanted_rows(table->rows, holdout));
     for (size_t c = 0; c < table->outputs; c++) left[shares[c].class] = shares[c].taken;
     for (size_t i = 0; i < table->rows; i++) {
-        size_t row = order[i].index, class = table->classes[row];
+        size_t row = order[i], class = table->classes[row];
         if (!left[class]) continue;
         left[class]--;
         apart[row] = 1;
@@ -155,8 +176,9 @@ cleanup:
     return status;
 }
 
-static int cut(broad_data **out_train, broad_data **out_test, const broad_data *table, const unsigned char *apart)
+int broad__cut(broad_data **out_train, broad_data **out_test, const broad_data *table, const unsigned char *apart)
 {
+    *out_train = *out_test = NULL;
     size_t *rows = broad__alloc_array(table->rows, sizeof *rows);
     if (!rows) return BROAD_NO_MEMORY;
     size_t train = 0, test = table->rows;
@@ -167,7 +189,14 @@ static int cut(broad_data **out_train, broad_data **out_test, const broad_data *
     int status = broad__table_rows(out_train, table, rows, train);
     if (status == BROAD_OK) status = broad__table_rows(out_test, table, rows + train, table->rows - train);
     broad__free(rows);
-    return status;
+    if (status < 0) {
+        broad__table_free(*out_train);
+        *out_train = NULL;
+        return status;
+    }
+    (*out_train)->split_holdout = (*out_test)->split_holdout = 0;
+    (*out_train)->split_seed = (*out_test)->split_seed = 0;
+    return BROAD_OK;
 }
 
 static int check_parts(const broad_data *table, const unsigned char *apart, double holdout)
@@ -199,19 +228,12 @@ int broad__split(broad_data **out_train, broad_data **out_test, const broad_data
     else if (table->task == BROAD_TASK_CLASSIFY) status = choose_by_class(apart, table, holdout, seed);
     else status = choose_random(apart, table, holdout, seed);
     if (status == BROAD_OK) status = check_parts(table, apart, holdout);
-    if (status == BROAD_OK) status = cut(out_train, out_test, table, apart);
+    if (status == BROAD_OK) status = broad__cut(out_train, out_test, table, apart);
 
 cleanup:
     broad__free(apart);
-    if (status < 0) {
-        broad__table_free(*out_train);
-        broad__table_free(*out_test);
-        *out_train = *out_test = NULL;
-        return status;
-    }
+    if (status < 0) return status;
     (*out_train)->split_holdout = holdout;
     (*out_train)->split_seed = seed;
-    (*out_test)->split_holdout = 0;
-    (*out_test)->split_seed = 0;
     return BROAD_OK;
 }

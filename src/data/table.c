@@ -38,6 +38,7 @@ void broad__table_free(broad_data *table)
     broad__free(table->group_name);
     broad__free(table->weights);
     broad__free(table->weight_name);
+    broad__categories_clear(&table->categories);
     broad__free(table);
 }
 
@@ -92,6 +93,9 @@ int broad__table_rows(broad_data **out, const broad_data *table, const size_t *r
     part->output_names = copy_names(table->output_names, table->outputs, &failed);
     part->target_name = copy_name(table->target_name, &failed);
     part->group_name = copy_name(table->group_name, &failed);
+    part->weights = pick(table->weights, rows, count, 1, sizeof *table->weights, &failed);
+    part->weight_name = copy_name(table->weight_name, &failed);
+    failed |= broad__categories_copy(&part->categories, &table->categories) < 0;
     if (failed) {
         broad__table_free(part);
         return BROAD_NO_MEMORY;
@@ -110,6 +114,12 @@ static int check_join(const broad_data *a, const broad_data *b)
         if (strcmp(a->input_names[j], b->input_names[j]) != 0)
             return broad__fail(BROAD_BAD_DATA, "input %zu is called '%s' in one file and '%s' in the other", j + 1,
                                a->input_names[j], b->input_names[j]);
+    if (a->categories.count && b->categories.count && !broad__categories_same(&a->categories, &b->categories))
+        return broad__fail(BROAD_BAD_DATA, "the columns of categories of the two files have not the same levels; read "
+                                           "the second with a model of the first");
+    if (!a->weights != !b->weights)
+        return broad__fail(BROAD_BAD_DATA, "the rows of one file have weights, those of the other none; give both or "
+                                           "neither");
     size_t shared = a->outputs < b->outputs ? a->outputs : b->outputs;
     for (size_t c = 0; a->task == BROAD_TASK_CLASSIFY && c < shared; c++)
         if (strcmp(a->output_names[c], b->output_names[c]) != 0)
@@ -146,6 +156,9 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
     both->x = join(a->x, a->rows * x, b->x, b->rows * x, &failed);
     both->classes = join(a->classes, a->rows * sizeof *a->classes, b->classes, b->rows * sizeof *b->classes, &failed);
     both->values = join(a->values, a->rows * y, b->values, b->rows * y, &failed);
+    both->weights = join(a->weights, a->rows * sizeof *a->weights, b->weights, b->rows * sizeof *b->weights, &failed);
+    both->weight_name = copy_name(a->weight_name, &failed);
+    failed |= broad__categories_copy(&both->categories, &a->categories) < 0;
     both->groups = NULL;
     both->group_name = copy_name(a->group_name, &failed);
     both->input_names = copy_names(a->input_names, a->inputs, &failed);
@@ -197,6 +210,7 @@ int broad__table_fingerprint(char out[33], const broad_data *table, size_t first
         uint64_t class = table->classes[first + i];
         broad__hash_add(hash, &class, sizeof class);
     }
+    if (table->weights) hash_numbers(hash, table->weights + first, count);
     broad__hash_close(out, hash);
     return BROAD_OK;
 }

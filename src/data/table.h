@@ -8,6 +8,7 @@
 #define BROAD_DATA_TABLE_H
 
 #include "broad/broad.h"
+#include "data/category.h"
 
 struct broad_data {
     size_t rows, inputs, outputs;
@@ -25,6 +26,7 @@ struct broad_data {
     double *weights;       /* rows, each above 0: how much a row counts; NULL: all alike */
     char *weight_name;     /* NULL without such a column */
     broad_missing missing; /* policy it was read with */
+    broad__categories categories; /* which inputs stand for the levels of one column */
     /* How this part was cut from a whole; holdout 0: it is whole. */
     double split_holdout;
     uint64_t split_seed;
@@ -52,7 +54,8 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
 /* The targets as the network sees them: rows x outputs; one-hot for classes. `out` has room for it. */
 void broad__table_targets(double *out, const broad_data *table);
 
-/* Fingerprint of rows [first, first + count): inputs and targets as numbers, order-sensitive. 33 bytes of hex text. */
+/* Fingerprint of rows [first, first + count): inputs, targets and weights as numbers, order-sensitive. 33 bytes of hex
+ * text. */
 int broad__table_fingerprint(char out[33], const broad_data *table, size_t first, size_t count);
 
 #endif

@@ -34,12 +34,11 @@ typedef struct fitting {
 static double *block_nodes(double **out_x, const fitting *f, size_t first, size_t n, size_t worker)
 {
     const broad__autoencoder_task *task = f->task;
-    double *x = f->scratch + worker * BROAD__BLOCK_ROWS * (task->inputs + task->nodes);
-    double *a = x + BROAD__BLOCK_ROWS * task->inputs;
-    broad__nodes nodes = {task->inputs, task->nodes, f->weight, f->bias, BROAD_IDENTITY};
-    broad__scale_apply(x, task->x + first * task->inputs, n, task->inputs, task->inputs, task->shift, task->factor,
-                       task->fill);
-    task->device->nodes(a, task->nodes, &nodes, x, task->inputs, n);
+    double *x = f->scratch + worker * BROAD__BLOCK_ROWS * (task->scaling.columns + task->nodes);
+    double *a = x + BROAD__BLOCK_ROWS * task->scaling.columns;
+    broad__nodes nodes = {task->scaling.columns, task->nodes, f->weight, f->bias, BROAD_IDENTITY};
+    broad__scaling_apply(x, &task->scaling, task->x + first * task->scaling.inputs, n, task->scaling.inputs);
+    task->device->nodes(a, task->nodes, &nodes, x, task->scaling.columns, n);
     *out_x = x;
     return a;
 }
@@ -79,14 +78,14 @@ static double largest(const fitting *f, size_t j, double low)
 {
     size_t k = f->task->nodes;
     double most = fabs(f->bias[j]) + fabs(low);
-    for (size_t i = 0; i < f->task->inputs; i++) most = fmax(most, fabs(f->weight[i * k + j]));
+    for (size_t i = 0; i < f->task->scaling.columns; i++) most = fmax(most, fabs(f->weight[i * k + j]));
     return most;
 }
 
 /* Changes weight and bias so that every node goes from `from` to `to` over the rows; one that is constant becomes zero. */
 static int scale_nodes(fitting *f, double from, double to)
 {
-    size_t k = f->task->nodes, inputs = f->task->inputs, shards = broad__shard_count(f->task->rows);
+    size_t k = f->task->nodes, inputs = f->task->scaling.columns, shards = broad__shard_count(f->task->rows);
     broad__pool_run(f->task->pool, shards, spread_shard, f);
     for (size_t j = 0; j < k; j++) {
         double low = f->low[j], high = f->high[j];
@@ -110,7 +109,7 @@ static void sums_shard(void *context, size_t index, size_t worker)
 {
     fitting *f = context;
     const broad__device *device = f->task->device;
-    size_t k = f->task->nodes, inputs = f->task->inputs, first, end;
+    size_t k = f->task->nodes, inputs = f->task->scaling.columns, first, end;
     double *gram = f->parts + index * k * (k + inputs), *cross = gram + k * k, *x;
     memset(gram, 0, k * (k + inputs) * sizeof(double));
     broad__shard_rows(&first, &end, f->first_shard + index, f->task->rows);
@@ -125,7 +124,8 @@ static void sums_shard(void *context, size_t index, size_t worker)
 /* Into f->gram and f->cross. How many shards a wave has depends on the sizes alone. */
 static int add_up(fitting *f)
 {
-    size_t shards = broad__shard_count(f->task->rows), each = f->task->nodes * (f->task->nodes + f->task->inputs);
+    size_t shards = broad__shard_count(f->task->rows),
+           each = f->task->nodes * (f->task->nodes + f->task->scaling.columns);
     size_t wave = SUMS_MAX / each < 1 ? 1 : SUMS_MAX / each;
     if (wave > shards) wave = shards;
     f->parts = broad__alloc_doubles(wave, each);
@@ -148,7 +148,7 @@ static double soft(double value, double by) { return value > by ? value - by : v
 static void solve_chunk(void *context, size_t chunk, size_t worker)
 {
     fitting *f = context;
-    size_t k = f->task->nodes, inputs = f->task->inputs, first = chunk * CHUNK;
+    size_t k = f->task->nodes, inputs = f->task->scaling.columns, first = chunk * CHUNK;
     size_t wide = inputs - first < CHUNK ? inputs - first : CHUNK, count = k * wide;
     double *v = f->chunks + worker * 3 * k * CHUNK, *w = v + count, *u = w + count;
     memset(w, 0, 2 * count * sizeof(double));
@@ -172,7 +172,7 @@ static int solve(fitting *f)
     for (size_t j = 0; j < k; j++) f->gram[j * k + j] += 1;
     if (f->task->device->factor(f->gram, k) != 0)
         return broad__fail(BROAD_FAILED, "the autoencoder's matrix of %zu nodes has no Cholesky factor", k);
-    broad__pool_run(f->task->pool, (f->task->inputs + CHUNK - 1) / CHUNK, solve_chunk, f);
+    broad__pool_run(f->task->pool, (f->task->scaling.columns + CHUNK - 1) / CHUNK, solve_chunk, f);
     return BROAD_OK;
 }
 
@@ -182,11 +182,11 @@ static int fitting_open(fitting *f)
 {
     const broad__autoencoder_task *task = f->task;
     size_t workers = broad__pool_threads(task->pool), shards = broad__shard_count(task->rows), k = task->nodes;
-    f->scratch = broad__alloc_doubles(workers * BROAD__BLOCK_ROWS, task->inputs + k);
+    f->scratch = broad__alloc_doubles(workers * BROAD__BLOCK_ROWS, task->scaling.columns + k);
     f->low = broad__alloc_doubles(shards, k);
     f->high = broad__alloc_doubles(shards, k);
-    f->gram = broad__alloc_doubles(k, k + task->inputs);
-    f->w = broad__alloc_doubles(k, task->inputs);
+    f->gram = broad__alloc_doubles(k, k + task->scaling.columns);
+    f->w = broad__alloc_doubles(k, task->scaling.columns);
     f->chunks = broad__alloc_doubles(workers * 3 * CHUNK, k);
     if (!f->scratch || !f->low || !f->high || !f->gram || !f->w || !f->chunks) return BROAD_NO_MEMORY;
     f->cross = f->gram + k * k;
@@ -207,7 +207,7 @@ static void fitting_close(fitting *f)
 /* The nodes become X W'; where they begin is settled by their scaling. */
 static void take_weights(fitting *f)
 {
-    size_t k = f->task->nodes, inputs = f->task->inputs;
+    size_t k = f->task->nodes, inputs = f->task->scaling.columns;
     for (size_t j = 0; j < k; j++) {
         for (size_t i = 0; i < inputs; i++) f->weight[i * k + j] = f->w[j * inputs + i];
         f->bias[j] = 0;
@@ -218,7 +218,7 @@ int broad__autoencoder(double *weight, double *bias, const broad__autoencoder_ta
 {
     fitting f = {.task = task, .weight = weight, .bias = bias};
     int status = fitting_open(&f);
-    broad__draw_nodes(weight, bias, &task->stream, task->inputs, task->nodes, 1.0, BROAD_RANGE_ABSOLUTE);
+    broad__draw_nodes(weight, bias, &task->stream, task->scaling.columns, task->nodes, 1.0, BROAD_RANGE_ABSOLUTE);
     if (status == BROAD_OK) status = scale_nodes(&f, -1, 1);
     if (status == BROAD_OK) status = add_up(&f);
     if (status == BROAD_OK) status = solve(&f);

@@ -19,14 +19,15 @@
 
 #include "compute/device.h"
 #include "compute/pool.h"
+#include "data/scale.h"
 #include "rng/philox.h"
 
 typedef struct broad__autoencoder_task {
     const broad__device *device;
     broad__pool *pool;
-    const double *x; /* rows x inputs, as they were read */
-    size_t rows, inputs;
-    const double *shift, *factor, *fill; /* inputs each: see data/scale.h */
+    const double *x; /* rows x scaling.inputs, as they were read */
+    size_t rows;
+    broad__scaling scaling; /* its columns are the inputs here */
     size_t nodes;
     double lambda;
     size_t steps;

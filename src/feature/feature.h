@@ -4,15 +4,14 @@
 
 #include "compute/device.h"
 #include "compute/pool.h"
+#include "data/scale.h"
 
 typedef struct broad__feature_map {
-    broad__nodes nodes;  /* all groups side by side; weight NULL: Z is the scaled inputs themselves */
-    const double *shift; /* inputs each: see data/scale.h */
-    const double *factor;
-    const double *fill;
+    broad__nodes nodes; /* all groups side by side; weight NULL: Z is the scaled inputs themselves */
+    broad__scaling scaling;
 } broad__feature_map;
 
-/* z (rows x nodes) for at most BROAD__BLOCK_ROWS rows of x; scratch: rows x inputs. */
+/* z (rows x nodes) for at most BROAD__BLOCK_ROWS rows of x; scratch: rows x columns of the scaling. */
 void broad__feature_block(double *z, size_t z_stride, const broad__feature_map *map, const broad__device *device,
                           const double *x, size_t x_stride, size_t rows, double *scratch);
 

@@ -172,7 +172,7 @@ void broad__rows_piece(double *out, size_t stride, const broad__rows *rows, cons
     const double *z = rows->z + first * rows->features;
     for (size_t i = 0; i < n && piece->prefix; i++)
         memcpy(out + i * stride, z + i * rows->features + piece->first, piece->prefix * sizeof(double));
-    rows->device->nodes(out + piece->prefix, stride, &piece->nodes, z, rows->features, n);
+    if (piece->nodes.nodes) rows->device->nodes(out + piece->prefix, stride, &piece->nodes, z, rows->features, n);
     for (size_t i = 0; i < n && rows->root; i++)
         for (size_t j = 0; j < broad__piece_width(piece); j++) out[i * stride + j] *= rows->root[first + i];
 }

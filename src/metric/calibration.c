@@ -10,7 +10,8 @@
 enum { BINS = 15, NEWTON_STEPS = 100 };
 
 #define LEAST_PROBABILITY 1e-15
-#define WIDEST_GAP 1e6 /* between scores of one row, for the fit of the slope: no derivative overflows */
+#define WIDEST_GAP 1e6     /* between scores of one row, for the fit of the slope: no derivative overflows */
+#define NEGLIGIBLE (-50.0) /* exp of this beside 1 is lost in rounding, whatever the number of classes */
 
 static size_t largest_of(const double *values, size_t count)
 {
@@ -29,21 +30,29 @@ typedef struct slope_problem {
     double doubt; /* part of a row's mass that its target gives to the other classes */
 } slope_problem;
 
+/* How far a score lies below the highest of its row. */
+static double gap(double score, double top) { return score - top > -WIDEST_GAP ? score - top : -WIDEST_GAP; }
+
 /* Adds the derivatives of a row's loss by the slope: E_p[d] - E_t[d] and Var_p[d], d_c = s_c - max s, t its target. */
 static void add_row(double *first, double *second, const slope_problem *p, size_t row, double slope)
 {
     const double *s = p->scores + row * p->classes;
     double top = s[largest_of(s, p->classes)], highest = -INFINITY, sum = 0, mean = 0, square = 0, all = 0;
-    for (size_t c = 0; c < p->classes; c++) highest = fmax(highest, slope * fmax(s[c] - top, -WIDEST_GAP) + p->bias[c]);
     for (size_t c = 0; c < p->classes; c++) {
-        double d = fmax(s[c] - top, -WIDEST_GAP), e = exp(slope * d + p->bias[c] - highest);
+        double d = gap(s[c], top), z = slope * d + p->bias[c];
+        if (z > highest) highest = z;
+        all += d;
+    }
+    for (size_t c = 0; c < p->classes; c++) {
+        double d = gap(s[c], top), z = slope * d + p->bias[c] - highest;
+        if (z < NEGLIGIBLE) continue;
+        double e = exp(z);
         sum += e;
         mean += e * d;
         square += e * d * d;
-        all += d;
     }
     mean /= sum;
-    double own = fmax(s[p->truth[row]] - top, -WIDEST_GAP);
+    double own = gap(s[p->truth[row]], top);
     double target = (1 - p->doubt) * own + p->doubt * (all - own) / (double)(p->classes - 1);
     double weight = p->weights ? p->weights[row] : 1;
     *first += weight * (mean - target);
@@ -67,11 +76,11 @@ double broad__calibrate(const double *scores, const size_t *truth, const double 
     slope_problem p = {scores, weights, bias, truth, rows, classes, 1 / ((double)rows + 2)};
     double low = 0, high = 1, second = 0;
     if (rows == 0 || classes < 2 || derivatives(&second, &p, 0) >= 0) return 0;
-    for (; derivatives(&second, &p, high) < 0; high *= 4) {
+    while (derivatives(&second, &p, high) < 0) {
         if (high >= BROAD__SLOPE_MOST) return BROAD__SLOPE_MOST;
         low = high;
+        high = fmin(4 * high, BROAD__SLOPE_MOST);
     }
-    high = fmin(high, BROAD__SLOPE_MOST);
     double slope = (low + high) / 2;
     for (int step = 0; step < NEWTON_STEPS; step++) {
         double first = derivatives(&second, &p, slope), next = second > 0 ? slope - first / second : low;
@@ -80,7 +89,7 @@ double broad__calibrate(const double *scores, const size_t *truth, const double 
         if (!(next > low && next < high)) next = (low + high) / 2;
         double change = fabs(next - slope);
         slope = next;
-        if (change <= 1e-12 * slope) break;
+        if (change <= 1e-9 * slope) break; /* the error is that of the step after, about its square */
     }
     return slope;
 }

@@ -1,11 +1,14 @@
-/* The feature nodes of a network that is being built: drawing them, and the ranges by leave-one-out. */
+/* The feature nodes of a network that is being built: drawing or fitting them, and the ranges by leave-one-out. */
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "feature/autoencoder.h"
+#include "feature/sample.h"
 #include "model/kind.h"
+#include "model/pilot.h"
 #include "model/train.h"
 #include "rng/draw.h"
 
@@ -21,19 +24,63 @@ enum { GROUPS_MAX = 1000000 };
 
 /* ---- features -------------------------------------------------------------------------------------------------- */
 
+static int sample_group(broad_trainer *t, broad__group *group, size_t index)
+{
+    const broad_model *model = t->model;
+    const broad__part *part = &t->first;
+    broad__sample_task task = {.scaling = broad__model_scaling(model),
+                               .x = part->data->x + part->first * model->inputs,
+                               .rows = part->count,
+                               .relevance = model->relevance,
+                               .nodes = group->nodes,
+                               .range = model->range * group->range,
+                               .sparse = (int)(index % 2),
+                               .stream = {.seed = model->settings.seed,
+                                          .purpose = BROAD__FOR_FEATURES,
+                                          .layer = (uint32_t)index,
+                                          .step = (uint16_t)group->step}};
+    return broad__sample_nodes(group->weight, group->bias, &task);
+}
+
+static int encode_group(broad_trainer *t, broad__group *group, size_t index)
+{
+    const broad_model *model = t->model;
+    const broad__part *part = &t->first;
+    broad__autoencoder_task task = {
+        .device = t->device,
+        .pool = t->pool,
+        .x = part->data->x + part->first * model->inputs,
+        .rows = part->count,
+        .scaling = broad__model_scaling(model),
+        .nodes = group->nodes,
+        .lambda = model->settings.sparse_lambda,
+        .steps = model->settings.sparse_steps,
+        .stream = {.seed = model->settings.seed, .purpose = BROAD__FOR_FEATURES, .layer = (uint32_t)index}};
+    return broad__autoencoder(group->weight, group->bias, &task);
+}
+
+int broad__trainer_fill_group(broad_trainer *t, size_t index)
+{
+    broad__group *group = &t->model->groups[index];
+    if (group->source == BROAD__SOURCE_SAMPLED) return sample_group(t, group, index);
+    if (group->source == BROAD__SOURCE_AUTOENCODER) return encode_group(t, group, index);
+    broad__group_draw(group, t->model, index);
+    return BROAD_OK;
+}
+
 /* Draws every group with the range of `step` and computes Z. */
 int broad__trainer_draw_features(void *context, size_t step)
 {
     broad_trainer *t = context;
     broad_model *model = t->model;
     double began = broad__seconds();
-    for (size_t g = 0; g < model->group_count; g++) {
-        broad__group *group = &model->groups[g];
-        group->step = step;
-        group->range = model->settings.range_steps[step] * t->feature_factor;
-        broad__group_draw(group, model, g);
+    int status = BROAD_OK;
+    for (size_t g = 0; status == BROAD_OK && g < model->group_count; g++) {
+        model->groups[g].step = step;
+        model->groups[g].range = model->settings.range_steps[step] * t->feature_factor;
+        status = broad__trainer_fill_group(t, g);
     }
-    int status = broad__side_refresh(&t->train);
+    if (status == BROAD_OK) status = broad__side_refresh(&t->train);
     if (status == BROAD_OK && t->check.part_count) status = broad__side_refresh(&t->check);
     t->seconds.features += broad__seconds() - began;
     return status;
@@ -48,7 +95,7 @@ int broad__model_make_group(broad_model *model, broad__source source, size_t nod
     broad__group *group = &model->groups[model->group_count];
     *group = (broad__group){.source = source, .nodes = nodes, .range = 1};
     if (source == BROAD__SOURCE_DIRECT) return BROAD_OK;
-    group->weight = broad__alloc_doubles(model->inputs, nodes);
+    group->weight = broad__alloc_doubles(broad__model_columns(model), nodes);
     group->bias = broad__alloc_doubles(nodes, 1);
     if (group->weight && group->bias) return BROAD_OK;
     broad__group_clear(group);
@@ -59,18 +106,20 @@ int broad__model_make_groups(broad_model *model)
 {
     const broad_options *o = &model->settings;
     if (broad__kind_of(o->kind)->nodes != BROAD__NODES_FEATURES) {
-        int status = broad__model_make_group(model, BROAD__SOURCE_DIRECT, model->inputs);
+        int status = broad__model_make_group(model, BROAD__SOURCE_DIRECT, broad__model_columns(model));
         if (status == BROAD_OK) model->group_count++;
         return status;
     }
     for (size_t g = 0; g < o->feature_groups; g++) {
-        int status = broad__model_make_group(model, BROAD__SOURCE_DRAWN, o->feature_nodes);
+        int status = broad__model_make_group(model, broad__feature_source(o), o->feature_nodes);
         if (status < 0) return status;
-        broad__group *group = &model->groups[model->group_count++];
-        group->range = o->range_steps[0];
-        broad__group_draw(group, model, g);
+        model->groups[model->group_count++].range = o->range_steps[0];
     }
-    return BROAD_OK;
+    if (o->feature_weights != BROAD_FEATURES_SAMPLED) return BROAD_OK;
+    size_t columns = broad__model_columns(model);
+    model->relevance = broad__alloc_doubles(columns, 1);
+    for (size_t j = 0; model->relevance && j < columns; j++) model->relevance[j] = 1;
+    return model->relevance ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
 /* ---- the base range by leave-one-out --------------------------------------------------------------------------- */
@@ -160,7 +209,12 @@ static int search_ranges_thinned(range_choice *best, broad_trainer *t, const bro
 int broad__trainer_choose_range(broad_trainer *t, const broad_data *data)
 {
     range_choice best;
+    double base = t->model->settings.range, range = 1;
     if (!t->model->settings.range_auto) return BROAD_OK;
+    if (t->model->settings.feature_weights == BROAD_FEATURES_SAMPLED) {
+        int status = broad__pilot_run(&range, t, data);
+        return status == BROAD_OK ? use_ranges(t, base * range, base) : status;
+    }
     int status = data->rows > AUTO_ROWS ? search_ranges_thinned(&best, t, data) : search_ranges(&best, t);
     return status == BROAD_OK ? use_ranges(t, best.features, best.nodes) : status;
 }

@@ -24,16 +24,19 @@ static char **copy_names(char *const *names, size_t count)
 
 static int fit_scales(broad_model *model, const broad_data *data)
 {
-    model->input_shift = broad__alloc_doubles(model->inputs, 1);
-    model->input_factor = broad__alloc_doubles(model->inputs, 1);
+    size_t columns = broad__model_columns(model), knots = broad__scaling_knots(model->settings.scale, model->inputs);
+    model->input_shift = broad__alloc_doubles(columns, 1);
+    model->input_factor = broad__alloc_doubles(columns, 1);
+    model->input_knots = knots ? broad__alloc_doubles(knots, 1) : NULL;
     model->input_fill = broad__alloc_doubles(model->inputs, 1);
     model->output_shift = broad__alloc_doubles(model->outputs, 1);
     model->output_factor = broad__alloc_doubles(model->outputs, 1);
     if (!model->input_shift || !model->input_factor || !model->input_fill || !model->output_shift ||
-        !model->output_factor)
+        !model->output_factor || (knots && !model->input_knots))
         return BROAD_NO_MEMORY;
-    broad__scale_fit(model->input_shift, model->input_factor, model->input_fill, model->settings.scale, data->x,
-                     data->rows, data->inputs);
+    int status = broad__scaling_fit(model->input_shift, model->input_factor, model->input_fill, model->input_knots,
+                                    model->settings.scale, data->x, data->rows, data->inputs);
+    if (status < 0) return status;
     int classes = data->task == BROAD_TASK_CLASSIFY;
     broad__scale_fit(model->output_shift, model->output_factor, NULL,
                      classes ? BROAD_SCALE_NONE : model->settings.scale_target, data->values, classes ? 0 : data->rows,
@@ -54,9 +57,12 @@ int broad__model_describe(broad_model *model, const broad_data *data)
     model->output_names = copy_names(data->output_names, data->outputs);
     model->target_name = broad__copy_text(data->target_name ? data->target_name : "target");
     if (data->group_name) model->group_name = broad__copy_text(data->group_name);
-    if (!model->input_names || !model->output_names || !model->target_name || (data->group_name && !model->group_name))
+    if (data->weight_name) model->weight_name = broad__copy_text(data->weight_name);
+    if (!model->input_names || !model->output_names || !model->target_name ||
+        (data->group_name && !model->group_name) || (data->weight_name && !model->weight_name))
         return BROAD_NO_MEMORY;
-    int status = broad__model_add_segment(model, data);
+    int status = broad__categories_copy(&model->categories, &data->categories);
+    if (status == BROAD_OK) status = broad__model_add_segment(model, data);
     return status == BROAD_OK ? fit_scales(model, data) : status;
 }
 
@@ -151,6 +157,12 @@ int broad__model_fits(const broad_model *model, const broad_data *data)
         if (strcmp(data->input_names[j], model->input_names[j]) != 0)
             return broad__fail(BROAD_BAD_DATA, "input %zu is called '%s' in the data and '%s' in the model", j + 1,
                                data->input_names[j], model->input_names[j]);
+    if (data->categories.count && !broad__categories_same(&data->categories, &model->categories))
+        return broad__fail(BROAD_BAD_DATA, "the levels of the data's columns of categories are not those of the model; "
+                                           "read the data with the model");
+    if (model->weight_name && !data->weights)
+        return broad__fail(BROAD_BAD_DATA, "the model was trained with weights (column '%s'), and the data has none",
+                           model->weight_name);
     size_t shared = data->outputs < model->outputs ? data->outputs : model->outputs;
     for (size_t c = 0; c < shared && model->task == BROAD_TASK_CLASSIFY; c++)
         if (strcmp(data->output_names[c], model->output_names[c]) != 0)

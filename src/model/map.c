@@ -5,7 +5,7 @@
 size_t broad__model_map_room(const broad_model *model, size_t first, size_t count)
 {
     if (count && model->groups[first].source == BROAD__SOURCE_DIRECT) return 0;
-    return (model->inputs + 1) *
+    return (broad__model_columns(model) + 1) *
            (broad__model_feature_nodes(model, first + count) - broad__model_feature_nodes(model, first));
 }
 
@@ -13,21 +13,20 @@ void broad__model_map(broad__feature_map *out, double *weight, double *bias, con
                       size_t count)
 {
     size_t nodes = broad__model_feature_nodes(model, first + count) - broad__model_feature_nodes(model, first), at = 0;
+    size_t columns = broad__model_columns(model);
     for (size_t g = first; g < first + count; g++) {
         const broad__group *group = &model->groups[g];
         if (group->source == BROAD__SOURCE_DIRECT) {
             weight = bias = NULL; /* such a group is alone */
             break;
         }
-        for (size_t i = 0; i < model->inputs; i++)
+        for (size_t i = 0; i < columns; i++)
             memcpy(weight + i * nodes + at, group->weight + i * group->nodes, group->nodes * sizeof(double));
         memcpy(bias + at, group->bias, group->nodes * sizeof(double));
         at += group->nodes;
     }
     *out = (broad__feature_map){
-        .nodes = {model->inputs, nodes, weight, bias, model->settings.feature_activation},
-        .shift = model->input_shift,
-        .factor = model->input_factor,
-        .fill = model->input_fill,
+        .nodes = {columns, nodes, weight, bias, model->settings.feature_activation},
+        .scaling = broad__model_scaling(model),
     };
 }

@@ -53,12 +53,15 @@ void broad_model_free(broad_model *model)
     broad__free(model->target_name);
     broad__free(model->group_name);
     broad__free(model->weight_name);
+    broad__categories_clear(&model->categories);
     broad__free(model->class_weights);
     broad__free(model->estimate.calibration);
     broad__free(model->estimate.residuals);
     broad__free(model->input_shift);
     broad__free(model->input_factor);
     broad__free(model->input_fill);
+    broad__free(model->input_knots);
+    broad__free(model->relevance);
     broad__free(model->output_shift);
     broad__free(model->output_factor);
     broad__free(model->reason);
@@ -71,6 +74,23 @@ size_t broad__model_feature_nodes(const broad_model *model, size_t groups)
     size_t nodes = 0;
     for (size_t i = 0; i < groups; i++) nodes += model->groups[i].nodes;
     return nodes;
+}
+
+broad__source broad__feature_source(const broad_options *options)
+{
+    if (options->feature_weights == BROAD_FEATURES_AUTOENCODER) return BROAD__SOURCE_AUTOENCODER;
+    return options->feature_weights == BROAD_FEATURES_SAMPLED ? BROAD__SOURCE_SAMPLED : BROAD__SOURCE_DRAWN;
+}
+
+size_t broad__model_columns(const broad_model *model)
+{
+    return broad__scaling_columns(model->settings.scale, model->inputs);
+}
+
+broad__scaling broad__model_scaling(const broad_model *model)
+{
+    return (broad__scaling){model->settings.scale, model->inputs,     broad__model_columns(model), model->input_shift,
+                            model->input_factor,   model->input_fill, model->input_knots};
 }
 
 size_t broad__model_initial_groups(const broad_model *model)
@@ -120,7 +140,7 @@ static void copy_network(broad_model *to, const broad_model *from, int *failed)
     for (size_t g = 0; to->groups && g < from->group_count; g++) {
         const broad__group *group = &from->groups[g];
         to->groups[g] = *group;
-        copy_block(&to->groups[g].weight, group->weight, from->inputs * group->nodes, failed);
+        copy_block(&to->groups[g].weight, group->weight, broad__model_columns(from) * group->nodes, failed);
         copy_block(&to->groups[g].bias, group->bias, group->nodes, failed);
     }
     for (size_t j = 0; to->layers && j < from->layer_count; j++) {
@@ -144,13 +164,17 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy_text(&copy->target_name, model->target_name, &failed);
     copy_text(&copy->group_name, model->group_name, &failed);
     copy_text(&copy->weight_name, model->weight_name, &failed);
+    failed |= broad__categories_copy(&copy->categories, &model->categories) < 0;
     copy_block(&copy->class_weights, model->class_weights, model->outputs, &failed);
     copy_block(&copy->estimate.calibration, model->estimate.calibration, model->outputs + 1, &failed);
     copy_block(&copy->estimate.residuals, model->estimate.residuals, model->outputs * model->estimate.residual_count,
                &failed);
     copy_text(&copy->reason, model->reason, &failed);
-    copy_block(&copy->input_shift, model->input_shift, model->inputs, &failed);
-    copy_block(&copy->input_factor, model->input_factor, model->inputs, &failed);
+    copy_block(&copy->input_shift, model->input_shift, broad__model_columns(model), &failed);
+    copy_block(&copy->input_factor, model->input_factor, broad__model_columns(model), &failed);
+    copy_block(&copy->relevance, model->relevance, broad__model_columns(model), &failed);
+    copy_block(&copy->input_knots, model->input_knots, broad__scaling_knots(model->settings.scale, model->inputs),
+               &failed);
     copy_block(&copy->input_fill, model->input_fill, model->inputs, &failed);
     copy_block(&copy->output_shift, model->output_shift, model->outputs, &failed);
     copy_block(&copy->output_factor, model->output_factor, model->outputs, &failed);
@@ -170,13 +194,13 @@ int broad__model_copy(broad_model **out, const broad_model *model)
 
 void broad__group_draw(broad__group *group, const broad_model *model, size_t index)
 {
-    if (group->source == BROAD__SOURCE_DIRECT) return;
+    if (group->source != BROAD__SOURCE_DRAWN) return;
     broad__stream stream = {.seed = model->settings.seed,
                             .purpose = BROAD__FOR_FEATURES,
                             .layer = (uint32_t)index,
                             .step = (uint16_t)group->step};
-    broad__draw_nodes(group->weight, group->bias, &stream, model->inputs, group->nodes, model->range * group->range,
-                      model->settings.range_unit);
+    broad__draw_nodes(group->weight, group->bias, &stream, broad__model_columns(model), group->nodes,
+                      model->range * group->range, model->settings.range_unit);
 }
 
 void broad__layer_draw(broad__layer *layer, const broad_model *model, size_t index)

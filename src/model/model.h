@@ -13,15 +13,18 @@
 #define BROAD_MODEL_MODEL_H
 
 #include "broad/broad.h"
+#include "data/category.h"
+#include "data/scale.h"
 #include "layer/certificate.h"
 
 /* Where a group's weights come from. */
 typedef enum broad__source {
-    BROAD__SOURCE_DRAWN,      /* from the seed */
-    BROAD__SOURCE_DIRECT,     /* none: its nodes are the scaled inputs themselves, weight and bias are NULL */
-    BROAD__SOURCE_AUTOENCODER /* fitted to the training rows: feature/autoencoder.h */
+    BROAD__SOURCE_DRAWN,       /* from the seed */
+    BROAD__SOURCE_DIRECT,      /* none: its nodes are the scaled inputs themselves, weight and bias are NULL */
+    BROAD__SOURCE_AUTOENCODER, /* fitted to the training rows: feature/autoencoder.h */
+    BROAD__SOURCE_SAMPLED      /* from the seed and the training rows: feature/sample.h */
 } broad__source;
-#define BROAD__SOURCES "drawn|direct|autoencoder"
+#define BROAD__SOURCES "drawn|direct|autoencoder|sampled"
 
 /* One group of feature nodes. */
 typedef struct broad__group {
@@ -29,7 +32,7 @@ typedef struct broad__group {
     size_t nodes;
     size_t step;    /* index into options.range_steps that its range came from */
     double range;   /* that multiple */
-    double *weight; /* inputs x nodes */
+    double *weight; /* columns x nodes: of the inputs as they are scaled */
     double *bias;   /* nodes */
 } broad__group;
 
@@ -83,10 +86,14 @@ struct broad_model {
     char *group_name; /* NULL: none */
     size_t positive;
     broad_missing missing;
-    char *weight_name;                               /* column of row weights; NULL: none */
-    double *class_weights;                           /* outputs; NULL: every class counts alike */
-    double *input_shift, *input_factor, *input_fill; /* inputs each: see data/scale.h */
-    double *output_shift, *output_factor;            /* outputs each: value = score / factor + shift */
+    broad__categories categories;       /* which inputs stand for the levels of one column */
+    char *weight_name;                  /* column of row weights; NULL: none */
+    double *class_weights;              /* outputs; NULL: every class counts alike */
+    double *input_shift, *input_factor; /* columns each: see data/scale.h */
+    double *input_fill;                 /* inputs */
+    double *input_knots;                /* of scaling by rank; NULL: none */
+    double *relevance; /* columns: how much each counts for sampled nodes, mean square 1; NULL: all alike */
+    double *output_shift, *output_factor; /* outputs each: value = score / factor + shift */
 
     /* How it was trained. `settings` has no pointers that matter: positive and progress are NULL. */
     broad_options settings;
@@ -115,6 +122,9 @@ broad_model *broad__model_new(void); /* NULL: out of memory */
 void broad__group_clear(broad__group *group);
 void broad__layer_clear(broad__layer *layer);
 size_t broad__model_feature_nodes(const broad_model *model, size_t groups); /* columns of the first `groups` groups */
+broad__source broad__feature_source(const broad_options *options);          /* of groups of feature nodes */
+size_t broad__model_columns(const broad_model *model);                      /* of the scaled inputs */
+broad__scaling broad__model_scaling(const broad_model *model);
 size_t broad__model_initial_groups(const broad_model *model); /* groups that were there before the first layer */
 size_t broad__model_nodes(const broad_model *model);          /* feature and enhancement nodes */
 int broad__model_copy(broad_model **out, const broad_model *model);

@@ -42,7 +42,7 @@ static void predict_block(void *context, size_t block, size_t worker)
     size_t first = block * BROAD__BLOCK_ROWS, outputs = model->outputs;
     size_t n = p->rows - first < BROAD__BLOCK_ROWS ? p->rows - first : BROAD__BLOCK_ROWS;
     double *scaled = p->scratch + worker * p->scratch_each;
-    double *z = scaled + n * model->inputs, *k = z + n * p->map.nodes.nodes;
+    double *z = scaled + n * broad__model_columns(model), *k = z + n * p->map.nodes.nodes;
     double *scores = p->out + first * outputs;
     memset(scores, 0, n * outputs * sizeof(double));
     if (model->layer_count)
@@ -73,11 +73,11 @@ static int predict_open(prediction *p, double **weights, size_t workers)
     for (size_t j = 0; j < model->layer_count; j++)
         if (model->layers[j].width > p->widest) p->widest = model->layers[j].width;
     size_t block = p->rows < BROAD__BLOCK_ROWS ? p->rows : BROAD__BLOCK_ROWS;
-    p->scratch_each = block * (model->inputs + nodes + p->widest);
+    p->scratch_each = block * (broad__model_columns(model) + nodes + p->widest);
     p->scratch = broad__alloc_doubles(workers, p->scratch_each);
     *weights = broad__alloc_doubles(broad__model_map_room(model, 0, model->group_count), 1);
     if (!p->scratch || !*weights) return BROAD_NO_MEMORY;
-    broad__model_map(&p->map, *weights, *weights + model->inputs * nodes, model, 0, model->group_count);
+    broad__model_map(&p->map, *weights, *weights + broad__model_columns(model) * nodes, model, 0, model->group_count);
     return BROAD_OK;
 }
 

@@ -39,7 +39,7 @@ static int part_features(double *z, size_t stride, const broad__side *side, cons
     double *weights = broad__alloc_doubles(broad__model_map_room(model, first, count), 1);
     if (!weights) return BROAD_NO_MEMORY;
     broad__feature_map map;
-    broad__model_map(&map, weights, weights + model->inputs * nodes, model, first, count);
+    broad__model_map(&map, weights, weights + broad__model_columns(model) * nodes, model, first, count);
     int status = broad__feature_rows(z, stride, &map, side->rows.device, side->rows.pool,
                                      part->data->x + part->first * model->inputs, part->count);
     broad__free(weights);

@@ -64,7 +64,8 @@ static int stats_hash(char out[33], const broad_model *model)
     if (!hash) return BROAD_NO_MEMORY;
     for (size_t g = 0; g < model->group_count; g++) {
         if (!model->groups[g].weight) continue;
-        broad__hash_add(hash, model->groups[g].weight, model->inputs * model->groups[g].nodes * sizeof(double));
+        broad__hash_add(hash, model->groups[g].weight,
+                        broad__model_columns(model) * model->groups[g].nodes * sizeof(double));
         broad__hash_add(hash, model->groups[g].bias, model->groups[g].nodes * sizeof(double));
     }
     for (size_t j = 0; j < model->layer_count; j++) {
@@ -72,8 +73,8 @@ static int stats_hash(char out[33], const broad_model *model)
         broad__hash_add(hash, layer->weight, layer->inputs * layer->nodes * sizeof(double));
         broad__hash_add(hash, layer->bias, layer->nodes * sizeof(double));
     }
-    broad__hash_add(hash, model->input_shift, model->inputs * sizeof(double));
-    broad__hash_add(hash, model->input_factor, model->inputs * sizeof(double));
+    broad__hash_add(hash, model->input_shift, broad__model_columns(model) * sizeof(double));
+    broad__hash_add(hash, model->input_factor, broad__model_columns(model) * sizeof(double));
     for (size_t i = 0; i < model->segment_count; i++)
         broad__hash_add(hash, model->segments[i].fingerprint, sizeof model->segments[i].fingerprint);
     broad__hash_close(out, hash);
@@ -141,13 +142,14 @@ static int intake_open(intake *in, double **weights, size_t workers)
 {
     const broad_model *model = in->model;
     size_t features = broad__model_feature_nodes(model, model->group_count), outputs = model->outputs;
-    *weights = broad__alloc_doubles(model->inputs + 1, features);
+    *weights = broad__alloc_doubles(broad__model_columns(model) + 1, features);
     in->targets = broad__model_targets(model, in->data, 0, in->data->rows);
     in->a = broad__alloc_doubles(BATCH, in->stats->nodes);
-    in->scaled = broad__alloc_doubles(BATCH, model->inputs);
+    in->scaled = broad__alloc_doubles(BATCH, broad__model_columns(model));
     in->tiles = broad__alloc_doubles(workers * TILE, TILE + outputs);
     if (!*weights || !in->targets || !in->a || !in->scaled || !in->tiles) return BROAD_NO_MEMORY;
-    broad__model_map(&in->map, *weights, *weights + model->inputs * features, model, 0, model->group_count);
+    broad__model_map(&in->map, *weights, *weights + broad__model_columns(model) * features, model, 0,
+                     model->group_count);
     return BROAD_OK;
 }
 

@@ -95,7 +95,10 @@ static int stalled(broad_trainer *t)
 }
 
 /* Feature nodes whose range may be searched too. */
-static int drawn_features(const broad_model *model) { return model->groups[0].source == BROAD__SOURCE_DRAWN; }
+static int drawn_features(const broad_model *model)
+{
+    return model->groups[0].source == BROAD__SOURCE_DRAWN || model->groups[0].source == BROAD__SOURCE_SAMPLED;
+}
 
 /* Searches one layer whose K starts with the nodes of `groups` groups. Returns a status; t->search says what came out. */
 static int search_layer(broad_trainer *t, size_t nodes, broad__origin origin, size_t first_group, size_t groups)
@@ -271,14 +274,14 @@ static int add_group(broad_trainer *t, size_t nodes)
 {
     broad_model *model = t->model;
     double began = broad__seconds();
-    int status = broad__model_make_group(model, BROAD__SOURCE_DRAWN, nodes);
+    int status = broad__model_make_group(model, broad__feature_source(&model->settings), nodes);
     if (status < 0) return status;
     size_t index = model->group_count++;
     broad__group *group = &model->groups[index];
     group->step = model->groups[0].step;
     group->range = model->groups[0].range;
-    broad__group_draw(group, model, index);
-    status = broad__side_add_groups(&t->train, 1);
+    status = broad__trainer_fill_group(t, index);
+    if (status == BROAD_OK) status = broad__side_add_groups(&t->train, 1);
     if (status == BROAD_OK && t->check.part_count) status = broad__side_add_groups(&t->check, 1);
     t->seconds.features += broad__seconds() - began;
     return status;
@@ -466,7 +469,9 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     if (status < 0) return status;
     t->train.groups = t->model->group_count;
     double began = broad__seconds();
-    status = broad__side_add_rows(&t->train, (broad__part){data, 0, data->rows}, 0);
+    t->first = (broad__part){data, 0, data->rows};
+    for (size_t g = 0; status == BROAD_OK && g < t->model->group_count; g++) status = broad__trainer_fill_group(t, g);
+    if (status == BROAD_OK) status = broad__side_add_rows(&t->train, t->first, 0);
     t->seconds.features += broad__seconds() - began;
     t->model->first_norm = t->train.rows.norm;
     if (status == BROAD_OK && !isfinite(t->train.rows.norm))
@@ -562,6 +567,7 @@ static int resume_rows(broad_trainer *t, const broad_data *data, int force)
         parts[i] = (broad__part){data, first, model->segments[i].rows};
         first += model->segments[i].rows;
     }
+    if (status == BROAD_OK) t->first = parts[0];
     if (status == BROAD_OK) status = replay(t, &t->train, parts, model->segment_count, 1);
     broad__free(parts);
     return status;

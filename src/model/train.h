@@ -24,6 +24,7 @@ struct broad_trainer {
     int holding;           /* the device is held */
     broad__side train;     /* all training rows, or after forgetful learning the newest alone */
     broad__side check;     /* validation rows; none: check.part_count 0 */
+    broad__part first;     /* the rows of the first fit: nodes that are fitted or sampled look at these */
     size_t first_row;      /* of the training rows in `train` */
     int partial;           /* older rows are not there: only forgetful learning goes on */
     int stale;             /* the model was cut back: Z and E are to be made again */
@@ -48,8 +49,9 @@ void broad__trainer_close(broad_model **out, broad_trainer *trainer);
 
 /* Feature nodes, in features.c. */
 int broad__model_make_group(broad_model *model, broad__source source,
-                            size_t nodes); /* counts once group_count says so */
-int broad__model_make_groups(broad_model *model);
+                            size_t nodes);        /* counts once group_count says so */
+int broad__model_make_groups(broad_model *model); /* they have no weights before they are filled */
+int broad__trainer_fill_group(broad_trainer *trainer, size_t index);
 int broad__trainer_draw_features(void *context, size_t step); /* context: the trainer */
 int broad__trainer_choose_range(broad_trainer *trainer, const broad_data *data);
 

@@ -21,7 +21,9 @@ typedef enum broad__purpose {
     BROAD__FOR_FEATURES = 1,
     BROAD__FOR_ENHANCEMENT = 2,
     BROAD__FOR_SPLIT = 3,
-    BROAD__FOR_DEMO = 4
+    BROAD__FOR_DEMO = 4,
+    BROAD__FOR_TUNE = 5,
+    BROAD__FOR_PILOT = 6
 } broad__purpose;
 
 typedef struct broad__stream {

@@ -34,6 +34,36 @@ static int check_classes(const broad_model *model)
     return status;
 }
 
+/* Input "name=level" stands for that level. */
+static int names_level(const char *input, const char *name, const char *level)
+{
+    size_t length = strlen(name);
+    return strncmp(input, name, length) == 0 && input[length] == '=' && strcmp(input + length + 1, level) == 0;
+}
+
+/* One after the other, inside the inputs, each input with the name of its level. */
+static int check_categories(const broad_model *model)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < model->categories.count; i++) {
+        const broad__category *category = &model->categories.items[i];
+        if (category->first < next || category->first > model->inputs ||
+            category->count > model->inputs - category->first)
+            return broad__fail(BROAD_BAD_MODEL, "category %zu: inputs %zu to %zu of %zu are not free for it", i + 1,
+                               category->first + 1, category->first + category->count, model->inputs);
+        int status = check_names(category->levels, category->count, "levels");
+        if (status) return status;
+        for (size_t l = 0; l < category->count; l++) {
+            const char *input = model->input_names[category->first + l];
+            if (!names_level(input, category->name, category->levels[l]))
+                return broad__fail(BROAD_BAD_MODEL, "category %zu: input '%.60s' is not its level '%.60s'", i + 1,
+                                   input, category->levels[l]);
+        }
+        next = category->first + category->count;
+    }
+    return BROAD_OK;
+}
+
 static int check_rows(const broad_model *model)
 {
     size_t rows = 0;
@@ -110,6 +140,7 @@ int broad__describe_check(const broad_model *model)
 {
     int status = check_names(model->input_names, model->inputs, "input_names");
     if (!status) status = check_names(model->output_names, model->outputs, "output_names");
+    if (!status) status = check_categories(model);
     if (!status && model->task == BROAD_TASK_AUTO) status = broad__fail(BROAD_BAD_MODEL, "model: task is auto");
     if (!status && model->task == BROAD_TASK_CLASSIFY) status = check_classes(model);
     if (!status && model->task == BROAD_TASK_REGRESS && model->positive != 0)
@@ -133,8 +164,7 @@ static int fail_source(const broad_model *model, size_t g, const char *expected)
 static int check_sources(const broad_model *model)
 {
     int direct = broad__kind_of(model->settings.kind)->nodes != BROAD__NODES_FEATURES;
-    int fitted = model->settings.feature_weights == BROAD_FEATURES_AUTOENCODER;
-    broad__source source = direct ? BROAD__SOURCE_DIRECT : fitted ? BROAD__SOURCE_AUTOENCODER : BROAD__SOURCE_DRAWN;
+    broad__source source = direct ? BROAD__SOURCE_DIRECT : broad__feature_source(&model->settings);
     char expected[BROAD__CHOICE_BYTES];
     broad__choice_name(expected, BROAD__SOURCES, (int)source);
     for (size_t g = 0; g < model->group_count; g++)
@@ -142,9 +172,9 @@ static int check_sources(const broad_model *model)
     if (!direct) return BROAD_OK;
     if (model->group_count != 1)
         return broad__fail(BROAD_BAD_MODEL, "%zu groups where this kind has one, the inputs", model->group_count);
-    if (model->groups[0].nodes != model->inputs)
+    if (model->groups[0].nodes != broad__model_columns(model))
         return broad__fail(BROAD_BAD_MODEL, "group 1: %zu nodes that are the %zu inputs themselves",
-                           model->groups[0].nodes, model->inputs);
+                           model->groups[0].nodes, broad__model_columns(model));
     return BROAD_OK;
 }
 

@@ -70,6 +70,7 @@ static const broad__field model_fields[] = {
     {PLAIN("named", BROAD__FIELD_FLAG, broad_model, named)},
     {PLAIN("target_name", BROAD__FIELD_TEXT_OR_NULL, broad_model, target_name)},
     {PLAIN("group_name", BROAD__FIELD_TEXT_OR_NULL, broad_model, group_name)},
+    {PLAIN("weight_name", BROAD__FIELD_TEXT_OR_NULL, broad_model, weight_name)},
     {COUNT("positive", broad_model, positive, 0)},
     {CHOICE("missing", broad_model, missing, BROAD__MISSINGS)},
     {NUMBER("range", broad_model, range, ABOVE_ZERO)},
@@ -82,12 +83,19 @@ static const broad__field model_fields[] = {
     {ELSEWHERE("settings")},
     {ELSEWHERE("input_names")},
     {ELSEWHERE("output_names")},
+    {ELSEWHERE("categories")},
     {ELSEWHERE("segments")},
     {ELSEWHERE("groups")},
     {ELSEWHERE("layers")},
     {ELSEWHERE("estimate")},
     {ELSEWHERE("joint")},
     {ELSEWHERE("class_weights")},
+};
+
+static const broad__field category_fields[] = {
+    {PLAIN("name", BROAD__FIELD_TEXT, broad__category, name)},
+    {COUNT("first", broad__category, first, 0)},
+    {ELSEWHERE("levels")},
 };
 
 static const broad__field segment_fields[] = {
@@ -160,6 +168,8 @@ typedef struct list_form {
     size_t field_count;
 } list_form;
 
+static const list_form category_list = {"categories", "category", sizeof(broad__category), category_fields,
+                                        COUNT_OF(category_fields)};
 static const list_form segment_list = {"segments", "segment", sizeof(broad__segment), segment_fields,
                                        COUNT_OF(segment_fields)};
 static const list_form group_list = {"groups", "group", sizeof(broad__group), group_fields, COUNT_OF(group_fields)};
@@ -222,6 +232,17 @@ static int joint_write(json_t *object, const broad__joint_record *joint)
                           : BROAD_OK;
 }
 
+static int categories_write(json_t *object, const broad__categories *categories)
+{
+    int status = list_write(object, &category_list, categories->items, categories->count);
+    const json_t *list = json_object_get(object, category_list.key);
+    for (size_t i = 0; i < categories->count && !status; i++) {
+        const broad__category *category = &categories->items[i];
+        status = names_write(json_array_get(list, i), "levels", category->levels, category->count);
+    }
+    return status;
+}
+
 static int model_write(json_t *object, const broad_model *model)
 {
     if (json_object_set_new(object, "seed_map", json_integer((json_int_t)model->seed_map)) != 0)
@@ -233,6 +254,7 @@ static int model_write(json_t *object, const broad_model *model)
     status = broad__fields_encode(settings, &model->settings, setting_fields, COUNT_OF(setting_fields), "settings");
     if (!status) status = names_write(object, "input_names", model->input_names, model->inputs);
     if (!status) status = names_write(object, "output_names", model->output_names, model->outputs);
+    if (!status) status = categories_write(object, &model->categories);
     if (!status) status = list_write(object, &segment_list, model->segments, model->segment_count);
     if (!status) status = list_write(object, &group_list, model->groups, model->group_count);
     if (!status) status = list_write(object, &layer_list, model->layers, model->layer_count);
@@ -309,6 +331,22 @@ static int joint_read(broad__joint_record *out, const json_t *object)
     return out->present ? broad__fields_decode(out, record, joint_fields, COUNT_OF(joint_fields), "joint") : BROAD_OK;
 }
 
+static int categories_read(broad__categories *out, const json_t *object)
+{
+    int status = list_read(&out->items, &out->count, &category_list, object);
+    const json_t *list = json_object_get(object, category_list.key);
+    for (size_t i = 0; i < out->count && !status; i++) {
+        const json_t *item = json_array_get(list, i);
+        size_t count = json_array_size(json_object_get(item, "levels"));
+        if (count < 1 || count > BROAD__LEVELS_MAX)
+            return broad__fail(BROAD_BAD_MODEL, "category %zu: levels is not a list of 1 to %d names", i + 1,
+                               BROAD__LEVELS_MAX);
+        out->items[i].count = count;
+        status = names_read(&out->items[i].levels, "levels", item, count);
+    }
+    return status;
+}
+
 static int model_read(broad_model *out, int *out_class_weights, const json_t *object)
 {
     int status = broad__fields_decode(out, object, model_fields, COUNT_OF(model_fields), "model");
@@ -321,6 +359,7 @@ static int model_read(broad_model *out, int *out_class_weights, const json_t *ob
                                   COUNT_OF(setting_fields), "settings");
     if (!status) status = names_read(&out->input_names, "input_names", object, out->inputs);
     if (!status) status = names_read(&out->output_names, "output_names", object, out->outputs);
+    if (!status) status = categories_read(&out->categories, object);
     if (!status) status = list_read(&out->segments, &out->segment_count, &segment_list, object);
     if (!status) status = list_read(&out->groups, &out->group_count, &group_list, object);
     if (!status) status = list_read(&out->layers, &out->layer_count, &layer_list, object);

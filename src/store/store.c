@@ -66,25 +66,31 @@ typedef struct extent {
 /* The inputs themselves have no weights; fitted ones cannot be drawn again. */
 static int group_stored(const broad__group *group, extent has)
 {
-    return group->source == BROAD__SOURCE_AUTOENCODER || (group->source == BROAD__SOURCE_DRAWN && has.stored);
+    return group->source == BROAD__SOURCE_AUTOENCODER || group->source == BROAD__SOURCE_SAMPLED ||
+           (group->source == BROAD__SOURCE_DRAWN && has.stored);
 }
 
 /* Every tensor in the order of the file. The values point into `model`. */
 static int tensors_list(tensor_list *out, broad_model *model, extent has)
 {
     tensor_list list = {0};
-    list.tensors = broad__alloc_array(7 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
+    list.tensors = broad__alloc_array(9 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
     if (!list.tensors) return BROAD_NO_MEMORY;
-    add_vector(&list, "input.shift", model->inputs, &model->input_shift);
-    add_vector(&list, "input.factor", model->inputs, &model->input_factor);
+    add_vector(&list, "input.shift", broad__model_columns(model), &model->input_shift);
+    add_vector(&list, "input.factor", broad__model_columns(model), &model->input_factor);
     add_vector(&list, "input.fill", model->inputs, &model->input_fill);
+    if (broad__scaling_knots(model->settings.scale, model->inputs))
+        add_vector(&list, "input.knots", broad__scaling_knots(model->settings.scale, model->inputs),
+                   &model->input_knots);
+    if (model->settings.feature_weights == BROAD_FEATURES_SAMPLED)
+        add_vector(&list, "input.relevance", broad__model_columns(model), &model->relevance);
     add_vector(&list, "output.shift", model->outputs, &model->output_shift);
     add_vector(&list, "output.factor", model->outputs, &model->output_factor);
     if (has.class_weights) add_vector(&list, "class.weight", model->outputs, &model->class_weights);
     for (size_t i = 0; i < model->group_count; i++) {
         broad__group *group = &model->groups[i];
         if (!group_stored(group, has)) continue;
-        add_part(&list, "feature", i, "weight", model->inputs, group->nodes, &group->weight);
+        add_part(&list, "feature", i, "weight", broad__model_columns(model), group->nodes, &group->weight);
         add_part(&list, "feature", i, "bias", group->nodes, 0, &group->bias);
     }
     for (size_t j = 0; j < model->layer_count; j++) {
@@ -106,7 +112,7 @@ static int check_drawn_size(const broad_model *model, size_t file_bytes)
     double bytes = 0;
     for (size_t i = 0; i < model->group_count; i++)
         if (model->groups[i].source == BROAD__SOURCE_DRAWN)
-            bytes += 8 * ((double)model->inputs + 1) * (double)model->groups[i].nodes;
+            bytes += 8 * ((double)broad__model_columns(model) + 1) * (double)model->groups[i].nodes;
     for (size_t j = 0; j < model->layer_count; j++)
         bytes += 8 * ((double)model->layers[j].inputs + 1) * (double)model->layers[j].nodes;
     double most = fmin(DRAWN_FREE + DRAWN_PER_BYTE * (double)file_bytes, DRAWN_MOST);
@@ -116,7 +122,7 @@ static int check_drawn_size(const broad_model *model, size_t file_bytes)
 
 static int draw_group(broad__group *group, const broad_model *model, size_t index)
 {
-    group->weight = broad__alloc_doubles(model->inputs, group->nodes);
+    group->weight = broad__alloc_doubles(broad__model_columns(model), group->nodes);
     group->bias = broad__alloc_doubles(group->nodes, 1);
     if (!group->weight || !group->bias) return BROAD_NO_MEMORY;
     broad__group_draw(group, model, index);
@@ -161,7 +167,7 @@ static int check_drawn_weights(const broad_model *model)
         if (have->source != BROAD__SOURCE_DRAWN) continue;
         broad__group drawn = {.nodes = have->nodes, .step = have->step, .range = have->range};
         status = draw_group(&drawn, model, i);
-        if (!status && (!same_bits(drawn.weight, have->weight, model->inputs, have->nodes) ||
+        if (!status && (!same_bits(drawn.weight, have->weight, broad__model_columns(model), have->nodes) ||
                         !same_bits(drawn.bias, have->bias, have->nodes, 1)))
             status = fail_not_drawn("group", i);
         broad__group_clear(&drawn);

@@ -1,0 +1,187 @@
+#include "data/levels.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/labels.h"
+#include "data/number.h"
+#include "data/plan.h"
+
+int broad__levels_open(broad__content *content, const broad__plan *plan, const broad__categories *model)
+{
+    if (!plan->categories) return BROAD_OK;
+    content->levels = broad__alloc_array(plan->categories, sizeof *content->levels);
+    if (!content->levels) return BROAD_NO_MEMORY;
+    content->level_sets = plan->categories;
+    content->levels_closed = model->count > 0;
+    int status = BROAD_OK;
+    for (size_t i = 0; i < model->count; i++)
+        for (size_t l = 0; l < model->items[i].count && status == BROAD_OK; l++)
+            status = broad__text_set_add(&content->levels[i], broad__text_of(model->items[i].levels[l]),
+                                         model->items[i].count);
+    return status;
+}
+
+/* Among the model's levels; a number in another form ("3.0" for "3") is looked for in its shortest one too. */
+static size_t find_known(const broad__text_set *levels, broad__text text)
+{
+    char printed[BROAD__NUMBER_BYTES];
+    double number;
+    size_t found = broad__text_set_find(levels, text);
+    if (found < levels->count || broad__number_read(&number, text) != BROAD__NUMBER) return found;
+    broad__number_print(printed, number);
+    return broad__text_set_find(levels, broad__text_of(printed));
+}
+
+static int add_level(broad__text_set *levels, broad__text text, broad__arena *arena)
+{
+    char *kept = broad__arena_take(arena, text.count);
+    if (!kept) return BROAD_NO_MEMORY;
+    memcpy(kept, text.bytes, text.count);
+    return broad__text_set_add(levels, (broad__text){kept, text.count}, BROAD__LEVELS_MAX);
+}
+
+int broad__level_number(double *out, broad__level_fault *out_fault, broad__content *content, size_t category,
+                        broad__text text)
+{
+    broad__text_set *levels = &content->levels[category];
+    size_t found = content->levels_closed ? find_known(levels, text) : broad__text_set_find(levels, text);
+    *out = (double)found;
+    *out_fault = BROAD__LEVEL_GOOD;
+    if (found < levels->count) return BROAD_OK;
+    if (content->levels_closed) *out_fault = BROAD__LEVEL_UNKNOWN;
+    else if (!broad__text_is_utf8(text)) *out_fault = BROAD__LEVEL_NOT_UTF8;
+    else if (found == BROAD__LEVELS_MAX) *out_fault = BROAD__LEVEL_TOO_MANY;
+    if (*out_fault != BROAD__LEVEL_GOOD) *out = NAN;
+    return *out_fault == BROAD__LEVEL_GOOD ? add_level(levels, text, &content->arena) : BROAD_OK;
+}
+
+int broad__level_fail(const broad__content *content, size_t category, broad__text text, broad__level_fault fault,
+                      const char *where, const char *column)
+{
+    enum { SHOWN = 6 };
+    char quoted[BROAD__QUOTE_BYTES], list[SHOWN * (BROAD__QUOTE_BYTES + 2) + 8] = "", *at = list;
+    const broad__text_set *levels = &content->levels[category];
+    broad__text_quote(quoted, text);
+    if (fault == BROAD__LEVEL_TOO_MANY)
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: more than %d levels in %s; is it a name or a number of the row? Remove it, or leave it "
+                           "out of --categorical",
+                           where, BROAD__LEVELS_MAX, column);
+    if (fault == BROAD__LEVEL_NOT_UTF8)
+        return broad__fail(BROAD_BAD_DATA, "%s: the level %s of %s is not UTF-8 text; convert the file with iconv",
+                           where, quoted, column);
+    for (size_t i = 0; i < levels->count && i < SHOWN; i++) {
+        char level[BROAD__QUOTE_BYTES];
+        if (i) at = stpcpy(at, ", ");
+        at = stpcpy(at, broad__text_quote(level, levels->texts[i]));
+    }
+    if (levels->count > SHOWN) stpcpy(at, ", ...");
+    return broad__fail(BROAD_BAD_DATA,
+                       "%s: %s is no level of %s; the model has %zu: %s; correct it, or fit again, with such rows or "
+                       "with --missing mean",
+                       where, quoted, column, levels->count, list);
+}
+
+/* ---- spreading ------------------------------------------------------------------------------------------------- */
+
+/* Where levels go: level l of category k is input rank[offset[k] + l] of those of its column. */
+typedef struct spreading {
+    const broad__plan *plan;
+    const broad__categories *categories;
+    size_t *offset, *rank;
+} spreading;
+
+static int name_category(broad__category *out, const broad__text_set *levels, const size_t *rank, const char *name)
+{
+    out->name = broad__copy_text(name);
+    out->levels = broad__alloc_array(levels->count, sizeof *out->levels);
+    out->count = levels->count;
+    if (!out->name || !out->levels) return BROAD_NO_MEMORY;
+    for (size_t l = 0; l < levels->count; l++) {
+        char *level = broad__copy_bytes(levels->texts[l].bytes, levels->texts[l].count);
+        if (!level) return BROAD_NO_MEMORY;
+        out->levels[rank[l]] = level;
+    }
+    return BROAD_OK;
+}
+
+static int make_categories(broad__categories *out, const broad__content *content, const spreading *s,
+                           char *const *names)
+{
+    int status = BROAD_OK;
+    out->items = broad__alloc_array(content->level_sets, sizeof *out->items);
+    if (!out->items) return BROAD_NO_MEMORY;
+    for (size_t k = 0; k < content->level_sets && status == BROAD_OK; k++) {
+        const broad__text_set *levels = &content->levels[k];
+        const char *name = names[s->plan->category_places[k]];
+        char quoted[BROAD__QUOTE_BYTES];
+        size_t *rank = s->rank + s->offset[k];
+        out->count++;
+        if (!levels->count)
+            return broad__fail(BROAD_BAD_DATA, "%s: column %s has no value in any row; remove it", content->file,
+                               broad__text_quote(quoted, broad__text_of(name)));
+        status = broad__labels_order(rank, levels->texts, levels->count);
+        if (status == BROAD_OK) status = name_category(&out->items[k], levels, rank, name);
+        out->items[k].first = s->plan->category_places[k] + s->offset[k] - k;
+    }
+    return status;
+}
+
+static void spread_row(double *to, const double *from, const spreading *s)
+{
+    size_t done = 0;
+    for (size_t k = 0; k < s->categories->count; k++) {
+        size_t place = s->plan->category_places[k], levels = s->categories->items[k].count;
+        for (; done < place; done++) *to++ = from[done];
+        if (isnan(from[place]))
+            for (size_t l = 0; l < levels; l++) to[l] = (double)NAN;
+        else to[s->rank[s->offset[k] + (size_t)from[place]]] = 1;
+        to += levels;
+        done++;
+    }
+    for (; done < s->plan->inputs; done++) *to++ = from[done];
+}
+
+static int spread_rows(broad__content *content, const spreading *s, size_t inputs, size_t bytes)
+{
+    if (!broad__content_dense(content->rows, inputs, bytes))
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: %zu rows with %zu inputs, most of them levels, would be out of proportion as a table "
+                           "(the file has %zu bytes); leave columns with many levels out of --categorical",
+                           content->file, content->rows, inputs, bytes);
+    double *x = broad__alloc_doubles(content->rows, inputs);
+    if (!x) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < content->rows; i++) spread_row(x + i * inputs, content->x + i * content->inputs, s);
+    broad__free(content->x);
+    content->x = x;
+    content->inputs = inputs;
+    return BROAD_OK;
+}
+
+int broad__levels_spread(broad__categories *out, broad__content *content, const broad__plan *plan, char *const *names,
+                         const broad__categories *model, size_t bytes)
+{
+    if (!plan->categories) return BROAD_OK;
+    spreading s = {.plan = plan, .categories = out};
+    size_t levels = 0;
+    int status = BROAD_NO_MEMORY;
+    for (size_t k = 0; k < content->level_sets; k++) levels += content->levels[k].count;
+    s.offset = broad__alloc_array(content->level_sets, sizeof *s.offset);
+    s.rank = broad__alloc_array(levels, sizeof *s.rank);
+    if (!s.offset || !s.rank) goto cleanup;
+    for (size_t k = 0, at = 0; k < content->level_sets; at += content->levels[k++].count) {
+        s.offset[k] = at;
+        for (size_t l = 0; l < content->levels[k].count; l++) s.rank[at + l] = l;
+    }
+    status = content->levels_closed ? broad__categories_copy(out, model) : make_categories(out, content, &s, names);
+    if (status == BROAD_OK) status = spread_rows(content, &s, plan->inputs + levels - content->level_sets, bytes);
+
+cleanup:
+    broad__free(s.offset);
+    broad__free(s.rank);
+    if (status < 0) broad__categories_clear(out);
+    return status;
+}

@@ -1,0 +1,40 @@
+/*
+ * Columns of categories on their way from a file to the table.
+ *
+ * While a file is read such a column has one cell a row like any other, the number of its level; NaN if it is missing.
+ * Levels are numbered as they come, or as the model has them. When all rows are there, each of these columns is spread
+ * over as many inputs as it has levels.
+ */
+#ifndef BROAD_DATA_LEVELS_H
+#define BROAD_DATA_LEVELS_H
+
+#include "data/category.h"
+#include "data/content.h"
+
+typedef struct broad__plan broad__plan;
+
+/* One set for each category of the plan; those of the model if there is one. */
+int broad__levels_open(broad__content *content, const broad__plan *plan, const broad__categories *model);
+
+/* What stands against a level. */
+typedef enum broad__level_fault {
+    BROAD__LEVEL_GOOD,
+    BROAD__LEVEL_UNKNOWN, /* to the model */
+    BROAD__LEVEL_TOO_MANY,
+    BROAD__LEVEL_NOT_UTF8
+} broad__level_fault;
+
+/* The number of a level, NaN for one that the model does not have. */
+int broad__level_number(double *out, broad__level_fault *out_fault, broad__content *content, size_t category,
+                        broad__text text);
+
+/* A message about a level that is at fault: "where: 'red' is ...". `column` names the column for the user. */
+int broad__level_fail(const broad__content *content, size_t category, broad__text text, broad__level_fault fault,
+                      const char *where, const char *column);
+
+/* Spreads the inputs of `content`, `out` says which became what. `names`: of the columns that are inputs; `bytes`: of
+ * the file, which the table must be in proportion to. */
+int broad__levels_spread(broad__categories *out, broad__content *content, const broad__plan *plan, char *const *names,
+                         const broad__categories *model, size_t bytes);
+
+#endif

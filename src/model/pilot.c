@@ -1,0 +1,232 @@
+#include "model/pilot.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "feature/feature.h"
+#include "feature/sample.h"
+#include "layer/joint.h"
+
+enum { PILOT_ROWS = 1500, PILOT_NODES_LEAST = 500, GRADIENT_ROWS = 1000, ROUNDS = 2, BLOCKS = 2 };
+
+static const double FIRST_RANGES[] = {0.25, 0.5, 1, 2, 4};
+static const double NEAR_RANGES[] = {0.6, 1, 1.7};
+static const double CAUTION = 20; /* rows for each column before its relevance is believed half */
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+typedef struct pilot {
+    broad_trainer *trainer;
+    broad_data *rows;
+    double *y;
+    size_t nodes, columns; /* nodes of a trial: half of them dense, half sparse */
+    double *weight, *bias; /* columns x nodes, nodes */
+    double *z;             /* rows x nodes */
+    double *relevance;     /* in force */
+    broad__rows pass;      /* Z as rows of the joint fit */
+    broad__joint joint;
+    /* The best trial of this round, and of all. */
+    double range, loo, best_range, best_loo;
+    double *round_weight, *round_z, *round_w; /* nodes, Z and output weights of the round's best */
+    double *best_relevance;
+} pilot;
+
+static void pilot_close(pilot *p)
+{
+    broad__table_free(p->rows);
+    broad__joint_clear(&p->joint);
+    p->pass.z = NULL;
+    broad__rows_close(&p->pass);
+    broad__free(p->y), broad__free(p->weight), broad__free(p->bias), broad__free(p->z), broad__free(p->relevance);
+    broad__free(p->round_weight), broad__free(p->round_z), broad__free(p->round_w), broad__free(p->best_relevance);
+}
+
+/* Rows at equal distances: files are often sorted. */
+static int thin_out(broad_data **out, const broad_data *data, size_t count)
+{
+    size_t *rows = broad__alloc_array(count, sizeof *rows);
+    if (!rows) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) rows[i] = (size_t)((double)i * (double)data->rows / (double)count);
+    int status = broad__table_rows(out, data, rows, count);
+    broad__free(rows);
+    return status;
+}
+
+/* As many nodes for a row as the whole network has, but enough to tell ranges apart. */
+static size_t pilot_nodes(const broad_options *o, size_t rows, size_t all_rows)
+{
+    size_t whole = o->feature_groups * o->feature_nodes;
+    size_t least = whole < PILOT_NODES_LEAST ? whole : PILOT_NODES_LEAST;
+    size_t nodes = (size_t)((double)whole * (double)rows / (double)all_rows);
+    nodes = nodes < least ? least : nodes;
+    return nodes < BLOCKS ? BLOCKS : nodes / BLOCKS * BLOCKS;
+}
+
+static int pilot_open(pilot *p, const broad_data *data)
+{
+    broad_trainer *t = p->trainer;
+    broad_model *model = t->model;
+    size_t rows = data->rows < PILOT_ROWS ? data->rows : PILOT_ROWS, outputs = model->outputs;
+    int status = thin_out(&p->rows, data, rows);
+    if (status < 0) return status;
+    p->columns = broad__model_columns(model);
+    p->nodes = pilot_nodes(&model->settings, rows, data->rows);
+    p->y = broad__model_targets(model, p->rows, 0, rows);
+    p->weight = broad__alloc_doubles(p->columns, p->nodes);
+    p->bias = broad__alloc_doubles(p->nodes, 1);
+    p->z = broad__alloc_doubles(rows, p->nodes);
+    p->relevance = broad__alloc_doubles(p->columns, 1);
+    p->best_relevance = broad__alloc_doubles(p->columns, 1);
+    p->round_weight = broad__alloc_doubles(p->columns, p->nodes);
+    p->round_z = broad__alloc_doubles(rows, p->nodes);
+    p->round_w = broad__alloc_doubles(p->nodes, outputs);
+    if (!p->y || !p->weight || !p->bias || !p->z || !p->relevance || !p->best_relevance || !p->round_weight ||
+        !p->round_z || !p->round_w)
+        return BROAD_NO_MEMORY;
+    for (size_t j = 0; j < p->columns; j++) p->relevance[j] = p->best_relevance[j] = 1;
+    p->best_loo = INFINITY;
+    p->best_range = 1;
+    status = broad__rows_open(&p->pass, t->device, t->pool, outputs);
+    if (status == BROAD_OK) status = broad__rows_append(&p->pass, p->y, rows);
+    p->pass.z = p->z;
+    p->pass.features = p->nodes;
+    return status;
+}
+
+/* ---- one trial ------------------------------------------------------------------------------------------------- */
+
+/* Half of the nodes dense, half sparse, as the groups of the network will be. */
+static int draw_trial(pilot *p, double range)
+{
+    const broad_model *model = p->trainer->model;
+    size_t half = p->nodes / BLOCKS;
+    double *weight = broad__alloc_doubles(p->columns, half);
+    int status = weight ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t b = 0; status == BROAD_OK && b < BLOCKS; b++) {
+        broad__sample_task task = {
+            .scaling = broad__model_scaling(model),
+            .x = p->rows->x,
+            .rows = p->rows->rows,
+            .relevance = p->relevance,
+            .nodes = half,
+            .range = range * model->settings.range,
+            .sparse = (int)b,
+            .stream = {.seed = model->settings.seed, .purpose = BROAD__FOR_PILOT, .layer = (uint32_t)b}};
+        status = broad__sample_nodes(weight, p->bias + b * half, &task);
+        for (size_t j = 0; status == BROAD_OK && j < p->columns; j++)
+            memcpy(p->weight + j * p->nodes + b * half, weight + j * half, half * sizeof(double));
+    }
+    broad__free(weight);
+    return status;
+}
+
+static int trial(pilot *p, double range)
+{
+    broad_trainer *t = p->trainer;
+    const broad_options *o = &t->model->settings;
+    int status = draw_trial(p, range);
+    if (status < 0) return status;
+    broad__feature_map map = {{p->columns, p->nodes, p->weight, p->bias, o->feature_activation},
+                              broad__model_scaling(t->model)};
+    status = broad__feature_rows(p->z, p->nodes, &map, t->device, t->pool, p->rows->x, p->rows->rows);
+    broad__piece piece = {{p->nodes, 0, NULL, NULL, o->activation}, 0, p->nodes};
+    broad__joint_task task = {.rows = &p->pass,
+                              .y = p->y,
+                              .pieces = &piece,
+                              .count = 1,
+                              .lambda_auto = o->lambda_auto,
+                              .lambda = o->lambda,
+                              .loo = 1};
+    broad__joint_clear(&p->joint);
+    if (status == BROAD_OK) status = broad__joint_fit(&p->joint, &task);
+    if (status < 0 || !(p->joint.loo < p->loo)) return status;
+    p->loo = p->joint.loo;
+    p->range = range;
+    memcpy(p->round_weight, p->weight, p->columns * p->nodes * sizeof(double));
+    memcpy(p->round_z, p->z, p->rows->rows * p->nodes * sizeof(double));
+    memcpy(p->round_w, p->joint.w, p->nodes * t->model->outputs * sizeof(double));
+    return BROAD_OK;
+}
+
+static int trial_round(pilot *p, double base, const double *ranges, size_t count)
+{
+    int status = BROAD_OK;
+    p->loo = INFINITY;
+    p->range = base;
+    for (size_t i = 0; status == BROAD_OK && i < count; i++) status = trial(p, base * ranges[i]);
+    if (status < 0 || !(p->loo < p->best_loo)) return status;
+    p->best_loo = p->loo;
+    p->best_range = p->range;
+    memcpy(p->best_relevance, p->relevance, p->columns * sizeof(double));
+    return BROAD_OK;
+}
+
+/* ---- relevance ------------------------------------------------------------------------------------------------- */
+
+/* Of the activation, from its value; 0 where the value does not tell. */
+static double slope(broad_activation activation, double z)
+{
+    switch (activation) {
+    case BROAD_SIGMOID: return z * (1 - z);
+    case BROAD_TANH: return 1 - z * z;
+    case BROAD_RELU: return z > 0;
+    case BROAD_IDENTITY: return 1;
+    case BROAD_SINE:
+    case BROAD_GAUSSIAN: break;
+    }
+    return 0;
+}
+
+/* g_j summed over the outputs, from the round's best trial. */
+static int mean_square_gradients(double *g, const pilot *p)
+{
+    const broad_model *model = p->trainer->model;
+    size_t n = p->rows->rows < GRADIENT_ROWS ? p->rows->rows : GRADIENT_ROWS, c = model->outputs;
+    double *moved = broad__alloc_doubles(n, p->nodes), *gradient = broad__alloc_doubles(n, p->columns);
+    int status = moved && gradient ? BROAD_OK : BROAD_NO_MEMORY;
+    memset(g, 0, p->columns * sizeof(double));
+    for (size_t q = 0; status == BROAD_OK && q < c; q++) {
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < p->nodes; k++)
+                moved[i * p->nodes + k] =
+                    slope(model->settings.feature_activation, p->round_z[i * p->nodes + k]) * p->round_w[k * c + q];
+        memset(gradient, 0, n * p->columns * sizeof(double));
+        p->trainer->device->outer(gradient, p->columns, moved, p->nodes, n, p->round_weight, p->nodes, p->columns,
+                                  p->nodes);
+        for (size_t i = 0; i < n * p->columns; i++) g[i % p->columns] += gradient[i] * gradient[i];
+    }
+    broad__free(moved);
+    broad__free(gradient);
+    return status;
+}
+
+/* *out_known: 0 where the gradients do not tell anything. */
+static int weigh_columns(int *out_known, pilot *p)
+{
+    double rows = (double)p->rows->rows, columns = (double)p->columns, sum = 0,
+           share = rows / (rows + CAUTION * columns);
+    int status = mean_square_gradients(p->relevance, p);
+    for (size_t j = 0; j < p->columns; j++) sum += p->relevance[j];
+    *out_known = sum > 0 && isfinite(sum);
+    for (size_t j = 0; j < p->columns; j++)
+        p->relevance[j] = *out_known ? sqrt(share * p->relevance[j] * columns / sum + 1 - share) : 1;
+    return status;
+}
+
+int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data)
+{
+    pilot p = {.trainer = t};
+    int known = 1, status = pilot_open(&p, data);
+    if (status == BROAD_OK) status = trial_round(&p, 1, FIRST_RANGES, COUNT_OF(FIRST_RANGES));
+    for (size_t i = 0; status == BROAD_OK && known && i < ROUNDS; i++) {
+        status = weigh_columns(&known, &p);
+        if (status == BROAD_OK && known) status = trial_round(&p, p.range, NEAR_RANGES, COUNT_OF(NEAR_RANGES));
+    }
+    if (status == BROAD_OK) {
+        *out_range = p.best_range;
+        memcpy(t->model->relevance, p.best_relevance, p.columns * sizeof(double));
+    }
+    pilot_close(&p);
+    return status;
+}

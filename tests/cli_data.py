@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+"""Files as users have them: columns of categories, missing values and row weights, from fit to predict.
+
+Usage: cli_data.py PATH_OF_BROAD. What the tool makes of a column of categories is compared with a file in which this
+script has written the levels as columns of zeros and ones.
+"""
+import csv
+import io
+import math
+import os
+import random
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_test import Case, npy  # noqa: E402
+
+SETTINGS = ["--preset", "paper", "--features", "2x5", "--enhance", "10x4", "--seed", "9", "-q"]
+COLOURS, SHAPES = ("red", "green", "blue"), ("round", "square", "long, thin")
+EFFECT = {"red": 1.0, "green": 3.0, "blue": -2.0, "round": 1.0, "square": 0.5, "long, thin": 2.0}
+
+
+def cars(rows, seed=1, hole=0.0):
+    """Rows as dictionaries; None is missing. The price depends on both categories."""
+    rng = random.Random(seed)
+    table = []
+    for _ in range(rows):
+        row = {"size": round(rng.uniform(0, 3), 4), "colour": rng.choice(COLOURS), "age": round(rng.uniform(0, 9), 3),
+               "shape": rng.choice(SHAPES), "count": round(rng.uniform(0.5, 4), 2)}
+        row["price"] = round(2 * row["size"] + EFFECT[row["colour"]] * EFFECT[row["shape"]] - row["age"] / 3, 4)
+        for name in ("size", "colour", "shape"):
+            if rng.random() < hole:
+                row[name] = None
+        table.append(row)
+    return table
+
+
+def text(table, names, header=True):
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    if header:
+        lines.writerow(names)
+    for row in table:
+        lines.writerow(["" if row[name] is None else row[name] for name in names])
+    return out.getvalue()
+
+
+RAW = ["size", "colour", "age", "shape", "price"]
+
+
+def one_hot(table, names=RAW, fill=None):
+    """The same rows with a column for each level, sorted by their bytes; `fill`: what stands for None in a column."""
+    columns, out, levels = [], [], {"colour": sorted(COLOURS), "shape": sorted(SHAPES)}
+    for name in names:
+        columns += ["%s=%s" % (name, level) for level in levels[name]] if name in levels else [name]
+    for row in table:
+        new = {}
+        for column in columns:
+            name, _, level = column.partition("=")
+            new[column] = row[name] if not level else None if row[name] is None else int(row[name] == level)
+            if new[column] is None and fill is not None:
+                new[column] = fill[column]
+        out.append(new)
+    return out, columns
+
+
+def means(table):
+    rows, columns = one_hot(table)
+    there = {column: [row[column] for row in rows if row[column] is not None] for column in columns}
+    return {column: math.fsum(values) / len(values) for column, values in there.items()}
+
+
+class Data(Case):
+    def fit(self, name, data, *words):
+        return self.ok("fit", data, "-o", self.path(name), *SETTINGS, *words)
+
+    def numbers(self, model, data, column="price"):
+        out = self.ok("predict", model, data).out
+        return [float(row[column]) for row in csv.DictReader(io.StringIO(out))]
+
+
+class Categories(Data):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        case = cls()
+        cls.table = cars(160)
+        cls.raw = case.write("raw.csv", text(cls.table, RAW))
+        rows, columns = one_hot(cls.table)
+        cls.hot = case.write("hot.csv", text(rows, columns))
+        cls.model, cls.by_hand = case.path("model"), case.path("by_hand")
+        case.fit("model", cls.raw, "--categorical", "colour,shape")
+        case.fit("by_hand", cls.hot)
+
+    def test_equals_one_hot_by_hand(self):
+        self.assertEqual(self.numbers(self.model, self.raw), self.numbers(self.by_hand, self.hot))
+        self.assertEqual(self.ok("info", self.model, "--json").json["inputs"],
+                         self.ok("info", self.by_hand, "--json").json["inputs"])
+        self.assertEqual(self.ok("eval", self.model, self.raw, "--json").json["test"],
+                         self.ok("eval", self.by_hand, self.hot, "--json").json["test"])
+
+    def test_auto_and_numbers_find_the_same(self):
+        for columns in ("auto", "2,4", "shape,colour", "auto,2"):
+            self.fit("again", self.raw, "--categorical", columns)
+            self.assertEqual(self.read("again"), self.read("model"), columns)
+
+    def test_other_order_of_columns(self):
+        other = self.write("other.csv", text([{**row, "extra": "x"} for row in self.table],
+                                             ["shape", "extra", "age", "colour", "size"]))
+        self.assertEqual(self.numbers(self.model, other), self.numbers(self.model, self.raw))
+        bare = self.write("bare.csv", text(self.table, RAW[:-1], header=False))
+        self.assertEqual(self.numbers(self.model, bare), self.numbers(self.model, self.raw))
+        piped = self.ok("predict", self.model, "-", stdin=text(self.table, RAW)).out
+        self.assertEqual(piped, self.ok("predict", self.model, self.raw).out)
+
+    def test_rows_one_by_one(self):
+        """A file without some of the levels has all their inputs none the less."""
+        whole = self.numbers(self.model, self.raw)
+        for i in (0, 7, 31):
+            one = self.write("one.csv", text(self.table[i:i + 1], RAW[:-1]))
+            self.assertAlmostEqual(self.numbers(self.model, one)[0], whole[i], delta=1e-9)
+
+    def test_undeclared_text(self):
+        self.fails(65, "raw.csv:2:2: '%s' is not a number (column 'colour'); give --categorical 'colour' (or auto) if "
+                   "the column holds categories" % self.table[0]["colour"], "fit", self.raw, *SETTINGS)
+        self.assertFalse(os.path.exists(self.path("model.broad")))
+
+    def test_unknown_level(self):
+        rows = [dict(row) for row in self.table[:3]]
+        rows[1]["colour"] = "mauve"
+        for name, words in (("price", ("eval", self.model)), ("shape", ("predict", self.model)),
+                            ("price", ("learn", self.model, "--with", self.raw, "-o", self.path("refused")))):
+            order = ["size", "age", "colour", "shape", "price"]
+            data = self.write("unknown.csv", text(rows, order[:order.index(name) + 1]))
+            result = self.fails(65, "unknown.csv:3:3: 'mauve' is no level of column 'colour'; the model has 3: 'blue', "
+                                "'green', 'red'; correct it, or fit again", *words[:2], data, *words[2:])
+            self.assertEqual(result.out, "")
+            self.assertNotIn("--new-classes", result.err)
+        self.assertFalse(os.path.exists(self.path("refused")))
+
+    def test_empty_level(self):
+        rows = [dict(row) for row in self.table[:3]]
+        rows[2]["shape"] = None
+        data = self.write("empty.csv", text(rows, RAW))
+        self.fails(65, "empty.csv:4:4: missing value (column 'shape'); fill it in", "predict", self.model, data)
+        self.fails(65, "empty.csv:4:4: missing value", "fit", data, *SETTINGS, "--categorical", "auto")
+
+    def test_info(self):
+        shown = self.ok("info", self.model).out
+        self.assertRegex(shown, r"(?m)^columns  colour: 3 levels \(blue, green, red\)$")
+        self.assertRegex(shown, r"(?m)^         shape: 3 levels \(long, thin, round, square\)$")
+        self.assertIn("inputs   8 (size, colour=blue, ", shown)
+        self.assertNotIn("weights  column", shown)
+        info = self.ok("info", self.model, "--json").json
+        expected = [{"name": "colour", "first": 1, "levels": ["blue", "green", "red"]},
+                    {"name": "shape", "first": 5, "levels": ["long, thin", "round", "square"]}]
+        self.assertEqual(info["categories"], expected)
+        self.assertEqual(info["stored"]["categories"], expected)
+        self.assertIsNone(info["weight"])
+        self.assertEqual(self.ok("info", self.by_hand, "--json").json["categories"], [])
+        self.assertNotIn("levels", self.ok("info", self.by_hand).out)
+
+    def test_grow_and_verify(self):
+        for name, data in (("model", self.raw), ("by_hand", self.hot)):
+            self.ok("verify", self.path(name), data)
+            self.ok("grow", self.path(name), data, "--enhance", "10x2", "-o", self.path("grown_" + name), "-q")
+            self.ok("verify", self.path("grown_" + name), data)
+        self.assertEqual(self.numbers(self.path("grown_model"), self.raw),
+                         self.numbers(self.path("grown_by_hand"), self.hot))
+        self.assertEqual(self.ok("info", self.path("grown_model"), "--json").json["categories"],
+                         self.ok("info", self.model, "--json").json["categories"])
+        swapped = [dict(row) for row in self.table]
+        swapped[5]["colour"] = next(c for c in COLOURS if c != swapped[5]["colour"])
+        other = self.write("swapped.csv", text(swapped, RAW))
+        self.assertEqual(self.ok("info", self.model, "--json").json["rows"], len(swapped))
+        result = self.fails(1, "", "verify", self.model, other)
+        self.assertIn("other values", result.out + result.err)
+        self.fails(65, "other values", "grow", self.model, other, "--enhance", "10x1", "-o", self.path("no"))
+
+    def test_learn(self):
+        more = cars(60, seed=5)
+        fresh, fresh_hot = self.write("more.csv", text(more, RAW)), self.write("more_hot.csv", text(*one_hot(more)))
+        self.ok("learn", self.model, fresh, "--with", self.raw, "-o", self.path("learned"), "-q")
+        self.ok("learn", self.by_hand, fresh_hot, "--with", self.hot, "-o", self.path("learned_hot"), "-q")
+        self.assertEqual(self.numbers(self.path("learned"), self.raw), self.numbers(self.path("learned_hot"), self.hot))
+        self.ok("verify", self.path("learned"), self.raw, fresh)
+
+    def test_holdout_and_compact(self):
+        words = ["--holdout", "0.3", "--compact", "--categorical", "auto", "--json"]
+        found = self.fit("part", self.raw, *words).json
+        by_hand = self.fit("part_hot", self.hot, "--holdout", "0.3", "--compact", "--json").json
+        self.assertEqual((found["train"], found["test"]), (by_hand["train"], by_hand["test"]))
+        self.assertEqual(self.numbers(self.path("part"), self.raw), self.numbers(self.path("part_hot"), self.hot))
+        self.ok("verify", self.path("part"), self.raw)
+
+    def test_test_file(self):
+        other = self.write("test.csv", text(cars(50, seed=8), list(reversed(RAW))))
+        found = self.fit("tested", self.raw, "--categorical", "auto", "--test", other, "--json").json
+        self.assertEqual(found["test"], self.ok("eval", self.model, other, "--json").json["test"])
+
+    def test_classes_beside_categories(self):
+        rows = [{**row, "kind": "dear" if row["price"] > 3 else "cheap"} for row in self.table]
+        names = ["size", "colour", "shape", "kind"]
+        data = self.write("kinds.csv", text(rows, names))
+        hot, columns = one_hot(rows, names)
+        self.fit("kinds", data, "--categorical", "auto")
+        self.fit("kinds_hot", self.write("kinds_hot.csv", text(hot, columns)))
+        self.assertEqual(self.ok("predict", self.path("kinds"), data).out,
+                         self.ok("predict", self.path("kinds_hot"), self.path("kinds_hot.csv")).out)
+
+
+class Missing(Data):
+    def test_levels_by_the_mean(self):
+        table = cars(150, hole=0.1)
+        raw = self.write("raw.csv", text(table, RAW))
+        self.fit("model", raw, "--categorical", "auto", "--missing", "mean")
+        hot, columns = one_hot(table)
+        self.fit("numbers", self.write("hot.csv", text(hot, columns)), "--missing", "mean")
+        found = self.numbers(self.path("model"), raw)
+        self.assertEqual(found, self.numbers(self.path("numbers"), self.path("hot.csv")))
+        # The same model on rows in which this script has filled the holes: with the part of the rows that have a level.
+        filled = self.write("filled.csv", text(one_hot(table, fill=means(table))[0], columns))
+        for one, other in zip(found, self.numbers(self.path("numbers"), filled)):
+            self.assertAlmostEqual(one, other, delta=1e-9)
+        self.assertEqual(self.ok("info", self.path("model"), "--json").json["stored"]["missing"], "mean")
+        self.ok("verify", self.path("model"), raw)
+        self.ok("grow", self.path("model"), raw, "--enhance", "10x1", "-q", "-o", self.path("grown"))
+        self.ok("verify", self.path("grown"), raw)
+
+        # A level never seen counts as missing.
+        first = dict(table[0])
+        odd = self.write("odd.csv", text([{**first, "colour": "mauve"}, {**first, "colour": None}], RAW[:-1]))
+        one, other = self.numbers(self.path("model"), odd)
+        self.assertEqual(one, other)
+
+    def test_every_format_stores_and_applies_it(self):
+        rng = random.Random(4)
+        rows = [[rng.gauss(0, 1), rng.gauss(5, 2), 0] for _ in range(80)]
+        for i, row in enumerate(rows):
+            row[2] = row[0] - row[1] / 2
+            if i % 9 == 0:
+                row[i % 2] = math.nan
+        lines = "".join(",".join("" if math.isnan(x) else repr(x) for x in row) + "\n" for row in rows)
+        sparse = "".join("%r 1:%r 2:%r\n" % (row[2], row[0], row[1]) for row in rows)
+        files = {"csv": self.write("data.csv", lines), "npy": self.write("data.npy", npy(rows)),
+                 "libsvm": self.write("data.libsvm", sparse)}
+        found = {}
+        for name, data in files.items():
+            self.fails(65, "--missing mean", "fit", data, "-o", self.path("none"), *SETTINGS)
+            self.fit(name, data, "--missing", "mean", "--task", "regress")
+            self.assertEqual(self.ok("info", self.path(name), "--json").json["stored"]["missing"], "mean")
+            for other, rows_there in files.items():
+                found[name, other] = self.numbers(self.path(name), rows_there, "target")
+            self.ok("verify", self.path(name), data)
+        self.assertEqual(len(found), 9)
+        for pair, numbers in found.items():
+            self.assertEqual(numbers, found["csv", "csv"], pair)
+        # A model of whole rows takes none with holes, from any file.
+        whole = self.write("whole.npy", npy([row for row in rows if not math.isnan(sum(row))]))
+        self.fit("whole", whole)
+        for data in files.values():
+            self.fails(65, "missing value", "predict", self.path("whole"), data)
+
+
+class Weights(Data):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        case = cls()
+        cls.table = cars(120)
+        cls.names = ["size", "count", "age", "price"]
+        cls.rows = case.write("rows.csv", text(cls.table, cls.names))
+        cls.bare = case.write("bare.csv", text(cls.table, ["age", "size", "price"]))
+        cls.model = case.path("model")
+        case.fit("model", cls.rows, "--weight", "count")
+
+    def test_it_is_no_input(self):
+        info = self.ok("info", self.model, "--json").json
+        self.assertEqual((info["inputs"], info["weight"]), (["size", "age"], "count"))
+        self.assertRegex(self.ok("info", self.model).out, r"(?m)^weights  column count$")
+
+    def test_predict_and_eval_do_without(self):
+        self.assertEqual(self.numbers(self.model, self.bare), self.numbers(self.model, self.rows))
+        self.ok("eval", self.model, self.bare)
+        zero = self.write("zero.csv", text([{**row, "count": 0} for row in self.table], self.names))
+        self.assertEqual(self.numbers(self.model, zero), self.numbers(self.model, self.rows))
+
+    def test_a_test_file_does_without(self):
+        found = self.fit("tested", self.rows, "--weight", "count", "--test", self.bare, "--json").json
+        self.assertEqual(found["test"], self.ok("eval", self.model, self.bare, "--json").json["test"])
+
+    def test_training_needs_it(self):
+        missing = "bare.csv: the column of weights 'count' that the model was trained with is not there; add it"
+        self.ok("verify", self.model, self.rows)
+        self.fails(65, missing, "verify", self.model, self.bare)
+        self.fails(65, missing, "grow", self.model, self.bare, "--enhance", "10x1", "-o", self.path("no"))
+        self.fails(65, missing, "learn", self.model, self.bare, "--with", self.rows, "-o", self.path("no"))
+        self.fails(65, missing, "learn", self.model, self.rows, "--with", self.bare, "-o", self.path("no"))
+        self.assertFalse(os.path.exists(self.path("no")))
+        self.ok("grow", self.model, self.rows, "--enhance", "10x1", "-o", self.path("grown"), "-q")
+        self.assertEqual(self.ok("info", self.path("grown"), "--json").json["weight"], "count")
+        self.ok("verify", self.path("grown"), self.rows)
+
+    def test_other_weights_are_other_rows(self):
+        other = [dict(row) for row in self.table]
+        other[3]["count"] += 1
+        data = self.write("other.csv", text(other, self.names))
+        self.fails(65, "other values", "grow", self.model, data, "--enhance", "10x1", "-o", self.path("no"))
+
+    def test_bad_weights(self):
+        for value, message in ((0, "rows.csv:4:2: the weight '0' is not a finite number above 0 (column 'count')"),
+                               (-1.5, "the weight '-1.5' is not"), ("much", "the weight 'much' is not"),
+                               (None, "rows.csv:4:2: the weight is missing (column 'count')")):
+            rows = [dict(row) for row in self.table]
+            rows[2]["count"] = value
+            os.makedirs(self.path("bad"), exist_ok=True)
+            data = self.write("bad/rows.csv", text(rows, self.names))
+            self.fails(65, message, "fit", data, "--weight", "count", "-o", self.path("no"), *SETTINGS)
+            self.assertFalse(os.path.exists(self.path("no")))
+
+    def test_by_number(self):
+        plain = self.write("plain.csv", text(self.table, self.names, header=False))
+        self.fit("plain", plain, "--weight", "2")
+        self.assertEqual(self.ok("info", self.path("plain"), "--json").json["weight"], "2")
+        self.ok("verify", self.path("plain"), plain)
+        short = self.write("short.csv", text(self.table, ["size", "age"], header=False))
+        self.assertEqual(self.numbers(self.path("plain"), short, "target"),
+                         self.numbers(self.path("plain"), plain, "target"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=1)
