@@ -23,7 +23,8 @@ typedef struct form {
     size_t layers, nodes, window;
     int fitted; /* feature nodes by an autoencoder */
     int row_weights, class_weights;
-    int beside; /* joint weights beside the others */
+    broad_scale scale; /* 0: standard */
+    int beside;        /* joint weights beside the others */
 } form;
 
 static const form forms[] = {
@@ -89,6 +90,26 @@ static const form forms[] = {
      .nodes = 5,
      .fitted = 1,
      .class_weights = 1},
+    {.name = "bls, inputs twice",
+     .kind = BROAD_KIND_BLS,
+     .weights = BROAD_WEIGHTS_JOINT,
+     .test = BROAD_SUPERVISE_NONE,
+     .lambda = 1e-3,
+     .rows = 50,
+     .layers = 1,
+     .nodes = 5,
+     .scale = BROAD_SCALE_BOTH},
+    {.name = "rvfl, ranks, more rows",
+     .kind = BROAD_KIND_RVFL,
+     .weights = BROAD_WEIGHTS_JOINT,
+     .test = BROAD_SUPERVISE_NONE,
+     .lambda = 1e-3,
+     .classes = 2,
+     .rows = 40,
+     .more = 20,
+     .layers = 2,
+     .nodes = 4,
+     .scale = BROAD_SCALE_RANK},
     {.name = "bls, few rows",
      .kind = BROAD_KIND_BLS,
      .weights = BROAD_WEIGHTS_JOINT,
@@ -316,7 +337,7 @@ static void make_settings(broad_options *o, const form *f, uint64_t seed)
     o->feature_activation = f->fitted ? BROAD_IDENTITY : BROAD_TANH;
     o->feature_weights = f->fitted ? BROAD_FEATURES_AUTOENCODER : BROAD_FEATURES_RANDOM;
     o->range_unit = BROAD_RANGE_ABSOLUTE;
-    o->scale = BROAD_SCALE_STANDARD;
+    o->scale = f->scale ? f->scale : BROAD_SCALE_STANDARD;
     o->scale_target = BROAD_SCALE_STANDARD;
     o->lambda_auto = f->beside && f->test == BROAD_SUPERVISE_LOO;
     o->gamma_form = BROAD_GAMMA_CONSTANT;
@@ -331,18 +352,19 @@ static void make_groups(broad_model *model, const form *f)
 {
     int direct = broad__kind_of(f->kind)->nodes != BROAD__NODES_FEATURES;
     problem_random r = {99};
+    size_t columns = broad__model_columns(model);
     model->group_count = direct ? 1 : GROUPS;
     model->groups = broad__alloc_array(model->group_count, sizeof *model->groups);
     for (size_t g = 0; g < model->group_count; g++) {
         broad__group *group = &model->groups[g];
-        *group = (broad__group){.source = BROAD__SOURCE_DIRECT, .nodes = INPUTS, .range = 1};
+        *group = (broad__group){.source = BROAD__SOURCE_DIRECT, .nodes = columns, .range = 1};
         if (direct) continue;
         *group = (broad__group){.source = f->fitted ? BROAD__SOURCE_AUTOENCODER : BROAD__SOURCE_DRAWN, .range = 1};
         group->nodes = GROUP_NODES;
-        group->weight = broad__alloc_doubles(INPUTS, GROUP_NODES);
+        group->weight = broad__alloc_doubles(columns, GROUP_NODES);
         group->bias = broad__alloc_doubles(GROUP_NODES, 1);
         broad__group_draw(group, model, g);
-        for (size_t i = 0; i < INPUTS * GROUP_NODES && f->fitted; i++) group->weight[i] = problem_normal(&r);
+        for (size_t i = 0; i < columns * GROUP_NODES && f->fitted; i++) group->weight[i] = problem_normal(&r);
     }
 }
 
@@ -380,41 +402,81 @@ static void make_layers(broad_model *model, const form *f)
     }
 }
 
-/* Z, then K of every layer, row by row. */
+/* Among the rows of the first fit: the middle of the ranks of equal values; between two values along a straight line. */
+static real plain_rank(const made *m, size_t input, double value)
+{
+    double low = -INFINITY, high = INFINITY;
+    size_t below = 0, equal = 0, low_equal = 0, high_equal = 0, n = m->form->rows;
+    for (size_t i = 0; i < n; i++) {
+        double x = m->data->x[i * INPUTS + input];
+        below += x < value, equal += x == value;
+        if (x < value && x > low) low = x;
+        if (x > value && x < high) high = x;
+    }
+    for (size_t i = 0; i < n; i++) {
+        low_equal += m->data->x[i * INPUTS + input] == low;
+        high_equal += m->data->x[i * INPUTS + input] == high;
+    }
+    real of_low = ((real)below - (real)low_equal / 2) / (real)n,
+         of_high = ((real)below + (real)high_equal / 2) / (real)n;
+    if (equal) return ((real)below + (real)equal / 2) / (real)n;
+    if (!below) return of_high;
+    if (below == n) return of_low;
+    return of_low + ((real)value - low) / ((real)high - low) * (of_high - of_low);
+}
+
+/* The scaled inputs of row i. */
+static void scale_row(real *x, const made *m, size_t i)
+{
+    const broad_model *model = m->model;
+    for (size_t s = 0; s < broad__model_columns(model); s++) {
+        double value = m->data->x[i * INPUTS + s % INPUTS];
+        int ranked = m->form->scale == BROAD_SCALE_RANK || s >= INPUTS;
+        x[s] = ((ranked ? plain_rank(m, s % INPUTS, value) : value) - model->input_shift[s]) * model->input_factor[s];
+    }
+}
+
+static void features_of(real *z, const made *m, const real *x)
+{
+    size_t columns = broad__model_columns(m->model);
+    for (size_t g = 0; g < m->model->group_count; g++) {
+        const broad__group *group = &m->model->groups[g];
+        for (size_t a = 0; a < group->nodes; a++, z++) {
+            *z = group->weight ? group->bias[a] : x[a];
+            for (size_t s = 0; s < columns && group->weight; s++) *z += x[s] * group->weight[s * group->nodes + a];
+            if (group->weight && !m->form->fitted) *z = tanhl(*z);
+        }
+    }
+}
+
+/* A row of a layer's K, without its root. */
+static void columns_of(real *k, const broad__layer *layer, const real *z)
+{
+    size_t prefix = layer->width - layer->nodes;
+    for (size_t a = 0; a < prefix; a++) k[a] = z[a];
+    for (size_t a = 0; a < layer->nodes; a++) {
+        real sum = layer->bias[a];
+        for (size_t s = 0; s < layer->inputs; s++) sum += z[s] * layer->weight[s * layer->nodes + a];
+        k[prefix + a] = tanhl(sum);
+    }
+}
+
 static void make_columns(made *m)
 {
     const broad_model *model = m->model;
-    size_t features = broad__model_feature_nodes(model, model->group_count);
-    real *z = malloc(features * sizeof *z);
+    real *z = malloc(broad__model_feature_nodes(model, model->group_count) * sizeof *z);
     m->k = calloc(model->layer_count, sizeof *m->k);
     for (size_t j = 0; j < model->layer_count; j++) m->k[j] = calloc(m->n * model->layers[j].width, sizeof(real));
     for (size_t i = 0; i < m->n; i++) {
-        real x[INPUTS], root = 1;
-        for (size_t s = 0; s < INPUTS; s++)
-            x[s] = ((real)m->data->x[i * INPUTS + s] - model->input_shift[s]) * model->input_factor[s];
+        real x[2 * INPUTS], root = 1;
         if (m->data->weights) root *= sqrtl(m->data->weights[i]);
         if (model->class_weights) root *= sqrtl(model->class_weights[m->data->classes[i]]);
-        for (size_t g = 0, at = 0; g < model->group_count; g++)
-            for (size_t a = 0; a < model->groups[g].nodes; a++, at++) {
-                const broad__group *group = &model->groups[g];
-                if (!group->weight) {
-                    z[at] = x[a];
-                    continue;
-                }
-                z[at] = group->bias[a];
-                for (size_t s = 0; s < INPUTS; s++) z[at] += x[s] * group->weight[s * group->nodes + a];
-                if (!m->form->fitted) z[at] = tanhl(z[at]);
-            }
+        scale_row(x, m, i);
+        features_of(z, m, x);
         for (size_t j = 0; j < model->layer_count; j++) {
-            const broad__layer *layer = &model->layers[j];
-            real *k = m->k[j] + i * layer->width;
-            size_t prefix = layer->width - layer->nodes;
-            for (size_t a = 0; a < prefix; a++) k[a] = root * z[a];
-            for (size_t a = 0; a < layer->nodes; a++) {
-                real sum = layer->bias[a];
-                for (size_t s = 0; s < features; s++) sum += z[s] * layer->weight[s * layer->nodes + a];
-                k[prefix + a] = root * tanhl(sum);
-            }
+            real *k = m->k[j] + i * model->layers[j].width;
+            columns_of(k, &model->layers[j], z);
+            for (size_t a = 0; a < model->layers[j].width; a++) k[a] *= root;
         }
         for (size_t q = 0; q < m->c; q++) {
             real value = m->form->classes ? m->data->classes[i] == q : m->data->values[i * m->c + q];
@@ -780,6 +842,27 @@ static void small_steps_refused(void **state)
     }
 }
 
+static void changed_scaling_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FORMS; i++) {
+        made m = make(&forms[i]);
+        broad_model *model = m.model;
+        for (size_t s = 0; s < broad__model_columns(model); s++) {
+            double old = model->input_shift[s];
+            change_number(&m, "a factor", &model->input_factor[s], 1e-5);
+            model->input_shift[s] += 1e-5;
+            refused(&m, "a shift", "the scaling of input");
+            model->input_shift[s] = old;
+        }
+        for (size_t k = 0; k < 5 && model->input_knots; k++) {
+            change_number(&m, "a knot", &model->input_knots[9 * k], 1e-9);
+            change_number(&m, "its rank", &model->input_knots[BROAD__KNOTS + 9 * k], 1e-5);
+        }
+        drop(&m);
+    }
+}
+
 static void missing_row_weights(void **state)
 {
     (void)state;
@@ -840,9 +923,9 @@ static void every_allocation_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_ones_hold),         cmocka_unit_test(changed_ones_do_not),
-        cmocka_unit_test(small_steps_refused),    cmocka_unit_test(missing_row_weights),
-        cmocka_unit_test(every_allocation_fails),
+        cmocka_unit_test(good_ones_hold),          cmocka_unit_test(changed_ones_do_not),
+        cmocka_unit_test(small_steps_refused),     cmocka_unit_test(missing_row_weights),
+        cmocka_unit_test(changed_scaling_refused), cmocka_unit_test(every_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,51 +75,6 @@ static int check_rows(broad__verification *v, int *out_holds)
     return BROAD_OK;
 }
 
-typedef struct moments {
-    double least, most, mean, deviation;
-} moments;
-
-/* Of column j after scaling, missing values left out; over the rows of the first fit, which set the scale. */
-static moments column_moments(const broad__verification *v, size_t j)
-{
-    const broad_model *model = v->model;
-    moments m = {INFINITY, -INFINITY, 0, 0};
-    size_t count = 0;
-    for (size_t pass = 0; pass < 2; pass++) {
-        count = 0;
-        for (size_t i = 0; i < model->segments[0].rows; i++) {
-            double x = v->data->x[i * model->inputs + j];
-            if (isnan(x)) continue;
-            x = (x - model->input_shift[j]) * model->input_factor[j];
-            count++;
-            if (x < m.least) m.least = x;
-            if (x > m.most) m.most = x;
-            if (pass == 0) m.mean += x;
-            else m.deviation += (x - m.mean) * (x - m.mean);
-        }
-        if (pass == 0 && count) m.mean /= (double)count;
-    }
-    m.deviation = count ? sqrt(m.deviation / (double)count) : 0;
-    return m;
-}
-
-static int check_scaling(broad__verification *v)
-{
-    const broad_model *model = v->model;
-    for (size_t j = 0; j < model->inputs; j++) {
-        moments m = column_moments(v, j);
-        int constant = !(m.most > m.least), good = 1;
-        if (model->settings.scale == BROAD_SCALE_NONE) good = model->input_shift[j] == 0 && model->input_factor[j] == 1;
-        else if (model->settings.scale == BROAD_SCALE_MINMAX)
-            good = fabs(m.least) <= BROAD__TOLERANCE && (constant || fabs(m.most - 1) <= BROAD__TOLERANCE);
-        else good = fabs(m.mean) <= BROAD__TOLERANCE && (constant || fabs(m.deviation - 1) <= BROAD__TOLERANCE);
-        if (!good && isfinite(m.least))
-            return broad__refuse(v->verdict, 0, "the scaling of input '%s' does not fit the data",
-                                 model->input_names[j]);
-    }
-    return 1;
-}
-
 static int same_draw(double *weight, double *bias, const double *have_weight, const double *have_bias,
                      const broad__stream *stream, size_t inputs, size_t nodes, double range, broad_range_unit unit)
 {
@@ -132,10 +87,10 @@ static int same_draw(double *weight, double *bias, const double *have_weight, co
 static int check_draws(broad__verification *v, int *out_holds)
 {
     const broad_model *model = v->model;
-    size_t most = 0;
+    size_t most = 0, columns = broad__model_columns(model);
     for (size_t g = 0; g < model->group_count; g++)
-        if (model->groups[g].source == BROAD__SOURCE_DRAWN && model->groups[g].nodes * (model->inputs + 1) > most)
-            most = model->groups[g].nodes * (model->inputs + 1);
+        if (model->groups[g].source == BROAD__SOURCE_DRAWN && model->groups[g].nodes * (columns + 1) > most)
+            most = model->groups[g].nodes * (columns + 1);
     for (size_t j = 0; j < model->layer_count; j++)
         if (model->layers[j].nodes * (model->layers[j].inputs + 1) > most)
             most = model->layers[j].nodes * (model->layers[j].inputs + 1);
@@ -146,7 +101,7 @@ static int check_draws(broad__verification *v, int *out_holds)
         const broad__group *group = &model->groups[g];
         if (group->source != BROAD__SOURCE_DRAWN) continue;
         broad__stream stream = {model->settings.seed, BROAD__FOR_FEATURES, (uint32_t)g, (uint16_t)group->step, 0};
-        if (same_draw(weight, bias, group->weight, group->bias, &stream, model->inputs, group->nodes,
+        if (same_draw(weight, bias, group->weight, group->bias, &stream, columns, group->nodes,
                       model->range * group->range, model->settings.range_unit))
             continue;
         *out_holds = broad__refuse(v->verdict, 0, "the weights of feature group %zu are not those that seed %llu gives",
@@ -244,20 +199,16 @@ static void nodes_plain(double *out, const double *x, const double *weight, cons
     for (size_t j = 0; j < nodes; j++) out[j] = activation_plain(activation, out[j]);
 }
 
-/* One row of Z; x is changed in place into its scaled form. */
-static void features_of_row(const broad__verification *v, double *z, double *x)
+/* One row of Z; x has room for its scaled inputs. */
+static void features_of_row(const broad__verification *v, double *z, double *x, size_t row)
 {
     const broad_model *model = v->model;
-    for (size_t i = 0; i < model->inputs; i++) {
-        if (isnan(x[i])) x[i] = model->input_fill[i];
-        x[i] = (x[i] - model->input_shift[i]) * model->input_factor[i];
-    }
+    size_t columns = broad__model_columns(model);
+    for (size_t j = 0; j < columns; j++) x[j] = broad__verify_scaled(model, v->data->x + row * model->inputs, j);
     for (size_t g = 0; g < model->group_count; g++) {
         const broad__group *group = &model->groups[g];
-        if (group->source == BROAD__SOURCE_DIRECT) memcpy(z, x, model->inputs * sizeof(double));
-        else
-            nodes_plain(z, x, group->weight, group->bias, model->inputs, group->nodes,
-                        model->settings.feature_activation);
+        if (group->source == BROAD__SOURCE_DIRECT) memcpy(z, x, columns * sizeof(double));
+        else nodes_plain(z, x, group->weight, group->bias, columns, group->nodes, model->settings.feature_activation);
         z += group->nodes;
     }
 }
@@ -607,13 +558,10 @@ static int open_rows(broad__verification *v)
     v->features = broad__model_feature_nodes(model, model->group_count);
     v->z = broad__alloc_doubles(rows, v->features);
     v->e = broad__alloc_doubles(rows, model->outputs);
-    double *x = broad__alloc_doubles(model->inputs, 1);
+    double *x = broad__alloc_doubles(broad__model_columns(model), 1);
     int status = v->z && v->e && x ? open_roots(v) : BROAD_NO_MEMORY;
     if (status == BROAD_OK) broad__verify_targets(v->e, v);
-    for (size_t i = 0; status == BROAD_OK && i < rows; i++) {
-        memcpy(x, v->data->x + i * model->inputs, model->inputs * sizeof(double));
-        features_of_row(v, v->z + i * v->features, x);
-    }
+    for (size_t i = 0; status == BROAD_OK && i < rows; i++) features_of_row(v, v->z + i * v->features, x, i);
     broad__free(x);
     return status;
 }
@@ -724,7 +672,7 @@ int broad__verify(broad_verdict *out, const broad_model *model, const broad_data
     int holds = 0, status = check_shape(model, data);
     if (status == BROAD_OK) status = broad__pool_open(&v.pool, threads);
     if (status == BROAD_OK) status = check_rows(&v, &holds);
-    if (status == BROAD_OK && holds) holds = check_scaling(&v);
+    if (status == BROAD_OK && holds) holds = broad__verify_scaling(&v);
     if (status == BROAD_OK && holds) status = check_draws(&v, &holds);
     if (status == BROAD_OK && holds) status = check_layers(&v);
     broad__pool_close(v.pool);

@@ -38,6 +38,11 @@ typedef struct broad__finding {
 /* Puts the reason into the verdict; returns 0, which stands for "does not hold". */
 int broad__refuse(broad_verdict *verdict, size_t layer, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* A column of a row's scaled inputs, from the row as it was read. */
+double broad__verify_scaled(const broad_model *model, const double *x, size_t column);
+/* 1 if the recorded scaling is that of the rows of the first fit. */
+int broad__verify_scaling(broad__verification *v);
+
 /* A layer's row of K, by plain loops. */
 void broad__verify_row(const broad__verification *v, double *k, const broad__layer *layer, size_t row);
 /* Y in the network's units, times the roots: rows x outputs. */
