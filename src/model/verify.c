@@ -4,16 +4,20 @@
  *
  * What must hold, in this order:
  *   the rows are those the model was trained on (fingerprint), scaled as recorded
- *   every random weight is what the seed gives
+ *   every random weight is what the seed gives; weights that an autoencoder fitted are taken as they are: they are nodes
+ *   like any other, and the certificate is about what was made of the nodes
  *   every output weight is the one the record was made for (hash), and solves its ridge problem:
  *       K_j'(E_{j-1} - K_j W_j) = lambda W_j
  *   every bound follows from the schedule; every recorded ratio and tested value keeps its bound
  *   every recorded norm is the norm of the residual computed here, and that keeps the bound too
  *   ||E_last|| <= product of the bounds * ||E_0||, since the rows last changed
+ *   joint weights, where there are any, are those of their record and solve their ridge problem over all nodes
+ * Where all weights are solved for together, or again with every layer, the records are checked by following that from the
+ * first layer on (verify_growth.c), and the weights by their one ridge problem (verify_joint.c). Rows that count more or less
+ * than others have K and E multiplied by the root of that.
  */
 #include "model/verify.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,31 +29,14 @@
 #include "compute/pool.h"
 #include "compute/shards.h"
 #include "layer/supervise.h"
+#include "model/kind.h"
+#include "model/verify_work.h"
 #include "rng/draw.h"
-
-/* Two ways of adding up the same numbers differ by this much at most, relative to what is added up. */
-static const double TOLERANCE = 1e-7;
-/* Norms below this part of ||E_0|| are rounding. */
-static const double FLOOR = 1e-11;
-/* One product or sum of numbers of size 1 may be off by this much. */
-static const double ROUNDING = 16 * DBL_EPSILON;
 
 /* A worker's sums besides the matrices: ||E_j||^2, leave-one-out square, and how far rounding may have moved the latter. */
 enum { SUMS = 3 };
 
-typedef struct verification {
-    const broad_model *model;
-    const broad_data *data;
-    broad_verdict *verdict;
-    broad__pool *pool;
-    size_t features;
-    double *z, *e; /* rows x features, rows x outputs */
-    double drift;  /* how far rounding may have moved E so far */
-} verification;
-
-static int refuse(broad_verdict *verdict, size_t layer, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static int refuse(broad_verdict *verdict, size_t layer, const char *format, ...)
+int broad__refuse(broad_verdict *verdict, size_t layer, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -62,13 +49,13 @@ static int refuse(broad_verdict *verdict, size_t layer, const char *format, ...)
 
 /* ---- records that need no arithmetic over the rows -------------------------------------------------------------- */
 
-static int check_rows(verification *v, int *out_holds)
+static int check_rows(broad__verification *v, int *out_holds)
 {
     const broad_model *model = v->model;
     const broad_data *data = v->data;
     *out_holds = 0;
     if (data->rows != model->rows) {
-        refuse(v->verdict, 0, "the data has %zu rows, the model was trained on %zu", data->rows, model->rows);
+        broad__refuse(v->verdict, 0, "the data has %zu rows, the model was trained on %zu", data->rows, model->rows);
         return BROAD_OK;
     }
     size_t first = 0;
@@ -77,59 +64,15 @@ static int check_rows(verification *v, int *out_holds)
         int status = broad__table_fingerprint(fingerprint, data, first, model->segments[i].rows);
         if (status < 0) return status;
         if (strcmp(fingerprint, model->segments[i].fingerprint) != 0) {
-            refuse(v->verdict, 0,
-                   "rows %zu to %zu are not those the model was trained on (other values or another order)", first + 1,
-                   first + model->segments[i].rows);
+            broad__refuse(v->verdict, 0,
+                          "rows %zu to %zu are not those the model was trained on (other values or another order)",
+                          first + 1, first + model->segments[i].rows);
             return BROAD_OK;
         }
         first += model->segments[i].rows;
     }
     *out_holds = 1;
     return BROAD_OK;
-}
-
-typedef struct moments {
-    double least, most, mean, deviation;
-} moments;
-
-/* Of column j after scaling, missing values left out; over the rows of the first fit, which set the scale. */
-static moments column_moments(const verification *v, size_t j)
-{
-    const broad_model *model = v->model;
-    moments m = {INFINITY, -INFINITY, 0, 0};
-    size_t count = 0;
-    for (size_t pass = 0; pass < 2; pass++) {
-        count = 0;
-        for (size_t i = 0; i < model->segments[0].rows; i++) {
-            double x = v->data->x[i * model->inputs + j];
-            if (isnan(x)) continue;
-            x = (x - model->input_shift[j]) * model->input_factor[j];
-            count++;
-            if (x < m.least) m.least = x;
-            if (x > m.most) m.most = x;
-            if (pass == 0) m.mean += x;
-            else m.deviation += (x - m.mean) * (x - m.mean);
-        }
-        if (pass == 0 && count) m.mean /= (double)count;
-    }
-    m.deviation = count ? sqrt(m.deviation / (double)count) : 0;
-    return m;
-}
-
-static int check_scaling(verification *v)
-{
-    const broad_model *model = v->model;
-    for (size_t j = 0; j < model->inputs; j++) {
-        moments m = column_moments(v, j);
-        int constant = !(m.most > m.least), good = 1;
-        if (model->settings.scale == BROAD_SCALE_NONE) good = model->input_shift[j] == 0 && model->input_factor[j] == 1;
-        else if (model->settings.scale == BROAD_SCALE_MINMAX)
-            good = fabs(m.least) <= TOLERANCE && (constant || fabs(m.most - 1) <= TOLERANCE);
-        else good = fabs(m.mean) <= TOLERANCE && (constant || fabs(m.deviation - 1) <= TOLERANCE);
-        if (!good && isfinite(m.least))
-            return refuse(v->verdict, 0, "the scaling of input '%s' does not fit the data", model->input_names[j]);
-    }
-    return 1;
 }
 
 static int same_draw(double *weight, double *bias, const double *have_weight, const double *have_bias,
@@ -141,12 +84,13 @@ static int same_draw(double *weight, double *bias, const double *have_weight, co
 }
 
 /* Draws every random weight again. *out_holds: all are equal, bit by bit. */
-static int check_draws(verification *v, int *out_holds)
+static int check_draws(broad__verification *v, int *out_holds)
 {
     const broad_model *model = v->model;
-    size_t most = 0;
+    size_t most = 0, columns = broad__model_columns(model);
     for (size_t g = 0; g < model->group_count; g++)
-        if (model->groups[g].nodes * (model->inputs + 1) > most) most = model->groups[g].nodes * (model->inputs + 1);
+        if (model->groups[g].source == BROAD__SOURCE_DRAWN && model->groups[g].nodes * (columns + 1) > most)
+            most = model->groups[g].nodes * (columns + 1);
     for (size_t j = 0; j < model->layer_count; j++)
         if (model->layers[j].nodes * (model->layers[j].inputs + 1) > most)
             most = model->layers[j].nodes * (model->layers[j].inputs + 1);
@@ -155,12 +99,13 @@ static int check_draws(verification *v, int *out_holds)
     *out_holds = 1;
     for (size_t g = 0; same && g < model->group_count; g++) {
         const broad__group *group = &model->groups[g];
+        if (group->source != BROAD__SOURCE_DRAWN) continue;
         broad__stream stream = {model->settings.seed, BROAD__FOR_FEATURES, (uint32_t)g, (uint16_t)group->step, 0};
-        if (same_draw(weight, bias, group->weight, group->bias, &stream, model->inputs, group->nodes,
+        if (same_draw(weight, bias, group->weight, group->bias, &stream, columns, group->nodes,
                       model->range * group->range, model->settings.range_unit))
             continue;
-        *out_holds = refuse(v->verdict, 0, "the weights of feature group %zu are not those that seed %llu gives", g + 1,
-                            (unsigned long long)model->settings.seed);
+        *out_holds = broad__refuse(v->verdict, 0, "the weights of feature group %zu are not those that seed %llu gives",
+                                   g + 1, (unsigned long long)model->settings.seed);
         break;
     }
     for (size_t j = 0; same && *out_holds && j < model->layer_count; j++) {
@@ -171,54 +116,62 @@ static int check_draws(verification *v, int *out_holds)
         if (same_draw(weight, bias, layer->weight, layer->bias, &stream, layer->inputs, layer->nodes,
                       model->range * c->range, model->settings.range_unit))
             continue;
-        *out_holds = refuse(v->verdict, j + 1, "layer %zu: its random weights are not those that seed %llu gives",
-                            j + 1, (unsigned long long)model->settings.seed);
+        *out_holds =
+            broad__refuse(v->verdict, j + 1, "layer %zu: its random weights are not those that seed %llu gives", j + 1,
+                          (unsigned long long)model->settings.seed);
     }
     broad__free(weight);
     broad__free(bias);
     return same ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
+/* A ratio whose square keeps a bound keeps its root but for this. */
+static const double ROOT_ROUNDING = 4 * DBL_EPSILON;
+
 static int near(double a, double b) { return fabs(a - b) <= 4 * DBL_EPSILON * fmax(fabs(a), fabs(b)); }
 
-/* Layer j was fitted to other rows than the layer before it. */
-static int new_rows(const broad_model *model, size_t j)
+int broad__verify_new_rows(const broad_model *model, size_t j)
 {
     if (j == 0) return 1;
     const broad__certificate *a = &model->layers[j - 1].certificate, *b = &model->layers[j].certificate;
     return a->first_row != b->first_row || a->rows != b->rows;
 }
 
-/* Everything in layer j's record that follows from other records. */
-static int check_record(verification *v, size_t j)
+double broad__verify_ratio_bound(const broad__certificate *c)
+{
+    return c->test == BROAD_SUPERVISE_OUTPUT ? sqrt(c->bound) : c->bound;
+}
+
+int broad__verify_record(broad__verification *v, size_t j, double before)
 {
     const broad_model *model = v->model;
     const broad__layer *layer = &model->layers[j];
     const broad__certificate *c = &layer->certificate;
     broad__bound bound = broad__schedule(&model->settings, j + 1, c->relaxed);
-    const broad__certificate *last = j ? &model->layers[j - 1].certificate : NULL;
-    double before = last && !new_rows(model, j) ? last->norm_after : j ? c->norm_before : model->first_norm;
+    double ratio = c->norm_before > 0 ? c->norm_after / c->norm_before : 0;
     char hash[BROAD__HASH_TEXT];
     broad__hash_text(hash, layer->output, layer->width * model->outputs * sizeof(double));
     if (strcmp(hash, c->weights) != 0)
-        return refuse(v->verdict, j + 1, "layer %zu: its output weights are not those the record was made for", j + 1);
+        return broad__refuse(v->verdict, j + 1, "layer %zu: its output weights are not those the record was made for",
+                             j + 1);
     if (!near(c->gamma, bound.gamma) || !near(c->mu, bound.mu) || !near(c->bound, bound.sum))
-        return refuse(v->verdict, j + 1, "layer %zu: the bound %.9g does not follow from the schedule (%.9g)", j + 1,
-                      c->bound, bound.sum);
+        return broad__refuse(v->verdict, j + 1, "layer %zu: the bound %.9g does not follow from the schedule (%.9g)",
+                             j + 1, c->bound, bound.sum);
     int resolved = c->solved_again && c->test == BROAD_SUPERVISE_RESIDUAL;
     if (c->test != model->settings.supervise && !resolved)
-        return refuse(v->verdict, j + 1, "layer %zu: its test is not the one in the settings", j + 1);
-    if (!(fabs(c->norm_before - before) <= TOLERANCE * before))
-        return refuse(v->verdict, j + 1, "layer %zu: it starts from norm %.9g, but the layer before ended with %.9g",
-                      j + 1, c->norm_before, before);
-    if (!near(c->ratio, c->norm_after / c->norm_before) || c->norm_after > c->norm_before)
-        return refuse(v->verdict, j + 1, "layer %zu: its norms and its ratio do not agree", j + 1);
-    if (c->ratio > c->bound || c->tested > c->bound || !c->passed)
-        return refuse(v->verdict, j + 1, "layer %zu: ratio %.9g, tested %.9g, above the bound %.9g", j + 1, c->ratio,
-                      c->tested, c->bound);
+        return broad__refuse(v->verdict, j + 1, "layer %zu: its test is not the one in the settings", j + 1);
+    if (!(fabs(c->norm_before - before) <= BROAD__TOLERANCE * before + BROAD__FLOOR * model->first_norm + v->drift))
+        return broad__refuse(v->verdict, j + 1,
+                             "layer %zu: it starts from norm %.9g, but the layer before ended with %.9g", j + 1,
+                             c->norm_before, before);
+    if (!near(c->ratio, ratio) || c->norm_after > c->norm_before)
+        return broad__refuse(v->verdict, j + 1, "layer %zu: its norms and its ratio do not agree", j + 1);
+    if (c->ratio > broad__verify_ratio_bound(c) * (1 + ROOT_ROUNDING) || c->tested > c->bound || !c->passed)
+        return broad__refuse(v->verdict, j + 1, "layer %zu: ratio %.9g, tested %.9g, above the bound %.9g", j + 1,
+                             c->ratio, c->tested, c->bound);
     if (c->test == BROAD_SUPERVISE_RESIDUAL && c->tested != c->ratio)
-        return refuse(v->verdict, j + 1, "layer %zu: the tested value %.9g is not its ratio %.9g", j + 1, c->tested,
-                      c->ratio);
+        return broad__refuse(v->verdict, j + 1, "layer %zu: the tested value %.9g is not its ratio %.9g", j + 1,
+                             c->tested, c->ratio);
     return 1;
 }
 
@@ -246,34 +199,34 @@ static void nodes_plain(double *out, const double *x, const double *weight, cons
     for (size_t j = 0; j < nodes; j++) out[j] = activation_plain(activation, out[j]);
 }
 
-/* One row of Z; x is changed in place into its scaled form. */
-static void features_of_row(const verification *v, double *z, double *x)
+/* One row of Z; x has room for its scaled inputs. */
+static void features_of_row(const broad__verification *v, double *z, double *x, size_t row)
 {
     const broad_model *model = v->model;
-    for (size_t i = 0; i < model->inputs; i++) {
-        if (isnan(x[i])) x[i] = model->input_fill[i];
-        x[i] = (x[i] - model->input_shift[i]) * model->input_factor[i];
-    }
+    size_t columns = broad__model_columns(model);
+    for (size_t j = 0; j < columns; j++) x[j] = broad__verify_scaled(model, v->data->x + row * model->inputs, j);
     for (size_t g = 0; g < model->group_count; g++) {
         const broad__group *group = &model->groups[g];
-        nodes_plain(z, x, group->weight, group->bias, model->inputs, group->nodes, model->settings.feature_activation);
+        if (group->source == BROAD__SOURCE_DIRECT) memcpy(z, x, columns * sizeof(double));
+        else nodes_plain(z, x, group->weight, group->bias, columns, group->nodes, model->settings.feature_activation);
         z += group->nodes;
     }
 }
 
-static void layer_row(const verification *v, double *k, const broad__layer *layer, size_t row)
+void broad__verify_row(const broad__verification *v, double *k, const broad__layer *layer, size_t row)
 {
     const double *z = v->z + row * v->features;
     size_t first = broad__model_feature_nodes(v->model, layer->first_group), prefix = layer->width - layer->nodes;
     if (prefix) memcpy(k, z + first, prefix * sizeof(double));
     nodes_plain(k + prefix, z, layer->weight, layer->bias, layer->inputs, layer->nodes, v->model->settings.activation);
+    for (size_t a = 0; a < layer->width && v->root; a++) k[a] *= v->root[row];
 }
 
 /* ---- passes over the rows ---------------------------------------------------------------------------------------- */
 
 /* One pass for one layer; each worker has an area of its own, the areas are added up afterwards. */
 typedef struct layer_pass {
-    verification *v;
+    broad__verification *v;
     const broad__layer *layer;
     int gram;             /* K'K is wanted, and E stays as it is until the leverages are known */
     const double *factor; /* second pass: the leverages from this factor */
@@ -284,8 +237,15 @@ typedef struct layer_pass {
 
 static size_t blocks_of(size_t rows) { return (rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS; }
 
-/* Adds one row's leave-one-out square; row is a row of K and is used up. Where the leverage is near one, the residual and
- * what it is divided by are both small differences of larger numbers. */
+/* Where the leverage is near one, the residual and what it is divided by are both small differences of larger numbers. */
+void broad__verify_leave_out(double sums[2], double square, double leverage, double off)
+{
+    double rest = fmax(1 - leverage, DBL_EPSILON);
+    sums[0] += square / (rest * rest);
+    sums[1] += (2 * sqrt(square) * off + off * off + 2 * square * BROAD__ROUNDING / rest) / (rest * rest);
+}
+
+/* Adds one row's leave-one-out square; row is a row of K and is used up. */
 static void leave_out(const layer_pass *pass, double *sums, double *row, const double *e)
 {
     size_t p = pass->layer->width;
@@ -296,16 +256,14 @@ static void leave_out(const layer_pass *pass, double *sums, double *row, const d
         leverage += row[a] * row[a];
     }
     for (size_t j = 0; j < pass->v->model->outputs; j++) square += e[j] * e[j];
-    double rest = fmax(1 - leverage, DBL_EPSILON), off = ROUNDING * pass->norm_before + pass->v->drift;
-    sums[1] += square / (rest * rest);
-    sums[2] += (2 * sqrt(square) * off + off * off + 2 * square * ROUNDING / rest) / (rest * rest);
+    broad__verify_leave_out(sums + 1, square, leverage, BROAD__ROUNDING * pass->norm_before + pass->v->drift);
 }
 
 /* E changes in every row; the sums are over the rows that the layer was fitted to. */
 static void pass_block(void *context, size_t block, size_t worker)
 {
     layer_pass *pass = context;
-    verification *v = pass->v;
+    broad__verification *v = pass->v;
     const broad__device *reference = broad__device_reference();
     const broad__layer *layer = pass->layer;
     size_t p = layer->width, c = v->model->outputs, first = block * BROAD__BLOCK_ROWS;
@@ -313,7 +271,7 @@ static void pass_block(void *context, size_t block, size_t worker)
     double *k = pass->areas + worker * pass->each, *sums = k + BROAD__BLOCK_ROWS * p;
     double *gradient = sums + SUMS, *columns = gradient + p * c, *gram = columns + p;
     double *e = v->e + first * c;
-    for (size_t i = 0; i < n; i++) layer_row(v, k + i * p, layer, first + i);
+    for (size_t i = 0; i < n; i++) broad__verify_row(v, k + i * p, layer, first + i);
     if (!pass->factor) reference->apply(e, c, -1.0, k, p, n, layer->output, c, p, c);
 
     size_t from = layer->certificate.first_row, to = from + layer->certificate.rows;
@@ -333,7 +291,7 @@ static void pass_block(void *context, size_t block, size_t worker)
 
 static int run_pass(layer_pass *pass)
 {
-    verification *v = pass->v;
+    broad__verification *v = pass->v;
     size_t p = pass->layer->width, c = v->model->outputs, workers = broad__pool_threads(v->pool);
     size_t sums = SUMS + p * c + p + (pass->gram ? p * p : 0), lead = BROAD__BLOCK_ROWS * p;
     pass->each = lead + sums;
@@ -377,10 +335,10 @@ static double gradient_error(const layer_pass *pass, double norm_before, double 
     double rounding = k_square * sqrt(w_square);
     if (layer->certificate.rows < p)
         rounding += lambda > 0 ? k_square * sqrt(k_square) * norm_after / lambda : INFINITY;
-    rounding *= ROUNDING / TOLERANCE;
+    rounding *= BROAD__ROUNDING / BROAD__TOLERANCE;
     for (size_t a = 0; a < p; a++)
         for (size_t j = 0; j < c; j++) {
-            double e = norm_before + pass->v->drift / TOLERANCE;
+            double e = norm_before + pass->v->drift / BROAD__TOLERANCE;
             double scale = sqrt(columns[a]) * e + lambda * sqrt(w_square) + rounding;
             double off = fabs(gradient[a * c + j] - lambda * layer->output[a * c + j]);
             if (scale > 0) worst = fmax(worst, off / scale);
@@ -389,12 +347,12 @@ static double gradient_error(const layer_pass *pass, double norm_before, double 
 }
 
 /* KK' + lambda I of a layer, for fewer rows than columns. */
-static double *dual_matrix(const verification *v, const broad__layer *layer, double lambda)
+static double *dual_matrix(const broad__verification *v, const broad__layer *layer, double lambda)
 {
     size_t n = layer->certificate.rows, p = layer->width;
     double *k = broad__alloc_doubles(n, p), *m = broad__alloc_doubles(n, n);
     if (k && m) {
-        for (size_t i = 0; i < n; i++) layer_row(v, k + i * p, layer, layer->certificate.first_row + i);
+        for (size_t i = 0; i < n; i++) broad__verify_row(v, k + i * p, layer, layer->certificate.first_row + i);
         broad__device_reference()->outer(m, n, k, p, n, k, p, n, p);
         for (size_t i = 0; i < n; i++) m[i * n + i] += lambda;
         broad__free(k);
@@ -406,7 +364,7 @@ static double *dual_matrix(const verification *v, const broad__layer *layer, dou
 }
 
 /* Leave-one-out square sum in the dual form: a_i / g_i with M a = E_{j-1}, g = diag M^-1. */
-static int loo_dual(double *out, const verification *v, const broad__layer *layer, const double *e_before)
+static int loo_dual(double *out, const broad__verification *v, const broad__layer *layer, const double *e_before)
 {
     const broad__device *reference = broad__device_reference();
     size_t n = layer->certificate.rows, c = v->model->outputs;
@@ -450,7 +408,7 @@ static int loo_primal(double *out, double *doubt, layer_pass *pass)
     return status;
 }
 
-static int operator_norm(double *out, const verification *v, const broad__layer *layer)
+static int operator_norm(double *out, const broad__verification *v, const broad__layer *layer)
 {
     size_t n = layer->certificate.rows;
     double lambda = layer->certificate.lambda;
@@ -464,15 +422,24 @@ static int operator_norm(double *out, const verification *v, const broad__layer 
     return status;
 }
 
-/* What was found for a layer. */
-typedef struct finding {
-    double before, after, gradient;
-    double tested; /* what its test compared with the bound; NaN: the matrix is too near to singular to say */
-    double least;  /* the same if all rounding went one way */
-    double most;
-} finding;
+/* Largest part of an output's square that the layer left over. */
+static double worst_output(const layer_pass *pass, const double *e_before)
+{
+    size_t c = pass->v->model->outputs, rows = pass->layer->certificate.rows;
+    const double *e_after = pass->v->e + pass->layer->certificate.first_row * c;
+    double worst = 0;
+    for (size_t q = 0; q < c; q++) {
+        double before = 0, after = 0;
+        for (size_t i = 0; i < rows; i++) {
+            before += e_before[i * c + q] * e_before[i * c + q];
+            after += e_after[i * c + q] * e_after[i * c + q];
+        }
+        if (before > 0) worst = fmax(worst, after / before);
+    }
+    return worst;
+}
 
-static int tested_again(finding *out, layer_pass *pass, const double *e_before)
+static int tested_again(broad__finding *out, layer_pass *pass, const double *e_before)
 {
     double square = 0, doubt = 0;
     int status = BROAD_OK, dual = pass->layer->certificate.rows < pass->layer->width;
@@ -486,7 +453,7 @@ static int tested_again(finding *out, layer_pass *pass, const double *e_before)
     case BROAD_SUPERVISE_OPERATOR: status = operator_norm(&out->tested, pass->v, pass->layer); break;
     case BROAD_SUPERVISE_RESIDUAL:
     case BROAD_SUPERVISE_NONE: out->tested = out->after / out->before; break;
-    case BROAD_SUPERVISE_OUTPUT: out->tested = NAN; break;
+    case BROAD_SUPERVISE_OUTPUT: out->tested = worst_output(pass, e_before); break;
     }
     out->least = out->most = out->tested;
     return status;
@@ -494,40 +461,45 @@ static int tested_again(finding *out, layer_pass *pass, const double *e_before)
 
 /* ---- one layer ------------------------------------------------------------------------------------------------- */
 
-static int judge(verification *v, size_t j, const finding *f)
+int broad__verify_judge(broad__verification *v, size_t j, const broad__finding *f)
 {
     const broad__certificate *c = &v->model->layers[j].certificate;
-    double floor = FLOOR * v->model->first_norm + v->drift, loose = 1e-5 + 2 * v->drift / f->before;
+    double floor = BROAD__FLOOR * v->model->first_norm + v->drift, loose = 1e-5 + 2 * v->drift / f->before;
     double error = fabs(f->after - c->norm_after) / fmax(c->norm_after, floor);
     if (error > v->verdict->worst_norm_error) v->verdict->worst_norm_error = error;
-    if (!(fabs(f->after - c->norm_after) <= TOLERANCE * c->norm_after + floor))
-        return refuse(v->verdict, j + 1, "layer %zu: recorded norm %.12g, recomputed %.12g", j + 1, c->norm_after,
-                      f->after);
-    if (!(f->gradient <= TOLERANCE))
-        return refuse(v->verdict, j + 1, "layer %zu: its output weights do not solve their ridge problem (off by %.3g)",
-                      j + 1, f->gradient);
-    if (!(f->after <= c->bound * f->before * (1 + TOLERANCE) + floor))
-        return refuse(v->verdict, j + 1, "layer %zu: recomputed ratio %.12g above the bound %.12g", j + 1,
-                      f->after / f->before, c->bound);
+    if (!(fabs(f->after - c->norm_after) <= BROAD__TOLERANCE * c->norm_after + floor))
+        return broad__refuse(v->verdict, j + 1, "layer %zu: recorded norm %.12g, recomputed %.12g", j + 1,
+                             c->norm_after, f->after);
+    if (!(f->gradient <= BROAD__TOLERANCE))
+        return broad__refuse(v->verdict, j + 1,
+                             "layer %zu: its output weights do not solve their ridge problem (off by %.3g)", j + 1,
+                             f->gradient);
+    if (!(f->after <= broad__verify_ratio_bound(c) * f->before * (1 + BROAD__TOLERANCE) + floor))
+        return broad__refuse(v->verdict, j + 1, "layer %zu: recomputed ratio %.12g above the bound %.12g", j + 1,
+                             f->after / f->before, broad__verify_ratio_bound(c));
     if (c->test == BROAD_SUPERVISE_NONE || isnan(f->tested)) return 1;
-    if (!(f->least <= c->bound * (1 + TOLERANCE) + loose) || c->tested > f->most * (1 + loose) + loose ||
+    if (!(f->least <= c->bound * (1 + BROAD__TOLERANCE) + loose) || c->tested > f->most * (1 + loose) + loose ||
         c->tested < f->least * (1 - loose) - loose)
-        return refuse(v->verdict, j + 1, "layer %zu: tested value recorded %.9g, recomputed %.9g, bound %.9g", j + 1,
-                      c->tested, f->tested, c->bound);
+        return broad__refuse(v->verdict, j + 1, "layer %zu: tested value recorded %.9g, recomputed %.9g, bound %.9g",
+                             j + 1, c->tested, f->tested, c->bound);
     return 1;
 }
 
-/* ||E|| over the rows of a layer. */
-static double norm_of_rows(const verification *v, const broad__certificate *c)
+double broad__verify_norm(const double *e, size_t count)
 {
-    size_t outputs = v->model->outputs;
-    const double *e = v->e + c->first_row * outputs;
     double sum = 0;
-    for (size_t i = 0; i < c->rows * outputs; i++) sum += e[i] * e[i];
+    for (size_t i = 0; i < count; i++) sum += e[i] * e[i];
     return sqrt(sum);
 }
 
-static int check_layer(verification *v, size_t j, double *norm, int *out_holds)
+/* ||E|| over the rows of a layer. */
+static double norm_of_rows(const broad__verification *v, const broad__certificate *c)
+{
+    size_t outputs = v->model->outputs;
+    return broad__verify_norm(v->e + c->first_row * outputs, c->rows * outputs);
+}
+
+static int check_layer(broad__verification *v, size_t j, double *norm, int *out_holds)
 {
     const broad__layer *layer = &v->model->layers[j];
     const broad__certificate *c = &layer->certificate;
@@ -541,11 +513,11 @@ static int check_layer(verification *v, size_t j, double *norm, int *out_holds)
         status = run_pass(&pass);
     }
     if (status == BROAD_OK) {
-        finding f = {.before = *norm, .after = sqrt(pass.areas[BROAD__BLOCK_ROWS * p])};
-        v->drift += ROUNDING * sqrt(columns_square(&pass) * weights_square(&pass));
+        broad__finding f = {.before = *norm, .after = sqrt(pass.areas[BROAD__BLOCK_ROWS * p])};
+        v->drift += BROAD__ROUNDING * sqrt(columns_square(&pass) * weights_square(&pass));
         f.gradient = gradient_error(&pass, f.before, f.after);
         status = tested_again(&f, &pass, e_before);
-        if (status == BROAD_OK) *out_holds = judge(v, j, &f);
+        if (status == BROAD_OK) *out_holds = broad__verify_judge(v, j, &f);
         *norm = f.after;
     }
     broad__free(e_before);
@@ -555,70 +527,127 @@ static int check_layer(verification *v, size_t j, double *norm, int *out_holds)
 
 /* ---- the whole ------------------------------------------------------------------------------------------------- */
 
-static int open_rows(verification *v)
+/* Roots of what the rows count; none where all count alike. */
+static int open_roots(broad__verification *v)
+{
+    const broad_data *data = v->data;
+    const double *of_class = v->model->class_weights;
+    if (!data->weights && !of_class) return BROAD_OK;
+    v->root = broad__alloc_doubles(data->rows, 1);
+    if (!v->root) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < data->rows; i++)
+        v->root[i] = sqrt((data->weights ? data->weights[i] : 1) * (of_class ? of_class[data->classes[i]] : 1));
+    return BROAD_OK;
+}
+
+void broad__verify_targets(double *out, const broad__verification *v)
 {
     const broad_model *model = v->model;
-    size_t rows = v->data->rows, outputs = model->outputs;
+    size_t c = model->outputs;
+    broad__table_targets(out, v->data);
+    for (size_t i = 0; i < v->data->rows * c; i++) {
+        out[i] = (out[i] - model->output_shift[i % c]) * model->output_factor[i % c];
+        if (v->root) out[i] *= v->root[i / c];
+    }
+}
+
+static int open_rows(broad__verification *v)
+{
+    const broad_model *model = v->model;
+    size_t rows = v->data->rows;
     v->features = broad__model_feature_nodes(model, model->group_count);
     v->z = broad__alloc_doubles(rows, v->features);
-    v->e = broad__alloc_doubles(rows, outputs);
-    double *x = broad__alloc_doubles(model->inputs, 1);
-    int status = v->z && v->e && x ? BROAD_OK : BROAD_NO_MEMORY;
-    if (status == BROAD_OK) broad__table_targets(v->e, v->data);
-    for (size_t i = 0; status == BROAD_OK && i < rows; i++) {
-        memcpy(x, v->data->x + i * model->inputs, model->inputs * sizeof(double));
-        features_of_row(v, v->z + i * v->features, x);
-        for (size_t j = 0; j < outputs; j++) {
-            double *e = &v->e[i * outputs + j];
-            *e = (*e - model->output_shift[j]) * model->output_factor[j];
-        }
-    }
+    v->e = broad__alloc_doubles(rows, model->outputs);
+    double *x = broad__alloc_doubles(broad__model_columns(model), 1);
+    int status = v->z && v->e && x ? open_roots(v) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) broad__verify_targets(v->e, v);
+    for (size_t i = 0; status == BROAD_OK && i < rows; i++) features_of_row(v, v->z + i * v->features, x, i);
     broad__free(x);
     return status;
 }
 
-/* Norm and product of bounds of one stage: the layers since the rows last changed. */
-typedef struct stage {
-    double first, norm;
-} stage;
-
-static int check_layers(verification *v)
+/* Each layer fitted to what those before it left over. *norm: of that. */
+static int check_chain(broad__verification *v, double *norm, int *out_holds)
 {
     const broad_model *model = v->model;
-    broad_verdict *verdict = v->verdict;
-    stage s = {0};
-    int holds = 1, status = open_rows(v);
-    if (status < 0) return status;
-    size_t first_rows = model->layer_count ? model->layers[0].certificate.rows : model->segments[0].rows;
-    s.norm = s.first = norm_of_rows(v, &(broad__certificate){.rows = first_rows});
-    if (!(fabs(s.first - model->first_norm) <= TOLERANCE * model->first_norm)) {
-        refuse(verdict, 0, "the targets have norm %.12g, recorded is %.12g", s.first, model->first_norm);
-        return BROAD_OK;
-    }
-    verdict->product_bound = 1;
-    for (size_t j = 0; j < model->layer_count && holds; j++) {
+    for (size_t j = 0; j < model->layer_count && *out_holds; j++) {
         const broad__certificate *c = &model->layers[j].certificate;
-        if (j && new_rows(model, j)) {
-            s.norm = s.first = norm_of_rows(v, c);
-            verdict->product_bound = 1;
-            if (!(fabs(s.first - c->norm_before) <= TOLERANCE * s.first + v->drift)) {
-                holds = refuse(verdict, j + 1, "layer %zu: it starts from norm %.12g, recomputed %.12g", j + 1,
-                               c->norm_before, s.first);
+        double before = j ? model->layers[j - 1].certificate.norm_after : model->first_norm;
+        if (j && broad__verify_new_rows(model, j)) {
+            before = c->norm_before;
+            *norm = norm_of_rows(v, c);
+            if (!(fabs(*norm - before) <= BROAD__TOLERANCE * *norm + v->drift)) {
+                *out_holds = broad__refuse(v->verdict, j + 1, "layer %zu: it starts from norm %.12g, recomputed %.12g",
+                                           j + 1, before, *norm);
                 break;
             }
         }
-        holds = check_record(v, j);
-        if (holds) status = check_layer(v, j, &s.norm, &holds);
+        *out_holds = broad__verify_record(v, j, before);
+        int status = *out_holds ? check_layer(v, j, norm, out_holds) : BROAD_OK;
         if (status < 0) return status;
-        verdict->product_bound *= c->bound;
-        verdict->layers += (size_t)holds;
+        v->verdict->layers += (size_t)*out_holds;
     }
-    verdict->reached = s.first > 0 ? s.norm / s.first : 0;
-    if (holds && verdict->reached > verdict->product_bound * (1 + TOLERANCE) + FLOOR)
-        holds = refuse(verdict, 0, "the norm fell to %.9g of the first, the product of the bounds is %.9g",
-                       verdict->reached, verdict->product_bound);
-    verdict->holds = holds;
     return BROAD_OK;
+}
+
+static int check_fitting(broad__verification *v, double *norm, int *out_holds)
+{
+    switch (broad__fitting_of(&v->model->settings)) {
+    case BROAD__FIT_AT_ONCE: return broad__verify_at_once(v, norm, out_holds);
+    case BROAD__FIT_STEPWISE: return broad__verify_stepwise(v, norm, out_holds);
+    case BROAD__FIT_WINDOW: return broad__verify_window(v, norm, out_holds);
+    case BROAD__FIT_CHAIN:
+    case BROAD__FIT_FINALLY: break;
+    }
+    return check_chain(v, norm, out_holds);
+}
+
+/* The bounds and the norms since the rows last changed. Where the weights were solved for at once, each record speaks of the
+ * whole, and the first says it all. */
+static int check_product(broad__verification *v, double norm, int holds)
+{
+    const broad_model *model = v->model;
+    broad_verdict *verdict = v->verdict;
+    double first = model->first_norm;
+    int at_once = broad__fitting_of(&model->settings) == BROAD__FIT_AT_ONCE;
+    verdict->product_bound = 1;
+    for (size_t j = 0; j < model->layer_count && !(at_once && j); j++) {
+        const broad__certificate *c = &model->layers[j].certificate;
+        if (broad__verify_new_rows(model, j)) {
+            verdict->product_bound = 1;
+            first = c->norm_before;
+        }
+        verdict->product_bound *= broad__verify_ratio_bound(c);
+    }
+    verdict->reached = first > 0 ? norm / first : 0;
+    if (!holds || verdict->reached <= verdict->product_bound * (1 + BROAD__TOLERANCE) + BROAD__FLOOR) return holds;
+    return broad__refuse(verdict, 0, "the norm fell to %.9g of the first, the product of the bounds is %.9g",
+                         verdict->reached, verdict->product_bound);
+}
+
+/* Rows that ||E_0|| was taken of. */
+static size_t first_rows(const broad_model *model)
+{
+    if (!model->layer_count || broad__fitting_of(&model->settings) == BROAD__FIT_AT_ONCE)
+        return model->segments[0].rows;
+    return model->layers[0].certificate.rows;
+}
+
+static int check_layers(broad__verification *v)
+{
+    const broad_model *model = v->model;
+    int holds = 1, status = open_rows(v);
+    if (status < 0) return status;
+    double norm = norm_of_rows(v, &(broad__certificate){.rows = first_rows(model)});
+    if (!(fabs(norm - model->first_norm) <= BROAD__TOLERANCE * model->first_norm)) {
+        broad__refuse(v->verdict, 0, "the targets have norm %.12g, recorded is %.12g", norm, model->first_norm);
+        return BROAD_OK;
+    }
+    status = check_fitting(v, &norm, &holds);
+    if (status == BROAD_OK) holds = check_product(v, norm, holds);
+    if (status == BROAD_OK && holds && model->joint.present) status = broad__verify_joint(v, &holds);
+    v->verdict->holds = status == BROAD_OK && holds;
+    return status;
 }
 
 static int check_shape(const broad_model *model, const broad_data *data)
@@ -629,21 +658,26 @@ static int check_shape(const broad_model *model, const broad_data *data)
         return broad__fail(BROAD_BAD_DATA,
                            "the data's targets are not those of the model: its certificate needs the training "
                            "rows with their targets");
+    if (model->weight_name && !data->weights)
+        return broad__fail(BROAD_BAD_DATA,
+                           "the model was trained with weights of the rows from column '%s', and the data has none",
+                           model->weight_name);
     return BROAD_OK;
 }
 
 int broad__verify(broad_verdict *out, const broad_model *model, const broad_data *data, size_t threads)
 {
-    verification v = {.model = model, .data = data, .verdict = out};
+    broad__verification v = {.model = model, .data = data, .verdict = out};
     memset(out, 0, sizeof *out);
     int holds = 0, status = check_shape(model, data);
     if (status == BROAD_OK) status = broad__pool_open(&v.pool, threads);
     if (status == BROAD_OK) status = check_rows(&v, &holds);
-    if (status == BROAD_OK && holds) holds = check_scaling(&v);
+    if (status == BROAD_OK && holds) holds = broad__verify_scaling(&v);
     if (status == BROAD_OK && holds) status = check_draws(&v, &holds);
     if (status == BROAD_OK && holds) status = check_layers(&v);
     broad__pool_close(v.pool);
     broad__free(v.z);
+    broad__free(v.root);
     broad__free(v.e);
     return status;
 }
