@@ -121,6 +121,16 @@ static void whiten_and_update(void **state)
                         for (size_t l = 0; l <= j; l++) sum += white[i * stride + l] * r[l * n + j];
                         assert_true(fabs(sum - more[i * n + j]) < 1e-9);
                     }
+                double *inverse = malloc(n * n * sizeof(double));
+                memcpy(inverse, r, n * n * sizeof(double));
+                devices[d]->invert(inverse, n);
+                for (size_t i = 0; i < n; i++)
+                    for (size_t j = i; j < n; j++) {
+                        double sum = 0;
+                        for (size_t l = i; l <= j; l++) sum += inverse[i * n + l] * r[l * n + j];
+                        assert_true(fabs(sum - (i == j)) < 1e-9);
+                    }
+                free(inverse);
                 memcpy(used, more, k * n * sizeof(double));
                 assert_ok(devices[d]->update(r, n, used, k));
                 for (size_t i = 0; i < n; i++) {

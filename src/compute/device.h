@@ -43,6 +43,8 @@ typedef struct broad__device {
     void (*solve)(double *b, size_t c, const double *r, size_t n);
     /* b (rows x n) <- b R^-1 */
     void (*whiten)(double *b, size_t b_stride, size_t rows, const double *r, size_t r_stride, size_t n);
+    /* R <- R^-1, upper triangle; what is below the diagonal stays. */
+    void (*invert)(double *r, size_t n);
     /* R'R += b'b, b: k x n, which is used up. Signs are such that the diagonal stays positive. 0, or a status. */
     int (*update)(double *r, size_t n, double *b, size_t k);
     /* a (n x n, upper triangle) = V' diag(values) V: row i of a becomes eigenvector i, values rising. 0, or a status. */

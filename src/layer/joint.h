@@ -31,7 +31,7 @@ typedef struct broad__joint_task {
     int lambda_auto; /* by leave-one-out */
     double lambda;   /* otherwise */
     double *
-        exponent; /* where the search for lambda begins, and what it found; as that of similar problems is near. NULL: anew */
+        exponent; /* where the search for lambda begins, and what it found; as that of similar problems is near. NULL, or 0: anew */
     int loo; /* leave-one-out scores are wanted */
     /* Called now and then with the part that is done; non-zero asks to stop. May be NULL. */
     int (*watch)(void *context, double part);
@@ -54,7 +54,7 @@ typedef struct broad__joint {
     double lambda, norm;
 
     /* Rows that leave-one-out is worked out on: all, or some at equal distances. */
-    size_t sample_count;
+    size_t sample_count, search_count; /* lambda is searched on the first of them */
     size_t *sample;
     double *sample_a, *sample_y; /* A and Y of these rows; A not in the dual form, where A is there anyway */
     double loo;                  /* norm of their leave-one-out residuals */

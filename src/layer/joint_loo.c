@@ -9,8 +9,8 @@
 #include "layer/cholesky.h"
 #include "layer/joint_work.h"
 
-/* More rows than these tell no more about lambda, and cost a pass over R each. */
-enum { SAMPLE_MAX = 3000 };
+/* More rows than these tell no more, and each costs a pass over R; for lambda fewer will do. */
+enum { SAMPLE_MAX = 3000, SEARCH_MAX = 1000 };
 
 /* Where a row decides its own fit to within this, rounding decides what is left of it. */
 static const double REST_LEAST = 1e-6;
@@ -56,6 +56,17 @@ static int sample_nodes(broad__joint *j, const broad__joint_task *task)
     return status;
 }
 
+/* Rows at equal distances, and the first of these, which lambda is searched on, again at equal distances. */
+static void order_sample(broad__joint *j, size_t count)
+{
+    size_t passes = j->dual ? 1 : (count + SEARCH_MAX - 1) / SEARCH_MAX, at = 0;
+    for (size_t pass = 0; pass < passes; pass++) {
+        for (size_t i = pass; i < count; i += passes)
+            j->sample[at++] = (size_t)((double)i * (double)j->rows / (double)count);
+        if (pass == 0) j->search_count = at;
+    }
+}
+
 static int take_sample(broad__joint *j, const broad__joint_task *task)
 {
     if (j->sample_count) return BROAD_OK;
@@ -69,8 +80,8 @@ static int take_sample(broad__joint *j, const broad__joint_task *task)
         return BROAD_NO_MEMORY;
     }
     j->sample_count = count;
+    order_sample(j, count);
     for (size_t i = 0; i < count; i++) {
-        j->sample[i] = (size_t)((double)i * (double)rows / (double)count);
         memcpy(j->sample_y + i * c, task->y + j->sample[i] * c, c * sizeof(double));
     }
     return j->dual ? BROAD_OK : sample_nodes(j, task);
@@ -84,6 +95,7 @@ typedef struct leaving {
     double *scratch; /* for each worker: rows of A in the coordinates of R, then their fits */
     size_t scratch_each;
     double *rest; /* 1 - h of each row */
+    size_t count; /* of the sample, so many */
 } leaving;
 
 /* h of n rows of A; `white` has room for them. */
@@ -113,7 +125,7 @@ static void leave_block(void *context, size_t block, size_t worker)
     const leaving *l = context;
     broad__joint *j = l->joint;
     size_t first = block * BROAD__BLOCK_ROWS, p = j->columns, c = j->outputs;
-    size_t n = j->sample_count - first < BROAD__BLOCK_ROWS ? j->sample_count - first : BROAD__BLOCK_ROWS;
+    size_t n = l->count - first < BROAD__BLOCK_ROWS ? l->count - first : BROAD__BLOCK_ROWS;
     double h[BROAD__BLOCK_ROWS], *white = l->scratch + worker * l->scratch_each, *fits = white + n * p;
     leverages(h, l, white, j->sample_a + first * p, n);
     memset(fits, 0, n * c * sizeof(double));
@@ -128,7 +140,7 @@ static void leave_block(void *context, size_t block, size_t worker)
     }
 }
 
-static int leave_primal(broad__joint *j, const broad__rows *rows, double *rest)
+static int leave_primal(broad__joint *j, const broad__rows *rows, double *rest, size_t count)
 {
     leaving l = {.joint = j,
                  .device = rows->device,
@@ -136,21 +148,24 @@ static int leave_primal(broad__joint *j, const broad__rows *rows, double *rest)
                  .scratch_each = BROAD__BLOCK_ROWS * (j->columns + j->outputs)};
     l.scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l.scratch_each);
     if (!l.scratch) return BROAD_NO_MEMORY;
-    broad__pool_run(rows->pool, (j->sample_count + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, leave_block, &l);
+    l.count = count;
+    broad__pool_run(rows->pool, (count + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, leave_block, &l);
     broad__free(l.scratch);
     return BROAD_OK;
 }
 
-/* R^-1 in `inverse`, n x n; its rows' squares are the diagonal of (M + lambda I)^-1. */
+/* R^-1 in `inverse`, n x n, zero to begin with; its rows' squares are the diagonal of (M + lambda I)^-1. */
 static void inverse_factor(double *inverse, const broad__joint *j, const broad__rows *rows)
 {
     size_t n = j->rows;
+    if (!j->spectral) {
+        for (size_t i = 0; i < n; i++) memcpy(inverse + i * n + i, j->r + i * n + i, (n - i) * sizeof(double));
+        rows->device->invert(inverse, n);
+        return;
+    }
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++) {
-            double v = j->spectral ? j->system.factor[k * n + i] : i == k;
-            inverse[i * n + k] = j->spectral ? v * sqrt(broad__system_inverse(&j->system, k, j->factored)) : v;
-        }
-    if (!j->spectral) broad__whiten_rows(inverse, n, j->r, n, rows->device, rows->pool);
+        for (size_t k = 0; k < n; k++)
+            inverse[i * n + k] = j->system.factor[k * n + i] * sqrt(broad__system_inverse(&j->system, k, j->factored));
 }
 
 /* alpha_i / g_i for every row: the residual it would have if it were left out. */
@@ -178,19 +193,19 @@ static int leave_dual(broad__joint *j, const broad__rows *rows, double *rest)
     return status;
 }
 
-/* *out_least: the smallest 1 - h. */
-static int leave_each(double *out_least, broad__joint *j, const broad__rows *rows)
+/* The first `count` rows of the sample. *out_least: the smallest 1 - h. */
+static int leave_each(double *out_least, broad__joint *j, const broad__rows *rows, size_t count)
 {
-    double *rest = broad__alloc_doubles(j->sample_count, 1), sum = 0;
+    double *rest = broad__alloc_doubles(count, 1), sum = 0;
     if (!rest) return BROAD_NO_MEMORY;
-    int status = j->dual ? leave_dual(j, rows, rest) : leave_primal(j, rows, rest);
-    for (size_t i = 0; i < j->sample_count * j->outputs; i++) {
+    int status = j->dual ? leave_dual(j, rows, rest) : leave_primal(j, rows, rest, count);
+    for (size_t i = 0; i < count * j->outputs; i++) {
         double miss = j->sample_y[i] - j->loo_scores[i];
         sum += miss * miss;
     }
     j->loo = sqrt(sum);
     *out_least = 1;
-    for (size_t i = 0; i < j->sample_count; i++) *out_least = fmin(*out_least, rest[i]);
+    for (size_t i = 0; i < count; i++) *out_least = fmin(*out_least, rest[i]);
     broad__free(rest);
     return status;
 }
@@ -200,7 +215,7 @@ int broad__joint_leave_out(broad__joint *j, const broad__joint_task *task)
     const double *root = task->rows->root;
     double least = 1;
     int status = take_sample(j, task);
-    if (status == BROAD_OK) status = leave_each(&least, j, task->rows);
+    if (status == BROAD_OK) status = leave_each(&least, j, task->rows, j->sample_count);
     for (size_t i = 0; status == BROAD_OK && root && i < j->sample_count; i++)
         for (size_t q = 0; q < j->outputs; q++) j->loo_scores[i * j->outputs + q] /= root[j->sample[i]];
     return status;
@@ -229,7 +244,7 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
         status = broad__joint_solve(j->w, j, rows);
     }
     double least = 1;
-    if (status == BROAD_OK) status = leave_each(&least, j, rows);
+    if (status == BROAD_OK) status = leave_each(&least, j, rows, j->search_count);
     if (status < 0) return status;
     *out = isfinite(j->loo) && least > REST_LEAST ? j->loo : INFINITY;
     if (*out < s->loo) {
@@ -239,38 +254,46 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
     return s->task->watch && s->task->watch(s->task->context, 0.85) ? 1 : 0;
 }
 
-static int walk(lambda_search *s, double step)
+static int walk(lambda_search *s, double step, int patience)
 {
     int worse = 0, status = BROAD_OK;
-    for (double e = s->start + step; status == BROAD_OK && worse < 2; e += step) {
+    for (double e = s->start + step; status == BROAD_OK && worse < patience; e += step) {
         if (e < EXPONENT_LEAST || e > EXPONENT_MOST) break;
         double before = s->loo, value = 0;
         status = try_exponent(&value, s, e);
         worse = value < before ? 0 : worse + 1;
-        if (value == INFINITY) break;
+        if (value == INFINITY && step < 0) break; /* smaller ones are lost in rounding too */
     }
     return status;
+}
+
+/* Near what a similar problem had: half steps to the first that is worse. Else whole steps, over one bad one, then half. */
+static int search_exponent(lambda_search *s, int near)
+{
+    double value = 0, middle;
+    int status = try_exponent(&value, s, s->start);
+    if (status == BROAD_OK) status = walk(s, near ? -0.5 : -1, near ? 1 : 2);
+    if (status == BROAD_OK && !(near && s->best < s->start)) status = walk(s, near ? 0.5 : 1, near ? 1 : 2);
+    if (near) return status;
+    middle = s->best;
+    if (status == BROAD_OK) status = try_exponent(&value, s, middle - 0.5);
+    return status == BROAD_OK ? try_exponent(&value, s, middle + 0.5) : status;
 }
 
 int broad__joint_choose(broad__joint *j, const broad__joint_task *task)
 {
     lambda_search s = {.joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MOST, .loo = INFINITY};
-    if (task->exponent && *task->exponent > EXPONENT_LEAST && *task->exponent < EXPONENT_MOST)
-        s.start = *task->exponent;
+    double hint = task->exponent ? *task->exponent : 0;
+    int near = hint != 0 && hint > EXPONENT_LEAST && hint < EXPONENT_MOST;
     size_t n = broad__joint_size(j), rank = j->rows < j->columns ? j->rows : j->columns;
+    if (near) s.start = hint;
     for (size_t i = 0; i < n; i++) s.unit += j->m[i * n + i] / (double)rank;
     if (!(s.unit > 0) || !isfinite(s.unit)) s.unit = 1;
     int status = take_sample(j, task);
     broad__free(j->w);
     j->w = broad__alloc_doubles(j->columns, j->outputs);
     if (status == BROAD_OK && !j->w) status = BROAD_NO_MEMORY;
-    double value = 0;
-    if (status == BROAD_OK) status = try_exponent(&value, &s, s.start);
-    if (status == BROAD_OK) status = walk(&s, -1);
-    if (status == BROAD_OK) status = walk(&s, 1);
-    double middle = s.best;
-    if (status == BROAD_OK) status = try_exponent(&value, &s, middle - 0.5);
-    if (status == BROAD_OK) status = try_exponent(&value, &s, middle + 0.5);
+    if (status == BROAD_OK) status = search_exponent(&s, near);
     j->lambda = s.unit * pow(10, s.best);
     if (task->exponent) *task->exponent = s.best;
     return status;

@@ -45,6 +45,7 @@ void broad__search_clear(broad__search *search)
 static int fit_alone(broad__search *s, const broad__piece *piece)
 {
     broad__ridge_wish wish = broad__supervise_wish(s->options);
+    if (wish.relative && s->chain_lambda > 0) wish.lambda = s->chain_lambda;
     if (s->basis && s->basis->columns) {
         wish.lambda_auto = 0;
         wish.lambda = s->basis->lambda;

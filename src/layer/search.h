@@ -19,7 +19,8 @@
 typedef struct broad__search {
     /* The task. */
     const broad_options *options;
-    double range; /* base range */
+    double range;        /* base range */
+    double chain_lambda; /* of a chain that joint weights follow, in units of the mean eigenvalue; 0: a small one */
     broad__rows *rows;
     size_t index;         /* of the layer, from 0 */
     size_t nodes;         /* to draw */

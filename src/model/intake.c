@@ -22,6 +22,13 @@ static char **copy_names(char *const *names, size_t count)
     return copy;
 }
 
+/* The scores of a class start from how frequent it is. */
+static void centre_classes(broad_model *model, const broad_data *data)
+{
+    for (size_t c = 0; c < model->outputs; c++) model->output_factor[c] = 1;
+    for (size_t i = 0; i < data->rows; i++) model->output_shift[data->classes[i]] += 1 / (double)data->rows;
+}
+
 static int fit_scales(broad_model *model, const broad_data *data)
 {
     size_t columns = broad__model_columns(model), knots = broad__scaling_knots(model->settings.scale, model->inputs);
@@ -38,6 +45,10 @@ static int fit_scales(broad_model *model, const broad_data *data)
                                     model->settings.scale, data->x, data->rows, data->inputs);
     if (status < 0) return status;
     int classes = data->task == BROAD_TASK_CLASSIFY;
+    if (classes && model->settings.scale_target == BROAD_SCALE_STANDARD) {
+        centre_classes(model, data);
+        return BROAD_OK;
+    }
     broad__scale_fit(model->output_shift, model->output_factor, NULL,
                      classes ? BROAD_SCALE_NONE : model->settings.scale_target, data->values, classes ? 0 : data->rows,
                      data->outputs);

@@ -107,7 +107,8 @@ struct broad_model {
     broad_options settings;
     size_t seed_map;    /* the map from seed to weights that its nodes were drawn by: rng/philox.h */
     broad__style style; /* of sampled feature nodes */
-    double range;       /* base range in force: settings.range, or what `auto` chose */
+    double exponent; /* of lambda as a power of ten of the mean eigenvalue, as the pilot found it; 0: there was none */
+    double range;    /* base range in force: settings.range, or what `auto` chose */
     broad_outcome outcome;
     char *reason; /* "" if complete; never NULL */
     size_t rows;

@@ -215,6 +215,7 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
 {
     const broad_options *o = &t->model->settings;
     broad__piece *pieces = list_pieces(t->model, 0);
+    double exponent = t->model->exponent;
     if (!pieces) return BROAD_NO_MEMORY;
     broad__joint_task task = {.rows = &t->train.rows,
                               .y = t->train.y,
@@ -222,6 +223,7 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
                               .count = t->model->layer_count,
                               .lambda_auto = o->lambda_auto,
                               .lambda = o->lambda,
+                              .exponent = &exponent,
                               .loo = o->loo != BROAD_LOO_NO,
                               .watch = watch_joint,
                               .context = t};

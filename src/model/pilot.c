@@ -50,7 +50,7 @@ typedef struct pilot {
     broad__joint joint;
     /* The best trial of this round, and of all. */
     broad__style style, best_style;
-    double range, loo, best_range, best_loo;
+    double range, loo, best_range, best_loo, round_exponent, best_exponent;
     double *round_weight, *round_z, *round_w; /* nodes, Z and output weights of the round's best */
     double *best_relevance;
 } pilot;
@@ -171,6 +171,7 @@ static int trial(pilot *p, broad__style style, double range)
     p->loo = p->joint.loo;
     p->style = style;
     p->range = range;
+    p->round_exponent = p->exponent;
     memcpy(p->round_weight, p->weight, p->columns * p->nodes * sizeof(double));
     memcpy(p->round_z, p->z, p->rows->rows * p->nodes * sizeof(double));
     memcpy(p->round_w, p->joint.w, p->nodes * t->model->outputs * sizeof(double));
@@ -182,6 +183,7 @@ static void keep_round(pilot *p)
     p->best_loo = p->loo;
     p->best_style = p->style;
     p->best_range = p->range;
+    p->best_exponent = p->round_exponent;
     memcpy(p->best_relevance, p->relevance, p->columns * sizeof(double));
 }
 
@@ -272,6 +274,7 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
     if (status == BROAD_OK) {
         *out_range = p.best_range;
         t->model->style = p.best_style;
+        t->model->exponent = p.best_exponent;
         memcpy(t->model->relevance, p.best_relevance, p.columns * sizeof(double));
     }
     pilot_close(&p);

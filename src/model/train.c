@@ -107,6 +107,7 @@ static int search_layer(broad_trainer *t, size_t nodes, broad__origin origin, si
     broad__search *s = &t->search;
     s->options = &model->settings;
     s->range = model->range;
+    s->chain_lambda = model->exponent != 0 ? pow(10, model->exponent) : 0;
     s->rows = &t->train.rows;
     s->index = model->layer_count;
     s->nodes = nodes;

@@ -75,6 +75,7 @@ static const broad__field model_fields[] = {
     {COUNT("positive", broad_model, positive, 0)},
     {CHOICE("missing", broad_model, missing, BROAD__MISSINGS)},
     {CHOICE("style", broad_model, style, BROAD__STYLES)},
+    {NUMBER("exponent", broad_model, exponent, -100, 100)},
     {NUMBER("range", broad_model, range, ABOVE_ZERO)},
     {CHOICE("outcome", broad_model, outcome, BROAD__OUTCOMES)},
     {PLAIN("reason", BROAD__FIELD_TEXT, broad_model, reason)},

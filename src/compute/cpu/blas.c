@@ -26,6 +26,7 @@ extern char *openblas_get_config(void) __attribute__((weak));
 extern char *openblas_get_corename(void) __attribute__((weak));
 
 extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
+extern void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info);
 extern void dtplqt_(const int *m, const int *n, const int *l, const int *mb, double *a, const int *lda, double *b,
                     const int *ldb, double *t, const int *ldt, double *work, int *info);
 extern void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
@@ -149,6 +150,14 @@ static void cpu_whiten(double *b, size_t b_stride, size_t rows, const double *r,
     gate_leave();
 }
 
+static void cpu_invert(double *r, size_t n)
+{
+    int size = narrow(n), info = 0;
+    gate_enter();
+    dtrtri_("L", "N", &size, r, &size, &info);
+    gate_leave();
+}
+
 /* By columns our R is the lower triangle L, and our rows are columns: [L b'] Q = [L_new 0]. */
 static int cpu_update(double *r, size_t n, double *b, size_t k)
 {
@@ -200,6 +209,7 @@ static const broad__device cpu = {
     .factor = cpu_factor,
     .solve = cpu_solve,
     .whiten = cpu_whiten,
+    .invert = cpu_invert,
     .update = cpu_update,
     .eigen = cpu_eigen,
 };

@@ -99,6 +99,20 @@ static void ref_whiten(double *b, size_t b_stride, size_t rows, const double *r,
         }
 }
 
+/* Row by row from the last: R^-1 has 1 / r_ii on its diagonal. */
+static void ref_invert(double *r, size_t n)
+{
+    for (size_t i = n; i-- > 0;) {
+        double diagonal = 1 / r[i * n + i];
+        for (size_t j = n; j-- > i + 1;) {
+            double sum = 0;
+            for (size_t l = i + 1; l <= j; l++) sum += r[i * n + l] * r[l * n + j];
+            r[i * n + j] = -sum * diagonal;
+        }
+        r[i * n + i] = diagonal;
+    }
+}
+
 /* Givens rotations turn each row of b into R, one element after the other. */
 static int ref_update(double *r, size_t n, double *b, size_t k)
 {
@@ -196,6 +210,7 @@ static const broad__device reference = {
     .factor = ref_factor,
     .solve = ref_solve,
     .whiten = ref_whiten,
+    .invert = ref_invert,
     .update = ref_update,
     .eigen = ref_eigen,
 };
