@@ -178,7 +178,7 @@ static void preset_sizes(broad_options *o, int paper)
     o->feature_groups = paper ? 10 : 20;
     o->feature_nodes = paper ? 10 : 100;
     o->enhance_nodes = 100;
-    o->enhance_layers = paper ? 50 : 4;
+    o->enhance_layers = paper ? 50 : 1;
     o->tries = paper ? 10 : 1;
 }
 

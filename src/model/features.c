@@ -230,15 +230,20 @@ static int search_ranges_thinned(range_choice *best, broad_trainer *t, const bro
     return status;
 }
 
+int broad__trainer_run_pilot(broad_trainer *t, const broad_data *data)
+{
+    broad_model *model = t->model;
+    if (!model->settings.range_auto || model->settings.feature_weights != BROAD_FEATURES_SAMPLED) return BROAD_OK;
+    int status = broad__pilot_run(&t->feature_factor, t, data);
+    for (size_t g = 0; status == BROAD_OK && g < model->group_count; g++)
+        model->groups[g].range = model->settings.range_steps[0] * t->feature_factor;
+    return status;
+}
+
 int broad__trainer_choose_range(broad_trainer *t, const broad_data *data)
 {
     range_choice best;
-    double base = t->model->settings.range, range = 1;
-    if (!t->model->settings.range_auto) return BROAD_OK;
-    if (t->model->settings.feature_weights == BROAD_FEATURES_SAMPLED) {
-        int status = broad__pilot_run(&range, t, data);
-        return status == BROAD_OK ? use_ranges(t, base * range, base) : status;
-    }
+    if (!t->model->settings.range_auto || t->model->settings.feature_weights == BROAD_FEATURES_SAMPLED) return BROAD_OK;
     int status = data->rows > AUTO_ROWS ? search_ranges_thinned(&best, t, data) : search_ranges(&best, t);
     return status == BROAD_OK ? use_ranges(t, best.features, best.nodes) : status;
 }

@@ -471,6 +471,7 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     t->train.groups = t->model->group_count;
     double began = broad__seconds();
     t->first = (broad__part){data, 0, data->rows};
+    status = broad__trainer_run_pilot(t, data);
     for (size_t g = 0; status == BROAD_OK && g < t->model->group_count; g++) status = broad__trainer_fill_group(t, g);
     if (status == BROAD_OK) status = broad__side_add_rows(&t->train, t->first, 0);
     t->seconds.features += broad__seconds() - began;

@@ -55,6 +55,9 @@ int broad__model_make_groups(broad_model *model); /* they have no weights before
 broad__direction broad__style_direction(broad__style style, size_t group);
 int broad__trainer_fill_group(broad_trainer *trainer, size_t index);
 int broad__trainer_draw_features(void *context, size_t step); /* context: the trainer */
+/* Before there is a Z: style, range and relevance of sampled nodes. */
+int broad__trainer_run_pilot(broad_trainer *trainer, const broad_data *data);
+/* With Z there: the ranges of other nodes. */
 int broad__trainer_choose_range(broad_trainer *trainer, const broad_data *data);
 
 /* What the data tells a new model, and what an old one asks of data; in intake.c. */
