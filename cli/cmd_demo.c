@@ -84,9 +84,9 @@ static const char *const settings[][2] = {
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
-static int apply_settings(broad_options *options)
+static int apply_settings(broad_options *options, const char *kind)
 {
-    int status = BROAD_OK;
+    int status = broad_options_set(options, "kind", kind); /* first: it brings settings of its own */
     for (size_t i = 0; i < SETTINGS && !status; i++)
         status = broad_options_set(options, settings[i][0], settings[i][1]);
     return status;
@@ -98,7 +98,7 @@ static int train(demo_run *run, demo_network *network, const char *kind)
     broad_metrics metrics;
     cli_progress progress;
     network->name = kind;
-    int status = broad_options_set(&options, "kind", kind);
+    int status = apply_settings(&options, kind);
     if (status) return status;
     cli_progress_begin(&progress, &options, kind, run->arguments);
     status = broad_fit(&network->model, run->train, &options, &network->seconds);
@@ -241,7 +241,6 @@ static int prepare(demo_run *run, const cli_arguments *arguments)
     snprintf(run->saved, PATH_BYTES, "%s/spirals.broad", run->folder);
     snprintf(run->picture, PATH_BYTES, "%s/spirals.svg", run->folder);
     int status = cli_training_options(&run->options, arguments);
-    if (!status) status = apply_settings(&run->options);
     if (status) return status;
     if (mkdir(run->folder, 0777) && errno != EEXIST)
         return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot make this folder: %s", run->folder, strerror(errno));

@@ -198,13 +198,19 @@ class Estimate(Fitted):
 
     def test_no_increment_keeps_an_old_one(self):
         """What changes the network makes the estimate anew or drops it."""
-        words = ["--kind", "brls", "--preset", "paper", "--lambda", "0.01", *SMALL]
-        self.ok("fit", self.answers, "-o", self.path("o.broad"), "--loo", "yes", "--keep-stats", *words)
-        old = self.ok("info", self.path("o.broad"), "--json").json["loo"]
-        self.ok("grow", self.path("o.broad"), self.answers, "--enhance", "10", "-o", self.path("g.broad"), "-q")
-        self.ok("learn", self.path("o.broad"), self.fresh_answers, "-o", self.path("l.broad"), "-q")
-        for name in ("g.broad", "l.broad"):
-            self.assertNotEqual(self.ok("info", self.path(name), "--json").json["loo"], old)
+        for kind in ("brls", "bls", "rvfl", "scn"):
+            words = ["--kind", kind, "--preset", "paper", "--lambda", "0.01", "--weights", "joint", *SMALL]
+            self.ok("fit", self.answers, "-o", self.path("o.broad"), "--loo", "yes", *words)
+            old = self.ok("info", self.path("o.broad"), "--json").json["loo"]
+            self.ok("grow", self.path("o.broad"), self.answers, "--enhance", "10", "-o", self.path("g.broad"), "-q")
+            self.ok("learn", self.path("o.broad"), self.fresh_answers, "--with", self.answers, "-o", self.path("l.broad"),
+                    "-q")
+            rows = {"o.broad": old["rows"]}
+            for name in ("g.broad", "l.broad"):
+                loo = self.ok("info", self.path(name), "--json").json["loo"]
+                self.assertNotEqual(loo["brier"], old["brier"], kind)
+                rows[name] = loo["rows"]
+            self.assertEqual(rows, {"o.broad": 600, "g.broad": 600, "l.broad": 3600})
 
     def test_compact_keeps_it(self):
         self.ok("fit", self.answers, "-o", self.path("k.broad"), "--loo", "yes", "--compact", *SMALL)
@@ -225,6 +231,13 @@ class Refusals(Fitted):
         self.assertEqual((test["level"], test["coverage"], test["interval_width"]), (None, None, None))
         self.assertNotIn("Brier", self.ok("eval", self.plain, self.answers).out)
         self.assertNotIn("coverage", self.ok("eval", self.path("p.broad"), self.numbers).out)
+
+    def test_of_a_chain(self):
+        for words in (["--preset", "paper"], ["--kind", "scn", "--weights", "sc1"], ["--kind", "scn", "--weights", "sc2"]):
+            self.fails(2, "leave-one-out has no closed form", "fit", self.answers, "-o", self.path("x.broad"), *words,
+                       "--loo", "yes", "--enhance", "2x2", "-q")
+        self.assertIsNone(self.ok("fit", self.answers, "-o", self.path("x.broad"), "--preset", "paper", "--json",
+                                  *SMALL).json["loo"])
 
     def test_of_the_other_task(self):
         self.fails(2, "this model predicts numbers", "predict", self.values, self.numbers, "--proba")

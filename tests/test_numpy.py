@@ -225,6 +225,10 @@ class Search:
         return None
 
 
+# A chain of drawn nodes, whatever the preset; what is said after it counts.
+DRAWN = "--weights chain --feature-weights random --scale standard".split()
+
+
 # ---- tests ----------------------------------------------------------------------------------------------------------
 
 
@@ -269,7 +273,7 @@ class Case(unittest.TestCase):
         inputs = x.shape[1]
         target = str(inputs + 1) if y.ndim == 1 else ",".join(str(inputs + 1 + i) for i in range(y.shape[1]))
         task = "classify" if y.ndim == 1 else "regress"
-        self.broad("fit", data, "-o", path, "--target", target, "--task", task, "--header", "no", "-q", *options)
+        self.broad("fit", data, "-o", path, "--target", target, "--task", task, "--header", "no", "-q", *DRAWN, *options)
         model = Model(path)
         shift, factor = scaling(x, model.settings["scale"])
         self.assert_near(model.tensors["input.shift"], shift, 1e-13)

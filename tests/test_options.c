@@ -74,6 +74,15 @@ static void values_read_back(void **state)
     }
 }
 
+/* The words of scn's papers stand for others, which is what is read back. */
+static const char *meaning(const char *word)
+{
+    return strcmp(word, "sc1") == 0   ? "chain"
+           : strcmp(word, "sc2") == 0 ? "window"
+           : strcmp(word, "sc3") == 0 ? "joint"
+                                      : word;
+}
+
 static void every_choice_is_taken(void **state)
 {
     (void)state;
@@ -87,7 +96,7 @@ static void every_choice_is_taken(void **state)
             snprintf(value, sizeof value, "%.*s", (int)length, word);
             assert_int_equal(broad_options_set(&options, option->name, value), BROAD_OK);
             assert_int_equal(broad_options_get(text, sizeof text, &options, option->name), BROAD_OK);
-            assert_string_equal(text, value);
+            assert_string_equal(text, meaning(value));
             word += length + (word[length] == '|');
         }
         expect_refused(option->name, "nonsense", option->choices);

@@ -41,11 +41,15 @@ static broad_data *make_data(size_t rows, size_t inputs, size_t classes, uint64_
     return data;
 }
 
+/* A chain of drawn nodes, whatever the preset. */
 static broad_options small_options(broad_preset preset)
 {
     broad_options o;
     broad_options_init(&o);
     assert_ok(broad_options_preset(&o, preset));
+    o.weights = BROAD_WEIGHTS_CHAIN;
+    o.feature_weights = BROAD_FEATURES_RANDOM;
+    o.scale = preset == BROAD_PRESET_PAPER ? BROAD_SCALE_MINMAX : BROAD_SCALE_STANDARD;
     o.feature_groups = 2, o.feature_nodes = 4;
     o.enhance_nodes = 6, o.enhance_layers = 5;
     o.threads = 1;
@@ -669,7 +673,17 @@ static void wrong_options(void **state)
     o = good, o.range_steps_count = 0;
     assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "range-steps");
     o = good, o.kind = BROAD_KIND_BRLS;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "bscrls");
+    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE,
+                 "--kind brls does not go with --supervise residual; give it --supervise none, or choose another kind");
+    o = good, o.weights = BROAD_WEIGHTS_WINDOW;
+    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE,
+                 "--kind bscrls does not go with --weights window; give it --weights chain or joint");
+    o = good, o.kind = BROAD_KIND_BLS, o.supervise = BROAD_SUPERVISE_NONE;
+    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "--kind bls does not go with --weights chain");
+    o = good, o.kind = BROAD_KIND_SCN;
+    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "give it --supervise output");
+    o.supervise = BROAD_SUPERVISE_OUTPUT, o.feature_weights = BROAD_FEATURES_AUTOENCODER;
+    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "this kind has no feature nodes");
     o = good, o.positive = "no such class";
     assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "no class");
     assert_fails(broad_fit(&model, values, &o, NULL), BROAD_USAGE, "positive class");

@@ -29,6 +29,8 @@ static size_t index_of(const run *r, place p) { return (p.feature * r->steps + p
 
 static double *value_of(run *r, place p) { return &r->search->values[index_of(r, p)]; }
 
+static double *slack_of(run *r, place p) { return &r->search->slack[index_of(r, p)]; }
+
 static double *merit_of(run *r, place p) { return &r->search->merits[index_of(r, p)]; }
 
 void broad__search_clear(broad__search *search)
@@ -38,6 +40,7 @@ void broad__search_clear(broad__search *search)
     broad__free(search->bias);
     broad__free(search->values);
     broad__free(search->merits);
+    broad__free(search->slack);
     memset(search, 0, sizeof *search);
 }
 
@@ -133,7 +136,8 @@ static int residual_with(double *out_norm, run *r)
     return status;
 }
 
-/* Keeps the draw if it also holds with the residual computed directly; otherwise the draw counts as refused. */
+/* Keeps the draw if it also holds with the residual computed directly; otherwise it counts with what that gave, and a
+ * relaxed bound may still take it. */
 static int keep(run *r, place p, broad__bound bound, size_t relaxed)
 {
     broad__search *s = r->search;
@@ -151,7 +155,8 @@ static int keep(run *r, place p, broad__bound bound, size_t relaxed)
         status = s->basis ? broad__basis_accept(s->basis) : BROAD_OK;
         if (status == BROAD_OK) certify(r, bound, relaxed, tested, norm);
     } else {
-        *value_of(r, p) = INFINITY;
+        *value_of(r, p) = isfinite(norm) ? fmax(tested, whole) : INFINITY;
+        *slack_of(r, p) = 0;
     }
     return status;
 }
@@ -165,7 +170,7 @@ static int choose(place *out, run *r, double bound)
             for (size_t draw = 0; draw < r->draws; draw++) {
                 place p = {f, step, draw};
                 double value = *value_of(r, p), merit = *merit_of(r, p);
-                if (!(value <= bound * (1 + SCREEN)) || !(merit < least)) continue;
+                if (!(value <= bound * (1 + *slack_of(r, p))) || !(merit < least)) continue;
                 *out = p;
                 if (r->search->options->select == BROAD_SELECT_FIRST) return 1;
                 least = merit;
@@ -235,10 +240,14 @@ static int prepare(run *r)
     size_t count = r->features * r->steps * r->draws;
     int status = broad__reserve(&s->values, &s->values_room, count);
     if (status == BROAD_OK) status = broad__reserve(&s->merits, &s->merits_room, count);
+    if (status == BROAD_OK) status = broad__reserve(&s->slack, &s->slack_room, count);
     if (status == BROAD_OK) status = broad__reserve(&s->weight, &s->weight_room, s->rows->features * s->nodes);
     if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_room, s->nodes);
     if (status == BROAD_OK) status = broad__supervise_possible(o, s->rows->rows, s->prefix + s->nodes);
-    for (size_t i = 0; status == BROAD_OK && i < count; i++) s->values[i] = NAN;
+    for (size_t i = 0; status == BROAD_OK && i < count; i++) {
+        s->values[i] = NAN;
+        s->slack[i] = SCREEN;
+    }
     return status;
 }
 

@@ -89,8 +89,8 @@ static int stalled(broad_trainer *t)
     broad__bound bound = broad__schedule(o, t->search.index + 1, o->relax_count);
     return broad__model_outcome(
         t->model, BROAD_STALLED,
-        "layer %zu: no draw of any range met the bound %.6g, also after relaxing it %zu times; the "
-        "best had %.6g",
+        "layer %zu: no draw of any range met the bound %.10g, also after relaxing it %zu times; the "
+        "best had %.10g",
         t->search.index + 1, bound.sum, o->relax_count, t->search.best);
 }
 
