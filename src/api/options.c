@@ -55,6 +55,7 @@ static void follow_kind(broad_options *options, const broad_options *previous);
 static void follow_preset(broad_options *options, const broad_options *previous);
 static void follow_activation(broad_options *options, const broad_options *previous);
 static void follow_weights(broad_options *options, const broad_options *previous);
+static void follow_feature_weights(broad_options *options, const broad_options *previous);
 
 #define FIELD(name) offsetof(broad_options, name)
 
@@ -74,22 +75,23 @@ static const option_row rows[] = {
      "nodes of a layer x layers, such as 100x50", NULL},
     {{"activation", 0, "NAME", BROAD__ACTIVATIONS, NULL, "activation of all nodes"},
      VALUE_CHOICE, FIELD(activation), 0, 0, 0, NULL, follow_activation},
+    {{"feature-weights", 0, "HOW", BROAD__FEATURE_WEIGHTS, NULL,
+      "weights of the feature nodes: random, fitted to the inputs by a sparse autoencoder, or sampled where the rows are"},
+     VALUE_CHOICE, FIELD(feature_weights), 0, 0, 0, NULL, follow_feature_weights},
     {{"feature-activation", 0, "NAME", BROAD__ACTIVATIONS, NULL, "activation of the feature nodes, where it differs"},
      VALUE_CHOICE, FIELD(feature_activation), 0, 0, 0, NULL, NULL},
-    {{"feature-weights", 0, "HOW", BROAD__FEATURE_WEIGHTS, NULL,
-      "weights of the feature nodes: random, or fitted to the inputs by a sparse autoencoder"},
-     VALUE_CHOICE, FIELD(feature_weights), 0, 0, 0, NULL, NULL},
     {{"sparse-lambda", 0, "NUMBER", NULL, NULL, "weight of the autoencoder's sparsity"},
      VALUE_REAL, FIELD(sparse_lambda), 0, 0, LARGEST,
      "a number >= 0", NULL},
     {{"sparse-steps", 0, "COUNT", NULL, NULL, "steps of the autoencoder's iteration (ADMM)"},
      VALUE_SIZE, FIELD(sparse_steps), 0, 1, 100000,
      "a whole number from 1 to 100000", NULL},
-    {{"scale", 0, "NAME", BROAD__SCALES, NULL, "scaling of the inputs, by the training rows"},
+    {{"scale", 0, "NAME", BROAD__SCALES, NULL, "scaling of the inputs, by the training rows; rank: by their order, both: standard and rank side by side, whole: all "
+      "columns alike, auto: whole for pictures, both for others"},
      VALUE_CHOICE, FIELD(scale), 0, 0, 0, NULL, NULL},
-    {{"scale-target", 0, "NAME", BROAD__SCALES, NULL, "scaling of the targets of a regression"},
+    {{"scale-target", 0, "NAME", BROAD__SCALES, NULL, "scaling of the targets; standard lets the scores of classes start from their frequency"},
      VALUE_CHOICE, FIELD(scale_target), 0, 0, 0, NULL, NULL},
-    {{"lambda", 0, "NUMBER|auto", NULL, NULL, "ridge parameter; auto: for each layer by leave-one-out"},
+    {{"lambda", 0, "NUMBER|auto", NULL, NULL, "ridge parameter; auto: by leave-one-out"},
      VALUE_REAL_OR_AUTO, FIELD(lambda), FIELD(lambda_auto), 0, LARGEST,
      "a number >= 0 or auto", NULL},
     {{"range", 0, "NUMBER|auto", NULL, NULL,
@@ -286,6 +288,13 @@ static void follow_kind(broad_options *options, const broad_options *previous)
 {
     (void)previous;
     preset_apply(options, options->preset);
+}
+
+/* An autoencoder's features are the codes themselves. */
+static void follow_feature_weights(broad_options *options, const broad_options *previous)
+{
+    (void)previous;
+    if (options->feature_weights == BROAD_FEATURES_AUTOENCODER) options->feature_activation = BROAD_IDENTITY;
 }
 
 /* The names of scn's three ways come after those they stand for. */
