@@ -54,26 +54,30 @@ static inline double plain_residual(double *out, const double *a, const double *
     return (double)sqrtl(square);
 }
 
-/* What a ridge without row i says about row i, for every row: n x c. root: rows; NULL: 1. A and Y without the roots. */
-static inline void plain_leave_out(double *out, const double *a, const double *y, const double *root, size_t n,
-                                   size_t p, size_t c, double lambda)
+/* What a ridge without row i says about row i: c values. root: rows; NULL: 1. A and Y without the roots. */
+static inline void plain_leave_one(double *out, size_t i, const double *a, const double *y, const double *root,
+                                   size_t n, size_t p, size_t c, double lambda)
 {
     double *rest = malloc((n - 1) * p * sizeof *rest), *targets = malloc((n - 1) * c * sizeof *targets);
     double *w = malloc(p * c * sizeof *w);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0, at = 0; k < n; k++) {
-            if (k == i) continue;
-            for (size_t j = 0; j < p; j++) rest[at * p + j] = a[k * p + j] * (root ? root[k] : 1);
-            for (size_t j = 0; j < c; j++) targets[at * c + j] = y[k * c + j] * (root ? root[k] : 1);
-            at++;
-        }
-        plain_ridge(w, rest, targets, n - 1, p, c, lambda);
-        for (size_t j = 0; j < c; j++) {
-            out[i * c + j] = 0;
-            for (size_t k = 0; k < p; k++) out[i * c + j] += a[i * p + k] * w[k * c + j];
-        }
+    for (size_t k = 0, at = 0; k < n; k++) {
+        if (k == i) continue;
+        for (size_t j = 0; j < p; j++) rest[at * p + j] = a[k * p + j] * (root ? root[k] : 1);
+        for (size_t j = 0; j < c; j++) targets[at * c + j] = y[k * c + j] * (root ? root[k] : 1);
+        at++;
+    }
+    plain_ridge(w, rest, targets, n - 1, p, c, lambda);
+    for (size_t j = 0; j < c; j++) {
+        out[j] = 0;
+        for (size_t k = 0; k < p; k++) out[j] += a[i * p + k] * w[k * c + j];
     }
     free(rest), free(targets), free(w);
+}
+
+static inline void plain_leave_out(double *out, const double *a, const double *y, const double *root, size_t n,
+                                   size_t p, size_t c, double lambda)
+{
+    for (size_t i = 0; i < n; i++) plain_leave_one(out + i * c, i, a, y, root, n, p, c, lambda);
 }
 
 static inline double plain_activation(broad_activation activation, double x)
@@ -202,6 +206,16 @@ static inline broad_data *plain_data(const broad_arrays *arrays)
     broad_data *data = NULL;
     assert_ok(broad_data_from_arrays(&data, arrays));
     return data;
+}
+
+/* Y as the network sees it where targets are not scaled: one column a class, or the values. Freed with free(). */
+static inline double *plain_targets(const broad_arrays *arrays, size_t outputs)
+{
+    double *y = calloc(arrays->rows * outputs, sizeof *y);
+    for (size_t i = 0; i < arrays->rows; i++)
+        if (arrays->classes) y[i * outputs + (size_t)arrays->classes[i]] = 1;
+        else memcpy(y + i * outputs, arrays->values + i * outputs, outputs * sizeof *y);
+    return y;
 }
 
 /* Options by name, kind and preset first: "kind", "scn", "preset", "paper", ..., NULL. */
