@@ -1,5 +1,5 @@
 /* Joint weights: increments in any order against one ridge regression over all nodes and rows, solved in long double. */
-#include "problem.h"
+#include "plain.h"
 
 #include <float.h>
 
@@ -36,38 +36,6 @@ static broad_data *rows_of(problem_random *r, size_t rows, size_t inputs, int cl
     return data;
 }
 
-/* min ||A W - Y||^2 + lambda ||W||^2 by Householder on [A; sqrt(lambda) I], in long double. */
-static void exact_ridge(double *w, const double *a, const double *y, size_t n, size_t p, size_t c, double lambda)
-{
-    size_t high = n + p, wide = p + c;
-    long double *m = calloc(high * wide, sizeof *m);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < p; j++) m[i * wide + j] = a[i * p + j];
-        for (size_t j = 0; j < c; j++) m[i * wide + p + j] = y[i * c + j];
-    }
-    for (size_t j = 0; j < p; j++) m[(n + j) * wide + j] = sqrtl(lambda);
-    for (size_t k = 0; k < p; k++) {
-        long double square = 0;
-        for (size_t i = k; i < high; i++) square += m[i * wide + k] * m[i * wide + k];
-        long double head = m[k * wide + k], alpha = head > 0 ? -sqrtl(square) : sqrtl(square);
-        long double length = square - head * alpha; /* half the square of v */
-        m[k * wide + k] = head - alpha;
-        for (size_t j = k + 1; j < wide; j++) {
-            long double dot = 0;
-            for (size_t i = k; i < high; i++) dot += m[i * wide + k] * m[i * wide + j];
-            for (size_t i = k; i < high; i++) m[i * wide + j] -= dot / length * m[i * wide + k];
-        }
-        m[k * wide + k] = alpha;
-    }
-    for (size_t j = 0; j < c; j++)
-        for (size_t k = p; k-- > 0;) {
-            long double sum = m[k * wide + p + j];
-            for (size_t l = k + 1; l < p; l++) sum -= m[k * wide + l] * w[l * c + j];
-            w[k * c + j] = (double)(sum / m[k * wide + k]);
-        }
-    free(m);
-}
-
 static double distance(const double *a, const double *b, size_t count)
 {
     double apart = 0, size = 0;
@@ -92,7 +60,7 @@ static double error_of(broad_trainer *t)
     assert_ok(broad__rows_nodes(rows, pieces, model->layer_count));
     double *exact = malloc(p * c * sizeof *exact), *have = malloc(p * c * sizeof *have);
     double lambda = model->joint.present ? model->joint.lambda : model->layers[0].certificate.lambda;
-    exact_ridge(exact, rows->k, t->train.y, rows->rows, p, c, lambda);
+    plain_ridge(exact, rows->k, t->train.y, rows->rows, p, c, lambda);
     for (size_t j = 0; j < model->layer_count; j++) {
         const broad__layer *layer = &model->layers[j];
         memcpy(have + at, layer->joint ? layer->joint : layer->output, layer->width * c * sizeof *have);

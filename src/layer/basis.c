@@ -121,7 +121,7 @@ static int trial_open(trial *t)
     return BROAD_OK;
 }
 
-/* One pass of Gram-Schmidt against the columns there are; what is taken off goes to R12. */
+/* One pass of Gram-Schmidt against the columns there are; what is taken off goes to R12, in the coordinates of K. */
 static void orthogonalise(trial *t)
 {
     broad__basis *b = t->basis;
@@ -134,7 +134,7 @@ static void orthogonalise(trial *t)
     device->cross(t->part, q, b->bottom, b->room, p, b->trial_b, q, q, p);
     subtract_all(&top, t->rows->pool);
     device->apply(b->trial_b, q, -1.0, b->bottom, b->room, p, t->part, q, p, q);
-    for (size_t i = 0; i < p * q; i++) b->trial_r[i] += t->part[i];
+    device->apply(b->trial_r, q, 1.0, t->part, q, p, b->trial_r + p * q, q, q, q);
 }
 
 static void kill_column(trial *t, size_t j)
@@ -173,29 +173,77 @@ static void multiply_corner(trial *t)
         }
 }
 
-/* Makes the block's columns orthonormal by Cholesky, and once more for the rounding of the first time. A column that the
- * others make up is dropped. */
+/* Column j times column k of the block, top and bottom. */
+static double block_dot(const broad__basis *b, size_t j, size_t k)
+{
+    size_t q = b->trial;
+    double sum = 0;
+    for (size_t i = 0; i < b->rows; i++) sum += b->trial_q[i * q + j] * b->trial_q[i * q + k];
+    for (size_t i = 0; i < b->columns + q; i++) sum += b->trial_b[i * q + j] * b->trial_b[i * q + k];
+    return sum;
+}
+
+/* Column j += factor * column k. */
+static void block_add(broad__basis *b, size_t j, double factor, size_t k)
+{
+    size_t q = b->trial;
+    for (size_t i = 0; i < b->rows; i++) b->trial_q[i * q + j] += factor * b->trial_q[i * q + k];
+    for (size_t i = 0; i < b->columns + q; i++) b->trial_b[i * q + j] += factor * b->trial_b[i * q + k];
+}
+
+/* The block's factor column by column, for columns too near to each other for their Gram matrix to tell them apart. Only
+ * what brings nothing new is dropped. */
+static void factor_columns(trial *t)
+{
+    broad__basis *b = t->basis;
+    size_t q = b->trial;
+    memset(t->corner, 0, q * q * sizeof(double));
+    for (size_t j = 0; j < q; j++) {
+        for (int pass = 0; pass < 2; pass++)
+            for (size_t k = 0; k < j; k++) {
+                double dot = t->dead[k] ? 0 : block_dot(b, k, j);
+                block_add(b, j, -dot, k);
+                t->corner[k * q + j] += dot;
+            }
+        double length = sqrt(block_dot(b, j, j));
+        int lives = length > NOTHING_NEW * sqrt(t->before[j]);
+        t->corner[j * q + j] = lives ? length : 1;
+        if (lives) block_add(b, j, 1 / length - 1, j);
+        else kill_column(t, j);
+    }
+}
+
+/* Makes the block's columns orthonormal, by Cholesky where that works. */
 static void factor_block(trial *t)
+{
+    broad__basis *b = t->basis;
+    const broad__device *device = t->rows->device;
+    size_t q = b->trial;
+    block_gram(t);
+    if (device->factor(t->corner, q) == 0) {
+        broad__whiten_rows(b->trial_q, b->rows, t->corner, q, device, t->rows->pool);
+        device->whiten(b->trial_b, q, b->columns + q, t->corner, q, q);
+    } else {
+        factor_columns(t);
+    }
+    multiply_corner(t);
+}
+
+/* Orthogonal to what is there and within itself; a second time for what the first one's rounding left, which near copies
+ * of a column make large. */
+static void settle(trial *t)
 {
     broad__basis *b = t->basis;
     size_t q = b->trial;
     for (size_t j = 0; j < q; j++) b->trial_r[(b->columns + j) * q + j] = 1;
+    orthogonalise(t);
     block_gram(t);
     for (size_t j = 0; j < q; j++)
         if (!(t->corner[j * q + j] > NOTHING_NEW * NOTHING_NEW * t->before[j])) kill_column(t, j);
-    for (int round = 0; round < 2; round++) {
-        size_t pivot = 0;
-        do {
-            block_gram(t);
-            pivot = t->rows->device->factor(t->corner, q);
-            if (pivot) kill_column(t, pivot - 1);
-        } while (pivot);
-        broad__whiten_rows(b->trial_q, b->rows, t->corner, q, t->rows->device, t->rows->pool);
-        t->rows->device->whiten(b->trial_b, q, b->columns + q, t->corner, q, q);
-        multiply_corner(t);
-    }
-    for (size_t j = 0; j < q; j++)
-        if (t->dead[j]) kill_column(t, j);
+    factor_block(t);
+    for (size_t j = 0; j < q; j++) t->before[j] = 1;
+    orthogonalise(t);
+    factor_block(t);
 }
 
 /* The residual and leverages with the block. */
@@ -229,9 +277,7 @@ int broad__basis_try(broad__basis *b, broad__rows *rows, const double *y, double
     if (!b->columns) b->lambda = lambda;
     int status = trial_open(&t);
     if (status == BROAD_OK) {
-        orthogonalise(&t);
-        orthogonalise(&t);
-        factor_block(&t);
+        settle(&t);
         measure(&t, y);
     }
     broad__free(t.part);

@@ -1,10 +1,10 @@
 /* What data tells a model: names, classes, scales, fingerprints; and whether other data fits it. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/number.h"
 #include "data/scale.h"
 #include "model/estimate.h"
 #include "model/train.h"
@@ -91,18 +91,20 @@ static void balance_classes(double *out, const broad_data *data)
         out[c] = rows[c] > 0 ? (double)data->rows / ((double)data->outputs * rows[c]) : 1;
 }
 
-/* One "label:weight" of `length` bytes. A label may have a colon of its own: the last one counts. */
+/* One "label:weight" of `length` bytes. A label may have a colon of its own: the last one counts. out: 0 so far. */
 static int set_class_weight(double *out, const broad_model *model, const char *text, size_t length)
 {
     size_t colon = length;
     while (colon && text[colon - 1] != ':') colon--;
-    char *end = NULL;
-    double weight = colon ? strtod(text + colon, &end) : 0;
-    if (!colon || end != text + length || !(weight > 0) || !isfinite(weight) || weight > 1e12)
+    double weight = 0;
+    const char *end = colon ? broad__number_scan(&weight, text + colon, text + length) : NULL;
+    if (end != text + length || !(weight > 0) || weight > 1e12)
         return broad__fail(BROAD_USAGE, "--class-weight: '%.*s' is not a class and a weight above 0, such as dusty:3",
                            (int)length, text);
     for (size_t c = 0; c < model->outputs; c++)
         if (strlen(model->output_names[c]) == colon - 1 && memcmp(model->output_names[c], text, colon - 1) == 0) {
+            if (out[c] > 0)
+                return broad__fail(BROAD_USAGE, "--class-weight: '%s' was given twice", model->output_names[c]);
             out[c] = weight;
             return BROAD_OK;
         }
@@ -118,7 +120,6 @@ int broad__model_class_weights(broad_model *model, const broad_data *data, const
                            "--class-weight: a regression has no classes; --weight names a column of row weights");
     model->class_weights = broad__alloc_doubles(model->outputs, 1);
     if (!model->class_weights) return BROAD_NO_MEMORY;
-    for (size_t c = 0; c < model->outputs; c++) model->class_weights[c] = 1;
     if (strcmp(text, "balanced") == 0) {
         balance_classes(model->class_weights, data);
         return BROAD_OK;
@@ -130,6 +131,8 @@ int broad__model_class_weights(broad_model *model, const broad_data *data, const
         if (text[length] == 0) break;
         text += length + 1;
     }
+    for (size_t c = 0; c < model->outputs; c++)
+        if (!(model->class_weights[c] > 0)) model->class_weights[c] = 1;
     return status;
 }
 
