@@ -42,7 +42,7 @@ static broad_options options_of(broad_kind kind, broad_preset preset)
     assert_ok(broad_options_set(&o, "kind", kind == BROAD_KIND_BRLS ? "brls" : "bscrls"));
     o.weights = BROAD_WEIGHTS_CHAIN;
     o.feature_weights = BROAD_FEATURES_RANDOM;
-    o.feature_groups = 2, o.feature_nodes = 5;
+    o.features_auto = 0, o.feature_groups = 2, o.feature_nodes = 5;
     o.enhance_nodes = 8;
     o.threads = 1;
     o.seed = 3;
@@ -530,7 +530,7 @@ static void sums_do_not_drift(void **state)
     broad_options o = options_of(BROAD_KIND_BRLS, BROAD_PRESET_PAPER);
     o.scale = BROAD_SCALE_NONE;
     o.lambda = 1e-4;
-    o.feature_groups = 1, o.feature_nodes = 3, o.enhance_nodes = 4, o.enhance_layers = 2;
+    o.features_auto = 0, o.feature_groups = 1, o.feature_nodes = 3, o.enhance_nodes = 4, o.enhance_layers = 2;
     broad_data *first = rows_of(0, 50, 2, 0);
     broad_model *m = NULL, *whole = NULL;
     broad_stats *stats = NULL;
@@ -655,7 +655,7 @@ static void plan_against_the_allocator(void **state)
     for (size_t i = 0; i < 3; i++) {
         broad_data *data = rows_of(0, sizes[i][0], sizes[i][1], 3);
         broad_options o = options_of(BROAD_KIND_BSCRLS, i == 1 ? BROAD_PRESET_AUTO : BROAD_PRESET_PAPER);
-        o.feature_groups = 5, o.feature_nodes = 10, o.enhance_nodes = sizes[i][2], o.enhance_layers = 4;
+        o.features_auto = 0, o.feature_groups = 5, o.feature_nodes = 10, o.enhance_nodes = sizes[i][2], o.enhance_layers = 4;
         broad_plan plan;
         assert_ok(broad_plan_run(&plan, &o, NULL, sizes[i][0], sizes[i][1], 3));
         meter self = {0};

@@ -242,7 +242,7 @@ static void sample(sampled *s, broad_scale how, const double *relevance, size_t 
                                    .relevance = relevance,
                                    .nodes = nodes,
                                    .range = 0.7,
-                                   .sparse = sparse,
+                                   .direction = sparse ? BROAD__SPARSE : BROAD__DENSE,
                                    .stream = {.seed = 5, .purpose = BROAD__FOR_FEATURES, .layer = 3}};
     s->weight = malloc(columns * nodes * sizeof *s->weight), s->bias = malloc(nodes * sizeof *s->bias);
     s->rows = malloc(SAMPLE_ROWS * columns * sizeof *s->rows);
