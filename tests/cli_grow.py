@@ -79,7 +79,8 @@ class Identity(Grown):
             self.assertEqual(len(self.ok("info", whole, "--json").json["layers"]), 50)
 
     def test_other_data_and_settings(self):
-        for data, words in ((self.numbers, ["--kind", "brls"]), (self.numbers, PAPER), (self.data, ["--kind", "brls"]),
+        for data, words in ((self.numbers, ["--kind", "brls", "--weights", "chain"]), (self.numbers, PAPER),
+                            (self.data, ["--kind", "brls", "--weights", "chain"]),
                             (self.data, ["--holdout", "0.3", *PAPER]),
                             (self.data, ["--select", "best", "--supervise", "loo", *PAPER])):
             small = [] if "--features" in words else ["--features", "2x5"]
@@ -445,7 +446,7 @@ class Learn(Grown):
 
 
 class Sums(Grown):
-    WORDS = ["--kind", "brls", "--weights", "chain", "--scale", "none", "--lambda", "0.01", "--range", "1", "--features",
+    WORDS = ["--kind", "brls", "--weights", "chain", "--scale", "none", "--scale-target", "none", "--feature-weights", "random", "--lambda", "0.01", "--range", "1", "--features",
              "3x4", "--enhance", "12x5", "--seed", "4"]
 
     def scores(self, model, data):
