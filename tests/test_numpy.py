@@ -282,8 +282,10 @@ class Case(unittest.TestCase):
         if y.ndim == 1:
             self.names = model.description["output_names"]
             self.assertEqual(sorted(self.names), sorted({"c%d" % c for c in y}))
-            targets, target_scale = np.array([[float(name == "c%d" % c) for name in self.names] for c in y]), "none"
+            targets = np.array([[float(name == "c%d" % c) for name in self.names] for c in y])
         self.shift, self.factor = scaling(targets, target_scale)
+        if y.ndim == 1:  # classes start from their frequency, or from nothing; they are never stretched
+            self.shift, self.factor = self.shift if target_scale == "standard" else 0 * self.shift, np.ones(targets.shape[1])
         self.scale = lambda rows: (rows - shift) * factor
         return model, self.scale(x), (targets - self.shift) * self.factor
 
