@@ -149,7 +149,8 @@ int broad__decode_fail_limit(const broad__decode_job *job)
 int broad__decode_begin_rows(size_t *left, broad__decode_job *job, size_t width, size_t height, size_t extra)
 {
     size_t to_width, to_height, limit = job->options->max_bytes;
-    broad__image_fit(&to_width, &to_height, width, height, job->options->side);
+    /* From the stored size: a reduced one is rounded up, and its proportions are not quite the same. */
+    broad__image_fit(&to_width, &to_height, job->facts->width, job->facts->height, job->options->side);
     size_t needed = broad__rows_bytes(width, height, to_width, to_height);
     if (needed > limit || extra > limit - needed) return broad__decode_fail_limit(job);
     *left = limit - needed - extra;

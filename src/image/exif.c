@@ -16,7 +16,7 @@
 
 /* EXIF in a JPEG has at most 64 KiB. Its entries may all point at the same bytes, so what is read can be larger than
  * what is there: libexif gets no more than this. */
-enum { EXIF_MEMORY = 4 << 20, EXIF_BYTES = 1 << 20, XMP_BYTES = 1 << 20 };
+enum { EXIF_MEMORY = 2 << 20, EXIF_BYTES = 1 << 20, XMP_BYTES = 1 << 20 };
 
 static const unsigned char exif_name[] = "Exif\0"; /* six bytes with the final NUL */
 static const char xmp_name[] = "http://ns.adobe.com/xap/1.0/";

@@ -8,10 +8,11 @@
  * Candidates are found through buckets. Of 5 bands of a hash, two hashes that differ in at most 9 bits have one in which
  * they differ in at most one bit: so 5 x 14 buckets hold every candidate, and nothing is missed.
  *
- * Measured on 302 photos of panels, of which an index names 13 pairs: all 13 are found, and 4 more, which are the same
- * photo cropped or with a stock agency's mark; the best of the strangers correlate by 0.87. Of copies with JPEG quality
- * 30, half the size, brightness 0.7 to 1.3, all are found; of random crops of 95 to 100, 90 to 95 and 80 to 90 percent
- * of each side, 98, 97 and 95 in a hundred.
+ * Measured on 302 photos of panels, of which an index names 13 pairs in 11 groups: all are found, and four pairs more,
+ * which are indeed the same photo, cropped or with a stock agency's mark; no strangers are joined, the best of them
+ * correlating by 0.87. Of the 302 together with a changed copy of each, this many copies are found: JPEG quality 30, half
+ * the size, brightness 0.7: all; brightness 1.3, clipped: 301; crops at random places to 95-100, 90-95, 80-90, 75-80
+ * percent of each side: 300, 297, 292, 243. No strangers either. 100,000 pictures take half a minute.
  */
 #include "image/group.h"
 

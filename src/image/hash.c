@@ -19,7 +19,7 @@ enum {
     SIDE = BROAD__PRINT_SIDE,
     STEP = BROAD__PRINT_STEP,
     SIZES = 5,        /* 1 + 4 + 9 + 16 + 25 windows */
-    FREQUENCIES = 10, /* the 64 lowest by u + v are all below it */
+    FREQUENCIES = 11, /* the 64 lowest by u + v are all below it */
     LANES = 12,       /* the same, for whole vectors */
     BITS = 64,
 };
