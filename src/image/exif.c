@@ -91,7 +91,8 @@ static double rational_at(const ExifEntry *entry, ExifByteOrder order, size_t in
 }
 
 /* Degrees, minutes and seconds. Seconds are often left out as 0/0. */
-static double angle_read(const ExifData *data, ExifByteOrder order, int tag, int sign_tag, char negative, double limit)
+static double angle_read(const ExifData *data, ExifByteOrder order, int tag, int sign_tag, unsigned char negative,
+                         double limit)
 {
     const ExifEntry *entry = entry_find(data, EXIF_IFD_GPS, tag, EXIF_FORMAT_RATIONAL, 3);
     const ExifEntry *sign = entry_find(data, EXIF_IFD_GPS, sign_tag, EXIF_FORMAT_ASCII, 1);
