@@ -561,6 +561,33 @@ class Use(Case):
         for i in range(1, len(found["layers"]) + 1):
             self.assertRegex(listed, r"(?m)^ +%d " % i)
 
+    def test_info_says_what_was_chosen(self):
+        """An input that says nothing about the target counts less than the one that decides it."""
+        rng, data, model = random.Random(4), self.path("one.csv"), self.path("one.broad")
+        with open(data, "w", encoding="utf-8") as f:
+            f.write("useless,useful,y\n")
+            for _ in range(300):
+                a, b = rng.uniform(-1, 1), rng.uniform(-1, 1)
+                f.write("%.6f,%.6f,%.6f\n" % (a, b, math.sin(6 * b)))
+        self.ok("fit", data, "-o", model, "--features", "4x40", "--enhance", "10x1")
+        found = self.ok("info", model, "--json").json
+        chosen = found["chosen"]
+        self.assertEqual((chosen["auto"], chosen["scale"]), (["range", "lambda"], "both"))
+        self.assertEqual((chosen["feature_nodes"], chosen["style"]), (160, found["stored"]["style"]))
+        self.assertEqual(chosen["lambda"], found["stored"]["joint"]["lambda"])
+        self.assertEqual(chosen["feature_range"], found["stored"]["range"] * found["stored"]["groups"][0]["range"])
+        useless, useful = chosen["relevance"]
+        self.assertLess(useless, useful)
+        self.assertAlmostEqual((useless ** 2 + useful ** 2) / 2, 1)
+        self.assertRegex(self.ok("info", model).out, r"(?m)^relevant useful \d\.\d\d, useless \d\.\d\d \(")
+
+    def test_info_without_sampled_nodes(self):
+        model = self.path("scn.broad")
+        self.ok("fit", self.data, "-o", model, "--kind", "scn", "--enhance", "5x3")
+        found = self.ok("info", model, "--json").json
+        self.assertEqual([found["chosen"][name] for name in ("feature_nodes", "style", "relevance")], [0, None, None])
+        self.assertEqual({layer["test"] for layer in found["layers"]}, {"output"})
+
     def test_verify(self):
         self.assertIn("certificate holds", self.ok("verify", self.model, self.data).out)
         found = self.ok("verify", self.model, self.data, "--json").json

@@ -166,7 +166,7 @@ typedef struct broad_options {
     size_t sparse_steps;
 
     broad_scale scale;        /* of the inputs, from the training rows  */
-    broad_scale scale_target; /* of the targets of a regression         */
+    broad_scale scale_target; /* of the targets; classes: standard lets their scores start from their frequency */
 
     int lambda_auto; /* per layer by leave-one-out          */
     double lambda;
@@ -338,11 +338,12 @@ typedef struct broad_layer {
     const char *origin;      /* "initial", "enhance", "features", "data", "forgetful"                         */
     double gamma, mu, bound; /* bound = gamma + mu                                                            */
     double norm_before, norm_after, ratio; /* of E, Frobenius                                                 */
-    double tested; /* what the test compared with the bound: ratio, its leave-one-out form, or the operator norm */
+    double tested; /* what the test compared with the bound: ratio, its leave-one-out form, the operator norm, or the
+                      largest ratio of squares of an output */
     double lambda, range; /* range: as a multiple of the base range                                        */
     size_t tries;         /* draws looked at, the kept one included                                        */
     size_t relaxed;       /* how often gamma was relaxed                                                   */
-    const char *test;     /* "residual", "loo", "operator", "none"                                         */
+    const char *test;     /* "residual", "loo", "operator", "none", "output"                               */
     int passed;
 } broad_layer;
 
@@ -359,6 +360,9 @@ BROAD_API size_t broad_model_inputs(const broad_model *model);
 BROAD_API size_t broad_model_outputs(const broad_model *model);
 BROAD_API size_t broad_model_nodes(const broad_model *model); /* feature and enhancement nodes */
 BROAD_API double broad_model_feature_range(const broad_model *model);
+/* How much the feature nodes look at an input where they were sampled: 1 in the root mean square over all inputs, and 1 for
+ * each where nothing was to be gained by weighing them. 0: they are not sampled. */
+BROAD_API double broad_model_relevance(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_input_name(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_output_name(const broad_model *model, size_t output);
 BROAD_API size_t broad_model_positive(const broad_model *model); /* class number */

@@ -1,4 +1,5 @@
 /* Entry points of broad.h: training, prediction, judging. Thin: arguments are checked here, the work is done below. */
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -52,6 +53,17 @@ double broad_model_feature_range(const broad_model *model)
     return model->group_count ? model->range * model->groups[0].range : model->range;
 }
 
+/* A column of the scaled inputs belongs to the input that it came from. */
+double broad_model_relevance(const broad_model *model, size_t input)
+{
+    size_t columns = broad__model_columns(model), count = 0;
+    double squares = 0;
+    if (!model->relevance || input >= model->inputs) return 0;
+    for (size_t j = input; j < columns; j += model->inputs, count++)
+        squares += model->relevance[j] * model->relevance[j];
+    return sqrt(squares / (double)count);
+}
+
 const char *broad_model_input_name(const broad_model *model, size_t input)
 {
     return input < model->inputs ? model->input_names[input] : "";
@@ -64,7 +76,7 @@ const char *broad_model_output_name(const broad_model *model, size_t output)
 
 /* Static texts, so that a broad_layer may outlive its model; in the order of their choice lists. */
 static const char *const origin_names[] = {"initial", "enhance", "features", "data", "forgetful"};
-static const char *const test_names[] = {"residual", "loo", "operator", "none"};
+static const char *const test_names[] = {"residual", "loo", "operator", "none", "output"};
 
 int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer)
 {
