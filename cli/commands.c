@@ -448,7 +448,7 @@ static const cli_command commands[] = {
         .most = 1,
         .run = cli_info,
         .sections = info_sections,
-        .description = "Prints how the model was trained, what it expects, its leave-one-out estimate and the "
+        .description = "Prints how the model was trained, what was chosen and by what, what it expects, its leave-one-out estimate and the "
                        "certificate of its layers. The file is checked completely on loading.",
         .examples = {
             {"broad info model.broad", "an overview"},

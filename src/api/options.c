@@ -62,7 +62,8 @@ static void follow_feature_weights(broad_options *options, const broad_options *
 /* clang-format off */
 static const option_row rows[] = {
     {{"kind", 0, "KIND", BROAD__KINDS, "bscrls",
-      "network: bscrls tests each layer before it is kept, brls keeps all, bls has one layer, scn and rvfl no feature nodes"},
+      "network: bscrls tests each layer before it is kept, brls keeps all, bls has one layer, scn and rvfl no feature nodes; "
+      "each kind has starting values of its own"},
      VALUE_CHOICE, FIELD(kind), 0, 0, 0, NULL, follow_kind},
     {{"preset", 0, "NAME", BROAD__PRESETS, "auto",
       "starting values of all settings: auto chooses by leave-one-out, paper is as published"},
@@ -89,9 +90,9 @@ static const option_row rows[] = {
     {{"scale", 0, "NAME", BROAD__SCALES, NULL, "scaling of the inputs, by the training rows; rank: by their order, both: standard and rank side by side, whole: all "
       "columns alike, auto: whole for pictures, both for others"},
      VALUE_CHOICE, FIELD(scale), 0, 0, 0, NULL, NULL},
-    {{"scale-target", 0, "NAME", BROAD__SCALES, NULL, "scaling of the targets; standard lets the scores of classes start from their frequency"},
+    {{"scale-target", 0, "NAME", BROAD__SCALES, NULL, "scaling of the targets: none, minmax or standard, which for classes lets the scores start from their frequencies"},
      VALUE_CHOICE, FIELD(scale_target), 0, 0, 0, NULL, NULL},
-    {{"lambda", 0, "NUMBER|auto", NULL, NULL, "ridge parameter; auto: by leave-one-out"},
+    {{"lambda", 0, "NUMBER|auto", NULL, NULL, "ridge parameter; auto: the one with the least leave-one-out error"},
      VALUE_REAL_OR_AUTO, FIELD(lambda), FIELD(lambda_auto), 0, LARGEST,
      "a number >= 0 or auto", NULL},
     {{"range", 0, "NUMBER|auto", NULL, NULL,
@@ -101,7 +102,8 @@ static const option_row rows[] = {
     {{"range-unit", 0, "UNIT", BROAD__RANGE_UNITS, NULL, "fan-in: the range is divided by the root of a node's inputs"},
      VALUE_CHOICE, FIELD(range_unit), 0, 0, 0, NULL, NULL},
     {{"supervise", 0, "TEST", BROAD__SUPERVISIONS, NULL,
-      "what a layer must pass: its residual, its leave-one-out residual, the operator norm, or nothing"},
+      "what a layer must pass: its residual, its leave-one-out residual, the operator norm, nothing, or the residual of "
+      "every output, which is the test of scn"},
      VALUE_CHOICE, FIELD(supervise), 0, 0, 0, NULL, NULL},
     {{"gamma", 0, "FORM:VALUES", NULL, NULL, "schedule of the bound: harmonic:C, constant:G or list:G1,G2,..."},
      VALUE_GAMMA, FIELD(gamma), FIELD(gamma_count), 0, 0,
@@ -121,14 +123,16 @@ static const option_row rows[] = {
     {{"select", 0, "RULE", BROAD__SELECTIONS, NULL, "which draw of a range is kept: the first that passes or the best"},
      VALUE_CHOICE, FIELD(select), 0, 0, 0, NULL, NULL},
     {{"weights", 0, "HOW", BROAD__WEIGHTS "|sc1|sc2|sc3", NULL,
-      "output weights: of each layer in turn, one ridge over all nodes, or with each layer those of the last nodes; "
+      "output weights: chain: each layer fitted to what those before it left; joint: one ridge regression over all nodes; "
+      "window (scn): with each layer those of the last nodes again; "
       "sc1, sc2 and sc3 are other words for chain, window and joint"},
      VALUE_CHOICE, FIELD(weights), 0, 0, 0, NULL, follow_weights},
     {{"window", 0, "NODES", NULL, NULL, "nodes whose weights are solved again with --weights window"},
      VALUE_SIZE, FIELD(window), 0, 1, NODES_MAX,
      "a whole number from 1 to 1000000", NULL},
     {{"loo", 0, "WHETHER", BROAD__LOOS, NULL,
-      "estimate the error by leave-one-out, which probabilities and intervals need; auto: where it costs little"},
+      "estimate the error by leave-one-out, which probabilities and intervals need; auto: with joint weights, where it has a "
+      "closed form"},
      VALUE_CHOICE, FIELD(loo), 0, 0, 0, NULL, NULL},
     {{"class-weight", 0, "WEIGHTS", NULL, NULL,
       "how much a row of each class counts: balanced, or such as a:1,b:3; alike unless given"},
