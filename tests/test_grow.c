@@ -42,6 +42,7 @@ static broad_options options_of(broad_kind kind, broad_preset preset)
     assert_ok(broad_options_set(&o, "kind", kind == BROAD_KIND_BRLS ? "brls" : "bscrls"));
     o.weights = BROAD_WEIGHTS_CHAIN;
     o.feature_weights = BROAD_FEATURES_RANDOM;
+    o.features_auto = 0;
     o.feature_groups = 2, o.feature_nodes = 5;
     o.enhance_nodes = 8;
     o.threads = 1;

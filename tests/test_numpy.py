@@ -282,8 +282,10 @@ class Case(unittest.TestCase):
         if y.ndim == 1:
             self.names = model.description["output_names"]
             self.assertEqual(sorted(self.names), sorted({"c%d" % c for c in y}))
-            targets, target_scale = np.array([[float(name == "c%d" % c) for name in self.names] for c in y]), "none"
-        self.shift, self.factor = scaling(targets, target_scale)
+            targets = np.array([[float(name == "c%d" % c) for name in self.names] for c in y])
+        self.shift, self.factor = scaling(targets, "none" if y.ndim == 1 else target_scale)
+        if y.ndim == 1 and target_scale == "standard":
+            self.shift = targets.mean(axis=0)  # the scores of a class start from how frequent it is
         self.scale = lambda rows: (rows - shift) * factor
         return model, self.scale(x), (targets - self.shift) * self.factor
 

@@ -391,8 +391,10 @@ static int set_real(broad_options *options, const option_row *row, const char *v
 static int set_sizes(broad_options *options, const option_row *row, const char *value)
 {
     int may_be_auto = row->type == VALUE_SIZES_OR_AUTO;
-    if (may_be_auto) options->features_auto = strcmp(value, "auto") == 0;
-    if (may_be_auto && options->features_auto) return BROAD_OK;
+    if (may_be_auto && strcmp(value, "auto") == 0) {
+        options->features_auto = 1;
+        return BROAD_OK;
+    }
     uint64_t first = 0, second = 0;
     const char *end = "";
     int bad = parse_uint64(&first, value, &end) || (*end != 'x' && *end != 'X');
@@ -403,6 +405,7 @@ static int set_sizes(broad_options *options, const option_row *row, const char *
         return fail_value(row, value, "in range");
     *(size_t *)field_at(options, row->field) = (size_t)first;
     *(size_t *)field_at(options, row->partner) = (size_t)second;
+    if (may_be_auto) options->features_auto = 0;
     return BROAD_OK;
 }
 

@@ -69,11 +69,5 @@ int broad__kind_check(const broad_options *options)
     if (status == BROAD_OK && options->feature_weights != BROAD_FEATURES_RANDOM && kind->nodes != BROAD__NODES_FEATURES)
         status = broad__fail(BROAD_USAGE, "this kind has no feature nodes that an autoencoder could make: leave out "
                                           "--feature-weights, or use --kind bls, brls or bscrls");
-    broad__fitting fitting = broad__fitting_of(options);
-    if (status == BROAD_OK && options->loo == BROAD_LOO_YES &&
-        (fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_WINDOW))
-        status =
-            broad__fail(BROAD_USAGE, "--loo yes: leave-one-out has no closed form where each layer is fitted to what "
-                                     "the others left over; give --weights joint, or leave out --loo");
     return status;
 }
