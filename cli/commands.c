@@ -68,7 +68,7 @@ static const broad_option tune_search[] = {
     {"trials", 0, "COUNT", NULL, NULL, "end after so many trials, those of the state included"},
     {"by", 0, "WHAT", "cv|loo", "cv", "score of a trial: cross-validation, or the model's own leave-one-out estimate"},
     {"folds", 0, "COUNT", NULL, "5", "folds of the cross-validation"},
-    {"metric", 0, "NAME", "auto|accuracy|precision|recall|f1|rmse|mae|r2", "auto",
+    {"metric", 0, "NAME", "auto|accuracy|precision|recall|f1|brier|rmse|mae|r2", "auto",
      "what the score is; auto: accuracy, or rmse of a regression"},
     {"kinds", 0, "LIST", NULL, NULL, "kinds of network to look at, with commas between; all unless given"},
     {"rows", 0, "COUNT", NULL, NULL, "search on so many rows, drawn at random; on all unless given"},

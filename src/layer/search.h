@@ -40,7 +40,8 @@ typedef struct broad__search {
     double *weight, *bias; /* of the last draw: features x nodes, nodes */
     double *values;        /* what was tested, feature step by range by draw; NaN: not yet */
     double *merits; /* what is least in the best of them: the value, or for a test of every output the whole residual */
-    double *slack;  /* by which part a value may exceed the bound before the residual itself is looked at; 0 after that */
+    double
+        *slack; /* by which part a value may exceed the bound before the residual itself is looked at; 0 after that */
     size_t weight_room, bias_room, values_room, merits_room, slack_room;
 
     /* What came out. */
