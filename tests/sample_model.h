@@ -95,7 +95,7 @@ static inline void sample_settings(broad_options *out, const sample_form *form, 
     out->select = (broad_select)(*state % 2);
     out->weights = form->weights;
     out->window = 1 + *state % 30;
-    out->loo = (broad_loo)(*state % 3);
+    out->loo = BROAD_LOO_AUTO; /* yes does not go with every kind */
     out->feature_weights = form->features;
     out->sparse_lambda = sample_uniform(state);
     out->sparse_steps = 1 + *state % 50;

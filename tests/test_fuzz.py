@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every fuzz target for a few seconds, from seeds that are made here: each format of data, a model file in both forms.
+"""Every fuzz target for a few seconds, from seeds that are made here: each format of data, a model file in both forms,
+pictures.
 
 Usage: test_fuzz.py PATH_OF_BROAD. Exits with 77 where clang is missing, and in instrumented builds: the targets are
 built anew with sanitizers of their own, so that one run of them is enough. `make fuzz` runs them for longer.
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 
 BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
 SOURCE = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).parent.parent))
@@ -62,6 +64,54 @@ def model_seeds(folder):
     return seeds + [b"\x02" + re.sub(rb"\\(.)", rb"\1", text)]
 
 
+# 16 x 8 pixels: grey, progressive with three colours at half their size.
+JPEGS = [
+    "ffd8ffe000104a46494600010100000100010000ffdb0043001b12141714111b1716171e1c1b2028422b28252528513a3d30"
+    "42605565645f555d5b6a7899816a7190735b5d85b586909ea3abadab6780bcc9baa6c799a8aba4ffc0000b08000800100101"
+    "1100ffc40014000100000000000000000000000000000001ffc4002210000201030207000000000000000000000102030004"
+    "054161111321517181d1ffda0008010100003f0062c6c36b17367658d06adaec3b9da83900ac16c6dc3007abca0f03e00f5f"
+    "2bffd9",
+    "ffd8ffe000104a46494600010100000100010000ffdb0043001b12141714111b1716171e1c1b2028422b28252528513a3d30"
+    "42605565645f555d5b6a7899816a7190735b5d85b586909ea3abadab6780bcc9baa6c799a8aba4ffdb0043011c1e1e282328"
+    "4e2b2b4ea46e5d6ea4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4a4"
+    "a4a4a4a4a4a4a4a4ffc20011080008001003012200021101031101ffc4001600010101000000000000000000000000000003"
+    "04ffc40014010100000000000000000000000000000002ffda000c03010002100310000001cf600fffc40016100003000000"
+    "0000000000000000000000000103ffda00080101000105025314cfffc4001611010101000000000000000000000000000200"
+    "01ffda0008010301013f010f6fffc400161100030000000000000000000000000000000131ffda0008010201013f0150ffc4"
+    "0014100100000000000000000000000000000010ffda0008010100063f023fffc40015100101000000000000000000000000"
+    "00001061ffda0008010100013f2180ff00ffda000c03010002000300000010fbffc400151101010000000000000000000000"
+    "0000000051ffda0008010301013f10bdffc400161101010100000000000000000000000000010011ffda0008010201013f10"
+    "7a96ffc400161001010100000000000000000000000000011100ffda0008010100013f10be04a9bfffd9",
+]
+
+
+def png(depth, kind, row, interlaced=0, before=()):
+    """16 x 8 pixels; `row` is one row's packed bytes. Interlaced ones are cut short: the passes have other widths."""
+    def chunk(name, body):
+        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+    chunks = [(b"IHDR", struct.pack(">2I5B", 16, 8, depth, kind, 0, 0, interlaced)), *before,
+              (b"IDAT", zlib.compress((b"\x02" + row) * 8)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*pair) for pair in chunks)
+
+
+def image_seeds():
+    """The first byte chooses the options: see fuzz/fuzz_image.c."""
+    exif = b"II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0"
+    xmp = b"XML:com.adobe.xmp\0\0\0\0\0<a drone-dji:RelativeAltitude='+3.5'/>"
+    palette = (b"PLTE", bytes(range(48))), (b"tRNS", b"\0\x80\xff")
+    row = bytes(range(7, 135))
+    files = [
+        png(1, 0, row[:2]), png(4, 3, row[:8], before=palette), png(8, 2, row[:48]), png(8, 6, row[:64], 1),
+        png(16, 0, row[:32], before=[(b"tRNS", b"\x07\x08")]), png(16, 6, row, 1, before=[(b"eXIf", exif)]),
+        png(8, 4, row[:32], before=[(b"iTXt", xmp)]), b"GIF89a", b"<!doctype html>",
+    ]
+    for text in JPEGS:
+        plain = bytes.fromhex(text)
+        turned = b"\xff\xe1" + struct.pack(">H", 8 + len(exif)) + b"Exif\0\0" + exif
+        files += [plain, plain[:2] + turned + plain[2:], plain[:-40]]
+    return [bytes([choice]) + file for file in files for choice in (0, 3, 8, 11)]
+
+
 @unittest.skipIf(os.environ.get("BROAD_INSTRUMENTS"), "an instrumented build")
 @unittest.skipUnless(shutil.which("clang") and shutil.which("cmake"), "clang and cmake are not both installed")
 class Fuzz(unittest.TestCase):
@@ -102,7 +152,8 @@ class Fuzz(unittest.TestCase):
         print("%s: %d inputs, %d places covered" % (name, runs, int(re.findall(r"cov: (\d+)", output)[-1])))
 
     def test_targets(self):
-        seeds = {"fuzz_data": data_seeds(), "fuzz_model": model_seeds(self.folder)}
+        seeds = {"fuzz_data": data_seeds(), "fuzz_image": image_seeds(),
+                 "fuzz_model": model_seeds(self.folder)}
         targets = {path.stem for path in (SOURCE / "fuzz").glob("fuzz_*.c")}
         self.assertEqual(targets, set(seeds), "a target without seeds")
         for name, some in seeds.items():

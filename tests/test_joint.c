@@ -89,7 +89,7 @@ static void one_sequence(uint64_t seed, double *worst, size_t counts[3], size_t 
     assert_ok(broad_options_set(&o, "scale", "standard"));
     assert_ok(broad_options_set(&o, "activation", seed % 2 ? "tanh" : "sigmoid"));
     o.lambda = pow(10, -6 + 8 * problem_uniform(&r));
-    o.feature_groups = 1 + seed % 3, o.feature_nodes = 3;
+    o.features_auto = 0, o.feature_groups = 1 + seed % 3, o.feature_nodes = 3;
     o.enhance_nodes = 4 + (size_t)(problem_uniform(&r) * 20), o.enhance_layers = 1 + seed % 2;
     o.seed = seed;
     o.threads = 1 + seed % 2;

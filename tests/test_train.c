@@ -51,7 +51,7 @@ static broad_options small_options(broad_preset preset)
     o.feature_weights = BROAD_FEATURES_RANDOM;
     o.features_auto = 0;
     o.scale = preset == BROAD_PRESET_PAPER ? BROAD_SCALE_MINMAX : BROAD_SCALE_STANDARD;
-    o.feature_groups = 2, o.feature_nodes = 4;
+    o.features_auto = 0, o.feature_groups = 2, o.feature_nodes = 4;
     o.enhance_nodes = 6, o.enhance_layers = 5;
     o.threads = 1;
     o.seed = 5;
@@ -415,7 +415,7 @@ static void operator_test(void **state)
     broad_model_free(model);
     /* Exactly as many nodes as rows, of a kind whose smallest singular value is well above rounding. */
     o.activation = o.feature_activation = BROAD_SINE, o.range = 20;
-    o.feature_groups = 2, o.feature_nodes = 5, o.enhance_nodes = 40, o.enhance_layers = 1;
+    o.features_auto = 0, o.feature_groups = 2, o.feature_nodes = 5, o.enhance_nodes = 40, o.enhance_layers = 1;
     o.lambda = 1e-6;
     model = fit(small, &o);
     assert_int_equal(broad_model_layers(model), 1);
@@ -423,7 +423,7 @@ static void operator_test(void **state)
     broad_model_free(model);
     o.enhance_layers = 5;
     /* Layer 1 is wide enough, the others are not: refused before the first is made. */
-    o.feature_groups = 10, o.feature_nodes = 10, o.enhance_nodes = 20;
+    o.features_auto = 0, o.feature_groups = 10, o.feature_nodes = 10, o.enhance_nodes = 20;
     assert_fails(broad_fit(&model, small, &o, NULL), BROAD_USAGE, "20 nodes");
     broad_data_free(tall);
     broad_data_free(small);
@@ -665,7 +665,7 @@ static void wrong_options(void **state)
     assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "lambda");
     o = good, o.enhance_nodes = 0;
     assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "enhance");
-    o = good, o.feature_groups = SIZE_MAX;
+    o = good, o.features_auto = 0, o.feature_groups = SIZE_MAX;
     assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "features");
     o = good, o.activation = (broad_activation)77;
     assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "activation");

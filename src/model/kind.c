@@ -1,5 +1,6 @@
 #include "model/kind.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,16 @@ int broad__joint_beside(const broad_options *options)
 {
     broad__fitting fitting = broad__fitting_of(options);
     return fitting == BROAD__FIT_FINALLY || (fitting == BROAD__FIT_STEPWISE && options->lambda_auto);
+}
+
+enum { AUTO_GROUPS = 20, AUTO_LEAST = 3000, AUTO_MOST = 6000, AUTO_ROWS = 4000 };
+
+void broad__size_features(broad_options *options, size_t rows)
+{
+    if (!options->features_auto) return;
+    double nodes = AUTO_LEAST * pow((double)rows / AUTO_ROWS, 0.4);
+    options->feature_groups = AUTO_GROUPS;
+    options->feature_nodes = (size_t)(fmax(AUTO_LEAST, fmin(AUTO_MOST, nodes)) / AUTO_GROUPS);
 }
 
 /* The words of `choices` whose bits are set. */
