@@ -1,5 +1,6 @@
 /* broad info: what a model file holds. */
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
@@ -9,6 +10,27 @@ static double file_bytes(const char *path)
 {
     struct stat info;
     return stat(path, &info) ? 0 : (double)info.st_size;
+}
+
+/* Weights of the classes by label; null: all count alike. */
+static json_t *class_weights_json(const broad_model *model, const json_t *stored)
+{
+    if (!json_is_true(json_object_get(stored, "class_weights"))) return json_null();
+    json_t *object = json_object();
+    for (size_t c = 0; c < broad_model_outputs(model); c++)
+        cli_json_put(object, broad_model_output_name(model, c), cli_json_real(broad_model_class_weight(model, c)));
+    return object;
+}
+
+/* A member of the first group of feature nodes, or of the settings. */
+static json_t *of_group(const json_t *stored, const char *name)
+{
+    return json_incref(json_object_get(json_array_get(json_object_get(stored, "groups"), 0), name));
+}
+
+static json_t *of_settings(const json_t *stored, const char *name)
+{
+    return json_incref(json_object_get(json_object_get(stored, "settings"), name));
 }
 
 static int report_json(const char *path, const broad_model *model)
@@ -26,6 +48,11 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "outputs", cli_names_json(broad_model_output_name, model, broad_model_outputs(model)));
     cli_json_put(object, "categories", json_incref(json_object_get(settings, "categories")));
     cli_json_put(object, "weight", json_incref(json_object_get(settings, "weight_name")));
+    cli_json_put(object, "class_weights", class_weights_json(model, settings));
+    cli_json_put(object, "scale", of_settings(settings, "scale"));
+    cli_json_put(object, "features", of_group(settings, "source"));
+    cli_json_put(object, "fitting", cli_json_text(broad_model_fitting(model)));
+    cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "nodes", json_integer((json_int_t)broad_model_nodes(model)));
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
     cli_json_put(object, "feature_range", cli_json_real(broad_model_feature_range(model)));
@@ -59,42 +86,76 @@ static void print_category(const json_t *category, int first)
 }
 
 /* What columns of the file are besides inputs and targets. */
-static int print_columns(const broad_model *model)
+static void print_columns(const json_t *stored)
 {
-    json_t *stored = NULL;
-    int status = cli_json_stored(&stored, model);
-    if (status) return status;
     const json_t *categories = json_object_get(stored, "categories");
     for (size_t i = 0; i < json_array_size(categories); i++) print_category(json_array_get(categories, i), i == 0);
     const json_t *weight = json_object_get(stored, "weight_name");
     if (!json_is_null(weight)) printf("weights  column %.40s\n", text_of(weight));
-    json_decref(stored);
-    return BROAD_OK;
+}
+
+static void print_class_weights(const broad_model *model, const json_t *stored)
+{
+    enum { SHOWN = 16 };
+    size_t count = broad_model_outputs(model);
+    if (!json_is_true(json_object_get(stored, "class_weights"))) return;
+    printf("weights  of classes: ");
+    for (size_t c = 0; c < count && c < SHOWN; c++)
+        printf("%s%.24s %.4g", c ? ", " : "", broad_model_output_name(model, c), broad_model_class_weight(model, c));
+    printf(count > SHOWN ? ", ...\n" : "\n");
+}
+
+/* Which nodes there are, what they see, and where the output weights come from. */
+static void print_choices(const broad_model *model, const json_t *stored)
+{
+    static const char *const words[][2] = {
+        {"chain", "each layer fitted to what those before it left over (chain)"},
+        {"joint", "a chain, then one ridge over all nodes, which predicts (joint)"},
+        {"stepwise", "one ridge over all nodes, solved again with each layer (joint)"},
+        {"window", "with each layer those of the last nodes solved again (window)"},
+        {"at_once", "one ridge over all nodes (joint)"},
+    };
+    const json_t *groups = json_object_get(stored, "groups"), *settings = json_object_get(stored, "settings");
+    const char *source = text_of(json_object_get(json_array_get(groups, 0), "source"));
+    const char *fitting = broad_model_fitting(model);
+    if (strcmp(source, "direct") == 0) printf("features the inputs themselves");
+    else printf("features %zu groups of nodes, %s", json_array_size(groups), source);
+    printf("; inputs scaled: %s\n", text_of(json_object_get(settings, "scale")));
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i][0], fitting) == 0) printf("outputs  %s\n", words[i][1]);
+    cli_print_joint(model);
 }
 
 static int report_text(const char *path, const broad_model *model, int all)
 {
-    char size[32], names[256], estimate[256];
+    char size[64], names[256], estimate[256];
+    json_t *stored = NULL;
     const char *reason = broad_model_reason(model);
     size_t layers = broad_model_layers(model), outputs = broad_model_outputs(model);
     int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
     cli_format_bytes(size, sizeof size, file_bytes(path));
     printf("file     %s (%s)\n", path, size);
-    printf("network  %s, %zu nodes in %zu layer%s, seed %llu\n", cli_kind_name(broad_model_kind(model)),
-           broad_model_nodes(model), layers, layers == 1 ? "" : "s", (unsigned long long)broad_model_seed(model));
+    cli_format_size(size, sizeof size, model);
+    printf("network  %s, %s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
+           (unsigned long long)broad_model_seed(model));
     cli_format_names(names, sizeof names, broad_model_input_name, model, broad_model_inputs(model));
     printf("inputs   %zu (%s)\n", broad_model_inputs(model), names);
-    int status = print_columns(model);
+    int status = cli_json_stored(&stored, model);
     if (status) return status;
+    print_columns(stored);
     cli_format_names(names, sizeof names, broad_model_output_name, model, outputs);
     printf("%s  %zu (%s)\n", classify ? "classes" : "targets", outputs, names);
+    print_class_weights(model, stored);
+    print_choices(model, stored);
+    json_decref(stored);
     printf("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
            reason[0] ? ": " : "", reason);
     if (cli_estimate_line(estimate, sizeof estimate, model)) printf("loo      leave-one-out estimate: %s\n", estimate);
     cli_print_stages(model);
     cli_print_layers(model, all);
     broad_layer first, last;
-    if (layers && !broad_model_layer(&first, model, 0) && !broad_model_layer(&last, model, layers - 1))
+    if (layers && !cli_in_blocks(model) && !broad_model_layer(&first, model, 0) &&
+        !broad_model_layer(&last, model, layers - 1))
         printf("norm     %.6g -> %.6g, %.4f of the first\n", first.norm_before, last.norm_after,
                first.norm_before > 0 ? last.norm_after / first.norm_before : 0);
     return BROAD_OK;
