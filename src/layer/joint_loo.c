@@ -10,7 +10,7 @@
 #include "layer/joint_work.h"
 
 /* More rows than these tell no more, and each costs a pass over R; for lambda fewer will do. */
-enum { SAMPLE_MAX = 3000, SEARCH_MAX = 1000 };
+enum { SAMPLE_MAX = 2000, SEARCH_MAX = 1000 };
 
 /* Where a row decides its own fit to within this, rounding decides what is left of it. */
 static const double REST_LEAST = 1e-6;
