@@ -138,7 +138,7 @@ static void a_sample_of_many_rows(void **state)
     for (size_t k = 0; k < joint->sample_count; k += 617) {
         double exact[2];
         size_t row = joint->sample[k];
-        assert_true(row < ROWS && (k == 0 || row > joint->sample[k - 1]));
+        assert_true(row < ROWS);
         plain_leave_one(exact, row, x.a, x.y, x.root, ROWS, x.columns, 2, 0.1);
         assert_true(relative_distance(joint->loo_scores + 2 * k, exact, 2) < 1e-9);
     }
