@@ -241,6 +241,7 @@ static void print_summaries(const cv_run *run)
     for (size_t i = 0; (measure = cli_measure_at(task, i)); i++) {
         char mean[32], sd[32], repeat_sd[32];
         summary s = summarise(run, measure);
+        if (isnan(s.mean)) continue;
         cli_format_measure(mean, sizeof mean, task, s.mean);
         cli_format_measure(sd, sizeof sd, task, s.sd);
         cli_format_measure(repeat_sd, sizeof repeat_sd, task, s.repeat_sd);

@@ -13,44 +13,33 @@ static double file_bytes(const char *path)
     return stat(path, &info) ? 0 : (double)info.st_size;
 }
 
-/* ---- what was chosen ------------------------------------------------------------------------------------------- */
-
 static const char *text_of(const json_t *value)
 {
     const char *text = json_string_value(value);
     return text ? text : "?";
 }
 
+/* ---- what was chosen ------------------------------------------------------------------------------------------- */
+
 static int is(const json_t *value, const char *word) { return strcmp(text_of(value), word) == 0; }
 
-/* Feature nodes, style and relevance are of kinds that have such nodes; lambda is that of the weights that predict, and
- * nan where each layer has its own. */
 typedef struct choices {
-    const json_t *settings, *style; /* style: NULL where nodes are not sampled */
-    size_t groups, feature_nodes;
+    const json_t *style;  /* NULL where nodes are not sampled */
+    size_t feature_nodes; /* 0: this kind has none */
     int features_auto, range_auto, lambda_auto;
-    double lambda;
 } choices;
 
-static choices find_choices(const json_t *stored, const broad_model *model)
+static choices find_choices(const json_t *stored)
 {
     const json_t *settings = json_object_get(stored, "settings"), *groups = json_object_get(stored, "groups");
-    const json_t *joint = json_object_get(stored, "joint");
-    int direct = is(json_object_get(json_array_get(groups, 0), "source"), "direct");
-    int sampled = !direct && is(json_object_get(settings, "feature_weights"), "sampled");
-    broad_layer first;
-    choices c = {.settings = settings,
-                 .style = sampled ? json_object_get(stored, "style") : NULL,
-                 .groups = direct ? 0 : json_array_size(groups),
+    const json_t *source = json_object_get(json_array_get(groups, 0), "source");
+    int direct = is(source, "direct");
+    choices c = {.style = is(source, "sampled") ? json_object_get(stored, "style") : NULL,
                  .features_auto = !direct && json_is_true(json_object_get(settings, "features_auto")),
                  .range_auto = json_is_true(json_object_get(settings, "range_auto")),
-                 .lambda_auto = json_is_true(json_object_get(settings, "lambda_auto")),
-                 .lambda = NAN};
-    for (size_t i = 0; i < c.groups; i++)
+                 .lambda_auto = json_is_true(json_object_get(settings, "lambda_auto"))};
+    for (size_t i = 0; !direct && i < json_array_size(groups); i++)
         c.feature_nodes += (size_t)json_integer_value(json_object_get(json_array_get(groups, i), "nodes"));
-    if (json_is_object(joint)) c.lambda = json_number_value(json_object_get(joint, "lambda"));
-    else if (is(json_object_get(settings, "weights"), "joint") && !broad_model_layer(&first, model, 0))
-        c.lambda = first.lambda;
     return c;
 }
 
@@ -69,19 +58,10 @@ static json_t *chosen_json(const choices *c, const broad_model *model)
     if (c->range_auto) cli_json_append(automatic, cli_json_text("range"));
     if (c->lambda_auto) cli_json_append(automatic, cli_json_text("lambda"));
     cli_json_put(object, "auto", automatic);
-    cli_json_put(object, "scale", json_incref(json_object_get(c->settings, "scale")));
     cli_json_put(object, "feature_nodes", json_integer((json_int_t)c->feature_nodes));
     cli_json_put(object, "style", c->style ? json_deep_copy(c->style) : json_null());
-    cli_json_put(object, "feature_range", cli_json_real(broad_model_feature_range(model)));
     cli_json_put(object, "relevance", c->style ? relevance_json(model) : json_null());
-    cli_json_put(object, "lambda", cli_json_real(c->lambda));
     return object;
-}
-
-static const char *style_words(const json_t *style)
-{
-    if (is(style, "mix")) return "directions over all inputs and over two in turn";
-    return is(style, "dense") ? "directions over all inputs" : "directions from row to row";
 }
 
 /* The inputs that count most, in falling order, or that all count alike. */
@@ -110,40 +90,54 @@ static void print_relevance(const broad_model *model)
     printf(" (1: as all inputs in the mean square)\n");
 }
 
-static void print_reasons(const choices *c)
-{
-    if (c->features_auto) printf("why      feature nodes: as many as the rows of the first fit warrant\n");
-    if (c->range_auto && c->style)
-        printf("%-8s directions, range, relevance: least leave-one-out error of trials on some rows\n",
-               c->features_auto ? "" : "why");
-    else if (c->range_auto)
-        printf("%-8s ranges: least leave-one-out error of the first layer over a small grid\n",
-               c->features_auto ? "" : "why");
-    if (c->lambda_auto && isfinite(c->lambda))
-        printf("%-8s lambda: least leave-one-out error with all nodes\n",
-               c->features_auto || c->range_auto ? "" : "why");
-}
-
 static void print_chosen(const choices *c, const broad_model *model)
 {
-    printf("scaling  %s\n", text_of(json_object_get(c->settings, "scale")));
-    if (c->feature_nodes)
-        printf("features %zu nodes in %zu group%s, %s, range %.3g\n", c->feature_nodes, c->groups,
-               c->groups == 1 ? "" : "s",
-               c->style ? style_words(c->style) : text_of(json_object_get(c->settings, "feature_weights")),
-               broad_model_feature_range(model));
-    else printf("range    %.3g, of the random weights\n", broad_model_feature_range(model));
+    const char *style = !c->style               ? ""
+                        : is(c->style, "mix")   ? ", directions over all inputs and over two in turn"
+                        : is(c->style, "dense") ? ", directions over all inputs"
+                                                : ", directions from row to row";
+    const char *label = "why";
+    if (c->feature_nodes) printf("%-8s %zu feature nodes", "nodes", c->feature_nodes);
+    else printf("%-8s no feature nodes", "nodes");
+    printf("%s, range %.3g\n", style, broad_model_feature_range(model));
     if (c->style) print_relevance(model);
-    if (isfinite(c->lambda)) printf("lambda   %.3g, of the ridge regression over all nodes\n", c->lambda);
-    print_reasons(c);
+    if (c->features_auto)
+        printf("%-8s feature nodes: as many as the rows of the first fit warrant\n", label), label = "";
+    if (c->range_auto)
+        printf("%-8s %s\n", label,
+               c->style ? "directions, range, relevance: least leave-one-out error of trials on some rows"
+                        : "ranges: least leave-one-out error of the first layer over a small grid"),
+            label = "";
+    if (c->lambda_auto) printf("%-8s lambda: least leave-one-out error\n", label);
 }
 
 /* ---- the report ------------------------------------------------------------------------------------------------ */
 
+/* Weights of the classes by label; null: all count alike. */
+static json_t *class_weights_json(const broad_model *model, const json_t *stored)
+{
+    if (!json_is_true(json_object_get(stored, "class_weights"))) return json_null();
+    json_t *object = json_object();
+    for (size_t c = 0; c < broad_model_outputs(model); c++)
+        cli_json_put(object, broad_model_output_name(model, c), cli_json_real(broad_model_class_weight(model, c)));
+    return object;
+}
+
+/* A member of the first group of feature nodes, or of the settings. */
+static json_t *of_group(const json_t *stored, const char *name)
+{
+    return json_incref(json_object_get(json_array_get(json_object_get(stored, "groups"), 0), name));
+}
+
+static json_t *of_settings(const json_t *stored, const char *name)
+{
+    return json_incref(json_object_get(json_object_get(stored, "settings"), name));
+}
+
 static int report_json(const char *path, const broad_model *model)
 {
-    json_t *stored = NULL;
-    int status = cli_json_stored(&stored, model);
+    json_t *settings = NULL;
+    int status = cli_json_stored(&settings, model);
     if (status) return status;
     json_t *object = cli_json_object("info");
     cli_json_put(object, "path", cli_json_text(path));
@@ -153,19 +147,24 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "rows", json_integer((json_int_t)broad_model_rows(model)));
     cli_json_put(object, "inputs", cli_names_json(broad_model_input_name, model, broad_model_inputs(model)));
     cli_json_put(object, "outputs", cli_names_json(broad_model_output_name, model, broad_model_outputs(model)));
-    cli_json_put(object, "categories", json_incref(json_object_get(stored, "categories")));
-    cli_json_put(object, "weight", json_incref(json_object_get(stored, "weight_name")));
+    cli_json_put(object, "categories", json_incref(json_object_get(settings, "categories")));
+    cli_json_put(object, "weight", json_incref(json_object_get(settings, "weight_name")));
+    cli_json_put(object, "class_weights", class_weights_json(model, settings));
+    cli_json_put(object, "scale", of_settings(settings, "scale"));
+    cli_json_put(object, "features", of_group(settings, "source"));
+    cli_json_put(object, "fitting", cli_json_text(broad_model_fitting(model)));
+    cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "nodes", json_integer((json_int_t)broad_model_nodes(model)));
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
     cli_json_put(object, "feature_range", cli_json_real(broad_model_feature_range(model)));
-    choices chosen = find_choices(stored, model);
+    choices chosen = find_choices(settings);
     cli_json_put(object, "chosen", chosen_json(&chosen, model));
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
     cli_json_put(object, "reason", cli_json_text(broad_model_reason(model)));
     cli_json_put(object, "loo", cli_estimate_json(model));
     cli_json_put(object, "stages", cli_stages_json(model));
     cli_json_put(object, "layers", cli_layers_json(model));
-    cli_json_put(object, "stored", stored);
+    cli_json_put(object, "stored", settings);
     return cli_json_print(object);
 }
 
@@ -192,34 +191,70 @@ static void print_columns(const json_t *stored)
     if (!json_is_null(weight)) printf("weights  column %.40s\n", text_of(weight));
 }
 
+static void print_class_weights(const broad_model *model, const json_t *stored)
+{
+    enum { SHOWN = 16 };
+    size_t count = broad_model_outputs(model);
+    if (!json_is_true(json_object_get(stored, "class_weights"))) return;
+    printf("weights  of classes: ");
+    for (size_t c = 0; c < count && c < SHOWN; c++)
+        printf("%s%.24s %.4g", c ? ", " : "", broad_model_output_name(model, c), broad_model_class_weight(model, c));
+    printf(count > SHOWN ? ", ...\n" : "\n");
+}
+
+/* Which nodes there are, what they see, and where the output weights come from. */
+static void print_choices(const broad_model *model, const json_t *stored)
+{
+    static const char *const words[][2] = {
+        {"chain", "each layer fitted to what those before it left over (chain)"},
+        {"joint", "a chain, then one ridge over all nodes, which predicts (joint)"},
+        {"stepwise", "one ridge over all nodes, solved again with each layer (joint)"},
+        {"window", "with each layer those of the last nodes solved again (window)"},
+        {"at_once", "one ridge over all nodes (joint)"},
+    };
+    const json_t *groups = json_object_get(stored, "groups"), *settings = json_object_get(stored, "settings");
+    const char *source = text_of(json_object_get(json_array_get(groups, 0), "source"));
+    const char *fitting = broad_model_fitting(model);
+    if (strcmp(source, "direct") == 0) printf("features the inputs themselves");
+    else printf("features %zu groups of nodes, %s", json_array_size(groups), source);
+    printf("; inputs scaled: %s\n", text_of(json_object_get(settings, "scale")));
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i][0], fitting) == 0) printf("outputs  %s\n", words[i][1]);
+    cli_print_joint(model);
+}
+
 static int report_text(const char *path, const broad_model *model, int all)
 {
-    char size[32], names[256], estimate[256];
+    char size[64], names[256], estimate[256];
     json_t *stored = NULL;
-    int status = cli_json_stored(&stored, model);
-    if (status) return status;
-    choices chosen = find_choices(stored, model);
     const char *reason = broad_model_reason(model);
     size_t layers = broad_model_layers(model), outputs = broad_model_outputs(model);
     int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
     cli_format_bytes(size, sizeof size, file_bytes(path));
     printf("file     %s (%s)\n", path, size);
-    printf("network  %s, %zu nodes in %zu layer%s, seed %llu\n", cli_kind_name(broad_model_kind(model)),
-           broad_model_nodes(model), layers, layers == 1 ? "" : "s", (unsigned long long)broad_model_seed(model));
+    cli_format_size(size, sizeof size, model);
+    printf("network  %s, %s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
+           (unsigned long long)broad_model_seed(model));
     cli_format_names(names, sizeof names, broad_model_input_name, model, broad_model_inputs(model));
     printf("inputs   %zu (%s)\n", broad_model_inputs(model), names);
+    int status = cli_json_stored(&stored, model);
+    if (status) return status;
     print_columns(stored);
     cli_format_names(names, sizeof names, broad_model_output_name, model, outputs);
     printf("%s  %zu (%s)\n", classify ? "classes" : "targets", outputs, names);
+    print_class_weights(model, stored);
+    print_choices(model, stored);
+    choices chosen = find_choices(stored);
+    print_chosen(&chosen, model);
+    json_decref(stored);
     printf("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
            reason[0] ? ": " : "", reason);
     if (cli_estimate_line(estimate, sizeof estimate, model)) printf("loo      leave-one-out estimate: %s\n", estimate);
-    print_chosen(&chosen, model);
-    json_decref(stored);
     cli_print_stages(model);
     cli_print_layers(model, all);
     broad_layer first, last;
-    if (layers && !broad_model_layer(&first, model, 0) && !broad_model_layer(&last, model, layers - 1))
+    if (layers && !cli_in_blocks(model) && !broad_model_layer(&first, model, 0) &&
+        !broad_model_layer(&last, model, layers - 1))
         printf("norm     %.6g -> %.6g, %.4f of the first\n", first.norm_before, last.norm_after,
                first.norm_before > 0 ? last.norm_after / first.norm_before : 0);
     return BROAD_OK;

@@ -41,7 +41,8 @@ static int choose_way(learn_run *learn)
     return BROAD_OK;
 }
 
-/* Unless --enhance says otherwise, one layer of as many nodes as fit was told. */
+/* Unless --enhance says otherwise: nothing where one ridge over all nodes is solved again, else one layer of as many nodes
+ * as fit was told. */
 static int choose_nodes(learn_run *learn)
 {
     cli_run *run = &learn->run;
@@ -49,6 +50,11 @@ static int choose_nodes(learn_run *learn)
     if (learn->way == WITH_SUMS) return BROAD_OK;
     run->increment = (cli_increment){.nodes = run->options.enhance_nodes, .layers = run->options.enhance_layers};
     if (cli_given(run->arguments, "enhance")) return BROAD_OK;
+    const char *fitting = broad_model_fitting(run->model);
+    if (strcmp(fitting, "joint") == 0 || strcmp(fitting, "at_once") == 0) {
+        run->increment.nodes = run->increment.layers = 0;
+        return BROAD_OK;
+    }
     int status = cli_json_stored(&stored, run->model);
     json_t *nodes = json_object_get(json_object_get(stored, "settings"), "enhance_nodes");
     run->increment.nodes = (size_t)json_integer_value(nodes);

@@ -88,6 +88,13 @@ static int choose_measure(tune_run *run)
     if (!measure || measure->task != task)
         return cli_fail(BROAD_USAGE, "--metric %s is not for a %s", name,
                         task == BROAD_TASK_CLASSIFY ? "classification" : "regression");
+    static const char *const estimated_too[] = {"accuracy", "brier", "rmse", "mae", "r2"};
+    int by_loo = 0;
+    for (size_t i = 0; i < sizeof estimated_too / sizeof estimated_too[0]; i++)
+        by_loo |= strcmp(measure->name, estimated_too[i]) == 0;
+    if (run->by_loo && !by_loo)
+        return cli_fail(BROAD_USAGE,
+                        "--metric %s: leave-one-out tells accuracy and brier, or rmse, mae and r2; use --by cv", name);
     run->search.measure = measure;
     return BROAD_OK;
 }
@@ -257,9 +264,20 @@ static int score_by_folds(tune_trial *trial, tune_run *run, const broad_options 
 /* The model's own estimate of the measure, from the rows it was trained on. */
 static int estimated(double *out, const broad_model *model, const cli_measure *measure)
 {
-    (void)model, (void)measure;
-    *out = NAN;
-    return cli_fail(BROAD_FAILED, "a leave-one-out estimate is not available for this network; use --by cv");
+    broad_estimate estimate;
+    int status = broad_model_estimate(&estimate, model);
+    if (status) return status;
+    if (!estimate.known)
+        return cli_fail(BROAD_FAILED, "a leave-one-out estimate is not available for this network; use --by cv");
+    broad_metrics metrics = {.accuracy = estimate.accuracy,
+                             .has_probabilities = 1,
+                             .brier = estimate.brier,
+                             .calibration_error = estimate.calibration_error,
+                             .rmse = estimate.rmse,
+                             .mae = estimate.mae,
+                             .r2 = estimate.r2};
+    *out = cli_measure_value(measure, &metrics);
+    return BROAD_OK;
 }
 
 static int score_by_loo(tune_trial *trial, tune_run *run, const broad_options *options)

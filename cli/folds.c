@@ -9,26 +9,25 @@
 
 /* ---- measures ---- */
 
-#define CLASSES(name, title, lower)                                                                                    \
-    {                                                                                                                  \
-#name, title, BROAD_TASK_CLASSIFY, lower, offsetof(broad_metrics, name)                                        \
-    }
-#define VALUES(name, title, lower)                                                                                     \
-    {                                                                                                                  \
-#name, title, BROAD_TASK_REGRESS, lower, offsetof(broad_metrics, name)                                         \
-    }
+/* clang-format off */
+#define CLASSES(name, title, lower, of) {#name, title, BROAD_TASK_CLASSIFY, lower, offsetof(broad_metrics, name), of}
+#define VALUES(name, title, lower, of) {#name, title, BROAD_TASK_REGRESS, lower, offsetof(broad_metrics, name), of}
 
 static const cli_measure measures[] = {
-    CLASSES(accuracy, "accuracy", 0),
-    CLASSES(precision, "precision", 0),
-    CLASSES(recall, "recall", 0),
-    CLASSES(f1, "F1", 0),
-    CLASSES(false_positive, "false positive", 1),
-    CLASSES(false_negative, "false negative", 1),
-    VALUES(rmse, "RMSE", 1),
-    VALUES(mae, "MAE", 1),
-    VALUES(r2, "R2", 0),
+    CLASSES(accuracy, "accuracy", 0, OF_VERDICTS),
+    CLASSES(precision, "precision", 0, OF_VERDICTS),
+    CLASSES(recall, "recall", 0, OF_VERDICTS),
+    CLASSES(f1, "F1", 0, OF_VERDICTS),
+    CLASSES(false_positive, "false positive", 1, OF_VERDICTS),
+    CLASSES(false_negative, "false negative", 1, OF_VERDICTS),
+    CLASSES(brier, "Brier score", 1, OF_PROBABILITIES),
+    CLASSES(calibration_error, "calibration", 1, OF_PROBABILITIES),
+    VALUES(rmse, "RMSE", 1, OF_VERDICTS),
+    VALUES(mae, "MAE", 1, OF_VERDICTS),
+    VALUES(r2, "R2", 0, OF_VERDICTS),
+    VALUES(coverage, "coverage", 0, OF_INTERVALS),
 };
+/* clang-format on */
 
 enum { MEASURES = sizeof measures / sizeof measures[0] };
 
@@ -49,6 +48,8 @@ const cli_measure *cli_measure_named(const char *name)
 double cli_measure_value(const cli_measure *measure, const broad_metrics *metrics)
 {
     double value = 0;
+    if (measure->of == OF_PROBABILITIES && !metrics->has_probabilities) return (double)NAN;
+    if (measure->of == OF_INTERVALS && !(metrics->level > 0)) return (double)NAN;
     memcpy(&value, (const char *)metrics + measure->offset, sizeof value);
     return value;
 }

@@ -15,13 +15,14 @@ typedef struct cli_measure {
     const char *title; /* for people */
     broad_task task;
     int lower_is_better;
-    size_t offset; /* of a double in broad_metrics */
+    size_t offset;                                           /* of a double in broad_metrics */
+    enum { OF_VERDICTS, OF_PROBABILITIES, OF_INTERVALS } of; /* the last two only where the model has an estimate */
 } cli_measure;
 
 /* The measures of a task in order, NULL after the last. */
 const cli_measure *cli_measure_at(broad_task task, size_t index);
-const cli_measure *cli_measure_named(const char *name); /* NULL: none */
-double cli_measure_value(const cli_measure *measure, const broad_metrics *metrics);
+const cli_measure *cli_measure_named(const char *name);                             /* NULL: none */
+double cli_measure_value(const cli_measure *measure, const broad_metrics *metrics); /* NaN: there is none */
 void cli_format_measure(char *out, size_t bytes, broad_task task, double value);
 
 double cli_mean(const double *values, size_t count);

@@ -111,6 +111,16 @@ json_t *cli_estimate_json(const broad_model *model)
     return object;
 }
 
+json_t *cli_joint_json(const broad_model *model)
+{
+    broad_joint joint;
+    if (broad_model_joint(&joint, model) || !joint.known) return json_null();
+    json_t *object = json_object();
+    cli_json_put(object, "lambda", cli_json_real(joint.lambda));
+    cli_json_put(object, "norm", cli_json_real(joint.norm));
+    return object;
+}
+
 static json_t *layer_json(const broad_layer *layer)
 {
     json_t *object = json_object();
@@ -188,10 +198,42 @@ static int layer_shown(size_t layer, size_t count)
     return layer < 5 || layer + 1 == count || (layer + 1) % ((count + 4) / 5) == 0;
 }
 
+int cli_in_blocks(const broad_model *model) { return strcmp(broad_model_fitting(model), "at_once") == 0; }
+
+void cli_format_size(char *out, size_t bytes, const broad_model *model)
+{
+    size_t nodes = broad_model_nodes(model), parts = broad_model_layers(model);
+    const char *word = cli_in_blocks(model) ? "block" : "layer";
+    if (parts == 1 && cli_in_blocks(model)) snprintf(out, bytes, "%zu nodes in one block", nodes);
+    else snprintf(out, bytes, "%zu nodes in %zu %s%s", nodes, parts, word, parts == 1 ? "" : "s");
+}
+
+void cli_print_joint(const broad_model *model)
+{
+    broad_joint joint;
+    if (broad_model_joint(&joint, model) || !joint.known) return;
+    printf("joint    one ridge over all nodes: lambda %.3g, ||E|| %.5g\n", joint.lambda, joint.norm);
+}
+
+/* What there is to say about blocks whose weights are all of one fit. */
+static void print_blocks(const broad_model *model)
+{
+    printf("  %5s %6s %9s %7s\n", "block", "width", "origin", "range");
+    for (size_t i = 0; i < broad_model_layers(model); i++) {
+        broad_layer layer;
+        if (broad_model_layer(&layer, model, i)) continue;
+        printf("  %5zu %6zu %9s %7.4g\n", i + 1, layer.width, layer.origin, layer.range);
+    }
+}
+
 void cli_print_layers(const broad_model *model, int all)
 {
     size_t count = broad_model_layers(model), skipped = 0;
     if (!count) return;
+    if (cli_in_blocks(model)) {
+        print_blocks(model);
+        return;
+    }
     printf("  %5s %6s %9s %9s %9s %11s %9s %7s %6s\n", "layer", "width", "gamma", "bound", "tested", "||E||", "lambda",
            "range", "tries");
     for (size_t i = 0; i < count; i++) {
@@ -247,8 +289,9 @@ void cli_print_stages(const broad_model *model)
         broad_layer layer;
         char layers[64];
         end = stage_end(&layer, model, first);
-        if (end - first == 1) snprintf(layers, sizeof layers, "layer %zu", end);
-        else snprintf(layers, sizeof layers, "layers %zu-%zu", first + 1, end);
+        const char *word = cli_in_blocks(model) ? "block" : "layer";
+        if (end - first == 1) snprintf(layers, sizeof layers, "%s %zu", word, end);
+        else snprintf(layers, sizeof layers, "%ss %zu-%zu", word, first + 1, end);
         printf("%-8s %s: %s, on rows %zu-%zu\n", first ? "" : "stages", layers, layer.origin, layer.first_row + 1,
                layer.first_row + layer.rows);
     }

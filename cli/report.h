@@ -20,6 +20,12 @@ void cli_metrics_line(char *out, size_t bytes, const broad_metrics *metrics);
 /* "accuracy 0.9667, ... on 1200 rows" of the leave-one-out estimate; 0: the model has none. */
 int cli_estimate_line(char *out, size_t bytes, const broad_model *model);
 void cli_print_confusion(const broad_metrics *metrics, const broad_model *model);
+/* "34 nodes in 5 layers"; without a chain "in one block". */
+void cli_format_size(char *out, size_t bytes, const broad_model *model);
+/* Whether its nodes come in blocks that one ridge regression makes use of, and layers mean nothing. */
+int cli_in_blocks(const broad_model *model);
+json_t *cli_joint_json(const broad_model *model); /* of the ridge over all nodes; null: there is none */
+void cli_print_joint(const broad_model *model);   /* a line about it, if there is one */
 /* The table of layers: all, or the first, some and the last. */
 void cli_print_layers(const broad_model *model, int all);
 /* "layers 2-10: enhance, on rows 1-1000", one line a stage. */

@@ -25,6 +25,14 @@ static json_t *stats_json(const cli_run *run)
     return run->stats_kept ? cli_json_text(path) : json_null();
 }
 
+/* Every weight was made anew and no node was added: from sums, or because one ridge makes them all. */
+static int solved_again(const cli_run *run)
+{
+    const char *fitting = broad_model_fitting(run->model);
+    int joint = strcmp(fitting, "joint") == 0 || strcmp(fitting, "at_once") == 0;
+    return run->resolved || (run->fresh && joint && broad_model_layers(run->model) == run->layers_before);
+}
+
 static void put_growth(json_t *object, const cli_run *run)
 {
     size_t layers = broad_model_layers(run->model);
@@ -33,7 +41,7 @@ static void put_growth(json_t *object, const cli_run *run)
     cli_json_put(object, "layers_before", json_integer((json_int_t)run->layers_before));
     cli_json_put(object, "layers_added", json_integer((json_int_t)added));
     if (!run->fresh) return;
-    cli_json_put(object, "solved_again", json_boolean(run->resolved));
+    cli_json_put(object, "solved_again", json_boolean(solved_again(run)));
     cli_json_put(object, "new", cli_metrics_json(&run->fresh_metrics, run->model));
 }
 
@@ -42,6 +50,7 @@ static int report_json(const cli_run *run)
     const broad_model *model = run->model;
     json_t *object = cli_json_object(run->arguments->command->name);
     cli_json_put(object, "kind", cli_json_text(cli_kind_name(broad_model_kind(model))));
+    cli_json_put(object, "fitting", cli_json_text(broad_model_fitting(model)));
     cli_json_put(object, "task", cli_json_text(cli_task_name(broad_model_task(model))));
     cli_json_put(object, "rows", json_integer((json_int_t)broad_model_rows(model)));
     cli_json_put(object, "inputs", json_integer((json_int_t)broad_model_inputs(model)));
@@ -52,6 +61,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
     cli_json_put(object, "reason", cli_json_text(broad_model_reason(model)));
     cli_json_put(object, "train", run->train ? cli_metrics_json(&run->train_metrics, model) : json_null());
+    cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "loo", cli_estimate_json(model));
     cli_json_put(object, "test", run->test ? cli_metrics_json(&run->test_metrics, model) : json_null());
     cli_json_put(object, "seconds", seconds_json(run));
@@ -88,10 +98,13 @@ static void print_network(const cli_run *run)
 {
     const broad_model *model = run->model;
     size_t layers = broad_model_layers(model), wanted = run->increment.layers;
-    printf("network  %s, %zu nodes in %zu", cli_kind_name(broad_model_kind(model)), broad_model_nodes(model), layers);
-    if (!run->model_path) printf(" of %zu layers", wanted);
-    else printf(" layer%s", layers == 1 ? "" : "s");
-    if (run->resolved) printf(", all solved again on %zu rows", broad_model_rows(model));
+    char size[64];
+    cli_format_size(size, sizeof size, model);
+    printf("network  %s, ", cli_kind_name(broad_model_kind(model)));
+    if (!run->model_path && !cli_in_blocks(model))
+        printf("%zu nodes in %zu of %zu layers", broad_model_nodes(model), layers, wanted);
+    else printf("%s", size);
+    if (solved_again(run)) printf(", all solved again on %zu rows", broad_model_rows(model));
     else if (run->model_path && layers >= run->layers_before) printf(", %zu of them new", layers - run->layers_before);
     printf(", %.2f s\n", run->seconds.total);
 }
@@ -128,6 +141,7 @@ static void report_text(const cli_run *run, const char *const *paths, size_t cou
     print_data(run, paths[run->fresh && count ? count - 1 : 0]);
     print_network(run);
     cli_print_layers(model, 0);
+    cli_print_joint(model);
     printf("status   %s%s%s\n", cli_outcome_name(broad_model_outcome(model)), reason[0] ? ": " : "", reason);
     if (run->train) print_measures("train", &run->train_metrics, "");
     if (cli_estimate_line(estimate, sizeof estimate, model)) printf("loo      %s (leave-one-out)\n", estimate);

@@ -163,6 +163,9 @@ class CrossValidation(Case):
         self.assertEqual(set(result["test"]), set(measures))
         for name in measures:
             values = [got["test"][name] for got in result["results"]]
+            if None in values:  # a network without an estimate has neither probabilities nor intervals
+                self.assertEqual(result["test"][name], {"mean": None, "sd": None, "repeat_sd": None})
+                continue
             means = [statistics.mean(values[r * folds:(r + 1) * folds]) for r in range(repeats)]
             self.assertAlmostEqual(result["test"][name]["mean"], statistics.mean(values), places=12)
             self.assertAlmostEqual(result["test"][name]["sd"], statistics.stdev(values), places=12)
@@ -174,8 +177,10 @@ class CrossValidation(Case):
         classes = [line[-1] for line in table[1]]
         result = self.json("cv", data, "--folds", "4", "--repeat", "2", "--seed", "5", *SMALL)
         self.assertEqual((result["rows"], result["dealt_by"], result["kind"]), (62, "class", "bscrls"))
-        measures = ["accuracy", "precision", "recall", "f1", "false_positive", "false_negative"]
+        measures = ["accuracy", "precision", "recall", "f1", "false_positive", "false_negative", "brier",
+                    "calibration_error"]
         self.check_folds(result, table, lambda f, s: deal_rows(classes, f, s), SMALL, measures)
+        self.assertIsNone(result["test"]["brier"]["mean"])
         pooled = [[sum(got["test"]["confusion"][i][j] for got in result["results"]) for j in range(3)] for i in range(3)]
         self.assertEqual(result["confusion"], pooled)
         self.assertEqual(sum(map(sum, pooled)), 2 * 62)
@@ -188,8 +193,26 @@ class CrossValidation(Case):
         words = ["--group", "who", "--kind", "brls", *SMALL]
         result = self.json("cv", data, "--folds", "3", "--repeat", "2", *words)
         self.assertEqual((result["dealt_by"], result["kind"], result["inputs"]), ("group", "brls", 2))
-        self.check_folds(result, table, lambda f, s: deal_groups(groups, f, s), words, ["rmse", "mae", "r2"])
+        self.check_folds(result, table, lambda f, s: deal_groups(groups, f, s), words, ["rmse", "mae", "r2", "coverage"])
         self.assertNotIn("confusion", result)
+
+    def test_probabilities_and_intervals(self):
+        """Where the networks have an estimate, so have the folds."""
+        words = ["--preset", "paper", "--kind", "bls", "--features", "2x4", "--enhance", "8x1", "--lambda", "0.1"]
+        table, numbers = blobs(62), curve(60)
+        classes, groups = [line[-1] for line in table[1]], [line[1] for line in numbers[1]]
+        data, curves = self.write("blobs.csv", table), self.write("curve.csv", numbers)
+        result = self.json("cv", data, "--folds", "3", "--repeat", "2", *words)
+        measures = ["accuracy", "precision", "recall", "f1", "false_positive", "false_negative", "brier",
+                    "calibration_error"]
+        self.check_folds(result, table, lambda f, s: deal_rows(classes, f, s), words, measures)
+        self.assertGreater(result["test"]["brier"]["mean"], 0)
+        self.assertIn("Brier score", self.ok("cv", data, "--folds", "3", *words))
+        words += ["--group", "who"]
+        result = self.json("cv", curves, "--folds", "3", "--repeat", "2", *words)
+        self.check_folds(result, numbers, lambda f, s: deal_groups(groups, f, s), words, ["rmse", "mae", "r2", "coverage"])
+        self.assertGreater(result["test"]["coverage"]["mean"], 0.5)
+        self.assertIn("coverage", self.ok("cv", curves, "--folds", "3", *words))
 
     def test_text_says_the_same(self):
         data = self.write("blobs.csv", blobs(62))
@@ -234,7 +257,7 @@ class CrossValidation(Case):
     def test_bar_on_a_terminal(self):
         data = self.write("blobs.csv", blobs(62))
         leader, follower = pty.openpty()
-        process = subprocess.Popen([BROAD, "cv", data, "--repeat", "100", *SMALL], stdout=subprocess.DEVNULL,
+        process = subprocess.Popen([BROAD, "cv", data, "--repeat", "2000", *SMALL], stdout=subprocess.DEVNULL,
                                    stderr=follower)
         os.close(follower)
         seen = b""
@@ -248,7 +271,7 @@ class CrossValidation(Case):
             seen += piece
         os.close(leader)
         self.assertEqual(process.wait(), 0)
-        self.assertRegex(seen.decode(), r"cv \[.*\] fold (?:[2-9]|\d\d+)/500, \w+ \d/4, left ")
+        self.assertRegex(seen.decode(), r"cv \[.*\] fold (?:[2-9]|\d\d+)/10000, \w+ \d/4, left ")
         self.assertTrue(seen.endswith(b"\r\x1b[K"))
 
 
@@ -374,14 +397,22 @@ class Tuning(Case):
         self.assertLess(time.time() - began, 20)
 
     def test_by_leave_one_out(self):
-        words = ["tune", self.curve, *self.reading, *self.BAD, "--by", "loo", "--trials", "3"]
-        done = self.run_tool(*words, "--json")
-        if done.returncode:  # no network of this kind has such an estimate
-            self.assertEqual(done.returncode, 1)
-            self.assertIn("leave-one-out estimate is not available for this network", done.stderr)
-            return
-        best = json.loads(done.stdout)["best"]
-        self.assertEqual((best["scores"], best["sd"]), ([best["score"]], None))
+        """The score is the estimate that fit reports for the same settings; a chain has none."""
+        self.fails(1, "leave-one-out has no closed form", "tune", self.curve, *self.reading, *self.BAD, "--by", "loo",
+                   "--trials", "1", "--weights", "chain")
+        for data, reading, metric in ((self.curve, self.reading, "rmse"), (self.curve, self.reading, "r2"),
+                                      (self.write("b.csv", blobs(90)), [], "accuracy"), (self.path("b.csv"), [], "brier")):
+            result = self.json("tune", data, *reading, "--kinds", "bls,rvfl", "--preset", "paper", "--features", "2x4",
+                               "--enhance", "9x1", "--lambda", "0.1", "--by", "loo", "--trials", "4", "--metric", metric)
+            best, done = result["best"], [t for t in result["trials"] if t["status"] == "done"]
+            self.assertEqual((result["by"], len(done), result["failed"]), ("loo", 4, 0))
+            self.assertEqual((best["scores"], best["sd"]), ([best["score"]], None))
+            better = min if metric in ("rmse", "brier") else max
+            self.assertEqual(best["score"], better(t["score"] for t in done))
+            fit = shlex.split(best["fit"])[1:]
+            report = self.json(*fit, "-o", self.path("again.broad"))
+            self.assertEqual(report["loo"][metric], best["score"], best["fit"])
+        self.fails(2, "leave-one-out tells accuracy and brier", "tune", data, "--by", "loo", "--metric", "f1")
 
     def test_rows_and_quoting(self):
         data = self.write("it's a table.csv", blobs(300))

@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cli_test import BROAD, Case, blobs, curve, npy, run  # noqa: E402
 
 PAPER = ["--preset", "paper", "--features", "2x5", "--seed", "9"]
+CHAIN = ["--kind", "brls", "--weights", "chain", "--feature-weights", "random", "--features", "2x5"]
 KINDS = ("brls", "bscrls")
 
 
@@ -79,13 +80,11 @@ class Identity(Grown):
             self.assertEqual(len(self.ok("info", whole, "--json").json["layers"]), 50)
 
     def test_other_data_and_settings(self):
-        for data, words in ((self.numbers, ["--kind", "brls", "--weights", "chain"]), (self.numbers, PAPER),
-                            (self.data, ["--kind", "brls", "--weights", "chain"]),
+        for data, words in ((self.numbers, CHAIN), (self.numbers, PAPER), (self.data, CHAIN),
                             (self.data, ["--holdout", "0.3", *PAPER]),
                             (self.data, ["--select", "best", "--supervise", "loo", *PAPER])):
-            small = [] if "--features" in words else ["--features", "2x5"]
-            whole = self.fit("whole", "--enhance", "10x6", *words, *small, data=data)
-            part = self.fit("part", "--enhance", "10x1", *words, *small, data=data)
+            whole = self.fit("whole", "--enhance", "10x6", *words, data=data)
+            part = self.fit("part", "--enhance", "10x1", *words, data=data)
             self.grow(part, "--enhance", "10x3", data=[data])
             self.grow(part, "--enhance", "10x2", data=[data])
             self.same(whole, part)
@@ -446,7 +445,7 @@ class Learn(Grown):
 
 
 class Sums(Grown):
-    WORDS = ["--kind", "brls", "--weights", "chain", "--scale", "none", "--scale-target", "none", "--feature-weights", "random", "--lambda", "0.01", "--range", "1", "--features",
+    WORDS = [*CHAIN, "--scale", "none", "--scale-target", "none", "--lambda", "0.01", "--range", "1", "--features",
              "3x4", "--enhance", "12x5", "--seed", "4"]
 
     def scores(self, model, data):

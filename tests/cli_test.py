@@ -22,7 +22,8 @@ import xml.dom.minidom
 
 BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-COMMANDS = ["fit", "cv", "tune", "grow", "learn", "predict", "eval", "info", "verify", "demo", "doctor", "version", "help"]
+COMMANDS = ["fit", "cv", "tune", "grow", "learn", "predict", "eval", "info", "verify", "demo", "render", "doctor",
+            "version", "help"]
 SMALL = ["--features", "2x5", "--enhance", "10x4"]
 LAYER_FIELDS = set("origin width first_row rows gamma mu bound norm_before norm_after ratio tested lambda range tries "
                    "relaxed test passed".split())
@@ -572,10 +573,8 @@ class Use(Case):
         self.ok("fit", data, "-o", model, "--features", "4x40", "--enhance", "10x1")
         found = self.ok("info", model, "--json").json
         chosen = found["chosen"]
-        self.assertEqual((chosen["auto"], chosen["scale"]), (["range", "lambda"], "both"))
+        self.assertEqual((chosen["auto"], found["scale"]), (["range", "lambda"], "both"))
         self.assertEqual((chosen["feature_nodes"], chosen["style"]), (160, found["stored"]["style"]))
-        self.assertEqual(chosen["lambda"], found["stored"]["joint"]["lambda"])
-        self.assertEqual(chosen["feature_range"], found["stored"]["range"] * found["stored"]["groups"][0]["range"])
         useless, useful = chosen["relevance"]
         self.assertLess(useless, useful)
         self.assertAlmostEqual((useless ** 2 + useful ** 2) / 2, 1)

@@ -31,7 +31,7 @@ except ImportError:
     print("scikit-learn is not installed (Debian: python3-sklearn): its row is not tested")
     HAVE_SKLEARN = False
 
-METHODS = ["brls", "brls-paper", "ridge"]
+METHODS = ["brls", "brls-auto", "ridge"]
 SPLITS, ROWS = 2, 60
 MARKED = "Written by hand.\n" + report.BEGIN + "old\n" + report.END + "By hand as well.\n"
 
@@ -142,7 +142,7 @@ class Whole(Folder):
         files = [self.root / "a.csv", self.root / "b.csv"]
         for file, numbers in zip(files, table.split(1, ROWS)):
             table.write(file, numbers)
-        words = ["--kind", "brls", "--missing", "mean", "--seed", "1", "-o", self.root / "m.broad", "--json", "-q"]
+        words = ["--kind", "brls", "--preset", "paper", "--missing", "mean", "--seed", "1", "-o", self.root / "m.broad", "--json", "-q"]
         done = subprocess.run([BROAD, "fit", files[0], "--test", files[1], *words], capture_output=True, check=True)
         measured = json.loads(done.stdout)["test"]["accuracy"]
         result = next(r for r in self.results(path) if r["table"] == "clouds" and r["split"] == 1)
@@ -159,12 +159,12 @@ class Whole(Folder):
 
     def test_messages(self):
         self.write("tables/regression/text.csv", "a,b\n1,2\n1,2\nred,3\n")
-        done = self.bench(methods=["brls-paper"])
+        done = self.bench(methods=["brls-auto"])
         self.assertIn("text.csv is left out: row 3, column a: 'red' is no number", done.stderr)
         self.assertIn("no method 'brl'; there are", self.bench(methods=["brl"], code=2).stderr)
         self.assertIn("build it first", self.bench(tool=self.root / "none", code=1).stderr)
         plain = self.write("plain.md", "nothing\n")
-        done = self.bench("--doc", plain, methods=["brls-paper"], code=1)
+        done = self.bench("--doc", plain, methods=["brls-auto"], code=1)
         self.assertIn("does not have the two marks", done.stderr)
         self.assertEqual(plain.read_text(encoding="utf-8"), "nothing\n")
 

@@ -64,7 +64,7 @@ static double brute_norm(const trial *x, const double *a, size_t columns, double
 
 /* ---- scores of every row --------------------------------------------------------------------------------------- */
 
-static void check_estimate(const trial *x, const double *scores)
+static void check_estimate(const trial *x, const double *scores, double tolerance)
 {
     broad_estimate estimate;
     assert_ok(broad_model_estimate(&estimate, x->t->model));
@@ -81,7 +81,7 @@ static void check_estimate(const trial *x, const double *scores)
     }
     if (x->arrays.classes) assert_true(estimate.accuracy == (double)right / (double)x->rows);
     double rmse = sqrt(squares / (double)(x->rows * x->outputs));
-    if (!x->arrays.classes && !(relative_difference(estimate.rmse, rmse, 0) < 1e-7))
+    if (!x->arrays.classes && !(relative_difference(estimate.rmse, rmse, 0) < tolerance))
         fail_msg("RMSE %.12g, brute force %.12g", estimate.rmse, rmse);
 }
 
@@ -112,7 +112,7 @@ static void joint_scores(void **state)
             for (size_t k = 0; k < rows * x.columns; k++) trace += x.a[k] * x.a[k];
             double allowed = 1e-9 + 1e-15 * trace / x.t->joint.lambda;
             if (!(error < allowed)) fail_msg("problem %zu, lambda %g: %g", i, x.t->joint.lambda, error);
-            check_estimate(&x, exact);
+            check_estimate(&x, exact, 4 * allowed);
             worst = fmax(worst, error), duals += rows < x.columns, networks++;
             free(exact);
         }
@@ -134,11 +134,11 @@ static void a_sample_of_many_rows(void **state)
     assert_ok(broad__trainer_enhance(x.t, 4, 1));
     trial_look(&x);
     const broad__joint *joint = &x.t->joint;
-    assert_int_equal(joint->sample_count, 4096);
-    for (size_t k = 0; k < 4096; k += 819) {
+    assert_true(joint->sample_count > 1000 && joint->sample_count < ROWS);
+    for (size_t k = 0; k < joint->sample_count; k += 617) {
         double exact[2];
         size_t row = joint->sample[k];
-        assert_true(row < ROWS && (k == 0 || row > joint->sample[k - 1]));
+        assert_true(row < ROWS);
         plain_leave_one(exact, row, x.a, x.y, x.root, ROWS, x.columns, 2, 0.1);
         assert_true(relative_distance(joint->loo_scores + 2 * k, exact, 2) < 1e-9);
     }
@@ -165,7 +165,7 @@ static void stepwise_scores(void **state)
         broad__basis_leave_out(have, &x.t->basis, &x.t->train.rows, x.t->train.y);
         double error = relative_distance(have, exact, x.rows * x.outputs);
         assert_true(error < 1e-8);
-        check_estimate(&x, exact);
+        check_estimate(&x, exact, 1e-8);
         worst = fmax(worst, error);
         free(exact), free(have);
         trial_close(&x);

@@ -283,9 +283,9 @@ class Case(unittest.TestCase):
             self.names = model.description["output_names"]
             self.assertEqual(sorted(self.names), sorted({"c%d" % c for c in y}))
             targets = np.array([[float(name == "c%d" % c) for name in self.names] for c in y])
-        self.shift, self.factor = scaling(targets, target_scale)
-        if y.ndim == 1:  # classes start from their frequency, or from nothing; they are never stretched
-            self.shift, self.factor = self.shift if target_scale == "standard" else 0 * self.shift, np.ones(targets.shape[1])
+        self.shift, self.factor = scaling(targets, "none" if y.ndim == 1 else target_scale)
+        if y.ndim == 1 and target_scale == "standard":
+            self.shift = targets.mean(axis=0)  # the scores of a class start from how frequent it is
         self.scale = lambda rows: (rows - shift) * factor
         return model, self.scale(x), (targets - self.shift) * self.factor
 

@@ -231,7 +231,7 @@ typedef struct sampled {
     double *weight, *bias, *rows; /* rows: as they are scaled */
 } sampled;
 
-static void sample(sampled *s, broad_scale how, const double *relevance, size_t nodes, int sparse)
+static void sample(sampled *s, broad_scale how, const double *relevance, size_t nodes, broad__direction direction)
 {
     problem_random r = {12};
     fit(&s->f, how, problem_normals(SAMPLE_ROWS * SAMPLE_INPUTS, &r), SAMPLE_ROWS, SAMPLE_INPUTS);
@@ -242,7 +242,7 @@ static void sample(sampled *s, broad_scale how, const double *relevance, size_t 
                                    .relevance = relevance,
                                    .nodes = nodes,
                                    .range = 0.7,
-                                   .direction = sparse ? BROAD__SPARSE : BROAD__DENSE,
+                                   .direction = direction,
                                    .stream = {.seed = 5, .purpose = BROAD__FOR_FEATURES, .layer = 3}};
     s->weight = malloc(columns * nodes * sizeof *s->weight), s->bias = malloc(nodes * sizeof *s->bias);
     s->rows = malloc(SAMPLE_ROWS * columns * sizeof *s->rows);
@@ -273,10 +273,10 @@ static void nodes_turn_at_rows(void **state)
 {
     (void)state;
     enum { NODES = 3700 };
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         sampled s;
         size_t counts[SAMPLE_ROWS] = {0};
-        sample(&s, i % 2 ? BROAD_SCALE_BOTH : BROAD_SCALE_STANDARD, NULL, NODES, i / 2);
+        sample(&s, i % 2 ? BROAD_SCALE_BOTH : BROAD_SCALE_STANDARD, NULL, NODES, (broad__direction)(i / 2));
         for (size_t node = 0; node < NODES; node++) {
             size_t row = anchor(&s, node);
             assert_true(row < SAMPLE_ROWS);
@@ -294,7 +294,7 @@ static void dense_nodes(void **state)
     enum { NODES = 2000 };
     static const double relevance[] = {0.5, 1.5, 1, 0.1};
     sampled s;
-    sample(&s, BROAD_SCALE_STANDARD, relevance, NODES, 0);
+    sample(&s, BROAD_SCALE_STANDARD, relevance, NODES, BROAD__DENSE);
     for (size_t j = 0; j < SAMPLE_INPUTS; j++) {
         double most = 0, squares = 0, bound = 0.7 * sqrt(3.0 / SAMPLE_INPUTS) * relevance[j];
         for (size_t node = 0; node < NODES; node++) {
@@ -317,7 +317,7 @@ static void sparse_nodes(void **state)
     for (size_t j = 0; j < SAMPLE_INPUTS; j++) total += relevance[j] * relevance[j];
     for (size_t j = 0; j < SAMPLE_INPUTS; j++) p[j] = 0.9 * relevance[j] * relevance[j] / total + 0.1 / SAMPLE_INPUTS;
     sampled s;
-    sample(&s, BROAD_SCALE_STANDARD, relevance, NODES, 1);
+    sample(&s, BROAD_SCALE_STANDARD, relevance, NODES, BROAD__SPARSE);
     for (size_t node = 0; node < NODES; node++) {
         size_t seen = 0;
         for (size_t j = 0; j < SAMPLE_INPUTS; j++) {
@@ -338,6 +338,42 @@ static void sparse_nodes(void **state)
     sampled_free(&s);
 }
 
+/* Along x_a - x_b of two rows, times the relevance, so long that w.x deviates by `range` over the rows. */
+static void difference_nodes(void **state)
+{
+    (void)state;
+    enum { NODES = 300 };
+    static const double relevance[] = {0.5, 1.8, 1, 0.1};
+    size_t same = 0; /* a row and itself give no direction: 1 of 37 times */
+    sampled s;
+    sample(&s, BROAD_SCALE_STANDARD, relevance, NODES, BROAD__DIFFERENCE);
+    for (size_t node = 0; node < NODES; node++) {
+        double w[SAMPLE_INPUTS], sum = 0, squares = 0, size = 0, best = 0;
+        for (size_t j = 0; j < SAMPLE_INPUTS; j++) {
+            w[j] = s.weight[j * NODES + node];
+            size += w[j] * w[j];
+        }
+        for (size_t a = 0; a < SAMPLE_ROWS; a++) {
+            const double *row = s.rows + a * SAMPLE_INPUTS;
+            double value = 0;
+            for (size_t j = 0; j < SAMPLE_INPUTS; j++) value += row[j] * w[j];
+            sum += value / SAMPLE_ROWS, squares += value * value / SAMPLE_ROWS;
+            for (size_t b = 0; b < a; b++) {
+                double dot = 0, length = 0;
+                for (size_t j = 0; j < SAMPLE_INPUTS; j++) {
+                    double apart = (row[j] - s.rows[b * SAMPLE_INPUTS + j]) * relevance[j];
+                    dot += apart * w[j], length += apart * apart;
+                }
+                best = fmax(best, fabs(dot) / sqrt(length * size)); /* 1: parallel */
+            }
+        }
+        if (best > 1 - 1e-12) assert_true(relative_difference(sqrt(squares - sum * sum), 0.7, 0) < 1e-9);
+        else same++;
+    }
+    assert_true(same < 22);
+    sampled_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +385,7 @@ int main(void)
         cmocka_unit_test(nodes_turn_at_rows),
         cmocka_unit_test(dense_nodes),
         cmocka_unit_test(sparse_nodes),
+        cmocka_unit_test(difference_nodes),
     };
     return cmocka_run_group_tests_name("rank", tests, NULL, NULL);
 }

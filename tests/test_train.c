@@ -49,6 +49,7 @@ static broad_options small_options(broad_preset preset)
     assert_ok(broad_options_preset(&o, preset));
     o.weights = BROAD_WEIGHTS_CHAIN;
     o.feature_weights = BROAD_FEATURES_RANDOM;
+    o.features_auto = 0;
     o.scale = preset == BROAD_PRESET_PAPER ? BROAD_SCALE_MINMAX : BROAD_SCALE_STANDARD;
     o.features_auto = 0, o.feature_groups = 2, o.feature_nodes = 4;
     o.enhance_nodes = 6, o.enhance_layers = 5;

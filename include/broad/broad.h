@@ -369,6 +369,21 @@ BROAD_API size_t broad_model_positive(const broad_model *model); /* class number
 /* Every setting and the certificate as one JSON object, as stored in the file. Free with broad_free(). */
 BROAD_API int broad_model_json(char **out, const broad_model *model);
 
+/* How its output weights come about: "chain" (each layer fitted to what those before it left over), "joint" (a chain, and
+ * one ridge regression over all nodes that predicts in its place), "stepwise" (that ridge again with every layer), "window"
+ * (again for the last nodes), "at_once" (that ridge without layers: each run of nodes is one block). */
+BROAD_API const char *broad_model_fitting(const broad_model *model);
+
+/* The ridge regression over all nodes whose weights predict. */
+typedef struct broad_joint {
+    int known;     /* 0: the weights are those of a chain or a window, and the rest is 0 */
+    double lambda; /* its ridge parameter         */
+    double norm;   /* of the residual it leaves   */
+} broad_joint;
+
+BROAD_API int broad_model_joint(broad_joint *out, const broad_model *model);
+BROAD_API double broad_model_class_weight(const broad_model *model, size_t output); /* 1 unless told otherwise */
+
 /* What leave-one-out says about the model as it stands: how good its verdicts are on rows it has not seen. */
 typedef struct broad_estimate {
     int known;                                 /* 0: the model has none, and the rest is 0                         */

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "metric/metric.h"
 #include "model/estimate.h"
+#include "model/kind.h"
 #include "model/predict.h"
 #include "model/train.h"
 #include "model/verify.h"
@@ -122,6 +123,32 @@ int broad_model_estimate(broad_estimate *out, const broad_model *model)
         .r2 = from->r2,
     };
     return BROAD_OK;
+}
+
+const char *broad_model_fitting(const broad_model *model)
+{
+    static const char *const words[] = {"chain", "joint", "stepwise", "window",
+                                        "at_once"}; /* as broad__fitting has them */
+    return words[broad__fitting_of(&model->settings)];
+}
+
+int broad_model_joint(broad_joint *out, const broad_model *model)
+{
+    if (!out || !model) return missing_argument("broad_model_joint");
+    broad__fitting fitting = broad__fitting_of(&model->settings);
+    *out = (broad_joint){0};
+    if (model->joint.present) {
+        *out = (broad_joint){1, model->joint.lambda, model->joint.norm};
+    } else if (model->layer_count && (fitting == BROAD__FIT_AT_ONCE || fitting == BROAD__FIT_STEPWISE)) {
+        const broad__certificate *last = &model->layers[model->layer_count - 1].certificate;
+        *out = (broad_joint){1, last->lambda, last->norm_after};
+    }
+    return BROAD_OK;
+}
+
+double broad_model_class_weight(const broad_model *model, size_t output)
+{
+    return model->class_weights && output < model->outputs ? model->class_weights[output] : 1;
 }
 
 /* ---- prediction ------------------------------------------------------------------------------------------------ */

@@ -255,6 +255,7 @@ static void preset_apply(broad_options *o, broad_preset preset)
     o->range_auto = !paper;
     o->range_unit = paper ? BROAD_RANGE_ABSOLUTE : BROAD_RANGE_FAN_IN;
     if (o->kind == BROAD_KIND_SCN) preset_scn(o, paper);
+    if (o->kind == BROAD_KIND_RVFL && !paper) o->enhance_nodes = 2000; /* there are no feature nodes besides */
 }
 
 void broad_options_init(broad_options *out)

@@ -11,10 +11,9 @@
 #include "layer/joint_work.h"
 
 enum {
-    PANEL_ROWS = 2048, /* rows of A that are there at a time */
-    TILE = 256,        /* of M, for one thread */
-    TILE_LARGE = 512,  /* where M is large enough for these to be many */
-    UPDATE_SHARE = 6,  /* an update by more than a sixth of n costs more than a new factor */
+    TILE = 256,       /* of M, for one thread */
+    TILE_LARGE = 512, /* where M is large enough for these to be many */
+    UPDATE_SHARE = 6, /* an update by more than a sixth of n costs more than a new factor */
     REFINEMENTS = 4
 };
 /* A correction of this relative size leaves an error of about its square. */
@@ -145,10 +144,10 @@ static int run_tiles(addition *add, broad__pool *pool, size_t from)
 static int accumulate(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from)
 {
     const broad__rows *rows = task->rows;
-    double *panel = broad__alloc_doubles(least(PANEL_ROWS, end - first), j->columns);
+    double *panel = broad__alloc_doubles(least(BROAD__PANEL_ROWS, end - first), j->columns);
     int status = panel ? BROAD_OK : BROAD_NO_MEMORY;
-    for (size_t i = first; status == BROAD_OK && i < end; i += PANEL_ROWS) {
-        size_t stop = least(i + PANEL_ROWS, end);
+    for (size_t i = first; status == BROAD_OK && i < end; i += BROAD__PANEL_ROWS) {
+        size_t stop = least(i + BROAD__PANEL_ROWS, end);
         broad__joint_fill(panel, j->columns, rows, task->pieces, task->count, i, stop);
         addition add = {j, rows->device, panel, j->columns, stop - i, task->y + i * j->outputs, NULL};
         status = run_tiles(&add, rows->pool, from);

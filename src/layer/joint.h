@@ -23,6 +23,11 @@
 #include "layer/rows.h"
 #include "layer/system.h"
 
+enum {
+    BROAD__PANEL_ROWS = 2048, /* rows of A that are there at a time */
+    BROAD__LOO_ROWS = 3000    /* that leave-one-out is worked out on at most, unless M is AA' */
+};
+
 typedef struct broad__joint_task {
     broad__rows *rows; /* their Z, and where the residual goes; E is not looked at */
     const double *y;   /* rows x outputs: targets, times the rows' roots */

@@ -10,7 +10,7 @@
 #include "layer/joint_work.h"
 
 /* More rows than these tell no more, and each costs a pass over R; for lambda fewer will do. */
-enum { SAMPLE_MAX = 3000, SEARCH_MAX = 1000 };
+enum { SEARCH_MAX = 1000 };
 
 /* Where a row decides its own fit to within this, rounding decides what is left of it. */
 static const double REST_LEAST = 1e-6;
@@ -70,7 +70,7 @@ static void order_sample(broad__joint *j, size_t count)
 static int take_sample(broad__joint *j, const broad__joint_task *task)
 {
     if (j->sample_count) return BROAD_OK;
-    size_t rows = j->rows, c = j->outputs, count = rows < SAMPLE_MAX || j->dual ? rows : SAMPLE_MAX;
+    size_t rows = j->rows, c = j->outputs, count = rows < BROAD__LOO_ROWS || j->dual ? rows : BROAD__LOO_ROWS;
     j->sample = broad__alloc_array(count, sizeof *j->sample);
     j->sample_y = broad__alloc_doubles(count, c);
     j->loo_scores = broad__alloc_doubles(count, c);

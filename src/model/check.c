@@ -75,6 +75,16 @@ static int check_reals(const broad_options *o)
     return status;
 }
 
+/* An estimate that was asked for must not be left out in silence; what a file says about it is past. */
+static int check_loo(const broad_options *o)
+{
+    broad__fitting fitting = broad__fitting_of(o);
+    if (o->loo != BROAD_LOO_YES || (fitting != BROAD__FIT_CHAIN && fitting != BROAD__FIT_WINDOW)) return BROAD_OK;
+    return broad__fail(BROAD_USAGE,
+                       "--loo yes: leave-one-out has no closed form where each layer is fitted to what the "
+                       "others left over; give --weights joint, or leave out --loo");
+}
+
 int broad__options_check(const broad_options *options)
 {
     if (options->size != sizeof *options)
@@ -83,5 +93,6 @@ int broad__options_check(const broad_options *options)
     if (status == BROAD_OK) status = check_sizes(options);
     if (status == BROAD_OK) status = check_reals(options);
     if (status == BROAD_OK) status = broad__kind_check(options);
+    if (status == BROAD_OK) status = check_loo(options);
     return status;
 }

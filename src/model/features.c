@@ -20,13 +20,7 @@ static const double AUTO_NODE_RANGES[] = {0.2, 0.5, 2.0, 5.0};
 enum { AUTO_ROWS = 4000, AUTO_NODES = 200 };
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-enum {
-    GROUPS_MAX = 1000000,
-    AUTO_GROUPS = 20,
-    AUTO_FEATURES_LEAST = 3000,
-    AUTO_FEATURES_MOST = 6000,
-    AUTO_FEATURES_ROWS = 4000
-};
+enum { GROUPS_MAX = 1000000 };
 
 /* ---- features -------------------------------------------------------------------------------------------------- */
 
@@ -116,19 +110,9 @@ int broad__model_make_group(broad_model *model, broad__source source, size_t nod
     return BROAD_NO_MEMORY;
 }
 
-/* More rows warrant more nodes, but not in proportion. Nearly all groups are of full size, so that they can be told apart. */
-static void size_features(broad_options *o, size_t rows)
-{
-    double nodes = AUTO_FEATURES_LEAST * pow((double)rows / AUTO_FEATURES_ROWS, 0.4);
-    nodes = fmax(AUTO_FEATURES_LEAST, fmin(AUTO_FEATURES_MOST, nodes));
-    o->feature_groups = AUTO_GROUPS;
-    o->feature_nodes = (size_t)(nodes / AUTO_GROUPS);
-}
-
 int broad__model_make_groups(broad_model *model)
 {
-    broad_options *o = &model->settings;
-    if (o->features_auto) size_features(o, model->rows);
+    const broad_options *o = &model->settings;
     if (broad__kind_of(o->kind)->nodes != BROAD__NODES_FEATURES) {
         int status = broad__model_make_group(model, BROAD__SOURCE_DIRECT, broad__model_columns(model));
         if (status == BROAD_OK) model->group_count++;

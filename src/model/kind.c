@@ -1,5 +1,6 @@
 #include "model/kind.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,6 +37,16 @@ int broad__joint_beside(const broad_options *options)
     return fitting == BROAD__FIT_FINALLY || (fitting == BROAD__FIT_STEPWISE && options->lambda_auto);
 }
 
+enum { AUTO_GROUPS = 20, AUTO_LEAST = 3000, AUTO_MOST = 6000, AUTO_ROWS = 4000 };
+
+void broad__size_features(broad_options *options, size_t rows)
+{
+    if (!options->features_auto) return;
+    double nodes = AUTO_LEAST * pow((double)rows / AUTO_ROWS, 0.4);
+    options->feature_groups = AUTO_GROUPS;
+    options->feature_nodes = (size_t)(fmax(AUTO_LEAST, fmin(AUTO_MOST, nodes)) / AUTO_GROUPS);
+}
+
 /* The words of `choices` whose bits are set. */
 static void list_words(char *out, size_t bytes, const char *choices, unsigned bits)
 {
@@ -69,11 +80,5 @@ int broad__kind_check(const broad_options *options)
     if (status == BROAD_OK && options->feature_weights != BROAD_FEATURES_RANDOM && kind->nodes != BROAD__NODES_FEATURES)
         status = broad__fail(BROAD_USAGE, "this kind has no feature nodes that an autoencoder could make: leave out "
                                           "--feature-weights, or use --kind bls, brls or bscrls");
-    broad__fitting fitting = broad__fitting_of(options);
-    if (status == BROAD_OK && options->loo == BROAD_LOO_YES &&
-        (fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_WINDOW))
-        status =
-            broad__fail(BROAD_USAGE, "--loo yes: leave-one-out has no closed form where each layer is fitted to what "
-                                     "the others left over; give --weights joint, or leave out --loo");
     return status;
 }

@@ -44,6 +44,9 @@ broad__fitting broad__fitting_of(const broad_options *options);
  * solved again with each layer but lambda is chosen once all are there. */
 int broad__joint_beside(const broad_options *options);
 
+/* Where the number of feature nodes is left to the rows: that number. More rows warrant more nodes, but not in proportion. */
+void broad__size_features(broad_options *options, size_t rows);
+
 /* BROAD_USAGE with the remedy where kind, test and weights do not go together. */
 int broad__kind_check(const broad_options *options);
 

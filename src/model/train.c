@@ -482,17 +482,29 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     return status;
 }
 
+/* Columns of the first layer. */
+static size_t first_width(const broad_options *o, const broad_data *data)
+{
+    switch (broad__kind_of(o->kind)->nodes) {
+    case BROAD__NODES_FEATURES: return o->feature_groups * o->feature_nodes + o->enhance_nodes;
+    case BROAD__NODES_LINKED: return broad__scaling_columns(o->scale, data->inputs) + o->enhance_nodes;
+    case BROAD__NODES_HIDDEN: break;
+    }
+    return o->enhance_nodes;
+}
+
 int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options)
 {
     broad_trainer *t = NULL;
     int status = broad__options_check(options);
     if (status == BROAD_OK) status = check_data(data);
-    if (status == BROAD_OK)
-        status = broad__supervise_possible(options, data->rows,
-                                           options->feature_groups * options->feature_nodes + options->enhance_nodes);
+    if (status < 0) return status;
+    broad_options sized = *options;
+    broad__size_features(&sized, data->rows);
+    status = broad__supervise_possible(&sized, data->rows, first_width(&sized, data));
     if (status == BROAD_OK) status = start(&t, options);
     if (status < 0) return status;
-    status = open_model(t, data, options);
+    status = open_model(t, data, &sized);
     t->wanted = options->enhance_layers;
     if (status == BROAD_OK) report(t, "features", 0);
     if (status == BROAD_OK) status = broad__trainer_choose_range(t, data);
