@@ -1,4 +1,5 @@
 /* broad info: what a model file holds. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,6 +34,14 @@ static json_t *of_settings(const json_t *stored, const char *name)
     return json_incref(json_object_get(json_object_get(stored, "settings"), name));
 }
 
+static json_t *relevance_json(const broad_model *model)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < broad_model_inputs(model); i++)
+        json_array_append_new(list, cli_json_real(broad_model_relevance(model, i)));
+    return list;
+}
+
 static int report_json(const char *path, const broad_model *model)
 {
     json_t *settings = NULL;
@@ -55,6 +64,7 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "nodes", json_integer((json_int_t)broad_model_nodes(model)));
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
+    cli_json_put(object, "relevance", relevance_json(model));
     cli_json_put(object, "feature_range", cli_json_real(broad_model_feature_range(model)));
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
     cli_json_put(object, "reason", cli_json_text(broad_model_reason(model)));
@@ -126,6 +136,41 @@ static void print_choices(const broad_model *model, const json_t *stored)
     cli_print_joint(model);
 }
 
+/* The inputs that count most, where a pilot has told them apart. */
+static void print_relevance(const broad_model *model)
+{
+    enum { SHOWN = 5 };
+    size_t inputs = broad_model_inputs(model), shown = 0;
+    double limit = INFINITY;
+    for (; shown < SHOWN && shown < inputs; shown++) {
+        size_t best = inputs;
+        for (size_t i = 0; i < inputs; i++) {
+            double value = broad_model_relevance(model, i);
+            if (value < limit && (best == inputs || value > broad_model_relevance(model, best))) best = i;
+        }
+        if (best == inputs || (shown == 0 && broad_model_relevance(model, best) < 1 + 1e-9)) break;
+        limit = broad_model_relevance(model, best);
+        printf("%s%.40s %.2f", shown ? ", " : "relevant ", broad_model_input_name(model, best), limit);
+    }
+    if (shown) printf(" (1 is the mean; by how much predictions move with an input)\n");
+}
+
+/* What the pilot of `auto` decided, and by which figures. */
+static void print_pilot(const broad_model *model, const json_t *stored)
+{
+    static const char *const styles[] = {"mix", "dense", "difference"};
+    if (!(json_number_value(json_object_get(stored, "pilot_mix")) > 0)) return;
+    printf("pilot    %s nodes of range %.3g: leave-one-out errors on a part of the rows, as parts of the whole:",
+           text_of(json_object_get(stored, "style")), broad_model_feature_range(model));
+    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "pilot_%s", styles[i]);
+        printf("%s %s %.4g", i ? "," : "", styles[i], json_number_value(json_object_get(stored, key)));
+    }
+    printf("\n");
+    print_relevance(model);
+}
+
 static int report_text(const char *path, const broad_model *model, int all)
 {
     char size[64], names[256], estimate[256];
@@ -147,6 +192,7 @@ static int report_text(const char *path, const broad_model *model, int all)
     printf("%s  %zu (%s)\n", classify ? "classes" : "targets", outputs, names);
     print_class_weights(model, stored);
     print_choices(model, stored);
+    print_pilot(model, stored);
     json_decref(stored);
     printf("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
            reason[0] ? ": " : "", reason);

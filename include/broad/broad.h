@@ -117,7 +117,7 @@ typedef enum broad_scale {
     BROAD_SCALE_NONE,
     BROAD_SCALE_MINMAX,
     BROAD_SCALE_STANDARD,
-    BROAD_SCALE_RANK, /* by rank among the training rows, then standardised */
+    BROAD_SCALE_RANK,  /* by rank among the training rows, then standardised */
     BROAD_SCALE_BOTH,  /* every column twice: standardised, and by rank      */
     BROAD_SCALE_WHOLE, /* all columns by the least and the largest value there is, as the points of a picture are */
     BROAD_SCALE_AUTO   /* whole for pictures, both for other tables          */
@@ -359,6 +359,8 @@ BROAD_API size_t broad_model_inputs(const broad_model *model);
 BROAD_API size_t broad_model_outputs(const broad_model *model);
 BROAD_API size_t broad_model_nodes(const broad_model *model); /* feature and enhancement nodes */
 BROAD_API double broad_model_feature_range(const broad_model *model);
+/* How much an input counts for sampled feature nodes, as the pilot of `auto` found it: mean square 1; 1 without a pilot. */
+BROAD_API double broad_model_relevance(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_input_name(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_output_name(const broad_model *model, size_t output);
 BROAD_API size_t broad_model_positive(const broad_model *model); /* class number */

@@ -1,4 +1,5 @@
 /* Entry points of broad.h: training, prediction, judging. Thin: arguments are checked here, the work is done below. */
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -47,6 +48,15 @@ size_t broad_model_outputs(const broad_model *model) { return model->outputs; }
 size_t broad_model_positive(const broad_model *model) { return model->positive; }
 
 size_t broad_model_nodes(const broad_model *model) { return broad__model_nodes(model); }
+
+double broad_model_relevance(const broad_model *model, size_t input)
+{
+    size_t columns = broad__model_columns(model), count = 0;
+    double sum = 0;
+    for (size_t j = input; model->relevance && model->inputs && j < columns; j += model->inputs, count++)
+        sum += model->relevance[j] * model->relevance[j];
+    return count ? sqrt(sum / (double)count) : 1;
+}
 
 double broad_model_feature_range(const broad_model *model)
 {
