@@ -13,106 +13,6 @@ static double file_bytes(const char *path)
     return stat(path, &info) ? 0 : (double)info.st_size;
 }
 
-static const char *text_of(const json_t *value)
-{
-    const char *text = json_string_value(value);
-    return text ? text : "?";
-}
-
-/* ---- what was chosen ------------------------------------------------------------------------------------------- */
-
-static int is(const json_t *value, const char *word) { return strcmp(text_of(value), word) == 0; }
-
-typedef struct choices {
-    const json_t *style;  /* NULL where nodes are not sampled */
-    size_t feature_nodes; /* 0: this kind has none */
-    int features_auto, range_auto, lambda_auto;
-} choices;
-
-static choices find_choices(const json_t *stored)
-{
-    const json_t *settings = json_object_get(stored, "settings"), *groups = json_object_get(stored, "groups");
-    const json_t *source = json_object_get(json_array_get(groups, 0), "source");
-    int direct = is(source, "direct");
-    choices c = {.style = is(source, "sampled") ? json_object_get(stored, "style") : NULL,
-                 .features_auto = !direct && json_is_true(json_object_get(settings, "features_auto")),
-                 .range_auto = json_is_true(json_object_get(settings, "range_auto")),
-                 .lambda_auto = json_is_true(json_object_get(settings, "lambda_auto"))};
-    for (size_t i = 0; !direct && i < json_array_size(groups); i++)
-        c.feature_nodes += (size_t)json_integer_value(json_object_get(json_array_get(groups, i), "nodes"));
-    return c;
-}
-
-static json_t *relevance_json(const broad_model *model)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < broad_model_inputs(model); i++)
-        cli_json_append(list, cli_json_real(broad_model_relevance(model, i)));
-    return list;
-}
-
-static json_t *chosen_json(const choices *c, const broad_model *model)
-{
-    json_t *object = json_object(), *automatic = json_array();
-    if (c->features_auto) cli_json_append(automatic, cli_json_text("features"));
-    if (c->range_auto) cli_json_append(automatic, cli_json_text("range"));
-    if (c->lambda_auto) cli_json_append(automatic, cli_json_text("lambda"));
-    cli_json_put(object, "auto", automatic);
-    cli_json_put(object, "feature_nodes", json_integer((json_int_t)c->feature_nodes));
-    cli_json_put(object, "style", c->style ? json_deep_copy(c->style) : json_null());
-    cli_json_put(object, "relevance", c->style ? relevance_json(model) : json_null());
-    return object;
-}
-
-/* The inputs that count most, in falling order, or that all count alike. */
-static void print_relevance(const broad_model *model)
-{
-    enum { SHOWN = 5 };
-    size_t inputs = broad_model_inputs(model), shown = 0, last = inputs;
-    double before = INFINITY, least = INFINITY, most = 0;
-    for (size_t i = 0; i < inputs; i++) {
-        least = fmin(least, broad_model_relevance(model, i));
-        most = fmax(most, broad_model_relevance(model, i));
-    }
-    printf("relevant %s", most > least ? "" : "all inputs alike\n");
-    if (!(most > least)) return;
-    for (; shown < inputs && shown < SHOWN; shown++) {
-        size_t next = inputs;
-        for (size_t i = 0; i < inputs; i++) {
-            double r = broad_model_relevance(model, i);
-            if (r > before || (r == before && i <= last)) continue;
-            if (next == inputs || r > broad_model_relevance(model, next)) next = i;
-        }
-        before = broad_model_relevance(model, last = next);
-        printf("%s%.24s %.2f", shown ? ", " : "", broad_model_input_name(model, next), before);
-    }
-    if (inputs > shown) printf(" and %zu more", inputs - shown);
-    printf(" (1: as all inputs in the mean square)\n");
-}
-
-static void print_chosen(const choices *c, const broad_model *model)
-{
-    const char *style = !c->style               ? ""
-                        : is(c->style, "mix")   ? ", directions over all inputs and over two in turn"
-                        : is(c->style, "dense") ? ", directions over all inputs"
-                                                : ", directions from row to row";
-    const char *label = "why";
-    if (c->feature_nodes) printf("%-8s %zu feature nodes", "nodes", c->feature_nodes);
-    else printf("%-8s no feature nodes", "nodes");
-    printf("%s, range %.3g\n", style, broad_model_feature_range(model));
-    if (c->style) print_relevance(model);
-    if (c->features_auto)
-        printf("%-8s feature nodes: as many as the rows of the first fit warrant\n", label), label = "";
-    if (c->range_auto)
-        printf("%-8s %s\n", label,
-               c->style ? "directions, range, relevance: least leave-one-out error of trials on some rows"
-                        : "ranges: least leave-one-out error of the first layer over a small grid"),
-            label = "";
-    if (c->lambda_auto) printf("%-8s lambda: least leave-one-out error\n", label);
-}
-
-/* ---- the report ------------------------------------------------------------------------------------------------ */
-
 /* Weights of the classes by label; null: all count alike. */
 static json_t *class_weights_json(const broad_model *model, const json_t *stored)
 {
@@ -132,6 +32,14 @@ static json_t *of_group(const json_t *stored, const char *name)
 static json_t *of_settings(const json_t *stored, const char *name)
 {
     return json_incref(json_object_get(json_object_get(stored, "settings"), name));
+}
+
+static json_t *relevance_json(const broad_model *model)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < broad_model_inputs(model); i++)
+        json_array_append_new(list, cli_json_real(broad_model_relevance(model, i)));
+    return list;
 }
 
 static int report_json(const char *path, const broad_model *model)
@@ -156,9 +64,8 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "nodes", json_integer((json_int_t)broad_model_nodes(model)));
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
+    cli_json_put(object, "relevance", relevance_json(model));
     cli_json_put(object, "feature_range", cli_json_real(broad_model_feature_range(model)));
-    choices chosen = find_choices(settings);
-    cli_json_put(object, "chosen", chosen_json(&chosen, model));
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
     cli_json_put(object, "reason", cli_json_text(broad_model_reason(model)));
     cli_json_put(object, "loo", cli_estimate_json(model));
@@ -166,6 +73,12 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "layers", cli_layers_json(model));
     cli_json_put(object, "stored", settings);
     return cli_json_print(object);
+}
+
+static const char *text_of(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    return text ? text : "?";
 }
 
 /* A column of categories with the first of its levels. */
@@ -223,6 +136,41 @@ static void print_choices(const broad_model *model, const json_t *stored)
     cli_print_joint(model);
 }
 
+/* The inputs that count most, where a pilot has told them apart. */
+static void print_relevance(const broad_model *model)
+{
+    enum { SHOWN = 5 };
+    size_t inputs = broad_model_inputs(model), shown = 0;
+    double limit = INFINITY;
+    for (; shown < SHOWN && shown < inputs; shown++) {
+        size_t best = inputs;
+        for (size_t i = 0; i < inputs; i++) {
+            double value = broad_model_relevance(model, i);
+            if (value < limit && (best == inputs || value > broad_model_relevance(model, best))) best = i;
+        }
+        if (best == inputs || (shown == 0 && broad_model_relevance(model, best) < 1 + 1e-9)) break;
+        limit = broad_model_relevance(model, best);
+        printf("%s%.40s %.2f", shown ? ", " : "relevant ", broad_model_input_name(model, best), limit);
+    }
+    if (shown) printf(" (1 is the mean; by how much predictions move with an input)\n");
+}
+
+/* What the pilot of `auto` decided, and by which figures. */
+static void print_pilot(const broad_model *model, const json_t *stored)
+{
+    static const char *const styles[] = {"mix", "dense", "difference"};
+    if (!(json_number_value(json_object_get(stored, "pilot_mix")) > 0)) return;
+    printf("pilot    %s nodes of range %.3g: leave-one-out errors on a part of the rows, as parts of the whole:",
+           text_of(json_object_get(stored, "style")), broad_model_feature_range(model));
+    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "pilot_%s", styles[i]);
+        printf("%s %s %.4g", i ? "," : "", styles[i], json_number_value(json_object_get(stored, key)));
+    }
+    printf("\n");
+    print_relevance(model);
+}
+
 static int report_text(const char *path, const broad_model *model, int all)
 {
     char size[64], names[256], estimate[256];
@@ -244,8 +192,7 @@ static int report_text(const char *path, const broad_model *model, int all)
     printf("%s  %zu (%s)\n", classify ? "classes" : "targets", outputs, names);
     print_class_weights(model, stored);
     print_choices(model, stored);
-    choices chosen = find_choices(stored);
-    print_chosen(&chosen, model);
+    print_pilot(model, stored);
     json_decref(stored);
     printf("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
            reason[0] ? ": " : "", reason);

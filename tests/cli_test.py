@@ -572,10 +572,10 @@ class Use(Case):
                 f.write("%.6f,%.6f,%.6f\n" % (a, b, math.sin(6 * b)))
         self.ok("fit", data, "-o", model, "--features", "4x40", "--enhance", "10x1")
         found = self.ok("info", model, "--json").json
-        chosen = found["chosen"]
-        self.assertEqual((chosen["auto"], found["scale"]), (["range", "lambda"], "both"))
-        self.assertEqual((chosen["feature_nodes"], chosen["style"]), (160, found["stored"]["style"]))
-        useless, useful = chosen["relevance"]
+        self.assertEqual((found["scale"], found["features"], found["fitting"]), ("both", "sampled", "joint"))
+        least = min(found["stored"]["pilot_" + style] for style in ("mix", "dense", "difference"))
+        self.assertEqual(found["stored"]["pilot_" + found["stored"]["style"]], least)
+        useless, useful = found["relevance"]
         self.assertLess(useless, useful)
         self.assertAlmostEqual((useless ** 2 + useful ** 2) / 2, 1)
         self.assertRegex(self.ok("info", model).out, r"(?m)^relevant useful \d\.\d\d, useless \d\.\d\d \(")
@@ -584,7 +584,7 @@ class Use(Case):
         model = self.path("scn.broad")
         self.ok("fit", self.data, "-o", model, "--kind", "scn", "--enhance", "5x3")
         found = self.ok("info", model, "--json").json
-        self.assertEqual([found["chosen"][name] for name in ("feature_nodes", "style", "relevance")], [0, None, None])
+        self.assertEqual((found["features"], found["relevance"]), ("direct", [1, 1]))
         self.assertEqual({layer["test"] for layer in found["layers"]}, {"output"})
 
     def test_verify(self):

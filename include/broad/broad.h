@@ -117,7 +117,7 @@ typedef enum broad_scale {
     BROAD_SCALE_NONE,
     BROAD_SCALE_MINMAX,
     BROAD_SCALE_STANDARD,
-    BROAD_SCALE_RANK, /* by rank among the training rows, then standardised */
+    BROAD_SCALE_RANK,  /* by rank among the training rows, then standardised */
     BROAD_SCALE_BOTH,  /* every column twice: standardised, and by rank      */
     BROAD_SCALE_WHOLE, /* all columns by the least and the largest value there is, as the points of a picture are */
     BROAD_SCALE_AUTO   /* whole for pictures, both for other tables          */
@@ -166,7 +166,7 @@ typedef struct broad_options {
     size_t sparse_steps;
 
     broad_scale scale;        /* of the inputs, from the training rows  */
-    broad_scale scale_target; /* of the targets; classes: standard lets their scores start from their frequency */
+    broad_scale scale_target; /* of the targets; classes: standard lets their scores start from their frequencies */
 
     int lambda_auto; /* per layer by leave-one-out          */
     double lambda;
@@ -360,8 +360,7 @@ BROAD_API size_t broad_model_inputs(const broad_model *model);
 BROAD_API size_t broad_model_outputs(const broad_model *model);
 BROAD_API size_t broad_model_nodes(const broad_model *model); /* feature and enhancement nodes */
 BROAD_API double broad_model_feature_range(const broad_model *model);
-/* How much the feature nodes look at an input where they were sampled: 1 in the root mean square over all inputs, and 1 for
- * each where nothing was to be gained by weighing them. 0: they are not sampled. */
+/* How much an input counts for sampled feature nodes, as the pilot of `auto` found it: mean square 1; 1 without a pilot. */
 BROAD_API double broad_model_relevance(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_input_name(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_output_name(const broad_model *model, size_t output);

@@ -49,20 +49,18 @@ size_t broad_model_positive(const broad_model *model) { return model->positive; 
 
 size_t broad_model_nodes(const broad_model *model) { return broad__model_nodes(model); }
 
-double broad_model_feature_range(const broad_model *model)
-{
-    return model->group_count ? model->range * model->groups[0].range : model->range;
-}
-
-/* A column of the scaled inputs belongs to the input that it came from. */
 double broad_model_relevance(const broad_model *model, size_t input)
 {
     size_t columns = broad__model_columns(model), count = 0;
-    double squares = 0;
-    if (!model->relevance || input >= model->inputs) return 0;
-    for (size_t j = input; j < columns; j += model->inputs, count++)
-        squares += model->relevance[j] * model->relevance[j];
-    return sqrt(squares / (double)count);
+    double sum = 0;
+    for (size_t j = input; model->relevance && model->inputs && j < columns; j += model->inputs, count++)
+        sum += model->relevance[j] * model->relevance[j];
+    return count ? sqrt(sum / (double)count) : 1;
+}
+
+double broad_model_feature_range(const broad_model *model)
+{
+    return model->group_count ? model->range * model->groups[0].range : model->range;
 }
 
 const char *broad_model_input_name(const broad_model *model, size_t input)

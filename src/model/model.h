@@ -33,6 +33,7 @@ typedef enum broad__style {
     BROAD__STYLE_DIFFERENCE /* differences of rows */
 } broad__style;
 #define BROAD__STYLES "mix|dense|difference"
+enum { BROAD__STYLE_COUNT = 3 };
 
 /* One group of feature nodes. */
 typedef struct broad__group {
@@ -107,6 +108,8 @@ struct broad_model {
     broad_options settings;
     size_t seed_map;    /* the map from seed to weights that its nodes were drawn by: rng/philox.h */
     broad__style style; /* of sampled feature nodes */
+    double pilot
+        [BROAD__STYLE_COUNT]; /* its least leave-one-out error with each style, squared, as a part of ||Y||^2; 0: none */
     double exponent; /* of lambda as a power of ten of the mean eigenvalue, as the pilot found it; 0: there was none */
     double range;    /* base range in force: settings.range, or what `auto` chose */
     broad_outcome outcome;

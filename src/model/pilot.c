@@ -147,6 +147,16 @@ static int draw_trial(pilot *p, broad__style style, double range)
     return status;
 }
 
+/* For those who want to know why. Later rounds do not count: they are of one style only. */
+static void note_error(pilot *p, broad__style style)
+{
+    double *least = &p->trainer->model->pilot[style], square = 0;
+    for (size_t i = 0; i < p->rows->rows * p->trainer->model->outputs; i++) square += p->y[i] * p->y[i];
+    double error = square > 0 ? p->joint.loo * p->joint.loo / square : 0;
+    if (isfinite(p->best_loo) || !isfinite(error)) return;
+    if (*least == 0 || error < *least) *least = error;
+}
+
 static int trial(pilot *p, broad__style style, double range)
 {
     broad_trainer *t = p->trainer;
@@ -167,6 +177,7 @@ static int trial(pilot *p, broad__style style, double range)
                               .loo = 1};
     broad__joint_clear(&p->joint);
     if (status == BROAD_OK) status = broad__joint_fit(&p->joint, &task);
+    if (status == BROAD_OK) note_error(p, style);
     if (status < 0 || !(p->joint.loo < p->loo)) return status;
     p->loo = p->joint.loo;
     p->style = style;

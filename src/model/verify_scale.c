@@ -108,9 +108,31 @@ static int check_knots(const broad__verification *v, size_t input)
     return 1;
 }
 
+/* All columns alike: the least value there is becomes 0, the largest 1. */
+static int check_whole(const broad__verification *v)
+{
+    const broad_model *model = v->model;
+    double least = INFINITY, most = -INFINITY;
+    for (size_t j = 0; j < model->inputs; j++) {
+        moments m = column_moments(v, j);
+        least = fmin(least, m.least);
+        most = fmax(most, m.most);
+        if (model->input_shift[j] != model->input_shift[0] || model->input_factor[j] != model->input_factor[0])
+            return 0;
+    }
+    /* Without a difference that can be divided by, values stay as they are. */
+    double inverse = 1 / (most - least);
+    if (model->input_shift[0] == 0 && model->input_factor[0] == 1 && !(isfinite(inverse) && inverse > 0)) return 1;
+    return fabs(least) <= BROAD__TOLERANCE && fabs(most - 1) <= BROAD__TOLERANCE;
+}
+
 int broad__verify_scaling(broad__verification *v)
 {
     const broad_model *model = v->model;
+    if (model->settings.scale == BROAD_SCALE_WHOLE)
+        return check_whole(v) ||
+               broad__refuse(v->verdict, 0, "the scaling of input '%s' and all others does not fit the data",
+                             model->input_names[0]);
     for (size_t j = 0; j < broad__model_columns(model); j++) {
         size_t input = j % model->inputs;
         if ((by_rank(model, j) && !check_knots(v, input)) || !check_column(v, j))
