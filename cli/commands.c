@@ -381,8 +381,8 @@ static const cli_command commands[] = {
         .computes = 1,
         .run = cli_grow,
         .sections = grow_sections,
-        .description = "Goes on where the training of MODEL ended, with the settings stored in it: the result has the "
-                       "bytes of a model made at once. DATA is what it was trained on, the file given to fit and then "
+        .description = "Goes on where the training of MODEL ended, with the settings stored in it: with "
+                       "--weights chain the result has the bytes of a model made at once. DATA is what it was trained on, the file given to fit and then "
                        "those given to learn, in order; where fit kept a part of the first apart, that part is left "
                        "out again and tested on. Other rows are refused, with what differs. Layers pass the same "
                        "test as before and enter the certificate. MODEL is replaced unless -o is given, and so is "
