@@ -156,6 +156,19 @@ static const broad_option info_output[] = {
     {"layers", 0, NULL, NULL, NULL, "list every layer of the certificate"},
 };
 
+static const broad_option render_photos[] = {
+    {"count", 0, "COUNT", NULL, "200", "photos to make, 1000000 at most"},
+    {"size", 0, "PIXELS", NULL, "256", "length of a photo's sides, 16 to 8192"},
+    {"severity", 0, NULL, NULL, NULL,
+     "for a regression: every degree of dirt, all photos in DIR/photos, and DIR/labels.csv with file and severity"},
+};
+
+static const broad_option render_output[] = {
+    {"format", 0, "FORMAT", "jpeg|png", "jpeg", "of the photos"},
+    {"masks", 0, NULL, NULL, NULL,
+     "also maps as grey PNG: DIR/.masks/dirt, the light that the dirt takes, and DIR/.masks/panel, where the panel is"},
+};
+
 static const broad_option help_output[] = {
     {"man", 0, NULL, NULL, NULL, "print the manual page of COMMAND, or of broad itself, as man(7) source"},
     {"write-man", 0, "DIR", NULL, NULL, "write all manual pages into DIR"},
@@ -274,6 +287,13 @@ static const cli_section eval_sections[] = {
 };
 static const cli_section info_sections[] = {SECTION("Output", info_output), SECTION("Common", common), END};
 static const cli_section demo_sections[] = {LIBRARY("Run", "seed threads"), SECTION("Common", common), END};
+static const cli_section render_sections[] = {
+    SECTION("Photos", render_photos),
+    SECTION("Output", render_output),
+    LIBRARY("Run", "seed threads"),
+    SECTION("Common", common),
+    END,
+};
 static const cli_section help_sections[] = {SECTION("Output", help_output), SECTION("Common", common), END};
 static const cli_section common_sections[] = {SECTION("Common", common), END};
 
@@ -487,6 +507,29 @@ static const cli_command commands[] = {
                        "draws a picture. Everything goes into DIR, ./broad-demo unless given.",
         .examples = {
             {"broad demo", "takes some seconds"},
+        },
+    },
+    {
+        .name = "render",
+        .purpose = "make photos of clean and dusty solar panels to train on",
+        .positional = "DIR",
+        .fewest = 1,
+        .most = 1,
+        .run = cli_render,
+        .sections = render_sections,
+        .description = "Draws photos of solar panels on roofs and in the open, in changing light, half of them clean and "
+                       "half under dust, streaks, bird droppings, leaves or pollen, and writes them into DIR/Clean and "
+                       "DIR/Dusty. DIR/truth.csv says of each: file, label, severity (0 to 1), transmittance (the part "
+                       "of the light that reaches the cells), coverage (the part of the panel that loses more than a "
+                       "tenth of it), kinds of dirt with + between, and the box of pixels around the panel: left, "
+                       "top, right, bottom, the latter two not included. DIR must be empty or not there; it appears "
+                       "when all photos are done, and an interrupted run leaves nothing. A photo follows from the seed "
+                       "and its number alone: a longer run begins with the same photos.",
+        .examples = {
+            {"broad render panels", "200 photos, 100 of each class"},
+            {"broad render panels --count 2000 --size 128 --seed 7", "others, more and smaller"},
+            {"broad render soiling --severity --format png", "photos for a regression, in files that lose nothing"},
+            {"broad render panels --masks", "also where the dirt is, and where the panel"},
         },
     },
     {

@@ -1,12 +1,13 @@
 #include "progress.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
+static atomic_int interrupted; /* free of locks, so a handler may set it; threads read it */
 
 static void note_signal(int signal_number) { interrupted = signal_number; }
 

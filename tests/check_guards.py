@@ -94,6 +94,7 @@ class Layers(Guard):
             ("src/base/bad.c", '# include "data/table.h"\n', "base may not know data"),
             ("src/model/bad.c", '#include "model.h"\n', "write the path from src/"),
             ("cli/bad.c", '#include "model/model.h"\n', "the library's inside"),
+            ("cli/bad.c", '#include "compute/device.h"\n', "the library's inside"),
             ("src/model/bad.c", "#include <cblas.h>\n", "belongs to src/compute/cpu alone"),
             ("src/extra/bad.c", '#include "base/status.h"\n', "has no place in the order"),
             ("include/broad/bad.h", '#include "base/status.h"\n', "system headers only"),

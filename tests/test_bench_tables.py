@@ -142,7 +142,7 @@ class Whole(Folder):
         files = [self.root / "a.csv", self.root / "b.csv"]
         for file, numbers in zip(files, table.split(1, ROWS)):
             table.write(file, numbers)
-        words = ["--kind", "brls", "--missing", "mean", "--seed", "1", "-o", self.root / "m.broad", "--json", "-q"]
+        words = ["--kind", "brls", "--preset", "paper", "--missing", "mean", "--seed", "1", "-o", self.root / "m.broad", "--json", "-q"]
         done = subprocess.run([BROAD, "fit", files[0], "--test", files[1], *words], capture_output=True, check=True)
         measured = json.loads(done.stdout)["test"]["accuracy"]
         result = next(r for r in self.results(path) if r["table"] == "clouds" and r["split"] == 1)
