@@ -117,7 +117,7 @@ typedef enum broad_scale {
     BROAD_SCALE_NONE,
     BROAD_SCALE_MINMAX,
     BROAD_SCALE_STANDARD,
-    BROAD_SCALE_RANK, /* by rank among the training rows, then standardised */
+    BROAD_SCALE_RANK,  /* by rank among the training rows, then standardised */
     BROAD_SCALE_BOTH,  /* every column twice: standardised, and by rank      */
     BROAD_SCALE_WHOLE, /* all columns by the least and the largest value there is, as the points of a picture are */
     BROAD_SCALE_AUTO   /* whole for pictures, both for other tables          */
@@ -342,7 +342,7 @@ typedef struct broad_layer {
     double lambda, range; /* range: as a multiple of the base range                                        */
     size_t tries;         /* draws looked at, the kept one included                                        */
     size_t relaxed;       /* how often gamma was relaxed                                                   */
-    const char *test;     /* "residual", "loo", "operator", "none"                                         */
+    const char *test;     /* "residual", "loo", "operator", "none", "output"                               */
     int passed;
 } broad_layer;
 
