@@ -11,15 +11,15 @@
 
 enum {
     PILOT_ROWS = 1000,
-    NODES_LEAST = 600,
-    NODES_MOST = 800,
+    NODES_LEAST = 700,
+    NODES_MOST = 1500,
     GRADIENT_ROWS = 1000,
     ROUNDS = 2,
     BLOCKS = 2,
     RANGES_MOST = 5
 };
 
-/* Ranges to try for each style, in this order, to the first that is worse. Those of differences are standard deviations. */
+/* Ranges to try for each style, in this order. Those of differences are standard deviations. */
 typedef struct style_ranges {
     broad__style style;
     size_t count;
@@ -147,8 +147,7 @@ static int draw_trial(pilot *p, broad__style style, double range)
     return status;
 }
 
-/* *out_loo: what came out, whether it is kept or not. */
-static int trial(double *out_loo, pilot *p, broad__style style, double range)
+static int trial(pilot *p, broad__style style, double range)
 {
     broad_trainer *t = p->trainer;
     const broad_options *o = &t->model->settings;
@@ -168,7 +167,6 @@ static int trial(double *out_loo, pilot *p, broad__style style, double range)
                               .loo = 1};
     broad__joint_clear(&p->joint);
     if (status == BROAD_OK) status = broad__joint_fit(&p->joint, &task);
-    *out_loo = p->joint.loo;
     if (status < 0 || !(p->joint.loo < p->loo)) return status;
     p->loo = p->joint.loo;
     p->style = style;
@@ -193,28 +191,22 @@ static int try_styles(pilot *p)
 {
     int status = BROAD_OK;
     p->loo = INFINITY;
-    for (size_t i = 0; i < COUNT_OF(first_round); i++) {
-        double before = INFINITY, now = 0;
-        for (size_t r = 0; status == BROAD_OK && now < before && r < first_round[i].count; r++) {
-            before = r ? now : INFINITY;
-            status = trial(&now, p, first_round[i].style, first_round[i].ranges[r]);
-        }
-    }
+    for (size_t i = 0; i < COUNT_OF(first_round); i++)
+        for (size_t r = 0; status == BROAD_OK && r < first_round[i].count; r++)
+            status = trial(p, first_round[i].style, first_round[i].ranges[r]);
     keep_round(p);
     return status;
 }
 
-/* *out_better: it is the best so far. */
-static int try_relevance(int *out_better, pilot *p)
+static int try_relevance(pilot *p)
 {
     broad__style style = p->style;
-    double base = p->range, loo = 0;
+    double base = p->range;
     int status = BROAD_OK;
     p->loo = INFINITY;
     for (size_t r = 0; status == BROAD_OK && r < COUNT_OF(near_ranges); r++)
-        status = trial(&loo, p, style, base * near_ranges[r]);
-    *out_better = p->loo * p->loo < (1 - GAIN) * p->best_loo * p->best_loo;
-    if (*out_better) keep_round(p);
+        status = trial(p, style, base * near_ranges[r]);
+    if (p->loo * p->loo < (1 - GAIN) * p->best_loo * p->best_loo) keep_round(p);
     return status;
 }
 
@@ -273,11 +265,11 @@ static int weigh_columns(int *out_known, pilot *p)
 int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data)
 {
     pilot p = {.trainer = t};
-    int known = 1, better = 1, status = pilot_open(&p, data);
+    int known = 1, status = pilot_open(&p, data);
     if (status == BROAD_OK) status = try_styles(&p);
-    for (size_t i = 0; status == BROAD_OK && known && better && i < ROUNDS; i++) {
+    for (size_t i = 0; status == BROAD_OK && known && i < ROUNDS; i++) {
         status = weigh_columns(&known, &p);
-        if (status == BROAD_OK && known) status = try_relevance(&better, &p);
+        if (status == BROAD_OK && known) status = try_relevance(&p);
     }
     if (status == BROAD_OK) {
         *out_range = p.best_range;
