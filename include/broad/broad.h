@@ -342,7 +342,7 @@ typedef struct broad_layer {
     double lambda, range; /* range: as a multiple of the base range                                        */
     size_t tries;         /* draws looked at, the kept one included                                        */
     size_t relaxed;       /* how often gamma was relaxed                                                   */
-    const char *test;     /* "residual", "loo", "operator", "none"                                         */
+    const char *test;     /* "residual", "loo", "operator", "none", "output"                               */
     int passed;
 } broad_layer;
 
