@@ -130,7 +130,8 @@ static const broad_option learn_increment[] = {
     {"with", 0, "OLD", NULL, NULL, "the rows the model was trained on; again for each further file, in order"},
     {"with-labels", 0, "FILE", NULL, NULL, "targets of OLD, where they are kept apart; again for each --with"},
     {"enhance", 0, "Q[xL]", NULL, NULL,
-     "add L layers of Q enhancement nodes; one layer as wide as fit was told, unless given"},
+     "add L layers of Q enhancement nodes; unless given none where all weights are joint, else one as wide as fit was "
+     "told"},
     {"new-classes", 0, NULL, NULL, NULL, "labels the model does not know become further classes"},
     {"forgetful", 0, NULL, NULL, NULL,
      "fit the new layers to the new rows alone: the model may get worse on the old ones"},
@@ -381,8 +382,9 @@ static const cli_command commands[] = {
         .computes = 1,
         .run = cli_grow,
         .sections = grow_sections,
-        .description = "Goes on where the training of MODEL ended, with the settings stored in it: with "
-                       "--weights chain the result has the bytes of a model made at once. DATA is what it was trained on, the file given to fit and then "
+        .description = "Goes on where the training of MODEL ended, with the settings stored in it; a chain of layers gets "
+                       "the bytes of one made at once, joint weights are solved again. bls and rvfl have no layers: "
+                       "--enhance 100x2 adds one block of 200 nodes. DATA is what it was trained on, the file given to fit and then "
                        "those given to learn, in order; where fit kept a part of the first apart, that part is left "
                        "out again and tested on. Other rows are refused, with what differs. Layers pass the same "
                        "test as before and enter the certificate. MODEL is replaced unless -o is given, and so is "
@@ -406,14 +408,15 @@ static const cli_command commands[] = {
         .computes = 1,
         .run = cli_learn,
         .sections = learn_sections,
-        .description = "With the old rows at hand (--with OLD), a new layer is fitted on old and new ones together to "
-                       "what the model leaves over. Without them, if the model was made with --keep-stats, the new "
+        .description = "With the old rows at hand (--with OLD), joint weights are solved again on all rows as if trained "
+                       "on them at once; in a chain, and where weights are solved with each layer, a new layer is "
+                       "fitted on all rows to what the model leaves over. Without them, if a chain was made with --keep-stats, the new "
                        "rows enter the sums in MODEL.stats and every layer is solved again exactly as if trained on "
                        "all rows. Without either, --forgetful fits a new layer to the new rows alone, and the model "
                        "may get worse on the old ones. Labels never seen before are refused unless --new-classes is "
                        "given. MODEL and MODEL.stats are replaced unless -o is given.",
         .examples = {
-            {"broad learn model.broad may.csv --with april.csv", "one more layer on the rows of both files"},
+            {"broad learn model.broad may.csv --with april.csv", "the rows of both files"},
             {"broad learn model.broad june.csv --with april.csv --with may.csv", "the next month"},
             {"broad learn model.broad may.csv", "without the old rows, after 'broad fit april.csv --keep-stats'"},
             {"broad verify model.broad april.csv may.csv", "the certificate after 'learn --with'"},
@@ -468,7 +471,7 @@ static const cli_command commands[] = {
         .most = 1,
         .run = cli_info,
         .sections = info_sections,
-        .description = "Prints how the model was trained, what was chosen and by what, what it expects, its leave-one-out estimate and the "
+        .description = "Prints how the model was trained, what it expects, its leave-one-out estimate and the "
                        "certificate of its layers. The file is checked completely on loading.",
         .examples = {
             {"broad info model.broad", "an overview"},

@@ -25,7 +25,7 @@
 
 enum {
     BROAD__PANEL_ROWS = 2048, /* rows of A that are there at a time */
-    BROAD__LOO_ROWS = 3000    /* that leave-one-out is worked out on at most, unless M is AA' */
+    BROAD__LOO_ROWS = 2000    /* that leave-one-out is worked out on at most, unless M is AA' */
 };
 
 typedef struct broad__joint_task {

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/joint.h"
+#include "layer/supervise.h"
 #include "model/kind.h"
 
 /* The first number in a file of the system, times `unit`; INFINITY where there is none. */
@@ -43,7 +44,7 @@ static double memory_available(void)
     return fmin(machine, fmin(group, own));
 }
 
-enum { CHOLESKY_BLOCK = 256 };
+enum { CHOLESKY_BLOCK = 256, RANGE_ROWS = 4000, RANGE_NODES = 200 };
 
 /* The sizes that count. */
 typedef struct sizes {
@@ -123,10 +124,15 @@ static double layer_numbers(const sizes *s, const broad_options *o, int grown)
     double sums = shards * s->first * s->outputs;
     if (s->fitting == BROAD__FIT_STEPWISE && o->supervise == BROAD_SUPERVISE_LOO && !o->lambda_auto) return k;
     if (s->first <= 512 && s->rows >= s->first) sums += shards * s->first * s->first;
-    double system = 2 * side * side + 3 * s->first * s->outputs;
-    int loo = o->lambda_auto || (o->range_auto && !grown) || o->supervise == BROAD_SUPERVISE_LOO;
-    double spectral = loo ? 3 * side * side + 20 * side * (1 + s->outputs) : 2 * side * side;
-    return k + sums + system + spectral;
+    double system = 2 * side * side + 3 * s->first * s->outputs, spectral = 0, range = 0;
+    broad__ridge_wish wish = broad__supervise_wish(o);
+    if (wish.lambda_auto || wish.loo || wish.operator_norm) spectral = 3 * side * side + 20 * side * (1 + s->outputs);
+    else if (!wish.relative) spectral = 2 * side * side; /* where lambda is lost in rounding */
+    if (o->range_auto && !grown && o->feature_weights != BROAD_FEATURES_SAMPLED) {
+        side = fmin(fmin(s->rows, RANGE_ROWS), s->features + fmin(s->nodes, RANGE_NODES));
+        range = 5 * side * side + 20 * side * (1 + s->outputs) + fmin(s->rows, RANGE_ROWS) * 2 * s->features;
+    }
+    return fmax(k + sums + system + spectral, range);
 }
 
 /* One ridge over all columns: src/layer/joint.c and joint_loo.c. */
