@@ -90,7 +90,7 @@ static const option_row rows[] = {
     {{"scale", 0, "NAME", BROAD__SCALES, NULL, "scaling of the inputs, by the training rows; rank: by their order, both: standard and rank side by side, whole: all "
       "columns alike, auto: whole for pictures, both for others"},
      VALUE_CHOICE, FIELD(scale), 0, 0, 0, NULL, NULL},
-    {{"scale-target", 0, "NAME", BROAD__SCALES, NULL, "scaling of the targets: none, minmax or standard, which for classes lets the scores start from their frequencies"},
+    {{"scale-target", 0, "NAME", "none|minmax|standard", NULL, "scaling of the targets: none, minmax or standard, which for classes lets the scores start from their frequencies"},
      VALUE_CHOICE, FIELD(scale_target), 0, 0, 0, NULL, NULL},
     {{"lambda", 0, "NUMBER|auto", NULL, NULL, "ridge parameter; auto: the one with the least leave-one-out error"},
      VALUE_REAL_OR_AUTO, FIELD(lambda), FIELD(lambda_auto), 0, LARGEST,
