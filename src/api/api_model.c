@@ -65,7 +65,7 @@ const char *broad_model_output_name(const broad_model *model, size_t output)
 
 /* Static texts, so that a broad_layer may outlive its model; in the order of their choice lists. */
 static const char *const origin_names[] = {"initial", "enhance", "features", "data", "forgetful"};
-static const char *const test_names[] = {"residual", "loo", "operator", "none"};
+static const char *const test_names[] = {"residual", "loo", "operator", "none", "output"};
 
 int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer)
 {
