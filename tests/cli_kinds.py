@@ -113,6 +113,7 @@ class Learning(Kinds):
         self.fit("m", *STEPWISE["scn"], "--enhance", "3x2", "--relax-count", "9")
         report = self.ok("learn", self.path("m"), self.more, "--with", self.data, "--json").json
         self.assertEqual((report["layers_added"], report["layers"][-1]["width"], report["solved_again"]), (1, 3, False))
+        self.assertEqual({layer["test"] for layer in report["layers"]}, {"output"})
 
     def test_not_without_the_old_rows(self):
         for words in (*AT_ONCE.values(), *JOINT.values(), *STEPWISE.values()):

@@ -88,7 +88,7 @@ static merit merit_of(const broad_model *m, const double *x, const double *e, si
 {
     size_t rows = m->rows, inputs = m->inputs, c = m->outputs;
     double *weight = malloc(inputs * nodes * sizeof *weight), *bias = malloc(nodes * sizeof *bias);
-    double *k = malloc(rows * nodes * sizeof *k), *w = malloc(nodes * c * sizeof *w),
+    double *k = calloc(rows * nodes, sizeof *k), *w = malloc(nodes * c * sizeof *w),
            *left = malloc(rows * c * sizeof *left);
     broad__stream stream = {m->settings.seed, BROAD__FOR_ENHANCEMENT, (uint32_t)layer, (uint16_t)step, (uint16_t)draw};
     plain_draw(weight, bias, stream, inputs, nodes, m->range * m->settings.range_steps[step], m->settings.range_unit);

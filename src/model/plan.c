@@ -153,8 +153,8 @@ static double joint_numbers(const sizes *s, const broad_options *o)
 /* The growing factorisation, whose room doubles: src/layer/basis.c. *out_kept: what is there when it has grown. */
 static double basis_numbers(double *out_kept, const sizes *s)
 {
-    double room = s->old_width, peak = 0, c = s->outputs;
-    for (double have = s->old_width, made = 0; made < s->layers; made++) {
+    double room = s->old_width, have = s->old_width, peak = 0, c = s->outputs;
+    for (size_t made = 0; made < (size_t)s->layers; made++) {
         double wide = have == 0 ? s->first : (s->width - s->old_width) / s->layers;
         have += wide;
         double larger = have <= room ? room : fmax(have, 2 * room), moved = larger > room ? room : 0;
