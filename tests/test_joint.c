@@ -134,10 +134,87 @@ static void any_order_equals_the_batch(void **state)
     assert_true(duals > 100 && updates > 300);
 }
 
+/* ---- failures -------------------------------------------------------------------------------------------------- */
+
+typedef struct failing {
+    size_t calls, fail_at, live;
+} failing;
+
+static void *failing_allocate(size_t bytes, void *context)
+{
+    failing *self = context;
+    if (++self->calls == self->fail_at) return NULL;
+    self->live++;
+    return malloc(bytes);
+}
+
+static void failing_release(void *block, void *context)
+{
+    failing *self = context;
+    self->live -= block != NULL;
+    free(block);
+}
+
+static int increment(broad_trainer *t, int what, const broad_data *more)
+{
+    if (what == 0) return broad__trainer_enhance(t, 5, 2);
+    return what == 1 ? broad__trainer_features(t, 1, 2, 3) : broad__trainer_learn(t, more, 4, 1, 0);
+}
+
+/* Whatever allocation of an increment fails, what is left can be saved, loaded and used. */
+static void every_allocation_of_an_increment_failed_in_turn(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"bls", "brls", "bscrls", "scn"};
+    size_t failures = 0;
+    for (size_t kind = 0; kind < 4; kind++)
+        for (int what = 0; what < 3; what++) {
+            if (kind == 3 && what == 1) continue;
+            problem_random r = {kind + 1};
+            broad_data *data = rows_of(&r, 60, 3, 1, 0), *more = rows_of(&r, 20, 3, 1, 0);
+            broad_options o;
+            broad_options_init(&o);
+            assert_ok(broad_options_set(&o, "preset", "paper"));
+            assert_ok(broad_options_set(&o, "kind", kinds[kind]));
+            assert_ok(broad_options_set(&o, "weights", "joint"));
+            assert_ok(broad_options_set(&o, "lambda", "0.01"));
+            o.feature_groups = 2, o.feature_nodes = 3, o.threads = 1, o.tries = 3;
+            failing self = {0};
+            broad_allocator allocator = {failing_allocate, failing_release, &self};
+            broad_set_allocator(&allocator);
+            int status = BROAD_NO_MEMORY;
+            for (size_t n = 1; status != BROAD_OK; n++) {
+                broad_trainer *t = NULL;
+                self.fail_at = 0;
+                assert_ok(broad__trainer_open(&t, data, &o));
+                assert_ok(broad__trainer_enhance(t, 6, 2));
+                self.calls = 0, self.fail_at = n;
+                status = increment(t, what, more);
+                self.fail_at = 0;
+                void *bytes = NULL;
+                size_t count = 0;
+                broad_model *model = NULL, *loaded = NULL;
+                broad__trainer_close(&model, t);
+                assert_ok(broad_model_to_memory(&bytes, &count, model, 0));
+                assert_ok(broad_model_from_memory(&loaded, bytes, count));
+                broad_free(bytes);
+                broad_model_free(model);
+                broad_model_free(loaded);
+                assert_int_equal(self.live, 0);
+                failures += status != BROAD_OK;
+            }
+            broad_set_allocator(NULL);
+            broad_data_free(data), broad_data_free(more);
+        }
+    print_message("%zu failures\n", failures);
+    assert_true(failures > 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_order_equals_the_batch),
+        cmocka_unit_test(every_allocation_of_an_increment_failed_in_turn),
     };
     return cmocka_run_group_tests_name("joint", tests, NULL, NULL);
 }

@@ -123,7 +123,9 @@ static int search_layer(broad_trainer *t, size_t nodes, broad__origin origin, si
     if (status == BROAD_OK) status = broad__search_run(s);
     if (status == BROAD_OK && s->kept) status = append_layer(t, first_group, groups);
     if (status == BROAD_OK && s->kept) status = broad__outputs_follow(t);
-    if (status < 0) t->stale = 1; /* Z or E may be past what the model has */
+    if (status == BROAD_OK) return BROAD_OK;
+    t->stale = 1; /* Z or E may be past what the model has */
+    if (model->layer_count > s->index) broad__layer_clear(&model->layers[--model->layer_count]);
     return status;
 }
 
@@ -162,8 +164,12 @@ static void drop_unsolved(broad_trainer *t)
     }
     model->joint = (broad__joint_record){0};
     if (!broad__kind_of(model->settings.kind)->at_once) return;
-    while (model->layer_count && model->layers[model->layer_count - 1].certificate.rows == 0)
-        broad__layer_clear(&model->layers[--model->layer_count]);
+    while (model->layer_count && model->layers[model->layer_count - 1].certificate.rows == 0) {
+        broad__layer *last = &model->layers[--model->layer_count];
+        for (size_t g = model->layer_count ? last->groups : 0; g; g--)
+            broad__group_clear(&model->groups[--model->group_count]);
+        broad__layer_clear(last);
+    }
     t->stale = 1;
 }
 
@@ -248,13 +254,25 @@ static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__orig
     return status < 0 ? status : over < 0 ? over : BROAD_OK;
 }
 
-/* What every increment ends with. The model may have been cut back, and what came before may have been stopped. */
-static int finish(broad_trainer *t)
+/* Whether every layer has the weights that its kind predicts with. */
+static int solved(const broad_model *model)
 {
-    int status = t->stale ? rebuild(t) : BROAD_OK;
+    int at_once = broad__kind_of(model->settings.kind)->at_once;
+    for (size_t j = 0; j < model->layer_count; j++)
+        if ((model->layers[j].joint != NULL) != model->joint.present ||
+            (at_once && model->layers[j].certificate.rows == 0))
+            return 0;
+    return 1;
+}
+
+/* What every increment ends with, and how it went so far. The model may have been cut back; the caller may stop it; and
+ * whatever fails, what is left is a model. */
+static int finish(broad_trainer *t, int status)
+{
+    if (status == BROAD_OK && t->stale) status = rebuild(t);
     if (status == BROAD_OK) status = broad__outputs_finish(t);
+    if (status > 0 || (status < 0 && !solved(t->model))) drop_unsolved(t);
     if (status <= 0) return status;
-    drop_unsolved(t);
     return broad__model_outcome(t->model, BROAD_STOPPED, "stopped by the caller before the joint weights were there");
 }
 
@@ -263,7 +281,7 @@ int broad__trainer_enhance(broad_trainer *t, size_t nodes, size_t layers)
     double began = broad__seconds(), features = t->seconds.features;
     int status = begin(t, nodes, layers);
     if (status == BROAD_OK) status = add_layers(t, nodes, layers, BROAD__ORIGIN_ENHANCE);
-    if (status == BROAD_OK) status = finish(t);
+    status = finish(t, status);
     t->seconds.layers += broad__seconds() - began - (t->seconds.features - features);
     return status;
 }
@@ -318,7 +336,7 @@ int broad__trainer_features(broad_trainer *t, size_t groups, size_t nodes, size_
         if (status == BROAD_OK && !at_once) over = layer_over(t, i + 1 == groups);
     }
     if (status == BROAD_OK && !over && !at_once) over = broad__stop_rules(t, 0);
-    if (status == BROAD_OK && over >= 0) status = finish(t);
+    status = finish(t, status == BROAD_OK && over < 0 ? over : status);
     t->seconds.layers += broad__seconds() - began - (t->seconds.features - features);
     return status < 0 ? status : over < 0 ? over : BROAD_OK;
 }
@@ -393,7 +411,7 @@ int broad__trainer_learn(broad_trainer *t, const broad_data *rows, size_t nodes,
     if (status == BROAD_OK) status = take_rows(t, rows, forgetful);
     if (status == BROAD_OK)
         status = add_layers(t, nodes, layers, forgetful ? BROAD__ORIGIN_FORGETFUL : BROAD__ORIGIN_DATA);
-    if (status == BROAD_OK) status = finish(t);
+    status = finish(t, status);
     t->seconds.layers += broad__seconds() - began - (t->seconds.features - features);
     return status;
 }
