@@ -257,7 +257,8 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
 static int walk(lambda_search *s, double step, int patience)
 {
     int worse = 0, status = BROAD_OK;
-    for (double e = s->start + step; status == BROAD_OK && worse < patience; e += step) {
+    for (int i = 1; status == BROAD_OK && worse < patience; i++) {
+        double e = s->start + i * step;
         if (e < EXPONENT_LEAST || e > EXPONENT_MOST) break;
         double before = s->loo, value = 0;
         status = try_exponent(&value, s, e);
