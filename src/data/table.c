@@ -104,6 +104,16 @@ int broad__table_rows(broad_data **out, const broad_data *table, const size_t *r
     return BROAD_OK;
 }
 
+int broad__table_thin(broad_data **out, const broad_data *table, size_t count)
+{
+    size_t *rows = broad__alloc_array(count, sizeof *rows);
+    if (!rows) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) rows[i] = (size_t)((double)i * (double)table->rows / (double)count);
+    int status = broad__table_rows(out, table, rows, count);
+    broad__free(rows);
+    return status;
+}
+
 static int check_join(const broad_data *a, const broad_data *b)
 {
     if (a->inputs != b->inputs)

@@ -49,6 +49,9 @@ int broad__table_set_groups(broad_data *table, const char *const *groups, const 
 /* A new table of the given rows. */
 int broad__table_rows(broad_data **out, const broad_data *table, const size_t *rows, size_t count);
 
+/* `count` rows at equal distances: files are often sorted. */
+int broad__table_thin(broad_data **out, const broad_data *table, size_t count);
+
 /* Rows of a, then rows of b; what names them, groups and splits is a's. Classes of one may go on after those of the other. */
 int broad__table_append(broad_data **out, const broad_data *a, const broad_data *b);
 

@@ -186,24 +186,13 @@ static int search_ranges(range_choice *best, broad_trainer *t)
     return status;
 }
 
-/* Rows at equal distances: files are often sorted. */
-static int thin_out(broad_data **out, const broad_data *data, size_t count)
-{
-    size_t *rows = broad__alloc_array(count, sizeof *rows);
-    if (!rows) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) rows[i] = (size_t)((double)i * (double)data->rows / (double)count);
-    int status = broad__table_rows(out, data, rows, count);
-    broad__free(rows);
-    return status;
-}
-
 /* The search on some of the rows, which stand in for all of them meanwhile. */
 static int search_ranges_thinned(range_choice *best, broad_trainer *t, const broad_data *data)
 {
     broad_data *some = NULL;
     broad__side all = t->train;
     memset(&t->train, 0, sizeof t->train);
-    int status = thin_out(&some, data, AUTO_ROWS);
+    int status = broad__table_thin(&some, data, AUTO_ROWS);
     if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool);
     t->train.groups = t->model->group_count;
     if (status == BROAD_OK) status = broad__side_add_rows(&t->train, (broad__part){some, 0, some->rows}, 0);

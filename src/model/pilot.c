@@ -65,17 +65,6 @@ static void pilot_close(pilot *p)
     broad__free(p->round_weight), broad__free(p->round_z), broad__free(p->round_w), broad__free(p->best_relevance);
 }
 
-/* Rows at equal distances: files are often sorted. */
-static int thin_out(broad_data **out, const broad_data *data, size_t count)
-{
-    size_t *rows = broad__alloc_array(count, sizeof *rows);
-    if (!rows) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) rows[i] = (size_t)((double)i * (double)data->rows / (double)count);
-    int status = broad__table_rows(out, data, rows, count);
-    broad__free(rows);
-    return status;
-}
-
 /* As many nodes for a row as the whole network has, but enough to tell ranges apart. */
 static size_t pilot_nodes(const broad_options *o, size_t rows, size_t all_rows)
 {
@@ -91,7 +80,7 @@ static int pilot_open(pilot *p, const broad_data *data)
     broad_trainer *t = p->trainer;
     broad_model *model = t->model;
     size_t rows = data->rows < PILOT_ROWS ? data->rows : PILOT_ROWS, outputs = model->outputs;
-    int status = thin_out(&p->rows, data, rows);
+    int status = broad__table_thin(&p->rows, data, rows);
     if (status < 0) return status;
     p->columns = broad__model_columns(model);
     p->nodes = pilot_nodes(&model->settings, rows, data->rows);

@@ -51,15 +51,19 @@ static double *copy_doubles(const double *values, size_t count)
     return copy;
 }
 
+static int make_layer_room(broad_model *model)
+{
+    if (model->layer_room < model->layer_count) model->layer_room = model->layer_count;
+    return broad__grow(&model->layers, &model->layer_room, model->layer_count + 1, sizeof *model->layers, LAYERS_MAX);
+}
+
 /* Appends the layer that the search has found. */
 static int append_layer(broad_trainer *t, size_t first_group, size_t groups)
 {
     broad_model *model = t->model;
     const broad__search *s = &t->search;
     size_t inputs = t->train.rows.features, width = s->prefix + s->nodes;
-    if (model->layer_room < model->layer_count) model->layer_room = model->layer_count;
-    int status =
-        broad__grow(&model->layers, &model->layer_room, model->layer_count + 1, sizeof *model->layers, LAYERS_MAX);
+    int status = make_layer_room(model);
     if (status < 0) return status;
     broad__layer *layer = &model->layers[model->layer_count];
     *layer = (broad__layer){
@@ -199,9 +203,7 @@ static int add_block(broad_trainer *t, size_t nodes, broad__origin origin, size_
     size_t inputs = t->train.rows.features;
     size_t first = broad__model_feature_nodes(model, first_group);
     size_t width = broad__model_feature_nodes(model, first_group + groups) - first + nodes;
-    if (model->layer_room < model->layer_count) model->layer_room = model->layer_count;
-    int status =
-        broad__grow(&model->layers, &model->layer_room, model->layer_count + 1, sizeof *model->layers, LAYERS_MAX);
+    int status = make_layer_room(model);
     if (status < 0) return status;
     broad__layer *layer = &model->layers[model->layer_count];
     *layer = (broad__layer){.inputs = inputs,
