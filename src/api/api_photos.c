@@ -2,6 +2,7 @@
 #include "base/status.h"
 #include "broad/broad.h"
 #include "data/photo_rows.h"
+#include "model/choose.h"
 #include "model/model.h"
 
 void broad_photo_options_init(broad_photo_options *out)
@@ -22,6 +23,14 @@ size_t broad_data_skipped_count(const broad_data *data) { return data->photos.sk
 const broad_skipped *broad_data_skipped(const broad_data *data, size_t index)
 {
     return index < data->photos.skipped_count ? &data->photos.skipped[index] : NULL;
+}
+
+int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options)
+{
+    if (!out || !data || !options)
+        return broad__fail(BROAD_USAGE, "broad_photos_choose needs a place for the choice, a table and options");
+    if (!data->photos.spec.maps) return broad__fail(BROAD_USAGE, "the rows are not photos: they have no maps");
+    return broad__choose_maps(out, data, options);
 }
 
 int broad_photos_narrow(broad_data **out, const broad_data *data, unsigned maps)
