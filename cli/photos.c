@@ -140,12 +140,15 @@ static int set_crop(broad_photo_options *out, const cli_arguments *arguments, in
     return BROAD_OK;
 }
 
+/* A command that looks at photos, says everything itself and needs no inputs: the cheapest map will do. */
+static int only_looks(const cli_arguments *arguments) { return arguments->command->run == cli_data; }
+
 static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
 {
     const char *preset = cli_given(arguments, "preset");
     int paper = preset && strcmp(preset, "paper") == 0;
     int status = parse_maps(&out->maps, cli_given(arguments, "map"));
-    if (paper && !cli_given(arguments, "map")) out->maps = BROAD_MAP_PIXELS;
+    if ((paper && !cli_given(arguments, "map")) || only_looks(arguments)) out->maps = BROAD_MAP_PIXELS;
     if (paper) out->side = 64;
     if (!status && cli_given(arguments, "side")) status = cli_count(&out->side, arguments, "side");
     if (!status && cli_given(arguments, "augment")) status = cli_count(&out->augment, arguments, "augment");
@@ -308,8 +311,8 @@ static int tell(json_t **record, const broad_data *data, const broad_read_option
     cli_photo_facts facts;
     int status = cli_photo_facts_make(&facts, data);
     if (status) return status;
-    cli_note_skipped(data, arguments);
-    if (!options->model) cli_note_facts(data, &facts, arguments);
+    if (!only_looks(arguments)) cli_note_skipped(data, arguments);
+    if (!options->model && !only_looks(arguments)) cli_note_facts(data, &facts, arguments);
     if (record && !*record) *record = json_object();
     if (record) cli_photos_record(*record, data, &facts);
     cli_photo_facts_clear(&facts);
