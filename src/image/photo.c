@@ -38,9 +38,24 @@ static int map_pixels(float *out, const broad__photo_spec *spec, const broad__im
     return BROAD_OK;
 }
 
-int broad__photo_map(float *out, const broad__photo_spec *spec, const broad__image *image)
+struct broad__photo_maker {
+    broad__photo_spec spec;
+};
+
+broad__photo_maker *broad__photo_maker_open(const broad__photo_spec *spec)
+{
+    broad__photo_maker *maker = broad__alloc(sizeof *maker);
+    if (maker) maker->spec = *spec;
+    return maker;
+}
+
+void broad__photo_maker_close(broad__photo_maker *maker) { broad__free(maker); }
+
+const broad__photo_spec *broad__photo_maker_spec(const broad__photo_maker *maker) { return &maker->spec; }
+
+int broad__photo_map(float *out, const broad__photo_maker *maker, const broad__image *image)
 {
     int status = BROAD_OK;
-    if (spec->maps & BROAD_MAP_PIXELS) status = map_pixels(out, spec, image);
+    if (maker->spec.maps & BROAD_MAP_PIXELS) status = map_pixels(out, &maker->spec, image);
     return status;
 }
