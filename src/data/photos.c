@@ -26,6 +26,7 @@ typedef struct reading {
     const broad__columns *columns;
     broad__photo_spec spec; /* of the table */
     broad__preparing preparing;
+    broad__photo_maker *maker;
     broad__boxes *boxes;
     pthread_mutex_t lock; /* of the detector */
     broad__photo_list list;
@@ -34,6 +35,7 @@ typedef struct reading {
     broad__prepared *prepared;
     char **reasons; /* why it was left out; NULL: it was not, or it is none */
     atomic_size_t done;
+    size_t reported; /* of the thread that called in alone */
     atomic_int status; /* what ended it early */
     char message[MESSAGE_BYTES];
     /* The photos that can be used, and the rows. */
@@ -56,6 +58,7 @@ static void reading_clear(reading *r)
     broad__free(r->row_files);
     broad__photo_labels_clear(&r->labels);
     broad__photo_list_clear(&r->list);
+    broad__photo_maker_close(r->maker);
     broad__boxes_free(r->boxes);
     broad__detector_stop(r->preparing.detector);
     broad__photo_cache_close(r->preparing.cache, CACHE_MOST);
@@ -134,13 +137,15 @@ static int open_helpers(reading *r)
 {
     const broad_photo_options *how = r->how;
     broad__preparing *p = &r->preparing;
-    int status = BROAD_OK;
+    r->maker = broad__photo_maker_open(&r->spec);
+    int status = r->maker ? BROAD_OK : BROAD_NO_MEMORY;
+    p->maker = r->maker;
     p->augment = how->augment;
     p->seed = how->seed;
     p->labels = r->options->labels;
     p->boxes_path = how->boxes;
     p->detector_lock = &r->lock;
-    if (how->cache) status = broad__photo_cache_open(&p->cache, how->cache);
+    if (status == BROAD_OK && how->cache) status = broad__photo_cache_open(&p->cache, how->cache);
     if (status == BROAD_OK && p->spec.crop == BROAD_CROP_BOXES) status = broad__boxes_read(&r->boxes, how->boxes);
     p->boxes = r->boxes;
     if (status == BROAD_OK && p->spec.crop == BROAD_CROP_DETECTOR)
@@ -164,7 +169,9 @@ static void give_up(reading *r, int status)
 static void report(reading *r)
 {
     size_t done = atomic_load(&r->done);
-    if (!r->how->progress || !r->how->progress(done, r->list.count, r->how->progress_context)) return;
+    if (!r->how->progress || (done && done == r->reported)) return;
+    r->reported = done;
+    if (!r->how->progress(done, r->list.count, r->how->progress_context)) return;
     give_up(r, broad__fail(BROAD_INTERRUPTED, "interrupted after %zu of %zu files", done, r->list.count));
 }
 

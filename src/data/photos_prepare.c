@@ -188,18 +188,18 @@ static int room_for(broad__prepared *out, size_t rows, const broad__photo_spec *
 }
 
 /* The row of a part and those of its copies. */
-static int add_rows(broad__prepared *out, const view *v, const broad__photo_spec *spec, broad__photo_part part,
-                    const broad__image *picture)
+static int add_rows(broad__prepared *out, const view *v, broad__photo_part part, const broad__image *picture)
 {
-    size_t inputs = broad__photo_inputs(spec);
+    const broad__photo_maker *maker = v->how->maker;
+    size_t inputs = broad__photo_inputs(&v->how->spec);
     broad__augmentation changes;
     broad__augmentation_paper(&changes);
-    int status = broad__photo_map(out->inputs + out->rows * inputs, spec, picture);
+    int status = broad__photo_map(out->inputs + out->rows * inputs, maker, picture);
     out->parts[out->rows++] = part;
     for (size_t k = 1; status == BROAD_OK && k <= v->how->augment; k++) {
         broad__image copy = {0};
         status = broad__augment(&copy, picture, &changes, v->how->seed, out->print.content, k);
-        if (status == BROAD_OK) status = broad__photo_map(out->inputs + out->rows * inputs, spec, &copy);
+        if (status == BROAD_OK) status = broad__photo_map(out->inputs + out->rows * inputs, maker, &copy);
         broad__image_free(&copy);
         part.copy = k;
         out->parts[out->rows++] = part;
@@ -212,10 +212,10 @@ static broad__photo_part whole_part(const view *v)
     return (broad__photo_part){.right = (double)v->width, .bottom = (double)v->height, .score = (double)NAN};
 }
 
-static int rows_of_whole(broad__prepared *out, view *v, const broad__photo_spec *spec)
+static int rows_of_whole(broad__prepared *out, view *v)
 {
     int status = view_at(v, v->base);
-    return status < 0 ? status : add_rows(out, v, spec, whole_part(v), &v->image);
+    return status < 0 ? status : add_rows(out, v, whole_part(v), &v->image);
 }
 
 /* In pixels, without what lies outside of the photo. */
@@ -235,7 +235,7 @@ static int part_of_box(broad__photo_part *out, const broad__box *box, const view
                        v->height);
 }
 
-static int rows_of_boxes(broad__prepared *out, view *v, const broad__photo_spec *spec, const broad__box_list *boxes)
+static int rows_of_boxes(broad__prepared *out, view *v, const broad__box_list *boxes)
 {
     int status = BROAD_OK;
     for (size_t i = 0; status == BROAD_OK && i < boxes->count; i++) {
@@ -243,14 +243,13 @@ static int rows_of_boxes(broad__prepared *out, view *v, const broad__photo_spec 
         broad__image picture = {0};
         status = part_of_box(&part, &boxes->items[i], v);
         if (status == BROAD_OK) status = cut_part(&picture, v, &part);
-        if (status == BROAD_OK) status = add_rows(out, v, spec, part, &picture);
+        if (status == BROAD_OK) status = add_rows(out, v, part, &picture);
         broad__image_free(&picture);
     }
     return status;
 }
 
-static int rows_of_regions(broad__prepared *out, view *v, const broad__photo_spec *spec, const broad__region *regions,
-                           size_t count)
+static int rows_of_regions(broad__prepared *out, view *v, const broad__region *regions, size_t count)
 {
     int status = BROAD_OK;
     for (size_t i = 0; status == BROAD_OK && i < count; i++) {
@@ -262,22 +261,22 @@ static int rows_of_regions(broad__prepared *out, view *v, const broad__photo_spe
                                   .score = r->score};
         broad__image picture = {0};
         status = cut_region(&picture, v, r);
-        if (status == BROAD_OK) status = add_rows(out, v, spec, part, &picture);
+        if (status == BROAD_OK) status = add_rows(out, v, part, &picture);
         broad__image_free(&picture);
     }
     return status;
 }
 
 /* Where the finder finds nothing, the photo is taken as a whole. */
-static int rows_of_found(broad__prepared *out, view *v, const broad__photo_spec *spec)
+static int rows_of_found(broad__prepared *out, view *v)
 {
+    const broad__photo_spec *spec = &v->how->spec;
     size_t most = spec->each_box ? REGIONS_MOST : 1, count = 0;
     broad__region *regions = broad__alloc_array(most, sizeof *regions);
     if (!regions) return BROAD_NO_MEMORY;
     int status = broad__find_panels(regions, &count, most, &v->image);
     if (status == BROAD_OK) status = room_for(out, (count ? count : 1) * (1 + v->how->augment), spec);
-    if (status == BROAD_OK)
-        status = count ? rows_of_regions(out, v, spec, regions, count) : rows_of_whole(out, v, spec);
+    if (status == BROAD_OK) status = count ? rows_of_regions(out, v, regions, count) : rows_of_whole(out, v);
     broad__free(regions);
     return status;
 }
@@ -295,20 +294,18 @@ static void set_facts(broad__prepared *out, const view *v)
     memcpy(out->facts.time, exif->time, sizeof out->facts.time);
 }
 
-/* The rows with the inputs of `maps`. */
-static int make_rows(broad__prepared *out, view *v, size_t maps, const broad__box_list *boxes)
+static int make_rows(broad__prepared *out, view *v, const broad__box_list *boxes)
 {
-    broad__photo_spec spec = v->how->spec;
-    spec.maps = maps;
-    out->maps = maps;
+    const broad__photo_spec *spec = &v->how->spec;
+    out->maps = spec->maps;
     int status = view_at(v, v->base);
     if (status == BROAD_OK) status = broad__print_make(&out->print, &v->image, v->bytes, v->count);
     if (status < 0) return status;
     set_facts(out, v);
-    if (spec.crop == BROAD_CROP_FIND) return rows_of_found(out, v, &spec);
-    status = room_for(out, (boxes->count ? boxes->count : 1) * (1 + v->how->augment), &spec);
+    if (spec->crop == BROAD_CROP_FIND) return rows_of_found(out, v);
+    status = room_for(out, (boxes->count ? boxes->count : 1) * (1 + v->how->augment), spec);
     if (status < 0) return status;
-    return boxes->count ? rows_of_boxes(out, v, &spec, boxes) : rows_of_whole(out, v, &spec);
+    return boxes->count ? rows_of_boxes(out, v, boxes) : rows_of_whole(out, v);
 }
 
 /* ---- boxes ----------------------------------------------------------------------------------------------------- */
@@ -399,7 +396,7 @@ static int join_maps(broad__prepared *a, const broad__prepared *b, size_t maps, 
     return BROAD_OK;
 }
 
-/* What the cache has, and what is missing made and stored with it. */
+/* What the cache has; where that is not all, the rows are made and stored, with the other maps that it had. */
 static int take_or_make(broad__prepared *out, view *v, const broad__box_list *boxes)
 {
     const broad__photo_spec *spec = &v->how->spec;
@@ -408,11 +405,10 @@ static int take_or_make(broad__prepared *out, view *v, const broad__box_list *bo
     broad__prepared made = {0};
     int status = cache ? make_key(key, v, boxes) : BROAD_OK;
     if (status == BROAD_OK && cache) status = broad__photo_cache_load(out, cache, key, spec->side);
-    size_t missing = spec->maps & ~out->maps;
-    if (status == BROAD_OK && missing) {
-        status = make_rows(&made, v, missing, boxes);
+    if (status == BROAD_OK && spec->maps & ~out->maps) {
+        status = make_rows(&made, v, boxes);
         if (status == BROAD_OK && out->rows == made.rows) {
-            status = join_maps(out, &made, out->maps | missing, spec->side);
+            status = join_maps(out, &made, out->maps | spec->maps, spec->side);
         } else if (status == BROAD_OK) {
             broad__prepared_clear(out);
             *out = made;

@@ -34,7 +34,8 @@ typedef struct broad__photo_cache broad__photo_cache;
 /* What all photos share. Only the detector changes; its lock lets one thread at a time ask it. */
 typedef struct broad__preparing {
     broad__photo_spec spec;
-    const char *boxes_path; /* for messages */
+    const broad__photo_maker *maker; /* of its maps */
+    const char *boxes_path;          /* for messages */
     const broad__boxes *boxes;
     broad__detector *detector;
     pthread_mutex_t *detector_lock;
