@@ -30,15 +30,22 @@ size_t broad__photo_first(const broad__photo_spec *spec, unsigned map);
 enum { BROAD__INPUT_NAME_BYTES = 48 };
 void broad__photo_input_name(char out[BROAD__INPUT_NAME_BYTES], const broad__photo_spec *spec, size_t input);
 
-/* The inputs of an upright picture, already cropped. out: broad__photo_inputs() numbers. */
-int broad__photo_map(float *out, const broad__photo_spec *spec, const broad__image *image);
+/* What the maps of a spec need besides the picture, such as the weights of the windows' nodes: made once, in some
+ * milliseconds, then used by any number of threads at a time. */
+typedef struct broad__photo_maker broad__photo_maker;
+broad__photo_maker *broad__photo_maker_open(const broad__photo_spec *spec); /* NULL: out of memory */
+void broad__photo_maker_close(broad__photo_maker *maker);                   /* accepts NULL */
+const broad__photo_spec *broad__photo_maker_spec(const broad__photo_maker *maker);
+
+/* The inputs of an upright picture of any size, already cropped. out: broad__photo_inputs() numbers. */
+int broad__photo_map(float *out, const broad__photo_maker *maker, const broad__image *image);
 
 /*
  * What the picture would give with a part of it left out, for each cell of a grid: out is cells x inputs, cell by cell, row by
  * row from the top. Descriptors and windows are averages over places: leaving out a cell leaves its places out of them.
  * Pixels of the cell take the picture's mean colour. `whole`, unless NULL, gets the inputs of the whole picture.
  */
-int broad__photo_occlude(float *out, float *whole, const broad__photo_spec *spec, const broad__image *image,
+int broad__photo_occlude(float *out, float *whole, const broad__photo_maker *maker, const broad__image *image,
                          size_t grid_width, size_t grid_height);
 
 #endif
