@@ -1,81 +1,120 @@
+#include <string.h>
+
 #include "image/descriptors_work.h"
 
 enum {
-    SUMS = 3 * 255 + 1,
-    SHIFT = 16,
-    CONTRAST_ROOM = 1024, /* differences of -4096 to 4095 by eights */
+    RED_BLUE_ROOM = 2 * 255 + 1, /* red minus blue, from -255 on */
+    MAGENTA_ROOM = 4 * 255 + 1,  /* red and blue minus twice green, from -510 on */
+    CONTRAST_ROOM = 1024,        /* differences of -4096 to 4095 by eights */
 };
 
-/* Divisions, times 2^16. */
+/* The order of the names. */
+enum { RED, GREEN, BLUE, SATURATION, LIGHT, RED_BLUE, RED_BLUE_PART, LEAST, MAGENTA, MAGENTA_PART, CHROMA, JOINT };
+
+/* From what a row of words holds to bins. */
 typedef struct colour_tables {
-    uint32_t saturation[256]; /* 255 / largest */
-    int32_t red_blue[SUMS];   /* 25.5 / (sum + 30): red minus blue in bins of 10 levels of 255 */
-    int32_t magenta[SUMS];    /* 42.5 / (sum + 30): red + blue - 2 green in bins of 6 */
+    unsigned char level[256], chroma[256], itself[256];
+    unsigned char red_blue[RED_BLUE_ROOM], magenta[MAGENTA_ROOM];
+    const unsigned char *of[BROAD__WORD_ROWS];
 } colour_tables;
 
-static void fill_tables(colour_tables *out)
+/* Bins of `step` values, in the middle of which lies the middle of the table. */
+static void fill_around(unsigned char *out, int room, int step)
 {
-    out->saturation[0] = 0;
-    for (uint32_t i = 1; i < 256; i++) out->saturation[i] = ((255u << SHIFT) + i / 2) / i;
-    for (int32_t i = 0; i < SUMS; i++) {
-        out->red_blue[i] = (255 << SHIFT) / (10 * (i + 30));
-        out->magenta[i] = (255 << SHIFT) / (6 * (i + 30));
+    for (int i = 0; i < room; i++) {
+        int from_first = i - room / 2 + step * BROAD__COLOUR_BINS / 2;
+        int bin = from_first < 0 ? 0 : from_first / step;
+        out[i] = (unsigned char)(bin < BROAD__COLOUR_BINS ? bin : BROAD__COLOUR_BINS - 1);
     }
 }
 
-static unsigned char clip(int bin, int bins) { return (unsigned char)(bin < 0 ? 0 : bin >= bins ? bins - 1 : bin); }
+static void fill_tables(colour_tables *out)
+{
+    for (int i = 0; i < 256; i++) {
+        out->itself[i] = (unsigned char)i;
+        out->level[i] = (unsigned char)(i / 16);
+        out->chroma[i] = (unsigned char)(i < 128 ? i / 8 : BROAD__COLOUR_BINS - 1);
+    }
+    fill_around(out->red_blue, RED_BLUE_ROOM, 12);
+    fill_around(out->magenta, MAGENTA_ROOM, 8);
+    const unsigned char *const of[BROAD__WORD_ROWS] = {
+        [RED] = out->level,       [GREEN] = out->level,   [BLUE] = out->level,          [SATURATION] = out->level,
+        [LIGHT] = out->level,     [LEAST] = out->level,   [RED_BLUE] = out->red_blue,   [RED_BLUE_PART] = out->itself,
+        [MAGENTA] = out->magenta, [CHROMA] = out->chroma, [MAGENTA_PART] = out->itself, [JOINT] = out->itself,
+    };
+    memcpy(out->of, of, sizeof of);
+}
 
 static int least_of(int a, int b) { return a < b ? a : b; }
 
 static int most_of(int a, int b) { return a > b ? a : b; }
 
-/* The bins of a pixel, in the order of the names, each in a row of its own; then those with the brightness. */
-static void colour_bins(unsigned char *bins, size_t stride, int16_t *out_red_blue, int16_t *out_saturation,
-                        const unsigned char *rgb, int light, const colour_tables *tables)
+/* Bin of a value that is 0 between the two in the middle. */
+static int bin_around(float value)
 {
-    int red = rgb[0], green = rgb[1], blue = rgb[2], sum = red + green + blue;
-    int most = most_of(most_of(red, green), blue), least = least_of(least_of(red, green), blue);
-    int red_blue = red - blue, magenta = red + blue - 2 * green, chroma = most - least;
-    int saturation = (int)(((uint32_t)chroma * tables->saturation[most] + (1u << (SHIFT - 1))) >> SHIFT);
-    saturation = least_of(saturation, 255);
-    /* Shifted so far up that nothing is negative before it is cut. */
-    int red_blue_part = (red_blue * tables->red_blue[sum] + (64 << SHIFT)) >> SHIFT;
-    int magenta_part = (magenta * tables->magenta[sum] + (128 << SHIFT)) >> SHIFT;
-    const unsigned char values[BROAD__COLOURS + 1] = {
-        (unsigned char)(red >> 4),
-        (unsigned char)(green >> 4),
-        (unsigned char)(blue >> 4),
-        (unsigned char)(saturation >> 4),
-        (unsigned char)(light >> 4),
-        clip((red_blue + 96 + 12 * 32) / 12 - 32, BROAD__COLOUR_BINS),
-        clip(red_blue_part - 64 + 8, BROAD__COLOUR_BINS),
-        (unsigned char)(least >> 4),
-        clip((magenta + 64 + 8 * 128) / 8 - 128, BROAD__COLOUR_BINS),
-        clip(magenta_part - 128 + 8, BROAD__COLOUR_BINS),
-        clip(chroma >> 3, BROAD__COLOUR_BINS),
-        (unsigned char)(clip((red_blue + 96 + 16 * 32) / 16 - 32, BROAD__RED_BLUE_BINS) * BROAD__LIGHT_BINS +
-                        (light >> 5)),
-    };
-    for (size_t k = 0; k <= BROAD__COLOURS; k++) bins[k * stride] = values[k];
-    *out_red_blue = (int16_t)((red_blue + 256) * (BROAD__PLANE_UNIT / 2));
-    *out_saturation = (int16_t)(saturation * BROAD__PLANE_UNIT);
+    float bin = value + BROAD__COLOUR_BINS / 2;
+    bin = bin > 0 ? bin : 0;
+    return (int)(bin < BROAD__COLOUR_BINS - 1 ? bin : BROAD__COLOUR_BINS - 1);
+}
+
+/* Differences of colours, and these as parts of the sum. A few levels are added to it: what is nearly black has no colour. */
+static void difference_rows(uint16_t *restrict rows, size_t stride, size_t count)
+{
+    const uint16_t *reds = rows + RED * stride, *greens = rows + GREEN * stride, *blues = rows + BLUE * stride;
+    const uint16_t *lights = rows + LIGHT * stride;
+    for (size_t x = 0; x < count; x++) {
+        int red = reds[x], green = greens[x], blue = blues[x], red_blue = red - blue, magenta = red + blue - 2 * green;
+        float sum = (float)(red + green + blue + 30);
+        int joint = least_of(most_of(red_blue + 96, 0) / 16, BROAD__RED_BLUE_BINS - 1);
+        rows[RED_BLUE * stride + x] = (uint16_t)(red_blue + RED_BLUE_ROOM / 2);
+        rows[MAGENTA * stride + x] = (uint16_t)(magenta + MAGENTA_ROOM / 2);
+        rows[RED_BLUE_PART * stride + x] = (uint16_t)bin_around((float)red_blue * 25.5f / sum);
+        rows[MAGENTA_PART * stride + x] = (uint16_t)bin_around((float)magenta * 42.5f / sum);
+        rows[JOINT * stride + x] = (uint16_t)(joint * BROAD__LIGHT_BINS + lights[x] / 32);
+    }
+}
+
+static void saturation_rows(uint16_t *restrict rows, size_t stride, size_t count)
+{
+    for (size_t x = 0; x < count; x++) {
+        int red = rows[RED * stride + x], green = rows[GREEN * stride + x], blue = rows[BLUE * stride + x];
+        int most = most_of(most_of(red, green), blue), least = least_of(least_of(red, green), blue);
+        rows[LEAST * stride + x] = (uint16_t)least;
+        rows[CHROMA * stride + x] = (uint16_t)(most - least);
+        rows[SATURATION * stride + x] = (uint16_t)(int)((float)(255 * (most - least)) / (float)most_of(most, 1) + 0.5f);
+    }
+}
+
+static void colour_rows(broad__descriptor_work *work, size_t y)
+{
+    const broad__plane *light = &work->light[1];
+    size_t width = light->width, stride = work->word_stride;
+    uint16_t *rows = work->words;
+    const unsigned char *rgb = work->half + y * width * 3;
+    const int16_t *lights = light->values + y * width;
+    for (size_t x = 0; x < width; x++)
+        for (size_t c = 0; c < 3; c++) rows[c * stride + x] = rgb[3 * x + c];
+    for (size_t x = 0; x < width; x++) rows[LIGHT * stride + x] = (uint16_t)(lights[x] / BROAD__PLANE_UNIT);
+    difference_rows(rows, stride, width);
+    saturation_rows(rows, stride, width);
+    int16_t *red_blue = work->red_blue[0].values + y * width, *saturation = work->saturation[0].values + y * width;
+    for (size_t x = 0; x < width; x++) {
+        red_blue[x] = (int16_t)((rows[RED_BLUE * stride + x] + 1) * (BROAD__PLANE_UNIT / 2));
+        saturation[x] = (int16_t)(rows[SATURATION * stride + x] * BROAD__PLANE_UNIT);
+    }
 }
 
 void broad__count_colour(const broad__descriptor_grid *grid, broad__descriptor_work *work)
 {
     const broad__plane *light = &work->light[1];
-    size_t width = light->width;
     colour_tables tables;
     fill_tables(&tables);
-    broad__count_edges(work, grid, width);
+    broad__count_edges(work, grid, light->width);
     for (size_t y = 0; y < light->height; y++) {
-        for (size_t x = 0, i = y * width; x < width; x++, i++)
-            colour_bins(work->bins + x, work->bins_stride, &work->red_blue[0].values[i], &work->saturation[0].values[i],
-                        work->half + 3 * i, light->values[i] / BROAD__PLANE_UNIT, &tables);
-        size_t cell_row = y * grid->height / light->height;
-        for (size_t k = 0; k <= BROAD__COLOURS; k++)
-            broad__count_row(grid, work, cell_row, BROAD__AT_COLOUR + k * BROAD__COLOUR_BINS,
-                             work->bins + k * work->bins_stride, 0, width);
+        colour_rows(work, y);
+        for (size_t k = 0; k < BROAD__WORD_ROWS; k++)
+            broad__count_row(grid, work, y * grid->height / light->height, BROAD__AT_COLOUR + k * BROAD__COLOUR_BINS,
+                             tables.of[k], work->words + k * work->word_stride, 0, light->width);
     }
     for (size_t i = 1; i + 1 < BROAD__PLANE_LEVELS; i++) {
         broad__plane_halve(&work->red_blue[i], &work->red_blue[i - 1]);
@@ -87,11 +126,27 @@ void broad__count_colour(const broad__descriptor_grid *grid, broad__descriptor_w
 static void fill_contrast(unsigned char out[CONTRAST_ROOM], int unit)
 {
     static const int begin[BROAD__CONTRAST_BINS - 1] = {-40, -20, -10, -5, -2, 2, 5, 10, 20, 40};
-    for (int i = 0; i < CONTRAST_ROOM; i++) {
-        unsigned char bin = 0;
-        while (bin < BROAD__CONTRAST_BINS - 1 && (i - CONTRAST_ROOM / 2) * 8 >= begin[bin] * unit) bin++;
-        out[i] = bin;
+    int at = 0;
+    for (int bin = 0; bin < BROAD__CONTRAST_BINS; bin++) {
+        int end = bin + 1 < BROAD__CONTRAST_BINS ? begin[bin] * unit / 8 + CONTRAST_ROOM / 2 : CONTRAST_ROOM;
+        while (at < end) out[at++] = (unsigned char)bin;
     }
+}
+
+/* The coarse row as wide as the fine one. */
+static void spread_row(uint16_t *restrict out, const int16_t *restrict coarse, size_t coarse_width, size_t scale,
+                       size_t width)
+{
+    size_t full = coarse_width << scale, x = 0, step = (size_t)1 << scale;
+    for (size_t c = 0; x < (full < width ? full : width); c++)
+        for (size_t k = 0; k < step && x < width; k++) out[x++] = (uint16_t)coarse[c];
+    for (; x < width; x++) out[x] = (uint16_t)coarse[coarse_width - 1];
+}
+
+static void contrast_row(uint16_t *restrict out, const int16_t *restrict fine, const uint16_t *restrict mean,
+                         size_t width)
+{
+    for (size_t x = 0; x < width; x++) out[x] = (uint16_t)((uint16_t)(fine[x] + 4096 - mean[x]) >> 3);
 }
 
 /* Each pixel of planes[0] against the mean of the 2^scale x 2^scale pixels that it is one of. */
@@ -99,14 +154,12 @@ static void count_against(const broad__descriptor_grid *grid, broad__descriptor_
                           size_t scale, size_t at, const unsigned char table[CONTRAST_ROOM])
 {
     const broad__plane *fine = &planes[0], *coarse = &planes[scale];
+    uint16_t *mean = work->words, *words = mean + work->word_stride;
     for (size_t y = 0; y < fine->height; y++) {
-        size_t above = y >> scale < coarse->height ? y >> scale : coarse->height - 1;
-        const int16_t *from = fine->values + y * fine->width, *mean = coarse->values + above * coarse->width;
-        for (size_t x = 0; x < fine->width; x++) {
-            size_t over = x >> scale < coarse->width ? x >> scale : coarse->width - 1;
-            work->bins[x] = table[(unsigned)(from[x] - mean[over] + 4096) / 8];
-        }
-        broad__count_row(grid, work, y * grid->height / fine->height, at, work->bins, 0, fine->width);
+        if (y % ((size_t)1 << scale) == 0 && y >> scale < coarse->height)
+            spread_row(mean, coarse->values + (y >> scale) * coarse->width, coarse->width, scale, fine->width);
+        contrast_row(words, fine->values + y * fine->width, mean, fine->width);
+        broad__count_row(grid, work, y * grid->height / fine->height, at, table, words, 0, fine->width);
     }
 }
 
