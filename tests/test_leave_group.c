@@ -614,13 +614,43 @@ static void taken_up_again(void **state)
     }
 }
 
+/* The same numbers for any number of threads, in both forms. */
+static void any_number_of_threads(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        broad_data *data = copied(COPIES, 1);
+        void *first = NULL, *bytes = NULL;
+        size_t first_count = 0, count = 0;
+        for (size_t threads = 1; threads <= 4; threads++) {
+            broad_options o = OPTIONS("preset", "auto", "features", i ? "10x60" : "2x30", "enhance", "20x1");
+            broad_model *model = NULL;
+            o.threads = threads;
+            assert_ok(broad_fit(&model, data, &o, NULL));
+            assert_ok(broad_model_to_memory(&bytes, &count, model, 0));
+            if (first) {
+                assert_int_equal(count, first_count);
+                assert_memory_equal(bytes, first, count);
+                broad_free(bytes);
+            } else {
+                first = bytes, first_count = count;
+            }
+            broad_model_free(model);
+        }
+        broad_free(first);
+        broad_data_free(data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(joint_scores),      cmocka_unit_test(large_groups),    cmocka_unit_test(spectral_scores),
-        cmocka_unit_test(stepwise_scores),   cmocka_unit_test(the_best_lambda), cmocka_unit_test(a_sample_of_many_rows),
-        cmocka_unit_test(one_group_or_none), cmocka_unit_test(copies_of_rows),  cmocka_unit_test(copies_and_the_pilot),
-        cmocka_unit_test(taken_up_again),
+        cmocka_unit_test(joint_scores),          cmocka_unit_test(large_groups),
+        cmocka_unit_test(spectral_scores),       cmocka_unit_test(stepwise_scores),
+        cmocka_unit_test(the_best_lambda),       cmocka_unit_test(a_sample_of_many_rows),
+        cmocka_unit_test(one_group_or_none),     cmocka_unit_test(copies_of_rows),
+        cmocka_unit_test(copies_and_the_pilot),  cmocka_unit_test(taken_up_again),
+        cmocka_unit_test(any_number_of_threads),
     };
     return cmocka_run_group_tests_name("leave_group", tests, NULL, NULL);
 }
