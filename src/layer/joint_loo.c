@@ -354,7 +354,7 @@ static int leave_dual(broad__joint *j, const broad__rows *rows, double *rest)
 {
     size_t n = j->rows, c = j->outputs;
     double *alpha = broad__alloc_doubles(n, c), *inverse = broad__alloc_doubles(n, n);
-    leaving l = {.joint = j, .device = rows->device, .rest = rest, .count = n, .alpha = alpha, .inverse = inverse};
+    leaving l = {.joint = j, .device = rows->device, .rest = rest, .alpha = alpha, .inverse = inverse};
     int status = alpha && inverse ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
         for (size_t i = 0; i < n; i++) memcpy(alpha + j->sample[i] * c, j->sample_y + i * c, c * sizeof(double));
