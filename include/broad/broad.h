@@ -124,6 +124,23 @@ typedef enum broad_scale {
 } broad_scale;
 typedef enum broad_missing { BROAD_MISSING_ERROR, BROAD_MISSING_MEAN } broad_missing;
 
+/* How a photo becomes inputs; several can be joined. docs/photos.md tells what each is. */
+typedef enum broad_photo_map {
+    BROAD_MAP_PIXELS = 1,      /* the colours of a picture made small and square, as in the paper */
+    BROAD_MAP_DESCRIPTORS = 2, /* colour and texture of the whole picture                         */
+    BROAD_MAP_WINDOWS = 4,     /* random nodes that look at every window of it, averaged          */
+    BROAD_MAP_ALL = 7
+} broad_photo_map;
+
+/* What of a photo is looked at. */
+typedef enum broad_crop {
+    BROAD_CROP_NONE,     /* all of it                                           */
+    BROAD_CROP_FIND,     /* the region that looks most like a panel             */
+    BROAD_CROP_BOXES,    /* boxes from a file                                   */
+    BROAD_CROP_DETECTOR, /* boxes from a program                                */
+    BROAD_CROP_MODEL     /* reading for a model: as that one was trained        */
+} broad_crop;
+
 /* The run's outcome, stored in the model with the reason in words. */
 typedef enum broad_outcome {
     BROAD_COMPLETE,       /* all layers asked for are there                            */
@@ -234,6 +251,32 @@ BROAD_API const broad_option *broad_option_at(size_t index);
 typedef struct broad_data broad_data;
 typedef struct broad_model broad_model;
 
+/* Called from the thread that called in. Non-zero ends the reading with BROAD_INTERRUPTED. */
+typedef int (*broad_photo_progress)(size_t done, size_t total, void *context);
+
+/* How photos are read. With a model, maps, side and each_box are the model's, and so is the way of cropping, whose boxes or
+ * program must be given again: no command is ever taken from a model file. */
+typedef struct broad_photo_options {
+    size_t size;
+    unsigned maps;           /* of broad_photo_map; 0: descriptors and windows                           */
+    size_t side;             /* of the square of pixels                                                  */
+    broad_crop crop;         /* BROAD_CROP_MODEL: whole photos where there is no model                   */
+    const char *boxes;       /* file or folder with them: YOLO text, COCO JSON or CSV                    */
+    const char *detector;    /* command line for /bin/sh                                                 */
+    double detector_seconds; /* that it may take to start, and then for each photo                       */
+    int each_box;            /* every box is a row; otherwise the best one of each photo                 */
+    size_t augment;          /* rows made from changed copies of each photo, for training                */
+    uint64_t seed;           /* of these changes                                                         */
+    int strict;              /* a file that cannot be read is an error; otherwise it is left out         */
+    int no_groups;           /* do not look for near-duplicates                                          */
+    const char *cache;       /* folder for prepared features; NULL: none                                 */
+    size_t threads;          /* 0: one a processor                                                       */
+    broad_photo_progress progress;
+    void *progress_context;
+} broad_photo_options;
+
+BROAD_API void broad_photo_options_init(broad_photo_options *out);
+
 typedef struct broad_read_options {
     size_t size;
     const char *target;      /* column name, number from 1, or a comma-separated list; NULL: the last column      */
@@ -249,12 +292,22 @@ typedef struct broad_read_options {
     int target_optional;      /* with model: rows without targets are welcome                                   */
     int training;             /* with model: rows to train on or to verify: they need weights if it had them    */
     int new_classes;          /* with model: labels it does not know become further classes, after its own       */
+    const broad_photo_options *photos; /* NULL: as broad_photo_options_init() has them                          */
 } broad_read_options;
 
 BROAD_API void broad_read_options_init(broad_read_options *out);
 
-/* Reads CSV, LIBSVM, NPY or IDX, each also gzipped; "-" is standard input. The format is found from the content. */
+/* Reads CSV, LIBSVM, NPY or IDX, each also gzipped; "-" is standard input. The format is found from the content. A folder
+ * is one of photos: broad_data_read_photos(). */
 BROAD_API int broad_data_read(broad_data **out, const char *path, const broad_read_options *options);
+
+/* Photos from files and folders, JPEG or PNG by their content. A folder is searched with all that is in it, hidden files left
+ * out. Targets: options->labels, a CSV file whose first column, or the one called "file", names the photos (as paths from the
+ * folder, or by their last part where that is unique), and of which `target`, or the last column, is the target; `group` may
+ * name a further one. Without it the folder right below the one given is the class; photos that lie in none, or are given
+ * as files, have none. Near-duplicates get the same group, unless `group` is given. */
+BROAD_API int broad_data_read_photos(broad_data **out, const char *const *paths, size_t count,
+                                     const broad_read_options *options);
 
 /* From arrays in memory, which are copied. Give exactly one of labels, classes and values, or none (inputs only). */
 typedef struct broad_arrays {
@@ -279,7 +332,7 @@ BROAD_API size_t broad_data_rows(const broad_data *data);
 BROAD_API size_t broad_data_inputs(const broad_data *data);
 BROAD_API size_t broad_data_outputs(const broad_data *data);     /* classes, or target columns; 0 without targets */
 BROAD_API broad_task broad_data_task(const broad_data *data);    /* BROAD_TASK_AUTO without targets */
-BROAD_API const char *broad_data_format(const broad_data *data); /* "csv", "libsvm", "npy", "idx", "memory" */
+BROAD_API const char *broad_data_format(const broad_data *data); /* "csv", "libsvm", "npy", "idx", "photos", "memory" */
 BROAD_API const char *broad_data_input_name(const broad_data *data,
                                             size_t input); /* never NULL, also without a header */
 BROAD_API const char *broad_data_output_name(const broad_data *data, size_t output); /* class label or target column */
@@ -287,6 +340,38 @@ BROAD_API const double *broad_data_row(const broad_data *data, size_t row);     
 BROAD_API size_t broad_data_class(const broad_data *data, size_t row); /* its class; classification only */
 BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* its target; regression only */
 BROAD_API double broad_data_weight(const broad_data *data, size_t row); /* how much it counts; 1 without weights */
+
+/* A row that comes from a photo. Numbers that nobody knows are NaN, texts "". */
+typedef struct broad_photo {
+    const char *file;     /* as it can be opened */
+    const char *name;     /* from the folder given: "Dusty/dusty_001.jpg" */
+    size_t width, height; /* upright */
+    double left, top, right,
+        bottom;                 /* of the part looked at, in pixels of the upright photo; the latter two are outside */
+    double box_score;           /* what the detector thinks of it; NaN without one */
+    size_t copy;                /* 0: the photo itself; otherwise the number of a changed copy */
+    size_t group;               /* near-duplicates have the same; the number of the first row of the group */
+    char time[20];              /* "2016-01-19T17:00:07" */
+    double latitude, longitude; /* degrees */
+    double altitude, relative_altitude, yaw; /* metres, metres, degrees */
+} broad_photo;
+
+BROAD_API const broad_photo *broad_data_photo(const broad_data *data, size_t row); /* NULL: not from photos */
+BROAD_API unsigned broad_data_maps(const broad_data *data);                        /* 0: not from photos */
+
+/* A file that was left out. */
+typedef struct broad_skipped {
+    const char *file, *reason;
+} broad_skipped;
+
+BROAD_API size_t broad_data_skipped_count(const broad_data *data);
+BROAD_API const broad_skipped *broad_data_skipped(const broad_data *data, size_t index);
+
+/* The maps among those of `data` whose inputs do best by leave-one-out in the pilot of preset `auto`: one of them or several
+ * together. `options` gives seed, threads and progress. */
+BROAD_API int broad_photos_choose(unsigned *out, const broad_data *data, const broad_options *options);
+/* The same rows with the inputs of some of their maps. */
+BROAD_API int broad_photos_narrow(broad_data **out, const broad_data *data, unsigned maps);
 
 typedef struct broad_split {
     size_t size;
@@ -356,7 +441,8 @@ BROAD_API broad_task broad_model_task(const broad_model *model);
 BROAD_API broad_outcome broad_model_outcome(const broad_model *model);
 BROAD_API const char *broad_model_reason(const broad_model *model); /* why it ended so; "" if complete */
 BROAD_API uint64_t broad_model_seed(const broad_model *model);
-BROAD_API size_t broad_model_rows(const broad_model *model); /* training rows */
+BROAD_API unsigned broad_model_maps(const broad_model *model); /* of photos; 0: it was trained on other rows */
+BROAD_API size_t broad_model_rows(const broad_model *model);   /* training rows */
 BROAD_API size_t broad_model_inputs(const broad_model *model);
 BROAD_API size_t broad_model_outputs(const broad_model *model);
 BROAD_API size_t broad_model_nodes(const broad_model *model); /* feature and enhancement nodes */

@@ -43,6 +43,7 @@ static broad__columns columns_of(const broad_model *model)
         .weight_name = model->weight_name,
         .categories = model->categories,
         .named = model->named,
+        .photo = model->photo,
         .missing = model->missing,
     };
 }

@@ -16,6 +16,7 @@
 #define BROAD__RANGE_UNITS "absolute|fan-in"
 #define BROAD__SCALES "none|minmax|standard|rank|both|whole|auto"
 #define BROAD__MISSINGS "error|mean"
+#define BROAD__CROPS "none|find|boxes|detector|model"
 #define BROAD__OUTCOMES "complete|stalled|target_reached|stopped"
 
 enum { BROAD__CHOICE_BYTES = 24 };

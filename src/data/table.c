@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/photo_rows.h"
 #include "data/text.h"
 
 int broad__table_new(broad_data **out, size_t rows, size_t inputs)
@@ -39,6 +40,7 @@ void broad__table_free(broad_data *table)
     broad__free(table->weights);
     broad__free(table->weight_name);
     broad__categories_clear(&table->categories);
+    broad__photos_clear(&table->photos);
     broad__free(table);
 }
 
@@ -96,6 +98,7 @@ int broad__table_rows(broad_data **out, const broad_data *table, const size_t *r
     part->weights = pick(table->weights, rows, count, 1, sizeof *table->weights, &failed);
     part->weight_name = copy_name(table->weight_name, &failed);
     failed |= broad__categories_copy(&part->categories, &table->categories) < 0;
+    failed |= broad__photos_pick(&part->photos, &table->photos, rows, count) < 0;
     if (failed) {
         broad__table_free(part);
         return BROAD_NO_MEMORY;
@@ -127,6 +130,10 @@ static int check_join(const broad_data *a, const broad_data *b)
     if (a->categories.count && b->categories.count && !broad__categories_same(&a->categories, &b->categories))
         return broad__fail(BROAD_BAD_DATA, "the columns of categories of the two files have not the same levels; read "
                                            "the second with a model of the first");
+    if (!a->photos.spec.maps != !b->photos.spec.maps ||
+        memcmp(&a->photos.spec, &b->photos.spec, sizeof a->photos.spec) != 0)
+        return broad__fail(BROAD_BAD_DATA, "the photos of one folder were not read as those of the other; read the "
+                                           "second with a model of the first");
     if (!a->weights != !b->weights)
         return broad__fail(BROAD_BAD_DATA, "the rows of one file have weights, those of the other none; give both or "
                                            "neither");
@@ -189,6 +196,7 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
     both->weights = join(a->weights, a->rows * sizeof *a->weights, b->weights, b->rows * sizeof *b->weights, &failed);
     both->weight_name = copy_name(a->weight_name, &failed);
     failed |= broad__categories_copy(&both->categories, &a->categories) < 0;
+    failed |= broad__photos_join(&both->photos, &a->photos, a->rows, &b->photos, b->rows) < 0;
     both->groups = join_groups(a, b, &failed);
     both->group_name = copy_name(a->group_name ? a->group_name : b->group_name, &failed);
     both->input_names = copy_names(a->input_names, a->inputs, &failed);

@@ -9,6 +9,17 @@
 
 #include "broad/broad.h"
 #include "data/category.h"
+#include "image/photo.h"
+
+/* Rows that come from photos. */
+typedef struct broad__photos {
+    broad__photo_spec spec; /* maps 0: they do not, and the rest is 0 */
+    broad_photo *items;     /* rows; their texts lie in `texts` */
+    char **texts;           /* one block: file and name of each row; data/text.h */
+    size_t skipped_count;
+    broad_skipped *skipped;
+    char **skipped_texts; /* one block */
+} broad__photos;
 
 struct broad_data {
     size_t rows, inputs, outputs;
@@ -26,8 +37,9 @@ struct broad_data {
     size_t grid_height, grid_width; /* inputs are the points of pictures of this size; 0: they are not */
     double *weights;                /* rows, each above 0: how much a row counts; NULL: all alike */
     char *weight_name;              /* NULL without such a column */
-    broad_missing missing;          /* policy it was read with */
-    broad__categories categories;   /* which inputs stand for the levels of one column */
+    broad__photos photos;
+    broad_missing missing;        /* policy it was read with */
+    broad__categories categories; /* which inputs stand for the levels of one column */
     /* How this part was cut from a whole; holdout 0: it is whole. */
     double split_holdout;
     uint64_t split_seed;

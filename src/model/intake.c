@@ -74,6 +74,7 @@ int broad__model_describe(broad_model *model, const broad_data *data)
     if (!model->input_names || !model->output_names || !model->target_name ||
         (data->group_name && !model->group_name) || (data->weight_name && !model->weight_name))
         return BROAD_NO_MEMORY;
+    model->photo = data->photos.spec;
     int status = broad__categories_copy(&model->categories, &data->categories);
     if (status == BROAD_OK) status = broad__model_add_segment(model, data);
     return status == BROAD_OK ? fit_scales(model, data) : status;

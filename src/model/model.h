@@ -15,6 +15,7 @@
 #include "broad/broad.h"
 #include "data/category.h"
 #include "data/scale.h"
+#include "image/photo.h"
 #include "layer/certificate.h"
 
 /* Where a group's weights come from. */
@@ -95,6 +96,7 @@ struct broad_model {
     char *group_name; /* NULL: none */
     size_t positive;
     broad_missing missing;
+    broad__photo_spec photo;            /* how photos become its inputs; maps 0: they do not */
     broad__categories categories;       /* which inputs stand for the levels of one column */
     char *weight_name;                  /* column of row weights; NULL: none */
     double *class_weights;              /* outputs; NULL: every class counts alike */

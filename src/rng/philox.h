@@ -23,7 +23,9 @@ typedef enum broad__purpose {
     BROAD__FOR_SPLIT = 3,
     BROAD__FOR_DEMO = 4,
     BROAD__FOR_TUNE = 5,
-    BROAD__FOR_PILOT = 6
+    BROAD__FOR_PILOT = 6,
+    BROAD__FOR_WINDOWS = 7,
+    BROAD__FOR_AUGMENT = 8
 } broad__purpose;
 
 typedef struct broad__stream {

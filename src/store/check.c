@@ -34,6 +34,17 @@ static int check_classes(const broad_model *model)
     return status;
 }
 
+static int check_photo(const broad_model *model)
+{
+    const broad__photo_spec *photo = &model->photo;
+    if (!photo->maps) return BROAD_OK;
+    if (photo->crop == BROAD_CROP_MODEL) return broad__fail(BROAD_BAD_MODEL, "photo: crop is 'model'");
+    if (broad__photo_inputs(photo) != model->inputs)
+        return broad__fail(BROAD_BAD_MODEL, "photo: its maps give %zu inputs, the model has %zu",
+                           broad__photo_inputs(photo), model->inputs);
+    return BROAD_OK;
+}
+
 /* Input "name=level" stands for that level. */
 static int names_level(const char *input, const char *name, const char *level)
 {
@@ -141,6 +152,7 @@ int broad__describe_check(const broad_model *model)
     int status = check_names(model->input_names, model->inputs, "input_names");
     if (!status) status = check_names(model->output_names, model->outputs, "output_names");
     if (!status) status = check_categories(model);
+    if (!status) status = check_photo(model);
     if (!status && model->task == BROAD_TASK_AUTO) status = broad__fail(BROAD_BAD_MODEL, "model: task is auto");
     if (!status && model->task == BROAD_TASK_CLASSIFY) status = check_classes(model);
     if (!status && model->task == BROAD_TASK_REGRESS && model->positive != 0)

@@ -86,6 +86,7 @@ static const broad__field model_fields[] = {
     {NUMBER("split_holdout", broad_model, split_holdout, 0, 1)},
     {PLAIN("split_seed", BROAD__FIELD_SEED, broad_model, split_seed)},
     {NUMBER("first_norm", broad_model, first_norm, NOT_NEGATIVE)},
+    {ELSEWHERE("photo")},
     {ELSEWHERE("settings")},
     {ELSEWHERE("input_names")},
     {ELSEWHERE("output_names")},
@@ -158,6 +159,15 @@ static const broad__field value_estimate_fields[] = {
     {NUMBER("mae", broad__estimate, mae, NOT_NEGATIVE)},
     {NUMBER("r2", broad__estimate, r2, -DBL_MAX, 1)},
     {"residuals", BROAD__FIELD_COUNT, offsetof(broad__estimate, residual_count), 0, NULL, 1, BROAD__RESIDUALS_MOST},
+};
+
+static const broad__field photo_fields[] = {
+    {"version", BROAD__FIELD_COUNT, offsetof(broad__photo_spec, version), 0, NULL, BROAD__MAPS_VERSION,
+     BROAD__MAPS_VERSION},
+    {"maps", BROAD__FIELD_COUNT, offsetof(broad__photo_spec, maps), 0, NULL, 1, BROAD_MAP_ALL},
+    {"side", BROAD__FIELD_COUNT, offsetof(broad__photo_spec, side), 0, NULL, 1, BROAD__PIXELS_MOST},
+    {CHOICE("crop", broad__photo_spec, crop, BROAD__CROPS)},
+    {PLAIN("each_box", BROAD__FIELD_FLAG, broad__photo_spec, each_box)},
 };
 
 static const broad__field joint_fields[] = {
@@ -238,6 +248,13 @@ static int joint_write(json_t *object, const broad__joint_record *joint)
                           : BROAD_OK;
 }
 
+static int photo_write(json_t *object, const broad__photo_spec *photo)
+{
+    json_t *record = child(object, "photo", photo->maps ? json_object() : json_null());
+    if (!record) return broad__json_fail_memory();
+    return photo->maps ? broad__fields_encode(record, photo, photo_fields, COUNT_OF(photo_fields), "photo") : BROAD_OK;
+}
+
 static int categories_write(json_t *object, const broad__categories *categories)
 {
     int status = list_write(object, &category_list, categories->items, categories->count);
@@ -266,6 +283,7 @@ static int model_write(json_t *object, const broad_model *model)
     if (!status) status = list_write(object, &layer_list, model->layers, model->layer_count);
     if (!status) status = estimate_write(object, model);
     if (!status) status = joint_write(object, &model->joint);
+    if (!status) status = photo_write(object, &model->photo);
     if (!status && !child(object, "class_weights", json_boolean(model->class_weights != NULL)))
         status = broad__json_fail_memory();
     return status;
@@ -337,6 +355,13 @@ static int joint_read(broad__joint_record *out, const json_t *object)
     return out->present ? broad__fields_decode(out, record, joint_fields, COUNT_OF(joint_fields), "joint") : BROAD_OK;
 }
 
+static int photo_read(broad__photo_spec *out, const json_t *object)
+{
+    const json_t *record = json_object_get(object, "photo");
+    if (json_is_null(record)) return BROAD_OK;
+    return broad__fields_decode(out, record, photo_fields, COUNT_OF(photo_fields), "photo");
+}
+
 static int categories_read(broad__categories *out, const json_t *object)
 {
     int status = list_read(&out->items, &out->count, &category_list, object);
@@ -371,6 +396,7 @@ static int model_read(broad_model *out, int *out_class_weights, const json_t *ob
     if (!status) status = list_read(&out->layers, &out->layer_count, &layer_list, object);
     if (!status) status = estimate_read(out, object);
     if (!status) status = joint_read(&out->joint, object);
+    if (!status) status = photo_read(&out->photo, object);
     const json_t *weighted = json_object_get(object, "class_weights");
     if (!status && !json_is_boolean(weighted))
         status = broad__fail(BROAD_BAD_MODEL, "model: class_weights is not true or false");

@@ -1,0 +1,17 @@
+/* What a table knows of the photos that its rows come from. */
+#ifndef BROAD_DATA_PHOTO_ROWS_H
+#define BROAD_DATA_PHOTO_ROWS_H
+
+#include "data/table.h"
+
+void broad__photos_clear(broad__photos *photos);
+/* Of some rows. Files that were left out are not passed on. `out` is overwritten, and empty on failure. */
+int broad__photos_pick(broad__photos *out, const broad__photos *photos, const size_t *rows, size_t count);
+/* Of the rows of both, with the files that either left out; group numbers of b go on after the rows of a. */
+int broad__photos_join(broad__photos *out, const broad__photos *a, size_t a_rows, const broad__photos *b,
+                       size_t b_rows);
+
+/* The same rows with the inputs of some of their maps. */
+int broad__table_narrow(broad_data **out, const broad_data *table, unsigned maps);
+
+#endif

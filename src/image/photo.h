@@ -1,0 +1,44 @@
+/* From a picture to the inputs of a network: which maps, and what they look at. A pure function of the picture and the spec. */
+#ifndef BROAD_IMAGE_PHOTO_H
+#define BROAD_IMAGE_PHOTO_H
+
+#include "broad/broad.h"
+#include "image/image.h"
+
+enum {
+    BROAD__PHOTO_SIDE = 256,  /* the longer side that photos are decoded to, unless pixels need more */
+    BROAD__PIXELS_SIDE = 32,  /* standard side of the square of pixels */
+    BROAD__PIXELS_MOST = 512, /* and the largest */
+    BROAD__MAPS_VERSION = 1   /* of what the maps make of a picture: part of the model format and of the cache's keys */
+};
+
+/* How photos are turned into inputs; a model keeps it. maps 0: rows are not photos. */
+typedef struct broad__photo_spec {
+    size_t version;  /* BROAD__MAPS_VERSION */
+    size_t maps;     /* of broad_photo_map; the inputs are those of each in order of its value */
+    size_t side;     /* of the square of pixels */
+    broad_crop crop; /* never BROAD_CROP_MODEL */
+    int each_box;
+} broad__photo_spec;
+
+/* Inputs of one map, and of all of a spec. */
+size_t broad__map_inputs(unsigned map, size_t side);
+size_t broad__photo_inputs(const broad__photo_spec *spec);
+/* Where the inputs of `map`, one of the spec's, begin. */
+size_t broad__photo_first(const broad__photo_spec *spec, unsigned map);
+/* "descriptor hue_12", "window 17", "pixel 3,4 red" */
+enum { BROAD__INPUT_NAME_BYTES = 48 };
+void broad__photo_input_name(char out[BROAD__INPUT_NAME_BYTES], const broad__photo_spec *spec, size_t input);
+
+/* The inputs of an upright picture, already cropped. out: broad__photo_inputs() numbers. */
+int broad__photo_map(float *out, const broad__photo_spec *spec, const broad__image *image);
+
+/*
+ * What the picture would give with a part of it left out, for each cell of a grid: out is cells x inputs, cell by cell, row by
+ * row from the top. Descriptors and windows are averages over places: leaving out a cell leaves its places out of them.
+ * Pixels of the cell take the picture's mean colour. `whole`, unless NULL, gets the inputs of the whole picture.
+ */
+int broad__photo_occlude(float *out, float *whole, const broad__photo_spec *spec, const broad__image *image,
+                         size_t grid_width, size_t grid_height);
+
+#endif
