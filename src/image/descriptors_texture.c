@@ -18,7 +18,7 @@ static const unsigned char pattern_class[256] = {
 };
 
 /* Where bins of the steepness begin, from the second on: 2^(k / 1.5) - 1 levels. */
-static const int edge_begin[BROAD__EDGE_BINS - 1] = {9, 24, 48, 86, 145, 240, 390, 629, 1008, 1610, 2565};
+static const int edge_begin[BROAD__EDGE_BINS - 1] = {10, 25, 48, 86, 146, 240, 391, 630, 1008, 1610, 2565};
 
 static void fill_edge_bins(unsigned char out[BROAD__PLANE_ROOM])
 {
