@@ -49,58 +49,76 @@ static int least_of(int a, int b) { return a < b ? a : b; }
 
 static int most_of(int a, int b) { return a > b ? a : b; }
 
-/* Bin of a value that is 0 between the two in the middle. */
-static int bin_around(float value)
+/* Differences of two colours, or of two and twice a third. */
+static void difference_row(uint16_t *restrict out, const uint16_t *restrict a, const uint16_t *restrict b,
+                           const uint16_t *restrict twice, size_t count)
 {
-    float bin = value + BROAD__COLOUR_BINS / 2;
-    bin = bin > 0 ? bin : 0;
-    return (int)(bin < BROAD__COLOUR_BINS - 1 ? bin : BROAD__COLOUR_BINS - 1);
+    if (twice)
+        for (size_t x = 0; x < count; x++) out[x] = (uint16_t)(a[x] + b[x] - 2 * twice[x] + MAGENTA_ROOM / 2);
+    else
+        for (size_t x = 0; x < count; x++) out[x] = (uint16_t)(a[x] - b[x] + RED_BLUE_ROOM / 2);
 }
 
-/* Differences of colours, and these as parts of the sum. A few levels are added to it: what is nearly black has no colour. */
-static void difference_rows(uint16_t *restrict rows, size_t stride, size_t count)
+/* Differences, as they are in their row, in bins of a part of the sum of the colours. 30 levels are added to it: what is nearly
+ * black has no colour. */
+static void part_row(uint16_t *restrict out, const uint16_t *restrict differences, int room, float bins,
+                     const uint16_t *restrict sums, size_t count)
 {
-    const uint16_t *reds = rows + RED * stride, *greens = rows + GREEN * stride, *blues = rows + BLUE * stride;
-    const uint16_t *lights = rows + LIGHT * stride;
+    const float middle = BROAD__COLOUR_BINS / 2, last = BROAD__COLOUR_BINS - 1;
     for (size_t x = 0; x < count; x++) {
-        int red = reds[x], green = greens[x], blue = blues[x], red_blue = red - blue, magenta = red + blue - 2 * green;
-        float sum = (float)(red + green + blue + 30);
-        int joint = least_of(most_of(red_blue + 96, 0) / 16, BROAD__RED_BLUE_BINS - 1);
-        rows[RED_BLUE * stride + x] = (uint16_t)(red_blue + RED_BLUE_ROOM / 2);
-        rows[MAGENTA * stride + x] = (uint16_t)(magenta + MAGENTA_ROOM / 2);
-        rows[RED_BLUE_PART * stride + x] = (uint16_t)bin_around((float)red_blue * 25.5f / sum);
-        rows[MAGENTA_PART * stride + x] = (uint16_t)bin_around((float)magenta * 42.5f / sum);
-        rows[JOINT * stride + x] = (uint16_t)(joint * BROAD__LIGHT_BINS + lights[x] / 32);
+        float bin = (float)(differences[x] - room / 2) * bins / (float)(sums[x] + 30) + middle;
+        bin = bin > 0 ? bin : 0;
+        out[x] = (uint16_t)(int)(bin < last ? bin : last);
     }
 }
 
-static void saturation_rows(uint16_t *restrict rows, size_t stride, size_t count)
+static void joint_row(uint16_t *restrict out, const uint16_t *restrict red_blue, const uint16_t *restrict light,
+                      size_t count)
 {
     for (size_t x = 0; x < count; x++) {
-        int red = rows[RED * stride + x], green = rows[GREEN * stride + x], blue = rows[BLUE * stride + x];
-        int most = most_of(most_of(red, green), blue), least = least_of(least_of(red, green), blue);
-        rows[LEAST * stride + x] = (uint16_t)least;
-        rows[CHROMA * stride + x] = (uint16_t)(most - least);
-        rows[SATURATION * stride + x] = (uint16_t)(int)((float)(255 * (most - least)) / (float)most_of(most, 1) + 0.5f);
+        int bin = most_of(red_blue[x] - RED_BLUE_ROOM / 2 + 96, 0) / 16;
+        out[x] = (uint16_t)(least_of(bin, BROAD__RED_BLUE_BINS - 1) * BROAD__LIGHT_BINS + light[x] / 32);
     }
 }
 
+static void saturation_rows(uint16_t *restrict least, uint16_t *restrict chroma, uint16_t *restrict saturation,
+                            const uint16_t *restrict red, const uint16_t *restrict green, const uint16_t *restrict blue,
+                            size_t count)
+{
+    for (size_t x = 0; x < count; x++) {
+        int high = most_of(most_of(red[x], green[x]), blue[x]), low = least_of(least_of(red[x], green[x]), blue[x]);
+        least[x] = (uint16_t)low;
+        chroma[x] = (uint16_t)(high - low);
+        saturation[x] = (uint16_t)(int)((float)(255 * (high - low)) / (float)most_of(high, 1) + 0.5f);
+    }
+}
+
+/* All rows of words for row `y`, and its part of two planes. */
 static void colour_rows(broad__descriptor_work *work, size_t y)
 {
     const broad__plane *light = &work->light[1];
-    size_t width = light->width, stride = work->word_stride;
-    uint16_t *rows = work->words;
+    size_t width = light->width;
+    uint16_t *row[BROAD__WORD_ROWS];
+    for (size_t k = 0; k < BROAD__WORD_ROWS; k++) row[k] = work->words + k * work->word_stride;
     const unsigned char *rgb = work->half + y * width * 3;
-    const int16_t *lights = light->values + y * width;
-    for (size_t x = 0; x < width; x++)
-        for (size_t c = 0; c < 3; c++) rows[c * stride + x] = rgb[3 * x + c];
-    for (size_t x = 0; x < width; x++) rows[LIGHT * stride + x] = (uint16_t)(lights[x] / BROAD__PLANE_UNIT);
-    difference_rows(rows, stride, width);
-    saturation_rows(rows, stride, width);
+    uint16_t *sums = row[JOINT];
+    for (size_t x = 0; x < width; x++) {
+        row[RED][x] = rgb[3 * x];
+        row[GREEN][x] = rgb[3 * x + 1];
+        row[BLUE][x] = rgb[3 * x + 2];
+        sums[x] = (uint16_t)(rgb[3 * x] + rgb[3 * x + 1] + rgb[3 * x + 2]);
+        row[LIGHT][x] = (uint16_t)(light->values[y * width + x] / BROAD__PLANE_UNIT);
+    }
+    difference_row(row[RED_BLUE], row[RED], row[BLUE], NULL, width);
+    difference_row(row[MAGENTA], row[RED], row[BLUE], row[GREEN], width);
+    part_row(row[RED_BLUE_PART], row[RED_BLUE], RED_BLUE_ROOM, 25.5f, sums, width);
+    part_row(row[MAGENTA_PART], row[MAGENTA], MAGENTA_ROOM, 42.5f, sums, width);
+    joint_row(row[JOINT], row[RED_BLUE], row[LIGHT], width);
+    saturation_rows(row[LEAST], row[CHROMA], row[SATURATION], row[RED], row[GREEN], row[BLUE], width);
     int16_t *red_blue = work->red_blue[0].values + y * width, *saturation = work->saturation[0].values + y * width;
     for (size_t x = 0; x < width; x++) {
-        red_blue[x] = (int16_t)((rows[RED_BLUE * stride + x] + 1) * (BROAD__PLANE_UNIT / 2));
-        saturation[x] = (int16_t)(rows[SATURATION * stride + x] * BROAD__PLANE_UNIT);
+        red_blue[x] = (int16_t)((row[RED_BLUE][x] + 1) * (BROAD__PLANE_UNIT / 2));
+        saturation[x] = (int16_t)(row[SATURATION][x] * BROAD__PLANE_UNIT);
     }
 }
 

@@ -18,7 +18,7 @@ static const unsigned char pattern_class[256] = {
 };
 
 /* Where bins of the steepness begin, from the second on: 2^(k / 1.5) - 1 levels. */
-static const int edge_begin[BROAD__EDGE_BINS - 1] = {9, 24, 48, 86, 145, 240, 390, 629, 1008, 1610, 2565};
+static const int edge_begin[BROAD__EDGE_BINS - 1] = {10, 25, 48, 86, 146, 240, 391, 630, 1008, 1610, 2565};
 
 static void fill_edge_bins(unsigned char out[BROAD__PLANE_ROOM])
 {
@@ -26,20 +26,20 @@ static void fill_edge_bins(unsigned char out[BROAD__PLANE_ROOM])
     for (int k = BROAD__EDGE_BINS - 2; k >= 0; k--) memset(out, k, (size_t)edge_begin[k]);
 }
 
-/* Patterns of `count` pixels, of which the first is middle[1]. */
-static void pattern_row(uint16_t *restrict below, uint16_t *restrict above, const int16_t *restrict up,
-                        const int16_t *restrict middle, const int16_t *restrict down, size_t count)
+static uint16_t bit(int16_t value, int16_t least, unsigned place)
+{
+    return (uint16_t)(value >= least ? 1u << place : 0u);
+}
+
+/* Which neighbours of `count` pixels, of which the first is middle[1], are at least as bright as that pixel and `more`. */
+static void pattern_row(uint16_t *restrict out, const int16_t *restrict up, const int16_t *restrict middle,
+                        const int16_t *restrict down, int more, size_t count)
 {
     for (size_t x = 0; x < count; x++) {
-        int16_t low = (int16_t)(middle[x + 1] - BELOW), high = (int16_t)(middle[x + 1] + ABOVE);
-        int16_t around[8] = {up[x], up[x + 1], up[x + 2], middle[x + 2], down[x + 2], down[x + 1], down[x], middle[x]};
-        uint16_t lows = 0, highs = 0;
-        for (int k = 0; k < 8; k++) {
-            lows = (uint16_t)(lows | (around[k] >= low ? 1u << k : 0u));
-            highs = (uint16_t)(highs | (around[k] >= high ? 1u << k : 0u));
-        }
-        below[x] = lows;
-        above[x] = highs;
+        int16_t least = (int16_t)(middle[x + 1] + more);
+        out[x] = (uint16_t)(bit(up[x], least, 0) | bit(up[x + 1], least, 1) | bit(up[x + 2], least, 2) |
+                            bit(middle[x + 2], least, 3) | bit(down[x + 2], least, 4) | bit(down[x + 1], least, 5) |
+                            bit(down[x], least, 6) | bit(middle[x], least, 7));
     }
 }
 
@@ -79,7 +79,8 @@ void broad__count_texture(const broad__descriptor_grid *grid, broad__descriptor_
     for (size_t y = 1; y + 1 < plane->height; y++) {
         const int16_t *middle = plane->values + y * width, *up = middle - width, *down = middle + width;
         size_t cell_row = y * grid->height / plane->height;
-        pattern_row(first, second, up, middle, down, count);
+        pattern_row(first, up, middle, down, -BELOW, count);
+        pattern_row(second, up, middle, down, ABOVE, count);
         broad__count_row(grid, work, cell_row, at, pattern_class, first, 1, count);
         broad__count_row(grid, work, cell_row, at + BROAD__PATTERN_BINS, pattern_class, second, 1, count);
         if (edge_at == BROAD__NO_EDGES) continue;
