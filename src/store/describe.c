@@ -169,6 +169,7 @@ static const broad__field photo_fields[] = {
     {CHOICE("crop", broad__photo_spec, crop, BROAD__CROPS)},
     {PLAIN("each_box", BROAD__FIELD_FLAG, broad__photo_spec, each_box)},
     {COUNT("components", broad__photo_spec, components, 0)},
+    {"augment", BROAD__FIELD_COUNT, offsetof(broad__photo_spec, augment), 0, NULL, 0, BROAD__COPIES_MOST},
 };
 
 static const broad__field joint_fields[] = {
