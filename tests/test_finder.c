@@ -192,6 +192,40 @@ static void test_sizes(void **state)
     }
 }
 
+/* Blocks of random colours and grids of any pitch: whatever is found must be sound and can be seen from the front. */
+static void test_any(void **state)
+{
+    (void)state;
+    size_t found = 0;
+    noise_state = 3;
+    for (size_t i = 0; i < 400; i++) {
+        broad__image image, front = {0};
+        broad__region regions[4];
+        size_t count = 0, block = 1 + (size_t)(noise(20) + 20), width = 1 + (size_t)(noise(140) + 140),
+               height = 1 + (size_t)(noise(100) + 100);
+        int dark = noise(60) + 60, spread = noise(30) + 31;
+        assert_ok(broad__image_init(&image, width, height));
+        for (size_t y = 0; y < height; y++)
+            for (size_t x = 0; x < width; x++) {
+                const unsigned char *corner = image.pixels + (y / block * block * width + x / block * block) * 3;
+                int grid = i % 3 && x * 4 > width * (i % 4);
+                if (grid && (x % block < 2 || y % block < 2)) put(&image, x, y, 200, 200, 210);
+                else if (grid) put(&image, x, y, dark, dark, dark + 30 + noise(4));
+                else if (x % block || y % block) put(&image, x, y, corner[0], corner[1], corner[2]);
+                else put(&image, x, y, dark + noise(spread), dark + noise(spread), dark + 30 + noise(spread));
+            }
+        assert_ok(broad__find_panels(regions, &count, 4, &image));
+        for (size_t k = 0; k < count; k++) {
+            check_region(&regions[k]);
+            assert_ok(broad__region_rectify(&front, &regions[k], &image));
+            broad__image_free(&front);
+        }
+        found += count;
+        broad__image_free(&image);
+    }
+    assert_true(found > 100); /* else it proves little */
+}
+
 static void test_rectify(void **state)
 {
     (void)state;
@@ -276,9 +310,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),  cmocka_unit_test(test_corners), cmocka_unit_test(test_none),
-        cmocka_unit_test(test_sizes),  cmocka_unit_test(test_rectify), cmocka_unit_test(test_rectify_bad),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_found),       cmocka_unit_test(test_corners), cmocka_unit_test(test_none),
+        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_any),     cmocka_unit_test(test_rectify),
+        cmocka_unit_test(test_rectify_bad), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

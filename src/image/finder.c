@@ -211,9 +211,8 @@ static int find_parts(part **out, size_t *out_count, grid *g)
     return BROAD_OK;
 }
 
-/* The windows of the rule reach over the edge of a panel, and so does what they find: from outside in, cells go that have
- * rather the colours of the rest of the picture. */
-static int peel_round(grid *g, size_t number, const habit *panel, const habit *rest)
+/* Cells at the edge of a region, the edge of the picture apart, that have rather the colours of the rest; into g->queue. */
+static size_t find_strangers(grid *g, size_t number, const habit *panel, const habit *rest)
 {
     size_t count = 0;
     for (size_t at = 0; at < g->count; at++) {
@@ -224,20 +223,26 @@ static int peel_round(grid *g, size_t number, const habit *panel, const habit *r
         const float *facts = g->facts + at * FACTS;
         if (edge && likeness(panel, facts, COLOURS) < likeness(rest, facts, COLOURS)) g->queue[count++] = at;
     }
-    for (size_t i = 0; i < count; i++) g->part[g->queue[i]] = 0;
-    return count > 0;
+    return count;
 }
 
+/* The windows of the rule reach over the edge of a panel, and so does what they find: it is peeled from outside in, and half of
+ * it stays in any case. */
 static void peel(grid *g, const part *p)
 {
     habit panel, rest;
-    if (p->cells == g->count) return;
+    size_t left = p->cells;
+    if (left == g->count) return;
     for (size_t i = 0; i < g->count; i++) g->spare[i] = g->part[i] == p->number ? 1 : 0;
     learn_habit(&panel, g, g->spare);
     for (size_t i = 0; i < g->count; i++) g->spare[i] = 1 - g->spare[i];
     learn_habit(&rest, g, g->spare);
-    for (int i = 0; i < PEEL_ROUNDS; i++)
-        if (!peel_round(g, p->number, &panel, &rest)) return;
+    for (int i = 0; i < PEEL_ROUNDS; i++) {
+        size_t count = find_strangers(g, p->number, &panel, &rest);
+        if (2 * (left - count) < p->cells) return;
+        for (size_t k = 0; k < count; k++) g->part[g->queue[k]] = 0;
+        left -= count;
+    }
 }
 
 /* ---- its corners ----------------------------------------------------------------------------------------------- */
@@ -322,6 +327,18 @@ static void put_corners(broad__region *region, const point *four)
     }
 }
 
+/* Cutting at the edge of the picture can leave less than four corners. */
+static int is_convex(const broad__region *region)
+{
+    const double *c = region->corners;
+    for (size_t i = 0; i < 8; i += 2) {
+        size_t next = (i + 2) % 8, last = (i + 4) % 8;
+        if (!(cross((point){c[i], c[i + 1]}, (point){c[next], c[next + 1]}, (point){c[last], c[last + 1]}) > 1e-6))
+            return 0;
+    }
+    return 1;
+}
+
 static int find_corners(broad__region *region, const grid *g, size_t number)
 {
     size_t count = 0;
@@ -343,7 +360,8 @@ static int find_corners(broad__region *region, const grid *g, size_t number)
                           {region->right, region->bottom},
                           {region->left, region->bottom}};
     if (status == BROAD_OK && count) count = to_four(hull, hull_of(hull, points, count));
-    if (status == BROAD_OK) put_corners(region, count == 4 ? hull : box);
+    if (status == BROAD_OK && count == 4) put_corners(region, hull);
+    if (status == BROAD_OK && (count != 4 || !is_convex(region))) put_corners(region, box);
     broad__free(points);
     broad__free(hull);
     return status;
