@@ -97,10 +97,11 @@ static void smooth(grid *g)
     for (size_t y = 0; y < g->rows; y++)
         for (size_t x = 0; x < g->columns; x++) {
             size_t top = y ? y - 1 : 0, left = x ? x - 1 : 0;
-            float sum = 0, count = 0;
+            float sum = 0;
+            size_t count = 0;
             for (size_t v = top; v < g->rows && v <= y + 1; v++)
                 for (size_t u = left; u < g->columns && u <= x + 1; u++, count++) sum += g->logit[v * g->columns + u];
-            g->spare[y * g->columns + x] = sum / count;
+            g->spare[y * g->columns + x] = sum / (float)count;
         }
     memcpy(g->logit, g->spare, g->count * sizeof *g->logit);
 }
@@ -347,7 +348,8 @@ static int find_corners(broad__region *region, const grid *g, size_t number)
     int status = points && hull ? BROAD_OK : BROAD_NO_MEMORY;
     for (size_t i = 0; i < g->count && status == BROAD_OK; i++) {
         if (g->part[i] != number) continue;
-        double left = (double)(i % g->columns) / (double)g->columns, top = (double)(i / g->columns) / (double)g->rows;
+        size_t column = i % g->columns, row = i / g->columns;
+        double left = (double)column / (double)g->columns, top = (double)row / (double)g->rows;
         double right = left + 1 / (double)g->columns, bottom = top + 1 / (double)g->rows;
         if (left < region->left - 1e-9 || right > region->right + 1e-9) continue;
         if (top < region->top - 1e-9 || bottom > region->bottom + 1e-9) continue;
