@@ -9,8 +9,12 @@
 #include "base/memory.h"
 #include "data/table.h"
 
-/* Weights that are tried in turn. */
-static const double WEIGHT_STEP = 2, WEIGHT_MOST = 1024;
+/* Weights that are tried: from the least by large steps until one does, then between it and the one before. */
+static const double WEIGHT_LEAST = 0.25, WEIGHT_MOST = 1024, WEIGHT_STEP = 4;
+enum { HALVINGS = 2 };
+
+/* More new rows than this part of the old ones are no corrections, and auto must be asked for. */
+static const double FEW = 0.2;
 
 enum { NOTES_MOST = 5 };
 static const size_t FILE_MOST = (size_t)1 << 30;
@@ -39,16 +43,20 @@ int cli_correction_weight(cli_correction *out, const cli_run *run, int with_rows
     const char *text = cli_given(run->arguments, "weight");
     char *end = NULL;
     out->weight = 1;
+    out->given = text != NULL;
     out->automatic = text ? strcmp(text, "auto") == 0 : broad_model_maps(run->model) && can_search(run, with_rows);
     if (out->automatic && !can_search(run, with_rows))
-        return cli_fail(BROAD_USAGE, "--weight auto is for classes and joint weights, with the old rows at hand (--with OLD) "
-                                     "and without --enhance; give a number");
+        return cli_fail(BROAD_USAGE,
+                        "--weight auto is for classes and joint weights, with the old rows at hand (--with OLD) "
+                        "and without --enhance; give a number");
     if (!text || out->automatic) return BROAD_OK;
     out->weight = strtod(text, &end);
     if (end == text || *end || !(out->weight >= 1e-12 && out->weight <= 1e12))
-        return cli_fail(BROAD_USAGE, "--weight: '%s' is neither auto nor a number from 1e-12 to 1e12, such as 10", text);
+        return cli_fail(BROAD_USAGE, "--weight: '%s' is neither auto nor a number from 1e-12 to 1e12, such as 10",
+                        text);
     if (!with_rows && out->weight != 1)
-        return cli_fail(BROAD_USAGE, "--weight says how much new rows count beside the old ones; give these with --with OLD");
+        return cli_fail(BROAD_USAGE,
+                        "--weight says how much new rows count beside the old ones; give these with --with OLD");
     return BROAD_OK;
 }
 
@@ -72,26 +80,50 @@ int cli_correction_count(cli_correction *out, const cli_run *run)
 }
 
 /* One try, from the old model. */
-static int try_weight(cli_correction *c, cli_run *run)
+static int try_weight(cli_correction *c, cli_run *run, double weight)
 {
+    if (run->trainer) broad_trainer_close(NULL, run->trainer);
+    run->trainer = NULL;
+    c->weight = weight;
     int status = broad_trainer_resume(&run->trainer, run->model, run->train, &run->options,
                                       cli_given(run->arguments, "force") != NULL);
-    if (!status) status = broad_trainer_learn_weighted(run->trainer, run->fresh, c->weight, 0, 0, 0);
+    if (!status) status = broad_trainer_learn_weighted(run->trainer, run->fresh, weight, 0, 0, 0);
     return status ? status : cli_correction_count(c, run);
+}
+
+static int stopped(const cli_run *run)
+{
+    return broad_model_outcome(broad_trainer_model(run->trainer)) == BROAD_STOPPED;
+}
+
+/* The least weight with all new rows right; where there is none, the least of those with the fewest wrong. */
+static int search_weight(cli_correction *c, cli_run *run)
+{
+    double best = WEIGHT_LEAST, step = WEIGHT_STEP;
+    size_t fewest = SIZE_MAX;
+    int status = BROAD_OK;
+    for (double weight = WEIGHT_LEAST; !status && fewest && weight <= WEIGHT_MOST; weight *= step) {
+        status = try_weight(c, run, weight);
+        if (!status && stopped(run)) return BROAD_OK;
+        if (!status && c->wrong < fewest) best = weight, fewest = c->wrong;
+    }
+    for (int i = 0; !status && !fewest && best > WEIGHT_LEAST && i < HALVINGS; i++) {
+        step = sqrt(step);
+        status = try_weight(c, run, best / step);
+        if (!status && stopped(run)) return BROAD_OK;
+        if (!status && !c->wrong) best = c->weight;
+    }
+    return status || c->weight == best ? status : try_weight(c, run, best);
 }
 
 int cli_correction_learn(cli_correction *c, cli_run *run)
 {
-    int status = try_weight(c, run);
-    while (!status && c->wrong && c->weight < WEIGHT_MOST &&
-           broad_model_outcome(broad_trainer_model(run->trainer)) != BROAD_STOPPED) {
-        broad_trainer_close(NULL, run->trainer);
-        run->trainer = NULL;
-        c->weight *= WEIGHT_STEP;
-        status = try_weight(c, run);
-    }
-    run->increment.weight = c->weight;
-    return cli_run_settle(run, status);
+    int status = cli_run_settle(run, search_weight(c, run));
+    if (!status && c->wrong)
+        cli_note(run->arguments,
+                 "%zu of the %zu new rows are judged wrongly whatever they count up to %g; are their labels right?",
+                 c->wrong, broad_data_rows(run->fresh), WEIGHT_MOST);
+    return status;
 }
 
 /* ---- what was there before ---- */
@@ -99,7 +131,8 @@ int cli_correction_learn(cli_correction *c, cli_run *run)
 int cli_correction_measure(cli_correction *out, const cli_run *run)
 {
     size_t threads = run->options.threads;
-    if (broad_data_outputs(run->fresh) > broad_model_outputs(run->model)) return BROAD_OK; /* it cannot know the new ones */
+    if (broad_data_outputs(run->fresh) > broad_model_outputs(run->model))
+        return BROAD_OK; /* it cannot know the new ones */
     int status = broad_eval(&out->fresh, run->model, run->fresh, threads);
     if (!status && run->train) status = broad_eval(&out->train, run->model, run->train, threads);
     if (!status && run->test) status = broad_eval(&out->test, run->model, run->test, threads);
@@ -208,6 +241,8 @@ static int drop_learned(cli_correction *out, cli_run *run, const char *learned)
 int cli_correction_compare(cli_correction *out, cli_run *run)
 {
     comparison c = {.correction = out, .run = run};
+    if (!out->given && run->train && (double)broad_data_rows(run->fresh) > FEW * (double)broad_data_rows(run->train))
+        out->automatic = 0;
     int status = BROAD_OK, classify = broad_data_task(run->fresh) == BROAD_TASK_CLASSIFY;
     if (!broad_data_maps(run->fresh)) return BROAD_OK;
     if (run->train && classify) status = each_copy(run->fresh, run->train, note_contradiction, &c);

@@ -10,14 +10,15 @@ typedef struct cli_contradiction {
 } cli_contradiction;
 
 typedef struct cli_correction {
-    int automatic;                           /* the least weight that does */
-    double weight;                           /* of the new rows */
-    size_t wrong;                            /* of them, still judged wrongly; classification */
-    int known;                               /* the measures below are there */
-    broad_metrics train, fresh, test;        /* of the model as it was */
-    size_t dropped;                          /* rows kept apart that are not tested on: they, or copies, are learned now */
+    int given;                        /* --weight was */
+    int automatic;                    /* the least weight that does */
+    double weight;                    /* of the new rows */
+    size_t wrong;                     /* of them, still judged wrongly; classification */
+    int known;                        /* the measures below are there */
+    broad_metrics train, fresh, test; /* of the model as it was */
+    size_t dropped;                   /* rows kept apart that are not tested on: they, or copies, are learned now */
     size_t contradiction_count;
-    cli_contradiction *contradictions;       /* owned */
+    cli_contradiction *contradictions; /* owned */
 } cli_correction;
 
 void cli_correction_clear(cli_correction *correction); /* accepts a zeroed one */
