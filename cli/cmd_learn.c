@@ -183,6 +183,7 @@ static int learn_rows(learn_run *learn)
     int status = cli_correction_measure(&learn->correction, run);
     if (!status) status = learn->way == WITH_SUMS ? learn_by_sums(learn) : learn_by_layers(learn);
     if (!status) status = cli_correction_count(&learn->correction, run);
+    if (!status) status = cli_correction_measure_after(&learn->correction, run);
     if (!status) status = join_rows(learn);
     if (!status) status = save_stats(learn);
     if (!status && strcmp(run->output, "-")) status = cli_run_measure(run);

@@ -21,10 +21,10 @@ static const size_t FILE_MOST = (size_t)1 << 30;
 
 void cli_correction_clear(cli_correction *correction)
 {
-    broad_metrics_clear(&correction->train);
-    broad_metrics_clear(&correction->fresh);
-    broad_metrics_clear(&correction->test);
-    free(correction->contradictions);
+    broad_metrics_clear(&correction->old_before);
+    broad_metrics_clear(&correction->fresh_before);
+    broad_metrics_clear(&correction->test_before);
+    broad_metrics_clear(&correction->old_after);
     memset(correction, 0, sizeof *correction);
 }
 
@@ -118,7 +118,9 @@ static int search_weight(cli_correction *c, cli_run *run)
 
 int cli_correction_learn(cli_correction *c, cli_run *run)
 {
+    double start = cli_seconds();
     int status = cli_run_settle(run, search_weight(c, run));
+    run->seconds.total = cli_seconds() - start; /* of all tries */
     if (!status && c->wrong)
         cli_note(run->arguments,
                  "%zu of the %zu new rows are judged wrongly whatever they count up to %g; are their labels right?",
@@ -133,11 +135,17 @@ int cli_correction_measure(cli_correction *out, const cli_run *run)
     size_t threads = run->options.threads;
     if (broad_data_outputs(run->fresh) > broad_model_outputs(run->model))
         return BROAD_OK; /* it cannot know the new ones */
-    int status = broad_eval(&out->fresh, run->model, run->fresh, threads);
-    if (!status && run->train) status = broad_eval(&out->train, run->model, run->train, threads);
-    if (!status && run->test) status = broad_eval(&out->test, run->model, run->test, threads);
+    int status = broad_eval(&out->fresh_before, run->model, run->fresh, threads);
+    if (!status && run->train) status = broad_eval(&out->old_before, run->model, run->train, threads);
+    if (!status && run->test) status = broad_eval(&out->test_before, run->model, run->test, threads);
     out->known = !status;
     return status;
+}
+
+int cli_correction_measure_after(cli_correction *out, const cli_run *run)
+{
+    if (!out->known || !run->train) return BROAD_OK;
+    return broad_eval(&out->old_after, run->model, run->train, run->options.threads);
 }
 
 /* ---- copies ---- */
@@ -193,20 +201,28 @@ static const char *label_of(const broad_data *rows, size_t row)
     return broad_data_output_name(rows, broad_data_class(rows, row));
 }
 
+static json_t *side_json(const broad_data *rows, size_t row)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "file", cli_json_text(broad_data_photo(rows, row)->file));
+    cli_json_put(object, "label", cli_json_text(label_of(rows, row)));
+    return object;
+}
+
 static int note_contradiction(void *context, size_t fresh, size_t old)
 {
     comparison *c = context;
-    cli_correction *out = c->correction;
-    const broad_data *a = c->run->fresh, *b = c->run->train;
-    if (strcmp(label_of(a, fresh), label_of(b, old)) == 0) return BROAD_OK;
-    cli_contradiction *more =
-        realloc(out->contradictions, (out->contradiction_count + 1) * sizeof *out->contradictions);
-    if (!more) return cli_fail(BROAD_NO_MEMORY, "out of memory");
-    out->contradictions = more;
-    more[out->contradiction_count++] = (cli_contradiction){fresh, old};
-    if (out->contradiction_count <= NOTES_MOST)
-        cli_note(c->run->arguments, "%s (%s) is a copy of %s with another label (%s)", broad_data_photo(a, fresh)->file,
-                 label_of(a, fresh), broad_data_photo(b, old)->file, label_of(b, old));
+    const cli_run *run = c->run;
+    if (strcmp(label_of(run->fresh, fresh), label_of(run->train, old)) == 0) return BROAD_OK;
+    json_t *list = json_object_get(run->photos, "contradictions"), *pair = json_array();
+    cli_json_append(pair, side_json(run->train, old));
+    cli_json_append(pair, side_json(run->fresh, fresh));
+    if (list) cli_json_append(list, pair);
+    else json_decref(pair);
+    if (++c->correction->contradictions <= NOTES_MOST)
+        cli_note(run->arguments, "%s (%s) is a copy of %s with another label (%s)",
+                 broad_data_photo(run->fresh, fresh)->file, label_of(run->fresh, fresh),
+                 broad_data_photo(run->train, old)->file, label_of(run->train, old));
     return BROAD_OK;
 }
 
@@ -246,9 +262,9 @@ int cli_correction_compare(cli_correction *out, cli_run *run)
     int status = BROAD_OK, classify = broad_data_task(run->fresh) == BROAD_TASK_CLASSIFY;
     if (!broad_data_maps(run->fresh)) return BROAD_OK;
     if (run->train && classify) status = each_copy(run->fresh, run->train, note_contradiction, &c);
-    if (out->contradiction_count > NOTES_MOST)
+    if (out->contradictions > NOTES_MOST)
         cli_note(run->arguments, "%zu more of the new photos are copies of old ones with another label",
-                 out->contradiction_count - NOTES_MOST);
+                 out->contradictions - NOTES_MOST);
     if (status || !run->test) return status;
     c.learned = calloc(broad_data_rows(run->test), 1);
     if (!c.learned) return cli_fail(BROAD_NO_MEMORY, "out of memory");
