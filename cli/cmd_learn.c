@@ -82,7 +82,6 @@ static int prepare(learn_run *learn, const cli_arguments *arguments)
     if (!status) status = choose_nodes(learn);
     if (!status) status = cli_correction_weight(&learn->correction, run, learn->way == WITH_ROWS);
     run->correction = &learn->correction;
-    run->increment.weight = learn->correction.given ? learn->correction.weight : 0;
     return status ? status : cli_run_check_rules(run, run->test_path != NULL || learn->way == WITH_ROWS);
 }
 

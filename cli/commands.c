@@ -140,7 +140,7 @@ static const broad_option learn_increment[] = {
      "add L layers of Q enhancement nodes; unless given none where all weights are joint, else one as wide as fit was "
      "told"},
     {"weight", 0, "W|auto", NULL, NULL,
-     "how much each new row counts beside an old one; auto: as little as makes all new rows right (classes, joint "
+     "how much each new row counts beside an old one; auto: each as little as makes all right (classes, joint "
      "weights). auto for photos, else 1"},
     {"new-classes", 0, NULL, NULL, NULL, "labels the model does not know become further classes"},
     {"forgetful", 0, NULL, NULL, NULL,

@@ -9,9 +9,8 @@
 #include "base/memory.h"
 #include "data/table.h"
 
-/* Weights that are tried: from the least by large steps until one does, then between it and the one before. */
-static const double WEIGHT_LEAST = 0.25, WEIGHT_MOST = 1024, WEIGHT_STEP = 4;
-enum { HALVINGS = 2 };
+/* Weights that are tried: those of rows that are wrong are doubled. */
+static const double WEIGHT_LEAST = 0.25, WEIGHT_MOST = 1024, WEIGHT_STEP = 2;
 
 /* More new rows than this part of the old ones are no corrections, and auto must be asked for. */
 static const double FEW = 0.2;
@@ -25,6 +24,8 @@ void cli_correction_clear(cli_correction *correction)
     broad_metrics_clear(&correction->fresh_before);
     broad_metrics_clear(&correction->test_before);
     broad_metrics_clear(&correction->old_after);
+    free(correction->weights);
+    free(correction->wrong_rows);
     memset(correction, 0, sizeof *correction);
 }
 
@@ -73,54 +74,51 @@ int cli_correction_count(cli_correction *out, const cli_run *run)
     for (size_t i = 0; !status && i < broad_data_rows(rows); i++) {
         const broad_photo *photo = broad_data_photo(rows, i);
         int changed_copy = photo && photo->copy; /* which are there to help, not to be judged */
-        out->wrong += !changed_copy && broad_best_class(model, scores + i * outputs) != broad_data_class(rows, i);
+        int wrong = !changed_copy && broad_best_class(model, scores + i * outputs) != broad_data_class(rows, i);
+        if (out->wrong_rows) out->wrong_rows[i] = (char)wrong;
+        out->wrong += (size_t)wrong;
     }
     free(scores);
     return status;
 }
 
 /* One try, from the old model. */
-static int try_weight(cli_correction *c, cli_run *run, double weight)
+static int try_weights(cli_correction *c, cli_run *run)
 {
     if (run->trainer) broad_trainer_close(NULL, run->trainer);
     run->trainer = NULL;
-    c->weight = weight;
     int status = broad_trainer_resume(&run->trainer, run->model, run->train, &run->options,
                                       cli_given(run->arguments, "force") != NULL);
-    if (!status) status = broad_trainer_learn_weighted(run->trainer, run->fresh, weight, 0, 0, 0);
+    if (!status) status = broad_trainer_learn_weighted(run->trainer, run->fresh, c->weights, 0, 0, 0);
     return status ? status : cli_correction_count(c, run);
 }
 
-static int stopped(const cli_run *run)
+/* Rows that are judged wrongly count more with every try, until there are none, or none that may count more. */
+static int search_weights(cli_correction *c, cli_run *run)
 {
-    return broad_model_outcome(broad_trainer_model(run->trainer)) == BROAD_STOPPED;
-}
-
-/* The least weight with all new rows right; where there is none, the least of those with the fewest wrong. */
-static int search_weight(cli_correction *c, cli_run *run)
-{
-    double best = WEIGHT_LEAST, step = WEIGHT_STEP;
-    size_t fewest = SIZE_MAX;
-    int status = BROAD_OK;
-    for (double weight = WEIGHT_LEAST; !status && fewest && weight <= WEIGHT_MOST; weight *= step) {
-        status = try_weight(c, run, weight);
-        if (!status && stopped(run)) return BROAD_OK;
-        if (!status && c->wrong < fewest) best = weight, fewest = c->wrong;
+    size_t rows = broad_data_rows(run->fresh);
+    int raised = 1;
+    for (size_t i = 0; i < rows; i++) c->weights[i] = WEIGHT_LEAST;
+    while (raised) {
+        int status = try_weights(c, run);
+        if (status || broad_model_outcome(broad_trainer_model(run->trainer)) == BROAD_STOPPED) return status;
+        raised = 0;
+        for (size_t i = 0; i < rows; i++) {
+            if (!c->wrong_rows[i] || c->weights[i] >= WEIGHT_MOST) continue;
+            c->weights[i] *= WEIGHT_STEP;
+            raised = 1;
+        }
     }
-    for (int i = 0; !status && !fewest && best > WEIGHT_LEAST && i < HALVINGS; i++) {
-        step = sqrt(step);
-        status = try_weight(c, run, best / step);
-        if (!status && stopped(run)) return BROAD_OK;
-        if (!status && !c->wrong) best = c->weight;
-    }
-    return status || c->weight == best ? status : try_weight(c, run, best);
+    return BROAD_OK;
 }
 
 int cli_correction_learn(cli_correction *c, cli_run *run)
 {
     double start = cli_seconds();
-    int status = cli_run_settle(run, search_weight(c, run));
+    int status = cli_run_settle(run, search_weights(c, run));
     run->seconds.total = cli_seconds() - start; /* of all tries */
+    c->weight = 0;
+    for (size_t i = 0; i < broad_data_rows(run->fresh); i++) c->weight = fmax(c->weight, c->weights[i]);
     if (!status && c->wrong)
         cli_note(run->arguments,
                  "%zu of the %zu new rows are judged wrongly whatever they count up to %g; are their labels right?",
@@ -254,12 +252,26 @@ static int drop_learned(cli_correction *out, cli_run *run, const char *learned)
     return BROAD_OK;
 }
 
+/* Room for the weights, and those of a number that was given. */
+static int set_weights(cli_correction *out, cli_run *run)
+{
+    size_t rows = broad_data_rows(run->fresh);
+    if (!out->given && !out->automatic) return BROAD_OK;
+    out->weights = calloc(rows, sizeof *out->weights);
+    out->wrong_rows = calloc(rows, 1);
+    if (!out->weights || !out->wrong_rows) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < rows; i++) out->weights[i] = out->weight;
+    run->increment.weights = out->weights;
+    return BROAD_OK;
+}
+
 int cli_correction_compare(cli_correction *out, cli_run *run)
 {
     comparison c = {.correction = out, .run = run};
     if (!out->given && run->train && (double)broad_data_rows(run->fresh) > FEW * (double)broad_data_rows(run->train))
         out->automatic = 0;
-    int status = BROAD_OK, classify = broad_data_task(run->fresh) == BROAD_TASK_CLASSIFY;
+    int status = set_weights(out, run), classify = broad_data_task(run->fresh) == BROAD_TASK_CLASSIFY;
+    if (status) return status;
     if (!broad_data_maps(run->fresh)) return BROAD_OK;
     if (run->train && classify) status = each_copy(run->fresh, run->train, note_contradiction, &c);
     if (out->contradictions > NOTES_MOST)

@@ -5,11 +5,13 @@
 #include "run.h"
 
 typedef struct cli_correction {
-    int given;     /* --weight was */
-    int automatic; /* the least weight that does */
-    double weight; /* of the new rows */
-    size_t wrong;  /* of them, still judged wrongly; classification */
-    int known;     /* the measures below are there: not where there are new classes */
+    int given;        /* --weight was */
+    int automatic;    /* the least weights that do */
+    char *wrong_rows; /* which of the new rows are judged wrongly; owned */
+    double *weights;  /* of each new row, where they have some; owned */
+    double weight;    /* of the new rows; the largest */
+    size_t wrong;     /* of them, still judged wrongly; classification */
+    int known;        /* the measures below are there: not where there are new classes */
     broad_metrics old_before, fresh_before,
         test_before;         /* of the model as it was, on the old rows, the new and the test */
     broad_metrics old_after; /* of the model as it is, on the old rows */
@@ -27,7 +29,7 @@ int cli_correction_compare(cli_correction *out, cli_run *run);
 /* What run->model says, which is still the old one; and the new one, before run->train has the new rows. */
 int cli_correction_measure(cli_correction *out, const cli_run *run);
 int cli_correction_measure_after(cli_correction *out, const cli_run *run);
-/* Learns run->fresh with weight after weight until all of them are judged rightly. */
+/* Learns run->fresh, and those that are still wrong with more weight, until all of them are judged rightly. */
 int cli_correction_learn(cli_correction *out, cli_run *run);
 /* How many of the new rows run->model judges wrongly. */
 int cli_correction_count(cli_correction *out, const cli_run *run);

@@ -16,7 +16,7 @@ typedef struct cli_increment {
     size_t nodes, layers;
     size_t groups, group_nodes; /* groups > 0: one layer each, and `layers` is their number */
     const broad_data *rows;
-    double weight; /* of these rows; 0: as they are */
+    const double *weights; /* of these rows, not owned; NULL: as they are */
     int forgetful;
 } cli_increment;
 

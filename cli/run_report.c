@@ -171,8 +171,8 @@ static void print_correction(const cli_run *run)
     if (c->dropped) snprintf(dropped, sizeof dropped, ", without %zu rows that are learned now", c->dropped);
     if (run->test) print_change("test", &run->test_metrics, c->known ? &c->test_before : NULL, dropped);
     if (c->automatic || c->given)
-        printf("weight   %.3g: what each new row counts beside an old one%s\n", c->weight,
-               c->automatic ? ", as little as does" : "");
+        printf("weight   %s%.4g: what a new row counts beside an old one%s\n", c->automatic ? "at most " : "",
+               c->weight, c->automatic ? ", each as little as does" : "");
 }
 
 static void print_files(const cli_run *run, const char *const *paths, size_t count)

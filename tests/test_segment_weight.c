@@ -60,6 +60,14 @@ static broad_model *fitted(const broad_data *data, const broad_options *o)
     return model;
 }
 
+static int learn_all(broad_trainer *t, const broad_data *rows, double weight, size_t nodes, size_t layers)
+{
+    double weights[4 * NEW];
+    assert_true(rows->rows <= 4 * NEW);
+    for (size_t i = 0; i < rows->rows; i++) weights[i] = weight;
+    return broad_trainer_learn_weighted(t, rows, weights, nodes, layers, 0);
+}
+
 /* From `model`, with the rows it was trained on, weight 0: without one. */
 static broad_model *learned(const broad_model *model, const broad_data *old, const broad_data *more, double weight,
                             const broad_options *o)
@@ -67,8 +75,7 @@ static broad_model *learned(const broad_model *model, const broad_data *old, con
     broad_trainer *t = NULL;
     broad_model *out = NULL;
     assert_ok(broad_trainer_resume(&t, model, old, o, 0));
-    assert_ok(weight > 0 ? broad_trainer_learn_weighted(t, more, weight, 0, 0, 0)
-                         : broad_trainer_learn(t, more, 0, 0, 0));
+    assert_ok(weight > 0 ? learn_all(t, more, weight, 0, 0) : broad_trainer_learn(t, more, 0, 0, 0));
     broad_trainer_close(&out, t);
     return out;
 }
@@ -114,6 +121,38 @@ static void as_often_as_the_weight_says(void **state)
         broad_model_free(model), broad_model_free(once), broad_model_free(weighted), broad_model_free(often);
         broad_data_free(old), broad_data_free(more), broad_data_free(twice), broad_data_free(thrice),
             broad_data_free(all);
+    }
+}
+
+/* Each row with a weight of its own makes a segment of those beside it that have the same. */
+static void each_row_its_own(void **state)
+{
+    (void)state;
+    static const double weights[NEW] = {2, 2, 3, 1, 1, 1, 5, 1, 2, 2, 2, 4};
+    for (size_t k = 0; k < KINDS; k++) {
+        broad_options o = options_of(kinds[k]);
+        o.lambda_auto = 0, o.lambda = 0.1;
+        broad_data *old = rows_of(0, OLD, 0), *more = rows_of(OLD, NEW, 0), *repeated = NULL, *all = NULL;
+        size_t list[5 * NEW], count = 0;
+        for (size_t i = 0; i < NEW; i++)
+            for (double w = 0; w < weights[i]; w++) list[count++] = i;
+        assert_ok(broad__table_rows(&repeated, more, list, count));
+        assert_ok(broad_data_append(&all, old, more));
+        broad_model *model = fitted(old, &o), *often = learned(model, old, repeated, 0, &o), *weighted = NULL;
+        broad_trainer *t = NULL;
+        assert_ok(broad_trainer_resume(&t, model, old, &o, 0));
+        assert_ok(broad_trainer_learn_weighted(t, more, weights, 0, 0, 0));
+        broad_trainer_close(&weighted, t);
+        assert_int_equal(weighted->segment_count, 8);
+        assert_int_equal(weighted->segments[7].rows, 1);
+        assert_int_equal(weighted->rows, OLD + NEW);
+        assert_true(weighted->estimate.rows == 0 || weighted->estimate.rows == OLD + NEW);
+        assert_true(largest_difference(weighted, often, all) < 1e-8);
+        assert_verified(weighted, all);
+        assert_ok(broad_trainer_resume(&t, weighted, all, &o, 0));
+        broad_trainer_close(NULL, t);
+        broad_model_free(model), broad_model_free(often), broad_model_free(weighted);
+        broad_data_free(old), broad_data_free(more), broad_data_free(repeated), broad_data_free(all);
     }
 }
 
@@ -186,7 +225,7 @@ static void goes_on_in_another_process(void **state)
         broad_model *model = fitted(parts[0], &o), *at_once = NULL, *after = NULL;
         broad_trainer *t = NULL;
         assert_ok(broad_trainer_resume(&t, model, parts[0], &o, 0));
-        assert_ok(broad_trainer_learn_weighted(t, parts[1], 20, 0, 0, 0));
+        assert_ok(learn_all(t, parts[1], 20, 0, 0));
         assert_ok(broad_trainer_enhance(t, 7, 1));
         assert_ok(broad_trainer_learn(t, parts[2], 0, 0, 0));
         broad_trainer_close(&at_once, t);
@@ -238,8 +277,8 @@ static void chains_and_validation(void **state)
     o.patience = 3;
     assert_ok(broad_trainer_resume(&t, model, old, &o, 0));
     assert_ok(broad_trainer_validate(t, check));
-    assert_fails(broad_trainer_learn_weighted(t, more, 9, 0, 0, 0), BROAD_USAGE, "at least one");
-    assert_ok(broad_trainer_learn_weighted(t, more, 9, 15, 2, 0));
+    assert_fails(learn_all(t, more, 9, 0, 0), BROAD_USAGE, "at least one");
+    assert_ok(learn_all(t, more, 9, 15, 2));
     broad_trainer_close(&weighted, t);
     assert_true(weighted->segments[1].weight == 9);
     assert_verified(weighted, all);
@@ -259,9 +298,9 @@ static void bad_weights(void **state)
     broad_trainer *t = NULL;
     assert_ok(broad_trainer_resume(&t, model, old, &o, 0));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_fails(broad_trainer_learn_weighted(t, more, bad[i], 0, 0, 0), BROAD_USAGE, "cannot count");
-    assert_fails(broad_trainer_learn_weighted(t, NULL, 1, 0, 0, 0), BROAD_USAGE, "NULL");
-    assert_fails(broad_trainer_learn_weighted(NULL, more, 1, 0, 0, 0), BROAD_USAGE, "NULL");
+        assert_fails(learn_all(t, more, bad[i], 0, 0), BROAD_USAGE, "cannot count");
+    assert_fails(broad_trainer_learn_weighted(t, NULL, bad, 0, 0, 0), BROAD_USAGE, "NULL");
+    assert_fails(broad_trainer_learn_weighted(t, more, NULL, 0, 0, 0), BROAD_USAGE, "NULL");
     broad_trainer_close(&after, t);
     assert_int_equal(after->segment_count, 1);
     assert_true(largest_difference(model, after, old) == 0);
@@ -274,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_often_as_the_weight_says),
         cmocka_unit_test(on_top_of_other_weights),
+        cmocka_unit_test(each_row_its_own),
         cmocka_unit_test(lambda_is_kept),
         cmocka_unit_test(goes_on_in_another_process),
         cmocka_unit_test(another_weight_does_not_verify),

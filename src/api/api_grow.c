@@ -50,11 +50,11 @@ int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t n
     return broad__trainer_learn(trainer, rows, NULL, nodes, layers, forgetful);
 }
 
-int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, double weight, size_t nodes,
+int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, const double *weights, size_t nodes,
                                  size_t layers, int forgetful)
 {
-    if (!trainer || !rows) return missing_argument("broad_trainer_learn_weighted");
-    return broad__trainer_learn(trainer, rows, &weight, nodes, layers, forgetful);
+    if (!trainer || !rows || !weights) return missing_argument("broad_trainer_learn_weighted");
+    return broad__trainer_learn(trainer, rows, weights, nodes, layers, forgetful);
 }
 
 const broad_model *broad_trainer_model(const broad_trainer *trainer) { return trainer->model; }

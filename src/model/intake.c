@@ -83,7 +83,7 @@ int broad__model_describe(broad_model *model, const broad_data *data)
     model->photo = data->photos.spec;
     int status = broad__projection_copy(&model->projection, &data->photos.projection, &data->photos.spec);
     if (status == BROAD_OK) status = broad__categories_copy(&model->categories, &data->categories);
-    if (status == BROAD_OK) status = broad__model_add_segment(model, data, 1);
+    if (status == BROAD_OK) status = broad__model_add_segment(model, data, 0, data->rows, 1);
     return status == BROAD_OK ? fit_scales(model, data) : status;
 }
 
@@ -144,16 +144,16 @@ int broad__model_class_weights(broad_model *model, const broad_data *data, const
     return status;
 }
 
-int broad__model_add_segment(broad_model *model, const broad_data *data, double weight)
+int broad__model_add_segment(broad_model *model, const broad_data *data, size_t first, size_t count, double weight)
 {
     broad__segment *segments = broad__alloc_array(model->segment_count + 1, sizeof *segments);
     if (!segments) return BROAD_NO_MEMORY;
     if (model->segment_count) memcpy(segments, model->segments, model->segment_count * sizeof *segments);
     broad__segment *fresh = &segments[model->segment_count];
-    fresh->rows = data->rows;
+    fresh->rows = count;
     fresh->weight = weight;
-    int status = broad__table_fingerprint(fresh->fingerprint, data, 0, data->rows);
-    for (size_t i = 0; status == BROAD_OK && i < model->segment_count; i++)
+    int status = broad__table_fingerprint(fresh->fingerprint, data, first, count);
+    for (size_t i = 0; status == BROAD_OK && count == data->rows && i < model->segment_count; i++)
         if (strcmp(segments[i].fingerprint, fresh->fingerprint) == 0)
             status = broad__fail(BROAD_BAD_DATA, "these %zu rows are among the training rows already, as part %zu",
                                  data->rows, i + 1);
@@ -164,7 +164,7 @@ int broad__model_add_segment(broad_model *model, const broad_data *data, double 
     broad__free(model->segments);
     model->segments = segments;
     model->segment_count++;
-    model->rows += data->rows;
+    model->rows += count;
     return BROAD_OK;
 }
 

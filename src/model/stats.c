@@ -419,7 +419,7 @@ int broad__stats_learn(broad_stats *stats, broad_model *model, const broad_data 
     if (status == BROAD_OK) status = broad__model_fits(model, rows);
     broad_model *fresh = NULL;
     if (status == BROAD_OK) status = broad__model_copy(&fresh, model);
-    if (status == BROAD_OK) status = broad__model_add_segment(fresh, rows, 1);
+    if (status == BROAD_OK) status = broad__model_add_segment(fresh, rows, 0, rows->rows, 1);
     if (status == BROAD_OK) status = broad__model_add_classes(fresh, rows);
     if (status == BROAD_OK) status = add_classes(stats, fresh->outputs);
     if (status == BROAD_OK) status = add_rows(stats, fresh, rows, threads);

@@ -368,19 +368,36 @@ static int widen_sides(broad_trainer *t)
     return status;
 }
 
+/* How many rows from `first` on have the same weight. */
+static size_t rows_alike(const double *weights, size_t first, size_t rows)
+{
+    size_t end = first + 1;
+    while (end < rows && (!weights || weights[end] == weights[first])) end++;
+    return end - first;
+}
+
 /* Rows and classes are the model's before its first layer on them is searched; a failure in between leaves Z and E to be
  * made again. */
-static int take_rows(broad_trainer *t, const broad_data *rows, double weight, int forgetful)
+static int take_rows(broad_trainer *t, const broad_data *rows, const double *weights, int forgetful)
 {
     broad_model *model = t->model;
-    size_t before = model->rows, segments = model->segment_count;
-    int status = broad__model_add_segment(model, rows, weight);
-    if (status < 0) return status;
-    status = broad__model_add_classes(model, rows);
+    size_t before = model->rows, segments = model->segment_count, first = 0;
+    int status = BROAD_OK;
+    while (status == BROAD_OK && first < rows->rows) {
+        size_t count = rows_alike(weights, first, rows->rows);
+        status = broad__model_add_segment(model, rows, first, count, weights ? weights[first] : 1);
+        first += count;
+    }
+    if (status == BROAD_OK) status = broad__model_add_classes(model, rows);
     if (status == BROAD_OK) status = widen_sides(t);
     if (status == BROAD_OK && forgetful) status = forget(t, before);
-    if (status == BROAD_OK)
-        status = broad__side_add_rows(&t->train, (broad__part){rows, 0, rows->rows, weight}, model->layer_count);
+    first = 0;
+    for (size_t i = segments; status == BROAD_OK && i < model->segment_count; i++) {
+        const broad__segment *segment = &model->segments[i];
+        status = broad__side_add_rows(&t->train, (broad__part){rows, first, segment->rows, segment->weight},
+                                      model->layer_count);
+        first += segment->rows;
+    }
     if (status == BROAD_OK) return BROAD_OK;
     model->rows = before;
     model->segment_count = segments;
@@ -401,15 +418,15 @@ static double joint_lambda(const broad_model *model)
     return model->joint.present ? model->joint.lambda : model->layers[0].certificate.lambda;
 }
 
-int broad__trainer_learn(broad_trainer *t, const broad_data *rows, const double *weight, size_t nodes, size_t layers,
+int broad__trainer_learn(broad_trainer *t, const broad_data *rows, const double *weights, size_t nodes, size_t layers,
                          int forgetful)
 {
     double began = broad__seconds(), features = t->seconds.features;
     int partial = t->partial, status = broad__model_fits(t->model, rows);
-    double counts = weight ? *weight : 1;
-    if (status == BROAD_OK && !(counts >= BROAD__SEGMENT_WEIGHT_LEAST && counts <= BROAD__SEGMENT_WEIGHT_MOST))
-        status = broad__fail(BROAD_USAGE, "new rows cannot count %g: give a weight from %g to %g", counts,
-                             BROAD__SEGMENT_WEIGHT_LEAST, BROAD__SEGMENT_WEIGHT_MOST);
+    for (size_t i = 0; status == BROAD_OK && weights && i < rows->rows; i++)
+        if (!(weights[i] >= BROAD__SEGMENT_WEIGHT_LEAST && weights[i] <= BROAD__SEGMENT_WEIGHT_MOST))
+            status = broad__fail(BROAD_USAGE, "new row %zu cannot count %g: give a weight from %g to %g", i + 1,
+                                 weights[i], BROAD__SEGMENT_WEIGHT_LEAST, BROAD__SEGMENT_WEIGHT_MOST);
     if (status == BROAD_OK && t->model->layer_count == 0)
         status = broad__fail(BROAD_USAGE, "the network has no layer yet: fit it to all rows instead");
     int chain = broad__fitting_of(&t->model->settings) == BROAD__FIT_CHAIN;
@@ -421,9 +438,9 @@ int broad__trainer_learn(broad_trainer *t, const broad_data *rows, const double 
     if (forgetful) t->partial = 0;
     if (status == BROAD_OK) status = begin(t, layers ? nodes : 1, layers);
     t->partial = partial;
-    t->keep_lambda = status == BROAD_OK && weight && !layers;
+    t->keep_lambda = status == BROAD_OK && weights && !layers;
     if (t->keep_lambda) t->lambda = joint_lambda(t->model);
-    if (status == BROAD_OK) status = take_rows(t, rows, counts, forgetful);
+    if (status == BROAD_OK) status = take_rows(t, rows, weights, forgetful);
     if (status == BROAD_OK)
         status = add_layers(t, nodes, layers, forgetful ? BROAD__ORIGIN_FORGETFUL : BROAD__ORIGIN_DATA);
     status = finish(t, status);
@@ -614,7 +631,7 @@ static int accept_rows(broad_trainer *t, const broad_data *data, int force)
         c->first_row = 0;
         if (c->rows > data->rows) c->rows = data->rows;
     }
-    return broad__model_add_segment(model, data, 1);
+    return broad__model_add_segment(model, data, 0, data->rows, 1);
 }
 
 static int resume_rows(broad_trainer *t, const broad_data *data, int force)
