@@ -1,4 +1,4 @@
-/* Rows that are learned with a weight: against the same rows as often, against row weights, in the file, and grown later. */
+/* Rows learned with weights: against the same rows as often, against row weights, in the file, and grown later. */
 #include "problem.h"
 
 #include "base/memory.h"
