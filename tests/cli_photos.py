@@ -170,6 +170,14 @@ class Photos(unittest.TestCase):
         self.assertAlmostEqual(measured["test"]["rmse"], (sum(squares) / len(squares)) ** 0.5, places=9)
         self.assertIn("--labels", run("eval", "severity.broad", "soiled/photos", code=65).stderr)
         self.assertTrue(result("verify", "severity.broad", "soiled/photos", "--labels", "soiled/labels.csv")["holds"])
+        with open("days.csv", "w") as out:
+            out.write("file,day,severity\n")
+            for i, row in enumerate(lines_of("soiled/labels.csv")):
+                out.write("%s,day %d,%s\n" % (row["file"], i // 4, row["severity"]))
+        words = ["soiled/photos", "--labels", "days.csv"]
+        fitted = result("fit", *words, "--group", "day", *SMALL, "--holdout", "0.3", "-o", "day.broad")
+        self.assertEqual(fitted["rows"] % 4, 0)
+        self.assertTrue(result("verify", "day.broad", *words)["holds"])
 
     # ---- what cannot be read, and what looks wrong ----
 
@@ -203,6 +211,13 @@ class Photos(unittest.TestCase):
         dealt = result("cv", "odd", *SMALL, "--folds", "3", "--no-groups")
         self.assertEqual(dealt["dealt_by"], "class")
         self.assertTrue(result("verify", "odd.broad", "odd")["holds"])
+        for how in ([], ["--no-groups"], ["--augment", "1"], ["--augment", "1", "--no-groups"]):
+            with self.subTest(how=how):
+                run("fit", "odd", *SMALL, "--holdout", "0.3", *how, "-o", "held.broad", "-q")
+                self.assertTrue(result("verify", "held.broad", "odd", "-q")["holds"])
+                grown = result("grow", "held.broad", "odd", "--enhance", "5x1", "-q")
+                self.assertEqual(grown["layers_added"], 1)
+                self.assertGreater(grown["test"]["rows"], 5)
         self.look_at_odd(clean)
 
     def look_at_odd(self, clean):
