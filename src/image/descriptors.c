@@ -18,28 +18,28 @@ typedef struct histogram {
 static const histogram histograms[] = {
     {"light_lbp0_below", BROAD__PATTERN_BINS},
     {"light_lbp0_above", BROAD__PATTERN_BINS},
+    {"light_lbp0_beyond", BROAD__PATTERN_BINS},
     {"light_lbp1_below", BROAD__PATTERN_BINS},
     {"light_lbp1_above", BROAD__PATTERN_BINS},
+    {"light_lbp1_beyond", BROAD__PATTERN_BINS},
     {"light_lbp2_below", BROAD__PATTERN_BINS},
     {"light_lbp2_above", BROAD__PATTERN_BINS},
+    {"light_lbp2_beyond", BROAD__PATTERN_BINS},
     {"light_lbp3_below", BROAD__PATTERN_BINS},
     {"light_lbp3_above", BROAD__PATTERN_BINS},
+    {"light_lbp3_beyond", BROAD__PATTERN_BINS},
     {"haze_lbp0_below", BROAD__PATTERN_BINS},
     {"haze_lbp0_above", BROAD__PATTERN_BINS},
+    {"haze_lbp0_beyond", BROAD__PATTERN_BINS},
     {"haze_lbp1_below", BROAD__PATTERN_BINS},
     {"haze_lbp1_above", BROAD__PATTERN_BINS},
+    {"haze_lbp1_beyond", BROAD__PATTERN_BINS},
     {"haze_lbp2_below", BROAD__PATTERN_BINS},
     {"haze_lbp2_above", BROAD__PATTERN_BINS},
+    {"haze_lbp2_beyond", BROAD__PATTERN_BINS},
     {"haze_lbp3_below", BROAD__PATTERN_BINS},
     {"haze_lbp3_above", BROAD__PATTERN_BINS},
-    {"edge0", BROAD__EDGE_BINS},
-    {"edge0_relative", BROAD__EDGE_BINS},
-    {"edge1", BROAD__EDGE_BINS},
-    {"edge1_relative", BROAD__EDGE_BINS},
-    {"edge2", BROAD__EDGE_BINS},
-    {"edge2_relative", BROAD__EDGE_BINS},
-    {"edge3", BROAD__EDGE_BINS},
-    {"edge3_relative", BROAD__EDGE_BINS},
+    {"haze_lbp3_beyond", BROAD__PATTERN_BINS},
     {"red", BROAD__COLOUR_BINS},
     {"green", BROAD__COLOUR_BINS},
     {"blue", BROAD__COLOUR_BINS},
@@ -85,10 +85,10 @@ static void fold_lanes(const broad__descriptor_grid *grid)
 
 static void count_all(const broad__descriptor_grid *grid, broad__descriptor_work *work)
 {
-    const size_t patterns = 2 * BROAD__PATTERN_BINS, edges = 2 * BROAD__EDGE_BINS;
     for (size_t i = 0; i < BROAD__TEXTURE_LEVELS; i++) {
-        broad__count_texture(grid, work, &work->light[i], BROAD__AT_LIGHT + i * patterns, BROAD__AT_EDGE + i * edges);
-        broad__count_texture(grid, work, &work->haze[i], BROAD__AT_HAZE + i * patterns, BROAD__NO_EDGES);
+        size_t at = i * BROAD__PATTERNS * BROAD__PATTERN_BINS;
+        broad__count_texture(grid, work, &work->light[i], BROAD__AT_LIGHT + at);
+        broad__count_texture(grid, work, &work->haze[i], BROAD__AT_HAZE + at);
     }
     broad__count_colour(grid, work);
     broad__count_contrast(grid, work);

@@ -1,16 +1,17 @@
 /*
  * Colour and texture of a picture as a few hundred numbers that no data went into: histograms, each as the square roots of
- * its parts, so that rare things count. Nothing but whole numbers up to the last step, so the same bits on every machine.
+ * its parts, so that rare things count. Pixels are whole numbers, and what is divided is rounded as IEEE 754 wants it, so that
+ * a picture has the same bits on every machine.
  *
  *   light_lbp, haze_lbp   local binary patterns of the brightness and of the least of the three colours (haze and dust
- *                         lift it): which of the 8 neighbours are brighter by 2 levels at least ("above"), or not darker
- *                         by more than 8 ("below"), told apart up to rotation and mirroring; at 4 sizes, each half the last
- *   edge                  steepness on a logarithmic scale, also relative to the brightness; at the same 4 sizes
+ *                         lift it): which of the 8 neighbours are not darker by more than 8 levels ("below"), brighter
+ *                         by 2 at least ("above") or by 5 ("beyond"), told apart up to rotation and mirroring; at 4
+ *                         sizes, each half the last
  *   red to chroma         colours at half the size; parts are of the sum of the three colours
  *   red_blue_by_light     red minus blue together with the brightness
  *   contrast              of a place against its surroundings of 3 sizes
  *
- * All of it counts places, so a part of the picture is described by the counts of its cells alone.
+ * Of pictures with many rows every second one is counted. All of it counts places, so a part of the picture is described by the counts of its cells alone.
  */
 #ifndef BROAD_IMAGE_DESCRIPTORS_H
 #define BROAD_IMAGE_DESCRIPTORS_H
@@ -21,7 +22,7 @@
 #include "image/image.h"
 
 enum {
-    BROAD__DESCRIPTOR_SIDE = 256, /* the longer side that a larger picture is brought to; smaller ones stay */
+    BROAD__DESCRIPTOR_SIDE = 384, /* the longer side that a larger picture is brought to; smaller ones stay */
     BROAD__DESCRIPTOR_NAME_BYTES = 32,
     BROAD__DESCRIPTOR_VIEWS = 14
 };

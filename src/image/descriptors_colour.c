@@ -126,12 +126,13 @@ static void colour_rows(broad__descriptor_work *work, size_t y)
 void broad__count_colour(const broad__descriptor_grid *grid, broad__descriptor_work *work)
 {
     const broad__plane *light = &work->light[1];
+    size_t step = broad__count_step(light);
     colour_tables tables;
     fill_tables(&tables);
     broad__count_edges(work, grid, light->width);
     for (size_t y = 0; y < light->height; y++) {
         colour_rows(work, y);
-        for (size_t k = 0; k < BROAD__WORD_ROWS; k++)
+        for (size_t k = 0; k < BROAD__WORD_ROWS && y % step == 0; k++)
             broad__count_row(grid, work, y * grid->height / light->height, BROAD__AT_COLOUR + k * BROAD__COLOUR_BINS,
                              tables.of[k], work->words + k * work->word_stride, 0, light->width);
     }
@@ -174,7 +175,7 @@ static void count_against(const broad__descriptor_grid *grid, broad__descriptor_
 {
     const broad__plane *fine = &planes[0], *coarse = &planes[scale];
     uint16_t *mean = work->words, *words = mean + work->word_stride;
-    for (size_t y = 0; y < fine->height; y++) {
+    for (size_t y = 0; y < fine->height; y += broad__count_step(fine)) {
         if (y % ((size_t)1 << scale) == 0 && y >> scale < coarse->height)
             spread_row(mean, coarse->values + (y >> scale) * coarse->width, coarse->width, scale, fine->width);
         contrast_row(words, fine->values + y * fine->width, mean, fine->width);

@@ -102,6 +102,8 @@ void broad__count_edges(broad__descriptor_work *work, const broad__descriptor_gr
     for (size_t cell = 0; cell <= grid->width; cell++) work->edges[cell] = broad__cell_begin(cell, grid->width, width);
 }
 
+size_t broad__count_step(const broad__plane *plane) { return plane->height >= BROAD__MANY_ROWS ? 2 : 1; }
+
 static void count_words(uint32_t *restrict counts, const unsigned char *restrict table, const uint16_t *restrict words,
                         size_t count)
 {
