@@ -59,8 +59,8 @@ static void difference_row(uint16_t *restrict out, const uint16_t *restrict a, c
         for (size_t x = 0; x < count; x++) out[x] = (uint16_t)(a[x] - b[x] + RED_BLUE_ROOM / 2);
 }
 
-/* Differences, as they are in their row, in bins of a part of the sum of the colours. 30 levels are added to it: what is nearly
- * black has no colour. */
+/* Differences, as they are in their row, in bins of a part of the sum of the colours. 30 levels are added to it: what is
+ * nearly black has no colour. */
 static void part_row(uint16_t *restrict out, const uint16_t *restrict differences, int room, float bins,
                      const uint16_t *restrict sums, size_t count)
 {

@@ -3,7 +3,7 @@
 /* Levels. */
 static const int brighter_by[BROAD__PATTERNS] = {-8, 2, 5};
 
-/* Patterns of 8 neighbours around, as bits; those that a rotation by an eighth or a mirror turns into each other are one. */
+/* Patterns of 8 neighbours around, as bits; those that an eighth of a turn or a mirror makes of each other are one. */
 static const unsigned char pattern_class[256] = {
     0,  1,  1,  2,  1,  3,  2,  4,  1,  5,  3,  6,  2,  6,  4,  7,  1,  8,  5,  9,  3,  10, 6,  11, 2,  9,  6,  12, 4,
     11, 7,  13, 1,  5,  8,  9,  5,  14, 9,  15, 3,  14, 10, 16, 6,  17, 11, 18, 2,  9,  9,  19, 6,  16, 12, 20, 4,  15,
@@ -21,7 +21,7 @@ static uint16_t bit(int16_t value, int16_t least, unsigned place)
     return (uint16_t)(value >= least ? 1u << place : 0u);
 }
 
-/* Which neighbours of `count` pixels, of which the first is middle[1], are at least as bright as that pixel and `more`. */
+/* Which neighbours of `count` pixels, of which the first is middle[1], are at least as bright as that one and `more`. */
 static void pattern_row(uint16_t *restrict out, const int16_t *restrict up, const int16_t *restrict middle,
                         const int16_t *restrict down, int more, size_t count)
 {
