@@ -56,9 +56,6 @@ typedef struct broad__descriptor_work {
 int broad__descriptor_work_make(broad__descriptor_work *out, const broad__image *image, size_t grid_width);
 void broad__descriptor_work_free(broad__descriptor_work *work);
 
-/* The first pixel of `cell` of `cells` along a side of `size` pixels. */
-size_t broad__cell_begin(size_t cell, size_t cells, size_t size);
-
 /* Half the width and height, of which none vanishes. A last odd row or column is left out. */
 void broad__plane_halve(broad__plane *out, const broad__plane *plane);
 
