@@ -1,0 +1,35 @@
+/* A grid of contributions over a picture: how it is smoothed, measured and drawn. */
+#ifndef BROAD_CLI_HEAT_H
+#define BROAD_CLI_HEAT_H
+
+#include "image/image.h"
+
+typedef struct cli_heat {
+    size_t width, height; /* cells */
+    double *cells;        /* their contributions, row by row from the top; broad__free() */
+    double even;          /* a contribution as large as this in every cell would be clear evidence */
+} cli_heat;
+
+void cli_heat_clear(cli_heat *heat);
+
+enum { CLI_HEAT_CELLS = 16 }; /* along the longer side */
+/* Cells for a picture of this size: about square. */
+void cli_heat_grid(size_t *out_width, size_t *out_height, size_t width, size_t height);
+
+/* Means over neighbouring cells with weights 1 2 1 along both sides; at the border with those that are there. */
+int cli_heat_smooth(cli_heat *heat);
+
+/* The part of the cells that contribute more than heat->even. */
+double cli_heat_area(const cli_heat *heat);
+
+/* The contribution that gets the strongest colour: that of the 95th of 100 cells by size, and at least three times `even`,
+ * so that a picture in which nothing speaks is not coloured by noise. */
+double cli_heat_unit(const cli_heat *heat);
+
+/* Colours the picture: yellow to red what speaks for, blue what speaks against, linear between the centres of the cells. */
+int cli_heat_draw(broad__image *picture, const cli_heat *heat);
+
+/* Adds a strip with the colours below the picture: the strongest against on the left, the strongest for on the right. */
+int cli_heat_strip(broad__image *picture);
+
+#endif

@@ -1,0 +1,266 @@
+#include "heatmap.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "folder.h"
+#include "image/photo.h"
+#include "jobs.h"
+#include "json.h"
+#include "picture_file.h"
+#include "progress.h"
+
+enum { PICTURE_SIDE = 1024, QUALITY = 90 };
+
+struct cli_heat_maker {
+    const broad_model *model;
+    broad__photo_maker *photos;
+    size_t inputs, outputs;
+    int probabilities;
+    double clear; /* opinion that is clear evidence */
+};
+
+/* ---- a maker ---- */
+
+/* How the model's photos are read, as its file says it. */
+static int spec_of(broad__photo_spec *out, const broad_model *model)
+{
+    json_t *stored = NULL;
+    int status = cli_json_stored(&stored, model);
+    if (status) return status;
+    const json_t *photo = json_object_get(stored, "photo");
+    *out = (broad__photo_spec){
+        .version = (size_t)json_integer_value(json_object_get(photo, "version")),
+        .maps = (size_t)json_integer_value(json_object_get(photo, "maps")),
+        .side = (size_t)json_integer_value(json_object_get(photo, "side")),
+        .crop = BROAD_CROP_NONE, /* pictures come cropped */
+    };
+    json_decref(stored);
+    if (broad__photo_inputs(out) == broad_model_inputs(model)) return BROAD_OK;
+    return cli_fail(BROAD_BUG, "the model's maps do not give the inputs that it has");
+}
+
+static double clear_opinion(const cli_heat_maker *maker)
+{
+    broad_estimate estimate;
+    if (broad_model_task(maker->model) == BROAD_TASK_CLASSIFY) return maker->probabilities ? 1 : 0.5;
+    if (broad_model_estimate(&estimate, maker->model) || !estimate.known) return 0;
+    return estimate.rmse;
+}
+
+static int needs_photos(const broad_model *model)
+{
+    if (broad_model_maps(model)) return BROAD_OK;
+    return cli_fail(BROAD_USAGE,
+                    "the model was not trained on photos; 'broad fit' on a folder of photos makes one that is");
+}
+
+int cli_heat_maker_open(cli_heat_maker **out, const broad_model *model)
+{
+    broad__photo_spec spec;
+    *out = NULL;
+    int status = needs_photos(model);
+    if (!status) status = spec_of(&spec, model);
+    if (status) return status;
+    cli_heat_maker *maker = broad__alloc(sizeof *maker);
+    if (!maker) return BROAD_NO_MEMORY;
+    maker->model = model;
+    maker->inputs = broad_model_inputs(model);
+    maker->outputs = broad_model_outputs(model);
+    maker->probabilities =
+        broad_model_task(model) == BROAD_TASK_CLASSIFY && broad_probabilities(NULL, model, NULL, 0) == BROAD_OK;
+    maker->clear = clear_opinion(maker);
+    maker->photos = broad__photo_maker_open(&spec);
+    if (!maker->photos) {
+        cli_heat_maker_close(maker);
+        return BROAD_NO_MEMORY;
+    }
+    *out = maker;
+    return BROAD_OK;
+}
+
+void cli_heat_maker_close(cli_heat_maker *maker)
+{
+    if (!maker) return;
+    broad__photo_maker_close(maker->photos);
+    broad__free(maker);
+}
+
+size_t cli_heat_output(const broad_model *model, const double *scores)
+{
+    if (broad_model_task(model) != BROAD_TASK_CLASSIFY) return 0;
+    return broad_model_outputs(model) == 2 ? broad_model_positive(model) : broad_best_class(model, scores);
+}
+
+/* ---- opinions ---- */
+
+static double log_odds(const double *probabilities, size_t count, size_t output)
+{
+    double others = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i != output) others += probabilities[i];
+    return log(fmax(probabilities[output], DBL_MIN)) - log(fmax(others, DBL_MIN));
+}
+
+static double lead(const double *scores, size_t count, size_t output)
+{
+    double rival = -INFINITY;
+    for (size_t i = 0; i < count; i++)
+        if (i != output) rival = fmax(rival, scores[i]);
+    return count > 1 ? scores[output] - rival : scores[output];
+}
+
+/* `x` is rows x inputs, `out` has room for them. */
+static int judge(double *out, const cli_heat_maker *maker, const double *x, size_t rows, size_t output)
+{
+    double *scores = broad__alloc_doubles(rows, maker->outputs);
+    if (!scores) return BROAD_NO_MEMORY;
+    int classes = broad_model_task(maker->model) == BROAD_TASK_CLASSIFY;
+    int status = broad_predict(scores, maker->model, x, rows, maker->inputs);
+    if (!status && maker->probabilities) status = broad_probabilities(scores, maker->model, scores, rows);
+    for (size_t i = 0; !status && i < rows; i++) {
+        const double *row = scores + i * maker->outputs;
+        if (!classes) out[i] = row[output];
+        else out[i] = maker->probabilities ? log_odds(row, maker->outputs, output) : lead(row, maker->outputs, output);
+    }
+    broad__free(scores);
+    return status;
+}
+
+/* The whole, then the whole without each cell, as inputs of the network. */
+static int occlude(double **out, const cli_heat_maker *maker, const broad__image *picture, size_t width, size_t height)
+{
+    size_t rows = width * height + 1, numbers = 0;
+    if (broad__multiply(&numbers, rows, maker->inputs)) return broad__fail_memory(SIZE_MAX);
+    float *inputs = broad__alloc_array(numbers, sizeof *inputs);
+    double *x = broad__alloc_doubles(rows, maker->inputs);
+    int status = inputs && x ? BROAD_OK : BROAD_NO_MEMORY;
+    if (!status) status = broad__photo_occlude(inputs + maker->inputs, inputs, maker->photos, picture, width, height);
+    for (size_t i = 0; !status && i < numbers; i++) x[i] = (double)inputs[i];
+    broad__free(inputs);
+    if (status) broad__free(x);
+    else *out = x;
+    return status;
+}
+
+/* As large as the reader of photos makes them. */
+static int reduce(broad__image *out, const broad__image *picture)
+{
+    size_t width = 0, height = 0;
+    broad__image_fit(&width, &height, picture->width, picture->height, BROAD__PHOTO_SIDE);
+    return broad__image_resize(out, picture, width, height);
+}
+
+int cli_heat_make(cli_heat *out, const cli_heat_maker *maker, const broad__image *part, size_t output)
+{
+    broad__image small = {0};
+    double *x = NULL, *opinions = NULL;
+    memset(out, 0, sizeof *out);
+    cli_heat_grid(&out->width, &out->height, part->width, part->height);
+    size_t cells = out->width * out->height;
+    int status = reduce(&small, part);
+    if (!status) status = occlude(&x, maker, &small, out->width, out->height);
+    if (status) goto cleanup;
+    opinions = broad__alloc_doubles(cells + 1, 1);
+    out->cells = broad__alloc_doubles(cells, 1);
+    status = opinions && out->cells ? judge(opinions, maker, x, cells + 1, output) : BROAD_NO_MEMORY;
+    if (status) goto cleanup;
+    for (size_t i = 0; i < cells; i++) out->cells[i] = opinions[0] - opinions[i + 1];
+    out->even = maker->clear / (double)cells;
+    status = cli_heat_smooth(out);
+
+cleanup:
+    broad__image_free(&small);
+    broad__free(x);
+    broad__free(opinions);
+    if (status) cli_heat_clear(out);
+    return status;
+}
+
+/* ---- predict --heatmap ---- */
+
+typedef struct heatmaps {
+    const broad_model *model;
+    const broad_data *data;
+    const double *scores;
+    cli_heat_maker *maker;
+    cli_folder folder;
+} heatmaps;
+
+/* "000012-roof.jpg" for row 12: unique, in order, and safe whatever the photo's name is. */
+static int heatmap_name(char *out, size_t bytes, const heatmaps *all, size_t row)
+{
+    const char *name = broad_data_photo(all->data, row)->name, *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
+    size_t length = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+    if (length > 200) length = 200;
+    while (length && (base[length] & 0xC0) == 0x80) length--; /* not within a character of UTF-8 */
+    int written = snprintf(out, bytes, "%s/%06zu-%.*s.jpg", all->folder.temporary, row + 1, (int)length, base);
+    if (written > 0 && (size_t)written < bytes) return BROAD_OK;
+    return broad__fail(BROAD_CANNOT_WRITE, "%s: the name is too long", all->folder.path);
+}
+
+static int heatmap_job(void *context, size_t row)
+{
+    heatmaps *all = context;
+    broad__image whole = {0}, part = {0};
+    cli_heat heat = {0};
+    char path[PATH_MAX];
+    const broad_photo *photo = broad_data_photo(all->data, row);
+    size_t output = cli_heat_output(all->model, all->scores + row * broad_model_outputs(all->model));
+    int status = cli_photo_decode(&whole, photo, PICTURE_SIDE);
+    if (!status) status = cli_photo_part(&part, &whole, photo, PICTURE_SIDE);
+    if (!status) status = cli_heat_make(&heat, all->maker, &part, output);
+    if (!status) status = cli_heat_draw(&part, &heat);
+    if (!status) status = cli_heat_strip(&part);
+    if (!status) status = heatmap_name(path, sizeof path, all, row);
+    if (!status) status = cli_picture_write(path, &part, QUALITY);
+    cli_heat_clear(&heat);
+    broad__image_free(&whole);
+    broad__image_free(&part);
+    return status;
+}
+
+int cli_heatmaps_check(const cli_arguments *arguments, const broad_model *model)
+{
+    cli_folder probe;
+    const char *path = cli_given(arguments, "heatmap");
+    if (!path) return BROAD_OK;
+    int status = needs_photos(model);
+    if (!status) status = cli_folder_begin(&probe, path);
+    return status ? status : cli_folder_abandon(&probe);
+}
+
+/* What is left of an unfinished folder is worse than why it is unfinished. */
+static int give_up(cli_folder *folder, int status)
+{
+    int left = cli_folder_abandon(folder);
+    return left ? left : status;
+}
+
+int cli_heatmaps_write(const cli_arguments *arguments, const broad_model *model, const broad_data *data,
+                       const double *scores, size_t threads)
+{
+    const char *path = cli_given(arguments, "heatmap");
+    heatmaps all = {.model = model, .data = data, .scores = scores};
+    size_t rows = broad_data_rows(data);
+    if (!path) return BROAD_OK;
+    cli_signals_catch();
+    int status = cli_heat_maker_open(&all.maker, model);
+    if (!status) status = cli_folder_begin(&all.folder, path);
+    if (!status) status = cli_jobs_run(rows, threads, heatmap_job, &all, "heat maps", arguments);
+    status = status ? give_up(&all.folder, status) : cli_folder_commit(&all.folder);
+    cli_heat_maker_close(all.maker);
+    if (status == BROAD_INTERRUPTED) {
+        cli_note(arguments, "interrupted; %s was not made", path);
+        return 128 + cli_interrupted();
+    }
+    cli_signals_release();
+    if (!status) cli_note(arguments, "drew %zu heat maps into %s", rows, path);
+    return status;
+}
