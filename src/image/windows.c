@@ -104,7 +104,8 @@ static int view_make(view *out, const broad__window_weights *weights, const broa
 
 /* Which cell of a grid the centre of each window lies in, and how many windows that cell has. */
 typedef struct grid {
-    size_t cells;
+    size_t width, height;
+    size_t stride; /* from a cell's row of nodes to the next */
     size_t *cell;  /* of a window */
     size_t *count; /* of a cell */
 } grid;
@@ -114,37 +115,31 @@ static size_t cell_along(const broad__window_cuts *cuts, size_t window, size_t c
     return (cuts->at[window] + cuts->at[window + 1]) * cells / (2 * cuts->at[cuts->count]);
 }
 
-static int grid_make(grid *out, const view *seen, size_t width, size_t height)
+static int grid_place(grid *cells, const view *seen)
 {
-    if (broad__multiply(&out->cells, width, height) < 0) return broad__fail_memory((size_t)-1);
-    out->cell = broad__alloc_array(seen->count, sizeof *out->cell);
-    out->count = broad__alloc_array(out->cells, sizeof *out->count);
-    if (!out->cell || !out->count) return BROAD_NO_MEMORY;
+    cells->cell = broad__alloc_array(seen->count, sizeof *cells->cell);
+    cells->count = broad__alloc_array(cells->width * cells->height, sizeof *cells->count);
+    if (!cells->cell || !cells->count) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < seen->count; i++) {
-        size_t x = i % seen->across.count, y = i / seen->across.count;
-        out->cell[i] = cell_along(&seen->down, y, height) * width + cell_along(&seen->across, x, width);
-        out->count[out->cell[i]]++;
+        size_t x = cell_along(&seen->across, i % seen->across.count, cells->width);
+        size_t y = cell_along(&seen->down, i / seen->across.count, cells->height);
+        cells->cell[i] = y * cells->width + x;
+        cells->count[cells->cell[i]]++;
     }
     return BROAD_OK;
-}
-
-static void grid_free(grid *cells)
-{
-    broad__free(cells->cell);
-    broad__free(cells->count);
 }
 
 /* From the sums over all windows, and over those of each cell in `out`, to means over the windows outside the cell. */
 static void leave_out(float *out, const float sum[LANES], size_t windows, const grid *cells)
 {
-    for (size_t c = 0; c < cells->cells; c++) {
+    for (size_t c = 0; c < cells->width * cells->height; c++) {
         size_t left = windows - cells->count[c];
-        float *cell = out + c * NODES;
+        float *cell = out + c * cells->stride;
         for (size_t i = 0; i < LANES; i++) cell[i] = left ? (sum[i] - cell[i]) / (float)left : sum[i] / (float)windows;
     }
 }
 
-/* whole: NODES numbers or NULL; out: cells x NODES, or NULL with `cells`. `phi` has room for seen->rows. */
+/* whole: NODES numbers or NULL; out: a row of nodes for each cell, or NULL with `cells`. `phi` has room for seen->rows. */
 static void nodes(float *whole, float *out, const view *seen, const grid *cells, const broad__window_weights *weights,
                   float (*phi)[LANES])
 {
@@ -156,21 +151,24 @@ static void nodes(float *whole, float *out, const view *seen, const grid *cells,
         for (size_t i = 0; i < LANES && whole; i++) whole[panel * LANES + i] = sum[i] / (float)seen->count;
         if (!cells) continue;
         float *first = out + panel * LANES;
-        for (size_t c = 0; c < cells->cells; c++) memset(first + c * NODES, 0, LANES * sizeof(float));
+        for (size_t c = 0; c < cells->width * cells->height; c++)
+            memset(first + c * cells->stride, 0, LANES * sizeof(float));
         for (size_t w = 0; w < seen->count; w++)
-            for (size_t i = 0; i < LANES; i++) first[cells->cell[w] * NODES + i] += phi[w][i];
+            for (size_t i = 0; i < LANES; i++) first[cells->cell[w] * cells->stride + i] += phi[w][i];
         leave_out(first, sum, seen->count, cells);
     }
 }
 
-int broad__windows(float *out, const broad__window_weights *weights, const broad__image *image)
+/* cells NULL: `whole` alone is wanted. */
+static int see(float *whole, float *out, grid *cells, const broad__window_weights *weights, const broad__image *image)
 {
     float(*phi)[LANES] = NULL;
     view seen;
     int status = view_make(&seen, weights, image);
+    if (status == BROAD_OK && cells) status = grid_place(cells, &seen);
     if (status < 0) goto cleanup;
     phi = broad__alloc_array(seen.rows, sizeof *phi);
-    if (phi) nodes(out, NULL, &seen, NULL, weights, phi);
+    if (phi) nodes(whole, out, &seen, cells, weights, phi);
     else status = BROAD_NO_MEMORY;
 
 cleanup:
@@ -179,22 +177,17 @@ cleanup:
     return status;
 }
 
-int broad__windows_occlude(float *out, float *whole, const broad__window_weights *weights, const broad__image *image,
-                           size_t grid_width, size_t grid_height)
+int broad__windows(float *out, const broad__window_weights *weights, const broad__image *image)
 {
-    float(*phi)[LANES] = NULL;
-    view seen;
-    grid cells = {0};
-    int status = view_make(&seen, weights, image);
-    if (status == BROAD_OK) status = grid_make(&cells, &seen, grid_width, grid_height);
-    if (status < 0) goto cleanup;
-    phi = broad__alloc_array(seen.rows, sizeof *phi);
-    if (phi) nodes(whole, out, &seen, &cells, weights, phi);
-    else status = BROAD_NO_MEMORY;
+    return see(out, NULL, NULL, weights, image);
+}
 
-cleanup:
-    broad__free(phi);
-    grid_free(&cells);
-    broad__free(seen.z);
+int broad__windows_occlude(float *out, size_t stride, float *whole, const broad__window_weights *weights,
+                           const broad__image *image, size_t grid_width, size_t grid_height)
+{
+    grid cells = {.width = grid_width, .height = grid_height, .stride = stride};
+    int status = see(whole, out, &cells, weights, image);
+    broad__free(cells.cell);
+    broad__free(cells.count);
     return status;
 }

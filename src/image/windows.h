@@ -19,9 +19,10 @@ broad__window_weights *broad__window_weights_make(void); /* NULL: out of memory.
 size_t broad__window_nodes(void);
 int broad__windows(float *out, const broad__window_weights *weights, const broad__image *image);
 
-/* The same with every cell of a grid left out in turn: cells x nodes. A window is left out where its centre lies in the cell.
- * A cell without windows changes nothing, and neither does one that holds all of them. `whole` may be NULL. */
-int broad__windows_occlude(float *out, float *whole, const broad__window_weights *weights, const broad__image *image,
-                           size_t grid_width, size_t grid_height);
+/* The same with every cell of a grid left out in turn: for each cell, row by row from the top, a row of nodes, `stride`
+ * numbers from the next. A window is left out where its centre lies in the cell; a cell without windows changes nothing, and
+ * neither does one that holds all of them. `whole` may be NULL. */
+int broad__windows_occlude(float *out, size_t stride, float *whole, const broad__window_weights *weights,
+                           const broad__image *image, size_t grid_width, size_t grid_height);
 
 #endif
