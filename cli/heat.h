@@ -12,7 +12,7 @@ typedef struct cli_heat {
 
 void cli_heat_clear(cli_heat *heat);
 
-enum { CLI_HEAT_CELLS = 16 }; /* along the longer side */
+enum { CLI_HEAT_CELLS = 8 }; /* along the longer side: as many as the windows map has windows there */
 /* Cells for a picture of this size: about square. */
 void cli_heat_grid(size_t *out_width, size_t *out_height, size_t width, size_t height);
 
