@@ -153,6 +153,8 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int coun
 {
     memset(out, 0, sizeof *out);
     out->command = command;
+    out->positional = calloc((size_t)count + 1, sizeof *out->positional);
+    if (!out->positional) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the arguments");
     int options_ended = 0;
     for (int i = 0; i < count; i++) {
         const char *word = words[i];
@@ -171,6 +173,13 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int coun
         }
     }
     return check_positional(out);
+}
+
+void cli_arguments_clear(cli_arguments *arguments)
+{
+    free(arguments->positional);
+    arguments->positional = NULL;
+    arguments->positional_count = 0;
 }
 
 /* ---- looking up ---- */
@@ -308,5 +317,14 @@ int cli_threads(size_t *out, const cli_arguments *arguments)
     broad_options_init(&options);
     int status = set_training(&options, arguments, "threads");
     if (!status) *out = options.threads;
+    return status;
+}
+
+int cli_seed(uint64_t *out, const cli_arguments *arguments)
+{
+    broad_options options;
+    broad_options_init(&options);
+    int status = set_training(&options, arguments, "seed");
+    if (!status) *out = options.seed;
     return status;
 }

@@ -13,8 +13,8 @@
 
 #include "broad/broad.h"
 
-enum { CLI_OPTIONS_MAX = 64, CLI_EXAMPLES_MAX = 6, CLI_FILES_MAX = 64, CLI_POSITIONAL_MAX = 1 + CLI_FILES_MAX };
-enum { CLI_GIVEN_MAX = 256 };
+enum { CLI_OPTIONS_MAX = 96, CLI_EXAMPLES_MAX = 8, CLI_FILES_MAX = 64, CLI_GIVEN_MAX = 256 };
+#define CLI_NO_LIMIT SIZE_MAX /* of positional arguments */
 
 /* ---- the command table (commands.c) ---- */
 
@@ -65,6 +65,7 @@ int cli_grow(const cli_arguments *arguments);
 int cli_learn(const cli_arguments *arguments);
 int cli_cv(const cli_arguments *arguments);
 int cli_tune(const cli_arguments *arguments);
+int cli_data(const cli_arguments *arguments);
 int cli_predict(const cli_arguments *arguments);
 int cli_eval(const cli_arguments *arguments);
 int cli_info(const cli_arguments *arguments);
@@ -80,14 +81,16 @@ int cli_help(const cli_arguments *arguments);
 struct cli_arguments {
     const cli_command *command;
     size_t positional_count, given_count;
-    const char *positional[CLI_POSITIONAL_MAX];
+    const char **positional; /* owned; the words are not */
     struct cli_given {
         const broad_option *option;
         const char *value;  /* "" for a switch */
     } given[CLI_GIVEN_MAX]; /* in order; of an option given twice the last counts, unless it makes a list */
 };
 
+/* Whatever comes out, cli_arguments_clear() is to follow. */
 int cli_arguments_parse(cli_arguments *out, const cli_command *command, int count, char **words);
+void cli_arguments_clear(cli_arguments *arguments);
 const char *cli_given(const cli_arguments *arguments, const char *name); /* NULL: not given */
 const char *cli_value(const cli_arguments *arguments, const char *name); /* given, else the table's default */
 int cli_choice(const cli_arguments *arguments,
@@ -105,6 +108,7 @@ int cli_training_details(broad_options *options, const cli_arguments *arguments)
 int cli_increment_options(broad_options *out, const cli_arguments *arguments);
 void cli_read_options(broad_read_options *out, const cli_arguments *arguments);
 int cli_threads(size_t *out, const cli_arguments *arguments);
+int cli_seed(uint64_t *out, const cli_arguments *arguments);
 int cli_count(size_t *out, const cli_arguments *arguments, const char *name); /* 0: not given, no default */
 int cli_holdout(double *out, const cli_arguments *arguments);                 /* 0: not given */
 int cli_level(double *out, const cli_arguments *arguments);                   /* --interval; 0: not given */
@@ -130,13 +134,6 @@ int cli_files_after_model(cli_files *out, const cli_arguments *arguments);
 /* The values of an option that makes a list, with those of another for their labels. */
 int cli_files_given(cli_files *out, const cli_arguments *arguments, const char *option, const char *labels);
 int cli_files_apart(const cli_files *files, const char *output); /* cli_check_apart() of each */
-/* A table with targets, for training; a remark where a regression looks like classes. */
-int cli_read_table(broad_data **out, const char *path, const broad_read_options *read, const cli_arguments *arguments);
-/* The rows a model was trained on, from the files it was trained on: of the first the training part, of the others all.
- * out_apart, unless NULL, gets the rows of the first that fit kept apart, and stays where there are none. */
-int cli_read_training(broad_data **out, broad_data **out_apart, const broad_model *model,
-                      const cli_arguments *arguments, const cli_files *files);
-
 /* ---- help from the table (help.c, manual.c, completion.c) ---- */
 
 /* Prints to standard output. */

@@ -16,6 +16,7 @@ typedef struct cv_run {
     broad_read_options read;
     size_t folds, repeats;
     broad_data *data;
+    json_t *photos; /* what the result says of them; NULL: the rows are not photos */
     cli_folds cv;
     double *values; /* room for one measure of every fold */
     broad_metrics pooled;
@@ -63,7 +64,7 @@ static int on_progress(const broad_progress *state, void *context)
 
 static int open_folds(cv_run *run)
 {
-    int status = cli_read_table(&run->data, run->path, &run->read, run->arguments);
+    int status = cli_read_table(&run->data, &run->photos, run->path, &run->read, run->arguments);
     run->read_seconds = cli_seconds() - run->start;
     run->options.progress = on_progress;
     run->options.progress_context = run;
@@ -71,6 +72,7 @@ static int open_folds(cv_run *run)
         status = cli_folds_open(&run->cv, run->data, &run->options, run->folds, run->repeats,
                                 cli_given(run->arguments, "force") != NULL);
     if (status) return status;
+    run->cv.choosing = run->arguments;
     run->values = calloc(run->folds * run->repeats, sizeof *run->values);
     return run->values ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the results");
 }
@@ -130,9 +132,22 @@ static double training_seconds(const cli_folds *cv)
     return sum;
 }
 
+/* In how many of the folds done these maps were kept. */
+static size_t count_maps(const cli_folds *cv, unsigned maps)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < cv->done; i++) count += cv->results[i].maps == maps;
+    return count;
+}
+
+static int in_groups(const cv_run *run)
+{
+    return run->read.group || (broad_data_maps(run->data) && !cli_given(run->arguments, "no-groups"));
+}
+
 static const char *dealt_by(const cv_run *run)
 {
-    if (run->read.group) return "group";
+    if (in_groups(run)) return "group";
     return broad_data_task(run->data) == BROAD_TASK_CLASSIFY ? "class" : "row";
 }
 
@@ -146,6 +161,7 @@ static json_t *fold_json(const cv_run *run, const cli_fold *fold)
     cli_json_put(object, "nodes", json_integer((json_int_t)fold->nodes));
     cli_json_put(object, "layers", json_integer((json_int_t)fold->layers));
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(fold->outcome)));
+    if (fold->maps) cli_json_put(object, "maps", cli_maps_json(fold->maps));
     cli_json_put(object, "seconds", cli_json_real(fold->seconds));
     cli_json_put(object, "test", cli_metrics_json(&fold->test, run->cv.model));
     return object;
@@ -190,6 +206,7 @@ static int report_json(const cv_run *run)
     cli_json_put(object, "seed", cli_json_uint(run->options.seed));
     cli_json_put(object, "folds", json_integer((json_int_t)cv->folds));
     cli_json_put(object, "repeats", json_integer((json_int_t)cv->repeats));
+    cli_json_put(object, "photos", run->photos ? json_incref(run->photos) : json_null());
     cli_json_put(object, "dealt_by", cli_json_text(dealt_by(run)));
     cli_json_put(object, "complete", json_boolean(cv->done == cv->folds * cv->repeats));
     cli_json_put(object, "test", summaries_json(run));
@@ -214,13 +231,28 @@ static void print_data(const cv_run *run)
            : outputs == 1 ? "target"
                           : "targets");
     printf("folds    %zu, ", run->folds);
-    if (run->read.group) printf("whole groups of %s", run->read.group);
+    if (in_groups(run)) printf("whole groups of %s", run->read.group ? run->read.group : "near-duplicates");
     else printf("%s", classify ? "class by class" : "at random");
     printf(", seed %llu", (unsigned long long)run->options.seed);
     if (run->repeats > 1)
         printf("; %zu times, with seeds up to %llu", run->repeats,
                (unsigned long long)(run->options.seed + run->repeats - 1));
     printf("\n");
+}
+
+/* "inputs   descriptors + windows in 4 folds, windows in 1" */
+static void print_maps(const cv_run *run)
+{
+    const char *between = "inputs   ";
+    for (unsigned maps = 1; broad_data_maps(run->data) && maps <= BROAD_MAP_ALL; maps++) {
+        char name[64];
+        size_t count = count_maps(&run->cv, maps);
+        if (!count) continue;
+        cli_format_maps(name, sizeof name, maps);
+        printf("%s%s in %zu fold%s", between, name, count, count == 1 ? "" : "s");
+        between = ", ";
+    }
+    if (between[0] == ',') printf("\n");
 }
 
 static void print_folds(const cv_run *run)
@@ -257,6 +289,7 @@ static void report_text(const cv_run *run)
     const cli_folds *cv = &run->cv;
     double seconds = training_seconds(cv);
     print_data(run);
+    print_maps(run);
     if (cli_given(run->arguments, "verbose")) print_folds(run);
     printf("test     %s, mean ± deviation of %zu folds\n", cli_kind_name(run->options.kind), cv->done);
     print_summaries(run);
@@ -287,6 +320,7 @@ int cli_cv(const cli_arguments *arguments)
     free(run.pooled.confusion);
     free(run.values);
     cli_folds_close(&run.cv);
+    json_decref(run.photos);
     broad_data_free(run.data);
     return status;
 }

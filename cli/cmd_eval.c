@@ -2,16 +2,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "photos.h"
 #include "report.h"
 
-static int report_json(const cli_arguments *arguments, const broad_model *model, const broad_metrics *metrics)
+static int report_json(const cli_arguments *arguments, const broad_model *model, const broad_metrics *metrics,
+                       json_t *photos)
 {
     json_t *object = cli_json_object("eval");
     cli_json_put(object, "model", cli_json_text(arguments->positional[0]));
     cli_json_put(object, "kind", cli_json_text(cli_kind_name(broad_model_kind(model))));
     cli_json_put(object, "task", cli_json_text(cli_task_name(broad_model_task(model))));
     cli_json_put(object, "rows", json_integer((json_int_t)metrics->rows));
+    cli_json_put(object, "photos", photos ? json_incref(photos) : json_null());
     cli_json_put(object, "test", cli_metrics_json(metrics, model));
     return cli_json_print(object);
 }
@@ -47,6 +49,7 @@ int cli_eval(const cli_arguments *arguments)
 {
     broad_model *model = NULL;
     broad_data *data = NULL;
+    json_t *photos = NULL;
     broad_metrics metrics;
     broad_read_options read;
     size_t threads = 0;
@@ -58,14 +61,15 @@ int cli_eval(const cli_arguments *arguments)
     if (!status) {
         cli_read_options(&read, arguments);
         read.model = model;
-        status = broad_data_read(&data, arguments->positional[1], &read);
+        status = cli_read(&data, &photos, &arguments->positional[1], 1, &read, arguments);
     }
     if (!status)
         status = level > 0 ? broad_eval_level(&metrics, model, data, level, threads)
                            : broad_eval(&metrics, model, data, threads);
-    if (!status && cli_given(arguments, "json")) status = report_json(arguments, model, &metrics);
+    if (!status && cli_given(arguments, "json")) status = report_json(arguments, model, &metrics, photos);
     else if (!status) report_text(model, &metrics);
     broad_metrics_clear(&metrics);
+    json_decref(photos);
     broad_data_free(data);
     broad_model_free(model);
     return status;

@@ -47,11 +47,24 @@ static int split_rows(fit_run *fit)
 static int read_rows(fit_run *fit)
 {
     cli_run *run = &fit->run;
-    int status = cli_read_table(&run->train, fit->path, &fit->read, run->arguments);
+    int status = cli_read_table(&run->train, &run->photos, fit->path, &fit->read, run->arguments);
     if (status) return status;
     if (fit->holdout > 0) status = split_rows(fit);
     run->read_seconds = cli_seconds() - run->start;
     return status;
+}
+
+/* By the training rows alone. */
+static int choose_maps(cli_run *run)
+{
+    cli_progress progress;
+    broad_options options = run->options;
+    cli_progress_begin(&progress, &options, "maps", run->arguments);
+    int status = cli_choose_maps(&run->maps, &run->train, &run->test, &options, run->arguments);
+    cli_progress_end(&progress);
+    cli_signals_release();
+    if (status != BROAD_INTERRUPTED) return status;
+    return cli_fail(status, "interrupted while maps were chosen; nothing was written");
 }
 
 static int train(cli_run *run)
@@ -81,6 +94,7 @@ int cli_fit(const cli_arguments *arguments)
     int planned = 0;
     int status = prepare(&fit, arguments);
     if (!status) status = read_rows(&fit);
+    if (!status) status = choose_maps(run);
     if (!status)
         status = cli_run_plan(&planned, run, broad_data_rows(run->train), broad_data_inputs(run->train),
                               broad_data_outputs(run->train));

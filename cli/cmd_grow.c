@@ -48,7 +48,7 @@ static int read_rows(grow_run *grow)
 {
     cli_run *run = &grow->run;
     broad_data **apart = run->test_path ? NULL : &run->test;
-    int status = cli_read_training(&run->train, apart, run->model, run->arguments, &grow->files);
+    int status = cli_read_training(&run->train, apart, &run->photos, run->model, run->arguments, &grow->files);
     if (!status) status = cli_run_read_test(run, run->model);
     if (!status) status = cli_run_check_rules(run, run->test != NULL);
     run->read_seconds = cli_seconds() - run->start;

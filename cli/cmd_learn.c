@@ -84,13 +84,13 @@ static int prepare(learn_run *learn, const cli_arguments *arguments)
 
 static int read_fresh(learn_run *learn)
 {
-    const cli_run *run = &learn->run;
+    cli_run *run = &learn->run;
     broad_read_options read;
     cli_read_options(&read, run->arguments);
     read.model = run->model;
     read.training = 1;
     read.new_classes = cli_given(run->arguments, "new-classes") != NULL;
-    int status = broad_data_read(&learn->fresh, learn->path, &read);
+    int status = cli_read(&learn->fresh, &run->photos, &learn->path, 1, &read, run->arguments);
     if (status != BROAD_BAD_DATA || read.new_classes || !strstr(broad_error_message(), "the model does not know"))
         return status;
     return cli_fail(status, "%s; correct them, or give --new-classes to add them as classes", broad_error_message());
@@ -102,7 +102,7 @@ static int read_rows(learn_run *learn)
     broad_data **apart = run->test_path ? NULL : &run->test;
     int status = read_fresh(learn);
     if (!status && learn->way == WITH_ROWS)
-        status = cli_read_training(&run->train, apart, run->model, run->arguments, &learn->old);
+        status = cli_read_training(&run->train, apart, &run->photos, run->model, run->arguments, &learn->old);
     if (!status) status = cli_run_read_test(run, run->model);
     if (!status) status = cli_run_check_rules(run, run->test != NULL);
     run->fresh = learn->fresh;

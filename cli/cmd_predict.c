@@ -1,17 +1,17 @@
 /* broad predict: one line of scores or values for each row, with probabilities or intervals where asked for. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "json.h"
 #include "output.h"
+#include "photos.h"
 
-/* A comma and a CSV field, quoted where RFC 4180 asks for it. */
-static void put_field(cli_output *output, const char *prefix, const char *text, const char *suffix)
+/* A CSV field, quoted where RFC 4180 asks for it. */
+static void put_text(cli_output *output, const char *prefix, const char *text, const char *suffix)
 {
     int quote = strpbrk(text, ",\"\r\n") != NULL;
-    cli_output_print(output, ",%s%s", quote ? "\"" : "", prefix);
+    cli_output_print(output, "%s%s", quote ? "\"" : "", prefix);
     for (const char *c = text; *c; c++) {
         if (*c == '"') cli_output_bytes(output, "\"", 1);
         cli_output_bytes(output, c, 1);
@@ -19,8 +19,17 @@ static void put_field(cli_output *output, const char *prefix, const char *text, 
     cli_output_print(output, "%s%s", suffix, quote ? "\"" : "");
 }
 
+static void put_field(cli_output *output, const char *prefix, const char *text, const char *suffix)
+{
+    cli_output_bytes(output, ",", 1);
+    put_text(output, prefix, text, suffix);
+}
+
 typedef struct predictions {
     broad_model *model;
+    broad_data *data;
+    json_t *photos; /* what the result says of them; NULL: the rows are not photos */
+    int boxes;      /* of parts of photos */
     size_t rows;
     double *scores;        /* rows x outputs */
     double *probabilities; /* rows x outputs; NULL: not asked for */
@@ -35,7 +44,8 @@ static int is_classes(const predictions *p) { return broad_model_task(p->model) 
 static void put_header(cli_output *output, const predictions *p)
 {
     size_t outputs = broad_model_outputs(p->model);
-    cli_output_print(output, is_classes(p) ? "row,label" : "row");
+    cli_output_print(output, "%s%s%s", broad_data_maps(p->data) ? "file" : "row",
+                     p->boxes ? ",left,top,right,bottom" : "", is_classes(p) ? ",label" : "");
     for (size_t j = 0; p->probabilities && j < outputs; j++)
         put_field(output, "proba_", broad_model_output_name(p->model, j), "");
     for (size_t j = 0; j < outputs; j++) {
@@ -53,11 +63,24 @@ static void put_real(cli_output *output, double value)
     cli_output_real(output, value);
 }
 
+/* What the row is: its number; or the photo, and which part of it. */
+static void put_place(cli_output *output, const predictions *p, size_t row)
+{
+    const broad_photo *photo = broad_data_photo(p->data, row);
+    if (!photo) {
+        cli_output_print(output, "%zu", row + 1);
+        return;
+    }
+    put_text(output, "", photo->file, "");
+    const double sides[] = {photo->left, photo->top, photo->right, photo->bottom};
+    for (size_t i = 0; p->boxes && i < sizeof sides / sizeof sides[0]; i++) put_real(output, sides[i]);
+}
+
 static void put_row(cli_output *output, const predictions *p, size_t row)
 {
     size_t outputs = broad_model_outputs(p->model);
     const double *scores = p->scores + row * outputs;
-    cli_output_print(output, "%zu", row + 1);
+    put_place(output, p, row);
     if (is_classes(p)) put_field(output, "", broad_model_output_name(p->model, broad_best_class(p->model, scores)), "");
     for (size_t j = 0; p->probabilities && j < outputs; j++) put_real(output, p->probabilities[row * outputs + j]);
     for (size_t j = 0; j < outputs; j++) {
@@ -97,12 +120,25 @@ static json_t *by_output(const broad_model *model, const double *values, const d
     return object;
 }
 
+static void put_place_json(json_t *object, const predictions *p, size_t row)
+{
+    const broad_photo *photo = broad_data_photo(p->data, row);
+    if (photo) cli_json_put(object, "file", cli_json_text(photo->file));
+    else cli_json_put(object, "row", json_integer((json_int_t)row + 1));
+    if (!photo || !p->boxes) return;
+    json_t *box = pair_json(photo->left, photo->top);
+    cli_json_append(box, cli_json_real(photo->right));
+    cli_json_append(box, cli_json_real(photo->bottom));
+    cli_json_put(object, "box", box);
+    if (isfinite(photo->box_score)) cli_json_put(object, "box_score", cli_json_real(photo->box_score));
+}
+
 static json_t *row_json(const predictions *p, size_t row)
 {
     const broad_model *model = p->model;
     const double *scores = p->scores + row * broad_model_outputs(model);
     json_t *object = json_object();
-    cli_json_put(object, "row", json_integer((json_int_t)row + 1));
+    put_place_json(object, p, row);
     if (is_classes(p))
         cli_json_put(object, "label", cli_json_text(broad_model_output_name(model, broad_best_class(model, scores))));
     if (p->probabilities)
@@ -133,6 +169,7 @@ static int print_json(const cli_arguments *arguments, const predictions *p)
     json_t *object = cli_json_object("predict"), *list = json_array();
     cli_json_put(object, "model", cli_json_text(arguments->positional[0]));
     cli_json_put(object, "rows", json_integer((json_int_t)p->rows));
+    cli_json_put(object, "photos", p->photos ? json_incref(p->photos) : json_null());
     if (p->reach) cli_json_put(object, "level", cli_json_real(p->level));
     cli_json_put(object, "output", cli_json_text(path));
     for (size_t i = 0; strcmp(path, "-") == 0 && i < p->rows; i++) cli_json_append(list, row_json(p, i));
@@ -161,8 +198,9 @@ static int write_predictions(const cli_arguments *arguments, const predictions *
 static int check_paths(const cli_arguments *arguments)
 {
     const char *path = cli_value(arguments, "output");
-    int status = cli_check_apart(path, arguments->positional[0]);
-    if (!status) status = cli_check_apart(path, arguments->positional[1]);
+    int status = BROAD_OK;
+    for (size_t i = 0; !status && i < arguments->positional_count; i++)
+        status = cli_check_apart(path, arguments->positional[i]);
     return status ? status : cli_check_writable(path);
 }
 
@@ -182,12 +220,38 @@ static int prepare(predictions *p, const cli_arguments *arguments)
     return status ? status : broad_interval(p->reach, p->model, p->level);
 }
 
-static int predict(predictions *p, const cli_arguments *arguments, const broad_data *data, size_t threads)
+/* Whether the model looks at parts of photos. */
+static int crops(int *out, const broad_model *model)
+{
+    json_t *stored = NULL;
+    int status = cli_json_stored(&stored, model);
+    const char *crop = json_string_value(json_object_get(json_object_get(stored, "photo"), "crop"));
+    *out = crop && strcmp(crop, "none") != 0;
+    json_decref(stored);
+    return status;
+}
+
+static int read_rows(predictions *p, const cli_arguments *arguments)
+{
+    cli_paths paths;
+    broad_read_options read;
+    cli_read_options(&read, arguments);
+    read.model = p->model;
+    read.target_optional = 1;
+    int status = crops(&p->boxes, p->model);
+    if (status) return status;
+    status = cli_paths_take(&paths, arguments, 1, broad_model_maps(p->model) != 0);
+    if (!status) status = cli_read(&p->data, &p->photos, paths.items, paths.count, &read, arguments);
+    cli_paths_clear(&paths);
+    return status;
+}
+
+static int predict(predictions *p, const cli_arguments *arguments, size_t threads)
 {
     size_t outputs = broad_model_outputs(p->model);
-    p->rows = broad_data_rows(data);
+    p->rows = broad_data_rows(p->data);
     int status = new_numbers(&p->scores, p->rows, outputs);
-    if (!status) status = broad_predict_data(p->scores, p->model, data, threads);
+    if (!status) status = broad_predict_data(p->scores, p->model, p->data, threads);
     if (status || !cli_given(arguments, "proba")) return status;
     status = new_numbers(&p->probabilities, p->rows, outputs);
     return status ? status : broad_probabilities(p->probabilities, p->model, p->scores, p->rows);
@@ -196,25 +260,19 @@ static int predict(predictions *p, const cli_arguments *arguments, const broad_d
 int cli_predict(const cli_arguments *arguments)
 {
     predictions p = {0};
-    broad_data *data = NULL;
-    broad_read_options read;
     size_t threads = 0;
     int status = cli_threads(&threads, arguments);
     if (!status) status = cli_level(&p.level, arguments);
     if (!status) status = check_paths(arguments);
     if (!status) status = prepare(&p, arguments);
-    if (!status) {
-        cli_read_options(&read, arguments);
-        read.model = p.model;
-        read.target_optional = 1;
-        status = broad_data_read(&data, arguments->positional[1], &read);
-    }
-    if (!status) status = predict(&p, arguments, data, threads);
+    if (!status) status = read_rows(&p, arguments);
+    if (!status) status = predict(&p, arguments, threads);
     if (!status) status = write_predictions(arguments, &p);
     free(p.scores);
     free(p.probabilities);
     free(p.reach);
-    broad_data_free(data);
+    json_decref(p.photos);
+    broad_data_free(p.data);
     broad_model_free(p.model);
     return status;
 }

@@ -17,6 +17,8 @@ typedef struct tune_run {
     size_t folds, trials, rows; /* trials, rows: 0 for no limit */
     int by_loo;
     broad_data *data, *part; /* part: the rows that are searched on, where they are not all */
+    json_t *photos;          /* what the result says of them; NULL: the rows are not photos */
+    broad_map_choice maps;
     tune_search search;
     tune_state state;
     size_t resumed;
@@ -134,8 +136,9 @@ static int check_folds(const tune_run *run)
 /* The options given, of the library's table or of how the data are read; not what the scores do not depend on. */
 static json_t *given_json(const cli_arguments *arguments, int library)
 {
-    static const char *const apart[] = {"seed",   "threads", "kind",  "kinds", "output", "state",  "budget",
-                                        "trials", "by",      "folds", "json",  "quiet",  "metric", "rows"};
+    static const char *const apart[] = {
+        "seed",  "threads", "kind",  "kinds",  "output", "state", "budget", "trials",          "by",
+        "folds", "json",    "quiet", "metric", "rows",   "cache", "strict", "detector-seconds"};
     json_t *object = json_object();
     for (size_t i = 0; i < arguments->given_count; i++) {
         const broad_option *option = arguments->given[i].option;
@@ -167,10 +170,25 @@ static int state_key(json_t **out, const tune_run *run)
     return BROAD_OK;
 }
 
+/* Once, by all rows: the networks that are tried share their inputs. */
+static int choose_maps(tune_run *run)
+{
+    cli_progress progress;
+    broad_options options;
+    int status = cli_training_options(&options, run->arguments);
+    if (status) return status;
+    cli_progress_begin(&progress, &options, "maps", run->arguments);
+    status = cli_choose_maps(&run->maps, &run->data, NULL, &options, run->arguments);
+    cli_progress_end(&progress);
+    cli_signals_release();
+    return status;
+}
+
 static int open_search(tune_run *run)
 {
     json_t *key = NULL;
-    int status = cli_read_table(&run->data, run->path, &run->read, run->arguments);
+    int status = cli_read_table(&run->data, &run->photos, run->path, &run->read, run->arguments);
+    if (!status) status = choose_maps(run);
     if (!status) status = choose_measure(run);
     if (!status) status = draw_rows(run);
     if (!status) status = check_folds(run);
@@ -395,6 +413,8 @@ static int report(const tune_run *run)
     tune_result result = {
         .search = &run->search,
         .data = run->data,
+        .photos = run->photos,
+        .maps = &run->maps,
         .path = run->path,
         .by = run->by_loo ? "loo" : "cv",
         .state = run->state_path,
@@ -425,6 +445,7 @@ int cli_tune(const cli_arguments *arguments)
     if (!status) status = report(&run);
     tune_state_close(&run.state);
     tune_search_end(&run.search);
+    json_decref(run.photos);
     broad_data_free(run.part);
     broad_data_free(run.data);
     return status;

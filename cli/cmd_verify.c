@@ -1,14 +1,15 @@
 /* broad verify: the certificate against the rows. */
 #include <stdio.h>
 
-#include "cli.h"
+#include "photos.h"
 #include "report.h"
 
-static int report_json(const cli_arguments *arguments, const broad_verdict *verdict, size_t rows)
+static int report_json(const cli_arguments *arguments, const broad_verdict *verdict, size_t rows, json_t *photos)
 {
     json_t *object = cli_json_object("verify");
     cli_json_put(object, "model", cli_json_text(arguments->positional[0]));
     cli_json_put(object, "rows", json_integer((json_int_t)rows));
+    cli_json_put(object, "photos", photos ? json_incref(photos) : json_null());
     cli_json_put(object, "holds", json_boolean(verdict->holds));
     cli_json_put(object, "layers", json_integer((json_int_t)verdict->layers));
     cli_json_put(object, "failed_layer", json_integer((json_int_t)verdict->failed_layer));
@@ -36,17 +37,20 @@ int cli_verify(const cli_arguments *arguments)
 {
     broad_model *model = NULL;
     broad_data *training = NULL;
+    json_t *photos = NULL;
     broad_verdict verdict = {0};
     cli_files files;
     size_t threads = 0;
     int status = cli_threads(&threads, arguments);
     if (!status) status = cli_files_after_model(&files, arguments);
     if (!status) status = broad_model_load(&model, arguments->positional[0]);
-    if (!status) status = cli_read_training(&training, NULL, model, arguments, &files);
+    if (!status) status = cli_read_training(&training, NULL, &photos, model, arguments, &files);
     if (!status) status = broad_verify(&verdict, model, training, threads);
-    if (!status && cli_given(arguments, "json")) status = report_json(arguments, &verdict, broad_data_rows(training));
+    if (!status && cli_given(arguments, "json"))
+        status = report_json(arguments, &verdict, broad_data_rows(training), photos);
     else if (!status) report_text(&verdict, broad_data_rows(training));
     if (!status && !verdict.holds) status = -BROAD_FAILED;
+    json_decref(photos);
     broad_data_free(training);
     broad_model_free(model);
     return status;

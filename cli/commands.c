@@ -49,6 +49,12 @@ static const broad_option reading[] = {
     {"missing", 0, "WHAT", "error|mean", "error", "what to do about empty fields: refuse, or use the column's mean"},
 };
 
+static const broad_option data_reading[] = {
+    {"group", 0, "COL", NULL, NULL, "column whose equal values stay together in a split"},
+    {"task", 0, "TASK", "auto|classify|regress", "auto",
+     "what the targets are; auto: text makes classes, numbers a regression"},
+};
+
 static const broad_option text_files[] = {
     {"header", 0, "WHETHER", "auto|yes|no", "auto", "whether the first line names the columns"},
     {"separator", 0, "CHAR|auto", NULL, "auto", "between fields: one character, or tab"},
@@ -157,6 +163,37 @@ static const broad_option info_output[] = {
     {"layers", 0, NULL, NULL, NULL, "list every layer of the certificate"},
 };
 
+static const broad_option photo_inputs[] = {
+    {"map", 0, "MAPS", NULL, "auto",
+     "how a photo becomes inputs: pixels, descriptors, windows, or several with commas between; auto: of descriptors "
+     "and "
+     "windows what does best by leave-one-out, in preset paper pixels"},
+    {"side", 0, "PIXELS", NULL, NULL, "side of the square of pixels; 32 unless given, 64 in preset paper"},
+    {"crop", 0, "WHAT", "none|find", "none", "look at whole photos, or at the region that looks most like a panel"},
+    {"each-box", 0, NULL, NULL, NULL,
+     "every box is a row of its own; otherwise the best one of each photo is looked at"},
+    {"augment", 0, "COUNT", NULL, NULL,
+     "also train on so many changed copies of each photo: turned, shifted, sheared, zoomed, flipped, lighter or "
+     "darker"},
+    {"no-groups", 0, NULL, NULL, NULL, "do not look for near-duplicates, which otherwise stay together in a split"},
+};
+
+static const broad_option photo_files[] = {
+    {"boxes", 0, "PATH", NULL, NULL,
+     "where the panels are in the photos: a folder of YOLO text files, a COCO JSON file, or a CSV file"},
+    {"detector", 0, "COMMAND", NULL, NULL,
+     "program that finds the panels: it gets a file name a line and prints a line of JSON with boxes for each"},
+    {"detector-seconds", 0, "SECONDS", NULL, "60", "how long the detector may take to start, and for each photo"},
+    {"strict", 0, NULL, NULL, NULL, "a file that cannot be read is an error; otherwise it is listed and left out"},
+    {"cache", 0, "DIR|no", NULL, NULL,
+     "folder of prepared features, which makes the next run fast; $XDG_CACHE_HOME/broad or ~/.cache/broad unless "
+     "given"},
+};
+
+static const broad_option data_output[] = {
+    {"all", 0, NULL, NULL, NULL, "list all files and groups, not only the first of them"},
+};
+
 static const broad_option render_photos[] = {
     {"count", 0, "COUNT", NULL, "200", "photos to make, 1000000 at most"},
     {"size", 0, "PIXELS", NULL, "256", "length of a photo's sides, 16 to 8192"},
@@ -194,6 +231,8 @@ static const cli_section fit_sections[] = {
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", reading),
     SECTION("Reading DATA", text_files),
+    SECTION("Photos", photo_inputs),
+    SECTION("Photos", photo_files),
     SECTION("Testing", testing),
     LIBRARY("Network", "*"),
     LIBRARY("Supervision", SUPERVISION),
@@ -211,6 +250,8 @@ static const cli_section cv_sections[] = {
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", reading),
     SECTION("Reading DATA", text_files),
+    SECTION("Photos", photo_inputs),
+    SECTION("Photos", photo_files),
     LIBRARY("Network", "*"),
     LIBRARY("Supervision", SUPERVISION),
     LIBRARY("Stop rules", STOP_RULES),
@@ -226,6 +267,8 @@ static const cli_section tune_sections[] = {
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", reading),
     SECTION("Reading DATA", text_files),
+    SECTION("Photos", photo_inputs),
+    SECTION("Photos", photo_files),
     LIBRARY("Run", "seed threads"),
     LIBRARY("Settings that are fixed where they are given", "*"),
     SECTION("Common", common),
@@ -239,6 +282,7 @@ static const cli_section grow_sections[] = {
     SECTION("Reading DATA", target_like_model),
     SECTION("Reading DATA", labels_of_each),
     SECTION("Reading DATA", text_files),
+    SECTION("Photos", photo_files),
     SECTION("Testing", testing_file),
     LIBRARY("Stop rules", STOP_RULES),
     LIBRARY("Run", "threads"),
@@ -254,6 +298,7 @@ static const cli_section learn_sections[] = {
     SECTION("Reading NEW and OLD", target_like_model),
     SECTION("Reading NEW and OLD", target_apart),
     SECTION("Reading NEW and OLD", text_files),
+    SECTION("Photos", photo_files),
     SECTION("Testing", testing_file),
     LIBRARY("Stop rules", STOP_RULES),
     LIBRARY("Run", "threads"),
@@ -266,22 +311,32 @@ static const cli_section verify_sections[] = {
     SECTION("Reading DATA", target_like_model),
     SECTION("Reading DATA", labels_of_each),
     SECTION("Reading DATA", text_files),
+    SECTION("Photos", photo_files),
     LIBRARY("Run", "threads"),
     SECTION("Common", common),
     END,
 };
 static const cli_section predict_sections[] = {
-    SECTION("Output", predict_output),
-    SECTION("Reading DATA", text_files),
-    LIBRARY("Run", "threads"),
-    SECTION("Common", common),
-    END,
+    SECTION("Output", predict_output), SECTION("Reading DATA", text_files), SECTION("Photos", photo_files),
+    LIBRARY("Run", "threads"),         SECTION("Common", common),           END,
 };
 static const cli_section eval_sections[] = {
     SECTION("Measures", eval_measures),
     SECTION("Reading DATA", target_like_model),
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", text_files),
+    SECTION("Photos", photo_files),
+    LIBRARY("Run", "threads"),
+    SECTION("Common", common),
+    END,
+};
+static const cli_section data_sections[] = {
+    SECTION("Output", data_output),
+    SECTION("Reading DATA", target_chosen),
+    SECTION("Reading DATA", target_apart),
+    SECTION("Reading DATA", data_reading),
+    SECTION("Reading DATA", text_files),
+    SECTION("Photos", photo_files),
     LIBRARY("Run", "threads"),
     SECTION("Common", common),
     END,
@@ -310,7 +365,8 @@ static const cli_command commands[] = {
         .run = cli_fit,
         .sections = fit_sections,
         .description = "DATA is a CSV, LIBSVM, NPY or IDX file, plain or gzipped, or - for standard input; the "
-                       "format is found from the content. The last column is the target unless --target or --labels "
+                       "format is found from the content. Or it is a folder of JPEG and PNG photos with one "
+                       "sub-folder a class, or with --labels LIST.csv, whose columns are file and label or number. The last column is the target unless --target or --labels "
                        "says otherwise. Text targets are classes, and so are the whole numbers of LIBSVM files and "
                        "of binary label files; other numbers are a regression; --task decides otherwise. Layers of "
                        "random nodes are added one by one, each fitted to what the earlier ones left, and each kept "
@@ -326,6 +382,8 @@ static const cli_command commands[] = {
             {"broad fit scans.csv --group patient --holdout 0.3", "no patient on both sides of the split"},
             {"broad fit cars.csv --target price --categorical make,fuel", "two columns of text among the inputs"},
             {"broad fit iris.csv --preset paper --kind brls --json", "as in the paper, unsupervised, for a program"},
+            {"broad fit panels/ --holdout 0.3 -o panels.broad", "photos in panels/Clean and panels/Dusty"},
+            {"broad fit photos/ --labels list.csv --target power_loss", "a number for each photo"},
         },
     },
     {
@@ -348,6 +406,7 @@ static const cli_command commands[] = {
             {"broad cv iris.csv", "five folds, preset auto"},
             {"broad cv house.csv --target price --kind rvfl --folds 10 --repeat 3", "30 networks"},
             {"broad cv scans.csv --group patient --verbose", "no patient on both sides; a line for each fold"},
+            {"broad cv panels/ --repeat 4", "photos; near-duplicates are in the same fold"},
         },
     },
     {
@@ -378,7 +437,7 @@ static const cli_command commands[] = {
         .purpose = "add layers or features to a model, without retraining",
         .positional = "MODEL DATA...",
         .fewest = 2,
-        .most = CLI_POSITIONAL_MAX,
+        .most = 1 + CLI_FILES_MAX,
         .computes = 1,
         .run = cli_grow,
         .sections = grow_sections,
@@ -420,14 +479,15 @@ static const cli_command commands[] = {
             {"broad learn model.broad june.csv --with april.csv --with may.csv", "the next month"},
             {"broad learn model.broad may.csv", "without the old rows, after 'broad fit april.csv --keep-stats'"},
             {"broad verify model.broad april.csv may.csv", "the certificate after 'learn --with'"},
+            {"broad learn panels.broad corrected/ --with panels/", "photos that were judged wrongly, in their right folder"},
         },
     },
     {
         .name = "predict",
         .purpose = "apply a model to rows",
-        .positional = "MODEL DATA",
+        .positional = "MODEL DATA...",
         .fewest = 2,
-        .most = 2,
+        .most = CLI_NO_LIMIT,
         .computes = 1,
         .run = cli_predict,
         .sections = predict_sections,
@@ -435,13 +495,19 @@ static const cli_command commands[] = {
                        "or the value of each target. Columns are found by the names the model was trained with, or "
                        "by place where DATA has no header; a target column may be there or not. With --proba columns "
                        "proba_CLASS follow the label; with --interval columns TARGET_low and TARGET_high follow each "
-                       "value. Both need the leave-one-out estimate that fit makes (--loo).",
+                       "value. Both need the leave-one-out estimate that fit makes (--loo). A model of photos takes "
+                       "any number of photos and folders, or - for names on standard input, one a line; the first "
+                       "column is then file, and where boxes were given the box follows: left, top, right, bottom. "
+                       "Files that cannot be read are listed on standard error and left out; with --strict they "
+                       "are an error.",
         .examples = {
             {"broad predict model.broad new.csv", "a CSV table on standard output"},
             {"broad predict model.broad new.csv -o out.csv", "the same into a file, complete or not at all"},
             {"broad predict model.broad new.csv --proba", "with the probability of each class"},
             {"broad predict house.broad new.csv --interval 0.9", "with a range that holds 9 of 10 values"},
             {"zcat new.csv.gz | broad predict model.broad - --format jsonl", "rows from standard input, JSON lines"},
+            {"broad predict panels.broad photos/ one_more.jpg --proba", "photos: a line for each"},
+            {"find . -name '*.JPG' | broad predict panels.broad - -o out.csv", "names from standard input"},
         },
     },
     {
@@ -461,6 +527,7 @@ static const cli_command commands[] = {
         .examples = {
             {"broad eval model.broad test.csv", "figures to read"},
             {"broad eval model.broad test.csv --json", "figures for a program"},
+            {"broad eval panels.broad others/", "photos in one sub-folder a class"},
         },
     },
     {
@@ -484,7 +551,7 @@ static const cli_command commands[] = {
         .purpose = "check a model's certificate against the training rows",
         .positional = "MODEL DATA...",
         .fewest = 2,
-        .most = CLI_POSITIONAL_MAX,
+        .most = 1 + CLI_FILES_MAX,
         .computes = 1,
         .run = cli_verify,
         .sections = verify_sections,
@@ -495,6 +562,26 @@ static const cli_command commands[] = {
                        "holds; 1: it does not, with the reason.",
         .examples = {
             {"broad verify model.broad iris.csv", "after 'broad fit iris.csv'"},
+        },
+    },
+    {
+        .name = "data",
+        .purpose = "look at photos or a table before training",
+        .positional = "DATA",
+        .fewest = 1,
+        .most = 1,
+        .run = cli_data,
+        .sections = data_sections,
+        .description = "Of a folder of photos: how many there are of each class, their formats and sizes, files that "
+                       "cannot be read with the reason, exact copies, groups of near-duplicates, near-duplicates "
+                       "with different labels, the time they span and how many know their place. Of a table: rows, "
+                       "inputs, classes or the range of the targets, empty fields and inputs that never change. "
+                       "Lines of advice follow where something can be better. Nothing is changed. Exit code 0 whatever "
+                       "is found; 65 where DATA cannot be read at all, and with --strict where any file cannot.",
+        .examples = {
+            {"broad data panels/", "before 'broad fit panels/'"},
+            {"broad data photos/ --labels list.csv --json", "for a program, with all files"},
+            {"broad data iris.csv", "a table"},
         },
     },
     {

@@ -127,9 +127,13 @@ int cli_folds_next(cli_folds *cv)
     broad_options options = cv->options;
     *result = (cli_fold){.repeat = cv->done / cv->folds, .fold = cv->done % cv->folds};
     options.seed += result->repeat;
+    broad_map_choice choice;
     int status = cut_fold(&train, &test, cv, result->repeat, result->fold);
+    double start = cli_seconds();
     broad_model_free(cv->model);
     cv->model = NULL;
+    if (!status && cv->choosing) status = cli_choose_maps(&choice, &train, &test, &options, cv->choosing);
+    double chosen = cli_seconds() - start;
     if (!status) status = broad_fit(&cv->model, train, &options, &seconds);
     if (!status && broad_model_outcome(cv->model) == BROAD_STOPPED) status = BROAD_INTERRUPTED;
     if (!status) status = broad_eval(&result->test, cv->model, test, options.threads);
@@ -138,7 +142,8 @@ int cli_folds_next(cli_folds *cv)
         result->nodes = broad_model_nodes(cv->model);
         result->layers = broad_model_layers(cv->model);
         result->outcome = broad_model_outcome(cv->model);
-        result->seconds = seconds.total;
+        result->seconds = seconds.total + chosen;
+        result->maps = broad_data_maps(train);
         cv->done++;
     }
     broad_data_free(train);

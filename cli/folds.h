@@ -6,7 +6,7 @@
 #ifndef BROAD_CLI_FOLDS_H
 #define BROAD_CLI_FOLDS_H
 
-#include "cli.h"
+#include "photos.h"
 
 /* ---- the measures of a fold, as numbers that can be averaged and compared ---- */
 
@@ -34,12 +34,14 @@ typedef struct cli_fold {
     size_t repeat, fold; /* from 0 */
     size_t train_rows, nodes, layers;
     broad_outcome outcome;
-    double seconds; /* of training */
+    double seconds; /* of training, and of choosing maps */
+    unsigned maps;  /* of photos */
     broad_metrics test;
 } cli_fold;
 
 typedef struct cli_folds {
     const broad_data *data;
+    const cli_arguments *choosing; /* maps of photos are chosen in every fold as these say; NULL: they are not */
     broad_options options;
     size_t folds, repeats;
     size_t done; /* folds of all repeats so far */

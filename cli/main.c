@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "progress.h"
 
 /* OpenBLAS chooses its kernels when it is loaded, and an old one takes poor ones for a processor it does not know. The
  * environment can say better, but only before loading: so the tool starts itself once more with that said. */
@@ -50,13 +51,14 @@ static int dispatch(int count, char **words, const char **out_name)
     if (status) return status;
     *out_name = command->name;
     status = cli_arguments_parse(&arguments, command, count - 2, words + 2);
-    if (status) return status;
-    if (cli_given(&arguments, "help") && command->run != cli_help) {
+    if (!status && cli_given(&arguments, "help") && command->run != cli_help) {
         cli_print_command(command);
-        return BROAD_OK;
+    } else if (!status) {
+        if (command->computes) restart_with_best_kernels(words);
+        status = command->run(&arguments);
     }
-    if (command->computes) restart_with_best_kernels(words);
-    return command->run(&arguments);
+    cli_arguments_clear(&arguments);
+    return status;
 }
 
 /* Output that was buffered and could not be written is known only now; the reason may have been lost on the way. */
@@ -83,5 +85,6 @@ int main(int count, char **words)
         if (wants_json(count, words)) print_error_json(name, status);
     }
     status = finish_output(status);
+    if (status == BROAD_INTERRUPTED && cli_interrupted()) status = 128 + cli_interrupted();
     return status < 0 ? -status : status;
 }

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "json.h"
+#include "photos.h"
 
 /* How many different whole numbers a target has, 0 if there are other numbers or more than `limit`. */
 static size_t count_whole_values(const broad_data *data, size_t limit)
@@ -31,29 +30,32 @@ static void hint_task(const broad_data *data, const cli_arguments *arguments)
                  "the target has only %zu different whole values; if these are classes, give --task classify", values);
 }
 
-int cli_read_table(broad_data **out, const char *path, const broad_read_options *read, const cli_arguments *arguments)
+int cli_read_table(broad_data **out, json_t **record, const char *path, const broad_read_options *read,
+                   const cli_arguments *arguments)
 {
     broad_data *data = NULL;
-    int status = broad_data_read(&data, path, read);
+    int status = cli_read(&data, record, &path, 1, read, arguments);
     if (status) return status;
     if (broad_data_task(data) == BROAD_TASK_AUTO) {
+        int photos = broad_data_maps(data) != 0;
         broad_data_free(data);
-        return cli_fail(BROAD_BAD_DATA, "%s has no targets; give them with --labels FILE", path);
+        return cli_fail(BROAD_BAD_DATA, "%s has no targets; %sgive them with --labels %s", path,
+                        photos ? "put the photos into one sub-folder a class, or " : "", photos ? "LIST.csv" : "FILE");
     }
     if (read->task == BROAD_TASK_AUTO) hint_task(data, arguments);
     *out = data;
     return BROAD_OK;
 }
 
-static int read_file(broad_data **out, const broad_model *model, const cli_arguments *arguments, const cli_files *files,
-                     size_t index)
+static int read_file(broad_data **out, json_t **record, const broad_model *model, const cli_arguments *arguments,
+                     const cli_files *files, size_t index)
 {
     broad_read_options read;
     cli_read_options(&read, arguments);
     read.model = model;
     read.training = 1;
     read.labels = files->labels[index];
-    return broad_data_read(out, files->paths[index], &read);
+    return cli_read(out, record, &files->paths[index], 1, &read, arguments);
 }
 
 /* Takes over both; *data becomes the two together. */
@@ -97,17 +99,17 @@ static int kept_apart(broad_data **out, const broad_data *whole, const broad_mod
     return status;
 }
 
-int cli_read_training(broad_data **out, broad_data **out_apart, const broad_model *model,
+int cli_read_training(broad_data **out, broad_data **out_apart, json_t **record, const broad_model *model,
                       const cli_arguments *arguments, const cli_files *files)
 {
     broad_data *whole = NULL, *rows = NULL;
-    int status = read_file(&whole, model, arguments, files, 0);
+    int status = read_file(&whole, record, model, arguments, files, 0);
     if (!status) status = broad_data_training_part(&rows, whole, model);
     if (!status && out_apart) status = kept_apart(out_apart, whole, model);
     broad_data_free(whole);
     for (size_t i = 1; !status && i < files->count; i++) {
         broad_data *more = NULL;
-        status = read_file(&more, model, arguments, files, i);
+        status = read_file(&more, record, model, arguments, files, i);
         if (!status) status = append(&rows, more);
     }
     if (status) broad_data_free(rows);

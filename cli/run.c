@@ -75,7 +75,7 @@ int cli_run_read_test(cli_run *run, const broad_model *model)
     read.model = model;
     broad_data_free(run->test);
     run->test = NULL;
-    return broad_data_read(&run->test, run->test_path, &read);
+    return cli_read(&run->test, &run->photos, &run->test_path, 1, &read, run->arguments);
 }
 
 int cli_run_check_rules(const cli_run *run, int has_test)
@@ -278,5 +278,6 @@ int cli_run_end(cli_run *run, int status)
     broad_model_free(run->model);
     broad_data_free(run->train);
     broad_data_free(run->test);
+    json_decref(run->photos);
     return status;
 }

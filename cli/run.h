@@ -8,7 +8,7 @@
 #ifndef BROAD_CLI_RUN_H
 #define BROAD_CLI_RUN_H
 
-#include "json.h"
+#include "photos.h"
 #include "progress.h"
 
 /* What is added: layers of nodes; to new feature groups where there are any; on further rows where there are any. */
@@ -30,6 +30,8 @@ typedef struct cli_run {
     cli_increment increment;
 
     broad_data *train, *test; /* test: NULL without */
+    json_t *photos;           /* what the result says of photos that were read; NULL: none were */
+    broad_map_choice maps;    /* that a new network was given a choice of */
     const broad_data *fresh;  /* rows that are learned now; not owned, NULL: none */
     broad_model *model;       /* what it grows from, then what came out */
     broad_trainer *trainer;   /* while it grows */

@@ -45,6 +45,13 @@ static void put_growth(json_t *object, const cli_run *run)
     cli_json_put(object, "new", cli_metrics_json(&run->fresh_metrics, run->model));
 }
 
+static json_t *photos_json(const cli_run *run)
+{
+    if (!run->photos) return json_null();
+    cli_record_maps(run->photos, &run->maps, broad_model_maps(run->model));
+    return json_incref(run->photos);
+}
+
 static int report_json(const cli_run *run)
 {
     const broad_model *model = run->model;
@@ -57,6 +64,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "outputs", json_integer((json_int_t)broad_model_outputs(model)));
     cli_json_put(object, "nodes", json_integer((json_int_t)broad_model_nodes(model)));
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
+    cli_json_put(object, "photos", photos_json(run));
     if (run->model_path) put_growth(object, run);
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
     cli_json_put(object, "reason", cli_json_text(broad_model_reason(model)));
@@ -92,6 +100,7 @@ static void print_data(const cli_run *run, const char *path)
     if (run->test)
         printf("split    %zu rows to train on, %zu to test on%s%s\n", broad_model_rows(model),
                broad_data_rows(run->test), run->test_path ? " from " : "", run->test_path ? run->test_path : "");
+    cli_print_maps(&run->maps, broad_model_maps(model));
 }
 
 static void print_network(const cli_run *run)

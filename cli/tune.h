@@ -91,6 +91,8 @@ int tune_data_hash(char out[33], const broad_data *data);
 typedef struct tune_result {
     const tune_search *search;
     const broad_data *data;
+    json_t *photos;                        /* not owned; NULL: the rows are not photos */
+    const broad_map_choice *maps;          /* that was made for all trials */
     const char *path, *by, *state, *model; /* state, model: NULL without */
     size_t rows, folds, resumed;           /* rows: searched on; resumed: trials that were there */
     int complete;                          /* was not interrupted */

@@ -32,7 +32,7 @@ static void put_reading(FILE *out, const cli_arguments *arguments)
     for (const cli_section *section = arguments->command->sections; section->title; section++) {
         const broad_option *options[CLI_OPTIONS_MAX];
         size_t count = cli_section_options(options, arguments->command, section);
-        if (strcmp(section->title, "Reading DATA") != 0) continue;
+        if (strcmp(section->title, "Reading DATA") != 0 && strcmp(section->title, "Photos") != 0) continue;
         for (size_t i = 0; i < count; i++) {
             char name[64];
             const char *value = cli_given(arguments, options[i]->name);
@@ -42,6 +42,24 @@ static void put_reading(FILE *out, const cli_arguments *arguments)
             if (options[i]->argument) put_quoted(out, " ", value);
         }
     }
+}
+
+/* The maps of photos that the trials had: fit must not choose others, nor a preset set them. */
+static void put_maps(FILE *out, const tune_result *result)
+{
+    const cli_arguments *arguments = result->search->arguments;
+    unsigned maps = broad_data_maps(result->data);
+    const char *preset = cli_given(arguments, "preset");
+    if (maps && !cli_given(arguments, "map")) {
+        const char *before = " --map ";
+        for (size_t i = 0; i < CLI_MAPS; i++) {
+            if (!(maps >> i & 1)) continue;
+            put_quoted(out, before, cli_map_names[i]);
+            before = ",";
+        }
+    }
+    if (maps & BROAD_MAP_PIXELS && !cli_given(arguments, "side"))
+        fputs(preset && strcmp(preset, "paper") == 0 ? " --side 64" : " --side 32", out);
 }
 
 /* Freed with free(). NULL: out of memory. */
@@ -55,6 +73,7 @@ static char *fit_line(const tune_result *result, const tune_trial *trial)
     int like_option = result->path[0] == '-' && result->path[1];
     put_quoted(out, like_option ? " ./" : " ", result->path);
     put_reading(out, result->search->arguments);
+    put_maps(out, result);
     for (size_t i = 0; i < json_array_size(trial->arguments); i++)
         put_quoted(out, " ", json_string_value(json_array_get(trial->arguments, i)));
     if (result->model) put_quoted(out, " ", "-o");
@@ -101,6 +120,8 @@ static void put_search(json_t *object, const tune_result *result)
     cli_json_put(object, "rows", json_integer((json_int_t)broad_data_rows(result->data)));
     cli_json_put(object, "searched_rows", json_integer((json_int_t)result->rows));
     cli_json_put(object, "seed", cli_json_uint(search->seed));
+    cli_record_maps(result->photos, result->maps, broad_data_maps(result->data));
+    cli_json_put(object, "photos", result->photos ? json_incref(result->photos) : json_null());
     cli_json_put(object, "by", cli_json_text(result->by));
     cli_json_put(object, "folds", json_integer((json_int_t)result->folds));
     cli_json_put(object, "metric", cli_json_text(search->measure->name));
@@ -166,7 +187,9 @@ int tune_report_text(const tune_result *result)
     if (!line) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the command line");
     printf("data     %s: %zu rows", result->path, broad_data_rows(result->data));
     if (result->rows < broad_data_rows(result->data)) printf(", %zu of them searched on", result->rows);
-    printf("\nsearch   %zu trials, %zu dropped early, %zu failed, %.1f s; %s by ", search->count,
+    printf("\n");
+    cli_print_maps(result->maps, broad_data_maps(result->data));
+    printf("search   %zu trials, %zu dropped early, %zu failed, %.1f s; %s by ", search->count,
            count_ends(search, TUNE_DROPPED), count_ends(search, TUNE_FAILED), result->search_seconds,
            search->measure->title);
     if (strcmp(result->by, "cv") == 0) printf("%zu folds", result->folds);

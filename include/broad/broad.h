@@ -366,9 +366,21 @@ typedef struct broad_skipped {
 BROAD_API size_t broad_data_skipped_count(const broad_data *data);
 BROAD_API const broad_skipped *broad_data_skipped(const broad_data *data, size_t index);
 
-/* The maps among those of `data` whose inputs do best by leave-one-out in the pilot of preset `auto`: one of them or several
- * together. `options` gives seed, threads and progress. */
-BROAD_API int broad_photos_choose(unsigned *out, const broad_data *data, const broad_options *options);
+/* Maps that were tried, each alone and all together, and which of them did best. */
+enum { BROAD_MAP_TRIALS_MAX = 4 };
+typedef struct broad_map_choice {
+    unsigned maps; /* that did best */
+    size_t count;  /* of trials; one: there was nothing to choose, and its error is 0 */
+    struct broad_map_trial {
+        unsigned maps;
+        double error; /* squared error by leave-one-out, as a part of that of the targets' mean */
+    } trials[BROAD_MAP_TRIALS_MAX];
+} broad_map_choice;
+
+/* The maps among those of `data` whose inputs do best by leave-one-out in the pilot of preset `auto`: one of them or all
+ * together; of equals those with fewer inputs. `options` gives seed, threads, class_weight and progress, whose stage is
+ * "maps"; BROAD_INTERRUPTED if it asks to stop. */
+BROAD_API int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options);
 /* The same rows with the inputs of some of their maps. */
 BROAD_API int broad_photos_narrow(broad_data **out, const broad_data *data, unsigned maps);
 

@@ -8,6 +8,7 @@
 #include "broad/broad.h"
 #include "data/distinct.h"
 #include "data/labels.h"
+#include "data/photos.h"
 #include "data/read.h"
 #include "data/split.h"
 #include "data/table.h"
@@ -30,24 +31,6 @@ void broad_arrays_init(broad_arrays *out) { *out = (broad_arrays){.size = sizeof
 
 void broad_split_init(broad_split *out) { *out = (broad_split){.size = sizeof *out, .holdout = 0.3}; }
 
-static broad__columns columns_of(const broad_model *model)
-{
-    return (broad__columns){
-        .inputs = model->inputs,
-        .outputs = model->outputs,
-        .task = model->task,
-        .input_names = (const char *const *)model->input_names,
-        .output_names = (const char *const *)model->output_names,
-        .target_name = model->target_name,
-        .group_name = model->group_name,
-        .weight_name = model->weight_name,
-        .categories = model->categories,
-        .named = model->named,
-        .photo = model->photo,
-        .missing = model->missing,
-    };
-}
-
 int broad_data_read(broad_data **out, const char *path, const broad_read_options *options)
 {
     broad_read_options standard;
@@ -57,8 +40,10 @@ int broad_data_read(broad_data **out, const char *path, const broad_read_options
     if (!options) options = &standard;
     int status = check_size(options->size, sizeof *options, "broad_read_options");
     if (status < 0) return status;
+    int photos = options->model ? options->model->photo.maps > 0 : 0;
+    if (photos || broad__is_folder(path)) return broad_data_read_photos(out, &path, 1, options);
     if (!options->model) return broad__read(out, path, options, NULL);
-    broad__columns columns = columns_of(options->model);
+    broad__columns columns = broad__model_reads(options->model);
     return broad__read(out, path, options, &columns);
 }
 

@@ -273,6 +273,17 @@ int broad__replace_commit(broad__replacement *replacement)
     return status;
 }
 
+int broad__replace_commit_unsynced(broad__replacement *replacement)
+{
+    if (!replacement->temporary) return broad__fail(BROAD_BUG, "a replacement that failed or is done was committed");
+    int status = replace_close(replacement);
+    if (!status && broad__file_calls_used.rename(replacement->temporary, replacement->path) != 0)
+        status = fail_system(BROAD_CANNOT_WRITE, replacement->path, "cannot be replaced", errno);
+    if (status) broad__replace_abandon(replacement);
+    else replace_free(replacement);
+    return status;
+}
+
 void broad__replace_abandon(broad__replacement *replacement)
 {
     if (!replacement->temporary) return;

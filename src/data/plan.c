@@ -508,6 +508,50 @@ int broad__plan_labels(broad__plan *out, const broad__layout *layout, const broa
     return status;
 }
 
+/* The columns that are asked for, else those called like the model's targets, else the last ones. */
+static int add_photo_targets(broad__plan *plan, const broad__layout *layout, const broad_read_options *options,
+                             const broad__columns *model)
+{
+    if (options->target) return add_target_list(plan, layout, options->target);
+    size_t count = model ? model_targets(model) : 1, named = 0;
+    for (size_t i = 0; model && i < count; i++) {
+        const char *name = model_target_name(model, i);
+        named += name && has_name(layout, name);
+    }
+    if (!model || named < count) return add_last_targets(plan, layout, count);
+    int status = BROAD_OK;
+    for (size_t i = 0, column; i < count && status == BROAD_OK; i++) {
+        status = find_column(&column, layout, broad__text_of(model_target_name(model, i)), "--target");
+        if (status == BROAD_OK) status = add_target(plan, layout, column);
+    }
+    return status;
+}
+
+int broad__plan_photos(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
+                       const broad__columns *model)
+{
+    size_t file = 0, wanted = model ? model_targets(model) : 1;
+    int status = plan_start(out, layout, BROAD__ROLE_INPUT);
+    if (status == BROAD_OK)
+        status = target_room(out, 1 + (options->target ? list_length(options->target) : layout->columns));
+    if (status == BROAD_OK && has_name(layout, "file"))
+        status = find_column(&file, layout, broad__text_of("file"), "the list of photos");
+    if (status == BROAD_OK) status = add_target(out, layout, file);
+    if (status == BROAD_OK && options->group) status = set_group(out, layout, options->group);
+    if (status == BROAD_OK && options->weight) status = set_weight(out, layout, options->weight);
+    if (status == BROAD_OK) status = add_photo_targets(out, layout, options, model);
+    if (status == BROAD_OK && (out->targets < 2 || (model && out->targets - 1 != wanted)))
+        status =
+            broad__fail(BROAD_BAD_DATA,
+                        "%s: a list of photos has a column that names the files, and %zu with the target%s; this "
+                        "one has %zu column%s",
+                        layout->file, wanted, wanted == 1 ? "" : "s", layout->columns, layout->columns == 1 ? "" : "s");
+    for (size_t i = 0; status == BROAD_OK && i < out->columns; i++)
+        if (out->role[i] == BROAD__ROLE_INPUT) out->role[i] = BROAD__ROLE_IGNORED;
+    if (status < 0) broad__plan_clear(out);
+    return status;
+}
+
 void broad__plan_clear(broad__plan *plan)
 {
     broad__free(plan->role);

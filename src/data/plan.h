@@ -48,6 +48,9 @@ int broad__plan_categories(broad__plan *plan, const broad__layout *layout);
 /* Of a file with targets alone. */
 int broad__plan_labels(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
                        const broad__columns *model);
+/* Of a list of photos: the column called "file", or the first one, is target 0; the targets themselves come after it. */
+int broad__plan_photos(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
+                       const broad__columns *model);
 void broad__plan_clear(broad__plan *plan);
 
 /* The column of each of the model's inputs by name, the k-th of equal names for the k-th; `columns` for none. */

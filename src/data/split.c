@@ -176,6 +176,11 @@ cleanup:
     return status;
 }
 
+static int is_copy(const broad_data *table, size_t row)
+{
+    return table->photos.items && table->photos.items[row].copy > 0;
+}
+
 int broad__cut(broad_data **out_train, broad_data **out_test, const broad_data *table, const unsigned char *apart)
 {
     *out_train = *out_test = NULL;
@@ -185,9 +190,9 @@ int broad__cut(broad_data **out_train, broad_data **out_test, const broad_data *
     for (size_t i = 0; i < table->rows; i++)
         if (!apart[i]) rows[train++] = i;
     for (size_t i = table->rows; i-- > 0;)
-        if (apart[i]) rows[--test] = i;
+        if (apart[i] && !is_copy(table, i)) rows[--test] = i;
     int status = broad__table_rows(out_train, table, rows, train);
-    if (status == BROAD_OK) status = broad__table_rows(out_test, table, rows + train, table->rows - train);
+    if (status == BROAD_OK) status = broad__table_rows(out_test, table, rows + test, table->rows - test);
     broad__free(rows);
     if (status < 0) {
         broad__table_free(*out_train);

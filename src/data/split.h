@@ -20,7 +20,8 @@ typedef struct broad__group_order {
 int broad__groups_shuffled(broad__group_order *out, const broad_data *table, uint64_t seed);
 void broad__group_order_clear(broad__group_order *groups);
 
-/* The rows where `apart` is 0 and those where it is 1, each in the old order. Neither remembers a split. */
+/* The rows where `apart` is 0 and those where it is 1, each in the old order; changed copies of photos, which are to train
+ * on, are left out of the latter. Neither remembers a split. */
 int broad__cut(broad_data **out_train, broad_data **out_test, const broad_data *table, const unsigned char *apart);
 
 #endif

@@ -143,9 +143,11 @@ static void leave_out(float *out, const float sum[LANES], size_t windows, const 
 static void nodes(float *whole, float *out, const view *seen, const grid *cells, const broad__window_weights *weights,
                   float (*phi)[LANES])
 {
+    broad__window_kernel *kernels[BROAD__WINDOW_KERNELS];
+    broad__window_kernels(kernels);
     for (size_t panel = 0; panel < PANELS; panel++) {
         float sum[LANES] = {0};
-        broad__window_panel(phi, seen->z, seen->rows, weights->weight[panel], weights->bias[panel]);
+        kernels[0](phi, seen->z, seen->rows, weights->weight[panel], weights->bias[panel]);
         for (size_t w = 0; w < seen->count; w++)
             for (size_t i = 0; i < LANES; i++) sum[i] += phi[w][i];
         for (size_t i = 0; i < LANES && whole; i++) whole[panel * LANES + i] = sum[i] / (float)seen->count;

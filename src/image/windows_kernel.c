@@ -63,18 +63,19 @@ __attribute__((target("avx2"))) static void panel_avx2(float (*out)[BROAD__WINDO
 }
 #endif
 
-void broad__window_panel(float (*out)[BROAD__WINDOW_LANES], const float *z, size_t count,
-                         const float (*weight)[BROAD__WINDOW_LANES], const float *bias)
+static void panel_any(float (*out)[BROAD__WINDOW_LANES], const float *z, size_t count,
+                      const float (*weight)[BROAD__WINDOW_LANES], const float *bias)
 {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) {
-        panel_avx512(out, z, count, weight, bias);
-        return;
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        panel_avx2(out, z, count, weight, bias);
-        return;
-    }
-#endif
     panel(out, z, count, weight, bias, 2);
+}
+
+size_t broad__window_kernels(broad__window_kernel *out[BROAD__WINDOW_KERNELS])
+{
+    size_t count = 0;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) out[count++] = panel_avx512;
+    if (__builtin_cpu_supports("avx2")) out[count++] = panel_avx2;
+#endif
+    out[count++] = panel_any;
+    return count;
 }

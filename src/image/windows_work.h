@@ -45,9 +45,13 @@ void broad__window_fold(unsigned char out[256]);
 int broad__window_describe(float *out, const broad__image *image, const broad__window_cuts *across,
                            const broad__window_cuts *down, const unsigned char fold[256]);
 
-/* out[i][j] = cos(2 pi (bias_j + sum over the inputs of z[i][input] * weight[input][j])), summed in this order whatever
- * the processor. z: count x BROAD__WINDOW_INPUTS; count is a multiple of BROAD__WINDOW_TOGETHER. */
-void broad__window_panel(float (*out)[BROAD__WINDOW_LANES], const float *z, size_t count,
-                         const float (*weight)[BROAD__WINDOW_LANES], const float *bias);
+/* out[i][j] = cos(2 pi (bias_j + sum over the inputs of z[i][input] * weight[input][j])), summed in this order.
+ * z: count x BROAD__WINDOW_INPUTS; count is a multiple of BROAD__WINDOW_TOGETHER. */
+typedef void broad__window_kernel(float (*out)[BROAD__WINDOW_LANES], const float *z, size_t count,
+                                  const float (*weight)[BROAD__WINDOW_LANES], const float *bias);
+
+/* Those that this processor can run, fastest first, and their number. All give the same bits. */
+enum { BROAD__WINDOW_KERNELS = 3 };
+size_t broad__window_kernels(broad__window_kernel *out[BROAD__WINDOW_KERNELS]);
 
 #endif

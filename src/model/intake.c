@@ -60,7 +60,8 @@ int broad__model_describe(broad_model *model, const broad_data *data)
     model->task = data->task;
     model->inputs = data->inputs;
     if (model->settings.scale == BROAD_SCALE_AUTO)
-        model->settings.scale = data->grid_height ? BROAD_SCALE_WHOLE : BROAD_SCALE_BOTH;
+        model->settings.scale =
+            data->grid_height || data->photos.spec.maps == BROAD_MAP_PIXELS ? BROAD_SCALE_WHOLE : BROAD_SCALE_BOTH;
     model->outputs = data->outputs;
     model->named = data->named;
     model->missing = data->missing;

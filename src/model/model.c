@@ -214,3 +214,21 @@ void broad__layer_draw(broad__layer *layer, const broad_model *model, size_t ind
     broad__draw_nodes(layer->weight, layer->bias, &stream, layer->inputs, layer->nodes, model->range * kept->range,
                       model->settings.range_unit);
 }
+
+broad__columns broad__model_reads(const broad_model *model)
+{
+    return (broad__columns){
+        .inputs = model->inputs,
+        .outputs = model->outputs,
+        .task = model->task,
+        .input_names = (const char *const *)model->input_names,
+        .output_names = (const char *const *)model->output_names,
+        .target_name = model->target_name,
+        .group_name = model->group_name,
+        .weight_name = model->weight_name,
+        .categories = model->categories,
+        .named = model->named,
+        .photo = model->photo,
+        .missing = model->missing,
+    };
+}

@@ -14,6 +14,7 @@
 
 #include "broad/broad.h"
 #include "data/category.h"
+#include "data/read.h"
 #include "data/scale.h"
 #include "image/photo.h"
 #include "layer/certificate.h"
@@ -142,6 +143,8 @@ size_t broad__model_columns(const broad_model *model);                      /* o
 broad__scaling broad__model_scaling(const broad_model *model);
 size_t broad__model_initial_groups(const broad_model *model); /* groups that were there before the first layer */
 size_t broad__model_nodes(const broad_model *model);          /* feature and enhancement nodes */
+/* What it reads of a file; the texts are the model's. */
+broad__columns broad__model_reads(const broad_model *model);
 int broad__model_copy(broad_model **out, const broad_model *model);
 
 /* Draws the random weights again, exactly: the map is a promise of the format (rng/philox.h). weight and bias must have

@@ -1,0 +1,275 @@
+/* broad data: what a folder of photos or a table holds, and what to mend before training. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+#include "report.h"
+
+/* ---- advice ---- */
+
+void data_advise(data_advice *advice, const char *format, ...)
+{
+    va_list list;
+    if (advice->count == DATA_ADVICE_MAX) return;
+    va_start(list, format);
+    vsnprintf(advice->lines[advice->count++], DATA_ADVICE_BYTES, format, list);
+    va_end(list);
+}
+
+size_t *data_class_counts(const broad_data *data)
+{
+    if (broad_data_task(data) != BROAD_TASK_CLASSIFY) return NULL;
+    size_t *counts = calloc(broad_data_outputs(data) + 1, sizeof *counts);
+    for (size_t i = 0; counts && i < broad_data_rows(data); i++) counts[broad_data_class(data, i)]++;
+    return counts;
+}
+
+void data_advise_targets(data_advice *advice, const broad_data *data, const size_t *counts)
+{
+    enum { FEW = 20, UNEVEN = 4 };
+    size_t classes = broad_data_outputs(data), least = 0, most = 0;
+    for (size_t c = 0; counts && c < classes; c++) {
+        if (counts[c] < counts[least]) least = c;
+        if (counts[c] > counts[most]) most = c;
+    }
+    if (!counts || !classes) return;
+    if (classes == 1)
+        data_advise(advice, "there is only one class, %s: a network has nothing to tell apart",
+                    broad_data_output_name(data, 0));
+    if (counts[least] < FEW)
+        data_advise(advice, "there are only %zu of class %s; what a network learns of it is not to be relied on",
+                    counts[least], broad_data_output_name(data, least));
+    if (counts[most] > UNEVEN * counts[least])
+        data_advise(advice, "there are %.0f times as many of %s as of %s: try --class-weight balanced",
+                    (double)counts[most] / (double)counts[least], broad_data_output_name(data, most),
+                    broad_data_output_name(data, least));
+}
+
+/* ---- tables ---- */
+
+typedef struct data_table {
+    const broad_data *data;
+    size_t *class_counts; /* NULL: no classes */
+    size_t *missing;      /* of each input */
+    int *constant;        /* of each input */
+    size_t empty, with_empty, constants;
+} data_table;
+
+static int table_make(data_table *out, const broad_data *data)
+{
+    size_t rows = broad_data_rows(data), inputs = broad_data_inputs(data);
+    *out = (data_table){.data = data, .class_counts = data_class_counts(data)};
+    out->missing = calloc(inputs + 1, sizeof *out->missing);
+    out->constant = calloc(inputs + 1, sizeof *out->constant);
+    if (!out->missing || !out->constant)
+        return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for a report on %zu columns", inputs);
+    for (size_t j = 0; j < inputs; j++) {
+        double least = INFINITY, most = -INFINITY;
+        for (size_t i = 0; i < rows; i++) {
+            double value = broad_data_row(data, i)[j];
+            if (isnan(value)) out->missing[j]++;
+            else least = fmin(least, value), most = fmax(most, value);
+        }
+        out->constant[j] = !(most > least);
+        out->constants += (size_t)out->constant[j];
+        out->empty += out->missing[j];
+        out->with_empty += out->missing[j] > 0;
+    }
+    return BROAD_OK;
+}
+
+static void table_clear(data_table *table)
+{
+    free(table->class_counts);
+    free(table->missing);
+    free(table->constant);
+}
+
+static void table_advise(data_advice *advice, const data_table *table)
+{
+    if (broad_data_task(table->data) == BROAD_TASK_AUTO)
+        data_advise(advice, "there are no targets: give --labels FILE");
+    if (table->empty) data_advise(advice, "there are empty fields: fill them in, or train with --missing mean");
+    if (table->constants)
+        data_advise(advice, "%zu input%s never change%s and can be left out", table->constants,
+                    table->constants == 1 ? "" : "s", table->constants == 1 ? "s" : "");
+    data_advise_targets(advice, table->data, table->class_counts);
+}
+
+static void print_inputs(const data_table *table, int constant, int all)
+{
+    enum { SHOWN = 8 };
+    size_t seen = 0, shown = all ? SIZE_MAX : SHOWN;
+    for (size_t j = 0; j < broad_data_inputs(table->data); j++) {
+        if (constant ? !table->constant[j] : !table->missing[j]) continue;
+        if (seen++ >= shown) continue;
+        printf("%s%s", seen > 1 ? ", " : ": ", broad_data_input_name(table->data, j));
+        if (!constant) printf(" %zu", table->missing[j]);
+    }
+    if (seen > shown) printf(" and %zu more", seen - shown);
+    printf("\n");
+}
+
+static void print_targets(const broad_data *data, const size_t *counts)
+{
+    size_t rows = broad_data_rows(data), outputs = broad_data_outputs(data);
+    if (counts) {
+        printf("classes ");
+        for (size_t c = 0; c < outputs; c++)
+            printf("%s %s %zu", c ? "," : "", broad_data_output_name(data, c), counts[c]);
+        printf("\n");
+        return;
+    }
+    for (size_t j = 0; j < outputs; j++) {
+        double least = INFINITY, most = -INFINITY, sum = 0;
+        for (size_t i = 0; i < rows; i++) {
+            double value = broad_data_value(data, i, j);
+            least = fmin(least, value), most = fmax(most, value), sum += value;
+        }
+        printf("target   %s: %.6g to %.6g, mean %.6g\n", broad_data_output_name(data, j), least, most,
+               sum / (double)rows);
+    }
+}
+
+static void table_print(const data_table *table, int all)
+{
+    const broad_data *data = table->data;
+    printf("rows     %zu of %zu inputs\n", broad_data_rows(data), broad_data_inputs(data));
+    print_targets(data, table->class_counts);
+    printf("empty    %zu field%s in %zu input%s", table->empty, table->empty == 1 ? "" : "s", table->with_empty,
+           table->with_empty == 1 ? "" : "s");
+    print_inputs(table, 0, all);
+    printf("constant %zu input%s", table->constants, table->constants == 1 ? "" : "s");
+    print_inputs(table, 1, all);
+}
+
+static void table_json(json_t *object, const data_table *table)
+{
+    json_t *missing = json_object(), *constant = json_array();
+    for (size_t j = 0; j < broad_data_inputs(table->data); j++) {
+        json_t *name = cli_json_text(broad_data_input_name(table->data, j));
+        const char *text = name ? json_string_value(name) : "";
+        if (table->missing[j]) cli_json_put(missing, text, json_integer((json_int_t)table->missing[j]));
+        if (table->constant[j]) cli_json_append(constant, json_incref(name));
+        json_decref(name);
+    }
+    cli_json_put(object, "missing", missing);
+    cli_json_put(object, "constant", constant);
+}
+
+/* ---- the command ---- */
+
+static json_t *classes_json(const broad_data *data, const size_t *counts)
+{
+    if (!counts) return json_null();
+    json_t *object = json_object();
+    for (size_t c = 0; c < broad_data_outputs(data); c++) {
+        json_t *name = cli_json_text(broad_data_output_name(data, c));
+        cli_json_put(object, name ? json_string_value(name) : "", json_integer((json_int_t)counts[c]));
+        json_decref(name);
+    }
+    return object;
+}
+
+static json_t *targets_json(const broad_data *data)
+{
+    if (broad_data_task(data) != BROAD_TASK_REGRESS) return json_null();
+    json_t *list = json_array();
+    for (size_t j = 0; j < broad_data_outputs(data); j++) {
+        double least = INFINITY, most = -INFINITY, sum = 0;
+        for (size_t i = 0; i < broad_data_rows(data); i++) {
+            double value = broad_data_value(data, i, j);
+            least = fmin(least, value), most = fmax(most, value), sum += value;
+        }
+        json_t *object = json_object();
+        cli_json_put(object, "name", cli_json_text(broad_data_output_name(data, j)));
+        cli_json_put(object, "least", cli_json_real(least));
+        cli_json_put(object, "mean", cli_json_real(sum / (double)broad_data_rows(data)));
+        cli_json_put(object, "largest", cli_json_real(most));
+        cli_json_append(list, object);
+    }
+    return list;
+}
+
+static json_t *result_json(const char *path, const broad_data *data, const size_t *counts, json_t *photos,
+                           const data_advice *advice)
+{
+    json_t *object = cli_json_object("data"), *lines = json_array();
+    cli_json_put(object, "data", cli_json_text(path));
+    cli_json_put(object, "format", cli_json_text(broad_data_format(data)));
+    cli_json_put(object, "task",
+                 broad_data_task(data) == BROAD_TASK_AUTO ? json_null()
+                                                          : cli_json_text(cli_task_name(broad_data_task(data))));
+    cli_json_put(object, "rows", json_integer((json_int_t)broad_data_rows(data)));
+    cli_json_put(object, "inputs", photos ? json_null() : json_integer((json_int_t)broad_data_inputs(data)));
+    cli_json_put(object, "classes", classes_json(data, counts));
+    cli_json_put(object, "targets", targets_json(data));
+    cli_json_put(object, "photos", photos ? json_incref(photos) : json_null());
+    for (size_t i = 0; i < advice->count; i++) cli_json_append(lines, cli_json_text(advice->lines[i]));
+    cli_json_put(object, "advice", lines);
+    return object;
+}
+
+static void print_advice(const data_advice *advice)
+{
+    for (size_t i = 0; i < advice->count; i++) printf("%-8s %s\n", i ? "" : "advice", advice->lines[i]);
+}
+
+static int report_photos(const cli_arguments *arguments, const broad_data *data, json_t *record)
+{
+    data_photos photos;
+    data_advice advice = {0};
+    int status = data_photos_make(&photos, data);
+    if (!status) data_photos_advise(&advice, &photos);
+    if (!status && cli_given(arguments, "json")) {
+        data_photos_json(record, &photos);
+        status = cli_json_print(result_json(arguments->positional[0], data, photos.class_counts, record, &advice));
+    } else if (!status) {
+        printf("data     %s (photos)\n", arguments->positional[0]);
+        data_photos_print(&photos, cli_given(arguments, "all") != NULL);
+        if (!photos.class_counts) print_targets(data, NULL);
+        print_advice(&advice);
+    }
+    data_photos_clear(&photos);
+    return status;
+}
+
+static int report_table(const cli_arguments *arguments, const broad_data *data)
+{
+    data_table table;
+    data_advice advice = {0};
+    int status = table_make(&table, data);
+    if (!status) table_advise(&advice, &table);
+    if (!status && cli_given(arguments, "json")) {
+        json_t *object = result_json(arguments->positional[0], data, table.class_counts, NULL, &advice);
+        table_json(object, &table);
+        status = cli_json_print(object);
+    } else if (!status) {
+        printf("data     %s (%s)\n", arguments->positional[0], broad_data_format(data));
+        table_print(&table, cli_given(arguments, "all") != NULL);
+        print_advice(&advice);
+    }
+    table_clear(&table);
+    return status;
+}
+
+int cli_data(const cli_arguments *arguments)
+{
+    broad_data *data = NULL;
+    json_t *record = NULL;
+    broad_read_options read;
+    cli_read_options(&read, arguments);
+    if (!cli_is_folder(arguments->positional[0])) {
+        read.missing = BROAD_MISSING_MEAN; /* empty fields are counted, not refused */
+        read.categorical = "auto";
+    }
+    int status = cli_read(&data, &record, arguments->positional, 1, &read, arguments);
+    if (!status)
+        status = broad_data_maps(data) ? report_photos(arguments, data, record) : report_table(arguments, data);
+    json_decref(record);
+    broad_data_free(data);
+    return status;
+}
