@@ -243,7 +243,8 @@ static void put_chip(cli_output *output, const cli_findings *all, const cli_find
 static void put_meter(cli_output *output, const cli_findings *all, const cli_finding *item)
 {
     if (isnan(item->probability)) return;
-    cli_output_print(output, "<div class=\"meter %s\" title=\"probability of ", band_classes[cli_report_band(all, item)]);
+    cli_output_print(output, "<div class=\"meter %s\" title=\"probability of ",
+                     band_classes[cli_report_band(all, item)]);
     cli_html_text(output, positive_name(all));
     cli_output_print(output, "\"><span><i style=\"width:%.1f%%\"></i></span><b>", 100 * item->probability);
     put_percent(output, item->probability);
@@ -261,7 +262,8 @@ static void put_picture(cli_output *output, const cli_jpeg *picture, const char 
 
 static void put_place(cli_output *output, const cli_finding *item)
 {
-    if (cli_finding_has_place(item)) cli_output_print(output, "%.6f, %.6f", item->photo->latitude, item->photo->longitude);
+    if (cli_finding_has_place(item))
+        cli_output_print(output, "%.6f, %.6f", item->photo->latitude, item->photo->longitude);
 }
 
 /* "2024-05-01 09:12" */
@@ -330,8 +332,9 @@ static void put_cards(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
     if (page->card_count == 0) return;
-    put(output, "<section id=\"worst\">\n<h2>The worst first</h2>\n<div class=\"key\"><span>Colours of the right pictures, "
-                "where the model looked: speaks against ");
+    put(output,
+        "<section id=\"worst\">\n<h2>The worst first</h2>\n<div class=\"key\"><span>Colours of the right pictures, "
+        "where the model looked: speaks against ");
     cli_html_text(output, all->classes ? positive_name(all) : "a large value");
     put(output, "</span><i></i><span>speaks for it</span></div>\n<div class=\"cards\">\n");
     for (size_t i = 0; i < page->card_count; i++) put_card(output, page, i);
@@ -439,9 +442,10 @@ static void put_confusion(cli_output *output, const cli_findings *all)
 {
     size_t classes = broad_model_outputs(all->model), right = 0;
     if (!all->truths || classes > 12) return;
-    put(output, "<section id=\"labels\">\n<h2>Against the folders</h2>\n<p>The photos lie in folders named like the model's "
-                "classes. These names had no part in the verdicts; this is how they compare.</p>\n"
-                "<div class=\"scroll\"><table class=\"small\">\n<thead><tr><th scope=\"col\">Folder</th>");
+    put(output,
+        "<section id=\"labels\">\n<h2>Against the folders</h2>\n<p>The photos lie in folders named like the model's "
+        "classes. These names had no part in the verdicts; this is how they compare.</p>\n"
+        "<div class=\"scroll\"><table class=\"small\">\n<thead><tr><th scope=\"col\">Folder</th>");
     for (size_t j = 0; j < classes; j++) {
         put(output, "<th scope=\"col\" class=\"n\">judged ");
         cli_html_text(output, broad_model_output_name(all->model, j));
@@ -452,7 +456,8 @@ static void put_confusion(cli_output *output, const cli_findings *all)
         put(output, "<tr><th scope=\"row\">");
         cli_html_text(output, broad_model_output_name(all->model, i));
         put(output, "</th>");
-        for (size_t j = 0; j < classes; j++) cli_output_print(output, "<td class=\"n\">%zu</td>", count_pair(all, i, j));
+        for (size_t j = 0; j < classes; j++)
+            cli_output_print(output, "<td class=\"n\">%zu</td>", count_pair(all, i, j));
         put(output, "</tr>\n");
         right += count_pair(all, i, i);
     }
@@ -473,8 +478,9 @@ static void put_skipped(cli_output *output, const cli_findings *all)
     cli_html_count(output, count);
     put(output, count == 1 ? " file could not be judged." : " files could not be judged.");
     if (count > LISTED) cli_output_print(output, " These are the first %d; <code>skipped.csv</code> has all.", LISTED);
-    put(output, "</p>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">File</th><th scope=\"col\">Reason</th></tr>"
-                "</thead>\n<tbody>\n");
+    put(output,
+        "</p>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">File</th><th scope=\"col\">Reason</th></tr>"
+        "</thead>\n<tbody>\n");
     for (size_t i = 0; i < count && i < LISTED; i++) {
         put(output, "<tr><td class=\"f\">");
         cli_html_text(output, broad_data_skipped(all->data, i)->file);
@@ -490,31 +496,37 @@ static void put_class_words(cli_output *output, const cli_findings *all)
     if (all->probabilities) {
         put(output, "<div><dt>Probability</dt><dd>How sure the model is that a photo is ");
         cli_html_text(output, positive_name(all));
-        put(output, ", calibrated on photos that it was trained on, each judged as if it had been left out. Of all photos "
-                    "with 80&nbsp;%, about 80 of 100 should be so. Where the verdict has less than 65&nbsp;%, it counts as "
-                    "unsure and has a question mark.</dd></div>\n");
-        put(output, "<div><dt>Severity</dt><dd>In the tables: the same probability. It says how sure the dirt is, not how "
-                    "thick.</dd></div>\n");
+        put(output,
+            ", calibrated on photos that it was trained on, each judged as if it had been left out. Of all photos "
+            "with 80&nbsp;%, about 80 of 100 should be so. Where the verdict has less than 65&nbsp;%, it counts as "
+            "unsure and has a question mark.</dd></div>\n");
+        put(output,
+            "<div><dt>Severity</dt><dd>In the tables: the same probability. It says how sure the dirt is, not how "
+            "thick.</dd></div>\n");
     } else {
-        put(output, "<div><dt>Verdict</dt><dd>The class with the largest score. This model has no probabilities, because it "
-                    "was trained without a leave-one-out estimate.</dd></div>\n");
+        put(output,
+            "<div><dt>Verdict</dt><dd>The class with the largest score. This model has no probabilities, because it "
+            "was trained without a leave-one-out estimate.</dd></div>\n");
     }
     put(output, "<div><dt>Area</dt><dd>Only where the verdict is ");
     cli_html_text(output, positive_name(all));
-    put(output, ": the part of the picture that speaks clearly for it. The picture is cut into cells; each is left out in "
-                "turn, and how much the log odds fall is its contribution. A cell counts where, if all cells contributed as "
-                "much, the odds would change by a factor of more than 2.7.</dd></div>\n");
+    put(output,
+        ": the part of the picture that speaks clearly for it. The picture is cut into cells; each is left out in "
+        "turn, and how much the log odds fall is its contribution. A cell counts where, if all cells contributed as "
+        "much, the odds would change by a factor of more than 2.7.</dd></div>\n");
 }
 
 static void put_value_words(cli_output *output, const cli_findings *all)
 {
     put(output, "<div><dt>");
     cli_html_text(output, broad_model_output_name(all->model, 0));
-    put(output, "</dt><dd>What the model predicts; in the tables it is the severity. The range in brackets should hold 9 of 10 "
-                "true values of photos like those that it was trained on.</dd></div>\n<div><dt>Area</dt><dd>The part of the "
-                "picture that speaks clearly for a large value. The picture is cut into cells; each is left out in turn, and how "
-                "much the value falls is its contribution. A cell counts where, if all cells contributed as much, the value "
-                "would change by more than the model's usual error.</dd></div>\n");
+    put(output,
+        "</dt><dd>What the model predicts; in the tables it is the severity. The range in brackets should hold 9 of 10 "
+        "true values of photos like those that it was trained on.</dd></div>\n<div><dt>Area</dt><dd>The part of the "
+        "picture that speaks clearly for a large value. The picture is cut into cells; each is left out in turn, and "
+        "how "
+        "much the value falls is its contribution. A cell counts where, if all cells contributed as much, the value "
+        "would change by more than the model's usual error.</dd></div>\n");
 }
 
 static void put_words(cli_output *output, const cli_findings *all)
@@ -522,8 +534,9 @@ static void put_words(cli_output *output, const cli_findings *all)
     put(output, "<section id=\"words\">\n<h2>What the figures mean</h2>\n<dl class=\"words\">\n");
     if (all->classes) put_class_words(output, all);
     else put_value_words(output, all);
-    put(output, "<div><dt>What they are not</dt><dd>None of these figures is a measurement of power loss or of the amount of "
-                "dirt on a surface. They rank photos by what a model has seen in others.</dd></div>\n</dl>\n</section>\n");
+    put(output,
+        "<div><dt>What they are not</dt><dd>None of these figures is a measurement of power loss or of the amount of "
+        "dirt on a surface. They rank photos by what a model has seen in others.</dd></div>\n</dl>\n</section>\n");
 }
 
 static size_t count_twins(const cli_findings *all)
@@ -543,17 +556,20 @@ static void put_limits(cli_output *output, const cli_findings *all)
     put(output, all->classes ? " of the classes " : " with values of ");
     put_names(output, all->model);
     put(output, ". It knows nothing else: a photo of something else gets one of these verdicts all the same.</li>\n");
-    put(output, "<li>Another camera, another height or angle, low sun, shadows, wet or frosted surfaces and other kinds of "
-                "panels can change the verdicts. Check some by eye before relying on photos of a new kind.</li>\n");
+    put(output,
+        "<li>Another camera, another height or angle, low sun, shadows, wet or frosted surfaces and other kinds of "
+        "panels can change the verdicts. Check some by eye before relying on photos of a new kind.</li>\n");
     if (known && all->classes) {
         put(output, "<li>By leave-one-out ");
         put_percent(output, estimate.accuracy);
-        cli_output_print(output, " of its verdicts are right, and its probabilities are off by %.3f on average (calibration "
-                                 "error). Both hold for photos like those it was trained on.</li>\n",
+        cli_output_print(output,
+                         " of its verdicts are right, and its probabilities are off by %.3f on average (calibration "
+                         "error). Both hold for photos like those it was trained on.</li>\n",
                          estimate.calibration_error);
     } else if (known) {
-        cli_output_print(output, "<li>By leave-one-out its root mean square error is %.4g and it explains %.0f&nbsp;%% of the "
-                                 "variance. Both hold for photos like those it was trained on.</li>\n",
+        cli_output_print(output,
+                         "<li>By leave-one-out its root mean square error is %.4g and it explains %.0f&nbsp;%% of the "
+                         "variance. Both hold for photos like those it was trained on.</li>\n",
                          estimate.rmse, 100 * fmax(estimate.r2, 0));
     } else {
         put(output, "<li>How often it is right was not estimated when it was trained.</li>\n");
@@ -561,11 +577,13 @@ static void put_limits(cli_output *output, const cli_findings *all)
     if (twins) {
         put(output, "<li>");
         put_photos(output, twins);
-        put(output, " here are near-duplicates of others (column <code>group</code> of the tables): they are no independent "
-                    "evidence.</li>\n");
+        put(output,
+            " here are near-duplicates of others (column <code>group</code> of the tables): they are no independent "
+            "evidence.</li>\n");
     }
-    put(output, "<li>The heat maps show what the model's opinion hangs on. That is often, but not always, where the dirt "
-                "is.</li>\n</ul>\n</section>\n");
+    put(output,
+        "<li>The heat maps show what the model's opinion hangs on. That is often, but not always, where the dirt "
+        "is.</li>\n</ul>\n</section>\n");
 }
 
 static void put_correction(cli_output *output, const cli_report_page *page)
@@ -591,7 +609,8 @@ static void put_correction(cli_output *output, const cli_report_page *page)
         cli_html_shell(output, page->model_path);
         put(output, " corrected --labels corrected.csv --with TRAINING_PHOTOS --with-labels TRAINING_LABELS</pre>\n");
     }
-    put(output, "<p><code>TRAINING_PHOTOS</code> is the folder that the model was trained on. It takes a moment, and the model is "
+    put(output, "<p><code>TRAINING_PHOTOS</code> is the folder that the model was trained on. It takes a moment, and "
+                "the model is "
                 "then as if it had been trained on all of them.</p>\n</section>\n");
 }
 
