@@ -56,7 +56,7 @@ static int look_job(void *context, size_t number)
     if (!status) status = cli_photo_part(&part, &whole, item->photo, THUMB_SIDE);
     if (!status) status = cli_heat_make(&heat, run->maker, &part, cli_heat_output(run->model, scores));
     if (status) goto cleanup;
-    if (!run->findings.classes || cli_finding_is_positive(&run->findings, item)) item->area = cli_heat_area(&heat);
+    if (cli_finding_is_positive(&run->findings, item)) item->area = cli_heat_area(&heat);
     if (!card) goto cleanup;
     status = cli_photo_framed(&framed, &whole, item->photo, THUMB_SIDE);
     if (!status) status = encode(&card->photo, &framed);
@@ -90,7 +90,7 @@ static int look(report_run *run)
     if (!run->cards || !run->looked_at)
         return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the pictures of %zu photos", all->count);
     for (size_t i = 0; i < all->count; i++)
-        if (i < run->card_count || !all->classes || cli_finding_is_positive(all, &all->items[i]))
+        if (i < run->card_count || cli_finding_is_positive(all, &all->items[i]))
             run->looked_at[run->looked_count++] = i;
     return cli_jobs_run(run->looked_count, run->threads, look_job, run, "heat maps", run->arguments);
 }

@@ -157,7 +157,8 @@ static const broad_option predict_output[] = {
 
 static const broad_option predict_pictures[] = {
     {"heatmap", 0, "DIR", NULL, NULL,
-     "photos: also a picture of each in the new folder DIR, with the regions that speak for the verdict in colour"},
+     "photos: also a picture of each in the new folder DIR, with the regions that speak for the positive class in "
+     "colour"},
 };
 
 static const broad_option report_output[] = {

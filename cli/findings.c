@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "json.h"
-#include "output.h"
 
 /* ---- verdicts ---- */
 
@@ -135,8 +134,7 @@ const char *cli_finding_group(const cli_findings *findings, const cli_finding *f
 
 /* ---- CSV ---- */
 
-/* A field, quoted where RFC 4180 asks for it. */
-static void put_text(cli_output *output, const char *text)
+void cli_csv_text(cli_output *output, const char *text)
 {
     int quote = strpbrk(text, ",\"\r\n") != NULL;
     if (quote) cli_output_bytes(output, "\"", 1);
@@ -157,9 +155,9 @@ static void put_number(cli_output *output, double value, int digits)
 static void put_row(cli_output *output, const cli_findings *all, const cli_finding *item)
 {
     const broad_photo *photo = item->photo;
-    put_text(output, photo->file);
+    cli_csv_text(output, photo->file);
     cli_output_bytes(output, ",", 1);
-    put_text(output, cli_finding_label(all, item->label));
+    cli_csv_text(output, cli_finding_label(all, item->label));
     put_number(output, item->probability, 4);
     put_number(output, item->certainty, 4);
     put_number(output, item->severity, 4);
@@ -173,7 +171,7 @@ static void put_row(cli_output *output, const cli_findings *all, const cli_findi
     put_number(output, photo->relative_altitude, 2);
     put_number(output, photo->yaw, 2);
     cli_output_bytes(output, ",", 1);
-    put_text(output, cli_finding_group(all, item));
+    cli_csv_text(output, cli_finding_group(all, item));
     if (all->cropped) {
         const double box[] = {photo->left, photo->top, photo->right, photo->bottom};
         for (size_t i = 0; i < 4; i++) put_number(output, box[i], 1);
@@ -181,7 +179,7 @@ static void put_row(cli_output *output, const cli_findings *all, const cli_findi
     }
     if (all->truths) {
         cli_output_bytes(output, ",", 1);
-        put_text(output, cli_finding_label(all, item->truth));
+        cli_csv_text(output, cli_finding_label(all, item->truth));
     }
     cli_output_bytes(output, "\n", 1);
 }
@@ -205,9 +203,9 @@ int cli_skipped_write_csv(const broad_data *data, const char *path)
     cli_output_print(&output, "file,reason\n");
     for (size_t i = 0; i < broad_data_skipped_count(data); i++) {
         const broad_skipped *skipped = broad_data_skipped(data, i);
-        put_text(&output, skipped->file);
+        cli_csv_text(&output, skipped->file);
         cli_output_bytes(&output, ",", 1);
-        put_text(&output, skipped->reason);
+        cli_csv_text(&output, skipped->reason);
         cli_output_bytes(&output, "\n", 1);
     }
     return cli_output_close(&output);

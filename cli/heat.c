@@ -52,7 +52,7 @@ int cli_heat_smooth(cli_heat *heat)
 double cli_heat_area(const cli_heat *heat)
 {
     size_t cells = heat->width * heat->height, count = 0;
-    for (size_t i = 0; i < cells; i++) count += heat->cells[i] > heat->even;
+    for (size_t i = 0; i < cells; i++) count += heat->cells[i] > heat->clear;
     return cells ? (double)count / (double)cells : 0;
 }
 
@@ -65,13 +65,13 @@ static int by_size(const void *a, const void *b)
 double cli_heat_unit(const cli_heat *heat)
 {
     size_t cells = heat->width * heat->height;
-    double least = 3 * heat->even, *sizes = broad__alloc_doubles(cells, 1);
-    if (!sizes) return least;
+    double *sizes = broad__alloc_doubles(cells, 1);
+    if (!sizes) return heat->full;
     for (size_t i = 0; i < cells; i++) sizes[i] = fabs(heat->cells[i]);
     qsort(sizes, cells, sizeof *sizes, by_size);
     double large = sizes[cells * 95 / 100];
     broad__free(sizes);
-    return large > least ? large : least;
+    return large > heat->full ? large : heat->full;
 }
 
 /* ---- colours ---- */
@@ -137,7 +137,7 @@ int cli_heat_draw(broad__image *picture, const cli_heat *heat)
             double below = lower[at.low] + at.t * (lower[at.high] - lower[at.low]);
             unsigned char *pixel = picture->pixels + 3 * (y * picture->width + x);
             fade(pixel);
-            mix(pixel, (above + row.t * (below - above)) / unit);
+            mix(pixel, unit > 0 ? (above + row.t * (below - above)) / unit : 0);
         }
     }
     broad__free(columns);

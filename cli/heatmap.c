@@ -8,10 +8,12 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "findings.h"
 #include "folder.h"
 #include "image/photo.h"
 #include "jobs.h"
 #include "json.h"
+#include "output.h"
 #include "picture_file.h"
 #include "progress.h"
 
@@ -21,8 +23,8 @@ struct cli_heat_maker {
     const broad_model *model;
     broad__photo_maker *photos;
     size_t inputs, outputs;
-    int probabilities;
-    double clear; /* opinion that is clear evidence */
+    int classes, probabilities;
+    double clear, full; /* of the heat maps */
 };
 
 /* ---- a maker ---- */
@@ -45,12 +47,17 @@ static int spec_of(broad__photo_spec *out, const broad_model *model)
     return cli_fail(BROAD_BUG, "the model's maps do not give the inputs that it has");
 }
 
-static double clear_opinion(const cli_heat_maker *maker)
+/* Of values: by the model's usual error; without an estimate the largest of each picture set the scale. */
+static void set_scale(cli_heat_maker *maker)
 {
     broad_estimate estimate;
-    if (broad_model_task(maker->model) == BROAD_TASK_CLASSIFY) return maker->probabilities ? 1 : 0.5;
-    if (broad_model_estimate(&estimate, maker->model) || !estimate.known) return 0;
-    return estimate.rmse;
+    maker->clear = 0;
+    maker->full = maker->probabilities ? 4 : 0.5;
+    if (maker->probabilities) maker->clear = log(CLI_CERTAIN / (1 - CLI_CERTAIN));
+    if (maker->classes) return;
+    int known = broad_model_estimate(&estimate, maker->model) == BROAD_OK && estimate.known;
+    maker->clear = known ? estimate.rmse : 0;
+    maker->full = 2 * maker->clear;
 }
 
 static int needs_photos(const broad_model *model)
@@ -72,9 +79,9 @@ int cli_heat_maker_open(cli_heat_maker **out, const broad_model *model)
     maker->model = model;
     maker->inputs = broad_model_inputs(model);
     maker->outputs = broad_model_outputs(model);
-    maker->probabilities =
-        broad_model_task(model) == BROAD_TASK_CLASSIFY && broad_probabilities(NULL, model, NULL, 0) == BROAD_OK;
-    maker->clear = clear_opinion(maker);
+    maker->classes = broad_model_task(model) == BROAD_TASK_CLASSIFY;
+    maker->probabilities = maker->classes && broad_probabilities(NULL, model, NULL, 0) == BROAD_OK;
+    set_scale(maker);
     maker->photos = broad__photo_maker_open(&spec);
     if (!maker->photos) {
         cli_heat_maker_close(maker);
@@ -120,12 +127,11 @@ static int judge(double *out, const cli_heat_maker *maker, const double *x, size
 {
     double *scores = broad__alloc_doubles(rows, maker->outputs);
     if (!scores) return BROAD_NO_MEMORY;
-    int classes = broad_model_task(maker->model) == BROAD_TASK_CLASSIFY;
     int status = broad_predict(scores, maker->model, x, rows, maker->inputs);
     if (!status && maker->probabilities) status = broad_probabilities(scores, maker->model, scores, rows);
     for (size_t i = 0; !status && i < rows; i++) {
         const double *row = scores + i * maker->outputs;
-        if (!classes) out[i] = row[output];
+        if (!maker->classes) out[i] = row[output];
         else out[i] = maker->probabilities ? log_odds(row, maker->outputs, output) : lead(row, maker->outputs, output);
     }
     broad__free(scores);
@@ -170,8 +176,12 @@ int cli_heat_make(cli_heat *out, const cli_heat_maker *maker, const broad__image
     out->cells = broad__alloc_doubles(cells, 1);
     status = opinions && out->cells ? judge(opinions, maker, x, cells + 1, output) : BROAD_NO_MEMORY;
     if (status) goto cleanup;
-    for (size_t i = 0; i < cells; i++) out->cells[i] = opinions[0] - opinions[i + 1];
-    out->even = maker->clear / (double)cells;
+    for (size_t i = 0; i < cells; i++) {
+        double change = (double)(cells - 1) * (opinions[0] - opinions[i + 1]);
+        out->cells[i] = maker->classes ? opinions[0] + change : change;
+    }
+    out->clear = maker->clear;
+    out->full = maker->full;
     status = cli_heat_smooth(out);
 
 cleanup:
@@ -190,18 +200,24 @@ typedef struct heatmaps {
     const double *scores;
     cli_heat_maker *maker;
     cli_folder folder;
+    cli_heat *heats; /* of all rows, for cells.csv */
 } heatmaps;
 
 /* "000012-roof.jpg" for row 12: unique, in order, and safe whatever the photo's name is. */
-static int heatmap_name(char *out, size_t bytes, const heatmaps *all, size_t row)
+static void heatmap_name(char out[NAME_MAX], const broad_data *data, size_t row)
 {
-    const char *name = broad_data_photo(all->data, row)->name, *slash = strrchr(name, '/');
+    const char *name = broad_data_photo(data, row)->name, *slash = strrchr(name, '/');
     const char *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
     size_t length = dot && dot != base ? (size_t)(dot - base) : strlen(base);
     if (length > 200) length = 200;
     while (length && (base[length] & 0xC0) == 0x80) length--; /* not within a character of UTF-8 */
-    int written = snprintf(out, bytes, "%s/%06zu-%.*s.jpg", all->folder.temporary, row + 1, (int)length, base);
-    if (written > 0 && (size_t)written < bytes) return BROAD_OK;
+    snprintf(out, NAME_MAX, "%06zu-%.*s.jpg", row + 1, (int)length, base);
+}
+
+static int place(char out[PATH_MAX], const heatmaps *all, const char *name)
+{
+    int written = snprintf(out, PATH_MAX, "%s/%s", all->folder.temporary, name);
+    if (written > 0 && written < PATH_MAX) return BROAD_OK;
     return broad__fail(BROAD_CANNOT_WRITE, "%s: the name is too long", all->folder.path);
 }
 
@@ -209,21 +225,42 @@ static int heatmap_job(void *context, size_t row)
 {
     heatmaps *all = context;
     broad__image whole = {0}, part = {0};
-    cli_heat heat = {0};
-    char path[PATH_MAX];
+    char name[NAME_MAX], path[PATH_MAX];
     const broad_photo *photo = broad_data_photo(all->data, row);
     size_t output = cli_heat_output(all->model, all->scores + row * broad_model_outputs(all->model));
+    heatmap_name(name, all->data, row);
     int status = cli_photo_decode(&whole, photo, PICTURE_SIDE);
     if (!status) status = cli_photo_part(&part, &whole, photo, PICTURE_SIDE);
-    if (!status) status = cli_heat_make(&heat, all->maker, &part, output);
-    if (!status) status = cli_heat_draw(&part, &heat);
+    if (!status) status = cli_heat_make(&all->heats[row], all->maker, &part, output);
+    if (!status) status = cli_heat_draw(&part, &all->heats[row]);
     if (!status) status = cli_heat_strip(&part);
-    if (!status) status = heatmap_name(path, sizeof path, all, row);
+    if (!status) status = place(path, all, name);
     if (!status) status = cli_picture_write(path, &part, QUALITY);
-    cli_heat_clear(&heat);
     broad__image_free(&whole);
     broad__image_free(&part);
     return status;
+}
+
+static int write_cells(const heatmaps *all)
+{
+    char path[PATH_MAX], name[NAME_MAX];
+    cli_output output;
+    int status = place(path, all, "cells.csv");
+    if (status) return status;
+    cli_output_open(&output, path);
+    cli_output_print(&output, "picture,left,top,right,bottom,opinion\n");
+    for (size_t row = 0; row < broad_data_rows(all->data); row++) {
+        const cli_heat *heat = &all->heats[row];
+        double width = (double)heat->width, height = (double)heat->height;
+        heatmap_name(name, all->data, row);
+        for (size_t i = 0; i < heat->width * heat->height; i++) {
+            double x = (double)(i % heat->width), y = (double)(i / heat->width);
+            cli_csv_text(&output, name);
+            cli_output_print(&output, ",%.4f,%.4f,%.4f,%.4f,%.4f\n", x / width, y / height, (x + 1) / width,
+                             (y + 1) / height, heat->cells[i]);
+        }
+    }
+    return cli_output_close(&output);
 }
 
 int cli_heatmaps_check(const cli_arguments *arguments, const broad_model *model)
@@ -243,24 +280,35 @@ static int give_up(cli_folder *folder, int status)
     return left ? left : status;
 }
 
+static int fill_folder(heatmaps *all, const cli_arguments *arguments, size_t threads)
+{
+    size_t rows = broad_data_rows(all->data);
+    all->heats = broad__alloc_array(rows, sizeof *all->heats);
+    int status = all->heats ? BROAD_OK : BROAD_NO_MEMORY;
+    if (!status) status = cli_jobs_run(rows, threads, heatmap_job, all, "heat maps", arguments);
+    if (!status) status = write_cells(all);
+    for (size_t i = 0; all->heats && i < rows; i++) cli_heat_clear(&all->heats[i]);
+    broad__free(all->heats);
+    return status;
+}
+
 int cli_heatmaps_write(const cli_arguments *arguments, const broad_model *model, const broad_data *data,
                        const double *scores, size_t threads)
 {
     const char *path = cli_given(arguments, "heatmap");
     heatmaps all = {.model = model, .data = data, .scores = scores};
-    size_t rows = broad_data_rows(data);
     if (!path) return BROAD_OK;
     cli_signals_catch();
     int status = cli_heat_maker_open(&all.maker, model);
     if (!status) status = cli_folder_begin(&all.folder, path);
-    if (!status) status = cli_jobs_run(rows, threads, heatmap_job, &all, "heat maps", arguments);
+    if (!status) status = fill_folder(&all, arguments, threads);
     status = status ? give_up(&all.folder, status) : cli_folder_commit(&all.folder);
     cli_heat_maker_close(all.maker);
-    if (status == BROAD_INTERRUPTED) {
+    if (status == BROAD_INTERRUPTED && cli_interrupted()) {
         cli_note(arguments, "interrupted; %s was not made", path);
         return 128 + cli_interrupted();
     }
     cli_signals_release();
-    if (!status) cli_note(arguments, "drew %zu heat maps into %s", rows, path);
+    if (!status) cli_note(arguments, "drew %zu heat maps into %s", broad_data_rows(data), path);
     return status;
 }

@@ -1,16 +1,19 @@
 /*
  * Which parts of a photo speak for a verdict.
  *
- * A grid is laid over the part of the photo that the model looks at. What a cell contributes is the model's opinion of the
- * whole less its opinion with that cell left out; the inputs without each cell come from one pass over the picture
- * (broad__photo_occlude), and all of them are judged in one batch. The opinion is
+ * A grid of n cells is laid over the part of the photo that the model looks at. The inputs with each cell left out come from
+ * one pass over the picture (broad__photo_occlude), and all of them are judged in one batch. The model's opinion f is
  *
  *   classes with probabilities   log(p / (1 - p)) of the class in question
  *   classes without              its score less the largest of the others
  *   values                       the value
  *
- * A picture with as many cells as this, each of which contributes e / cells, has an opinion of about e. A contribution is
- * called clear where e is 1 (odds of 2.7 to 1), 0.5 for scores, and for values the leave-one-out RMSE.
+ * The inputs are means over places. If f were linear, it would be the mean of the opinions g of the cells, and leaving out
+ * cell c would change it by f - f_c = (g_c - f) / (n - 1). So the opinion of a cell is taken to be
+ *
+ *   g_c = f + (n - 1) (f - f_c),    for values less f,
+ *
+ * and then smoothed over its neighbours.
  */
 #ifndef BROAD_CLI_HEATMAP_H
 #define BROAD_CLI_HEATMAP_H
@@ -32,7 +35,8 @@ int cli_heat_make(cli_heat *out, const cli_heat_maker *maker, const broad__image
 /* Class or target that a heat map is of: of two classes the positive one, of more the one found; the first value. */
 size_t cli_heat_output(const broad_model *model, const double *scores);
 
-/* predict --heatmap DIR: a picture of each photo in a new folder, which appears complete or not at all. `scores` are rows x
+/* predict --heatmap DIR: a picture of each photo, and cells.csv with the opinions, in a new folder, which appears complete or
+ * not at all. `scores` are rows x
  * outputs. Both do nothing unless the option was given. */
 int cli_heatmaps_write(const cli_arguments *arguments, const broad_model *model, const broad_data *data,
                        const double *scores, size_t threads);

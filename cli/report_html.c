@@ -371,7 +371,7 @@ static void put_row(cli_output *output, const cli_report_page *page, size_t inde
         put(output, "</td>");
     }
     if (all->probabilities || !all->classes) put_number_cell(output, item->severity, all->classes);
-    put_number_cell(output, item->area, 1);
+    if (all->classes) put_number_cell(output, item->area, 1);
     if (all->truths) {
         put(output, "<td>");
         cli_html_text(output, cli_finding_label(all, item->truth));
@@ -419,7 +419,7 @@ static void put_table(cli_output *output, const cli_report_page *page)
         cli_html_text(output, all->classes ? positive_name(all) : broad_model_output_name(all->model, 0));
         put(output, "</th>");
     }
-    put(output, "<th scope=\"col\" class=\"n\">Area</th>");
+    if (all->classes) put(output, "<th scope=\"col\" class=\"n\">Area</th>");
     if (all->truths) put(output, "<th scope=\"col\">Folder</th>");
     put(output, "<th scope=\"col\" class=\"wide\">Time</th>");
     if (all->places) put(output, "<th scope=\"col\" class=\"wide\">Place</th>");
@@ -511,9 +511,10 @@ static void put_class_words(cli_output *output, const cli_findings *all)
     put(output, "<div><dt>Area</dt><dd>Only where the verdict is ");
     cli_html_text(output, positive_name(all));
     put(output,
-        ": the part of the picture that speaks clearly for it. The picture is cut into cells; each is left out in "
-        "turn, and how much the log odds fall is its contribution. A cell counts where, if all cells contributed as "
-        "much, the odds would change by a factor of more than 2.7.</dd></div>\n");
+        ": the part of the picture that speaks clearly for it. The picture is cut into cells. From how the verdict "
+        "changes when a cell is left out follows what the model thinks of that cell; cells count where this is ");
+    cli_html_text(output, positive_name(all));
+    put(output, all->probabilities ? " with at least 65&nbsp;%.</dd></div>\n" : ".</dd></div>\n");
 }
 
 static void put_value_words(cli_output *output, const cli_findings *all)
@@ -522,11 +523,7 @@ static void put_value_words(cli_output *output, const cli_findings *all)
     cli_html_text(output, broad_model_output_name(all->model, 0));
     put(output,
         "</dt><dd>What the model predicts; in the tables it is the severity. The range in brackets should hold 9 of 10 "
-        "true values of photos like those that it was trained on.</dd></div>\n<div><dt>Area</dt><dd>The part of the "
-        "picture that speaks clearly for a large value. The picture is cut into cells; each is left out in turn, and "
-        "how "
-        "much the value falls is its contribution. A cell counts where, if all cells contributed as much, the value "
-        "would change by more than the model's usual error.</dd></div>\n");
+        "true values of photos like those that it was trained on.</dd></div>\n");
 }
 
 static void put_words(cli_output *output, const cli_findings *all)
