@@ -30,14 +30,14 @@ static double part_of(extent range, double value) { return (value - range.least)
 
 /* ---- histogram ---- */
 
-enum { BINS = 20, CHART_WIDTH = 520, CHART_HEIGHT = 220, LEFT = 44, RIGHT = 12, TOP = 12, BOTTOM = 40 };
+enum { BINS = 20, CHART_WIDTH = 420, CHART_HEIGHT = 210, LEFT = 36, RIGHT = 12, TOP = 12, BOTTOM = 40 };
 
-/* 1, 2 or 5 times a power of ten, at least `count`. */
+/* A round number that is at least `count`. */
 static size_t round_up(size_t count)
 {
-    static const size_t steps[] = {1, 2, 5};
+    static const size_t steps[] = {1, 2, 4, 6, 8};
     for (size_t unit = 1;; unit *= 10)
-        for (size_t i = 0; i < 3; i++)
+        for (size_t i = 0; i < 5; i++)
             if (steps[i] * unit >= count) return steps[i] * unit;
 }
 
@@ -114,7 +114,7 @@ void cli_report_histogram(cli_output *output, const cli_findings *findings)
 
 /* ---- map ---- */
 
-enum { MAP_WIDTH = 520, MAP_HEIGHT = 320, MAP_EDGE = 24, MAP_FOOT = 34 };
+enum { MAP_WIDTH = 420, MAP_HEIGHT = 260, MAP_EDGE = 20, MAP_FOOT = 30 };
 
 /* Metres east and north of a place. Good to a part in a thousand over some ten kilometres, which a sketch need not be. */
 typedef struct sketch {

@@ -48,6 +48,14 @@ static void put_lines(cli_output *output, const char *const *lines)
     for (; *lines; lines++) put(output, *lines);
 }
 
+enum { DAY_LENGTH = 10 };
+
+/* "2024-05-01 09:12" from "2024-05-01T09:12:33"; nothing from "". */
+static void put_time(cli_output *output, const char *time)
+{
+    if (*time) cli_output_print(output, "%.10s %.5s", time, time + DAY_LENGTH + 1);
+}
+
 static void put_times(cli_output *output, const cli_findings *all)
 {
     const char *first = "", *last = "";
@@ -59,8 +67,10 @@ static void put_times(cli_output *output, const cli_findings *all)
     }
     if (!*first) return;
     put(output, "<div><dt>Taken</dt><dd>");
-    cli_output_print(output, "%.10s %.5s", first, strlen(first) > 11 ? first + 11 : "");
-    if (strcmp(first, last) != 0) cli_output_print(output, " to %.10s %.5s", last, strlen(last) > 11 ? last + 11 : "");
+    put_time(output, first);
+    if (strcmp(first, last) != 0) put(output, " to ");
+    if (strncmp(first, last, DAY_LENGTH) != 0) put_time(output, last);
+    else if (strcmp(first, last) != 0) cli_output_print(output, "%.5s", last + DAY_LENGTH + 1);
     put(output, "</dd></div>\n");
 }
 
@@ -264,13 +274,6 @@ static void put_place(cli_output *output, const cli_finding *item)
 {
     if (cli_finding_has_place(item))
         cli_output_print(output, "%.6f, %.6f", item->photo->latitude, item->photo->longitude);
-}
-
-/* "2024-05-01 09:12" */
-static void put_time(cli_output *output, const char *time)
-{
-    if (strlen(time) >= 16) cli_output_print(output, "%.10s %.5s", time, time + 11);
-    else cli_html_text(output, time);
 }
 
 static void put_bits(cli_output *output, const cli_findings *all, const cli_finding *item)
