@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "image/descriptors.h"
 #include "image/windows.h"
 
 struct broad__photo_maker {
@@ -66,6 +67,42 @@ static int pixel_occlude(const occlusion *how, const broad__photo_maker *maker, 
     return BROAD_OK;
 }
 
+/* ---- descriptors ------------------------------------------------------------------------------------------------ */
+
+static size_t descriptor_inputs(size_t side)
+{
+    (void)side;
+    return broad__descriptor_count();
+}
+
+static void descriptor_name(char out[BROAD__INPUT_NAME_BYTES], size_t side, size_t input)
+{
+    (void)side;
+    char name[BROAD__DESCRIPTOR_NAME_BYTES];
+    broad__descriptor_name(name, input);
+    snprintf(out, BROAD__INPUT_NAME_BYTES, "descriptor %s", name);
+}
+
+static int descriptor_map(float *out, const broad__photo_maker *maker, const broad__image *image)
+{
+    (void)maker;
+    return broad__descriptors(out, image);
+}
+
+static int descriptor_occlude(const occlusion *how, const broad__photo_maker *maker, const broad__image *image)
+{
+    (void)maker;
+    broad__descriptor_grid grid;
+    int status = broad__descriptor_grid_make(&grid, image, how->width, how->height);
+    if (status < 0) return status;
+    broad__descriptor_grid_read(how->whole, &grid, 0, 0, how->width, how->height, 0);
+    for (size_t y = 0; y < how->height; y++)
+        for (size_t x = 0; x < how->width; x++)
+            broad__descriptor_grid_read(how->out + (y * how->width + x) * how->stride, &grid, x, y, x + 1, y + 1, 1);
+    broad__descriptor_grid_free(&grid);
+    return BROAD_OK;
+}
+
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 
 static size_t window_inputs(size_t side)
@@ -101,6 +138,7 @@ static const struct map {
     int (*occlude)(const occlusion *how, const broad__photo_maker *maker, const broad__image *image);
 } maps[] = {
     {BROAD_MAP_PIXELS, pixel_inputs, pixel_name, pixel_map, pixel_occlude},
+    {BROAD_MAP_DESCRIPTORS, descriptor_inputs, descriptor_name, descriptor_map, descriptor_occlude},
     {BROAD_MAP_WINDOWS, window_inputs, window_name, window_map, window_occlude},
 };
 enum { MAPS = sizeof maps / sizeof maps[0] };

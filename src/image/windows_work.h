@@ -15,7 +15,7 @@ enum {
         2 * BROAD__WINDOW_PLANES + BROAD__WINDOW_LEVELS * BROAD__WINDOW_THRESHOLDS * BROAD__WINDOW_CLASSES,
     BROAD__WINDOW_LANES = 16, /* nodes that are computed together */
     BROAD__WINDOW_NODES = 2000,
-    BROAD__WINDOW_TOGETHER = 8 /* windows that are computed together, at most */
+    BROAD__WINDOW_TOGETHER = 8 /* windows that share a load of weights */
 };
 
 /* Of u over the windows of real and of rendered photos: windows_table.c. */
@@ -51,7 +51,7 @@ typedef void broad__window_kernel(float (*out)[BROAD__WINDOW_LANES], const float
                                   const float (*weight)[BROAD__WINDOW_LANES], const float *bias);
 
 /* Those that this processor can run, fastest first, and their number. All give the same bits. */
-enum { BROAD__WINDOW_KERNELS = 3 };
+enum { BROAD__WINDOW_KERNELS = 2 };
 size_t broad__window_kernels(broad__window_kernel *out[BROAD__WINDOW_KERNELS]);
 
 #endif

@@ -1,0 +1,78 @@
+/* Planes of a picture and the counting over them; for descriptors*.c alone. */
+#ifndef BROAD_IMAGE_DESCRIPTORS_WORK_H
+#define BROAD_IMAGE_DESCRIPTORS_WORK_H
+
+#include "image/descriptors.h"
+
+enum {
+    BROAD__TEXTURE_LEVELS = 4,
+    BROAD__PLANE_LEVELS = 6,
+    BROAD__PLANE_UNIT = 16,   /* brightness levels are in 16ths, so that means over areas lose little */
+    BROAD__PLANE_ROOM = 5632, /* steepness is below it */
+    /* Neighbouring pixels often fall into the same bin. They are counted in two lanes, as adding to what was stored an
+     * instruction ago is slow. */
+    BROAD__COUNT_LANES = 2,
+
+    BROAD__PATTERN_BINS = 30,
+    BROAD__EDGE_BINS = 12,
+    BROAD__COLOUR_BINS = 16,
+    BROAD__RED_BLUE_BINS = 12, /* with the brightness */
+    BROAD__LIGHT_BINS = 8,
+    BROAD__CONTRAST_BINS = 11,
+    BROAD__CONTRAST_SCALES = 3,
+
+    BROAD__COLOURS = 11,
+    BROAD__CONTRASTS = 3, /* brightness, red minus blue, saturation */
+
+    /* Where each family begins. */
+    BROAD__AT_LIGHT = 0,
+    BROAD__AT_HAZE = BROAD__AT_LIGHT + BROAD__TEXTURE_LEVELS * 2 * BROAD__PATTERN_BINS,
+    BROAD__AT_EDGE = BROAD__AT_HAZE + BROAD__TEXTURE_LEVELS * 2 * BROAD__PATTERN_BINS,
+    BROAD__AT_COLOUR = BROAD__AT_EDGE + BROAD__TEXTURE_LEVELS * 2 * BROAD__EDGE_BINS,
+    BROAD__AT_JOINT = BROAD__AT_COLOUR + BROAD__COLOURS * BROAD__COLOUR_BINS,
+    BROAD__AT_CONTRAST = BROAD__AT_JOINT + BROAD__RED_BLUE_BINS * BROAD__LIGHT_BINS,
+    BROAD__DESCRIPTORS = BROAD__AT_CONTRAST + BROAD__CONTRASTS * BROAD__CONTRAST_SCALES * BROAD__CONTRAST_BINS
+};
+
+/* Values times BROAD__PLANE_UNIT, below 4096. */
+typedef struct broad__plane {
+    size_t width, height;
+    int16_t *values;
+} broad__plane;
+
+typedef struct broad__descriptor_work {
+    broad__plane light[BROAD__PLANE_LEVELS];
+    broad__plane haze[BROAD__TEXTURE_LEVELS];
+    /* From half the size on, like light + 1. Red minus blue is (red - blue + 256) / 2. */
+    broad__plane red_blue[BROAD__PLANE_LEVELS - 1];
+    broad__plane saturation[BROAD__PLANE_LEVELS - 1];
+    unsigned char *half; /* the picture at half the size; three bytes a pixel */
+    unsigned char *bins; /* a row of bins of each of up to BROAD__COLOURS + 1 histograms */
+    size_t bins_stride;
+    size_t *edges; /* grid width + 1: where the cells of a row begin, in pixels of the plane at hand */
+    void *block;   /* all of the above */
+} broad__descriptor_work;
+
+int broad__descriptor_work_make(broad__descriptor_work *out, const broad__image *image, size_t grid_width);
+void broad__descriptor_work_free(broad__descriptor_work *work);
+
+/* The first pixel of `cell` of `cells` along a side of `size` pixels. */
+size_t broad__cell_begin(size_t cell, size_t cells, size_t size);
+
+/* Half the width and height, of which none vanishes. A last odd row or column is left out. */
+void broad__plane_halve(broad__plane *out, const broad__plane *plane);
+
+/* Counts for the pixels first to first + count - 1 of row `y` of a plane with these sizes; work->edges are the plane's.
+ * bins: one a pixel, each a place in the histogram that begins at descriptor `at`. */
+void broad__count_row(const broad__descriptor_grid *grid, const broad__descriptor_work *work, size_t cell_row,
+                      size_t at, const unsigned char *bins, size_t first, size_t count);
+void broad__count_edges(broad__descriptor_work *work, const broad__descriptor_grid *grid, size_t width);
+
+/* Patterns of a plane at descriptor `at`, of which the first pattern row is `below` and the second `above`; steepness at
+ * `edge_at` unless it is (size_t)-1. */
+void broad__count_texture(const broad__descriptor_grid *grid, broad__descriptor_work *work, const broad__plane *plane,
+                          size_t at, size_t edge_at);
+void broad__count_colour(const broad__descriptor_grid *grid, broad__descriptor_work *work);
+void broad__count_contrast(const broad__descriptor_grid *grid, broad__descriptor_work *work);
+
+#endif
