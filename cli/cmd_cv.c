@@ -140,10 +140,7 @@ static size_t count_maps(const cli_folds *cv, unsigned maps)
     return count;
 }
 
-static int in_groups(const cv_run *run)
-{
-    return run->read.group || (broad_data_maps(run->data) && !cli_given(run->arguments, "no-groups"));
-}
+static int in_groups(const cv_run *run) { return run->read.group || cli_photos_grouped(run->data); }
 
 static const char *dealt_by(const cv_run *run)
 {

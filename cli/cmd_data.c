@@ -48,6 +48,24 @@ void data_advise_targets(data_advice *advice, const broad_data *data, const size
                     broad_data_output_name(data, least));
 }
 
+/* ---- targets that are numbers ---- */
+
+typedef struct value_range {
+    double least, mean, largest;
+} value_range;
+
+static value_range range_of(const broad_data *data, size_t output)
+{
+    value_range range = {INFINITY, 0, -INFINITY};
+    for (size_t i = 0; i < broad_data_rows(data); i++) {
+        double value = broad_data_value(data, i, output);
+        range.least = fmin(range.least, value);
+        range.largest = fmax(range.largest, value);
+        range.mean += value / (double)broad_data_rows(data);
+    }
+    return range;
+}
+
 /* ---- tables ---- */
 
 typedef struct data_table {
@@ -115,7 +133,7 @@ static void print_inputs(const data_table *table, int constant, int all)
 
 static void print_targets(const broad_data *data, const size_t *counts)
 {
-    size_t rows = broad_data_rows(data), outputs = broad_data_outputs(data);
+    size_t outputs = broad_data_outputs(data);
     if (counts) {
         printf("classes ");
         for (size_t c = 0; c < outputs; c++)
@@ -124,13 +142,9 @@ static void print_targets(const broad_data *data, const size_t *counts)
         return;
     }
     for (size_t j = 0; j < outputs; j++) {
-        double least = INFINITY, most = -INFINITY, sum = 0;
-        for (size_t i = 0; i < rows; i++) {
-            double value = broad_data_value(data, i, j);
-            least = fmin(least, value), most = fmax(most, value), sum += value;
-        }
-        printf("target   %s: %.6g to %.6g, mean %.6g\n", broad_data_output_name(data, j), least, most,
-               sum / (double)rows);
+        value_range range = range_of(data, j);
+        printf("target   %s: %.6g to %.6g, mean %.6g\n", broad_data_output_name(data, j), range.least, range.largest,
+               range.mean);
     }
 }
 
@@ -179,16 +193,12 @@ static json_t *targets_json(const broad_data *data)
     if (broad_data_task(data) != BROAD_TASK_REGRESS) return json_null();
     json_t *list = json_array();
     for (size_t j = 0; j < broad_data_outputs(data); j++) {
-        double least = INFINITY, most = -INFINITY, sum = 0;
-        for (size_t i = 0; i < broad_data_rows(data); i++) {
-            double value = broad_data_value(data, i, j);
-            least = fmin(least, value), most = fmax(most, value), sum += value;
-        }
+        value_range range = range_of(data, j);
         json_t *object = json_object();
         cli_json_put(object, "name", cli_json_text(broad_data_output_name(data, j)));
-        cli_json_put(object, "least", cli_json_real(least));
-        cli_json_put(object, "mean", cli_json_real(sum / (double)broad_data_rows(data)));
-        cli_json_put(object, "largest", cli_json_real(most));
+        cli_json_put(object, "least", cli_json_real(range.least));
+        cli_json_put(object, "mean", cli_json_real(range.mean));
+        cli_json_put(object, "largest", cli_json_real(range.largest));
         cli_json_append(list, object);
     }
     return list;

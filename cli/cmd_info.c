@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
+#include "photos.h"
 #include "report.h"
 
 static double file_bytes(const char *path)
@@ -55,6 +55,8 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "rows", json_integer((json_int_t)broad_model_rows(model)));
     cli_json_put(object, "inputs", cli_names_json(broad_model_input_name, model, broad_model_inputs(model)));
     cli_json_put(object, "outputs", cli_names_json(broad_model_output_name, model, broad_model_outputs(model)));
+    cli_json_put(object, "maps", broad_model_maps(model) ? cli_maps_json(broad_model_maps(model)) : json_null());
+    cli_json_put(object, "photo", json_incref(json_object_get(settings, "photo")));
     cli_json_put(object, "categories", json_incref(json_object_get(settings, "categories")));
     cli_json_put(object, "weight", json_incref(json_object_get(settings, "weight_name")));
     cli_json_put(object, "class_weights", class_weights_json(model, settings));
@@ -93,6 +95,27 @@ static void print_category(const json_t *category, int first)
         printf("%s%.24s", i ? ", " : "", text_of(json_array_get(levels, i)));
     if (count > SHOWN) printf(" and %zu more", count - SHOWN);
     printf(")\n");
+}
+
+/* How photos become its inputs; nothing for a model of other rows. */
+static void print_photo(const broad_model *model, const json_t *stored)
+{
+    const json_t *photo = json_object_get(stored, "photo");
+    const char *crop = text_of(json_object_get(photo, "crop"));
+    unsigned maps = broad_model_maps(model);
+    char names[64];
+    if (!maps) return;
+    cli_format_maps(names, sizeof names, maps);
+    printf("photos   %s", names);
+    if (maps & BROAD_MAP_PIXELS) {
+        json_int_t side = json_integer_value(json_object_get(photo, "side"));
+        printf(", %lld x %lld pixels", (long long)side, (long long)side);
+    }
+    if (strcmp(crop, "none") == 0) printf(", of whole photos\n");
+    else if (strcmp(crop, "find") == 0) printf(", of the region that looks most like a panel\n");
+    else
+        printf(", of %s %s\n", json_is_true(json_object_get(photo, "each_box")) ? "each box" : "the best box",
+               strcmp(crop, "boxes") == 0 ? "in a file" : "that a detector finds");
 }
 
 /* What columns of the file are besides inputs and targets. */
@@ -187,6 +210,7 @@ static int report_text(const char *path, const broad_model *model, int all)
     printf("inputs   %zu (%s)\n", broad_model_inputs(model), names);
     int status = cli_json_stored(&stored, model);
     if (status) return status;
+    print_photo(model, stored);
     print_columns(stored);
     cli_format_names(names, sizeof names, broad_model_output_name, model, outputs);
     printf("%s  %zu (%s)\n", classify ? "classes" : "targets", outputs, names);

@@ -39,7 +39,8 @@ static const broad_option target_apart[] = {
 };
 
 static const broad_option reading[] = {
-    {"group", 0, "COL", NULL, NULL, "column whose equal values stay together in a split; it is not an input"},
+    {"group", 0, "COL", NULL, NULL,
+     "column whose equal values stay together in a split and in leave-one-out; it is not an input"},
     {"weight", 0, "COL", NULL, NULL, "column that says how much each row counts, a number above 0; it is not an input"},
     {"categorical", 0, "COLS|auto", NULL, NULL,
      "columns of categories, by name or number with commas between; each level becomes an input; auto: those with "

@@ -380,7 +380,6 @@ static json_t *places_json(const data_photos *p)
     return object;
 }
 
-/* Files with the same number, a list for each number of `of`; key(row) is the number. */
 static json_t *group_json(const data_photos *p, size_t group)
 {
     json_t *list = json_array();

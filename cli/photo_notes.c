@@ -52,6 +52,13 @@ void cli_photo_facts_clear(cli_photo_facts *facts)
     memset(facts, 0, sizeof *facts);
 }
 
+int cli_photos_grouped(const broad_data *data)
+{
+    for (size_t i = 0; broad_data_maps(data) && i < broad_data_rows(data); i++)
+        if (broad_data_photo(data, i)->group != i) return 1;
+    return 0;
+}
+
 /* ---- notes ---- */
 
 void cli_note_skipped(const broad_data *data, const cli_arguments *arguments)

@@ -159,12 +159,13 @@ static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
     return status;
 }
 
-/* Whether the model was trained with groups that only near-duplicates make. */
+/* Whether the model was trained with groups that near-duplicates made. */
 static int wants_groups(int *out, const broad_model *model)
 {
     json_t *stored = NULL;
     int status = cli_json_stored(&stored, model);
-    *out = !status && json_is_string(json_object_get(stored, "group_name"));
+    const char *name = json_string_value(json_object_get(stored, "group_name"));
+    *out = name && strcmp(name, "near-duplicates") == 0;
     json_decref(stored);
     return status;
 }
@@ -253,7 +254,7 @@ static int check_options(const cli_arguments *arguments, int photos, const char 
 {
     static const char *const for_photos[] = {"map",     "side",      "crop",  "each-box",
                                              "augment", "no-groups", "boxes", "detector"};
-    static const char *const for_tables[] = {"weight", "categorical", "missing"};
+    static const char *const for_tables[] = {"categorical", "missing"};
     const char *const *wrong = photos ? for_tables : for_photos;
     size_t count = photos ? sizeof for_tables / sizeof for_tables[0] : sizeof for_photos / sizeof for_photos[0];
     for (size_t i = 0; i < count; i++)

@@ -57,6 +57,8 @@ typedef struct cli_photo_facts {
 int cli_photo_facts_make(cli_photo_facts *out, const broad_data *data);
 void cli_photo_facts_clear(cli_photo_facts *facts); /* accepts one that was zeroed */
 
+int cli_photos_grouped(const broad_data *data); /* whether rows of photos belong together; 0 for other rows */
+
 void cli_note_skipped(const broad_data *data, const cli_arguments *arguments);
 void cli_note_facts(const broad_data *data, const cli_photo_facts *facts, const cli_arguments *arguments);
 /* Adds to a "photos" member: read, copies, skipped, groups, grouped, contradictions. */

@@ -444,6 +444,55 @@ class Learn(Grown):
         self.refused(2, "one for each", base, "grow", base, x, x2, "--labels", y, "--enhance", "10")
 
 
+class Groups(Grown):
+    """Rows of one group are left out together, also when a model is taken up again."""
+
+    JOINT = ["--preset", "paper", "--kind", "brls", "--weights", "joint", "--features", "2x5", "--lambda", "auto", "--seed",
+             "9"]
+
+    def table(self, name, seed, named=True):
+        """Two classes that overlap, each row four times."""
+        rng, lines = random.Random(seed), []
+        for i in range(60):
+            a, b = rng.gauss(0, 1), rng.gauss(0, 1)
+            label = "yes" if a + rng.gauss(0, 1) > 0 else "no"
+            lines += ["%r,%r,%sp%d,%s" % (a, b, name, i, label) if named else "%r,%r,%s" % (a, b, label)] * 4
+        rng.shuffle(lines)
+        return self.write(name + ".csv", "a,b,photo,label\n" * named + "a,b,label\n" * (not named) + "\n".join(lines) + "\n")
+
+    def loo(self, model):
+        return self.ok("info", model, "--json").json["loo"]
+
+    def near(self, one, other):
+        for name, value in self.loo(one).items():
+            if isinstance(value, float):
+                self.assertAlmostEqual(value, self.loo(other)[name], places=6, msg=name)
+
+    def test_taken_up_again(self):
+        data = self.table("one", 1)
+        words = ["--group", "photo", *self.JOINT]
+        whole, part = self.fit("whole", "--enhance", "10x4", *words, data=data), self.fit("part", "--enhance", "10x2", *words,
+                                                                                         data=data)
+        self.grow(part, "--enhance", "10x2", data=[data])
+        self.near(whole, part)
+        bare = self.table("bare", 1, named=False)
+        rows = self.fit("rows", "--enhance", "10x4", *self.JOINT, data=bare)
+        self.assertGreater(self.loo(rows)["accuracy"], self.loo(whole)["accuracy"] + 0.03)
+        self.refused(65, "the model was trained with groups of rows (column 'photo')", part, "grow", part, bare, "--enhance",
+                     "10")
+        self.grow(part, "--enhance", "10x1", "--force", data=[bare])
+        self.ok("verify", whole, data)
+
+    def test_learned_rows(self):
+        data, more, bare = self.table("one", 1), self.table("two", 2), self.table("bare", 3, named=False)
+        model = self.fit("model", "--enhance", "10x2", "--group", "photo", *self.JOINT, data=data)
+        self.ok("learn", model, more, "--with", data, "--enhance", "10x1", "-q")
+        self.ok("learn", model, bare, "--with", data, "--with", more, "--enhance", "10x1", "-q")
+        self.ok("verify", model, data, more, bare)
+        self.grow(model, "--enhance", "10x1", data=[data, more, bare])
+        self.refused(65, "and the data has none", model, "grow", model, bare, bare, bare, "--enhance", "10")
+
+
 class Sums(Grown):
     WORDS = [*CHAIN, "--scale", "none", "--scale-target", "none", "--lambda", "0.01", "--range", "1", "--features",
              "3x4", "--enhance", "12x5", "--seed", "4"]

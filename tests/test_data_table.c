@@ -334,6 +334,33 @@ static void fail_each(const broad_arrays *arrays)
     assert_true(failures > 10);
 }
 
+/* Rows that are joined keep their groups, and those of the second table are others than those of the first. */
+static void test_joined_groups(void **state)
+{
+    (void)state;
+    static const char *const groups[] = {"p", "q", "p", "p"};
+    broad_arrays arrays = small_arrays();
+    for (int which = 0; which < 4; which++) { /* bit 0: groups in the first, bit 1: in the second */
+        broad_data *a, *b, *both, *three;
+        arrays.groups = which & 1 ? groups : NULL;
+        assert_ok(broad_data_from_arrays(&a, &arrays));
+        arrays.groups = which & 2 ? groups : NULL;
+        assert_ok(broad_data_from_arrays(&b, &arrays));
+        assert_ok(broad_data_append(&both, a, b));
+        assert_ok(broad_data_append(&three, both, a));
+        assert_int_equal(both->groups != NULL, which != 0);
+        if (which) assert_string_equal(both->group_name, "group");
+        for (size_t i = 0; which && i < 12; i++)
+            for (size_t k = 0; k < 12; k++) {
+                int grouped = i / 4 == 1 ? which & 2 : which & 1;
+                int together = i == k || (i / 4 == k / 4 && grouped && strcmp(groups[i % 4], groups[k % 4]) == 0);
+                assert_int_equal(three->groups[i] == three->groups[k], together);
+                if (i < 8 && k < 8) assert_int_equal(both->groups[i] == both->groups[k], together);
+            }
+        broad_data_free(a), broad_data_free(b), broad_data_free(both), broad_data_free(three);
+    }
+}
+
 static void test_every_allocation_fails(void **state)
 {
     (void)state;
@@ -364,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_training_part),
         cmocka_unit_test(test_scale_standard),
         cmocka_unit_test(test_scale_others),
+        cmocka_unit_test(test_joined_groups),
         cmocka_unit_test(test_every_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,23 +161,34 @@ static int increment(broad_trainer *t, int what, const broad_data *more)
     return what == 1 ? broad__trainer_features(t, 1, 2, 3) : broad__trainer_learn(t, more, 4, 1, 0);
 }
 
+static void put_groups(broad_data *data, size_t count)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    const char **groups = malloc(data->rows * sizeof *groups);
+    for (size_t i = 0; i < data->rows; i++) groups[i] = names[i % count];
+    assert_ok(broad__table_set_groups(data, groups, "group"));
+    free(groups);
+}
+
 /* Whatever allocation of an increment fails, what is left can be saved, loaded and used. */
 static void every_allocation_of_an_increment_failed_in_turn(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {"bls", "brls", "bscrls", "scn"};
+    static const char *const kinds[] = {"bls", "brls", "bscrls", "scn", "bls", "scn"};
     size_t failures = 0;
-    for (size_t kind = 0; kind < 4; kind++)
+    for (size_t kind = 0; kind < 6; kind++)
         for (int what = 0; what < 3; what++) {
-            if (kind == 3 && what == 1) continue;
+            if ((kind == 3 || kind == 5) && what == 1) continue;
             problem_random r = {kind + 1};
             broad_data *data = rows_of(&r, 60, 3, 1, 0), *more = rows_of(&r, 20, 3, 1, 0);
+            if (kind >= 4) put_groups(data, 5), put_groups(more, 2);
             broad_options o;
             broad_options_init(&o);
             assert_ok(broad_options_set(&o, "preset", "paper"));
             assert_ok(broad_options_set(&o, "kind", kinds[kind]));
             assert_ok(broad_options_set(&o, "weights", "joint"));
-            assert_ok(broad_options_set(&o, "lambda", "0.01"));
+            assert_ok(broad_options_set(&o, "lambda", kind == 4 ? "auto" : "0.01"));
+            if (kind == 5) assert_ok(broad_options_set(&o, "loo", "yes"));
             o.feature_groups = 2, o.feature_nodes = 3, o.threads = 1, o.tries = 3;
             failing self = {0};
             broad_allocator allocator = {failing_allocate, failing_release, &self};

@@ -205,7 +205,8 @@ typedef struct broad_options {
     broad_weights weights;
     size_t window; /* nodes that BROAD_WEIGHTS_WINDOW solves again */
     broad_loo
-        loo; /* the leave-one-out estimate, which probabilities and intervals come from; auto: where it is cheap */
+        loo; /* the leave-one-out estimate, which probabilities and intervals come from; auto: where it is cheap. Rows of
+                one group are left out together */
     const char *class_weight; /* "balanced", or "a:1,b:3"; NULL: every row counts alike. Copied by broad_fit() */
 
     /* When to stop early, besides the layers asked for; the first rule that is met ends the run. Not part of the model. */
@@ -280,7 +281,7 @@ typedef struct broad_read_options {
     size_t size;
     const char *target;      /* column name, number from 1, or a comma-separated list; NULL: the last column      */
     const char *labels;      /* file with the targets; then DATA has inputs only                                 */
-    const char *group;       /* column whose equal values belong together in a split; not an input               */
+    const char *group;       /* column whose equal values belong together in a split and in leave-one-out; no input */
     const char *weight;      /* column that says how much each row counts, a number above 0; not an input        */
     const char *categorical; /* columns whose values are categories: as target, or "auto" for those with text  */
     const char *header;      /* "auto", "yes", "no"                                                              */
@@ -319,7 +320,7 @@ typedef struct broad_arrays {
     const double *values;      /* rows x outputs, row by row: regression           */
     size_t outputs;            /* columns of values                                */
     const char *const *names;  /* input names, or NULL                             */
-    const char *const *groups; /* group of each row, or NULL                       */
+    const char *const *groups; /* group of each row, or NULL: rows that are alike  */
     const double *weights;     /* how much each row counts, above 0, or NULL       */
 } broad_arrays;
 
@@ -481,7 +482,8 @@ typedef struct broad_joint {
 BROAD_API int broad_model_joint(broad_joint *out, const broad_model *model);
 BROAD_API double broad_model_class_weight(const broad_model *model, size_t output); /* 1 unless told otherwise */
 
-/* What leave-one-out says about the model as it stands: how good its verdicts are on rows it has not seen. */
+/* What leave-one-out says about the model as it stands: how good its verdicts are on rows it has not seen. Where the rows
+ * have groups, each was left out together with its group: on rows of groups it has not seen. */
 typedef struct broad_estimate {
     int known;                                 /* 0: the model has none, and the rest is 0                         */
     size_t rows;                               /* training rows that it was worked out on                          */
@@ -496,8 +498,8 @@ BROAD_API int broad_predict(double *out, const broad_model *model, const double 
 BROAD_API int broad_predict_data(double *out, const broad_model *model, const broad_data *data, size_t threads);
 BROAD_API size_t broad_best_class(const broad_model *model, const double *scores);
 
-/* Probabilities of the classes, rows x outputs, from scores; out may be scores. Calibrated on leave-one-out scores: of a
- * model without an estimate there are none, and that is BROAD_USAGE. Unless classes were weighted in training, the class
+/* Probabilities of the classes, rows x outputs, from scores; out may be scores. Calibrated on leave-one-out scores, by groups
+ * where the rows had them: of a model without an estimate there are none, and that is BROAD_USAGE. Unless classes were weighted in training, the class
  * with the largest score is the most probable one. */
 BROAD_API int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows);
 /* Prediction intervals of a regression: for each output, how far above and below the predicted value they reach so that
@@ -567,7 +569,8 @@ BROAD_API broad_seconds broad_trainer_seconds(const broad_trainer *trainer);
 /* Hands over the model where `out` is not NULL, and closes. */
 BROAD_API void broad_trainer_close(broad_model **out, broad_trainer *trainer);
 
-/* Rows of both, one after the other; columns, classes and names must agree (classes of `b` may go on after those of `a`). */
+/* Rows of both, one after the other; columns, classes and names must agree (classes of `b` may go on after those of `a`). Groups
+ * of `b` are others than those of `a`; if only one has groups, each row of the other is a group of its own. */
 BROAD_API int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b);
 
 /* ---- sums instead of rows -------------------------------------------------------------------------------------- */

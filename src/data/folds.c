@@ -91,8 +91,9 @@ static int deal_groups(size_t *out, const broad_data *table, size_t count, uint6
     if (status < 0) return status;
     if (groups.count < count) {
         status =
-            broad__fail(BROAD_BAD_DATA, "%zu folds need as many groups, but column '%.100s' has %zu; take fewer folds",
-                        count, table->group_name ? table->group_name : "group", groups.count);
+            broad__fail(BROAD_BAD_DATA, "%zu folds need as many groups, but %s'%.100s' has %zu; take fewer folds%s",
+                        count, table->photos.items ? "" : "column ", table->group_name ? table->group_name : "group",
+                        groups.count, broad__group_remedy(table));
         goto cleanup;
     }
     status = BROAD_NO_MEMORY;

@@ -4,6 +4,9 @@
 
 #include "data/table.h"
 
+/* Name of the groups that photos are in because they look alike. */
+#define BROAD__NEAR_DUPLICATES "near-duplicates"
+
 void broad__photos_clear(broad__photos *photos);
 /* Of some rows. Files that were left out are not passed on. `out` is overwritten, and empty on failure. */
 int broad__photos_pick(broad__photos *out, const broad__photos *photos, const size_t *rows, size_t count);

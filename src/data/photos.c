@@ -35,7 +35,7 @@ typedef struct reading {
     broad__prepared *prepared;
     char **reasons; /* why it was left out; NULL: it was not, or it is none */
     atomic_size_t done;
-    size_t reported; /* of the thread that called in alone */
+    size_t reported;   /* of the thread that called in alone */
     atomic_int status; /* what ended it early */
     char message[MESSAGE_BYTES];
     /* The photos that can be used, and the rows. */
@@ -362,7 +362,7 @@ static int group_rows(broad_data *table, const reading *r)
     for (size_t i = 0; i < r->photos; i++) first[i] = i;
     int status = r->how->no_groups ? BROAD_OK : find_alike(first, r);
     for (size_t i = 0; i < r->photos; i++) alike += first[i] != i;
-    const char *name = alike ? "near-duplicates" : r->rows > r->photos ? "photo" : NULL;
+    const char *name = alike ? BROAD__NEAR_DUPLICATES : r->rows > r->photos ? "photo" : NULL;
     if (table->groups) name = NULL; /* those of the list */
     if (status == BROAD_OK) status = set_groups(table, r, first, name);
     broad__free(first);

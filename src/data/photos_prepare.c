@@ -107,6 +107,12 @@ typedef struct view {
     broad__decode_facts facts;
 } view;
 
+/* Whatever the maps are: a model that keeps some of them must see what they were made from. */
+static size_t base_side(const broad__photo_spec *spec)
+{
+    return 2 * spec->side > BROAD__PHOTO_SIDE ? 2 * spec->side : BROAD__PHOTO_SIDE;
+}
+
 static int view_at(view *v, size_t side)
 {
     if (v->side == side) return BROAD_OK;
@@ -249,19 +255,22 @@ static int rows_of_boxes(broad__prepared *out, view *v, const broad__box_list *b
     return status;
 }
 
+static broad__photo_part part_of_region(const broad__region *region, const view *v)
+{
+    return (broad__photo_part){.left = region->left * (double)v->width,
+                               .top = region->top * (double)v->height,
+                               .right = region->right * (double)v->width,
+                               .bottom = region->bottom * (double)v->height,
+                               .score = region->score};
+}
+
 static int rows_of_regions(broad__prepared *out, view *v, const broad__region *regions, size_t count)
 {
     int status = BROAD_OK;
     for (size_t i = 0; status == BROAD_OK && i < count; i++) {
-        const broad__region *r = &regions[i];
-        broad__photo_part part = {.left = r->left * (double)v->width,
-                                  .top = r->top * (double)v->height,
-                                  .right = r->right * (double)v->width,
-                                  .bottom = r->bottom * (double)v->height,
-                                  .score = r->score};
         broad__image picture = {0};
-        status = cut_region(&picture, v, r);
-        if (status == BROAD_OK) status = add_rows(out, v, part, &picture);
+        status = cut_region(&picture, v, &regions[i]);
+        if (status == BROAD_OK) status = add_rows(out, v, part_of_region(&regions[i], v), &picture);
         broad__image_free(&picture);
     }
     return status;
@@ -310,17 +319,19 @@ static int make_rows(broad__prepared *out, view *v, const broad__box_list *boxes
 
 /* ---- boxes ----------------------------------------------------------------------------------------------------- */
 
-/* The one of the highest score; without scores the largest. */
+/* The one of the highest score, of equal ones the largest. */
 static void keep_best(broad__box_list *boxes)
 {
     size_t best = 0;
-    double best_worth = -INFINITY;
+    double best_score = -INFINITY, best_area = -INFINITY;
     for (size_t i = 0; i < boxes->count; i++) {
         const broad__box *box = &boxes->items[i];
-        double worth = isnan(box->score) ? (box->right - box->left) * (box->bottom - box->top) : box->score;
-        if (!(worth > best_worth)) continue;
+        double score = isnan(box->score) ? -INFINITY : box->score;
+        double area = (box->right - box->left) * (box->bottom - box->top);
+        if (score < best_score || (score == best_score && !(area > best_area))) continue;
         best = i;
-        best_worth = worth;
+        best_score = score;
+        best_area = area;
     }
     boxes->items[0] = boxes->items[best];
     boxes->count = 1;
@@ -429,8 +440,7 @@ int broad__prepare(broad__prepared *out, int *out_ignored, const broad__photo_fi
     int status = look_at_start(out_ignored, file);
     if (status < 0 || *out_ignored) return status;
     if (file->unlisted) return broad__fail(BROAD_BAD_DATA, "not in %s", how->labels);
-    view v = {.how = how, .base = 2 * how->spec.side};
-    if (v.base < BROAD__PHOTO_SIDE) v.base = BROAD__PHOTO_SIDE;
+    view v = {.how = how, .base = base_side(&how->spec)};
     broad__box_list boxes = {0};
     void *bytes = NULL;
     status = broad__file_read(&bytes, &v.count, file->file, FILE_MOST);
@@ -441,6 +451,55 @@ int broad__prepare(broad__prepared *out, int *out_ignored, const broad__photo_fi
     if (status < 0) broad__prepared_clear(out);
     broad__image_free(&v.image);
     broad__box_list_clear(&boxes);
+    broad__free(bytes);
+    return status;
+}
+
+/* ---- again ----------------------------------------------------------------------------------------------------- */
+
+/* The region of a row: the finder finds it once more, as broad_photo has no corners. None: the photo as a whole. */
+static int cut_found(broad__image *out, view *v, const broad__photo_spec *spec, const broad_photo *photo)
+{
+    size_t most = spec->each_box ? REGIONS_MOST : 1, count = 0;
+    broad__region *regions = broad__alloc_array(most, sizeof *regions);
+    if (!regions) return BROAD_NO_MEMORY;
+    int status = broad__find_panels(regions, &count, most, &v->image);
+    const broad__region *found = NULL;
+    for (size_t i = 0; status == BROAD_OK && i < count && !found; i++) {
+        broad__photo_part part = part_of_region(&regions[i], v);
+        if (part.left == photo->left && part.top == photo->top && part.right == photo->right &&
+            part.bottom == photo->bottom)
+            found = &regions[i];
+    }
+    if (status == BROAD_OK && count && !found) status = broad__fail(BROAD_IO, "the photo is no longer what it was");
+    if (status == BROAD_OK && found) status = cut_region(out, v, found);
+    broad__free(regions);
+    return status;
+}
+
+int broad__photo_picture(broad__image *out, const broad__photo_spec *spec, const broad_photo *photo)
+{
+    view v = {.base = base_side(spec)};
+    void *bytes = NULL;
+    broad__image picture = {0};
+    int status = broad__file_read(&bytes, &v.count, photo->file, FILE_MOST);
+    if (status < 0) return fail_without_path(status, photo->file);
+    v.bytes = bytes;
+    status = view_at(&v, v.base);
+    if (status == BROAD_OK && (v.width != photo->width || v.height != photo->height))
+        status = broad__fail(BROAD_IO, "the photo is no longer what it was");
+    if (status == BROAD_OK && spec->crop == BROAD_CROP_FIND) status = cut_found(&picture, &v, spec, photo);
+    if (status == BROAD_OK && (spec->crop == BROAD_CROP_BOXES || spec->crop == BROAD_CROP_DETECTOR)) {
+        broad__photo_part part = {photo->left, photo->top, photo->right, photo->bottom, photo->box_score, 0};
+        status = cut_part(&picture, &v, &part);
+    }
+    if (status == BROAD_OK && !picture.pixels) { /* as a whole */
+        picture = v.image;
+        v.image = (broad__image){0};
+    }
+    if (status == BROAD_OK) *out = picture;
+    else broad__image_free(&picture);
+    broad__image_free(&v.image);
     broad__free(bytes);
     return status;
 }

@@ -83,8 +83,8 @@ static const foreign_format foreign_formats[] = {
     {"PAR1", 4, "a Parquet file; export it as CSV or NPY"},
     {"\x89"
      "PNG",
-     4, "a picture, not a table"},
-    {"\xFF\xD8\xFF", 3, "a picture, not a table"},
+     4, "a picture, not a table; photos are read from a folder"},
+    {"\xFF\xD8\xFF", 3, "a picture, not a table; photos are read from a folder"},
     {"%PDF", 4, "a PDF document, not a table"},
     {"\xFF\xFE", 2, "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"},
     {"\xFE\xFF", 2, "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"},

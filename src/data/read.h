@@ -16,7 +16,7 @@ typedef struct broad__columns {
     const char *weight_name;         /* the same */
     int named;                       /* input_names came from a header */
     broad__categories categories;    /* columns that stand for several inputs each; not owned */
-    broad__photo_spec photo; /* maps 0: rows are not photos */
+    broad__photo_spec photo;         /* maps 0: rows are not photos */
     broad_missing missing;
 } broad__columns;
 

@@ -6,9 +6,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/photo_rows.h"
 #include "rng/philox.h"
 
 typedef struct keyed {
@@ -204,20 +206,28 @@ int broad__cut(broad_data **out_train, broad_data **out_test, const broad_data *
     return BROAD_OK;
 }
 
+const char *broad__group_remedy(const broad_data *table)
+{
+    if (!table->groups || !table->group_name || strcmp(table->group_name, BROAD__NEAR_DUPLICATES) != 0) return "";
+    return "; photos that look alike stay together: --group names a column of --labels to go by instead, and "
+           "--no-groups "
+           "takes each photo by itself";
+}
+
 static int check_parts(const broad_data *table, const unsigned char *apart, double holdout)
 {
     size_t count = 0;
     for (size_t i = 0; i < table->rows; i++) count += apart[i];
-    const char *unit = table->groups ? "whole groups" : "rows";
+    const char *unit = table->groups ? "rows in whole groups" : "rows", *remedy = broad__group_remedy(table);
     if (count == 0)
         return broad__fail(BROAD_BAD_DATA,
-                           "a holdout of %g of %zu %s keeps nothing apart; take a larger part, or more rows", holdout,
-                           table->rows, unit);
+                           "a holdout of %g of %zu %s keeps nothing apart; take a larger part, or more rows%s", holdout,
+                           table->rows, unit, remedy);
     if (count == table->rows)
         return broad__fail(BROAD_BAD_DATA,
                            "a holdout of %g of %zu %s leaves nothing to train on; take a smaller part, or "
-                           "more rows",
-                           holdout, table->rows, unit);
+                           "more rows%s",
+                           holdout, table->rows, unit, remedy);
     return BROAD_OK;
 }
 

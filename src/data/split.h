@@ -20,6 +20,9 @@ typedef struct broad__group_order {
 int broad__groups_shuffled(broad__group_order *out, const broad_data *table, uint64_t seed);
 void broad__group_order_clear(broad__group_order *groups);
 
+/* What else can be done about groups that are too few, to be put after a message; "" if they are not near-duplicates. */
+const char *broad__group_remedy(const broad_data *table);
+
 /* The rows where `apart` is 0 and those where it is 1, each in the old order; changed copies of photos, which are to train
  * on, are left out of the latter. Neither remembers a split. */
 int broad__cut(broad_data **out_train, broad_data **out_test, const broad_data *table, const unsigned char *apart);

@@ -158,6 +158,26 @@ static void *join(const void *a, size_t a_bytes, const void *b, size_t b_bytes, 
     return joined;
 }
 
+/* Writes the groups of a table, from `base` on; returns the first number after them. */
+static size_t put_groups(size_t *out, const broad_data *table, size_t base)
+{
+    size_t end = base;
+    for (size_t i = 0; i < table->rows; i++) {
+        out[i] = base + (table->groups ? table->groups[i] : i);
+        if (out[i] >= end) end = out[i] + 1;
+    }
+    return end;
+}
+
+static size_t *join_groups(const broad_data *a, const broad_data *b, int *failed)
+{
+    if (!a->groups && !b->groups) return NULL;
+    size_t *groups = broad__alloc_array(a->rows + b->rows, sizeof *groups);
+    if (groups) put_groups(groups + a->rows, b, put_groups(groups, a, 0));
+    else *failed = 1;
+    return groups;
+}
+
 int broad__table_append(broad_data **out, const broad_data *a, const broad_data *b)
 {
     *out = NULL;
@@ -177,8 +197,8 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
     both->weight_name = copy_name(a->weight_name, &failed);
     failed |= broad__categories_copy(&both->categories, &a->categories) < 0;
     failed |= broad__photos_join(&both->photos, &a->photos, a->rows, &b->photos, b->rows) < 0;
-    both->groups = NULL;
-    both->group_name = copy_name(a->group_name, &failed);
+    both->groups = join_groups(a, b, &failed);
+    both->group_name = copy_name(a->group_name ? a->group_name : b->group_name, &failed);
     both->input_names = copy_names(a->input_names, a->inputs, &failed);
     both->output_names = copy_names(wide->output_names, wide->outputs, &failed);
     both->target_name = copy_name(a->target_name, &failed);

@@ -64,7 +64,9 @@ int broad__table_rows(broad_data **out, const broad_data *table, const size_t *r
 /* `count` rows at equal distances: files are often sorted. */
 int broad__table_thin(broad_data **out, const broad_data *table, size_t count);
 
-/* Rows of a, then rows of b; what names them, groups and splits is a's. Classes of one may go on after those of the other. */
+/* Rows of a, then rows of b; what names and splits them is a's. Classes of one may go on after those of the other. Groups of b are
+ * others than those of a, whatever they were called; rows of a table without groups are groups of their own if the other has
+ * some. */
 int broad__table_append(broad_data **out, const broad_data *a, const broad_data *b);
 
 /* The targets as the network sees them: rows x outputs; one-hot for classes. `out` has room for it. */

@@ -19,6 +19,7 @@ typedef struct sampling {
     double total;   /* of the squared relevances */
     double *spread; /* scaled rows that the spread of a direction is measured on: SPREAD_ROWS x columns */
     size_t spread_rows;
+    double *scaled; /* rows x columns: all rows, where there are no more of them than nodes; else NULL */
     double *row, *other, *direction; /* columns each */
 } sampling;
 
@@ -31,6 +32,14 @@ static void scaled_row(double *out, const broad__sample_task *task, size_t row)
 {
     size_t inputs = task->scaling.inputs;
     broad__scaling_apply(out, &task->scaling, task->x + row * inputs, 1, inputs);
+}
+
+/* A row from those that are scaled already, or scaled into `room`. */
+static const double *get_row(const sampling *s, double *room, size_t row)
+{
+    if (s->scaled) return s->scaled + row * s->task->scaling.columns;
+    scaled_row(room, s->task, row);
+    return room;
 }
 
 static size_t row_at(const broad__sample_task *task, double u) { return (size_t)(u * (double)task->rows); }
@@ -122,9 +131,8 @@ static void draw_difference(sampling *s, const double *u, size_t node)
     const broad__sample_task *task = s->task;
     size_t columns = task->scaling.columns;
     double length = 0;
-    scaled_row(s->row, task, row_at(task, u[4]));
-    scaled_row(s->other, task, row_at(task, u[5]));
-    for (size_t j = 0; j < columns; j++) s->direction[j] = (s->row[j] - s->other[j]) * relevance_of(task, j);
+    const double *row = get_row(s, s->row, row_at(task, u[4])), *other = get_row(s, s->other, row_at(task, u[5]));
+    for (size_t j = 0; j < columns; j++) s->direction[j] = (row[j] - other[j]) * relevance_of(task, j);
     keep_rectangle(s, u);
     for (size_t j = 0; j < columns; j++) length += s->direction[j] * s->direction[j];
     double spread = spread_of(s);
@@ -151,11 +159,11 @@ static void draw_node(sampling *s, double *bias, size_t node)
         else draw_difference(s, u, node);
         anchor = u[ANCHOR];
     }
-    scaled_row(s->row, task, row_at(task, anchor));
+    const double *row = get_row(s, s->row, row_at(task, anchor));
     bias[node] = 0;
     for (size_t j = 0; j < columns; j++) {
         s->weight[j * task->nodes + node] = s->direction[j];
-        bias[node] -= s->direction[j] * s->row[j];
+        bias[node] -= s->direction[j] * row[j];
     }
 }
 
@@ -164,13 +172,17 @@ int broad__sample_nodes(double *weight, double *bias, const broad__sample_task *
     size_t columns = task->scaling.columns;
     sampling s = {.task = task, .weight = weight};
     s.spread_rows = task->direction != BROAD__DIFFERENCE ? 0 : task->rows < SPREAD_ROWS ? task->rows : SPREAD_ROWS;
+    int few = task->rows <= task->nodes;
     s.spread = broad__alloc_doubles(s.spread_rows, columns);
     s.row = broad__alloc_doubles(3, columns);
-    if (!s.spread || !s.row) {
+    if (few) s.scaled = broad__alloc_doubles(task->rows, columns);
+    if (!s.spread || !s.row || (few && !s.scaled)) {
         broad__free(s.spread);
         broad__free(s.row);
+        broad__free(s.scaled);
         return BROAD_NO_MEMORY;
     }
+    if (few) broad__scaling_apply(s.scaled, &task->scaling, task->x, task->rows, task->scaling.inputs);
     s.other = s.row + columns;
     s.direction = s.other + columns;
     for (size_t j = 0; j < columns; j++) s.total += relevance_of(task, j) * relevance_of(task, j);
@@ -178,5 +190,6 @@ int broad__sample_nodes(double *weight, double *bias, const broad__sample_task *
     for (size_t node = 0; node < task->nodes; node++) draw_node(&s, bias, node);
     broad__free(s.spread);
     broad__free(s.row);
+    broad__free(s.scaled);
     return BROAD_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
+#include "layer/sets.h"
 
 enum { CHUNK = 128 };
 
@@ -337,12 +338,55 @@ int broad__basis_accept(broad__basis *b)
     return BROAD_OK;
 }
 
-void broad__basis_leave_out(double *out, const broad__basis *b, const broad__rows *rows, const double *y)
+static void leave_rows(double *out, const broad__basis *b, const broad__rows *rows, const double *y)
 {
     for (size_t i = 0; i < b->rows; i++) {
         double rest = 1 - b->h[i] > DBL_EPSILON ? 1 - b->h[i] : DBL_EPSILON, root = rows->root ? rows->root[i] : 1;
         for (size_t at = i * b->outputs; at < (i + 1) * b->outputs; at++) out[at] = (y[at] - rows->e[at] / rest) / root;
     }
+}
+
+/* I - Q_b Q_b' of the rows of one set, in the upper triangle; q has room for n x columns. */
+static void set_system(double *out, double *q, const broad__basis *b, const broad__rows *rows, const size_t *set,
+                       size_t n)
+{
+    size_t p = b->columns;
+    for (size_t i = 0; i < n; i++) memcpy(q + i * p, b->q + set[i] * b->room, p * sizeof(double));
+    memset(out, 0, n * n * sizeof(double));
+    rows->device->outer(out, n, q, p, n, q, p, n, p);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i; k < n; k++) out[i * n + k] = (i == k) - out[i * n + k];
+}
+
+static int leave_sets(double *out, const broad__basis *b, const broad__rows *rows, const double *y,
+                      const broad__sets *sets)
+{
+    size_t c = b->outputs, most = BROAD__SET_ROWS;
+    double *room = broad__alloc_doubles(most, b->columns + c + 1 + 2 * most);
+    if (!room) return BROAD_NO_MEMORY;
+    double *q = room, *left = q + most * b->columns, *pivots = left + most * c, *system = pivots + most;
+    for (size_t s = 0; s < sets->count; s++) {
+        const size_t *set = sets->rows + sets->first[s];
+        size_t n = sets->first[s + 1] - sets->first[s];
+        set_system(system, q, b, rows, set, n);
+        for (size_t i = 0; i < n; i++) memcpy(left + i * c, rows->e + set[i] * c, c * sizeof(double));
+        broad__sets_leave(left, pivots, system + most * most, system, n, c, rows->device);
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < c; k++)
+                out[set[i] * c + k] = (y[set[i] * c + k] - left[i * c + k]) / (rows->root ? rows->root[set[i]] : 1);
+    }
+    broad__free(room);
+    return BROAD_OK;
+}
+
+int broad__basis_leave_out(double *out, const broad__basis *b, const broad__rows *rows, const double *y)
+{
+    broad__sets sets = {0};
+    int status = broad__sets_make(&sets, rows->group, b->rows);
+    if (status == BROAD_OK && sets.count) status = leave_sets(out, b, rows, y, &sets);
+    if (status == BROAD_OK && !sets.count) leave_rows(out, b, rows, y);
+    broad__sets_clear(&sets);
+    return status;
 }
 
 void broad__basis_weights(double *out, const broad__basis *b)

@@ -42,8 +42,9 @@ int broad__basis_open(broad__basis *out, size_t rows, size_t outputs, const doub
 int broad__basis_try(broad__basis *basis, broad__rows *rows, const double *y, double lambda);
 int broad__basis_accept(broad__basis *basis);
 
-/* Scores of every row as if it had not been there, without its root: rows x outputs. rows: E is that of the basis. */
-void broad__basis_leave_out(double *out, const broad__basis *basis, const broad__rows *rows, const double *y);
+/* Scores of every row as if it, and all rows of its group, had not been there; without its root: rows x outputs. rows: E is
+ * that of the basis. */
+int broad__basis_leave_out(double *out, const broad__basis *basis, const broad__rows *rows, const double *y);
 
 /* W of all columns: columns x outputs. */
 void broad__basis_weights(double *out, const broad__basis *basis);

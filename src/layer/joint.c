@@ -30,10 +30,7 @@ void broad__joint_clear(broad__joint *j)
     broad__free(j->a);
     broad__free(j->r);
     broad__free(j->w);
-    broad__free(j->sample);
-    broad__free(j->sample_a);
-    broad__free(j->sample_y);
-    broad__free(j->loo_scores);
+    broad__joint_forget_sample(j);
     broad__system_clear(&j->system);
     memset(j, 0, sizeof *j);
     j->factored = -1;

@@ -15,7 +15,7 @@
  *
  * The solution is refined with the residual of the rows themselves; where that shows that R has drifted, it is made again
  * from M. Leave-one-out in closed form: y_i - r_i / (1 - h_i) with h_i = |a_i R^-1|^2, or y_i - alpha_i / g_i with
- * alpha = (M + lambda I)^-1 Y and g the diagonal of that inverse.
+ * alpha = (M + lambda I)^-1 Y and g the diagonal of that inverse. Rows of one group are left out together (layer/sets.h).
  */
 #ifndef BROAD_LAYER_JOINT_H
 #define BROAD_LAYER_JOINT_H
@@ -25,7 +25,8 @@
 
 enum {
     BROAD__PANEL_ROWS = 2048, /* rows of A that are there at a time */
-    BROAD__LOO_ROWS = 2000    /* that leave-one-out is worked out on at most, unless M is AA' */
+    BROAD__LOO_ROWS =
+        2000 /* that leave-one-out is worked out on at most, unless M is AA'; with groups, and one set more */
 };
 
 typedef struct broad__joint_task {
@@ -61,6 +62,8 @@ typedef struct broad__joint {
     /* Rows that leave-one-out is worked out on: all, or some at equal distances. */
     size_t sample_count, search_count; /* lambda is searched on the first of them */
     size_t *sample;
+    size_t set_count;            /* of rows that are left out together; 0: each by itself */
+    size_t *sets;                /* set_count + 1: where each begins in the sample */
     double *sample_a, *sample_y; /* A and Y of these rows; A not in the dual form, where A is there anyway */
     double loo;                  /* norm of their leave-one-out residuals */
     double *loo_scores;          /* sample_count x outputs, without the roots; if wanted */

@@ -1,4 +1,4 @@
-/* Leave-one-out of a joint fit, on all rows or on some at equal distances. */
+/* Leave-one-out of a joint fit, on all rows or on some at equal distances; by whole sets of rows where they have groups. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "compute/shards.h"
 #include "layer/cholesky.h"
 #include "layer/joint_work.h"
+#include "layer/sets.h"
 
 /* More rows than these tell no more, and each costs a pass over R; for lambda fewer will do. */
 enum { SEARCH_MAX = 1000 };
@@ -25,9 +26,10 @@ void broad__joint_forget_sample(broad__joint *j)
     broad__free(j->sample_a);
     broad__free(j->sample_y);
     broad__free(j->loo_scores);
-    j->sample = NULL;
+    broad__free(j->sets);
+    j->sample = j->sets = NULL;
     j->sample_a = j->sample_y = j->loo_scores = NULL;
-    j->sample_count = 0;
+    j->sample_count = j->set_count = 0;
 }
 
 /* Z and roots of the sampled rows, as rows of their own. */
@@ -67,23 +69,79 @@ static void order_sample(broad__joint *j, size_t count)
     }
 }
 
+static size_t common_divisor(size_t a, size_t b)
+{
+    while (b) {
+        size_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Set by set, each this far from the one before it: wherever that stops, those taken are spread evenly. In the dual form, which
+ * takes all of them, one after the other. */
+static size_t set_stride(const broad__joint *j, size_t count)
+{
+    const double GOLDEN = 0.6180339887498949;
+    size_t stride = j->dual ? 1 : (size_t)(GOLDEN * (double)count);
+    stride = stride ? stride : 1;
+    while (common_divisor(stride, count) != 1) stride++;
+    return stride;
+}
+
+/* Whole sets, until there are rows enough. */
+static int order_sets(broad__joint *j, const broad__sets *from, size_t count)
+{
+    size_t stride = set_stride(j, from->count), at = 0;
+    j->sets = broad__alloc_array(from->count + 1, sizeof *j->sets);
+    if (!j->sets) return BROAD_NO_MEMORY;
+    j->search_count = 0;
+    for (size_t i = 0, set = 0; at < count; i++, set = (set + stride) % from->count) {
+        for (size_t k = from->first[set]; k < from->first[set + 1]; k++) j->sample[at++] = from->rows[k];
+        j->sets[i + 1] = at;
+        j->set_count = i + 1;
+        if (!j->search_count && at >= (j->dual ? count : SEARCH_MAX)) j->search_count = at;
+    }
+    if (!j->search_count) j->search_count = at;
+    j->sample_count = at;
+    return BROAD_OK;
+}
+
+static int choose_sample(broad__joint *j, const size_t *group)
+{
+    size_t rows = j->rows, count = rows < BROAD__LOO_ROWS || j->dual ? rows : BROAD__LOO_ROWS;
+    size_t room = rows < count + BROAD__SET_ROWS ? rows : count + BROAD__SET_ROWS;
+    broad__sets sets = {0};
+    int status = broad__sets_make(&sets, group, rows);
+    j->sample = status == BROAD_OK ? broad__alloc_array(room, sizeof *j->sample) : NULL;
+    if (status == BROAD_OK && !j->sample) status = BROAD_NO_MEMORY;
+    if (status == BROAD_OK && sets.count) status = order_sets(j, &sets, count);
+    if (status == BROAD_OK && !sets.count) {
+        j->sample_count = count;
+        order_sample(j, count);
+    }
+    broad__sets_clear(&sets);
+    return status;
+}
+
 static int take_sample(broad__joint *j, const broad__joint_task *task)
 {
     if (j->sample_count) return BROAD_OK;
-    size_t rows = j->rows, c = j->outputs, count = rows < BROAD__LOO_ROWS || j->dual ? rows : BROAD__LOO_ROWS;
-    j->sample = broad__alloc_array(count, sizeof *j->sample);
-    j->sample_y = broad__alloc_doubles(count, c);
-    j->loo_scores = broad__alloc_doubles(count, c);
-    j->sample_a = j->dual ? NULL : broad__alloc_doubles(count, j->columns);
-    if (!j->sample || !j->sample_y || !j->loo_scores || (!j->dual && !j->sample_a)) {
+    size_t c = j->outputs;
+    int status = choose_sample(j, task->rows->group);
+    if (status == BROAD_OK) {
+        j->sample_y = broad__alloc_doubles(j->sample_count, c);
+        j->loo_scores = broad__alloc_doubles(j->sample_count, c);
+        j->sample_a = j->dual ? NULL : broad__alloc_doubles(j->sample_count, j->columns);
+        if (!j->sample_y || !j->loo_scores || (!j->dual && !j->sample_a)) status = BROAD_NO_MEMORY;
+    }
+    if (status < 0) {
         broad__joint_forget_sample(j);
-        return BROAD_NO_MEMORY;
+        return status;
     }
-    j->sample_count = count;
-    order_sample(j, count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < j->sample_count; i++)
         memcpy(j->sample_y + i * c, task->y + j->sample[i] * c, c * sizeof(double));
-    }
     return j->dual ? BROAD_OK : sample_nodes(j, task);
 }
 
@@ -94,12 +152,15 @@ typedef struct leaving {
     const broad__device *device;
     double *scratch; /* for each worker: rows of A in the coordinates of R, then their fits */
     size_t scratch_each;
-    double *rest; /* 1 - h of each row */
-    size_t count; /* of the sample, so many */
+    double *rest;                  /* 1 - h of each row; in a set, what is left of it after the rows before it */
+    size_t count;                  /* of the sample, so many */
+    size_t *chunks;                /* with sets: first set of each job, and the end */
+    size_t largest;                /* rows of a set at most */
+    const double *alpha, *inverse; /* dual form with sets: rows x outputs, and the inverse factor */
 } leaving;
 
-/* h of n rows of A; `white` has room for them. */
-static void leverages(double *h, const leaving *l, double *white, const double *a, size_t n)
+/* n rows of A in the coordinates of R, where their products are H; or of the eigenvectors, where each counts by its inverse. */
+static void turn(double *white, const leaving *l, const double *a, size_t n)
 {
     const broad__joint *j = l->joint;
     size_t p = j->columns;
@@ -110,6 +171,14 @@ static void leverages(double *h, const leaving *l, double *white, const double *
         memcpy(white, a, n * p * sizeof(double));
         l->device->whiten(white, p, n, j->r, p, p);
     }
+}
+
+/* h of n rows of A; `white` has room for them. */
+static void leverages(double *h, const leaving *l, double *white, const double *a, size_t n)
+{
+    const broad__joint *j = l->joint;
+    size_t p = j->columns;
+    turn(white, l, a, n);
     for (size_t i = 0; i < n; i++) {
         h[i] = 0;
         for (size_t k = 0; k < p; k++) {
@@ -140,7 +209,7 @@ static void leave_block(void *context, size_t block, size_t worker)
     }
 }
 
-static int leave_primal(broad__joint *j, const broad__rows *rows, double *rest, size_t count)
+static int leave_primal_rows(broad__joint *j, const broad__rows *rows, double *rest, size_t count)
 {
     leaving l = {.joint = j,
                  .device = rows->device,
@@ -154,7 +223,73 @@ static int leave_primal(broad__joint *j, const broad__rows *rows, double *rest, 
     return BROAD_OK;
 }
 
-/* R^-1 in `inverse`, n x n, zero to begin with; its rows' squares are the diagonal of (M + lambda I)^-1. */
+/* I - H of one set, in the upper triangle. */
+static void set_system(double *out, const leaving *l, const double *white, size_t n)
+{
+    size_t p = l->joint->columns;
+    memset(out, 0, n * n * sizeof(double));
+    l->device->outer(out, n, white, p, n, white, p, n, p);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i; k < n; k++) out[i * n + k] = (i == k) - out[i * n + k];
+}
+
+/* The same for the sets of one chunk, each set left out as a whole. */
+static void leave_chunk(void *context, size_t chunk, size_t worker)
+{
+    const leaving *l = context;
+    broad__joint *j = l->joint;
+    size_t from = l->chunks[chunk], end = l->chunks[chunk + 1], p = j->columns, c = j->outputs;
+    size_t first = j->sets[from], n = j->sets[end] - first;
+    double *white = l->scratch + worker * l->scratch_each, *left = white + BROAD__BLOCK_ROWS * p;
+    double *system = left + BROAD__BLOCK_ROWS * c, *room = system + l->largest * l->largest;
+    const double *a = j->sample_a + first * p, *y = j->sample_y + first * c;
+    turn(white, l, a, n);
+    for (size_t k = 0; j->spectral && k < p; k++) {
+        double factor = sqrt(broad__system_inverse(&j->system, k, j->factored));
+        for (size_t i = 0; i < n; i++) white[i * p + k] *= factor;
+    }
+    memcpy(left, y, n * c * sizeof(double));
+    l->device->apply(left, c, -1.0, a, p, n, j->w, c, p, c);
+    for (size_t set = from; set < end; set++) {
+        size_t at = j->sets[set] - first, size = j->sets[set + 1] - j->sets[set];
+        set_system(system, l, white + at * p, size);
+        broad__sets_leave(left + at * c, l->rest + first + at, room, system, size, c, l->device);
+    }
+    for (size_t i = 0; i < n * c; i++) j->loo_scores[first * c + i] = y[i] - left[i];
+}
+
+static size_t largest_set(const broad__joint *j)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < j->set_count; i++)
+        if (j->sets[i + 1] - j->sets[i] > largest) largest = j->sets[i + 1] - j->sets[i];
+    return largest;
+}
+
+/* Sets that have no more rows together than a block, as far as the first `count` rows of the sample go. Returns how many. */
+static size_t list_chunks(size_t *out, const broad__joint *j, size_t count)
+{
+    size_t chunks = 0, set = 0;
+    for (; set < j->set_count && j->sets[set] < count; set++)
+        if (!chunks || j->sets[set + 1] - j->sets[out[chunks - 1]] > BROAD__BLOCK_ROWS) out[chunks++] = set;
+    out[chunks] = set;
+    return chunks;
+}
+
+static int leave_primal_sets(broad__joint *j, const broad__rows *rows, double *rest, size_t count)
+{
+    leaving l = {.joint = j, .device = rows->device, .rest = rest, .largest = largest_set(j)};
+    l.scratch_each = BROAD__BLOCK_ROWS * (j->columns + j->outputs) + 2 * l.largest * l.largest;
+    l.scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l.scratch_each);
+    l.chunks = broad__alloc_array(j->set_count + 1, sizeof *l.chunks);
+    int status = l.scratch && l.chunks ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) broad__pool_run(rows->pool, list_chunks(l.chunks, j, count), leave_chunk, &l);
+    broad__free(l.scratch);
+    broad__free(l.chunks);
+    return status;
+}
+
+/* R^-1 in `inverse`, n x n, zero to begin with; the products of its rows are (M + lambda I)^-1. */
 static void inverse_factor(double *inverse, const broad__joint *j, const broad__rows *rows)
 {
     size_t n = j->rows;
@@ -169,28 +304,75 @@ static void inverse_factor(double *inverse, const broad__joint *j, const broad__
 }
 
 /* alpha_i / g_i for every row: the residual it would have if it were left out. */
+static void leave_dual_rows(const leaving *l)
+{
+    broad__joint *j = l->joint;
+    size_t n = j->rows, c = j->outputs;
+    for (size_t i = 0; i < n; i++) {
+        double g = 0;
+        for (size_t k = 0; k < n; k++) g += l->inverse[i * n + k] * l->inverse[i * n + k];
+        l->rest[i] = g * j->factored;
+        for (size_t q = 0; q < c; q++)
+            j->loo_scores[i * c + q] = j->sample_y[i * c + q] - (g > 0 ? l->alpha[i * c + q] / g : 0);
+    }
+}
+
+/* (G_bb)^-1 alpha_b for one set. Its rows of the inverse factor are zero before their diagonals, unless it is spectral. */
+static void leave_dual_set(void *context, size_t set, size_t worker)
+{
+    const leaving *l = context;
+    broad__joint *j = l->joint;
+    size_t n = j->rows, c = j->outputs, first = j->sets[set], size = j->sets[set + 1] - first;
+    size_t from = j->spectral ? 0 : j->sample[first], wide = n - from;
+    double *factor = l->scratch + worker * l->scratch_each, *left = factor + l->largest * n;
+    double *system = left + l->largest * c, *room = system + l->largest * l->largest;
+    for (size_t i = 0; i < size; i++) {
+        size_t row = j->sample[first + i];
+        memcpy(factor + i * wide, l->inverse + row * n + from, wide * sizeof(double));
+        memcpy(left + i * c, l->alpha + row * c, c * sizeof(double));
+    }
+    memset(system, 0, size * size * sizeof(double));
+    l->device->outer(system, size, factor, wide, size, factor, wide, size, wide);
+    broad__sets_leave(left, l->rest + first, room, system, size, c, l->device);
+    for (size_t i = 0; i < size; i++) l->rest[first + i] *= j->factored;
+    for (size_t i = 0; i < size * c; i++) j->loo_scores[first * c + i] = j->sample_y[first * c + i] - left[i];
+}
+
+static int leave_dual_sets(leaving *l, const broad__rows *rows)
+{
+    broad__joint *j = l->joint;
+    l->largest = largest_set(j);
+    l->scratch_each = l->largest * (j->rows + j->outputs + 2 * l->largest);
+    l->scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l->scratch_each);
+    if (!l->scratch) return BROAD_NO_MEMORY;
+    broad__pool_run(rows->pool, j->set_count, leave_dual_set, l);
+    broad__free(l->scratch);
+    return BROAD_OK;
+}
+
 static int leave_dual(broad__joint *j, const broad__rows *rows, double *rest)
 {
     size_t n = j->rows, c = j->outputs;
     double *alpha = broad__alloc_doubles(n, c), *inverse = broad__alloc_doubles(n, n);
+    leaving l = {.joint = j, .device = rows->device, .rest = rest, .alpha = alpha, .inverse = inverse};
     int status = alpha && inverse ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
-        memcpy(alpha, j->sample_y, n * c * sizeof(double));
+        for (size_t i = 0; i < n; i++) memcpy(alpha + j->sample[i] * c, j->sample_y + i * c, c * sizeof(double));
         status = broad__joint_solve(alpha, j, rows);
     }
     if (status == BROAD_OK) {
         inverse_factor(inverse, j, rows);
-        for (size_t i = 0; i < n; i++) {
-            double g = 0;
-            for (size_t k = 0; k < n; k++) g += inverse[i * n + k] * inverse[i * n + k];
-            rest[i] = g * j->factored;
-            for (size_t q = 0; q < c; q++)
-                j->loo_scores[i * c + q] = j->sample_y[i * c + q] - (g > 0 ? alpha[i * c + q] / g : 0);
-        }
+        if (j->set_count) status = leave_dual_sets(&l, rows);
+        else leave_dual_rows(&l);
     }
     broad__free(alpha);
     broad__free(inverse);
     return status;
+}
+
+static int leave_primal(broad__joint *j, const broad__rows *rows, double *rest, size_t count)
+{
+    return j->set_count ? leave_primal_sets(j, rows, rest, count) : leave_primal_rows(j, rows, rest, count);
 }
 
 /* The first `count` rows of the sample. *out_least: the smallest 1 - h. */

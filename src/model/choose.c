@@ -6,9 +6,10 @@
 #include "data/photo_rows.h"
 #include "model/train.h"
 
-enum { CHOICE_ROWS = 1000 }; /* as many as the pilot looks at */
+/* Rows as many as the pilot looks at; nodes enough to tell maps apart, and cheap. */
+enum { CHOICE_ROWS = 1000, CHOICE_GROUPS = 10, CHOICE_NODES = 50 };
 
-/* Every trial has the settings that `auto` starts from, whatever the network will have. */
+/* Settings as `auto` starts from, whatever the network will have. */
 static broad_options trial_options(const broad_options *options)
 {
     broad_options trial;
@@ -16,6 +17,9 @@ static broad_options trial_options(const broad_options *options)
     trial.seed = options->seed;
     trial.threads = options->threads;
     trial.class_weight = options->class_weight;
+    trial.features_auto = 0;
+    trial.feature_groups = CHOICE_GROUPS;
+    trial.feature_nodes = CHOICE_NODES;
     return trial;
 }
 

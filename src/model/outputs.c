@@ -276,8 +276,8 @@ static int estimate_stepwise(broad_trainer *t)
     const broad__rows *rows = &t->train.rows;
     double *scores = broad__alloc_doubles(rows->rows, rows->outputs);
     if (!scores) return BROAD_NO_MEMORY;
-    broad__basis_leave_out(scores, &t->basis, rows, t->train.y);
-    int status = make_estimate(t, NULL, rows->rows, scores);
+    int status = broad__basis_leave_out(scores, &t->basis, rows, t->train.y);
+    if (status == BROAD_OK) status = make_estimate(t, NULL, rows->rows, scores);
     broad__free(scores);
     return status;
 }

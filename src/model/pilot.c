@@ -104,6 +104,7 @@ static int pilot_open(pilot *p, const broad_data *data)
     if (status == BROAD_OK) status = broad__rows_append(&p->pass, p->y, rows);
     p->pass.z = p->z;
     p->pass.features = p->nodes;
+    p->pass.group = p->rows->groups;
     return status;
 }
 

@@ -24,6 +24,7 @@ void broad__side_close(broad__side *side)
     broad__free(side->parts);
     broad__free(side->z);
     broad__free(side->root);
+    broad__free(side->group);
     broad__free(side->y);
     memset(side, 0, sizeof *side);
 }
@@ -134,8 +135,15 @@ int broad__side_restart(broad__side *side) { return broad__rows_reset(&side->row
 typedef struct arrival {
     broad__rows rows; /* E of the part, with its Z and roots */
     double *z, *root, *y;
+    size_t *group, group_end;
     size_t features;
 } arrival;
+
+static void arrival_close(arrival *a)
+{
+    broad__rows_close(&a->rows);
+    broad__free(a->z), broad__free(a->root), broad__free(a->y), broad__free(a->group);
+}
 
 /* Roots of what the rows of the part count; the part's share of `root`. */
 static void part_roots(double *root, const broad__side *side, const broad__part *part)
@@ -145,6 +153,24 @@ static void part_roots(double *root, const broad__side *side, const broad__part 
         size_t row = part->first + i;
         root[i] = sqrt((of_row ? of_row[row] : 1) * (of_class ? of_class[part->data->classes[row]] : 1));
     }
+}
+
+/* A row of a table without groups is a group of its own. */
+static int arrival_groups(arrival *a, const broad__side *side, const broad__part *part)
+{
+    size_t old = side->rows.rows, all = old + part->count;
+    const size_t *given = part->data->groups;
+    if (!side->group && !given) return BROAD_OK;
+    a->group = broad__alloc_array(all, sizeof *a->group);
+    if (!a->group) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < old; i++) a->group[i] = side->group ? side->group[i] : i;
+    size_t base = side->group ? side->group_end : old;
+    a->group_end = base;
+    for (size_t i = old; i < all; i++) {
+        a->group[i] = base + (given ? given[part->first + i - old] : i - old);
+        if (a->group[i] >= a->group_end) a->group_end = a->group[i] + 1;
+    }
+    return BROAD_OK;
 }
 
 /* Room for the rows so far and those of the part, the former copied. */
@@ -162,7 +188,7 @@ static int arrival_open(arrival *a, const broad__side *side, const broad__part *
     if (old && keeps_y) memcpy(a->y, side->y, old * outputs * sizeof(double));
     for (size_t i = 0; weighted && i < old; i++) a->root[i] = side->root ? side->root[i] : 1;
     if (weighted) part_roots(a->root + old, side, part);
-    return BROAD_OK;
+    return arrival_groups(a, side, part);
 }
 
 /* The part's own Z and E, by themselves: what came before does not matter to them. */
@@ -193,16 +219,19 @@ int broad__side_add_rows(broad__side *side, broad__part part, size_t layers)
     if (status == BROAD_OK) status = arrival_open(&a, side, &part);
     if (status == BROAD_OK) status = part_residual(&a, side, &part, layers);
     if (status == BROAD_OK) status = broad__rows_join(&side->rows, &a.rows);
-    broad__rows_close(&a.rows);
     if (status < 0) {
-        broad__free(a.z), broad__free(a.root), broad__free(a.y);
+        arrival_close(&a);
         return status;
     }
+    broad__rows_close(&a.rows);
     side->parts[side->part_count++] = part;
     use_z(side, a.z, a.features);
-    broad__free(side->root), broad__free(side->y);
+    broad__free(side->root), broad__free(side->y), broad__free(side->group);
     side->root = a.root;
     side->rows.root = a.root;
+    side->group = a.group;
+    side->group_end = a.group_end;
+    side->rows.group = a.group;
     side->y = a.y;
     return BROAD_OK;
 }

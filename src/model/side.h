@@ -24,7 +24,10 @@ typedef struct broad__side {
     broad__part *parts;
     double *z;    /* rows.rows x rows.features */
     double *root; /* rows.rows: root of what each row counts; NULL: all alike */
-    double *y;    /* rows.rows x outputs: targets times root, where the weights are not a chain's; else NULL */
+    size_t *group,
+        group_end; /* rows.rows: which rows the data says belong together, all numbers below the end. Parts share none:
+                                 they came at different times, from tables that number their own. NULL: none do */
+    double *y;     /* rows.rows x outputs: targets times root, where the weights are not a chain's; else NULL */
     broad__rows rows;
 } broad__side;
 

@@ -571,12 +571,25 @@ static int rebuild(broad_trainer *t)
     return status;
 }
 
+/* Leave-one-out of joint weights leaves groups out: without them it would choose another lambda and hope for too much. */
+static int check_groups(const broad_model *model, const broad_data *data)
+{
+    broad__fitting fitting = broad__fitting_of(&model->settings);
+    if (!model->group_name || data->groups || fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_WINDOW)
+        return BROAD_OK;
+    return broad__fail(BROAD_BAD_DATA,
+                       "the model was trained with groups of rows (column '%s'), and the data has none; give them, or "
+                       "--force to go on without",
+                       model->group_name);
+}
+
 /* With force the rows become one new segment, whatever the model was trained on before. */
 static int accept_rows(broad_trainer *t, const broad_data *data, int force)
 {
     int status = broad__model_fits(t->model, data);
     if (status < 0) return status;
-    status = broad__model_check_rows(t->model, data);
+    if (!force) status = check_groups(t->model, data);
+    if (status == BROAD_OK) status = broad__model_check_rows(t->model, data);
     if (status != BROAD_BAD_DATA || !force) return status;
     broad_model *model = t->model;
     model->segment_count = 0;
