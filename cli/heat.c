@@ -13,16 +13,18 @@ void cli_heat_clear(cli_heat *heat)
     memset(heat, 0, sizeof *heat);
 }
 
-static size_t shorter_cells(size_t shorter, size_t longer)
+/* Fewer cells would waste what the maps tell apart; more would leave cells without a window, of which they say nothing. */
+static size_t cells_along(size_t side)
 {
-    size_t cells = (CLI_HEAT_CELLS * shorter + longer / 2) / longer;
+    enum { CELL_SIDE = 32 };
+    size_t cells = (side + CELL_SIDE / 2) / CELL_SIDE;
     return cells ? cells : 1;
 }
 
 void cli_heat_grid(size_t *out_width, size_t *out_height, size_t width, size_t height)
 {
-    *out_width = width >= height ? CLI_HEAT_CELLS : shorter_cells(width, height);
-    *out_height = height >= width ? CLI_HEAT_CELLS : shorter_cells(height, width);
+    *out_width = cells_along(width);
+    *out_height = cells_along(height);
 }
 
 /* ---- numbers ---- */

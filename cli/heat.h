@@ -13,8 +13,7 @@ typedef struct cli_heat {
 
 void cli_heat_clear(cli_heat *heat);
 
-enum { CLI_HEAT_CELLS = 8 }; /* along the longer side: as many as the windows map has windows there */
-/* Cells for a picture of this size: about square. */
+/* Cells for a picture of this size: as many as the windows map has windows. */
 void cli_heat_grid(size_t *out_width, size_t *out_height, size_t width, size_t height);
 
 /* Means over neighbouring cells with weights 1 2 1 along both sides; at the border with those that are there. */

@@ -167,10 +167,11 @@ int cli_heat_make(cli_heat *out, const cli_heat_maker *maker, const broad__image
     broad__image small = {0};
     double *x = NULL, *opinions = NULL;
     memset(out, 0, sizeof *out);
-    cli_heat_grid(&out->width, &out->height, part->width, part->height);
-    size_t cells = out->width * out->height;
     int status = reduce(&small, part);
-    if (!status) status = occlude(&x, maker, &small, out->width, out->height);
+    if (status) return status;
+    cli_heat_grid(&out->width, &out->height, small.width, small.height);
+    size_t cells = out->width * out->height;
+    status = occlude(&x, maker, &small, out->width, out->height);
     if (status) goto cleanup;
     opinions = broad__alloc_doubles(cells + 1, 1);
     out->cells = broad__alloc_doubles(cells, 1);
