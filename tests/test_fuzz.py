@@ -112,6 +112,20 @@ def image_seeds():
     return [bytes([choice]) + file for file in files for choice in (0, 3, 8, 11)]
 
 
+def box_seeds():
+    """The first byte chooses: a file, YOLO's text, an answer of a detector; see fuzz/fuzz_boxes.c."""
+    files = [
+        b"file,left,top,right,bottom,score\nx/a.jpg,1,2,3,4,0.5\ny/a.jpg,1,2,3,4,\nb.png,-1,2,3,4.5,1\n",
+        b'filename;x;y;width;height\r\n"a ""b"".jpg";0;0.25;0.5;0.75\r\n',
+        b"image,xmin,ymin,xmax,ymax\na\\b.jpg,1,2,3,4\n./a.jpg,5,6,7,8\n",
+        b'{"images": [{"id": 1, "file_name": "a.jpg"}, {"id": "b", "file_name": "x/a.png"}],'
+        b'"annotations": [{"image_id": 1, "bbox": [1, 2, 3, 4], "score": 0.5}, {"image_id": "b", "bbox": [1, 2, 3, 4]}]}',
+    ]
+    answers = [b'{"file": "a.jpg", "boxes": [[1, 2, 3, 4, 0.5], [1, 2, 3, 4]]}', b'{"file": "a.jpg", "error": "torn"}']
+    return ([b"\0" + file for file in files] + [b"\1" + b"0 0.5 0.5 0.5 0.25 0.9\n\n1 0.1 0.2 0.1 0.1\n"]
+            + [b"\2" + answer for answer in answers])
+
+
 @unittest.skipIf(os.environ.get("BROAD_INSTRUMENTS"), "an instrumented build")
 @unittest.skipUnless(shutil.which("clang") and shutil.which("cmake"), "clang and cmake are not both installed")
 class Fuzz(unittest.TestCase):
@@ -152,7 +166,7 @@ class Fuzz(unittest.TestCase):
         print("%s: %d inputs, %d places covered" % (name, runs, int(re.findall(r"cov: (\d+)", output)[-1])))
 
     def test_targets(self):
-        seeds = {"fuzz_data": data_seeds(), "fuzz_image": image_seeds(),
+        seeds = {"fuzz_boxes": box_seeds(), "fuzz_data": data_seeds(), "fuzz_image": image_seeds(),
                  "fuzz_model": model_seeds(self.folder)}
         targets = {path.stem for path in (SOURCE / "fuzz").glob("fuzz_*.c")}
         self.assertEqual(targets, set(seeds), "a target without seeds")

@@ -657,6 +657,124 @@ static void detector_is_asked(void **state)
     assert_null(data);
 }
 
+/* The picture of a row, made again from the file, gives the inputs of the row. */
+static void assert_pictures(const broad_data *data)
+{
+    broad__photo_maker *maker = broad__photo_maker_open(&data->photos.spec);
+    float *inputs = calloc(data->inputs, sizeof *inputs);
+    if (!maker || !inputs) fail_msg("no memory");
+    for (size_t i = 0; i < data->rows; i++) {
+        broad__image picture = {0};
+        assert_ok(broad__photo_picture(&picture, &data->photos.spec, &data->photos.items[i]));
+        assert_ok(broad__photo_map(inputs, maker, &picture));
+        for (size_t j = 0; j < data->inputs; j++) assert_true((double)inputs[j] == broad_data_row(data, i)[j]);
+        broad__image_free(&picture);
+    }
+    free(inputs);
+    broad__photo_maker_close(maker);
+}
+
+/* A dark panel with bright lines, seen from the front, before a bright wall. */
+static void save_panel(const char *folder, const char *name, size_t left)
+{
+    broad__image picture;
+    draw_flat(&picture, 640, 480, 190, 180, 160);
+    for (size_t y = 100; y < 380; y++)
+        for (size_t x = left; x < left + 320; x++) {
+            int line = (x - left) % 40 < 3 || (y - 100) % 40 < 3;
+            unsigned char *pixel = picture.pixels + 3 * (y * 640 + x);
+            pixel[0] = line ? 200 : 20;
+            pixel[1] = line ? 200 : 30;
+            pixel[2] = line ? 205 : 80;
+        }
+    save_picture(folder, name, &picture, 90);
+}
+
+static void pictures_of_rows(void **state)
+{
+    scratch *s = *state;
+    save_panel(s->folder, "a.jpg", 40);
+    save_panel(s->folder, "b.jpg", 240);
+    save_photo(s->folder, "c.jpg", 9);
+    s->run.photos.maps = BROAD_MAP_ALL;
+    broad_data *data = must_read(s->folder, &s->run);
+    assert_pictures(data);
+    broad_data_free(data);
+    s->run.photos.crop = BROAD_CROP_FIND;
+    for (int each = 0; each < 2; each++) {
+        s->run.photos.each_box = each;
+        data = must_read(s->folder, &s->run);
+        assert_true(data->rows >= 3);
+        const broad_photo *a = broad_data_photo(data, row_of(data, "a.jpg"));
+        const broad_photo *b = broad_data_photo(data, row_of(data, "b.jpg"));
+        assert_true(a->right < 640 && b->left > 0 && a->left < b->left && a->box_score > 0);
+        assert_pictures(data);
+        broad_data_free(data);
+    }
+    char boxes[HELPER_PATH];
+    save_text(s->folder, "boxes.csv",
+              "file,x,y,width,height\na.jpg,50,110,30,60\nb.jpg,250,110,300,200\nc.jpg,1,1,9,9\n");
+    join_path(boxes, s->folder, "boxes.csv");
+    s->run.photos.crop = BROAD_CROP_MODEL;
+    s->run.photos.boxes = boxes;
+    data = must_read(s->folder, &s->run);
+    assert_int_equal(data->rows, 3);
+    assert_pictures(data);
+    broad__image picture = {0};
+    broad_photo moved = data->photos.items[0];
+    moved.file = "/does/not/exist.jpg";
+    assert_fails(broad__photo_picture(&picture, &data->photos.spec, &moved), BROAD_NO_INPUT, "cannot be opened");
+    moved = data->photos.items[0];
+    moved.width++;
+    assert_fails(broad__photo_picture(&picture, &data->photos.spec, &moved), BROAD_IO, "no longer what it was");
+    broad_data_free(data);
+}
+
+/* Time and place come from EXIF, and a photo that lies on its side is turned before its box is cut out. */
+static void what_the_camera_says(void **state)
+{
+    scratch *s = *state;
+    char path[HELPER_PATH], boxes[HELPER_PATH];
+    /* TIFF, Motorola order: orientation 6 (turn right), DateTime "2016:01:19 17:00:07". */
+    static const unsigned char exif[] = "\xFF\xE1\x00\x42"
+                                        "Exif\0\0"
+                                        "MM\0\x2A\0\0\0\x08"
+                                        "\0\x02"
+                                        "\x01\x12\0\x03\0\0\0\x01\0\x06\0\0"
+                                        "\x01\x32\0\x02\0\0\0\x14\0\0\0\x26"
+                                        "\0\0\0\0"
+                                        "2016:01:19 17:00:07";
+    broad__image picture;
+    draw_flat(&picture, 64, 32, 255, 0, 0); /* stored: red above, blue below; upright: blue left, red right */
+    for (size_t i = 64 * 16; i < 64 * 32; i++) {
+        picture.pixels[3 * i] = 0;
+        picture.pixels[3 * i + 2] = 255;
+    }
+    save_picture(s->folder, "a.jpg", &picture, 100);
+    join_path(path, s->folder, "a.jpg");
+    size_t count = 0;
+    char *content = read_file(&count, path);
+    FILE *file = fopen(path, "wb");
+    if (!file) fail_msg("no file");
+    fwrite(content, 1, 2, file);
+    fwrite(exif, 1, sizeof exif, file);
+    fwrite(content + 2, 1, count - 2, file);
+    fclose(file);
+    free(content);
+    save_text(s->folder, "boxes.csv", "file,left,top,right,bottom\na.jpg,2,2,14,62\n");
+    join_path(boxes, s->folder, "boxes.csv");
+    s->run.photos.boxes = boxes;
+    broad_data *data = must_read(s->folder, &s->run);
+    const broad_photo *photo = broad_data_photo(data, 0);
+    assert_int_equal(photo->width, 32);
+    assert_int_equal(photo->height, 64);
+    assert_string_equal(photo->time, "2016-01-19T17:00:07");
+    assert_true(isnan(photo->latitude) && isnan(photo->altitude));
+    for (size_t j = 0; j < data->inputs; j += 3)
+        assert_true(broad_data_row(data, 0)[j] < 0.1 && broad_data_row(data, 0)[j + 2] > 0.9);
+    broad_data_free(data);
+}
+
 /* ---- threads, progress, memory --------------------------------------------------------------------------------- */
 
 static void threads_do_not_matter(void **state)
@@ -794,6 +912,8 @@ int main(void)
         TEST(copies_of_near_duplicates),
         TEST(boxes_are_cut_out),
         TEST(detector_is_asked),
+        TEST(pictures_of_rows),
+        TEST(what_the_camera_says),
         TEST(threads_do_not_matter),
         TEST(progress_and_interrupt),
         TEST(memory_runs_out),
