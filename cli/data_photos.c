@@ -10,6 +10,7 @@
 #include "data.h"
 
 enum { FILES_SHOWN = 5, MEMBERS_SHOWN = 4 };
+enum { CROWD = 4 }; /* a group of more than one in so many of all photos */
 static const size_t FILE_MOST = (size_t)1 << 30;
 
 /* ---- orders ---- */
@@ -214,6 +215,12 @@ void data_photos_advise(data_advice *advice, const data_photos *p)
             advice,
             "near-duplicates with different labels: give them the same label, or remove one; whatever a network "
             "learns, it is wrong on one of them");
+    if (p->facts.groups && CROWD * p->members[p->groups[0]] > broad_data_rows(p->data))
+        data_advise(
+            advice,
+            "%zu photos all look alike, as of one camera that does not move, and would stay on one side of every "
+            "split: give a list with --labels and go by one of its columns, as --group date, or use --no-groups",
+            p->members[p->groups[0]]);
     if (p->copies) data_advise(advice, "remove exact copies: they add nothing, and count twice");
     data_advise_targets(advice, p->data, p->class_counts);
     advise_sizes(advice, p);
@@ -289,7 +296,8 @@ static void print_group(const data_photos *p, size_t group, size_t shown)
 static void print_groups(const data_photos *p, size_t shown, size_t members)
 {
     const cli_photo_facts *facts = &p->facts;
-    printf("groups   %zu photos are near-duplicates, in %zu groups\n", facts->grouped, facts->groups);
+    printf("groups   %zu photos are near-duplicates, in %zu group%s\n", facts->grouped, facts->groups,
+           facts->groups == 1 ? "" : "s");
     for (size_t i = 0; i < facts->groups && i < shown; i++) print_group(p, p->groups[i], members);
     if (facts->groups > shown) printf("  and %zu more\n", facts->groups - shown);
 }

@@ -138,6 +138,9 @@ static void print_files(const cli_run *run, const char *const *paths, size_t cou
     const char *labels[CLI_GIVEN_MAX];
     size_t label_count = run->fresh ? 0 : cli_given_all(labels, run->arguments, "labels");
     for (size_t i = 0; all && i < label_count; i++) printf(" --labels %s", labels[i]);
+    const char *boxes = cli_given(run->arguments, "boxes"), *detector = cli_given(run->arguments, "detector");
+    if (all && boxes) printf(" --boxes %s", boxes);
+    if (all && detector) printf(" --detector '%s'", detector);
     printf("\n");
 }
 

@@ -233,7 +233,7 @@ static void copies_are_the_same_and_differ(void **state)
         uint64_t seed;
         const char *content;
         size_t copy;
-    } cases[] = {{1, "aa", 1}, {1, "aa", 2}, {1, "ab", 1}, {2, "aa", 1}, {1, "", 1}, {1, "aa", (size_t)1 << 40}};
+    } cases[] = {{1, "aa", 1}, {1, "aa", 2}, {1, "ab", 1}, {2, "aa", 1}, {1, "", 1}, {1, "aa", ((size_t)1 << 40) + 1}};
     enum { CASES = sizeof cases / sizeof cases[0] };
     broad__image copies[CASES];
     for (size_t i = 0; i < CASES; i++) {

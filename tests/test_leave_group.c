@@ -247,7 +247,7 @@ static double check_scores(trial *x)
     double error = relative_distance(have, exact, x->rows * x->outputs);
     for (size_t k = 0; k < x->rows * x->columns; k++) trace += x->a[k] * x->a[k];
     /* Leverages near 1 lose what the condition of A'A + lambda I takes. */
-    double allowed = 1e-9 + 1e-14 * trace / lambda;
+    double allowed = 1e-9 + 1e-15 * trace / lambda;
     if (!(error < allowed)) fail_msg("%zu x %zu, lambda %g: %g", x->rows, x->columns, lambda, error);
     check_estimate(x, exact, 4 * allowed);
     free(exact), free(have);

@@ -254,8 +254,8 @@ typedef struct broad_model broad_model;
 /* Called from the thread that called in. Non-zero ends the reading with BROAD_INTERRUPTED. */
 typedef int (*broad_photo_progress)(size_t done, size_t total, void *context);
 
-/* How photos are read. With a model, maps, side and each_box are the model's, and so is the way of cropping, whose boxes or
- * program must be given again: no command is ever taken from a model file. */
+/* How photos are read. With a model, maps, side and each_box are the model's, and for training so is augment; and so is the
+ * way of cropping, whose boxes or program must be given again: no command is ever taken from a model file. */
 typedef struct broad_photo_options {
     size_t size;
     unsigned maps;           /* of broad_photo_map; 0: descriptors and windows                           */

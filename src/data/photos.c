@@ -15,7 +15,7 @@
 #include "data/targets.h"
 #include "image/group.h"
 
-enum { MESSAGE_BYTES = 1024, COPIES_MOST = 1000 };
+enum { MESSAGE_BYTES = 1024 };
 static const size_t CACHE_MOST = (size_t)1 << 30;
 
 /* A set of photos on its way to a table. */
@@ -74,9 +74,9 @@ static int check_how(const broad_photo_options *how)
     if (!how->side || how->side > BROAD__PIXELS_MOST)
         return broad__fail(BROAD_USAGE, "the side of the square of pixels is 1 to %d; it is %zu", BROAD__PIXELS_MOST,
                            how->side);
-    if (how->augment > COPIES_MOST)
-        return broad__fail(BROAD_USAGE, "at most %d changed copies of each photo can be made, not %zu", COPIES_MOST,
-                           how->augment);
+    if (how->augment > BROAD__COPIES_MOST)
+        return broad__fail(BROAD_USAGE, "at most %d changed copies of each photo can be made, not %zu",
+                           BROAD__COPIES_MOST, how->augment);
     if (how->boxes && how->detector)
         return broad__fail(BROAD_USAGE, "boxes come from a file or from a detector, not from both");
     if (how->crop > BROAD_CROP_MODEL)
@@ -122,7 +122,8 @@ static int settle_spec(reading *r)
                                   .maps = how->maps ? how->maps : BROAD_MAP_DESCRIPTORS | BROAD_MAP_WINDOWS,
                                   .side = how->side,
                                   .crop = asked,
-                                  .each_box = how->each_box && asked != BROAD_CROP_NONE};
+                                  .each_box = how->each_box && asked != BROAD_CROP_NONE,
+                                  .augment = how->augment};
     if (model) r->spec = model->photo;
     if (r->spec.version != BROAD__MAPS_VERSION)
         return broad__fail(BROAD_BAD_MODEL,
@@ -140,7 +141,7 @@ static int open_helpers(reading *r)
     r->maker = broad__photo_maker_open(&r->spec);
     int status = r->maker ? BROAD_OK : BROAD_NO_MEMORY;
     p->maker = r->maker;
-    p->augment = how->augment;
+    p->augment = r->columns && !r->options->training ? 0 : r->spec.augment;
     p->seed = how->seed;
     p->labels = r->options->labels;
     p->boxes_path = how->boxes;

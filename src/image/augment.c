@@ -46,10 +46,10 @@ void broad__change_draw(broad__change *out, const broad__augmentation *how, uint
         .shift_x = either_way(u[SHIFT_X], how->shift),
         .shift_y = either_way(u[SHIFT_Y], how->shift),
         .flip_x = how->flip && u[FLIP_X] < 0.5,
-        .flip_y = how->flip && u[FLIP_Y]<0.5, .brightness = how->lightest> 0
-                      ? how->darkest + u[BRIGHTNESS] * (how->lightest - how->darkest)
-                      : 1,
+        .flip_y = how->flip && u[FLIP_Y] < 0.5,
+        .brightness = 1,
     };
+    if (how->lightest > 0) out->brightness = how->darkest + u[BRIGHTNESS] * (how->lightest - how->darkest);
 }
 
 /* ---- applying --------------------------------------------------------------------------------------------------- */

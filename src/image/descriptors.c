@@ -73,15 +73,26 @@ void broad__descriptor_name(char out[BROAD__DESCRIPTOR_NAME_BYTES], size_t index
     snprintf(out, BROAD__DESCRIPTOR_NAME_BYTES, "%s_%zu", histograms[h].name, index);
 }
 
+/* Adds what the lanes counted into the first of them. */
+static void fold_lanes(const broad__descriptor_grid *grid)
+{
+    for (size_t cell = 0; cell < grid->width * grid->height; cell++) {
+        uint32_t *counts = grid->counts + cell * BROAD__COUNT_LANES * BROAD__DESCRIPTORS;
+        for (size_t lane = 1; lane < BROAD__COUNT_LANES; lane++)
+            for (size_t i = 0; i < BROAD__DESCRIPTORS; i++) counts[i] += counts[lane * BROAD__DESCRIPTORS + i];
+    }
+}
+
 static void count_all(const broad__descriptor_grid *grid, broad__descriptor_work *work)
 {
     const size_t patterns = 2 * BROAD__PATTERN_BINS, edges = 2 * BROAD__EDGE_BINS;
     for (size_t i = 0; i < BROAD__TEXTURE_LEVELS; i++) {
         broad__count_texture(grid, work, &work->light[i], BROAD__AT_LIGHT + i * patterns, BROAD__AT_EDGE + i * edges);
-        broad__count_texture(grid, work, &work->haze[i], BROAD__AT_HAZE + i * patterns, (size_t)-1);
+        broad__count_texture(grid, work, &work->haze[i], BROAD__AT_HAZE + i * patterns, BROAD__NO_EDGES);
     }
     broad__count_colour(grid, work);
     broad__count_contrast(grid, work);
+    fold_lanes(grid);
 }
 
 int broad__descriptor_grid_make(broad__descriptor_grid *out, const broad__image *image, size_t width, size_t height)
@@ -128,8 +139,7 @@ static void sum_cells(uint32_t out[BROAD__DESCRIPTORS], const broad__descriptor_
         for (size_t x = 0; x < grid->width; x++) {
             int inside = x >= of->left && x < of->right && y >= of->top && y < of->bottom;
             if (inside == !of->others)
-                for (size_t lane = 0; lane < BROAD__COUNT_LANES; lane++)
-                    for (size_t i = 0; i < BROAD__DESCRIPTORS; i++) out[i] += counts[lane * BROAD__DESCRIPTORS + i];
+                for (size_t i = 0; i < BROAD__DESCRIPTORS; i++) out[i] += counts[i];
             counts += BROAD__COUNT_LANES * BROAD__DESCRIPTORS;
         }
 }

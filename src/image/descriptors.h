@@ -43,7 +43,7 @@ int broad__descriptors_views(float *out, const broad__image *image);
 /* What is counted in each cell of a grid over the picture. */
 typedef struct broad__descriptor_grid {
     size_t width, height; /* in cells */
-    uint32_t *counts;     /* cells x lanes x descriptors; descriptors_work.h */
+    uint32_t *counts;     /* descriptors_work.h */
 } broad__descriptor_grid;
 
 int broad__descriptor_grid_make(broad__descriptor_grid *out, const broad__image *image, size_t width, size_t height);

@@ -2,7 +2,7 @@
 
 #include "image/descriptors_work.h"
 
-enum { ABOVE = 2 * BROAD__PLANE_UNIT, BELOW = 8 * BROAD__PLANE_UNIT, BEST_LIGHT = 256 };
+enum { ABOVE = 2 * BROAD__PLANE_UNIT, BELOW = 8 * BROAD__PLANE_UNIT };
 
 /* Patterns of 8 neighbours around, as bits; those that a rotation by an eighth or a mirror turns into each other are one. */
 static const unsigned char pattern_class[256] = {
@@ -18,84 +18,75 @@ static const unsigned char pattern_class[256] = {
 };
 
 /* Where bins of the steepness begin, from the second on: 2^(k / 1.5) - 1 levels. */
-static const int edge_begin[BROAD__EDGE_BINS - 1] = {9, 24, 48, 86, 145, 240, 390, 629, 1008, 1610, 2565};
+static const int edge_begin[BROAD__EDGE_BINS - 1] = {10, 25, 48, 86, 146, 240, 391, 630, 1008, 1610, 2565};
 
-typedef struct edge_tables {
-    unsigned char bin[BROAD__PLANE_ROOM];
-    uint16_t relative[BEST_LIGHT]; /* 32 levels of steepness over brightness + 10, times 2048 */
-} edge_tables;
-
-static void fill_edge_tables(edge_tables *out)
+static void fill_edge_bins(unsigned char out[BROAD__PLANE_ROOM])
 {
-    memset(out->bin, BROAD__EDGE_BINS - 1, sizeof out->bin);
-    for (int k = BROAD__EDGE_BINS - 2; k >= 0; k--) memset(out->bin, k, (size_t)edge_begin[k]);
-    for (unsigned i = 0; i < BEST_LIGHT; i++) out->relative[i] = (uint16_t)(32 * 2048 / (i + 10));
+    memset(out, BROAD__EDGE_BINS - 1, BROAD__PLANE_ROOM);
+    for (int k = BROAD__EDGE_BINS - 2; k >= 0; k--) memset(out, k, (size_t)edge_begin[k]);
 }
 
-/* Patterns of `count` pixels, of which the first is up[1] .. down[1]. */
-static void pattern_row(unsigned char *restrict below, unsigned char *restrict above, const int16_t *restrict up,
-                        const int16_t *restrict middle, const int16_t *restrict down, size_t count)
+static uint16_t bit(int16_t value, int16_t least, unsigned place)
+{
+    return (uint16_t)(value >= least ? 1u << place : 0u);
+}
+
+/* Which neighbours of `count` pixels, of which the first is middle[1], are at least as bright as that pixel and `more`. */
+static void pattern_row(uint16_t *restrict out, const int16_t *restrict up, const int16_t *restrict middle,
+                        const int16_t *restrict down, int more, size_t count)
 {
     for (size_t x = 0; x < count; x++) {
-        int16_t low = (int16_t)(middle[x + 1] - BELOW), high = (int16_t)(middle[x + 1] + ABOVE);
-        int16_t around[8] = {up[x], up[x + 1], up[x + 2], middle[x + 2], down[x + 2], down[x + 1], down[x], middle[x]};
-        uint16_t lows = 0, highs = 0;
-        for (int k = 0; k < 8; k++) {
-            lows = (uint16_t)(lows | (around[k] >= low ? 1u << k : 0u));
-            highs = (uint16_t)(highs | (around[k] >= high ? 1u << k : 0u));
-        }
-        below[x] = (unsigned char)lows;
-        above[x] = (unsigned char)highs;
+        int16_t least = (int16_t)(middle[x + 1] + more);
+        out[x] = (uint16_t)(bit(up[x], least, 0) | bit(up[x + 1], least, 1) | bit(up[x + 2], least, 2) |
+                            bit(middle[x + 2], least, 3) | bit(down[x + 2], least, 4) | bit(down[x + 1], least, 5) |
+                            bit(down[x], least, 6) | bit(middle[x], least, 7));
     }
 }
 
-static void classes(unsigned char *row, size_t count)
-{
-    for (size_t x = 0; x < count; x++) row[x] = pattern_class[row[x]];
-}
+static int16_t distance(int16_t a, int16_t b) { return (int16_t)(a > b ? a - b : b - a); }
 
 /* About the length of the gradient: the larger part and 3/8 of the smaller. */
-static int steepness(const int16_t *up, const int16_t *middle, const int16_t *down, size_t x)
-{
-    int across = middle[x + 2] - middle[x], along = down[x + 1] - up[x + 1];
-    across = across < 0 ? -across : across;
-    along = along < 0 ? -along : along;
-    int larger = across > along ? across : along, smaller = across > along ? along : across;
-    return larger + ((3 * smaller) >> 3);
-}
-
-static void edge_row(unsigned char *restrict plain, unsigned char *restrict relative, const edge_tables *tables,
-                     const int16_t *restrict up, const int16_t *restrict middle, const int16_t *restrict down,
-                     size_t count)
+static void steep_row(uint16_t *restrict out, const int16_t *restrict up, const int16_t *restrict middle,
+                      const int16_t *restrict down, size_t count)
 {
     for (size_t x = 0; x < count; x++) {
-        int steep = steepness(up, middle, down, x);
-        int part = (steep * tables->relative[middle[x + 1] / BROAD__PLANE_UNIT]) >> 11;
-        plain[x] = tables->bin[steep];
-        relative[x] = tables->bin[part < BROAD__PLANE_ROOM ? part : BROAD__PLANE_ROOM - 1];
+        int16_t across = distance(middle[x + 2], middle[x]), along = distance(down[x + 1], up[x + 1]);
+        int16_t larger = across > along ? across : along, smaller = across > along ? along : across;
+        out[x] = (uint16_t)(larger + ((int16_t)(3 * smaller) >> 3));
+    }
+}
+
+/* 32 times the steepness over the brightness and 10 levels. */
+static void relative_row(uint16_t *restrict out, const uint16_t *restrict steep, const int16_t *restrict middle,
+                         size_t count)
+{
+    const float most = BROAD__PLANE_ROOM - 1;
+    for (size_t x = 0; x < count; x++) {
+        float part = (float)(32 * BROAD__PLANE_UNIT * steep[x]) / (float)(middle[x + 1] + 10 * BROAD__PLANE_UNIT);
+        out[x] = (uint16_t)(int)(part < most ? part : most);
     }
 }
 
 void broad__count_texture(const broad__descriptor_grid *grid, broad__descriptor_work *work, const broad__plane *plane,
                           size_t at, size_t edge_at)
 {
-    size_t width = plane->width;
-    if (width < 3 || plane->height < 3) return;
-    edge_tables tables;
-    fill_edge_tables(&tables);
-    broad__count_edges(work, grid, width);
-    unsigned char *below = work->bins, *above = below + work->bins_stride;
+    if (plane->width < 3 || plane->height < 3) return;
+    unsigned char edge_bins[BROAD__PLANE_ROOM];
+    fill_edge_bins(edge_bins);
+    broad__count_edges(work, grid, plane->width);
+    uint16_t *first = work->words, *second = first + work->word_stride;
+    size_t width = plane->width, count = width - 2;
     for (size_t y = 1; y + 1 < plane->height; y++) {
         const int16_t *middle = plane->values + y * width, *up = middle - width, *down = middle + width;
         size_t cell_row = y * grid->height / plane->height;
-        pattern_row(below, above, up, middle, down, width - 2);
-        classes(below, width - 2);
-        classes(above, width - 2);
-        broad__count_row(grid, work, cell_row, at, below, 1, width - 2);
-        broad__count_row(grid, work, cell_row, at + BROAD__PATTERN_BINS, above, 1, width - 2);
-        if (edge_at == (size_t)-1) continue;
-        edge_row(below, above, &tables, up, middle, down, width - 2);
-        broad__count_row(grid, work, cell_row, edge_at, below, 1, width - 2);
-        broad__count_row(grid, work, cell_row, edge_at + BROAD__EDGE_BINS, above, 1, width - 2);
+        pattern_row(first, up, middle, down, -BELOW, count);
+        pattern_row(second, up, middle, down, ABOVE, count);
+        broad__count_row(grid, work, cell_row, at, pattern_class, first, 1, count);
+        broad__count_row(grid, work, cell_row, at + BROAD__PATTERN_BINS, pattern_class, second, 1, count);
+        if (edge_at == BROAD__NO_EDGES) continue;
+        steep_row(first, up, middle, down, count);
+        relative_row(second, first, middle, count);
+        broad__count_row(grid, work, cell_row, edge_at, edge_bins, first, 1, count);
+        broad__count_row(grid, work, cell_row, edge_at + BROAD__EDGE_BINS, edge_bins, second, 1, count);
     }
 }

@@ -67,14 +67,13 @@ static size_t place_all(broad__descriptor_work *work, const broad__image *image,
     place_planes(work->haze, BROAD__TEXTURE_LEVELS, width, height, &used, block);
     place_planes(work->red_blue, BROAD__PLANE_LEVELS - 1, half_of(width), half_of(height), &used, block);
     place_planes(work->saturation, BROAD__PLANE_LEVELS - 1, half_of(width), half_of(height), &used, block);
-    work->bins_stride = round_up(width);
-    if (block) {
-        work->half = block + used;
-        work->bins = work->half + round_up(half_of(width) * half_of(height) * 3);
-        work->edges = (size_t *)(void *)(work->bins + work->bins_stride * (BROAD__COLOURS + 1));
-    }
-    return used + round_up(half_of(width) * half_of(height) * 3) + work->bins_stride * (BROAD__COLOURS + 1) +
-           (grid_width + 1) * sizeof(size_t);
+    work->word_stride = round_up(width);
+    if (block) work->half = block + used;
+    used += round_up(half_of(width) * half_of(height) * 3);
+    if (block) work->words = (uint16_t *)(void *)(block + used);
+    used += work->word_stride * BROAD__WORD_ROWS * sizeof *work->words;
+    if (block) work->edges = (size_t *)(void *)(block + used);
+    return used + (grid_width + 1) * sizeof *work->edges;
 }
 
 int broad__descriptor_work_make(broad__descriptor_work *out, const broad__image *image, size_t grid_width)
@@ -103,19 +102,27 @@ void broad__count_edges(broad__descriptor_work *work, const broad__descriptor_gr
     for (size_t cell = 0; cell <= grid->width; cell++) work->edges[cell] = broad__cell_begin(cell, grid->width, width);
 }
 
+static void count_words(uint32_t *restrict counts, const unsigned char *restrict table, const uint16_t *restrict words,
+                        size_t count)
+{
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        counts[table[words[i]]]++;
+        counts[BROAD__DESCRIPTORS + table[words[i + 1]]]++;
+        counts[2 * BROAD__DESCRIPTORS + table[words[i + 2]]]++;
+        counts[3 * BROAD__DESCRIPTORS + table[words[i + 3]]]++;
+    }
+    for (; i < count; i++) counts[table[words[i]]]++;
+}
+
 void broad__count_row(const broad__descriptor_grid *grid, const broad__descriptor_work *work, size_t cell_row,
-                      size_t at, const unsigned char *bins, size_t first, size_t count)
+                      size_t at, const unsigned char *table, const uint16_t *words, size_t first, size_t count)
 {
     uint32_t *cell = grid->counts + cell_row * grid->width * BROAD__COUNT_LANES * BROAD__DESCRIPTORS + at;
     for (size_t c = 0; c < grid->width; c++, cell += BROAD__COUNT_LANES * BROAD__DESCRIPTORS) {
         size_t begin = work->edges[c] > first ? work->edges[c] - first : 0;
         size_t end = work->edges[c + 1] > first ? work->edges[c + 1] - first : 0;
         if (end > count) end = count;
-        size_t i = begin;
-        for (; i + 2 <= end; i += 2) {
-            cell[bins[i]]++;
-            cell[BROAD__DESCRIPTORS + bins[i + 1]]++;
-        }
-        if (i < end) cell[bins[i]]++;
+        if (begin < end) count_words(cell, table, words + begin, end - begin);
     }
 }

@@ -9,9 +9,9 @@ enum {
     BROAD__PLANE_LEVELS = 6,
     BROAD__PLANE_UNIT = 16,   /* brightness levels are in 16ths, so that means over areas lose little */
     BROAD__PLANE_ROOM = 5632, /* steepness is below it */
-    /* Neighbouring pixels often fall into the same bin. They are counted in two lanes, as adding to what was stored an
-     * instruction ago is slow. */
-    BROAD__COUNT_LANES = 2,
+    /* Neighbouring pixels often fall into the same bin. They are counted in lanes of their own, as adding to what was
+     * stored an instruction ago is slow. */
+    BROAD__COUNT_LANES = 4,
 
     BROAD__PATTERN_BINS = 30,
     BROAD__EDGE_BINS = 12,
@@ -22,7 +22,10 @@ enum {
     BROAD__CONTRAST_SCALES = 3,
 
     BROAD__COLOURS = 11,
+    BROAD__WORD_ROWS = BROAD__COLOURS + 1,
     BROAD__CONTRASTS = 3, /* brightness, red minus blue, saturation */
+
+    BROAD__NO_EDGES = 0xffff,
 
     /* Where each family begins. */
     BROAD__AT_LIGHT = 0,
@@ -47,8 +50,8 @@ typedef struct broad__descriptor_work {
     broad__plane red_blue[BROAD__PLANE_LEVELS - 1];
     broad__plane saturation[BROAD__PLANE_LEVELS - 1];
     unsigned char *half; /* the picture at half the size; three bytes a pixel */
-    unsigned char *bins; /* a row of bins of each of up to BROAD__COLOURS + 1 histograms */
-    size_t bins_stride;
+    uint16_t *words;     /* BROAD__WORD_ROWS rows of word_stride, for what is to be counted */
+    size_t word_stride;
     size_t *edges; /* grid width + 1: where the cells of a row begin, in pixels of the plane at hand */
     void *block;   /* all of the above */
 } broad__descriptor_work;
@@ -62,14 +65,14 @@ size_t broad__cell_begin(size_t cell, size_t cells, size_t size);
 /* Half the width and height, of which none vanishes. A last odd row or column is left out. */
 void broad__plane_halve(broad__plane *out, const broad__plane *plane);
 
-/* Counts for the pixels first to first + count - 1 of row `y` of a plane with these sizes; work->edges are the plane's.
- * bins: one a pixel, each a place in the histogram that begins at descriptor `at`. */
+/* Counts a row of a plane whose cells work->edges tell, in the histogram that begins at descriptor `at`: table[words[i]] is
+ * the bin of pixel first + i. */
 void broad__count_row(const broad__descriptor_grid *grid, const broad__descriptor_work *work, size_t cell_row,
-                      size_t at, const unsigned char *bins, size_t first, size_t count);
+                      size_t at, const unsigned char *table, const uint16_t *words, size_t first, size_t count);
 void broad__count_edges(broad__descriptor_work *work, const broad__descriptor_grid *grid, size_t width);
 
 /* Patterns of a plane at descriptor `at`, of which the first pattern row is `below` and the second `above`; steepness at
- * `edge_at` unless it is (size_t)-1. */
+ * `edge_at` unless that is BROAD__NO_EDGES. */
 void broad__count_texture(const broad__descriptor_grid *grid, broad__descriptor_work *work, const broad__plane *plane,
                           size_t at, size_t edge_at);
 void broad__count_colour(const broad__descriptor_grid *grid, broad__descriptor_work *work);

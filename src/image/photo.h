@@ -6,10 +6,11 @@
 #include "image/image.h"
 
 enum {
-    BROAD__PHOTO_SIDE = 256,  /* the longer side that photos are decoded to, unless pixels need more */
-    BROAD__PIXELS_SIDE = 32,  /* standard side of the square of pixels */
-    BROAD__PIXELS_MOST = 512, /* and the largest */
-    BROAD__MAPS_VERSION = 1   /* of what the maps make of a picture: part of the model format and of the cache's keys */
+    BROAD__PHOTO_SIDE = 256,   /* the longer side that photos are decoded to, unless pixels need more */
+    BROAD__PIXELS_SIDE = 32,   /* standard side of the square of pixels */
+    BROAD__PIXELS_MOST = 512,  /* and the largest */
+    BROAD__COPIES_MOST = 1000, /* changed copies of a photo */
+    BROAD__MAPS_VERSION = 1 /* of what the maps make of a picture: part of the model format and of the cache's keys */
 };
 
 /* How photos are turned into inputs; a model keeps it. maps 0: rows are not photos. */
@@ -19,6 +20,7 @@ typedef struct broad__photo_spec {
     size_t side;     /* of the square of pixels */
     broad_crop crop; /* never BROAD_CROP_MODEL */
     int each_box;
+    size_t augment; /* changed copies of each that were trained on; prediction knows none */
 } broad__photo_spec;
 
 /* Inputs of one map, and of all of a spec. */

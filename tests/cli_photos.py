@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+"""Photos on the command line: folders and files for every command, on photos that 'broad render' makes.
+
+Usage: cli_photos.py PATH_OF_BROAD.
+"""
+import csv
+import io
+import json
+import os
+import pty
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+
+BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
+NETWORK = ["--preset", "paper", "--features", "2x5", "--enhance", "10x3"]
+SMALL = ["--map", "pixels", "--side", "8"] + NETWORK
+
+
+def run(*words, code=0, stdin=None, **more):
+    done = subprocess.run([BROAD, *words], capture_output=True, text=True, input=stdin, **more)
+    assert done.returncode == code, "%s: exit code %d, not %d\n%s%s" % (" ".join(words), done.returncode, code,
+                                                                        done.stdout, done.stderr)
+    return done
+
+
+def result(*words, **more):
+    return json.loads(run(*words, "--json", **more).stdout)
+
+
+def rows_of(done):
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def bytes_of(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def lines_of(path):
+    """Of a CSV file, as dictionaries."""
+    return list(csv.DictReader(io.StringIO(bytes_of(path).decode())))
+
+
+def png(width, height, shade):
+    """A grey picture with a gradient of its own."""
+    lines = b"".join(b"\0" + bytes((shade * y + 3 * x) % 256 for x in range(width)) for y in range(height))
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+
+
+class Photos(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = tempfile.mkdtemp()
+        os.chdir(cls.home)
+        os.environ["XDG_CACHE_HOME"] = os.path.join(cls.home, "cache")
+        run("render", "panels", "--count", "40", "--size", "48", "--seed", "3", "-q")
+        run("render", "more", "--count", "10", "--size", "48", "--seed", "4", "-q")
+        run("render", "soiled", "--count", "24", "--size", "32", "--severity", "--seed", "5", "-q")
+        run("fit", "panels", *SMALL, "--holdout", "0.3", "-o", "p.broad")
+        with open("table.csv", "w") as out:
+            out.write("a,b,kind\n" + "".join("%d,%d,%s\n" % (i, i * i % 7, "xy"[i % 2]) for i in range(12)))
+        run("fit", "table.csv", *NETWORK, "-o", "t.broad", "-q")
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        shutil.rmtree(cls.home)
+
+    def odd_folder(self, name):
+        """A copy of the photos with files that are none, exact copies and a contradiction among them."""
+        shutil.copytree("panels", name)
+        clean = sorted(os.listdir("panels/Clean"))
+        with open(name + "/Clean/fake.jpg", "w") as out:
+            out.write("no photo at all\n")
+        with open(name + "/Clean/cut.jpg", "wb") as out:
+            out.write(bytes_of("panels/Clean/" + clean[0])[:700])
+        open(name + "/Dusty/empty.png", "w").close()
+        with open(name + "/Dusty/anim.gif", "wb") as out:
+            out.write(b"GIF89a" + bytes(40))
+        with open(name + "/Dusty/other.jpg", "wb") as out:
+            out.write(png(40, 30, 5))
+        shutil.copy("panels/Clean/" + clean[1], name + "/Clean/same.jpg")
+        shutil.copy("panels/Clean/" + clean[2], name + "/Dusty/contrary.jpg")
+        with open(name + "/notes.txt", "w") as out:
+            out.write("not meant to be a photo\n")
+        return clean
+
+    # ---- fit ----
+
+    def test_fit_verify_learn_grow(self):
+        shutil.copy("p.broad", "chain.broad")
+        fitted = result("fit", "panels", *SMALL, "--holdout", "0.3", "-o", "other.broad")
+        self.assertEqual(fitted["rows"] + fitted["test"]["rows"], 40)
+        self.assertEqual(fitted["inputs"], 8 * 8 * 3)
+        self.assertEqual(fitted["photos"]["read"], 40)
+        self.assertEqual(fitted["photos"]["maps"], ["pixels"])
+        self.assertIsNone(fitted["photos"]["map_errors"])
+        self.assertEqual(bytes_of("other.broad"), bytes_of("p.broad"))
+        self.assertTrue(result("verify", "chain.broad", "panels")["holds"])
+        learned = result("learn", "chain.broad", "more", "--with", "panels")
+        self.assertEqual(learned["new"]["rows"], 10)
+        self.assertEqual(learned["photos"]["read"], 50)
+        self.assertEqual(learned["test"]["rows"], fitted["test"]["rows"])
+        self.assertTrue(result("verify", "chain.broad", "panels", "more")["holds"])
+        grown = result("grow", "chain.broad", "panels", "more", "--enhance", "10x2")
+        self.assertEqual(grown["layers_added"], 2)
+        self.assertEqual(grown["rows"], fitted["rows"] + 10)
+        self.assertTrue(result("verify", "chain.broad", "panels", "more")["holds"])
+        self.assertIn("the model was trained on %d rows" % grown["rows"],
+                      run("grow", "chain.broad", "more", "--enhance", "10x1", code=65).stderr)
+
+    def test_changed_copies_are_trained_on_and_never_tested_on(self):
+        fitted = result("fit", "panels", *SMALL, "--augment", "2", "--holdout", "0.3", "-o", "a.broad")
+        test = fitted["test"]["rows"]
+        self.assertEqual(fitted["rows"], 3 * (40 - test))
+        self.assertEqual(fitted["photos"]["copies"], 80)
+        self.assertTrue(result("verify", "a.broad", "panels")["holds"])
+        self.assertEqual(result("eval", "a.broad", "panels")["rows"], 40)
+        self.assertEqual(result("learn", "a.broad", "more", "--with", "panels")["new"]["rows"], 30)
+        self.assertTrue(result("verify", "a.broad", "panels", "more")["holds"])
+
+    def test_maps_are_chosen_by_leave_one_out(self):
+        fitted = result("fit", "panels", "--features", "2x10", "--enhance", "10x1", "-o", "chosen.broad")
+        errors = {tuple(trial["maps"]): trial["error"] for trial in fitted["photos"]["map_errors"]}
+        self.assertEqual(set(errors), {("descriptors",), ("windows",), ("descriptors", "windows")})
+        best = tuple(fitted["photos"]["maps"])
+        self.assertEqual(errors[best], min(errors.values()))
+        info = result("info", "chosen.broad")
+        self.assertEqual(tuple(info["maps"]), best)
+        self.assertTrue(result("verify", "chosen.broad", "panels")["holds"])
+        with_it = result("fit", "panels", "--features", "2x10", "--enhance", "10x1", "--map", ",".join(best),
+                         "-o", "given.broad")
+        self.assertIsNone(with_it["photos"]["map_errors"])
+        self.assertEqual(with_it["joint"], fitted["joint"])
+
+    def test_preset_paper_has_pixels(self):
+        text = run("fit", "panels", *NETWORK, "-o", "paper.broad").stdout
+        self.assertIn("inputs   pixels\n", text)
+        self.assertEqual(result("info", "paper.broad")["photo"]["side"], 64)
+        text = run("info", "paper.broad").stdout
+        self.assertIn("photos   pixels, 64 x 64 pixels, of whole photos", text)
+
+    def test_numbers_from_a_list(self):
+        fitted = result("fit", "soiled/photos", "--labels", "soiled/labels.csv", *SMALL, "--holdout", "0.25",
+                        "-o", "severity.broad")
+        self.assertEqual(fitted["task"], "regress")
+        self.assertIn("rmse", fitted["test"])
+        done = run("predict", "severity.broad", "soiled/photos")
+        self.assertEqual(done.stdout.split("\n")[0], "file,severity")
+        self.assertEqual(len(rows_of(done)), 24)
+        measured = result("eval", "severity.broad", "soiled/photos", "--labels", "soiled/labels.csv")
+        truth = {row["file"].split("/")[-1]: float(row["severity"]) for row in lines_of("soiled/labels.csv")}
+        squares = [(float(row["severity"]) - truth[os.path.basename(row["file"])]) ** 2 for row in rows_of(done)]
+        self.assertAlmostEqual(measured["test"]["rmse"], (sum(squares) / len(squares)) ** 0.5, places=9)
+        self.assertIn("--labels", run("eval", "severity.broad", "soiled/photos", code=65).stderr)
+        self.assertTrue(result("verify", "severity.broad", "soiled/photos", "--labels", "soiled/labels.csv")["holds"])
+
+    # ---- what cannot be read, and what looks wrong ----
+
+    def test_odd_files_are_listed_and_left_out(self):
+        clean = self.odd_folder("odd")
+        done = run("fit", "odd", *SMALL, "-o", "odd.broad")
+        for text in ("43 photos read, 4 files left out:", "odd/Clean/cut.jpg: the JPEG ends early", "odd/Clean/fake.jpg: no",
+                     "odd/Dusty/empty.png: the file is empty", "odd/Dusty/anim.gif: a GIF picture",
+                     "4 photos are near-duplicates, in 2 groups", "1 photo has another label than a near-duplicate",
+                     "Clean/%s (Clean) and Dusty/contrary.jpg (Dusty)" % clean[2], "give both the same label"):
+            self.assertIn(text, done.stderr)
+        self.assertNotIn("notes.txt", done.stderr)
+        self.assertEqual(run("fit", "odd", *SMALL, "-o", "odd.broad", "-q").stderr, "")
+        photos = result("fit", "odd", *SMALL, "-o", "odd.broad")["photos"]
+        self.assertEqual(photos["read"], 43)
+        self.assertEqual([os.path.basename(item["file"]) for item in photos["skipped"]],
+                         ["cut.jpg", "fake.jpg", "anim.gif", "empty.png"])
+        self.assertTrue(all(item["reason"] for item in photos["skipped"]))
+        self.assertEqual((photos["groups"], photos["grouped"]), (2, 4))
+        self.assertEqual([[side["label"] for side in pair] for pair in photos["contradictions"]], [["Clean", "Dusty"]])
+        self.assertIn("without --strict", run("fit", "odd", *SMALL, "--strict", "-o", "no.broad", code=65).stderr)
+        self.assertFalse(os.path.exists("no.broad"))
+        done = run("predict", "p.broad", "odd", "-o", "odd.csv")
+        self.assertIn("4 files left out", done.stderr)
+        self.assertNotIn("near-duplicates", done.stderr)
+        self.assertEqual(len(lines_of("odd.csv")), 43)
+        run("predict", "p.broad", "odd", "--strict", "-o", "strict.csv", code=65)
+        self.assertFalse(os.path.exists("strict.csv"))
+        dealt = result("cv", "odd", *SMALL, "--folds", "3")
+        self.assertEqual(dealt["dealt_by"], "group")
+        dealt = result("cv", "odd", *SMALL, "--folds", "3", "--no-groups")
+        self.assertEqual(dealt["dealt_by"], "class")
+        self.assertTrue(result("verify", "odd.broad", "odd")["holds"])
+        self.look_at_odd(clean)
+
+    def look_at_odd(self, clean):
+        text = run("data", "odd").stdout
+        for line in ("photos   43: Clean 21, Dusty 22", "formats  42 JPEG, 1 PNG", "skipped  4 files", "copies   2 files",
+                     "Clean/same.jpg is Clean/" + clean[1], "groups   4 photos are near-duplicates, in 2 groups",
+                     "labels   1 photo has", "advice   4 files cannot be read", "remove exact copies"):
+            self.assertIn(line, text)
+        found = result("data", "odd")
+        self.assertEqual(found["classes"], {"Clean": 21, "Dusty": 22})
+        self.assertEqual(found["photos"]["formats"], {"jpeg": 42, "png": 1})
+        self.assertEqual(found["photos"]["sizes"]["least"], [40, 30])
+        self.assertEqual(len(found["photos"]["exact_copies"]), 2)
+        self.assertEqual(len(found["photos"]["near_duplicates"]), 2)
+        self.assertEqual(len(found["photos"]["skipped"]), 4)
+        self.assertGreaterEqual(len(found["advice"]), 3)
+        run("data", "odd", "--strict", code=65)
+
+    def test_more_than_five_are_counted(self):
+        shutil.copytree("more", "many")
+        for i in range(7):
+            with open("many/Clean/bad%d.jpg" % i, "w") as out:
+                out.write("nothing")
+        done = run("eval", "p.broad", "many")
+        self.assertIn("10 photos read, 7 files left out", done.stderr)
+        self.assertIn("bad4.jpg", done.stderr)
+        self.assertNotIn("bad5.jpg", done.stderr)
+        self.assertIn("and 2 more; --json lists all", done.stderr)
+        self.assertEqual(len(result("eval", "p.broad", "many")["photos"]["skipped"]), 7)
+        self.assertEqual(run("data", "many", "--all").stdout.count("/bad"), 7)
+        self.assertEqual(run("data", "many").stdout.count("/bad"), 5)
+
+    def test_a_file_without_permission(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may read everything")
+        shutil.copytree("more", "locked")
+        path = "locked/Clean/" + os.listdir("locked/Clean")[0]
+        os.chmod(path, 0)
+        self.assertIn("ermission", run("eval", "p.broad", "locked").stderr)
+        run("eval", "p.broad", "locked", "--strict", code=65)
+
+    # ---- predict ----
+
+    def test_predict_from_files_folders_and_names(self):
+        folder = rows_of(run("predict", "p.broad", "panels"))
+        files = [row["file"] for row in folder]
+        self.assertEqual(len(files), 40)
+        self.assertTrue(all(os.path.exists(name) for name in files))
+        self.assertEqual(set(folder[0]), {"file", "label", "score_Clean", "score_Dusty"})
+        self.assertEqual(rows_of(run("predict", "p.broad", *files)), folder)
+        self.assertEqual(rows_of(run("predict", "p.broad", "-", stdin="\n".join(files) + "\n\n")), folder)
+        self.assertEqual(rows_of(run("predict", "p.broad", "-", stdin="\r\n".join(files))), folder)
+        both = rows_of(run("predict", "p.broad", "panels/Clean", files[-1], "panels/Dusty", files[-1]))
+        self.assertEqual(len(both), 42)
+        lines = run("predict", "p.broad", "panels", "--format", "jsonl").stdout.splitlines()
+        self.assertEqual([json.loads(line)["file"] for line in lines], files)
+        self.assertNotIn("row", json.loads(lines[0]))
+        told = result("predict", "p.broad", "panels")
+        self.assertEqual([item["label"] for item in told["predictions"]], [row["label"] for row in folder])
+        measured = result("eval", "p.broad", "panels")["test"]
+        right = sum(row["file"].split("/")[1] == row["label"] for row in folder)
+        self.assertAlmostEqual(measured["accuracy"], right / 40)
+
+    def test_predict_thousands_of_files(self):
+        names = ["panels/Clean/" + os.listdir("panels/Clean")[0]] * 3000
+        self.assertEqual(len(rows_of(run("predict", "p.broad", *names))), 3000)
+
+    def test_predict_folders_that_are_no_classes(self):
+        os.makedirs("years/2024")
+        os.makedirs("years/2025")
+        for year in ("2024", "2025"):
+            shutil.copy("more/Clean/" + sorted(os.listdir("more/Clean"))[0], "years/" + year)
+        self.assertEqual(len(rows_of(run("predict", "p.broad", "years"))), 2)
+        self.assertIn("'2024'", run("eval", "p.broad", "years", code=65).stderr)
+
+    def test_parts_of_photos(self):
+        with open("boxes.csv", "w") as out:
+            out.write("file,left,top,right,bottom\n")
+            for row in lines_of("panels/truth.csv"):
+                out.write("%s,%s,%s,%s,%s\n" % (row["file"], row["left"], row["top"], row["right"], row["bottom"]))
+        done = run("fit", "panels", *SMALL, "--boxes", "boxes.csv", "-o", "b.broad")
+        self.assertIn("verify b.broad panels --boxes boxes.csv", done.stdout)
+        self.assertIn("of the best box in a file", run("info", "b.broad").stdout)
+        row = rows_of(run("predict", "b.broad", "panels", "--boxes", "boxes.csv"))[0]
+        truth = {line["file"]: line for line in lines_of("panels/truth.csv")}
+        of = truth[row["file"].split("/", 1)[1]]
+        self.assertEqual([float(row[side]) for side in ("left", "top", "right", "bottom")],
+                         [float(of[side]) for side in ("left", "top", "right", "bottom")])
+        first = json.loads(run("predict", "b.broad", "panels", "--boxes", "boxes.csv", "--format",
+                               "jsonl").stdout.splitlines()[0])
+        self.assertEqual(first["box"], [float(row[side]) for side in ("left", "top", "right", "bottom")])
+        self.assertIn("--boxes", run("predict", "b.broad", "panels", code=2).stderr)
+        self.assertTrue(result("verify", "b.broad", "panels", "--boxes", "boxes.csv")["holds"])
+
+    # ---- mistakes ----
+
+    def test_photos_and_tables_are_not_mixed_up(self):
+        photo = "panels/Clean/" + os.listdir("panels/Clean")[0]
+        for words, code, text in (
+                (["predict", "t.broad", "panels"], 65, "panels is a folder, but the model was trained on a table of 2"),
+                (["predict", "t.broad", photo], 65, "is a picture, but the model was trained on a table"),
+                (["eval", "t.broad", "panels"], 65, "panels is a folder, but the model"),
+                (["predict", "p.broad", "table.csv"], 65, "table.csv is no photo, and the model was trained on photos"),
+                (["verify", "p.broad", "table.csv"], 65, "table.csv is no photo"),
+                (["learn", "p.broad", "table.csv", "--with", "panels"], 65, "table.csv is no photo"),
+                (["predict", "t.broad", "table.csv", "table.csv"], 2, "of tables it can be only one"),
+                (["fit", photo], 65, "is a picture; give the folder"),
+                (["fit", "panels/Clean"], 65, "put the photos into one sub-folder a class"),
+                (["fit", "table.csv", "--map", "pixels"], 2, "--map is for photos, and table.csv is a table"),
+                (["fit", "table.csv", "--boxes", "x"], 2, "--boxes is for photos"),
+                (["fit", "panels", "--categorical", "x"], 2, "--categorical is for tables"),
+                (["fit", "panels", "--map", "pixel"], 2, "did you mean 'pixels'?"),
+                (["fit", "panels", "--map", "pixels", "--side", "900"], 2, "1 to 512"),
+                (["fit", "panels", "--augment", "2000"], 2, "give 1000 at most"),
+                (["fit", "panels", "--boxes", "x", "--detector", "y"], 2, "choose one"),
+                (["fit", "panels", "--crop", "find", "--boxes", "x"], 2, "leave out --boxes"),
+                (["predict", "p.broad", "panels", "--detector", "cat", "--detector-seconds", "0"], 2, "above 0"),
+                (["predict", "p.broad", "nothing.jpg"], 66, "nothing.jpg"),
+                (["data", "nothing"], 66, "nothing")):
+            with self.subTest(words=" ".join(words)):
+                self.assertIn(text, run(*words, code=code).stderr)
+        self.assertIn("standard input", run("predict", "p.broad", "-", code=65, stdin="\n").stderr)
+        error = json.loads(run("predict", "p.broad", "table.csv", "--json", code=65).stdout)["error"]
+        self.assertEqual(error["status"], "bad_data")
+
+    # ---- the cache, the bar, interrupts ----
+
+    def test_cache(self):
+        def entries(folder):
+            return sum(len(files) for _, _, files in os.walk(folder))
+        first = run("predict", "p.broad", "more", "--cache", "kept").stdout
+        count = entries("kept")
+        self.assertGreaterEqual(count, 10)
+        self.assertEqual(run("predict", "p.broad", "more", "--cache", "kept").stdout, first)
+        self.assertEqual(entries("kept"), count)
+        empty = dict(os.environ, XDG_CACHE_HOME=os.path.join(self.home, "none"))
+        self.assertEqual(run("predict", "p.broad", "more", "--cache", "no", env=empty).stdout, first)
+        self.assertFalse(os.path.exists("none"))
+        self.assertEqual(run("predict", "p.broad", "more", env=empty).stdout, first)
+        self.assertGreaterEqual(entries("none/broad"), 10)
+        run("predict", "p.broad", "more", "--cache", "/proc/no/such/place")
+
+    def with_terminal(self, words, until=None, then=None):
+        """Runs it with a terminal for standard error: exit code, and what was shown. `then` is called once at `until`."""
+        master, slave = pty.openpty()
+        child = subprocess.Popen([BROAD, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=slave)
+        os.close(slave)
+        shown = b""
+        while True:
+            try:
+                shown += os.read(master, 4096)
+            except OSError:
+                break
+            if then and until in shown:
+                then(child)
+                then = None
+        os.close(master)
+        return child.wait(), shown
+
+    def test_bar(self):
+        code, shown = self.with_terminal(["predict", "p.broad", "panels/Clean", "panels/Dusty", "--cache", "no"])
+        self.assertEqual(code, 0)
+        self.assertIn(b"photos [", shown)
+        self.assertIn(b"40/40", shown)
+        _, shown = self.with_terminal(["predict", "p.broad", "panels", "--cache", "no", "-q"])
+        self.assertEqual(shown, b"")
+
+    def test_interrupt(self):
+        for number, expected in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            code, shown = self.with_terminal(["fit", "panels", "--map", "windows", "--augment", "200", "--cache", "no",
+                                              "--threads", "1", "-o", "cut.broad"], b"photos [",
+                                             lambda child, which=number: child.send_signal(which))
+            self.assertEqual(code, expected, shown)
+            self.assertIn(b"interrupted while reading photos; nothing was written", shown)
+            self.assertFalse(os.path.exists("cut.broad"))
+
+    # ---- the other commands ----
+
+    def test_cv(self):
+        told = result("cv", "panels", *SMALL, "--folds", "4")
+        self.assertEqual(told["photos"]["read"], 40)
+        self.assertEqual([fold["maps"] for fold in told["results"]], [["pixels"]] * 4)
+        self.assertEqual(sum(fold["test"]["rows"] for fold in told["results"]), 40)
+        self.assertIn("inputs   pixels in 4 folds", run("cv", "panels", *SMALL, "--folds", "4").stdout)
+
+    def test_tune(self):
+        told = result("tune", "panels", "--map", "pixels", "--side", "4", "--kinds", "rvfl", "--trials", "1", "--folds",
+                      "2", "--features", "2x5", "--enhance", "10x2", "-o", "tuned.broad")
+        self.assertEqual(told["photos"]["maps"], ["pixels"])
+        self.assertIn("broad fit panels --map pixels --side 4", told["best"]["fit"])
+        self.assertEqual(result("eval", "tuned.broad", "panels")["rows"], 40)
+
+    def test_data_of_tables(self):
+        with open("holes.csv", "w") as out:
+            out.write("a,b,c,town,kind\n")
+            for i in range(30):
+                out.write("%d,%s,7,%s,%s\n" % (i, "" if i % 10 == 0 else i % 4, "pq"[i % 2], "x" if i else "y"))
+        text = run("data", "holes.csv").stdout
+        for line in ("rows     30 of", "classes  x 29, y 1", "empty    3 fields in 1 input: b 3", "constant 1 input: c",
+                     "--missing mean", "there are only 1 of class y", "29 times as many of x as of y"):
+            self.assertIn(line, text)
+        told = result("data", "holes.csv")
+        self.assertEqual((told["rows"], told["missing"], told["constant"]), (30, {"b": 3}, ["c"]))
+        self.assertIsNone(told["photos"])
+        told = result("data", "soiled/photos", "--labels", "soiled/labels.csv")
+        self.assertEqual(told["task"], "regress")
+        self.assertEqual(told["targets"][0]["name"], "severity")
+        values = [float(row["severity"]) for row in lines_of("soiled/labels.csv")]
+        self.assertAlmostEqual(told["targets"][0]["largest"], max(values))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
