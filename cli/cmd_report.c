@@ -42,7 +42,7 @@ static int encode(cli_jpeg *out, const broad__image *picture)
     return broad__write_jpeg(&out->bytes, &out->count, picture, THUMB_QUALITY);
 }
 
-/* Heat, area, and for a card both pictures: from one look at the photo. */
+/* The area, and for a card both pictures. */
 static int look_job(void *context, size_t number)
 {
     report_run *run = context;
@@ -50,23 +50,24 @@ static int look_job(void *context, size_t number)
     cli_finding *item = &run->findings.items[index];
     const double *scores = run->findings.scores + item->row * broad_model_outputs(run->model);
     cli_report_card *card = index < run->card_count ? &run->cards[index] : NULL;
-    broad__image whole = {0}, part = {0}, framed = {0};
+    broad__image seen = {0}, whole = {0}, canvas = {0}, framed = {0};
     cli_heat heat = {0};
-    int status = cli_photo_decode(&whole, item->photo, THUMB_SIDE);
-    if (!status) status = cli_photo_part(&part, &whole, item->photo, THUMB_SIDE);
-    if (!status) status = cli_heat_make(&heat, run->maker, &part, cli_heat_output(run->model, scores));
+    int status = cli_heat_make(&heat, &seen, run->maker, item->photo, cli_heat_output(run->model, scores));
     if (status) goto cleanup;
     if (cli_finding_is_positive(&run->findings, item)) item->area = cli_heat_area(&heat);
     if (!card) goto cleanup;
-    status = cli_photo_framed(&framed, &whole, item->photo, THUMB_SIDE);
+    status = cli_photo_decode(&whole, item->photo, THUMB_SIDE);
+    if (!status) status = cli_photo_framed(&framed, &whole, item->photo, THUMB_SIDE);
     if (!status) status = encode(&card->photo, &framed);
-    if (!status) status = cli_heat_draw(&part, &heat);
-    if (!status) status = encode(&card->heat, &part);
+    if (!status) status = cli_heat_canvas(&canvas, run->maker, item->photo, &seen, &whole, THUMB_SIDE);
+    if (!status) status = cli_heat_draw(&canvas, &heat);
+    if (!status) status = encode(&card->heat, &canvas);
 
 cleanup:
     cli_heat_clear(&heat);
+    broad__image_free(&seen);
     broad__image_free(&whole);
-    broad__image_free(&part);
+    broad__image_free(&canvas);
     broad__image_free(&framed);
     return status;
 }

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/choice.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/photos_prepare.h"
 #include "findings.h"
 #include "folder.h"
 #include "image/photo.h"
@@ -21,6 +23,7 @@ enum { PICTURE_SIDE = 1024, QUALITY = 90 };
 
 struct cli_heat_maker {
     const broad_model *model;
+    broad__photo_spec spec;
     broad__photo_maker *photos;
     size_t inputs, outputs;
     int classes, probabilities;
@@ -40,7 +43,8 @@ static int spec_of(broad__photo_spec *out, const broad_model *model)
         .version = (size_t)json_integer_value(json_object_get(photo, "version")),
         .maps = (size_t)json_integer_value(json_object_get(photo, "maps")),
         .side = (size_t)json_integer_value(json_object_get(photo, "side")),
-        .crop = BROAD_CROP_NONE, /* pictures come cropped */
+        .crop = (broad_crop)broad__choice_find(BROAD__CROPS, json_string_value(json_object_get(photo, "crop"))),
+        .each_box = json_is_true(json_object_get(photo, "each_box")),
     };
     json_decref(stored);
     if (broad__photo_inputs(out) == broad_model_inputs(model)) return BROAD_OK;
@@ -77,6 +81,7 @@ int cli_heat_maker_open(cli_heat_maker **out, const broad_model *model)
     cli_heat_maker *maker = broad__alloc(sizeof *maker);
     if (!maker) return BROAD_NO_MEMORY;
     maker->model = model;
+    maker->spec = spec;
     maker->inputs = broad_model_inputs(model);
     maker->outputs = broad_model_outputs(model);
     maker->classes = broad_model_task(model) == BROAD_TASK_CLASSIFY;
@@ -154,24 +159,16 @@ static int occlude(double **out, const cli_heat_maker *maker, const broad__image
     return status;
 }
 
-/* As large as the reader of photos makes them. */
-static int reduce(broad__image *out, const broad__image *picture)
+/* Of the picture that the model was shown. */
+static int heat_of(cli_heat *out, const cli_heat_maker *maker, const broad__image *seen, size_t output)
 {
     size_t width = 0, height = 0;
-    broad__image_fit(&width, &height, picture->width, picture->height, BROAD__PHOTO_SIDE);
-    return broad__image_resize(out, picture, width, height);
-}
-
-int cli_heat_make(cli_heat *out, const cli_heat_maker *maker, const broad__image *part, size_t output)
-{
-    broad__image small = {0};
     double *x = NULL, *opinions = NULL;
-    memset(out, 0, sizeof *out);
-    int status = reduce(&small, part);
-    if (status) return status;
-    cli_heat_grid(&out->width, &out->height, small.width, small.height);
+    broad__image_fit(&width, &height, seen->width, seen->height, BROAD__PHOTO_SIDE);
+    *out = (cli_heat){.clear = maker->clear, .full = maker->full};
+    cli_heat_grid(&out->width, &out->height, width, height);
     size_t cells = out->width * out->height;
-    status = occlude(&x, maker, &small, out->width, out->height);
+    int status = occlude(&x, maker, seen, out->width, out->height);
     if (status) goto cleanup;
     opinions = broad__alloc_doubles(cells + 1, 1);
     out->cells = broad__alloc_doubles(cells, 1);
@@ -181,16 +178,36 @@ int cli_heat_make(cli_heat *out, const cli_heat_maker *maker, const broad__image
         double change = (double)(cells - 1) * (opinions[0] - opinions[i + 1]);
         out->cells[i] = maker->classes ? opinions[0] + change : change;
     }
-    out->clear = maker->clear;
-    out->full = maker->full;
     status = cli_heat_smooth(out);
 
 cleanup:
-    broad__image_free(&small);
     broad__free(x);
     broad__free(opinions);
     if (status) cli_heat_clear(out);
     return status;
+}
+
+int cli_heat_make(cli_heat *out, broad__image *out_seen, const cli_heat_maker *maker, const broad_photo *photo,
+                  size_t output)
+{
+    broad__image seen = {0};
+    int status = broad__photo_picture(&seen, &maker->spec, photo);
+    if (status) return broad__fail_in(status, photo->file);
+    status = heat_of(out, maker, &seen, output);
+    if (status || !out_seen) broad__image_free(&seen);
+    else *out_seen = seen;
+    return status;
+}
+
+int cli_heat_canvas(broad__image *out, const cli_heat_maker *maker, const broad_photo *photo, const broad__image *seen,
+                    const broad__image *whole, size_t side)
+{
+    size_t width = 0, height = 0;
+    /* What the finder found was shown from the front, and only the reader knows how. */
+    int straight = maker->spec.crop != BROAD_CROP_FIND || !cli_photo_is_cropped(photo);
+    if (straight) return cli_photo_part(out, whole, photo, side);
+    broad__image_fit(&width, &height, seen->width, seen->height, side);
+    return broad__image_resize(out, seen, width, height);
 }
 
 /* ---- predict --heatmap ---- */
@@ -225,20 +242,21 @@ static int place(char out[PATH_MAX], const heatmaps *all, const char *name)
 static int heatmap_job(void *context, size_t row)
 {
     heatmaps *all = context;
-    broad__image whole = {0}, part = {0};
+    broad__image seen = {0}, whole = {0}, canvas = {0};
     char name[NAME_MAX], path[PATH_MAX];
     const broad_photo *photo = broad_data_photo(all->data, row);
     size_t output = cli_heat_output(all->model, all->scores + row * broad_model_outputs(all->model));
     heatmap_name(name, all->data, row);
-    int status = cli_photo_decode(&whole, photo, PICTURE_SIDE);
-    if (!status) status = cli_photo_part(&part, &whole, photo, PICTURE_SIDE);
-    if (!status) status = cli_heat_make(&all->heats[row], all->maker, &part, output);
-    if (!status) status = cli_heat_draw(&part, &all->heats[row]);
-    if (!status) status = cli_heat_strip(&part);
+    int status = cli_heat_make(&all->heats[row], &seen, all->maker, photo, output);
+    if (!status) status = cli_photo_decode(&whole, photo, PICTURE_SIDE);
+    if (!status) status = cli_heat_canvas(&canvas, all->maker, photo, &seen, &whole, PICTURE_SIDE);
+    if (!status) status = cli_heat_draw(&canvas, &all->heats[row]);
+    if (!status) status = cli_heat_strip(&canvas);
     if (!status) status = place(path, all, name);
-    if (!status) status = cli_picture_write(path, &part, QUALITY);
+    if (!status) status = cli_picture_write(path, &canvas, QUALITY);
+    broad__image_free(&seen);
     broad__image_free(&whole);
-    broad__image_free(&part);
+    broad__image_free(&canvas);
     return status;
 }
 

@@ -28,9 +28,14 @@ typedef struct cli_heat_maker cli_heat_maker;
 int cli_heat_maker_open(cli_heat_maker **out, const broad_model *model);
 void cli_heat_maker_close(cli_heat_maker *maker); /* accepts NULL */
 
-/* Of the part of a photo that was looked at, for class or target `output`; smoothed. Fails through broad__fail(), as jobs
- * must. */
-int cli_heat_make(cli_heat *out, const cli_heat_maker *maker, const broad__image *part, size_t output);
+/* Both fail through broad__fail(), as jobs must. */
+/* Of a photo, for class or target `output`. out_seen, unless NULL, gets the picture that the model was shown. */
+int cli_heat_make(cli_heat *out, broad__image *out_seen, const cli_heat_maker *maker, const broad_photo *photo,
+                  size_t output);
+/* The picture to draw it on, with a longer side of at most `side`: the same view as `seen`, from the photo as it was decoded
+ * where that has more to show. */
+int cli_heat_canvas(broad__image *out, const cli_heat_maker *maker, const broad_photo *photo, const broad__image *seen,
+                    const broad__image *whole, size_t side);
 
 /* Class or target that a heat map is of: of two classes the positive one, of more the one found; the first value. */
 size_t cli_heat_output(const broad_model *model, const double *scores);
