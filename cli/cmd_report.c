@@ -253,9 +253,10 @@ int cli_report(const cli_arguments *arguments)
     report_run run = {.arguments = arguments};
     const char *folder = cli_given(arguments, "output");
     int status = prepare(&run);
-    if (!status) status = cli_folder_begin(&run.folder, folder);
     if (status) goto cleanup;
     cli_signals_catch();
+    status = cli_folder_begin(&run.folder, folder);
+    if (status) goto cleanup;
     status = make_report(&run);
     if (status) {
         int left = cli_folder_abandon(&run.folder); /* what is left is worse than why */
