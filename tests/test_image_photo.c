@@ -10,7 +10,10 @@
 
 enum { SIDE = 12 };
 
-static broad__photo_spec spec_of(unsigned maps) { return (broad__photo_spec){BROAD__MAPS_VERSION, maps, SIDE, 0, 0}; }
+static broad__photo_spec spec_of(unsigned maps)
+{
+    return (broad__photo_spec){.version = BROAD__MAPS_VERSION, .maps = maps, .side = SIDE};
+}
 
 static broad__image drawn_image(size_t width, size_t height)
 {
