@@ -42,33 +42,39 @@ static int encode(cli_jpeg *out, const broad__image *picture)
     return broad__write_jpeg(&out->bytes, &out->count, picture, THUMB_QUALITY);
 }
 
-/* The area, and for a card both pictures. */
-static int look_job(void *context, size_t number)
+static int fill_card(cli_report_card *out, const cli_heat_task *task, const cli_heat_maker *maker)
+{
+    broad__image whole = {0}, framed = {0}, canvas = {0};
+    int status = cli_photo_decode(&whole, task->photo, THUMB_SIDE);
+    if (!status) status = cli_photo_framed(&framed, &whole, task->photo, THUMB_SIDE);
+    if (!status) status = encode(&out->photo, &framed);
+    if (!status) status = cli_heat_canvas(&canvas, maker, task->photo, &task->seen, &whole, THUMB_SIDE);
+    if (!status) status = cli_heat_draw(&canvas, &task->heat);
+    if (!status) status = encode(&out->heat, &canvas);
+    broad__image_free(&whole);
+    broad__image_free(&framed);
+    broad__image_free(&canvas);
+    return status;
+}
+
+/* Areas, and pictures for the cards. */
+static int look_job(void *context, size_t first, size_t count)
 {
     report_run *run = context;
-    size_t index = run->looked_at[number];
-    cli_finding *item = &run->findings.items[index];
-    const double *scores = run->findings.scores + item->row * broad_model_outputs(run->model);
-    cli_report_card *card = index < run->card_count ? &run->cards[index] : NULL;
-    broad__image seen = {0}, whole = {0}, canvas = {0}, framed = {0};
-    cli_heat heat = {0};
-    int status = cli_heat_make(&heat, &seen, run->maker, item->photo, cli_heat_output(run->model, scores));
-    if (status) goto cleanup;
-    if (cli_finding_is_positive(&run->findings, item)) item->area = cli_heat_area(&heat);
-    if (!card) goto cleanup;
-    status = cli_photo_decode(&whole, item->photo, THUMB_SIDE);
-    if (!status) status = cli_photo_framed(&framed, &whole, item->photo, THUMB_SIDE);
-    if (!status) status = encode(&card->photo, &framed);
-    if (!status) status = cli_heat_canvas(&canvas, run->maker, item->photo, &seen, &whole, THUMB_SIDE);
-    if (!status) status = cli_heat_draw(&canvas, &heat);
-    if (!status) status = encode(&card->heat, &canvas);
-
-cleanup:
-    cli_heat_clear(&heat);
-    broad__image_free(&seen);
-    broad__image_free(&whole);
-    broad__image_free(&canvas);
-    broad__image_free(&framed);
+    cli_findings *all = &run->findings;
+    cli_heat_task tasks[CLI_HEAT_BATCH] = {0};
+    for (size_t i = 0; i < count; i++) {
+        const cli_finding *item = &all->items[run->looked_at[first + i]];
+        tasks[i].photo = item->photo;
+        tasks[i].output = cli_heat_output(run->model, all->scores + item->row * broad_model_outputs(run->model));
+    }
+    int status = cli_heat_make(tasks, count, run->maker);
+    for (size_t i = 0; !status && i < count; i++) {
+        size_t index = run->looked_at[first + i];
+        if (cli_finding_is_positive(all, &all->items[index])) all->items[index].area = cli_heat_area(&tasks[i].heat);
+        if (index < run->card_count) status = fill_card(&run->cards[index], &tasks[i], run->maker);
+    }
+    cli_heat_tasks_clear(tasks, count);
     return status;
 }
 
@@ -93,7 +99,8 @@ static int look(report_run *run)
     for (size_t i = 0; i < all->count; i++)
         if (i < run->card_count || cli_finding_is_positive(all, &all->items[i]))
             run->looked_at[run->looked_count++] = i;
-    return cli_jobs_run(run->looked_count, run->threads, look_job, run, "heat maps", run->arguments);
+    return cli_jobs_run(run->looked_count, CLI_HEAT_BATCH, cli_heat_threads(run->threads), look_job, run, "heat maps",
+                        run->arguments);
 }
 
 /* ---- files ---- */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/choice.h"
 #include "base/memory.h"
@@ -127,76 +128,86 @@ static double lead(const double *scores, size_t count, size_t output)
     return count > 1 ? scores[output] - rival : scores[output];
 }
 
-/* `x` is rows x inputs, `out` has room for them. */
-static int judge(double *out, const cli_heat_maker *maker, const double *x, size_t rows, size_t output)
+static double opinion_of(const cli_heat_maker *maker, const double *scores, size_t output)
 {
-    double *scores = broad__alloc_doubles(rows, maker->outputs);
-    if (!scores) return BROAD_NO_MEMORY;
-    int status = broad_predict(scores, maker->model, x, rows, maker->inputs);
-    if (!status && maker->probabilities) status = broad_probabilities(scores, maker->model, scores, rows);
-    for (size_t i = 0; !status && i < rows; i++) {
-        const double *row = scores + i * maker->outputs;
-        if (!maker->classes) out[i] = row[output];
-        else out[i] = maker->probabilities ? log_odds(row, maker->outputs, output) : lead(row, maker->outputs, output);
-    }
-    broad__free(scores);
-    return status;
+    if (!maker->classes) return scores[output];
+    return maker->probabilities ? log_odds(scores, maker->outputs, output) : lead(scores, maker->outputs, output);
 }
 
-/* The whole, then the whole without each cell, as inputs of the network. */
-static int occlude(double **out, const cli_heat_maker *maker, const broad__image *picture, size_t width, size_t height)
+/* The inputs of many pictures, row by row. */
+typedef struct batch {
+    size_t rows, room;
+    double *x;
+} batch;
+
+/* Adds the whole picture, then the whole without each cell. */
+static int add_rows(batch *all, const cli_heat_maker *maker, const broad__image *seen, const cli_heat *heat)
 {
-    size_t rows = width * height + 1, numbers = 0;
-    if (broad__multiply(&numbers, rows, maker->inputs)) return broad__fail_memory(SIZE_MAX);
-    float *inputs = broad__alloc_array(numbers, sizeof *inputs);
-    double *x = broad__alloc_doubles(rows, maker->inputs);
-    int status = inputs && x ? BROAD_OK : BROAD_NO_MEMORY;
-    if (!status) status = broad__photo_occlude(inputs + maker->inputs, inputs, maker->photos, picture, width, height);
-    for (size_t i = 0; !status && i < numbers; i++) x[i] = (double)inputs[i];
+    size_t rows = heat->width * heat->height + 1, numbers = rows * maker->inputs, first = all->rows * maker->inputs;
+    int status = broad__grow(&all->x, &all->room, first + numbers, sizeof *all->x, SIZE_MAX / sizeof *all->x);
+    float *inputs = status ? NULL : broad__alloc_array(numbers, sizeof *inputs);
+    if (!inputs) return BROAD_NO_MEMORY;
+    status = broad__photo_occlude(inputs + maker->inputs, inputs, maker->photos, seen, heat->width, heat->height);
+    for (size_t i = 0; !status && i < numbers; i++) all->x[first + i] = (double)inputs[i];
     broad__free(inputs);
-    if (status) broad__free(x);
-    else *out = x;
+    if (!status) all->rows += rows;
     return status;
 }
 
-/* Of the picture that the model was shown. */
-static int heat_of(cli_heat *out, const cli_heat_maker *maker, const broad__image *seen, size_t output)
+static int look_at(cli_heat_task *task, batch *all, const cli_heat_maker *maker)
 {
     size_t width = 0, height = 0;
-    double *x = NULL, *opinions = NULL;
-    broad__image_fit(&width, &height, seen->width, seen->height, BROAD__PHOTO_SIDE);
-    *out = (cli_heat){.clear = maker->clear, .full = maker->full};
-    cli_heat_grid(&out->width, &out->height, width, height);
-    size_t cells = out->width * out->height;
-    int status = occlude(&x, maker, seen, out->width, out->height);
-    if (status) goto cleanup;
-    opinions = broad__alloc_doubles(cells + 1, 1);
-    out->cells = broad__alloc_doubles(cells, 1);
-    status = opinions && out->cells ? judge(opinions, maker, x, cells + 1, output) : BROAD_NO_MEMORY;
-    if (status) goto cleanup;
+    int status = broad__photo_picture(&task->seen, &maker->spec, task->photo);
+    if (status) return broad__fail_in(status, task->photo->file);
+    broad__image_fit(&width, &height, task->seen.width, task->seen.height, BROAD__PHOTO_SIDE);
+    task->heat = (cli_heat){.clear = maker->clear, .full = maker->full};
+    cli_heat_grid(&task->heat.width, &task->heat.height, width, height);
+    return add_rows(all, maker, &task->seen, &task->heat);
+}
+
+/* `scores` are those of the whole and of each cell left out. */
+static int set_cells(cli_heat_task *task, const cli_heat_maker *maker, const double *scores)
+{
+    size_t cells = task->heat.width * task->heat.height;
+    task->heat.cells = broad__alloc_doubles(cells, 1);
+    if (!task->heat.cells) return BROAD_NO_MEMORY;
+    double whole = opinion_of(maker, scores, task->output);
     for (size_t i = 0; i < cells; i++) {
-        double change = (double)(cells - 1) * (opinions[0] - opinions[i + 1]);
-        out->cells[i] = maker->classes ? opinions[0] + change : change;
+        double without = opinion_of(maker, scores + (i + 1) * maker->outputs, task->output);
+        double change = (double)(cells - 1) * (whole - without);
+        task->heat.cells[i] = maker->classes ? whole + change : change;
     }
-    status = cli_heat_smooth(out);
+    return cli_heat_smooth(&task->heat);
+}
+
+int cli_heat_make(cli_heat_task *tasks, size_t count, const cli_heat_maker *maker)
+{
+    batch all = {0};
+    double *scores = NULL;
+    int status = BROAD_OK;
+    for (size_t i = 0; !status && i < count; i++) status = look_at(&tasks[i], &all, maker);
+    if (status) goto cleanup;
+    scores = broad__alloc_doubles(all.rows, maker->outputs);
+    status = scores ? broad_predict(scores, maker->model, all.x, all.rows, maker->inputs) : BROAD_NO_MEMORY;
+    if (!status && maker->probabilities) status = broad_probabilities(scores, maker->model, scores, all.rows);
+    for (size_t i = 0, row = 0; !status && i < count; i++) {
+        status = set_cells(&tasks[i], maker, scores + row * maker->outputs);
+        row += tasks[i].heat.width * tasks[i].heat.height + 1;
+    }
 
 cleanup:
-    broad__free(x);
-    broad__free(opinions);
-    if (status) cli_heat_clear(out);
+    broad__free(scores);
+    broad__free(all.x);
+    if (status) cli_heat_tasks_clear(tasks, count);
     return status;
 }
 
-int cli_heat_make(cli_heat *out, broad__image *out_seen, const cli_heat_maker *maker, const broad_photo *photo,
-                  size_t output)
+void cli_heat_tasks_clear(cli_heat_task *tasks, size_t count)
 {
-    broad__image seen = {0};
-    int status = broad__photo_picture(&seen, &maker->spec, photo);
-    if (status) return broad__fail_in(status, photo->file);
-    status = heat_of(out, maker, &seen, output);
-    if (status || !out_seen) broad__image_free(&seen);
-    else *out_seen = seen;
-    return status;
+    for (size_t i = 0; i < count; i++) {
+        cli_heat_clear(&tasks[i].heat);
+        broad__image_free(&tasks[i].seen);
+    }
 }
 
 int cli_heat_canvas(broad__image *out, const cli_heat_maker *maker, const broad_photo *photo, const broad__image *seen,
@@ -239,24 +250,37 @@ static int place(char out[PATH_MAX], const heatmaps *all, const char *name)
     return broad__fail(BROAD_CANNOT_WRITE, "%s: the name is too long", all->folder.path);
 }
 
-static int heatmap_job(void *context, size_t row)
+static int draw(heatmaps *all, cli_heat_task *task, size_t row)
 {
-    heatmaps *all = context;
-    broad__image seen = {0}, whole = {0}, canvas = {0};
+    broad__image whole = {0}, canvas = {0};
     char name[NAME_MAX], path[PATH_MAX];
-    const broad_photo *photo = broad_data_photo(all->data, row);
-    size_t output = cli_heat_output(all->model, all->scores + row * broad_model_outputs(all->model));
     heatmap_name(name, all->data, row);
-    int status = cli_heat_make(&all->heats[row], &seen, all->maker, photo, output);
-    if (!status) status = cli_photo_decode(&whole, photo, PICTURE_SIDE);
-    if (!status) status = cli_heat_canvas(&canvas, all->maker, photo, &seen, &whole, PICTURE_SIDE);
-    if (!status) status = cli_heat_draw(&canvas, &all->heats[row]);
+    int status = cli_photo_decode(&whole, task->photo, PICTURE_SIDE);
+    if (!status) status = cli_heat_canvas(&canvas, all->maker, task->photo, &task->seen, &whole, PICTURE_SIDE);
+    if (!status) status = cli_heat_draw(&canvas, &task->heat);
     if (!status) status = cli_heat_strip(&canvas);
     if (!status) status = place(path, all, name);
     if (!status) status = cli_picture_write(path, &canvas, QUALITY);
-    broad__image_free(&seen);
     broad__image_free(&whole);
     broad__image_free(&canvas);
+    if (status) return status;
+    all->heats[row] = task->heat;
+    task->heat = (cli_heat){0};
+    return BROAD_OK;
+}
+
+static int heatmap_job(void *context, size_t first, size_t count)
+{
+    heatmaps *all = context;
+    size_t outputs = broad_model_outputs(all->model);
+    cli_heat_task tasks[CLI_HEAT_BATCH] = {0};
+    for (size_t i = 0; i < count; i++) {
+        tasks[i].photo = broad_data_photo(all->data, first + i);
+        tasks[i].output = cli_heat_output(all->model, all->scores + (first + i) * outputs);
+    }
+    int status = cli_heat_make(tasks, count, all->maker);
+    for (size_t i = 0; !status && i < count; i++) status = draw(all, &tasks[i], first + i);
+    cli_heat_tasks_clear(tasks, count);
     return status;
 }
 
@@ -280,6 +304,13 @@ static int write_cells(const heatmaps *all)
         }
     }
     return cli_output_close(&output);
+}
+
+size_t cli_heat_threads(size_t threads)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (threads == 0) threads = processors > 0 ? (size_t)processors : 1;
+    return threads < CLI_HEAT_THREADS ? threads : CLI_HEAT_THREADS;
 }
 
 int cli_heatmaps_check(const cli_arguments *arguments, const broad_model *model)
@@ -306,7 +337,9 @@ static int fill_folder(heatmaps *all, const cli_arguments *arguments, size_t thr
     size_t rows = broad_data_rows(all->data);
     all->heats = broad__alloc_array(rows, sizeof *all->heats);
     int status = all->heats ? BROAD_OK : BROAD_NO_MEMORY;
-    if (!status) status = cli_jobs_run(rows, threads, heatmap_job, all, "heat maps", arguments);
+    if (!status)
+        status =
+            cli_jobs_run(rows, CLI_HEAT_BATCH, cli_heat_threads(threads), heatmap_job, all, "heat maps", arguments);
     if (!status) status = write_cells(all);
     for (size_t i = 0; all->heats && i < rows; i++) cli_heat_clear(&all->heats[i]);
     broad__free(all->heats);

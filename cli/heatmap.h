@@ -20,6 +20,7 @@
 
 #include "cli.h"
 #include "heat.h"
+#include "image/image.h"
 
 /* What is needed for one model; any number of threads may use it at a time. */
 typedef struct cli_heat_maker cli_heat_maker;
@@ -28,10 +29,22 @@ typedef struct cli_heat_maker cli_heat_maker;
 int cli_heat_maker_open(cli_heat_maker **out, const broad_model *model);
 void cli_heat_maker_close(cli_heat_maker *maker); /* accepts NULL */
 
-/* Both fail through broad__fail(), as jobs must. */
-/* Of a photo, for class or target `output`. out_seen, unless NULL, gets the picture that the model was shown. */
-int cli_heat_make(cli_heat *out, broad__image *out_seen, const cli_heat_maker *maker, const broad_photo *photo,
-                  size_t output);
+/* One photo of a batch: what is asked, and what comes of it. */
+typedef struct cli_heat_task {
+    const broad_photo *photo;
+    size_t output; /* class or target */
+    cli_heat heat;
+    broad__image seen; /* the picture that the model was shown */
+} cli_heat_task;
+
+/* A prediction has a fixed cost, so photos are judged in batches of this many; and it takes memory, so no more threads than
+ * this should do so at once. */
+enum { CLI_HEAT_BATCH = 8, CLI_HEAT_THREADS = 16 };
+size_t cli_heat_threads(size_t threads); /* as many as asked for, 0: one a processor, but no more */
+
+/* These fail through broad__fail(), as jobs must. */
+int cli_heat_make(cli_heat_task *tasks, size_t count, const cli_heat_maker *maker); /* on failure none is made */
+void cli_heat_tasks_clear(cli_heat_task *tasks, size_t count); /* accepts those that are not made */
 /* The picture to draw it on, with a longer side of at most `side`: the same view as `seen`, from the photo as it was decoded
  * where that has more to show. */
 int cli_heat_canvas(broad__image *out, const cli_heat_maker *maker, const broad_photo *photo, const broad__image *seen,

@@ -12,7 +12,7 @@ typedef struct jobs {
     cli_job job;
     void *context;
     const char *label;
-    size_t count;
+    size_t count, batch;
     int visible;
     double start, last_drawn;
     atomic_size_t done;
@@ -49,22 +49,23 @@ static void one_job(void *context, size_t index, size_t worker)
 {
     jobs *all = context;
     if (atomic_load(&all->stop) || cli_interrupted()) return;
-    int status = all->job(all->context, index);
+    size_t first = index * all->batch, count = all->count - first < all->batch ? all->count - first : all->batch;
+    int status = all->job(all->context, first, count);
     if (status) note_failure(all, status);
-    else atomic_fetch_add(&all->done, 1);
+    else atomic_fetch_add(&all->done, count);
     if (worker == 0) draw_bar(all); /* the caller's thread */
 }
 
-int cli_jobs_run(size_t count, size_t threads, cli_job job, void *context, const char *label,
+int cli_jobs_run(size_t count, size_t batch, size_t threads, cli_job job, void *context, const char *label,
                  const cli_arguments *arguments)
 {
     broad__pool *pool = NULL;
-    jobs all = {.job = job, .context = context, .label = label, .count = count, .start = cli_seconds()};
+    jobs all = {.job = job, .context = context, .label = label, .count = count, .batch = batch, .start = cli_seconds()};
     all.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet");
     int status = broad__pool_open(&pool, threads);
     if (status) return status;
     pthread_mutex_init(&all.lock, NULL);
-    broad__pool_run(pool, count, one_job, &all);
+    broad__pool_run(pool, (count + batch - 1) / batch, one_job, &all);
     broad__pool_close(pool);
     pthread_mutex_destroy(&all.lock);
     if (all.last_drawn > 0) cli_bar_wipe();
