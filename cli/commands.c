@@ -182,6 +182,9 @@ static const broad_option photo_inputs[] = {
      "and "
      "windows what does best by leave-one-out, in preset paper pixels"},
     {"side", 0, "PIXELS", NULL, NULL, "side of the square of pixels; 32 unless given, 64 in preset paper"},
+    {"components", 0, "COUNT|auto|none", NULL, NULL,
+     "principal components that the network gets in the place of these inputs; auto: a third of the rows, 192 at most; "
+     "auto unless given, in preset paper none"},
     {"crop", 0, "WHAT", "none|find", "none", "look at whole photos, or at the region that looks most like a panel"},
     {"each-box", 0, NULL, NULL, NULL,
      "every box is a row of its own; otherwise the best one of each photo is looked at"},

@@ -72,7 +72,8 @@ void cli_format_maps(char *out, size_t bytes, unsigned maps); /* "descriptors + 
 json_t *cli_maps_json(unsigned maps);                         /* ["descriptors", "windows"] */
 
 /* Where the photos were read with several maps and --map was not given: chooses among them by leave-one-out on *train and
- * narrows it, and *test where there is one. choice->count is 0 where nothing was chosen. */
+ * narrows it, and *test where there is one. choice->count is 0 where nothing was chosen. Then the inputs become
+ * principal components of *train, as --components says. */
 int cli_choose_maps(broad_map_choice *out, broad_data **train, broad_data **test, const broad_options *options,
                     const cli_arguments *arguments);
 /* "inputs   windows (leave-one-out 0.31; descriptors 0.35, ...)"; nothing where the rows are not photos. */

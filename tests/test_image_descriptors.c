@@ -52,11 +52,12 @@ static size_t place_of(const char *name)
 
 static size_t bins_of(const char *name)
 {
-    char found[BROAD__DESCRIPTOR_NAME_BYTES];
-    size_t first = place_of(name), bins = 1, length = strlen(name);
+    char wanted[64], found[BROAD__DESCRIPTOR_NAME_BYTES];
+    size_t first = place_of(name), bins = 1;
     for (; first + bins < broad__descriptor_count(); bins++) {
         broad__descriptor_name(found, first + bins);
-        if (strncmp(found, name, length) != 0 || found[length] != '_' || atoi(found + length + 1) != (int)bins) break;
+        snprintf(wanted, sizeof wanted, "%s_%zu", name, bins);
+        if (strcmp(found, wanted) != 0) break;
     }
     return bins;
 }

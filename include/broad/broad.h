@@ -357,7 +357,8 @@ typedef struct broad_photo {
 } broad_photo;
 
 BROAD_API const broad_photo *broad_data_photo(const broad_data *data, size_t row); /* NULL: not from photos */
-BROAD_API unsigned broad_data_maps(const broad_data *data);                        /* 0: not from photos */
+BROAD_API size_t broad_data_components(const broad_data *data); /* 0: its inputs are as the maps gave them */
+BROAD_API unsigned broad_data_maps(const broad_data *data);     /* 0: not from photos */
 
 /* A file that was left out. */
 typedef struct broad_skipped {
@@ -384,6 +385,12 @@ typedef struct broad_map_choice {
 BROAD_API int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options);
 /* The same rows with the inputs of some of their maps. */
 BROAD_API int broad_photos_narrow(broad_data **out, const broad_data *data, unsigned maps);
+/* The same rows with the principal components of these inputs in their place, which a network of few rows does better and much
+ * faster with: those of `like` (the training part, after this), or, where it is NULL, fitted to these rows; `components` at
+ * most, 0: as many as the rows warrant. Rows that are read for a model have its components. */
+BROAD_API int broad_photos_project(broad_data **out, const broad_data *data, size_t components, const broad_data *like);
+/* From the numbers that the maps of a model give, rows one after the other, to its inputs: x of broad_predict(). */
+BROAD_API int broad_photos_inputs(double *out, const broad_model *model, const float *maps, size_t rows);
 
 typedef struct broad_split {
     size_t size;

@@ -1,4 +1,7 @@
 /* Photos: reading them, and what a table knows of them. */
+#include <string.h>
+
+#include "base/memory.h"
 #include "base/status.h"
 #include "broad/broad.h"
 #include "data/photo_rows.h"
@@ -35,6 +38,8 @@ const broad_photo *broad_data_photo(const broad_data *data, size_t row)
     return data->photos.items && row < data->rows ? &data->photos.items[row] : NULL;
 }
 
+size_t broad_data_components(const broad_data *data) { return data->photos.spec.components; }
+
 unsigned broad_data_maps(const broad_data *data) { return (unsigned)data->photos.spec.maps; }
 
 size_t broad_data_skipped_count(const broad_data *data) { return data->photos.skipped_count; }
@@ -56,6 +61,35 @@ int broad_photos_narrow(broad_data **out, const broad_data *data, unsigned maps)
 {
     if (!out || !data) return broad__fail(BROAD_USAGE, "broad_photos_narrow needs a place for the table and a table");
     return broad__table_narrow(out, data, maps);
+}
+
+int broad_photos_project(broad_data **out, const broad_data *data, size_t components, const broad_data *like)
+{
+    if (!out || !data) return broad__fail(BROAD_USAGE, "broad_photos_project needs a place for the table and a table");
+    if (!like)
+        return broad__table_project(out, data, components ? components : broad__projection_components(data->rows),
+                                    NULL);
+    if (!like->photos.spec.components || like->photos.spec.maps != data->photos.spec.maps ||
+        like->photos.spec.side != data->photos.spec.side)
+        return broad__fail(BROAD_USAGE, "the other rows have no components, or were read with other maps");
+    return broad__table_project(out, data, like->photos.spec.components, &like->photos.projection);
+}
+
+int broad_photos_inputs(double *out, const broad_model *model, const float *maps, size_t rows)
+{
+    if (!out || !model || !maps) return broad__fail(BROAD_USAGE, "broad_photos_inputs needs room, a model and numbers");
+    if (!model->photo.maps) return broad__fail(BROAD_USAGE, "the model was not trained on photos");
+    size_t count = broad__photo_inputs(&model->photo);
+    double *row = broad__alloc_doubles(count, 1);
+    if (!row) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j < count; j++) row[j] = (double)maps[i * count + j];
+        if (model->photo.components)
+            broad__projection_apply(out + i * model->photo.components, &model->projection, &model->photo, row, 1);
+        else memcpy(out + i * count, row, count * sizeof *row);
+    }
+    broad__free(row);
+    return BROAD_OK;
 }
 
 unsigned broad_model_maps(const broad_model *model) { return (unsigned)model->photo.maps; }

@@ -126,7 +126,7 @@ int broad__boxes_add(broad__boxes *boxes, size_t owner, const broad__box *box)
 static int read_source(broad__boxes *out, const broad__source *source)
 {
     size_t at = source->count >= 3 && memcmp(source->bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    while (at < source->count && memchr(" \t\r\n", source->bytes[at], 4)) at++;
+    while (at < source->count && strchr(" \t\r\n", source->bytes[at]) && source->bytes[at]) at++;
     int json = at < source->count && (source->bytes[at] == '{' || source->bytes[at] == '[');
     return json ? broad__boxes_read_coco(out, source) : broad__boxes_read_csv(out, source);
 }

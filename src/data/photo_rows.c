@@ -8,6 +8,7 @@
 
 void broad__photos_clear(broad__photos *photos)
 {
+    broad__projection_clear(&photos->projection);
     broad__free(photos->items);
     broad__free(photos->texts);
     broad__free(photos->skipped);
@@ -41,6 +42,7 @@ int broad__photos_pick(broad__photos *out, const broad__photos *photos, const si
     int status = out->items ? BROAD_OK : BROAD_NO_MEMORY;
     for (size_t i = 0; status == BROAD_OK && i < count; i++) out->items[i] = photos->items[rows[i]];
     if (status == BROAD_OK) status = copy_texts(out, count);
+    if (status == BROAD_OK) status = broad__projection_copy(&out->projection, &photos->projection, &photos->spec);
     if (status < 0) broad__photos_clear(out);
     return status;
 }
@@ -81,6 +83,7 @@ int broad__photos_join(broad__photos *out, const broad__photos *a, size_t a_rows
         if (i >= a_rows) out->items[i].group += a_rows;
     }
     if (status == BROAD_OK) status = copy_texts(out, a_rows + b_rows);
+    if (status == BROAD_OK) status = broad__projection_copy(&out->projection, &a->projection, &a->spec);
     if (status == BROAD_OK) status = join_skipped(out, a, b);
     if (status < 0) broad__photos_clear(out);
     return status;
@@ -107,31 +110,61 @@ static int copy_columns(broad_data *to, const broad_data *from)
     return status;
 }
 
-int broad__table_narrow(broad_data **out, const broad_data *table, unsigned maps)
+/* All of a table but its inputs. */
+static int copy_shell(broad_data **out, const broad_data *table)
 {
-    *out = NULL;
-    if (!maps || maps & ~table->photos.spec.maps)
-        return broad__fail(BROAD_USAGE, "the photos were not read with these maps");
-    /* All but the inputs as in a table without any. */
     broad_data shell = *table;
-    broad_data *part = NULL;
     size_t *rows = broad__alloc_array(table->rows, sizeof *rows);
     if (!rows) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < table->rows; i++) rows[i] = i;
     shell.x = NULL;
     shell.inputs = 0;
     shell.input_names = NULL;
-    int status = broad__table_rows(&part, &shell, rows, table->rows);
+    int status = broad__table_rows(out, &shell, rows, table->rows);
     broad__free(rows);
+    return status;
+}
+
+int broad__table_narrow(broad_data **out, const broad_data *table, unsigned maps)
+{
+    *out = NULL;
+    if (!maps || maps & ~table->photos.spec.maps)
+        return broad__fail(BROAD_USAGE, "the photos were not read with these maps");
+    if (table->photos.spec.components)
+        return broad__fail(BROAD_USAGE, "the maps of the photos are no longer apart: they were made into components");
+    broad_data *part = NULL;
+    int status = copy_shell(&part, table);
     if (status < 0) return status;
     part->photos.spec.maps = maps;
     part->inputs = broad__photo_inputs(&part->photos.spec);
-    part->grid_height = part->grid_width = 0;
     status = copy_columns(part, table);
+    if (status == BROAD_OK) *out = part;
+    else broad__table_free(part);
+    return status;
+}
+
+int broad__table_project(broad_data **out, const broad_data *table, size_t components,
+                         const broad__projection *projection)
+{
+    *out = NULL;
+    if (!table->photos.spec.maps || table->photos.spec.components)
+        return broad__fail(BROAD_USAGE, "only rows that come from photos can be made into components, and only once");
+    broad_data *part = NULL;
+    int status = copy_shell(&part, table);
+    if (status < 0) return status;
+    broad__photos *photos = &part->photos;
+    photos->spec.components = components;
+    if (projection) status = broad__projection_copy(&photos->projection, projection, &photos->spec);
+    else status = broad__projection_fit(&photos->projection, &photos->spec, table->x, table->rows);
+    part->inputs = photos->spec.components;
+    if (status == BROAD_OK) part->x = broad__alloc_doubles(part->rows, part->inputs);
+    if (status == BROAD_OK) part->input_names = broad__names_number("component ", 1, part->inputs);
+    if (status == BROAD_OK && (!part->x || !part->input_names)) status = BROAD_NO_MEMORY;
     if (status < 0) {
         broad__table_free(part);
         return status;
     }
+    broad__projection_apply(part->x, &photos->projection, &photos->spec, table->x, part->rows);
     *out = part;
     return BROAD_OK;
 }

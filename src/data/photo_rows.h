@@ -16,5 +16,9 @@ int broad__photos_join(broad__photos *out, const broad__photos *a, size_t a_rows
 
 /* The same rows with the inputs of some of their maps. */
 int broad__table_narrow(broad_data **out, const broad_data *table, unsigned maps);
+/* The same rows with principal components in the place of their inputs: by a projection that there is, which has `components`,
+ * or by one that is fitted to them; then there may be fewer. */
+int broad__table_project(broad_data **out, const broad_data *table, size_t components,
+                         const broad__projection *projection);
 
 #endif

@@ -125,6 +125,7 @@ static int settle_spec(reading *r)
                                   .each_box = how->each_box && asked != BROAD_CROP_NONE,
                                   .augment = how->augment};
     if (model) r->spec = model->photo;
+    r->spec.components = 0; /* until all inputs are there */
     if (r->spec.version != BROAD__MAPS_VERSION)
         return broad__fail(BROAD_BAD_MODEL,
                            "the model reads photos in version %zu, and this program in version %d; "
@@ -415,6 +416,23 @@ static int set_folder_targets(broad_data *table, const reading *r)
     return status;
 }
 
+/* Components as a model knows them, in the place of the inputs. */
+static int project(broad_data **table, const broad__columns *columns)
+{
+    broad_data *made = NULL;
+    int status = broad__table_project(&made, *table, columns->photo.components, &columns->projection);
+    if (status < 0) return status;
+    /* Files that were left out are known to the first table alone. */
+    made->photos.skipped = (*table)->photos.skipped;
+    made->photos.skipped_texts = (*table)->photos.skipped_texts;
+    made->photos.skipped_count = (*table)->photos.skipped_count;
+    (*table)->photos.skipped = NULL;
+    (*table)->photos.skipped_texts = NULL;
+    broad__table_free(*table);
+    *table = made;
+    return BROAD_OK;
+}
+
 static int make_table(broad_data **out, reading *r)
 {
     broad_data *table = NULL;
@@ -429,6 +447,7 @@ static int make_table(broad_data **out, reading *r)
         status = broad__photo_labels_set(table, &r->labels, r->row_files, r->options, r->columns);
     else if (status == BROAD_OK) status = set_folder_targets(table, r);
     if (status == BROAD_OK) status = group_rows(table, r);
+    if (status == BROAD_OK && r->columns && r->columns->photo.components) status = project(&table, r->columns);
     if (status < 0) broad__table_free(table);
     else *out = table;
     return status;

@@ -52,13 +52,10 @@ static const char *keep_text(broad__photo_list *list, const char *text)
 /* "folder/name", or "name" in the folder "". */
 static const char *join_path(broad__photo_list *list, const char *folder_name, const char *name)
 {
-    size_t head = strlen(folder_name), tail = strlen(name) + 1;
-    size_t slash = head && folder_name[head - 1] != '/';
-    char *joined = broad__arena_take(&list->texts, head + slash + tail);
-    if (!joined) return NULL;
-    memcpy(joined, folder_name, head);
-    if (slash) joined[head] = '/';
-    memcpy(joined + head + slash, name, tail);
+    size_t head = strlen(folder_name);
+    const char *slash = head && folder_name[head - 1] != '/' ? "/" : "";
+    char *joined = broad__arena_take(&list->texts, head + strlen(slash) + strlen(name) + 1);
+    if (joined) stpcpy(stpcpy(stpcpy(joined, folder_name), slash), name);
     return joined;
 }
 

@@ -17,6 +17,7 @@ typedef struct broad__columns {
     int named;                       /* input_names came from a header */
     broad__categories categories;    /* columns that stand for several inputs each; not owned */
     broad__photo_spec photo;         /* maps 0: rows are not photos */
+    broad__projection projection;    /* of photo.components; not owned */
     broad_missing missing;
 } broad__columns;
 

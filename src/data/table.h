@@ -9,13 +9,15 @@
 
 #include "broad/broad.h"
 #include "data/category.h"
+#include "data/projection.h"
 #include "image/photo.h"
 
 /* Rows that come from photos. */
 typedef struct broad__photos {
-    broad__photo_spec spec; /* maps 0: they do not, and the rest is 0 */
-    broad_photo *items;     /* rows; their texts lie in `texts` */
-    char **texts;           /* one block: file and name of each row; data/text.h */
+    broad__photo_spec spec;       /* maps 0: they do not, and the rest is 0 */
+    broad__projection projection; /* of spec.components; zeroed without */
+    broad_photo *items;           /* rows; their texts lie in `texts` */
+    char **texts;                 /* one block: file and name of each row; data/text.h */
     size_t skipped_count;
     broad_skipped *skipped;
     char **skipped_texts; /* one block */

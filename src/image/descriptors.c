@@ -151,7 +151,7 @@ static uint32_t total_of(const uint32_t *counts, size_t bins)
     return total;
 }
 
-/* `whole` may be `counts`. */
+/* A histogram without counts is that of `whole`. */
 static void to_roots(float *out, const uint32_t *counts, const uint32_t *whole)
 {
     for (size_t h = 0, at = 0; h < HISTOGRAMS; at += histograms[h++].bins) {
@@ -161,8 +161,8 @@ static void to_roots(float *out, const uint32_t *counts, const uint32_t *whole)
             from = whole + at;
             total = total_of(from, histograms[h].bins);
         }
-        for (size_t i = 0; i < histograms[h].bins; i++)
-            out[at + i] = total ? sqrtf((float)from[i] / (float)total) : 0.0f;
+        float all = (float)(total ? total : 1);
+        for (size_t i = 0; i < histograms[h].bins; i++) out[at + i] = sqrtf((float)(int32_t)from[i] / all);
     }
 }
 

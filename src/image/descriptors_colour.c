@@ -64,9 +64,10 @@ static void difference_row(uint16_t *restrict out, const uint16_t *restrict a, c
 static void part_row(uint16_t *restrict out, const uint16_t *restrict differences, int room, float bins,
                      const uint16_t *restrict sums, size_t count)
 {
-    const float middle = BROAD__COLOUR_BINS / 2, last = BROAD__COLOUR_BINS - 1;
+    const float middle = BROAD__COLOUR_BINS * 0.5f, last = BROAD__COLOUR_BINS - 1;
+    const int zero = room / 2;
     for (size_t x = 0; x < count; x++) {
-        float bin = (float)(differences[x] - room / 2) * bins / (float)(sums[x] + 30) + middle;
+        float bin = (float)(differences[x] - zero) * bins / (float)(sums[x] + 30) + middle;
         bin = bin > 0 ? bin : 0;
         out[x] = (uint16_t)(int)(bin < last ? bin : last);
     }

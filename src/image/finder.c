@@ -13,32 +13,36 @@
 #include "base/status.h"
 #include "image/finder_cells.h"
 
-enum { FACTS = BROAD__FINDER_FACTS, OWN = 5, ROUNDS = 2 };
+enum { FACTS = BROAD__FINDER_FACTS, OWN = 6, COLOURS = 3, ROUNDS = 3, PEEL_ROUNDS = 2 };
 
-/* From 400 rendered photos, whose panels are known to the pixel: bench_finder fit. */
+/* From 1,200 rendered photos, whose panels are known to the pixel: bench_finder fit. */
 /* clang-format off */
 static const float rule[FACTS] = {
-    0.2387f, -1.308f, 1.246f, 1.043f, 6.467f, -2.251f, -20.1f, -3.12f, 10.33f, -0.9538f, 3.062f, 0.1901f, 1.548f, 8.563f,
-    -16.71f, 28.59f, -24.88f, 7.543f, -6.388f, -5.599f,
+    -14.5f, 3.238f, -3.359f, 1.536f, -0.008923f, -0.6354f, -9.426f, -1.307f, 6.22f, 0.7548f, 0.005555f, -0.194f,
+    1.804f, 11.09f, -23.02f, 28.32f, -25.45f, -2.986f, -0.3813f, 0.1761f, 2.475f, 4.756f, 1.809f, 5.645f, -4.552f,
+    -3.877f,
 };
 /* clang-format on */
 
 /* The facts that a panel has in common with itself all over, and not with what is around it. */
-static const size_t own_facts[OWN] = {1, 3, 5, 10, 15};
+static const size_t own_facts[OWN] = {BROAD__FACT_BRIGHT, BROAD__FACT_BLUE, BROAD__FACT_GREEN,
+                                      BROAD__FACT_ENERGY, BROAD__FACT_EVEN, BROAD__FACT_QUIET};
 
+#define EDGE_LOGIT -1.0f   /* a region goes as far as its cells are above this */
 #define OWN_WEIGHT 0.5f    /* of what the picture says against the rule */
 #define OWN_LIMIT 4.0f     /* no cell is judged by that alone */
-#define SPREAD_LEAST 0.02f /* of a fact, however even it is */
+#define SPREAD_LEAST 0.05f /* of a fact, however even it is */
 #define SHARE_LEAST 0.08f  /* of the cells, for panel and surroundings, to learn from */
 #define REGION_LEAST 0.02f /* of the cells */
-#define SCORE_LEAST 0.6f
-#define EDGE_LEAST                                                                                                     \
-    0.12f /* columns and rows at the edge of a region with fewer cells than this of the longest are cut off */
+#define SCORE_LEAST 0.5f
+#define EDGE_LEAST 0.05f /* of the longest column or row of a region, or it is a fringe and cut off */
 
 typedef struct grid {
     size_t columns, rows, count;
     float *facts;
-    float *logit, *spare;
+    float *first; /* what the rule says of a cell and its neighbours: above 0 for panel */
+    float *logit; /* the same with what the picture says */
+    float *spare;
     size_t *part;  /* the region of a cell, from 1; 0: none */
     size_t *queue; /* cells */
 } grid;
@@ -46,6 +50,7 @@ typedef struct grid {
 static void grid_free(grid *g)
 {
     broad__free(g->facts);
+    broad__free(g->first);
     broad__free(g->logit);
     broad__free(g->spare);
     broad__free(g->part);
@@ -65,11 +70,12 @@ static int grid_init(grid *out, const broad__image *image)
     broad__image_free(&small);
     if (status < 0) return status;
     out->count = out->columns * out->rows;
+    out->first = broad__alloc_array(out->count, sizeof *out->first);
     out->logit = broad__alloc_array(out->count, sizeof *out->logit);
     out->spare = broad__alloc_array(out->count, sizeof *out->spare);
     out->part = broad__alloc_array(out->count, sizeof *out->part);
     out->queue = broad__alloc_array(out->count, sizeof *out->queue);
-    return out->logit && out->spare && out->part && out->queue ? BROAD_OK : BROAD_NO_MEMORY;
+    return out->first && out->logit && out->spare && out->part && out->queue ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
 /* ---- which cells ----------------------------------------------------------------------------------------------- */
@@ -91,10 +97,11 @@ static void smooth(grid *g)
     for (size_t y = 0; y < g->rows; y++)
         for (size_t x = 0; x < g->columns; x++) {
             size_t top = y ? y - 1 : 0, left = x ? x - 1 : 0;
-            float sum = 0, count = 0;
+            float sum = 0;
+            size_t count = 0;
             for (size_t v = top; v < g->rows && v <= y + 1; v++)
                 for (size_t u = left; u < g->columns && u <= x + 1; u++, count++) sum += g->logit[v * g->columns + u];
-            g->spare[y * g->columns + x] = sum / count;
+            g->spare[y * g->columns + x] = sum / (float)count;
         }
     memcpy(g->logit, g->spare, g->count * sizeof *g->logit);
 }
@@ -103,31 +110,27 @@ typedef struct habit {
     float weight, mean[OWN], spread[OWN];
 } habit;
 
-static void learn_habit(habit *out, const grid *g, float sign)
+static void learn_habit(habit *out, const grid *g, const float *weights)
 {
     *out = (habit){0};
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < g->count; i++) {
-            float weight = chance(sign * g->logit[i]);
-            if (!pass) out->weight += weight;
-            for (size_t k = 0; k < OWN; k++) {
-                float value = g->facts[i * FACTS + own_facts[k]];
-                if (!pass) out->mean[k] += weight * value;
-                else
-                    out->spread[k] +=
-                        weight * (value - out->mean[k] / out->weight) * (value - out->mean[k] / out->weight);
-            }
-        }
-    for (size_t k = 0; k < OWN; k++) {
-        out->mean[k] /= out->weight;
-        out->spread[k] = out->spread[k] / out->weight + SPREAD_LEAST * SPREAD_LEAST;
+    for (size_t i = 0; i < g->count; i++) {
+        out->weight += weights[i];
+        for (size_t k = 0; k < OWN; k++) out->mean[k] += weights[i] * g->facts[i * FACTS + own_facts[k]];
     }
+    for (size_t k = 0; k < OWN; k++) out->mean[k] /= out->weight;
+    for (size_t i = 0; i < g->count; i++)
+        for (size_t k = 0; k < OWN; k++) {
+            float off = g->facts[i * FACTS + own_facts[k]] - out->mean[k];
+            out->spread[k] += weights[i] * off * off;
+        }
+    for (size_t k = 0; k < OWN; k++) out->spread[k] = out->spread[k] / out->weight + SPREAD_LEAST * SPREAD_LEAST;
 }
 
-static float likeness(const habit *h, const float *facts)
+/* Of the first `count` of the facts that it has. */
+static float likeness(const habit *h, const float *facts, size_t count)
 {
     float sum = 0;
-    for (size_t k = 0; k < OWN; k++) {
+    for (size_t k = 0; k < count; k++) {
         float off = facts[own_facts[k]] - h->mean[k];
         sum -= off * off / h->spread[k] + logf(h->spread[k]);
     }
@@ -138,14 +141,16 @@ static float likeness(const habit *h, const float *facts)
 static void judge_again(grid *g)
 {
     habit panel, rest;
-    learn_habit(&panel, g, 1);
-    learn_habit(&rest, g, -1);
+    for (size_t i = 0; i < g->count; i++) g->spare[i] = chance(g->logit[i]);
+    learn_habit(&panel, g, g->spare);
+    for (size_t i = 0; i < g->count; i++) g->spare[i] = 1 - g->spare[i];
+    learn_habit(&rest, g, g->spare);
     float least = SHARE_LEAST * (float)g->count;
     if (panel.weight < least || rest.weight < least) return;
     judge_cells(g);
     for (size_t i = 0; i < g->count; i++) {
         const float *facts = g->facts + i * FACTS;
-        float more = OWN_WEIGHT * (likeness(&panel, facts) - likeness(&rest, facts));
+        float more = OWN_WEIGHT * (likeness(&panel, facts, OWN) - likeness(&rest, facts, OWN));
         g->logit[i] += fmaxf(-OWN_LIMIT, fminf(OWN_LIMIT, more));
     }
     smooth(g);
@@ -155,7 +160,8 @@ static void judge_again(grid *g)
 
 typedef struct part {
     size_t number, cells;
-    float sum; /* of the chances of its cells */
+    float sum;   /* of the chances of its cells */
+    float first; /* of those that the rule alone gives */
 } part;
 
 static void fill(grid *g, part *out, size_t start)
@@ -169,8 +175,9 @@ static void fill(grid *g, part *out, size_t start)
                                 y + 1 < g->rows ? at + g->columns : at};
         out->cells++;
         out->sum += chance(g->logit[at]);
+        out->first += chance(g->first[at]);
         for (size_t i = 0; i < 4; i++) {
-            if (g->part[next[i]] || !(g->logit[next[i]] > 0)) continue;
+            if (g->part[next[i]] || !(g->logit[next[i]] > EDGE_LOGIT)) continue;
             g->part[next[i]] = out->number;
             g->queue[tail++] = next[i];
         }
@@ -189,7 +196,7 @@ static int find_parts(part **out, size_t *out_count, grid *g)
     size_t count = 0, room = 0;
     part *parts = NULL;
     for (size_t i = 0; i < g->count; i++) {
-        if (g->part[i] || !(g->logit[i] > 0)) continue;
+        if (g->part[i] || !(g->logit[i] > EDGE_LOGIT)) continue;
         part made = {.number = count + 1};
         int status = broad__grow(&parts, &room, count + 1, sizeof *parts, g->count);
         if (status < 0) {
@@ -203,6 +210,40 @@ static int find_parts(part **out, size_t *out_count, grid *g)
     *out = parts;
     *out_count = count;
     return BROAD_OK;
+}
+
+/* Cells at the edge of a region, the edge of the picture apart, that have rather the colours of the rest; into g->queue. */
+static size_t find_strangers(grid *g, size_t number, const habit *panel, const habit *rest)
+{
+    size_t count = 0;
+    for (size_t at = 0; at < g->count; at++) {
+        size_t x = at % g->columns, y = at / g->columns;
+        if (g->part[at] != number) continue;
+        int edge = (x && g->part[at - 1] != number) || (x + 1 < g->columns && g->part[at + 1] != number) ||
+                   (y && g->part[at - g->columns] != number) || (y + 1 < g->rows && g->part[at + g->columns] != number);
+        const float *facts = g->facts + at * FACTS;
+        if (edge && likeness(panel, facts, COLOURS) < likeness(rest, facts, COLOURS)) g->queue[count++] = at;
+    }
+    return count;
+}
+
+/* The windows of the rule reach over the edge of a panel, and so does what they find: it is peeled from outside in, and half of
+ * it stays in any case. */
+static void peel(grid *g, const part *p)
+{
+    habit panel, rest;
+    size_t left = p->cells;
+    if (left == g->count) return;
+    for (size_t i = 0; i < g->count; i++) g->spare[i] = g->part[i] == p->number ? 1 : 0;
+    learn_habit(&panel, g, g->spare);
+    for (size_t i = 0; i < g->count; i++) g->spare[i] = 1 - g->spare[i];
+    learn_habit(&rest, g, g->spare);
+    for (int i = 0; i < PEEL_ROUNDS; i++) {
+        size_t count = find_strangers(g, p->number, &panel, &rest);
+        if (2 * (left - count) < p->cells) return;
+        for (size_t k = 0; k < count; k++) g->part[g->queue[k]] = 0;
+        left -= count;
+    }
 }
 
 /* ---- its corners ----------------------------------------------------------------------------------------------- */
@@ -287,6 +328,18 @@ static void put_corners(broad__region *region, const point *four)
     }
 }
 
+/* Cutting at the edge of the picture can leave less than four corners. */
+static int is_convex(const broad__region *region)
+{
+    const double *c = region->corners;
+    for (size_t i = 0; i < 8; i += 2) {
+        size_t next = (i + 2) % 8, last = (i + 4) % 8;
+        if (!(cross((point){c[i], c[i + 1]}, (point){c[next], c[next + 1]}, (point){c[last], c[last + 1]}) > 1e-6))
+            return 0;
+    }
+    return 1;
+}
+
 static int find_corners(broad__region *region, const grid *g, size_t number)
 {
     size_t count = 0;
@@ -295,7 +348,8 @@ static int find_corners(broad__region *region, const grid *g, size_t number)
     int status = points && hull ? BROAD_OK : BROAD_NO_MEMORY;
     for (size_t i = 0; i < g->count && status == BROAD_OK; i++) {
         if (g->part[i] != number) continue;
-        double left = (double)(i % g->columns) / (double)g->columns, top = (double)(i / g->columns) / (double)g->rows;
+        size_t column = i % g->columns, row = i / g->columns;
+        double left = (double)column / (double)g->columns, top = (double)row / (double)g->rows;
         double right = left + 1 / (double)g->columns, bottom = top + 1 / (double)g->rows;
         if (left < region->left - 1e-9 || right > region->right + 1e-9) continue;
         if (top < region->top - 1e-9 || bottom > region->bottom + 1e-9) continue;
@@ -308,7 +362,8 @@ static int find_corners(broad__region *region, const grid *g, size_t number)
                           {region->right, region->bottom},
                           {region->left, region->bottom}};
     if (status == BROAD_OK && count) count = to_four(hull, hull_of(hull, points, count));
-    if (status == BROAD_OK) put_corners(region, count == 4 ? hull : box);
+    if (status == BROAD_OK && count == 4) put_corners(region, hull);
+    if (status == BROAD_OK && (count != 4 || !is_convex(region))) put_corners(region, box);
     broad__free(points);
     broad__free(hull);
     return status;
@@ -338,7 +393,7 @@ static int describe(broad__region *out, const grid *g, const part *p)
         counts[i % g->columns] += g->part[i] == p->number;
         counts[g->columns + i / g->columns] += g->part[i] == p->number;
     }
-    *out = (broad__region){.score = (double)(p->sum / (float)p->cells)};
+    *out = (broad__region){.score = (double)(p->first / (float)p->cells)};
     trim(&first, &last, counts, g->columns);
     out->left = (double)first / (double)g->columns;
     out->right = (double)(last + 1) / (double)g->columns;
@@ -358,11 +413,13 @@ int broad__find_panels(broad__region *out, size_t *out_count, size_t most, const
     if (status < 0) goto cleanup;
     judge_cells(&g);
     smooth(&g);
+    memcpy(g.first, g.logit, g.count * sizeof *g.first);
     for (int i = 0; i < ROUNDS; i++) judge_again(&g);
     status = find_parts(&parts, &count, &g);
     for (size_t i = 0; i < count && found < most && status == BROAD_OK; i++) {
         if ((float)parts[i].cells < REGION_LEAST * (float)g.count) break;
-        if (parts[i].sum < SCORE_LEAST * (float)parts[i].cells) continue;
+        if (parts[i].first < SCORE_LEAST * (float)parts[i].cells) continue;
+        peel(&g, &parts[i]);
         status = describe(&out[found++], &g, &parts[i]);
     }
     if (status == BROAD_OK) *out_count = found;

@@ -160,6 +160,11 @@ size_t broad__photo_first(const broad__photo_spec *spec, unsigned map)
 
 size_t broad__photo_inputs(const broad__photo_spec *spec) { return broad__photo_first(spec, 0); }
 
+size_t broad__photo_columns(const broad__photo_spec *spec)
+{
+    return spec->components ? spec->components : broad__photo_inputs(spec);
+}
+
 void broad__photo_input_name(char out[BROAD__INPUT_NAME_BYTES], const broad__photo_spec *spec, size_t input)
 {
     out[0] = 0;

@@ -20,12 +20,15 @@ typedef struct broad__photo_spec {
     size_t side;     /* of the square of pixels */
     broad_crop crop; /* never BROAD_CROP_MODEL */
     int each_box;
-    size_t augment; /* changed copies of each that were trained on; prediction knows none */
+    size_t components; /* that the inputs of the maps are brought down to: data/projection.h. 0: they are not */
+    size_t augment;    /* changed copies of each that were trained on; prediction knows none */
 } broad__photo_spec;
 
 /* Inputs of one map, and of all of a spec. */
 size_t broad__map_inputs(unsigned map, size_t side);
 size_t broad__photo_inputs(const broad__photo_spec *spec);
+/* Columns of a table of such photos: the inputs, or their components. */
+size_t broad__photo_columns(const broad__photo_spec *spec);
 /* Where the inputs of `map`, one of the spec's, begin. */
 size_t broad__photo_first(const broad__photo_spec *spec, unsigned map);
 /* "descriptor hue_12", "window 17", "pixel 3,4 red" */

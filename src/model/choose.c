@@ -33,13 +33,16 @@ static double least_error(const broad_model *model)
 
 static int try_maps(double *out, const broad_data *rows, unsigned maps, const broad_options *options)
 {
-    broad_data *part = NULL;
+    size_t wanted = broad__projection_components(rows->rows);
+    broad_data *part = NULL, *components = NULL;
     broad_trainer *trainer = NULL;
     broad_options trial = trial_options(options);
     int status = broad__table_narrow(&part, rows, maps);
-    if (status == BROAD_OK) status = broad__trainer_open(&trainer, part, &trial);
+    if (status == BROAD_OK) status = broad__table_project(&components, part, wanted, NULL);
+    if (status == BROAD_OK) status = broad__trainer_open(&trainer, components, &trial);
     if (status == BROAD_OK) *out = least_error(trainer->model);
     if (trainer) broad__trainer_close(NULL, trainer);
+    broad__table_free(components);
     broad__table_free(part);
     return status;
 }

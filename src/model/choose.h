@@ -4,7 +4,7 @@
 
 #include "model/model.h"
 
-/* Each map alone and all together, by the least leave-one-out error that the pilot of preset `auto` finds (model/pilot.h).
+/* Each map alone, as components, and all together, by the least leave-one-out error that the pilot of preset `auto` finds (model/pilot.h).
  * The pilot looks at some of many rows, and so does this. */
 int broad__choose_maps(broad_map_choice *out, const broad_data *data, const broad_options *options);
 

@@ -55,13 +55,19 @@ static int fit_scales(broad_model *model, const broad_data *data)
     return BROAD_OK;
 }
 
+/* Components are scaled already; points of pictures are of one kind. */
+static broad_scale standard_scale(const broad_data *data)
+{
+    if (data->photos.spec.components) return BROAD_SCALE_NONE;
+    return data->grid_height || data->photos.spec.maps == BROAD_MAP_PIXELS ? BROAD_SCALE_WHOLE : BROAD_SCALE_BOTH;
+}
+
 int broad__model_describe(broad_model *model, const broad_data *data)
 {
     model->task = data->task;
     model->inputs = data->inputs;
     if (model->settings.scale == BROAD_SCALE_AUTO)
-        model->settings.scale =
-            data->grid_height || data->photos.spec.maps == BROAD_MAP_PIXELS ? BROAD_SCALE_WHOLE : BROAD_SCALE_BOTH;
+        model->settings.scale = standard_scale(data);
     model->outputs = data->outputs;
     model->named = data->named;
     model->missing = data->missing;
@@ -76,7 +82,8 @@ int broad__model_describe(broad_model *model, const broad_data *data)
         (data->group_name && !model->group_name) || (data->weight_name && !model->weight_name))
         return BROAD_NO_MEMORY;
     model->photo = data->photos.spec;
-    int status = broad__categories_copy(&model->categories, &data->categories);
+    int status = broad__projection_copy(&model->projection, &data->photos.projection, &data->photos.spec);
+    if (status == BROAD_OK) status = broad__categories_copy(&model->categories, &data->categories);
     if (status == BROAD_OK) status = broad__model_add_segment(model, data);
     return status == BROAD_OK ? fit_scales(model, data) : status;
 }

@@ -54,6 +54,7 @@ void broad_model_free(broad_model *model)
     broad__free(model->group_name);
     broad__free(model->weight_name);
     broad__categories_clear(&model->categories);
+    broad__projection_clear(&model->projection);
     broad__free(model->class_weights);
     broad__free(model->estimate.calibration);
     broad__free(model->estimate.residuals);
@@ -165,6 +166,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy_text(&copy->group_name, model->group_name, &failed);
     copy_text(&copy->weight_name, model->weight_name, &failed);
     failed |= broad__categories_copy(&copy->categories, &model->categories) < 0;
+    failed |= broad__projection_copy(&copy->projection, &model->projection, &model->photo) < 0;
     copy_block(&copy->class_weights, model->class_weights, model->outputs, &failed);
     copy_block(&copy->estimate.calibration, model->estimate.calibration, model->outputs + 1, &failed);
     copy_block(&copy->estimate.residuals, model->estimate.residuals, model->outputs * model->estimate.residual_count,
@@ -229,6 +231,7 @@ broad__columns broad__model_reads(const broad_model *model)
         .categories = model->categories,
         .named = model->named,
         .photo = model->photo,
+        .projection = model->projection,
         .missing = model->missing,
     };
 }

@@ -98,6 +98,7 @@ struct broad_model {
     size_t positive;
     broad_missing missing;
     broad__photo_spec photo;            /* how photos become its inputs; maps 0: they do not */
+    broad__projection projection;       /* of photo.components */
     broad__categories categories;       /* which inputs stand for the levels of one column */
     char *weight_name;                  /* column of row weights; NULL: none */
     double *class_weights;              /* outputs; NULL: every class counts alike */

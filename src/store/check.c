@@ -39,9 +39,12 @@ static int check_photo(const broad_model *model)
     const broad__photo_spec *photo = &model->photo;
     if (!photo->maps) return BROAD_OK;
     if (photo->crop == BROAD_CROP_MODEL) return broad__fail(BROAD_BAD_MODEL, "photo: crop is 'model'");
-    if (broad__photo_inputs(photo) != model->inputs)
+    if (photo->components > broad__photo_inputs(photo))
+        return broad__fail(BROAD_BAD_MODEL, "photo: %zu components of %zu inputs", photo->components,
+                           broad__photo_inputs(photo));
+    if (broad__photo_columns(photo) != model->inputs)
         return broad__fail(BROAD_BAD_MODEL, "photo: its maps give %zu inputs, the model has %zu",
-                           broad__photo_inputs(photo), model->inputs);
+                           broad__photo_columns(photo), model->inputs);
     return BROAD_OK;
 }
 

@@ -168,6 +168,7 @@ static const broad__field photo_fields[] = {
     {"side", BROAD__FIELD_COUNT, offsetof(broad__photo_spec, side), 0, NULL, 1, BROAD__PIXELS_MOST},
     {CHOICE("crop", broad__photo_spec, crop, BROAD__CROPS)},
     {PLAIN("each_box", BROAD__FIELD_FLAG, broad__photo_spec, each_box)},
+    {COUNT("components", broad__photo_spec, components, 0)},
     {"augment", BROAD__FIELD_COUNT, offsetof(broad__photo_spec, augment), 0, NULL, 0, BROAD__COPIES_MOST},
 };
 

@@ -36,6 +36,13 @@ static void add_vector(tensor_list *list, const char *name, size_t count, double
     snprintf(tensor->name, sizeof tensor->name, "%s", name);
 }
 
+static void add_matrix(tensor_list *list, const char *name, size_t rows, size_t columns, double **values)
+{
+    add_vector(list, name, rows, values);
+    list->tensors[list->count - 1].dims = 2;
+    list->tensors[list->count - 1].shape[1] = columns;
+}
+
 static void add_part(tensor_list *list, const char *owner, size_t index, const char *part, size_t rows, size_t columns,
                      double **values)
 {
@@ -52,9 +59,7 @@ static void add_estimate(tensor_list *list, broad_model *model)
         add_vector(list, "estimate.calibration", model->outputs + 1, &estimate->calibration);
         return;
     }
-    add_vector(list, "estimate.residuals", model->outputs, &estimate->residuals);
-    list->tensors[list->count - 1].dims = 2;
-    list->tensors[list->count - 1].shape[1] = estimate->residual_count;
+    add_matrix(list, "estimate.residuals", model->outputs, estimate->residual_count, &estimate->residuals);
 }
 
 /* What a file has besides the tensors that every file has. */
@@ -74,8 +79,13 @@ static int group_stored(const broad__group *group, extent has)
 static int tensors_list(tensor_list *out, broad_model *model, extent has)
 {
     tensor_list list = {0};
-    list.tensors = broad__alloc_array(9 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
+    list.tensors = broad__alloc_array(11 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
     if (!list.tensors) return BROAD_NO_MEMORY;
+    if (model->photo.components) {
+        add_matrix(&list, "photo.axes", broad__photo_inputs(&model->photo), model->photo.components,
+                   &model->projection.axes);
+        add_vector(&list, "photo.shift", model->photo.components, &model->projection.shift);
+    }
     add_vector(&list, "input.shift", broad__model_columns(model), &model->input_shift);
     add_vector(&list, "input.factor", broad__model_columns(model), &model->input_factor);
     add_vector(&list, "input.fill", model->inputs, &model->input_fill);
