@@ -156,6 +156,18 @@ static const broad_option predict_output[] = {
      "also an interval that holds this part of the values, such as 0.9, from leave-one-out residuals"},
 };
 
+static const broad_option predict_pictures[] = {
+    {"heatmap", 0, "DIR", NULL, NULL,
+     "photos: also a picture of each in the new folder DIR, with the regions that speak for the positive class in "
+     "colour"},
+};
+
+static const broad_option report_output[] = {
+    {"output", 'o', "DIR", NULL, NULL, "the new folder for the report; it appears complete or not at all"},
+    {"worst", 0, "COUNT", NULL, "60", "photos that the page shows with a heat map, the worst first, 1000 at most"},
+    {"title", 0, "TEXT", NULL, "Inspection report", "heading of the page"},
+};
+
 static const broad_option eval_measures[] = {
     {"interval", 0, "LEVEL", NULL, NULL, "level of the prediction intervals of a regression; 0.9 unless given"},
 };
@@ -321,8 +333,20 @@ static const cli_section verify_sections[] = {
     END,
 };
 static const cli_section predict_sections[] = {
-    SECTION("Output", predict_output), SECTION("Reading DATA", text_files), SECTION("Photos", photo_files),
-    LIBRARY("Run", "threads"),         SECTION("Common", common),           END,
+    SECTION("Output", predict_output),
+    SECTION("Output", predict_pictures),
+    SECTION("Reading DATA", text_files),
+    SECTION("Photos", photo_files),
+    LIBRARY("Run", "threads"),
+    SECTION("Common", common),
+    END,
+};
+static const cli_section report_sections[] = {
+    SECTION("Output", report_output),
+    SECTION("Photos", photo_files),
+    LIBRARY("Run", "threads"),
+    SECTION("Common", common),
+    END,
 };
 static const cli_section eval_sections[] = {
     SECTION("Measures", eval_measures),
@@ -532,6 +556,31 @@ static const cli_command commands[] = {
             {"broad eval model.broad test.csv", "figures to read"},
             {"broad eval model.broad test.csv --json", "figures for a program"},
             {"broad eval panels.broad others/", "photos in one sub-folder a class"},
+        },
+    },
+    {
+        .name = "report",
+        .purpose = "judge photos and write a report about them",
+        .positional = "MODEL PHOTOS...",
+        .fewest = 2,
+        .most = CLI_NO_LIMIT,
+        .computes = 1,
+        .run = cli_report,
+        .sections = report_sections,
+        .description = "Judges photos and folders of photos, or - for names on standard input, and makes the folder DIR with "
+                       "report.html, one page without anything from outside, to look at or print: counts, a histogram of "
+                       "the probabilities, a sketch of the places where the files have coordinates, the worst photos with "
+                       "heat maps, a table of all and the limits of validity; findings.csv: file, label, probability (of "
+                       "the positive class), verdict_probability, severity, low, high, area, time, latitude, longitude, "
+                       "altitude, relative_altitude, yaw, group (the first of near-duplicates), and where parts of photos "
+                       "were looked at the box; findings.geojson: those with coordinates; skipped.csv: file, reason. "
+                       "Severity is the probability of the positive class, or the predicted value; area is the part of "
+                       "the picture that speaks clearly for it. Neither is a measurement of power loss. A verdict of a "
+                       "probability below 0.65 counts as unsure.",
+        .examples = {
+            {"broad report panels.broad flight/ -o report", "open report/report.html"},
+            {"broad report panels.broad flight/ -o report --worst 200 --title 'Roof 7, May'", "more pictures, a heading"},
+            {"find . -newer last -name '*.JPG' | broad report panels.broad - -o today", "names from standard input"},
         },
     },
     {
