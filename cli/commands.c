@@ -217,6 +217,11 @@ static const broad_option render_photos[] = {
      "for a regression: every degree of dirt, all photos in DIR/photos, and DIR/labels.csv with file and severity"},
 };
 
+static const broad_option demo_story[] = {
+    {"what", 0, "WHAT", "photos|spirals", "photos", "clean and dusty solar panels, or a table of two spirals"},
+    {"count", 0, "COUNT", NULL, "300", "photos to learn from, 40 to 10000; a third as many more are judged"},
+};
+
 static const broad_option render_output[] = {
     {"format", 0, "FORMAT", "jpeg|png", "jpeg", "of the photos"},
     {"masks", 0, NULL, NULL, NULL,
@@ -370,7 +375,12 @@ static const cli_section data_sections[] = {
     END,
 };
 static const cli_section info_sections[] = {SECTION("Output", info_output), SECTION("Common", common), END};
-static const cli_section demo_sections[] = {LIBRARY("Run", "seed threads"), SECTION("Common", common), END};
+static const cli_section demo_sections[] = {
+    SECTION("Demonstration", demo_story),
+    LIBRARY("Run", "seed threads"),
+    SECTION("Common", common),
+    END,
+};
 static const cli_section render_sections[] = {
     SECTION("Photos", render_photos),
     SECTION("Output", render_output),
@@ -639,17 +649,25 @@ static const cli_command commands[] = {
     },
     {
         .name = "demo",
-        .purpose = "show it all on two spirals",
+        .purpose = "show it all on photos that it makes itself",
         .positional = "[DIR]",
         .most = 1,
         .computes = 1,
         .run = cli_demo,
         .sections = demo_sections,
-        .description = "Makes a table of two intertwined spirals in noise, trains BRLS and BSCRLS side by side, "
-                       "compares them on rows kept apart, saves and verifies the model, predicts some points and "
-                       "draws a picture. Everything goes into DIR, ./broad-demo unless given.",
+        .description = "Makes photos of clean and dusty solar panels, others for every --seed, and does with them what "
+                       "one would do with one's own: train on a folder of labelled photos, judge new ones, look at "
+                       "where the dirt is, correct the wrong verdicts and learn from that, check the certificate, and "
+                       "write a report to open in a browser. The steps are the commands render, fit, predict, learn, "
+                       "verify and report; what to type for them is printed at the end. --what spirals makes a table of two "
+                       "intertwined spirals in noise instead, trains BRLS and BSCRLS side by side, compares them on rows "
+                       "kept apart, saves and verifies the model, predicts some points and draws a picture. "
+                       "Everything goes into DIR, ./broad-demo unless given; what an earlier demonstration has "
+                       "made there is replaced, and nothing else.",
         .examples = {
-            {"broad demo", "takes some seconds"},
+            {"broad demo", "takes some seconds; then open broad-demo/report/report.html"},
+            {"broad demo other --seed 7 --count 1000", "other photos, and more of them"},
+            {"broad demo --what spirals", "a table instead of photos"},
         },
     },
     {
