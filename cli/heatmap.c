@@ -21,12 +21,13 @@
 #include "progress.h"
 
 enum { PICTURE_SIDE = 1024, QUALITY = 90 };
+static const size_t ROOM_MAX = (size_t)1 << 32; /* numbers of a batch, of which there are some millions */
 
 struct cli_heat_maker {
     const broad_model *model;
     broad__photo_spec spec;
     broad__photo_maker *photos;
-    size_t inputs, outputs;
+    size_t map_inputs, inputs, outputs; /* numbers that the maps give, that the network takes and gives */
     int classes, probabilities;
     double clear, full; /* of the heat maps */
 };
@@ -46,9 +47,10 @@ static int spec_of(broad__photo_spec *out, const broad_model *model)
         .side = (size_t)json_integer_value(json_object_get(photo, "side")),
         .crop = (broad_crop)broad__choice_find(BROAD__CROPS, json_string_value(json_object_get(photo, "crop"))),
         .each_box = json_is_true(json_object_get(photo, "each_box")),
+        .components = (size_t)json_integer_value(json_object_get(photo, "components")),
     };
     json_decref(stored);
-    if (broad__photo_inputs(out) == broad_model_inputs(model)) return BROAD_OK;
+    if (broad__photo_columns(out) == broad_model_inputs(model)) return BROAD_OK;
     return cli_fail(BROAD_BUG, "the model's maps do not give the inputs that it has");
 }
 
@@ -83,6 +85,7 @@ int cli_heat_maker_open(cli_heat_maker **out, const broad_model *model)
     if (!maker) return BROAD_NO_MEMORY;
     maker->model = model;
     maker->spec = spec;
+    maker->map_inputs = broad__photo_inputs(&spec);
     maker->inputs = broad_model_inputs(model);
     maker->outputs = broad_model_outputs(model);
     maker->classes = broad_model_task(model) == BROAD_TASK_CLASSIFY;
@@ -143,13 +146,13 @@ typedef struct batch {
 /* Adds the whole picture, then the whole without each cell. */
 static int add_rows(batch *all, const cli_heat_maker *maker, const broad__image *seen, const cli_heat *heat)
 {
-    size_t rows = heat->width * heat->height + 1, numbers = rows * maker->inputs, first = all->rows * maker->inputs;
-    int status = broad__grow(&all->x, &all->room, first + numbers, sizeof *all->x, SIZE_MAX / sizeof *all->x);
-    float *inputs = status ? NULL : broad__alloc_array(numbers, sizeof *inputs);
-    if (!inputs) return BROAD_NO_MEMORY;
-    status = broad__photo_occlude(inputs + maker->inputs, inputs, maker->photos, seen, heat->width, heat->height);
-    for (size_t i = 0; !status && i < numbers; i++) all->x[first + i] = (double)inputs[i];
-    broad__free(inputs);
+    size_t rows = heat->width * heat->height + 1, first = all->rows * maker->inputs, count = maker->map_inputs;
+    int status = broad__grow(&all->x, &all->room, first + rows * maker->inputs, sizeof *all->x, ROOM_MAX);
+    float *maps = status ? NULL : broad__alloc_array(rows * count, sizeof *maps);
+    if (!maps) return BROAD_NO_MEMORY;
+    status = broad__photo_occlude(maps + count, maps, maker->photos, seen, heat->width, heat->height);
+    if (!status) status = broad_photos_inputs(all->x + first, maker->model, maps, rows);
+    broad__free(maps);
     if (!status) all->rows += rows;
     return status;
 }

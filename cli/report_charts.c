@@ -32,12 +32,14 @@ static double part_of(extent range, double value) { return (value - range.least)
 
 enum { BINS = 20, CHART_WIDTH = 420, CHART_HEIGHT = 210, LEFT = 36, RIGHT = 12, TOP = 12, BOTTOM = 40 };
 
-/* A round number that is at least `count`. */
+/* A round number, with a half that is whole, that is at least `count`. */
 static size_t round_up(size_t count)
 {
-    static const size_t steps[] = {1, 2, 4, 6, 8};
+    static const size_t few[] = {2, 4, 6, 8}, steps[] = {10, 12, 16, 20, 30, 40, 50, 60, 80};
+    for (size_t i = 0; i < sizeof few / sizeof few[0]; i++)
+        if (few[i] >= count) return few[i];
     for (size_t unit = 1;; unit *= 10)
-        for (size_t i = 0; i < 5; i++)
+        for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
             if (steps[i] * unit >= count) return steps[i] * unit;
 }
 
@@ -61,7 +63,6 @@ static void put_axes(cli_output *output, extent range, size_t most)
     int floor_y = CHART_HEIGHT - BOTTOM;
     for (int i = 0; i <= 2; i++) {
         double y = floor_y - (double)(floor_y - TOP) * i / 2;
-        if (i == 1 && most % 2) continue;
         cli_output_print(output,
                          "<path class=\"axis\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT,
                          y, CHART_WIDTH - RIGHT, LEFT - 6, y + 4);
