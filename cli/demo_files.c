@@ -79,8 +79,7 @@ static int read_line(truth_line *out, FILE *file)
     char line[LINE_BYTES];
     char *comma = fgets(line, sizeof line, file) ? strchr(line, ',') : NULL;
     if (!comma || comma - line >= DEMO_NAME_BYTES || !strchr(comma, '\n')) return 0;
-    *comma = 0;
-    snprintf(out->file, sizeof out->file, "%s", line);
+    memcpy(out->file, line, (size_t)(comma - line)); /* the room was zeroed */
     snprintf(out->rest, sizeof out->rest, "%s", comma + 1);
     return 1;
 }
