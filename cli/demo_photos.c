@@ -4,13 +4,13 @@
  */
 #include "demo_photos.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "demo.h"
+#include "progress.h"
 
 enum { WORDS_MOST = 24, COUNT_LEAST = 40, COUNT_MOST = 10000, DOUBTS = 3 };
 
@@ -50,7 +50,9 @@ static int step(json_t **out, double *out_seconds, const demo_story *story, cons
     if (strcmp(name, "render") != 0) words[count++] = "--cache", words[count++] = story->at[DEMO_CACHE];
     int status = run_command(out, name, count, (char **)words);
     *out_seconds += cli_seconds() - start;
-    return status;
+    if (status <= 0 || !cli_interrupted()) return status;
+    return cli_fail(BROAD_INTERRUPTED, "interrupted in the step 'broad %s'; run the demonstration again to start over",
+                    name);
 }
 
 /* ---- the steps ---- */
@@ -160,9 +162,9 @@ static int correct(demo_story *story)
     int status = choose_corrections(story);
     if (!status) status = demo_files_correct(story);
     if (!status)
-        status = step(&story->learn, &story->seconds.learn, story, "learn", story->at[DEMO_MODEL],
-                      story->at[DEMO_CORRECTED], "--with", story->at[DEMO_PHOTOS], "-o",
-                      story->at[DEMO_CORRECTED_MODEL], NULL);
+        status =
+            step(&story->learn, &story->seconds.learn, story, "learn", story->at[DEMO_MODEL], story->at[DEMO_CORRECTED],
+                 "--with", story->at[DEMO_PHOTOS], "-o", story->at[DEMO_CORRECTED_MODEL], NULL);
     return status ? status : judge_again(story);
 }
 
@@ -170,7 +172,7 @@ static int verify_and_report(demo_story *story)
 {
     int status = step(&story->verify, &story->seconds.verify, story, "verify", story->at[DEMO_CORRECTED_MODEL],
                       story->at[DEMO_PHOTOS], story->at[DEMO_CORRECTED], NULL);
-    if (status) return status;
+    if (status && status != -BROAD_FAILED) return status; /* if it does not hold, that is for the story to tell */
     return step(&story->report, &story->seconds.report, story, "report", story->at[DEMO_CORRECTED_MODEL],
                 story->at[DEMO_NEW], "-o", story->at[DEMO_REPORT], "--title", "Panels of broad demo", NULL);
 }
@@ -199,8 +201,8 @@ static int tell_story(demo_story *story, int json)
         int (*act)(demo_story *story);
         void (*tell)(const demo_story *story);
     } chapters[] = {
-        {make_photos, demo_tell_photos},      {fit, demo_tell_fit},
-        {judge, demo_tell_verdicts},          {correct, demo_tell_correction},
+        {make_photos, demo_tell_photos},    {fit, demo_tell_fit},
+        {judge, demo_tell_verdicts},        {correct, demo_tell_correction},
         {verify_and_report, demo_tell_end},
     };
     double start = cli_seconds();
@@ -210,7 +212,8 @@ static int tell_story(demo_story *story, int json)
         story->seconds.total = cli_seconds() - start;
         if (!status && !json) chapters[i].tell(story), fflush(stdout);
     }
-    return !status && json ? demo_print_json(story) : status;
+    if (!status && json) status = demo_print_json(story);
+    return !status && !json_is_true(json_object_get(story->verify, "holds")) ? -BROAD_FAILED : status;
 }
 
 int demo_photos(const cli_arguments *arguments)

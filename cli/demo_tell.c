@@ -99,7 +99,7 @@ void demo_tell_correction(const demo_story *story)
            round(demo_accuracy(story->fit, "test") * apart), round(demo_accuracy(story->learn, "test") * apart));
 }
 
-static void print_commands(const demo_story *story)
+static void print_commands(void)
 {
     printf("\nthe same with photos of your own, in one folder a class\n"
            "  broad fit PHOTOS/ --holdout 0.3\n"
@@ -107,21 +107,27 @@ static void print_commands(const demo_story *story)
            "  broad learn model.broad CORRECTED/ --with PHOTOS/\n"
            "  broad verify model.broad PHOTOS/ CORRECTED/\n"
            "  broad report model.broad NEW/ -o report\n");
-    (void)story;
+}
+
+static void print_certificate(const json_t *check)
+{
+    if (json_is_true(json_object_get(check, "holds")))
+        printf("certificate  holds: recomputed from %lld photos, norm %.4f of the first, at most %.4f by the bounds\n",
+               whole(check, "rows"), json_number_value(json_object_get(check, "reached")),
+               json_number_value(json_object_get(check, "product_bound")));
+    else printf("certificate  does NOT hold: %s\n", json_string_value(json_object_get(check, "reason")));
 }
 
 void demo_tell_end(const demo_story *story)
 {
-    printf("certificate  holds: recomputed from %lld photos, norm %.4f of the first, at most %.4f by the bounds\n",
-           whole(story->verify, "rows"), json_number_value(json_object_get(story->verify, "reached")),
-           json_number_value(json_object_get(story->verify, "product_bound")));
+    print_certificate(story->verify);
     printf("report       %lld dusty, %lld unsure, %lld clean; %.1f s\n", whole(story->report, "positive_count"),
            whole(story->report, "unsure_count"), whole(story->report, "negative_count"), story->seconds.report);
     printf("time         %.1f s in all\n\nwhat to look at\n", story->seconds.total);
     printf("  %-40s the report, in a browser\n", json_string_value(json_object_get(story->report, "html")));
     printf("  %-40s what in a photo speaks for dust\n", story->at[DEMO_HEATMAPS]);
     printf("  %-40s how dirty each of them really is\n", story->at[DEMO_NEW_TRUTH]);
-    print_commands(story);
+    print_commands();
 }
 
 /* ---- JSON ---- */
