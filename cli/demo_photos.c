@@ -69,12 +69,13 @@ static int make_photos(demo_story *story)
     return status ? status : demo_files_part(story);
 }
 
+/* Each photo was drawn by itself: whatever looks like a near-duplicate is none. */
 static int fit(demo_story *story)
 {
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)story->seed);
-    return step(&story->fit, &story->seconds.fit, story, "fit", story->at[DEMO_PHOTOS], "--holdout", "0.3", "-o",
-                story->at[DEMO_MODEL], "--seed", seed, NULL);
+    return step(&story->fit, &story->seconds.fit, story, "fit", story->at[DEMO_PHOTOS], "--holdout", "0.3",
+                "--no-groups", "-o", story->at[DEMO_MODEL], "--seed", seed, NULL);
 }
 
 static int take_verdict(demo_story *story, const json_t *prediction, int after)

@@ -38,7 +38,7 @@ static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
 
 void demo_tell_photos(const demo_story *story)
 {
-    printf("photos       %zu drawn in %.1f s, no two alike: %zu to learn from in %s/Clean and\n"
+    printf("photos       %zu drawn in %.1f s: %zu to learn from in %s/Clean and\n"
            "             %s/Dusty, and %zu others without labels in %s\n",
            story->count + story->fresh_count, story->seconds.render, story->count, story->at[DEMO_PHOTOS],
            story->at[DEMO_PHOTOS], story->fresh_count, story->at[DEMO_NEW]);
@@ -47,23 +47,23 @@ void demo_tell_photos(const demo_story *story)
 static void print_maps(const json_t *maps)
 {
     for (size_t i = 0; i < json_array_size(maps); i++)
-        printf("%s%s", i ? " and " : "", json_string_value(json_array_get(maps, i)));
+        printf("%s%s", i ? " + " : "", json_string_value(json_array_get(maps, i)));
 }
 
 void demo_tell_fit(const demo_story *story)
 {
     long long rows = whole(story->fit, "rows");
-    printf("training     %lld of the %zu photos, %.1f s; looked at by ", rows, story->count, story->seconds.fit);
+    printf("training     %lld of the %zu photos, %.1f s, seen as ", rows, story->count, story->seconds.fit);
     print_maps(json_object_get(json_object_get(story->fit, "photos"), "maps"));
-    printf(", chosen by leave-one-out\n             accuracy %.3f by leave-one-out, %.3f on the %lld kept apart\n",
+    printf(", which leave-one-out chose\n             accuracy %.3f by leave-one-out, %.3f on the %lld kept apart\n",
            demo_accuracy(story->fit, "loo"), demo_accuracy(story->fit, "test"), (long long)story->count - rows);
 }
 
 static void print_verdict(const demo_photo *photo)
 {
     double probability = photo->before.label ? photo->before.probability : 1 - photo->before.probability;
-    printf("             %-18s %-8s %11.2f  %s\n", photo->name, demo_classes[photo->before.label], probability,
-           demo_is_right(photo, &photo->before) ? "" : "wrong");
+    printf("             %-18s %-8s %11.2f%s\n", photo->name, demo_classes[photo->before.label], probability,
+           demo_is_right(photo, &photo->before) ? "" : "  wrong");
 }
 
 /* All that are wrong and the first that are not. */
@@ -82,21 +82,26 @@ void demo_tell_verdicts(const demo_story *story)
     printf("\n");
 }
 
+/* Right verdicts on the photos that training kept apart. */
+static double right_apart(const json_t *result)
+{
+    return round(demo_accuracy(result, "test") * (double)whole(json_object_get(result, "test"), "rows"));
+}
+
 void demo_tell_correction(const demo_story *story)
 {
-    size_t count = story->corrections, others = story->fresh_count - count;
-    size_t before = demo_count_right(story, 0, 1);
+    size_t count = story->corrections, before = demo_count_right(story, 0, 1);
+    long long apart = whole(json_object_get(story->learn, "test"), "rows");
     printf("correction   ");
     if (before) printf("none was wrong, so the %zu least certain are confirmed", count);
     else printf("%zu wrong one%s put right in %s", count, plural(count), story->at[DEMO_CORRECTED]);
-    printf(" and learned, %.1f s\n", story->seconds.learn);
-    printf("             %-26s %8s %8s\n", "right verdicts on", "before", "after");
-    printf("             the %-22zu %8zu %8zu\n", count, before, demo_count_right(story, 1, 1));
-    printf("             the other %-16zu %8zu %8zu\n", others, demo_count_right(story, 0, 0),
+    printf(" and learned, %.1f s\n\n", story->seconds.learn);
+    printf("             right verdicts on    before    after\n");
+    printf("             the %2zu corrected  %8zu %8zu\n", count, before, demo_count_right(story, 1, 1));
+    printf("             the %2zu others     %8zu %8zu\n", story->fresh_count - count, demo_count_right(story, 0, 0),
            demo_count_right(story, 1, 0));
-    double apart = (double)story->count - (double)whole(story->fit, "rows");
-    printf("             the %-22.0f %8.0f %8.0f   kept apart at first\n", apart,
-           round(demo_accuracy(story->fit, "test") * apart), round(demo_accuracy(story->learn, "test") * apart));
+    printf("             the %2lld kept apart %8.0f %8.0f\n\n", apart, right_apart(story->fit),
+           right_apart(story->learn));
 }
 
 static void print_commands(void)
