@@ -96,7 +96,7 @@ void demo_tell_correction(const demo_story *story)
     if (before) printf("none was wrong, so the %zu least certain are confirmed", count);
     else printf("%zu wrong one%s put right in %s", count, plural(count), story->at[DEMO_CORRECTED]);
     printf(" and learned, %.1f s\n\n", story->seconds.learn);
-    printf("             right verdicts on    before    after\n");
+    printf("             right verdicts on %8s %8s\n", "before", "after");
     printf("             the %2zu corrected  %8zu %8zu\n", count, before, demo_count_right(story, 1, 1));
     printf("             the %2zu others     %8zu %8zu\n", story->fresh_count - count, demo_count_right(story, 0, 0),
            demo_count_right(story, 1, 0));
