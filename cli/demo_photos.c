@@ -4,7 +4,6 @@
  */
 #include "demo_photos.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,9 @@
 #include "demo.h"
 #include "progress.h"
 
-enum { WORDS_MOST = 24, COUNT_LEAST = 40, COUNT_MOST = 10000, DOUBTS = 3 };
+enum { WORDS_MOST = 32, COUNT_LEAST = 40, COUNT_MOST = 10000, DOUBTS = 3 };
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 const char *const demo_classes[2] = {"Clean", "Dusty"};
 
@@ -34,16 +35,13 @@ static int run_command(json_t **out, const char *name, int count, char **words)
     return status;
 }
 
-/* The words of a command, ending with NULL; ours on top. *out is its result, *out_seconds grows by what it took. */
-static int step(json_t **out, double *out_seconds, const demo_story *story, const char *name, ...)
+/* A command and its words, ending with NULL; ours on top. *out is its result, *out_seconds grows by what it took. */
+static int step(json_t **out, double *out_seconds, const demo_story *story, const char *const *given)
 {
-    const char *words[WORDS_MOST + 6], *threads = cli_given(story->arguments, "threads");
+    const char *words[WORDS_MOST], *name = given[0], *threads = cli_given(story->arguments, "threads");
     int count = 0;
     double start = cli_seconds();
-    va_list rest;
-    va_start(rest, name);
-    for (const char *word; count < WORDS_MOST && (word = va_arg(rest, const char *));) words[count++] = word;
-    va_end(rest);
+    for (given++; *given && count < WORDS_MOST - 6; given++) words[count++] = *given;
     words[count++] = "--json";
     if (threads) words[count++] = "--threads", words[count++] = threads;
     if (cli_given(story->arguments, "quiet")) words[count++] = "--quiet";
@@ -63,8 +61,8 @@ static int make_photos(demo_story *story)
     json_t *made = NULL;
     snprintf(count, sizeof count, "%zu", story->count + story->fresh_count);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)story->seed);
-    int status = step(&made, &story->seconds.render, story, "render", story->at[DEMO_PHOTOS], "--count", count,
-                      "--seed", seed, NULL);
+    int status = step(&made, &story->seconds.render, story,
+                      WORDS("render", story->at[DEMO_PHOTOS], "--count", count, "--seed", seed));
     json_decref(made);
     return status ? status : demo_files_part(story);
 }
@@ -74,26 +72,34 @@ static int fit(demo_story *story)
 {
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)story->seed);
-    return step(&story->fit, &story->seconds.fit, story, "fit", story->at[DEMO_PHOTOS], "--holdout", "0.3",
-                "--no-groups", "-o", story->at[DEMO_MODEL], "--seed", seed, NULL);
+    return step(&story->fit, &story->seconds.fit, story,
+                WORDS("fit", story->at[DEMO_PHOTOS], "--holdout", "0.3", "--no-groups", "-o", story->at[DEMO_MODEL],
+                      "--seed", seed));
 }
 
-static int take_verdict(demo_story *story, const json_t *prediction, int after)
+static demo_photo *find_photo(const demo_story *story, const char *file)
+{
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    for (size_t i = 0; slash && i < story->fresh_count; i++)
+        if (strcmp(slash + 1, story->fresh[i].name) == 0) return &story->fresh[i];
+    return NULL;
+}
+
+static int take_verdict(const demo_story *story, const json_t *prediction, int after)
 {
     const char *file = json_string_value(json_object_get(prediction, "file"));
     const char *label = json_string_value(json_object_get(prediction, "label"));
     const json_t *probabilities = json_object_get(prediction, "probabilities");
-    const char *slash = file ? strrchr(file, '/') : NULL;
-    size_t number = 0;
-    if (!slash || !label || sscanf(slash, "/panel-%zu.jpg", &number) != 1 || number < 1 || number > story->fresh_count)
+    demo_photo *photo = find_photo(story, file);
+    if (!photo || !label)
         return cli_fail(BROAD_BUG, "the demonstration does not know the photo %s", file ? file : "of a verdict");
-    demo_verdict *verdict = after ? &story->fresh[number - 1].after : &story->fresh[number - 1].before;
+    demo_verdict *verdict = after ? &photo->after : &photo->before;
     verdict->label = strcmp(label, demo_classes[1]) == 0;
     verdict->probability = json_real_value(json_object_get(probabilities, demo_classes[1]));
     return BROAD_OK;
 }
 
-static int take_verdicts(demo_story *story, const json_t *result, int after)
+static int take_verdicts(const demo_story *story, const json_t *result, int after)
 {
     const json_t *list = json_object_get(result, "predictions");
     size_t count = json_array_size(list);
@@ -107,8 +113,9 @@ static int take_verdicts(demo_story *story, const json_t *result, int after)
 static int judge(demo_story *story)
 {
     json_t *result = NULL;
-    int status = step(&result, &story->seconds.predict, story, "predict", story->at[DEMO_MODEL], story->at[DEMO_NEW],
-                      "--proba", "--heatmap", story->at[DEMO_HEATMAPS], NULL);
+    int status = step(
+        &result, &story->seconds.predict, story,
+        WORDS("predict", story->at[DEMO_MODEL], story->at[DEMO_NEW], "--proba", "--heatmap", story->at[DEMO_HEATMAPS]));
     if (!status) status = take_verdicts(story, result, 0);
     json_decref(result);
     return status;
@@ -118,8 +125,8 @@ static int judge_again(demo_story *story)
 {
     json_t *result = NULL;
     double seconds = 0;
-    int status = step(&result, &seconds, story, "predict", story->at[DEMO_CORRECTED_MODEL], story->at[DEMO_NEW],
-                      "--proba", NULL);
+    int status = step(&result, &seconds, story,
+                      WORDS("predict", story->at[DEMO_CORRECTED_MODEL], story->at[DEMO_NEW], "--proba"));
     if (!status) status = take_verdicts(story, result, 1);
     json_decref(result);
     return status;
@@ -133,49 +140,55 @@ static double truth_probability(const demo_photo *photo)
     return photo->truth ? photo->before.probability : 1 - photo->before.probability;
 }
 
-static int by_error(const void *one, const void *other)
+static int is_worse(const demo_photo *photo, const demo_photo *than)
 {
-    const demo_photo *a = *(demo_photo *const *)one, *b = *(demo_photo *const *)other;
-    int a_right = demo_is_right(a, &a->before), b_right = demo_is_right(b, &b->before);
-    if (a_right != b_right) return a_right - b_right;
-    double less = truth_probability(a) - truth_probability(b);
-    return less < 0 ? -1 : less > 0 ? 1 : strcmp(a->name, b->name);
+    int right = demo_is_right(photo, &photo->before), than_right = demo_is_right(than, &than->before);
+    if (right != than_right) return !right;
+    return truth_probability(photo) < truth_probability(than);
+}
+
+static demo_photo *worst_left(const demo_story *story)
+{
+    demo_photo *worst = NULL;
+    for (size_t i = 0; i < story->fresh_count; i++) {
+        demo_photo *photo = &story->fresh[i];
+        if (!photo->corrected && (!worst || is_worse(photo, worst))) worst = photo;
+    }
+    return worst;
 }
 
 /* The wrong ones, those that the model was surest of first; if there are none, some that it was not sure of. */
-static int choose_corrections(demo_story *story)
+static void choose_corrections(demo_story *story)
 {
-    size_t count = story->fresh_count, wrong = 0;
-    demo_photo **order = calloc(count, sizeof *order);
-    if (!order) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for %zu photos", count);
-    for (size_t i = 0; i < count; i++) order[i] = &story->fresh[i];
-    qsort(order, count, sizeof *order, by_error);
-    while (wrong < DEMO_CORRECTIONS_MOST && wrong < count && !demo_is_right(order[wrong], &order[wrong]->before))
-        wrong++;
-    story->corrections = wrong ? wrong : DOUBTS;
-    for (size_t i = 0; i < story->corrections; i++) order[i]->corrected = 1;
-    free(order);
-    return BROAD_OK;
+    size_t most = DEMO_CORRECTIONS_MOST;
+    for (demo_photo *photo; story->corrections < most && (photo = worst_left(story)); story->corrections++) {
+        int right = demo_is_right(photo, &photo->before);
+        if (right && story->corrections == 0) most = DOUBTS;
+        if (right && most != DOUBTS) break;
+        photo->corrected = 1;
+    }
 }
 
 static int correct(demo_story *story)
 {
-    int status = choose_corrections(story);
-    if (!status) status = demo_files_correct(story);
+    choose_corrections(story);
+    int status = demo_files_correct(story);
     if (!status)
-        status =
-            step(&story->learn, &story->seconds.learn, story, "learn", story->at[DEMO_MODEL], story->at[DEMO_CORRECTED],
-                 "--with", story->at[DEMO_PHOTOS], "-o", story->at[DEMO_CORRECTED_MODEL], NULL);
+        status = step(&story->learn, &story->seconds.learn, story,
+                      WORDS("learn", story->at[DEMO_MODEL], story->at[DEMO_CORRECTED], "--with", story->at[DEMO_PHOTOS],
+                            "-o", story->at[DEMO_CORRECTED_MODEL]));
     return status ? status : judge_again(story);
 }
 
 static int verify_and_report(demo_story *story)
 {
-    int status = step(&story->verify, &story->seconds.verify, story, "verify", story->at[DEMO_CORRECTED_MODEL],
-                      story->at[DEMO_PHOTOS], story->at[DEMO_CORRECTED], NULL);
+    int status =
+        step(&story->verify, &story->seconds.verify, story,
+             WORDS("verify", story->at[DEMO_CORRECTED_MODEL], story->at[DEMO_PHOTOS], story->at[DEMO_CORRECTED]));
     if (status && status != -BROAD_FAILED) return status; /* if it does not hold, that is for the story to tell */
-    return step(&story->report, &story->seconds.report, story, "report", story->at[DEMO_CORRECTED_MODEL],
-                story->at[DEMO_NEW], "-o", story->at[DEMO_REPORT], "--title", "Panels of broad demo", NULL);
+    return step(&story->report, &story->seconds.report, story,
+                WORDS("report", story->at[DEMO_CORRECTED_MODEL], story->at[DEMO_NEW], "-o", story->at[DEMO_REPORT],
+                      "--title", "Panels of broad demo"));
 }
 
 /* ---- the command ---- */
