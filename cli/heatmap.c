@@ -300,10 +300,10 @@ static int write_cells(const heatmaps *all)
         double width = (double)heat->width, height = (double)heat->height;
         heatmap_name(name, all->data, row);
         for (size_t i = 0; i < heat->width * heat->height; i++) {
-            double x = (double)(i % heat->width), y = (double)(i / heat->width);
+            size_t x = i % heat->width, y = i / heat->width;
             cli_csv_text(&output, name);
-            cli_output_print(&output, ",%.4f,%.4f,%.4f,%.4f,%.4f\n", x / width, y / height, (x + 1) / width,
-                             (y + 1) / height, heat->cells[i]);
+            cli_output_print(&output, ",%.4f,%.4f,%.4f,%.4f,%.4f\n", (double)x / width, (double)y / height,
+                             (double)(x + 1) / width, (double)(y + 1) / height, heat->cells[i]);
         }
     }
     return cli_output_close(&output);
