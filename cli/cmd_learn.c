@@ -82,7 +82,7 @@ static int prepare(learn_run *learn, const cli_arguments *arguments)
     if (!status) status = choose_nodes(learn);
     if (!status) status = cli_correction_weight(&learn->correction, run, learn->way == WITH_ROWS);
     run->correction = &learn->correction;
-    run->increment.weight = learn->correction.weight;
+    run->increment.weight = learn->correction.given ? learn->correction.weight : 0;
     return status ? status : cli_run_check_rules(run, run->test_path != NULL || learn->way == WITH_ROWS);
 }
 
@@ -183,6 +183,7 @@ static int learn_rows(learn_run *learn)
     int status = cli_correction_measure(&learn->correction, run);
     if (!status) status = learn->way == WITH_SUMS ? learn_by_sums(learn) : learn_by_layers(learn);
     if (!status) status = cli_correction_count(&learn->correction, run);
+    if (!status) status = cli_correction_measure_after(&learn->correction, run);
     if (!status) status = join_rows(learn);
     if (!status) status = save_stats(learn);
     if (!status && strcmp(run->output, "-")) status = cli_run_measure(run);

@@ -192,8 +192,10 @@ static int advance(cli_run *run, size_t done)
 {
     const cli_increment *more = &run->increment;
     if (more->rows && done == 0)
-        return broad_trainer_learn_weighted(run->trainer, more->rows, more->weight, more->nodes, more->layers,
-                                            more->forgetful);
+        return more->weight > 0
+                   ? broad_trainer_learn_weighted(run->trainer, more->rows, more->weight, more->nodes, more->layers,
+                                                  more->forgetful)
+                   : broad_trainer_learn(run->trainer, more->rows, more->nodes, more->layers, more->forgetful);
     if (more->groups) return broad_trainer_features(run->trainer, more->groups - done, more->group_nodes, more->nodes);
     return broad_trainer_enhance(run->trainer, more->nodes, more->layers - done);
 }

@@ -16,7 +16,7 @@ typedef struct cli_increment {
     size_t nodes, layers;
     size_t groups, group_nodes; /* groups > 0: one layer each, and `layers` is their number */
     const broad_data *rows;
-    double weight; /* of these rows */
+    double weight; /* of these rows; 0: as they are */
     int forgetful;
 } cli_increment;
 
@@ -30,15 +30,15 @@ typedef struct cli_run {
     broad_options options;
     cli_increment increment;
 
-    broad_data *train, *test; /* test: NULL without */
-    json_t *photos;           /* what the result says of photos that were read; NULL: none were */
-    broad_map_choice maps;    /* that a new network was given a choice of */
-    const broad_data *fresh;  /* rows that are learned now; not owned, NULL: none */
+    broad_data *train, *test;                /* test: NULL without */
+    json_t *photos;                          /* what the result says of photos that were read; NULL: none were */
+    broad_map_choice maps;                   /* that a new network was given a choice of */
+    const broad_data *fresh;                 /* rows that are learned now; not owned, NULL: none */
     const struct cli_correction *correction; /* what is known of them besides; not owned, NULL: nothing */
-    broad_model *model;       /* what it grows from, then what came out */
-    broad_trainer *trainer;   /* while it grows */
-    size_t layers_before;     /* of the model it grew from */
-    int stats_kept, resolved; /* sums were written; every layer was solved again */
+    broad_model *model;                      /* what it grows from, then what came out */
+    broad_trainer *trainer;                  /* while it grows */
+    size_t layers_before;                    /* of the model it grew from */
+    int stats_kept, resolved;                /* sums were written; every layer was solved again */
     broad_metrics train_metrics, fresh_metrics, test_metrics;
     broad_seconds seconds;
     double start, read_seconds;

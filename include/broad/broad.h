@@ -569,9 +569,10 @@ BROAD_API int broad_trainer_features(broad_trainer *trainer, size_t groups, size
  * further outputs, for which the earlier layers have weights of zero. forgetful: the layers see the new rows alone. */
 BROAD_API int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers,
                                   int forgetful);
-/* The same for rows that count `weight` times as much as they otherwise would, from 1e-12 to 1e12: a few corrections among many old
- * rows. The weight stays with these rows in the model, so that it can be verified and grown. It moves the weights of the network
- * alone: leave-one-out, which chooses lambda for joint weights and estimates how good the model is, counts the rows plainly. */
+/* The same for rows that count `weight` times as much as they otherwise would, from 1e-12 to 1e12: corrections, a few rows among
+ * many. The weight stays with these rows in the model, which can be verified and grown as any other. Unless layers are added,
+ * lambda of joint weights stays as it is: rows that were chosen because the model is wrong on them say little about it. When it is
+ * chosen again later, leave-one-out counts these rows as if they had no such weight. */
 BROAD_API int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, double weight, size_t nodes,
                                            size_t layers, int forgetful);
 

@@ -66,8 +66,7 @@ int broad__model_describe(broad_model *model, const broad_data *data)
 {
     model->task = data->task;
     model->inputs = data->inputs;
-    if (model->settings.scale == BROAD_SCALE_AUTO)
-        model->settings.scale = standard_scale(data);
+    if (model->settings.scale == BROAD_SCALE_AUTO) model->settings.scale = standard_scale(data);
     model->outputs = data->outputs;
     model->named = data->named;
     model->missing = data->missing;

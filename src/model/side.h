@@ -23,7 +23,7 @@ typedef struct broad__side {
     size_t groups;            /* feature groups in Z so far, the first ones of the model */
     size_t part_count, part_room;
     broad__part *parts;
-    double *z;    /* rows.rows x rows.features */
+    double *z;     /* rows.rows x rows.features */
     double *root;  /* rows.rows: root of what each row counts; NULL: all alike */
     double *extra; /* rows.rows: root of the weight of the row's part alone; NULL: 1 */
     size_t *group,

@@ -395,13 +395,20 @@ static int joint_at_end(const broad_options *options)
     return fitting == BROAD__FIT_AT_ONCE || fitting == BROAD__FIT_FINALLY;
 }
 
-int broad__trainer_learn(broad_trainer *t, const broad_data *rows, double weight, size_t nodes, size_t layers,
+/* That joint weights have now. */
+static double joint_lambda(const broad_model *model)
+{
+    return model->joint.present ? model->joint.lambda : model->layers[0].certificate.lambda;
+}
+
+int broad__trainer_learn(broad_trainer *t, const broad_data *rows, const double *weight, size_t nodes, size_t layers,
                          int forgetful)
 {
     double began = broad__seconds(), features = t->seconds.features;
     int partial = t->partial, status = broad__model_fits(t->model, rows);
-    if (status == BROAD_OK && !(weight >= BROAD__SEGMENT_WEIGHT_LEAST && weight <= BROAD__SEGMENT_WEIGHT_MOST))
-        status = broad__fail(BROAD_USAGE, "new rows cannot count %g: give a weight from %g to %g", weight,
+    double counts = weight ? *weight : 1;
+    if (status == BROAD_OK && !(counts >= BROAD__SEGMENT_WEIGHT_LEAST && counts <= BROAD__SEGMENT_WEIGHT_MOST))
+        status = broad__fail(BROAD_USAGE, "new rows cannot count %g: give a weight from %g to %g", counts,
                              BROAD__SEGMENT_WEIGHT_LEAST, BROAD__SEGMENT_WEIGHT_MOST);
     if (status == BROAD_OK && t->model->layer_count == 0)
         status = broad__fail(BROAD_USAGE, "the network has no layer yet: fit it to all rows instead");
@@ -414,10 +421,13 @@ int broad__trainer_learn(broad_trainer *t, const broad_data *rows, double weight
     if (forgetful) t->partial = 0;
     if (status == BROAD_OK) status = begin(t, layers ? nodes : 1, layers);
     t->partial = partial;
-    if (status == BROAD_OK) status = take_rows(t, rows, weight, forgetful);
+    t->keep_lambda = status == BROAD_OK && weight && !layers;
+    if (t->keep_lambda) t->lambda = joint_lambda(t->model);
+    if (status == BROAD_OK) status = take_rows(t, rows, counts, forgetful);
     if (status == BROAD_OK)
         status = add_layers(t, nodes, layers, forgetful ? BROAD__ORIGIN_FORGETFUL : BROAD__ORIGIN_DATA);
     status = finish(t, status);
+    t->keep_lambda = 0;
     t->seconds.layers += broad__seconds() - began - (t->seconds.features - features);
     return status;
 }
