@@ -142,7 +142,7 @@ static int open_helpers(reading *r)
     r->maker = broad__photo_maker_open(&r->spec);
     int status = r->maker ? BROAD_OK : BROAD_NO_MEMORY;
     p->maker = r->maker;
-    p->augment = r->columns && !r->options->training ? 0 : r->spec.augment;
+    p->augment = r->columns && r->options->training ? r->spec.augment : how->augment;
     p->seed = how->seed;
     p->labels = r->options->labels;
     p->boxes_path = how->boxes;
