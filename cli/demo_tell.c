@@ -102,6 +102,9 @@ void demo_tell_correction(const demo_story *story)
            demo_count_right(story, 1, 0));
     printf("             the %2lld kept apart %8.0f %8.0f\n\n", apart, right_apart(story->fit),
            right_apart(story->learn));
+    if (demo_count_right(story, 0, 0) == story->fresh_count - count)
+        printf("             every other one was right before, so these can only lose; those kept apart are the fair "
+               "test\n\n");
 }
 
 static void print_commands(void)
