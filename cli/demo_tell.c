@@ -97,7 +97,8 @@ void demo_tell_correction(const demo_story *story)
     else printf("%zu wrong one%s put right in %s", count, plural(count), story->at[DEMO_CORRECTED]);
     printf(" and learned, %.1f s\n\n", story->seconds.learn);
     printf("             right verdicts on %8s %8s\n", "before", "after");
-    printf("             the %2zu corrected  %8zu %8zu\n", count, before, demo_count_right(story, 1, 1));
+    printf("             the %2zu %s  %8zu %8zu\n", count, before ? "confirmed" : "corrected", before,
+           demo_count_right(story, 1, 1));
     printf("             the %2zu others     %8zu %8zu\n", story->fresh_count - count, demo_count_right(story, 0, 0),
            demo_count_right(story, 1, 0));
     printf("             the %2lld kept apart %8.0f %8.0f\n\n", apart, right_apart(story->fit),
