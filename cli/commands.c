@@ -509,7 +509,7 @@ static const cli_command commands[] = {
         .run = cli_learn,
         .sections = learn_sections,
         .description = "With the old rows at hand (--with OLD), joint weights are solved again on all rows as if trained "
-                       "on them at once; in a chain, and where weights are solved with each layer, a new layer is "
+                       "on them at once (or with more weight for the new ones: --weight); in a chain, and where weights are solved with each layer, a new layer is "
                        "fitted on all rows to what the model leaves over. Without them, if a chain was made with --keep-stats, the new "
                        "rows enter the sums in MODEL.stats and every layer is solved again exactly as if trained on "
                        "all rows. Without either, --forgetful fits a new layer to the new rows alone, and the model "
