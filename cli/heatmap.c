@@ -14,6 +14,7 @@
 #include "findings.h"
 #include "folder.h"
 #include "image/photo.h"
+#include "image/windows.h"
 #include "jobs.h"
 #include "json.h"
 #include "output.h"
@@ -162,7 +163,7 @@ static int look_at(cli_heat_task *task, batch *all, const cli_heat_maker *maker)
     size_t width = 0, height = 0;
     int status = broad__photo_picture(&task->seen, &maker->spec, task->photo);
     if (status) return broad__fail_in(status, task->photo->file);
-    broad__image_fit(&width, &height, task->seen.width, task->seen.height, BROAD__PHOTO_SIDE);
+    broad__image_fit(&width, &height, task->seen.width, task->seen.height, BROAD__WINDOWS_SIDE);
     task->heat = (cli_heat){.clear = maker->clear, .full = maker->full};
     cli_heat_grid(&task->heat.width, &task->heat.height, width, height);
     return add_rows(all, maker, &task->seen, &task->heat);
