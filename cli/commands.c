@@ -139,6 +139,9 @@ static const broad_option learn_increment[] = {
     {"enhance", 0, "Q[xL]", NULL, NULL,
      "add L layers of Q enhancement nodes; unless given none where all weights are joint, else one as wide as fit was "
      "told"},
+    {"weight", 0, "W|auto", NULL, NULL,
+     "how much each new row counts beside an old one; auto: as little as makes all new rows right (classes, joint "
+     "weights). auto for photos, else 1"},
     {"new-classes", 0, NULL, NULL, NULL, "labels the model does not know become further classes"},
     {"forgetful", 0, NULL, NULL, NULL,
      "fit the new layers to the new rows alone: the model may get worse on the old ones"},
@@ -215,6 +218,11 @@ static const broad_option render_photos[] = {
     {"size", 0, "PIXELS", NULL, "256", "length of a photo's sides, 16 to 8192"},
     {"severity", 0, NULL, NULL, NULL,
      "for a regression: every degree of dirt, all photos in DIR/photos, and DIR/labels.csv with file and severity"},
+};
+
+static const broad_option demo_story[] = {
+    {"what", 0, "WHAT", "photos|spirals", "photos", "clean and dusty solar panels, or a table of two spirals"},
+    {"count", 0, "COUNT", NULL, "300", "photos to learn from, 40 to 10000; a third as many more are judged"},
 };
 
 static const broad_option render_output[] = {
@@ -370,7 +378,12 @@ static const cli_section data_sections[] = {
     END,
 };
 static const cli_section info_sections[] = {SECTION("Output", info_output), SECTION("Common", common), END};
-static const cli_section demo_sections[] = {LIBRARY("Run", "seed threads"), SECTION("Common", common), END};
+static const cli_section demo_sections[] = {
+    SECTION("Demonstration", demo_story),
+    LIBRARY("Run", "seed threads"),
+    SECTION("Common", common),
+    END,
+};
 static const cli_section render_sections[] = {
     SECTION("Photos", render_photos),
     SECTION("Output", render_output),
@@ -496,7 +509,7 @@ static const cli_command commands[] = {
         .run = cli_learn,
         .sections = learn_sections,
         .description = "With the old rows at hand (--with OLD), joint weights are solved again on all rows as if trained "
-                       "on them at once; in a chain, and where weights are solved with each layer, a new layer is "
+                       "on them at once (or with more weight for the new ones: --weight); in a chain, and where weights are solved with each layer, a new layer is "
                        "fitted on all rows to what the model leaves over. Without them, if a chain was made with --keep-stats, the new "
                        "rows enter the sums in MODEL.stats and every layer is solved again exactly as if trained on "
                        "all rows. Without either, --forgetful fits a new layer to the new rows alone, and the model "
@@ -639,17 +652,25 @@ static const cli_command commands[] = {
     },
     {
         .name = "demo",
-        .purpose = "show it all on two spirals",
+        .purpose = "show it all on photos that it makes itself",
         .positional = "[DIR]",
         .most = 1,
         .computes = 1,
         .run = cli_demo,
         .sections = demo_sections,
-        .description = "Makes a table of two intertwined spirals in noise, trains BRLS and BSCRLS side by side, "
-                       "compares them on rows kept apart, saves and verifies the model, predicts some points and "
-                       "draws a picture. Everything goes into DIR, ./broad-demo unless given.",
+        .description = "Makes photos of clean and dusty solar panels, others for every --seed, and does with them what "
+                       "one would do with one's own: train on a folder of labelled photos, judge new ones, look at "
+                       "where the dirt is, correct the wrong verdicts and learn from that, check the certificate, and "
+                       "write a report to open in a browser. The steps are the commands render, fit, predict, learn, "
+                       "verify and report; what to type for them is printed at the end. --what spirals makes a table of two "
+                       "intertwined spirals in noise instead, trains BRLS and BSCRLS side by side, compares them on rows "
+                       "kept apart, saves and verifies the model, predicts some points and draws a picture. "
+                       "Everything goes into DIR, ./broad-demo unless given; what an earlier demonstration has "
+                       "made there is replaced, and nothing else.",
         .examples = {
-            {"broad demo", "takes some seconds"},
+            {"broad demo", "takes some seconds; then open broad-demo/report/report.html"},
+            {"broad demo other --seed 7 --count 1000", "other photos, and more of them"},
+            {"broad demo --what spirals", "a table instead of photos"},
         },
     },
     {

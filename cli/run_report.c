@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "correct.h"
 #include "report.h"
-#include "run.h"
 
 /* ---- JSON ---- */
 
@@ -33,6 +33,29 @@ static int solved_again(const cli_run *run)
     return run->resolved || (run->fresh && joint && broad_model_layers(run->model) == run->layers_before);
 }
 
+/* What the model was before it learned. */
+static json_t *before_json(const cli_run *run)
+{
+    const cli_correction *c = run->correction;
+    if (!c->known) return json_null();
+    json_t *object = json_object();
+    cli_json_put(object, "old", run->train ? cli_metrics_json(&c->old_before, run->model) : json_null());
+    cli_json_put(object, "new", cli_metrics_json(&c->fresh_before, run->model));
+    cli_json_put(object, "test", run->test ? cli_metrics_json(&c->test_before, run->model) : json_null());
+    return object;
+}
+
+static void put_correction(json_t *object, const cli_run *run)
+{
+    const cli_correction *c = run->correction;
+    int classify = broad_model_task(run->model) == BROAD_TASK_CLASSIFY, old = c->known && run->train;
+    cli_json_put(object, "weight", cli_json_real(c->weight));
+    cli_json_put(object, "wrong", classify ? json_integer((json_int_t)c->wrong) : json_null());
+    cli_json_put(object, "old", old ? cli_metrics_json(&c->old_after, run->model) : json_null());
+    cli_json_put(object, "before", before_json(run));
+    cli_json_put(object, "not_tested", json_integer((json_int_t)c->dropped));
+}
+
 static void put_growth(json_t *object, const cli_run *run)
 {
     size_t layers = broad_model_layers(run->model);
@@ -43,6 +66,7 @@ static void put_growth(json_t *object, const cli_run *run)
     if (!run->fresh) return;
     cli_json_put(object, "solved_again", json_boolean(solved_again(run)));
     cli_json_put(object, "new", cli_metrics_json(&run->fresh_metrics, run->model));
+    if (run->correction) put_correction(object, run);
 }
 
 static json_t *photos_json(const cli_run *run)
@@ -125,6 +149,32 @@ static void print_measures(const char *name, const broad_metrics *metrics, const
     printf("%-8s %s%s\n", name, line, remark);
 }
 
+/* Measures with what they were before; `more` goes on after them. */
+static void print_change(const char *name, const broad_metrics *after, const broad_metrics *before, const char *more)
+{
+    char line[256], was[300] = "";
+    int classify = after->task != BROAD_TASK_REGRESS;
+    if (before)
+        snprintf(was, sizeof was, " (before: %s %.4g)", classify ? "accuracy" : "RMSE",
+                 classify ? before->accuracy : before->rmse);
+    cli_metrics_line(line, sizeof line, after);
+    printf("%-8s %s%s%s\n", name, line, was, more);
+}
+
+/* What learning has changed. */
+static void print_correction(const cli_run *run)
+{
+    const cli_correction *c = run->correction;
+    char dropped[96] = "";
+    if (c->known && run->train) print_change("old", &c->old_after, &c->old_before, "");
+    print_change("new", &run->fresh_metrics, c->known ? &c->fresh_before : NULL, "");
+    if (c->dropped) snprintf(dropped, sizeof dropped, ", without %zu rows that are learned now", c->dropped);
+    if (run->test) print_change("test", &run->test_metrics, c->known ? &c->test_before : NULL, dropped);
+    if (c->automatic || c->given)
+        printf("weight   %.3g: what each new row counts beside an old one%s\n", c->weight,
+               c->automatic ? ", as little as does" : "");
+}
+
 static void print_files(const cli_run *run, const char *const *paths, size_t count)
 {
     struct stat info;
@@ -157,8 +207,8 @@ static void report_text(const cli_run *run, const char *const *paths, size_t cou
     printf("status   %s%s%s\n", cli_outcome_name(broad_model_outcome(model)), reason[0] ? ": " : "", reason);
     if (run->train) print_measures("train", &run->train_metrics, "");
     if (cli_estimate_line(estimate, sizeof estimate, model)) printf("loo      %s (leave-one-out)\n", estimate);
-    if (run->fresh) print_measures("new", &run->fresh_metrics, "");
-    if (run->test)
+    if (run->correction) print_correction(run);
+    else if (run->test)
         print_measures("test", &run->test_metrics, looked_at ? " (these rows also decided when to stop)" : "");
     print_files(run, paths, count);
 }

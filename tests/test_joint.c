@@ -106,7 +106,7 @@ static void one_sequence(uint64_t seed, double *worst, size_t counts[3], size_t 
         if (what == 1) assert_ok(broad__trainer_features(t, 1, 2, nodes));
         if (what == 2) {
             parts[part_count] = rows_of(&r, 3 + (size_t)(problem_uniform(&r) * 40), inputs, classes, weighted);
-            assert_ok(broad__trainer_learn(t, parts[part_count++], nodes, problem_uniform(&r) < 0.5, 0));
+            assert_ok(broad__trainer_learn(t, parts[part_count++], NULL, nodes, problem_uniform(&r) < 0.5, 0));
         }
         counts[what]++;
         *duals += (size_t)t->joint.dual;
@@ -158,7 +158,7 @@ static void failing_release(void *block, void *context)
 static int increment(broad_trainer *t, int what, const broad_data *more)
 {
     if (what == 0) return broad__trainer_enhance(t, 5, 2);
-    return what == 1 ? broad__trainer_features(t, 1, 2, 3) : broad__trainer_learn(t, more, 4, 1, 0);
+    return what == 1 ? broad__trainer_features(t, 1, 2, 3) : broad__trainer_learn(t, more, NULL, 4, 1, 0);
 }
 
 static void put_groups(broad_data *data, size_t count)

@@ -590,7 +590,7 @@ static void taken_up_again(void **state)
         broad_model *model = NULL, *again = NULL, *grown = NULL;
         assert_ok(broad__trainer_open(&one, old, &o));
         assert_ok(broad__trainer_enhance(one, 20, 1));
-        assert_ok(broad__trainer_learn(one, new, 0, 0, 0));
+        assert_ok(broad__trainer_learn(one, new, NULL, 0, 0, 0));
         assert_ok(broad__model_copy(&model, one->model));
         assert_ok(broad__trainer_enhance(one, 10, 1));
         assert_ok(broad__table_append(&both, old, new));

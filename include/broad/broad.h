@@ -569,6 +569,12 @@ BROAD_API int broad_trainer_features(broad_trainer *trainer, size_t groups, size
  * further outputs, for which the earlier layers have weights of zero. forgetful: the layers see the new rows alone. */
 BROAD_API int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers,
                                   int forgetful);
+/* The same for rows that count `weight` times as much as they otherwise would, from 1e-12 to 1e12: corrections, a few rows among
+ * many. The weight stays with these rows in the model, which can be verified and grown as any other. Unless layers are added,
+ * lambda of joint weights stays as it is: rows that were chosen because the model is wrong on them say little about it. When it is
+ * chosen again later, leave-one-out counts these rows as if they had no such weight. */
+BROAD_API int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, double weight, size_t nodes,
+                                           size_t layers, int forgetful);
 
 /* The network as it is now; do not free it. Valid until the next call. */
 BROAD_API const broad_model *broad_trainer_model(const broad_trainer *trainer);
