@@ -68,6 +68,7 @@ int cli_tune(const cli_arguments *arguments);
 int cli_data(const cli_arguments *arguments);
 int cli_predict(const cli_arguments *arguments);
 int cli_eval(const cli_arguments *arguments);
+int cli_report(const cli_arguments *arguments);
 int cli_info(const cli_arguments *arguments);
 int cli_verify(const cli_arguments *arguments);
 int cli_demo(const cli_arguments *arguments);

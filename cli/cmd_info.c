@@ -106,7 +106,10 @@ static void print_photo(const broad_model *model, const json_t *stored)
     char names[64];
     if (!maps) return;
     cli_format_maps(names, sizeof names, maps);
-    printf("photos   %s", names);
+    json_int_t components = json_integer_value(json_object_get(photo, "components"));
+    printf("photos   ");
+    if (components) printf("%lld components of ", (long long)components);
+    printf("%s", names);
     if (maps & BROAD_MAP_PIXELS) {
         json_int_t side = json_integer_value(json_object_get(photo, "side"));
         printf(", %lld x %lld pixels", (long long)side, (long long)side);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heatmap.h"
 #include "output.h"
 #include "photos.h"
 
@@ -265,8 +266,10 @@ int cli_predict(const cli_arguments *arguments)
     if (!status) status = cli_level(&p.level, arguments);
     if (!status) status = check_paths(arguments);
     if (!status) status = prepare(&p, arguments);
+    if (!status) status = cli_heatmaps_check(arguments, p.model);
     if (!status) status = read_rows(&p, arguments);
     if (!status) status = predict(&p, arguments, threads);
+    if (!status) status = cli_heatmaps_write(arguments, p.model, p.data, p.scores, threads);
     if (!status) status = write_predictions(arguments, &p);
     free(p.scores);
     free(p.probabilities);

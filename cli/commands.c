@@ -159,6 +159,18 @@ static const broad_option predict_output[] = {
      "also an interval that holds this part of the values, such as 0.9, from leave-one-out residuals"},
 };
 
+static const broad_option predict_pictures[] = {
+    {"heatmap", 0, "DIR", NULL, NULL,
+     "photos: also a picture of each in the new folder DIR, with the regions that speak for the positive class in "
+     "colour"},
+};
+
+static const broad_option report_output[] = {
+    {"output", 'o', "DIR", NULL, NULL, "the new folder for the report; it appears complete or not at all"},
+    {"worst", 0, "COUNT", NULL, "60", "photos that the page shows with a heat map, the worst first, 1000 at most"},
+    {"title", 0, "TEXT", NULL, "Inspection report", "heading of the page"},
+};
+
 static const broad_option eval_measures[] = {
     {"interval", 0, "LEVEL", NULL, NULL, "level of the prediction intervals of a regression; 0.9 unless given"},
 };
@@ -206,6 +218,11 @@ static const broad_option render_photos[] = {
     {"size", 0, "PIXELS", NULL, "256", "length of a photo's sides, 16 to 8192"},
     {"severity", 0, NULL, NULL, NULL,
      "for a regression: every degree of dirt, all photos in DIR/photos, and DIR/labels.csv with file and severity"},
+};
+
+static const broad_option demo_story[] = {
+    {"what", 0, "WHAT", "photos|spirals", "photos", "clean and dusty solar panels, or a table of two spirals"},
+    {"count", 0, "COUNT", NULL, "300", "photos to learn from, 40 to 10000; a third as many more are judged"},
 };
 
 static const broad_option render_output[] = {
@@ -324,8 +341,20 @@ static const cli_section verify_sections[] = {
     END,
 };
 static const cli_section predict_sections[] = {
-    SECTION("Output", predict_output), SECTION("Reading DATA", text_files), SECTION("Photos", photo_files),
-    LIBRARY("Run", "threads"),         SECTION("Common", common),           END,
+    SECTION("Output", predict_output),
+    SECTION("Output", predict_pictures),
+    SECTION("Reading DATA", text_files),
+    SECTION("Photos", photo_files),
+    LIBRARY("Run", "threads"),
+    SECTION("Common", common),
+    END,
+};
+static const cli_section report_sections[] = {
+    SECTION("Output", report_output),
+    SECTION("Photos", photo_files),
+    LIBRARY("Run", "threads"),
+    SECTION("Common", common),
+    END,
 };
 static const cli_section eval_sections[] = {
     SECTION("Measures", eval_measures),
@@ -349,7 +378,12 @@ static const cli_section data_sections[] = {
     END,
 };
 static const cli_section info_sections[] = {SECTION("Output", info_output), SECTION("Common", common), END};
-static const cli_section demo_sections[] = {LIBRARY("Run", "seed threads"), SECTION("Common", common), END};
+static const cli_section demo_sections[] = {
+    SECTION("Demonstration", demo_story),
+    LIBRARY("Run", "seed threads"),
+    SECTION("Common", common),
+    END,
+};
 static const cli_section render_sections[] = {
     SECTION("Photos", render_photos),
     SECTION("Output", render_output),
@@ -538,6 +572,31 @@ static const cli_command commands[] = {
         },
     },
     {
+        .name = "report",
+        .purpose = "judge photos and write a report about them",
+        .positional = "MODEL PHOTOS...",
+        .fewest = 2,
+        .most = CLI_NO_LIMIT,
+        .computes = 1,
+        .run = cli_report,
+        .sections = report_sections,
+        .description = "Judges photos and folders of photos, or - for names on standard input, and makes the folder DIR with "
+                       "report.html, one page without anything from outside, to look at or print: counts, a histogram of "
+                       "the probabilities, a sketch of the places where the files have coordinates, the worst photos with "
+                       "heat maps, a table of all and the limits of validity; findings.csv: file, label, probability (of "
+                       "the positive class), verdict_probability, severity, low, high, area, time, latitude, longitude, "
+                       "altitude, relative_altitude, yaw, group (the first of near-duplicates), and where parts of photos "
+                       "were looked at the box; findings.geojson: those with coordinates; skipped.csv: file, reason. "
+                       "Severity is the probability of the positive class, or the predicted value; area is the part of "
+                       "the picture that speaks clearly for it. Neither is a measurement of power loss. A verdict of a "
+                       "probability below 0.65 counts as unsure.",
+        .examples = {
+            {"broad report panels.broad flight/ -o report", "open report/report.html"},
+            {"broad report panels.broad flight/ -o report --worst 200 --title 'Roof 7, May'", "more pictures, a heading"},
+            {"find . -newer last -name '*.JPG' | broad report panels.broad - -o today", "names from standard input"},
+        },
+    },
+    {
         .name = "info",
         .purpose = "show what a model file holds",
         .positional = "MODEL",
@@ -593,17 +652,25 @@ static const cli_command commands[] = {
     },
     {
         .name = "demo",
-        .purpose = "show it all on two spirals",
+        .purpose = "show it all on photos that it makes itself",
         .positional = "[DIR]",
         .most = 1,
         .computes = 1,
         .run = cli_demo,
         .sections = demo_sections,
-        .description = "Makes a table of two intertwined spirals in noise, trains BRLS and BSCRLS side by side, "
-                       "compares them on rows kept apart, saves and verifies the model, predicts some points and "
-                       "draws a picture. Everything goes into DIR, ./broad-demo unless given.",
+        .description = "Makes photos of clean and dusty solar panels, others for every --seed, and does with them what "
+                       "one would do with one's own: train on a folder of labelled photos, judge new ones, look at "
+                       "where the dirt is, correct the wrong verdicts and learn from that, check the certificate, and "
+                       "write a report to open in a browser. The steps are the commands render, fit, predict, learn, "
+                       "verify and report; what to type for them is printed at the end. --what spirals makes a table of two "
+                       "intertwined spirals in noise instead, trains BRLS and BSCRLS side by side, compares them on rows "
+                       "kept apart, saves and verifies the model, predicts some points and draws a picture. "
+                       "Everything goes into DIR, ./broad-demo unless given; what an earlier demonstration has "
+                       "made there is replaced, and nothing else.",
         .examples = {
-            {"broad demo", "takes some seconds"},
+            {"broad demo", "takes some seconds; then open broad-demo/report/report.html"},
+            {"broad demo other --seed 7 --count 1000", "other photos, and more of them"},
+            {"broad demo --what spirals", "a table instead of photos"},
         },
     },
     {

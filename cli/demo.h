@@ -1,8 +1,16 @@
-/* The demonstration's picture. */
+/* What the parts of the demonstrations share. */
 #ifndef BROAD_CLI_DEMO_H
 #define BROAD_CLI_DEMO_H
 
 #include "cli.h"
+
+int demo_photos(const cli_arguments *arguments);
+int demo_spirals(const cli_arguments *arguments);
+
+const char *demo_folder(const cli_arguments *arguments); /* DIR, or its default */
+int demo_make_folder(const char *path);                  /* one that is there will do */
+
+/* ---- the picture of the spirals (demo_picture.c) ---- */
 
 enum { DEMO_NETWORKS = 2 };
 

@@ -121,6 +121,12 @@ static int remove_one(const char *path, const struct stat *about, int kind, stru
     return remove(path);
 }
 
+int cli_folder_remove(const char *path)
+{
+    if (nftw(path, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT) return BROAD_OK;
+    return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be removed: %s", path, strerror(errno));
+}
+
 int cli_folder_abandon(cli_folder *folder)
 {
     int status = BROAD_OK;

@@ -19,4 +19,7 @@ int cli_folder_commit(cli_folder *folder);
  * remove it, and its message names what is left. */
 int cli_folder_abandon(cli_folder *folder);
 
+/* Removes a file, or a folder with all that is in it, links themselves and not what they name. Nothing there is fine. */
+int cli_folder_remove(const char *path);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 static int out_of_memory;
+static json_t **taker; /* NULL: standard output */
 
 /* Bytes of the UTF-8 character at `text`, 0 if there is none. */
 static size_t character_bytes(const unsigned char *text)
@@ -81,8 +82,19 @@ json_t *cli_json_object(const char *command)
     return object;
 }
 
+void cli_json_take(json_t **place) { taker = place; }
+
+static int take(json_t *object)
+{
+    json_decref(*taker);
+    *taker = object;
+    if (object && !out_of_memory) return BROAD_OK;
+    return cli_fail(BROAD_NO_MEMORY, "out of memory while a result was put together");
+}
+
 int cli_json_print(json_t *object)
 {
+    if (taker) return take(object);
     char *text = out_of_memory ? NULL : json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(object);
     if (!text) return cli_fail(BROAD_NO_MEMORY, "out of memory while writing the result as JSON");

@@ -16,5 +16,7 @@ void cli_json_put(json_t *object, const char *name, json_t *value);
 void cli_json_append(json_t *array, json_t *value);
 /* Prints it to standard output and frees it. */
 int cli_json_print(json_t *object);
+/* From now on cli_json_print() puts what it gets there instead, for a command that is run by another one. NULL: prints. */
+void cli_json_take(json_t **place);
 
 #endif

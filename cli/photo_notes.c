@@ -144,6 +144,12 @@ void cli_photos_record(json_t *record, const broad_data *data, const cli_photo_f
 
 const char *const cli_map_names[CLI_MAPS] = {"pixels", "descriptors", "windows"};
 
+int cli_maps_given(const cli_arguments *arguments)
+{
+    const char *given = cli_given(arguments, "map");
+    return given && strcmp(given, "auto") != 0;
+}
+
 void cli_format_maps(char *out, size_t bytes, unsigned maps)
 {
     size_t used = 0;
@@ -211,7 +217,7 @@ int cli_choose_maps(broad_map_choice *out, broad_data **train, broad_data **test
     int status = BROAD_OK;
     unsigned maps = broad_data_maps(*train);
     if (!maps) return BROAD_OK;
-    if (maps & (maps - 1) && !cli_given(arguments, "map")) {
+    if (maps & (maps - 1) && !cli_maps_given(arguments)) {
         status = broad_photos_choose(out, *train, options);
         if (!status) status = narrow(train, out->maps);
         if (!status && test) status = narrow(test, out->maps);
@@ -219,14 +225,15 @@ int cli_choose_maps(broad_map_choice *out, broad_data **train, broad_data **test
     return status ? status : project(train, test, arguments);
 }
 
-void cli_print_maps(const broad_map_choice *choice, unsigned maps)
+void cli_print_maps(const broad_map_choice *choice, unsigned maps, size_t components)
 {
     char name[64];
     double error = 0;
     size_t others = 0;
     if (!maps) return;
     cli_format_maps(name, sizeof name, maps);
-    printf("inputs   %s", name);
+    if (components) printf("inputs   %zu components of %s", components, name);
+    else printf("inputs   %s", name);
     for (size_t i = 0; i < choice->count; i++)
         if (choice->trials[i].maps == maps) error = choice->trials[i].error;
     if (choice->count) printf(" (leave-one-out error %.3f", error);

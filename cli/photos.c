@@ -173,7 +173,7 @@ static int wants_groups(int *out, const broad_model *model)
 static int photo_options(broad_photo_options *out, char *cache, size_t cache_bytes, const broad_read_options *read,
                          const cli_arguments *arguments)
 {
-    int groups = 0;
+    int groups = arguments->command->run == cli_report; /* it tells of near-duplicates */
     broad_photo_options_init(out);
     int status = set_crop(out, arguments, read->model != NULL);
     if (!status && !read->model) status = set_maps(out, arguments);

@@ -65,9 +65,12 @@ static void draw(cli_progress *progress, const broad_progress *state, double now
         snprintf(left, sizeof left, ", left ");
         cli_format_duration(left + 7, sizeof left - 7, each * (double)(state->total - state->done));
     }
-    double norm = state->first_norm > 0 ? state->norm / state->first_norm : 1;
-    snprintf(text, sizeof text, "%s %zu/%zu, draw %zu, ||E|| %.4f of the first, %s%s", state->stage ? state->stage : "",
-             state->done, state->total, state->draws, norm, elapsed, left);
+    int used = snprintf(text, sizeof text, "%s %zu/%zu", state->stage ? state->stage : "", state->done, state->total);
+    if (state->first_norm > 0 && used > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, ", draw %zu, ||E|| %.4f of the first", state->draws,
+                         state->norm / state->first_norm);
+    if (used > 0 && (size_t)used < sizeof text)
+        snprintf(text + used, sizeof text - (size_t)used, ", %s%s", elapsed, left);
     cli_bar(progress->label, state->total ? (double)state->done / (double)state->total : 0, text);
     progress->drawn = 1;
     progress->last = now;

@@ -124,7 +124,7 @@ static void print_data(const cli_run *run, const char *path)
     if (run->test)
         printf("split    %zu rows to train on, %zu to test on%s%s\n", broad_model_rows(model),
                broad_data_rows(run->test), run->test_path ? " from " : "", run->test_path ? run->test_path : "");
-    cli_print_maps(&run->maps, broad_model_maps(model));
+    cli_print_maps(&run->maps, broad_model_maps(model), broad_data_components(data));
 }
 
 static void print_network(const cli_run *run)

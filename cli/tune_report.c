@@ -36,7 +36,7 @@ static void put_reading(FILE *out, const cli_arguments *arguments)
         for (size_t i = 0; i < count; i++) {
             char name[64];
             const char *value = cli_given(arguments, options[i]->name);
-            if (!value) continue;
+            if (!value || strcmp(options[i]->name, "map") == 0) continue; /* maps: put_maps() */
             snprintf(name, sizeof name, "--%s", options[i]->name);
             put_quoted(out, " ", name);
             if (options[i]->argument) put_quoted(out, " ", value);
@@ -50,13 +50,11 @@ static void put_maps(FILE *out, const tune_result *result)
     const cli_arguments *arguments = result->search->arguments;
     unsigned maps = broad_data_maps(result->data);
     const char *preset = cli_given(arguments, "preset");
-    if (maps && !cli_given(arguments, "map")) {
-        const char *before = " --map ";
-        for (size_t i = 0; i < CLI_MAPS; i++) {
-            if (!(maps >> i & 1)) continue;
-            put_quoted(out, before, cli_map_names[i]);
-            before = ",";
-        }
+    const char *before = " --map ";
+    for (size_t i = 0; i < CLI_MAPS; i++) {
+        if (!(maps >> i & 1)) continue;
+        put_quoted(out, before, cli_map_names[i]);
+        before = ",";
     }
     if (maps && !cli_given(arguments, "components"))
         fputs(broad_data_components(result->data) ? " --components auto" : " --components none", out);
@@ -190,7 +188,7 @@ int tune_report_text(const tune_result *result)
     printf("data     %s: %zu rows", result->path, broad_data_rows(result->data));
     if (result->rows < broad_data_rows(result->data)) printf(", %zu of them searched on", result->rows);
     printf("\n");
-    cli_print_maps(result->maps, broad_data_maps(result->data));
+    cli_print_maps(result->maps, broad_data_maps(result->data), broad_data_components(result->data));
     printf("search   %zu trials, %zu dropped early, %zu failed, %.1f s; %s by ", search->count,
            count_ends(search, TUNE_DROPPED), count_ends(search, TUNE_FAILED), result->search_seconds,
            search->measure->title);

@@ -22,8 +22,8 @@ import xml.dom.minidom
 
 BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-COMMANDS = ["fit", "cv", "tune", "grow", "learn", "predict", "eval", "info", "verify", "data", "demo", "render", "doctor",
-            "version", "help"]
+COMMANDS = ["fit", "cv", "tune", "grow", "learn", "predict", "eval", "report", "info", "verify",
+            "data", "demo", "render", "doctor", "version", "help"]
 SMALL = ["--features", "2x5", "--enhance", "10x4"]
 LAYER_FIELDS = set("origin width first_row rows gamma mu bound norm_before norm_after ratio tested lambda range tries "
                    "relaxed test passed".split())
@@ -275,7 +275,7 @@ class Errors(Case):
         self.fails(2, "is the input", "predict", model, good, "-o", good)
         self.fails(2, "is the input", "predict", model, good, "-o", model)
         self.fails(73, "no/such", "predict", model, good, "-o", self.path("no/such/p.csv"))
-        self.fails(73, "no/such", "demo", self.path("no/such/demo"))
+        self.fails(73, "no/such", "demo", self.path("no/such/demo"), "--what", "spirals")
         self.assertEqual(sorted(os.listdir(self.folder)), ["good.csv", "m.broad", "t.csv"])
 
     def test_full_disk(self):
@@ -641,11 +641,13 @@ class Interrupt(Case):
         self.check(signal.SIGTERM, 143)
 
 
-class Demo(Case):
+class Spirals(Case):
+    """The other demonstration is in cli_demo.py."""
+
     def test_demo(self):
         folder = self.path("show")
         started = time.time()
-        text = self.ok("demo", folder).out
+        text = self.ok("demo", folder, "--what", "spirals").out
         self.assertLess(time.time() - started, 200)
         for needle in ("brls", "bscrls", "accuracy", "certificate holds", "what to try next"):
             self.assertIn(needle, text)
@@ -659,7 +661,8 @@ class Demo(Case):
         self.ok("verify", os.path.join(folder, "spirals.broad"), os.path.join(folder, "spirals.csv"))
 
     def test_json(self):
-        found = self.ok("demo", self.path("show"), "--json", "--seed", "3").json
+        found = self.ok("demo", self.path("show"), "--what", "spirals", "--json", "--seed", "3").json
+        self.assertEqual(found["what"], "spirals")
         self.assertEqual([n["kind"] for n in found["networks"]], ["brls", "bscrls"])
         self.assertTrue(found["holds"])
         self.assertGreater(found["networks"][1]["accuracy"], 0.9)

@@ -153,7 +153,9 @@ static void test_names(void **state)
                                "d.jpg,5,0,9,9\n"
                                "d.png,6,0,9,9\n"
                                "x/e.jpg,7,0,9,9\n"
-                               "y/e.jpg,8,0,9,9\n";
+                               "y/e.jpg,8,0,9,9\n"
+                               "xy/f.jpg,9,0,10,9\n"
+                               "z/f.jpg,9,0,10,9\n";
     /* Name of the photo, and the left side of the box that is its; 0: none, -1: nobody can tell. */
     static const struct {
         const char *name;
@@ -177,6 +179,7 @@ static void test_names(void **state)
         {"z/e.jpg", -1},
         {"more/than/x/e.jpg", 7},
         {"xb.jpg", 0},
+        {"y/f.jpg", -1},
         {"", 0},
         {"b", 3},
         {"/b.jpg", 3},

@@ -437,7 +437,7 @@ static void test_bad_paths(void **state)
     join_path(path, folder, "none.csv");
     assert_fails(broad_data_read(&data, path, NULL), BROAD_NO_INPUT, "none.csv: cannot open: No such file");
     assert_fails(broad_data_read(&data, "", NULL), BROAD_NO_INPUT, "cannot open");
-    assert_fails(broad_data_read(&data, folder, NULL), BROAD_NO_INPUT, "is a folder");
+    assert_fails(broad_data_read(&data, folder, NULL), BROAD_BAD_DATA, "no photo in it");
     assert_fails(broad_data_read(&data, "/dev/zero", NULL), BROAD_NO_INPUT, "is a device");
     assert_fails(broad_data_read(&data, NULL, NULL), BROAD_USAGE, "path");
     write_text(path, "");

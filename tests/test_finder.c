@@ -230,24 +230,28 @@ static void test_rectify(void **state)
 {
     (void)state;
     enum { SIDE = 200 };
-    /* A board of 2 x 2 colours in a known perspective, painted by the projection written out by hand: the point (u, v) of the
-     * square is seen at (40 + 100 u, 30 + 120 v) / (1 + 0.25 u). */
+    /* A board of 2 x 2 colours in a known perspective: the point (u, v) of the square is seen at
+     * (40 + 100 u, 30 + 120 v) / (1 + 0.25 u + 0.1 v). Two linear equations give u and v for a pixel. */
     static const int colours[4][3] = {{200, 30, 30}, {30, 200, 30}, {30, 30, 200}, {200, 200, 30}};
     broad__image image = {0}, front = {0};
     assert_ok(broad__image_init(&image, SIDE, SIDE));
     for (size_t y = 0; y < SIDE; y++)
         for (size_t x = 0; x < SIDE; x++) {
             double px = (double)x + 0.5, py = (double)y + 0.5;
-            double u = (px - 40) / (100 - 0.25 * px), v = (py * (1 + 0.25 * u) - 30) / 120;
+            double a = 0.25 * px - 100, b = 0.1 * px, c = 0.25 * py, d = 0.1 * py - 120, e = 40 - px, f = 30 - py;
+            double u = (e * d - b * f) / (a * d - b * c), v = (a * f - e * c) / (a * d - b * c);
             if (u < 0 || u >= 1 || v < 0 || v >= 1) continue;
-            const int *c = colours[(u >= 0.5) + 2 * (v >= 0.5)];
-            put(&image, x, y, c[0], c[1], c[2]);
+            const int *colour = colours[(u >= 0.5) + 2 * (v >= 0.5)];
+            put(&image, x, y, colour[0], colour[1], colour[2]);
         }
-    broad__region region = {.corners = {40. / SIDE, 30. / SIDE, 112. / SIDE, 24. / SIDE, 112. / SIDE, 120. / SIDE,
-                                        40. / SIDE, 150. / SIDE}};
+    const double seen[8] = {40, 30, 140 / 1.25, 30 / 1.25, 140 / 1.35, 150 / 1.35, 40 / 1.1, 150 / 1.1};
+    broad__region region = {0};
+    for (size_t i = 0; i < 8; i++) region.corners[i] = seen[i] / SIDE;
     assert_ok(broad__region_rectify(&front, &region, &image));
-    assert_int_equal(front.width, (size_t)((hypot(72, 6) + hypot(72, 30)) / 2 + 0.5));
-    assert_int_equal(front.height, (120 + 96) / 2);
+    double upper = hypot(seen[2] - seen[0], seen[3] - seen[1]), lower = hypot(seen[4] - seen[6], seen[5] - seen[7]);
+    assert_int_equal(front.width, (size_t)((upper + lower) / 2 + 0.5));
+    double left = hypot(seen[6] - seen[0], seen[7] - seen[1]), right = hypot(seen[4] - seen[2], seen[5] - seen[3]);
+    assert_int_equal(front.height, (size_t)((left + right) / 2 + 0.5));
     size_t wrong = 0;
     for (size_t y = 0; y < front.height; y++)
         for (size_t x = 0; x < front.width; x++) {

@@ -569,6 +569,48 @@ static void copies_of_near_duplicates(void **state)
     broad_data_free(data);
 }
 
+/* The rows a model was trained on are found again, also where photos that look alike were not kept together. */
+static void training_rows_again(void **state)
+{
+    scratch *s = *state;
+    broad_split cut;
+    broad_split_init(&cut);
+    make_alike(s->folder);
+    for (int kind = 0; kind < 3; kind++) {
+        photo_run run = s->run;
+        run.options.photos = &run.photos;
+        run.photos.no_groups = kind > 0;
+        run.photos.augment = kind == 2;
+        broad_data *train = NULL, *test = NULL, *again = NULL, *data = must_read(s->folder, &run);
+        assert_ok(broad_data_split(&train, &test, data, &cut));
+        broad_model *model = fit_tiny(train);
+        broad_data_free(data);
+        run.photos.no_groups = 0;
+        run.options.model = model;
+        data = must_read(s->folder, &run);
+        assert_string_equal(data->group_name, "near-duplicates");
+        assert_ok(broad_data_training_part(&again, data, model));
+        assert_int_equal(train->rows, again->rows);
+        assert_memory_equal(train->x, again->x, train->rows * train->inputs * sizeof *train->x);
+        assert_true(!train->groups == !again->groups);
+        for (size_t i = 0; i < train->rows; i++)
+            assert_string_equal(train->photos.items[i].name, again->photos.items[i].name);
+        for (size_t i = 0; train->groups && i < train->rows; i++) assert_int_equal(train->groups[i], again->groups[i]);
+        broad_data_free(again);
+        if (kind == 0) {
+            run.photos.no_groups = 1;
+            broad_data *ungrouped = must_read(s->folder, &run);
+            assert_fails(broad_data_training_part(&again, ungrouped, model), BROAD_USAGE,
+                         "grouped by 'near-duplicates'");
+            broad_data_free(ungrouped);
+        }
+        broad_data_free(train);
+        broad_data_free(test);
+        broad_data_free(data);
+        broad_model_free(model);
+    }
+}
+
 /* ---- boxes ----------------------------------------------------------------------------------------------------- */
 
 /* Left half red, right half blue, and in the middle of the right half a green square. */
@@ -910,6 +952,7 @@ int main(void)
         TEST(all_alike_cannot_be_split),
         TEST(copies_are_for_training),
         TEST(copies_of_near_duplicates),
+        TEST(training_rows_again),
         TEST(boxes_are_cut_out),
         TEST(detector_is_asked),
         TEST(pictures_of_rows),

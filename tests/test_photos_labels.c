@@ -245,7 +245,26 @@ static void lists_for_a_model(void **state)
     assert_true(broad_data_value(data, row_of(data, "b.jpg"), 0) == 2);
     assert_string_equal(broad_data_output_name(data, 0), "loss");
     broad_data_free(data);
+    /* Its group and its weights by name. */
+    broad_model_free(model);
+    s->run.options.model = NULL;
+    s->run.options.target = "loss";
+    s->run.options.group = "day";
+    s->run.options.weight = "trust";
+    data = with_list(s, columns);
+    assert_ok(broad_fit(&model, data, &options, NULL));
+    broad_data_free(data);
+    s->run.options.target = s->run.options.group = s->run.options.weight = NULL;
+    s->run.options.model = model;
+    s->run.options.training = 1;
+    data = with_list(s, columns);
+    assert_string_equal(data->group_name, "day");
+    assert_true(broad_data_weight(data, row_of(data, "b.jpg")) == 2);
+    broad_data_free(data);
+    refused(s, "file,loss\na.jpg,1\nb.jpg,2\n", "the column of weights 'trust' that the model was trained with");
     s->run.options.labels = NULL;
+    assert_fails(read_run(&data, s->folder, &s->run), BROAD_USAGE, "give a list with the column 'trust'");
+    s->run.options.training = 0;
     char day[HELPER_PATH];
     join_path(day, s->folder, "day");
     save_photo(day, "x/1.jpg", 5);

@@ -371,7 +371,7 @@ BROAD_API const broad_skipped *broad_data_skipped(const broad_data *data, size_t
 /* Maps that were tried, each alone and all together, and which of them did best. */
 enum { BROAD_MAP_TRIALS_MAX = 4 };
 typedef struct broad_map_choice {
-    unsigned maps; /* that did best */
+    unsigned maps; /* to be kept */
     size_t count;  /* of trials; one: there was nothing to choose, and its error is 0 */
     struct broad_map_trial {
         unsigned maps;
@@ -379,8 +379,8 @@ typedef struct broad_map_choice {
     } trials[BROAD_MAP_TRIALS_MAX];
 } broad_map_choice;
 
-/* The maps among those of `data` whose inputs do best by leave-one-out in the pilot of preset `auto`: one of them or all
- * together; of equals those with fewer inputs. `options` gives seed, threads, class_weight and progress, whose stage is
+/* The maps among those of `data` whose inputs do best by leave-one-out in the pilot of preset `auto`: all together, or one of
+ * them if its error is smaller by a twentieth. `options` gives seed, threads, class_weight and progress, whose stage is
  * "maps"; BROAD_INTERRUPTED if it asks to stop. */
 BROAD_API int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options);
 /* The same rows with the inputs of some of their maps. */

@@ -8,6 +8,7 @@
 #include "broad/broad.h"
 #include "data/distinct.h"
 #include "data/labels.h"
+#include "data/photo_rows.h"
 #include "data/photos.h"
 #include "data/read.h"
 #include "data/split.h"
@@ -238,17 +239,42 @@ static int copy_table(broad_data **out, const broad_data *data)
     return status;
 }
 
+/* Photos in the groups that the model's were in: those that look alike may have been left aside then. `made` is what `view`
+ * then points to. */
+static int group_like_model(broad_data *view, size_t **made, const broad_model *model)
+{
+    static char by_photo[] = BROAD__PHOTO_GROUPS;
+    const char *wanted = model->group_name, *have = view->group_name ? view->group_name : "";
+    if (!view->photos.items || (wanted && strcmp(wanted, have) == 0)) return BROAD_OK;
+    view->groups = NULL;
+    view->group_name = NULL;
+    if (!wanted) return BROAD_OK;
+    if (strcmp(wanted, by_photo) != 0)
+        return broad__fail(BROAD_USAGE,
+                           "the photos that the model was trained on were grouped by '%.100s', and these are not; read "
+                           "them in the same way",
+                           wanted);
+    *made = broad__photos_by_file(&view->photos, view->rows);
+    view->groups = *made;
+    view->group_name = by_photo;
+    return *made ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
 int broad_data_training_part(broad_data **out, const broad_data *data, const broad_model *model)
 {
     if (!out || !data || !model)
         return broad__fail(BROAD_USAGE, "broad_data_training_part needs a place for the part, a table and a model");
     *out = NULL;
+    broad_data view = *data, *test = NULL;
+    size_t *groups = NULL;
+    int status = group_like_model(&view, &groups, model);
     /* Only the first rows of a model come from a split; later ones were learned as they are. */
     size_t first = model->segment_count ? model->segments[0].rows : model->rows;
-    if (!(model->split_holdout > 0) || data->rows == first) return copy_table(out, data);
-    broad_data *test = NULL;
-    int status = broad__split(out, &test, data, model->split_holdout, model->split_seed);
+    int whole = !(model->split_holdout > 0) || data->rows == first;
+    if (status == BROAD_OK && whole) status = copy_table(out, &view);
+    if (status == BROAD_OK && !whole) status = broad__split(out, &test, &view, model->split_holdout, model->split_seed);
     broad__table_free(test);
+    broad__free(groups);
     return status;
 }
 

@@ -89,6 +89,14 @@ int broad__photos_join(broad__photos *out, const broad__photos *a, size_t a_rows
     return status;
 }
 
+size_t *broad__photos_by_file(const broad__photos *photos, size_t rows)
+{
+    size_t *groups = broad__alloc_array(rows, sizeof *groups);
+    for (size_t i = 1; groups && i < rows; i++)
+        groups[i] = groups[i - 1] + (strcmp(photos->items[i].file, photos->items[i - 1].file) != 0);
+    return groups;
+}
+
 /* Copies the columns of `to`'s maps; x and names. */
 static int copy_columns(broad_data *to, const broad_data *from)
 {

@@ -6,6 +6,8 @@
 
 /* Name of the groups that photos are in because they look alike. */
 #define BROAD__NEAR_DUPLICATES "near-duplicates"
+/* And of those that hold the rows of one photo each. */
+#define BROAD__PHOTO_GROUPS "photo"
 
 void broad__photos_clear(broad__photos *photos);
 /* Of some rows. Files that were left out are not passed on. `out` is overwritten, and empty on failure. */
@@ -13,6 +15,9 @@ int broad__photos_pick(broad__photos *out, const broad__photos *photos, const si
 /* Of the rows of both, with the files that either left out; group numbers of b go on after the rows of a. */
 int broad__photos_join(broad__photos *out, const broad__photos *a, size_t a_rows, const broad__photos *b,
                        size_t b_rows);
+
+/* Numbers for groups that hold the rows of one photo each. NULL: out of memory. */
+size_t *broad__photos_by_file(const broad__photos *photos, size_t rows);
 
 /* The same rows with the inputs of some of their maps. */
 int broad__table_narrow(broad_data **out, const broad_data *table, unsigned maps);

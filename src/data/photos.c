@@ -142,7 +142,7 @@ static int open_helpers(reading *r)
     r->maker = broad__photo_maker_open(&r->spec);
     int status = r->maker ? BROAD_OK : BROAD_NO_MEMORY;
     p->maker = r->maker;
-    p->augment = r->columns && !r->options->training ? 0 : r->spec.augment;
+    p->augment = r->columns && r->options->training ? r->spec.augment : how->augment;
     p->seed = how->seed;
     p->labels = r->options->labels;
     p->boxes_path = how->boxes;
@@ -364,7 +364,7 @@ static int group_rows(broad_data *table, const reading *r)
     for (size_t i = 0; i < r->photos; i++) first[i] = i;
     int status = r->how->no_groups ? BROAD_OK : find_alike(first, r);
     for (size_t i = 0; i < r->photos; i++) alike += first[i] != i;
-    const char *name = alike ? BROAD__NEAR_DUPLICATES : r->rows > r->photos ? "photo" : NULL;
+    const char *name = alike ? BROAD__NEAR_DUPLICATES : r->rows > r->photos ? BROAD__PHOTO_GROUPS : NULL;
     if (table->groups) name = NULL; /* those of the list */
     if (status == BROAD_OK) status = set_groups(table, r, first, name);
     broad__free(first);
@@ -453,8 +453,13 @@ static int make_table(broad_data **out, reading *r)
     return status;
 }
 
-static int check_options(const broad_read_options *options)
+static int check_options(const broad_read_options *options, const broad__columns *model)
 {
+    if (!options->labels && model && model->weight_name && options->training)
+        return broad__fail(BROAD_USAGE,
+                           "the model was trained with weights; give a list with the column '%.100s' with "
+                           "--labels",
+                           model->weight_name);
     if (!options->labels && (options->group || options->weight || options->target))
         return broad__fail(BROAD_USAGE,
                            "%s names a column, and photos have none; give a list with such a column with "
@@ -473,7 +478,7 @@ int broad__read_photos(broad_data **out, const char *const *paths, size_t count,
     reading r = {.first_path = count ? paths[0] : "", .options = options, .how = how, .columns = columns};
     if (!count) return broad__fail(BROAD_USAGE, "no photos are given; name files or folders");
     pthread_mutex_init(&r.lock, NULL);
-    int status = check_options(options);
+    int status = check_options(options, columns);
     if (status == BROAD_OK) status = settle_spec(&r);
     if (status == BROAD_OK) status = broad__photo_list_make(&r.list, paths, count);
     if (status == BROAD_OK && options->labels) status = broad__photo_labels_read(&r.labels, &r.list, options, columns);

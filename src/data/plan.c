@@ -537,8 +537,12 @@ int broad__plan_photos(broad__plan *out, const broad__layout *layout, const broa
     if (status == BROAD_OK && has_name(layout, "file"))
         status = find_column(&file, layout, broad__text_of("file"), "the list of photos");
     if (status == BROAD_OK) status = add_target(out, layout, file);
-    if (status == BROAD_OK && options->group) status = set_group(out, layout, options->group);
-    if (status == BROAD_OK && options->weight) status = set_weight(out, layout, options->weight);
+    const char *group = options->group, *weight = options->weight;
+    if (!group && model && model->group_name && has_name(layout, model->group_name)) group = model->group_name;
+    if (!weight && model && model->weight_name && has_name(layout, model->weight_name)) weight = model->weight_name;
+    if (status == BROAD_OK && group) status = set_group(out, layout, group);
+    if (status == BROAD_OK && weight) status = set_weight(out, layout, weight);
+    if (status == BROAD_OK && model) status = settle_weights(out, layout, options, model);
     if (status == BROAD_OK) status = add_photo_targets(out, layout, options, model);
     if (status == BROAD_OK && (out->targets < 2 || (model && out->targets - 1 != wanted)))
         status =

@@ -1,16 +1,18 @@
 /*
- * Colour and texture of a picture as a few hundred numbers that no data went into: histograms, each as the square roots of
- * its parts, so that rare things count. Nothing but whole numbers up to the last step, so the same bits on every machine.
+ * Colour and texture of a picture as about a thousand numbers that no data went into: histograms, each as the square
+ * roots of its parts, so that rare things count. Pixels are whole numbers, and what is divided is rounded as IEEE 754
+ * wants it, so that a picture has the same bits on every machine.
  *
  *   light_lbp, haze_lbp   local binary patterns of the brightness and of the least of the three colours (haze and dust
- *                         lift it): which of the 8 neighbours are brighter by 2 levels at least ("above"), or not darker
- *                         by more than 8 ("below"), told apart up to rotation and mirroring; at 4 sizes, each half the last
- *   edge                  steepness on a logarithmic scale, also relative to the brightness; at the same 4 sizes
+ *                         lift it): which of the 8 neighbours are not darker by more than 8 levels ("below"), brighter
+ *                         by 2 at least ("above") or by 5 ("beyond"), told apart up to rotation and mirroring; at 4
+ *                         sizes, each half the last
  *   red to chroma         colours at half the size; parts are of the sum of the three colours
  *   red_blue_by_light     red minus blue together with the brightness
  *   contrast              of a place against its surroundings of 3 sizes
  *
- * All of it counts places, so a part of the picture is described by the counts of its cells alone.
+ * Of pictures with many rows every second one is counted. All of it counts places, so a part of the picture is
+ * described by the counts of its cells alone.
  */
 #ifndef BROAD_IMAGE_DESCRIPTORS_H
 #define BROAD_IMAGE_DESCRIPTORS_H
@@ -21,7 +23,7 @@
 #include "image/image.h"
 
 enum {
-    BROAD__DESCRIPTOR_SIDE = 256, /* the longer side that a larger picture is brought to; smaller ones stay */
+    BROAD__DESCRIPTOR_SIDE = 384, /* the longer side that a larger picture is brought to; smaller ones stay */
     BROAD__DESCRIPTOR_NAME_BYTES = 32,
     BROAD__DESCRIPTOR_VIEWS = 14
 };
@@ -34,9 +36,9 @@ void broad__descriptor_name(char out[BROAD__DESCRIPTOR_NAME_BYTES], size_t index
 int broad__descriptors(float *out, const broad__image *image);
 
 /*
- * The picture and parts of it that overlap, as BROAD__DESCRIPTOR_VIEWS rows of broad__descriptor_count(): all of it, its four
- * corners of 4/5 of each side, and nine parts of 3/5, row by row. To train on as further rows and to average verdicts
- * over, for the price of one row. A mirrored picture gives nearly the same rows in another order.
+ * The picture and parts of it that overlap, as BROAD__DESCRIPTOR_VIEWS rows of broad__descriptor_count(): all of it, its
+ * four corners of 4/5 of each side, and nine parts of 3/5, row by row. To train on as further rows and to average
+ * verdicts over, for little more than the price of one row.
  */
 int broad__descriptors_views(float *out, const broad__image *image);
 
@@ -44,13 +46,14 @@ int broad__descriptors_views(float *out, const broad__image *image);
 typedef struct broad__descriptor_grid {
     size_t width, height; /* in cells */
     uint32_t *counts;     /* descriptors_work.h */
+    uint32_t *whole;      /* of all cells; lies behind the counts */
 } broad__descriptor_grid;
 
 int broad__descriptor_grid_make(broad__descriptor_grid *out, const broad__image *image, size_t width, size_t height);
 void broad__descriptor_grid_free(broad__descriptor_grid *grid); /* accepts an empty one */
 
-/* Of the cells left <= x < right, top <= y < bottom, or with `others` of all but these. A histogram to which these cells have
- * nothing to say is the whole picture's. */
+/* Of the cells left <= x < right, top <= y < bottom, or with `others` of all but these. A histogram to which these cells
+ * have nothing to say is the whole picture's. */
 void broad__descriptor_grid_read(float *out, const broad__descriptor_grid *grid, size_t left, size_t top, size_t right,
                                  size_t bottom, int others);
 

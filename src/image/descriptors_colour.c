@@ -59,8 +59,8 @@ static void difference_row(uint16_t *restrict out, const uint16_t *restrict a, c
         for (size_t x = 0; x < count; x++) out[x] = (uint16_t)(a[x] - b[x] + RED_BLUE_ROOM / 2);
 }
 
-/* Differences, as they are in their row, in bins of a part of the sum of the colours. 30 levels are added to it: what is nearly
- * black has no colour. */
+/* Differences, as they are in their row, in bins of a part of the sum of the colours. 30 levels are added to it: what is
+ * nearly black has no colour. */
 static void part_row(uint16_t *restrict out, const uint16_t *restrict differences, int room, float bins,
                      const uint16_t *restrict sums, size_t count)
 {
@@ -126,12 +126,13 @@ static void colour_rows(broad__descriptor_work *work, size_t y)
 void broad__count_colour(const broad__descriptor_grid *grid, broad__descriptor_work *work)
 {
     const broad__plane *light = &work->light[1];
+    size_t step = broad__count_step(light);
     colour_tables tables;
     fill_tables(&tables);
     broad__count_edges(work, grid, light->width);
     for (size_t y = 0; y < light->height; y++) {
         colour_rows(work, y);
-        for (size_t k = 0; k < BROAD__WORD_ROWS; k++)
+        for (size_t k = 0; k < BROAD__WORD_ROWS && y % step == 0; k++)
             broad__count_row(grid, work, y * grid->height / light->height, BROAD__AT_COLOUR + k * BROAD__COLOUR_BINS,
                              tables.of[k], work->words + k * work->word_stride, 0, light->width);
     }
@@ -174,7 +175,7 @@ static void count_against(const broad__descriptor_grid *grid, broad__descriptor_
 {
     const broad__plane *fine = &planes[0], *coarse = &planes[scale];
     uint16_t *mean = work->words, *words = mean + work->word_stride;
-    for (size_t y = 0; y < fine->height; y++) {
+    for (size_t y = 0; y < fine->height; y += broad__count_step(fine)) {
         if (y % ((size_t)1 << scale) == 0 && y >> scale < coarse->height)
             spread_row(mean, coarse->values + (y >> scale) * coarse->width, coarse->width, scale, fine->width);
         contrast_row(words, fine->values + y * fine->width, mean, fine->width);

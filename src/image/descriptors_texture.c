@@ -1,10 +1,9 @@
-#include <string.h>
-
 #include "image/descriptors_work.h"
 
-enum { ABOVE = 2 * BROAD__PLANE_UNIT, BELOW = 8 * BROAD__PLANE_UNIT };
+/* Levels. */
+static const int brighter_by[BROAD__PATTERNS] = {-8, 2, 5};
 
-/* Patterns of 8 neighbours around, as bits; those that a rotation by an eighth or a mirror turns into each other are one. */
+/* Patterns of 8 neighbours around, as bits; those that an eighth of a turn or a mirror makes of each other are one. */
 static const unsigned char pattern_class[256] = {
     0,  1,  1,  2,  1,  3,  2,  4,  1,  5,  3,  6,  2,  6,  4,  7,  1,  8,  5,  9,  3,  10, 6,  11, 2,  9,  6,  12, 4,
     11, 7,  13, 1,  5,  8,  9,  5,  14, 9,  15, 3,  14, 10, 16, 6,  17, 11, 18, 2,  9,  9,  19, 6,  16, 12, 20, 4,  15,
@@ -17,21 +16,12 @@ static const unsigned char pattern_class[256] = {
     11, 18, 23, 25, 20, 26, 27, 28, 7,  13, 18, 21, 18, 25, 26, 28, 13, 21, 25, 28, 21, 28, 28, 29,
 };
 
-/* Where bins of the steepness begin, from the second on: 2^(k / 1.5) - 1 levels. */
-static const int edge_begin[BROAD__EDGE_BINS - 1] = {10, 25, 48, 86, 146, 240, 391, 630, 1008, 1610, 2565};
-
-static void fill_edge_bins(unsigned char out[BROAD__PLANE_ROOM])
-{
-    memset(out, BROAD__EDGE_BINS - 1, BROAD__PLANE_ROOM);
-    for (int k = BROAD__EDGE_BINS - 2; k >= 0; k--) memset(out, k, (size_t)edge_begin[k]);
-}
-
 static uint16_t bit(int16_t value, int16_t least, unsigned place)
 {
     return (uint16_t)(value >= least ? 1u << place : 0u);
 }
 
-/* Which neighbours of `count` pixels, of which the first is middle[1], are at least as bright as that pixel and `more`. */
+/* Which neighbours of `count` pixels, of which the first is middle[1], are at least as bright as that one and `more`. */
 static void pattern_row(uint16_t *restrict out, const int16_t *restrict up, const int16_t *restrict middle,
                         const int16_t *restrict down, int more, size_t count)
 {
@@ -43,50 +33,18 @@ static void pattern_row(uint16_t *restrict out, const int16_t *restrict up, cons
     }
 }
 
-static int16_t distance(int16_t a, int16_t b) { return (int16_t)(a > b ? a - b : b - a); }
-
-/* About the length of the gradient: the larger part and 3/8 of the smaller. */
-static void steep_row(uint16_t *restrict out, const int16_t *restrict up, const int16_t *restrict middle,
-                      const int16_t *restrict down, size_t count)
-{
-    for (size_t x = 0; x < count; x++) {
-        int16_t across = distance(middle[x + 2], middle[x]), along = distance(down[x + 1], up[x + 1]);
-        int16_t larger = across > along ? across : along, smaller = across > along ? along : across;
-        out[x] = (uint16_t)(larger + ((int16_t)(3 * smaller) >> 3));
-    }
-}
-
-/* 32 times the steepness over the brightness and 10 levels. */
-static void relative_row(uint16_t *restrict out, const uint16_t *restrict steep, const int16_t *restrict middle,
-                         size_t count)
-{
-    const float most = BROAD__PLANE_ROOM - 1;
-    for (size_t x = 0; x < count; x++) {
-        float part = (float)(32 * BROAD__PLANE_UNIT * steep[x]) / (float)(middle[x + 1] + 10 * BROAD__PLANE_UNIT);
-        out[x] = (uint16_t)(int)(part < most ? part : most);
-    }
-}
-
 void broad__count_texture(const broad__descriptor_grid *grid, broad__descriptor_work *work, const broad__plane *plane,
-                          size_t at, size_t edge_at)
+                          size_t at)
 {
-    if (plane->width < 3 || plane->height < 3) return;
-    unsigned char edge_bins[BROAD__PLANE_ROOM];
-    fill_edge_bins(edge_bins);
-    broad__count_edges(work, grid, plane->width);
-    uint16_t *first = work->words, *second = first + work->word_stride;
-    size_t width = plane->width, count = width - 2;
-    for (size_t y = 1; y + 1 < plane->height; y++) {
+    if (plane->width < 3) return;
+    size_t width = plane->width, count = width - 2, step = broad__count_step(plane);
+    broad__count_edges(work, grid, width);
+    for (size_t y = 1; y + 1 < plane->height; y += step) {
         const int16_t *middle = plane->values + y * width, *up = middle - width, *down = middle + width;
-        size_t cell_row = y * grid->height / plane->height;
-        pattern_row(first, up, middle, down, -BELOW, count);
-        pattern_row(second, up, middle, down, ABOVE, count);
-        broad__count_row(grid, work, cell_row, at, pattern_class, first, 1, count);
-        broad__count_row(grid, work, cell_row, at + BROAD__PATTERN_BINS, pattern_class, second, 1, count);
-        if (edge_at == BROAD__NO_EDGES) continue;
-        steep_row(first, up, middle, down, count);
-        relative_row(second, first, middle, count);
-        broad__count_row(grid, work, cell_row, edge_at, edge_bins, first, 1, count);
-        broad__count_row(grid, work, cell_row, edge_at + BROAD__EDGE_BINS, edge_bins, second, 1, count);
+        for (size_t k = 0; k < BROAD__PATTERNS; k++) {
+            pattern_row(work->words, up, middle, down, brighter_by[k] * BROAD__PLANE_UNIT, count);
+            broad__count_row(grid, work, y * grid->height / plane->height, at + k * BROAD__PATTERN_BINS, pattern_class,
+                             work->words, 1, count);
+        }
     }
 }

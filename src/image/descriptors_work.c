@@ -95,12 +95,15 @@ void broad__descriptor_work_free(broad__descriptor_work *work)
     *work = (broad__descriptor_work){0};
 }
 
-size_t broad__cell_begin(size_t cell, size_t cells, size_t size) { return (cell * size + cells - 1) / cells; }
+/* The first pixel of `cell` of `cells` along a side of `size` pixels. */
+static size_t cell_begin(size_t cell, size_t cells, size_t size) { return (cell * size + cells - 1) / cells; }
 
 void broad__count_edges(broad__descriptor_work *work, const broad__descriptor_grid *grid, size_t width)
 {
-    for (size_t cell = 0; cell <= grid->width; cell++) work->edges[cell] = broad__cell_begin(cell, grid->width, width);
+    for (size_t cell = 0; cell <= grid->width; cell++) work->edges[cell] = cell_begin(cell, grid->width, width);
 }
+
+size_t broad__count_step(const broad__plane *plane) { return plane->height >= BROAD__MANY_ROWS ? 2 : 1; }
 
 static void count_words(uint32_t *restrict counts, const unsigned char *restrict table, const uint16_t *restrict words,
                         size_t count)

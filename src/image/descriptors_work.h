@@ -7,14 +7,14 @@
 enum {
     BROAD__TEXTURE_LEVELS = 4,
     BROAD__PLANE_LEVELS = 6,
-    BROAD__PLANE_UNIT = 16,   /* brightness levels are in 16ths, so that means over areas lose little */
-    BROAD__PLANE_ROOM = 5632, /* steepness is below it */
+    BROAD__MANY_ROWS = 100,
+    BROAD__PLANE_UNIT = 16, /* brightness levels are in 16ths, so that means over areas lose little */
     /* Neighbouring pixels often fall into the same bin. They are counted in lanes of their own, as adding to what was
      * stored an instruction ago is slow. */
     BROAD__COUNT_LANES = 4,
 
+    BROAD__PATTERNS = 3, /* below, above, beyond */
     BROAD__PATTERN_BINS = 30,
-    BROAD__EDGE_BINS = 12,
     BROAD__COLOUR_BINS = 16,
     BROAD__RED_BLUE_BINS = 12, /* with the brightness */
     BROAD__LIGHT_BINS = 8,
@@ -25,13 +25,10 @@ enum {
     BROAD__WORD_ROWS = BROAD__COLOURS + 1,
     BROAD__CONTRASTS = 3, /* brightness, red minus blue, saturation */
 
-    BROAD__NO_EDGES = 0xffff,
-
     /* Where each family begins. */
     BROAD__AT_LIGHT = 0,
-    BROAD__AT_HAZE = BROAD__AT_LIGHT + BROAD__TEXTURE_LEVELS * 2 * BROAD__PATTERN_BINS,
-    BROAD__AT_EDGE = BROAD__AT_HAZE + BROAD__TEXTURE_LEVELS * 2 * BROAD__PATTERN_BINS,
-    BROAD__AT_COLOUR = BROAD__AT_EDGE + BROAD__TEXTURE_LEVELS * 2 * BROAD__EDGE_BINS,
+    BROAD__AT_HAZE = BROAD__AT_LIGHT + BROAD__TEXTURE_LEVELS * BROAD__PATTERNS * BROAD__PATTERN_BINS,
+    BROAD__AT_COLOUR = BROAD__AT_HAZE + BROAD__TEXTURE_LEVELS * BROAD__PATTERNS * BROAD__PATTERN_BINS,
     BROAD__AT_JOINT = BROAD__AT_COLOUR + BROAD__COLOURS * BROAD__COLOUR_BINS,
     BROAD__AT_CONTRAST = BROAD__AT_JOINT + BROAD__RED_BLUE_BINS * BROAD__LIGHT_BINS,
     BROAD__DESCRIPTORS = BROAD__AT_CONTRAST + BROAD__CONTRASTS * BROAD__CONTRAST_SCALES * BROAD__CONTRAST_BINS
@@ -59,22 +56,21 @@ typedef struct broad__descriptor_work {
 int broad__descriptor_work_make(broad__descriptor_work *out, const broad__image *image, size_t grid_width);
 void broad__descriptor_work_free(broad__descriptor_work *work);
 
-/* The first pixel of `cell` of `cells` along a side of `size` pixels. */
-size_t broad__cell_begin(size_t cell, size_t cells, size_t size);
-
 /* Half the width and height, of which none vanishes. A last odd row or column is left out. */
 void broad__plane_halve(broad__plane *out, const broad__plane *plane);
 
-/* Counts a row of a plane whose cells work->edges tell, in the histogram that begins at descriptor `at`: table[words[i]] is
- * the bin of pixel first + i. */
+/* Rows from one that is counted to the next: of many rows every second one tells as much. */
+size_t broad__count_step(const broad__plane *plane);
+
+/* Counts a row of a plane whose cells work->edges tell, in the histogram that begins at descriptor `at`: table[words[i]]
+ * is the bin of pixel first + i. */
 void broad__count_row(const broad__descriptor_grid *grid, const broad__descriptor_work *work, size_t cell_row,
                       size_t at, const unsigned char *table, const uint16_t *words, size_t first, size_t count);
 void broad__count_edges(broad__descriptor_work *work, const broad__descriptor_grid *grid, size_t width);
 
-/* Patterns of a plane at descriptor `at`, of which the first pattern row is `below` and the second `above`; steepness at
- * `edge_at` unless that is BROAD__NO_EDGES. */
+/* The BROAD__PATTERNS histograms of a plane, from descriptor `at` on. */
 void broad__count_texture(const broad__descriptor_grid *grid, broad__descriptor_work *work, const broad__plane *plane,
-                          size_t at, size_t edge_at);
+                          size_t at);
 void broad__count_colour(const broad__descriptor_grid *grid, broad__descriptor_work *work);
 void broad__count_contrast(const broad__descriptor_grid *grid, broad__descriptor_work *work);
 

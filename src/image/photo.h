@@ -6,7 +6,7 @@
 #include "image/image.h"
 
 enum {
-    BROAD__PHOTO_SIDE = 256,   /* the longer side that photos are decoded to, unless pixels need more */
+    BROAD__PHOTO_SIDE = 384,   /* the longer side that photos are decoded to, unless pixels need more */
     BROAD__PIXELS_SIDE = 32,   /* standard side of the square of pixels */
     BROAD__PIXELS_MOST = 512,  /* and the largest */
     BROAD__COPIES_MOST = 1000, /* changed copies of a photo */

@@ -16,7 +16,7 @@ enum {
     PANELS = NODES / LANES
 };
 _Static_assert(NODES % LANES == 0, "nodes come in whole panels");
-_Static_assert(BROAD__PHOTO_SIDE <= BROAD__WINDOW_SIDE * BROAD__WINDOW_SIDE, "no more cuts than there is room for");
+_Static_assert(BROAD__WINDOWS_SIDE <= BROAD__WINDOW_SIDE * BROAD__WINDOW_SIDE, "no more cuts than there is room for");
 
 static const double GAMMA = 3; /* of the kernel exp(-gamma |z - z'|^2 / 2) that the nodes stand for */
 static const float FARTHEST = 5;
@@ -90,7 +90,7 @@ static int view_make(view *out, const broad__window_weights *weights, const broa
 {
     size_t width, height;
     *out = (view){.z = NULL};
-    broad__image_fit(&width, &height, image->width, image->height, BROAD__PHOTO_SIDE);
+    broad__image_fit(&width, &height, image->width, image->height, BROAD__WINDOWS_SIDE);
     if (width == image->width && height == image->height) return view_describe(out, weights, image);
     broad__image small;
     int status = broad__image_resize(&small, image, width, height);

@@ -1,5 +1,5 @@
 /*
- * Random nodes over windows. The picture, brought to BROAD__PHOTO_SIDE where it is larger, is cut into windows of 32 x 32
+ * Random nodes over windows. The picture, brought to BROAD__WINDOWS_SIDE where it is larger, is cut into windows of 32 x 32
  * pixels. Each has local descriptors u (moments of colour, texture patterns at four scales), and with z = (u - mean) / sd by
  * constants,
  *
@@ -11,6 +11,8 @@
 #define BROAD_IMAGE_WINDOWS_H
 
 #include "image/image.h"
+
+enum { BROAD__WINDOWS_SIDE = 256 }; /* the longer side that a larger picture is brought to */
 
 /* Read-only once made: any number of threads may share them. */
 typedef struct broad__window_weights broad__window_weights;

@@ -156,6 +156,7 @@ typedef struct leaving {
     size_t count;                  /* of the sample, so many */
     size_t *chunks;                /* with sets: first set of each job, and the end */
     size_t largest;                /* rows of a set at most */
+    size_t chunk_rows;             /* rows of the sets of a chunk at most */
     const double *alpha, *inverse; /* dual form with sets: rows x outputs, and the inverse factor */
 } leaving;
 
@@ -240,8 +241,8 @@ static void leave_chunk(void *context, size_t chunk, size_t worker)
     broad__joint *j = l->joint;
     size_t from = l->chunks[chunk], end = l->chunks[chunk + 1], p = j->columns, c = j->outputs;
     size_t first = j->sets[from], n = j->sets[end] - first;
-    double *white = l->scratch + worker * l->scratch_each, *left = white + BROAD__BLOCK_ROWS * p;
-    double *system = left + BROAD__BLOCK_ROWS * c, *room = system + l->largest * l->largest;
+    double *white = l->scratch + worker * l->scratch_each, *left = white + l->chunk_rows * p;
+    double *system = left + l->chunk_rows * c, *room = system + l->largest * l->largest;
     const double *a = j->sample_a + first * p, *y = j->sample_y + first * c;
     turn(white, l, a, n);
     for (size_t k = 0; j->spectral && k < p; k++) {
@@ -266,7 +267,7 @@ static size_t largest_set(const broad__joint *j)
     return largest;
 }
 
-/* Sets that have no more rows together than a block, as far as the first `count` rows of the sample go. Returns how many. */
+/* Sets that have no more rows together than a block, or one that is larger, as far as the first `count` rows of the sample go. Returns how many. */
 static size_t list_chunks(size_t *out, const broad__joint *j, size_t count)
 {
     size_t chunks = 0, set = 0;
@@ -279,7 +280,8 @@ static size_t list_chunks(size_t *out, const broad__joint *j, size_t count)
 static int leave_primal_sets(broad__joint *j, const broad__rows *rows, double *rest, size_t count)
 {
     leaving l = {.joint = j, .device = rows->device, .rest = rest, .largest = largest_set(j)};
-    l.scratch_each = BROAD__BLOCK_ROWS * (j->columns + j->outputs) + 2 * l.largest * l.largest;
+    l.chunk_rows = l.largest > BROAD__BLOCK_ROWS ? l.largest : BROAD__BLOCK_ROWS;
+    l.scratch_each = l.chunk_rows * (j->columns + j->outputs) + 2 * l.largest * l.largest;
     l.scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l.scratch_each);
     l.chunks = broad__alloc_array(j->set_count + 1, sizeof *l.chunks);
     int status = l.scratch && l.chunks ? BROAD_OK : BROAD_NO_MEMORY;

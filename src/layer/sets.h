@@ -12,7 +12,7 @@
 
 #include "compute/device.h"
 
-enum { BROAD__SET_ROWS = 256 };
+enum { BROAD__SET_ROWS = 1000 };
 
 typedef struct broad__sets {
     size_t count;  /* 0: each row by itself */

@@ -9,6 +9,8 @@
 /* Rows as many as the pilot looks at; nodes enough to tell maps apart, and cheap. */
 enum { CHOICE_ROWS = 1000, CHOICE_GROUPS = 10, CHOICE_NODES = 50 };
 
+static const double GAIN = 0.05; /* part of the error that a single map must be better by */
+
 /* Settings as `auto` starts from, whatever the network will have. */
 static broad_options trial_options(const broad_options *options)
 {
@@ -61,19 +63,26 @@ static int stopped(const broad_options *options, size_t done, size_t total)
     return options->progress && options->progress(&progress, options->progress_context);
 }
 
-/* Singles come before all together: of equals the first has fewer inputs, or comes first in order. */
+/* Errors by leave-one-out are not exact: all maps together, the last trial, stay unless one of them is clearly better. */
+static void pick_best(broad_map_choice *out)
+{
+    double least = (1 - GAIN) * out->trials[out->count - 1].error;
+    for (size_t i = 0; i + 1 < out->count; i++) {
+        if (out->trials[i].error >= least) continue;
+        least = out->trials[i].error;
+        out->maps = out->trials[i].maps;
+    }
+}
+
 static int run_trials(broad_map_choice *out, const broad_data *rows, const broad_options *options)
 {
-    double least = INFINITY;
     for (size_t i = 0; i < out->count; i++) {
         if (stopped(options, i, out->count))
             return broad__fail(BROAD_INTERRUPTED, "interrupted while maps were chosen");
         int status = try_maps(&out->trials[i].error, rows, out->trials[i].maps, options);
         if (status < 0) return status;
-        if (out->trials[i].error >= least) continue;
-        least = out->trials[i].error;
-        out->maps = out->trials[i].maps;
     }
+    pick_best(out);
     return BROAD_OK;
 }
 

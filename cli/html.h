@@ -1,0 +1,16 @@
+/* Text, numbers and pictures as parts of an HTML file. */
+#ifndef BROAD_CLI_HTML_H
+#define BROAD_CLI_HTML_H
+
+#include "output.h"
+
+/* As content or within the quotes of an attribute: what has a meaning in HTML is escaped, bytes that are no UTF-8 become
+ * U+FFFD, control characters a blank. */
+void cli_html_text(cli_output *output, const char *text);
+/* The same as one word of a shell. */
+void cli_html_shell(cli_output *output, const char *word);
+void cli_html_base64(cli_output *output, const void *bytes, size_t count);
+/* "1,234" */
+void cli_html_count(cli_output *output, size_t count);
+
+#endif

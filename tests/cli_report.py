@@ -1,0 +1,502 @@
+#!/usr/bin/env python3
+"""broad report and predict --heatmap: what is written, that it agrees with predict and with what the renderer knows, and that
+nothing is left of a run that fails.
+
+Usage: cli_report.py PATH_OF_BROAD. The page is also opened in Chromium where that is installed.
+"""
+import base64
+import csv
+import html.parser
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from cli_render import decode_png
+
+BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+SIZE = 128
+FAST = ["--map", "windows", "--kind", "rvfl", "--cache", "no", "-q"]
+COLUMNS = ("file label probability verdict_probability severity low high area time latitude longitude altitude "
+           "relative_altitude yaw group").split()
+VOID = {"meta", "link", "img", "input", "br"}
+
+
+def run(*arguments, code=0, folder=None, text=None):
+    words = [BROAD, *map(str, arguments)]
+    done = subprocess.run(words, capture_output=True, cwd=folder, input=text)
+    if done.returncode != code:
+        raise AssertionError(f"{words}: exit {done.returncode}, expected {code}\n{done.stderr.decode()}")
+    return done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+
+
+def read_rows(path):
+    with open(path, newline="", encoding="utf-8", errors="surrogateescape") as file:
+        return list(csv.DictReader(file))
+
+
+# ---- metadata ----
+
+def ifd(entries, start):
+    """A TIFF directory at `start`, with what does not fit into it behind it."""
+    table, rest, free = struct.pack("<H", len(entries)), b"", start + 2 + 12 * len(entries) + 4
+    for tag, kind, count, raw in entries:
+        where = raw.ljust(4, b"\0") if len(raw) <= 4 else struct.pack("<I", free + len(rest))
+        table += struct.pack("<HHI", tag, kind, count) + where
+        if len(raw) > 4:
+            rest += raw + b"\0" * (len(raw) % 2)
+    return table + struct.pack("<I", 0) + rest
+
+
+def degrees(value):
+    value = abs(value)
+    whole, minutes = int(value), int(value * 60) % 60
+    seconds = round((value * 60 - int(value * 60)) * 60 * 10000)
+    return struct.pack("<6I", whole, 1, minutes, 1, seconds, 10000)
+
+
+def exif(latitude, longitude, altitude, when):
+    """An APP1 segment with the time and the place."""
+    first = 8 + 2 + 12 * 2 + 4
+    camera = ifd([(0x9003, 2, 20, when.encode() + b"\0")], first)
+    place = ifd([(1, 2, 2, b"N\0" if latitude >= 0 else b"S\0"), (2, 5, 3, degrees(latitude)),
+                 (3, 2, 2, b"E\0" if longitude >= 0 else b"W\0"), (4, 5, 3, degrees(longitude)),
+                 (5, 1, 1, b"\0"), (6, 5, 1, struct.pack("<II", round(altitude * 100), 100))], first + len(camera))
+    head = ifd([(0x8769, 4, 1, struct.pack("<I", first)), (0x8825, 4, 1, struct.pack("<I", first + len(camera)))], 8)
+    body = b"Exif\0\0II*\0" + struct.pack("<I", 8) + head + camera + place
+    return b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body
+
+
+def xmp(height, yaw):
+    body = b"http://ns.adobe.com/xap/1.0/\0" + (
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        '<rdf:Description xmlns:drone-dji="http://www.dji.com/drone-dji/1.0/" '
+        f'drone-dji:RelativeAltitude="{height:+.2f}" drone-dji:GimbalYawDegree="{yaw:+.2f}"/></rdf:RDF></x:xmpmeta>'
+    ).encode()
+    return b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body
+
+
+def tag(source, target, *segments):
+    with open(source, "rb") as file:
+        content = file.read()
+    with open(target, "wb") as file:
+        file.write(content[:2] + b"".join(segments) + content[2:])
+
+
+# ---- the page ----
+
+class Page(html.parser.HTMLParser):
+    """Checks the nesting and keeps what the tests ask about."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.ids, self.links, self.sources, self.alts = [], [], [], [], []
+        self.cards, self.rows, self.circles, self.bars = 0, [], 0, 0
+        self.text, self.cell = "", None
+        self.feed(text)
+        self.close()
+        assert not self.open, f"never closed: {self.open}"
+
+    def handle_starttag(self, name, attributes):
+        given = dict(attributes)
+        assert len(given) == len(attributes), f"an attribute twice in {name}"
+        if name not in VOID:
+            self.open.append(name)
+        if "id" in given:
+            self.ids.append(given["id"])
+        self.links += [given["href"]] if "href" in given else []
+        self.cards += name == "article"
+        self.circles += name == "circle"
+        if name == "img":
+            self.sources.append(given["src"])
+            self.alts.append(given["alt"])
+        if name == "tr" and "data-verdict" in given:
+            self.rows.append([given["data-verdict"]])
+        if name == "td" and self.rows:
+            self.cell = ""
+
+    def handle_startendtag(self, name, attributes):
+        self.handle_starttag(name, attributes)
+        self.handle_endtag(name)
+
+    def handle_endtag(self, name):
+        assert self.open and self.open[-1] == name, f"</{name}> closes {self.open[-3:]}"
+        self.open.pop()
+        if name == "td" and self.cell is not None:
+            self.rows[-1].append(self.cell)
+            self.cell = None
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("style", "script"):
+            return
+        if self.open[-2:] == ["rect", "title"]:
+            self.bars += int(data)
+        self.text += data
+        if self.cell is not None:
+            self.cell += data
+
+
+def rank_auc(scores, truths):
+    """Probability that a true one has the larger score."""
+    order = sorted(range(len(scores)), key=lambda i: scores[i])
+    ranks = {i: rank + 1 for rank, i in enumerate(order)}
+    positive = sum(truths)
+    total = sum(ranks[i] for i, truth in enumerate(truths) if truth)
+    return (total - positive * (positive + 1) / 2) / (positive * (len(truths) - positive))
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.keep = tempfile.TemporaryDirectory()
+        cls.root = cls.keep.name
+        cls.model = os.path.join(cls.root, "panels.broad")
+        cls.train, cls.test = os.path.join(cls.root, "train"), os.path.join(cls.root, "test")
+        run("render", cls.train, "--count", 160, "--size", SIZE, "--seed", 1, "-q")
+        run("render", cls.test, "--count", 30, "--size", SIZE, "--seed", 2, "--masks", "-q")
+        run("fit", cls.train, "-o", cls.model, *FAST)
+        cls.flight = os.path.join(cls.root, "flight")
+        os.mkdir(cls.flight)
+        for i in range(1, 31):
+            kind = "Dusty" if i % 2 == 0 else "Clean"
+            source, target = f"{cls.test}/{kind}/{i:06}.jpg", f"{cls.flight}/DJI_{i:04}.JPG"
+            if i <= 20:
+                tag(source, target, exif(-33.9 + i * 1e-4, 18.4 - i * 2e-4, 120.5 + i, f"2024:05:14 09:{i:02}:07"),
+                    xmp(20 + i, -90 - i))
+            else:
+                shutil.copy(source, target)
+        shutil.copy(f"{cls.flight}/DJI_0001.JPG", f"{cls.flight}/<b>'Straße' & \"ü\",.jpg")
+        shutil.copy(f"{cls.flight}/DJI_0021.JPG", os.fsencode(f"{cls.flight}/odd_") + b"\xff.jpg")
+        with open(f"{cls.flight}/broken.jpg", "wb") as file:
+            file.write(b"\xff\xd8\xff\xe0 no picture")
+        cls.out = os.path.join(cls.root, "out")
+        cls.said = json.loads(run("report", cls.model, cls.flight, "-o", cls.out, "--json", "--cache", "no",
+                                  "--title", "Roof <7> & more")[0])
+        with open(f"{cls.out}/report.html", encoding="utf-8") as file:
+            cls.html = file.read()
+        cls.page = Page(cls.html)
+        cls.rows = read_rows(f"{cls.out}/findings.csv")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.keep.cleanup()
+
+    def fresh(self, name):
+        return os.path.join(self.root, name)
+
+    def assert_nothing_left(self, name):
+        left = [entry for entry in os.listdir(self.root) if name in entry]
+        self.assertEqual(left, [])
+
+    # ---- tables ----
+
+    def test_files(self):
+        self.assertEqual(sorted(os.listdir(self.out)),
+                         ["findings.csv", "findings.geojson", "report.html", "skipped.csv"])
+        self.assertEqual(list(self.rows[0]), COLUMNS)
+        self.assertEqual(len(self.rows), 32)
+        skipped = read_rows(f"{self.out}/skipped.csv")
+        self.assertEqual([row["file"] for row in skipped], [f"{self.flight}/broken.jpg"])
+        self.assertTrue(skipped[0]["reason"])
+
+    def test_agrees_with_predict(self):
+        out = self.fresh("predicted.csv")
+        run("predict", self.model, self.flight, "--proba", "-o", out, "--cache", "no", "-q")
+        expected = {row["file"]: row for row in read_rows(out)}
+        self.assertEqual(set(expected), {row["file"] for row in self.rows})
+        for row in self.rows:
+            other = expected[row["file"]]
+            self.assertEqual(row["label"], other["label"])
+            self.assertAlmostEqual(float(row["probability"]), float(other["proba_Dusty"]), delta=1e-4)
+            self.assertAlmostEqual(float(row["verdict_probability"]), float(other["proba_" + row["label"]]), delta=1e-4)
+            self.assertEqual(row["severity"], row["probability"])
+            self.assertEqual(bool(row["area"]), row["label"] == "Dusty")
+            self.assertTrue(not row["area"] or 0 <= float(row["area"]) <= 1)
+            self.assertEqual((row["low"], row["high"]), ("", ""))
+
+    def test_worst_first(self):
+        worst = [float(row["probability"]) for row in self.rows]
+        self.assertEqual(worst, sorted(worst, reverse=True))
+        self.assertEqual([row[2] for row in self.page.rows],
+                         [os.path.basename(row["file"]).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                          for row in self.rows])
+
+    def test_metadata(self):
+        rows = {os.path.basename(row["file"]): row for row in self.rows}
+        for i in range(1, 31):
+            row = rows[f"DJI_{i:04}.JPG"]
+            if i > 20:
+                self.assertEqual([row[name] for name in COLUMNS[8:14]], [""] * 6)
+                continue
+            self.assertEqual(row["time"], f"2024-05-14T09:{i:02}:07")
+            self.assertAlmostEqual(float(row["latitude"]), -33.9 + i * 1e-4, delta=1e-6)
+            self.assertAlmostEqual(float(row["longitude"]), 18.4 - i * 2e-4, delta=1e-6)
+            self.assertAlmostEqual(float(row["altitude"]), 120.5 + i, delta=0.01)
+            self.assertAlmostEqual(float(row["relative_altitude"]), 20 + i, delta=0.01)
+            self.assertAlmostEqual(float(row["yaw"]), -90 - i, delta=0.01)
+
+    def test_near_duplicates(self):
+        rows = {row["file"]: row["group"] for row in self.rows}
+        self.assertEqual(rows[f"{self.flight}/DJI_0001.JPG"], rows[f"{self.flight}/<b>'Straße' & \"ü\",.jpg"])
+        self.assertTrue(rows[f"{self.flight}/DJI_0001.JPG"])
+        self.assertEqual(rows[f"{self.flight}/DJI_0002.JPG"], "")
+
+    def test_geojson(self):
+        with open(f"{self.out}/findings.geojson", encoding="utf-8") as file:
+            found = json.load(file)
+        self.assertEqual(found["type"], "FeatureCollection")
+        placed = [row for row in self.rows if row["latitude"]]
+        self.assertEqual(len(found["features"]), len(placed))
+        self.assertEqual(len(placed), 21)
+        for feature, row in zip(found["features"], placed):
+            self.assertEqual((feature["type"], feature["geometry"]["type"]), ("Feature", "Point"))
+            longitude, latitude, altitude = feature["geometry"]["coordinates"]
+            for value, name in ((longitude, "longitude"), (latitude, "latitude"), (altitude, "altitude")):
+                self.assertAlmostEqual(value, float(row[name]), delta=1e-6)
+            self.assertEqual(feature["properties"]["file"], row["file"])
+            self.assertEqual(feature["properties"]["label"], row["label"])
+            self.assertAlmostEqual(feature["properties"]["probability"], float(row["probability"]), delta=1e-9)
+
+    def test_json(self):
+        sure = [row for row in self.rows if float(row["verdict_probability"]) >= 0.65]
+        said = self.said
+        self.assertEqual(said["command"], "report")
+        self.assertEqual((said["findings"], said["positive"], said["skipped_count"]), (32, "Dusty", 1))
+        # A probability of 0.65 exactly is told from one just below it by the fifth digit, which the table has not.
+        self.assertLessEqual(abs(said["unsure_count"] - (32 - len(sure))), 1)
+        self.assertEqual(said["positive_count"] + said["unsure_count"] + said["negative_count"], 32)
+        self.assertEqual(said["with_place"], 21)
+        for name in ("html", "csv", "geojson", "skipped"):
+            self.assertTrue(os.path.isfile(said[name]), said[name])
+        self.assertEqual(said["photos"]["grouped"], 4)
+
+    # ---- page ----
+
+    def test_page_is_whole(self):
+        page = self.page
+        self.assertEqual(len(page.ids), len(set(page.ids)))
+        for link in page.links:
+            self.assertTrue(link == "data:," or (link[0] == "#" and link[1:] in page.ids), link)
+        self.assertIsNone(re.search(r"(?i)(src|href|url)\s*[=(]\s*[\"']?\s*(https?:)?//", self.html))
+        self.assertNotIn("@import", self.html)
+        self.assertEqual(page.cards, self.said["pictures"])
+        self.assertEqual(len(page.sources), 2 * page.cards)
+        self.assertEqual(len(set(page.alts)), len(page.alts))
+        for source in page.sources:
+            self.assertTrue(source.startswith("data:image/jpeg;base64,"))
+            picture = base64.b64decode(source.split(",")[1], validate=True)
+            self.assertEqual((picture[:3], picture[-2:]), (b"\xff\xd8\xff", b"\xff\xd9"))
+
+    def test_page_tells_all(self):
+        page = self.page
+        self.assertEqual(len(page.rows), 32)
+        self.assertEqual(page.bars, 32)
+        self.assertEqual(page.circles, 21)
+        for word in ("Roof <7> & more", "Dusty", "unsure", "Limits of validity", "2024-05-14 09:01 to 09:20",
+                     "measurement of power loss", "near-duplicates", "broken.jpg",
+                     f"broad learn {self.model} corrected --with", "mkdir -p corrected/Clean corrected/Dusty"):
+            self.assertIn(word, page.text)
+        self.assertIn("<b>'Straße' & \"ü\",.jpg", page.text)
+        self.assertIn("odd_\ufffd.jpg", page.text)
+        unsure = [row for row in page.rows if row[0] == "?"]
+        self.assertEqual(len(unsure), self.said["unsure_count"])
+
+    def test_same_bytes(self):
+        again = self.fresh("again")
+        run("report", self.model, self.flight, "-o", again, "--cache", "no", "--title", "Roof <7> & more", "--threads", 1,
+            "-q")
+        for name in os.listdir(self.out):
+            with open(f"{self.out}/{name}", "rb") as one, open(f"{again}/{name}", "rb") as other:
+                self.assertEqual(one.read(), other.read(), name)
+
+    def test_few_pictures_and_folders(self):
+        out = self.fresh("few")
+        said = json.loads(run("report", self.model, self.test, "-o", out, "--worst", 2, "--json", "--cache", "no", "-q")[0])
+        with open(f"{out}/report.html", encoding="utf-8") as file:
+            page = Page(file.read())
+        self.assertEqual((page.cards, said["pictures"], len(page.rows)), (2, 2, 30))
+        self.assertIn("Against the folders", page.text)
+        rows = read_rows(f"{out}/findings.csv")
+        right = sum(row["label"] == row["truth"] for row in rows)
+        self.assertTrue(all(f"/{row['truth']}/" in row["file"] for row in rows))
+        self.assertGreater(right, 20)
+        # Where a photo lies has no part in its verdict.
+        flat = {row["file"][-8:-4]: row["probability"] for row in self.rows if "DJI" in row["file"]}
+        for row in rows:
+            self.assertAlmostEqual(float(row["probability"]), float(flat[row["file"][-8:-4]]), delta=1e-4)
+
+    def test_listed_names(self):
+        names = "\n".join(f"{self.test}/Dusty/{i:06}.jpg" for i in (2, 4, 6)) + "\n"
+        out = self.fresh("listed")
+        run("report", self.model, "-", "-o", out, "--cache", "no", "-q", text=names.encode())
+        self.assertEqual(len(read_rows(f"{out}/findings.csv")), 3)
+
+    @unittest.skipUnless(CHROMIUM, "Chromium is not installed")
+    def test_in_a_browser(self):
+        common = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+                  f"--user-data-dir={self.fresh('browser')}", "--virtual-time-budget=3000"]
+        page, pdf = f"file://{self.out}/report.html", self.fresh("report.pdf")
+        done = subprocess.run([*common, "--dump-dom", page], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([line for line in done.stderr.split("\n") if "CONSOLE" in line], [])
+        self.assertIn("32 of 32 shown", done.stdout)
+        self.assertEqual(done.stdout.count("<th scope=\"col\""), done.stdout.count("<button type=\"button\">") + 2)
+        subprocess.run([*common, f"--print-to-pdf={pdf}", page], capture_output=True, timeout=120)
+        with open(pdf, "rb") as file:
+            content = file.read()
+        self.assertTrue(content.startswith(b"%PDF"))
+        self.assertGreater(len(content), 50000)
+
+    # ---- other models ----
+
+    def test_values(self):
+        photos, model, out = self.fresh("soiling"), self.fresh("soiling.broad"), self.fresh("values")
+        run("render", photos, "--count", 60, "--size", 64, "--severity", "-q")
+        run("fit", f"{photos}/photos", "--labels", f"{photos}/labels.csv", "-o", model, *FAST)
+        said = json.loads(run("report", model, f"{photos}/photos", "-o", out, "--json", "--worst", 5, "--cache", "no",
+                              "-q")[0])
+        rows = read_rows(f"{out}/findings.csv")
+        with open(f"{out}/report.html", encoding="utf-8") as file:
+            page = Page(file.read())
+        self.assertEqual((said["task"], said["findings"], said["positive_count"]), ("regress", 60, None))
+        values = [float(row["severity"]) for row in rows]
+        self.assertEqual(values, sorted(values, reverse=True))
+        for row in rows:
+            self.assertEqual((row["label"], row["probability"], row["area"]), ("", "", ""))
+            self.assertTrue(float(row["low"]) < float(row["severity"]) < float(row["high"]))
+        self.assertEqual((page.cards, page.bars, len(page.rows)), (5, 60, 60))
+        self.assertIn("corrected.csv", page.text)
+
+    def test_no_probabilities_and_three_classes(self):
+        photos, model, out = self.fresh("three"), self.fresh("three.broad"), self.fresh("classes")
+        for i in range(1, 61):
+            kind = "Dusty" if i % 2 == 0 else "Clean"
+            target = os.path.join(photos, "Odd" if i % 6 == 0 else kind)
+            os.makedirs(target, exist_ok=True)
+            shutil.copy(f"{self.train}/{kind}/{i:06}.jpg", target)
+        run("fit", photos, "-o", model, "--loo", "no", "--positive", "Dusty", *FAST)
+        said = json.loads(run("report", model, photos, "-o", out, "--json", "--cache", "no", "-q")[0])
+        with open(f"{out}/report.html", encoding="utf-8") as file:
+            page = Page(file.read())
+        self.assertIsNone(said["unsure_count"])
+        self.assertEqual(said["positive"], "Dusty")
+        self.assertEqual(said["positive_count"] + said["negative_count"], 60)
+        self.assertEqual((len(page.rows), page.bars), (60, 60))
+        self.assertIn("This model has no probabilities", page.text)
+
+    # ---- heat maps ----
+
+    def heat_cells(self, folder):
+        cells = {}
+        for row in read_rows(f"{folder}/cells.csv"):
+            cells.setdefault(row["picture"], []).append(
+                [float(row[name]) for name in ("left", "top", "right", "bottom", "opinion")])
+        return cells
+
+    def test_heat_is_where_the_dirt_is(self):
+        folder, out = self.fresh("heat"), self.fresh("heat.csv")
+        run("predict", self.model, self.test, "--heatmap", folder, "-o", out, "--cache", "no", "-q")
+        files = [row["file"] for row in read_rows(out)]
+        cells = self.heat_cells(folder)
+        names = [f"{i + 1:06}-{os.path.basename(file)}" for i, file in enumerate(files)]
+        self.assertEqual(sorted(os.listdir(folder)), sorted([*names, "cells.csv"]))
+        self.assertEqual(list(cells), names)
+        opinions, dirty, dusty = [], [], []
+        for name, file in zip(names, files):
+            with open(f"{self.test}/.masks/dirt/{os.path.basename(file)[:-4]}.png", "rb") as mask:
+                _, _, lines = decode_png(mask.read())
+            self.assertEqual(len(cells[name]), (SIZE // 32) ** 2)
+            for left, top, right, bottom, opinion in cells[name]:
+                part = [lines[y][3 * x] for y in range(round(top * SIZE), round(bottom * SIZE))
+                        for x in range(round(left * SIZE), round(right * SIZE))]
+                opinions.append(opinion)
+                dirty.append(sum(part) / len(part) > 0.05 * 255)
+                dusty.append("/Dusty/" in file)
+        all_cells = rank_auc(opinions, dirty)
+        among = [i for i, is_dusty in enumerate(dusty) if is_dusty]
+        dusty_cells = rank_auc([opinions[i] for i in among], [dirty[i] for i in among])
+        print(f"AUC of dirty against other cells: {all_cells:.3f} of all photos, {dusty_cells:.3f} of dusty ones",
+              file=sys.stderr)
+        self.assertGreater(all_cells, 0.6)
+        self.assertGreater(dusty_cells, 0.5)
+
+    def test_heat_adds_up(self):
+        """By its definition the mean opinion of the cells is about that of the whole, before smoothing at the border."""
+        folder, out = self.fresh("sums"), self.fresh("sums.csv")
+        run("predict", self.model, self.test, "--heatmap", folder, "--proba", "-o", out, "--cache", "no", "-q")
+        off = []
+        for row, cells in zip(read_rows(out), self.heat_cells(folder).values()):
+            p = float(row["proba_Dusty"])
+            off.append(abs(sum(cell[4] for cell in cells) / len(cells) - math.log(p / (1 - p))))
+        self.assertLess(sorted(off)[len(off) // 2], 1.5)
+
+    def test_heatmap_refused(self):
+        folder = self.fresh("taken")
+        os.mkdir(folder)
+        with open(f"{folder}/here", "w", encoding="utf-8") as file:
+            file.write("x")
+        _, errors = run("predict", self.model, self.test, "--heatmap", folder, "-q", code=73)
+        self.assertIn("not empty", errors)
+        self.assertEqual(os.listdir(folder), ["here"])
+        self.assert_table_model_refused("predict", "--heatmap", self.fresh("never"))
+
+    # ---- what goes wrong ----
+
+    def assert_table_model_refused(self, command, option, folder):
+        table, model = self.fresh("table.csv"), self.fresh("table.broad")
+        with open(table, "w", encoding="utf-8") as file:
+            file.write("a,b,y\n" + "".join(f"{i},{i % 3},{'pq'[i % 2]}\n" for i in range(20)))
+        run("fit", table, "-o", model, "--kind", "rvfl", "-q")
+        data = table if command == "predict" else self.flight
+        _, errors = run(command, model, data, option, folder, code=2)
+        self.assertIn("not trained on photos", errors)
+        self.assertFalse(os.path.exists(folder))
+
+    def test_usage(self):
+        self.assert_table_model_refused("report", "-o", self.fresh("unmade"))
+        _, errors = run("report", self.model, self.flight, code=2)
+        self.assertIn("-o", errors)
+        _, errors = run("report", self.model, self.flight, "-o", self.fresh("unmade"), "--worst", 5000, code=2)
+        self.assertIn("1000", errors)
+        run("report", self.model, self.fresh("missing"), "-o", self.fresh("unmade"), code=66)
+        run("report", self.fresh("missing.broad"), self.flight, "-o", self.fresh("unmade"), code=66)
+        run("report", self.model, self.flight, "-o", self.fresh("unmade"), "--strict", "--cache", "no", code=65)
+        self.assert_nothing_left("unmade")
+
+    def test_place_taken(self):
+        before = sorted(os.listdir(self.out))
+        _, errors = run("report", self.model, self.flight, "-o", self.out, "-q", code=73)
+        self.assertIn("not empty", errors)
+        self.assertEqual(sorted(os.listdir(self.out)), before)
+        self.assertEqual([name for name in os.listdir(self.root) if name.startswith(".out")], [])
+
+    def test_interrupted(self):
+        many = self.fresh("many")
+        os.mkdir(many)
+        for i in range(1500):
+            os.symlink(f"{self.test}/Dusty/{2 + 2 * (i % 15):06}.jpg", f"{many}/{i}.jpg")
+        for command in (["report", self.model, many, "-o", self.fresh("stopped")],
+                        ["predict", self.model, many, "-o", self.fresh("stopped.csv"), "--heatmap", self.fresh("stopped")]):
+            process = subprocess.Popen([BROAD, *command, "--cache", "no"], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE)
+            end = time.time() + 60
+            while time.time() < end and not any(n.startswith(".stopped") for n in os.listdir(self.root)):
+                self.assertIsNone(process.poll(), "ended before it could be interrupted")
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 130, errors)
+            self.assert_nothing_left("stopped")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)
