@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "run.h"
+#include "correct.h"
 #include "stats.h"
 
 typedef struct learn_run {
@@ -12,6 +12,7 @@ typedef struct learn_run {
     const char *path;
     broad_data *fresh;
     enum { WITH_ROWS, WITH_SUMS, FORGETFUL } way;
+    cli_correction correction;
 } learn_run;
 
 static int choose_way(learn_run *learn)
@@ -79,6 +80,9 @@ static int prepare(learn_run *learn, const cli_arguments *arguments)
     if (!status) status = cli_run_load(run, model);
     if (!status) status = choose_way(learn);
     if (!status) status = choose_nodes(learn);
+    if (!status) status = cli_correction_weight(&learn->correction, run, learn->way == WITH_ROWS);
+    run->correction = &learn->correction;
+    run->increment.weight = learn->correction.weight;
     return status ? status : cli_run_check_rules(run, run->test_path != NULL || learn->way == WITH_ROWS);
 }
 
@@ -89,6 +93,7 @@ static int read_fresh(learn_run *learn)
     cli_read_options(&read, run->arguments);
     read.model = run->model;
     read.training = 1;
+    read.weight = NULL;
     read.new_classes = cli_given(run->arguments, "new-classes") != NULL;
     int status = cli_read(&learn->fresh, &run->photos, &learn->path, 1, &read, run->arguments);
     if (status != BROAD_BAD_DATA || read.new_classes || !strstr(broad_error_message(), "the model does not know"))
@@ -106,6 +111,7 @@ static int read_rows(learn_run *learn)
     if (!status) status = cli_run_read_test(run, run->model);
     if (!status) status = cli_run_check_rules(run, run->test != NULL);
     run->fresh = learn->fresh;
+    if (!status) status = cli_correction_compare(&learn->correction, run);
     run->read_seconds = cli_seconds() - run->start;
     return status;
 }
@@ -123,6 +129,7 @@ static int learn_by_layers(learn_run *learn)
                  "model may get worse, and nothing here can tell",
                  broad_data_rows(learn->fresh));
     cli_run_begin(run);
+    if (learn->correction.automatic) return cli_correction_learn(&learn->correction, run);
     int status = broad_trainer_resume(&run->trainer, run->model, run->train, &run->options,
                                       cli_given(run->arguments, "force") != NULL);
     if (!status) status = cli_run_validate(run);
@@ -173,7 +180,9 @@ static int save_stats(learn_run *learn)
 static int learn_rows(learn_run *learn)
 {
     cli_run *run = &learn->run;
-    int status = learn->way == WITH_SUMS ? learn_by_sums(learn) : learn_by_layers(learn);
+    int status = cli_correction_measure(&learn->correction, run);
+    if (!status) status = learn->way == WITH_SUMS ? learn_by_sums(learn) : learn_by_layers(learn);
+    if (!status) status = cli_correction_count(&learn->correction, run);
     if (!status) status = join_rows(learn);
     if (!status) status = save_stats(learn);
     if (!status && strcmp(run->output, "-")) status = cli_run_measure(run);
@@ -197,6 +206,7 @@ int cli_learn(const cli_arguments *arguments)
     }
     if (!status && !planned) status = learn_rows(&learn);
     status = cli_run_end(run, status);
+    cli_correction_clear(&learn.correction);
     broad_data_free(learn.fresh);
     return status;
 }

@@ -139,6 +139,9 @@ static const broad_option learn_increment[] = {
     {"enhance", 0, "Q[xL]", NULL, NULL,
      "add L layers of Q enhancement nodes; unless given none where all weights are joint, else one as wide as fit was "
      "told"},
+    {"weight", 0, "W|auto", NULL, NULL,
+     "how much each new row counts beside an old one; auto: as little as makes all new rows right (classes, joint "
+     "weights). auto for photos, else 1"},
     {"new-classes", 0, NULL, NULL, NULL, "labels the model does not know become further classes"},
     {"forgetful", 0, NULL, NULL, NULL,
      "fit the new layers to the new rows alone: the model may get worse on the old ones"},

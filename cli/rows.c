@@ -55,6 +55,7 @@ static int read_file(broad_data **out, json_t **record, const broad_model *model
     read.model = model;
     read.training = 1;
     read.labels = files->labels[index];
+    read.weight = NULL; /* the model knows its column; to learn, --weight is something else */
     return cli_read(out, record, &files->paths[index], 1, &read, arguments);
 }
 

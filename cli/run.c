@@ -192,7 +192,8 @@ static int advance(cli_run *run, size_t done)
 {
     const cli_increment *more = &run->increment;
     if (more->rows && done == 0)
-        return broad_trainer_learn(run->trainer, more->rows, more->nodes, more->layers, more->forgetful);
+        return broad_trainer_learn_weighted(run->trainer, more->rows, more->weight, more->nodes, more->layers,
+                                            more->forgetful);
     if (more->groups) return broad_trainer_features(run->trainer, more->groups - done, more->group_nodes, more->nodes);
     return broad_trainer_enhance(run->trainer, more->nodes, more->layers - done);
 }
@@ -216,9 +217,8 @@ static int grow_in_parts(cli_run *run)
     }
 }
 
-int cli_run_grow(cli_run *run)
+int cli_run_settle(cli_run *run, int status)
 {
-    int status = grow_in_parts(run);
     run->seconds = broad_trainer_seconds(run->trainer);
     cli_progress_end(&run->progress);
     if (!status) {
@@ -230,6 +230,8 @@ int cli_run_grow(cli_run *run)
     cli_signals_release();
     return status;
 }
+
+int cli_run_grow(cli_run *run) { return cli_run_settle(run, grow_in_parts(run)); }
 
 /* ---- saving ---- */
 

@@ -16,6 +16,7 @@ typedef struct cli_increment {
     size_t nodes, layers;
     size_t groups, group_nodes; /* groups > 0: one layer each, and `layers` is their number */
     const broad_data *rows;
+    double weight; /* of these rows */
     int forgetful;
 } cli_increment;
 
@@ -33,6 +34,7 @@ typedef struct cli_run {
     json_t *photos;           /* what the result says of photos that were read; NULL: none were */
     broad_map_choice maps;    /* that a new network was given a choice of */
     const broad_data *fresh;  /* rows that are learned now; not owned, NULL: none */
+    const struct cli_correction *correction; /* what is known of them besides; not owned, NULL: nothing */
     broad_model *model;       /* what it grows from, then what came out */
     broad_trainer *trainer;   /* while it grows */
     size_t layers_before;     /* of the model it grew from */
@@ -57,6 +59,8 @@ void cli_run_begin(cli_run *run);   /* progress and signals; before the trainer 
 int cli_run_validate(cli_run *run); /* hands the test rows to the trainer if a rule looks at them */
 /* Grows by the increment, saving as often as asked for, and saves what came out. run->model is then the new one. */
 int cli_run_grow(cli_run *run);
+/* The end of that: what the trainer has, unless `status` is a failure, becomes run->model and is saved. */
+int cli_run_settle(cli_run *run, int status);
 int cli_run_save(const cli_run *run, const broad_model *model);
 int cli_run_keep_stats(cli_run *run, const broad_data *training); /* sums of run->model beside it */
 

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "correct.h"
 #include "report.h"
-#include "run.h"
 
 /* ---- JSON ---- */
 
@@ -33,6 +33,28 @@ static int solved_again(const cli_run *run)
     return run->resolved || (run->fresh && joint && broad_model_layers(run->model) == run->layers_before);
 }
 
+/* What the model was before it learned. */
+static json_t *before_json(const cli_run *run)
+{
+    const cli_correction *c = run->correction;
+    if (!c->known) return json_null();
+    json_t *object = json_object();
+    cli_json_put(object, "train", run->train ? cli_metrics_json(&c->train, run->model) : json_null());
+    cli_json_put(object, "new", cli_metrics_json(&c->fresh, run->model));
+    cli_json_put(object, "test", run->test ? cli_metrics_json(&c->test, run->model) : json_null());
+    return object;
+}
+
+static void put_correction(json_t *object, const cli_run *run)
+{
+    const cli_correction *c = run->correction;
+    int classify = broad_model_task(run->model) == BROAD_TASK_CLASSIFY;
+    cli_json_put(object, "weight", cli_json_real(c->weight));
+    cli_json_put(object, "wrong", classify ? json_integer((json_int_t)c->wrong) : json_null());
+    cli_json_put(object, "before", before_json(run));
+    cli_json_put(object, "not_tested", json_integer((json_int_t)c->dropped));
+}
+
 static void put_growth(json_t *object, const cli_run *run)
 {
     size_t layers = broad_model_layers(run->model);
@@ -43,6 +65,7 @@ static void put_growth(json_t *object, const cli_run *run)
     if (!run->fresh) return;
     cli_json_put(object, "solved_again", json_boolean(solved_again(run)));
     cli_json_put(object, "new", cli_metrics_json(&run->fresh_metrics, run->model));
+    if (run->correction) put_correction(object, run);
 }
 
 static json_t *photos_json(const cli_run *run)

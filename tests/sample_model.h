@@ -211,6 +211,7 @@ static inline broad_model *sample_model(const sample_form *form)
     model->segments = broad__alloc_array(2, sizeof *model->segments);
     for (size_t i = 0; i < 2; i++) {
         model->segments[i].rows = 5 + i;
+        model->segments[i].weight = i ? 2.5 : 1;
         model->rows += 5 + i;
         sample_hash(model->segments[i].fingerprint, &state);
     }

@@ -233,6 +233,7 @@ static void same_model(const broad_model *a, const broad_model *b)
     same_text(a->reason, b->reason);
     for (size_t i = 0; i < a->segment_count; i++) {
         SAME_WHOLE(segments[i].rows);
+        SAME_NUMBER(segments[i].weight);
         assert_string_equal(a->segments[i].fingerprint, b->segments[i].fingerprint);
     }
     same_doubles(a->input_shift, b->input_shift, a->inputs);
@@ -708,6 +709,10 @@ static const bad_row bad_rows[] = {
     {"model/segments", "3", "segments is not a list"},
     {"model/segments/0/rows", "4", "11 training rows, but 10 in the segments"},
     {"model/segments/1/rows", "0", "segment 2: rows is 0"},
+    {"model/segments/1/weight", "0", "segment 2: weight is 0"},
+    {"model/segments/1/weight", "-1", "segment 2: weight is -1"},
+    {"model/segments/0/weight", "1e300", "segment 1: weight is 1e+300"},
+    {"model/segments/0/weight", "\"1\"", "segment 1: weight is not a number"},
     {"model/segments/1/fingerprint", "\"abc\"", "segment 2: fingerprint is not a hash of 32"},
     {"model/segments/0/fingerprint", "\"0123456789ABCDEF0123456789abcdef\"", "segment 1: fingerprint is not a hash"},
     {"model/segments/0", "null", "segment 1 is not a JSON object"},

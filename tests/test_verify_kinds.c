@@ -685,7 +685,7 @@ static made make_from(const form *f, uint64_t seed)
     make_settings(&m.model->settings, f, seed);
     m.model->range = 1;
     assert_ok(broad__model_describe(m.model, first));
-    if (more) assert_ok(broad__model_add_segment(m.model, more));
+    if (more) assert_ok(broad__model_add_segment(m.model, more, 1));
     m.c = m.model->outputs;
     if (f->class_weights) {
         m.model->class_weights = broad__alloc_doubles(m.c, 1);

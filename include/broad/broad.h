@@ -569,6 +569,11 @@ BROAD_API int broad_trainer_features(broad_trainer *trainer, size_t groups, size
  * further outputs, for which the earlier layers have weights of zero. forgetful: the layers see the new rows alone. */
 BROAD_API int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers,
                                   int forgetful);
+/* The same for rows that count `weight` times as much as they otherwise would, from 1e-12 to 1e12: a few corrections among many old
+ * rows. The weight stays with these rows in the model, so that it can be verified and grown. It moves the weights of the network
+ * alone: leave-one-out, which chooses lambda for joint weights and estimates how good the model is, counts the rows plainly. */
+BROAD_API int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, double weight, size_t nodes,
+                                           size_t layers, int forgetful);
 
 /* The network as it is now; do not free it. Valid until the next call. */
 BROAD_API const broad_model *broad_trainer_model(const broad_trainer *trainer);

@@ -47,7 +47,14 @@ int broad_trainer_features(broad_trainer *trainer, size_t groups, size_t nodes, 
 int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers, int forgetful)
 {
     if (!trainer || !rows) return missing_argument("broad_trainer_learn");
-    return broad__trainer_learn(trainer, rows, nodes, layers, forgetful);
+    return broad__trainer_learn(trainer, rows, 1, nodes, layers, forgetful);
+}
+
+int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, double weight, size_t nodes,
+                                 size_t layers, int forgetful)
+{
+    if (!trainer || !rows) return missing_argument("broad_trainer_learn_weighted");
+    return broad__trainer_learn(trainer, rows, weight, nodes, layers, forgetful);
 }
 
 const broad_model *broad_trainer_model(const broad_trainer *trainer) { return trainer->model; }

@@ -381,13 +381,16 @@ static int leave_each(double *out_least, broad__joint *j, const broad__rows *row
     double *rest = broad__alloc_doubles(count, 1), sum = 0;
     if (!rest) return BROAD_NO_MEMORY;
     int status = j->dual ? leave_dual(j, rows, rest) : leave_primal(j, rows, rest, count);
-    for (size_t i = 0; i < count * j->outputs; i++) {
-        double miss = j->sample_y[i] - j->loo_scores[i];
-        sum += miss * miss;
+    *out_least = 1;
+    for (size_t i = 0; i < count; i++) {
+        double extra = rows->extra ? rows->extra[j->sample[i]] : 1;
+        for (size_t q = i * j->outputs; q < (i + 1) * j->outputs; q++) {
+            double miss = (j->sample_y[q] - j->loo_scores[q]) / extra;
+            sum += miss * miss;
+        }
+        *out_least = fmin(*out_least, rest[i] * extra * extra);
     }
     j->loo = sqrt(sum);
-    *out_least = 1;
-    for (size_t i = 0; i < count; i++) *out_least = fmin(*out_least, rest[i]);
     broad__free(rest);
     return status;
 }
@@ -470,7 +473,10 @@ int broad__joint_choose(broad__joint *j, const broad__joint_task *task)
     int near = hint != 0 && hint > EXPONENT_LEAST && hint < EXPONENT_MOST;
     size_t n = broad__joint_size(j), rank = j->rows < j->columns ? j->rows : j->columns;
     if (near) s.start = hint;
-    for (size_t i = 0; i < n; i++) s.unit += j->m[i * n + i] / (double)rank;
+    for (size_t i = 0; i < n; i++) {
+        double extra = j->dual && task->rows->extra ? task->rows->extra[i] : 1;
+        s.unit += j->m[i * n + i] / (extra * extra) / (double)rank;
+    }
     if (!(s.unit > 0) || !isfinite(s.unit)) s.unit = 1;
     int status = take_sample(j, task);
     broad__free(j->w);

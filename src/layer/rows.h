@@ -28,6 +28,7 @@ typedef struct broad__rows {
     const double *z; /* rows x features; not owned */
     size_t features;
     const double *root; /* rows: root of what each row counts, K and E are multiplied by it; NULL: 1. Not owned */
+    const double *extra; /* rows: the part of `root` that leave-one-out does not count; NULL: 1. Not owned */
     const size_t
         *group; /* rows: a number, the same for rows that leave-one-out must leave out together; NULL: none. Not
                             owned */

@@ -195,7 +195,7 @@ static int search_ranges_thinned(range_choice *best, broad_trainer *t, const bro
     int status = broad__table_thin(&some, data, AUTO_ROWS);
     if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool);
     t->train.groups = t->model->group_count;
-    if (status == BROAD_OK) status = broad__side_add_rows(&t->train, (broad__part){some, 0, some->rows}, 0);
+    if (status == BROAD_OK) status = broad__side_add_rows(&t->train, (broad__part){some, 0, some->rows, 1}, 0);
     if (status == BROAD_OK) status = search_ranges(best, t);
     broad__side_close(&t->train);
     broad__table_free(some);

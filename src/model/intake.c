@@ -84,7 +84,7 @@ int broad__model_describe(broad_model *model, const broad_data *data)
     model->photo = data->photos.spec;
     int status = broad__projection_copy(&model->projection, &data->photos.projection, &data->photos.spec);
     if (status == BROAD_OK) status = broad__categories_copy(&model->categories, &data->categories);
-    if (status == BROAD_OK) status = broad__model_add_segment(model, data);
+    if (status == BROAD_OK) status = broad__model_add_segment(model, data, 1);
     return status == BROAD_OK ? fit_scales(model, data) : status;
 }
 
@@ -145,13 +145,14 @@ int broad__model_class_weights(broad_model *model, const broad_data *data, const
     return status;
 }
 
-int broad__model_add_segment(broad_model *model, const broad_data *data)
+int broad__model_add_segment(broad_model *model, const broad_data *data, double weight)
 {
     broad__segment *segments = broad__alloc_array(model->segment_count + 1, sizeof *segments);
     if (!segments) return BROAD_NO_MEMORY;
     if (model->segment_count) memcpy(segments, model->segments, model->segment_count * sizeof *segments);
     broad__segment *fresh = &segments[model->segment_count];
     fresh->rows = data->rows;
+    fresh->weight = weight;
     int status = broad__table_fingerprint(fresh->fingerprint, data, 0, data->rows);
     for (size_t i = 0; status == BROAD_OK && i < model->segment_count; i++)
         if (strcmp(segments[i].fingerprint, fresh->fingerprint) == 0)

@@ -80,9 +80,14 @@ typedef struct broad__estimate {
                           k, from 1, is of rank ceil(k rows / residual_count). Classification: NULL */
 } broad__estimate;
 
+/* Limits of a segment's weight: roots and products of weights stay far from overflow. */
+#define BROAD__SEGMENT_WEIGHT_LEAST 1e-12
+#define BROAD__SEGMENT_WEIGHT_MOST 1e12
+
 /* A run of training rows, in the order they came. */
 typedef struct broad__segment {
     size_t rows;
+    double weight; /* what each of its rows counts, times what the row and its class count; 1 unless told */
     char fingerprint[33];
 } broad__segment;
 

@@ -24,6 +24,7 @@ void broad__side_close(broad__side *side)
     broad__free(side->parts);
     broad__free(side->z);
     broad__free(side->root);
+    broad__free(side->extra);
     broad__free(side->group);
     broad__free(side->y);
     memset(side, 0, sizeof *side);
@@ -134,7 +135,7 @@ int broad__side_restart(broad__side *side) { return broad__rows_reset(&side->row
 /* What is there of the rows of one part, and of the rows before it together with these. */
 typedef struct arrival {
     broad__rows rows; /* E of the part, with its Z and roots */
-    double *z, *root, *y;
+    double *z, *root, *extra, *y;
     size_t *group, group_end;
     size_t features;
 } arrival;
@@ -142,7 +143,7 @@ typedef struct arrival {
 static void arrival_close(arrival *a)
 {
     broad__rows_close(&a->rows);
-    broad__free(a->z), broad__free(a->root), broad__free(a->y), broad__free(a->group);
+    broad__free(a->z), broad__free(a->root), broad__free(a->extra), broad__free(a->y), broad__free(a->group);
 }
 
 /* Roots of what the rows of the part count; the part's share of `root`. */
@@ -151,7 +152,7 @@ static void part_roots(double *root, const broad__side *side, const broad__part 
     const double *of_row = part->data->weights, *of_class = side->model->class_weights;
     for (size_t i = 0; i < part->count; i++) {
         size_t row = part->first + i;
-        root[i] = sqrt((of_row ? of_row[row] : 1) * (of_class ? of_class[part->data->classes[row]] : 1));
+        root[i] = sqrt((of_row ? of_row[row] : 1) * (of_class ? of_class[part->data->classes[row]] : 1) * part->weight);
     }
 }
 
@@ -177,17 +178,21 @@ static int arrival_groups(arrival *a, const broad__side *side, const broad__part
 static int arrival_open(arrival *a, const broad__side *side, const broad__part *part)
 {
     size_t old = side->rows.rows, all = old + part->count, outputs = side->model->outputs;
-    int weighted = side->root || part->data->weights || side->model->class_weights;
+    int extra = side->extra || part->weight != 1;
+    int weighted = side->root || part->data->weights || side->model->class_weights || extra;
     int keeps_y = broad__fitting_of(&side->model->settings) != BROAD__FIT_CHAIN;
     a->features = broad__model_feature_nodes(side->model, side->groups);
     a->z = broad__alloc_doubles(all, a->features);
     a->root = weighted ? broad__alloc_doubles(all, 1) : NULL;
+    a->extra = extra ? broad__alloc_doubles(all, 1) : NULL;
     a->y = keeps_y ? broad__alloc_doubles(all, outputs) : NULL;
-    if (!a->z || (weighted && !a->root) || (keeps_y && !a->y)) return BROAD_NO_MEMORY;
+    if (!a->z || (weighted && !a->root) || (extra && !a->extra) || (keeps_y && !a->y)) return BROAD_NO_MEMORY;
     if (old && a->features) memcpy(a->z, side->z, old * a->features * sizeof(double));
     if (old && keeps_y) memcpy(a->y, side->y, old * outputs * sizeof(double));
     for (size_t i = 0; weighted && i < old; i++) a->root[i] = side->root ? side->root[i] : 1;
     if (weighted) part_roots(a->root + old, side, part);
+    for (size_t i = 0; extra && i < all; i++)
+        a->extra[i] = i >= old ? sqrt(part->weight) : side->extra ? side->extra[i] : 1;
     return arrival_groups(a, side, part);
 }
 
@@ -226,9 +231,11 @@ int broad__side_add_rows(broad__side *side, broad__part part, size_t layers)
     broad__rows_close(&a.rows);
     side->parts[side->part_count++] = part;
     use_z(side, a.z, a.features);
-    broad__free(side->root), broad__free(side->y), broad__free(side->group);
+    broad__free(side->root), broad__free(side->extra), broad__free(side->y), broad__free(side->group);
     side->root = a.root;
     side->rows.root = a.root;
+    side->extra = a.extra;
+    side->rows.extra = a.extra;
     side->group = a.group;
     side->group_end = a.group_end;
     side->rows.group = a.group;

@@ -15,6 +15,7 @@
 typedef struct broad__part {
     const broad_data *data; /* not owned */
     size_t first, count;
+    double weight; /* what each row counts besides */
 } broad__part;
 
 typedef struct broad__side {
@@ -23,7 +24,8 @@ typedef struct broad__side {
     size_t part_count, part_room;
     broad__part *parts;
     double *z;    /* rows.rows x rows.features */
-    double *root; /* rows.rows: root of what each row counts; NULL: all alike */
+    double *root;  /* rows.rows: root of what each row counts; NULL: all alike */
+    double *extra; /* rows.rows: root of the weight of the row's part alone; NULL: 1 */
     size_t *group,
         group_end; /* rows.rows: which rows the data says belong together, all numbers below the end. Parts share none:
                                  they came at different times, from tables that number their own. NULL: none do */

@@ -185,7 +185,9 @@ static int add_rows(broad_stats *stats, const broad_model *model, const broad_da
 /* The sums are of plain rows, and what is solved from them is a chain over feature groups. */
 static int check_served(const broad_model *model, const broad_data *data)
 {
-    if (model->class_weights || model->weight_name || data->weights)
+    int weighted = model->class_weights || model->weight_name || data->weights;
+    for (size_t i = 0; i < model->segment_count; i++) weighted |= model->segments[i].weight != 1;
+    if (weighted)
         return broad__fail(BROAD_USAGE,
                            "sums of the training rows cannot be kept for rows or classes that have weights; "
                            "learn with the rows themselves (--with)");
@@ -417,7 +419,7 @@ int broad__stats_learn(broad_stats *stats, broad_model *model, const broad_data 
     if (status == BROAD_OK) status = broad__model_fits(model, rows);
     broad_model *fresh = NULL;
     if (status == BROAD_OK) status = broad__model_copy(&fresh, model);
-    if (status == BROAD_OK) status = broad__model_add_segment(fresh, rows);
+    if (status == BROAD_OK) status = broad__model_add_segment(fresh, rows, 1);
     if (status == BROAD_OK) status = broad__model_add_classes(fresh, rows);
     if (status == BROAD_OK) status = add_classes(stats, fresh->outputs);
     if (status == BROAD_OK) status = add_rows(stats, fresh, rows, threads);

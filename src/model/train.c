@@ -370,17 +370,17 @@ static int widen_sides(broad_trainer *t)
 
 /* Rows and classes are the model's before its first layer on them is searched; a failure in between leaves Z and E to be
  * made again. */
-static int take_rows(broad_trainer *t, const broad_data *rows, int forgetful)
+static int take_rows(broad_trainer *t, const broad_data *rows, double weight, int forgetful)
 {
     broad_model *model = t->model;
     size_t before = model->rows, segments = model->segment_count;
-    int status = broad__model_add_segment(model, rows);
+    int status = broad__model_add_segment(model, rows, weight);
     if (status < 0) return status;
     status = broad__model_add_classes(model, rows);
     if (status == BROAD_OK) status = widen_sides(t);
     if (status == BROAD_OK && forgetful) status = forget(t, before);
     if (status == BROAD_OK)
-        status = broad__side_add_rows(&t->train, (broad__part){rows, 0, rows->rows}, model->layer_count);
+        status = broad__side_add_rows(&t->train, (broad__part){rows, 0, rows->rows, weight}, model->layer_count);
     if (status == BROAD_OK) return BROAD_OK;
     model->rows = before;
     model->segment_count = segments;
@@ -395,10 +395,14 @@ static int joint_at_end(const broad_options *options)
     return fitting == BROAD__FIT_AT_ONCE || fitting == BROAD__FIT_FINALLY;
 }
 
-int broad__trainer_learn(broad_trainer *t, const broad_data *rows, size_t nodes, size_t layers, int forgetful)
+int broad__trainer_learn(broad_trainer *t, const broad_data *rows, double weight, size_t nodes, size_t layers,
+                         int forgetful)
 {
     double began = broad__seconds(), features = t->seconds.features;
     int partial = t->partial, status = broad__model_fits(t->model, rows);
+    if (status == BROAD_OK && !(weight >= BROAD__SEGMENT_WEIGHT_LEAST && weight <= BROAD__SEGMENT_WEIGHT_MOST))
+        status = broad__fail(BROAD_USAGE, "new rows cannot count %g: give a weight from %g to %g", weight,
+                             BROAD__SEGMENT_WEIGHT_LEAST, BROAD__SEGMENT_WEIGHT_MOST);
     if (status == BROAD_OK && t->model->layer_count == 0)
         status = broad__fail(BROAD_USAGE, "the network has no layer yet: fit it to all rows instead");
     int chain = broad__fitting_of(&t->model->settings) == BROAD__FIT_CHAIN;
@@ -410,7 +414,7 @@ int broad__trainer_learn(broad_trainer *t, const broad_data *rows, size_t nodes,
     if (forgetful) t->partial = 0;
     if (status == BROAD_OK) status = begin(t, layers ? nodes : 1, layers);
     t->partial = partial;
-    if (status == BROAD_OK) status = take_rows(t, rows, forgetful);
+    if (status == BROAD_OK) status = take_rows(t, rows, weight, forgetful);
     if (status == BROAD_OK)
         status = add_layers(t, nodes, layers, forgetful ? BROAD__ORIGIN_FORGETFUL : BROAD__ORIGIN_DATA);
     status = finish(t, status);
@@ -490,7 +494,7 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     if (status < 0) return status;
     t->train.groups = t->model->group_count;
     double began = broad__seconds();
-    t->first = (broad__part){data, 0, data->rows};
+    t->first = (broad__part){data, 0, data->rows, 1};
     status = broad__trainer_run_pilot(t, data);
     for (size_t g = 0; status == BROAD_OK && g < t->model->group_count; g++) status = broad__trainer_fill_group(t, g);
     if (status == BROAD_OK) status = broad__side_add_rows(&t->train, t->first, 0);
@@ -600,7 +604,7 @@ static int accept_rows(broad_trainer *t, const broad_data *data, int force)
         c->first_row = 0;
         if (c->rows > data->rows) c->rows = data->rows;
     }
-    return broad__model_add_segment(model, data);
+    return broad__model_add_segment(model, data, 1);
 }
 
 static int resume_rows(broad_trainer *t, const broad_data *data, int force)
@@ -611,7 +615,7 @@ static int resume_rows(broad_trainer *t, const broad_data *data, int force)
     if (status == BROAD_OK && !parts) status = BROAD_NO_MEMORY;
     size_t first = 0;
     for (size_t i = 0; status == BROAD_OK && i < model->segment_count; i++) {
-        parts[i] = (broad__part){data, first, model->segments[i].rows};
+        parts[i] = (broad__part){data, first, model->segments[i].rows, model->segments[i].weight};
         first += model->segments[i].rows;
     }
     if (status == BROAD_OK) t->first = parts[0];
@@ -655,7 +659,7 @@ int broad__trainer_validate(broad_trainer *t, const broad_data *rows)
         status = broad__fail(BROAD_BAD_DATA, "the validation rows have classes that the model does not know");
     if (status == BROAD_OK && t->check.part_count)
         status = broad__fail(BROAD_USAGE, "there are validation rows already");
-    broad__part part = {rows, 0, rows->rows};
+    broad__part part = {rows, 0, rows->rows, 1};
     if (status == BROAD_OK) status = replay(t, &t->check, &part, 1, 0);
     if (status < 0) return status;
     t->best = (broad__best){t->model->layer_count, t->model->group_count, t->check.rows.norm};

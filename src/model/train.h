@@ -45,7 +45,8 @@ int broad__trainer_resume(broad_trainer **out, const broad_model *model, const b
 int broad__trainer_validate(broad_trainer *trainer, const broad_data *rows);
 int broad__trainer_enhance(broad_trainer *trainer, size_t nodes, size_t layers);
 int broad__trainer_features(broad_trainer *trainer, size_t groups, size_t nodes, size_t enhance);
-int broad__trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers, int forgetful);
+int broad__trainer_learn(broad_trainer *trainer, const broad_data *rows, double weight, size_t nodes, size_t layers,
+                         int forgetful);
 void broad__trainer_close(broad_model **out, broad_trainer *trainer);
 
 /* Feature nodes, in features.c. */
@@ -66,7 +67,7 @@ int broad__model_fits(const broad_model *model, const broad_data *data);
 /* Further classes, those of `data` after the model's own; earlier layers have zero weights for them. */
 int broad__model_add_classes(broad_model *model, const broad_data *data);
 int broad__model_class_weights(broad_model *model, const broad_data *data, const char *text);
-int broad__model_add_segment(broad_model *model, const broad_data *data);
+int broad__model_add_segment(broad_model *model, const broad_data *data, double weight);
 /* BROAD_BAD_DATA with what differs unless the rows are those of the model's segments. */
 int broad__model_check_rows(const broad_model *model, const broad_data *data);
 

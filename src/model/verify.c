@@ -532,11 +532,16 @@ static int open_roots(broad__verification *v)
 {
     const broad_data *data = v->data;
     const double *of_class = v->model->class_weights;
-    if (!data->weights && !of_class) return BROAD_OK;
+    const broad__segment *segments = v->model->segments;
+    int weighted = data->weights || of_class;
+    for (size_t s = 0; s < v->model->segment_count; s++) weighted |= segments[s].weight != 1;
+    if (!weighted) return BROAD_OK;
     v->root = broad__alloc_doubles(data->rows, 1);
     if (!v->root) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < data->rows; i++)
-        v->root[i] = sqrt((data->weights ? data->weights[i] : 1) * (of_class ? of_class[data->classes[i]] : 1));
+    for (size_t s = 0, row = 0; s < v->model->segment_count; s++)
+        for (size_t i = 0; i < segments[s].rows; i++, row++)
+            v->root[row] = sqrt(segments[s].weight * (data->weights ? data->weights[row] : 1) *
+                                (of_class ? of_class[data->classes[row]] : 1));
     return BROAD_OK;
 }
 
