@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""scripts/bench_images in its quick form, on photos it renders: its figures against the tool's own and against plain formulas,
-parts that keep groups together, reuse of results, and what it does about failures.
+"""scripts/bench_images in its quick form, on photos it renders: its figures against the tool's own and against plain
+formulas, parts that keep groups together, reuse of results, and what it does about failures.
 
 Usage: test_bench_images.py PATH_OF_BROAD. Rows of scikit-learn are left out where it is not installed.
 """
@@ -150,8 +150,8 @@ class Whole(Scratch):
                 path = self.root / f"part{number}" / photos.files[i]
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes((folder / photos.files[i]).read_bytes())
-        done = tool("fit", self.root / "part0", "--test", self.root / "part1", "--map", "pixels", "--seed", 1, "--cache", "no",
-                    "-o", self.root / "model.broad")
+        done = tool("fit", self.root / "part0", "--test", self.root / "part1", "--map", "pixels", "--seed", 1,
+                    "--cache", "no", "-o", self.root / "model.broad")
         result = next(r for r in self.lines(results) if r["split"] == 1)
         self.assertEqual([result[name] for name in report.VERDICTS], [done["test"][name] for name in report.VERDICTS])
 

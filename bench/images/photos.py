@@ -56,8 +56,8 @@ class Photos:
         return sorted(set(self.targets))
 
     def split(self, seed, part=TEST_PART, among=None):
-        """Numbers of the photos to train on and to test with: whole groups, class by class (a group counts for the class of
-        its first photo), or for numbers whole groups as they come, as long as that brings the test closer to its part."""
+        """Numbers of the photos to train on and to test with: whole groups, class by class (a group counts for the class
+        of its first photo); where targets are numbers, groups as they come that bring the test closer to its part."""
         strata, kinds = {}, {}
         for number in range(len(self.files)) if among is None else among:
             name, target = self.groups[number], self.targets[number]

@@ -56,7 +56,8 @@ def by_split(found, name):
 
 def make(measured, machine, failures):
     lines = [f"Machine: {machine}."]
-    for title, write in (("Clean or dusty", panels), ("Power loss", soiling), ("Speed", speed), ("A correction", correction)):
+    for title, write in (("Clean or dusty", panels), ("Power loss", soiling), ("Speed", speed),
+                         ("A correction", correction)):
         part = measured.get(write.__name__)
         if part:
             lines += section(title, write(part))
@@ -65,21 +66,21 @@ def make(measured, machine, failures):
     return "\n".join(lines) + "\n"
 
 
-def commands(words):
-    return ["", "```sh", *[f"broad fit TRAIN/ --test TEST/ {' '.join(w)}".rstrip() + f"  # {method}"
+def commands(words, reading=""):
+    return ["", "```sh", *[f"broad fit TRAIN/ --test TEST/{reading} {' '.join(w)}".rstrip() + f"  # {method}"
                            for method, w in words.items()], "```"]
 
 
 def panels(part):
     classes = ", ".join(f"{count} {name}" for name, count in part["classes"].items())
-    return [f"{part['photos']} {part['what']} ({classes}), {part['splits']} random splits 7:3, near-duplicates kept together. "
-            f"'{part['positive']}' is positive. Seconds are medians.",
+    return [f"{part['photos']} {part['what']} ({classes}), {part['splits']} random splits 7:3, near-duplicates kept "
+            f"together. '{part['positive']}' is positive. Seconds are medians.",
             *commands(part["commands"]), "", *figures(part["results"], VERDICTS)]
 
 
 def soiling(part):
-    return [f"{part['photos']} {part['what']}, {part['groups']} days, {part['splits']} random splits 7:3 by whole days.",
-            *commands(part["commands"]), "", *figures(part["results"], NUMBERS), "", "RMSE of each split:", "",
+    return [f"{part['photos']} {part['what']}, {part['groups']} days, {part['splits']} random splits 7:3 by whole days. "
+            "Seconds are medians.", *commands(part["commands"], " --labels labels.csv --group date"), "", *figures(part["results"], NUMBERS), "", "RMSE of each split:", "",
             *by_split(part["results"], "rmse")]
 
 
@@ -96,18 +97,18 @@ def speed(part):
 
 
 def correction(part):
-    head = ["split", "corrected", "right afterwards", "others", "accuracy before", "after", "unseen", "accuracy before", "after",
-            "seconds", "processor time"]
-    rows = [[str(c["split"]), str(c["wrong"]), str(c["right_after"]), str(c["others"]), f"{c['before']:.3f}", f"{c['after']:.3f}",
-             str(c["unseen"]), f"{c['unseen_before']:.3f}", f"{c['unseen_after']:.3f}", f"{c['seconds']:.2f}",
-             f"{c['cpu_seconds']:.2f}"] for c in part["runs"]]
+    head = ["split", "corrected", "right afterwards", "others", "accuracy before", "after", "unseen", "accuracy before",
+            "after", "seconds", "processor time"]
+    rows = [[str(c["split"]), str(c["wrong"]), str(c["right_after"]), str(c["others"]), f"{c['before']:.3f}",
+             f"{c['after']:.3f}", str(c["unseen"]), f"{c['unseen_before']:.3f}", f"{c['unseen_after']:.3f}",
+             f"{c['seconds']:.2f}", f"{c['cpu_seconds']:.2f}"] for c in part["runs"]]
     means = [f"{statistics.mean(c[name] for c in part['runs']):.3f}" for name in
              ("before", "after", "unseen_before", "unseen_after")] if rows else [""] * 4
     rows.append(["mean", "", "", "", *means[:2], "", *means[2:], "", ""])
-    return [f"Trained on 4 tenths of {part['photos']} {part['what']}. Of 3 tenths that are then judged, up to ten photos whose verdict "
-            "is wrong are given back with their right label; the others are the rest of these 3 tenths. Another 3 tenths are "
-            "unseen: no photo was chosen among them.",
-            "", "```sh", f"broad learn MODEL CORRECTED/ {' '.join(part['words'])}", "```", "", *table(head, rows)]
+    return [f"Trained on 4 tenths of {part['photos']} {part['what']}. Of 3 tenths that are then judged, up to ten photos "
+            "whose verdict is wrong are given back with their right label; the others are the rest of these 3 tenths. "
+            "Another 3 tenths are unseen: no photo was chosen among them.",
+            "", "```sh", "broad learn MODEL CORRECTED/ --with TRAIN/ --weight auto", "```", "", *table(head, rows)]
 
 
 def replace_marked(path, text):
