@@ -79,9 +79,10 @@ def panels(part):
 
 
 def soiling(part):
+    reading = " --labels labels.csv --group date"
     return [f"{part['photos']} {part['what']}, {part['groups']} days, {part['splits']} random splits 7:3 by whole days. "
-            "Seconds are medians.", *commands(part["commands"], " --labels labels.csv --group date"), "", *figures(part["results"], NUMBERS), "", "RMSE of each split:", "",
-            *by_split(part["results"], "rmse")]
+            "Seconds are medians.", *commands(part["commands"], reading), "", *figures(part["results"], NUMBERS), "",
+            "RMSE of each split:", "", *by_split(part["results"], "rmse")]
 
 
 def speed(part):
