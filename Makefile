@@ -9,7 +9,7 @@ PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check format tsan coverage bench bench-quick bench-tables bench-mnist \
+.PHONY: build demo test check format tsan coverage bench bench-quick bench-tables bench-mnist bench-images \
         paper-tables fuzz install setup clean help
 
 build: ## the optimised tool and libraries, in build/release
@@ -68,6 +68,15 @@ bench-mnist: ## MNIST against the same in numpy: make bench-mnist [DATA=FOLDER] 
 	@$(MAKE) build
 	@$(PYTHON) scripts/bench_mnist "$(or $(DATA),data/mnist)" --json build/bench-mnist.json $(if $(QUICK),--quick) \
 	    $(if $(THREADS),--threads $(THREADS))
+
+bench-images: ## photos: accuracy, power loss, speed, a correction: make bench-images [PANELS=FOLDER SOILING=FOLDER DOC=FILE QUICK=1]
+	@scripts/setup --bench
+	@$(MAKE) build
+	@cmake --preset bench
+	@cmake --build --preset bench -j $(JOBS) --target bench_photos
+	@$(PYTHON) scripts/bench_images --bench build/bench/bench/bench_photos --results build/bench-images.lines \
+	    --json build/bench-images.json $(if $(PANELS),--panels "$(PANELS)") $(if $(SOILING),--soiling "$(SOILING)") \
+	    $(if $(DOC),--doc "$(DOC)") $(if $(THREADS),--threads $(THREADS)) $(if $(QUICK),--quick)
 
 fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
 	@scripts/setup
