@@ -7,7 +7,6 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "data/table.h"
 
 /* Weights that are tried: those of rows that are wrong are doubled. */
 static const double WEIGHT_LEAST = 0.25, WEIGHT_MOST = 1024, WEIGHT_STEP = 2;
@@ -242,7 +241,7 @@ static int drop_learned(cli_correction *out, cli_run *run, const char *learned)
     for (size_t i = 0; i < rows; i++)
         if (!learned[i]) list[kept++] = i;
     broad_data *rest = NULL;
-    int status = kept && kept < rows ? broad__table_rows(&rest, run->test, list, kept) : BROAD_OK;
+    int status = kept && kept < rows ? broad_data_pick(&rest, run->test, list, kept) : BROAD_OK;
     free(list);
     if (status) return status;
     out->dropped = rows - kept;

@@ -585,6 +585,8 @@ BROAD_API void broad_trainer_close(broad_model **out, broad_trainer *trainer);
 /* Rows of both, one after the other; columns, classes and names must agree (classes of `b` may go on after those of `a`). Groups
  * of `b` are others than those of `a`; if only one has groups, each row of the other is a group of its own. */
 BROAD_API int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b);
+/* A new table of the given rows, numbered from 0, in this order. */
+BROAD_API int broad_data_pick(broad_data **out, const broad_data *data, const size_t *rows, size_t count);
 
 /* ---- sums instead of rows -------------------------------------------------------------------------------------- */
 

@@ -278,6 +278,18 @@ int broad_data_training_part(broad_data **out, const broad_data *data, const bro
     return status;
 }
 
+int broad_data_pick(broad_data **out, const broad_data *data, const size_t *rows, size_t count)
+{
+    if (!out || !data || !rows || !count)
+        return broad__fail(BROAD_USAGE, "broad_data_pick needs a place for the table, a table and rows of it");
+    *out = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i] >= data->rows)
+            return broad__fail(BROAD_USAGE, "there is no row number %zu, from 0, in a table of %zu", rows[i],
+                               data->rows);
+    return broad__table_rows(out, data, rows, count);
+}
+
 int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b)
 {
     if (!out || !a || !b)
