@@ -196,7 +196,7 @@ static void test_fingerprint_and_weights(void **state)
 
     /* Rows keep their weights when they are picked, split and joined. */
     broad_data *rows, *train, *test, *both;
-    assert_ok(broad__table_rows(&rows, data, (const size_t[]){2, 1}, 2));
+    assert_ok(broad_data_pick(&rows, data, (const size_t[]){2, 1}, 2));
     assert_true(rows->weights[0] == 3 && rows->weights[1] == 2);
     assert_string_equal(rows->weight_name, "weight");
     broad_split split;
@@ -215,6 +215,8 @@ static void test_fingerprint_and_weights(void **state)
     broad_data_free(train);
     broad_data_free(test);
     broad_data_free(rows);
+    assert_fails(broad_data_pick(&rows, data, (const size_t[]){1, 4}, 2), BROAD_USAGE, "no row number 4");
+    assert_fails(broad_data_pick(&rows, data, (const size_t[]){1}, 0), BROAD_USAGE, "needs");
 
     /* Weights that are all 1 are weights too; rows with and without do not mix. */
     broad_data *without;
