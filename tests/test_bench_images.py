@@ -33,7 +33,7 @@ except ImportError:
     print("scikit-learn or PIL is not installed (Debian: python3-sklearn, python3-pil): their rows are not tested")
     HAVE_RIVALS = False
 
-NETWORKS = ["auto", "auto, 4 copies", "pixels", "bscrls, paper", "brls, paper"]
+NETWORKS = ["auto", "pixels", "bscrls, paper", "brls, paper"]
 RIVALS = ["svm, histograms", "forest, histograms", "ridge, 32x32"]
 MARKED = "Written by hand.\n" + report.BEGIN + "old\n" + report.END + "By hand as well.\n"
 BENCH = """#!/bin/sh
