@@ -97,7 +97,7 @@ static double median(double *values)
 
 static void measure(const photo *photos, size_t count)
 {
-    stage stages[] = {{.name = "decoded to 256"},
+    stage stages[] = {{.name = "decoded"},
                       {.name = "descriptors", .maps = BROAD_MAP_DESCRIPTORS},
                       {.name = "windows", .maps = BROAD_MAP_WINDOWS},
                       {.name = "descriptors and windows", .maps = BROAD_MAP_DESCRIPTORS | BROAD_MAP_WINDOWS},
