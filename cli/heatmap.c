@@ -367,6 +367,7 @@ int cli_heatmaps_write(const cli_arguments *arguments, const broad_model *model,
         return 128 + cli_interrupted();
     }
     cli_signals_release();
-    if (!status) cli_note(arguments, "drew %zu heat maps into %s", broad_data_rows(data), path);
+    if (!status && !cli_given(arguments, "json"))
+        cli_note(arguments, "drew %zu heat maps into %s", broad_data_rows(data), path);
     return status;
 }
