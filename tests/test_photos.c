@@ -697,6 +697,10 @@ static void detector_is_asked(void **state)
     int status = read_run(&data, s->folder, &s->run);
     assert_int_equal(status, BROAD_FAILED);
     assert_null(data);
+    /* The message names the photo once. */
+    const char *named = strstr(broad_error_message(), s->folder);
+    assert_non_null(named);
+    assert_null(strstr(named + 1, s->folder));
 }
 
 /* The picture of a row, made again from the file, gives the inputs of the row. */

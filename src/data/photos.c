@@ -187,7 +187,9 @@ static void prepare_one(void *context, size_t index, size_t worker)
     int this_alone = status == BROAD_BAD_DATA || status == BROAD_NO_INPUT || status == BROAD_IO;
     if (this_alone) r->reasons[index] = broad__copy_text(broad_error_message());
     if (this_alone && !r->reasons[index]) status = BROAD_NO_MEMORY;
-    if (status < 0 && (!this_alone || !r->reasons[index])) give_up(r, broad__fail_in(status, file->file));
+    /* A detector that fails has named the photo itself. */
+    if (status == BROAD_FAILED) give_up(r, status);
+    else if (status < 0 && (!this_alone || !r->reasons[index])) give_up(r, broad__fail_in(status, file->file));
     atomic_fetch_add(&r->done, 1);
     if (worker == 0) report(r);
 }
