@@ -288,6 +288,27 @@ static void chains_and_validation(void **state)
     broad_data_free(old), broad_data_free(more), broad_data_free(check), broad_data_free(all);
 }
 
+/* A table that comes in two parts and then, since it is not the same, as a whole: all of it counts, in the estimate too. */
+static void one_table_twice(void **state)
+{
+    (void)state;
+    broad_data *old = rows_of(0, OLD, 0), *more = rows_of(OLD, NEW, 0);
+    broad_options o = options_of("bls");
+    broad_trainer *t = NULL;
+    broad_model *model = fitted(old, &o);
+    broad_estimate estimate;
+    double weights[NEW];
+    for (size_t i = 0; i < NEW; i++) weights[i] = i < NEW / 2 ? 1 : 4;
+    assert_ok(broad_trainer_resume(&t, model, old, &o, 0));
+    assert_ok(broad_trainer_learn_weighted(t, more, weights, 0, 0, 0));
+    assert_ok(broad_trainer_learn(t, more, 0, 0, 0));
+    assert_ok(broad_model_estimate(&estimate, broad_trainer_model(t)));
+    assert_int_equal(estimate.rows, OLD + 2 * NEW);
+    broad_trainer_close(NULL, t);
+    broad_model_free(model);
+    broad_data_free(old), broad_data_free(more);
+}
+
 static void bad_weights(void **state)
 {
     (void)state;
@@ -318,6 +339,7 @@ int main(void)
         cmocka_unit_test(goes_on_in_another_process),
         cmocka_unit_test(another_weight_does_not_verify),
         cmocka_unit_test(chains_and_validation),
+        cmocka_unit_test(one_table_twice),
         cmocka_unit_test(bad_weights),
     };
     return cmocka_run_group_tests_name("segment weight", tests, NULL, NULL);

@@ -247,7 +247,7 @@ static int training_table(const broad_data **out, broad_data **out_owned, const 
     if (side->part_count == 1) return BROAD_OK;
     for (size_t i = 1; status == BROAD_OK && i < side->part_count; i++) {
         broad_data *joined = NULL;
-        if (side->parts[i].data == side->parts[i - 1].data) continue; /* parts of one table that is there as a whole */
+        if (side->parts[i].first) continue; /* goes on in a table that is there as a whole */
         status = broad__table_append(&joined, *out, side->parts[i].data);
         broad__table_free(*out_owned);
         *out_owned = joined;
