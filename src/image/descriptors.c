@@ -7,8 +7,6 @@
 #include "base/status.h"
 #include "image/descriptors_work.h"
 
-enum { VIEW_GRID = 5 };
-
 typedef struct histogram {
     const char *name;
     size_t bins;
@@ -170,19 +168,6 @@ int broad__descriptors(float *out, const broad__image *image)
     int status = broad__descriptor_grid_make(&grid, image, 1, 1);
     if (status < 0) return status;
     broad__descriptor_grid_read(out, &grid, 0, 0, 1, 1, 0);
-    broad__descriptor_grid_free(&grid);
-    return BROAD_OK;
-}
-
-int broad__descriptors_views(float *out, const broad__image *image)
-{
-    broad__descriptor_grid grid;
-    int status = broad__descriptor_grid_make(&grid, image, VIEW_GRID, VIEW_GRID);
-    if (status < 0) return status;
-    for (size_t side = VIEW_GRID; side >= 3; side--)
-        for (size_t y = 0; y + side <= VIEW_GRID; y++)
-            for (size_t x = 0; x + side <= VIEW_GRID; x++, out += BROAD__DESCRIPTORS)
-                broad__descriptor_grid_read(out, &grid, x, y, x + side, y + side, 0);
     broad__descriptor_grid_free(&grid);
     return BROAD_OK;
 }

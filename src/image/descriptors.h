@@ -24,8 +24,7 @@
 
 enum {
     BROAD__DESCRIPTOR_SIDE = 384, /* the longer side that a larger picture is brought to; smaller ones stay */
-    BROAD__DESCRIPTOR_NAME_BYTES = 32,
-    BROAD__DESCRIPTOR_VIEWS = 14
+    BROAD__DESCRIPTOR_NAME_BYTES = 32
 };
 
 size_t broad__descriptor_count(void);
@@ -34,13 +33,6 @@ void broad__descriptor_name(char out[BROAD__DESCRIPTOR_NAME_BYTES], size_t index
 
 /* Of an upright picture. Where there is no place to count, as patterns in a picture of less than 3 x 3, zeros. */
 int broad__descriptors(float *out, const broad__image *image);
-
-/*
- * The picture and parts of it that overlap, as BROAD__DESCRIPTOR_VIEWS rows of broad__descriptor_count(): all of it, its
- * four corners of 4/5 of each side, and nine parts of 3/5, row by row. To train on as further rows and to average
- * verdicts over, for little more than the price of one row.
- */
-int broad__descriptors_views(float *out, const broad__image *image);
 
 /* What is counted in each cell of a grid over the picture. */
 typedef struct broad__descriptor_grid {

@@ -197,8 +197,6 @@ void broad__photo_maker_close(broad__photo_maker *maker)
     broad__free(maker);
 }
 
-const broad__photo_spec *broad__photo_maker_spec(const broad__photo_maker *maker) { return &maker->spec; }
-
 int broad__photo_map(float *out, const broad__photo_maker *maker, const broad__image *image)
 {
     int status = BROAD_OK;

@@ -40,7 +40,6 @@ void broad__photo_input_name(char out[BROAD__INPUT_NAME_BYTES], const broad__pho
 typedef struct broad__photo_maker broad__photo_maker;
 broad__photo_maker *broad__photo_maker_open(const broad__photo_spec *spec); /* NULL: out of memory */
 void broad__photo_maker_close(broad__photo_maker *maker);                   /* accepts NULL */
-const broad__photo_spec *broad__photo_maker_spec(const broad__photo_maker *maker);
 
 /* The inputs of an upright picture of any size, already cropped. out: broad__photo_inputs() numbers. */
 int broad__photo_map(float *out, const broad__photo_maker *maker, const broad__image *image);
