@@ -129,6 +129,22 @@ class Photos(unittest.TestCase):
         self.assertEqual(result("learn", "a.broad", "more", "--with", "panels")["new"]["rows"], 30)
         self.assertTrue(result("verify", "a.broad", "panels", "more")["holds"])
 
+    def test_components_are_those_of_the_training_part(self):
+        fitted = result("fit", "panels", "--map", "descriptors", "--features", "2x10", "--enhance", "10x1", "--holdout",
+                        "0.3", "-o", "parts.broad")
+        info = result("info", "parts.broad")
+        self.assertEqual(info["photo"]["components"], fitted["inputs"])
+        self.assertEqual(info["scale"], "none")
+        # The part kept apart, read again by what the model knows, is judged as fit judged it.
+        learned = result("learn", "parts.broad", "more", "--with", "panels", "-o", "learned.broad")
+        before = learned["before"]["test"]
+        self.assertEqual(before["rows"], fitted["test"]["rows"])
+        self.assertAlmostEqual(before["brier"], fitted["test"]["brier"], 12)
+        plain = result("fit", "panels", "--map", "descriptors", "--components", "none", "--features", "2x10", "--enhance",
+                       "10x1", "-o", "plain.broad")
+        self.assertGreater(plain["inputs"], 1000)
+        self.assertEqual(result("info", "plain.broad")["scale"], "both")
+
     def test_maps_are_chosen_by_leave_one_out(self):
         fitted = result("fit", "panels", "--features", "2x10", "--enhance", "10x1", "-o", "chosen.broad")
         errors = {tuple(trial["maps"]): trial["error"] for trial in fitted["photos"]["map_errors"]}
