@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/text.h"
 
 void broad__photos_clear(broad__photos *photos)
 {
@@ -47,27 +46,29 @@ int broad__photos_pick(broad__photos *out, const broad__photos *photos, const si
     return status;
 }
 
+int broad__photos_set_skipped(broad__photos *photos, const broad__text *texts, size_t count)
+{
+    photos->skipped = broad__alloc_array(count, sizeof *photos->skipped);
+    photos->skipped_texts = broad__names_copy(texts, 2 * count);
+    if (!photos->skipped || !photos->skipped_texts) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        photos->skipped[i] = (broad_skipped){photos->skipped_texts[2 * i], photos->skipped_texts[2 * i + 1]};
+    photos->skipped_count = count;
+    return BROAD_OK;
+}
+
 static int join_skipped(broad__photos *out, const broad__photos *a, const broad__photos *b)
 {
     size_t count = a->skipped_count + b->skipped_count;
     if (!count) return BROAD_OK;
-    int status = BROAD_NO_MEMORY;
     broad__text *texts = broad__alloc_array(count, 2 * sizeof *texts);
-    out->skipped = broad__alloc_array(count, sizeof *out->skipped);
-    if (!texts || !out->skipped) goto cleanup;
+    if (!texts) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const broad_skipped *from = i < a->skipped_count ? &a->skipped[i] : &b->skipped[i - a->skipped_count];
         texts[2 * i] = broad__text_of(from->file);
         texts[2 * i + 1] = broad__text_of(from->reason);
     }
-    out->skipped_texts = broad__names_copy(texts, 2 * count);
-    if (!out->skipped_texts) goto cleanup;
-    for (size_t i = 0; i < count; i++)
-        out->skipped[i] = (broad_skipped){out->skipped_texts[2 * i], out->skipped_texts[2 * i + 1]};
-    out->skipped_count = count;
-    status = BROAD_OK;
-
-cleanup:
+    int status = broad__photos_set_skipped(out, texts, count);
     broad__free(texts);
     return status;
 }

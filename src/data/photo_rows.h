@@ -3,6 +3,7 @@
 #define BROAD_DATA_PHOTO_ROWS_H
 
 #include "data/table.h"
+#include "data/text.h"
 
 /* Name of the groups that photos are in because they look alike. */
 #define BROAD__NEAR_DUPLICATES "near-duplicates"
@@ -10,6 +11,8 @@
 #define BROAD__PHOTO_GROUPS "photo"
 
 void broad__photos_clear(broad__photos *photos);
+/* The files that were left out: of each its name, then the reason. */
+int broad__photos_set_skipped(broad__photos *photos, const broad__text *texts, size_t count);
 /* Of some rows. Files that were left out are not passed on. `out` is overwritten, and empty on failure. */
 int broad__photos_pick(broad__photos *out, const broad__photos *photos, const size_t *rows, size_t count);
 /* Of the rows of both, with the files that either left out; group numbers of b go on after the rows of a. */

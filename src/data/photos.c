@@ -314,19 +314,15 @@ static int fill_skipped(broad__photos *photos, const reading *r)
     for (size_t i = 0; i < r->list.count; i++) count += r->reasons[i] != NULL;
     if (!count) return BROAD_OK;
     broad__text *texts = broad__alloc_array(count, 2 * sizeof *texts);
-    photos->skipped = broad__alloc_array(count, sizeof *photos->skipped);
-    for (size_t i = 0; texts && i < r->list.count; i++) {
+    if (!texts) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < r->list.count; i++) {
         if (!r->reasons[i]) continue;
         texts[at++] = broad__text_of(r->list.items[i].file);
         texts[at++] = broad__text_of(r->reasons[i]);
     }
-    if (texts) photos->skipped_texts = broad__names_copy(texts, 2 * count);
+    int status = broad__photos_set_skipped(photos, texts, count);
     broad__free(texts);
-    if (!photos->skipped || !photos->skipped_texts) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        photos->skipped[i] = (broad_skipped){photos->skipped_texts[2 * i], photos->skipped_texts[2 * i + 1]};
-    photos->skipped_count = count;
-    return BROAD_OK;
+    return status;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------------------------- */
