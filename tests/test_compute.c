@@ -36,7 +36,7 @@ static void rows_operations(void **state)
             double *out[2];
             /* weight p x c without padding: its own block */
             double *weight = problem_normals(p * c, &r), *bias = problem_normals(c, &r);
-            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation};
+            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 0};
             for (int d = 0; d < 2; d++) {
                 out[d] = calloc(n * (c + pad), sizeof(double));
                 devices[d]->nodes(out[d], c + pad, &nodes, k, p + pad, n);

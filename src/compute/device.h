@@ -13,6 +13,7 @@ typedef struct broad__nodes {
     const double *weight; /* inputs x nodes */
     const double *bias;   /* nodes          */
     broad_activation activation;
+    int single; /* worked out in single precision; inputs are rounded to it and so are the results */
 } broad__nodes;
 
 typedef struct broad__device {
@@ -22,15 +23,17 @@ typedef struct broad__device {
     void (*hold)(void);
     void (*release)(void);
 
-    /* out (rows x nodes) = activation(x weight + bias) */
+    /* out (rows x nodes) = activation(x weight + bias). A row's numbers are the same whatever rows it comes with. */
     void (*nodes)(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                   size_t rows);
     /* out (p x p, upper triangle) += k'k */
     void (*gram)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p);
+    /* The same for k whose numbers fit single precision: products in it, sums over few rows in it, the rest in double. */
+    void (*gram_single)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p);
     /* out (p x c) += a'b, over rows */
     void (*cross)(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,
                   size_t b_stride, size_t c, size_t rows);
-    /* out (rows x c) += sign * k w, k: rows x p, w: p x c */
+    /* out (rows x c) += sign * k w, k: rows x p, w: p x c. A row's numbers are the same whatever rows it comes with. */
     void (*apply)(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
                   const double *w, size_t w_stride, size_t p, size_t c);
     /* out (rows x count) += a b', a: rows x p, b: count x p */

@@ -57,12 +57,9 @@ typedef struct filling {
 
 static void fill_block(void *context, size_t index, size_t worker)
 {
-    (void)worker;
     const filling *f = context;
     size_t row = index * BROAD__BLOCK_ROWS, n = least(BROAD__BLOCK_ROWS, f->end - f->first - row);
-    double *out = f->out + row * f->stride;
-    for (size_t i = 0; i < f->count; out += broad__piece_width(&f->pieces[i++]))
-        broad__rows_piece(out, f->stride, f->rows, &f->pieces[i], f->first + row, n);
+    broad__rows_pieces(f->out + row * f->stride, f->stride, f->rows, f->pieces, f->count, f->first + row, n, worker);
 }
 
 void broad__joint_fill(double *out, size_t stride, const broad__rows *rows, const broad__piece *pieces, size_t count,
@@ -321,7 +318,8 @@ static int bring_up_to_date(broad__joint *j, const broad__joint_task *task)
 {
     size_t columns = 0, rows = task->rows->rows;
     for (size_t i = 0; i < task->count; i++) columns += broad__piece_width(&task->pieces[i]);
-    int dual = rows < columns, status = BROAD_OK;
+    int dual = rows < columns, status = broad__rows_ready(task->rows);
+    if (status < 0) return status;
     if (dual != j->dual || j->rows == 0) broad__joint_clear(j);
     j->dual = dual;
     j->outputs = task->rows->outputs;
@@ -412,8 +410,7 @@ static void residual_shard(void *context, size_t first, size_t end, double *sums
     for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
         size_t n = least(BROAD__BLOCK_ROWS, end - i);
         double *block = j->dual ? j->a + i * p : r->blocks + worker * BROAD__BLOCK_ROWS * p, *next = rows->next + i * c;
-        for (size_t k = 0, at = 0; !j->dual && k < r->task->count; at += broad__piece_width(&r->task->pieces[k++]))
-            broad__rows_piece(block + at, p, rows, &r->task->pieces[k], i, n);
+        if (!j->dual) broad__rows_pieces(block, p, rows, r->task->pieces, r->task->count, i, n, worker);
         memcpy(next, r->task->y + i * c, n * c * sizeof(double));
         rows->device->apply(next, c, -1.0, block, p, n, j->w, c, p, c);
         rows->device->cross(sums, c, block, p, p, next, c, c, n);

@@ -41,7 +41,7 @@ static int sample_nodes(broad__joint *j, const broad__joint_task *task)
     int status = z && root ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
         for (size_t i = 0; i < count; i++) {
-            memcpy(z + i * features, rows->z + j->sample[i] * features, features * sizeof(double));
+            memcpy(z + i * features, broad__rows_z(rows, j->sample[i], 1, 0), features * sizeof(double));
             root[i] = rows->root ? rows->root[j->sample[i]] : 1;
         }
         broad__rows some = {.device = rows->device,

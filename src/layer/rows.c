@@ -152,6 +152,7 @@ void broad__rows_close(broad__rows *rows)
     broad__free(rows->matrix);
     broad__free(rows->cross);
     broad__free(rows->scratch);
+    broad__free(rows->z_blocks);
     memset(rows, 0, sizeof *rows);
 }
 
@@ -166,10 +167,24 @@ typedef struct candidate {
 
 size_t broad__piece_width(const broad__piece *piece) { return piece->prefix + piece->nodes.nodes; }
 
-void broad__rows_piece(double *out, size_t stride, const broad__rows *rows, const broad__piece *piece, size_t first,
-                       size_t n)
+int broad__rows_ready(broad__rows *rows)
 {
-    const double *z = rows->z + first * rows->features;
+    if (rows->z || !rows->make_z) return BROAD_OK;
+    size_t workers = broad__pool_threads(rows->pool);
+    return broad__reserve(&rows->z_blocks, &rows->z_blocks_room, workers * BROAD__BLOCK_ROWS * rows->features);
+}
+
+const double *broad__rows_z(const broad__rows *rows, size_t first, size_t n, size_t worker)
+{
+    if (rows->z) return rows->z + first * rows->features;
+    double *block = rows->z_blocks + worker * BROAD__BLOCK_ROWS * rows->features;
+    rows->make_z(rows->z_context, block, first, n, worker);
+    return block;
+}
+
+static void fill_piece(double *out, size_t stride, const broad__rows *rows, const broad__piece *piece, const double *z,
+                       size_t first, size_t n)
+{
     for (size_t i = 0; i < n && piece->prefix; i++)
         memcpy(out + i * stride, z + i * rows->features + piece->first, piece->prefix * sizeof(double));
     if (piece->nodes.nodes) rows->device->nodes(out + piece->prefix, stride, &piece->nodes, z, rows->features, n);
@@ -177,10 +192,17 @@ void broad__rows_piece(double *out, size_t stride, const broad__rows *rows, cons
         for (size_t j = 0; j < broad__piece_width(piece); j++) out[i * stride + j] *= rows->root[first + i];
 }
 
+void broad__rows_pieces(double *out, size_t stride, const broad__rows *rows, const broad__piece *pieces, size_t count,
+                        size_t first, size_t n, size_t worker)
+{
+    const double *z = broad__rows_z(rows, first, n, worker);
+    for (size_t i = 0; i < count; out += broad__piece_width(&pieces[i++]))
+        fill_piece(out, stride, rows, &pieces[i], z, first, n);
+}
+
 /* While a block of K is in the cache: fill it, then add it to the shard's sums. */
 static void candidate_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
-    (void)worker;
     candidate *c = context;
     broad__rows *rows = c->rows;
     const broad__device *device = rows->device;
@@ -188,8 +210,7 @@ static void candidate_shard(void *context, size_t first, size_t end, double *sum
     for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
         size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
         double *k = rows->k + i * p;
-        for (size_t piece = 0, at = 0; piece < c->count; at += broad__piece_width(&c->pieces[piece++]))
-            broad__rows_piece(k + at, p, rows, &c->pieces[piece], i, n);
+        broad__rows_pieces(k, p, rows, c->pieces, c->count, i, n, worker);
         if (c->gram) device->gram(sums, p, k, p, n, p);
         if (c->cross) device->cross(sums + c->gram, outputs, k, p, p, rows->e + i * outputs, outputs, outputs, n);
     }
@@ -241,6 +262,8 @@ static int shape_candidate(broad__rows *rows, const broad__piece *pieces, size_t
         return broad__fail_memory(SIZE_MAX);
     rows->width = p;
     rows->dual = rows->rows < p;
+    int status = broad__rows_ready(rows);
+    if (status < 0) return status;
     return broad__reserve(&rows->k, &rows->k_room, rows->rows * p);
 }
 

@@ -21,12 +21,20 @@ typedef struct broad__piece {
     size_t first, prefix;
 } broad__piece;
 
+/* Makes Z of n rows from `first` on, at most BROAD__BLOCK_ROWS; out: n x features. Called from any thread, as worker number
+ * `worker` of the pool. Each row's numbers are the same whatever rows they are made with. */
+typedef void (*broad__z_maker)(void *context, double *out, size_t first, size_t n, size_t worker);
+
 typedef struct broad__rows {
     const broad__device *device; /* not owned */
     broad__pool *pool;           /* not owned */
     size_t rows, outputs;
-    const double *z; /* rows x features; not owned */
+    const double *z; /* rows x features; not owned. NULL: made again block by block */
     size_t features;
+    broad__z_maker make_z; /* where z is NULL */
+    void *z_context;
+    double *z_blocks; /* a block of Z for each worker, where z is NULL */
+    size_t z_blocks_room;
     const double *root;  /* rows: root of what each row counts, K and E are multiplied by it; NULL: 1. Not owned */
     const double *extra; /* rows: the part of `root` that leave-one-out does not count; NULL: 1. Not owned */
     const size_t
@@ -50,9 +58,14 @@ int broad__rows_open(broad__rows *out, const broad__device *device, broad__pool 
 void broad__rows_close(broad__rows *rows); /* accepts a zeroed one */
 
 size_t broad__piece_width(const broad__piece *piece);
-/* The piece's columns of K for n rows from `first` on, at most BROAD__BLOCK_ROWS; any thread. */
-void broad__rows_piece(double *out, size_t stride, const broad__rows *rows, const broad__piece *piece, size_t first,
-                       size_t n);
+/* To be called before the passes, on the caller's thread: room for Z where it is made again. */
+int broad__rows_ready(broad__rows *rows);
+/* Z of n rows from `first` on, at most BROAD__BLOCK_ROWS: stored, or made again in the worker's own space, which stays until
+ * the worker asks for other rows. */
+const double *broad__rows_z(const broad__rows *rows, size_t first, size_t n, size_t worker);
+/* Columns of K of the pieces, side by side, for n rows from `first` on, at most BROAD__BLOCK_ROWS; any thread. */
+void broad__rows_pieces(double *out, size_t stride, const broad__rows *rows, const broad__piece *pieces, size_t count,
+                        size_t first, size_t n, size_t worker);
 
 /* Computes K = [pieces] and the sums. */
 int broad__rows_candidate(broad__rows *rows, const broad__piece *pieces, size_t count);

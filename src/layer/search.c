@@ -85,7 +85,7 @@ static int evaluate(run *r, place p)
     broad__stream stream = {o->seed, BROAD__FOR_ENHANCEMENT, (uint32_t)s->index, (uint16_t)p.step, (uint16_t)p.draw};
     broad__draw_nodes(s->weight, s->bias, &stream, s->rows->features, s->nodes, s->range * o->range_steps[p.step],
                       o->range_unit);
-    broad__piece piece = {{s->rows->features, s->nodes, s->weight, s->bias, o->activation}, s->first, s->prefix};
+    broad__piece piece = {{s->rows->features, s->nodes, s->weight, s->bias, o->activation, 0}, s->first, s->prefix};
     status = jointly ? fit_jointly(s, &piece) : fit_alone(s, &piece);
     if (status < 0) return status;
     r->at = p;

@@ -26,7 +26,7 @@ void broad__model_map(broad__feature_map *out, double *weight, double *bias, con
         at += group->nodes;
     }
     *out = (broad__feature_map){
-        .nodes = {columns, nodes, weight, bias, model->settings.feature_activation},
+        .nodes = {columns, nodes, weight, bias, model->settings.feature_activation, 0},
         .scaling = broad__model_scaling(model),
     };
 }

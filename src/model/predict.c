@@ -29,7 +29,7 @@ static void add_layer(const prediction *p, const broad__layer *layer, double *sc
     size_t first = broad__model_feature_nodes(p->model, layer->first_group);
     for (size_t i = 0; i < n && prefix; i++)
         memcpy(k + i * layer->width, z + i * features + first, prefix * sizeof(double));
-    broad__nodes nodes = {layer->inputs, layer->nodes, layer->weight, layer->bias, p->model->settings.activation};
+    broad__nodes nodes = {layer->inputs, layer->nodes, layer->weight, layer->bias, p->model->settings.activation, 0};
     p->device->nodes(k + prefix, layer->width, &nodes, z, features, n);
     p->device->apply(scores, p->model->outputs, 1.0, k, layer->width, n, layer->joint ? layer->joint : layer->output,
                      p->model->outputs, layer->width, p->model->outputs);

@@ -113,7 +113,7 @@ int broad__side_refresh(broad__side *side)
 broad__piece broad__model_piece(const broad_model *model, size_t index)
 {
     const broad__layer *layer = &model->layers[index];
-    return (broad__piece){{layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation},
+    return (broad__piece){{layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation, 0},
                           broad__model_feature_nodes(model, layer->first_group),
                           layer->width - layer->nodes};
 }

@@ -1,0 +1,24 @@
+/*
+ * Arrays that may be larger than memory: they lie in a file without a name, mapped, and what of them is in memory can be
+ * given back at any time without losing the content. With a spill of NULL all this is ordinary memory.
+ */
+#ifndef BROAD_BASE_SPILL_H
+#define BROAD_BASE_SPILL_H
+
+#include <stddef.h>
+
+typedef struct broad__spill broad__spill;
+
+/* `memory`: bytes that the process should hold at most. The file lies in $TMPDIR, or /var/tmp. */
+int broad__spill_open(broad__spill **out, size_t memory);
+void broad__spill_close(broad__spill *spill);          /* with all that is left in it; accepts NULL */
+size_t broad__spill_memory(const broad__spill *spill); /* SIZE_MAX for NULL */
+
+/* Zeroed; NULL on failure, with the message set. Any thread. */
+void *broad__spill_alloc(broad__spill *spill, size_t count, size_t element_bytes);
+void broad__spill_free(broad__spill *spill, void *block); /* accepts NULL */
+
+/* These bytes of a block are not needed for a while: the memory they take is given back. Any thread. */
+void broad__spill_done(broad__spill *spill, const void *from, size_t bytes);
+
+#endif
