@@ -26,6 +26,16 @@ typedef struct shard_run {
     size_t doubles;
 } shard_run;
 
+/* A shard is done with its rows for this pass. */
+static void release(const broad__rows *rows, size_t first, size_t end)
+{
+    size_t bytes = (end - first) * sizeof(double);
+    if (!rows->spill) return;
+    broad__spill_done(rows->spill, rows->e + first * rows->outputs, bytes * rows->outputs);
+    broad__spill_done(rows->spill, rows->next + first * rows->outputs, bytes * rows->outputs);
+    if (rows->z) broad__spill_done(rows->spill, rows->z + first * rows->features, bytes * rows->features);
+}
+
 static void shard_run_one(void *context, size_t shard, size_t worker)
 {
     shard_run *run = context;
@@ -34,6 +44,7 @@ static void shard_run_one(void *context, size_t shard, size_t worker)
     double *sums = run->rows->scratch + shard * run->doubles;
     memset(sums, 0, run->doubles * sizeof(double));
     run->job(run->context, first, end, sums, worker);
+    release(run->rows, first, end);
 }
 
 /* The tree, for a slice of the sums: each number has a tree of its own. */
@@ -94,17 +105,22 @@ int broad__rows_open(broad__rows *out, const broad__device *device, broad__pool 
     return BROAD_OK;
 }
 
+static double *residual_room(broad__rows *rows, size_t count, size_t outputs)
+{
+    return broad__spill_alloc(rows->spill, count * outputs, sizeof(double));
+}
+
 /* Puts fresh arrays of rows x outputs in place; the old E has been copied into `e`. */
 static int replace_residual(broad__rows *rows, double *e, size_t count, size_t outputs)
 {
-    double *next = broad__alloc_doubles(count, outputs);
+    double *next = residual_room(rows, count, outputs);
     if (!e || !next) {
-        broad__free(e);
-        broad__free(next);
+        broad__spill_free(rows->spill, e);
+        broad__spill_free(rows->spill, next);
         return BROAD_NO_MEMORY;
     }
-    broad__free(rows->e);
-    broad__free(rows->next);
+    broad__spill_free(rows->spill, rows->e);
+    broad__spill_free(rows->spill, rows->next);
     rows->e = e;
     rows->next = next;
     rows->rows = count;
@@ -116,7 +132,7 @@ int broad__rows_append(broad__rows *rows, const double *e, size_t count)
 {
     size_t total = rows->rows + count;
     if (!broad__rows_size_fits(total, rows->outputs)) return broad__fail_memory(SIZE_MAX);
-    double *joined = broad__alloc_doubles(total, rows->outputs);
+    double *joined = residual_room(rows, total, rows->outputs);
     if (joined && rows->rows) memcpy(joined, rows->e, rows->rows * rows->outputs * sizeof(double));
     if (joined) memcpy(joined + rows->rows * rows->outputs, e, count * rows->outputs * sizeof(double));
     return replace_residual(rows, joined, total, rows->outputs);
@@ -150,7 +166,7 @@ size_t broad__rows_right(const broad__rows *rows, size_t first, const size_t *cl
 int broad__rows_widen(broad__rows *rows, size_t outputs)
 {
     if (!broad__rows_size_fits(rows->rows, outputs)) return broad__fail_memory(SIZE_MAX);
-    double *wide = broad__alloc_doubles(rows->rows, outputs);
+    double *wide = residual_room(rows, rows->rows, outputs);
     for (size_t i = 0; wide && i < rows->rows; i++)
         memcpy(wide + i * outputs, rows->e + i * rows->outputs, rows->outputs * sizeof(double));
     return replace_residual(rows, wide, rows->rows, outputs);
@@ -158,8 +174,8 @@ int broad__rows_widen(broad__rows *rows, size_t outputs)
 
 void broad__rows_close(broad__rows *rows)
 {
-    broad__free(rows->e);
-    broad__free(rows->next);
+    broad__spill_free(rows->spill, rows->e);
+    broad__spill_free(rows->spill, rows->next);
     broad__free(rows->k);
     broad__free(rows->matrix);
     broad__free(rows->cross);

@@ -15,6 +15,7 @@
 #ifndef BROAD_LAYER_ROWS_H
 #define BROAD_LAYER_ROWS_H
 
+#include "base/spill.h"
 #include "broad/broad.h"
 #include "compute/device.h"
 #include "compute/pool.h"
@@ -45,8 +46,9 @@ typedef struct broad__rows {
         *group; /* rows: a number, the same for rows that leave-one-out must leave out together; NULL: none. Not
                             owned */
 
-    double *e, *next; /* rows x outputs: the residual, and what a candidate would make of it */
-    double norm;      /* ||E||; while an update is deferred what it will be, from the sums */
+    broad__spill *spill; /* where E and next lie, and z if it is stored; NULL: memory. Not owned */
+    double *e, *next;    /* rows x outputs: the residual, and what a candidate would make of it */
+    double norm;         /* ||E||; while an update is deferred what it will be, from the sums */
 
     size_t width;       /* columns of K */
     int dual;           /* fewer rows than columns: work with KK' instead of K'K */
