@@ -163,6 +163,9 @@ typedef struct broad_progress {
  * model so far is complete and valid, its outcome BROAD_STOPPED. */
 typedef int (*broad_progress_function)(const broad_progress *progress, void *context);
 
+/* Where the time of a run goes; see below. */
+typedef struct broad_profile broad_profile;
+
 #define BROAD_LIST_MAX 256 /* most values in a list option */
 
 /* Plain values, copied freely. broad_options_init() fills in preset `auto`. */
@@ -222,6 +225,7 @@ typedef struct broad_options {
 
     broad_progress_function progress;
     void *progress_context;
+    broad_profile *profile; /* counts the stages of the run; must outlive the trainer. NULL: nobody asks */
 } broad_options;
 
 BROAD_API void broad_options_init(broad_options *out);
@@ -635,6 +639,24 @@ typedef struct broad_verdict {
 /* Recomputes every norm and inequality of the certificate from the training rows by plain loops: no BLAS, no shared
  * code with training. A certificate that does not hold is a verdict, not an error. */
 BROAD_API int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training, size_t threads);
+
+/* ---- profile --------------------------------------------------------------------------------------------------- */
+
+/* Of one stage of a run, so far. Seconds are those of the threads that did the work, added up: flops / seconds is the rate
+ * of one core. Stages do not contain each other. */
+typedef struct broad_stage {
+    const char *name, *group, *help; /* static storage */
+    size_t calls;
+    double seconds;
+    double flops; /* additions and multiplications */
+    double bytes; /* from memory and to it         */
+} broad_stage;
+
+BROAD_API int broad_profile_open(broad_profile **out);
+BROAD_API void broad_profile_close(broad_profile *profile); /* accepts NULL */
+BROAD_API size_t broad_profile_stages(void);
+/* May be asked at any time, by any thread. */
+BROAD_API int broad_profile_stage(broad_stage *out, const broad_profile *profile, size_t stage);
 
 /* ---- machine --------------------------------------------------------------------------------------------------- */
 

@@ -91,8 +91,8 @@ int broad__predict(double *out, const broad_model *model, const double *x, size_
     broad__pool *pool = NULL;
     status = broad__pool_open(&pool, blocks < 2 ? 1 : threads);
     if (status == BROAD_OK) status = predict_open(&p, &weights, broad__pool_threads(pool));
+    if (status == BROAD_OK) status = p.device->hold();
     if (status == BROAD_OK) {
-        p.device->hold();
         broad__pool_run(pool, blocks, predict_block, &p);
         p.device->release();
     }
