@@ -30,7 +30,6 @@ typedef struct block {
     struct block *next;
     unsigned char *bytes; /* the mapping */
     size_t count;         /* whole pages */
-    int fd;
 } block;
 
 struct broad__spill {
@@ -71,7 +70,6 @@ static void block_free(block *item)
 {
     if (!item) return;
     if (item->bytes) munmap(item->bytes, item->count);
-    if (item->fd >= 0) close(item->fd);
     broad__free(item);
 }
 
@@ -119,17 +117,19 @@ static void fail_place(const broad__spill *spill, size_t wanted, int error)
                 spill->in_memory ? " (this one is in memory itself)" : "");
 }
 
-/* 0, or the error. */
+/* 0, or the error. The mapping alone keeps the file. */
 static int block_map(block *item, const char *folder)
 {
-    item->fd = make_file(folder);
-    if (item->fd < 0) return errno;
-    int error = item->count > INT64_MAX ? EFBIG : posix_fallocate(item->fd, 0, (off_t)item->count);
-    if (error) return error;
-    void *bytes = mmap(NULL, item->count, PROT_READ | PROT_WRITE, MAP_SHARED, item->fd, 0);
-    if (bytes == MAP_FAILED) return errno;
-    item->bytes = bytes;
-    return 0;
+    int fd = make_file(folder);
+    if (fd < 0) return errno;
+    int error = item->count > INT64_MAX ? EFBIG : posix_fallocate(fd, 0, (off_t)item->count);
+    if (!error) {
+        void *bytes = mmap(NULL, item->count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (bytes == MAP_FAILED) error = errno;
+        else item->bytes = bytes;
+    }
+    close(fd);
+    return error;
 }
 
 static size_t page_bytes(void)
@@ -148,7 +148,6 @@ void *broad__spill_alloc(broad__spill *spill, size_t count, size_t element_bytes
     }
     block *item = broad__alloc(sizeof *item);
     if (!item) return NULL;
-    item->fd = -1;
     item->count = bytes ? (bytes + page - 1) / page * page : page;
     int error = block_map(item, spill->folder);
     if (error) {
@@ -182,7 +181,7 @@ void broad__spill_free(broad__spill *spill, void *bytes)
 /* The block that holds `from`, by value: the caller's use of its bytes keeps it alive. */
 static block block_find(broad__spill *spill, const unsigned char *from)
 {
-    block found = {.fd = -1};
+    block found = {0};
     pthread_mutex_lock(&spill->lock);
     for (const block *item = spill->blocks; item; item = item->next)
         if ((uintptr_t)from - (uintptr_t)item->bytes < item->count) found = *item;
