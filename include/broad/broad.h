@@ -172,6 +172,8 @@ typedef struct broad_options {
     broad_preset preset;
     uint64_t seed;
     size_t threads; /* 0: as many as there are processors */
+    size_t memory;  /* bytes that training should hold at most, the process with all it has; 0: no limit. Rows that do not
+                       fit lie in a file without a name in $TMPDIR, or /var/tmp. Not part of the model */
 
     int features_auto;                    /* as many as the rows warrant */
     size_t feature_groups, feature_nodes; /* n groups of k nodes     */
@@ -225,7 +227,7 @@ typedef struct broad_options {
 } broad_options;
 
 BROAD_API void broad_options_init(broad_options *out);
-/* Sets every field that the preset speaks of; kind, seed, threads, positive and progress stay. */
+/* Sets every field that the preset speaks of; kind, seed, threads, memory, positive and progress stay. */
 BROAD_API int broad_options_preset(broad_options *options, broad_preset preset);
 /* Sets one option from text, by the names of the option table: broad_options_set(&o, "lambda", "1e-8"). */
 BROAD_API int broad_options_set(broad_options *options, const char *name, const char *value);

@@ -7,6 +7,7 @@
 #ifndef BROAD_DATA_TABLE_H
 #define BROAD_DATA_TABLE_H
 
+#include "base/spill.h"
 #include "broad/broad.h"
 #include "data/category.h"
 #include "data/projection.h"
@@ -40,6 +41,7 @@ struct broad_data {
     double *weights;                /* rows, each above 0: how much a row counts; NULL: all alike */
     char *weight_name;              /* NULL without such a column */
     broad__photos photos;
+    broad__spill *spill;          /* what the arrays of rows lie in; owned. NULL: in memory */
     broad_missing missing;        /* policy it was read with */
     broad__categories categories; /* which inputs stand for the levels of one column */
     /* How this part was cut from a whole; holdout 0: it is whole. */
