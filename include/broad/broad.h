@@ -172,7 +172,8 @@ typedef struct broad_options {
     broad_preset preset;
     uint64_t seed;
     size_t threads; /* 0: as many as there are processors */
-    size_t memory;  /* bytes that training should hold at most, the process with all it has; 0: no limit. Rows that do not
+    size_t
+        memory; /* bytes that training should hold at most, the process with all it has; 0: no limit. Rows that do not
                        fit lie in a file without a name in $TMPDIR, or /var/tmp. Not part of the model */
 
     int features_auto;                    /* as many as the rows warrant */
@@ -505,6 +506,10 @@ BROAD_API int broad_model_estimate(broad_estimate *out, const broad_model *model
 /* Scores, rows x outputs: the class with the largest score wins; for a regression they are the values. */
 BROAD_API int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride);
 BROAD_API int broad_predict_data(double *out, const broad_model *model, const broad_data *data, size_t threads);
+/* Of `count` rows from `first` on; count x outputs. The memory that these inputs take is given back where they are spilled
+ * (broad_read_options.memory). */
+BROAD_API int broad_predict_part(double *out, const broad_model *model, const broad_data *data, size_t first,
+                                 size_t count, size_t threads);
 BROAD_API size_t broad_best_class(const broad_model *model, const double *scores);
 
 /* Probabilities of the classes, rows x outputs, from scores; out may be scores. Calibrated on leave-one-out scores, by groups
