@@ -296,6 +296,9 @@ typedef struct broad_read_options {
     int training;             /* with model: rows to train on or to verify: they need weights if it had them    */
     int new_classes;          /* with model: labels it does not know become further classes, after its own       */
     const broad_photo_options *photos; /* NULL: as broad_photo_options_init() has them                          */
+    size_t threads; /* 0: one a processor; the table is the same for any number                                 */
+    size_t memory;  /* bytes that the process should hold at most, 0: no limit. A table that takes more than a part of
+                       them lies in files without a name in $TMPDIR or /var/tmp. Photos and LIBSVM have to fit in memory */
 } broad_read_options;
 
 BROAD_API void broad_read_options_init(broad_read_options *out);
