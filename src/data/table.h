@@ -44,7 +44,6 @@ struct broad_data {
     double *weights;                /* rows, each above 0: how much a row counts; NULL: all alike */
     char *weight_name;              /* NULL without such a column */
     broad__photos photos;
-    broad__spill *spill;          /* what the arrays of rows lie in; owned. NULL: in memory */
     broad_missing missing;        /* policy it was read with */
     broad__categories categories; /* which inputs stand for the levels of one column */
     /* How this part was cut from a whole; holdout 0: it is whole. */
