@@ -621,8 +621,17 @@ typedef struct broad_plan {
     double rows, inputs, outputs, nodes;             /* nodes: after the run */
     double bytes_data, bytes_training;               /* the table, and what training adds to it at its peak */
     double bytes_available;                          /* on this machine now */
+    double bytes_peak;                               /* of the process as a whole, with what it has now */
     double flops_features, flops_layer, flops_total; /* with the first draw of each layer kept */
     int fits;
+    /* Under a limit, options->memory; without one the rest is 0. */
+    double memory;      /* the limit */
+    double bytes_least; /* the least that would do */
+    int can_spill;      /* these settings can be trained with the rows in files */
+    int spilled;        /* and here they are: what there is of each row lies in files without a name */
+    int z_again; /* feature nodes are made again with each pass; otherwise they are spilled too. Layers are made again */
+    double passes;                      /* about so many over the rows, if each layer's first draw is kept */
+    double bytes_disk, bytes_disk_free; /* that takes, and is there, in $TMPDIR or /var/tmp */
 } broad_plan;
 
 /* For fitting `options` to data of this size, which is in memory already. With a model: for growing it by enhance_layers
