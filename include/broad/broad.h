@@ -175,6 +175,9 @@ typedef struct broad_options {
     broad_preset preset;
     uint64_t seed;
     size_t threads; /* 0: as many as there are processors */
+    size_t
+        memory; /* bytes that training should hold at most, the process with all it has; 0: no limit. Rows that do not
+                       fit lie in a file without a name in $TMPDIR, or /var/tmp. Not part of the model */
 
     int features_auto;                    /* as many as the rows warrant */
     size_t feature_groups, feature_nodes; /* n groups of k nodes     */
@@ -229,7 +232,7 @@ typedef struct broad_options {
 } broad_options;
 
 BROAD_API void broad_options_init(broad_options *out);
-/* Sets every field that the preset speaks of; kind, seed, threads, positive and progress stay. */
+/* Sets every field that the preset speaks of; kind, seed, threads, memory, positive and progress stay. */
 BROAD_API int broad_options_preset(broad_options *options, broad_preset preset);
 /* Sets one option from text, by the names of the option table: broad_options_set(&o, "lambda", "1e-8"). */
 BROAD_API int broad_options_set(broad_options *options, const char *name, const char *value);
@@ -510,6 +513,10 @@ BROAD_API int broad_model_estimate(broad_estimate *out, const broad_model *model
 /* Scores, rows x outputs: the class with the largest score wins; for a regression they are the values. */
 BROAD_API int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride);
 BROAD_API int broad_predict_data(double *out, const broad_model *model, const broad_data *data, size_t threads);
+/* Of `count` rows from `first` on; count x outputs. The memory that these inputs take is given back where they are spilled
+ * (broad_read_options.memory). */
+BROAD_API int broad_predict_part(double *out, const broad_model *model, const broad_data *data, size_t first,
+                                 size_t count, size_t threads);
 BROAD_API size_t broad_best_class(const broad_model *model, const double *scores);
 
 /* Probabilities of the classes, rows x outputs, from scores; out may be scores. Calibrated on leave-one-out scores, by groups
@@ -618,8 +625,17 @@ typedef struct broad_plan {
     double rows, inputs, outputs, nodes;             /* nodes: after the run */
     double bytes_data, bytes_training;               /* the table, and what training adds to it at its peak */
     double bytes_available;                          /* on this machine now */
+    double bytes_peak;                               /* of the process as a whole, with what it has now */
     double flops_features, flops_layer, flops_total; /* with the first draw of each layer kept */
     int fits;
+    /* Under a limit, options->memory; without one the rest is 0. */
+    double memory;      /* the limit */
+    double bytes_least; /* the least that would do */
+    int can_spill;      /* these settings can be trained with the rows in files */
+    int spilled;        /* and here they are: what there is of each row lies in files without a name */
+    int z_again; /* feature nodes are made again with each pass; otherwise they are spilled too. Layers are made again */
+    double passes;                      /* about so many over the rows, if each layer's first draw is kept */
+    double bytes_disk, bytes_disk_free; /* that takes, and is there, in $TMPDIR or /var/tmp */
 } broad_plan;
 
 /* For fitting `options` to data of this size, which is in memory already. With a model: for growing it by enhance_layers
