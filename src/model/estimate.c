@@ -161,26 +161,32 @@ static int fail_no_estimate(void)
     return broad__fail(BROAD_USAGE, "this model has no leave-one-out estimate: fit it with --loo yes");
 }
 
-int broad__probabilities(double *out, const broad_model *model, const double *scores, size_t rows)
+broad__confidence broad__confidence_of(const broad_model *model)
 {
-    if (model->task != BROAD_TASK_CLASSIFY)
+    const broad__estimate *e = &model->estimate;
+    return (broad__confidence){model->task, model->outputs, e->rows, e->residual_count, e->calibration, e->residuals};
+}
+
+int broad__probabilities(double *out, const broad__confidence *confidence, const double *scores, size_t rows)
+{
+    if (confidence->task != BROAD_TASK_CLASSIFY)
         return broad__fail(BROAD_USAGE, "probabilities (--proba) are of classes, and this model predicts numbers; "
                                         "those have intervals (--interval)");
-    if (!model->estimate.rows) return fail_no_estimate();
-    broad__calibrated(out, scores, rows, model->outputs, model->estimate.calibration);
+    if (!confidence->rows) return fail_no_estimate();
+    broad__calibrated(out, scores, rows, confidence->outputs, confidence->calibration);
     return BROAD_OK;
 }
 
-int broad__interval(double *out, const broad_model *model, double level)
+int broad__interval(double *out, const broad__confidence *confidence, double level)
 {
-    const broad__estimate *e = &model->estimate;
-    if (model->task != BROAD_TASK_REGRESS)
+    size_t kept = confidence->residual_count;
+    if (confidence->task != BROAD_TASK_REGRESS)
         return broad__fail(BROAD_USAGE, "intervals (--interval) are of numbers, and this model predicts classes; "
                                         "those have probabilities (--proba)");
-    if (!e->rows) return fail_no_estimate();
+    if (!confidence->rows) return fail_no_estimate();
     int status = BROAD_OK;
-    for (size_t j = 0; j < model->outputs && !status; j++)
-        status = broad__jackknife(&out[j], e->residuals + j * e->residual_count, e->residual_count, e->rows, level);
+    for (size_t j = 0; j < confidence->outputs && !status; j++)
+        status = broad__jackknife(&out[j], confidence->residuals + j * kept, kept, confidence->rows, level);
     return status;
 }
 
@@ -199,8 +205,9 @@ static void measure_coverage(broad_metrics *out, const broad_data *truth, const 
 static int add_intervals(broad_metrics *out, const broad_model *model, const broad_data *truth, const double *scores,
                          double level)
 {
+    broad__confidence confidence = broad__confidence_of(model);
     double *half = broad__alloc_doubles(model->outputs, 1);
-    int status = half ? broad__interval(half, model, level) : BROAD_NO_MEMORY;
+    int status = half ? broad__interval(half, &confidence, level) : BROAD_NO_MEMORY;
     if (!status) {
         out->level = level;
         measure_coverage(out, truth, scores, half);
