@@ -45,11 +45,11 @@ def script(measurements):
     facts = {m["facts"]["sweep"]: m["facts"] for m in measurements if "exponent" in m.get("facts", {})}
     panels = {title: [facts[name] for name in names if name in facts] for title, names in PANELS.items()}
     lines = [f"set terminal svg size {WIDTH},{HEIGHT} font 'Helvetica,13' background '#ffffff' noenhanced",
-             "set multiplot layout 2,2 margins 0.075,0.98,0.08,0.93 spacing 0.085,0.15", "set logscale xy",
+             "set multiplot layout 2,2 margins 0.075,0.965,0.08,0.93 spacing 0.085,0.15", "set logscale xy",
              "set format x '%.0s%c'", "set format y '%g s'",
              f"set border 3 lc rgb '{QUIET}'", "set xtics nomirror", "set ytics nomirror", "set mxtics 1", "set mytics 1",
-             f"set grid lc rgb '#d9dee4' lw 1", f"set tics textcolor rgb '{QUIET}'", "set offsets graph 0.04, 0.04, 0.1, 0.1",
-             f"set key top left textcolor rgb '{INK}'"]
+             "set grid lc rgb '#d9dee4' lw 1", f"set tics textcolor rgb '{QUIET}'", "set offsets graph 0.04, graph 0.04, graph 0.1, graph 0.05",
+             f"set key top left reverse Left samplen 2 textcolor rgb '{INK}'"]
     for title, sweeps in panels.items():
         lines += panel(title, sweeps) if sweeps else ["set multiplot next"]
     return "\n".join([*lines, "unset multiplot", ""])
@@ -61,5 +61,5 @@ def draw(measurements, path):
     done = subprocess.run(["gnuplot"], input=script(measurements), capture_output=True, text=True, check=False)
     if done.returncode or not done.stdout.startswith("<?xml"):
         raise Failure("gnuplot: " + " ".join(done.stderr.split()))
-    lines = [line.rstrip().expandtabs(4) for line in done.stdout.splitlines()]
+    lines = [line.rstrip().expandtabs(4) for line in done.stdout.replace(">Gnuplot<", ">Growth of cost<").splitlines()]
     path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
