@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -58,6 +59,7 @@ class Scratch(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory(prefix="broad-speed-test-")
         self.addCleanup(scratch.cleanup)
         self.root = pathlib.Path(scratch.name)
+        self.environment = dict(os.environ)
 
     def write(self, name, text, mode=0o644):
         path = self.root / name
@@ -68,7 +70,7 @@ class Scratch(unittest.TestCase):
 
     def script(self, name, *words, code=0):
         done = subprocess.run([sys.executable, ROOT / "scripts" / name, *map(str, words)], capture_output=True, text=True,
-                              check=False)
+                              check=False, env=self.environment)
         self.assertEqual(done.returncode, code, done.stderr + done.stdout)
         return done
 
@@ -118,6 +120,18 @@ class Driver(Scratch):
                          r"\| +≥ 6 +\| +yes +\|$")
         self.write("bench_grow", "#!/bin/sh\necho '{\"what\": \"work\"}'\n", 0o755)
         self.assertIn("- enlarge: enlarge: no 'unit' in", self.bench("--only", "enlarge", "--programs", self.root, code=1).stdout)
+
+    def test_the_size_of_a_process_is_its_own(self):
+        """A parent with 300 MB does not show in the figure, and 100 MB that the child takes do."""
+        ballast = bytearray(300_000_000)
+        bench = measure.Bench(None, self.root)
+        bench.folder = self.root
+        for megabytes in 1, 100:
+            program = self.write("tool", f"#!{sys.executable} -IS\nrows = b'x' * {megabytes}_000_000\nprint('{{}}')\n", 0o755)
+            bench.tool = type("Tool", (), {"path": str(program)})
+            _, _, size = bench.resident("fit")
+            self.assertTrue(megabytes < size < megabytes + 40, size)
+        self.assertEqual(len(ballast), 300_000_000)
 
     def test_messages(self):
         self.assertIn("no entry 'trains'; there are train,", self.bench("--only", "trains", code=2).stderr)
@@ -206,6 +220,9 @@ class Documents(Scratch):
         super().setUp()
         self.docs = [self.write("docs/benchmarks.md", MARKED), self.write("README.md", MARKED)]
         (self.root / "docs" / "images").mkdir()
+        if not shutil.which("gnuplot"):
+            self.write("bin/gnuplot", "#!/bin/sh\necho '<?xml?>'\n", 0o755)
+            self.environment["PATH"] = f"{self.root / 'bin'}:{os.environ['PATH']}"
 
     def take(self, found, code=0):
         return self.script("bench_readme", self.write("bench.json", report.dump(found)), self.root, code=code)
@@ -246,6 +263,7 @@ class Documents(Scratch):
         self.take({**found, "failed": [{"entry": "wide", "reason": "no room"}]})
         self.assertIn("- wide: no room\n", self.docs[0].read_text(encoding="utf-8"))
 
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed (Debian: gnuplot-nox)")
     def test_the_picture(self):
         path = self.root / "growth.svg"
         picture.draw(whole_report()["measurements"], path)

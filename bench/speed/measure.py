@@ -13,6 +13,7 @@ SIZES = ("full", "quick", "tiny")
 RATIOS = ("rival/ours", "ours/rival")
 # OpenBLAS's threads spin for a while after their last product, at the cost of whoever comes next.
 PAUSE = 0.15
+RESIDENT = pathlib.Path(__file__).with_name("resident.py")
 
 
 class Bench:
@@ -50,6 +51,16 @@ class Bench:
         said = self.tool.run("fit", *words)
         return said["seconds"]["features"] + said["seconds"]["layers"], said
 
+    def resident(self, *words):
+        """The JSON object of one command of the tool, its seconds, and its peak resident size in megabytes."""
+        path, began = self.path("resident"), time.perf_counter()
+        done = subprocess.run([sys.executable, "-I", "-S", RESIDENT, path, self.tool.path, *map(str, words), "--json", "-q"],
+                              capture_output=True, text=True, check=False)
+        seconds = time.perf_counter() - began
+        if done.returncode:
+            raise Failure(" ".join(done.stderr.split()) or f"{self.tool.path}: exit code {done.returncode}")
+        return json.loads(done.stdout), seconds, int(path.read_text(encoding="ascii")) / 1e6
+
     def program(self, name, *words, lines=True):
         """The measurements that a program prints, or its standard output."""
         path = self.programs / name
@@ -64,6 +75,11 @@ class Bench:
         """One that keeps to bench/README.md."""
         words = ["--runs", runs, "--threads", self.threads, *([] if self.size == "full" else ["--quick"])]
         return self.program(name, *words)
+
+    def make_csv(self, name, rows, columns):
+        """Its size in bytes."""
+        self.program("make_csv", self.path(name), rows, columns, lines=False)
+        return self.path(name).stat().st_size
 
     def peak(self):
         """GFLOP/s that so many threads can do at most in double, or None where the tool does not say."""
@@ -82,6 +98,10 @@ class Bench:
 def shown(*words):
     """A command as somebody else would type it: no folders of this run."""
     return " ".join(word.name if isinstance(word, pathlib.PurePath) else str(word) for word in words)
+
+
+def rounded(figures):
+    return [float(f"{figure:.6g}") for figure in figures]
 
 
 def summary(figures):
@@ -103,14 +123,16 @@ def finish(measurement, entry, size):
     """The measurement with medians, quotients, and which goals are reached; goals are for the full size unless it says so."""
     check(measurement, entry)
     judged = size == "full" or measurement.get("goal_is_for") == "any"
-    done = {"entry": entry, **measurement, "summary": summary(measurement["ours"])}
+    ours = rounded(measurement["ours"])
+    done = {"entry": entry, **measurement, "ours": ours, "summary": summary(ours)}
     ours = done["summary"]["median"]
     done["reached"] = within(ours, done) if judged else None
     done["rivals"] = {}
     for name, rival in measurement.get("rivals", {}).items():
-        found = summary(rival["figures"])
+        figures = rounded(rival["figures"])
+        found = summary(figures)
         value = found["median"] / ours if rival["ratio"] == "rival/ours" else ours / found["median"]
-        done["rivals"][name] = {**rival, "summary": found, "value": value,
+        done["rivals"][name] = {**rival, "figures": figures, "summary": found, "value": value,
                                 "reached": within(value, rival) if judged else None}
     return done
 
