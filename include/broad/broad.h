@@ -172,6 +172,9 @@ typedef struct broad_options {
     broad_preset preset;
     uint64_t seed;
     size_t threads; /* 0: as many as there are processors */
+    size_t
+        memory; /* bytes that training should hold at most, the process with all it has; 0: no limit. Rows that do not
+                       fit lie in a file without a name in $TMPDIR, or /var/tmp. Not part of the model */
 
     int features_auto;                    /* as many as the rows warrant */
     size_t feature_groups, feature_nodes; /* n groups of k nodes     */
@@ -225,7 +228,7 @@ typedef struct broad_options {
 } broad_options;
 
 BROAD_API void broad_options_init(broad_options *out);
-/* Sets every field that the preset speaks of; kind, seed, threads, positive and progress stay. */
+/* Sets every field that the preset speaks of; kind, seed, threads, memory, positive and progress stay. */
 BROAD_API int broad_options_preset(broad_options *options, broad_preset preset);
 /* Sets one option from text, by the names of the option table: broad_options_set(&o, "lambda", "1e-8"). */
 BROAD_API int broad_options_set(broad_options *options, const char *name, const char *value);
@@ -293,6 +296,9 @@ typedef struct broad_read_options {
     int training;             /* with model: rows to train on or to verify: they need weights if it had them    */
     int new_classes;          /* with model: labels it does not know become further classes, after its own       */
     const broad_photo_options *photos; /* NULL: as broad_photo_options_init() has them                          */
+    size_t threads; /* 0: one a processor; the table is the same for any number                                 */
+    size_t memory;  /* bytes that the process should hold at most, 0: no limit. A table that takes more than a part of
+                       them lies in files without a name in $TMPDIR or /var/tmp. Photos and LIBSVM have to fit in memory */
 } broad_read_options;
 
 BROAD_API void broad_read_options_init(broad_read_options *out);
@@ -503,6 +509,10 @@ BROAD_API int broad_model_estimate(broad_estimate *out, const broad_model *model
 /* Scores, rows x outputs: the class with the largest score wins; for a regression they are the values. */
 BROAD_API int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride);
 BROAD_API int broad_predict_data(double *out, const broad_model *model, const broad_data *data, size_t threads);
+/* Of `count` rows from `first` on; count x outputs. The memory that these inputs take is given back where they are spilled
+ * (broad_read_options.memory). */
+BROAD_API int broad_predict_part(double *out, const broad_model *model, const broad_data *data, size_t first,
+                                 size_t count, size_t threads);
 BROAD_API size_t broad_best_class(const broad_model *model, const double *scores);
 
 /* Probabilities of the classes, rows x outputs, from scores; out may be scores. Calibrated on leave-one-out scores, by groups
