@@ -21,7 +21,7 @@ class Bench:
 
     def __init__(self, tool, programs, size="full", runs=None, threads=2):
         self.tool, self.programs, self.folder = tool, pathlib.Path(programs), None
-        self.size, self.threads, self._runs = size, threads, runs
+        self.size, self.threads, self._runs, self._peak = size, threads, runs, None
 
     def pick(self, full, quick, tiny):
         return {"full": full, "quick": quick, "tiny": tiny}[self.size]
@@ -76,14 +76,22 @@ class Bench:
         words = ["--runs", runs, "--threads", self.threads, *([] if self.size == "full" else ["--quick"])]
         return self.program(name, *words)
 
-    def make_csv(self, name, rows, columns):
+    def make_csv(self, name, rows, columns, task="classes"):
         """Its size in bytes."""
-        self.program("make_csv", self.path(name), rows, columns, lines=False)
+        self.program("make_csv", self.path(name), rows, columns, task, lines=False)
         return self.path(name).stat().st_size
 
     def peak(self):
-        """GFLOP/s that so many threads can do at most in double, or None where the tool does not say."""
-        return None
+        """GFLOP/s that so many threads can do at most in double; None where that is not known. Measured once."""
+        if self._peak is None:
+            runs = self.pick(20, 5, 1)
+            try:
+                said = self.program("bench_peak", "--runs", runs, "--threads", self.threads, "--quick", lines=False)
+                self._peak = float(said)
+            except Failure as error:
+                self.say(f"no peak: {error}")
+                self._peak = 0.0
+        return self._peak or None
 
     def path(self, name):
         return self.folder / name
