@@ -42,17 +42,16 @@ static int fit_scales(broad_model *model, const broad_data *data)
         !model->output_factor || (knots && !model->input_knots))
         return BROAD_NO_MEMORY;
     int status = broad__scaling_fit(model->input_shift, model->input_factor, model->input_fill, model->input_knots,
-                                    model->settings.scale, data->x, data->rows, data->inputs);
+                                    model->settings.scale, data->x, data->rows, data->inputs, data->spill);
     if (status < 0) return status;
     int classes = data->task == BROAD_TASK_CLASSIFY;
     if (classes && model->settings.scale_target == BROAD_SCALE_STANDARD) {
         centre_classes(model, data);
         return BROAD_OK;
     }
-    broad__scale_fit(model->output_shift, model->output_factor, NULL,
-                     classes ? BROAD_SCALE_NONE : model->settings.scale_target, data->values, classes ? 0 : data->rows,
-                     data->outputs);
-    return BROAD_OK;
+    return broad__scale_fit(model->output_shift, model->output_factor, NULL,
+                            classes ? BROAD_SCALE_NONE : model->settings.scale_target, data->values,
+                            classes ? 0 : data->rows, data->outputs, data->spill);
 }
 
 /* Components are scaled already; points of pictures are of one kind. */
