@@ -72,8 +72,13 @@ typedef struct broad__joint {
 
 void broad__joint_clear(broad__joint *joint); /* accepts a zeroed one */
 
-/* Numbers of the space in which M is added up, whatever the rows: a few tens of megabytes. */
-size_t broad__joint_sums_room(size_t rows, size_t columns, size_t outputs, size_t threads);
+/* Numbers that a fit of this size holds at most, for plans. */
+typedef struct broad__joint_extent {
+    size_t rows, columns, outputs, features, threads;
+    int loo;      /* leave-one-out, for its own sake or for lambda */
+    int spectral; /* lambda may be lost in rounding beside M */
+} broad__joint_extent;
+double broad__joint_numbers(const broad__joint_extent *extent);
 
 /* Begins with the sums of the candidate in `rows` that has just been kept, whose columns are the first piece: they need not be
  * added up again. Nothing happens where there are none that would do. E was Y when they were made. */

@@ -2,12 +2,14 @@
  * A and M of a joint fit. A is never there as a whole unless M is AA': panels of its rows are made, then M is added up tile by
  * tile, each by one thread and in the order of the panels. Where M is small, shards of the rows have sums of their own instead.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/shards.h"
+#include "layer/cholesky.h"
 #include "layer/joint_work.h"
 
 enum {
@@ -262,15 +264,6 @@ static int add_shards(broad__joint *j, const broad__joint_task *task, size_t fro
     return BROAD_OK;
 }
 
-size_t broad__joint_sums_room(size_t rows, size_t columns, size_t outputs, size_t threads)
-{
-    size_t side = least(tile_side(columns), columns), n = least(rows, columns);
-    if (n < columns) return threads * side * side;
-    if (columns <= SHARD_MAX)
-        return broad__shard_count(rows) * columns * (columns + outputs) + threads * BROAD__BLOCK_ROWS * columns;
-    return least(panel_rows(columns), rows) * columns + threads * side * side;
-}
-
 int broad__joint_add(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from,
                      double until)
 {
@@ -298,4 +291,32 @@ int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t
     broad__pool_run(task->rows->pool, tiles, add_tile, &add);
     addition_close(&add);
     return broad__stage_close(&stage);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------------- */
+
+/* Space in which M is added up. */
+static double sums_numbers(const broad__joint_extent *e, size_t n)
+{
+    size_t p = e->columns, side = least(tile_side(n), n), squares = e->threads * side * side;
+    if (n < p) return (double)squares;
+    if (p <= SHARD_MAX)
+        return (double)(broad__shard_count(e->rows) * p * (p + e->outputs) + e->threads * BROAD__BLOCK_ROWS * p);
+    return (double)(least(panel_rows(p), e->rows) * p + squares);
+}
+
+double broad__joint_numbers(const broad__joint_extent *e)
+{
+    size_t n = least(e->rows, e->columns), some = least(e->rows, BROAD__LOO_ROWS);
+    double p = (double)e->columns, c = (double)e->outputs, square = (double)n * (double)n, sums = sums_numbers(e, n);
+    double kept = square + 4 * p * c + (double)n, factor = (double)broad__cholesky_scratch(n, e->threads);
+    double spectral = e->spectral ? 3 * square : 0;
+    if (n < e->columns) {
+        double left_out = e->loo ? square : 0; /* with groups */
+        return kept + (double)n * (p + 4 * c) + factor + fmax(sums, fmax(spectral, left_out));
+    }
+    double sample = e->loo ? (double)some * (p + 2 * c) : 0, taking = e->loo ? (double)(some * e->features) : 0;
+    double passes = (double)(e->threads * BROAD__BLOCK_ROWS) * (p + c);
+    passes += (double)broad__shard_count(e->rows) * p * c;
+    return kept + fmax(sums, sample + fmax(fmax(factor, passes), fmax(spectral, taking)));
 }

@@ -9,7 +9,6 @@
 
 #include "base/status.h"
 #include "compute/shards.h"
-#include "layer/cholesky.h"
 #include "layer/joint.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
@@ -136,21 +135,19 @@ static double layer_numbers(const sizes *s, const broad_options *o, int grown)
     return fmax(k + sums + system + spectral, range);
 }
 
-/* One ridge over all columns: src/layer/joint.c and what belongs to it. */
+/* One ridge over all columns. */
 static double joint_numbers(const sizes *s, const broad_options *o)
 {
-    double p = s->width, n = fmin(s->rows, p), c = s->outputs, block = s->threads * BROAD__BLOCK_ROWS * (p + c);
-    size_t rows = (size_t)s->rows, wide = (size_t)p, threads = (size_t)s->threads;
-    double sums = (double)broad__joint_sums_room(rows, wide, (size_t)c, threads);
-    double factor = (double)broad__cholesky_scratch((size_t)n, threads), some = fmin(s->rows, BROAD__LOO_ROWS);
-    int loo = o->lambda_auto || o->loo != BROAD_LOO_NO;
-    /* A lambda that is lost in rounding beside M leaves the eigendecomposition. */
-    double spectral = !o->lambda_auto && o->lambda < 1e-13 * s->rows * p ? 3 * n * n : 0;
-    double kept = n * n + 4 * p * c + n;
-    if (s->rows < p) return kept + s->rows * p + 4 * n * c + factor + fmax(sums, fmax(spectral, loo ? n * n : 0));
-    double passes = (double)broad__shard_count(rows) * p * c + block, sample = 0;
-    if (loo) sample = some * p + 2 * some * c;
-    return kept + fmax(sums, sample + fmax(fmax(factor, passes), fmax(spectral, loo ? some * s->features : 0)));
+    broad__joint_extent extent = {
+        .rows = (size_t)s->rows,
+        .columns = (size_t)s->width,
+        .outputs = (size_t)s->outputs,
+        .features = (size_t)s->features,
+        .threads = (size_t)s->threads,
+        .loo = o->lambda_auto || o->loo != BROAD_LOO_NO,
+        .spectral = !o->lambda_auto && o->lambda < 1e-13 * s->rows * s->width,
+    };
+    return broad__joint_numbers(&extent);
 }
 
 /* The growing factorisation, whose room doubles: src/layer/basis.c. *out_kept: what is there when it has grown. */
