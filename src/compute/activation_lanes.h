@@ -15,7 +15,7 @@
 #define BROAD_COMPUTE_ACTIVATION_LANES_H
 
 #include "compute/activation.h"
-#include "compute/lanes.h"
+#include "base/lanes.h"
 
 enum { ABREAST = 4 };
 #define EACH for (int k = 0; k < abreast; k++)
