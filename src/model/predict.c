@@ -91,11 +91,7 @@ int broad__predict(double *out, const broad_model *model, const double *x, size_
     broad__pool *pool = NULL;
     status = broad__pool_open(&pool, blocks < 2 ? 1 : threads);
     if (status == BROAD_OK) status = predict_open(&p, &weights, broad__pool_threads(pool));
-    if (status == BROAD_OK) status = p.device->hold();
-    if (status == BROAD_OK) {
-        broad__pool_run(pool, blocks, predict_block, &p);
-        p.device->release();
-    }
+    if (status == BROAD_OK) broad__pool_run(pool, blocks, predict_block, &p);
     broad__pool_close(pool);
     broad__free(p.scratch);
     broad__free(weights);

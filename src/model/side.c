@@ -121,9 +121,7 @@ broad__piece broad__model_piece(const broad_model *model, size_t index)
 static int follow(broad__rows *rows, const broad_model *model, size_t index)
 {
     broad__piece piece = broad__model_piece(model, index);
-    int status = broad__rows_nodes(rows, &piece, 1);
-    if (status == BROAD_OK) broad__rows_commit(rows, broad__rows_residual(rows, model->layers[index].output));
-    return status;
+    return broad__rows_follow(rows, &piece, model->layers[index].output);
 }
 
 int broad__side_follow(broad__side *side, size_t layer) { return follow(&side->rows, side->model, layer); }

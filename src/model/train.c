@@ -72,8 +72,8 @@ static int append_layer(broad_trainer *t, size_t first_group, size_t groups)
         .first_group = groups ? first_group : 0,
         .groups = groups,
         .width = width,
-        .weight = copy_doubles(s->weight, inputs * s->nodes),
-        .bias = copy_doubles(s->bias, s->nodes),
+        .weight = copy_doubles(s->kept_weight, inputs * s->nodes),
+        .bias = copy_doubles(s->kept_bias, s->nodes),
         .output =
             s->basis ? broad__alloc_doubles(width, model->outputs) : copy_doubles(s->ridge.w, width * model->outputs),
         .certificate = s->certificate,
@@ -84,7 +84,28 @@ static int append_layer(broad_trainer *t, size_t first_group, size_t groups)
         return BROAD_NO_MEMORY;
     }
     model->layer_count++;
+    if (!s->deferred) return BROAD_OK;
+    broad__piece piece = broad__model_piece(model, model->layer_count - 1);
+    broad__rows_defer(&t->train.rows, &piece, layer->output, s->certificate.norm_after);
     return BROAD_OK;
+}
+
+/* What a layer's record says about the residual after it, now that E is there. */
+static void complete_record(broad__certificate *record, double norm)
+{
+    record->norm_after = norm;
+    record->ratio = record->tested = norm / record->norm_before;
+    record->passed = record->ratio <= record->bound;
+}
+
+/* E as the layers so far leave it, and the last record completed. */
+static int settle(broad_trainer *t)
+{
+    broad__rows *rows = &t->train.rows;
+    if (!rows->deferred) return BROAD_OK;
+    int status = broad__rows_settle(rows);
+    if (status == BROAD_OK) complete_record(&t->model->layers[t->model->layer_count - 1].certificate, rows->settled);
+    return status;
 }
 
 static int stalled(broad_trainer *t)
@@ -123,13 +144,18 @@ static int search_layer(broad_trainer *t, size_t nodes, broad__origin origin, si
     s->redraw = origin == BROAD__ORIGIN_INITIAL && drawn_features(model) ? broad__trainer_draw_features : NULL;
     s->watch = watch_draws;
     s->context = t;
-    int status = broad__outputs_prepare(t);
+    int status = broad__outputs_prepare(t), open = t->train.rows.deferred;
     if (status == BROAD_OK) status = broad__search_run(s);
+    if (open && !t->train.rows.deferred)
+        complete_record(&model->layers[s->index - 1].certificate, t->train.rows.settled);
     if (status == BROAD_OK && s->kept) status = append_layer(t, first_group, groups);
     if (status == BROAD_OK && s->kept) status = broad__outputs_follow(t);
     if (status == BROAD_OK) return BROAD_OK;
     t->stale = 1; /* Z or E may be past what the model has */
-    if (model->layer_count > s->index) broad__layer_clear(&model->layers[--model->layer_count]);
+    if (model->layer_count > s->index) {
+        t->train.rows.deferred = 0;
+        broad__layer_clear(&model->layers[--model->layer_count]);
+    }
     return status;
 }
 
@@ -229,6 +255,14 @@ static int add_block(broad_trainer *t, size_t nodes, broad__origin origin, size_
     return BROAD_OK;
 }
 
+/* Whether E may lag behind by a layer: nothing looks at it between layers. */
+static int may_defer(const broad_trainer *t)
+{
+    broad__fitting fitting = broad__fitting_of(&t->model->settings);
+    return (fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_FINALLY) && !(t->run.until > 0) &&
+           !(t->run.until_accuracy > 0);
+}
+
 static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__origin origin)
 {
     if (broad__kind_of(t->model->settings.kind)->at_once) {
@@ -243,6 +277,7 @@ static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__orig
     int status = layers > 1 || model->layer_count
                      ? broad__supervise_possible(&model->settings, t->train.rows.rows, nodes)
                      : BROAD_OK;
+    t->search.may_defer = may_defer(t);
     for (size_t i = 0; status == BROAD_OK && !over && i < layers; i++) {
         over = run_over(t, nodes);
         if (over) break;
@@ -252,6 +287,9 @@ static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__orig
         if (origin == BROAD__ORIGIN_DATA) origin = BROAD__ORIGIN_ENHANCE;
         if (status == BROAD_OK) over = layer_over(t, i + 1 == layers);
     }
+    t->search.may_defer = 0;
+    int settled = settle(t);
+    if (status == BROAD_OK) status = settled;
     if (status == BROAD_OK && !over) over = broad__stop_rules(t, 0);
     return status < 0 ? status : over < 0 ? over : BROAD_OK;
 }

@@ -1,5 +1,6 @@
 /*
- * The device contract by CBLAS and LAPACK: the only caller of either. What makes that safe is in blas_guard.h.
+ * The device contract by own kernels, CBLAS and LAPACK: the only caller of the latter two. What makes that safe is in
+ * blas_guard.h.
  */
 #include <cblas.h>
 #include <limits.h>
@@ -8,9 +9,11 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "compute/activation.h"
 #include "compute/cpu/blas_guard.h"
+#include "compute/cpu/kernels.h"
 #include "compute/device.h"
+
+enum { LARGE = 192 };
 
 extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 extern void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info);
@@ -25,25 +28,22 @@ static int narrow(size_t size) { return size > INT_MAX ? INT_MAX : (int)size; }
 static void cpu_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                       size_t rows)
 {
-    for (size_t i = 0; i < rows; i++) memcpy(out + i * out_stride, nodes->bias, nodes->nodes * sizeof(double));
-    broad__blas_enter();
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, narrow(rows), narrow(nodes->nodes), narrow(nodes->inputs),
-                1.0, x, narrow(x_stride), nodes->weight, narrow(nodes->nodes), 1.0, out, narrow(out_stride));
-    broad__blas_leave();
-    for (size_t i = 0; i < rows; i++) broad__activate(nodes->activation, out + i * out_stride, nodes->nodes);
+    broad__kernels_used()->nodes(out, out_stride, nodes, x, x_stride, rows);
 }
 
 static void cpu_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
 {
-    broad__blas_enter();
-    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, narrow(p), narrow(rows), 1.0, k, narrow(k_stride), 1.0, out,
-                narrow(out_stride));
-    broad__blas_leave();
+    broad__kernels_used()->gram(out, out_stride, k, k_stride, rows, p);
 }
 
+/* By the size of out alone, so that the bits do not depend on how rows are cut where own kernels are used. */
 static void cpu_cross(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,
                       size_t b_stride, size_t c, size_t rows)
 {
+    if (p < LARGE || c < LARGE) {
+        broad__kernels_used()->cross(out, out_stride, a, a_stride, p, b, b_stride, c, rows);
+        return;
+    }
     broad__blas_enter();
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, narrow(p), narrow(c), narrow(rows), 1.0, a, narrow(a_stride),
                 b, narrow(b_stride), 1.0, out, narrow(out_stride));
@@ -53,10 +53,7 @@ static void cpu_cross(double *out, size_t out_stride, const double *a, size_t a_
 static void cpu_apply(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
                       const double *w, size_t w_stride, size_t p, size_t c)
 {
-    broad__blas_enter();
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, narrow(rows), narrow(c), narrow(p), sign, k,
-                narrow(k_stride), w, narrow(w_stride), 1.0, out, narrow(out_stride));
-    broad__blas_leave();
+    broad__kernels_used()->apply(out, out_stride, sign, k, k_stride, rows, w, w_stride, p, c);
 }
 
 static void cpu_outer(double *out, size_t out_stride, const double *a, size_t a_stride, size_t rows, const double *b,

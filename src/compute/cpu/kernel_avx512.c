@@ -1,0 +1,12 @@
+/* The kernels by AVX-512 with the 256-bit forms (F, VL); empty on other processors. */
+#include "compute/cpu/kernels.h"
+
+#if defined(__x86_64__)
+
+#define KERNEL_SET 512
+#include "compute/cpu/kernel_double.h"
+
+const broad__kernels broad__kernels_avx512 = {
+    .name = "avx512", .nodes = kernel_nodes, .gram = kernel_gram, .cross = kernel_cross, .apply = kernel_apply};
+
+#endif

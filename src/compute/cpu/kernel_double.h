@@ -1,0 +1,196 @@
+/* nodes, gram, cross and apply of one kernel set, by tiles; see kernels.h for the order of the sums. */
+#ifndef BROAD_COMPUTE_CPU_KERNEL_DOUBLE_H
+#define BROAD_COMPUTE_CPU_KERNEL_DOUBLE_H
+
+#include "compute/activation.h"
+#include "compute/cpu/kernel_tile.h"
+#include "compute/cpu/kernels.h"
+
+#define OUTLINE static __attribute__((noinline, unused))
+
+/*
+ * DEPTH   steps of a packed panel, which with its rows of `a` stays in the first cache
+ * SHORT   the same where b is read where it lies: a few rows only, so all of b's columns are read soon after each other
+ * BLOCK   rows of `out` whose activations are taken while they are in the second cache
+ * SKINNY  columns up to which `cross` is worked out transposed: vectors run along the rows of out
+ */
+enum { DEPTH = 128, SHORT = 32, FEW = 8, BLOCK = 256, SKINNY = 16 };
+
+INLINE size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Pieces of at most `most`, about equal. */
+INLINE size_t even_piece(size_t size, size_t most)
+{
+    size_t pieces = (size + most - 1) / most;
+    return pieces ? (size + pieces - 1) / pieces : 0;
+}
+
+OUTLINE void panel_by_rows(product p, size_t rows, size_t columns)
+{
+    p.a_step = 1;
+    panel_any(p, rows, columns);
+}
+
+OUTLINE void panel_by_columns(product p, size_t rows, size_t columns)
+{
+    p.a_row = 1;
+    panel_any(p, rows, columns);
+}
+
+OUTLINE void wide_row(product p)
+{
+    p.a_step = 1;
+    tile(p, 1, WIDE, LANES);
+}
+
+/* factor * b, `depth` steps of at most COLUMNS numbers, filled up with zeros. */
+INLINE void pack(double *out, const product *p, double factor, size_t depth, size_t columns)
+{
+    for (size_t k = 0; k < depth; k++) {
+        for (size_t j = 0; j < columns; j++) out[k * COLUMNS + j] = factor * p->b[k * p->b_step + j];
+        for (size_t j = columns; j < COLUMNS; j++) out[k * COLUMNS + j] = 0;
+    }
+}
+
+OUTLINE void packed_by_rows(product p, double factor, size_t rows, size_t columns)
+{
+    double packed[DEPTH * COLUMNS] __attribute__((aligned(64)));
+    size_t depth = p.depth, piece = even_piece(depth, DEPTH);
+    for (size_t k = 0; k < depth; k += piece)
+        for (size_t j = 0; j < columns; j += COLUMNS) {
+            product part = product_at(p, 0, j);
+            part.a += k;
+            part.b += k * p.b_step;
+            part.depth = least(piece, depth - k);
+            size_t wide = least(COLUMNS, columns - j);
+            pack(packed, &part, factor, part.depth, wide);
+            part.b = packed;
+            part.b_step = COLUMNS;
+            panel_by_rows(part, rows, wide);
+        }
+}
+
+/* A few rows: b is read once, in its own order, rather than packed. */
+OUTLINE void few_rows(product p, size_t rows, size_t columns)
+{
+    size_t depth = p.depth;
+    for (size_t k = 0; k < depth; k += SHORT) {
+        p.depth = least(SHORT, depth - k);
+        size_t j = 0;
+        for (; rows == 1 && j + WIDE * LANES <= columns; j += WIDE * LANES) wide_row(product_at(p, 0, j));
+        for (; j < columns; j += COLUMNS) panel_by_rows(product_at(p, 0, j), rows, least(COLUMNS, columns - j));
+        p.a += p.depth;
+        p.b += p.depth * p.b_step;
+    }
+}
+
+OUTLINE void kernel_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
+                          size_t rows)
+{
+    for (size_t first = 0; first < rows; first += BLOCK) {
+        size_t n = least(BLOCK, rows - first);
+        product p = {.out = out + first * out_stride,
+                     .out_stride = out_stride,
+                     .a = x + first * x_stride,
+                     .a_row = x_stride,
+                     .a_step = 1,
+                     .b = nodes->weight,
+                     .b_step = nodes->nodes,
+                     .depth = nodes->inputs};
+        for (size_t i = 0; i < n; i++) memcpy(p.out + i * out_stride, nodes->bias, nodes->nodes * sizeof(double));
+        if (n < FEW) few_rows(p, n, nodes->nodes);
+        else packed_by_rows(p, 1.0, n, nodes->nodes);
+        for (size_t i = 0; i < n; i++) broad__activate(nodes->activation, p.out + i * out_stride, nodes->nodes);
+    }
+}
+
+OUTLINE void kernel_apply(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
+                          const double *w, size_t w_stride, size_t p, size_t c)
+{
+    product whole = {.out = out,
+                     .out_stride = out_stride,
+                     .a = k,
+                     .a_row = k_stride,
+                     .a_step = 1,
+                     .b = w,
+                     .b_step = w_stride,
+                     .depth = p};
+    if (rows < FEW && sign == 1.0) few_rows(whole, rows, c);
+    else packed_by_rows(whole, sign, rows, c);
+}
+
+/* The blocks on the diagonal of one panel of columns: each from its own diagonal to the right, as high as one tile. */
+INLINE void gram_diagonal(product p, size_t columns)
+{
+    p.diagonal = 1;
+    for (size_t i = 0, high; i < columns; i += high) {
+        high = tile_rows(VECTORS);
+        while (high > columns - i) high /= 2;
+        panel_by_columns(product_at(p, i, i), high, columns - i);
+    }
+}
+
+OUTLINE void kernel_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
+{
+    size_t piece = even_piece(rows, SUMMED);
+    for (size_t first = 0; first < rows; first += piece) {
+        const double *from = k + first * k_stride;
+        product whole = {.out = out,
+                         .out_stride = out_stride,
+                         .a = from,
+                         .a_row = 1,
+                         .a_step = k_stride,
+                         .b = from,
+                         .b_step = k_stride,
+                         .depth = least(piece, rows - first)};
+        for (size_t j = 0; j < p; j += COLUMNS) {
+            size_t wide = least(COLUMNS, p - j);
+            panel_by_columns(product_at(whole, 0, j), j, wide);
+            gram_diagonal(product_at(whole, j, j), wide);
+        }
+    }
+}
+
+/* out' (c x p) by tiles of out', each turned in and out of a scratch. */
+INLINE void cross_turned(double *out, size_t out_stride, product whole, size_t p, size_t c)
+{
+    double turned[ROWS_MAX * COLUMNS] __attribute__((aligned(64)));
+    for (size_t j = 0; j < p; j += COLUMNS)
+        for (size_t i = 0, high; i < c; i += high) {
+            size_t wide = least(COLUMNS, p - j);
+            high = least(tile_rows(VECTORS), c - i);
+            product t = product_at(whole, i, j);
+            t.out = turned;
+            t.out_stride = COLUMNS;
+            double *corner = out + j * out_stride + i;
+            for (size_t a = 0; a < wide; a++)
+                for (size_t b = 0; b < high; b++) turned[b * COLUMNS + a] = corner[a * out_stride + b];
+            panel_by_columns(t, high, wide);
+            for (size_t a = 0; a < wide; a++)
+                for (size_t b = 0; b < high; b++) corner[a * out_stride + b] = turned[b * COLUMNS + a];
+        }
+}
+
+OUTLINE void kernel_cross(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,
+                          size_t b_stride, size_t c, size_t rows)
+{
+    if (c <= SKINNY) {
+        product turned = {.a = b, .a_row = 1, .a_step = b_stride, .b = a, .b_step = a_stride, .depth = rows};
+        cross_turned(out, out_stride, turned, p, c);
+        return;
+    }
+    size_t piece = even_piece(rows, SUMMED);
+    for (size_t first = 0; first < rows; first += piece) {
+        product whole = {.out = out,
+                         .out_stride = out_stride,
+                         .a = a + first * a_stride,
+                         .a_row = 1,
+                         .a_step = a_stride,
+                         .b = b + first * b_stride,
+                         .b_step = b_stride,
+                         .depth = least(piece, rows - first)};
+        for (size_t j = 0; j < c; j += COLUMNS) panel_by_columns(product_at(whole, 0, j), p, least(COLUMNS, c - j));
+    }
+}
+
+#endif

@@ -1,0 +1,6 @@
+/* The kernels by what every processor of the target has. */
+#include "compute/cpu/kernel_double.h"
+#include "compute/cpu/kernels.h"
+
+const broad__kernels broad__kernels_plain = {
+    .name = "plain", .nodes = kernel_nodes, .gram = kernel_gram, .cross = kernel_cross, .apply = kernel_apply};

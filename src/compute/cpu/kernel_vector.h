@@ -1,0 +1,126 @@
+/*
+ * Vectors of one kernel set: KERNEL_SET is 512 (AVX-512), 256 (AVX2 with FMA) or not defined (plain). A file that defines it
+ * is compiled with the instructions it names (CMakeLists.txt).
+ *
+ *   full, half        LANES and LANES / 2 numbers. half is used where HALVES is 1: there it costs half as much
+ *   mask              which lanes are loaded and stored
+ *   VECTORS           full vectors side by side in the widest tile
+ *   SUMMED            rows that a tile of a sum over rows takes at once
+ *   tile_rows()       rows of a tile that is so many vectors wide: as many sums as registers hold beside the operands
+ */
+#ifndef BROAD_COMPUTE_CPU_KERNEL_VECTOR_H
+#define BROAD_COMPUTE_CPU_KERNEL_VECTOR_H
+
+#include <stddef.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+#if defined(KERNEL_SET) && KERNEL_SET == 512
+
+#include <immintrin.h>
+
+enum { LANES = 8, HALVES = 1, VECTORS = 3, ROWS_MAX = 8, SUMMED = 256 };
+typedef __m512d full;
+typedef __m256d half;
+typedef __mmask8 mask;
+
+INLINE size_t tile_rows(size_t vectors) { return vectors ? 8 : 8; }
+INLINE mask lanes_between(size_t from, size_t end) { return (mask)((0xffU << from) & ((1U << end) - 1U)); }
+
+INLINE full full_load(const double *p) { return _mm512_loadu_pd(p); }
+INLINE full full_load_masked(const double *p, mask m) { return _mm512_maskz_loadu_pd(m, p); }
+INLINE full full_spread(double value) { return _mm512_set1_pd(value); }
+INLINE full full_fma(full a, full b, full c) { return _mm512_fmadd_pd(a, b, c); }
+INLINE void full_store(double *p, full v) { _mm512_storeu_pd(p, v); }
+INLINE void full_store_masked(double *p, full v, mask m) { _mm512_mask_storeu_pd(p, m, v); }
+
+INLINE half half_load_masked(const double *p, mask m) { return _mm256_maskz_loadu_pd(m, p); }
+INLINE half half_of(full v) { return _mm512_castpd512_pd256(v); }
+INLINE half half_fma(half a, half b, half c) { return _mm256_fmadd_pd(a, b, c); }
+INLINE void half_store_masked(double *p, half v, mask m) { _mm256_mask_storeu_pd(p, m, v); }
+
+#elif defined(KERNEL_SET) && KERNEL_SET == 256
+
+#include <immintrin.h>
+
+enum { LANES = 4, HALVES = 0, VECTORS = 3, ROWS_MAX = 8, SUMMED = 128 };
+typedef __m256d full;
+typedef __m256d half;
+typedef __m256i mask;
+
+INLINE size_t tile_rows(size_t vectors) { return vectors > 1 ? 4 : 8; }
+
+INLINE mask lanes_between(size_t from, size_t end)
+{
+    __m256i lane = _mm256_setr_epi64x(0, 1, 2, 3);
+    return _mm256_andnot_si256(_mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)from), lane),
+                               _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)end), lane));
+}
+
+INLINE full full_load(const double *p) { return _mm256_loadu_pd(p); }
+INLINE full full_load_masked(const double *p, mask m) { return _mm256_maskload_pd(p, m); }
+INLINE full full_spread(double value) { return _mm256_set1_pd(value); }
+INLINE full full_fma(full a, full b, full c) { return _mm256_fmadd_pd(a, b, c); }
+INLINE void full_store(double *p, full v) { _mm256_storeu_pd(p, v); }
+INLINE void full_store_masked(double *p, full v, mask m) { _mm256_maskstore_pd(p, m, v); }
+
+INLINE half half_load_masked(const double *p, mask m) { return full_load_masked(p, m); }
+INLINE half half_of(full v) { return v; }
+INLINE half half_fma(half a, half b, half c) { return full_fma(a, b, c); }
+INLINE void half_store_masked(double *p, half v, mask m) { full_store_masked(p, v, m); }
+
+#else
+
+enum { LANES = 2, HALVES = 0, VECTORS = 2, ROWS_MAX = 4, SUMMED = 128 };
+typedef double full __attribute__((vector_size(LANES * sizeof(double))));
+typedef full half;
+typedef struct mask {
+    size_t from, end;
+} mask;
+
+INLINE size_t tile_rows(size_t vectors) { return vectors ? 4 : 4; }
+INLINE mask lanes_between(size_t from, size_t end) { return (mask){from, end}; }
+
+INLINE full full_load(const double *p)
+{
+    full v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE full full_load_masked(const double *p, mask m)
+{
+    full v = {0, 0};
+    for (size_t i = 0; i < LANES; i++)
+        if (i >= m.from && i < m.end) v[i] = p[i];
+    return v;
+}
+
+INLINE full full_spread(double value) { return (full){value, value}; }
+
+INLINE full full_fma(full a, full b, full c)
+{
+#if defined(__FP_FAST_FMA)
+    return (full){__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
+#else
+    return a * b + c;
+#endif
+}
+
+INLINE void full_store(double *p, full v) { memcpy(p, &v, sizeof v); }
+
+INLINE void full_store_masked(double *p, full v, mask m)
+{
+    for (size_t i = 0; i < LANES; i++)
+        if (i >= m.from && i < m.end) p[i] = v[i];
+}
+
+INLINE half half_load_masked(const double *p, mask m) { return full_load_masked(p, m); }
+INLINE half half_of(full v) { return v; }
+INLINE half half_fma(half a, half b, half c) { return full_fma(a, b, c); }
+INLINE void half_store_masked(double *p, half v, mask m) { full_store_masked(p, v, m); }
+
+#endif
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * The products of the layer pass by own kernels, one set for each kind of vector instructions.
+ *
+ * Every number of a result is one chain of fused multiply-adds in a fixed order: over the inputs for `nodes`, from the bias
+ * on; over the columns of k for `apply`, over the rows for `gram` and `cross`, from the old value on. So the bits do not
+ * depend on the vector width, on the number of rows in a call or on how rows are cut, and a scalar loop over fma() gives them
+ * too. `sign` multiplies w first, which is exact for 1 and -1.
+ *
+ * The set "plain" fuses where the target always can (aarch64). On x86-64 it is for processors without FMA: the same order,
+ * but each product is rounded, so the last bits differ from those of the other sets.
+ *
+ * Nothing here allocates or locks; packed panels lie on the stack (at most BROAD__KERNEL_STACK bytes).
+ */
+#ifndef BROAD_COMPUTE_CPU_KERNELS_H
+#define BROAD_COMPUTE_CPU_KERNELS_H
+
+#include "compute/device.h"
+
+enum { BROAD__KERNEL_STACK = 65536 };
+
+/* Functions as in broad__device. */
+typedef struct broad__kernels {
+    const char *name;
+    void (*nodes)(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
+                  size_t rows);
+    void (*gram)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p);
+    void (*cross)(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,
+                  size_t b_stride, size_t c, size_t rows);
+    void (*apply)(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
+                  const double *w, size_t w_stride, size_t p, size_t c);
+} broad__kernels;
+
+extern const broad__kernels broad__kernels_plain, broad__kernels_avx2, broad__kernels_avx512;
+
+/* The set of that name, "avx512", "avx2" or "plain"; NULL where this processor cannot run it. */
+const broad__kernels *broad__kernels_named(const char *name);
+/* The set in use: what BROAD_KERNELS in the environment names, read at the first call, else the best that runs here. */
+const broad__kernels *broad__kernels_used(void);
+
+#endif
