@@ -148,7 +148,7 @@ OUTLINE void kernel_apply(double *out, size_t out_stride, double sign, const dou
                      .b_step = w_stride,
                      .depth = p};
     if (rows < FEW && sign == 1.0) few_rows(whole, rows, c);
-    else if (c <= NARROW) few_columns(whole, sign, rows, c);
+    else if (c > 0 && c <= NARROW) few_columns(whole, sign, rows, c);
     else packed_by_rows(whole, sign, rows, c);
 }
 
