@@ -223,21 +223,111 @@ static void activations_against_long_double(void **state)
     }
 }
 
+/* In single precision, over what its range allows. */
+static void single_activations_against_long_double(void **state)
+{
+    (void)state;
+    problem_random r = {10};
+    for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++) {
+        double worst = 0;
+        for (int decade = -10; decade <= 6; decade++)
+            for (int repeat = 0; repeat < 8; repeat++) {
+                float x[1001], y[1001];
+                for (int i = 0; i < 1001; i++) x[i] = y[i] = (float)((2 * problem_uniform(&r) - 1) * pow(10, decade));
+                broad__activate_single((broad_activation)activation, y, 1001);
+                for (int i = 0; i < 1001; i++) {
+                    long double value = exact((broad_activation)activation, x[i]);
+                    long double scale = activation == BROAD_GAUSSIAN ? 1 : fabsl(value);
+                    if (scale < 1e-30L) scale = 1e-30L;
+                    worst = fmax(worst, (double)(fabsl(y[i] - value) / scale));
+                    assert_true(isfinite(y[i]));
+                }
+            }
+        print_message("activation %d in single precision: worst error %.2g\n", activation, worst);
+        assert_true(worst <= 2 * 1.2e-7);
+    }
+    float ends[] = {-3e38F, -90, -0.0F, 0, 90, 3e38F};
+    for (int activation = BROAD_SIGMOID; activation <= BROAD_GAUSSIAN; activation++) {
+        float y[6];
+        memcpy(y, ends, sizeof y);
+        broad__activate_single((broad_activation)activation, y, 6);
+        for (int i = 0; i < 6; i++)
+            assert_true(fabs(y[i] - (double)exact((broad_activation)activation, ends[i])) <=
+                        1e-30 + 2e-7 * fabs((double)y[i]));
+    }
+}
+
+/* What is odd stays odd to the last bit, tanh keeps the sign of zero, what is no number stays so, and infinity has its limit. */
+static void activations_at_the_edges(void **state)
+{
+    (void)state;
+    static const double x[] = {0, 5e-324, 1e-310, 0.17328679513998632, 0.5, 1, 19.061547465398498, 1e5, 1e7, 1e300};
+    enum { COUNT = sizeof x / sizeof x[0] };
+    static const broad_activation odd[] = {BROAD_TANH, BROAD_SINE};
+    for (int a = 0; a < 2; a++)
+        for (int i = 0; i < COUNT; i++) {
+            double up = x[i], down = -x[i];
+            broad__activate(odd[a], &up, 1);
+            broad__activate(odd[a], &down, 1);
+            assert_true(up == -down && (odd[a] == BROAD_SINE || !signbit(up) == !!signbit(down)));
+            float up_single = (float)fmin(x[i], 1e30), down_single = -up_single;
+            broad__activate_single(odd[a], &up_single, 1);
+            broad__activate_single(odd[a], &down_single, 1);
+            assert_true(up_single == -down_single);
+            if (x[i] < 1e-300) assert_true(up == x[i]);
+        }
+    for (int activation = BROAD_SIGMOID; activation <= BROAD_GAUSSIAN; activation++) {
+        double y[3] = {NAN, INFINITY, -INFINITY};
+        float z[3] = {NAN, INFINITY, -INFINITY};
+        broad__activate((broad_activation)activation, y, 3);
+        broad__activate_single((broad_activation)activation, z, 3);
+        assert_true(activation == BROAD_RELU ? y[0] == 0 && z[0] == 0 : isnan(y[0]) && isnan(z[0]));
+        if (activation == BROAD_SINE) continue;
+        double high = activation == BROAD_RELU ? INFINITY : activation == BROAD_GAUSSIAN ? 0 : 1;
+        double low = activation == BROAD_TANH ? -1 : 0;
+        assert_true(y[1] == high && (double)z[1] == high);
+        assert_true(fabs(y[2] - low) < 1e-300 && fabs((double)z[2] - low) < 1e-30);
+    }
+}
+
+/* sin of what is far beyond the quick reduction, to 60 digits and rounded: 1e22 and the double that comes closest to a
+ * multiple of pi/2, 6381956970095103 * 2^797. */
+static void sine_of_huge_arguments(void **state)
+{
+    (void)state;
+    double x[] = {1e22, 0x1.6ac5b262ca1ffp+849}, expected[] = {-0.85220084976718880, 1};
+    broad__activate(BROAD_SINE, x, 2);
+    for (int i = 0; i < 2; i++) assert_true(fabs(x[i] - expected[i]) <= 2.3e-16);
+    problem_random r = {11};
+    for (int i = 0; i < 20000; i++) {
+        double value = ldexp(1 + problem_uniform(&r), 19 + i % 1004), y = value;
+        broad__activate(BROAD_SINE, &y, 1);
+        assert_true(fabsl(y - sinl(value)) <= 3e-16L * fabsl(sinl(value)) || value > 0x1p60);
+        assert_true(fabs(y - sin(value)) <= 4.5e-16 * fabs(y));
+    }
+}
+
 /* A value does not depend on where in an array it stands. */
 static void activations_do_not_depend_on_place(void **state)
 {
     (void)state;
     problem_random r = {9};
-    for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++) {
-        double x[67], all[67], one;
-        for (int i = 0; i < 67; i++) x[i] = all[i] = 6 * problem_normal(&r);
-        broad__activate((broad_activation)activation, all, 67);
-        for (int i = 0; i < 67; i++) {
-            one = x[i];
-            broad__activate((broad_activation)activation, &one, 1);
-            assert_memory_equal(&one, &all[i], sizeof one);
+    for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++)
+        for (size_t count = 1; count <= 67; count++) {
+            double x[67], all[67], one;
+            float all_single[67], one_single;
+            for (size_t i = 0; i < count; i++) all_single[i] = (float)(x[i] = all[i] = 6 * problem_normal(&r));
+            if (count % 5 == 0) x[1] = all[1] = 2e6, all_single[1] = 2e6F;
+            broad__activate((broad_activation)activation, all, count);
+            broad__activate_single((broad_activation)activation, all_single, count);
+            for (size_t i = 0; i < count; i++) {
+                one = x[i], one_single = (float)x[i];
+                broad__activate((broad_activation)activation, &one, 1);
+                broad__activate_single((broad_activation)activation, &one_single, 1);
+                assert_memory_equal(&one, &all[i], sizeof one);
+                assert_memory_equal(&one_single, &all_single[i], sizeof one_single);
+            }
         }
-    }
 }
 
 static void shards_cover_the_rows(void **state)
@@ -308,6 +398,9 @@ int main(void)
         cmocka_unit_test(whiten_and_update),
         cmocka_unit_test(eigendecomposition),
         cmocka_unit_test(activations_against_long_double),
+        cmocka_unit_test(single_activations_against_long_double),
+        cmocka_unit_test(activations_at_the_edges),
+        cmocka_unit_test(sine_of_huge_arguments),
         cmocka_unit_test(activations_do_not_depend_on_place),
         cmocka_unit_test(shards_cover_the_rows),
         cmocka_unit_test(every_piece_once),

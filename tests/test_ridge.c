@@ -96,7 +96,8 @@ static void setting_close(setting *s)
 }
 
 /* Solves one problem and returns the relative error of W, checking identity and norm on the way. */
-static double solve_and_compare(size_t rows, size_t p, size_t c, double condition, problem_random *r, size_t *decided)
+static double solve_and_compare(size_t rows, size_t p, size_t c, double condition, problem_random *r, size_t *decided,
+                                int *settled)
 {
     double *k = problem_matrix(rows, p, condition, r), *e = problem_normals(rows * c, r), square = 0;
     double *expected = malloc(p * c * sizeof(double)), *truth = problem_normals(p * c, r);
@@ -112,6 +113,7 @@ static double solve_and_compare(size_t rows, size_t p, size_t c, double conditio
     broad__ridge_wish wish = {.lambda = lambda};
     assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
     double estimate = s.ridge.estimate;
+    *settled = s.ridge.settled;
     assert_ok(broad__ridge_finish(&s.ridge, &s.rows));
     double direct = 0;
     for (size_t i = 0; i < rows; i++)
@@ -145,7 +147,7 @@ static void weights_against_least_squares(void **state)
     (void)state;
     problem_random r = {2026};
     double worst = 0;
-    size_t duals = 0, problems = 0, large = 0, decided = 0;
+    size_t duals = 0, problems = 0, large = 0, decided = 0, by_sums = 0;
     for (size_t i = 0; i < 1200; i++) {
         int big = i % 50 == 0;
         size_t rows = problem_size(&r, 1, big ? 3000 : 150), p = problem_size(&r, 1, big ? 500 : 60);
@@ -154,15 +156,19 @@ static void weights_against_least_squares(void **state)
         if (i == 2) rows = 3000, p = 1;
         if (i == 3) rows = 1, p = 1;
         if (i == 100) rows = 300, p = 500;
-        double error = solve_and_compare(rows, p, 1 + i % 3, pow(10, 8 * problem_uniform(&r)), &r, &decided);
+        int settled = 0;
+        double error = solve_and_compare(rows, p, 1 + i % 3, pow(10, 8 * problem_uniform(&r)), &r, &decided, &settled);
+        by_sums += settled != 0;
         if (!(error <= 1e-9)) fail_msg("problem %zu, %zu x %zu: W is off by %g", i, rows, p, error);
         worst = fmax(worst, error);
         duals += rows < p;
         large += rows * p > 100000;
         problems++;
     }
-    print_message("%zu problems, %zu of them dual, %zu large: worst relative error of W %.2g\n", problems, duals, large,
-                  worst);
+    print_message(
+        "%zu problems, %zu of them dual, %zu large, %zu settled by the sums: worst relative error of W %.2g\n",
+        problems, duals, large, by_sums, worst);
+    assert_true(by_sums > 20 && by_sums + duals < problems);
     /* Such doubt must stay the exception. */
     assert_true(decided <= 5);
     assert_true(problems >= 1000 && duals >= 200 && large >= 3);

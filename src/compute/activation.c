@@ -1,170 +1,143 @@
 /*
- * exp and sin by range reduction and a polynomial, in plain C without branches, so that each loop vectorises. No step
- * is fused (the build turns contraction off), so SSE2, AVX2 and AVX-512 give the same bits. Accuracy, checked by the
- * tests against long double: 2 units in the last place for sigmoid, tanh and sine up to 1e6, 3e-16 absolute for gaussian.
+ * Activations by range reduction and short polynomials (activation_lanes.h), without branches and without fused steps (the
+ * build turns contraction off), so SSE2, AVX2, AVX-512 and NEON give the same bits. Accuracy, checked by the tests against
+ * long double: 2 units in the last place for sigmoid, tanh and sine up to 1e6, 3e-16 absolute for gaussian; in single
+ * precision the same in its units, 1e-7 for gaussian.
  */
 #include "compute/activation.h"
 
 #include <math.h>
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
+#include "base/vector.h"
+#include "compute/activation_variants.h"
 
-/* Adding and subtracting 1.5 * 2^52 rounds to the nearest integer, which then stands in the low bits. */
-static const double ROUNDER = 0x1.8p52;
-static const double LOG2_E = 0x1.71547652b82fep0;
-static const double LN2_HIGH = 0x1.62e42fefa0000p-1, LN2_LOW = 0x1.cf79abc9e3b39p-40;
-static const double INVERSE_PI = 0x1.45f306dc9c883p-2;
-/* pi in three parts; the first two have 20 and more trailing zeros, so n * part is exact for |n| < 2^20. */
-static const double PI_A = 0x1.921fb54400000p1, PI_B = 0x1.0b4611a600000p-33, PI_C = 0x1.3198a2e037073p-68;
-static const double SINE_LIMIT = 1e6; /* beyond it the reduction loses digits: the C library takes over */
-
-/* exp(r) - 1 for |r| <= ln(2)/2: Taylor to r^13, truncation below 5e-18. */
-INLINE double exp_minus_one_small(double r)
-{
-    double p = 1.0 / 6227020800.0;
-    p = p * r + 1.0 / 479001600.0;
-    p = p * r + 1.0 / 39916800.0;
-    p = p * r + 1.0 / 3628800.0;
-    p = p * r + 1.0 / 362880.0;
-    p = p * r + 1.0 / 40320.0;
-    p = p * r + 1.0 / 5040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    p = p * r + 0.5;
-    return p * r * r + r;
-}
-
-/* *scale = 2^n and the result exp(r) - 1 with x = n ln 2 + r; exp(x) = scale * (result + 1). x is held in [-708, 709]. */
-INLINE double exp_parts(double *scale, double x)
-{
-    x = x < -708.0 ? -708.0 : x;
-    x = x > 709.0 ? 709.0 : x;
-    double shifted = x * LOG2_E + ROUNDER;
-    double n = shifted - ROUNDER;
-    double r = (x - n * LN2_HIGH) - n * LN2_LOW;
-    uint64_t bits;
-    memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits + 1023u) << 52;
-    memcpy(scale, &bits, sizeof bits);
-    return exp_minus_one_small(r);
-}
-
-INLINE double exp_fast(double x)
-{
-    double scale, tail = exp_parts(&scale, x);
-    return scale * tail + scale;
-}
-
-INLINE double sigmoid_fast(double x) { return 1.0 / (1.0 + exp_fast(-x)); }
-
-/* (e^2|x| - 1) / (e^2|x| + 1), the numerator without cancellation. */
-INLINE double tanh_fast(double x)
-{
-    double scale, size = fabs(x);
-    size = size > 20.0 ? 20.0 : size;
-    double tail = exp_parts(&scale, 2.0 * size);
-    double top = scale * tail + (scale - 1.0);
-    return copysign(top / (top + 2.0), x);
-}
-
-INLINE double gaussian_fast(double x) { return x * x > 708.0 ? 0.0 : exp_fast(-(x * x)); }
-
-/* sin(x) = (-1)^n sin(x - n pi); Taylor to r^21 on |r| <= pi/2, truncation below 2e-18. */
-INLINE double sine_fast(double x)
-{
-    double shifted = x * INVERSE_PI + ROUNDER;
-    double n = shifted - ROUNDER;
-    double r = ((x - n * PI_A) - n * PI_B) - n * PI_C;
-    uint64_t bits, sign;
-    memcpy(&bits, &shifted, sizeof bits);
-    double s = r * r;
-    double p = 1.0 / 51090942171709440000.0;
-    p = p * s - 1.0 / 121645100408832000.0;
-    p = p * s + 1.0 / 355687428096000.0;
-    p = p * s - 1.0 / 1307674368000.0;
-    p = p * s + 1.0 / 6227020800.0;
-    p = p * s - 1.0 / 39916800.0;
-    p = p * s + 1.0 / 362880.0;
-    p = p * s - 1.0 / 5040.0;
-    p = p * s + 1.0 / 120.0;
-    p = p * s - 1.0 / 6.0;
-    double value = p * s * r + r;
-    memcpy(&sign, &value, sizeof sign);
-    sign ^= bits << 63;
-    memcpy(&value, &sign, sizeof value);
-    return value;
-}
-
-INLINE void activate_loop(broad_activation activation, double *values, size_t count)
-{
-    switch (activation) {
-    case BROAD_SIGMOID:
-        for (size_t i = 0; i < count; i++) values[i] = sigmoid_fast(values[i]);
-        break;
-    case BROAD_TANH:
-        for (size_t i = 0; i < count; i++) values[i] = tanh_fast(values[i]);
-        break;
-    case BROAD_RELU:
-        for (size_t i = 0; i < count; i++) values[i] = values[i] > 0.0 ? values[i] : 0.0;
-        break;
-    case BROAD_SINE:
-        for (size_t i = 0; i < count; i++) values[i] = sine_fast(values[i]);
-        break;
-    case BROAD_GAUSSIAN:
-        for (size_t i = 0; i < count; i++) values[i] = gaussian_fast(values[i]);
-        break;
-    case BROAD_IDENTITY: break;
-    }
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx512f,avx512dq,avx512vl"))) static void activate_avx512(broad_activation activation,
-                                                                                 double *values, size_t count)
-{
-    activate_loop(activation, values, count);
-}
-
-__attribute__((target("avx2"))) static void activate_avx2(broad_activation activation, double *values, size_t count)
-{
-    activate_loop(activation, values, count);
-}
-#endif
+/* Beyond these the reduction loses digits. */
+static const double SINE_LIMIT = 1e6;
+static const float SINE_LIMIT_SINGLE = 1000;
+enum { PIECE = 256 };
 
 static void activate_any(broad_activation activation, double *values, size_t count)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-        activate_avx512(activation, values, count);
-        return;
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        activate_avx2(activation, values, count);
-        return;
+    switch (broad__vector_best()) {
+    case BROAD__VECTOR_AVX512: broad__activate_avx512(activation, values, count); return;
+    case BROAD__VECTOR_AVX2: broad__activate_avx2(activation, values, count); return;
+    case BROAD__VECTOR_PLAIN: break;
     }
 #endif
-    activate_loop(activation, values, count);
+    broad__activate_plain(activation, values, count);
 }
 
-/* Arguments too large for the reduction are set aside and filled in by the C library. */
-static void sine_with_large(double *values, size_t count)
+static void activate_any_single(broad_activation activation, float *values, size_t count)
 {
-    enum { PIECE = 128 };
-    double kept[PIECE];
-    for (size_t first = 0; first < count; first += PIECE) {
-        size_t n = count - first < PIECE ? count - first : PIECE;
-        double *piece = values + first;
-        memcpy(kept, piece, n * sizeof(double));
-        activate_any(BROAD_SINE, piece, n);
-        for (size_t i = 0; i < n; i++)
-            if (!(fabs(kept[i]) < SINE_LIMIT)) piece[i] = sin(kept[i]);
+#if defined(__x86_64__)
+    switch (broad__vector_best()) {
+    case BROAD__VECTOR_AVX512: broad__activate_avx512_single(activation, values, count); return;
+    case BROAD__VECTOR_AVX2: broad__activate_avx2_single(activation, values, count); return;
+    case BROAD__VECTOR_PLAIN: break;
+    }
+#endif
+    broad__activate_plain_single(activation, values, count);
+}
+
+/* 64 zeros and the first 1,216 bits of 1/pi. */
+static const uint64_t INVERSE_PI_BITS[] = {
+    0x0000000000000000, 0x517cc1b727220a94, 0xfe13abe8fa9a6ee0, 0x6db14acc9e21c820, 0xff28b1d5ef5de2b0,
+    0xdb92371d2126e970, 0x0324977504e8c90e, 0x7f0ef58e5894d39f, 0x74411afa975da242, 0x74ce38135a2fbf20,
+    0x9cc8eb1cc1a99cfa, 0x4e422fc5defc941d, 0x8ffc4bffef02cc07, 0xf79788c5ad05368f, 0xb69b3f6793e584db,
+    0xa7a31fb34f2ff516, 0xba93dd63f5f2f8bd, 0x9e839cfbc5294975, 0x35fdafd88fc6ae84, 0x2b0198237e3db5d5,
+};
+
+__extension__ typedef unsigned __int128 wide;
+
+/* out = 3 * 64 bits of the table from bit `first` on, the highest word first. */
+static void inverse_pi_window(uint64_t out[3], unsigned first)
+{
+    unsigned word = first / 64, shift = first % 64;
+    for (unsigned i = 0; i < 3; i++) {
+        out[i] = INVERSE_PI_BITS[word + i] << shift;
+        if (shift) out[i] |= INVERSE_PI_BITS[word + i + 1] >> (64 - shift);
+    }
+}
+
+/* sin(x) for |x| >= 2^19 after Payne and Hanek: with x = m 2^e, those bits of 1/pi that make m 2^e / pi a multiple of 2 do
+ * not matter, so 192 of those behind them give x / pi mod 2 in fixed point, with one bit before the point. */
+static double sine_of_large(double x)
+{
+    if (!isfinite(x)) return (double)NAN;
+    uint64_t bits, window[3];
+    memcpy(&bits, &x, sizeof bits);
+    unsigned exponent = (unsigned)(bits >> 52) & 0x7ff;
+    uint64_t m = (bits & 0xfffffffffffffu) | 0x10000000000000u;
+    inverse_pi_window(window, 64 + exponent - 1075 - 1);
+    wide low = (wide)m * window[2], middle = (wide)m * window[1] + (uint64_t)(low >> 64);
+    uint64_t high = m * window[0] + (uint64_t)(middle >> 64);
+    /* x / pi = n + f, n the nearest integer, of which only the last bit is there. */
+    high += (uint64_t)1 << 62;
+    int odd = (int)(high >> 63);
+    wide f = ((wide)(high << 1) << 64 | (wide)(uint64_t)middle << 1 | (uint64_t)low >> 63) - ((wide)1 << 127);
+    int negative = (int)(f >> 127);
+    if (negative) f = -f;
+    double turns = (double)(uint64_t)(f >> 64) * 0x1p-64 + (double)(uint64_t)f * 0x1p-128;
+    double value = turns * 0x1.921fb54442d18p+1 + turns * 0x1.1a62633145c07p-53;
+    activate_any(BROAD_SINE, &value, 1);
+    return odd ^ negative ^ (int)(bits >> 63) ? -value : value;
+}
+
+static int any_large(const double *values, size_t count)
+{
+    int large = 0;
+    for (size_t i = 0; i < count; i++) large |= !(fabs(values[i]) < SINE_LIMIT);
+    return large;
+}
+
+static int any_large_single(const float *values, size_t count)
+{
+    int large = 0;
+    for (size_t i = 0; i < count; i++) large |= !(fabsf(values[i]) < SINE_LIMIT_SINGLE);
+    return large;
+}
+
+static void activate_sine(double *values, size_t count)
+{
+    for (size_t n; count; values += n, count -= n) {
+        n = count < PIECE ? count : PIECE;
+        double kept[PIECE];
+        int large = any_large(values, n);
+        memcpy(kept, values, n * sizeof(double));
+        activate_any(BROAD_SINE, values, n);
+        for (size_t i = 0; large && i < n; i++)
+            if (!(fabs(kept[i]) < SINE_LIMIT)) values[i] = sine_of_large(kept[i]);
+    }
+}
+
+/* Here double precision takes over from what is large. */
+static void activate_sine_single(float *values, size_t count)
+{
+    for (size_t n; count; values += n, count -= n) {
+        n = count < PIECE ? count : PIECE;
+        float kept[PIECE];
+        int large = any_large_single(values, n);
+        memcpy(kept, values, n * sizeof(float));
+        activate_any_single(BROAD_SINE, values, n);
+        for (size_t i = 0; large && i < n; i++) {
+            double x = (double)kept[i];
+            if (fabs(x) < (double)SINE_LIMIT_SINGLE) continue;
+            activate_sine(&x, 1);
+            values[i] = (float)x;
+        }
     }
 }
 
 void broad__activate(broad_activation activation, double *values, size_t count)
 {
-    if (activation == BROAD_SINE) sine_with_large(values, count);
+    if (activation == BROAD_SINE) activate_sine(values, count);
     else activate_any(activation, values, count);
+}
+
+void broad__activate_single(broad_activation activation, float *values, size_t count)
+{
+    if (activation == BROAD_SINE) activate_sine_single(values, count);
+    else activate_any_single(activation, values, count);
 }

@@ -6,5 +6,7 @@
 
 /* values[i] = activation(values[i]) */
 void broad__activate(broad_activation activation, double *values, size_t count);
+/* The same in single precision throughout, at twice the rate. */
+void broad__activate_single(broad_activation activation, float *values, size_t count);
 
 #endif

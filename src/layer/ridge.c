@@ -49,14 +49,15 @@ static double loo_factor(double leverage)
 }
 
 /* P = K V' has the rows in eigen-coordinates: fits are P * weights, leverages are (P o P) * shrink, for all lambda at once. */
-static void loo_block(loo_grid *grid, double *sums, double *area, size_t first, size_t n)
+static void loo_block(loo_grid *grid, double *sums, size_t worker, size_t first, size_t n)
 {
     broad__rows *rows = grid->rows;
     const broad__device *device = rows->device;
     size_t p = rows->width, c = rows->outputs, wide = grid->count * c;
-    double *coordinates = area, *fits = coordinates + n * p, *leverage = fits + n * wide;
+    double *area = grid->scratch + worker * grid->scratch_each, *coordinates = area, *fits = coordinates + n * p,
+           *leverage = fits + n * wide;
     memset(area, 0, n * (p + wide + grid->count) * sizeof(double));
-    device->outer(coordinates, p, rows->k + first * p, p, n, grid->system->factor, p, p, p);
+    device->outer(coordinates, p, broad__rows_k(rows, first, n, worker), p, n, grid->system->factor, p, p, p);
     device->apply(fits, wide, 1.0, coordinates, p, n, grid->weights, wide, p, wide);
     for (size_t i = 0; i < n * p; i++) coordinates[i] *= coordinates[i];
     device->apply(leverage, grid->count, 1.0, coordinates, p, n, grid->shrink, grid->count, p, grid->count);
@@ -78,7 +79,7 @@ static void loo_shard(void *context, size_t first, size_t end, double *sums, siz
     loo_grid *grid = context;
     for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
         size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
-        loo_block(grid, sums, grid->scratch + worker * grid->scratch_each, i, n);
+        loo_block(grid, sums, worker, i, n);
     }
 }
 
@@ -175,22 +176,42 @@ static int loo_choose(broad__ridge *ridge, broad__rows *rows, const broad__ridge
 
 /* ---- solving --------------------------------------------------------------------------------------------------- */
 
-/* tr(W'GW), G's upper triangle given. */
-static double quadratic(const double *g, const double *w, size_t p, size_t c)
-{
-    double sum = 0;
-    for (size_t i = 0; i < p; i++) {
-        sum += g[i * p + i] * dot(w + i * c, w + i * c, c);
-        for (size_t j = i + 1; j < p; j++) sum += 2 * g[i * p + j] * dot(w + i * c, w + j * c, c);
-    }
-    return sum;
-}
+/* Rounding in W, as a part of it, up to which it is left as it is: what it changes in the residual is the square of that. */
+static const double SETTLED = 3e-10;
+enum { ENOUGH = 64 };
 
-static double estimate_norm(const broad__ridge *ridge, const broad__rows *rows)
+/* out = G W */
+static void gram_times(double *out, const broad__rows *rows, const double *w)
 {
     size_t p = rows->width, c = rows->outputs;
-    double square =
-        rows->norm * rows->norm - 2 * dot(ridge->w, rows->cross, p * c) + quadratic(rows->matrix, ridge->w, p, c);
+    memset(out, 0, p * c * sizeof(double));
+    rows->device->apply(out, c, 1.0, rows->matrix, p, p, w, c, p, c);
+}
+
+/* W gets (G + lambda I)^-1 (B - (G + lambda I) W), which takes the rounding of the factor out of it. That of the sums is left;
+ * it is about as large, and grows with the root of the number of blocks that one sum runs over. Of few numbers that cannot be
+ * told: they may look right by chance. */
+static int correct_by_sums(broad__ridge *ridge, broad__rows *rows)
+{
+    size_t count = rows->width * rows->outputs;
+    double *step = ridge->step;
+    gram_times(step, rows, ridge->w);
+    for (size_t i = 0; i < count; i++) step[i] = rows->cross[i] - step[i] - ridge->lambda * ridge->w[i];
+    int status = broad__system_solve(step, rows->outputs, &ridge->system);
+    double size = dot(ridge->w, ridge->w, count), change = dot(step, step, count);
+    double blocks = 1 + (double)rows->rows / (BROAD__SHARDS_MAX * BROAD__BLOCK_ROWS);
+    ridge->settled = status == BROAD_OK && !ridge->system.spectral && count >= ENOUGH;
+    if (!(change * blocks <= SETTLED * SETTLED * size)) ridge->settled = 0;
+    for (size_t i = 0; ridge->settled && i < count; i++) ridge->w[i] += step[i];
+    return status;
+}
+
+/* ||E - KW|| from the sums. */
+static double estimate_norm(broad__ridge *ridge, const broad__rows *rows)
+{
+    size_t count = rows->width * rows->outputs;
+    gram_times(ridge->step, rows, ridge->w);
+    double square = rows->norm * rows->norm - 2 * dot(ridge->w, rows->cross, count) + dot(ridge->w, ridge->step, count);
     return square > 0 ? sqrt(square) : 0;
 }
 
@@ -198,6 +219,7 @@ static int solve_primal(broad__ridge *ridge, broad__rows *rows)
 {
     memcpy(ridge->w, rows->cross, rows->width * rows->outputs * sizeof(double));
     int status = broad__system_solve(ridge->w, rows->outputs, &ridge->system);
+    if (status == BROAD_OK) status = correct_by_sums(ridge, rows);
     if (status == BROAD_OK) ridge->estimate = estimate_norm(ridge, rows);
     return status;
 }
@@ -206,6 +228,7 @@ static int solve_primal(broad__ridge *ridge, broad__rows *rows)
 static int solve_dual(broad__ridge *ridge, broad__rows *rows)
 {
     size_t count = rows->rows * rows->outputs;
+    ridge->settled = 0;
     memcpy(ridge->step, rows->e, count * sizeof(double));
     int status = broad__system_solve(ridge->step, rows->outputs, &ridge->system);
     if (status < 0) return status;
@@ -277,18 +300,37 @@ static int correction_small(const double *step, const double *solution, size_t c
     return dot(step, step, count) <= 0.25 * dot(solution, solution, count);
 }
 
+/* After a correction smaller than this by the rows, W is right and the norm before it as good as the one after it. */
+static const double REFINED = 1e-6;
+
 /* step = (K'K + lambda I)^-1 (K' r - lambda W) with r = E - KW as computed: its cancellation is past, so its digits are good. */
-static int refine_primal(broad__ridge *ridge, broad__rows *rows)
+static int correct_by_rows(broad__ridge *ridge, broad__rows *rows)
 {
     size_t count = rows->width * rows->outputs;
-    int status = broad__rows_cross_next(ridge->step, rows);
+    int status = broad__rows_residual_cross(ridge->step, &ridge->norm, rows, ridge->w);
     if (status < 0) return status;
     for (size_t i = 0; i < count; i++) ridge->step[i] -= ridge->lambda * ridge->w[i];
     status = broad__system_solve(ridge->step, rows->outputs, &ridge->system);
     if (status < 0 || !correction_small(ridge->step, ridge->w, count)) return status;
+    ridge->settled = !ridge->system.spectral &&
+                     dot(ridge->step, ridge->step, count) <= REFINED * REFINED * dot(ridge->w, ridge->w, count);
     for (size_t i = 0; i < count; i++) ridge->w[i] += ridge->step[i];
-    ridge->norm = broad__rows_residual(rows, ridge->w);
     return BROAD_OK;
+}
+
+int broad__ridge_refine(broad__ridge *ridge, broad__rows *rows)
+{
+    if (rows->dual || ridge->settled) return BROAD_OK;
+    int status = correct_by_rows(ridge, rows);
+    if (ridge->settled) ridge->estimate = ridge->norm;
+    return status;
+}
+
+static int refine_primal(broad__ridge *ridge, broad__rows *rows)
+{
+    int status = correct_by_rows(ridge, rows);
+    if (status == BROAD_OK) ridge->norm = broad__rows_residual(rows, ridge->w);
+    return status;
 }
 
 /* The same for a: r = E - (KK' + lambda I) a. rows->next holds E - KW. */
@@ -309,8 +351,10 @@ static int refine_dual(broad__ridge *ridge, broad__rows *rows)
 
 int broad__ridge_finish(broad__ridge *ridge, broad__rows *rows)
 {
-    ridge->norm = broad__rows_residual(rows, ridge->w);
-    int status = rows->dual ? refine_dual(ridge, rows) : refine_primal(ridge, rows);
+    int status = BROAD_OK;
+    if (rows->dual || ridge->settled) ridge->norm = broad__rows_residual(rows, ridge->w);
+    if (rows->dual) status = refine_dual(ridge, rows);
+    else if (!ridge->settled) status = refine_primal(ridge, rows);
     if (status < 0) return status;
     if (ridge->norm <= rows->norm) return BROAD_OK;
     if (!ridge->system.spectral) {

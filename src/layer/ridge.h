@@ -26,6 +26,7 @@ typedef struct broad__ridge {
     double *w; /* width x outputs */
     double lambda;
     double estimate; /* ||E - KW|| from the sums; in the dual form from the residual itself */
+    int settled;     /* W is right as the sums have it: looking at the rows again would change nothing that counts */
     double norm;     /* ||E - KW||, direct; after broad__ridge_finish() */
     double loo;      /* norm of the leave-one-out residuals, if wished */
     double operator_norm;
@@ -42,7 +43,12 @@ void broad__ridge_clear(broad__ridge *ridge); /* accepts a zeroed one */
 /* Solves for the candidate in `rows`. */
 int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridge_wish *wish);
 
-/* Puts E - KW into rows->next, improves W by one step of iterative refinement with that residual, and gives the norm.
+/* Improves W by one step of refinement with the residual of the rows, unless it is settled; in the primal form. If that settles
+ * it, the estimate is the norm of that residual. */
+int broad__ridge_refine(broad__ridge *ridge, broad__rows *rows);
+
+/* Puts E - KW into rows->next, improves W by one step of iterative refinement with that residual unless it is settled, and
+ * gives the norm.
  * The norm never exceeds ||E||: where rounding leaves nothing of the solution, W is zero. */
 int broad__ridge_finish(broad__ridge *ridge, broad__rows *rows);
 

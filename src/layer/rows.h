@@ -6,11 +6,16 @@
  *   K  rows x width      inputs of the candidate layer at hand: some columns of Z, then H = xi(Z W + b)
  *   G = K'K, B = K'E     sums over the rows
  *
+ * One pass serves a layer: block by block, while they are in the cache, E gets what the layer before left to be done, the
+ * candidate's nodes are made and added to G and B. Whether K is kept until the next pass, which reads it once more to bring E
+ * up to date, or made again there, is a matter of memory against time; the numbers are the same.
+ *
  * Rows run in fixed shards (compute/shards.h), so every result has the same bits for any number of threads.
  */
 #ifndef BROAD_LAYER_ROWS_H
 #define BROAD_LAYER_ROWS_H
 
+#include "base/spill.h"
 #include "broad/broad.h"
 #include "compute/device.h"
 #include "compute/pool.h"
@@ -41,16 +46,30 @@ typedef struct broad__rows {
         *group; /* rows: a number, the same for rows that leave-one-out must leave out together; NULL: none. Not
                             owned */
 
-    double *e, *next; /* rows x outputs: the residual, and what a candidate would make of it */
-    double norm;      /* ||E|| */
+    broad__spill *spill; /* where E and next lie, and z if it is stored; NULL: memory. Not owned */
+    double *e, *next;    /* rows x outputs: the residual, and what a candidate would make of it */
+    double norm;         /* ||E||; while an update is deferred what it will be, from the sums */
 
-    size_t width;    /* columns of K */
-    int dual;        /* fewer rows than columns: work with KK' instead of K'K */
-    double *k;       /* rows x width */
-    double *matrix;  /* upper triangle of K'K (width x width), or of KK' (rows x rows) */
-    double *cross;   /* K'E, width x outputs; not made in the dual case */
-    double *scratch; /* shard sums */
-    size_t k_room, matrix_room, cross_room, scratch_room;
+    size_t width;       /* columns of K */
+    int dual;           /* fewer rows than columns: work with KK' instead of K'K */
+    int keep_k;         /* K may be kept; otherwise it is made again where that can be done */
+    int stored;         /* K is there as it stands; otherwise it is made again from `piece` */
+    broad__piece piece; /* of the candidate at hand, if it has one piece */
+    double *k;          /* rows x width, if stored */
+    double *k_blocks;   /* a block of K for each worker, if not */
+    double *matrix;     /* K'K (width x width), or the upper triangle of KK' (rows x rows) */
+    double *cross;      /* K'E, width x outputs; not made in the dual case */
+    double *scratch;    /* shard sums */
+    double *trials;     /* sums of several candidates */
+    size_t trial_count;
+    size_t k_room, k_blocks_room, matrix_room, cross_room, scratch_room, trials_room;
+
+    /* An update of E that rides on the next pass: E - K w, with K as it was stored, or of `update`. */
+    int deferred;
+    int update_stored;
+    broad__piece update;
+    const double *update_w; /* not owned */
+    double settled;         /* ||E|| after the last such update */
 } broad__rows;
 
 /* No rows yet: they come with broad__rows_append(). */
@@ -67,11 +86,29 @@ const double *broad__rows_z(const broad__rows *rows, size_t first, size_t n, siz
 void broad__rows_pieces(double *out, size_t stride, const broad__rows *rows, const broad__piece *pieces, size_t count,
                         size_t first, size_t n, size_t worker);
 
-/* Computes K = [pieces] and the sums. */
+/* K of n rows from `first` on, at most BROAD__BLOCK_ROWS, width apart: stored, or made again in the worker's own space. */
+const double *broad__rows_k(const broad__rows *rows, size_t first, size_t n, size_t worker);
+
+/* K = [pieces] and the sums. The pieces' weights must stay until the next candidate. */
 int broad__rows_candidate(broad__rows *rows, const broad__piece *pieces, size_t count);
 
-/* Computes K alone, for what is already settled: no sums. */
+/* Whether a candidate of this width has its sums made shard by shard: not for the dual form, nor for wide ones. */
+int broad__rows_narrow(const broad__rows *rows, size_t width);
+/* The sums of several candidates of one piece each, all of one narrow width, in one pass. */
+int broad__rows_trials(broad__rows *rows, const broad__piece *trials, size_t count);
+/* Number i of them is the candidate at hand. */
+void broad__rows_take(broad__rows *rows, const broad__piece *trial, size_t i);
+
+/* Computes K alone and stores it, for what is already settled: no sums. */
 int broad__rows_nodes(broad__rows *rows, const broad__piece *pieces, size_t count);
+
+/* The candidate at hand, which has one piece, is kept: E becomes E - K w with the next pass, and its norm is about `norm`.
+ * piece and w must stay until then. */
+void broad__rows_defer(broad__rows *rows, const broad__piece *piece, const double *w, double norm);
+/* Carries that out now, if it has not been done. */
+int broad__rows_settle(broad__rows *rows);
+/* E = E - K w for a piece whose w is known; w: its width x outputs. */
+int broad__rows_follow(broad__rows *rows, const broad__piece *piece, const double *w);
 
 /* Further rows with their residual (count x outputs); rows->z must be set again before the next pass. */
 int broad__rows_append(broad__rows *rows, const double *e, size_t count);
@@ -89,6 +126,8 @@ int broad__rows_widen(broad__rows *rows, size_t outputs);
 double broad__rows_shift(broad__rows *rows, double sign, const double *w);
 /* next = E - K w; returns its norm. w: width x outputs */
 double broad__rows_residual(broad__rows *rows, const double *w);
+/* The same, and out = K' next, in one pass. */
+int broad__rows_residual_cross(double *out, double *out_norm, broad__rows *rows, const double *w);
 /* out = K' next */
 int broad__rows_cross_next(double *out, broad__rows *rows);
 /* next = E */

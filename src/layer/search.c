@@ -10,6 +10,12 @@
 
 /* A value this little above the bound may still pass once the residual is computed directly. */
 static const double SCREEN = 1e-6;
+/* And one this much below it passes without a doubt: the norm from the sums is right to 1e-9 of what was there before. */
+static const double CERTAIN = 1e-8;
+/* Below this part of the norm before, cancellation leaves the sums too few digits of what is left. */
+static const double LITTLE = 0.01;
+
+enum { TOGETHER = 4 }; /* draws tried in one pass, at most */
 
 typedef struct place {
     size_t feature, step, draw;
@@ -19,9 +25,11 @@ typedef struct place {
 typedef struct run {
     broad__search *search;
     size_t features, steps, draws; /* extent of the table of values */
-    place at;                      /* the draw that weights, K and solution belong to */
-    int fresh;                     /* they are there */
-    size_t feature_now;            /* Z belongs to this step */
+    place at;                      /* the draw that the solution belongs to */
+    int fresh;                     /* it is there */
+    place batch; /* first of the draws tried together, whose weights are there; the others follow it */
+    size_t batch_count;
+    size_t feature_now; /* Z belongs to this step */
     size_t tries;
 } run;
 
@@ -44,8 +52,7 @@ void broad__search_clear(broad__search *search)
     memset(search, 0, sizeof *search);
 }
 
-/* A chain: the candidate by itself against E. */
-static int fit_alone(broad__search *s, const broad__piece *piece)
+static broad__ridge_wish wish_of(const broad__search *s)
 {
     broad__ridge_wish wish = broad__supervise_wish(s->options);
     if (wish.relative && s->chain_lambda > 0) wish.lambda = s->chain_lambda;
@@ -53,6 +60,13 @@ static int fit_alone(broad__search *s, const broad__piece *piece)
         wish.lambda_auto = 0;
         wish.lambda = s->basis->lambda;
     }
+    return wish;
+}
+
+/* A chain: the candidate by itself against E. */
+static int fit_alone(broad__search *s, const broad__piece *piece)
+{
+    broad__ridge_wish wish = wish_of(s);
     int status = broad__rows_candidate(s->rows, piece, 1);
     return status == BROAD_OK ? broad__ridge_solve(&s->ridge, s->rows, &wish) : status;
 }
@@ -70,29 +84,104 @@ static int fit_jointly(broad__search *s, const broad__piece *piece)
     return status == BROAD_OK ? broad__basis_try(s->basis, s->rows, s->y, s->ridge.lambda) : status;
 }
 
+static broad__piece piece_of(const run *r, size_t slot)
+{
+    const broad__search *s = r->search;
+    size_t features = s->rows->features;
+    return (broad__piece){{features, s->nodes, s->weight + slot * features * s->nodes, s->bias + slot * s->nodes,
+                           s->options->activation, 0},
+                          s->first,
+                          s->prefix};
+}
+
+/* Draws the nodes of `count` places from p on. */
+static int draw(run *r, place p, size_t count)
+{
+    broad__search *s = r->search;
+    const broad_options *o = s->options;
+    size_t features = s->rows->features;
+    r->fresh = 0;
+    r->batch_count = 0;
+    int status = p.feature != r->feature_now ? s->redraw(s->context, p.feature) : BROAD_OK;
+    if (status < 0) return status;
+    r->feature_now = p.feature;
+    for (size_t i = 0; i < count; i++) {
+        broad__stream stream = {o->seed, BROAD__FOR_ENHANCEMENT, (uint32_t)s->index, (uint16_t)p.step,
+                                (uint16_t)(p.draw + i)};
+        broad__draw_nodes(s->weight + i * features * s->nodes, s->bias + i * s->nodes, &stream, features, s->nodes,
+                          s->range * o->range_steps[p.step], o->range_unit);
+    }
+    r->batch = p;
+    r->batch_count = count;
+    return BROAD_OK;
+}
+
+/* The solution of a place and what the test says of it. */
+static int judge(run *r, place p, int status)
+{
+    broad__search *s = r->search;
+    const broad_options *o = s->options;
+    if (status < 0) return status;
+    r->at = p;
+    r->fresh = 1;
+    int jointly = s->basis && o->supervise == BROAD_SUPERVISE_LOO;
+    *value_of(r, p) = jointly ? s->basis->trial_loo / s->basis->loo : broad__supervise_value(o, &s->ridge, s->rows);
+    *merit_of(r, p) = o->supervise == BROAD_SUPERVISE_OUTPUT ? s->ridge.estimate : *value_of(r, p);
+    return BROAD_OK;
+}
+
 /* Draws the nodes of a place, computes K and solves. */
 static int evaluate(run *r, place p)
 {
     broad__search *s = r->search;
-    const broad_options *o = s->options;
-    int status = BROAD_OK, jointly = s->basis && o->supervise == BROAD_SUPERVISE_LOO;
-    r->fresh = 0;
-    if (p.feature != r->feature_now) {
-        status = s->redraw(s->context, p.feature);
-        if (status < 0) return status;
-        r->feature_now = p.feature;
-    }
-    broad__stream stream = {o->seed, BROAD__FOR_ENHANCEMENT, (uint32_t)s->index, (uint16_t)p.step, (uint16_t)p.draw};
-    broad__draw_nodes(s->weight, s->bias, &stream, s->rows->features, s->nodes, s->range * o->range_steps[p.step],
-                      o->range_unit);
-    broad__piece piece = {{s->rows->features, s->nodes, s->weight, s->bias, o->activation, 0}, s->first, s->prefix};
-    status = jointly ? fit_jointly(s, &piece) : fit_alone(s, &piece);
+    int status = draw(r, p, 1);
     if (status < 0) return status;
-    r->at = p;
-    r->fresh = 1;
-    *value_of(r, p) = jointly ? s->basis->trial_loo / s->basis->loo : broad__supervise_value(o, &s->ridge, s->rows);
-    *merit_of(r, p) = o->supervise == BROAD_SUPERVISE_OUTPUT ? s->ridge.estimate : *value_of(r, p);
-    return BROAD_OK;
+    broad__piece piece = piece_of(r, 0);
+    int jointly = s->basis && s->options->supervise == BROAD_SUPERVISE_LOO;
+    return judge(r, p, jointly ? fit_jointly(s, &piece) : fit_alone(s, &piece));
+}
+
+/* One of the draws tried together: solves it from its sums. */
+static int evaluate_trial(run *r, place p)
+{
+    broad__search *s = r->search;
+    size_t slot = p.draw - r->batch.draw;
+    broad__piece piece = piece_of(r, slot);
+    broad__ridge_wish wish = wish_of(s);
+    broad__rows_take(s->rows, &piece, slot);
+    return judge(r, p, broad__ridge_solve(&s->ridge, s->rows, &wish));
+}
+
+/* The sums of several draws in one pass. */
+static int try_together(run *r, place p, size_t count)
+{
+    broad__piece pieces[TOGETHER];
+    int status = draw(r, p, count);
+    for (size_t i = 0; i < count; i++) pieces[i] = piece_of(r, i);
+    return status == BROAD_OK ? broad__rows_trials(r->search->rows, pieces, count) : status;
+}
+
+/* Weights, sums and solution of a place, as they were when it was tried. */
+static int evaluate_again(run *r, place p)
+{
+    if (r->fresh && memcmp(&r->at, &p, sizeof p) == 0) return BROAD_OK;
+    int there = r->batch_count > 1 && p.feature == r->batch.feature && p.step == r->batch.step &&
+                p.draw >= r->batch.draw && p.draw < r->batch.draw + r->batch_count;
+    return there ? evaluate_trial(r, p) : evaluate(r, p);
+}
+
+/* How many draws from here on go into one pass: several where the first is not likely to do, and sums are all that the test
+ * needs. */
+static size_t together(const run *r, size_t drawn)
+{
+    const broad__search *s = r->search;
+    broad__ridge_wish wish = wish_of(s);
+    size_t p = s->prefix + s->nodes, left = r->draws - drawn;
+    if (s->basis || wish.lambda_auto || wish.loo || wish.operator_norm || wish.outputs ||
+        !broad__rows_narrow(s->rows, p))
+        return 1;
+    if (s->options->select == BROAD_SELECT_FIRST && r->tries == 0 && s->tries <= 1) return 1;
+    return left < TOGETHER ? left : TOGETHER;
 }
 
 static void certify(run *r, broad__bound bound, size_t relaxed, double tested, double after)
@@ -120,9 +209,27 @@ static void certify(run *r, broad__bound bound, size_t relaxed, double tested, d
     };
     if (!s->basis)
         broad__hash_text(s->certificate.weights, s->ridge.w, s->rows->width * s->rows->outputs * sizeof(double));
+    broad__piece piece = piece_of(r, r->at.draw - r->batch.draw);
+    s->kept_weight = piece.nodes.weight;
+    s->kept_bias = piece.nodes.bias;
     s->feature_step = r->at.feature;
     s->kept = 1;
-    broad__rows_commit(s->rows, after);
+    if (!s->deferred) broad__rows_commit(s->rows, after);
+}
+
+/* Whether the draw passes without a doubt, so that E can wait for the next pass. */
+static int certain(int *out, const run *r, broad__bound bound)
+{
+    broad__search *s = r->search;
+    broad_supervise test = s->options->supervise;
+    double norm = s->rows->norm;
+    *out = 0;
+    if (!s->may_defer || s->basis || s->rows->dual) return BROAD_OK;
+    if (test != BROAD_SUPERVISE_RESIDUAL && test != BROAD_SUPERVISE_NONE) return BROAD_OK;
+    int status = broad__ridge_refine(&s->ridge, s->rows);
+    *out =
+        s->ridge.settled && s->ridge.estimate <= bound.sum * (1 - CERTAIN) * norm && s->ridge.estimate >= LITTLE * norm;
+    return status;
 }
 
 /* The residual with the draw in rows->next, computed directly, and its norm. */
@@ -143,9 +250,11 @@ static int keep(run *r, place p, broad__bound bound, size_t relaxed)
     broad__search *s = r->search;
     broad_supervise test = s->options->supervise;
     double norm = 0;
-    int status = BROAD_OK;
-    if (!r->fresh || memcmp(&r->at, &p, sizeof p) != 0) status = evaluate(r, p);
-    if (status == BROAD_OK) status = residual_with(&norm, r);
+    int status = evaluate_again(r, p);
+    if (status < 0) return status;
+    status = certain(&s->deferred, r, bound);
+    if (s->deferred) norm = s->ridge.estimate;
+    else if (status == BROAD_OK) status = residual_with(&norm, r);
     if (status < 0) return status;
     r->fresh = 0;
     double ratio = norm / s->rows->norm, tested = *value_of(r, p);
@@ -180,17 +289,21 @@ static int choose(place *out, run *r, double bound)
     return 0;
 }
 
-/* Evaluates draws of one range from *draw on; stops early at one that passes where the first such is to be kept. */
-static int sweep_range(run *r, size_t feature, size_t step, size_t *draw, double bound)
+/* Evaluates draws of one range from *drawn on; stops early at one that passes where the first such is to be kept. */
+static int sweep_range(run *r, size_t feature, size_t step, size_t *drawn, double bound)
 {
     broad__search *s = r->search;
-    int first = s->options->select == BROAD_SELECT_FIRST, passes = 0;
-    while (*draw < r->draws && !s->stopped && !(first && passes)) {
-        place p = {feature, step, (*draw)++};
-        int status = evaluate(r, p);
+    int first = s->options->select == BROAD_SELECT_FIRST, passes = 0, status = BROAD_OK;
+    while (*drawn < r->draws && !s->stopped && !(first && passes)) {
+        size_t count = together(r, *drawn);
+        if (count > 1) status = try_together(r, (place){feature, step, *drawn}, count);
+        for (size_t i = 0; status == BROAD_OK && i < count && !(first && passes); i++) {
+            place p = {feature, step, (*drawn)++};
+            status = count > 1 ? evaluate_trial(r, p) : evaluate(r, p);
+            r->tries++;
+            passes = status == BROAD_OK && *value_of(r, p) <= bound * (1 + SCREEN);
+        }
         if (status < 0) return status;
-        r->tries++;
-        passes = *value_of(r, p) <= bound * (1 + SCREEN);
         if (!passes && s->watch && s->watch(s->context, r->tries)) s->stopped = 1;
     }
     return BROAD_OK;
@@ -241,8 +354,9 @@ static int prepare(run *r)
     int status = broad__reserve(&s->values, &s->values_room, count);
     if (status == BROAD_OK) status = broad__reserve(&s->merits, &s->merits_room, count);
     if (status == BROAD_OK) status = broad__reserve(&s->slack, &s->slack_room, count);
-    if (status == BROAD_OK) status = broad__reserve(&s->weight, &s->weight_room, s->rows->features * s->nodes);
-    if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_room, s->nodes);
+    size_t slots = supervised ? TOGETHER : 1;
+    if (status == BROAD_OK) status = broad__reserve(&s->weight, &s->weight_room, slots * s->rows->features * s->nodes);
+    if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_room, slots * s->nodes);
     if (status == BROAD_OK) status = broad__supervise_possible(o, s->rows->rows, s->prefix + s->nodes);
     for (size_t i = 0; status == BROAD_OK && i < count; i++) {
         s->values[i] = NAN;
@@ -254,10 +368,11 @@ static int prepare(run *r)
 int broad__search_run(broad__search *search)
 {
     run r = {.search = search};
-    search->kept = search->stopped = 0;
+    search->kept = search->stopped = search->deferred = 0;
     int status = prepare(&r);
     if (status == BROAD_OK) status = sweep(&r, broad__schedule(search->options, search->index + 1, 0));
     if (status == BROAD_OK && !search->kept && !search->stopped) status = relax(&r);
+    search->tries = r.tries;
     if (status < 0 || search->kept) return status;
     search->best = INFINITY;
     for (size_t i = 0; i < r.features * r.steps * r.draws; i++)

@@ -6,7 +6,8 @@
  *   `first`: the first draw that passes is kept; `best`: of the first range with any that passes, the one that leaves least
  *   if none passes: relax gamma, at most R times, and take the first (best) that passes then
  *
- * Everything is bounded by ranges x draws; a draw depends on (seed, layer, range, draw) alone.
+ * Everything is bounded by ranges x draws; a draw depends on (seed, layer, range, draw) alone. Draws that are likely to be
+ * needed are tried together, in one pass over the rows; which ones are kept does not depend on that.
  */
 #ifndef BROAD_LAYER_SEARCH_H
 #define BROAD_LAYER_SEARCH_H
@@ -29,6 +30,7 @@ typedef struct broad__search {
     /* All weights are solved again with each layer: what the layers so far span, and Y times the rows' roots. NULL: a chain. */
     broad__basis *basis;
     const double *y;
+    int may_defer; /* E may be left to be brought up to date by the next pass, where the sums leave no doubt */
     /* Makes Z anew with the range of this step; NULL: Z is settled. Step 0 is in force at the start. */
     int (*redraw)(void *context, size_t step);
     /* Called after each draw; non-zero stops the search. May be NULL. */
@@ -37,7 +39,8 @@ typedef struct broad__search {
 
     /* What is there to be reused from layer to layer. */
     broad__ridge ridge;
-    double *weight, *bias; /* of the last draw: features x nodes, nodes */
+    double *weight, *bias; /* of the draws tried together: features x nodes each, nodes each */
+    size_t tries;          /* that the layer before needed */
     double *values;        /* what was tested, feature step by range by draw; NaN: not yet */
     double *merits; /* what is least in the best of them: the value, or for a test of every output the whole residual */
     double
@@ -46,13 +49,15 @@ typedef struct broad__search {
 
     /* What came out. */
     int kept, stopped;
-    double best;         /* smallest value tested if none passed */
-    size_t feature_step; /* of the kept draw */
+    int deferred;                          /* E is not up to date: the caller says broad__rows_defer() */
+    const double *kept_weight, *kept_bias; /* of the kept draw */
+    double best;                           /* smallest value tested if none passed */
+    size_t feature_step;                   /* of the kept draw */
     broad__certificate certificate;
 } broad__search;
 
-/* On success with kept: weight, bias, ridge.w and the certificate are the layer's, and the rows' residual is updated; with a
- * basis the weights are there instead. Without kept: no draw passed, or the watch stopped it; the rows are as before. */
+/* On success with kept: kept_weight, kept_bias, ridge.w and the certificate are the layer's, and the rows' residual is updated,
+ * unless it is deferred, when norms after the layer are from the sums; with a basis the weights are there instead. Without kept: no draw passed, or the watch stopped it; the rows are as before. */
 int broad__search_run(broad__search *search);
 void broad__search_clear(broad__search *search); /* accepts a zeroed one */
 

@@ -25,6 +25,7 @@
 #include "model/check.h"
 #include "model/kind.h"
 #include "model/outputs.h"
+#include "model/plan.h"
 #include "rng/draw.h"
 
 /* Below this part of the first norm the residual is rounding, and nothing can be certified about it. */
@@ -72,8 +73,8 @@ static int append_layer(broad_trainer *t, size_t first_group, size_t groups)
         .first_group = groups ? first_group : 0,
         .groups = groups,
         .width = width,
-        .weight = copy_doubles(s->weight, inputs * s->nodes),
-        .bias = copy_doubles(s->bias, s->nodes),
+        .weight = copy_doubles(s->kept_weight, inputs * s->nodes),
+        .bias = copy_doubles(s->kept_bias, s->nodes),
         .output =
             s->basis ? broad__alloc_doubles(width, model->outputs) : copy_doubles(s->ridge.w, width * model->outputs),
         .certificate = s->certificate,
@@ -84,7 +85,28 @@ static int append_layer(broad_trainer *t, size_t first_group, size_t groups)
         return BROAD_NO_MEMORY;
     }
     model->layer_count++;
+    if (!s->deferred) return BROAD_OK;
+    broad__piece piece = broad__model_piece(model, model->layer_count - 1);
+    broad__rows_defer(&t->train.rows, &piece, layer->output, s->certificate.norm_after);
     return BROAD_OK;
+}
+
+/* What a layer's record says about the residual after it, now that E is there. */
+static void complete_record(broad__certificate *record, double norm)
+{
+    record->norm_after = norm;
+    record->ratio = record->tested = norm / record->norm_before;
+    record->passed = record->ratio <= record->bound;
+}
+
+/* E as the layers so far leave it, and the last record completed. */
+static int settle(broad_trainer *t)
+{
+    broad__rows *rows = &t->train.rows;
+    if (!rows->deferred) return BROAD_OK;
+    int status = broad__rows_settle(rows);
+    if (status == BROAD_OK) complete_record(&t->model->layers[t->model->layer_count - 1].certificate, rows->settled);
+    return status;
 }
 
 static int stalled(broad_trainer *t)
@@ -123,13 +145,18 @@ static int search_layer(broad_trainer *t, size_t nodes, broad__origin origin, si
     s->redraw = origin == BROAD__ORIGIN_INITIAL && drawn_features(model) ? broad__trainer_draw_features : NULL;
     s->watch = watch_draws;
     s->context = t;
-    int status = broad__outputs_prepare(t);
+    int status = broad__outputs_prepare(t), open = t->train.rows.deferred;
     if (status == BROAD_OK) status = broad__search_run(s);
+    if (open && !t->train.rows.deferred)
+        complete_record(&model->layers[s->index - 1].certificate, t->train.rows.settled);
     if (status == BROAD_OK && s->kept) status = append_layer(t, first_group, groups);
     if (status == BROAD_OK && s->kept) status = broad__outputs_follow(t);
     if (status == BROAD_OK) return BROAD_OK;
     t->stale = 1; /* Z or E may be past what the model has */
-    if (model->layer_count > s->index) broad__layer_clear(&model->layers[--model->layer_count]);
+    if (model->layer_count > s->index) {
+        t->train.rows.deferred = 0;
+        broad__layer_clear(&model->layers[--model->layer_count]);
+    }
     return status;
 }
 
@@ -229,6 +256,14 @@ static int add_block(broad_trainer *t, size_t nodes, broad__origin origin, size_
     return BROAD_OK;
 }
 
+/* Whether E may lag behind by a layer: nothing looks at it between layers. */
+static int may_defer(const broad_trainer *t)
+{
+    broad__fitting fitting = broad__fitting_of(&t->model->settings);
+    return (fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_FINALLY) && !(t->run.until > 0) &&
+           !(t->run.until_accuracy > 0);
+}
+
 static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__origin origin)
 {
     if (broad__kind_of(t->model->settings.kind)->at_once) {
@@ -243,6 +278,7 @@ static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__orig
     int status = layers > 1 || model->layer_count
                      ? broad__supervise_possible(&model->settings, t->train.rows.rows, nodes)
                      : BROAD_OK;
+    t->search.may_defer = may_defer(t);
     for (size_t i = 0; status == BROAD_OK && !over && i < layers; i++) {
         over = run_over(t, nodes);
         if (over) break;
@@ -252,6 +288,9 @@ static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__orig
         if (origin == BROAD__ORIGIN_DATA) origin = BROAD__ORIGIN_ENHANCE;
         if (status == BROAD_OK) over = layer_over(t, i + 1 == layers);
     }
+    t->search.may_defer = 0;
+    int settled = settle(t);
+    if (status == BROAD_OK) status = settled;
     if (status == BROAD_OK && !over) over = broad__stop_rules(t, 0);
     return status < 0 ? status : over < 0 ? over : BROAD_OK;
 }
@@ -349,7 +388,7 @@ int broad__trainer_features(broad_trainer *t, size_t groups, size_t nodes, size_
 static int forget(broad_trainer *t, size_t first_row)
 {
     broad__side_close(&t->train);
-    int status = broad__side_open(&t->train, t->model, t->device, t->pool);
+    int status = broad__side_open(&t->train, t->model, t->device, t->pool, &t->keeping);
     t->train.groups = t->model->group_count;
     t->first_row = first_row;
     t->partial = 1;
@@ -472,6 +511,7 @@ static broad_options lasting(const broad_options *options)
     broad_options o = *options;
     o.positive = NULL;
     o.class_weight = NULL;
+    o.memory = 0;
     o.progress = NULL;
     o.progress_context = NULL;
     return o;
@@ -488,12 +528,12 @@ static int start(broad_trainer **out, const broad_options *run)
     t->feature_factor = 1;
     t->device = broad__device_cpu();
     int status = broad__pool_open(&t->pool, run->threads);
+    if (status == BROAD_OK) status = t->device->hold();
+    t->holding = status == BROAD_OK;
     if (status < 0) {
         broad__trainer_close(NULL, t);
         return status;
     }
-    t->device->hold();
-    t->holding = 1;
     *out = t;
     return BROAD_OK;
 }
@@ -517,7 +557,7 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     if (status == BROAD_OK) status = find_positive(t->model, options->positive);
     if (status == BROAD_OK) status = broad__model_class_weights(t->model, data, options->class_weight);
     if (status == BROAD_OK) status = broad__model_make_groups(t->model);
-    if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool);
+    if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool, &t->keeping);
     if (status < 0) return status;
     t->train.groups = t->model->group_count;
     double began = broad__seconds();
@@ -555,7 +595,8 @@ int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad
     status = broad__supervise_possible(&sized, data->rows, first_width(&sized, data));
     if (status == BROAD_OK) status = start(&t, options);
     if (status < 0) return status;
-    status = open_model(t, data, &sized);
+    status = broad__plan_keeping(&t->keeping, &sized, NULL, data->rows, data->inputs, data->outputs);
+    if (status == BROAD_OK) status = open_model(t, data, &sized);
     t->wanted = options->enhance_layers;
     if (status == BROAD_OK) report(t, "features", 0);
     if (status == BROAD_OK) status = broad__trainer_choose_range(t, data);
@@ -570,7 +611,7 @@ static int replay(broad_trainer *t, broad__side *side, const broad__part *parts,
 {
     broad_model *model = t->model;
     size_t next = 0;
-    int status = broad__side_open(side, model, t->device, t->pool);
+    int status = broad__side_open(side, model, t->device, t->pool, &t->keeping);
     side->groups = broad__model_initial_groups(model);
     for (size_t j = 0; status == BROAD_OK && j <= model->layer_count; j++) {
         const broad__layer *layer = j < model->layer_count ? &model->layers[j] : NULL;
@@ -668,9 +709,11 @@ int broad__trainer_resume(broad_trainer **out, const broad_model *model, const b
     if (status == BROAD_OK && model->group_count)
         t->feature_factor = model->groups[0].range / model->settings.range_steps[model->groups[0].step];
     double began = broad__seconds();
+    if (status == BROAD_OK && data)
+        status = broad__plan_keeping(&t->keeping, run, model, data->rows, data->inputs, model->outputs);
     if (status == BROAD_OK && data) status = resume_rows(t, data, force);
     if (status == BROAD_OK && !data) {
-        status = broad__side_open(&t->train, t->model, t->device, t->pool);
+        status = broad__side_open(&t->train, t->model, t->device, t->pool, &t->keeping);
         t->partial = 1;
     }
     t->seconds.features += broad__seconds() - began;
@@ -702,6 +745,7 @@ void broad__trainer_close(broad_model **out, broad_trainer *t)
     broad__basis_clear(&t->basis);
     broad__side_close(&t->train);
     broad__side_close(&t->check);
+    broad__spill_close(t->keeping.spill);
     if (t->holding) t->device->release();
     broad__pool_close(t->pool);
     if (out) *out = t->model;
