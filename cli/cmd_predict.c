@@ -11,13 +11,15 @@
 /* A CSV field, quoted where RFC 4180 asks for it. */
 static void put_text(cli_output *output, const char *prefix, const char *text, const char *suffix)
 {
-    int quote = strpbrk(text, ",\"\r\n") != NULL;
-    cli_output_print(output, "%s%s", quote ? "\"" : "", prefix);
+    size_t quote = strpbrk(text, ",\"\r\n") != NULL;
+    cli_output_bytes(output, "\"", quote);
+    cli_output_bytes(output, prefix, strlen(prefix));
     for (const char *c = text; *c; c++) {
         if (*c == '"') cli_output_bytes(output, "\"", 1);
         cli_output_bytes(output, c, 1);
     }
-    cli_output_print(output, "%s%s", suffix, quote ? "\"" : "");
+    cli_output_bytes(output, suffix, strlen(suffix));
+    cli_output_bytes(output, "\"", quote);
 }
 
 static void put_field(cli_output *output, const char *prefix, const char *text, const char *suffix)
@@ -73,7 +75,7 @@ static void put_place(cli_output *output, const predictions *p, size_t row)
 {
     const broad_photo *photo = broad_data_photo(p->data, row);
     if (!photo) {
-        cli_output_print(output, "%zu", row + 1);
+        cli_output_count(output, row + 1);
         return;
     }
     put_text(output, "", photo->file, "");

@@ -339,7 +339,8 @@ static void test_class_weights_are_undone(void **state)
     model->class_weights = broad__alloc_doubles(3, 1);
     memcpy(model->class_weights, weights, sizeof weights);
     assert_ok(broad__estimate_make(model, &class_rows, NULL, ROWS, scores));
-    assert_ok(broad__probabilities(with, model, scores, 1));
+    broad__confidence confidence = broad__confidence_of(model);
+    assert_ok(broad__probabilities(with, &confidence, scores, 1));
     double plain[4] = {model->estimate.calibration[0]}, sum = 0;
     broad__calibrated(without, scores, 1, 3, plain);
     for (size_t c = 0; c < 3; c++) sum += without[c] /= weights[c];
@@ -459,7 +460,8 @@ static void test_many_rows(void **state)
     fresh.values += MANY;
     assert_ok(broad__estimate_make(model, &train, NULL, MANY / 2, scores));
     assert_int_equal(model->estimate.residual_count, BROAD__RESIDUALS_MOST);
-    assert_ok(broad__interval(half, model, 0.9));
+    broad__confidence confidence = broad__confidence_of(model);
+    assert_ok(broad__interval(half, &confidence, 0.9));
     assert_true(fabs(half[0] - 2.25) < 0.05); /* standard errors 0.0075 and 0.02 */
     assert_true(fabs(half[1] - 1.6449) < 0.07);
     broad_metrics metrics = judge_in_pieces(model, &fresh, scores + MANY, 0);

@@ -199,13 +199,15 @@ size_t broad_best_class(const broad_model *model, const double *scores)
 int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows)
 {
     if (!model || ((!out || !scores) && rows)) return missing_argument("broad_probabilities");
-    return broad__probabilities(out, model, scores, rows);
+    broad__confidence confidence = broad__confidence_of(model);
+    return broad__probabilities(out, &confidence, scores, rows);
 }
 
 int broad_interval(double *out, const broad_model *model, double level)
 {
     if (!out || !model) return missing_argument("broad_interval");
-    return broad__interval(out, model, level);
+    broad__confidence confidence = broad__confidence_of(model);
+    return broad__interval(out, &confidence, level);
 }
 
 /* Rows that are judged at a time: whole blocks, whose inputs and scores take about four million bytes. */

@@ -161,26 +161,32 @@ static int fail_no_estimate(void)
     return broad__fail(BROAD_USAGE, "this model has no leave-one-out estimate: fit it with --loo yes");
 }
 
-int broad__probabilities(double *out, const broad_model *model, const double *scores, size_t rows)
+broad__confidence broad__confidence_of(const broad_model *model)
 {
-    if (model->task != BROAD_TASK_CLASSIFY)
+    const broad__estimate *e = &model->estimate;
+    return (broad__confidence){model->task, model->outputs, e->rows, e->residual_count, e->calibration, e->residuals};
+}
+
+int broad__probabilities(double *out, const broad__confidence *confidence, const double *scores, size_t rows)
+{
+    if (confidence->task != BROAD_TASK_CLASSIFY)
         return broad__fail(BROAD_USAGE, "probabilities (--proba) are of classes, and this model predicts numbers; "
                                         "those have intervals (--interval)");
-    if (!model->estimate.rows) return fail_no_estimate();
-    broad__calibrated(out, scores, rows, model->outputs, model->estimate.calibration);
+    if (!confidence->rows) return fail_no_estimate();
+    broad__calibrated(out, scores, rows, confidence->outputs, confidence->calibration);
     return BROAD_OK;
 }
 
-int broad__interval(double *out, const broad_model *model, double level)
+int broad__interval(double *out, const broad__confidence *confidence, double level)
 {
-    const broad__estimate *e = &model->estimate;
-    if (model->task != BROAD_TASK_REGRESS)
+    size_t kept = confidence->residual_count;
+    if (confidence->task != BROAD_TASK_REGRESS)
         return broad__fail(BROAD_USAGE, "intervals (--interval) are of numbers, and this model predicts classes; "
                                         "those have probabilities (--proba)");
-    if (!e->rows) return fail_no_estimate();
+    if (!confidence->rows) return fail_no_estimate();
     int status = BROAD_OK;
-    for (size_t j = 0; j < model->outputs && !status; j++)
-        status = broad__jackknife(&out[j], e->residuals + j * e->residual_count, e->residual_count, e->rows, level);
+    for (size_t j = 0; j < confidence->outputs && !status; j++)
+        status = broad__jackknife(&out[j], confidence->residuals + j * kept, kept, confidence->rows, level);
     return status;
 }
 
@@ -194,12 +200,13 @@ static int has_usual(const broad__estimate *e)
 
 int broad__judge_open(broad__judge *out, const broad_model *model, const broad_data *truth, double level)
 {
+    broad__confidence confidence = broad__confidence_of(model);
     *out = (broad__judge){.model = model, .truth = truth};
     int regress = model->task == BROAD_TASK_REGRESS, status = broad__tally_open(&out->tally, truth);
     if (status == BROAD_OK && (level > 0 || (regress && has_usual(&model->estimate)))) {
         out->level = level > 0 ? level : USUAL_LEVEL;
         out->half = broad__alloc_doubles(model->outputs, 1);
-        status = out->half ? broad__interval(out->half, model, out->level) : BROAD_NO_MEMORY;
+        status = out->half ? broad__interval(out->half, &confidence, out->level) : BROAD_NO_MEMORY;
     }
     if (status == BROAD_OK && !regress && model->estimate.rows) {
         out->probabilities = broad__alloc_doubles(model->outputs, 1);

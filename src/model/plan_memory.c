@@ -47,7 +47,7 @@ static double memory_available(void)
     return fmin(machine, fmin(group, own));
 }
 
-enum { CHOLESKY_BLOCK = 256, RANGE_ROWS = 4000, RANGE_NODES = 200 };
+enum { RANGE_ROWS = 4000, RANGE_NODES = 200 };
 
 /* ---- memory, in numbers of 8 bytes ----------------------------------------------------------------------------- */
 
@@ -70,19 +70,19 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, int g
     return fmax(k + sums + system + spectral, range);
 }
 
-/* One ridge over all columns: src/layer/joint.c and joint_loo.c. */
+/* One ridge over all columns. */
 static double joint_numbers(const broad__sizes *s, const broad_options *o)
 {
-    double p = s->width, n = fmin(s->rows, p), block = s->threads * BROAD__BLOCK_ROWS * (p + s->outputs);
-    double sums = (double)broad__shard_count((size_t)s->rows) * p * s->outputs + 4 * p * s->outputs +
-                  (1 + s->threads) * CHOLESKY_BLOCK * CHOLESKY_BLOCK;
-    int loo = o->lambda_auto || o->loo != BROAD_LOO_NO;
-    /* A lambda that is lost in rounding beside M leaves the eigendecomposition. */
-    double spectral = !o->lambda_auto && o->lambda < 1e-13 * s->rows * p ? 3 * n * n : 0;
-    if (s->rows < p) return s->rows * p + 2 * n * n + fmax(spectral, loo ? n * n : 0) + 4 * n * s->outputs + sums;
-    double panel = fmin(s->rows, BROAD__PANEL_ROWS) * p, some = fmin(s->rows, BROAD__LOO_ROWS);
-    double sample = loo ? some * p + fmax(some * s->features, block) : block;
-    return n * n + fmax(panel, n * n + spectral + sample) + sums;
+    broad__joint_extent extent = {
+        .rows = (size_t)s->rows,
+        .columns = (size_t)s->width,
+        .outputs = (size_t)s->outputs,
+        .features = (size_t)s->features,
+        .threads = (size_t)s->threads,
+        .loo = o->lambda_auto || o->loo != BROAD_LOO_NO,
+        .spectral = !o->lambda_auto && o->lambda < 1e-13 * s->rows * s->width,
+    };
+    return broad__joint_numbers(&extent);
 }
 
 /* The growing factorisation, whose room doubles: src/layer/basis.c. *out_kept: what is there when it has grown. */

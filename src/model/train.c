@@ -532,12 +532,12 @@ static int start(broad_trainer **out, const broad_options *run, const broad__kee
     t->feature_factor = 1;
     t->device = broad__device_cpu();
     int status = broad__pool_open(&t->pool, run->threads);
+    if (status == BROAD_OK) status = t->device->hold();
+    t->holding = status == BROAD_OK;
     if (status < 0) {
         broad__trainer_close(NULL, t);
         return status;
     }
-    t->device->hold();
-    t->holding = 1;
     *out = t;
     return BROAD_OK;
 }
