@@ -210,6 +210,7 @@ static int wide_pass(broad__rows *rows, const broad__piece *pieces, size_t count
         broad__pool_run(rows->pool, across, panel_cross, &panel);
         broad__profile_stop_all(rows->profile, BROAD__STAGE_CROSS, began, threads, product(panel.n, p, rows->outputs),
                                 bytes(panel.n, rows->outputs));
+        broad__rows_release(rows, i, i + panel.n);
     }
     broad__free(room);
     return BROAD_OK;
