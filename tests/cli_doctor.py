@@ -5,12 +5,13 @@ Usage: cli_doctor.py PATH_OF_BROAD.
 """
 import os
 import resource
+import subprocess
 import sys
 import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_test import Case  # noqa: E402
+from cli_test import Case, blobs, run  # noqa: E402
 
 SANITIZED = any(s in os.environ.get("BROAD_INSTRUMENTS", "") for s in ("address", "thread"))
 
@@ -100,6 +101,36 @@ class Doctor(Case):
             resource.setrlimit(resource.RLIMIT_AS, before)
         self.assertEqual(found["limits"]["addresses"], 900 << 20)
         self.assertTrue(any("ulimit -v" in text for text in found["advice"]))
+
+
+@unittest.skipIf(SANITIZED, "a sanitizer wants to be loaded first")
+class WrongBlas(Case):
+    """A BLAS whose triangular solve does nothing, put before the real one."""
+
+    def setUp(self):
+        super().setUp()
+        source, library = self.write("wrong.c", "void cblas_dtrsm(void) {}\n"), self.path("wrong.so")
+        made = subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-w", source, "-o", library])
+        if made.returncode:
+            self.skipTest("no compiler")
+        os.environ["LD_PRELOAD"] = library
+
+    def tearDown(self):
+        del os.environ["LD_PRELOAD"]
+        super().tearDown()
+
+    def test_found(self):
+        done = run("doctor")
+        self.assertEqual(done.code, 1)
+        self.assertIn("self-test  FAILED", done.out)
+        self.assertIn("operation `solve` is wrong", done.out)
+        found = run("doctor", "--json")
+        self.assertEqual((found.code, found.json["self_test"], found.json["speed"]), (1, False, None))
+
+    def test_refused(self):
+        """Nothing is trained on a machine that computes wrongly."""
+        self.fails(1, "operation `solve` is wrong", "fit", self.write("d.csv", blobs(60)), "-o", self.path("m"))
+        self.assertFalse(os.path.exists(self.path("m")))
 
 
 if __name__ == "__main__":
