@@ -388,7 +388,7 @@ static void machine(void **state)
     (void)state;
     broad_machine m;
     assert_ok(broad_machine_inspect(&m, 1));
-    assert_true(m.processors >= 1 && m.self_test == 1 && m.gflops > 0.1);
+    assert_true(m.processors >= 1 && m.self_test == 1);
     assert_non_null(m.blas);
     assert_non_null(m.best_core);
 }

@@ -63,6 +63,7 @@ const broad__device *broad__device_cpu(void);
 /* What BLAS is linked in; "" where it does not say. Static storage. */
 const char *broad__blas_name(void);
 const char *broad__blas_core(void);
+const char *broad__blas_build(void);     /* "pthread", "openmp", "sequential" */
 const char *broad__blas_best_core(void); /* the same where nothing better fits this processor, else what to ask for */
 
 #endif
