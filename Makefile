@@ -42,14 +42,15 @@ coverage: ## which lines the test suites run, in build/coverage/coverage.txt
 	@scripts/run_tests -j $(JOBS) coverage
 	@scripts/coverage build/coverage
 
-bench: ## speed of training, prediction and reading, against numpy; a table and JSON
-	@scripts/setup
+bench: ## docs/benchmarks.md's figures against numpy, scikit-learn, pandas: make bench [ONLY=LIST RUNS=N DOC=FILE QUICK=1]
+	@scripts/setup --bench
 	@cmake --preset bench
 	@cmake --build --preset bench -j $(JOBS)
-	@scripts/run_bench $(BENCH) build/bench
+	@$(PYTHON) scripts/run_bench --json build/bench.json $(if $(ONLY),--only "$(ONLY)") $(if $(RUNS),--runs $(RUNS)) \
+	    $(if $(THREADS),--threads $(THREADS)) $(if $(DOC),--doc "$(DOC)") $(if $(QUICK),--quick)
 
 bench-quick: ## the same on less data, in under a minute
-	@$(MAKE) bench BENCH=--quick
+	@$(MAKE) bench QUICK=1
 
 paper-tables: ## the paper's tables 4 to 6, on a table of its own or yours: make paper-tables [DATA=FILE.csv]
 	@$(MAKE) build

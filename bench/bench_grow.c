@@ -1,19 +1,20 @@
 /*
- * What growing costs, as ratios of times measured in one run.
+ * What growing costs.
  *   one layer   adding a layer of 100 nodes with open state, over training 50 such layers from the start
  *   supervised  growing with the test of each layer over growing without, where the first draw always passes
  *
- *   bench_grow [MEGABYTES]      tables no larger than that; the goals are for the whole ones
+ *   bench_grow [--runs N] [--threads N] [--quick]      quick: few rows
  */
+#include "words.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "broad/broad.h"
 #include "rng/philox.h"
 
-enum { NODES = 100, LAYERS = 50, CLASSES = 2, ADDED = 9, PAIRS = 31 };
+enum { NODES = 100, LAYERS = 50, MOST_RUNS = 1000, PAIRS_A_RUN = 3 };
 
 static const double one_layer_goal = 1.0 / 40, supervised_goal = 1.1;
 
@@ -56,27 +57,15 @@ static broad_data *make_data(const shape *s)
     return data;
 }
 
-static broad_options options_for(const char *kind)
+static broad_options options_for(const char *kind, const bench_words *words)
 {
     broad_options options;
     broad_options_init(&options);
     check(broad_options_preset(&options, BROAD_PRESET_PAPER));
     check(broad_options_set(&options, "kind", kind));
     check(broad_options_set(&options, "gamma", "harmonic:1e-9"));
+    options.threads = words->threads;
     return options;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The lower quartile: whatever else the machine does only ever adds to a time. */
-static double typical(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, ascending);
-    return values[count / 4];
 }
 
 static double time_layer(broad_trainer *trainer)
@@ -86,27 +75,34 @@ static double time_layer(broad_trainer *trainer)
     return broad__seconds() - start;
 }
 
-/* goal 0: none */
-static void report(const char *what, double ratio, double goal, const char *detail)
+static void print_begin(const char *what, const shape *s, const char *command, const double *ours, size_t count)
 {
-    printf("  %-11s %8.4f", what, ratio);
-    if (goal > 0) printf("   goal %.4f   %s", goal, ratio <= goal ? "met" : "MISSED");
-    printf("   (%s)\n", detail);
+    printf("{\"what\": \"%s, %zu x %zu\", \"unit\": \"s\", \"command\": \"%s\", \"ours\": ", what, s->rows, s->inputs,
+           command);
+    bench_figures_print(ours, count);
 }
 
-static void bench_one_layer(const broad_data *data, int judged)
+static void print_rival(const char *name, const char *command, const double *figures, size_t count, double most)
 {
-    broad_options options = options_for("bscrls");
+    printf(", \"rivals\": {\"%s\": {\"command\": \"%s\", \"ratio\": \"ours/rival\", \"most\": %.6g, \"figures\": ",
+           name, command, most);
+    bench_figures_print(figures, count);
+    printf("}}");
+}
+
+static void bench_one_layer(const broad_data *data, const shape *s, const bench_words *words)
+{
+    broad_options options = options_for("bscrls", words);
     broad_trainer *trainer = NULL;
-    double start = broad__seconds(), added[ADDED];
+    double start = broad__seconds(), added[MOST_RUNS];
     check(broad_trainer_open(&trainer, data, &options));
     check(broad_trainer_enhance(trainer, NODES, LAYERS));
     double whole = broad__seconds() - start;
-    for (size_t i = 0; i < ADDED; i++) added[i] = time_layer(trainer);
-    double one = typical(added, ADDED);
-    char detail[128];
-    snprintf(detail, sizeof detail, "%.1f ms of %.2f s", 1e3 * one, whole);
-    report("one layer", one / whole, judged ? one_layer_goal : 0, detail);
+    for (size_t i = 0; i < words->runs; i++) added[i] = time_layer(trainer);
+    print_begin("one more layer of 100 nodes", s, "broad_trainer_enhance(trainer, 100, 1)", added, words->runs);
+    print_rival("50 layers from the start", "broad_trainer_open, broad_trainer_enhance(trainer, 100, 50)", &whole, 1,
+                one_layer_goal);
+    printf("}\n");
     broad_trainer_close(NULL, trainer);
 }
 
@@ -122,42 +118,40 @@ static size_t draws_of(const broad_model *model)
 }
 
 /* Layer by layer in turn, so that what else the machine does meets both alike. */
-static void bench_supervised(const broad_data *data, int judged)
+static void bench_supervised(const broad_data *data, const shape *s, const bench_words *words)
 {
-    broad_options with = options_for("bscrls"), without = options_for("brls");
+    broad_options with = options_for("bscrls", words), without = options_for("brls", words);
     broad_trainer *supervised = NULL, *plain = NULL;
-    double tested[PAIRS], untested[PAIRS];
+    double tested[PAIRS_A_RUN * MOST_RUNS], untested[PAIRS_A_RUN * MOST_RUNS];
     check(broad_trainer_open(&supervised, data, &with));
     check(broad_trainer_open(&plain, data, &without));
     check(broad_trainer_enhance(supervised, NODES, 1));
     check(broad_trainer_enhance(plain, NODES, 1));
-    for (size_t i = 0; i < PAIRS; i++) {
+    for (size_t i = 0; i < PAIRS_A_RUN * words->runs; i++) {
         if (i % 2) tested[i] = time_layer(supervised);
         untested[i] = time_layer(plain);
         if (i % 2 == 0) tested[i] = time_layer(supervised);
     }
     size_t layers = broad_model_layers(broad_trainer_model(supervised));
     size_t draws = draws_of(broad_trainer_model(supervised));
-    report("supervised", typical(tested, PAIRS) / typical(untested, PAIRS), judged ? supervised_goal : 0,
-           draws == layers ? "every first draw passed" : "SOME FIRST DRAWS DID NOT PASS");
+    const char *call = "broad_trainer_enhance(trainer, 100, 1)";
+    print_begin("a layer with its test, bscrls", s, call, tested, PAIRS_A_RUN * words->runs);
+    print_rival("without, brls", call, untested, PAIRS_A_RUN * words->runs, supervised_goal);
+    printf(", \"note\": \"%zu draws for %zu layers\"}\n", draws, layers);
     broad_trainer_close(NULL, supervised);
     broad_trainer_close(NULL, plain);
 }
 
 int main(int argc, char **argv)
 {
-    static const shape shapes[] = {{1793, 3072}, {60000, 784}};
-    double most = argc > 1 ? 1e6 * atof(argv[1]) : 0;
+    static const shape shapes[] = {{1793, 3072}, {60000, 784}}, quick[] = {{500, 300}, {5000, 100}};
+    bench_words words = bench_words_read(argc, argv, (bench_words){.runs = 9, .threads = 2});
+    if (words.runs > MOST_RUNS) words.runs = MOST_RUNS;
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-        shape s = shapes[i];
-        size_t row_bytes = s.inputs * sizeof(double);
-        int cut = most > 0 && (double)(s.rows * row_bytes) > most;
-        if (cut) s.rows = (size_t)(most / (double)row_bytes);
-        if (s.rows < 2 * NODES) s.rows = 2 * NODES;
-        printf("%zu x %zu, %d classes, layers of %d nodes\n", s.rows, s.inputs, CLASSES, NODES);
-        broad_data *data = make_data(&s);
-        bench_one_layer(data, !cut);
-        bench_supervised(data, !cut);
+        const shape *s = words.quick ? &quick[i] : &shapes[i];
+        broad_data *data = make_data(s);
+        bench_one_layer(data, s, &words);
+        bench_supervised(data, s, &words);
         broad_data_free(data);
         fflush(stdout);
     }

@@ -320,6 +320,15 @@ int cli_threads(size_t *out, const cli_arguments *arguments)
     return status;
 }
 
+int cli_memory(size_t *out, const cli_arguments *arguments)
+{
+    broad_options options;
+    broad_options_init(&options);
+    int status = set_training(&options, arguments, "memory");
+    if (!status) *out = options.memory;
+    return status;
+}
+
 int cli_seed(uint64_t *out, const cli_arguments *arguments)
 {
     broad_options options;

@@ -21,7 +21,7 @@ enum { CLI_OPTIONS_MAX = 96, CLI_EXAMPLES_MAX = 8, CLI_FILES_MAX = 64, CLI_GIVEN
 typedef struct cli_arguments cli_arguments;
 
 /* Options under one title, which the next section may share: rows of our own, and rows of the library's table by name
- * ("*": those no section names). */
+ * ("*": those no section names, of the command, nor it itself after the star). */
 typedef struct cli_section {
     const char *title;
     const broad_option *options;
@@ -109,6 +109,7 @@ int cli_training_details(broad_options *options, const cli_arguments *arguments)
 int cli_increment_options(broad_options *out, const cli_arguments *arguments);
 void cli_read_options(broad_read_options *out, const cli_arguments *arguments);
 int cli_threads(size_t *out, const cli_arguments *arguments);
+int cli_memory(size_t *out, const cli_arguments *arguments); /* 0: no limit */
 int cli_seed(uint64_t *out, const cli_arguments *arguments);
 int cli_count(size_t *out, const cli_arguments *arguments, const char *name); /* 0: not given, no default */
 int cli_holdout(double *out, const cli_arguments *arguments);                 /* 0: not given */

@@ -11,13 +11,15 @@
 /* A CSV field, quoted where RFC 4180 asks for it. */
 static void put_text(cli_output *output, const char *prefix, const char *text, const char *suffix)
 {
-    int quote = strpbrk(text, ",\"\r\n") != NULL;
-    cli_output_print(output, "%s%s", quote ? "\"" : "", prefix);
+    size_t quote = strpbrk(text, ",\"\r\n") != NULL;
+    cli_output_bytes(output, "\"", quote);
+    cli_output_bytes(output, prefix, strlen(prefix));
     for (const char *c = text; *c; c++) {
         if (*c == '"') cli_output_bytes(output, "\"", 1);
         cli_output_bytes(output, c, 1);
     }
-    cli_output_print(output, "%s%s", suffix, quote ? "\"" : "");
+    cli_output_bytes(output, suffix, strlen(suffix));
+    cli_output_bytes(output, "\"", quote);
 }
 
 static void put_field(cli_output *output, const char *prefix, const char *text, const char *suffix)
@@ -31,9 +33,13 @@ typedef struct predictions {
     broad_data *data;
     json_t *photos; /* what the result says of them; NULL: the rows are not photos */
     int boxes;      /* of parts of photos */
+    size_t threads;
+    int list; /* the result is one object with all of them */
     size_t rows;
-    double *scores;        /* rows x outputs */
-    double *probabilities; /* rows x outputs; NULL: not asked for */
+    size_t most;           /* rows that are predicted at a time */
+    size_t first, count;   /* those whose scores are there */
+    double *scores;        /* count x outputs */
+    double *probabilities; /* count x outputs; NULL: not asked for */
     double *reach;         /* outputs: of the intervals, above and below; NULL: not asked for */
     double level;          /* of the intervals */
 } predictions;
@@ -69,7 +75,7 @@ static void put_place(cli_output *output, const predictions *p, size_t row)
 {
     const broad_photo *photo = broad_data_photo(p->data, row);
     if (!photo) {
-        cli_output_print(output, "%zu", row + 1);
+        cli_output_count(output, row + 1);
         return;
     }
     put_text(output, "", photo->file, "");
@@ -80,10 +86,11 @@ static void put_place(cli_output *output, const predictions *p, size_t row)
 static void put_row(cli_output *output, const predictions *p, size_t row)
 {
     size_t outputs = broad_model_outputs(p->model);
-    const double *scores = p->scores + row * outputs;
+    const double *scores = p->scores + (row - p->first) * outputs;
     put_place(output, p, row);
     if (is_classes(p)) put_field(output, "", broad_model_output_name(p->model, broad_best_class(p->model, scores)), "");
-    for (size_t j = 0; p->probabilities && j < outputs; j++) put_real(output, p->probabilities[row * outputs + j]);
+    for (size_t j = 0; p->probabilities && j < outputs; j++)
+        put_real(output, p->probabilities[(row - p->first) * outputs + j]);
     for (size_t j = 0; j < outputs; j++) {
         put_real(output, scores[j]);
         if (p->reach) put_real(output, scores[j] - p->reach[j]);
@@ -94,8 +101,8 @@ static void put_row(cli_output *output, const predictions *p, size_t row)
 
 static void put_csv(cli_output *output, const predictions *p)
 {
-    put_header(output, p);
-    for (size_t i = 0; i < p->rows && !output->status; i++) put_row(output, p, i);
+    if (p->first == 0) put_header(output, p);
+    for (size_t i = p->first; i < p->first + p->count && !output->status; i++) put_row(output, p, i);
 }
 
 /* ---- JSON ---- */
@@ -137,14 +144,13 @@ static void put_place_json(json_t *object, const predictions *p, size_t row)
 static json_t *row_json(const predictions *p, size_t row)
 {
     const broad_model *model = p->model;
-    const double *scores = p->scores + row * broad_model_outputs(model);
+    size_t at = (row - p->first) * broad_model_outputs(model);
+    const double *scores = p->scores + at;
     json_t *object = json_object();
     put_place_json(object, p, row);
     if (is_classes(p))
         cli_json_put(object, "label", cli_json_text(broad_model_output_name(model, broad_best_class(model, scores))));
-    if (p->probabilities)
-        cli_json_put(object, "probabilities",
-                     by_output(model, p->probabilities + row * broad_model_outputs(model), NULL));
+    if (p->probabilities) cli_json_put(object, "probabilities", by_output(model, p->probabilities + at, NULL));
     cli_json_put(object, is_classes(p) ? "scores" : "values", by_output(model, scores, NULL));
     if (p->reach) cli_json_put(object, "intervals", by_output(model, scores, p->reach));
     return object;
@@ -152,7 +158,7 @@ static json_t *row_json(const predictions *p, size_t row)
 
 static void put_jsonl(cli_output *output, const predictions *p)
 {
-    for (size_t i = 0; i < p->rows && !output->status; i++) {
+    for (size_t i = p->first; i < p->first + p->count && !output->status; i++) {
         json_t *object = row_json(p, i);
         char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
         json_decref(object);
@@ -173,26 +179,70 @@ static int print_json(const cli_arguments *arguments, const predictions *p)
     cli_json_put(object, "photos", p->photos ? json_incref(p->photos) : json_null());
     if (p->reach) cli_json_put(object, "level", cli_json_real(p->level));
     cli_json_put(object, "output", cli_json_text(path));
-    for (size_t i = 0; strcmp(path, "-") == 0 && i < p->rows; i++) cli_json_append(list, row_json(p, i));
-    cli_json_put(object, "predictions", strcmp(path, "-") ? json_null() : json_incref(list));
+    for (size_t i = 0; p->list && i < p->rows; i++) cli_json_append(list, row_json(p, i));
+    cli_json_put(object, "predictions", p->list ? json_incref(list) : json_null());
     json_decref(list);
     return cli_json_print(object);
 }
 
 /* ---- the command ---- */
 
-static int write_predictions(const cli_arguments *arguments, const predictions *p)
+static int new_numbers(double **out, size_t rows, size_t columns)
+{
+    *out = calloc(rows ? rows : 1, columns * sizeof **out);
+    return *out ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the scores of %zu rows", rows);
+}
+
+/* Rows that are predicted at a time: all where all are shown at once, else as many as take little memory. */
+static size_t rows_at_once(const predictions *p, const cli_arguments *arguments)
+{
+    enum { NUMBERS = 1 << 19, LEAST = 256 };
+    int together = cli_given(arguments, "heatmap") || p->list;
+    size_t most = NUMBERS / (broad_model_inputs(p->model) + broad_model_outputs(p->model));
+    if (most < LEAST) most = LEAST;
+    return together || p->rows < most ? p->rows : most;
+}
+
+static int predict(predictions *p, size_t first, size_t count)
+{
+    p->first = first;
+    p->count = count;
+    int status = broad_predict_part(p->scores, p->model, p->data, first, count, p->threads);
+    if (status || !p->probabilities) return status;
+    return broad_probabilities(p->probabilities, p->model, p->scores, count);
+}
+
+static int predict_first(predictions *p, const cli_arguments *arguments)
+{
+    size_t outputs = broad_model_outputs(p->model);
+    p->rows = broad_data_rows(p->data);
+    p->most = rows_at_once(p, arguments);
+    int status = new_numbers(&p->scores, p->most, outputs);
+    if (!status && cli_given(arguments, "proba")) status = new_numbers(&p->probabilities, p->most, outputs);
+    return status ? status : predict(p, 0, p->most);
+}
+
+static int write_predictions(const cli_arguments *arguments, predictions *p)
 {
     const char *path = cli_value(arguments, "output");
-    int json = cli_given(arguments, "json") != NULL, to_file = strcmp(path, "-") != 0;
+    int json = cli_given(arguments, "json") != NULL, lines = cli_choice(arguments, "format") == 1, status = BROAD_OK;
     cli_output output;
-    if (json && !to_file) return print_json(arguments, p);
-    int status = cli_output_open(&output, path);
-    if (!status && cli_choice(arguments, "format") == 1) put_jsonl(&output, p);
-    else if (!status) put_csv(&output, p);
+    if (p->list) return print_json(arguments, p);
+    status = cli_output_open(&output, path);
+    while (!status) {
+        if (lines) put_jsonl(&output, p);
+        else put_csv(&output, p);
+        size_t next = p->first + p->count, left = p->rows - next;
+        if (output.status || left == 0) break;
+        status = predict(p, next, left < p->most ? left : p->most);
+    }
+    if (status) {
+        cli_output_abandon(&output);
+        return status;
+    }
     status = cli_output_close(&output);
     if (!status && json) return print_json(arguments, p);
-    if (!status && to_file) cli_note(arguments, "wrote %zu predictions to %s", p->rows, path);
+    if (!status && strcmp(path, "-")) cli_note(arguments, "wrote %zu predictions to %s", p->rows, path);
     return status;
 }
 
@@ -203,12 +253,6 @@ static int check_paths(const cli_arguments *arguments)
     for (size_t i = 0; !status && i < arguments->positional_count; i++)
         status = cli_check_apart(path, arguments->positional[i]);
     return status ? status : cli_check_writable(path);
-}
-
-static int new_numbers(double **out, size_t rows, size_t columns)
-{
-    *out = calloc(rows ? rows : 1, columns * sizeof **out);
-    return *out ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the scores of %zu rows", rows);
 }
 
 /* What the model cannot give is refused before DATA is read. */
@@ -247,29 +291,18 @@ static int read_rows(predictions *p, const cli_arguments *arguments)
     return status;
 }
 
-static int predict(predictions *p, const cli_arguments *arguments, size_t threads)
-{
-    size_t outputs = broad_model_outputs(p->model);
-    p->rows = broad_data_rows(p->data);
-    int status = new_numbers(&p->scores, p->rows, outputs);
-    if (!status) status = broad_predict_data(p->scores, p->model, p->data, threads);
-    if (status || !cli_given(arguments, "proba")) return status;
-    status = new_numbers(&p->probabilities, p->rows, outputs);
-    return status ? status : broad_probabilities(p->probabilities, p->model, p->scores, p->rows);
-}
-
 int cli_predict(const cli_arguments *arguments)
 {
     predictions p = {0};
-    size_t threads = 0;
-    int status = cli_threads(&threads, arguments);
+    int status = cli_threads(&p.threads, arguments);
+    p.list = cli_given(arguments, "json") && strcmp(cli_value(arguments, "output"), "-") == 0;
     if (!status) status = cli_level(&p.level, arguments);
     if (!status) status = check_paths(arguments);
     if (!status) status = prepare(&p, arguments);
     if (!status) status = cli_heatmaps_check(arguments, p.model);
     if (!status) status = read_rows(&p, arguments);
-    if (!status) status = predict(&p, arguments, threads);
-    if (!status) status = cli_heatmaps_write(arguments, p.model, p.data, p.scores, threads);
+    if (!status) status = predict_first(&p, arguments);
+    if (!status) status = cli_heatmaps_write(arguments, p.model, p.data, p.scores, p.threads);
     if (!status) status = write_predictions(arguments, &p);
     free(p.scores);
     free(p.probabilities);

@@ -261,7 +261,7 @@ static const cli_section fit_sections[] = {
     LIBRARY("Network", "*"),
     LIBRARY("Supervision", SUPERVISION),
     LIBRARY("Stop rules", STOP_RULES),
-    LIBRARY("Run", "seed threads"),
+    LIBRARY("Run", "seed threads memory"),
     SECTION("Run", planning),
     SECTION("Run", force_memory),
     SECTION("Common", common),
@@ -276,7 +276,7 @@ static const cli_section cv_sections[] = {
     SECTION("Reading DATA", text_files),
     SECTION("Photos", photo_inputs),
     SECTION("Photos", photo_files),
-    LIBRARY("Network", "*"),
+    LIBRARY("Network", "* memory"),
     LIBRARY("Supervision", SUPERVISION),
     LIBRARY("Stop rules", STOP_RULES),
     LIBRARY("Run", "seed threads"),
@@ -294,7 +294,7 @@ static const cli_section tune_sections[] = {
     SECTION("Photos", photo_inputs),
     SECTION("Photos", photo_files),
     LIBRARY("Run", "seed threads"),
-    LIBRARY("Settings that are fixed where they are given", "*"),
+    LIBRARY("Settings that are fixed where they are given", "* memory"),
     SECTION("Common", common),
     END,
 };
@@ -309,7 +309,7 @@ static const cli_section grow_sections[] = {
     SECTION("Photos", photo_files),
     SECTION("Testing", testing_file),
     LIBRARY("Stop rules", STOP_RULES),
-    LIBRARY("Run", "threads"),
+    LIBRARY("Run", "threads memory"),
     SECTION("Run", planning),
     SECTION("Run", force_rows),
     SECTION("Common", common),
@@ -325,7 +325,7 @@ static const cli_section learn_sections[] = {
     SECTION("Photos", photo_files),
     SECTION("Testing", testing_file),
     LIBRARY("Stop rules", STOP_RULES),
-    LIBRARY("Run", "threads"),
+    LIBRARY("Run", "threads memory"),
     SECTION("Run", planning),
     SECTION("Run", force_rows),
     SECTION("Common", common),
@@ -336,7 +336,7 @@ static const cli_section verify_sections[] = {
     SECTION("Reading DATA", labels_of_each),
     SECTION("Reading DATA", text_files),
     SECTION("Photos", photo_files),
-    LIBRARY("Run", "threads"),
+    LIBRARY("Run", "threads memory"),
     SECTION("Common", common),
     END,
 };
@@ -345,7 +345,7 @@ static const cli_section predict_sections[] = {
     SECTION("Output", predict_pictures),
     SECTION("Reading DATA", text_files),
     SECTION("Photos", photo_files),
-    LIBRARY("Run", "threads"),
+    LIBRARY("Run", "threads memory"),
     SECTION("Common", common),
     END,
 };
@@ -362,7 +362,7 @@ static const cli_section eval_sections[] = {
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", text_files),
     SECTION("Photos", photo_files),
-    LIBRARY("Run", "threads"),
+    LIBRARY("Run", "threads memory"),
     SECTION("Common", common),
     END,
 };
@@ -791,7 +791,7 @@ size_t cli_section_options(const broad_option **out, const cli_command *command,
     for (size_t i = 0; i < section->count && count < CLI_OPTIONS_MAX; i++) out[count++] = &section->options[i];
     for (size_t i = 0; section->library && i < broad_option_count() && count < CLI_OPTIONS_MAX; i++) {
         const broad_option *option = broad_option_at(i);
-        int all = strcmp(section->library, "*") == 0;
+        int all = section->library[0] == '*';
         if (all ? !named_elsewhere(command, option->name) : names_have(section->library, option->name))
             out[count++] = option;
     }

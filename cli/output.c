@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "real_text.h"
+
 enum { BUFFER_BYTES = 1 << 16 };
 
 int cli_output_open(cli_output *out, const char *path)
@@ -58,13 +60,15 @@ void cli_output_print(cli_output *output, const char *format, ...)
 
 void cli_output_real(cli_output *output, double value)
 {
-    char text[32];
-    int length = 0;
-    for (int digits = 15; digits <= 17; digits++) {
-        length = snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    cli_output_bytes(output, text, (size_t)length);
+    char text[CLI_REAL_BYTES];
+    cli_output_bytes(output, text, cli_real_text(text, value));
+}
+
+void cli_output_count(cli_output *output, size_t count)
+{
+    char text[24], *at = text + sizeof text;
+    for (; at == text + sizeof text || count; count /= 10) *--at = (char)('0' + count % 10);
+    cli_output_bytes(output, at, (size_t)(text + sizeof text - at));
 }
 
 int cli_output_close(cli_output *output)

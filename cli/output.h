@@ -16,6 +16,7 @@ typedef struct cli_output {
 int cli_output_open(cli_output *out, const char *path); /* "-": standard output */
 void cli_output_bytes(cli_output *output, const char *bytes, size_t count);
 void cli_output_print(cli_output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_output_count(cli_output *output, size_t count);
 void cli_output_real(cli_output *output, double value); /* shortest text that reads back as the same number */
 /* Puts the file in place, or removes it if anything failed, now or before. */
 int cli_output_close(cli_output *output);

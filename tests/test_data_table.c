@@ -278,7 +278,7 @@ static void test_scale_standard(void **state)
         for (size_t j = 0; j < COLUMNS; j++)
             x[i * COLUMNS + j] = 1e6 + (double)j + (double)(j + 1) * ((double)i - 50) / 25;
     x[3] = NAN;
-    broad__scale_fit(shift, factor, fill, BROAD_SCALE_STANDARD, x, ROWS, COLUMNS);
+    assert_ok(broad__scale_fit(shift, factor, fill, BROAD_SCALE_STANDARD, x, ROWS, COLUMNS, NULL));
     broad__scale_apply(scaled, x, ROWS, COLUMNS, COLUMNS, shift, factor, fill);
     for (size_t j = 0; j < COLUMNS; j++) {
         double mean = 0, squares = 0;
@@ -299,13 +299,13 @@ static void test_scale_others(void **state)
     double shift[5], factor[5], fill[5], out[10];
     static const broad_scale scales[] = {BROAD_SCALE_NONE, BROAD_SCALE_MINMAX, BROAD_SCALE_STANDARD};
     for (int s = 0; s < 3; s++) {
-        broad__scale_fit(shift, factor, fill, scales[s], x, 2, 5);
+        assert_ok(broad__scale_fit(shift, factor, fill, scales[s], x, 2, 5, NULL));
         broad__scale_apply(out, x, 2, 5, 5, shift, factor, fill);
         for (int i = 0; i < 10; i++) assert_true(isfinite(out[i]) && isfinite(factor[i % 5]) && factor[i % 5] > 0);
         assert_true(fill[0] == 2 && fill[1] == 5 && fill[2] == 0);
         assert_true(factor[1] == 1 && factor[2] == 1);
     }
-    broad__scale_fit(shift, factor, NULL, BROAD_SCALE_MINMAX, x, 2, 5);
+    assert_ok(broad__scale_fit(shift, factor, NULL, BROAD_SCALE_MINMAX, x, 2, 5, NULL));
     broad__scale_apply(x, x, 2, 5, 5, shift, factor, NULL);
     assert_true(x[0] == 0 && x[5] == 1 && x[1] == 0 && isnan(x[2]));
     double strided[] = {1, 2, 9, 3, 4, 9}, flat[4], zero[2] = {0}, one[2] = {1, 1};

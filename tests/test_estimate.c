@@ -339,7 +339,8 @@ static void test_class_weights_are_undone(void **state)
     model->class_weights = broad__alloc_doubles(3, 1);
     memcpy(model->class_weights, weights, sizeof weights);
     assert_ok(broad__estimate_make(model, &class_rows, NULL, ROWS, scores));
-    assert_ok(broad__probabilities(with, model, scores, 1));
+    broad__confidence confidence = broad__confidence_of(model);
+    assert_ok(broad__probabilities(with, &confidence, scores, 1));
     double plain[4] = {model->estimate.calibration[0]}, sum = 0;
     broad__calibrated(without, scores, 1, 3, plain);
     for (size_t c = 0; c < 3; c++) sum += without[c] /= weights[c];
@@ -426,6 +427,22 @@ static void test_no_estimate_without_finite_scores(void **state)
 }
 
 /* Many rows: 4096 order statistics of each output, and the coverage of new rows of the same kind. */
+/* Pieces of uneven sizes, as no caller has them. */
+static broad_metrics judge_in_pieces(const broad_model *model, const broad_data *truth, const double *scores,
+                                     double level)
+{
+    broad__judge judge;
+    broad_metrics metrics;
+    assert_ok(broad__judge_open(&judge, model, truth, level));
+    for (size_t first = 0, count = 1; first < truth->rows; first += count, count = 3 * count + 1) {
+        if (count > truth->rows - first) count = truth->rows - first;
+        broad__judge_add(&judge, scores + first * truth->outputs, first, count);
+    }
+    broad__judge_measure(&metrics, &judge);
+    broad__judge_close(&judge);
+    return metrics;
+}
+
 static void test_many_rows(void **state)
 {
     (void)state;
@@ -443,14 +460,14 @@ static void test_many_rows(void **state)
     fresh.values += MANY;
     assert_ok(broad__estimate_make(model, &train, NULL, MANY / 2, scores));
     assert_int_equal(model->estimate.residual_count, BROAD__RESIDUALS_MOST);
-    assert_ok(broad__interval(half, model, 0.9));
+    broad__confidence confidence = broad__confidence_of(model);
+    assert_ok(broad__interval(half, &confidence, 0.9));
     assert_true(fabs(half[0] - 2.25) < 0.05); /* standard errors 0.0075 and 0.02 */
     assert_true(fabs(half[1] - 1.6449) < 0.07);
-    broad_metrics metrics = {.task = BROAD_TASK_REGRESS, .rows = MANY / 2};
-    assert_ok(broad__estimate_metrics(&metrics, model, &fresh, scores + MANY, 0));
+    broad_metrics metrics = judge_in_pieces(model, &fresh, scores + MANY, 0);
     assert_true(metrics.level == 0.9 && fabs(metrics.coverage - 0.9) < 0.012); /* standard error about 0.003 */
     assert_true(fabs(metrics.interval_width - half[0] - half[1]) < 1e-14);
-    assert_ok(broad__estimate_metrics(&metrics, model, &fresh, scores + MANY, 0.6));
+    metrics = judge_in_pieces(model, &fresh, scores + MANY, 0.6);
     assert_true(metrics.level == 0.6 && fabs(metrics.coverage - 0.6) < 0.02);
     broad_model_free(model);
     free(values);

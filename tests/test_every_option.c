@@ -47,6 +47,7 @@ static const char *const values[][2] = {
     {"positive", "no"},
     {"seed", "18446744073709551615"},
     {"threads", "2"},
+    {"memory", "1G"},
 };
 enum { BASE = sizeof base / sizeof base[0], VALUES = sizeof values / sizeof values[0] };
 

@@ -45,7 +45,7 @@ static void fit(fitted *f, broad_scale how, double *x, size_t rows, size_t input
     f->shift = malloc(columns * sizeof *f->shift), f->factor = malloc(columns * sizeof *f->factor);
     f->fill = malloc(inputs * sizeof *f->fill);
     f->knots = malloc(broad__scaling_knots(how, inputs) * sizeof *f->knots);
-    assert_ok(broad__scaling_fit(f->shift, f->factor, f->fill, f->knots, how, x, rows, inputs));
+    assert_ok(broad__scaling_fit(f->shift, f->factor, f->fill, f->knots, how, x, rows, inputs, NULL));
     f->scaling = (broad__scaling){how, inputs, columns, f->shift, f->factor, f->fill, f->knots};
 }
 
@@ -174,7 +174,7 @@ static void both_is_one_after_the_other(void **state)
     fit(&f, BROAD_SCALE_BOTH, x, ROWS, INPUTS);
     fit(&g, BROAD_SCALE_RANK, copy, ROWS, INPUTS);
     assert_int_equal(f.scaling.columns, 2 * INPUTS);
-    broad__scale_fit(shift, factor, fill, BROAD_SCALE_STANDARD, copy, ROWS, INPUTS);
+    assert_ok(broad__scale_fit(shift, factor, fill, BROAD_SCALE_STANDARD, copy, ROWS, INPUTS, NULL));
     broad__scaling_apply(both, &f.scaling, fresh, 4, STRIDE);
     broad__scaling_apply(ranks, &g.scaling, fresh, 4, STRIDE);
     broad__scale_apply(plain, fresh, 4, INPUTS, STRIDE, shift, factor, fill);

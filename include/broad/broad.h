@@ -163,6 +163,9 @@ typedef struct broad_progress {
  * model so far is complete and valid, its outcome BROAD_STOPPED. */
 typedef int (*broad_progress_function)(const broad_progress *progress, void *context);
 
+/* Where the time of a run goes; see below. */
+typedef struct broad_profile broad_profile;
+
 #define BROAD_LIST_MAX 256 /* most values in a list option */
 
 /* Plain values, copied freely. broad_options_init() fills in preset `auto`. */
@@ -172,6 +175,9 @@ typedef struct broad_options {
     broad_preset preset;
     uint64_t seed;
     size_t threads; /* 0: as many as there are processors */
+    size_t
+        memory; /* bytes that training should hold at most, the process with all it has; 0: no limit. Rows that do not
+                       fit lie in a file without a name in $TMPDIR, or /var/tmp. Not part of the model */
 
     int features_auto;                    /* as many as the rows warrant */
     size_t feature_groups, feature_nodes; /* n groups of k nodes     */
@@ -222,10 +228,11 @@ typedef struct broad_options {
 
     broad_progress_function progress;
     void *progress_context;
+    broad_profile *profile; /* counts the stages of the run; must outlive the trainer. NULL: nobody asks */
 } broad_options;
 
 BROAD_API void broad_options_init(broad_options *out);
-/* Sets every field that the preset speaks of; kind, seed, threads, positive and progress stay. */
+/* Sets every field that the preset speaks of; kind, seed, threads, memory, positive and progress stay. */
 BROAD_API int broad_options_preset(broad_options *options, broad_preset preset);
 /* Sets one option from text, by the names of the option table: broad_options_set(&o, "lambda", "1e-8"). */
 BROAD_API int broad_options_set(broad_options *options, const char *name, const char *value);
@@ -293,6 +300,9 @@ typedef struct broad_read_options {
     int training;             /* with model: rows to train on or to verify: they need weights if it had them    */
     int new_classes;          /* with model: labels it does not know become further classes, after its own       */
     const broad_photo_options *photos; /* NULL: as broad_photo_options_init() has them                          */
+    size_t threads; /* 0: one a processor; the table is the same for any number                                 */
+    size_t memory;  /* bytes that the process should hold at most, 0: no limit. A table that takes more than a part of
+                       them lies in files without a name in $TMPDIR or /var/tmp. Photos and LIBSVM have to fit in memory */
 } broad_read_options;
 
 BROAD_API void broad_read_options_init(broad_read_options *out);
@@ -500,9 +510,14 @@ typedef struct broad_estimate {
 
 BROAD_API int broad_model_estimate(broad_estimate *out, const broad_model *model);
 
-/* Scores, rows x outputs: the class with the largest score wins; for a regression they are the values. */
+/* Scores, rows x outputs: the class with the largest score wins; for a regression they are the values. The scores of a row
+ * do not depend on the rows it comes with, nor on the number of threads. */
 BROAD_API int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride);
 BROAD_API int broad_predict_data(double *out, const broad_model *model, const broad_data *data, size_t threads);
+/* Of `count` rows from `first` on; count x outputs. The memory that these inputs take is given back where they are spilled
+ * (broad_read_options.memory). */
+BROAD_API int broad_predict_part(double *out, const broad_model *model, const broad_data *data, size_t first,
+                                 size_t count, size_t threads);
 BROAD_API size_t broad_best_class(const broad_model *model, const double *scores);
 
 /* Probabilities of the classes, rows x outputs, from scores; out may be scores. Calibrated on leave-one-out scores, by groups
@@ -513,6 +528,52 @@ BROAD_API int broad_probabilities(double *out, const broad_model *model, const d
  * a part `level` of new values lies inside. From leave-one-out residuals; BROAD_USAGE without an estimate, or if the
  * level is too high for its number of rows. */
 BROAD_API int broad_interval(double *out, const broad_model *model, double level);
+
+/* ---- predictor ------------------------------------------------------------------------------------------------- */
+
+/*
+ * Only what prediction needs of a model, for programs that predict and do nothing else: docs/embedding.md. Nothing in it ever
+ * changes: any number of threads may use one at once, each with a scratch of its own. Predicting allocates nothing, takes no
+ * lock, starts no thread and calls no BLAS; it gives the very numbers of broad_predict(), however many rows come at once.
+ *
+ * It takes rows of numbers, in the order of the model's inputs: for a column of categories one input a level, 1 for the level
+ * that is there and 0 for all others; NaN for a missing value where the model was trained with --missing mean. Of a model for
+ * photos it takes prepared rows: broad_data_row() of photos read for the model, or broad_photos_inputs().
+ */
+typedef struct broad_predictor broad_predictor;
+
+/* From a model file, whose pages are used in place and shared by all processes that do so: do not change it while it is in use.
+ * Replacing it, as broad_model_save() does, is safe. Checked like a file for broad_model_load(). */
+BROAD_API int broad_predictor_load(broad_predictor **out, const char *path);
+/* From the bytes of such a file, which are used in place where they are aligned to 8, and must outlive the predictor. */
+BROAD_API int broad_predictor_from_memory(broad_predictor **out, const void *bytes, size_t count);
+/* A copy: the model may be freed or grown. */
+BROAD_API int broad_predictor_from_model(broad_predictor **out, const broad_model *model);
+BROAD_API void broad_predictor_free(broad_predictor *predictor);
+
+BROAD_API broad_task broad_predictor_task(const broad_predictor *predictor);
+BROAD_API size_t broad_predictor_inputs(const broad_predictor *predictor);
+BROAD_API size_t broad_predictor_outputs(const broad_predictor *predictor);
+BROAD_API const char *broad_predictor_output_name(const broad_predictor *predictor, size_t output);
+/* Memory that it holds for itself; what it uses of a file or of bytes in place is not in it. */
+BROAD_API size_t broad_predictor_bytes(const broad_predictor *predictor);
+
+/* Bytes of scratch with which `rows` rows go through at once. From 64 rows on it does not grow: more go through in blocks. */
+BROAD_API size_t broad_predictor_scratch(const broad_predictor *predictor, size_t rows);
+/* Scores of one row, as those of broad_predict(). scratch: broad_predictor_scratch(predictor, 1) bytes of any content. */
+BROAD_API int broad_predictor_row(double *out, const broad_predictor *predictor, const double *x, void *scratch);
+/* rows x outputs; x[i * stride + j] is input j of row i, stride 0: inputs. A scratch of `bytes`, at least that for one row:
+ * with more, up to that for 64, more rows go through at once, which is faster and gives the same numbers. */
+BROAD_API int broad_predictor_rows(double *out, const broad_predictor *predictor, const double *x, size_t rows,
+                                   size_t stride, void *scratch, size_t bytes);
+
+BROAD_API size_t broad_predictor_best_class(const broad_predictor *predictor, const double *scores);
+/* As broad_probabilities() and broad_interval(). */
+BROAD_API int broad_predictor_probabilities(double *out, const broad_predictor *predictor, const double *scores,
+                                            size_t rows);
+BROAD_API int broad_predictor_interval(double *out, const broad_predictor *predictor, double level);
+
+/* ---- judging --------------------------------------------------------------------------------------------------- */
 
 typedef struct broad_metrics {
     broad_task task;
@@ -611,8 +672,17 @@ typedef struct broad_plan {
     double rows, inputs, outputs, nodes;             /* nodes: after the run */
     double bytes_data, bytes_training;               /* the table, and what training adds to it at its peak */
     double bytes_available;                          /* on this machine now */
+    double bytes_peak;                               /* of the process as a whole, with what it has now */
     double flops_features, flops_layer, flops_total; /* with the first draw of each layer kept */
     int fits;
+    /* Under a limit, options->memory; without one the rest is 0. */
+    double memory;      /* the limit */
+    double bytes_least; /* the least that would do */
+    int can_spill;      /* these settings can be trained with the rows in files */
+    int spilled;        /* and here they are: what there is of each row lies in files without a name */
+    int z_again; /* feature nodes are made again with each pass; otherwise they are spilled too. Layers are made again */
+    double passes;                      /* about so many over the rows, if each layer's first draw is kept */
+    double bytes_disk, bytes_disk_free; /* that takes, and is there, in $TMPDIR or /var/tmp */
 } broad_plan;
 
 /* For fitting `options` to data of this size, which is in memory already. With a model: for growing it by enhance_layers
@@ -635,6 +705,24 @@ typedef struct broad_verdict {
 /* Recomputes every norm and inequality of the certificate from the training rows by plain loops: no BLAS, no shared
  * code with training. A certificate that does not hold is a verdict, not an error. */
 BROAD_API int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training, size_t threads);
+
+/* ---- profile --------------------------------------------------------------------------------------------------- */
+
+/* Of one stage of a run, so far. Seconds are those of the threads that did the work, added up: flops / seconds is the rate
+ * of one core. Stages do not contain each other. */
+typedef struct broad_stage {
+    const char *name, *group, *help; /* static storage */
+    size_t calls;
+    double seconds;
+    double flops; /* additions and multiplications */
+    double bytes; /* from memory and to it         */
+} broad_stage;
+
+BROAD_API int broad_profile_open(broad_profile **out);
+BROAD_API void broad_profile_close(broad_profile *profile); /* accepts NULL */
+BROAD_API size_t broad_profile_stages(void);
+/* May be asked at any time, by any thread. */
+BROAD_API int broad_profile_stage(broad_stage *out, const broad_profile *profile, size_t stage);
 
 /* ---- machine --------------------------------------------------------------------------------------------------- */
 

@@ -1,9 +1,11 @@
 /* Entry points of broad.h: training, prediction, judging. Thin: arguments are checked here, the work is done below. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "compute/shards.h"
 #include "metric/metric.h"
 #include "model/estimate.h"
 #include "model/kind.h"
@@ -168,6 +170,24 @@ int broad_predict_data(double *out, const broad_model *model, const broad_data *
     return broad__predict(out, model, data->x, data->rows, data->inputs, threads);
 }
 
+int broad_predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
+                       size_t threads)
+{
+    if (!out || !model || !data) return missing_argument("broad_predict_part");
+    if (data->inputs != model->inputs)
+        return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
+    if (first > data->rows || count > data->rows - first)
+        return broad__fail(BROAD_USAGE, "broad_predict_part: rows %zu to %zu of %zu", first + 1, first + count,
+                           data->rows);
+    const double *x = data->x + first * data->inputs;
+    int status = broad__predict(out, model, x, count, data->inputs, threads);
+    broad__spill_done(data->spill, x, count * data->inputs * sizeof *x);
+    if (status != BROAD_BAD_DATA || first == 0) return status;
+    char reason[512];
+    snprintf(reason, sizeof reason, "%s", broad_error_message());
+    return broad__fail(status, "of the rows after the first %zu: %s", first, reason);
+}
+
 size_t broad_best_class(const broad_model *model, const double *scores)
 {
     size_t best = 0;
@@ -179,29 +199,50 @@ size_t broad_best_class(const broad_model *model, const double *scores)
 int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows)
 {
     if (!model || ((!out || !scores) && rows)) return missing_argument("broad_probabilities");
-    return broad__probabilities(out, model, scores, rows);
+    broad__confidence confidence = broad__confidence_of(model);
+    return broad__probabilities(out, &confidence, scores, rows);
 }
 
 int broad_interval(double *out, const broad_model *model, double level)
 {
     if (!out || !model) return missing_argument("broad_interval");
-    return broad__interval(out, model, level);
+    broad__confidence confidence = broad__confidence_of(model);
+    return broad__interval(out, &confidence, level);
+}
+
+/* Rows that are judged at a time: whole blocks, whose inputs and scores take about four million bytes. */
+static size_t rows_at_once(const broad_model *model)
+{
+    size_t blocks = (4u << 20) / ((model->inputs + model->outputs) * sizeof(double)) / BROAD__BLOCK_ROWS;
+    return (blocks ? blocks : 1) * BROAD__BLOCK_ROWS;
+}
+
+/* Predicts and judges piece by piece. */
+static int judge_rows(broad__judge *judge, const broad_model *model, const broad_data *data, size_t threads)
+{
+    size_t most = rows_at_once(model);
+    double *scores = broad__alloc_doubles(most < data->rows ? most : data->rows, model->outputs);
+    int status = scores ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t first = 0; status == BROAD_OK && first < data->rows; first += most) {
+        size_t count = data->rows - first < most ? data->rows - first : most;
+        status = broad_predict_part(scores, model, data, first, count, threads);
+        if (status == BROAD_OK) broad__judge_add(judge, scores, first, count);
+    }
+    broad__free(scores);
+    return status;
 }
 
 /* level 0: the usual one, if there is any. */
 static int evaluate(broad_metrics *out, const broad_model *model, const broad_data *data, double level, size_t threads)
 {
-    broad_metrics metrics = {0};
     if (data->task != model->task || data->outputs != model->outputs)
         return broad__fail(BROAD_BAD_DATA, "the data's targets are not those of the model");
-    double *scores = broad__alloc_doubles(data->rows, model->outputs);
-    if (!scores) return BROAD_NO_MEMORY;
-    int status = broad_predict_data(scores, model, data, threads);
-    if (status == BROAD_OK) status = broad__metrics(&metrics, data, scores, model->positive);
-    if (status == BROAD_OK) status = broad__estimate_metrics(&metrics, model, data, scores, level);
-    broad__free(scores);
-    if (status == BROAD_OK) *out = metrics;
-    else broad_metrics_clear(&metrics);
+    broad__judge judge;
+    int status = broad__judge_open(&judge, model, data, level);
+    if (status < 0) return status;
+    status = judge_rows(&judge, model, data, threads);
+    if (status == BROAD_OK) broad__judge_measure(out, &judge);
+    broad__judge_close(&judge);
     return status;
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/choice.h"
 #include "base/status.h"
@@ -22,6 +23,7 @@ _Static_assert(sizeof(broad_kind) == sizeof(int), "choices are read and written 
 enum { NODES_MAX = 1000000, LAYERS_MAX = 100000, TRIES_MAX = 65535, THREADS_MAX = 1024, NUMBER_BYTES = 32 };
 #define ALL_NODES_MAX 4294967295.0
 #define SECONDS_MAX 1e9
+#define BYTES_MAX 9e18
 
 #define ABOVE_ZERO DBL_MIN
 #define BELOW_ONE (1.0 - DBL_EPSILON)
@@ -37,6 +39,7 @@ typedef enum value_type {
     VALUE_SIZES_OR_AUTO, /* the same, or auto: features_auto */
     VALUE_REALS,         /* "a,b,c". field: double[], partner: size_t count */
     VALUE_GAMMA,         /* "harmonic:c", "constant:g" or "list:a,b,c"      */
+    VALUE_BYTES,         /* "512M", "1.5G". field: size_t                   */
     VALUE_PART,          /* "12.5" or "30%". field: double, partner: int, 1 for a part of the whole */
     VALUE_TEXT           /* field: const char *, not copied                 */
 } value_type;
@@ -169,6 +172,10 @@ static const option_row rows[] = {
     {{"threads", 0, "COUNT", NULL, "0", "threads to use, 0 for one a processor; results do not depend on it"},
      VALUE_SIZE, FIELD(threads), 0, 0, THREADS_MAX,
      "a whole number from 0 to 1024", NULL},
+    {{"memory", 0, "SIZE", NULL, "0",
+      "memory to use at most, such as 2G; what does not fit lies in files meanwhile; 0: no limit. Results do not depend on it"},
+     VALUE_BYTES, FIELD(memory), 0, 0, BYTES_MAX,
+     "a number of bytes with or without K, M, G or T, such as 512M or 1.5G; 0: no limit", NULL},
 };
 /* clang-format on */
 
@@ -474,6 +481,28 @@ static int set_part(broad_options *options, const option_row *row, const char *v
     return BROAD_OK;
 }
 
+/* Powers of 1024, which K, M, G and T stand for; more of the unit may follow ("GB", "GiB"). */
+static int byte_power(const char *unit)
+{
+    static const char letters[] = "KMGT";
+    const char *letter = *unit ? strchr(letters, *unit >= 'a' && *unit <= 'z' ? *unit - 'a' + 'A' : *unit) : NULL;
+    const char *rest = letter ? unit + 1 : unit;
+    if (*rest && strcasecmp(rest, "B") != 0 && !(letter && strcasecmp(rest, "iB") == 0)) return -1;
+    return letter ? (int)(letter - letters) + 1 : 0;
+}
+
+static int set_bytes(broad_options *options, const option_row *row, const char *value)
+{
+    double number = 0;
+    const char *end = "";
+    int power = parse_real(&number, value, &end) ? -1 : byte_power(end);
+    if (power < 0) return fail_value(row, value, "a size");
+    number = floor(ldexp(number, 10 * power));
+    if (!(number >= row->min && number <= row->max)) return fail_value(row, value, "in range");
+    *(size_t *)field_at(options, row->field) = (size_t)number;
+    return BROAD_OK;
+}
+
 static int set_value(broad_options *options, const option_row *row, const char *value)
 {
     switch (row->type) {
@@ -486,6 +515,7 @@ static int set_value(broad_options *options, const option_row *row, const char *
     case VALUE_SIZES_OR_AUTO: return set_sizes(options, row, value);
     case VALUE_REALS: return set_reals(options, row, value);
     case VALUE_GAMMA: return set_gamma(options, row, value);
+    case VALUE_BYTES: return set_bytes(options, row, value);
     case VALUE_PART: return set_part(options, row, value);
     case VALUE_TEXT: *(const char **)field_at(options, row->field) = *value ? value : NULL; return BROAD_OK;
     }
@@ -584,7 +614,8 @@ static void put_value(text_out *out, const broad_options *options, const option_
     const void *partner = field_of(options, row->partner);
     switch (row->type) {
     case VALUE_CHOICE: put_choice(out, row->option.choices, *(const int *)field); break;
-    case VALUE_SIZE: put(out, "%zu", *(const size_t *)field); break;
+    case VALUE_SIZE:
+    case VALUE_BYTES: put(out, "%zu", *(const size_t *)field); break;
     case VALUE_UINT64: put(out, "%llu", (unsigned long long)*(const uint64_t *)field); break;
     case VALUE_REAL: put_real(out, *(const double *)field); break;
     case VALUE_REAL_OR_AUTO:

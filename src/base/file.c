@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -105,6 +106,28 @@ int broad__file_read_start(void *out, size_t *out_bytes, const char *path, size_
     status = read_fully(out, out_bytes, fd, path, room);
     close(fd);
     return status;
+}
+
+int broad__file_map(broad__mapping *out, const char *path)
+{
+    int fd = -1;
+    off_t size = 0;
+    *out = (broad__mapping){0};
+    int status = open_regular(&fd, &size, path);
+    if (status) return status;
+    void *map =
+        size > 0 && (uintmax_t)size < SIZE_MAX ? mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+    close(fd);
+    if (map == MAP_FAILED) return broad__file_read(&out->bytes, &out->count, path, SIZE_MAX / 4);
+    *out = (broad__mapping){map, (size_t)size, 1};
+    return BROAD_OK;
+}
+
+void broad__file_unmap(broad__mapping *mapping)
+{
+    if (mapping->mapped) munmap(mapping->bytes, mapping->count);
+    else broad__free(mapping->bytes);
+    *mapping = (broad__mapping){0};
 }
 
 /* ---- replacing ------------------------------------------------------------------------------------------------- */

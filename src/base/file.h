@@ -13,6 +13,17 @@ int broad__file_read(void **out, size_t *out_bytes, const char *path, size_t lim
 /* Reads the first bytes of a regular file, `room` at most, into `out`. */
 int broad__file_read_start(void *out, size_t *out_bytes, const char *path, size_t room);
 
+/* A whole regular file as bytes that are never written to: mapped, so that processes share its pages, or read where the file
+ * system cannot do that. The file must not be changed in its place meanwhile; replacing it is safe. */
+typedef struct broad__mapping {
+    void *bytes; /* NULL: nothing */
+    size_t count;
+    int mapped;
+} broad__mapping;
+
+int broad__file_map(broad__mapping *out, const char *path);
+void broad__file_unmap(broad__mapping *mapping); /* accepts one that has nothing */
+
 /* Writes into a temporary file beside `path`, called .NAME.XXXXXX; commit makes it durable and puts it in the place of
  * `path` in one step. An existing file keeps its mode, a link stays and its target is replaced. A process that is
  * killed on the way leaves the temporary file behind, and `path` as it was.

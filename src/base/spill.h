@@ -9,16 +9,24 @@
 
 typedef struct broad__spill broad__spill;
 
-/* `memory`: bytes that the process should hold at most. The file lies in $TMPDIR, or /var/tmp. */
+/* `memory`: bytes that the process should hold at most. Files lie in $TMPDIR, or in /var/tmp: /tmp is often kept in
+ * memory. */
 int broad__spill_open(broad__spill **out, size_t memory);
 void broad__spill_close(broad__spill *spill);          /* with all that is left in it; accepts NULL */
 size_t broad__spill_memory(const broad__spill *spill); /* SIZE_MAX for NULL */
+int broad__spill_in_memory(
+    const broad__spill *spill); /* the folder is a tmpfs: what is spilled takes memory all the same */
+
+/* Where the files lie, and how many bytes are free there; INFINITY where nobody knows. */
+const char *broad__spill_folder(void);
+double broad__spill_room(void);
 
 /* Zeroed; NULL on failure, with the message set. Any thread. */
 void *broad__spill_alloc(broad__spill *spill, size_t count, size_t element_bytes);
 void broad__spill_free(broad__spill *spill, void *block); /* accepts NULL */
 
-/* These bytes of a block are not needed for a while: the memory they take is given back. Any thread. */
+/* These bytes of a block are not needed for a while: the memory they take is given back, and their content kept, also
+ * where somebody still uses them or their neighbours. Cheap for a megabyte and more at a time. Any thread. */
 void broad__spill_done(broad__spill *spill, const void *from, size_t bytes);
 
 #endif

@@ -61,12 +61,13 @@ static void fitting_clear(fitting *f)
 }
 
 /* A column that does not vary counts for nothing. */
-static void standardise(fitting *f, const broad__photo_spec *spec, const double *x, size_t rows)
+static int standardise(fitting *f, const broad__photo_spec *spec, const double *x, size_t rows)
 {
     for (size_t i = 0; i < f->rows; i++)
         memcpy(f->z + i * f->inputs, x + (size_t)((double)i * (double)rows / (double)f->rows) * f->inputs,
                f->inputs * sizeof(double));
-    broad__scale_fit(f->shift, f->factor, NULL, BROAD_SCALE_STANDARD, f->z, f->rows, f->inputs);
+    int status = broad__scale_fit(f->shift, f->factor, NULL, BROAD_SCALE_STANDARD, f->z, f->rows, f->inputs, NULL);
+    if (status < 0) return status;
     for (size_t j = 0; j < f->inputs; j++) {
         int varies = 0;
         for (size_t i = 1; i < f->rows && !varies; i++) varies = f->z[i * f->inputs + j] != f->z[j];
@@ -78,6 +79,7 @@ static void standardise(fitting *f, const broad__photo_spec *spec, const double 
         for (size_t j = first; j < first + count; j++) f->factor[j] /= sqrt((double)count);
     }
     broad__scale_apply(f->z, f->z, f->rows, f->inputs, f->inputs, f->shift, f->factor, NULL);
+    return BROAD_OK;
 }
 
 /* Largest first: eigenvalues rise, so from the end. Returns how many there are, `most` at most. */
@@ -127,9 +129,10 @@ static int turn_vectors(fitting *f, size_t components)
 static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, const double *x, size_t rows,
                const broad__device *device)
 {
-    standardise(f, spec, x, rows);
+    int status = standardise(f, spec, x, rows);
+    if (status < 0) return status;
     device->outer(f->k, f->rows, f->z, f->inputs, f->rows, f->z, f->inputs, f->rows, f->inputs);
-    int status = device->eigen(f->k, f->values, f->rows);
+    status = device->eigen(f->k, f->values, f->rows);
     if (status < 0) return status;
     size_t components = count_components(f, spec->components);
     if (!components)
@@ -152,9 +155,11 @@ int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const
     f.values = broad__alloc_doubles(f.rows, 1);
     int status = f.shift && f.z && f.k && f.values ? BROAD_OK : BROAD_NO_MEMORY;
     if (f.shift) f.factor = f.shift + f.inputs;
-    device->hold();
-    if (status == BROAD_OK) status = fit(out, spec, &f, x, rows, device);
-    device->release();
+    if (status == BROAD_OK) status = device->hold();
+    if (status == BROAD_OK) {
+        status = fit(out, spec, &f, x, rows, device);
+        device->release();
+    }
     fitting_clear(&f);
     return status;
 }

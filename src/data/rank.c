@@ -56,62 +56,185 @@ static void choose_knots(double *knots, const double *values, const double *rank
     }
 }
 
+/* The last knot that is not above `value`, which is not below the first one. */
+static size_t knot_at(const double *values, double value)
+{
+    size_t at = 0;
+    for (size_t step = BROAD__KNOTS / 2; step; step /= 2) at += values[at + step] <= value ? step : 0;
+    return at;
+}
+
 static double rank_of(const double *knots, double value)
 {
     const double *values = knots, *ranks = knots + BROAD__KNOTS;
     if (!(value > values[0])) return ranks[0];
     if (value >= values[BROAD__KNOTS - 1]) return ranks[BROAD__KNOTS - 1];
-    size_t low = 0, high = BROAD__KNOTS - 1;
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-        if (value >= values[middle]) low = middle;
-        else high = middle;
-    }
-    double part = (value - values[low]) / (values[high] - values[low]);
-    return ranks[low] + part * (ranks[high] - ranks[low]);
+    size_t low = knot_at(values, value);
+    double part = (value - values[low]) / (values[low + 1] - values[low]);
+    return ranks[low] + part * (ranks[low + 1] - ranks[low]);
 }
 
-static int fit_knots(double *knots, const double *x, size_t rows, size_t inputs)
+/* What is fitted, and the statistics of its columns as they were read. */
+typedef struct ranking {
+    const double *x;
+    size_t rows, inputs;
+    broad__spill *spill;
+    const broad__column_sums *sums;
+    double *knots;
+    const double *fill;
+    size_t sample; /* rows that knots are chosen among */
+} ranking;
+
+/* Calls visit(context, row) for every row; memory is given back on the way. */
+static void each_row(const ranking *r, void (*visit)(void *context, const double *row), void *context)
 {
-    double *values = broad__alloc_doubles(rows, 1), *ranks = broad__alloc_doubles(rows, 1);
-    int status = values && ranks ? BROAD_OK : BROAD_NO_MEMORY;
-    for (size_t j = 0; status == BROAD_OK && j < inputs; j++) {
-        size_t count = 0;
-        for (size_t i = 0; i < rows; i++)
-            if (!isnan(x[i * inputs + j])) values[count++] = x[i * inputs + j];
-        qsort(values, count, sizeof *values, compare);
-        choose_knots(knots + j * 2 * BROAD__KNOTS, values, ranks, distinct(values, ranks, count));
+    const size_t step = ((size_t)8 << 20) / (r->inputs * sizeof *r->x) + 1;
+    for (size_t first = 0; first < r->rows; first += step) {
+        size_t count = r->rows - first < step ? r->rows - first : step;
+        for (size_t i = first; i < first + count; i++) visit(context, r->x + i * r->inputs);
+        broad__spill_done(r->spill, r->x + first * r->inputs, count * r->inputs * sizeof *r->x);
     }
+}
+
+/* Columns [first, first + width) of the sampled rows, one after the other. */
+static void sample_columns(double *out, const ranking *r, size_t first, size_t width)
+{
+    size_t given_back = 0, step = ((size_t)8 << 20) / (r->inputs * sizeof *r->x) + 1;
+    for (size_t i = 0; i < r->sample; i++) {
+        size_t row = r->sample == r->rows ? i : (size_t)((double)i * (double)r->rows / (double)r->sample);
+        for (size_t j = 0; j < width; j++) out[j * r->sample + i] = r->x[row * r->inputs + first + j];
+        if (i + 1 < r->sample && row - given_back < step) continue;
+        broad__spill_done(r->spill, r->x + given_back * r->inputs, (row - given_back + 1) * r->inputs * sizeof *r->x);
+        given_back = row;
+    }
+}
+
+/* Of a column the values that are there, and of one that was sampled the ends of the whole; returns how many. */
+static size_t candidates(double *out, const ranking *r, const double *column, const broad__column_sums *sums)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->sample; i++)
+        if (!isnan(column[i])) out[count++] = column[i] + 0.0; /* zeros of either sign are one value */
+    if (r->sample < r->rows && sums->count) {
+        out[count++] = sums->least + 0.0;
+        out[count++] = sums->most + 0.0;
+    }
+    qsort(out, count, sizeof *out, compare);
+    return count;
+}
+
+/* A spilled table is gone through for some columns at once. */
+static int fit_knots(const ranking *r)
+{
+    size_t width = r->spill ? 16 : 1;
+    if (width > r->inputs) width = r->inputs;
+    double *columns = broad__spill_alloc(r->spill, r->sample * width, sizeof *columns);
+    double *values = broad__alloc_doubles(r->sample + 2, 1), *ranks = broad__alloc_doubles(r->sample + 2, 1);
+    int status = columns && values && ranks ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t first = 0; status == BROAD_OK && first < r->inputs; first += width) {
+        size_t now = r->inputs - first < width ? r->inputs - first : width;
+        sample_columns(columns, r, first, now);
+        for (size_t j = 0; j < now; j++) {
+            size_t count = candidates(values, r, columns + j * r->sample, &r->sums[first + j]);
+            choose_knots(r->knots + (first + j) * 2 * BROAD__KNOTS, values, ranks, distinct(values, ranks, count));
+        }
+    }
+    broad__spill_free(r->spill, columns);
     broad__free(values);
     broad__free(ranks);
     return status;
 }
 
-/* Ranks of every row, standardised like any column. */
-static int fit_ranks(double *shift, double *factor, const double *fill, const double *knots, const double *x,
-                     size_t rows, size_t inputs)
+/* For each input: values below the k-th knot and not below the one before, and those equal to it. */
+typedef struct knot_counts {
+    size_t between[BROAD__KNOTS], equal[BROAD__KNOTS];
+} knot_counts;
+
+typedef struct counting {
+    const ranking *ranking;
+    knot_counts *counts;
+} counting;
+
+static void count_row(void *context, const double *row)
 {
-    double *column = broad__alloc_doubles(rows, 1);
-    if (!column) return BROAD_NO_MEMORY;
-    for (size_t j = 0; j < inputs; j++) {
-        for (size_t i = 0; i < rows; i++) {
-            double value = x[i * inputs + j];
-            column[i] = rank_of(knots + j * 2 * BROAD__KNOTS, isnan(value) ? fill[j] : value);
-        }
-        broad__scale_fit(&shift[j], &factor[j], NULL, BROAD_SCALE_STANDARD, column, rows, 1);
+    const counting *c = context;
+    for (size_t j = 0; j < c->ranking->inputs; j++) {
+        if (isnan(row[j])) continue;
+        const double *values = c->ranking->knots + j * 2 * BROAD__KNOTS;
+        size_t at = knot_at(values, row[j]);
+        c->counts[j].equal[at] += values[at] == row[j];
+        c->counts[j].between[at] += values[at] != row[j];
     }
-    broad__free(column);
+}
+
+/* The ranks of knots that were chosen among some rows, among all. The last of equal knots gets all that is counted. */
+static int count_ranks(const ranking *r)
+{
+    counting c = {r, broad__alloc_array(r->inputs, sizeof *c.counts)};
+    if (!c.counts) return BROAD_NO_MEMORY;
+    each_row(r, count_row, &c);
+    for (size_t j = 0; j < r->inputs; j++) {
+        double *values = r->knots + j * 2 * BROAD__KNOTS, *ranks = values + BROAD__KNOTS;
+        const knot_counts *counts = &c.counts[j];
+        size_t less = 0;
+        for (size_t k = 0; k < BROAD__KNOTS; k++) {
+            ranks[k] = ((double)less + (double)(less + counts->equal[k])) / (2 * (double)r->sums[j].count);
+            less += counts->equal[k] + counts->between[k];
+        }
+        for (size_t k = BROAD__KNOTS - 1; k-- > 0;)
+            if (values[k] == values[k + 1]) ranks[k] = ranks[k + 1];
+        if (!r->sums[j].count) memset(ranks, 0, BROAD__KNOTS * sizeof *ranks);
+    }
+    broad__free(c.counts);
+    return BROAD_OK;
+}
+
+typedef struct rank_sums {
+    const ranking *ranking;
+    broad__column_sums *sums;
+} rank_sums;
+
+/* Ranks lie around 1/2: squares of the distances from there lose nothing that matters. */
+static void add_ranks(void *context, const double *row)
+{
+    const rank_sums *s = context;
+    for (size_t j = 0; j < s->ranking->inputs; j++) {
+        double value = isnan(row[j]) ? s->ranking->fill[j] : row[j];
+        double rank = rank_of(s->ranking->knots + j * 2 * BROAD__KNOTS, value);
+        broad__column_sums *sums = &s->sums[j];
+        long double distance = (long double)rank - 0.5L;
+        sums->sum += distance;
+        sums->squares += distance * distance;
+        sums->least = rank < sums->least ? rank : sums->least;
+        sums->most = rank > sums->most ? rank : sums->most;
+    }
+}
+
+/* Ranks of every row, standardised like any column. */
+static int fit_ranks(double *shift, double *factor, const ranking *r)
+{
+    rank_sums s = {r, broad__alloc_array(r->inputs, sizeof *s.sums)};
+    if (!s.sums) return BROAD_NO_MEMORY;
+    for (size_t j = 0; j < r->inputs; j++) s.sums[j] = (broad__column_sums){.least = INFINITY, .most = -INFINITY};
+    each_row(r, add_ranks, &s);
+    for (size_t j = 0; j < r->inputs; j++) {
+        broad__column_sums *sums = &s.sums[j];
+        sums->count = r->rows;
+        sums->squares -= sums->sum * sums->sum / (long double)r->rows;
+        sums->sum += 0.5L * (long double)r->rows;
+        broad__scale_column(&shift[j], &factor[j], NULL, BROAD_SCALE_STANDARD, sums);
+    }
+    broad__free(s.sums);
     return BROAD_OK;
 }
 
 /* All columns alike, to [0, 1]. */
-static void fit_whole(double *shift, double *factor, double *fill, const double *x, size_t rows, size_t inputs)
+static void fit_whole(double *shift, double *factor, const broad__column_sums *sums, size_t inputs)
 {
     double least = INFINITY, most = -INFINITY;
-    broad__scale_fit(shift, factor, fill, BROAD_SCALE_NONE, x, rows, inputs);
-    for (size_t i = 0; i < rows * inputs; i++) {
-        if (x[i] < least) least = x[i];
-        if (x[i] > most) most = x[i];
+    for (size_t j = 0; j < inputs; j++) {
+        least = sums[j].least < least ? sums[j].least : least;
+        most = sums[j].most > most ? sums[j].most : most;
     }
     double inverse = 1 / (most - least);
     for (size_t j = 0; j < inputs && isfinite(inverse) && inverse > 0; j++) {
@@ -121,15 +244,27 @@ static void fit_whole(double *shift, double *factor, double *fill, const double 
 }
 
 int broad__scaling_fit(double *shift, double *factor, double *fill, double *knots, broad_scale how, const double *x,
-                       size_t rows, size_t inputs)
+                       size_t rows, size_t inputs, broad__spill *spill)
 {
-    if (how == BROAD_SCALE_WHOLE) fit_whole(shift, factor, fill, x, rows, inputs);
-    else if (!ranked(how)) broad__scale_fit(shift, factor, fill, how, x, rows, inputs);
-    if (!ranked(how)) return BROAD_OK;
-    size_t first = how == BROAD_SCALE_BOTH ? inputs : 0;
-    broad__scale_fit(shift, factor, fill, BROAD_SCALE_STANDARD, x, rows, inputs);
-    int status = fit_knots(knots, x, rows, inputs);
-    return status == BROAD_OK ? fit_ranks(shift + first, factor + first, fill, knots, x, rows, inputs) : status;
+    enum { SAMPLE = 1 << 18 };
+    broad_scale plain = ranked(how) ? BROAD_SCALE_STANDARD : how == BROAD_SCALE_WHOLE ? BROAD_SCALE_NONE : how;
+    broad__column_sums *sums = broad__alloc_array(inputs, sizeof *sums);
+    int status = sums ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status < 0) return status;
+    broad__scale_sums(sums, plain == BROAD_SCALE_STANDARD, x, rows, inputs, spill);
+    for (size_t j = 0; j < inputs; j++) broad__scale_column(&shift[j], &factor[j], &fill[j], plain, &sums[j]);
+    if (how == BROAD_SCALE_WHOLE) fit_whole(shift, factor, sums, inputs);
+    if (ranked(how)) {
+        size_t first = how == BROAD_SCALE_BOTH ? inputs : 0;
+        ranking r = {
+            .x = x, .rows = rows, .inputs = inputs, .spill = spill, .sums = sums, .knots = knots, .fill = fill};
+        r.sample = rows < SAMPLE ? rows : SAMPLE;
+        status = fit_knots(&r);
+        if (status == BROAD_OK && r.sample < rows) status = count_ranks(&r);
+        if (status == BROAD_OK) status = fit_ranks(shift + first, factor + first, &r);
+    }
+    broad__free(sums);
+    return status;
 }
 
 void broad__scaling_apply(double *out, const broad__scaling *s, const double *x, size_t rows, size_t stride)

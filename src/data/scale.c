@@ -2,19 +2,15 @@
 
 #include <math.h>
 
-/* Columns at a time: their sums stay on the stack and a row's stretch of them is a few cache lines. */
-enum { BLOCK = 32 };
+#include "base/memory.h"
 
-/* Sums are kept in long double: they neither overflow for the largest doubles nor lose the digits that matter. */
-typedef struct column_sums {
-    long double sum, squares; /* squares: of the distances from the mean */
-    double least, most;
-    size_t count;
-} column_sums;
+/* Rows whose columns are added up before the next are looked at: they stay in the cache for the blocks of columns. */
+enum { BLOCK = 32, ROWS = 256 };
 
-static void gather(column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
+static const size_t STEP = (size_t)8 << 20; /* bytes after which memory is given back */
+
+static void gather(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
 {
-    for (size_t j = 0; j < columns; j++) sums[j] = (column_sums){.least = INFINITY, .most = -INFINITY};
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < columns; j++) {
             double value = x[i * stride + j];
@@ -27,7 +23,7 @@ static void gather(column_sums *sums, const double *x, size_t rows, size_t strid
     }
 }
 
-static void gather_squares(column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
+static void gather_squares(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
 {
     long double mean[BLOCK];
     for (size_t j = 0; j < columns; j++) mean[j] = sums[j].count ? sums[j].sum / (long double)sums[j].count : 0;
@@ -41,7 +37,27 @@ static void gather_squares(column_sums *sums, const double *x, size_t rows, size
     }
 }
 
-static void scale_column(double *shift, double *factor, double *fill, broad_scale scale, const column_sums *sums)
+void broad__scale_sums(broad__column_sums *out, int squares, const double *x, size_t rows, size_t columns,
+                       broad__spill *spill)
+{
+    if (!columns) return;
+    const size_t step = STEP / (columns * sizeof *x) + 1;
+    for (size_t j = 0; j < columns; j++) out[j] = (broad__column_sums){.least = INFINITY, .most = -INFINITY};
+    for (int pass = 0; pass <= (squares != 0); pass++)
+        for (size_t first = 0, given_back = 0; first < rows; first += ROWS) {
+            size_t count = rows - first < ROWS ? rows - first : ROWS, end = first + count;
+            for (size_t j = 0; j < columns; j += BLOCK) {
+                size_t width = columns - j < BLOCK ? columns - j : BLOCK;
+                if (pass == 0) gather(out + j, x + first * columns + j, count, columns, width);
+                else gather_squares(out + j, x + first * columns + j, count, columns, width);
+            }
+            if (end < rows && end - given_back < step) continue;
+            broad__spill_done(spill, x + given_back * columns, (end - given_back) * columns * sizeof *x);
+            given_back = end;
+        }
+}
+
+void broad__scale_column(double *shift, double *factor, double *fill, broad_scale scale, const broad__column_sums *sums)
 {
     double mean = sums->count ? (double)(sums->sum / (long double)sums->count) : 0;
     if (fill) *fill = mean;
@@ -61,17 +77,16 @@ static void scale_column(double *shift, double *factor, double *fill, broad_scal
     if (isfinite(inverse) && inverse > 0) *factor = inverse;
 }
 
-void broad__scale_fit(double *shift, double *factor, double *fill, broad_scale scale, const double *x, size_t rows,
-                      size_t columns)
+int broad__scale_fit(double *shift, double *factor, double *fill, broad_scale scale, const double *x, size_t rows,
+                     size_t columns, broad__spill *spill)
 {
-    column_sums sums[BLOCK];
-    for (size_t first = 0; first < columns; first += BLOCK) {
-        size_t width = columns - first < BLOCK ? columns - first : BLOCK;
-        gather(sums, x + first, rows, columns, width);
-        if (scale == BROAD_SCALE_STANDARD) gather_squares(sums, x + first, rows, columns, width);
-        for (size_t j = 0; j < width; j++)
-            scale_column(&shift[first + j], &factor[first + j], fill ? &fill[first + j] : NULL, scale, &sums[j]);
-    }
+    broad__column_sums *sums = broad__alloc_array(columns, sizeof *sums);
+    if (!sums) return BROAD_NO_MEMORY;
+    broad__scale_sums(sums, scale == BROAD_SCALE_STANDARD, x, rows, columns, spill);
+    for (size_t j = 0; j < columns; j++)
+        broad__scale_column(&shift[j], &factor[j], fill ? &fill[j] : NULL, scale, &sums[j]);
+    broad__free(sums);
+    return BROAD_OK;
 }
 
 void broad__scale_apply(double *out, const double *x, size_t rows, size_t columns, size_t stride, const double *shift,

@@ -1,6 +1,6 @@
 /*
- * Every row (or group) has a random key, the Philox number of its place; the smallest keys are kept apart. The choice
- * thus depends on the table, the fraction and the seed alone.
+ * Every row (or group) has a random key, the Philox number of its place; the smallest keys are kept apart, of equal ones the
+ * first. The choice thus depends on the table, the fraction and the seed alone.
  */
 #include "data/split.h"
 
@@ -12,6 +12,14 @@
 #include "base/status.h"
 #include "data/photo_rows.h"
 #include "rng/philox.h"
+
+static const size_t ROWS = (size_t)1 << 16; /* at a time: their keys, and what memory is given back for */
+
+/* The last ROWS rows up to this one. */
+static void groups_done(const broad_data *table, size_t row)
+{
+    broad__spill_done(table->spill, table->groups + row + 1 - ROWS, ROWS * sizeof *table->groups);
+}
 
 typedef struct keyed {
     double key;
@@ -45,8 +53,10 @@ size_t *broad__shuffled(size_t count, uint64_t seed)
 int broad__groups_shuffled(broad__group_order *out, const broad_data *table, uint64_t seed)
 {
     size_t numbers = 0;
-    for (size_t i = 0; i < table->rows; i++)
+    for (size_t i = 0; i < table->rows; i++) {
         if (table->groups[i] >= numbers) numbers = table->groups[i] + 1;
+        if (i % ROWS == ROWS - 1) groups_done(table, i);
+    }
     out->count = 0;
     out->numbers = numbers;
     out->sizes = broad__alloc_array(numbers, sizeof *out->sizes);
@@ -55,7 +65,10 @@ int broad__groups_shuffled(broad__group_order *out, const broad_data *table, uin
         broad__group_order_clear(out);
         return BROAD_NO_MEMORY;
     }
-    for (size_t i = 0; i < table->rows; i++) out->sizes[table->groups[i]]++;
+    for (size_t i = 0; i < table->rows; i++) {
+        out->sizes[table->groups[i]]++;
+        if (i % ROWS == ROWS - 1) groups_done(table, i);
+    }
     for (size_t i = 0; i < numbers; i++)
         if (out->sizes[out->order[i]]) out->order[out->count++] = out->order[i];
     return BROAD_OK;
@@ -69,16 +82,6 @@ void broad__group_order_clear(broad__group_order *groups)
 }
 
 static size_t wanted_rows(size_t rows, double holdout) { return (size_t)floor((double)rows * holdout + 0.5); }
-
-static int choose_random(unsigned char *apart, const broad_data *table, double holdout, uint64_t seed)
-{
-    size_t *order = broad__shuffled(table->rows, seed);
-    if (!order) return BROAD_NO_MEMORY;
-    size_t wanted = wanted_rows(table->rows, holdout);
-    for (size_t i = 0; i < wanted; i++) apart[order[i]] = 1;
-    broad__free(order);
-    return BROAD_OK;
-}
 
 /* Goes through the groups in random order and takes each that brings the number of rows nearer to the one wanted. If
  * every group is too large for that, the smallest is taken: the nearest that keeps anything apart. */
@@ -105,7 +108,12 @@ static int choose_groups(unsigned char *apart, const broad_data *table, double h
     if (status < 0) return status;
     unsigned char *taken = broad__alloc(groups.numbers);
     if (taken && groups.count) take_groups(taken, &groups, (double)table->rows * holdout);
-    for (size_t i = 0; taken && i < table->rows; i++) apart[i] = taken[table->groups[i]];
+    for (size_t i = 0; taken && i < table->rows; i++) {
+        apart[i] = taken[table->groups[i]];
+        if (i % ROWS != ROWS - 1) continue;
+        groups_done(table, i);
+        broad__spill_done(table->spill, apart + i + 1 - ROWS, ROWS);
+    }
     if (!taken) status = BROAD_NO_MEMORY;
     broad__free(taken);
     broad__group_order_clear(&groups);
@@ -145,14 +153,126 @@ static void complete_shares(share *shares, size_t classes, size_t wanted)
     }
 }
 
+/*
+ * The `wanted` smallest keys of a class, without sorting them or having them at once: the bits of the last of them are found
+ * from the top, some in each pass over the rows, from how many keys of the class have which bits there.
+ */
+typedef struct selection {
+    uint64_t prefix; /* of the key that is looked for, the bits known so far */
+    size_t wanted;   /* how many of the keys that begin so are taken */
+} selection;
+
+enum { KEY_BITS = 64 };
+
+/* Keys are not negative: their bits rise as they do. */
+static void row_keys(uint64_t *out, uint64_t seed, size_t first, size_t count)
+{
+    broad__stream stream = {.seed = seed, .purpose = BROAD__FOR_SPLIT};
+    double keys[256];
+    for (size_t done = 0; done < count;) {
+        size_t now = count - done < 256 ? count - done : 256;
+        broad__random_fill(keys, &stream, first + done, now);
+        memcpy(out + done, keys, now * sizeof *out);
+        done += now;
+    }
+}
+
+typedef struct choosing {
+    const broad_data *table;
+    const size_t *classes; /* NULL: all rows are one class */
+    size_t class_count;
+    uint64_t seed;
+    uint64_t *keys; /* room for ROWS */
+    selection *selections;
+    size_t *counts; /* class_count << bits */
+} choosing;
+
+static void classes_done(const choosing *c, size_t first, size_t count)
+{
+    if (c->classes) broad__spill_done(c->table->spill, c->classes + first, count * sizeof *c->classes);
+}
+
+/* One pass: the bits below `shift` + `bits`, down to `shift`. */
+static void select_bits(choosing *c, int shift, int bits)
+{
+    const uint64_t mask = ((uint64_t)1 << bits) - 1;
+    memset(c->counts, 0, (c->class_count << bits) * sizeof *c->counts);
+    for (size_t first = 0; first < c->table->rows; first += ROWS) {
+        size_t count = c->table->rows - first < ROWS ? c->table->rows - first : ROWS;
+        row_keys(c->keys, c->seed, first, count);
+        for (size_t i = 0; i < count; i++) {
+            size_t class = c->classes ? c->classes[first + i] : 0;
+            uint64_t key = c->keys[i] >> shift;
+            if (key >> bits == c->selections[class].prefix) c->counts[(class << bits) + (key & mask)]++;
+        }
+        classes_done(c, first, count);
+    }
+    for (size_t k = 0; k < c->class_count; k++) {
+        const size_t *counts = c->counts + (k << bits);
+        selection *s = &c->selections[k];
+        uint64_t digit = 0;
+        while (digit < mask && counts[digit] < s->wanted) s->wanted -= counts[digit++];
+        s->prefix = s->prefix << bits | digit;
+    }
+}
+
+/* Of equal keys the first rows are taken. */
+static void mark_selected(unsigned char *apart, choosing *c)
+{
+    for (size_t first = 0; first < c->table->rows; first += ROWS) {
+        size_t count = c->table->rows - first < ROWS ? c->table->rows - first : ROWS;
+        row_keys(c->keys, c->seed, first, count);
+        for (size_t i = 0; i < count; i++) {
+            selection *s = &c->selections[c->classes ? c->classes[first + i] : 0];
+            int equal = c->keys[i] == s->prefix && s->wanted;
+            apart[first + i] = c->keys[i] < s->prefix || equal;
+            if (equal) s->wanted--;
+        }
+        classes_done(c, first, count);
+        broad__spill_done(c->table->spill, apart + first, count);
+    }
+}
+
+/* wanted: how many rows of each class are kept apart. */
+static int choose_smallest(unsigned char *apart, const broad_data *table, const size_t *classes, size_t class_count,
+                           const size_t *wanted, uint64_t seed)
+{
+    const int bits = class_count <= 256 ? 16 : 4;
+    choosing c = {.table = table, .classes = classes, .class_count = class_count, .seed = seed};
+    int status = BROAD_NO_MEMORY;
+    c.keys = broad__alloc_array(ROWS, sizeof *c.keys);
+    c.selections = broad__alloc_array(class_count, sizeof *c.selections);
+    c.counts = broad__alloc_array(class_count, sizeof *c.counts << bits);
+    if (!c.keys || !c.selections || !c.counts) goto cleanup;
+    for (size_t k = 0; k < class_count; k++) c.selections[k].wanted = wanted[k];
+    for (int shift = KEY_BITS - bits; shift >= 0; shift -= bits) select_bits(&c, shift, bits);
+    mark_selected(apart, &c);
+    status = BROAD_OK;
+
+cleanup:
+    broad__free(c.keys);
+    broad__free(c.selections);
+    broad__free(c.counts);
+    return status;
+}
+
+static int choose_random(unsigned char *apart, const broad_data *table, double holdout, uint64_t seed)
+{
+    size_t wanted = wanted_rows(table->rows, holdout);
+    return choose_smallest(apart, table, NULL, 1, &wanted, seed);
+}
+
 static int choose_by_class(unsigned char *apart, const broad_data *table, double holdout, uint64_t seed)
 {
     int status = BROAD_NO_MEMORY;
     share *shares = broad__alloc_array(table->outputs, sizeof *shares);
-    size_t *left = broad__alloc_array(table->outputs, sizeof *left);
-    size_t *order = broad__shuffled(table->rows, seed);
-    if (!shares || !left || !order) goto cleanup;
-    for (size_t i = 0; i < table->rows; i++) shares[table->classes[i]].rows++;
+    size_t *wanted = broad__alloc_array(table->outputs, sizeof *wanted);
+    if (!shares || !wanted) goto cleanup;
+    for (size_t i = 0; i < table->rows; i++) {
+        shares[table->classes[i]].rows++;
+        if (i % ROWS == ROWS - 1)
+            broad__spill_done(table->spill, table->classes + i + 1 - ROWS, ROWS * sizeof *table->classes);
+    }
     for (size_t c = 0; c < table->outputs; c++) {
         share *s = &shares[c];
         double exact = holdout * (double)s->rows;
@@ -162,19 +282,12 @@ static int choose_by_class(unsigned char *apart, const broad_data *table, double
         s->rest = exact - (double)s->taken;
     }
     complete_shares(shares, table->outputs, wanted_rows(table->rows, holdout));
-    for (size_t c = 0; c < table->outputs; c++) left[shares[c].class] = shares[c].taken;
-    for (size_t i = 0; i < table->rows; i++) {
-        size_t row = order[i], class = table->classes[row];
-        if (!left[class]) continue;
-        left[class]--;
-        apart[row] = 1;
-    }
-    status = BROAD_OK;
+    for (size_t c = 0; c < table->outputs; c++) wanted[shares[c].class] = shares[c].taken;
+    status = choose_smallest(apart, table, table->classes, table->outputs, wanted, seed);
 
 cleanup:
     broad__free(shares);
-    broad__free(left);
-    broad__free(order);
+    broad__free(wanted);
     return status;
 }
 
@@ -183,19 +296,29 @@ static int is_copy(const broad_data *table, size_t row)
     return table->photos.items && table->photos.items[row].copy > 0;
 }
 
+/* Those that `apart` puts on this side; returns how many. */
+static size_t list_rows(size_t *out, const broad_data *table, const unsigned char *apart, unsigned char side)
+{
+    size_t count = 0, given_back = 0;
+    for (size_t i = 0; i < table->rows; i++) {
+        if (apart[i] == side && !(side && is_copy(table, i))) out[count++] = i;
+        if (i % ROWS != ROWS - 1) continue;
+        broad__spill_done(table->spill, apart + i + 1 - ROWS, ROWS);
+        broad__spill_done(table->spill, out + given_back, (count - given_back) * sizeof *out);
+        given_back = count;
+    }
+    return count;
+}
+
 int broad__cut(broad_data **out_train, broad_data **out_test, const broad_data *table, const unsigned char *apart)
 {
     *out_train = *out_test = NULL;
-    size_t *rows = broad__alloc_array(table->rows, sizeof *rows);
+    size_t *rows = broad__spill_alloc(table->spill, table->rows, sizeof *rows);
     if (!rows) return BROAD_NO_MEMORY;
-    size_t train = 0, test = table->rows;
-    for (size_t i = 0; i < table->rows; i++)
-        if (!apart[i]) rows[train++] = i;
-    for (size_t i = table->rows; i-- > 0;)
-        if (apart[i] && !is_copy(table, i)) rows[--test] = i;
+    size_t train = list_rows(rows, table, apart, 0);
     int status = broad__table_rows(out_train, table, rows, train);
-    if (status == BROAD_OK) status = broad__table_rows(out_test, table, rows + test, table->rows - test);
-    broad__free(rows);
+    if (status == BROAD_OK) status = broad__table_rows(out_test, table, rows, list_rows(rows, table, apart, 1));
+    broad__spill_free(table->spill, rows);
     if (status < 0) {
         broad__table_free(*out_train);
         *out_train = NULL;
@@ -237,7 +360,7 @@ int broad__split(broad_data **out_train, broad_data **out_test, const broad_data
     if (!(holdout > 0 && holdout < 1))
         return broad__fail(BROAD_USAGE, "the holdout must lie between 0 and 1, for example 0.3; it is %g", holdout);
     int status = BROAD_NO_MEMORY;
-    unsigned char *apart = broad__alloc(table->rows);
+    unsigned char *apart = broad__spill_alloc(table->spill, table->rows, 1);
     if (!apart) goto cleanup;
     if (table->groups) status = choose_groups(apart, table, holdout, seed);
     else if (table->task == BROAD_TASK_CLASSIFY) status = choose_by_class(apart, table, holdout, seed);
@@ -246,7 +369,7 @@ int broad__split(broad_data **out_train, broad_data **out_test, const broad_data
     if (status == BROAD_OK) status = broad__cut(out_train, out_test, table, apart);
 
 cleanup:
-    broad__free(apart);
+    broad__spill_free(table->spill, apart);
     if (status < 0) return status;
     (*out_train)->split_holdout = holdout;
     (*out_train)->split_seed = seed;

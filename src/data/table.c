@@ -29,19 +29,56 @@ int broad__table_new(broad_data **out, size_t rows, size_t inputs)
 void broad__table_free(broad_data *table)
 {
     if (!table) return;
-    broad__free(table->x);
-    broad__free(table->classes);
-    broad__free(table->values);
+    broad__spill_free(table->spill, table->x);
+    broad__spill_free(table->spill, table->classes);
+    broad__spill_free(table->spill, table->values);
+    broad__spill_free(table->spill, table->groups);
+    broad__spill_free(table->spill, table->weights);
+    broad__spill_close(table->spill);
     broad__free(table->input_names);
     broad__free(table->output_names);
     broad__free(table->target_name);
-    broad__free(table->groups);
     broad__free(table->group_name);
-    broad__free(table->weights);
     broad__free(table->weight_name);
     broad__categories_clear(&table->categories);
     broad__photos_clear(&table->photos);
     broad__free(table);
+}
+
+int broad__table_spills(size_t bytes, size_t memory) { return memory && bytes > memory / 4; }
+
+void broad__table_done(const broad_data *table, size_t first, size_t count)
+{
+    const broad_data *t = table;
+    if (!t->spill || !count) return;
+    broad__spill_done(t->spill, t->x + first * t->inputs, count * t->inputs * sizeof *t->x);
+    if (t->classes) broad__spill_done(t->spill, t->classes + first, count * sizeof *t->classes);
+    if (t->values) broad__spill_done(t->spill, t->values + first * t->outputs, count * t->outputs * sizeof *t->values);
+    if (t->groups) broad__spill_done(t->spill, t->groups + first, count * sizeof *t->groups);
+    if (t->weights) broad__spill_done(t->spill, t->weights + first, count * sizeof *t->weights);
+}
+
+/* Of what has something for each row, for a part with `rows` rows. */
+static size_t part_bytes(const broad_data *table, size_t rows)
+{
+    size_t numbers = table->inputs + (table->values ? table->outputs : 0) + (table->classes != NULL) +
+                     (table->groups != NULL) + (table->weights != NULL);
+    return rows * numbers * sizeof(double);
+}
+
+/* A table of `rows` rows made of `table`, so far without any arrays: it is spilled if they are many and `table` is. */
+static int part_new(broad_data **out, const broad_data *table, size_t rows)
+{
+    size_t memory = broad__spill_memory(table->spill);
+    *out = broad__alloc(sizeof **out);
+    if (!*out) return BROAD_NO_MEMORY;
+    if (!table->spill || !broad__table_spills(part_bytes(table, rows), memory)) return BROAD_OK;
+    int status = broad__spill_open(&(*out)->spill, memory);
+    if (status < 0) {
+        broad__free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 /* A copy of `names`, or NULL for NULL; *failed is set when memory is short. */
@@ -67,39 +104,74 @@ static char *copy_name(const char *name, int *failed)
     return copy;
 }
 
-/* Elements `rows` of an array with `columns` elements a row; NULL for NULL. */
-static void *pick(const void *from, const size_t *rows, size_t count, size_t columns, size_t bytes, int *failed)
+/* Bytes after which memory is given back. */
+static const size_t STEP = (size_t)8 << 20;
+
+typedef struct picking {
+    const broad_data *table;
+    broad__spill *spill; /* of the part */
+    const size_t *rows;  /* may lie in the table's spill */
+    size_t count;
+    int failed;
+} picking;
+
+static void give_back(const picking *p, const char *from, size_t row_bytes, size_t first, size_t end)
+{
+    if (!p->table->spill || first == end) return;
+    size_t least = p->rows[first], most = p->rows[first];
+    for (size_t i = first; i < end; i++) {
+        if (p->rows[i] < least) least = p->rows[i];
+        if (p->rows[i] > most) most = p->rows[i];
+    }
+    broad__spill_done(p->table->spill, from + least * row_bytes, (most - least + 1) * row_bytes);
+    broad__spill_done(p->table->spill, p->rows + first, (end - first) * sizeof *p->rows);
+}
+
+/* Elements `rows` of an array with `columns` elements of `bytes` a row; NULL for NULL. Rows that are far apart are given
+ * back sooner: the kernel maps more than is asked for. */
+static void *pick(picking *p, const void *from, size_t columns, size_t bytes)
 {
     if (!from) return NULL;
-    size_t row_bytes = columns * bytes; /* of an array that exists: it fits */
-    char *to = broad__alloc_array(count, row_bytes);
-    if (!to) *failed = 1;
-    for (size_t i = 0; to && i < count; i++)
-        memcpy(to + i * row_bytes, (const char *)from + rows[i] * row_bytes, row_bytes);
+    size_t row_bytes = columns * bytes, first = 0; /* of an array that exists: it fits */
+    char *to = broad__spill_alloc(p->spill, p->count, row_bytes);
+    if (!to) p->failed = 1;
+    for (size_t i = 0; to && i < p->count; i++) {
+        size_t far = (p->rows[i] > p->rows[first] ? p->rows[i] - p->rows[first] : p->rows[first] - p->rows[i]);
+        if (far * row_bytes >= STEP || (i - first) * row_bytes >= STEP) {
+            give_back(p, from, row_bytes, first, i);
+            broad__spill_done(p->spill, to + first * row_bytes, (i - first) * row_bytes);
+            first = i;
+        }
+        memcpy(to + i * row_bytes, (const char *)from + p->rows[i] * row_bytes, row_bytes);
+    }
+    if (to) give_back(p, from, row_bytes, first, p->count);
+    if (to) broad__spill_done(p->spill, to + first * row_bytes, (p->count - first) * row_bytes);
     return to;
 }
 
 int broad__table_rows(broad_data **out, const broad_data *table, const size_t *rows, size_t count)
 {
     *out = NULL;
-    int failed = 0;
-    broad_data *part = broad__alloc(sizeof *part);
-    if (!part) return BROAD_NO_MEMORY;
+    broad_data *part;
+    int status = part_new(&part, table, count), failed = 0;
+    if (status < 0) return status;
+    picking p = {.table = table, .spill = part->spill, .rows = rows, .count = count};
     *part = *table;
+    part->spill = p.spill;
     part->rows = count;
-    part->x = pick(table->x, rows, count, table->inputs, sizeof *table->x, &failed);
-    part->classes = pick(table->classes, rows, count, 1, sizeof *table->classes, &failed);
-    part->values = pick(table->values, rows, count, table->outputs, sizeof *table->values, &failed);
-    part->groups = pick(table->groups, rows, count, 1, sizeof *table->groups, &failed);
+    part->x = pick(&p, table->x, table->inputs, sizeof *table->x);
+    part->classes = pick(&p, table->classes, 1, sizeof *table->classes);
+    part->values = pick(&p, table->values, table->outputs, sizeof *table->values);
+    part->groups = pick(&p, table->groups, 1, sizeof *table->groups);
+    part->weights = pick(&p, table->weights, 1, sizeof *table->weights);
     part->input_names = copy_names(table->input_names, table->inputs, &failed);
     part->output_names = copy_names(table->output_names, table->outputs, &failed);
     part->target_name = copy_name(table->target_name, &failed);
     part->group_name = copy_name(table->group_name, &failed);
-    part->weights = pick(table->weights, rows, count, 1, sizeof *table->weights, &failed);
     part->weight_name = copy_name(table->weight_name, &failed);
     failed |= broad__categories_copy(&part->categories, &table->categories) < 0;
     failed |= broad__photos_pick(&part->photos, &table->photos, rows, count) < 0;
-    if (failed) {
+    if (failed || p.failed) {
         broad__table_free(part);
         return BROAD_NO_MEMORY;
     }
@@ -145,36 +217,60 @@ static int check_join(const broad_data *a, const broad_data *b)
     return BROAD_OK;
 }
 
-static void *join(const void *a, size_t a_bytes, const void *b, size_t b_bytes, int *failed)
+static void copy_part(char *to, broad__spill *to_spill, const char *from, broad__spill *from_spill, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        size_t now = bytes - done < STEP ? bytes - done : STEP;
+        memcpy(to + done, from + done, now);
+        broad__spill_done(to_spill, to + done, now);
+        broad__spill_done(from_spill, from + done, now);
+        done += now;
+    }
+}
+
+typedef struct joining {
+    const broad_data *a, *b;
+    broad__spill *spill;
+    int failed;
+} joining;
+
+/* The rows of an array with `row_bytes` a row of both tables. */
+static void *join(joining *j, const void *a, const void *b, size_t row_bytes)
 {
     if (!a || !b) return NULL;
-    char *joined = broad__alloc(a_bytes + b_bytes);
+    char *joined = broad__spill_alloc(j->spill, j->a->rows + j->b->rows, row_bytes);
     if (!joined) {
-        *failed = 1;
+        j->failed = 1;
         return NULL;
     }
-    memcpy(joined, a, a_bytes);
-    memcpy(joined + a_bytes, b, b_bytes);
+    copy_part(joined, j->spill, a, j->a->spill, j->a->rows * row_bytes);
+    copy_part(joined + j->a->rows * row_bytes, j->spill, b, j->b->spill, j->b->rows * row_bytes);
     return joined;
 }
 
 /* Writes the groups of a table, from `base` on; returns the first number after them. */
-static size_t put_groups(size_t *out, const broad_data *table, size_t base)
+static size_t put_groups(size_t *out, broad__spill *spill, const broad_data *table, size_t base)
 {
+    const size_t step = STEP / sizeof *out;
     size_t end = base;
-    for (size_t i = 0; i < table->rows; i++) {
-        out[i] = base + (table->groups ? table->groups[i] : i);
-        if (out[i] >= end) end = out[i] + 1;
+    for (size_t first = 0; first < table->rows; first += step) {
+        size_t stop = table->rows - first < step ? table->rows : first + step;
+        for (size_t i = first; i < stop; i++) {
+            out[i] = base + (table->groups ? table->groups[i] : i);
+            if (out[i] >= end) end = out[i] + 1;
+        }
+        broad__spill_done(spill, out + first, (stop - first) * sizeof *out);
+        if (table->groups) broad__spill_done(table->spill, table->groups + first, (stop - first) * sizeof *out);
     }
     return end;
 }
 
-static size_t *join_groups(const broad_data *a, const broad_data *b, int *failed)
+static size_t *join_groups(joining *j)
 {
-    if (!a->groups && !b->groups) return NULL;
-    size_t *groups = broad__alloc_array(a->rows + b->rows, sizeof *groups);
-    if (groups) put_groups(groups + a->rows, b, put_groups(groups, a, 0));
-    else *failed = 1;
+    if (!j->a->groups && !j->b->groups) return NULL;
+    size_t *groups = broad__spill_alloc(j->spill, j->a->rows + j->b->rows, sizeof *groups);
+    if (groups) put_groups(groups + j->a->rows, j->spill, j->b, put_groups(groups, j->spill, j->a, 0));
+    else j->failed = 1;
     return groups;
 }
 
@@ -183,26 +279,28 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
     *out = NULL;
     int failed = 0, status = check_join(a, b);
     if (status < 0) return status;
-    broad_data *both = broad__alloc(sizeof *both);
-    if (!both) return BROAD_NO_MEMORY;
+    broad_data *both;
     const broad_data *wide = a->outputs < b->outputs ? b : a;
-    size_t x = a->inputs * sizeof *a->x, y = a->outputs * sizeof *a->values;
+    status = part_new(&both, a->spill ? a : b, a->rows + b->rows);
+    if (status < 0) return status;
+    joining j = {.a = a, .b = b, .spill = both->spill};
     *both = *a;
+    both->spill = j.spill;
     both->rows = a->rows + b->rows;
     both->outputs = wide->outputs;
-    both->x = join(a->x, a->rows * x, b->x, b->rows * x, &failed);
-    both->classes = join(a->classes, a->rows * sizeof *a->classes, b->classes, b->rows * sizeof *b->classes, &failed);
-    both->values = join(a->values, a->rows * y, b->values, b->rows * y, &failed);
-    both->weights = join(a->weights, a->rows * sizeof *a->weights, b->weights, b->rows * sizeof *b->weights, &failed);
+    both->x = join(&j, a->x, b->x, a->inputs * sizeof *a->x);
+    both->classes = join(&j, a->classes, b->classes, sizeof *a->classes);
+    both->values = join(&j, a->values, b->values, a->outputs * sizeof *a->values);
+    both->weights = join(&j, a->weights, b->weights, sizeof *a->weights);
+    both->groups = join_groups(&j);
     both->weight_name = copy_name(a->weight_name, &failed);
     failed |= broad__categories_copy(&both->categories, &a->categories) < 0;
     failed |= broad__photos_join(&both->photos, &a->photos, a->rows, &b->photos, b->rows) < 0;
-    both->groups = join_groups(a, b, &failed);
     both->group_name = copy_name(a->group_name ? a->group_name : b->group_name, &failed);
     both->input_names = copy_names(a->input_names, a->inputs, &failed);
     both->output_names = copy_names(wide->output_names, wide->outputs, &failed);
     both->target_name = copy_name(a->target_name, &failed);
-    if (failed) {
+    if (failed || j.failed) {
         broad__table_free(both);
         return BROAD_NO_MEMORY;
     }
@@ -210,19 +308,34 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
     return BROAD_OK;
 }
 
+void broad__table_target_rows(double *out, const broad_data *table, size_t first, size_t count)
+{
+    size_t outputs = table->outputs;
+    if (table->task == BROAD_TASK_REGRESS) memcpy(out, table->values + first * outputs, count * outputs * sizeof *out);
+    if (table->task != BROAD_TASK_CLASSIFY) return;
+    memset(out, 0, count * outputs * sizeof *out);
+    for (size_t i = 0; i < count; i++) out[i * outputs + table->classes[first + i]] = 1;
+}
+
 void broad__table_targets(double *out, const broad_data *table)
 {
-    if (table->task == BROAD_TASK_REGRESS) memcpy(out, table->values, table->rows * table->outputs * sizeof *out);
-    if (table->task != BROAD_TASK_CLASSIFY) return;
-    memset(out, 0, table->rows * table->outputs * sizeof *out);
-    for (size_t i = 0; i < table->rows; i++) out[i * table->outputs + table->classes[i]] = 1;
+    const size_t step = STEP / sizeof *out;
+    for (size_t first = 0; first < table->rows; first += step) {
+        size_t count = table->rows - first < step ? table->rows - first : step;
+        broad__table_target_rows(out + first * table->outputs, table, first, count);
+        if (table->classes) broad__spill_done(table->spill, table->classes + first, count * sizeof *table->classes);
+        if (table->values)
+            broad__spill_done(table->spill, table->values + first * table->outputs,
+                              count * table->outputs * sizeof *table->values);
+    }
 }
 
 /* Zeros of either sign are one number, and so are all NaNs. */
-static void hash_numbers(broad__hash *hash, const double *numbers, size_t count)
+static void hash_numbers(broad__hash *hash, broad__spill *spill, const double *numbers, size_t count)
 {
     enum { AT_ONCE = 512 };
     double plain[AT_ONCE];
+    size_t given_back = 0;
     for (size_t done = 0; done < count;) {
         size_t now = count - done < AT_ONCE ? count - done : AT_ONCE;
         for (size_t i = 0; i < now; i++) {
@@ -231,6 +344,22 @@ static void hash_numbers(broad__hash *hash, const double *numbers, size_t count)
         }
         broad__hash_add(hash, plain, now * sizeof *plain);
         done += now;
+        if (done < count && (done - given_back) * sizeof *numbers < STEP) continue;
+        broad__spill_done(spill, numbers + given_back, (done - given_back) * sizeof *numbers);
+        given_back = done;
+    }
+}
+
+static void hash_classes(broad__hash *hash, broad__spill *spill, const size_t *classes, size_t count)
+{
+    const size_t step = STEP / sizeof *classes;
+    for (size_t first = 0; first < count; first += step) {
+        size_t now = count - first < step ? count - first : step;
+        for (size_t i = first; i < first + now; i++) {
+            uint64_t class = classes[i];
+            broad__hash_add(hash, &class, sizeof class);
+        }
+        broad__spill_done(spill, classes + first, now * sizeof *classes);
     }
 }
 
@@ -242,13 +371,10 @@ int broad__table_fingerprint(char out[33], const broad_data *table, size_t first
     size_t outputs = table->task == BROAD_TASK_CLASSIFY ? 0 : table->outputs;
     uint64_t shape[4] = {count, table->inputs, outputs, (uint64_t)table->task};
     broad__hash_add(hash, shape, sizeof shape);
-    hash_numbers(hash, table->x + first * table->inputs, count * table->inputs);
-    if (table->values) hash_numbers(hash, table->values + first * table->outputs, count * table->outputs);
-    for (size_t i = 0; table->classes && i < count; i++) {
-        uint64_t class = table->classes[first + i];
-        broad__hash_add(hash, &class, sizeof class);
-    }
-    if (table->weights) hash_numbers(hash, table->weights + first, count);
+    hash_numbers(hash, table->spill, table->x + first * table->inputs, count * table->inputs);
+    if (table->values) hash_numbers(hash, table->spill, table->values + first * table->outputs, count * table->outputs);
+    if (table->classes) hash_classes(hash, table->spill, table->classes + first, count);
+    if (table->weights) hash_numbers(hash, table->spill, table->weights + first, count);
     broad__hash_close(out, hash);
     return BROAD_OK;
 }

@@ -3,10 +3,13 @@
  *
  * Inputs are doubles, row by row; a missing value is NaN and only there when the reading options allow it. The targets
  * are classes (one number a row, with their names) or values (rows x outputs), or absent.
+ *
+ * The arrays with something for each row may be spilled: whoever goes through them gives the rows back that it is done with.
  */
 #ifndef BROAD_DATA_TABLE_H
 #define BROAD_DATA_TABLE_H
 
+#include "base/spill.h"
 #include "broad/broad.h"
 #include "data/category.h"
 #include "data/projection.h"
@@ -27,6 +30,7 @@ struct broad_data {
     size_t rows, inputs, outputs;
     broad_task task;     /* BROAD_TASK_AUTO: no targets */
     const char *format;  /* static text */
+    broad__spill *spill; /* what x, classes, values, groups and weights lie in; NULL: memory */
     double *x;           /* rows x inputs */
     size_t *classes;     /* classification: rows */
     double *values;      /* regression: rows x outputs */
@@ -51,6 +55,12 @@ struct broad_data {
 int broad__table_new(broad_data **out, size_t rows, size_t inputs);
 void broad__table_free(broad_data *table); /* accepts NULL and half-built ones */
 
+/* Whether arrays of so many bytes are to be spilled where the process should hold `memory` bytes; 0: no limit. */
+int broad__table_spills(size_t bytes, size_t memory);
+
+/* Rows [first, first + count) are not needed for a while: broad__spill_done() for all arrays. */
+void broad__table_done(const broad_data *table, size_t first, size_t count);
+
 /* Turns one text label a row into classes: distinct labels sorted by number if all are numbers, else by bytes. */
 int broad__table_set_labels(broad_data *table, const char *const *labels);
 
@@ -73,6 +83,8 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
 
 /* The targets as the network sees them: rows x outputs; one-hot for classes. `out` has room for it. */
 void broad__table_targets(double *out, const broad_data *table);
+/* The same for rows [first, first + count), whose memory is not given back. */
+void broad__table_target_rows(double *out, const broad_data *table, size_t first, size_t count);
 
 /* Fingerprint of rows [first, first + count): inputs, targets and weights as numbers, order-sensitive. 33 bytes of hex
  * text. */

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-enum { BINS = 15, NEWTON_STEPS = 100 };
+enum { NEWTON_STEPS = 100 };
 
 #define LEAST_PROBABILITY 1e-15
 #define WIDEST_GAP 1e6     /* between scores of one row, for the fit of the slope: no derivative overflows */
@@ -111,40 +111,41 @@ void broad__calibrated(double *out, const double *scores, size_t rows, size_t cl
     }
 }
 
-typedef struct bin {
-    double probability; /* sums over its rows */
-    size_t right;
-} bin;
-
-static double bins_error(const bin *bins, size_t rows)
+void broad__reliability_add(broad__reliability_sums *sums, const double *scores, const size_t *truth, size_t rows,
+                            size_t classes, const double *calibration, double *p)
 {
-    double error = 0;
-    for (size_t b = 0; b < BINS; b++) error += fabs((double)bins[b].right - bins[b].probability);
-    return error / (double)rows;
+    for (size_t i = 0; i < rows; i++) {
+        broad__calibrated(p, scores + i * classes, 1, classes, calibration);
+        size_t verdict = largest_of(p, classes), place = (size_t)(p[verdict] * BROAD__BINS);
+        struct broad__bin *b = &sums->bins[place < BROAD__BINS ? place : BROAD__BINS - 1];
+        b->probability += p[verdict];
+        b->right += verdict == truth[i];
+        for (size_t c = 0; c < classes; c++) {
+            double miss = p[c] - (c == truth[i]);
+            sums->brier += miss * miss;
+        }
+        sums->loss -= log(fmax(p[truth[i]], LEAST_PROBABILITY));
+    }
+    sums->rows += rows;
+}
+
+broad__reliability broad__reliability_of(const broad__reliability_sums *sums)
+{
+    double error = 0, rows = (double)sums->rows;
+    if (!sums->rows) return (broad__reliability){0};
+    for (size_t b = 0; b < BROAD__BINS; b++) error += fabs((double)sums->bins[b].right - sums->bins[b].probability);
+    return (broad__reliability){sums->brier / rows, sums->loss / rows, error / rows};
 }
 
 int broad__reliability_measure(broad__reliability *out, const double *scores, const size_t *truth, size_t rows,
                                size_t classes, const double *calibration)
 {
-    bin bins[BINS] = {{0}};
-    double brier = 0, loss = 0, *p = broad__alloc_doubles(classes, 1);
+    broad__reliability_sums sums = {0};
+    double *p = broad__alloc_doubles(classes, 1);
     if (!p) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < rows; i++) {
-        broad__calibrated(p, scores + i * classes, 1, classes, calibration);
-        size_t verdict = largest_of(p, classes), place = (size_t)(p[verdict] * BINS);
-        bin *b = &bins[place < BINS ? place : BINS - 1];
-        b->probability += p[verdict];
-        b->right += verdict == truth[i];
-        for (size_t c = 0; c < classes; c++) {
-            double miss = p[c] - (c == truth[i]);
-            brier += miss * miss;
-        }
-        loss -= log(fmax(p[truth[i]], LEAST_PROBABILITY));
-    }
+    broad__reliability_add(&sums, scores, truth, rows, classes, calibration, p);
     broad__free(p);
-    *out = (broad__reliability){0};
-    if (!rows) return BROAD_OK;
-    *out = (broad__reliability){brier / (double)rows, loss / (double)rows, bins_error(bins, rows)};
+    *out = broad__reliability_of(&sums);
     return BROAD_OK;
 }
 

@@ -33,6 +33,22 @@ typedef struct broad__reliability {
                                  over the rows of |share of right ones - mean probability| of their bin */
 } broad__reliability;
 
+/* Sums over rows that come piece by piece. */
+enum { BROAD__BINS = 15 };
+typedef struct broad__reliability_sums {
+    size_t rows;
+    double brier, loss;
+    struct broad__bin {
+        double probability; /* sums over its rows */
+        size_t right;
+    } bins[BROAD__BINS];
+} broad__reliability_sums;
+
+/* p: room for the probabilities of one row. */
+void broad__reliability_add(broad__reliability_sums *sums, const double *scores, const size_t *truth, size_t rows,
+                            size_t classes, const double *calibration, double *p);
+broad__reliability broad__reliability_of(const broad__reliability_sums *sums);
+
 int broad__reliability_measure(broad__reliability *out, const double *scores, const size_t *truth, size_t rows,
                                size_t classes, const double *calibration);
 

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/trail.h"
 
 static double rate(size_t part, size_t whole) { return whole ? (double)part / (double)whole : 0; }
 
@@ -44,55 +45,101 @@ static size_t best_of(const double *scores, size_t count)
     return best;
 }
 
-static int measure_classes(broad_metrics *out, const broad_data *truth, const double *scores, size_t positive)
+int broad__tally_open(broad__tally *out, const broad_data *truth)
 {
-    size_t classes = truth->outputs, cells, right = 0;
-    if (broad__multiply(&cells, classes, classes) < 0) return broad__fail_memory(SIZE_MAX);
+    *out = (broad__tally){.truth = truth};
+    if (truth->task == BROAD_TASK_AUTO || !truth->rows)
+        return broad__fail(BROAD_BAD_DATA,
+                           "the data have no targets to compare with; name them with --target or --labels");
+    if (truth->task != BROAD_TASK_CLASSIFY) return BROAD_OK;
+    size_t cells;
+    if (broad__multiply(&cells, truth->outputs, truth->outputs) < 0) return broad__fail_memory(SIZE_MAX);
     out->confusion = broad__alloc_array(cells, sizeof *out->confusion);
-    if (!out->confusion) return BROAD_NO_MEMORY;
-    out->classes = classes;
-    for (size_t i = 0; i < truth->rows; i++) {
-        size_t verdict = best_of(scores + i * classes, classes);
-        out->confusion[truth->classes[i] * classes + verdict]++;
-        right += verdict == truth->classes[i];
-    }
-    out->accuracy = rate(right, truth->rows);
-    if (classes == 2) add_class(out, positive < 2 ? positive : 1, 1);
-    for (size_t c = 0; classes != 2 && c < classes; c++) add_class(out, c, 1 / (double)classes);
-    return BROAD_OK;
+    return out->confusion ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
-/* Sums in long double: squares of large values neither overflow nor lose the small ones. */
-static void measure_values(broad_metrics *out, const broad_data *truth, const double *scores)
+void broad__tally_close(broad__tally *tally)
+{
+    broad__free(tally->confusion);
+    *tally = (broad__tally){0};
+}
+
+void broad__tally_add(broad__tally *tally, const double *scores, size_t first, size_t count)
+{
+    const broad_data *truth = tally->truth;
+    size_t outputs = truth->outputs;
+    if (truth->task == BROAD_TASK_CLASSIFY) {
+        for (size_t i = 0; i < count; i++)
+            tally->confusion[truth->classes[first + i] * outputs + best_of(scores + i * outputs, outputs)]++;
+        broad__spill_done(truth->spill, truth->classes + first, count * sizeof *truth->classes);
+        return;
+    }
+    /* Sums in long double: squares of large values neither overflow nor lose the small ones. */
+    const double *values = truth->values + first * outputs;
+    for (size_t i = 0; i < count * outputs; i++) {
+        long double miss = (long double)values[i] - scores[i];
+        tally->squares += miss * miss;
+        tally->distances += fabsl(miss);
+    }
+    broad__spill_done(truth->spill, values, count * outputs * sizeof *values);
+}
+
+static void measure_classes(broad_metrics *out, size_t positive)
+{
+    size_t classes = out->classes, right = 0;
+    for (size_t c = 0; c < classes; c++) right += out->confusion[c * classes + c];
+    out->accuracy = rate(right, out->rows);
+    if (classes == 2) add_class(out, positive < 2 ? positive : 1, 1);
+    for (size_t c = 0; classes != 2 && c < classes; c++) add_class(out, c, 1 / (double)classes);
+}
+
+/* Squared distances of one output from its mean. */
+static void add_spread(long double *spread, const broad_data *truth, size_t output)
 {
     size_t rows = truth->rows, outputs = truth->outputs;
-    long double squares = 0, distances = 0, spread = 0, count = (long double)rows * (long double)outputs;
-    for (size_t i = 0; i < rows * outputs; i++) {
-        long double miss = (long double)truth->values[i] - scores[i];
-        squares += miss * miss;
-        distances += fabsl(miss);
+    long double mean = 0;
+    broad__trail summed = {0}, squared = {0};
+    for (size_t i = 0; i < rows; i++) {
+        const double *row = truth->values + i * outputs;
+        mean += row[output];
+        broad__trail_step(&summed, truth->spill, row, outputs * sizeof *row);
     }
-    for (size_t j = 0; j < outputs; j++) {
-        long double mean = 0;
-        for (size_t i = 0; i < rows; i++) mean += truth->values[i * outputs + j];
-        mean /= (long double)rows;
-        for (size_t i = 0; i < rows; i++) {
-            long double away = truth->values[i * outputs + j] - mean;
-            spread += away * away;
-        }
+    mean /= (long double)rows;
+    for (size_t i = 0; i < rows; i++) {
+        const double *row = truth->values + i * outputs;
+        long double away = row[output] - mean;
+        *spread += away * away;
+        broad__trail_step(&squared, truth->spill, row, outputs * sizeof *row);
     }
-    out->rmse = (double)sqrtl(squares / count);
-    out->mae = (double)(distances / count);
-    out->r2 = spread > 0 ? (double)(1 - squares / spread) : 0;
+}
+
+static void measure_values(broad_metrics *out, const broad__tally *tally)
+{
+    const broad_data *truth = tally->truth;
+    long double spread = 0, count = (long double)truth->rows * (long double)truth->outputs;
+    for (size_t j = 0; j < truth->outputs; j++) add_spread(&spread, truth, j);
+    out->rmse = (double)sqrtl(tally->squares / count);
+    out->mae = (double)(tally->distances / count);
+    out->r2 = spread > 0 ? (double)(1 - tally->squares / spread) : 0;
+}
+
+void broad__tally_measure(broad_metrics *out, broad__tally *tally, size_t positive)
+{
+    const broad_data *truth = tally->truth;
+    *out = (broad_metrics){.task = truth->task, .rows = truth->rows, .confusion = tally->confusion};
+    tally->confusion = NULL;
+    out->classes = out->confusion ? truth->outputs : 0;
+    if (out->confusion) measure_classes(out, positive);
+    else measure_values(out, tally);
 }
 
 int broad__metrics(broad_metrics *out, const broad_data *truth, const double *scores, size_t positive)
 {
+    broad__tally tally;
     *out = (broad_metrics){.task = truth->task, .rows = truth->rows};
-    if (truth->task == BROAD_TASK_AUTO || !truth->rows)
-        return broad__fail(BROAD_BAD_DATA,
-                           "the data have no targets to compare with; name them with --target or --labels");
-    if (truth->task == BROAD_TASK_CLASSIFY) return measure_classes(out, truth, scores, positive);
-    measure_values(out, truth, scores);
+    int status = broad__tally_open(&tally, truth);
+    if (status < 0) return status;
+    broad__tally_add(&tally, scores, 0, truth->rows);
+    broad__tally_measure(out, &tally, positive);
     return BROAD_OK;
 }

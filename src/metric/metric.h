@@ -9,4 +9,17 @@
  * denominator is 0. */
 int broad__metrics(broad_metrics *out, const broad_data *truth, const double *scores, size_t positive);
 
+/* The same of rows that come piece by piece, in order. */
+typedef struct broad__tally {
+    const broad_data *truth; /* not owned */
+    size_t *confusion;
+    long double squares, distances;
+} broad__tally;
+
+int broad__tally_open(broad__tally *out, const broad_data *truth);
+/* scores: of `count` rows from `first` on. */
+void broad__tally_add(broad__tally *tally, const double *scores, size_t first, size_t count);
+void broad__tally_measure(broad_metrics *out, broad__tally *tally, size_t positive); /* takes the confusion over */
+void broad__tally_close(broad__tally *tally);                                        /* accepts a zeroed one */
+
 #endif

@@ -161,70 +161,96 @@ static int fail_no_estimate(void)
     return broad__fail(BROAD_USAGE, "this model has no leave-one-out estimate: fit it with --loo yes");
 }
 
-int broad__probabilities(double *out, const broad_model *model, const double *scores, size_t rows)
+broad__confidence broad__confidence_of(const broad_model *model)
 {
-    if (model->task != BROAD_TASK_CLASSIFY)
+    const broad__estimate *e = &model->estimate;
+    return (broad__confidence){model->task, model->outputs, e->rows, e->residual_count, e->calibration, e->residuals};
+}
+
+int broad__probabilities(double *out, const broad__confidence *confidence, const double *scores, size_t rows)
+{
+    if (confidence->task != BROAD_TASK_CLASSIFY)
         return broad__fail(BROAD_USAGE, "probabilities (--proba) are of classes, and this model predicts numbers; "
                                         "those have intervals (--interval)");
-    if (!model->estimate.rows) return fail_no_estimate();
-    broad__calibrated(out, scores, rows, model->outputs, model->estimate.calibration);
+    if (!confidence->rows) return fail_no_estimate();
+    broad__calibrated(out, scores, rows, confidence->outputs, confidence->calibration);
     return BROAD_OK;
 }
 
-int broad__interval(double *out, const broad_model *model, double level)
+int broad__interval(double *out, const broad__confidence *confidence, double level)
 {
-    const broad__estimate *e = &model->estimate;
-    if (model->task != BROAD_TASK_REGRESS)
+    size_t kept = confidence->residual_count;
+    if (confidence->task != BROAD_TASK_REGRESS)
         return broad__fail(BROAD_USAGE, "intervals (--interval) are of numbers, and this model predicts classes; "
                                         "those have probabilities (--proba)");
-    if (!e->rows) return fail_no_estimate();
+    if (!confidence->rows) return fail_no_estimate();
     int status = BROAD_OK;
-    for (size_t j = 0; j < model->outputs && !status; j++)
-        status = broad__jackknife(&out[j], e->residuals + j * e->residual_count, e->residual_count, e->rows, level);
+    for (size_t j = 0; j < confidence->outputs && !status; j++)
+        status = broad__jackknife(&out[j], confidence->residuals + j * kept, kept, confidence->rows, level);
     return status;
 }
 
-static void measure_coverage(broad_metrics *out, const broad_data *truth, const double *scores, const double *half)
+/* ---- judging --------------------------------------------------------------------------------------------------- */
+
+/* Too few rows for the usual level is no failure. */
+static int has_usual(const broad__estimate *e)
 {
-    size_t outputs = truth->outputs, inside = 0;
-    double width = 0;
-    for (size_t i = 0; i < truth->rows; i++)
-        for (size_t j = 0; j < outputs; j++)
-            inside += fabs(truth->values[i * outputs + j] - scores[i * outputs + j]) <= half[j];
-    for (size_t j = 0; j < outputs; j++) width += 2 * half[j];
-    out->coverage = (double)inside / ((double)truth->rows * (double)outputs);
-    out->interval_width = width / (double)outputs;
+    return e->rows && (double)e->rows >= USUAL_LEVEL / (1 - USUAL_LEVEL) - 1e-9;
 }
 
-static int add_intervals(broad_metrics *out, const broad_model *model, const broad_data *truth, const double *scores,
-                         double level)
+int broad__judge_open(broad__judge *out, const broad_model *model, const broad_data *truth, double level)
 {
-    double *half = broad__alloc_doubles(model->outputs, 1);
-    int status = half ? broad__interval(half, model, level) : BROAD_NO_MEMORY;
-    if (!status) {
-        out->level = level;
-        measure_coverage(out, truth, scores, half);
+    broad__confidence confidence = broad__confidence_of(model);
+    *out = (broad__judge){.model = model, .truth = truth};
+    int regress = model->task == BROAD_TASK_REGRESS, status = broad__tally_open(&out->tally, truth);
+    if (status == BROAD_OK && (level > 0 || (regress && has_usual(&model->estimate)))) {
+        out->level = level > 0 ? level : USUAL_LEVEL;
+        out->half = broad__alloc_doubles(model->outputs, 1);
+        status = out->half ? broad__interval(out->half, &confidence, out->level) : BROAD_NO_MEMORY;
     }
-    broad__free(half);
+    if (status == BROAD_OK && !regress && model->estimate.rows) {
+        out->probabilities = broad__alloc_doubles(model->outputs, 1);
+        if (!out->probabilities) status = BROAD_NO_MEMORY;
+    }
+    if (status < 0) broad__judge_close(out);
     return status;
 }
 
-int broad__estimate_metrics(broad_metrics *out, const broad_model *model, const broad_data *truth, const double *scores,
-                            double level)
+void broad__judge_close(broad__judge *judge)
 {
-    const broad__estimate *e = &model->estimate;
-    if (model->task == BROAD_TASK_REGRESS || level > 0) {
-        int usual = level == 0; /* too few rows for the usual level is no failure */
-        if (usual && (!e->rows || (double)e->rows < USUAL_LEVEL / (1 - USUAL_LEVEL) - 1e-9)) return BROAD_OK;
-        return add_intervals(out, model, truth, scores, usual ? USUAL_LEVEL : level);
+    broad__tally_close(&judge->tally);
+    broad__free(judge->half);
+    broad__free(judge->probabilities);
+    *judge = (broad__judge){0};
+}
+
+void broad__judge_add(broad__judge *judge, const double *scores, size_t first, size_t count)
+{
+    const broad_data *truth = judge->truth;
+    size_t outputs = truth->outputs;
+    for (size_t i = 0; judge->half && i < count * outputs; i++)
+        judge->inside += fabs(truth->values[first * outputs + i] - scores[i]) <= judge->half[i % outputs];
+    if (judge->probabilities)
+        broad__reliability_add(&judge->reliability, scores, truth->classes + first, count, outputs,
+                               judge->model->estimate.calibration, judge->probabilities);
+    broad__tally_add(&judge->tally, scores, first, count);
+}
+
+void broad__judge_measure(broad_metrics *out, broad__judge *judge)
+{
+    size_t outputs = judge->truth->outputs;
+    broad__tally_measure(out, &judge->tally, judge->model->positive);
+    if (judge->half) {
+        double width = 0;
+        for (size_t j = 0; j < outputs; j++) width += 2 * judge->half[j];
+        out->level = judge->level;
+        out->coverage = (double)judge->inside / ((double)judge->truth->rows * (double)outputs);
+        out->interval_width = width / (double)outputs;
     }
-    if (!e->rows) return BROAD_OK;
-    broad__reliability reliability = {0};
-    int status =
-        broad__reliability_measure(&reliability, scores, truth->classes, truth->rows, model->outputs, e->calibration);
-    out->has_probabilities = status == BROAD_OK;
+    if (!judge->probabilities) return;
+    broad__reliability reliability = broad__reliability_of(&judge->reliability);
+    out->has_probabilities = 1;
     out->brier = reliability.brier;
     out->log_loss = reliability.log_loss;
     out->calibration_error = reliability.calibration_error;
-    return status;
 }

@@ -5,6 +5,8 @@
 #define BROAD_MODEL_ESTIMATE_H
 
 #include "data/table.h"
+#include "metric/calibration.h"
+#include "metric/metric.h"
 #include "model/model.h"
 
 enum { BROAD__RESIDUALS_MOST = 4096 };
@@ -21,16 +23,40 @@ void broad__estimate_clear(broad_model *model);
 /* What must hold of a stored estimate; BROAD_BAD_MODEL with the reason. */
 int broad__estimate_check(const broad_model *model);
 
+/* What of an estimate probabilities and intervals are made of; rows 0: there is none. */
+typedef struct broad__confidence {
+    broad_task task;
+    size_t outputs, rows, residual_count;
+    const double *calibration, *residuals;
+} broad__confidence;
+
+broad__confidence broad__confidence_of(const broad_model *model); /* points into the model */
+
 /* scores: rows x outputs, as predicted; out may be scores. BROAD_USAGE: no classification, or no estimate. */
-int broad__probabilities(double *out, const broad_model *model, const double *scores, size_t rows);
+int broad__probabilities(double *out, const broad__confidence *confidence, const double *scores, size_t rows);
 
 /* For each output how far above and below the predicted value the interval of that level reaches. BROAD_USAGE: no
  * regression, no estimate, or too high a level for its rows. */
-int broad__interval(double *out, const broad_model *model, double level);
+int broad__interval(double *out, const broad__confidence *confidence, double level);
 
-/* Adds to the measures of a classification those of its probabilities, and to those of a regression the coverage of its
- * intervals of a level. level 0: of 0.9 if the model has them. Where it has none, the fields stay 0. */
-int broad__estimate_metrics(broad_metrics *out, const broad_model *model, const broad_data *truth, const double *scores,
-                            double level);
+/*
+ * The measures of a model on rows that are predicted piece by piece: what the verdicts are worth, of a classification also
+ * its probabilities and of a regression the coverage of its intervals of a level, where the model has them; level 0: of 0.9.
+ */
+typedef struct broad__judge {
+    const broad_model *model;
+    const broad_data *truth;
+    broad__tally tally;
+    double level;                        /* of the intervals; 0: none */
+    double *half;                        /* outputs: how far they reach */
+    size_t inside;                       /* values in them */
+    broad__reliability_sums reliability; /* of the probabilities, where the model has them */
+    double *probabilities;               /* of one row */
+} broad__judge;
+
+int broad__judge_open(broad__judge *out, const broad_model *model, const broad_data *truth, double level);
+void broad__judge_add(broad__judge *judge, const double *scores, size_t first, size_t count);
+void broad__judge_measure(broad_metrics *out, broad__judge *judge);
+void broad__judge_close(broad__judge *judge); /* accepts a half-open one */
 
 #endif

@@ -193,7 +193,7 @@ static int search_ranges_thinned(range_choice *best, broad_trainer *t, const bro
     broad__side all = t->train;
     memset(&t->train, 0, sizeof t->train);
     int status = broad__table_thin(&some, data, AUTO_ROWS);
-    if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool);
+    if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool, NULL);
     t->train.groups = t->model->group_count;
     if (status == BROAD_OK) status = broad__side_add_rows(&t->train, (broad__part){some, 0, some->rows, 1}, 0);
     if (status == BROAD_OK) status = search_ranges(best, t);

@@ -42,17 +42,16 @@ static int fit_scales(broad_model *model, const broad_data *data)
         !model->output_factor || (knots && !model->input_knots))
         return BROAD_NO_MEMORY;
     int status = broad__scaling_fit(model->input_shift, model->input_factor, model->input_fill, model->input_knots,
-                                    model->settings.scale, data->x, data->rows, data->inputs);
+                                    model->settings.scale, data->x, data->rows, data->inputs, data->spill);
     if (status < 0) return status;
     int classes = data->task == BROAD_TASK_CLASSIFY;
     if (classes && model->settings.scale_target == BROAD_SCALE_STANDARD) {
         centre_classes(model, data);
         return BROAD_OK;
     }
-    broad__scale_fit(model->output_shift, model->output_factor, NULL,
-                     classes ? BROAD_SCALE_NONE : model->settings.scale_target, data->values, classes ? 0 : data->rows,
-                     data->outputs);
-    return BROAD_OK;
+    return broad__scale_fit(model->output_shift, model->output_factor, NULL,
+                            classes ? BROAD_SCALE_NONE : model->settings.scale_target, data->values,
+                            classes ? 0 : data->rows, data->outputs, data->spill);
 }
 
 /* Components are scaled already; points of pictures are of one kind. */
@@ -225,20 +224,14 @@ int broad__model_check_rows(const broad_model *model, const broad_data *data)
 }
 
 /* Classes that the data does not know are zero. */
-double *broad__model_targets(const broad_model *model, const broad_data *data, size_t first, size_t count)
+void broad__model_targets(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count)
 {
     size_t have = data->outputs, want = model->outputs;
-    double *all = broad__alloc_doubles(data->rows, have), *targets = broad__alloc_doubles(count, want);
-    if (all && targets) {
-        broad__table_targets(all, data);
-        for (size_t i = 0; i < count; i++) memcpy(targets + i * want, all + (first + i) * have, have * sizeof(double));
-        broad__scale_apply(targets, targets, count, want, want, model->output_shift, model->output_factor, NULL);
-    } else {
-        broad__free(targets);
-        targets = NULL;
-    }
-    broad__free(all);
-    return targets;
+    memset(out, 0, count * want * sizeof(double));
+    for (size_t i = 0; i < count; i++)
+        if (data->classes) out[i * want + data->classes[first + i]] = 1;
+        else memcpy(out + i * want, data->values + (first + i) * have, have * sizeof(double));
+    broad__scale_apply(out, out, count, want, want, model->output_shift, model->output_factor, NULL);
 }
 
 /* ---- further classes ------------------------------------------------------------------------------------------- */

@@ -84,7 +84,7 @@ static int pilot_open(pilot *p, const broad_data *data)
     if (status < 0) return status;
     p->columns = broad__model_columns(model);
     p->nodes = pilot_nodes(&model->settings, rows, data->rows);
-    p->y = broad__model_targets(model, p->rows, 0, rows);
+    p->y = broad__alloc_doubles(rows, outputs);
     p->weight = broad__alloc_doubles(p->columns, p->nodes);
     p->bias = broad__alloc_doubles(p->nodes, 1);
     p->z = broad__alloc_doubles(rows, p->nodes);
@@ -96,6 +96,7 @@ static int pilot_open(pilot *p, const broad_data *data)
     if (!p->y || !p->weight || !p->bias || !p->z || !p->relevance || !p->best_relevance || !p->round_weight ||
         !p->round_z || !p->round_w)
         return BROAD_NO_MEMORY;
+    broad__model_targets(p->y, model, p->rows, 0, rows);
     for (size_t j = 0; j < p->columns; j++) p->relevance[j] = p->best_relevance[j] = 1;
     p->best_loo = INFINITY;
     p->best_range = 1;

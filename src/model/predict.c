@@ -1,103 +1,196 @@
 #include "model/predict.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/pool.h"
-#include "compute/shards.h"
-#include "model/map.h"
+
+/* Work for which a thread is worth starting: some hundred microseconds. */
+#define THREAD_FLOPS 1e7
+enum { LINE = 8 }; /* numbers of a cache line, which no two threads should share */
+
+/* ---- a block of rows ------------------------------------------------------------------------------------------- */
+
+size_t broad__network_scratch(const broad__network *network, size_t rows)
+{
+    size_t scaled = network->direct ? 0 : network->scaling.columns;
+    return rows * (scaled + network->features + network->widest);
+}
+
+/* Z, rows x features. */
+static void feature_nodes(double *z, const broad__network *network, const broad__device *device, const double *x,
+                          size_t stride, size_t rows, double *scaled)
+{
+    broad__scaling_apply(network->direct ? z : scaled, &network->scaling, x, rows, stride);
+    for (size_t i = 0; i < network->part_count; i++) {
+        const broad__feature_run *part = &network->parts[i];
+        device->nodes(z + part->first, network->features, &part->nodes, scaled, network->scaling.columns, rows);
+    }
+}
+
+/* scores += K_j W_j for the layers of a run; h: their nodes, rows x all of them. */
+static void add_layers(double *scores, const broad__network *network, const broad__layer_run *run,
+                       const broad__device *device, const double *z, const double *h, size_t rows)
+{
+    size_t outputs = network->outputs;
+    for (size_t j = run->first; j < run->first + run->count; j++) {
+        const broad__term *term = &network->terms[j];
+        if (term->prefix)
+            device->apply(scores, outputs, 1.0, z + term->first, network->features, rows, term->output, outputs,
+                          term->prefix, outputs);
+        device->apply(scores, outputs, 1.0, h, run->nodes.nodes, rows, term->output + term->prefix * outputs, outputs,
+                      term->nodes, outputs);
+        h += term->nodes;
+    }
+}
+
+void broad__network_block(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
+                          double *scratch)
+{
+    const broad__device *device = broad__device_cpu();
+    size_t outputs = network->outputs;
+    double *z = scratch + (network->direct ? 0 : rows * network->scaling.columns), *h = z + rows * network->features;
+    memset(out, 0, rows * outputs * sizeof *out);
+    if (network->run_count) feature_nodes(z, network, device, x, stride, rows, scratch);
+    for (size_t i = 0; i < network->run_count; i++) {
+        const broad__layer_run *run = &network->runs[i];
+        device->nodes(h, run->nodes.nodes, &run->nodes, z, network->features, rows);
+        add_layers(out, network, run, device, z, h, rows);
+    }
+    for (size_t i = 0; i < rows; i++)
+        for (size_t c = 0; c < outputs; c++)
+            out[i * outputs + c] = out[i * outputs + c] / network->factor[c] + network->shift[c];
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------------------------- */
+
+/* Exponent bits all ones: infinite or not a number. By integers, so that the loop vectorises. */
+static int all_finite(const double *x, size_t count)
+{
+    const uint64_t exponent = (uint64_t)0x7ff << 52;
+    uint64_t bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        bad |= (bits & exponent) == exponent;
+    }
+    return !bad;
+}
+
+static int fail_input(const broad__network *network, size_t row, size_t input, double value)
+{
+    const char *why = isnan(value) ? " (it was trained without missing values)" : "";
+    if (network->input_names)
+        return broad__fail(BROAD_BAD_DATA, "row %zu, input '%s': %g is not a number the model can take%s", row + 1,
+                           network->input_names[input], value, why);
+    return broad__fail(BROAD_BAD_DATA, "row %zu, input %zu: %g is not a number the model can take%s", row + 1,
+                       input + 1, value, why);
+}
+
+static int input_fits(const broad__network *network, double value)
+{
+    return isfinite(value) || (isnan(value) && network->missing == BROAD_MISSING_MEAN);
+}
+
+static int row_fits(const broad__network *network, const double *row)
+{
+    if (all_finite(row, network->inputs)) return 1;
+    for (size_t j = 0; j < network->inputs; j++)
+        if (!input_fits(network, row[j])) return 0;
+    return 1;
+}
+
+int broad__network_check(const broad__network *network, const double *x, size_t rows, size_t stride)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; !row_fits(network, x + i * stride); j++)
+            if (!input_fits(network, x[i * stride + j])) return fail_input(network, i, j, x[i * stride + j]);
+    return BROAD_OK;
+}
+
+/* ---- many rows ------------------------------------------------------------------------------------------------- */
 
 typedef struct prediction {
     double *out;
-    const broad_model *model;
-    const broad__device *device;
-    broad__feature_map map;
+    const broad__network *network;
     const double *x;
     size_t rows, stride;
-    size_t widest;   /* columns of the widest layer */
-    double *scratch; /* for each worker: scaled inputs, Z, K */
+    double *scratch; /* for each worker */
     size_t scratch_each;
+    atomic_int refused; /* some input does not fit */
 } prediction;
 
-/* scores += K_j W_j, K_j = [some columns of Z | H_j] */
-static void add_layer(const prediction *p, const broad__layer *layer, double *scores, const double *z, double *k,
-                      size_t n)
+static size_t block_rows(const prediction *p, size_t block)
 {
-    size_t features = p->map.nodes.nodes, prefix = layer->width - layer->nodes;
-    size_t first = broad__model_feature_nodes(p->model, layer->first_group);
-    for (size_t i = 0; i < n && prefix; i++)
-        memcpy(k + i * layer->width, z + i * features + first, prefix * sizeof(double));
-    broad__nodes nodes = {layer->inputs, layer->nodes, layer->weight, layer->bias, p->model->settings.activation, 0};
-    p->device->nodes(k + prefix, layer->width, &nodes, z, features, n);
-    p->device->apply(scores, p->model->outputs, 1.0, k, layer->width, n, layer->joint ? layer->joint : layer->output,
-                     p->model->outputs, layer->width, p->model->outputs);
+    size_t left = p->rows - block * BROAD__PREDICT_ROWS;
+    return left < BROAD__PREDICT_ROWS ? left : BROAD__PREDICT_ROWS;
+}
+
+static void check_block(void *context, size_t block, size_t worker)
+{
+    prediction *p = context;
+    size_t first = block * BROAD__PREDICT_ROWS;
+    (void)worker;
+    for (size_t i = first; i < first + block_rows(p, block); i++)
+        if (!row_fits(p->network, p->x + i * p->stride)) atomic_store(&p->refused, 1);
 }
 
 static void predict_block(void *context, size_t block, size_t worker)
 {
     const prediction *p = context;
-    const broad_model *model = p->model;
-    size_t first = block * BROAD__BLOCK_ROWS, outputs = model->outputs;
-    size_t n = p->rows - first < BROAD__BLOCK_ROWS ? p->rows - first : BROAD__BLOCK_ROWS;
-    double *scaled = p->scratch + worker * p->scratch_each;
-    double *z = scaled + n * broad__model_columns(model), *k = z + n * p->map.nodes.nodes;
-    double *scores = p->out + first * outputs;
-    memset(scores, 0, n * outputs * sizeof(double));
-    if (model->layer_count)
-        broad__feature_block(z, p->map.nodes.nodes, &p->map, p->device, p->x + first * p->stride, p->stride, n, scaled);
-    for (size_t j = 0; j < model->layer_count; j++) add_layer(p, &model->layers[j], scores, z, k, n);
-    for (size_t i = 0; i < n; i++)
-        for (size_t c = 0; c < outputs; c++)
-            scores[i * outputs + c] = scores[i * outputs + c] / model->output_factor[c] + model->output_shift[c];
+    size_t first = block * BROAD__PREDICT_ROWS;
+    broad__network_block(p->out + first * p->network->outputs, p->network, p->x + first * p->stride, p->stride,
+                         block_rows(p, block), p->scratch + worker * p->scratch_each);
 }
 
-static int check_inputs(const broad_model *model, const double *x, size_t rows, size_t stride)
+static double row_flops(const broad__network *network)
 {
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < model->inputs; j++) {
-            double value = x[i * stride + j];
-            if (isfinite(value) || (isnan(value) && model->missing == BROAD_MISSING_MEAN)) continue;
-            return broad__fail(BROAD_BAD_DATA, "row %zu, input '%s': %g is not a number the model can take%s", i + 1,
-                               model->input_names[j], value,
-                               isnan(value) ? " (it was trained without missing values)" : "");
-        }
-    return BROAD_OK;
+    double flops = 2 * (double)network->features * (double)network->scaling.columns;
+    for (size_t i = 0; i < network->run_count; i++) {
+        const broad__nodes *nodes = &network->runs[i].nodes;
+        flops += 2 * (double)nodes->nodes * ((double)nodes->inputs + (double)network->outputs);
+    }
+    return flops;
 }
 
-static int predict_open(prediction *p, double **weights, size_t workers)
+/* No more than the work is worth; 0: one a processor. */
+static size_t worthwhile_threads(const broad__network *network, size_t rows, size_t threads)
 {
-    const broad_model *model = p->model;
-    size_t nodes = broad__model_feature_nodes(model, model->group_count);
-    for (size_t j = 0; j < model->layer_count; j++)
-        if (model->layers[j].width > p->widest) p->widest = model->layers[j].width;
-    size_t block = p->rows < BROAD__BLOCK_ROWS ? p->rows : BROAD__BLOCK_ROWS;
-    p->scratch_each = block * (broad__model_columns(model) + nodes + p->widest);
-    p->scratch = broad__alloc_doubles(workers, p->scratch_each);
-    *weights = broad__alloc_doubles(broad__model_map_room(model, 0, model->group_count), 1);
-    if (!p->scratch || !*weights) return BROAD_NO_MEMORY;
-    broad__model_map(&p->map, *weights, *weights + broad__model_columns(model) * nodes, model, 0, model->group_count);
-    return BROAD_OK;
+    double most = (double)rows * row_flops(network) / THREAD_FLOPS;
+    if (rows <= BROAD__PREDICT_ROWS || most < 2) return 1;
+    return threads == 0 || (double)threads < most ? threads : (size_t)most;
+}
+
+static int predict_rows(prediction *p, size_t threads)
+{
+    size_t blocks = (p->rows + BROAD__PREDICT_ROWS - 1) / BROAD__PREDICT_ROWS;
+    broad__pool *pool = NULL;
+    int status = broad__pool_open(&pool, worthwhile_threads(p->network, p->rows, threads));
+    if (status < 0) return status;
+    p->scratch_each = broad__network_scratch(p->network, block_rows(p, 0)) + LINE;
+    p->scratch = broad__alloc_doubles(broad__pool_threads(pool), p->scratch_each);
+    if (!p->scratch) status = BROAD_NO_MEMORY;
+    if (status == BROAD_OK) broad__pool_run(pool, blocks, check_block, p);
+    if (status == BROAD_OK && atomic_load(&p->refused))
+        status = broad__network_check(p->network, p->x, p->rows, p->stride);
+    if (status == BROAD_OK) broad__pool_run(pool, blocks, predict_block, p);
+    broad__pool_close(pool);
+    broad__free(p->scratch);
+    return status;
 }
 
 int broad__predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride, size_t threads)
 {
-    int status = check_inputs(model, x, rows, stride);
-    if (status < 0 || rows == 0) return status;
-    size_t blocks = (rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS;
-    prediction p = {.out = out, .model = model, .device = broad__device_cpu(), .x = x, .rows = rows, .stride = stride};
-    double *weights = NULL;
-    broad__pool *pool = NULL;
-    status = broad__pool_open(&pool, blocks < 2 ? 1 : threads);
-    if (status == BROAD_OK) status = predict_open(&p, &weights, broad__pool_threads(pool));
-    if (status == BROAD_OK) {
-        p.device->hold();
-        broad__pool_run(pool, blocks, predict_block, &p);
-        p.device->release();
-    }
-    broad__pool_close(pool);
-    broad__free(p.scratch);
-    broad__free(weights);
+    broad__network network;
+    if (rows == 0) return BROAD_OK;
+    /* Weights are put side by side where there are rows enough to pay for it. */
+    int status = broad__network_make(&network, model, NULL, rows >= 2 * BROAD__PREDICT_ROWS);
+    if (status < 0) return status;
+    prediction p = {.out = out, .network = &network, .x = x, .rows = rows, .stride = stride};
+    status = predict_rows(&p, threads);
+    broad__network_clear(&network);
     return status;
 }

@@ -1,10 +1,24 @@
-/* Prediction: sum_j K_j W_j, block by block of rows. */
+/* Prediction: sum_j K_j W_j. A block of rows goes through all layers while its Z is in cache; a row's scores do not depend on
+ * the rows it comes with, nor on the number of threads. */
 #ifndef BROAD_MODEL_PREDICT_H
 #define BROAD_MODEL_PREDICT_H
 
-#include "model/model.h"
+#include "model/network.h"
 
-/* out: rows x outputs, in the units of the targets. Safe to call from any number of threads on one model. */
+enum { BROAD__PREDICT_ROWS = 64 }; /* rows that go through together */
+
+/* Numbers that broad__network_block() works in. */
+size_t broad__network_scratch(const broad__network *network, size_t rows);
+
+/* out: rows x outputs, in the units of the targets. No allocation, no lock; any number of threads, each with a scratch of its
+ * own. The inputs have been checked. */
+void broad__network_block(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
+                          double *scratch);
+
+/* Whether the network can take all inputs: BROAD_BAD_DATA names the first that it cannot. */
+int broad__network_check(const broad__network *network, const double *x, size_t rows, size_t stride);
+
+/* All rows of x with the network's model, by at most `threads` threads (0: one a processor). */
 int broad__predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride, size_t threads);
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef BROAD_MODEL_SIDE_H
 #define BROAD_MODEL_SIDE_H
 
+#include "base/spill.h"
 #include "data/table.h"
 #include "layer/rows.h"
 #include "model/model.h"
@@ -18,12 +19,23 @@ typedef struct broad__part {
     double weight; /* what each row counts besides */
 } broad__part;
 
+typedef struct broad__z_source broad__z_source; /* model/zsource.h */
+
+/* How the arrays of a side, one or more numbers a row, are kept. Zeroed: in memory, and Z with them. */
+typedef struct broad__keeping {
+    broad__spill *spill; /* not owned; NULL: in memory, and the rest does not count */
+    int z_again;         /* Z is made again with every pass; otherwise it is spilled too */
+    int k_again;         /* and so are the columns of a layer */
+} broad__keeping;
+
 typedef struct broad__side {
     const broad_model *model; /* not owned */
-    size_t groups;            /* feature groups in Z so far, the first ones of the model */
+    broad__keeping keeping;
+    broad__z_source *source; /* where rows.z is NULL */
+    size_t groups;           /* feature groups in Z so far, the first ones of the model */
     size_t part_count, part_room;
     broad__part *parts;
-    double *z;     /* rows.rows x rows.features */
+    double *z;     /* rows.rows x rows.features; NULL: made again */
     double *root;  /* rows.rows: root of what each row counts; NULL: all alike */
     double *extra; /* rows.rows: root of the weight of the row's part alone; NULL: 1 */
     size_t *group,
@@ -33,7 +45,8 @@ typedef struct broad__side {
     broad__rows rows;
 } broad__side;
 
-int broad__side_open(broad__side *out, const broad_model *model, const broad__device *device, broad__pool *pool);
+int broad__side_open(broad__side *out, const broad_model *model, const broad__device *device, broad__pool *pool,
+                     const broad__keeping *keeping);
 void broad__side_close(broad__side *side); /* accepts a zeroed one */
 
 /* Further groups of the model become columns of Z. */

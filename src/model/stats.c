@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/trail.h"
 #include "compute/pool.h"
 #include "compute/shards.h"
 #include "data/scale.h"
@@ -90,7 +91,7 @@ typedef struct intake {
     const broad_data *data;
     const broad__device *device;
     broad__feature_map map;
-    double *targets; /* all rows x outputs */
+    double *targets; /* BATCH x outputs */
     double *a;       /* BATCH x nodes */
     double *scaled;  /* BATCH x inputs */
     double *tiles;   /* TILE x TILE for each worker */
@@ -126,7 +127,7 @@ static void batch_tile(void *context, size_t t, size_t worker)
     double *low_part =
         is_cross ? stats->cross_low + row * TILE * wide : stats->gram_low + row * TILE * nodes + column * TILE;
     size_t stride = is_cross ? wide : nodes;
-    const double *right = is_cross ? in->targets + in->first * wide : in->a + column * TILE;
+    const double *right = is_cross ? in->targets : in->a + column * TILE;
     for (size_t at = 0; at < in->count; at += CHUNK) {
         size_t n = in->count - at < CHUNK ? in->count - at : CHUNK;
         memset(tile, 0, high * wide * sizeof(double));
@@ -143,7 +144,7 @@ static int intake_open(intake *in, double **weights, size_t workers)
     const broad_model *model = in->model;
     size_t features = broad__model_feature_nodes(model, model->group_count), outputs = model->outputs;
     *weights = broad__alloc_doubles(broad__model_columns(model) + 1, features);
-    in->targets = broad__model_targets(model, in->data, 0, in->data->rows);
+    in->targets = broad__alloc_doubles(BATCH, outputs);
     in->a = broad__alloc_doubles(BATCH, in->stats->nodes);
     in->scaled = broad__alloc_doubles(BATCH, broad__model_columns(model));
     in->tiles = broad__alloc_doubles(workers * TILE, TILE + outputs);
@@ -158,19 +159,23 @@ static int add_rows(broad_stats *stats, const broad_model *model, const broad_da
     intake in = {.stats = stats, .model = model, .data = data, .device = broad__device_cpu()};
     double *weights = NULL;
     broad__pool *pool = NULL;
+    broad__trail read = {0};
     int status = broad__pool_open(&pool, threads);
     if (status == BROAD_OK) status = intake_open(&in, &weights, broad__pool_threads(pool));
+    if (status == BROAD_OK) status = in.device->hold();
     if (status == BROAD_OK) {
         size_t across = (stats->nodes + TILE - 1) / TILE;
-        in.device->hold();
         for (in.first = 0; in.first < data->rows; in.first += in.count) {
             in.count = data->rows - in.first < BATCH ? data->rows - in.first : BATCH;
             batch_nodes(&in);
+            broad__model_targets(in.targets, model, data, in.first, in.count);
             broad__pool_run(pool, across * (across + 1) / 2 + across, batch_tile, &in);
+            for (size_t i = 0; i < in.count * model->outputs; i++)
+                pair_add(&stats->square[0], &stats->square[1], in.targets[i] * in.targets[i]);
+            broad__trail_step(&read, data->spill, data->x + in.first * data->inputs,
+                              in.count * data->inputs * sizeof *data->x);
         }
         in.device->release();
-        for (size_t i = 0; i < data->rows * model->outputs; i++)
-            pair_add(&stats->square[0], &stats->square[1], in.targets[i] * in.targets[i]);
         stats->rows += data->rows;
     }
     broad__pool_close(pool);

@@ -25,6 +25,7 @@
 #include "model/check.h"
 #include "model/kind.h"
 #include "model/outputs.h"
+#include "model/plan.h"
 #include "rng/draw.h"
 
 /* Below this part of the first norm the residual is rounding, and nothing can be certified about it. */
@@ -387,7 +388,7 @@ int broad__trainer_features(broad_trainer *t, size_t groups, size_t nodes, size_
 static int forget(broad_trainer *t, size_t first_row)
 {
     broad__side_close(&t->train);
-    int status = broad__side_open(&t->train, t->model, t->device, t->pool);
+    int status = broad__side_open(&t->train, t->model, t->device, t->pool, &t->keeping);
     t->train.groups = t->model->group_count;
     t->first_row = first_row;
     t->partial = 1;
@@ -510,6 +511,7 @@ static broad_options lasting(const broad_options *options)
     broad_options o = *options;
     o.positive = NULL;
     o.class_weight = NULL;
+    o.memory = 0;
     o.progress = NULL;
     o.progress_context = NULL;
     return o;
@@ -526,12 +528,12 @@ static int start(broad_trainer **out, const broad_options *run)
     t->feature_factor = 1;
     t->device = broad__device_cpu();
     int status = broad__pool_open(&t->pool, run->threads);
+    if (status == BROAD_OK) status = t->device->hold();
+    t->holding = status == BROAD_OK;
     if (status < 0) {
         broad__trainer_close(NULL, t);
         return status;
     }
-    t->device->hold();
-    t->holding = 1;
     *out = t;
     return BROAD_OK;
 }
@@ -555,7 +557,7 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     if (status == BROAD_OK) status = find_positive(t->model, options->positive);
     if (status == BROAD_OK) status = broad__model_class_weights(t->model, data, options->class_weight);
     if (status == BROAD_OK) status = broad__model_make_groups(t->model);
-    if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool);
+    if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool, &t->keeping);
     if (status < 0) return status;
     t->train.groups = t->model->group_count;
     double began = broad__seconds();
@@ -593,7 +595,8 @@ int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad
     status = broad__supervise_possible(&sized, data->rows, first_width(&sized, data));
     if (status == BROAD_OK) status = start(&t, options);
     if (status < 0) return status;
-    status = open_model(t, data, &sized);
+    status = broad__plan_keeping(&t->keeping, &sized, NULL, data->rows, data->inputs, data->outputs);
+    if (status == BROAD_OK) status = open_model(t, data, &sized);
     t->wanted = options->enhance_layers;
     if (status == BROAD_OK) report(t, "features", 0);
     if (status == BROAD_OK) status = broad__trainer_choose_range(t, data);
@@ -608,7 +611,7 @@ static int replay(broad_trainer *t, broad__side *side, const broad__part *parts,
 {
     broad_model *model = t->model;
     size_t next = 0;
-    int status = broad__side_open(side, model, t->device, t->pool);
+    int status = broad__side_open(side, model, t->device, t->pool, &t->keeping);
     side->groups = broad__model_initial_groups(model);
     for (size_t j = 0; status == BROAD_OK && j <= model->layer_count; j++) {
         const broad__layer *layer = j < model->layer_count ? &model->layers[j] : NULL;
@@ -706,9 +709,11 @@ int broad__trainer_resume(broad_trainer **out, const broad_model *model, const b
     if (status == BROAD_OK && model->group_count)
         t->feature_factor = model->groups[0].range / model->settings.range_steps[model->groups[0].step];
     double began = broad__seconds();
+    if (status == BROAD_OK && data)
+        status = broad__plan_keeping(&t->keeping, run, model, data->rows, data->inputs, model->outputs);
     if (status == BROAD_OK && data) status = resume_rows(t, data, force);
     if (status == BROAD_OK && !data) {
-        status = broad__side_open(&t->train, t->model, t->device, t->pool);
+        status = broad__side_open(&t->train, t->model, t->device, t->pool, &t->keeping);
         t->partial = 1;
     }
     t->seconds.features += broad__seconds() - began;
@@ -740,6 +745,7 @@ void broad__trainer_close(broad_model **out, broad_trainer *t)
     broad__basis_clear(&t->basis);
     broad__side_close(&t->train);
     broad__side_close(&t->check);
+    broad__spill_close(t->keeping.spill);
     if (t->holding) t->device->release();
     broad__pool_close(t->pool);
     if (out) *out = t->model;

@@ -18,8 +18,9 @@ typedef struct broad__best {
 } broad__best;
 
 struct broad_trainer {
-    broad_model *model; /* owned until it is taken out */
-    broad_options run;  /* threads, progress and rules for stopping of this run */
+    broad_model *model;     /* owned until it is taken out */
+    broad_options run;      /* threads, memory, progress and rules for stopping of this run */
+    broad__keeping keeping; /* of the arrays of both sides; its spill is owned */
     const broad__device *device;
     broad__pool *pool;
     int holding;           /* the device is held */
@@ -75,8 +76,8 @@ int broad__model_add_segment(broad_model *model, const broad_data *data, size_t 
 /* BROAD_BAD_DATA with what differs unless the rows are those of the model's segments. */
 int broad__model_check_rows(const broad_model *model, const broad_data *data);
 
-/* Y of some rows in the network's units, count x outputs; NULL: out of memory. */
-double *broad__model_targets(const broad_model *model, const broad_data *data, size_t first, size_t count);
+/* Y of some rows in the network's units, count x outputs. */
+void broad__model_targets(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count);
 
 /* Rules for stopping, in stop.c. 0: go on; 1: stop, the outcome is set; or a status. next_nodes: what the next layer would
  * add; 0: none is to follow, and only what the last one has reached counts, not limits on a next. */

@@ -322,8 +322,36 @@ static void shape_print(char out[MESSAGE_TEXT], size_t dims, const size_t shape[
     else snprintf(out, MESSAGE_TEXT, "[%zu, %zu]", shape[0], shape[1]);
 }
 
+static int check_finite(const broad__tensor *tensor, size_t count)
+{
+    const double *values = *tensor->values;
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return broad__fail(BROAD_BAD_MODEL, "tensor %s: value %zu is not finite", tensor->name, i + 1);
+    return BROAD_OK;
+}
+
+/* Numbers in the order of this machine's bytes, at a place where it can read them. */
+static int usable_in_place(const unsigned char *bytes)
+{
+    return htole64(1) == 1 && (uintptr_t)bytes % _Alignof(double) == 0;
+}
+
+static int values_copy(double **out, const unsigned char *bytes, size_t count)
+{
+    double *values = *out = broad__alloc_doubles(count, 1);
+    for (size_t i = 0; i < count && values; i++) {
+        uint64_t bits;
+        memcpy(&bits, bytes + i * sizeof bits, sizeof bits);
+        bits = le64toh(bits);
+        memcpy(&values[i], &bits, sizeof bits);
+    }
+    return values ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
 /* The file's shape has been held against the bytes that are there, so a shape equal to it is safe to allocate. */
-static int tensor_read(const broad__container *container, const broad__tensor *tensor, const json_t *object)
+static int tensor_read(const broad__container *container, const broad__tensor *tensor, const json_t *object,
+                       int in_place)
 {
     entry have;
     int status = entry_read(&have, object, tensor->name);
@@ -335,20 +363,13 @@ static int tensor_read(const broad__container *container, const broad__tensor *t
         return broad__fail(BROAD_BAD_MODEL, "tensor %s: shape %s where %s was expected", tensor->name, found, expected);
     }
     size_t count = (have.end - have.begin) / sizeof(double);
-    double *values = *tensor->values = broad__alloc_doubles(count, 1);
-    if (!values) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits;
-        memcpy(&bits, container->data + have.begin + i * sizeof bits, sizeof bits);
-        bits = le64toh(bits);
-        memcpy(&values[i], &bits, sizeof bits);
-        if (!isfinite(values[i]))
-            return broad__fail(BROAD_BAD_MODEL, "tensor %s: value %zu is not finite", tensor->name, i + 1);
-    }
-    return BROAD_OK;
+    const unsigned char *bytes = container->data + have.begin;
+    if (in_place && usable_in_place(bytes)) memcpy(tensor->values, &bytes, sizeof bytes);
+    else status = values_copy(tensor->values, bytes, count);
+    return status ? status : check_finite(tensor, count);
 }
 
-int broad__container_read(const broad__container *container, const broad__tensor *tensors, size_t count)
+static int tensors_read(const broad__container *container, const broad__tensor *tensors, size_t count, int in_place)
 {
     size_t i = 0;
     const char *name;
@@ -362,10 +383,20 @@ int broad__container_read(const broad__container *container, const broad__tensor
                 return broad__fail(BROAD_BAD_MODEL, "tensor %s is missing", tensors[i].name);
             return broad__fail(BROAD_BAD_MODEL, "tensor %.60s: stands where %s was expected", name, tensors[i].name);
         }
-        int status = tensor_read(container, &tensors[i], object);
+        int status = tensor_read(container, &tensors[i], object, in_place);
         if (status) return status;
         i++;
     }
     if (i == count) return BROAD_OK;
     return broad__fail(BROAD_BAD_MODEL, "tensor %s is missing", tensors[i].name);
+}
+
+int broad__container_read(const broad__container *container, const broad__tensor *tensors, size_t count)
+{
+    return tensors_read(container, tensors, count, 0);
+}
+
+int broad__container_view(const broad__container *container, const broad__tensor *tensors, size_t count)
+{
+    return tensors_read(container, tensors, count, 1);
 }

@@ -41,5 +41,8 @@ void broad__container_close(broad__container *container);
 /* Reads exactly these tensors, in this order; every *values is allocated here. Refuses others, other shapes, and values
  * that are not finite. */
 int broad__container_read(const broad__container *container, const broad__tensor *tensors, size_t count);
+/* The same, but *values points into the container's bytes where these are doubles as this machine has them; then it must not be
+ * written to or freed. */
+int broad__container_view(const broad__container *container, const broad__tensor *tensors, size_t count);
 
 #endif

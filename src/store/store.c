@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/estimate.h"
+#include "model/predictor.h"
 #include "rng/philox.h"
 #include "store/container.h"
 #include "store/describe.h"
@@ -274,34 +275,63 @@ static int check_weights_kind(const broad__container *container, const broad_mod
     return check_drawn_size(model, file_bytes);
 }
 
-static int decode(broad_model *model, const broad__container *container, size_t file_bytes)
+/* *out_list: its tensors, for the caller to free, also after a failure. in_place: they may point into the container. */
+static int decode(tensor_list *out_list, broad_model *model, const broad__container *container, size_t file_bytes,
+                  int in_place)
 {
-    tensor_list list = {0};
     extent has = {.stored = strcmp(container->weights, weights_stored) == 0};
     int status = broad__describe_read(model, &has.class_weights, container->model);
     if (!status) status = broad__describe_check(model);
     if (!status) status = broad__describe_check_kind(model, has.class_weights);
     if (!status) status = check_weights_kind(container, model, file_bytes);
-    if (!status) status = tensors_list(&list, model, has);
-    if (!status) status = broad__container_read(container, list.tensors, list.count);
+    if (!status) status = tensors_list(out_list, model, has);
+    if (!status)
+        status = in_place ? broad__container_view(container, out_list->tensors, out_list->count)
+                          : broad__container_read(container, out_list->tensors, out_list->count);
     if (!status) status = broad__estimate_check(model);
     if (!status) status = check_values(model);
     if (!status && !has.stored) status = draw_all(model);
-    broad__free(list.tensors);
     return status;
 }
 
 int broad__store_decode(broad_model **out, const void *bytes, size_t count)
 {
     broad__container container = {0};
+    tensor_list list = {0};
     *out = NULL;
     int status = broad__container_open(&container, bytes, count);
     if (status) return status;
     broad_model *model = broad__model_new();
-    status = model ? decode(model, &container, count) : BROAD_NO_MEMORY;
+    status = model ? decode(&list, model, &container, count, 0) : BROAD_NO_MEMORY;
     broad__container_close(&container);
+    broad__free(list.tensors);
     if (status) broad_model_free(model);
     else *out = model;
+    return status;
+}
+
+/* What lies in the bytes is not the model's to free. */
+static void let_go(const tensor_list *list, const broad__kept *kept)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (broad__kept_has(kept, *list->tensors[i].values)) *list->tensors[i].values = NULL;
+}
+
+int broad__store_predictor(broad_predictor **out, const void *bytes, size_t count)
+{
+    broad__container container = {0};
+    broad__kept kept = {bytes, count};
+    tensor_list list = {0};
+    *out = NULL;
+    int status = broad__container_open(&container, bytes, count);
+    if (status) return status;
+    broad_model *model = broad__model_new();
+    status = model ? decode(&list, model, &container, count, 1) : BROAD_NO_MEMORY;
+    if (!status) status = broad__predictor_make(out, model, &kept);
+    broad__container_close(&container);
+    let_go(&list, &kept);
+    broad__free(list.tensors);
+    broad_model_free(model);
     return status;
 }
 
@@ -322,21 +352,40 @@ int broad__store_save(const broad_model *model, const char *path, int compact)
     return status;
 }
 
-int broad__store_load(broad_model **out, const char *path)
+/* The start first: a large file that is something else is refused without being read. */
+static int check_start(const char *path)
 {
     unsigned char start[BROAD__CONTAINER_START];
-    void *bytes = NULL;
     size_t count = 0;
-    *out = NULL;
-    /* The start first: a large file that is something else is refused without being read. */
     int status = broad__file_read_start(start, &count, path, sizeof start);
     if (status) return status;
     status = broad__container_check_start(start, count);
-    if (status) return broad__fail_in(status, path);
-    status = broad__file_read(&bytes, &count, path, SIZE_MAX / 4);
+    return status ? broad__fail_in(status, path) : BROAD_OK;
+}
+
+int broad__store_load(broad_model **out, const char *path)
+{
+    void *bytes = NULL;
+    size_t count = 0;
+    *out = NULL;
+    int status = check_start(path);
+    if (!status) status = broad__file_read(&bytes, &count, path, SIZE_MAX / 4);
     if (status) return status;
     status = broad__store_decode(out, bytes, count);
     broad__free(bytes);
+    return status ? broad__fail_in(status, path) : BROAD_OK;
+}
+
+int broad__store_load_predictor(broad_predictor **out, const char *path)
+{
+    broad__mapping file = {0};
+    *out = NULL;
+    int status = check_start(path);
+    if (!status) status = broad__file_map(&file, path);
+    if (status) return status;
+    status = broad__store_predictor(out, file.bytes, file.count);
+    if (status) broad__file_unmap(&file);
+    else (*out)->file = file;
     return status ? broad__fail_in(status, path) : BROAD_OK;
 }
 

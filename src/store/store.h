@@ -10,6 +10,10 @@ int broad__store_encode(void **out, size_t *out_bytes, const broad_model *model,
 /* Checks every size before it allocates and every value before it uses it; BROAD_BAD_MODEL with the reason. */
 int broad__store_decode(broad_model **out, const void *bytes, size_t count);
 
+/* What prediction needs of a file. The bytes are used in place where they can be: they must outlive the predictor. */
+int broad__store_predictor(broad_predictor **out, const void *bytes, size_t count);
+int broad__store_load_predictor(broad_predictor **out, const char *path);
+
 int broad__store_save(const broad_model *model, const char *path, int compact);
 int broad__store_load(broad_model **out, const char *path);
 

@@ -1,0 +1,207 @@
+"""What was measured, as Markdown: for the terminal, for docs/benchmarks.md and for the README."""
+import json
+import textwrap
+
+from bench.images.report import section, table
+
+BEGIN, END = "<!-- made by scripts/run_bench: begin -->\n", "<!-- made by scripts/run_bench: end -->\n"
+SCALES = {"s": [(1, "s"), (1e-3, "ms"), (1e-6, "µs")], "MB": [(1e3, "GB"), (1, "MB")]}
+
+
+# ---- cells ----------------------------------------------------------------------------------------------------------
+
+
+def short(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def figure(summary, unit):
+    """The median and, where they differ, the quartiles."""
+    scales = SCALES.get(unit, [(1, unit)])
+    scale, name = next((s for s in scales if summary["median"] >= s[0]), scales[-1])
+    spread = "" if summary["least"] == summary["most"] else \
+        f" ({short(summary['lower'] / scale)} to {short(summary['upper'] / scale)})"
+    return f"{short(summary['median'] / scale)} {name}".rstrip() + spread
+
+
+def median(summary, unit):
+    return figure({**summary, "least": 0, "most": 0}, unit)
+
+
+def goal(limits, unit=""):
+    parts = [f"{sign} {short(limits[name])}" for name, sign in (("least", "≥"), ("most", "≤")) if limits.get(name) is not None]
+    return (", ".join(parts) + f" {unit}").rstrip() if parts else ""
+
+
+def quotient(rival):
+    return f"{short(rival['value'])} times as fast" if rival["ratio"] == "rival/ours" else f"{short(rival['value'])} of it"
+
+
+def verdict(part):
+    if part.get("least") is None and part.get("most") is None:
+        return ""
+    return {True: "yes", False: "**no**", None: "not judged"}[part["reached"]]
+
+
+# ---- tables ---------------------------------------------------------------------------------------------------------
+
+
+def rows_of(measurement):
+    """One for each rival, and one for a goal of our own; the work and our figure are in the first."""
+    what, ours = measurement["what"], figure(measurement["summary"], measurement["unit"])
+    if goal(measurement) or not measurement["rivals"]:
+        yield [what, ours, "", "", "", goal(measurement, measurement["unit"]), verdict(measurement)]
+        what = ours = ""
+    for name, rival in measurement["rivals"].items():
+        yield [what, ours, name, figure(rival["summary"], measurement["unit"]), quotient(rival), goal(rival), verdict(rival)]
+        what = ours = ""
+
+
+def main_table(measurements):
+    rows = [row for measurement in measurements for row in rows_of(measurement)]
+    return table(["work", "broad", "against", "its figure", "ratio of medians", "goal", "reached"], rows)
+
+
+def missed(measurement):
+    """(measurement, name of the rival or None, value, goal) of every goal that is not reached."""
+    if measurement["reached"] is False:
+        yield None, short(measurement["summary"]["median"]), goal(measurement, measurement["unit"])
+    for name, rival in measurement["rivals"].items():
+        if rival["reached"] is False:
+            yield name, quotient(rival), goal(rival)
+
+
+def allows(measurement, rival):
+    """How many times as fast as a rival the machine's peak lets us be."""
+    return rival["summary"]["median"] / measurement["limit"]
+
+
+def reasons(measurement, name):
+    rival = measurement["rivals"].get(name)
+    if rival and "limit" in measurement and rival["ratio"] == "rival/ours":
+        most, wanted = allows(measurement, rival), rival.get("least", 0)
+        reach = "so the goal is out of reach here, whatever the code" if most < wanted else "so the goal is not out of reach"
+        yield f"The processor's peak alone allows {most:.1f} times, {reach}."
+    if measurement.get("why"):
+        yield measurement["why"]
+
+
+def missed_lines(measurements):
+    lines = []
+    for measurement in measurements:
+        for name, value, wanted in missed(measurement):
+            against = f" against {name}" if name else ""
+            text = " ".join([f"{measurement['what']}{against}: {value}, goal {wanted}.", *reasons(measurement, name)])
+            lines += wrapped(f"- {text}", "  ")
+    return lines or ["Every goal is reached."]
+
+
+def limit_table(measurements):
+    rows = []
+    for m in measurements:
+        if "limit" not in m:
+            continue
+        rivals = [f"{name} {allows(m, rival):.1f}" for name, rival in m["rivals"].items() if rival["ratio"] == "rival/ours"]
+        rows.append([m["what"], f"{m['facts']['flops'] / 1e9:,.1f}", median(m["summary"], m["unit"]),
+                     median({"median": m["limit"]}, m["unit"]), f"{100 * m['limit'] / m['summary']['median']:.0f} %",
+                     "; ".join(rivals)])
+    return table(["work", "GFLOP", "broad", "at the peak", "of the peak", "the peak allows"], rows) if rows else []
+
+
+def growth_table(measurements):
+    rows = []
+    for m in measurements:
+        facts = m.get("facts", {})
+        if "exponent" not in facts:
+            continue
+        ends = [sorted(facts["seconds"][i])[len(facts["seconds"][i]) // 2] for i in (0, -1)]
+        rows.append([facts["sweep"], f"{facts['sizes'][0]:,} to {facts['sizes'][-1]:,}",
+                     " to ".join(median({"median": end}, "s") for end in ends),
+                     f"{facts['exponent']:.3f} ± {facts['standard_error']:.3f}",
+                     f"{min(m['ours']):.3f} to {max(m['ours']):.3f}", f"{facts['at_the_end']:.3f}", goal(m)])
+    return table(["varied", "sizes", "training takes", "exponent", "of single runs", "of the last step", "goal"], rows,
+                 2) if rows else []
+
+
+def command_lines(measurements):
+    lines = []
+    for m in measurements:
+        lines += ["", f"**{m['what']}** (`make bench ONLY={m['entry']}`)" + (f": {m['note']}." if m.get("note") else ""), ""]
+        lines.append(f"- broad, {len(m['ours'])} runs: `{m['command']}`")
+        lines += [f"- {name}, {len(r['figures'])} runs: `{r['command']}`" for name, r in m["rivals"].items() if r.get("command")]
+    return lines[1:]
+
+
+# ---- whole texts ----------------------------------------------------------------------------------------------------
+
+
+def machine_line(report):
+    machine, versions = report["machine"], report["versions"]
+    peak = f", {report['peak_gflops']:.0f} GFLOP/s at the peak of {report['threads']} threads" if report.get("peak_gflops") else ""
+    named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    core = f" with {machine['best_core']} kernels" if machine.get("best_core") else ""
+    return (f"{report['date']}, {machine['processor']}, {machine['processors']} processors{peak}, "
+            f"{machine['memory'] / 2**30:.0f} GB; {report['threads']} threads for every side, OpenBLAS{core}; {named}. "
+            f"Load of the machine before the run {report['load']:.1f}; the run took {report['seconds'] / 60:.0f} minutes.")
+
+
+def wrapped(text, indent=""):
+    return textwrap.wrap(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def failed_lines(report):
+    return [f"- {failure['entry']}: {failure['reason']}" for failure in report["failed"]]
+
+
+def make(report, picture=None):
+    """The whole report. picture: where the growth is drawn, as the text refers to it."""
+    found = report["measurements"]
+    size = "" if report["size"] == "full" else " Less data than the goals are for, so that none is judged."
+    lines = [*wrapped(machine_line(report) + size), "", *main_table(found)]
+    if report["size"] == "full":
+        lines += section("Not reached, and why", missed_lines(found))
+    for title, part in (("What the processor allows", limit_table(found)), ("Growth", growth_table(found))):
+        if part:
+            lines += section(title, part)
+    if picture and growth_table(found):
+        lines += ["", f"![Seconds of training over rows, nodes, columns and classes, both axes logarithmic]({picture})"]
+    lines += section("Commands", command_lines(found))
+    if report["failed"]:
+        lines += section("Not measured", failed_lines(report))
+    return "\n".join(lines) + "\n"
+
+
+def readme(report):
+    """What has a goal, in short, with the command that measures it again."""
+    rows = []
+    for m in report["measurements"]:
+        for name, rival in m["rivals"].items():
+            if goal(rival):
+                rows.append([m["what"], median(m["summary"], m["unit"]), f"{name} {median(rival['summary'], m['unit'])}",
+                             quotient(rival), f"{goal(rival)}: {verdict(rival)}", f"`make bench ONLY={m['entry']}`"])
+        if goal(m):
+            rows.append([m["what"], median(m["summary"], m["unit"]), "", "",
+                         f"{goal(m, m['unit'])}: {verdict(m)}", f"`make bench ONLY={m['entry']}`"])
+    lines = [*wrapped(machine_line(report)), "",
+             *table(["work", "broad", "against", "ratio", "goal: reached", "again"], rows)]
+    return "\n".join(lines) + "\n"
+
+
+def dump(report):
+    """JSON with a line for every measurement, so that two reports can be compared line by line."""
+    lines = [f'"{key}": {json.dumps(value)}' for key, value in report.items() if key != "measurements"]
+    measured = ",\n".join(json.dumps(measurement) for measurement in report["measurements"])
+    return "{\n" + ",\n".join(lines) + ',\n"measurements": [\n' + measured + "\n]}\n"
+
+
+def with_marked(content, text, path):
+    """The content with what lies between the two marks replaced."""
+    head, mark_begin, rest = content.partition(BEGIN)
+    _, mark_end, tail = rest.partition(END)
+    if not mark_begin or not mark_end:
+        raise ValueError(f"{path} does not have the two marks\n{BEGIN}{END}")
+    return head + BEGIN + text + END + tail
+
+
+def replace_marked(path, text):
+    path.write_text(with_marked(path.read_text(encoding="utf-8"), text, path), encoding="utf-8")

@@ -1,0 +1,91 @@
+"""brls and bscrls on many rows, against the same in numpy, and bscrls against brls."""
+from bench.speed.measure import shown
+from bench.tool import Failure
+
+TITLE = "training of 10x10 feature and 100x50 enhancement nodes"
+
+
+class Chains:
+    """Both kinds and their rivals on one set of rows. Time is that of training alone, on rows that are in memory."""
+
+    def __init__(self, bench, rows, inputs, classes, layers):
+        import numpy as np
+        from bench.speed import numpy_chain
+        self.bench, self.numpy, self.layers = bench, numpy_chain, layers
+        self.rows, self.inputs, self.classes = rows, inputs, classes
+        self.x, labels = numpy_chain.waves(rows, inputs, classes)
+        self.y = np.eye(classes)[labels]
+        np.save(bench.path("x.npy"), self.x)
+        np.save(bench.path("y.npy"), labels)
+        self.said, self.norms, self.draws = {}, {}, {}
+
+    def size(self):
+        return f"{self.rows:,} x {self.inputs:,}, {self.classes} classes"
+
+    def words(self, kind):
+        network = ["--preset", "paper", "--features", "10x10", "--enhance", f"100x{self.layers}"]
+        return [self.bench.path("x.npy"), "--labels", self.bench.path("y.npy"), "--task", "classify", "--kind", kind, *network,
+                "--threads", self.bench.threads, "-o", self.bench.path("model.broad")]
+
+    def command(self, kind):
+        return shown("broad", "fit", *self.words(kind), "--json")
+
+    def ours(self, kind):
+        def side():
+            seconds, said = self.bench.train(self.words(kind))
+            layers = said["layers"]
+            self.said[kind], self.norms[kind] = said, layers[-1]["norm_after"]
+            self.draws[kind] = sum(layer["tries"] for layer in layers)
+            if len(layers) != self.layers:
+                raise Failure(f"{kind}: {len(layers)} of {self.layers} layers: {said['status']}")
+            return seconds
+        return side
+
+    def theirs(self, name, supervised=False, in_place=False):
+        def side():
+            bounds = [layer["bound"] for layer in self.said["bscrls"]["layers"]] if supervised else None
+            make = self.numpy.nodes_in_place if in_place else self.numpy.nodes
+            seconds, found = self.numpy.timed(self.numpy.fit, self.x, self.y, self.layers, bounds, make)
+            self.norms[name], self.draws[name] = found[2:]
+            return seconds
+        return side
+
+    def check(self, tolerance=0.02):
+        """Other random numbers, but the same work: the last norms are about the same."""
+        expected = self.norms["brls"]
+        for name, norm in self.norms.items():
+            if abs(norm / expected - 1) > tolerance:
+                raise Failure(f"not the same work: the last norm is {expected:g} for brls and {norm:g} for {name}")
+
+    def limits(self):
+        """What the peak alone allows, and the fraction of it that a time is."""
+        flops = self.numpy.flops(self.rows, self.inputs, self.classes, self.layers)
+        peak = self.bench.peak()
+        return {"limit": flops / peak / 1e9} if peak else {}, {"flops": flops, "peak_gflops": peak, "draws": self.draws}
+
+
+def run(bench):
+    for rows, goal in (bench.pick(60000, 6000, 4000), 6), (bench.pick(20000, 2000, 2000), None):
+        yield from measure(bench, rows, goal)
+
+
+def measure(bench, rows, goal):
+    chains = Chains(bench, rows, bench.pick(784, 784, 20), 10, bench.pick(50, 50, 2))
+    bench.say(chains.size())
+    sides = {"brls": chains.ours("brls"), "bscrls": chains.ours("bscrls"), "numpy": chains.theirs("numpy")}
+    if goal:
+        sides["numpy, in place"] = chains.theirs("numpy, in place", in_place=True)
+    found = bench.in_turns(sides, bench.runs(5 if goal else 7))
+    chains.check()
+    limit, facts = chains.limits()
+    call = "numpy_chain.fit(x, y)"
+    rivals = {"numpy": {"command": call, "figures": found["numpy"], "ratio": "rival/ours", **({"least": goal} if goal else {})}}
+    if goal:
+        rivals["numpy, in place"] = {"command": "numpy_chain.fit(x, y, make=nodes_in_place)", "ratio": "rival/ours",
+                                     "figures": found["numpy, in place"]}
+    yield {"what": f"brls, {chains.size()}", "unit": "s", "command": chains.command("brls"), "ours": found["brls"],
+           "rivals": rivals, **limit, "facts": facts}
+    yield {"what": f"bscrls, {chains.size()}", "unit": "s", "command": chains.command("bscrls"), "ours": found["bscrls"],
+           "rivals": {"brls": {"command": chains.command("brls"), "figures": found["brls"], "ratio": "ours/rival", "most": 1.1}},
+           **limit, "facts": facts,
+           "note": f"{chains.draws['bscrls']} draws for {chains.layers} layers: what a refused draw costs is not in it"}
