@@ -198,7 +198,7 @@ static size_t rows_at_once(const predictions *p, const cli_arguments *arguments)
 {
     enum { NUMBERS = 1 << 19, LEAST = 256 };
     int together = cli_given(arguments, "heatmap") || p->list;
-    size_t most = NUMBERS / broad_model_outputs(p->model);
+    size_t most = NUMBERS / (broad_model_inputs(p->model) + broad_model_outputs(p->model));
     if (most < LEAST) most = LEAST;
     return together || p->rows < most ? p->rows : most;
 }

@@ -45,11 +45,15 @@ static void filling_equals_single_numbers(void **state)
 {
     (void)state;
     broad__stream stream = {42, BROAD__FOR_FEATURES, 1, 0, 0};
-    double values[33];
-    for (uint64_t first = 0; first < 4; first++)
-        for (size_t count = 0; count <= 33; count++) {
-            broad__random_fill(values, &stream, first, count);
-            for (size_t i = 0; i < count; i++) assert_true(values[i] == broad__random_at(&stream, first + i));
+    double values[201];
+    /* The last start: the high bits of the counter change within the batch. */
+    static const uint64_t starts[] = {0, 1, 2, 3, 1000001, (1ull << 33) - 70};
+    for (size_t s = 0; s < sizeof starts / sizeof starts[0]; s++)
+        for (size_t count = 0; count <= 200; count++) {
+            values[count] = 7;
+            broad__random_fill(values, &stream, starts[s], count);
+            for (size_t i = 0; i < count; i++) assert_true(values[i] == broad__random_at(&stream, starts[s] + i));
+            assert_true(values[count] == 7);
         }
 }
 
@@ -75,24 +79,32 @@ static void streams_differ_and_are_uniform(void **state)
 }
 
 /* Node by node, inputs first, then the bias; the unit of fan-in is sqrt(3 / inputs). */
+static void check_weights(size_t inputs, size_t nodes, double range, broad_range_unit unit)
+{
+    double *weight = malloc(inputs * nodes * sizeof(double)), *bias = malloc(nodes * sizeof(double));
+    broad__stream stream = {99, BROAD__FOR_FEATURES, 2, 0, 0};
+    double scale = unit == BROAD_RANGE_FAN_IN ? range * sqrt(3.0 / (double)inputs) : range;
+    broad__draw_nodes(weight, bias, &stream, inputs, nodes, range, unit);
+    for (uint64_t node = 0; node < nodes; node++) {
+        for (uint64_t i = 0; i < inputs; i++) {
+            double u = broad__random_at(&stream, node * (inputs + 1) + i);
+            assert_true(weight[i * nodes + node] == (2 * u - 1) * scale);
+        }
+        assert_true(bias[node] == (2 * broad__random_at(&stream, node * (inputs + 1) + inputs) - 1) * range);
+    }
+    free(weight), free(bias);
+}
+
 static void weights_from_the_stream(void **state)
 {
     (void)state;
-    enum { INPUTS = 700, NODES = 3 };
-    static double weight[INPUTS * NODES], bias[NODES], narrow[INPUTS], narrow_bias[1];
-    broad__stream stream = {99, BROAD__FOR_FEATURES, 2, 0, 0};
-    broad__draw_nodes(weight, bias, &stream, INPUTS, NODES, 0.5, BROAD_RANGE_FAN_IN);
-    for (uint64_t node = 0; node < NODES; node++) {
-        for (uint64_t i = 0; i < INPUTS; i++) {
-            double u = broad__random_at(&stream, node * (INPUTS + 1) + i);
-            assert_true(weight[i * NODES + node] == (2 * u - 1) * (0.5 * sqrt(3.0 / INPUTS)));
+    static const size_t inputs[] = {1, 2, 20, 100, 254, 255, 256, 257, 511, 512, 700, 1500};
+    static const size_t nodes[] = {1, 3, 8, 9, 10, 33};
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+        for (size_t j = 0; j < sizeof nodes / sizeof nodes[0]; j++) {
+            check_weights(inputs[i], nodes[j], 0.5, BROAD_RANGE_FAN_IN);
+            check_weights(inputs[i], nodes[j], 2.0, BROAD_RANGE_ABSOLUTE);
         }
-        assert_true(bias[node] == (2 * broad__random_at(&stream, node * (INPUTS + 1) + INPUTS) - 1) * 0.5);
-    }
-    broad__draw_nodes(narrow, narrow_bias, &stream, INPUTS, 1, 0.5, BROAD_RANGE_FAN_IN);
-    for (size_t i = 0; i < INPUTS; i++) assert_true(narrow[i] == weight[i * NODES]);
-    broad__draw_nodes(narrow, narrow_bias, &stream, INPUTS, 1, 2.0, BROAD_RANGE_ABSOLUTE);
-    assert_true(narrow[5] == (2 * broad__random_at(&stream, 5) - 1) * 2.0);
 }
 
 int main(void)

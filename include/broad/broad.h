@@ -163,6 +163,9 @@ typedef struct broad_progress {
  * model so far is complete and valid, its outcome BROAD_STOPPED. */
 typedef int (*broad_progress_function)(const broad_progress *progress, void *context);
 
+/* Where the time of a run goes; see below. */
+typedef struct broad_profile broad_profile;
+
 #define BROAD_LIST_MAX 256 /* most values in a list option */
 
 /* Plain values, copied freely. broad_options_init() fills in preset `auto`. */
@@ -225,6 +228,7 @@ typedef struct broad_options {
 
     broad_progress_function progress;
     void *progress_context;
+    broad_profile *profile; /* counts the stages of the run; must outlive the trainer. NULL: nobody asks */
 } broad_options;
 
 BROAD_API void broad_options_init(broad_options *out);
@@ -668,8 +672,17 @@ typedef struct broad_plan {
     double rows, inputs, outputs, nodes;             /* nodes: after the run */
     double bytes_data, bytes_training;               /* the table, and what training adds to it at its peak */
     double bytes_available;                          /* on this machine now */
+    double bytes_peak;                               /* of the process as a whole, with what it has now */
     double flops_features, flops_layer, flops_total; /* with the first draw of each layer kept */
     int fits;
+    /* Under a limit, options->memory; without one the rest is 0. */
+    double memory;      /* the limit */
+    double bytes_least; /* the least that would do */
+    int can_spill;      /* these settings can be trained with the rows in files */
+    int spilled;        /* and here they are: what there is of each row lies in files without a name */
+    int z_again; /* feature nodes are made again with each pass; otherwise they are spilled too. Layers are made again */
+    double passes;                      /* about so many over the rows, if each layer's first draw is kept */
+    double bytes_disk, bytes_disk_free; /* that takes, and is there, in $TMPDIR or /var/tmp */
 } broad_plan;
 
 /* For fitting `options` to data of this size, which is in memory already. With a model: for growing it by enhance_layers
@@ -692,6 +705,24 @@ typedef struct broad_verdict {
 /* Recomputes every norm and inequality of the certificate from the training rows by plain loops: no BLAS, no shared
  * code with training. A certificate that does not hold is a verdict, not an error. */
 BROAD_API int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training, size_t threads);
+
+/* ---- profile --------------------------------------------------------------------------------------------------- */
+
+/* Of one stage of a run, so far. Seconds are those of the threads that did the work, added up: flops / seconds is the rate
+ * of one core. Stages do not contain each other. */
+typedef struct broad_stage {
+    const char *name, *group, *help; /* static storage */
+    size_t calls;
+    double seconds;
+    double flops; /* additions and multiplications */
+    double bytes; /* from memory and to it         */
+} broad_stage;
+
+BROAD_API int broad_profile_open(broad_profile **out);
+BROAD_API void broad_profile_close(broad_profile *profile); /* accepts NULL */
+BROAD_API size_t broad_profile_stages(void);
+/* May be asked at any time, by any thread. */
+BROAD_API int broad_profile_stage(broad_stage *out, const broad_profile *profile, size_t stage);
 
 /* ---- machine --------------------------------------------------------------------------------------------------- */
 

@@ -58,10 +58,12 @@ int broad_machine_inspect(broad_machine *out, int measure)
     if (!block) return BROAD_NO_MEMORY;
     double *a = block, *b = a + SIDE * SIDE, *c = b + SIDE * SIDE, *d = c + SIDE * SIDE;
     fill(a, 2 * SIDE * SIDE);
-    broad__device_cpu()->hold();
-    int status = self_test(&out->self_test, a, b, c, d);
-    out->gflops = measure_gflops(a, b, c);
-    broad__device_cpu()->release();
+    int status = broad__device_cpu()->hold();
+    if (status == BROAD_OK) {
+        status = self_test(&out->self_test, a, b, c, d);
+        out->gflops = measure_gflops(a, b, c);
+        broad__device_cpu()->release();
+    }
     broad__free(block);
     return status;
 }

@@ -210,17 +210,17 @@ int broad_interval(double *out, const broad_model *model, double level)
     return broad__interval(out, &confidence, level);
 }
 
-/* Rows whose scores are there at a time: whole blocks, and about four million bytes. */
-static size_t rows_at_once(size_t outputs)
+/* Rows that are judged at a time: whole blocks, whose inputs and scores take about four million bytes. */
+static size_t rows_at_once(const broad_model *model)
 {
-    size_t blocks = (4u << 20) / (outputs * sizeof(double)) / BROAD__BLOCK_ROWS;
+    size_t blocks = (4u << 20) / ((model->inputs + model->outputs) * sizeof(double)) / BROAD__BLOCK_ROWS;
     return (blocks ? blocks : 1) * BROAD__BLOCK_ROWS;
 }
 
 /* Predicts and judges piece by piece. */
 static int judge_rows(broad__judge *judge, const broad_model *model, const broad_data *data, size_t threads)
 {
-    size_t most = rows_at_once(model->outputs);
+    size_t most = rows_at_once(model);
     double *scores = broad__alloc_doubles(most < data->rows ? most : data->rows, model->outputs);
     int status = scores ? BROAD_OK : BROAD_NO_MEMORY;
     for (size_t first = 0; status == BROAD_OK && first < data->rows; first += most) {

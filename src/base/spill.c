@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,11 +41,23 @@ struct broad__spill {
     char folder[];
 };
 
+const char *broad__spill_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : "/var/tmp";
+}
+
+double broad__spill_room(void)
+{
+    struct statvfs facts;
+    if (statvfs(broad__spill_folder(), &facts) < 0) return INFINITY;
+    return (double)facts.f_bavail * (double)facts.f_frsize;
+}
+
 int broad__spill_open(broad__spill **out, size_t memory)
 {
     *out = NULL;
-    const char *folder = getenv("TMPDIR");
-    if (!folder || !*folder) folder = "/var/tmp";
+    const char *folder = broad__spill_folder();
     size_t count = strlen(folder) + 1;
     if (count > PATH_BYTES - 32) return broad__fail(BROAD_CANNOT_WRITE, "the path in TMPDIR is too long");
     struct statfs facts;

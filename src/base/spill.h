@@ -17,6 +17,10 @@ size_t broad__spill_memory(const broad__spill *spill); /* SIZE_MAX for NULL */
 int broad__spill_in_memory(
     const broad__spill *spill); /* the folder is a tmpfs: what is spilled takes memory all the same */
 
+/* Where the files lie, and how many bytes are free there; INFINITY where nobody knows. */
+const char *broad__spill_folder(void);
+double broad__spill_room(void);
+
 /* Zeroed; NULL on failure, with the message set. Any thread. */
 void *broad__spill_alloc(broad__spill *spill, size_t count, size_t element_bytes);
 void broad__spill_free(broad__spill *spill, void *block); /* accepts NULL */

@@ -8,7 +8,7 @@ typedef enum broad__vector {
     BROAD__VECTOR_AVX512, /* F, BW, DQ and VL, with AVX2 and FMA */
 } broad__vector;
 
-/* The widest this processor has; less where BROAD_VECTOR (plain, avx2 or avx512) asks for it in the environment. Looked
+/* The widest this processor has; less where BROAD_KERNELS (plain, avx2 or avx512) asks for it in the environment. Looked
  * up once. */
 broad__vector broad__vector_best(void);
 

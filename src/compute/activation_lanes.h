@@ -14,8 +14,8 @@
 #ifndef BROAD_COMPUTE_ACTIVATION_LANES_H
 #define BROAD_COMPUTE_ACTIVATION_LANES_H
 
+#include "base/lanes.h"
 #include "compute/activation.h"
-#include "compute/lanes.h"
 
 enum { ABREAST = 4 };
 #define EACH for (int k = 0; k < abreast; k++)

@@ -19,8 +19,9 @@ typedef struct broad__nodes {
 typedef struct broad__device {
     const char *name;
 
-    /* Around any use: hold before the first operation, release after the last. Counted; any thread. */
-    void (*hold)(void);
+    /* Around any use: hold before the first operation, release after the last. Counted; any thread. 0, or a status where
+     * the device cannot work: it is not held then. */
+    int (*hold)(void);
     void (*release)(void);
 
     /* out (rows x nodes) = activation(x weight + bias). A row's numbers are the same whatever rows it comes with. */

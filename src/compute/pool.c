@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -12,6 +13,7 @@ enum { THREADS_MAX = 256 };
 struct broad__pool {
     pthread_mutex_t lock;
     pthread_cond_t start, finish;
+    pid_t process;  /* that the helpers live in: a child made by fork() has none */
     size_t helpers; /* threads besides the caller */
     pthread_t *threads;
     struct worker *workers;
@@ -68,6 +70,7 @@ int broad__pool_open(broad__pool **out, size_t threads)
     if (threads > THREADS_MAX) threads = THREADS_MAX;
     broad__pool *pool = broad__alloc(sizeof *pool);
     if (!pool) return BROAD_NO_MEMORY;
+    pool->process = getpid();
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->start, NULL);
     pthread_cond_init(&pool->finish, NULL);
@@ -88,9 +91,11 @@ int broad__pool_open(broad__pool **out, size_t threads)
     return BROAD_OK;
 }
 
-void broad__pool_close(broad__pool *pool)
+/* In a child the lock may be one that a helper held, and helpers are waited for in vain. */
+static int is_inherited(const broad__pool *pool) { return pool->process != getpid(); }
+
+static void dismiss_helpers(broad__pool *pool)
 {
-    if (!pool) return;
     pthread_mutex_lock(&pool->lock);
     pool->closing = 1;
     pthread_cond_broadcast(&pool->start);
@@ -99,6 +104,12 @@ void broad__pool_close(broad__pool *pool)
     pthread_cond_destroy(&pool->start);
     pthread_cond_destroy(&pool->finish);
     pthread_mutex_destroy(&pool->lock);
+}
+
+void broad__pool_close(broad__pool *pool)
+{
+    if (!pool) return;
+    if (!is_inherited(pool)) dismiss_helpers(pool);
     broad__free(pool->threads);
     broad__free(pool->workers);
     broad__free(pool);
@@ -108,7 +119,7 @@ size_t broad__pool_threads(const broad__pool *pool) { return pool->helpers + 1; 
 
 void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context)
 {
-    if (pool->helpers == 0 || count < 2) {
+    if (pool->helpers == 0 || count < 2 || is_inherited(pool)) {
         for (size_t i = 0; i < count; i++) job(context, i, 0);
         return;
     }

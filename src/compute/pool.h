@@ -12,7 +12,7 @@ void broad__pool_close(broad__pool *pool); /* accepts NULL */
 size_t broad__pool_threads(const broad__pool *pool);
 
 /* Calls job(context, index, worker) for every index < count; returns when all are done. worker < broad__pool_threads(),
- * and 0 is the caller's thread. */
+ * and 0 is the caller's thread. In a child made by fork() a pool of its parent does all work on the caller's thread. */
 typedef void (*broad__job)(void *context, size_t index, size_t worker);
 void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context);
 

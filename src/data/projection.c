@@ -155,9 +155,11 @@ int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const
     f.values = broad__alloc_doubles(f.rows, 1);
     int status = f.shift && f.z && f.k && f.values ? BROAD_OK : BROAD_NO_MEMORY;
     if (f.shift) f.factor = f.shift + f.inputs;
-    device->hold();
-    if (status == BROAD_OK) status = fit(out, spec, &f, x, rows, device);
-    device->release();
+    if (status == BROAD_OK) status = device->hold();
+    if (status == BROAD_OK) {
+        status = fit(out, spec, &f, x, rows, device);
+        device->release();
+    }
     fitting_clear(&f);
     return status;
 }

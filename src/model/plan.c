@@ -1,65 +1,11 @@
 #include "model/plan.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/status.h"
-#include "compute/shards.h"
 #include "layer/joint.h"
-#include "layer/supervise.h"
-#include "model/kind.h"
-
-/* The first number in a file of the system, times `unit`; INFINITY where there is none. */
-static double number_in(const char *path, const char *key, double unit)
-{
-    FILE *file = fopen(path, "r");
-    double value = INFINITY;
-    char line[128];
-    while (file && fgets(line, sizeof line, file)) {
-        if (strncmp(line, key, strlen(key)) != 0) continue;
-        char *digits = line + strlen(key), *end;
-        unsigned long long number = strtoull(digits, &end, 10);
-        if (end == digits) continue;
-        value = unit * (double)number;
-        break;
-    }
-    if (file) fclose(file);
-    return value;
-}
-
-/* What the machine, the container around us and the process's own limit leave. */
-static double memory_available(void)
-{
-    double machine = number_in("/proc/meminfo", "MemAvailable:", 1024);
-    double group = number_in("/sys/fs/cgroup/memory.max", "", 1) - number_in("/sys/fs/cgroup/memory.current", "", 1);
-    struct rlimit limit;
-    double own = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
-                     ? (double)limit.rlim_cur - number_in("/proc/self/statm", "", 4096)
-                     : INFINITY;
-    if (isnan(group)) group = INFINITY;
-    return fmin(machine, fmin(group, own));
-}
-
-enum { CHOLESKY_BLOCK = 256, RANGE_ROWS = 4000, RANGE_NODES = 200 };
-
-/* The sizes that count. */
-typedef struct sizes {
-    broad__fitting fitting;
-    double rows, inputs, outputs, threads;
-    double columns;   /* of the inputs as they are scaled */
-    double features;  /* columns of Z at the end */
-    double drawn;     /* of these, nodes with weights of their own */
-    double first;     /* width of the widest layer */
-    double nodes;     /* enhancement nodes of a layer */
-    double layers;    /* to be made */
-    double old;       /* nodes there are already */
-    double old_width; /* columns of all layers there are already */
-    double width;     /* columns of all layers at the end */
-} sizes;
+#include "model/plan_work.h"
 
 static double scaled_columns(const broad_options *o, double inputs)
 {
@@ -67,7 +13,7 @@ static double scaled_columns(const broad_options *o, double inputs)
 }
 
 /* A fit: what comes first of all. */
-static void sizes_of_fit(sizes *s, const broad_options *o)
+static void sizes_of_fit(broad__sizes *s, const broad_options *o)
 {
     broad__node_plan plan = broad__kind_of(o->kind)->nodes;
     s->drawn = plan == BROAD__NODES_FEATURES ? (double)o->feature_groups * (double)o->feature_nodes : 0;
@@ -77,7 +23,7 @@ static void sizes_of_fit(sizes *s, const broad_options *o)
 }
 
 /* Growth: what is added to a model. */
-static void sizes_of_growth(sizes *s, const broad_options *o, const broad_model *model)
+static void sizes_of_growth(broad__sizes *s, const broad_options *o, const broad_model *model)
 {
     double groups = (double)o->feature_groups, group_nodes = (double)o->feature_nodes;
     s->old = (double)broad__model_nodes(model);
@@ -93,20 +39,20 @@ static void sizes_of_growth(sizes *s, const broad_options *o, const broad_model 
     s->width += s->old_width;
 }
 
-static sizes sizes_of(const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
-                      size_t outputs)
+static broad__sizes sizes_of(const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
+                             size_t outputs)
 {
     broad_options o = *options;
     const broad_options *lasting = model ? &model->settings : &o;
     if (!model) broad__size_features(&o, rows);
-    sizes s = {.fitting = broad__fitting_of(lasting),
-               .rows = (double)rows,
-               .inputs = (double)inputs,
-               .outputs = (double)outputs,
-               .threads = (double)o.threads,
-               .columns = model ? (double)broad__model_columns(model) : scaled_columns(&o, (double)inputs),
-               .nodes = (double)o.enhance_nodes,
-               .layers = (double)o.enhance_layers};
+    broad__sizes s = {.fitting = broad__fitting_of(lasting),
+                      .rows = (double)rows,
+                      .inputs = (double)inputs,
+                      .outputs = (double)outputs,
+                      .threads = (double)o.threads,
+                      .columns = model ? (double)broad__model_columns(model) : scaled_columns(&o, (double)inputs),
+                      .nodes = (double)o.enhance_nodes,
+                      .layers = (double)o.enhance_layers};
     if (o.threads == 0) s.threads = fmax(1, (double)sysconf(_SC_NPROCESSORS_ONLN));
     if (model) sizes_of_growth(&s, &o, model);
     else sizes_of_fit(&s, &o);
@@ -114,84 +60,17 @@ static sizes sizes_of(const broad_options *options, const broad_model *model, si
     return s;
 }
 
-/* ---- memory, in numbers of 8 bytes ----------------------------------------------------------------------------- */
-
-/* Layers searched one by one: K, its sums and the system; src/layer/rows.c, ridge.c and system.c have these arrays. */
-static double layer_numbers(const sizes *s, const broad_options *o, int grown)
-{
-    double side = fmin(s->rows, s->first), shards = (double)broad__shard_count((size_t)s->rows);
-    double k = s->rows * s->first;
-    double sums = shards * s->first * s->outputs;
-    if (s->fitting == BROAD__FIT_STEPWISE && o->supervise == BROAD_SUPERVISE_LOO && !o->lambda_auto) return k;
-    if (s->first <= 512 && s->rows >= s->first) sums += shards * s->first * s->first;
-    double system = 2 * side * side + 3 * s->first * s->outputs, spectral = 0, range = 0;
-    broad__ridge_wish wish = broad__supervise_wish(o);
-    if (wish.lambda_auto || wish.loo || wish.operator_norm) spectral = 3 * side * side + 20 * side * (1 + s->outputs);
-    else if (!wish.relative) spectral = 2 * side * side; /* where lambda is lost in rounding */
-    if (o->range_auto && !grown && o->feature_weights != BROAD_FEATURES_SAMPLED) {
-        side = fmin(fmin(s->rows, RANGE_ROWS), s->features + fmin(s->nodes, RANGE_NODES));
-        range = 5 * side * side + 20 * side * (1 + s->outputs) + fmin(s->rows, RANGE_ROWS) * 2 * s->features;
-    }
-    return fmax(k + sums + system + spectral, range);
-}
-
-/* One ridge over all columns: src/layer/joint.c and joint_loo.c. */
-static double joint_numbers(const sizes *s, const broad_options *o)
-{
-    double p = s->width, n = fmin(s->rows, p), block = s->threads * BROAD__BLOCK_ROWS * (p + s->outputs);
-    double sums = (double)broad__shard_count((size_t)s->rows) * p * s->outputs + 4 * p * s->outputs +
-                  (1 + s->threads) * CHOLESKY_BLOCK * CHOLESKY_BLOCK;
-    int loo = o->lambda_auto || o->loo != BROAD_LOO_NO;
-    /* A lambda that is lost in rounding beside M leaves the eigendecomposition. */
-    double spectral = !o->lambda_auto && o->lambda < 1e-13 * s->rows * p ? 3 * n * n : 0;
-    if (s->rows < p) return s->rows * p + 2 * n * n + fmax(spectral, loo ? n * n : 0) + 4 * n * s->outputs + sums;
-    double panel = fmin(s->rows, BROAD__PANEL_ROWS) * p, some = fmin(s->rows, BROAD__LOO_ROWS);
-    double sample = loo ? some * p + fmax(some * s->features, block) : block;
-    return n * n + fmax(panel, n * n + spectral + sample) + sums;
-}
-
-/* The growing factorisation, whose room doubles: src/layer/basis.c. *out_kept: what is there when it has grown. */
-static double basis_numbers(double *out_kept, const sizes *s)
-{
-    double room = s->old_width, have = s->old_width, peak = 0, c = s->outputs;
-    for (size_t made = 0; made < (size_t)s->layers; made++) {
-        double wide = have == 0 ? s->first : (s->width - s->old_width) / s->layers;
-        have += wide;
-        double larger = have <= room ? room : fmax(have, 2 * room), moved = larger > room ? room : 0;
-        double there = s->rows * (larger + moved) + 2 * (larger * larger + moved * moved) + larger * c;
-        peak = fmax(peak, there + s->rows * (wide + 3) + 3 * have * wide);
-        room = larger;
-    }
-    *out_kept = s->rows * room + 2 * room * room;
-    return fmax(peak, *out_kept);
-}
-
-/* Peak of what training holds besides the table. */
-static double training_bytes(const sizes *s, const broad_options *o, int grown)
-{
-    int chain = s->fitting == BROAD__FIT_CHAIN, joint = s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
-    double z = s->rows * s->features * (s->old > 0 ? 2 : 1); /* a grown Z is copied */
-    double residuals = (chain ? 4 : 6) * s->rows * s->outputs;
-    double enhancement = s->old + s->nodes * s->layers;
-    double weights =
-        2 * s->drawn * s->columns + enhancement * (s->features + s->outputs) + (joint ? s->width * s->outputs : 0);
-    double fit = s->fitting == BROAD__FIT_AT_ONCE ? 0 : layer_numbers(s, o, grown);
-    double kept = 0, grown_fit = s->fitting == BROAD__FIT_STEPWISE ? basis_numbers(&kept, s) : 0;
-    fit += fmax(grown_fit, kept + (joint ? joint_numbers(s, o) : 0));
-    return 8 * (z + residuals + weights + fit);
-}
-
 /* ---- work ------------------------------------------------------------------------------------------------------ */
 
 /* The nodes of a layer of this width and its ridge. */
-static double layer_flops(const sizes *s, double width)
+static double layer_flops(const broad__sizes *s, double width)
 {
     double side = fmin(s->rows, width), nodes = 2 * s->rows * s->features * s->nodes;
     return nodes + s->rows * width * side + 8 * s->rows * width * s->outputs + side * side * side / 3;
 }
 
 /* lambda by leave-one-out looks at about ten of them. */
-static double joint_flops(const sizes *s, const broad_options *o)
+static double joint_flops(const broad__sizes *s, const broad_options *o)
 {
     double p = s->width, side = fmin(s->rows, p), factor = side * side * side / 3;
     double leave_out = s->rows < p ? factor : fmin(s->rows, BROAD__LOO_ROWS) * p * p;
@@ -199,7 +78,7 @@ static double joint_flops(const sizes *s, const broad_options *o)
            (o->lambda_auto ? 10 : 1) * (factor + leave_out);
 }
 
-static void plan_work(broad_plan *out, const sizes *s, const broad_options *o, const broad_model *model)
+static void plan_work(broad_plan *out, const broad__sizes *s, const broad_options *o, const broad_model *model)
 {
     double before = model ? (double)broad__model_feature_nodes(model, model->group_count) : 0;
     out->flops_features = 2 * s->rows * s->columns * (s->drawn - (s->drawn > 0 ? before : 0));
@@ -215,25 +94,39 @@ static void plan_work(broad_plan *out, const sizes *s, const broad_options *o, c
     if (model) out->flops_total += 2 * s->rows * s->old * (s->features + s->outputs);
 }
 
+static void plan_sizes(broad_plan *out, const broad__sizes *s, const broad_options *options, const broad_model *model)
+{
+    double before = model && s->drawn > 0 ? (double)broad__model_feature_nodes(model, model->group_count) : 0;
+    *out = (broad_plan){.rows = s->rows,
+                        .inputs = s->inputs,
+                        .outputs = s->outputs,
+                        .nodes = s->old + s->drawn - before + s->nodes * s->layers,
+                        .memory = (double)options->memory};
+}
+
 int broad__plan(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
                 size_t outputs)
 {
     if (rows == 0 || inputs == 0 || outputs == 0)
         return broad__fail(BROAD_USAGE, "a plan needs at least one row, one input and one output");
     const broad_options *lasting = model ? &model->settings : options;
-    sizes s = sizes_of(options, model, rows, inputs, outputs);
-    double features =
-        s.drawn - (model && s.drawn > 0 ? (double)broad__model_feature_nodes(model, model->group_count) : 0);
-    *out = (broad_plan){
-        .rows = s.rows,
-        .inputs = s.inputs,
-        .outputs = s.outputs,
-        .nodes = s.old + features + s.nodes * s.layers,
-        .bytes_data = 8 * s.rows * (s.inputs + 1),
-        .bytes_training = training_bytes(&s, lasting, model != NULL),
-        .bytes_available = memory_available(),
-    };
+    broad__sizes s = sizes_of(options, model, rows, inputs, outputs);
+    plan_sizes(out, &s, options, model);
     plan_work(out, &s, lasting, model);
-    out->fits = out->bytes_training <= out->bytes_available;
+    broad__plan_memory(out, &s, lasting, model != NULL);
     return BROAD_OK;
+}
+
+int broad__plan_keeping(broad__keeping *out, const broad_options *options, const broad_model *model, size_t rows,
+                        size_t inputs, size_t outputs)
+{
+    broad_plan plan;
+    *out = (broad__keeping){0};
+    if (!options->memory) return BROAD_OK;
+    int status = broad__plan(&plan, options, model, rows, inputs, outputs);
+    if (status == BROAD_OK && !plan.fits) status = broad__plan_refuse(&plan);
+    if (status < 0 || !plan.spilled) return status;
+    out->z_again = plan.z_again;
+    out->k_again = 1;
+    return broad__spill_open(&out->spill, options->memory);
 }

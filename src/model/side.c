@@ -69,7 +69,8 @@ static void copy_rows(const broad__side *side, double *to, size_t wide, const do
 static int map_rows(double *z, size_t stride, const broad__side *side, const broad__part *part,
                     const broad__feature_map *map)
 {
-    size_t inputs = side->model->inputs, most = side->keeping.spill ? STRETCH : part->count;
+    int spilled = side->keeping.spill || part->data->spill;
+    size_t inputs = side->model->inputs, most = spilled ? STRETCH : part->count;
     broad__trail read = {0}, written = {0};
     int status = BROAD_OK;
     for (size_t i = 0; status == BROAD_OK && i < part->count; i += most) {

@@ -162,9 +162,9 @@ static int add_rows(broad_stats *stats, const broad_model *model, const broad_da
     broad__trail read = {0};
     int status = broad__pool_open(&pool, threads);
     if (status == BROAD_OK) status = intake_open(&in, &weights, broad__pool_threads(pool));
+    if (status == BROAD_OK) status = in.device->hold();
     if (status == BROAD_OK) {
         size_t across = (stats->nodes + TILE - 1) / TILE;
-        in.device->hold();
         for (in.first = 0; in.first < data->rows; in.first += in.count) {
             in.count = data->rows - in.first < BATCH ? data->rows - in.first : BATCH;
             batch_nodes(&in);

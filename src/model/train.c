@@ -25,6 +25,7 @@
 #include "model/check.h"
 #include "model/kind.h"
 #include "model/outputs.h"
+#include "model/plan.h"
 #include "rng/draw.h"
 
 /* Below this part of the first norm the residual is rounding, and nothing can be certified about it. */
@@ -527,12 +528,12 @@ static int start(broad_trainer **out, const broad_options *run)
     t->feature_factor = 1;
     t->device = broad__device_cpu();
     int status = broad__pool_open(&t->pool, run->threads);
+    if (status == BROAD_OK) status = t->device->hold();
+    t->holding = status == BROAD_OK;
     if (status < 0) {
         broad__trainer_close(NULL, t);
         return status;
     }
-    t->device->hold();
-    t->holding = 1;
     *out = t;
     return BROAD_OK;
 }
@@ -594,7 +595,8 @@ int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad
     status = broad__supervise_possible(&sized, data->rows, first_width(&sized, data));
     if (status == BROAD_OK) status = start(&t, options);
     if (status < 0) return status;
-    status = open_model(t, data, &sized);
+    status = broad__plan_keeping(&t->keeping, &sized, NULL, data->rows, data->inputs, data->outputs);
+    if (status == BROAD_OK) status = open_model(t, data, &sized);
     t->wanted = options->enhance_layers;
     if (status == BROAD_OK) report(t, "features", 0);
     if (status == BROAD_OK) status = broad__trainer_choose_range(t, data);
@@ -707,6 +709,8 @@ int broad__trainer_resume(broad_trainer **out, const broad_model *model, const b
     if (status == BROAD_OK && model->group_count)
         t->feature_factor = model->groups[0].range / model->settings.range_steps[model->groups[0].step];
     double began = broad__seconds();
+    if (status == BROAD_OK && data)
+        status = broad__plan_keeping(&t->keeping, run, model, data->rows, data->inputs, model->outputs);
     if (status == BROAD_OK && data) status = resume_rows(t, data, force);
     if (status == BROAD_OK && !data) {
         status = broad__side_open(&t->train, t->model, t->device, t->pool, &t->keeping);

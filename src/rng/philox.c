@@ -1,5 +1,8 @@
 #include "rng/philox.h"
 
+#include "base/vector.h"
+#include "rng/philox_batch.h"
+
 void broad__philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2])
 {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
@@ -42,10 +45,31 @@ double broad__random_at(const broad__stream *stream, uint64_t element)
     return pair[element % 2];
 }
 
+void broad__random_batch(double *even, double *odd, const broad__stream *stream, uint64_t block)
+{
+#if defined(__x86_64__)
+    switch (broad__vector_best()) {
+    case BROAD__VECTOR_AVX512: broad__random_batch_avx512(even, odd, stream, block); return;
+    case BROAD__VECTOR_AVX2: broad__random_batch_avx2(even, odd, stream, block); return;
+    case BROAD__VECTOR_PLAIN: break;
+    }
+#endif
+    broad__random_batch_plain(even, odd, stream, block);
+}
+
+/* By batches while they are worth it, the first of which may begin with the number before. */
 void broad__random_fill(double *out, const broad__stream *stream, uint64_t first, size_t count)
 {
-    size_t i = 0;
-    if (first % 2 && count) out[i++] = broad__random_at(stream, first);
-    for (; i + 2 <= count; i += 2) random_block(out + i, stream, (first + i) / 2);
-    if (i < count) out[i] = broad__random_at(stream, first + i);
+    enum { WORTH = BROAD__BATCH / 2 };
+    double even[BROAD__BATCH], odd[BROAD__BATCH];
+    while (count >= WORTH) {
+        broad__random_batch(even, odd, stream, first / 2);
+        size_t i = 0, part = 2 * BROAD__BATCH - first % 2 < count ? 2 * BROAD__BATCH - first % 2 : count;
+        if (first % 2) out[i++] = odd[0];
+        const double *next = even + first % 2, *second = odd + first % 2;
+        for (; i + 2 <= part; i += 2) out[i] = *next++, out[i + 1] = *second++;
+        if (i < part) out[i] = *next;
+        out += part, first += part, count -= part;
+    }
+    for (size_t i = 0; i < count; i++) out[i] = broad__random_at(stream, first + i);
 }

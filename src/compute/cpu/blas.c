@@ -1,29 +1,19 @@
 /*
- * The device contract by own kernels, CBLAS and LAPACK: the only caller of the latter two.
- *
- * Our threads own the rows, so BLAS must run on the thread that calls it. OpenBLAS keeps the number of its threads in one
- * place for the whole process; it is set to one while somebody holds this device and put back afterwards. It has a fixed
- * number of work buffers, so the number of callers at once is bounded by a gate.
+ * The device contract by own kernels, CBLAS and LAPACK: the only caller of the latter two. What makes that safe is in
+ * blas_guard.h.
  */
 #include <cblas.h>
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "compute/cpu/blas_guard.h"
 #include "compute/cpu/kernels.h"
 #include "compute/device.h"
 
-enum { CALLERS_MAX = 24, LARGE = 192 };
-
-/* Present in OpenBLAS only. */
-extern void openblas_set_num_threads(int count) __attribute__((weak));
-extern int openblas_get_num_threads(void) __attribute__((weak));
-extern char *openblas_get_config(void) __attribute__((weak));
-extern char *openblas_get_corename(void) __attribute__((weak));
+enum { LARGE = 192 };
 
 extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 extern void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info);
@@ -31,44 +21,6 @@ extern void dtplqt_(const int *m, const int *n, const int *l, const int *mb, dou
                     const int *ldb, double *t, const int *ldt, double *work, int *info);
 extern void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
                     double *work, const int *lwork, int *iwork, const int *liwork, int *info);
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t place_free = PTHREAD_COND_INITIALIZER;
-static size_t holders, callers;
-static int threads_before;
-
-static void cpu_hold(void)
-{
-    pthread_mutex_lock(&lock);
-    if (holders++ == 0 && openblas_get_num_threads && openblas_set_num_threads) {
-        threads_before = openblas_get_num_threads();
-        if (threads_before != 1) openblas_set_num_threads(1);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-static void cpu_release(void)
-{
-    pthread_mutex_lock(&lock);
-    if (--holders == 0 && openblas_set_num_threads && threads_before > 1) openblas_set_num_threads(threads_before);
-    pthread_mutex_unlock(&lock);
-}
-
-static void gate_enter(void)
-{
-    pthread_mutex_lock(&lock);
-    while (callers >= CALLERS_MAX) pthread_cond_wait(&place_free, &lock);
-    callers++;
-    pthread_mutex_unlock(&lock);
-}
-
-static void gate_leave(void)
-{
-    pthread_mutex_lock(&lock);
-    callers--;
-    pthread_cond_signal(&place_free);
-    pthread_mutex_unlock(&lock);
-}
 
 /* Training refuses sizes beyond INT_MAX before it starts (layer/rows.c); this is the one place that narrows them. */
 static int narrow(size_t size) { return size > INT_MAX ? INT_MAX : (int)size; }
@@ -92,10 +44,10 @@ static void cpu_cross(double *out, size_t out_stride, const double *a, size_t a_
         broad__kernels_used()->cross(out, out_stride, a, a_stride, p, b, b_stride, c, rows);
         return;
     }
-    gate_enter();
+    broad__blas_enter();
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, narrow(p), narrow(c), narrow(rows), 1.0, a, narrow(a_stride),
                 b, narrow(b_stride), 1.0, out, narrow(out_stride));
-    gate_leave();
+    broad__blas_leave();
 }
 
 static void cpu_apply(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
@@ -107,19 +59,19 @@ static void cpu_apply(double *out, size_t out_stride, double sign, const double 
 static void cpu_outer(double *out, size_t out_stride, const double *a, size_t a_stride, size_t rows, const double *b,
                       size_t b_stride, size_t count, size_t p)
 {
-    gate_enter();
+    broad__blas_enter();
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, narrow(rows), narrow(count), narrow(p), 1.0, a,
                 narrow(a_stride), b, narrow(b_stride), 1.0, out, narrow(out_stride));
-    gate_leave();
+    broad__blas_leave();
 }
 
 /* Our upper triangle by rows is LAPACK's lower triangle by columns. */
 static size_t cpu_factor(double *a, size_t n)
 {
     int size = narrow(n), info = 0;
-    gate_enter();
+    broad__blas_enter();
     dpotrf_("L", &size, a, &size, &info);
-    gate_leave();
+    broad__blas_leave();
     if (info < 0) return n;
     for (size_t i = 0; info == 0 && i < n; i++)
         if (!isfinite(a[i * n + i]) || a[i * n + i] <= 0) return i + 1;
@@ -128,28 +80,28 @@ static size_t cpu_factor(double *a, size_t n)
 
 static void cpu_solve(double *b, size_t c, const double *r, size_t n)
 {
-    gate_enter();
+    broad__blas_enter();
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasNonUnit, narrow(n), narrow(c), 1.0, r, narrow(n),
                 b, narrow(c));
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, narrow(n), narrow(c), 1.0, r,
                 narrow(n), b, narrow(c));
-    gate_leave();
+    broad__blas_leave();
 }
 
 static void cpu_whiten(double *b, size_t b_stride, size_t rows, const double *r, size_t r_stride, size_t n)
 {
-    gate_enter();
+    broad__blas_enter();
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, narrow(rows), narrow(n), 1.0, r,
                 narrow(r_stride), b, narrow(b_stride));
-    gate_leave();
+    broad__blas_leave();
 }
 
 static void cpu_invert(double *r, size_t n)
 {
     int size = narrow(n), info = 0;
-    gate_enter();
+    broad__blas_enter();
     dtrtri_("L", "N", &size, r, &size, &info);
-    gate_leave();
+    broad__blas_leave();
 }
 
 /* By columns our R is the lower triangle L, and our rows are columns: [L b'] Q = [L_new 0]. */
@@ -159,9 +111,9 @@ static int cpu_update(double *r, size_t n, double *b, size_t k)
     int size = narrow(n), count = narrow(k), none = 0, panel = n < PANEL ? size : PANEL, info = 0;
     double *work = broad__alloc_doubles(2 * (size_t)panel, n);
     if (!work) return BROAD_NO_MEMORY;
-    gate_enter();
+    broad__blas_enter();
     dtplqt_(&size, &count, &none, &panel, r, &size, b, &size, work, &panel, work + (size_t)panel * n, &info);
-    gate_leave();
+    broad__blas_leave();
     broad__free(work);
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; r[i * n + i] < 0 && j < n; j++)
@@ -182,9 +134,9 @@ static int cpu_eigen(double *a, double *values, size_t n)
         broad__free(work);
         return BROAD_NO_MEMORY;
     }
-    gate_enter();
+    broad__blas_enter();
     dsyevd_("V", "L", &size, a, &size, values, work, &numbers, integers, &integers_wanted, &info);
-    gate_leave();
+    broad__blas_leave();
     broad__free(integers);
     broad__free(work);
     return info ? broad__fail(BROAD_FAILED, "the eigendecomposition of a %zu x %zu matrix did not converge", n, n)
@@ -193,8 +145,8 @@ static int cpu_eigen(double *a, double *values, size_t n)
 
 static const broad__device cpu = {
     .name = "cpu",
-    .hold = cpu_hold,
-    .release = cpu_release,
+    .hold = broad__blas_hold,
+    .release = broad__blas_release,
     .nodes = cpu_nodes,
     .gram = cpu_gram,
     .cross = cpu_cross,
@@ -209,47 +161,3 @@ static const broad__device cpu = {
 };
 
 const broad__device *broad__device_cpu(void) { return &cpu; }
-
-const char *broad__blas_name(void) { return openblas_get_config ? openblas_get_config() : ""; }
-
-const char *broad__blas_core(void) { return openblas_get_corename ? openblas_get_corename() : ""; }
-
-/* Kernels by the vector instructions they use; the first of each rank is the one to ask for. */
-typedef struct core_rank {
-    int rank;
-    const char *name;
-} core_rank;
-
-static const core_rank core_ranks[] = {
-    {3, "SkylakeX"},  {3, "Cooperlake"},  {3, "SapphireRapids"}, {2, "Haswell"},    {2, "Zen"},
-    {2, "Excavator"}, {1, "Sandybridge"}, {1, "Bulldozer"},      {1, "Piledriver"}, {1, "Steamroller"},
-};
-
-static int rank_of(const char *core)
-{
-    for (size_t i = 0; i < sizeof core_ranks / sizeof core_ranks[0]; i++)
-        if (strcasecmp(core, core_ranks[i].name) == 0) return core_ranks[i].rank;
-    return 0;
-}
-
-static int rank_of_processor(void)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl"))
-        return 3;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 2;
-    if (__builtin_cpu_supports("avx")) return 1;
-#endif
-    return 0;
-}
-
-const char *broad__blas_best_core(void)
-{
-    int rank = rank_of_processor();
-    const char *core = broad__blas_core();
-    if (rank_of(core) >= rank) return core;
-    for (size_t i = 0; i < sizeof core_ranks / sizeof core_ranks[0]; i++)
-        if (core_ranks[i].rank == rank) return core_ranks[i].name;
-    return core;
-}

@@ -7,7 +7,9 @@
 #include "compute/activation.h"
 #include "compute/device.h"
 
-static void ref_hold(void) {}
+static int ref_hold(void) { return BROAD_OK; }
+
+static void ref_release(void) {}
 
 static void ref_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                       size_t rows)
@@ -201,7 +203,7 @@ static int ref_eigen(double *a, double *values, size_t n)
 static const broad__device reference = {
     .name = "reference",
     .hold = ref_hold,
-    .release = ref_hold,
+    .release = ref_release,
     .nodes = ref_nodes,
     .gram = ref_gram,
     .cross = ref_cross,

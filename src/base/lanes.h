@@ -3,14 +3,16 @@
  * before this; else 16 bytes, which SSE2 and NEON have. Every function of such a file stands behind LANES_CODE. Only
  * operations that round in one way are here, so the same code gives the same bits at every width.
  */
-#ifndef BROAD_COMPUTE_LANES_H
-#define BROAD_COMPUTE_LANES_H
+#ifndef BROAD_BASE_LANES_H
+#define BROAD_BASE_LANES_H
 
 #include <stdint.h>
 #include <string.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #if defined(LANES_AVX512)
@@ -27,6 +29,7 @@ enum { LANES_BYTES = 16 };
 
 typedef double doubles __attribute__((vector_size(LANES_BYTES)));
 typedef int64_t longs __attribute__((vector_size(LANES_BYTES)));
+typedef uint64_t words __attribute__((vector_size(LANES_BYTES)));
 typedef float floats __attribute__((vector_size(LANES_BYTES)));
 typedef int32_t ints __attribute__((vector_size(LANES_BYTES)));
 
@@ -110,5 +113,27 @@ LANES_INLINE floats floats_sign(floats size, floats sign) { return (floats)((int
 LANES_INLINE doubles doubles_size(doubles x) { return (doubles)((longs)x & INT64_MAX); }
 
 LANES_INLINE floats floats_size(floats x) { return (floats)((ints)x & INT32_MAX); }
+
+/* The low 32 bits of each a times b, in full. */
+#if defined(LANES_AVX512)
+LANES_INLINE words words_product(words a, uint32_t b)
+{
+    return (words)_mm512_mul_epu32((__m512i)a, _mm512_set1_epi64((long long)b));
+}
+#elif defined(LANES_AVX2)
+LANES_INLINE words words_product(words a, uint32_t b)
+{
+    return (words)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x((long long)b));
+}
+#elif defined(__x86_64__)
+LANES_INLINE words words_product(words a, uint32_t b)
+{
+    return (words)_mm_mul_epu32((__m128i)a, _mm_set1_epi64x((long long)b));
+}
+#elif defined(__aarch64__)
+LANES_INLINE words words_product(words a, uint32_t b) { return (words)vmull_n_u32(vmovn_u64((uint64x2_t)a), b); }
+#else
+LANES_INLINE words words_product(words a, uint32_t b) { return (a & 0xffffffffu) * b; }
+#endif
 
 #endif

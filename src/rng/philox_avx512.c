@@ -1,0 +1,12 @@
+#if defined(__x86_64__)
+#define LANES_AVX512
+
+#include "rng/philox_lanes.h"
+
+LANES_CODE void broad__random_batch_avx512(double *even, double *odd, const broad__stream *stream, uint64_t block)
+{
+    random_batch(even, odd, stream, block);
+}
+#else
+typedef int broad__random_batch_avx512_is_for_x86; /* a file must not be empty */
+#endif
