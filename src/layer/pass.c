@@ -168,6 +168,7 @@ static int wide_pass(broad__rows *rows, const broad__piece *pieces, size_t count
         broad__pool_run(rows->pool, (panel.n + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, panel_block, &panel);
         broad__pool_run(rows->pool, across * (across + 1) / 2, panel_tile, &panel);
         broad__pool_run(rows->pool, across, panel_cross, &panel);
+        broad__rows_release(rows, i, i + panel.n);
     }
     broad__free(room);
     return BROAD_OK;

@@ -114,8 +114,8 @@ int broad__rows_follow(broad__rows *rows, const broad__piece *piece, const doubl
 int broad__rows_append(broad__rows *rows, const double *e, size_t count);
 /* E = e, rows x outputs. */
 int broad__rows_reset(broad__rows *rows, const double *e);
-/* The rows of `more`, after these. */
-int broad__rows_join(broad__rows *rows, const broad__rows *more);
+/* The rows of `more`, after these; what it has of them may be taken over, and it is then to be closed. */
+int broad__rows_join(broad__rows *rows, broad__rows *more);
 /* How many of `count` rows from `first` on are given their class: Y - E is largest there, with Y 1 for it and else 0; both
  * times the row's root. */
 size_t broad__rows_right(const broad__rows *rows, size_t first, const size_t *classes, size_t count);
