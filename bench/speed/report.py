@@ -93,7 +93,7 @@ def missed_lines(measurements):
             against = f" against {name}" if name else ""
             text = " ".join([f"{measurement['what']}{against}: {value}, goal {wanted}.", *reasons(measurement, name)])
             lines += wrapped(f"- {text}", "  ")
-    return lines or ["Every goal is reached."]
+    return lines or ["Every goal that was measured is reached."]
 
 
 def limit_table(measurements):
