@@ -250,7 +250,13 @@ int broad__rows_nodes(broad__rows *rows, const broad__piece *pieces, size_t coun
     return status < 0 ? status : run_pass(&sums, &pass);
 }
 
-int broad__rows_narrow(const broad__rows *rows, size_t width) { return rows->rows >= width && width <= SHARD_GRAM_MAX; }
+static int narrow(size_t rows, size_t width) { return rows >= width && width <= SHARD_GRAM_MAX; }
+
+size_t broad__rows_together(size_t rows, size_t width)
+{
+    size_t most = rows / ((1 + broad__shard_count(rows)) * (width ? width : 1));
+    return !narrow(rows, width) || most < 2 ? 1 : least(most, BROAD__TOGETHER);
+}
 
 int broad__rows_candidate(broad__rows *rows, const broad__piece *pieces, size_t count)
 {
@@ -261,7 +267,7 @@ int broad__rows_candidate(broad__rows *rows, const broad__piece *pieces, size_t 
     rows->piece = pieces[0];
     one_pass pass = {.rows = rows, .pieces = pieces, .count = count, .trials = 1};
     double *sums = NULL;
-    if (broad__rows_narrow(rows, p)) {
+    if (narrow(rows->rows, p)) {
         pass.gram = p * p;
         pass.cross = p * outputs;
         status = run_pass(&sums, &pass);

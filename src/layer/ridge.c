@@ -284,6 +284,7 @@ int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridg
     if (status < 0) return status;
     ridge->system.lambda = ridge->lambda;
     ridge->operator_norm = 1;
+    ridge->refined = 0;
     if (rows->rows <= rows->width && ridge->system.spectral) {
         double least = ridge->system.values[0] + ridge->lambda;
         ridge->operator_norm = least > 0 ? ridge->lambda / least : 1;
@@ -320,24 +321,26 @@ static int correct_by_rows(broad__ridge *ridge, broad__rows *rows)
 
 int broad__ridge_refine(broad__ridge *ridge, broad__rows *rows)
 {
-    if (rows->dual || ridge->settled) return BROAD_OK;
+    if (rows->dual || ridge->settled || ridge->refined) return BROAD_OK;
+    ridge->refined = 1;
     int status = correct_by_rows(ridge, rows);
     if (ridge->settled) ridge->estimate = ridge->norm;
     return status;
 }
 
-static int refine_primal(broad__ridge *ridge, broad__rows *rows)
+static int finish_primal(broad__ridge *ridge, broad__rows *rows)
 {
-    int status = correct_by_rows(ridge, rows);
+    int status = broad__ridge_refine(ridge, rows);
     if (status == BROAD_OK) ridge->norm = broad__rows_residual(rows, ridge->w);
     return status;
 }
 
-/* The same for a: r = E - (KK' + lambda I) a. rows->next holds E - KW. */
-static int refine_dual(broad__ridge *ridge, broad__rows *rows)
+/* The same for a: r = E - (KK' + lambda I) a. */
+static int finish_dual(broad__ridge *ridge, broad__rows *rows)
 {
     size_t count = rows->rows * rows->outputs;
     double *a = ridge->step, *r = rows->next;
+    ridge->norm = broad__rows_residual(rows, ridge->w);
     for (size_t i = 0; i < count; i++) r[i] -= ridge->lambda * a[i];
     int status = broad__system_solve(r, rows->outputs, &ridge->system);
     if (status < 0) return status;
@@ -351,10 +354,7 @@ static int refine_dual(broad__ridge *ridge, broad__rows *rows)
 
 int broad__ridge_finish(broad__ridge *ridge, broad__rows *rows)
 {
-    int status = BROAD_OK;
-    if (rows->dual || ridge->settled) ridge->norm = broad__rows_residual(rows, ridge->w);
-    if (rows->dual) status = refine_dual(ridge, rows);
-    else if (!ridge->settled) status = refine_primal(ridge, rows);
+    int status = rows->dual ? finish_dual(ridge, rows) : finish_primal(ridge, rows);
     if (status < 0) return status;
     if (ridge->norm <= rows->norm) return BROAD_OK;
     if (!ridge->system.spectral) {

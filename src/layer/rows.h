@@ -92,9 +92,11 @@ const double *broad__rows_k(const broad__rows *rows, size_t first, size_t n, siz
 /* K = [pieces] and the sums. The pieces' weights must stay until the next candidate. */
 int broad__rows_candidate(broad__rows *rows, const broad__piece *pieces, size_t count);
 
-/* Whether a candidate of this width has its sums made shard by shard: not for the dual form, nor for wide ones. */
-int broad__rows_narrow(const broad__rows *rows, size_t width);
-/* The sums of several candidates of one piece each, all of one narrow width, in one pass. */
+enum { BROAD__TOGETHER = 3 };
+/* Of so many rows and columns, how many candidates may go into one pass: their sums, in every shard, must not take more room
+ * than K. 1 in the dual form and for wide ones, whose sums are not made shard by shard. */
+size_t broad__rows_together(size_t rows, size_t width);
+/* The sums of several candidates of one piece each, all of one width, in one pass. */
 int broad__rows_trials(broad__rows *rows, const broad__piece *trials, size_t count);
 /* Number i of them is the candidate at hand. */
 void broad__rows_take(broad__rows *rows, const broad__piece *trial, size_t i);
