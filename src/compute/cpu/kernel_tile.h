@@ -14,7 +14,7 @@
 #endif
 
 /* WIDE: vectors of a tile of one row. NARROW: columns of a tile whose vectors run down the rows. */
-enum { COLUMNS = VECTORS * LANES, WIDE = 8, NARROW = 3 };
+enum { COLUMNS = VECTORS * LANES, WIDE = 14, NARROW = 3 };
 
 typedef struct product {
     double *out;
@@ -202,6 +202,12 @@ INLINE void row_any(product p, size_t columns)
     case 5: row(p, 5, last); break;
     case 6: row(p, 6, last); break;
     case 7: row(p, 7, last); break;
+    case 8: row(p, 8, last); break;
+    case 9: row(p, 9, last); break;
+    case 10: row(p, 10, last); break;
+    case 11: row(p, 11, last); break;
+    case 12: row(p, 12, last); break;
+    case 13: row(p, 13, last); break;
     default: row(p, WIDE, last); break;
     }
 }
