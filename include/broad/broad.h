@@ -113,6 +113,10 @@ typedef enum broad_loo { BROAD_LOO_AUTO, BROAD_LOO_YES, BROAD_LOO_NO } broad_loo
 typedef enum broad_gamma_form { BROAD_GAMMA_HARMONIC, BROAD_GAMMA_CONSTANT, BROAD_GAMMA_LIST } broad_gamma_form;
 typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select;
 typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad_range_unit;
+typedef enum broad_precision {
+    BROAD_DOUBLE,
+    BROAD_FLOAT /* nodes in single precision, and where lambda allows it the sums of their products */
+} broad_precision;
 typedef enum broad_scale {
     BROAD_SCALE_NONE,
     BROAD_SCALE_MINMAX,
@@ -185,7 +189,8 @@ typedef struct broad_options {
     broad_activation activation;          /* of the enhancement nodes */
     broad_activation feature_activation;
     broad_feature_weights feature_weights;
-    double sparse_lambda; /* of the autoencoder: weight of its l1 term, and steps of ADMM */
+    broad_precision precision; /* that nodes are worked out in */
+    double sparse_lambda;      /* of the autoencoder: weight of its l1 term, and steps of ADMM */
     size_t sparse_steps;
 
     broad_scale scale;        /* of the inputs, from the training rows  */
@@ -232,7 +237,7 @@ typedef struct broad_options {
 } broad_options;
 
 BROAD_API void broad_options_init(broad_options *out);
-/* Sets every field that the preset speaks of; kind, seed, threads, memory, positive and progress stay. */
+/* Sets every field that the preset speaks of; kind, seed, precision, threads, memory, positive and progress stay. */
 BROAD_API int broad_options_preset(broad_options *options, broad_preset preset);
 /* Sets one option from text, by the names of the option table: broad_options_set(&o, "lambda", "1e-8"). */
 BROAD_API int broad_options_set(broad_options *options, const char *name, const char *value);

@@ -19,8 +19,8 @@ typedef struct broad__nodes {
 typedef struct broad__device {
     const char *name;
 
-    /* Around any use: hold before the first operation, release after the last. Counted; any thread. 0, or a status where
-     * the device cannot work: it is not held then. */
+    /* Hold before the first operation, release after the last; nodes and apply alone, as for prediction, need neither.
+     * Counted; any thread. 0, or a status where the device cannot work: it is not held then. */
     int (*hold)(void);
     void (*release)(void);
 

@@ -72,8 +72,8 @@ static void panel_piece(void *context, size_t index, size_t worker)
 static void subtract(const step *s, double *out, size_t stride, size_t row, size_t high, size_t column, size_t wide)
 {
     size_t n = s->task->n;
-    s->task->device->apply(out, stride, -1.0, s->turned + row * s->wide, s->wide, high, s->task->a + s->first * n + column,
-                           n, s->wide, wide);
+    s->task->device->apply(out, stride, -1.0, s->turned + row * s->wide, s->wide, high,
+                           s->task->a + s->first * n + column, n, s->wide, wide);
 }
 
 /* The square on the diagonal, strip by strip; what is below the diagonal stays. */
@@ -96,7 +96,8 @@ static void trailing_piece(void *context, size_t index, size_t worker)
     step *s = context;
     const tile *t = &s->tiles[index];
     if (atomic_load(&s->stopped)) return;
-    if (t->wide) subtract(s, s->task->a + t->row * s->task->n + t->column, s->task->n, t->row, t->high, t->column, t->wide);
+    if (t->wide)
+        subtract(s, s->task->a + t->row * s->task->n + t->column, s->task->n, t->row, t->high, t->column, t->wide);
     else subtract_square(s, t->row, t->high, s->corners + worker * CORNER * CORNER);
     ask(s, worker);
 }
@@ -107,7 +108,8 @@ static size_t list_tiles(tile *out, const step *s)
     size_t n = s->task->n, count = 0, high;
     for (size_t row = s->first + s->wide; row < n; row += high) {
         high = least(s->block, (row < s->task->done ? s->task->done : n) - row);
-        for (size_t c = most(row + high, s->begin); c < n; c += WIDE) out[count++] = (tile){row, high, c, least(WIDE, n - c)};
+        for (size_t c = most(row + high, s->begin); c < n; c += WIDE)
+            out[count++] = (tile){row, high, c, least(WIDE, n - c)};
     }
     for (size_t row = s->begin; row < n; row += s->block) out[count++] = (tile){row, least(s->block, n - row), row, 0};
     return count;

@@ -152,13 +152,13 @@ typedef struct leaving {
     const broad__device *device;
     double *scratch; /* for each worker: rows of A in the coordinates of R, then their fits */
     size_t scratch_each;
-    double *rest;                  /* 1 - h of each row; in a set, what is left of it after the rows before it */
-    size_t count;                  /* of the sample, so many */
-    size_t *chunks;                /* with sets: first set of each job, and the end */
-    size_t largest;                /* rows of a set at most */
-    size_t chunk_rows;             /* rows of the sets of a chunk at most */
-    const double *alpha;           /* dual form: rows x outputs */
-    double *inverse;               /* and with sets the inverse factor */
+    double *rest;        /* 1 - h of each row; in a set, what is left of it after the rows before it */
+    size_t count;        /* of the sample, so many */
+    size_t *chunks;      /* with sets: first set of each job, and the end */
+    size_t largest;      /* rows of a set at most */
+    size_t chunk_rows;   /* rows of the sets of a chunk at most */
+    const double *alpha; /* dual form: rows x outputs */
+    double *inverse;     /* and with sets the inverse factor */
 } leaving;
 
 /* n rows of A in the coordinates of R, where their products are H; or of the eigenvectors, where each counts by its inverse. */
@@ -323,7 +323,8 @@ static void leave_dual_block(void *context, size_t block, size_t worker)
 {
     const leaving *l = context;
     broad__joint *j = l->joint;
-    size_t n = j->rows, c = j->outputs, first = block * DUAL_ROWS, count = n - first < DUAL_ROWS ? n - first : DUAL_ROWS;
+    size_t n = j->rows, c = j->outputs, first = block * DUAL_ROWS,
+           count = n - first < DUAL_ROWS ? n - first : DUAL_ROWS;
     size_t from = j->spectral ? 0 : first;
     double *rows = l->scratch + worker * l->scratch_each;
     inverse_rows(rows, n - from, l, first, count, from);
@@ -499,12 +500,8 @@ static int search_exponent(lambda_search *s, int near)
 
 int broad__joint_choose(broad__joint *j, const broad__joint_task *task, double until)
 {
-    lambda_search s = {.joint = j,
-                       .task = task,
-                       .start = EXPONENT_START,
-                       .best = EXPONENT_MOST,
-                       .loo = INFINITY,
-                       .until = until};
+    lambda_search s = {
+        .joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MOST, .loo = INFINITY, .until = until};
     double hint = task->exponent ? *task->exponent : 0;
     int near = hint != 0 && hint > EXPONENT_LEAST && hint < EXPONENT_MOST;
     size_t n = broad__joint_size(j), rank = j->rows < j->columns ? j->rows : j->columns;

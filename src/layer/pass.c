@@ -48,6 +48,7 @@ static void pass_shard(void *context, size_t first, size_t end, double *sums, si
     broad__rows *rows = pass->rows;
     const broad__device *device = rows->device;
     size_t p = rows->width, c = rows->outputs, each = pass->trials > 1 ? 1 : pass->count;
+    int single = broad__rows_single(rows, p);
     double *squares = sums + pass->trials * (pass->gram + pass->cross);
     for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
         size_t n = least(end - i, BROAD__BLOCK_ROWS);
@@ -57,7 +58,7 @@ static void pass_shard(void *context, size_t first, size_t end, double *sums, si
             double *k = rows->stored ? rows->k + i * p : rows->k_blocks + worker * BROAD__BLOCK_ROWS * p;
             double *sum = sums + t * (pass->gram + pass->cross);
             broad__rows_fill(k, p, rows, pass->pieces + t, each, z, i, n);
-            if (pass->gram) device->gram(sum, p, k, p, n, p);
+            if (pass->gram) (single ? device->gram_single : device->gram)(sum, p, k, p, n, p);
             if (pass->cross) device->cross(sum + pass->gram, c, k, p, p, rows->e + i * c, c, c, n);
         }
     }
@@ -250,7 +251,18 @@ int broad__rows_nodes(broad__rows *rows, const broad__piece *pieces, size_t coun
     return status < 0 ? status : run_pass(&sums, &pass);
 }
 
-int broad__rows_narrow(const broad__rows *rows, size_t width) { return rows->rows >= width && width <= SHARD_GRAM_MAX; }
+static int narrow(size_t rows, size_t width) { return rows >= width && width <= SHARD_GRAM_MAX; }
+
+size_t broad__rows_together(size_t rows, size_t width)
+{
+    size_t most = rows / ((1 + broad__shard_count(rows)) * (width ? width : 1));
+    return !narrow(rows, width) || most < 2 ? 1 : least(most, BROAD__TOGETHER);
+}
+
+int broad__rows_single(const broad__rows *rows, size_t width)
+{
+    return rows->single && !rows->root && narrow(rows->rows, width);
+}
 
 int broad__rows_candidate(broad__rows *rows, const broad__piece *pieces, size_t count)
 {
@@ -261,7 +273,7 @@ int broad__rows_candidate(broad__rows *rows, const broad__piece *pieces, size_t 
     rows->piece = pieces[0];
     one_pass pass = {.rows = rows, .pieces = pieces, .count = count, .trials = 1};
     double *sums = NULL;
-    if (broad__rows_narrow(rows, p)) {
+    if (narrow(rows->rows, p)) {
         pass.gram = p * p;
         pass.cross = p * outputs;
         status = run_pass(&sums, &pass);

@@ -51,6 +51,7 @@ typedef struct broad__rows {
     double norm;         /* ||E||; while an update is deferred what it will be, from the sums */
 
     size_t width;       /* columns of K */
+    int single;         /* nodes are in single precision, and G may be added up in it where that serves */
     int dual;           /* fewer rows than columns: work with KK' instead of K'K */
     int keep_k;         /* K may be kept; otherwise it is made again where that can be done */
     int stored;         /* K is there as it stands; otherwise it is made again from `piece` */
@@ -92,9 +93,13 @@ const double *broad__rows_k(const broad__rows *rows, size_t first, size_t n, siz
 /* K = [pieces] and the sums. The pieces' weights must stay until the next candidate. */
 int broad__rows_candidate(broad__rows *rows, const broad__piece *pieces, size_t count);
 
-/* Whether a candidate of this width has its sums made shard by shard: not for the dual form, nor for wide ones. */
-int broad__rows_narrow(const broad__rows *rows, size_t width);
-/* The sums of several candidates of one piece each, all of one narrow width, in one pass. */
+/* Whether the G of a candidate of this width is added up in single precision: with roots K does not fit it. */
+int broad__rows_single(const broad__rows *rows, size_t width);
+enum { BROAD__TOGETHER = 3 };
+/* Of so many rows and columns, how many candidates may go into one pass: their sums, in every shard, must not take more room
+ * than K. 1 in the dual form and for wide ones, whose sums are not made shard by shard. */
+size_t broad__rows_together(size_t rows, size_t width);
+/* The sums of several candidates of one piece each, all of one width, in one pass. */
 int broad__rows_trials(broad__rows *rows, const broad__piece *trials, size_t count);
 /* Number i of them is the candidate at hand. */
 void broad__rows_take(broad__rows *rows, const broad__piece *trial, size_t i);

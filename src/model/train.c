@@ -261,7 +261,7 @@ static int may_defer(const broad_trainer *t)
 {
     broad__fitting fitting = broad__fitting_of(&t->model->settings);
     return (fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_FINALLY) && !(t->run.until > 0) &&
-           !(t->run.until_accuracy > 0);
+           !(t->run.until_accuracy > 0) && !t->run.patience;
 }
 
 static int add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__origin origin)
