@@ -11,7 +11,10 @@
  *  - nothing is printed, no signal handler is installed, the process is never ended;
  *  - a loaded model may be used for prediction by any number of threads at once;
  *  - while a function here computes, or a trainer is open, OpenBLAS runs on one thread for the whole process, because the
- *    library shares out the rows itself; afterwards its number of threads is what it was.
+ *    library shares out the rows itself; afterwards its number of threads is what it was;
+ *  - memory that gives out is BROAD_NO_MEMORY, whenever it does;
+ *  - fork() is safe at any time, and the child can do all that its parent could. It waits for calls of BLAS under way, and a
+ *    trainer of the parent's works in the child on one thread.
  */
 #ifndef BROAD_BROAD_H
 #define BROAD_BROAD_H
@@ -732,15 +735,45 @@ BROAD_API int broad_profile_stage(broad_stage *out, const broad_profile *profile
 /* ---- machine --------------------------------------------------------------------------------------------------- */
 
 typedef struct broad_machine {
-    size_t processors;
-    const char *blas;      /* name and version                   */
-    const char *blas_core; /* kernels it chose                   */
-    const char *best_core; /* kernels this processor could run   */
-    double gflops;         /* dgemm, one thread, measured; 0 if not measured */
-    int self_test;         /* 1: BLAS agrees with plain C        */
+    size_t processors;      /* that this process may run on: what `threads` of 0 stands for */
+    const char *kernels;    /* own kernels in use: "avx512", "avx2", "plain"                */
+    const char *blas;       /* name and version; "" where it does not say                   */
+    const char *blas_core;  /* kernels it chose                                             */
+    const char *best_core;  /* kernels this processor could run                             */
+    const char *blas_build; /* "pthread", "openmp", "sequential"; "" where it does not say  */
+    int self_test;          /* 1: every operation agrees with plain C; 0: not so, or not tested */
 } broad_machine;
 
-BROAD_API int broad_machine_inspect(broad_machine *out, int measure);
+/* What is there, and if asked for whether it computes what it should. That it does not is a finding, no failure: the message
+ * is left for broad_error_message().
+ *
+ * OpenBLAS chooses its kernels when it is loaded, and an old one takes slow ones for a processor it does not know. Only the
+ * environment can say better, before the program starts: OPENBLAS_CORETYPE=best_core where that differs from blas_core. The
+ * tool starts itself once more for it; a library cannot. Products over the rows are by own kernels and not concerned;
+ * factors, eigenvalues and wide joint sums are. */
+BROAD_API int broad_machine_inspect(broad_machine *out, int test);
+
+/* Of one thread alone, in its best moment; of all together, on average. */
+typedef struct broad_rate {
+    double one, all;
+} broad_rate;
+
+typedef struct broad_speed {
+    size_t threads;
+    const char
+        *instructions; /* that the peak is measured with: "avx512", "avx2", "sse2", "neon"; "": it is not known how */
+    broad_rate peak;   /* GFLOP/s: multiplications and additions on numbers in registers     */
+    broad_rate dgemm;  /* GFLOP/s of a large product by BLAS                                 */
+    broad_rate layer;  /* GFLOP/s of a pass over the rows: nodes, gram, cross and residual   */
+    broad_rate nodes, gram; /* GFLOP/s of its two largest parts                                   */
+    broad_rate read, copy;  /* GB/s of memory; a byte that is copied is read and written          */
+    double spread;          /* relative difference of the peak at the beginning and at the end    */
+    double busy;            /* part of the time that processors were given to others              */
+} broad_speed;
+
+/* Measures for about a second with so many threads (0: one a processor). quick: peak and read of one thread alone, in less
+ * than a tenth of that; the rest is 0. */
+BROAD_API int broad_machine_measure(broad_speed *out, size_t threads, int quick);
 
 #ifdef __cplusplus
 }
