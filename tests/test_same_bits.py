@@ -20,10 +20,6 @@ import tempfile
 SOURCE = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).parent.parent))
 CROSS = "aarch64-linux-gnu-gcc"
 PARTS = ["base/vector.c", "base/choice.c", "compute/activation*.c", "compute/cpu/kernel*.c", "rng/*.c"]
-# As in CMakeLists.txt.
-EXTRA = {"kernel_avx2.c": ["-mavx2", "-mfma"],
-         "kernel_avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx2", "-mfma"]}
-EXTRA |= {name.replace(".c", "_single.c"): options for name, options in EXTRA.items()}
 
 
 def flags_of_the_build():
@@ -32,16 +28,23 @@ def flags_of_the_build():
     return re.search(r"target_compile_options\(broad_flags INTERFACE (-[^)]*)\)", text).group(1).split()
 
 
+def flags_of_files():
+    """Those of files for instructions that not every processor has: {name: flags}."""
+    text = (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")
+    found = re.findall(r'set_source_files_properties\(([^)]*?)\s+PROPERTIES\s+COMPILE_OPTIONS\s+"([^"]*)"\)', text)
+    return {pathlib.Path(name).name: flags.split(";") for names, flags in found for name in names.split()}
+
+
 def build(folder, compiler, native):
     sources = [SOURCE / "tests" / "same_bits.c"]
     for part in PARTS:
         sources += sorted((SOURCE / "src").glob(part))
+    special = flags_of_files() if native and platform.machine() == "x86_64" else {}
     common = ["-std=c11", "-O3", "-D_GNU_SOURCE", *flags_of_the_build(), "-I", SOURCE / "src", "-I", SOURCE / "include"]
 
     def compile_one(source):
         target = folder / (source.stem + ".o")
-        extra = EXTRA.get(source.name, []) if native and platform.machine() == "x86_64" else []
-        subprocess.run([compiler, *common, *extra, "-c", source, "-o", target], check=True)
+        subprocess.run([compiler, *common, *special.get(source.name, []), "-c", source, "-o", target], check=True)
         return target
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
