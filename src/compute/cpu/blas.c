@@ -13,6 +13,7 @@
 #include "compute/cpu/blas_guard.h"
 #include "compute/cpu/kernels.h"
 #include "compute/device.h"
+#include "compute/single.h"
 
 enum { LARGE = 192 };
 

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "compute/activation.h"
 #include "compute/device.h"
+#include "compute/single.h"
 
 static int ref_hold(void) { return BROAD_OK; }
 
@@ -14,6 +15,10 @@ static void ref_release(void) {}
 static void ref_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                       size_t rows)
 {
+    if (nodes->single) {
+        broad__nodes_single(out, out_stride, nodes, x, x_stride, rows);
+        return;
+    }
     for (size_t i = 0; i < rows; i++) {
         double *row = out + i * out_stride;
         for (size_t j = 0; j < nodes->nodes; j++) row[j] = nodes->bias[j];
