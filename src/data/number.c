@@ -14,6 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/number_fast.h"
+
 __extension__ typedef unsigned __int128 uint128;
 
 enum { DIGITS_MAX = 19, POWER_MAX = 27, LONGEST = 1024, EXPONENT_MAX = 99999 };
@@ -124,32 +126,14 @@ static const char *scan_exponent(int *out, const char *at, const char *end)
     return at;
 }
 
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Up to eight digits at once, without a branch for each: numbers of different length would mispredict it. Returns how
- * many there are; eight bytes must be readable. */
-static size_t scan_eight(uint64_t *m, const char *at)
-{
-    static const uint64_t power[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
-    uint64_t t;
-    memcpy(&t, at, sizeof t);
-    t ^= 0x3030303030303030u; /* digits become 0 ... 9, everything else is larger */
-    uint64_t others = (((t & 0x7F7F7F7F7F7F7F7Fu) + 0x7676767676767676u) | t) & 0x8080808080808080u;
-    size_t count = others ? (size_t)__builtin_ctzll(others) / 8 : 8;
-    if (!count) return 0;
-    t <<= 64 - 8 * count; /* zeros in front of the digits */
-    t = 10 * t + (t >> 8);
-    t = ((t & 0x000000FF000000FFu) * 0x000F424000000064u + ((t >> 16) & 0x000000FF000000FFu) * 0x0000271000000001u) >>
-        32;
-    *m = *m * power[count] + t;
-    return count;
-}
-#endif
-
 static const char *scan_digits(uint64_t *m, const char *at, const char *end)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    static const uint64_t power[9] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     while (end - at >= 8) {
-        size_t count = scan_eight(m, at);
+        uint64_t t = broad__eight_load(at);
+        unsigned count = broad__eight_count(broad__eight_others(t));
+        if (count) *m = *m * power[count] + broad__eight_value(t, count);
         at += count;
         if (count < 8) return at;
     }
@@ -158,8 +142,7 @@ static const char *scan_digits(uint64_t *m, const char *at, const char *end)
     return at;
 }
 
-/* m * 10^power, or -1 where that needs the library. */
-static double small_value(uint64_t m, long power)
+double broad__number_scaled(uint64_t m, long power)
 {
     if (m <= (uint64_t)1 << 53 && power >= -22 && power <= 22)
         return power < 0 ? (double)m / power_of_10[-power] : (double)m * power_of_10[power];
@@ -188,7 +171,7 @@ const char *broad__number_scan(double *out, const char *at, const char *end)
     const char *digits_end = at;
     if (at < end && (*at | 0x20) == 'e') at = scan_exponent(&exponent, at, end);
     if (digits > DIGITS_MAX && significant_digits(first, digits_end) > DIGITS_MAX) return library_value(out, begin, at);
-    double value = small_value(m, exponent - (point ? (long)(digits_end - point) : 0));
+    double value = broad__number_scaled(m, exponent - (point ? (long)(digits_end - point) : 0));
     if (value < 0) return library_value(out, begin, at);
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);

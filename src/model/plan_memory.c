@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/joint.h"
+#include "layer/search.h"
 #include "layer/supervise.h"
 #include "model/plan_work.h"
 
@@ -59,6 +60,12 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, int g
     double sums = shards * s->first * s->outputs;
     if (s->fitting == BROAD__FIT_STEPWISE && o->supervise == BROAD_SUPERVISE_LOO && !o->lambda_auto) return k;
     if (s->first <= 512 && s->rows >= s->first) sums += shards * s->first * s->first;
+    /* Draws that are tried together, where the first is refused. */
+    double more = o->supervise == BROAD_SUPERVISE_RESIDUAL && o->tries > 1 && !o->lambda_auto
+                      ? (double)broad__rows_together((size_t)s->rows, (size_t)s->nodes) - 1
+                      : 0;
+    if (more > 0)
+        sums += (1 + more + more * shards) * s->nodes * (s->nodes + s->outputs) + more * s->features * s->nodes;
     double system = 2 * side * side + 3 * s->first * s->outputs, spectral = 0, range = 0;
     broad__ridge_wish wish = broad__supervise_wish(o);
     if (wish.lambda_auto || wish.loo || wish.operator_norm) spectral = 3 * side * side + 20 * side * (1 + s->outputs);

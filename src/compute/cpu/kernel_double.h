@@ -3,10 +3,8 @@
 #define BROAD_COMPUTE_CPU_KERNEL_DOUBLE_H
 
 #include "compute/activation.h"
-#include "compute/cpu/kernel_tile.h"
+#include "compute/cpu/kernel_narrow.h"
 #include "compute/cpu/kernels.h"
-
-#define OUTLINE static __attribute__((noinline, unused))
 
 /*
  * DEPTH   steps of a packed panel, which with its rows of `a` stays in the first cache
@@ -14,34 +12,22 @@
  * BLOCK   rows of `out` whose activations are taken while they are in the second cache
  * SKINNY  columns up to which `cross` is worked out transposed: vectors run along the rows of out
  */
-enum { DEPTH = 128, SHORT = 32, FEW = 8, BLOCK = 256, SKINNY = 16 };
+enum { DEPTH = 128, SHORT = 64, FEW = 8, BLOCK = 256, SKINNY = 16 };
 
-INLINE size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
-/* Pieces of at most `most`, about equal. */
-INLINE size_t even_piece(size_t size, size_t most)
-{
-    size_t pieces = (size + most - 1) / most;
-    return pieces ? (size + pieces - 1) / pieces : 0;
-}
-
-OUTLINE void panel_by_rows(product p, size_t rows, size_t columns)
-{
-    p.a_step = 1;
-    panel_any(p, rows, columns);
-}
-
-OUTLINE void panel_by_columns(product p, size_t rows, size_t columns)
+OUTLINE void block_by_columns(product p, size_t rows)
 {
     p.a_row = 1;
-    panel_any(p, rows, columns);
+    block_any(p, rows);
 }
 
-OUTLINE void wide_row(product p)
+OUTLINE void row_pieces(product p, size_t columns)
 {
     p.a_step = 1;
-    tile(p, 1, WIDE, LANES);
+    size_t piece = even_piece((columns + LANES - 1) / LANES, WIDE) * LANES;
+    for (size_t j = 0; j < columns; j += piece) row_any(product_at(p, 0, j), least(piece, columns - j));
 }
+
+OUTLINE size_t narrow_columns(product p, size_t rows, size_t columns) { return narrow_any(p, rows, columns); }
 
 /* factor * b, `depth` steps of at most COLUMNS numbers, filled up with zeros. */
 INLINE void pack(double *out, const product *p, double factor, size_t depth, size_t columns)
@@ -73,14 +59,33 @@ OUTLINE void packed_by_rows(product p, double factor, size_t rows, size_t column
 /* A few rows: b is read once, in its own order, rather than packed. */
 OUTLINE void few_rows(product p, size_t rows, size_t columns)
 {
-    size_t depth = p.depth;
-    for (size_t k = 0; k < depth; k += SHORT) {
-        p.depth = least(SHORT, depth - k);
-        size_t j = 0;
-        for (; rows == 1 && j + WIDE * LANES <= columns; j += WIDE * LANES) wide_row(product_at(p, 0, j));
-        for (; j < columns; j += COLUMNS) panel_by_rows(product_at(p, 0, j), rows, least(COLUMNS, columns - j));
+    size_t depth = p.depth, piece = even_piece(depth, SHORT);
+    for (size_t k = 0; k < depth; k += piece) {
+        p.depth = least(piece, depth - k);
+        if (rows == 1) row_pieces(p, columns);
+        else
+            for (size_t j = 0; j < columns; j += COLUMNS)
+                panel_by_rows(product_at(p, 0, j), rows, least(COLUMNS, columns - j));
         p.a += p.depth;
         p.b += p.depth * p.b_step;
+    }
+}
+
+/* At most NARROW columns; factor * b is packed. */
+OUTLINE void few_columns(product p, double factor, size_t rows, size_t columns)
+{
+    double packed[DEPTH * NARROW];
+    size_t depth = p.depth, piece = even_piece(depth, DEPTH);
+    for (size_t k = 0; k < depth; k += piece) {
+        product part = p;
+        part.depth = least(piece, depth - k);
+        for (size_t step = 0; step < part.depth; step++)
+            for (size_t j = 0; j < columns; j++) packed[step * columns + j] = factor * p.b[(k + step) * p.b_step + j];
+        part.a += k;
+        part.b = packed;
+        part.b_step = columns;
+        size_t done = narrow_columns(part, rows, columns);
+        if (done < rows) panel_by_rows(product_at(part, done, 0), rows - done, columns);
     }
 }
 
@@ -116,18 +121,8 @@ OUTLINE void kernel_apply(double *out, size_t out_stride, double sign, const dou
                      .b_step = w_stride,
                      .depth = p};
     if (rows < FEW && sign == 1.0) few_rows(whole, rows, c);
+    else if (c > 0 && c <= NARROW) few_columns(whole, sign, rows, c);
     else packed_by_rows(whole, sign, rows, c);
-}
-
-/* The blocks on the diagonal of one panel of columns: each from its own diagonal to the right, as high as one tile. */
-INLINE void gram_diagonal(product p, size_t columns)
-{
-    p.diagonal = 1;
-    for (size_t i = 0, high; i < columns; i += high) {
-        high = tile_rows(VECTORS);
-        while (high > columns - i) high /= 2;
-        panel_by_columns(product_at(p, i, i), high, columns - i);
-    }
 }
 
 OUTLINE void kernel_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
@@ -146,7 +141,7 @@ OUTLINE void kernel_gram(double *out, size_t out_stride, const double *k, size_t
         for (size_t j = 0; j < p; j += COLUMNS) {
             size_t wide = least(COLUMNS, p - j);
             panel_by_columns(product_at(whole, 0, j), j, wide);
-            gram_diagonal(product_at(whole, j, j), wide);
+            panel_diagonal(product_at(whole, j, j), wide);
         }
     }
 }
@@ -158,14 +153,15 @@ INLINE void cross_turned(double *out, size_t out_stride, product whole, size_t p
     for (size_t j = 0; j < p; j += COLUMNS)
         for (size_t i = 0, high; i < c; i += high) {
             size_t wide = least(COLUMNS, p - j);
-            high = least(tile_rows(VECTORS), c - i);
+            high = least(even_piece(c, tile_rows(VECTORS)), c - i);
             product t = product_at(whole, i, j);
             t.out = turned;
             t.out_stride = COLUMNS;
             double *corner = out + j * out_stride + i;
             for (size_t a = 0; a < wide; a++)
                 for (size_t b = 0; b < high; b++) turned[b * COLUMNS + a] = corner[a * out_stride + b];
-            panel_by_columns(t, high, wide);
+            if (wide == COLUMNS) block_by_columns(t, high);
+            else panel_by_columns(t, high, wide);
             for (size_t a = 0; a < wide; a++)
                 for (size_t b = 0; b < high; b++) corner[a * out_stride + b] = turned[b * COLUMNS + a];
         }

@@ -5,25 +5,37 @@
 #ifndef BROAD_COMPUTE_CPU_KERNEL_TILE_H
 #define BROAD_COMPUTE_CPU_KERNEL_TILE_H
 
+#if defined(KERNEL_SINGLE)
+#include "compute/cpu/kernel_vector_single.h"
+#else
 #include "compute/cpu/kernel_vector.h"
+#endif
 
 #if defined(__clang__)
-#define UNROLL _Pragma("unroll")
+#define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-enum { COLUMNS = VECTORS * LANES, WIDE = 8 }; /* WIDE: vectors of a tile of one row */
+/* WIDE: vectors of a tile of one row. */
+enum { COLUMNS = VECTORS * LANES, WIDE = 8 };
+
+#if defined(__clang__)
+#define OUTLINE static __attribute__((noinline, unused))
+#else
+#define OUTLINE static __attribute__((noinline, noclone, unused))
+#endif
 
 typedef struct product {
     double *out;
     size_t out_stride;
-    const double *a;
+    const number *a;
     size_t a_row, a_step; /* a's number for row i of out and step k: a[i * a_row + k * a_step] */
-    const double *b;
+    const number *b;
     size_t b_step; /* b's numbers for step k: b[k * b_step + column] */
     size_t depth;  /* steps */
     int diagonal;  /* out starts on the diagonal: what is below it stays */
+    int fresh;     /* in single precision: sums start at 0 and are added to out at the end */
 } product;
 
 INLINE product product_at(product p, size_t row, size_t column)
@@ -39,12 +51,8 @@ INLINE void store_row(const product *p, size_t row, const full *sums, size_t vec
     double *out = p->out + row * p->out_stride;
     UNROLL for (size_t v = 0; v < vectors; v++)
     {
-        size_t end = v + 1 < vectors ? LANES : last;
-        size_t from = row > v * LANES ? row - v * LANES : 0;
-        if (p->diagonal && from > 0) {
-            if (from < end) full_store_masked(out + v * LANES, sums[v], lanes_between(from, end));
-        } else if (end < LANES) full_store_masked(out + v * LANES, sums[v], lanes_between(0, end));
-        else full_store(out + v * LANES, sums[v]);
+        size_t from = p->diagonal && row > v * LANES ? row - v * LANES : 0;
+        full_finish(out + v * LANES, sums[v], from, v + 1 < vectors ? LANES : last, p->fresh);
     }
 }
 
@@ -52,15 +60,14 @@ INLINE void store_row(const product *p, size_t row, const full *sums, size_t vec
 INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last)
 {
     full sums[ROWS_MAX][WIDE], b[WIDE];
-    mask end = lanes_between(0, last);
     UNROLL for (size_t i = 0; i < rows; i++)
     {
-        UNROLL for (size_t v = 0; v + 1 < vectors; v++) sums[i][v] = full_load(p.out + i * p.out_stride + v * LANES);
-        sums[i][vectors - 1] = full_load_masked(p.out + i * p.out_stride + (vectors - 1) * LANES, end);
+        UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
+            full_start(p.out + i * p.out_stride + v * LANES, v + 1 < vectors ? LANES : last, p.fresh);
     }
     for (size_t k = 0; k < p.depth; k++) {
         UNROLL for (size_t v = 0; v + 1 < vectors; v++) b[v] = full_load(p.b + v * LANES);
-        b[vectors - 1] = full_load_masked(p.b + (vectors - 1) * LANES, end);
+        b[vectors - 1] = full_load_end(p.b + (vectors - 1) * LANES, last);
         UNROLL for (size_t i = 0; i < rows; i++)
         {
             full a = full_spread(p.a[i * p.a_row]);
@@ -72,41 +79,42 @@ INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last
     UNROLL for (size_t i = 0; i < rows; i++) store_row(&p, i, sums[i], vectors, last);
 }
 
-/* The same with a half vector of `last` numbers after the full ones. */
-INLINE void tile_half(product p, const size_t rows, const size_t vectors, size_t last)
+INLINE void half_store_row(const product *p, size_t row, const half *sums, size_t vectors, size_t last)
 {
-    full sums[ROWS_MAX][WIDE], b[WIDE];
-    half ends[ROWS_MAX], b_end;
-    size_t at = vectors * LANES;
-    mask end = lanes_between(0, last);
+    double *out = p->out + row * p->out_stride;
+    UNROLL for (size_t v = 0; v < vectors; v++)
+    {
+        size_t from = p->diagonal && row > v * HALF ? row - v * HALF : 0;
+        half_finish(out + v * HALF, sums[v], from, v + 1 < vectors ? HALF : last, p->fresh);
+    }
+}
+
+/* The same of half vectors. */
+INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t last)
+{
+    half sums[ROWS_MAX][VECTORS], b[VECTORS];
     UNROLL for (size_t i = 0; i < rows; i++)
     {
-        UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] = full_load(p.out + i * p.out_stride + v * LANES);
-        ends[i] = half_load_masked(p.out + i * p.out_stride + at, end);
+        UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
+            half_start(p.out + i * p.out_stride + v * HALF, v + 1 < vectors ? HALF : last, p.fresh);
     }
     for (size_t k = 0; k < p.depth; k++) {
-        UNROLL for (size_t v = 0; v < vectors; v++) b[v] = full_load(p.b + v * LANES);
-        b_end = half_load_masked(p.b + at, end);
+        UNROLL for (size_t v = 0; v + 1 < vectors; v++) b[v] = half_load(p.b + v * HALF);
+        b[vectors - 1] = half_load_end(p.b + (vectors - 1) * HALF, last);
         UNROLL for (size_t i = 0; i < rows; i++)
         {
-            full a = full_spread(p.a[i * p.a_row]);
-            UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] = full_fma(a, b[v], sums[i][v]);
-            ends[i] = half_fma(half_of(a), b_end, ends[i]);
+            half a = half_spread(p.a[i * p.a_row]);
+            UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] = half_fma(a, b[v], sums[i][v]);
         }
         p.a += p.a_step;
         p.b += p.b_step;
     }
-    UNROLL for (size_t i = 0; i < rows; i++)
-    {
-        if (vectors > 0) store_row(&p, i, sums[i], vectors, LANES);
-        size_t from = p.diagonal && i > at ? i - at : 0;
-        if (from < last) half_store_masked(p.out + i * p.out_stride + at, ends[i], lanes_between(from, last));
-    }
+    UNROLL for (size_t i = 0; i < rows; i++) half_store_row(&p, i, sums[i], vectors, last);
 }
 
 INLINE void tile_any(product p, const size_t rows, const size_t vectors, const int halved, size_t last)
 {
-    if (halved) tile_half(p, rows, vectors, last);
+    if (halved) half_tile(p, rows, vectors, last);
     else tile(p, rows, vectors, last);
 }
 
@@ -127,20 +135,58 @@ INLINE void panel(product p, size_t rows, const size_t vectors, const int halved
     if (rows > i) tile_any(product_at(p, i, 0), 1, vectors, halved, last);
 }
 
+/* `last` is a constant where it can be: a mask would take a register from the sums. */
+INLINE void panel_ended(product p, size_t rows, const size_t vectors, const int halved, size_t last)
+{
+    if (last == (halved ? HALF : LANES)) panel(p, rows, vectors, halved, halved ? HALF : LANES);
+    else panel(p, rows, vectors, halved, last);
+}
+
 /* At most COLUMNS columns. */
 INLINE void panel_any(product p, size_t rows, size_t columns)
 {
-    size_t whole = columns / LANES, rest = columns % LANES;
-    if (HALVES && rest > 0 && rest <= LANES / 2) {
-        if (whole == 0) panel(p, rows, 0, 1, rest);
-        else if (whole == 1) panel(p, rows, 1, 1, rest);
-        else panel(p, rows, 2, 1, rest);
-        return;
+    const int halved = HALF < LANES && columns <= VECTORS * HALF;
+    size_t lanes = halved ? HALF : LANES, vectors = (columns + lanes - 1) / lanes;
+    size_t last = columns - (vectors - 1) * lanes;
+    if (halved) {
+        if (vectors == 3) panel_ended(p, rows, VECTORS, 1, last);
+        else if (vectors == 2) panel_ended(p, rows, 2, 1, last);
+        else panel_ended(p, rows, 1, 1, last);
+    } else if (vectors == 3) panel_ended(p, rows, VECTORS, 0, last);
+    else if (vectors == 2) panel_ended(p, rows, 2, 0, last);
+    else panel_ended(p, rows, 1, 0, last);
+}
+
+OUTLINE void panel_by_rows(product p, size_t rows, size_t columns)
+{
+    p.a_step = 1;
+    panel_any(p, rows, columns);
+}
+
+OUTLINE void panel_by_columns(product p, size_t rows, size_t columns)
+{
+    p.a_row = 1;
+    panel_any(p, rows, columns);
+}
+
+/* The blocks on the diagonal of one panel of columns: each from its own diagonal to the right, as high as one tile. */
+INLINE void panel_diagonal(product p, size_t columns)
+{
+    p.diagonal = 1;
+    for (size_t i = 0, high; i < columns; i += high) {
+        high = tile_rows(VECTORS);
+        while (high > columns - i) high /= 2;
+        panel_by_columns(product_at(p, i, i), high, columns - i);
     }
-    size_t last = rest ? rest : LANES;
-    if (columns > 2 * LANES) panel(p, rows, VECTORS, 0, last);
-    else if (columns > LANES) panel(p, rows, 2, 0, last);
-    else panel(p, rows, 1, 0, last);
+}
+
+INLINE size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Pieces of at most `most`, about equal. */
+INLINE size_t even_piece(size_t size, size_t most)
+{
+    size_t pieces = (size + most - 1) / most;
+    return pieces ? (size + pieces - 1) / pieces : 0;
 }
 
 #endif

@@ -1,9 +1,12 @@
 /*
- * Vectors of one kernel set: KERNEL_SET is 512 (AVX-512), 256 (AVX2 with FMA) or not defined (plain). A file that defines it
- * is compiled with the instructions it names (CMakeLists.txt).
+ * Vectors of doubles of one kernel set: KERNEL_SET is 512 (AVX-512), 256 (AVX2 with FMA) or not defined (plain). A file that
+ * defines it is compiled with the instructions it names (CMakeLists.txt).
  *
- *   full, half        LANES and LANES / 2 numbers. half is used where HALVES is 1: there it costs half as much
+ *   full, half        LANES and HALF numbers. Where they differ, half costs half as much and serves narrow panels
  *   mask              which lanes are loaded and stored
+ *   _start, _finish   a vector of sums from and to `out`, `end` numbers, those before `from` left as they are; `fresh` is
+ *                     for single precision
+ *   quad              QUAD numbers, of as many rows of a matrix
  *   VECTORS           full vectors side by side in the widest tile
  *   SUMMED            rows that a tile of a sum over rows takes at once
  *   tile_rows()       rows of a tile that is so many vectors wide: as many sums as registers hold beside the operands
@@ -16,11 +19,13 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
+typedef double number;
+
 #if defined(KERNEL_SET) && KERNEL_SET == 512
 
 #include <immintrin.h>
 
-enum { LANES = 8, HALVES = 1, VECTORS = 3, ROWS_MAX = 8, SUMMED = 256 };
+enum { LANES = 8, HALF = 4, VECTORS = 3, ROWS_MAX = 8, SUMMED = 256 };
 typedef __m512d full;
 typedef __m256d half;
 typedef __mmask8 mask;
@@ -35,18 +40,19 @@ INLINE full full_fma(full a, full b, full c) { return _mm512_fmadd_pd(a, b, c); 
 INLINE void full_store(double *p, full v) { _mm512_storeu_pd(p, v); }
 INLINE void full_store_masked(double *p, full v, mask m) { _mm512_mask_storeu_pd(p, m, v); }
 
+INLINE half half_load(const double *p) { return _mm256_loadu_pd(p); }
 INLINE half half_load_masked(const double *p, mask m) { return _mm256_maskz_loadu_pd(m, p); }
-INLINE half half_of(full v) { return _mm512_castpd512_pd256(v); }
+INLINE half half_spread(double value) { return _mm256_set1_pd(value); }
 INLINE half half_fma(half a, half b, half c) { return _mm256_fmadd_pd(a, b, c); }
+INLINE void half_store(double *p, half v) { _mm256_storeu_pd(p, v); }
 INLINE void half_store_masked(double *p, half v, mask m) { _mm256_mask_storeu_pd(p, m, v); }
 
 #elif defined(KERNEL_SET) && KERNEL_SET == 256
 
 #include <immintrin.h>
 
-enum { LANES = 4, HALVES = 0, VECTORS = 3, ROWS_MAX = 8, SUMMED = 128 };
+enum { LANES = 4, HALF = 4, VECTORS = 3, ROWS_MAX = 8, SUMMED = 128 };
 typedef __m256d full;
-typedef __m256d half;
 typedef __m256i mask;
 
 INLINE size_t tile_rows(size_t vectors) { return vectors > 1 ? 4 : 8; }
@@ -65,16 +71,10 @@ INLINE full full_fma(full a, full b, full c) { return _mm256_fmadd_pd(a, b, c); 
 INLINE void full_store(double *p, full v) { _mm256_storeu_pd(p, v); }
 INLINE void full_store_masked(double *p, full v, mask m) { _mm256_maskstore_pd(p, m, v); }
 
-INLINE half half_load_masked(const double *p, mask m) { return full_load_masked(p, m); }
-INLINE half half_of(full v) { return v; }
-INLINE half half_fma(half a, half b, half c) { return full_fma(a, b, c); }
-INLINE void half_store_masked(double *p, half v, mask m) { full_store_masked(p, v, m); }
-
 #else
 
-enum { LANES = 2, HALVES = 0, VECTORS = 2, ROWS_MAX = 4, SUMMED = 128 };
+enum { LANES = 2, HALF = 2, VECTORS = 2, ROWS_MAX = 4, SUMMED = 128 };
 typedef double full __attribute__((vector_size(LANES * sizeof(double))));
-typedef full half;
 typedef struct mask {
     size_t from, end;
 } mask;
@@ -116,11 +116,100 @@ INLINE void full_store_masked(double *p, full v, mask m)
         if (i >= m.from && i < m.end) p[i] = v[i];
 }
 
+#endif
+
+#if !defined(KERNEL_SET) || KERNEL_SET != 512
+
+typedef full half;
+
+INLINE half half_load(const double *p) { return full_load(p); }
 INLINE half half_load_masked(const double *p, mask m) { return full_load_masked(p, m); }
-INLINE half half_of(full v) { return v; }
+INLINE half half_spread(double value) { return full_spread(value); }
 INLINE half half_fma(half a, half b, half c) { return full_fma(a, b, c); }
+INLINE void half_store(double *p, half v) { full_store(p, v); }
 INLINE void half_store_masked(double *p, half v, mask m) { full_store_masked(p, v, m); }
 
 #endif
+
+INLINE full full_load_end(const double *p, size_t last)
+{
+    return last == LANES ? full_load(p) : full_load_masked(p, lanes_between(0, last));
+}
+
+INLINE full full_start(const double *out, size_t end, int fresh)
+{
+    (void)fresh;
+    return full_load_end(out, end);
+}
+
+INLINE void full_finish(double *out, full v, size_t from, size_t end, int fresh)
+{
+    (void)fresh;
+    if (from == 0 && end == LANES) full_store(out, v);
+    else if (from < end) full_store_masked(out, v, lanes_between(from, end));
+}
+
+INLINE half half_load_end(const double *p, size_t last)
+{
+    return last == HALF ? half_load(p) : half_load_masked(p, lanes_between(0, last));
+}
+
+INLINE half half_start(const double *out, size_t end, int fresh)
+{
+    (void)fresh;
+    return half_load_end(out, end);
+}
+
+INLINE void half_finish(double *out, half v, size_t from, size_t end, int fresh)
+{
+    (void)fresh;
+    if (from == 0 && end == HALF) half_store(out, v);
+    else if (from < end) half_store_masked(out, v, lanes_between(from, end));
+}
+
+#if defined(KERNEL_SET)
+
+enum { QUAD = 4 };
+typedef __m256d quad;
+
+INLINE quad quad_spread(double value) { return _mm256_set1_pd(value); }
+INLINE quad quad_fma(quad a, quad b, quad c) { return _mm256_fmadd_pd(a, b, c); }
+
+INLINE quad quad_gather(const double *p, size_t stride)
+{
+    return _mm256_setr_pd(p[0], p[stride], p[2 * stride], p[3 * stride]);
+}
+
+INLINE void quad_gather_two(quad out[2], const double *p, size_t stride)
+{
+    quad even = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p)), _mm_loadu_pd(p + 2 * stride), 1);
+    quad odd = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p + stride)), _mm_loadu_pd(p + 3 * stride), 1);
+    out[0] = _mm256_unpacklo_pd(even, odd);
+    out[1] = _mm256_unpackhi_pd(even, odd);
+}
+
+#else
+
+enum { QUAD = LANES };
+typedef full quad;
+
+INLINE quad quad_spread(double value) { return full_spread(value); }
+INLINE quad quad_fma(quad a, quad b, quad c) { return full_fma(a, b, c); }
+INLINE quad quad_gather(const double *p, size_t stride) { return (quad){p[0], p[stride]}; }
+
+INLINE void quad_gather_two(quad out[2], const double *p, size_t stride)
+{
+    out[0] = quad_gather(p, stride);
+    out[1] = quad_gather(p + 1, stride);
+}
+
+#endif
+
+INLINE void quad_scatter(double *p, size_t stride, quad v)
+{
+    double lanes[QUAD];
+    memcpy(lanes, &v, sizeof v);
+    for (size_t i = 0; i < QUAD; i++) p[i * stride] = lanes[i];
+}
 
 #endif
