@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
@@ -409,7 +410,9 @@ static int leave_each(double *out_least, broad__joint *j, const broad__rows *row
 {
     double *rest = broad__alloc_doubles(count, 1), sum = 0;
     if (!rest) return BROAD_NO_MEMORY;
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_LOO);
     int status = j->dual ? leave_dual(j, rows, rest) : leave_primal(j, rows, rest, count);
+    broad__profile_leave(before);
     *out_least = 1;
     for (size_t i = 0; i < count; i++) {
         double extra = rows->extra ? rows->extra[j->sample[i]] : 1;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
@@ -67,7 +68,9 @@ int broad__joint_border(int *out_broken, broad__joint *j, const broad__joint_tas
                                  .pool = task->rows->pool,
                                  .stop = stop_stage,
                                  .context = &stage};
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FACTOR);
     int status = broad__cholesky(&pivot, &work);
+    broad__profile_leave(before);
     *out_broken = pivot != 0;
     if (status || pivot) j->factored = -1;
     return status;
@@ -144,7 +147,9 @@ static int residual_pass(solution *s)
     broad__stage stage;
     broad__stage_open(&stage, j, s->task, j->part + (1 - j->part) / 2, (double)j->rows);
     s->stage = &stage;
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_REFINE);
     int status = broad__rows_sum(&sums, s->task->rows, numbers + 1, residual_shard, s);
+    broad__profile_leave(before);
     if (status < 0) return status;
     if (numbers) memcpy(s->gradient, sums + 1, numbers * sizeof(double));
     j->norm = sqrt(sums[0]);

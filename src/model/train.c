@@ -514,6 +514,7 @@ static broad_options lasting(const broad_options *options)
     o.memory = 0;
     o.progress = NULL;
     o.progress_context = NULL;
+    o.profile = NULL;
     return o;
 }
 
