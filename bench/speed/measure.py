@@ -33,8 +33,8 @@ class Bench:
         print(f"  {text}", file=sys.stderr, flush=True)
 
     def in_turns(self, sides, runs, warm_up=True):
-        """sides: by name, a function that returns its figure. In the order of the names, again and again; the first time
-        only warms up."""
+        """sides: by name, a function that returns its figure. In the order of the names, again and again; the first
+        time only warms up."""
         figures = {name: [] for name in sides}
         for turn in range(-1 if warm_up else 0, runs):
             for name, side in sides.items():
@@ -46,6 +46,17 @@ class Bench:
             self.say(f"{name}: {statistics.median(found):.4g} ({min(found):.4g} to {max(found):.4g})")
         return figures
 
+    def save(self, x, labels):
+        """Rows for words()."""
+        import numpy as np
+        np.save(self.path("x.npy"), x)
+        np.save(self.path("y.npy"), labels)
+
+    def words(self, *options, threads=None):
+        """Of 'broad fit' on the rows that were saved."""
+        return [self.path("x.npy"), "--labels", self.path("y.npy"), "--task", "classify", *options,
+                "--threads", threads or self.threads, "-o", self.path("model.broad")]
+
     def train(self, words):
         """Seconds of training alone, and all that the tool said."""
         said = self.tool.run("fit", *words)
@@ -54,8 +65,9 @@ class Bench:
     def resident(self, *words):
         """The JSON object of one command of the tool, its seconds, and its peak resident size in megabytes."""
         path, began = self.path("resident"), time.perf_counter()
-        done = subprocess.run([sys.executable, "-I", "-S", RESIDENT, path, self.tool.path, *map(str, words), "--json", "-q"],
-                              capture_output=True, text=True, check=False)
+        command = [self.tool.path, *map(str, words), "--json", "-q"]
+        done = subprocess.run([sys.executable, "-I", "-S", RESIDENT, path, *command], capture_output=True, text=True,
+                              check=False)
         seconds = time.perf_counter() - began
         if done.returncode:
             raise Failure(" ".join(done.stderr.split()) or f"{self.tool.path}: exit code {done.returncode}")
@@ -103,6 +115,12 @@ class Bench:
                           "set TMPDIR to a folder that has more")
 
 
+def rival(figures, command, ratio="rival/ours", **goal):
+    """A side to compare with; goal: least and most, of which those that are None do not count."""
+    return {"command": command, "figures": figures, "ratio": ratio,
+            **{name: limit for name, limit in goal.items() if limit is not None}}
+
+
 def shown(*words):
     """A command as somebody else would type it: no folders of this run."""
     return " ".join(word.name if isinstance(word, pathlib.PurePath) else str(word) for word in words)
@@ -128,7 +146,8 @@ def within(value, goal):
 
 
 def finish(measurement, entry, size):
-    """The measurement with medians, quotients, and which goals are reached; goals are for the full size unless it says so."""
+    """The measurement with medians, quotients and which goals are reached; they are for the full size unless it says
+    otherwise."""
     check(measurement, entry)
     judged = size == "full" or measurement.get("goal_is_for") == "any"
     ours = rounded(measurement["ours"])

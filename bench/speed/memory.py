@@ -1,5 +1,5 @@
 """Peak resident size of a run against what its plan said before."""
-from bench.speed.measure import shown
+from bench.speed.measure import rival, shown
 
 TITLE = "memory against the plan"
 
@@ -18,19 +18,16 @@ def cases(bench):
 
 
 def run(bench):
-    import numpy as np
     from bench.speed.numpy_chain import waves
     for name, rows, columns, network in cases(bench):
         x, labels = waves(rows, columns, 3)
-        np.save(bench.path("x.npy"), x)
-        np.save(bench.path("y.npy"), labels)
-        given = ["fit", bench.path("x.npy"), "--labels", bench.path("y.npy"), "--task", "classify", *network, "--threads",
-                 bench.threads, "-o", bench.path("model.broad")]
+        bench.save(x, labels)
+        given = ["fit", *bench.words(*network)]
         plan = bench.tool.run(*given, "--plan")["plan"]
         planned = (plan["bytes_data"] + plan["bytes_training"]) / 1e6
         figures = [bench.resident(*given)[2] for _ in range(bench.runs(2, 1))]
         bench.say(f"{name}: {max(figures):.0f} MB, planned {planned:.0f} MB")
-        yield {"what": f"peak resident size, {name}, {rows:,} x {columns:,}", "unit": "MB", "command": shown("broad", *given),
-               "ours": figures, "facts": {"plan": plan},
-               "rivals": {"plan": {"command": shown("broad", *given, "--plan"), "figures": [planned], "ratio": "ours/rival",
-                                   "least": 0.9, "most": 1.1}}}
+        yield {"what": f"peak resident size, {name}, {rows:,} x {columns:,}", "unit": "MB",
+               "command": shown("broad", *given), "ours": figures, "facts": {"plan": plan},
+               "rivals": {"plan": rival([planned], shown("broad", *given, "--plan"), "ours/rival", least=0.9,
+                                        most=1.1)}}
