@@ -194,12 +194,11 @@ class Help(Case):
         self.assertEqual(self.ok("version", "--json").json, {"command": "version", "version": number})
 
     def test_doctor(self):
-        text = self.ok("doctor").out
+        text = self.ok("doctor", "--quick").out
         self.assertIn("self-test  passed", text)
-        found = self.ok("doctor", "--json").json
+        found = self.ok("doctor", "--quick", "--json").json
         self.assertEqual(found["command"], "doctor")
         self.assertTrue(found["self_test"])
-        self.assertGreater(found["gflops"], 0)
         self.assertGreater(found["processors"], 0)
         self.assertIsInstance(found["advice"], list)
 

@@ -23,6 +23,7 @@ PARTS = ["base/vector.c", "base/choice.c", "compute/activation*.c", "compute/cpu
 # As in CMakeLists.txt.
 EXTRA = {"kernel_avx2.c": ["-mavx2", "-mfma"],
          "kernel_avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx2", "-mfma"]}
+EXTRA |= {name.replace(".c", "_single.c"): options for name, options in EXTRA.items()}
 
 
 def flags_of_the_build():

@@ -212,8 +212,7 @@ static int fill_text(broad__filler *f, size_t row, size_t column, broad__cell *c
     return BROAD_OK;
 }
 
-/* Any cell, the long way. */
-static int fill_cell(broad__filler *f, const char **at, int *last, size_t row, size_t column)
+int broad__csv_fill_cell(broad__filler *f, const char **at, int *last, size_t row, size_t column)
 {
     const broad__plan *plan = f->work->plan;
     const broad__csv *csv = f->work->csv;
@@ -265,7 +264,7 @@ int broad__csv_fill_row(broad__filler *f, const char **next, size_t row)
             last = *stop == csv.newline;
             at = stop + 1;
         } else {
-            int status = fill_cell(f, &at, &last, row, column);
+            int status = broad__csv_fill_cell(f, &at, &last, row, column);
             if (status < 0) return status;
         }
         if (last && column + 1 < csv.columns) return fail_ragged(f);

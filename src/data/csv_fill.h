@@ -32,6 +32,14 @@ typedef struct broad__filler {
 /* The row at *next, as number `row` of the content; *next is then where the following one may begin. */
 int broad__csv_fill_row(broad__filler *filler, const char **next, size_t row);
 
+/* Any cell, the long way: *at is then where the next one begins, *last says whether it is in another row. */
+int broad__csv_fill_cell(broad__filler *filler, const char **at, int *last, size_t row, size_t column);
+
+/* Rows that begin before `to`, `most` of them at most, as numbers `first` ... of the content. No quotation mark is among them
+ * and the separator is no blank. Returns how many; *next is `to`, or the first row that something is wrong with. */
+size_t broad__csv_fill_rows(broad__filler *filler, const char **next, const char *to, size_t first, size_t most);
+size_t broad__csv_fill_rows_avx2(broad__filler *filler, const char **next, const char *to, size_t first, size_t most);
+
 /* A row too much: says that it has not as many cells as the first. */
 int broad__csv_fail_rows(broad__filler *filler, const char *at);
 

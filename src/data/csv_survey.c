@@ -6,10 +6,10 @@
 #include "data/csv_scan.h"
 
 /* Comparing gives all ones, -1, in each byte that is equal; a byte can count to 255. */
-typedef unsigned char bytes_32 __attribute__((vector_size(32)));
-enum { WIDTH = 32, COUNTS_MAX = 255, BATCH = 64 };
+typedef unsigned char bytes_16 __attribute__((vector_size(16)));
+enum { WIDTH = 16, COUNTS_MAX = 255, BATCH = 64 };
 
-static uint32_t add_up(const bytes_32 *counts)
+static uint32_t add_up(const bytes_16 *counts)
 {
     uint32_t sum = 0;
     for (size_t i = 0; i < WIDTH; i++) sum += (*counts)[i];
@@ -22,17 +22,17 @@ typedef struct tally {
 
 static tally count_bytes(const char *at, size_t count, char newline)
 {
-    const bytes_32 nothing = {0}, line = nothing + (unsigned char)newline, quote = nothing + (unsigned char)'"';
+    const bytes_16 nothing = {0}, line = nothing + (unsigned char)newline, quote = nothing + (unsigned char)'"';
     tally t = {0};
     while (count >= WIDTH) {
-        bytes_32 lines = nothing, quotes = nothing, zeros = nothing;
+        bytes_16 lines = nothing, quotes = nothing, zeros = nothing;
         size_t steps = count / WIDTH < COUNTS_MAX ? count / WIDTH : COUNTS_MAX;
         for (size_t i = 0; i < steps; i++, at += WIDTH) {
-            bytes_32 now;
+            bytes_16 now;
             memcpy(&now, at, sizeof now);
-            lines -= (bytes_32)(now == line);
-            quotes -= (bytes_32)(now == quote);
-            zeros |= (bytes_32)(now == nothing);
+            lines -= (bytes_16)(now == line);
+            quotes -= (bytes_16)(now == quote);
+            zeros |= (bytes_16)(now == nothing);
         }
         t.lines += add_up(&lines);
         t.quotes += add_up(&quotes);

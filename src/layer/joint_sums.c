@@ -295,13 +295,12 @@ int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
-/* Space in which M is added up. */
+/* Space in which M is added up, and nothing more afterwards. */
 static double sums_numbers(const broad__joint_extent *e, size_t n)
 {
     size_t p = e->columns, side = least(tile_side(n), n), squares = e->threads * side * side;
     if (n < p) return (double)squares;
-    if (p <= SHARD_MAX)
-        return (double)(broad__shard_count(e->rows) * p * (p + e->outputs) + e->threads * BROAD__BLOCK_ROWS * p);
+    if (p <= SHARD_MAX) return (double)(e->threads * BROAD__BLOCK_ROWS * p);
     return (double)(least(panel_rows(p), e->rows) * p + squares);
 }
 
@@ -316,7 +315,7 @@ double broad__joint_numbers(const broad__joint_extent *e)
         return kept + (double)n * (p + 4 * c) + factor + fmax(sums, fmax(spectral, left_out));
     }
     double sample = e->loo ? (double)some * (p + 2 * c) : 0, taking = e->loo ? (double)(some * e->features) : 0;
-    double passes = (double)(e->threads * BROAD__BLOCK_ROWS) * (p + c);
-    passes += (double)broad__shard_count(e->rows) * p * c;
+    double passes = (double)(e->threads * BROAD__BLOCK_ROWS) * (p + c), shards = (double)broad__shard_count(e->rows);
+    kept += shards * p * (e->columns <= SHARD_MAX ? p + c : c);
     return kept + fmax(sums, sample + fmax(fmax(factor, passes), fmax(spectral, taking)));
 }

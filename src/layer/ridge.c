@@ -201,6 +201,7 @@ static int correct_by_sums(broad__ridge *ridge, broad__rows *rows)
     double size = dot(ridge->w, ridge->w, count), change = dot(step, step, count);
     double blocks = 1 + (double)rows->rows / (BROAD__SHARDS_MAX * BROAD__BLOCK_ROWS);
     ridge->settled = status == BROAD_OK && !ridge->system.spectral && count >= ENOUGH;
+    if (broad__rows_single(rows, rows->width)) ridge->settled = 0; /* G has fewer digits than this can tell */
     if (!(change * blocks <= SETTLED * SETTLED * size)) ridge->settled = 0;
     for (size_t i = 0; ridge->settled && i < count; i++) ridge->w[i] += step[i];
     return status;
@@ -271,6 +272,28 @@ static int worst_output(broad__ridge *ridge, broad__rows *rows)
     return status;
 }
 
+/*
+ * G added up in single precision is off by a matrix D. Its elements are sums of many roundings of either sign, each at most
+ * 2^-24 of a sum that by Cauchy and Schwarz is no larger than the mean diagonal element d of G; the norm of a p x p matrix of
+ * such elements is about 2^-24 d times 2 sqrt(p). W moves by at most |D| / lambda of itself; asked for is a tenth, which
+ * refinement with the rows themselves, in double precision, takes down tenfold a step.
+ */
+static const double SINGLE_MARGIN = 10;
+
+static int check_single(double lambda, const broad__rows *rows)
+{
+    size_t p = rows->width;
+    double least = SINGLE_MARGIN * (double)FLT_EPSILON * mean_diagonal(rows->matrix, p) * sqrt((double)p);
+    if (!broad__rows_single(rows, p) || lambda >= least) return BROAD_OK;
+    double unit = pow(10, floor(log10(least)) - 1);
+    return broad__fail(
+        BROAD_USAGE,
+        "--precision float: lambda %.9g is too small for it. A layer of %zu nodes over %zu rows needs at "
+        "least %.9g here, ten times the rounding of its sums; give a larger --lambda, --lambda auto, "
+        "whose sums are in double precision, or --precision double",
+        lambda, p, rows->rows, ceil(least / unit) * unit);
+}
+
 int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridge_wish *wish)
 {
     size_t p = rows->width, c = rows->outputs, side = rows->dual ? rows->rows : p;
@@ -278,6 +301,7 @@ int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridg
     int status = broad__reserve(&ridge->w, &ridge->w_room, p * c);
     if (status == BROAD_OK) status = broad__reserve(&ridge->step, &ridge->step_room, side * c);
     ridge->lambda = wish->relative ? wish->lambda * mean_diagonal(rows->matrix, side) : wish->lambda;
+    if (status == BROAD_OK) status = check_single(ridge->lambda, rows);
     if (status == BROAD_OK)
         status = broad__system_factor(&ridge->system, rows->device, rows->matrix, side, ridge->lambda, spectral);
     if (status == BROAD_OK && (wish->lambda_auto || wish->loo)) status = loo_choose(ridge, rows, wish);

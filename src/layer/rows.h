@@ -46,11 +46,13 @@ typedef struct broad__rows {
         *group; /* rows: a number, the same for rows that leave-one-out must leave out together; NULL: none. Not
                             owned */
 
-    broad__spill *spill; /* where E and next lie, and z if it is stored; NULL: memory. Not owned */
-    double *e, *next;    /* rows x outputs: the residual, and what a candidate would make of it */
-    double norm;         /* ||E||; while an update is deferred what it will be, from the sums */
+    broad_profile *profile; /* counts the stages; NULL: nobody asks. Not owned */
+    broad__spill *spill;    /* where E and next lie, and z if it is stored; NULL: memory. Not owned */
+    double *e, *next;       /* rows x outputs: the residual, and what a candidate would make of it */
+    double norm;            /* ||E||; while an update is deferred what it will be, from the sums */
 
     size_t width;       /* columns of K */
+    int single;         /* nodes are in single precision, and G may be added up in it where that serves */
     int dual;           /* fewer rows than columns: work with KK' instead of K'K */
     int keep_k;         /* K may be kept; otherwise it is made again where that can be done */
     int stored;         /* K is there as it stands; otherwise it is made again from `piece` */
@@ -92,6 +94,8 @@ const double *broad__rows_k(const broad__rows *rows, size_t first, size_t n, siz
 /* K = [pieces] and the sums. The pieces' weights must stay until the next candidate. */
 int broad__rows_candidate(broad__rows *rows, const broad__piece *pieces, size_t count);
 
+/* Whether the G of a candidate of this width is added up in single precision: with roots K does not fit it. */
+int broad__rows_single(const broad__rows *rows, size_t width);
 enum { BROAD__TOGETHER = 3 };
 /* Of so many rows and columns, how many candidates may go into one pass: their sums, in every shard, must not take more room
  * than K. 1 in the dual form and for wide ones, whose sums are not made shard by shard. */

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/trail.h"
 #include "compute/shards.h"
+#include "layer/supervise.h"
 #include "model/kind.h"
 #include "model/map.h"
 #include "model/train.h"
@@ -20,6 +21,7 @@ enum { STRETCH = 64 * BROAD__BLOCK_ROWS };
 static void keep_rows(broad__rows *rows, const broad__keeping *keeping)
 {
     rows->spill = keeping->spill;
+    rows->profile = keeping->profile;
     rows->keep_k = !(keeping->spill && keeping->k_again);
 }
 
@@ -30,6 +32,7 @@ int broad__side_open(broad__side *out, const broad_model *model, const broad__de
     out->model = model;
     if (keeping) out->keeping = *keeping;
     int status = broad__rows_open(&out->rows, device, pool, model->outputs);
+    out->rows.single = broad__supervise_single(&model->settings);
     keep_rows(&out->rows, &out->keeping);
     return status == BROAD_OK && out->keeping.spill ? broad__z_source_open(&out->source, out) : status;
 }
@@ -197,7 +200,8 @@ int broad__side_refresh(broad__side *side)
 broad__piece broad__model_piece(const broad_model *model, size_t index)
 {
     const broad__layer *layer = &model->layers[index];
-    return (broad__piece){{layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation, 0},
+    return (broad__piece){{layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation,
+                           model->settings.precision == BROAD_FLOAT},
                           broad__model_feature_nodes(model, layer->first_group),
                           layer->width - layer->nodes};
 }

@@ -526,6 +526,7 @@ static int start(broad_trainer **out, const broad_options *run, const broad__kee
         return BROAD_NO_MEMORY;
     }
     t->keeping = *keeping;
+    t->keeping.profile = run->profile;
     t->started = broad__seconds();
     t->run = *run;
     t->best.norm = INFINITY;

@@ -28,12 +28,18 @@ static int narrow(size_t size) { return size > INT_MAX ? INT_MAX : (int)size; }
 static void cpu_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                       size_t rows)
 {
-    broad__kernels_used()->nodes(out, out_stride, nodes, x, x_stride, rows);
+    const broad__kernels *kernels = broad__kernels_used();
+    (nodes->single ? kernels->single->nodes : kernels->nodes)(out, out_stride, nodes, x, x_stride, rows);
 }
 
 static void cpu_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
 {
     broad__kernels_used()->gram(out, out_stride, k, k_stride, rows, p);
+}
+
+static void cpu_gram_single(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
+{
+    broad__kernels_used()->single->gram(out, out_stride, k, k_stride, rows, p);
 }
 
 /* By the size of out alone, so that the bits do not depend on how rows are cut where own kernels are used. */
@@ -149,6 +155,7 @@ static const broad__device cpu = {
     .release = broad__blas_release,
     .nodes = cpu_nodes,
     .gram = cpu_gram,
+    .gram_single = cpu_gram_single,
     .cross = cpu_cross,
     .apply = cpu_apply,
     .outer = cpu_outer,

@@ -11,11 +11,27 @@ static int ref_hold(void) { return BROAD_OK; }
 
 static void ref_release(void) {}
 
+/* Rounded to single precision at every step. */
+static void nodes_single(double *row, const broad__nodes *nodes, const double *x)
+{
+    for (size_t j = 0; j < nodes->nodes; j++) {
+        float sum = (float)nodes->bias[j];
+        for (size_t k = 0; k < nodes->inputs; k++)
+            sum = fmaf((float)x[k], (float)nodes->weight[k * nodes->nodes + j], sum);
+        broad__activate_single(nodes->activation, &sum, 1);
+        row[j] = (double)sum;
+    }
+}
+
 static void ref_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                       size_t rows)
 {
     for (size_t i = 0; i < rows; i++) {
         double *row = out + i * out_stride;
+        if (nodes->single) {
+            nodes_single(row, nodes, x + i * x_stride);
+            continue;
+        }
         for (size_t j = 0; j < nodes->nodes; j++) row[j] = nodes->bias[j];
         for (size_t k = 0; k < nodes->inputs; k++)
             for (size_t j = 0; j < nodes->nodes; j++)
@@ -37,6 +53,20 @@ static void ref_gram(double *out, size_t out_stride, const double *k, size_t k_s
     for (size_t i = 0; i < rows; i++)
         for (size_t a = 0; a < p; a++)
             for (size_t b = a; b < p; b++) out[a * out_stride + b] += k[i * k_stride + a] * k[i * k_stride + b];
+}
+
+static void ref_gram_single(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
+{
+    for (size_t first = 0; first < rows; first += BROAD__SINGLE_ROWS) {
+        size_t end = rows - first < BROAD__SINGLE_ROWS ? rows : first + BROAD__SINGLE_ROWS;
+        for (size_t a = 0; a < p; a++)
+            for (size_t b = a; b < p; b++) {
+                float sum = 0;
+                for (size_t i = first; i < end; i++)
+                    sum = fmaf((float)k[i * k_stride + a], (float)k[i * k_stride + b], sum);
+                out[a * out_stride + b] += (double)sum;
+            }
+    }
 }
 
 static void ref_apply(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
@@ -206,6 +236,7 @@ static const broad__device reference = {
     .release = ref_release,
     .nodes = ref_nodes,
     .gram = ref_gram,
+    .gram_single = ref_gram_single,
     .cross = ref_cross,
     .apply = ref_apply,
     .outer = ref_outer,
