@@ -474,6 +474,7 @@ BROAD_API size_t broad_model_layers(const broad_model *model);
 BROAD_API int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer);
 
 BROAD_API broad_kind broad_model_kind(const broad_model *model);
+BROAD_API broad_precision broad_model_precision(const broad_model *model);
 BROAD_API broad_task broad_model_task(const broad_model *model);
 BROAD_API broad_outcome broad_model_outcome(const broad_model *model);
 BROAD_API const char *broad_model_reason(const broad_model *model); /* why it ended so; "" if complete */
