@@ -80,12 +80,13 @@ class Driver(Scratch):
 
     def test_a_short_run(self):
         facts, doc = self.root / "out" / "facts.json", self.write("doc.md", MARKED)
-        done = self.bench("--only", "train,wide,layer,growth,memory,commands", "--json", facts, "--doc", doc, "--runs", 2)
+        names = ["train", "wide", "layer", "growth", "memory", "commands"]
+        done = self.bench("--only", ",".join(names), "--json", facts, "--doc", doc, "--runs", 2)
         self.assertEqual(doc.read_text(encoding="utf-8"), MARKED.replace("old\n", done.stdout))
         found = json.loads(facts.read_text(encoding="utf-8"))
         self.assertEqual(found["failed"], [])
         entries = list(dict.fromkeys(m["entry"] for m in found["measurements"]))
-        self.assertEqual(entries, ["train", "wide", "layer", "growth", "memory", "commands"])
+        self.assertEqual(entries, names)
         for m in found["measurements"]:
             self.check_measurement(m, done.stdout)
         self.assertIn("none is judged", re.sub(r"\s+", " ", done.stdout))
@@ -186,6 +187,7 @@ class Figures(unittest.TestCase):
         self.assertIs(measure.finish(measured(most=2), "x", "full")["reached"], True)
 
     def test_nonsense_is_refused(self):
+        self.assertEqual(measure.finish(measured(unit="", ours=[-0.5], rivals={}), "x", "full")["summary"]["median"], -0.5)
         for wrong in (measured(ours=[]), measured(ours=[0.0]), measured(ours=[math.nan]), {"what": "x"},
                       measured(rivals={"a": {"figures": [1], "ratio": "a/b"}})):
             with self.assertRaises(Failure):

@@ -86,7 +86,7 @@ def measurement(bench, sweep, times):
     shape = sweep.at("N")
     return {"what": f"exponent in {sweep.what}, {sizes[0]:,} to {sizes[-1]:,}", "unit": "", "command": CALL + ": " +
             shown("broad", "fit", *words(bench, shape, bench.threads)),
-            "ours": [max(fit_exponent(sizes, one)[0], 1e-6) for one in zip(*times)], **goal,
+            "ours": [fit_exponent(sizes, one)[0] for one in zip(*times)], **goal,
             "facts": {"sweep": sweep.what, "sizes": sizes, "seconds": times, "exponent": slope, "standard_error": error,
                       "at_the_end": fit_exponent(sizes[-2:], medians[-2:])[0], "shape": shape}}
 

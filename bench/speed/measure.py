@@ -1,5 +1,6 @@
 """Sides in turns, what came of them, and whether a goal is reached."""
 import json
+import math
 import pathlib
 import shutil
 import statistics
@@ -171,9 +172,11 @@ def check(measurement, entry):
     for field in ("what", "unit", "command", "ours"):
         if field not in measurement:
             raise wrong(f"no '{field}'")
-    for side in [{"figures": measurement["ours"]}, *measurement.get("rivals", {}).values()]:
+    rivals = measurement.get("rivals", {})
+    least = 0 if rivals or measurement["unit"] else -math.inf  # an exponent may be anything
+    for side in [{"figures": measurement["ours"]}, *rivals.values()]:
         figures = side.get("figures")
-        if not figures or not all(isinstance(x, (int, float)) and 0 < x < float("inf") for x in figures):
-            raise wrong("a side without figures above 0")
+        if not figures or not all(isinstance(x, (int, float)) and least < x < math.inf for x in figures):
+            raise wrong("a side without figures, or with some that are no sizes")
         if side.get("ratio", RATIOS[0]) not in RATIOS:
             raise wrong(f"ratio is neither '{RATIOS[0]}' nor '{RATIOS[1]}'")
