@@ -24,7 +24,7 @@ def run(bench):
         bench.save(x, labels)
         given = ["fit", *bench.words(*network)]
         plan = bench.tool.run(*given, "--plan")["plan"]
-        planned = (plan["bytes_data"] + plan["bytes_training"]) / 1e6
+        planned = plan["bytes_peak"] / 1e6
         figures = [bench.resident(*given)[2] for _ in range(bench.runs(2, 1))]
         bench.say(f"{name}: {max(figures):.0f} MB, planned {planned:.0f} MB")
         yield {"what": f"peak resident size, {name}, {rows:,} x {columns:,}", "unit": "MB",
