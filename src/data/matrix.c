@@ -204,13 +204,11 @@ static int allocate(broad__content *out, const broad__matrix *matrix, const broa
     out->spill_borrowed = out->spill != NULL;
     int status = broad__content_place(out, rows, numbers, wants->memory);
     if (status < 0) return status;
-    int failed = !(out->x = broad__spill_alloc(out->spill, rows * plan->inputs, sizeof *out->x));
+    int failed = !(out->x = broad__content_alloc(out, rows * plan->inputs, sizeof *out->x));
     if (plan->targets)
-        failed |=
-            !(out->targets.values = broad__spill_alloc(out->spill, rows * plan->targets, sizeof *out->targets.values));
-    if (plan->groups)
-        failed |= !(out->groups.values = broad__spill_alloc(out->spill, rows, sizeof *out->groups.values));
-    if (plan->weights) failed |= !(out->weights = broad__spill_alloc(out->spill, rows, sizeof *out->weights));
+        failed |= !(out->targets.values = broad__content_alloc(out, rows * plan->targets, sizeof *out->targets.values));
+    if (plan->groups) failed |= !(out->groups.values = broad__content_alloc(out, rows, sizeof *out->groups.values));
+    if (plan->weights) failed |= !(out->weights = broad__content_alloc(out, rows, sizeof *out->weights));
     return failed ? BROAD_NO_MEMORY : BROAD_OK;
 }
 
