@@ -262,6 +262,12 @@ class Documents(Scratch):
         (self.root / "docs" / "images" / "growth.svg").unlink()
         self.assertIn("growth.svg is missing", self.script("bench_readme", "--check", self.root, code=1).stdout)
 
+    def test_without_a_report_nothing_is_said(self):
+        self.script("bench_readme", "--check", self.root, code=1)
+        for path in self.docs:
+            path.write_text(MARKED.replace("old\n", ""), encoding="utf-8")
+        self.script("bench_readme", "--check", self.root)
+
     def test_part_of_a_run_is_not_taken(self):
         self.assertIn("size quick", self.take(whole_report(size="quick"), code=1).stderr)
         found = whole_report()
