@@ -13,7 +13,7 @@ from bench.tool import Failure
 SIZES = ("full", "quick", "tiny")
 RATIOS = ("rival/ours", "ours/rival")
 # OpenBLAS's threads spin for a while after their last product, at the cost of whoever comes next.
-PAUSE = 0.15
+PAUSE = 0.05
 RESIDENT = pathlib.Path(__file__).with_name("resident.py")
 
 
@@ -39,7 +39,7 @@ class Bench:
         figures = {name: [] for name in sides}
         for turn in range(-1 if warm_up else 0, runs):
             for name, side in sides.items():
-                time.sleep(0 if self.size == "tiny" else PAUSE)
+                time.sleep(PAUSE if len(sides) > 1 else 0)
                 figure = side()
                 if turn >= 0:
                     figures[name].append(figure)
