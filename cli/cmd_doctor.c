@@ -1,105 +1,276 @@
-/* broad doctor: this machine, and the linear algebra below. */
+/* broad doctor: this machine, what runs on it, how fast, and what could be better. */
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "json.h"
+#include "machine.h"
+#include "progress.h"
 
-enum { ADVICE_MAX = 4, ADVICE_BYTES = 320 };
+enum { ADVICE_MAX = 16, ADVICE_BYTES = 400 };
 
 typedef struct diagnosis {
     broad_machine machine;
-    char processor[128];
-    double memory, available; /* bytes */
+    cli_machine system;
+    broad_speed speed;
+    int measured;
+    char fault[ADVICE_BYTES]; /* what the self-test says; "" if it passed */
     size_t advice_count;
     char advice[ADVICE_MAX][ADVICE_BYTES];
 } diagnosis;
 
-/* The text after "name ... :" of the first such line. */
-static void read_field(char *out, size_t bytes, const char *path, const char *name)
+/* ---- advice ---------------------------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static void advise(diagnosis *d, const char *format, ...)
 {
-    char line[512];
-    FILE *file = fopen(path, "r");
-    out[0] = 0;
-    while (file && fgets(line, sizeof line, file)) {
-        const char *colon = strchr(line, ':');
-        if (strncmp(line, name, strlen(name)) || !colon) continue;
-        colon += 1 + strspn(colon + 1, " \t");
-        snprintf(out, bytes, "%.*s", (int)strcspn(colon, "\n"), colon);
-        break;
-    }
-    if (file) fclose(file);
+    if (d->advice_count == ADVICE_MAX) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(d->advice[d->advice_count++], ADVICE_BYTES, format, arguments);
+    va_end(arguments);
 }
 
-static double read_kilobytes(const char *name)
+static void advise_on_kernels(diagnosis *d)
 {
-    char text[64];
-    read_field(text, sizeof text, "/proc/meminfo", name);
-    return strtod(text, NULL) * 1024;
+    const broad_machine *m = &d->machine;
+    if (d->fault[0]) advise(d, "%s", d->fault);
+    if (strcmp(m->blas_core, m->best_core))
+        advise(d,
+               "the BLAS chose its %s kernels, but this processor can run %s: set OPENBLAS_CORETYPE=%s (the tool does "
+               "so by "
+               "itself unless OPENBLAS_CORETYPE or BROAD_REEXEC is set)",
+               m->blas_core, m->best_core, m->best_core);
+    if (strcmp(m->blas_build, "openmp") == 0)
+        advise(d, "this OpenBLAS is the OpenMP build, which can hang after a fork; install the other one (Debian: "
+                  "libopenblas0-pthread)");
+    if (getenv("BROAD_KERNELS"))
+        advise(d, "BROAD_KERNELS=%s is set: own kernels are %s, not what would be chosen", getenv("BROAD_KERNELS"),
+               m->kernels);
+    else if (strcmp(m->kernels, "plain") == 0 && strstr(d->system.vectors, "sse2"))
+        advise(d,
+               "this processor has no AVX2 with FMA: own kernels are plain, and models differ in their last bits from "
+               "those of newer processors");
 }
 
-static void find_advice(diagnosis *out)
+static void advise_on_speed(diagnosis *d)
 {
-    const broad_machine *machine = &out->machine;
-    if (!machine->self_test)
-        snprintf(out->advice[out->advice_count++], ADVICE_BYTES,
-                 "the BLAS gives wrong results on this machine; install another one (Debian: libopenblas0-pthread)");
-    if (strcmp(machine->blas_core, machine->best_core))
-        snprintf(out->advice[out->advice_count++], ADVICE_BYTES,
-                 "the BLAS chose its %s kernels, but this processor can run %s: set OPENBLAS_CORETYPE=%s "
-                 "(the tool does so by itself unless OPENBLAS_CORETYPE or BROAD_REEXEC is set)",
-                 machine->blas_core, machine->best_core, machine->best_core);
-    if (out->available > 0 && out->available < 512e6)
-        snprintf(out->advice[out->advice_count++], ADVICE_BYTES, "less than half a gigabyte of memory is free");
+    const broad_speed *s = &d->speed;
+    if (s->busy > 0.1)
+        advise(d,
+               "others used %.0f %% of the processors while this was measured, and training has to wait for them too",
+               100 * s->busy);
+    if (s->spread > 0.1)
+        advise(d,
+               "the peak changed by %.0f %% within a second: the processor is throttled (heat, power), or shared with "
+               "other "
+               "machines",
+               100 * s->spread);
+    if (s->peak.one > 0 && s->dgemm.one < 0.5 * s->peak.one && strcmp(d->machine.blas_core, d->machine.best_core) == 0)
+        advise(d, "the BLAS reaches %.0f %% of the peak; a newer one may do better (OpenBLAS 0.3.25 or later)",
+               100 * s->dgemm.one / s->peak.one);
+    if (s->peak.one > 0 && s->threads > 1 && s->peak.all < 0.7 * s->peak.one * (double)s->threads && s->busy <= 0.1)
+        advise(d, "%zu threads reach %.1f times the peak of one: they may share cores; try --threads %.0f", s->threads,
+               s->peak.all / s->peak.one, fmax(1, round(s->peak.all / s->peak.one)));
 }
 
-static int report_json(const diagnosis *found)
+static void advise_on_limits(diagnosis *d)
 {
-    const broad_machine *machine = &found->machine;
+    const cli_machine *s = &d->system;
+    double processors = (double)d->machine.processors;
+    if (s->quota > 0 && s->quota < processors)
+        advise(d, "a control group allows the time of %.1f processors, but %.0f threads would run: give --threads %.0f",
+               s->quota, processors, fmax(1, floor(s->quota)));
+    if (s->available > 0 && s->available < 512e6) advise(d, "less than half a gigabyte of memory is free");
+    if (s->limit_addresses > 0 && s->limit_addresses < 1e9)
+        advise(d, "addresses are limited to %.2f GB (ulimit -v), and OpenBLAS alone takes 0.2 GB of them",
+               s->limit_addresses / 1e9);
+    if (s->limit_group > 0 && s->limit_group < s->available)
+        advise(d, "a control group limits memory to %.2f GB; give --memory less than that for large tables",
+               s->limit_group / 1e9);
+    if (s->temporary_in_memory)
+        advise(d, "%s lies in memory, so --memory would save none: set TMPDIR to a folder on a disk", s->temporary);
+    else if (s->temporary_free > 0 && s->temporary_free < 2e9)
+        advise(d, "%s has %.1f GB left for what --memory puts there; set TMPDIR to a folder with more", s->temporary,
+               s->temporary_free / 1e9);
+}
+
+/* ---- as JSON --------------------------------------------------------------------------------------------------- */
+
+static json_t *limit_json(double value) { return value > 0 ? cli_json_real(value) : json_null(); }
+
+static void put_rate(json_t *object, const char *name, broad_rate rate)
+{
+    json_t *pair = json_object();
+    cli_json_put(pair, "one", cli_json_real(rate.one));
+    cli_json_put(pair, "all", cli_json_real(rate.all));
+    cli_json_put(object, name, pair);
+}
+
+static json_t *speed_json(const broad_speed *s)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "threads", json_integer((json_int_t)s->threads));
+    cli_json_put(object, "instructions", cli_json_text(s->instructions));
+    put_rate(object, "peak", s->peak);
+    put_rate(object, "dgemm", s->dgemm);
+    put_rate(object, "layer", s->layer);
+    put_rate(object, "nodes", s->nodes);
+    put_rate(object, "gram", s->gram);
+    put_rate(object, "read", s->read);
+    put_rate(object, "copy", s->copy);
+    cli_json_put(object, "spread", cli_json_real(s->spread));
+    cli_json_put(object, "busy", cli_json_real(s->busy));
+    return object;
+}
+
+static json_t *words_json(const char *text)
+{
+    json_t *list = json_array();
+    char copy[CLI_MACHINE_TEXT], *rest = NULL;
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        cli_json_append(list, cli_json_text(word));
+    return list;
+}
+
+static void put_system(json_t *object, const cli_machine *s)
+{
+    static const char *const levels[] = {"l1", "l2", "l3"};
+    json_t *caches = json_object(), *limits = json_object(), *temporary = json_object();
+    cli_json_put(object, "processor", cli_json_text(s->processor));
+    cli_json_put(object, "processors_online", json_integer((json_int_t)s->online));
+    cli_json_put(object, "vectors", words_json(s->vectors));
+    for (size_t i = 0; i < 3; i++) cli_json_put(caches, levels[i], json_integer((json_int_t)s->cache[i]));
+    cli_json_put(object, "caches", caches);
+    cli_json_put(object, "memory", json_integer((json_int_t)s->memory));
+    cli_json_put(object, "memory_available", json_integer((json_int_t)s->available));
+    cli_json_put(limits, "processors", limit_json(s->quota));
+    cli_json_put(limits, "addresses", limit_json(s->limit_addresses));
+    cli_json_put(limits, "memory", limit_json(s->limit_group));
+    cli_json_put(object, "limits", limits);
+    cli_json_put(temporary, "folder", cli_json_text(s->temporary));
+    cli_json_put(temporary, "free", json_integer((json_int_t)s->temporary_free));
+    cli_json_put(temporary, "in_memory", json_boolean(s->temporary_in_memory));
+    cli_json_put(object, "temporary", temporary);
+}
+
+static int report_json(const diagnosis *d)
+{
+    const broad_machine *m = &d->machine;
     json_t *object = cli_json_object("doctor"), *advice = json_array();
-    for (size_t i = 0; i < found->advice_count; i++) cli_json_append(advice, cli_json_text(found->advice[i]));
+    for (size_t i = 0; i < d->advice_count; i++) cli_json_append(advice, cli_json_text(d->advice[i]));
     cli_json_put(object, "version", cli_json_text(broad_version()));
-    cli_json_put(object, "processor", cli_json_text(found->processor));
-    cli_json_put(object, "processors", json_integer((json_int_t)machine->processors));
-    cli_json_put(object, "memory", json_integer((json_int_t)found->memory));
-    cli_json_put(object, "memory_available", json_integer((json_int_t)found->available));
-    cli_json_put(object, "blas", cli_json_text(machine->blas));
-    cli_json_put(object, "blas_core", cli_json_text(machine->blas_core));
-    cli_json_put(object, "best_core", cli_json_text(machine->best_core));
-    cli_json_put(object, "gflops", cli_json_real(machine->gflops));
-    cli_json_put(object, "self_test", json_boolean(machine->self_test));
+    cli_json_put(object, "processors", json_integer((json_int_t)m->processors));
+    put_system(object, &d->system);
+    cli_json_put(object, "kernels", cli_json_text(m->kernels));
+    cli_json_put(object, "blas", cli_json_text(m->blas));
+    cli_json_put(object, "blas_build", cli_json_text(m->blas_build));
+    cli_json_put(object, "blas_core", cli_json_text(m->blas_core));
+    cli_json_put(object, "best_core", cli_json_text(m->best_core));
+    cli_json_put(object, "self_test", json_boolean(m->self_test));
+    cli_json_put(object, "speed", d->measured ? speed_json(&d->speed) : json_null());
     cli_json_put(object, "advice", advice);
     return cli_json_print(object);
 }
 
-static void report_text(const diagnosis *found)
+/* ---- as text --------------------------------------------------------------------------------------------------- */
+
+static void format_cache(char *out, size_t bytes, double size)
 {
-    const broad_machine *machine = &found->machine;
+    if (size < 1 << 20) snprintf(out, bytes, "%.0f KiB", size / 1024);
+    else snprintf(out, bytes, "%.3g MiB", size / (1 << 20));
+}
+
+static void print_processor(const diagnosis *d)
+{
+    const cli_machine *s = &d->system;
+    char level[3][32];
+    for (size_t i = 0; i < 3; i++) format_cache(level[i], sizeof level[i], s->cache[i]);
+    printf("processor  %s, %zu in use of %zu\n", s->processor[0] ? s->processor : "unknown", d->machine.processors,
+           s->online);
+    if (s->vectors[0]) printf("vectors    %s\n", s->vectors);
+    if (s->cache[0] > 0) printf("caches     level 1 %s, level 2 %s, level 3 %s\n", level[0], level[1], level[2]);
+    if (s->quota > 0) printf("quota      the time of %.1f processors, by a control group\n", s->quota);
+}
+
+static void print_memory(const cli_machine *s)
+{
+    printf("memory     %.1f GB, %.1f GB available", s->memory / 1e9, s->available / 1e9);
+    if (s->limit_addresses > 0) printf(", addresses limited to %.2f GB", s->limit_addresses / 1e9);
+    if (s->limit_group > 0) printf(", limited to %.2f GB by a control group", s->limit_group / 1e9);
+    if (s->limit_addresses <= 0 && s->limit_group <= 0) printf(", no limit");
+    printf("\ntemporary  %s, %.1f GB free%s (used by --memory)\n", s->temporary, s->temporary_free / 1e9,
+           s->temporary_in_memory ? ", in memory" : "");
+}
+
+static void print_software(const broad_machine *m)
+{
+    printf("kernels    %s, for products over the rows\n", m->kernels);
+    printf("BLAS       %s%s%s\n", m->blas[0] ? m->blas : "unknown", m->blas_build[0] ? ", built for " : "",
+           m->blas_build);
+    printf("           %s kernels (best for this processor: %s)%s, one thread for each of ours\n", m->blas_core,
+           m->best_core, getenv("BROAD_REEXEC") ? ", chosen by broad" : "");
+    printf("self-test  %s\n", m->self_test ? "passed: own kernels and BLAS agree with plain C" : "FAILED");
+}
+
+static void print_flops(const char *name, broad_rate rate, broad_rate peak)
+{
+    printf("  %-22s %7.1f", name, rate.one);
+    if (peak.one > 0) printf("  %4.0f %%", 100 * rate.one / peak.one);
+    printf("   %9.1f", rate.all);
+    if (peak.all > 0) printf("  %4.0f %%", 100 * rate.all / peak.all);
+    putchar('\n');
+}
+
+static void print_speed(const broad_speed *s)
+{
+    char peak[64];
+    snprintf(peak, sizeof peak, "peak%s%s", s->instructions[0] ? ", " : "", s->instructions);
+    printf("speed                   one thread, of peak   %2zu threads, of peak\n", s->threads);
+    printf("GFLOP/s\n");
+    if (s->peak.one > 0) print_flops(peak, s->peak, s->peak);
+    print_flops("large product (BLAS)", s->dgemm, s->peak);
+    print_flops("pass over the rows", s->layer, s->peak);
+    print_flops("  its nodes", s->nodes, s->peak);
+    print_flops("  its sums K'K", s->gram, s->peak);
+    printf("GB/s\n");
+    printf("  %-22s %7.1f   %16.1f\n", "memory, read", s->read.one, s->read.all);
+    printf("  %-22s %7.1f   %16.1f\n", "memory, copied", s->copy.one, s->copy.all);
+}
+
+static void report_text(const diagnosis *d)
+{
     printf("broad      %s\n", broad_version());
-    printf("processor  %s, %zu in use\n", found->processor, machine->processors);
-    printf("memory     %.1f GB, %.1f GB available\n", found->memory / 1e9, found->available / 1e9);
-    printf("BLAS       %s\n", machine->blas);
-    printf("kernels    %s (best for this processor: %s)%s\n", machine->blas_core, machine->best_core,
-           getenv("BROAD_REEXEC") ? ", chosen by broad" : "");
-    printf("speed      %.1f GFLOP/s a thread (dgemm)\n", machine->gflops);
-    printf("self-test  %s\n", machine->self_test ? "passed: BLAS agrees with plain C" : "FAILED");
-    if (!found->advice_count) printf("advice     none: all is well\n");
-    for (size_t i = 0; i < found->advice_count; i++) printf("advice     %s\n", found->advice[i]);
+    print_processor(d);
+    print_memory(&d->system);
+    print_software(&d->machine);
+    if (d->measured) print_speed(&d->speed);
+    if (!d->advice_count) printf("advice     none: all is well\n");
+    for (size_t i = 0; i < d->advice_count; i++) printf("advice     %s\n", d->advice[i]);
 }
 
 int cli_doctor(const cli_arguments *arguments)
 {
-    diagnosis found;
-    memset(&found, 0, sizeof found);
-    int status = broad_machine_inspect(&found.machine, 1);
+    diagnosis d;
+    size_t threads = 0;
+    memset(&d, 0, sizeof d);
+    int status = cli_threads(&threads, arguments);
+    if (!status) status = broad_machine_inspect(&d.machine, 1);
     if (status) return status;
-    read_field(found.processor, sizeof found.processor, "/proc/cpuinfo", "model name");
-    found.memory = read_kilobytes("MemTotal");
-    found.available = read_kilobytes("MemAvailable");
-    find_advice(&found);
-    if (cli_given(arguments, "json")) status = report_json(&found);
-    else report_text(&found);
-    return !status && !found.machine.self_test ? -BROAD_FAILED : status;
+    if (!d.machine.self_test) snprintf(d.fault, sizeof d.fault, "%s", broad_error_message());
+    cli_machine_look(&d.system);
+    if (d.machine.self_test && !cli_given(arguments, "quick")) {
+        status = broad_machine_measure(&d.speed, threads, 0);
+        if (status) return status;
+        d.measured = 1;
+    }
+    advise_on_kernels(&d);
+    if (d.measured) advise_on_speed(&d);
+    advise_on_limits(&d);
+    if (cli_given(arguments, "json")) status = report_json(&d);
+    else report_text(&d);
+    return !status && !d.machine.self_test ? -BROAD_FAILED : status;
 }

@@ -231,6 +231,9 @@ static const broad_option render_output[] = {
      "also maps as grey PNG: DIR/.masks/dirt, the light that the dirt takes, and DIR/.masks/panel, where the panel is"},
 };
 
+static const broad_option doctor_measures[] = {
+    {"quick", 0, NULL, NULL, NULL, "without measuring how fast the machine is"},
+};
 static const broad_option help_output[] = {
     {"man", 0, NULL, NULL, NULL, "print the manual page of COMMAND, or of broad itself, as man(7) source"},
     {"write-man", 0, "DIR", NULL, NULL, "write all manual pages into DIR"},
@@ -388,6 +391,12 @@ static const cli_section render_sections[] = {
     SECTION("Photos", render_photos),
     SECTION("Output", render_output),
     LIBRARY("Run", "seed threads"),
+    SECTION("Common", common),
+    END,
+};
+static const cli_section doctor_sections[] = {
+    SECTION("Measures", doctor_measures),
+    LIBRARY("Run", "threads"),
     SECTION("Common", common),
     END,
 };
@@ -702,12 +711,16 @@ static const cli_command commands[] = {
         .positional = "",
         .computes = 1,
         .run = cli_doctor,
-        .sections = common_sections,
-        .description = "Prints version, processor, memory, the BLAS in use with the kernels it chose and the best it "
-                       "could choose, its measured speed, and whether its results agree with plain C. Advice follows "
-                       "where something can be better.",
+        .sections = doctor_sections,
+        .description = "Prints what it finds: processor, vector instructions, caches, memory and its limits, the own kernels and "
+                       "the BLAS in use, and whether they agree with plain C. Then it measures for a second how fast "
+                       "products, a pass over the rows and memory are, on one thread and on all, and what part of the "
+                       "processor's peak that is. Advice follows where something can be better. The exit code is 1 where "
+                       "the self-test fails.",
         .examples = {
             {"broad doctor", "when training seems slow"},
+            {"broad doctor --quick", "without measuring"},
+            {"broad doctor --json | jq .speed.layer", "figures for a script"},
         },
     },
     {

@@ -2,41 +2,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "json.h"
 #include "progress.h"
 
-/* Each of its threads asks for a work buffer for ever where memory is limited below that, and the end of the process waits
- * for them. */
-static int threads_may_hang(void)
-{
-    struct rlimit limit;
-    return !getenv("OPENBLAS_NUM_THREADS") && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-}
-
-/* An old one takes poor kernels for a processor it does not know; NULL: its choice is good, or somebody else's. */
-static const char *better_kernels(void)
+/* OpenBLAS chooses its kernels when it is loaded, and an old one takes poor ones for a processor it does not know. The
+ * environment can say better, but only before loading: so the tool starts itself once more with that said. */
+static void restart_with_best_kernels(char **words)
 {
     broad_machine machine;
-    if (getenv("OPENBLAS_CORETYPE") || broad_machine_inspect(&machine, 0)) return NULL;
-    if (!machine.blas_core || !machine.best_core || !machine.best_core[0]) return NULL;
-    return strcmp(machine.blas_core, machine.best_core) ? machine.best_core : NULL;
-}
-
-/* OpenBLAS reads the environment when it is loaded: what it should know can only be said to a tool that starts once more. */
-static void restart_if_better(char **words, int computes)
-{
-    if (getenv("BROAD_REEXEC")) return;
-    int hanging = threads_may_hang();
-    const char *core = computes || hanging ? better_kernels() : NULL;
-    if (!hanging && !core) return;
-    if (setenv("BROAD_REEXEC", "1", 1) || (core && setenv("OPENBLAS_CORETYPE", core, 1))) return;
+    if (getenv("OPENBLAS_CORETYPE") || getenv("BROAD_REEXEC")) return;
+    if (broad_machine_inspect(&machine, 0) || !machine.blas_core || !machine.best_core) return;
+    if (!machine.best_core[0] || strcmp(machine.blas_core, machine.best_core) == 0) return;
+    if (setenv("OPENBLAS_CORETYPE", machine.best_core, 1) || setenv("BROAD_REEXEC", "1", 1)) return;
     setenv("OPENBLAS_NUM_THREADS", "1", 0);
     execv("/proc/self/exe", words);
-    if (core) unsetenv("OPENBLAS_CORETYPE"); /* no second start to be had: go on as we are */
+    unsetenv("OPENBLAS_CORETYPE"); /* no second start to be had: go on as we are */
 }
 
 static int wants_json(int count, char **words)
@@ -71,7 +54,7 @@ static int dispatch(int count, char **words, const char **out_name)
     if (!status && cli_given(&arguments, "help") && command->run != cli_help) {
         cli_print_command(command);
     } else if (!status) {
-        if (command->computes) restart_if_better(words, 1);
+        if (command->computes) restart_with_best_kernels(words);
         status = command->run(&arguments);
     }
     cli_arguments_clear(&arguments);
@@ -91,7 +74,6 @@ static int finish_output(int status)
 int main(int count, char **words)
 {
     const char *name = "";
-    restart_if_better(words, 0);
     if (count < 2) {
         cli_print_overview();
         return finish_output(BROAD_OK) ? -BROAD_IO : -BROAD_USAGE;

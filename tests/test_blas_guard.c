@@ -2,6 +2,7 @@
 #include "helper.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -203,6 +204,35 @@ static void many_callers(void **state)
     broad__blas_release();
 }
 
+/* ---- fork ------------------------------------------------------------------------------------------------------ */
+
+static atomic_int stop;
+
+static void *multiply_on_and_on(void *argument)
+{
+    while (!atomic_load(&stop)) multiply(argument);
+    return NULL;
+}
+
+static int multiply_alone(void) { return multiply_in_threads(1); }
+
+/* OpenBLAS takes a lock of its own whenever it is entered or left. */
+static void fork_between_calls(void **state)
+{
+    (void)state;
+    enum { THREADS = 4, FORKS = 20 };
+    pthread_t handles[THREADS];
+    double *blocks = calloc(THREADS * 3 * SIDE * SIDE, sizeof(double));
+    assert_ok(broad__blas_hold());
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_create(&handles[i], NULL, multiply_on_and_on, blocks + i * 3 * SIDE * SIDE);
+    for (int i = 0; i < FORKS; i++) assert_int_equal(in_child(multiply_alone), 0);
+    atomic_store(&stop, 1);
+    for (size_t i = 0; i < THREADS; i++) pthread_join(handles[i], NULL);
+    broad__blas_release();
+    free(blocks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +242,7 @@ int main(void)
         cmocka_unit_test(self_test_out_of_memory),
         cmocka_unit_test(one_thread_while_held),
         cmocka_unit_test(many_callers),
+        cmocka_unit_test(fork_between_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

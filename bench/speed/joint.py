@@ -1,6 +1,72 @@
-"""Not there yet."""
-TITLE = "joint"
+"""One ridge regression over all nodes, against the same in numpy and against scikit-learn's Ridge."""
+from bench.speed.measure import shown
+from bench.tool import Failure
+
+TITLE = "joint weights"
+LAMBDA, CLASSES = 1e-2, 10
+
+
+def flops(rows, inputs, features, nodes, classes):
+    """Products as they have to be, of the Gram matrix one half, and Cholesky's factorisation."""
+    width = features + nodes
+    return rows * (2 * inputs * features + 2 * features * nodes + width * (width + 1) + 2 * width * classes) + width ** 3 // 3
 
 
 def run(bench):
-    yield from bench.standard_program("bench_joint", bench.runs(5))
+    import numpy as np
+    from sklearn.linear_model import Ridge
+    from bench.speed import numpy_chain
+    rows, inputs, nodes = bench.pick(60000, 3000, 1000), bench.pick(784, 100, 10), bench.pick(5000, 500, 50)
+    x, labels = numpy_chain.waves(rows, inputs, CLASSES)
+    y = np.eye(CLASSES)[labels]
+    np.save(bench.path("x.npy"), x)
+    np.save(bench.path("y.npy"), labels)
+    given = [bench.path("x.npy"), "--labels", bench.path("y.npy"), "--task", "classify", "--kind", "bls", "--preset", "paper",
+             "--features", "10x10", "--feature-weights", "random", "--enhance", f"{nodes}x1", "--lambda", LAMBDA, "--loo", "no",
+             "--threads", bench.threads, "-o", bench.path("model.broad")]
+    norms = {}
+
+    def ours():
+        seconds, said = bench.train(given)
+        norms["broad"] = said["joint"]["norm"]
+        return seconds
+
+    def columns():
+        rng = np.random.default_rng(0)
+        z = numpy_chain.nodes_in_place(x, numpy_chain.draw(rng, inputs, 100))
+        k = np.empty((rows, 100 + nodes))
+        k[:, :100] = z
+        k[:, 100:] = numpy_chain.nodes_in_place(z, numpy_chain.draw(rng, 100, nodes))
+        return k
+
+    def solved():
+        k = columns()
+        gram = k.T @ k
+        gram[np.diag_indices_from(gram)] += LAMBDA
+        return k, np.linalg.solve(gram, k.T @ y)
+
+    def ridge():
+        k = columns()
+        return k, Ridge(alpha=LAMBDA, fit_intercept=False).fit(k, y).coef_.T
+
+    def theirs(name, function):
+        def side():
+            seconds, (k, w) = numpy_chain.timed(function)
+            norms[name] = np.linalg.norm(y - k @ w)
+            return seconds
+        return side
+
+    found = bench.in_turns({"broad": ours, "numpy": theirs("numpy", solved), "scikit-learn": theirs("scikit-learn", ridge)},
+                           bench.runs(3), warm_up=bench.size == "quick")
+    for name, norm in norms.items():
+        if abs(norm / norms["broad"] - 1) > 0.03:
+            raise Failure(f"not the same work: the norm is {norms['broad']:g} for broad and {norm:g} for {name}")
+    work, peak = flops(rows, inputs, 100, nodes, CLASSES), bench.peak()
+    yield {"what": f"joint weights, {rows:,} x (100 + {nodes:,})", "unit": "s", "command": shown("broad", "fit", *given, "--json"),
+           "ours": found["broad"],
+           "rivals": {"numpy": {"command": "k = nodes(x); solve(k.T @ k + lambda I, k.T @ y)", "figures": found["numpy"],
+                                "ratio": "rival/ours", "least": 1.2},
+                      "scikit-learn Ridge": {"command": f"k = nodes(x); Ridge(alpha={LAMBDA:g}, fit_intercept=False).fit(k, y)",
+                                             "figures": found["scikit-learn"], "ratio": "rival/ours", "least": 3}},
+           **({"limit": work / peak / 1e9} if peak else {}), "facts": {"flops": work, "norms": norms},
+           "note": "features, nodes and weights on every side; the nodes of the rivals are made in place"}

@@ -11,7 +11,10 @@
  *  - nothing is printed, no signal handler is installed, the process is never ended;
  *  - a loaded model may be used for prediction by any number of threads at once;
  *  - while a function here computes, or a trainer is open, OpenBLAS runs on one thread for the whole process, because the
- *    library shares out the rows itself; afterwards its number of threads is what it was.
+ *    library shares out the rows itself; afterwards its number of threads is what it was;
+ *  - memory that gives out is BROAD_NO_MEMORY, whenever it does;
+ *  - fork() is safe at any time, and the child can do all that its parent could. It waits for calls of BLAS under way, and a
+ *    trainer of the parent's works in the child on one thread.
  */
 #ifndef BROAD_BROAD_H
 #define BROAD_BROAD_H
@@ -113,6 +116,10 @@ typedef enum broad_loo { BROAD_LOO_AUTO, BROAD_LOO_YES, BROAD_LOO_NO } broad_loo
 typedef enum broad_gamma_form { BROAD_GAMMA_HARMONIC, BROAD_GAMMA_CONSTANT, BROAD_GAMMA_LIST } broad_gamma_form;
 typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select;
 typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad_range_unit;
+typedef enum broad_precision {
+    BROAD_DOUBLE,
+    BROAD_FLOAT /* nodes in single precision, and where lambda allows it the sums of their products */
+} broad_precision;
 typedef enum broad_scale {
     BROAD_SCALE_NONE,
     BROAD_SCALE_MINMAX,
@@ -185,7 +192,8 @@ typedef struct broad_options {
     broad_activation activation;          /* of the enhancement nodes */
     broad_activation feature_activation;
     broad_feature_weights feature_weights;
-    double sparse_lambda; /* of the autoencoder: weight of its l1 term, and steps of ADMM */
+    broad_precision precision; /* that nodes are worked out in */
+    double sparse_lambda;      /* of the autoencoder: weight of its l1 term, and steps of ADMM */
     size_t sparse_steps;
 
     broad_scale scale;        /* of the inputs, from the training rows  */
@@ -232,7 +240,7 @@ typedef struct broad_options {
 } broad_options;
 
 BROAD_API void broad_options_init(broad_options *out);
-/* Sets every field that the preset speaks of; kind, seed, threads, memory, positive and progress stay. */
+/* Sets every field that the preset speaks of; kind, seed, precision, threads, memory, positive and progress stay. */
 BROAD_API int broad_options_preset(broad_options *options, broad_preset preset);
 /* Sets one option from text, by the names of the option table: broad_options_set(&o, "lambda", "1e-8"). */
 BROAD_API int broad_options_set(broad_options *options, const char *name, const char *value);
@@ -466,6 +474,7 @@ BROAD_API size_t broad_model_layers(const broad_model *model);
 BROAD_API int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer);
 
 BROAD_API broad_kind broad_model_kind(const broad_model *model);
+BROAD_API broad_precision broad_model_precision(const broad_model *model);
 BROAD_API broad_task broad_model_task(const broad_model *model);
 BROAD_API broad_outcome broad_model_outcome(const broad_model *model);
 BROAD_API const char *broad_model_reason(const broad_model *model); /* why it ended so; "" if complete */
@@ -727,15 +736,45 @@ BROAD_API int broad_profile_stage(broad_stage *out, const broad_profile *profile
 /* ---- machine --------------------------------------------------------------------------------------------------- */
 
 typedef struct broad_machine {
-    size_t processors;
-    const char *blas;      /* name and version                   */
-    const char *blas_core; /* kernels it chose                   */
-    const char *best_core; /* kernels this processor could run   */
-    double gflops;         /* dgemm, one thread, measured; 0 if not measured */
-    int self_test;         /* 1: BLAS agrees with plain C        */
+    size_t processors;      /* that this process may run on: what `threads` of 0 stands for */
+    const char *kernels;    /* own kernels in use: "avx512", "avx2", "plain"                */
+    const char *blas;       /* name and version; "" where it does not say                   */
+    const char *blas_core;  /* kernels it chose                                             */
+    const char *best_core;  /* kernels this processor could run                             */
+    const char *blas_build; /* "pthread", "openmp", "sequential"; "" where it does not say  */
+    int self_test;          /* 1: every operation agrees with plain C; 0: not so, or not tested */
 } broad_machine;
 
-BROAD_API int broad_machine_inspect(broad_machine *out, int measure);
+/* What is there, and if asked for whether it computes what it should. That it does not is a finding, no failure: the message
+ * is left for broad_error_message().
+ *
+ * OpenBLAS chooses its kernels when it is loaded, and an old one takes slow ones for a processor it does not know. Only the
+ * environment can say better, before the program starts: OPENBLAS_CORETYPE=best_core where that differs from blas_core. The
+ * tool starts itself once more for it; a library cannot. Products over the rows are by own kernels and not concerned;
+ * factors, eigenvalues and wide joint sums are. */
+BROAD_API int broad_machine_inspect(broad_machine *out, int test);
+
+/* Of one thread alone, in its best moment; of all together, on average. */
+typedef struct broad_rate {
+    double one, all;
+} broad_rate;
+
+typedef struct broad_speed {
+    size_t threads;
+    const char
+        *instructions; /* that the peak is measured with: "avx512", "avx2", "sse2", "neon"; "": it is not known how */
+    broad_rate peak;   /* GFLOP/s: multiplications and additions on numbers in registers     */
+    broad_rate dgemm;  /* GFLOP/s of a large product by BLAS                                 */
+    broad_rate layer;  /* GFLOP/s of a pass over the rows: nodes, gram, cross and residual   */
+    broad_rate nodes, gram; /* GFLOP/s of its two largest parts                                   */
+    broad_rate read, copy;  /* GB/s of memory; a byte that is copied is read and written          */
+    double spread;          /* relative difference of the peak at the beginning and at the end    */
+    double busy;            /* part of the time that processors were given to others              */
+} broad_speed;
+
+/* Measures for about a second with so many threads (0: one a processor). quick: peak and read of one thread alone, in less
+ * than a tenth of that; the rest is 0. */
+BROAD_API int broad_machine_measure(broad_speed *out, size_t threads, int quick);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,7 @@
 #define BROAD__LOOS "auto|yes|no"
 #define BROAD__GAMMA_FORMS "harmonic|constant|list"
 #define BROAD__SELECTIONS "first|best"
+#define BROAD__PRECISIONS "double|float"
 #define BROAD__RANGE_UNITS "absolute|fan-in"
 #define BROAD__SCALES "none|minmax|standard|rank|both|whole|auto"
 #define BROAD__MISSINGS "error|mean"

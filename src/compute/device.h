@@ -21,8 +21,8 @@ typedef struct broad__nodes {
 typedef struct broad__device {
     const char *name;
 
-    /* Around any use: hold before the first operation, release after the last. Counted; any thread. 0, or a status where
-     * the device cannot work: it is not held then. */
+    /* Hold before the first operation, release after the last; nodes and apply alone, as for prediction, need neither.
+     * Counted; any thread. 0, or a status where the device cannot work: it is not held then. */
     int (*hold)(void);
     void (*release)(void);
 
@@ -63,6 +63,7 @@ const broad__device *broad__device_cpu(void);
 /* What BLAS is linked in; "" where it does not say. Static storage. */
 const char *broad__blas_name(void);
 const char *broad__blas_core(void);
+const char *broad__blas_build(void);     /* "pthread", "openmp", "sequential" */
 const char *broad__blas_best_core(void); /* the same where nothing better fits this processor, else what to ask for */
 
 #endif

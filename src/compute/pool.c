@@ -1,6 +1,7 @@
 #include "compute/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -60,13 +61,18 @@ static void *helper_main(void *argument)
     return NULL;
 }
 
+size_t broad__processors(void)
+{
+    cpu_set_t allowed;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return (size_t)CPU_COUNT(&allowed);
+    return online > 0 ? (size_t)online : 1; /* more of them than the set has room for */
+}
+
 int broad__pool_open(broad__pool **out, size_t threads)
 {
     *out = NULL;
-    if (threads == 0) {
-        long processors = sysconf(_SC_NPROCESSORS_ONLN);
-        threads = processors > 0 ? (size_t)processors : 1;
-    }
+    if (threads == 0) threads = broad__processors();
     if (threads > THREADS_MAX) threads = THREADS_MAX;
     broad__pool *pool = broad__alloc(sizeof *pool);
     if (!pool) return BROAD_NO_MEMORY;

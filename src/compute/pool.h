@@ -6,6 +6,8 @@
 
 typedef struct broad__pool broad__pool;
 
+size_t broad__processors(void); /* that this process may run on */
+
 /* The caller's thread works too, so `threads` - 1 are started; if the system gives fewer, fewer work. 0: one a processor. */
 int broad__pool_open(broad__pool **out, size_t threads);
 void broad__pool_close(broad__pool *pool); /* accepts NULL */

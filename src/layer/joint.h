@@ -13,8 +13,8 @@
  *
  *   border: R12 = R^-T M12,  R22'R22 = M22 + lambda I - R12'R12;  update: Householder, R'R += b'b
  *
- * The solution is refined with the residual of the rows themselves; where that shows that R has drifted, it is made again
- * from M. Leave-one-out in closed form: y_i - r_i / (1 - h_i) with h_i = |a_i R^-1|^2, or y_i - alpha_i / g_i with
+ * The solution is refined with the residual of the rows themselves, as far as it shows that to be needed; where it shows that R
+ * has drifted, R is made again from M. Leave-one-out in closed form: y_i - r_i / (1 - h_i) with h_i = |a_i R^-1|^2, or y_i - alpha_i / g_i with
  * alpha = (M + lambda I)^-1 Y and g the diagonal of that inverse. Rows of one group are left out together (layer/sets.h).
  */
 #ifndef BROAD_LAYER_JOINT_H
@@ -24,7 +24,6 @@
 #include "layer/system.h"
 
 enum {
-    BROAD__PANEL_ROWS = 2048, /* rows of A that are there at a time */
     BROAD__LOO_ROWS =
         2000 /* that leave-one-out is worked out on at most, unless M is AA'; with groups, and one set more */
 };
@@ -47,14 +46,16 @@ typedef struct broad__joint_task {
 typedef struct broad__joint {
     size_t rows, columns, pieces, outputs; /* that M covers */
     int dual;                              /* M = AA' */
-    double *m;                             /* upper triangle, n x n; n = columns, or rows in the dual form */
-    double *cross;                         /* A'Y, columns x outputs; not in the dual form */
-    double *a;                             /* A, rows x columns, in the dual form */
-    double *r;                             /* n x n */
-    double factored;                       /* lambda that R is for; below 0: there is none */
-    broad__system system;                  /* in place of R where Cholesky breaks down */
+    double *matrix;       /* n x n, n = columns, or rows in the dual form: R, and below its diagonal M */
+    double *diagonal;     /* n: that of M */
+    double *cross;        /* A'Y, columns x outputs; not in the dual form */
+    double *a;            /* A, rows x columns, in the dual form */
+    double factored;      /* lambda that R is for; below 0: there is none */
+    broad__system system; /* in place of R where Cholesky breaks down */
     int spectral;
     size_t factors, updates; /* how often R was made from M, and brought up to date; for those who want to know */
+    size_t passes;           /* over the rows, to solve for W with what is left of them */
+    double part;             /* of the work at hand that is done */
 
     double *w; /* columns x outputs */
     double lambda, norm;
@@ -70,6 +71,14 @@ typedef struct broad__joint {
 } broad__joint;
 
 void broad__joint_clear(broad__joint *joint); /* accepts a zeroed one */
+
+/* Numbers that a fit of this size holds at most, for plans. */
+typedef struct broad__joint_extent {
+    size_t rows, columns, outputs, features, threads;
+    int loo;      /* leave-one-out, for its own sake or for lambda */
+    int spectral; /* lambda may be lost in rounding beside M */
+} broad__joint_extent;
+double broad__joint_numbers(const broad__joint_extent *extent);
 
 /* Begins with the sums of the candidate in `rows` that has just been kept, whose columns are the first piece: they need not be
  * added up again. Nothing happens where there are none that would do. E was Y when they were made. */

@@ -11,7 +11,7 @@
 #include "layer/sets.h"
 
 /* More rows than these tell no more, and each costs a pass over R; for lambda fewer will do. */
-enum { SEARCH_MAX = 1000 };
+enum { SEARCH_MAX = 1000, DUAL_ROWS = 64 };
 
 /* Where a row decides its own fit to within this, rounding decides what is left of it. */
 static const double REST_LEAST = 1e-6;
@@ -152,12 +152,13 @@ typedef struct leaving {
     const broad__device *device;
     double *scratch; /* for each worker: rows of A in the coordinates of R, then their fits */
     size_t scratch_each;
-    double *rest;                  /* 1 - h of each row; in a set, what is left of it after the rows before it */
-    size_t count;                  /* of the sample, so many */
-    size_t *chunks;                /* with sets: first set of each job, and the end */
-    size_t largest;                /* rows of a set at most */
-    size_t chunk_rows;             /* rows of the sets of a chunk at most */
-    const double *alpha, *inverse; /* dual form with sets: rows x outputs, and the inverse factor */
+    double *rest;        /* 1 - h of each row; in a set, what is left of it after the rows before it */
+    size_t count;        /* of the sample, so many */
+    size_t *chunks;      /* with sets: first set of each job, and the end */
+    size_t largest;      /* rows of a set at most */
+    size_t chunk_rows;   /* rows of the sets of a chunk at most */
+    const double *alpha; /* dual form: rows x outputs */
+    double *inverse;     /* and with sets the inverse factor */
 } leaving;
 
 /* n rows of A in the coordinates of R, where their products are H; or of the eigenvectors, where each counts by its inverse. */
@@ -170,7 +171,7 @@ static void turn(double *white, const leaving *l, const double *a, size_t n)
         l->device->outer(white, p, a, p, n, j->system.factor, p, p, p);
     } else {
         memcpy(white, a, n * p * sizeof(double));
-        l->device->whiten(white, p, n, j->r, p, p);
+        l->device->whiten(white, p, n, j->matrix, p, p);
     }
 }
 
@@ -291,32 +292,60 @@ static int leave_primal_sets(broad__joint *j, const broad__rows *rows, double *r
     return status;
 }
 
-/* R^-1 in `inverse`, n x n, zero to begin with; the products of its rows are (M + lambda I)^-1. */
-static void inverse_factor(double *inverse, const broad__joint *j, const broad__rows *rows)
+/* Rows [first, first + count) of R^-1, from column `from` on; the products of such rows are (M + lambda I)^-1. from: at most
+ * `first`, or 0 where there are eigenvectors in place of R. */
+static void inverse_rows(double *out, size_t stride, const leaving *l, size_t first, size_t count, size_t from)
 {
-    size_t n = j->rows;
-    if (!j->spectral) {
-        for (size_t i = 0; i < n; i++) memcpy(inverse + i * n + i, j->r + i * n + i, (n - i) * sizeof(double));
-        rows->device->invert(inverse, n);
-        return;
+    const broad__joint *j = l->joint;
+    size_t n = j->rows, skip = first - from;
+    for (size_t k = 0; j->spectral && k < n; k++) {
+        double root = sqrt(broad__system_inverse(&j->system, k, j->factored));
+        for (size_t i = 0; i < count; i++) out[i * stride + k] = j->system.factor[k * n + first + i] * root;
     }
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++)
-            inverse[i * n + k] = j->system.factor[k * n + i] * sqrt(broad__system_inverse(&j->system, k, j->factored));
+    if (j->spectral) return;
+    for (size_t i = 0; i < count; i++) {
+        memset(out + i * stride, 0, (n - from) * sizeof(double));
+        out[i * stride + skip + i] = 1;
+    }
+    l->device->whiten(out + skip, stride, count, j->matrix + first * n + first, n, n - first);
 }
 
-/* alpha_i / g_i for every row: the residual it would have if it were left out. */
-static void leave_dual_rows(const leaving *l)
+static void inverse_block(void *context, size_t block, size_t worker)
 {
+    (void)worker;
+    const leaving *l = context;
+    size_t n = l->joint->rows, first = block * DUAL_ROWS, count = n - first < DUAL_ROWS ? n - first : DUAL_ROWS;
+    inverse_rows(l->inverse + first * n, n, l, first, count, 0);
+}
+
+/* alpha_i / g_i for some rows: the residual each would have if it were left out. */
+static void leave_dual_block(void *context, size_t block, size_t worker)
+{
+    const leaving *l = context;
     broad__joint *j = l->joint;
-    size_t n = j->rows, c = j->outputs;
-    for (size_t i = 0; i < n; i++) {
+    size_t n = j->rows, c = j->outputs, first = block * DUAL_ROWS,
+           count = n - first < DUAL_ROWS ? n - first : DUAL_ROWS;
+    size_t from = j->spectral ? 0 : first;
+    double *rows = l->scratch + worker * l->scratch_each;
+    inverse_rows(rows, n - from, l, first, count, from);
+    for (size_t i = 0; i < count; i++) {
         double g = 0;
-        for (size_t k = 0; k < n; k++) g += l->inverse[i * n + k] * l->inverse[i * n + k];
-        l->rest[i] = g * j->factored;
-        for (size_t q = 0; q < c; q++)
-            j->loo_scores[i * c + q] = j->sample_y[i * c + q] - (g > 0 ? l->alpha[i * c + q] / g : 0);
+        for (size_t k = 0; k < n - from; k++) g += rows[i * (n - from) + k] * rows[i * (n - from) + k];
+        l->rest[first + i] = g * j->factored;
+        for (size_t at = (first + i) * c; at < (first + i + 1) * c; at++)
+            j->loo_scores[at] = j->sample_y[at] - (g > 0 ? l->alpha[at] / g : 0);
     }
+}
+
+static int leave_dual_rows(leaving *l, const broad__rows *rows)
+{
+    size_t n = l->joint->rows;
+    l->scratch_each = DUAL_ROWS * n;
+    l->scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l->scratch_each);
+    if (!l->scratch) return BROAD_NO_MEMORY;
+    broad__pool_run(rows->pool, (n + DUAL_ROWS - 1) / DUAL_ROWS, leave_dual_block, l);
+    broad__free(l->scratch);
+    return BROAD_OK;
 }
 
 /* (G_bb)^-1 alpha_b for one set. Its rows of the inverse factor are zero before their diagonals, unless it is spectral. */
@@ -346,29 +375,27 @@ static int leave_dual_sets(leaving *l, const broad__rows *rows)
     l->largest = largest_set(j);
     l->scratch_each = l->largest * (j->rows + j->outputs + 2 * l->largest);
     l->scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l->scratch_each);
-    if (!l->scratch) return BROAD_NO_MEMORY;
-    broad__pool_run(rows->pool, j->set_count, leave_dual_set, l);
+    l->inverse = broad__alloc_doubles(j->rows, j->rows);
+    int status = l->scratch && l->inverse ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) {
+        broad__pool_run(rows->pool, (j->rows + DUAL_ROWS - 1) / DUAL_ROWS, inverse_block, l);
+        broad__pool_run(rows->pool, j->set_count, leave_dual_set, l);
+    }
     broad__free(l->scratch);
-    return BROAD_OK;
+    broad__free(l->inverse);
+    return status;
 }
 
 static int leave_dual(broad__joint *j, const broad__rows *rows, double *rest)
 {
     size_t n = j->rows, c = j->outputs;
-    double *alpha = broad__alloc_doubles(n, c), *inverse = broad__alloc_doubles(n, n);
-    leaving l = {.joint = j, .device = rows->device, .rest = rest, .alpha = alpha, .inverse = inverse};
-    int status = alpha && inverse ? BROAD_OK : BROAD_NO_MEMORY;
-    if (status == BROAD_OK) {
-        for (size_t i = 0; i < n; i++) memcpy(alpha + j->sample[i] * c, j->sample_y + i * c, c * sizeof(double));
-        status = broad__joint_solve(alpha, j, rows);
-    }
-    if (status == BROAD_OK) {
-        inverse_factor(inverse, j, rows);
-        if (j->set_count) status = leave_dual_sets(&l, rows);
-        else leave_dual_rows(&l);
-    }
+    double *alpha = broad__alloc_doubles(n, c);
+    leaving l = {.joint = j, .device = rows->device, .rest = rest, .alpha = alpha};
+    if (!alpha) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < n; i++) memcpy(alpha + j->sample[i] * c, j->sample_y + i * c, c * sizeof(double));
+    int status = broad__joint_solve(alpha, j, rows);
+    if (status == BROAD_OK) status = j->set_count ? leave_dual_sets(&l, rows) : leave_dual_rows(&l, rows);
     broad__free(alpha);
-    broad__free(inverse);
     return status;
 }
 
@@ -416,6 +443,7 @@ typedef struct lambda_search {
     double unit;  /* mean eigenvalue of A'A, of those that are not zero for want of rows */
     double start; /* exponent */
     double best, loo;
+    double until; /* part of the whole work that is done when lambda is found */
 } lambda_search;
 
 /* Leave-one-out norm of one lambda; INFINITY where Cholesky breaks down, as it does where lambda is lost in rounding. */
@@ -423,9 +451,9 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
 {
     broad__joint *j = s->joint;
     const broad__rows *rows = s->task->rows;
-    int broken = 0, status = broad__joint_factor(&broken, j, rows, s->unit * pow(10, exponent), 0);
+    int broken = 0, status = broad__joint_factor(&broken, j, s->task, s->unit * pow(10, exponent), 0);
     *out = INFINITY;
-    if (status < 0 || broken) return status;
+    if (status || broken) return status;
     if (!j->dual) {
         memcpy(j->w, j->cross, j->columns * j->outputs * sizeof(double));
         status = broad__joint_solve(j->w, j, rows);
@@ -438,7 +466,9 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
         s->loo = *out;
         s->best = exponent;
     }
-    return s->task->watch && s->task->watch(s->task->context, 0.85) ? 1 : 0;
+    broad__stage stage; /* how many steps it will take is not known: each is a part of what is left */
+    broad__stage_open(&stage, j, s->task, j->part + (s->until - j->part) / 5, 1);
+    return broad__stage_close(&stage);
 }
 
 static int walk(lambda_search *s, double step, int patience)
@@ -468,16 +498,17 @@ static int search_exponent(lambda_search *s, int near)
     return status == BROAD_OK ? try_exponent(&value, s, middle + 0.5) : status;
 }
 
-int broad__joint_choose(broad__joint *j, const broad__joint_task *task)
+int broad__joint_choose(broad__joint *j, const broad__joint_task *task, double until)
 {
-    lambda_search s = {.joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MOST, .loo = INFINITY};
+    lambda_search s = {
+        .joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MOST, .loo = INFINITY, .until = until};
     double hint = task->exponent ? *task->exponent : 0;
     int near = hint != 0 && hint > EXPONENT_LEAST && hint < EXPONENT_MOST;
     size_t n = broad__joint_size(j), rank = j->rows < j->columns ? j->rows : j->columns;
     if (near) s.start = hint;
     for (size_t i = 0; i < n; i++) {
         double extra = j->dual && task->rows->extra ? task->rows->extra[i] : 1;
-        s.unit += j->m[i * n + i] / (extra * extra) / (double)rank;
+        s.unit += j->diagonal[i] / (extra * extra) / (double)rank;
     }
     if (!(s.unit > 0) || !isfinite(s.unit)) s.unit = 1;
     int status = take_sample(j, task);

@@ -201,6 +201,7 @@ static int correct_by_sums(broad__ridge *ridge, broad__rows *rows)
     double size = dot(ridge->w, ridge->w, count), change = dot(step, step, count);
     double blocks = 1 + (double)rows->rows / (BROAD__SHARDS_MAX * BROAD__BLOCK_ROWS);
     ridge->settled = status == BROAD_OK && !ridge->system.spectral && count >= ENOUGH;
+    if (broad__rows_single(rows, rows->width)) ridge->settled = 0; /* G has fewer digits than this can tell */
     if (!(change * blocks <= SETTLED * SETTLED * size)) ridge->settled = 0;
     for (size_t i = 0; ridge->settled && i < count; i++) ridge->w[i] += step[i];
     return status;
@@ -271,6 +272,28 @@ static int worst_output(broad__ridge *ridge, broad__rows *rows)
     return status;
 }
 
+/*
+ * G added up in single precision is off by a matrix D. Its elements are sums of many roundings of either sign, each at most
+ * 2^-24 of a sum that by Cauchy and Schwarz is no larger than the mean diagonal element d of G; the norm of a p x p matrix of
+ * such elements is about 2^-24 d times 2 sqrt(p). W moves by at most |D| / lambda of itself; asked for is a tenth, which
+ * refinement with the rows themselves, in double precision, takes down tenfold a step.
+ */
+static const double SINGLE_MARGIN = 10;
+
+static int check_single(double lambda, const broad__rows *rows)
+{
+    size_t p = rows->width;
+    double least = SINGLE_MARGIN * (double)FLT_EPSILON * mean_diagonal(rows->matrix, p) * sqrt((double)p);
+    if (!broad__rows_single(rows, p) || lambda >= least) return BROAD_OK;
+    double unit = pow(10, floor(log10(least)) - 1);
+    return broad__fail(
+        BROAD_USAGE,
+        "--precision float: lambda %.9g is too small for it. A layer of %zu nodes over %zu rows needs at "
+        "least %.9g here, ten times the rounding of its sums; give a larger --lambda, --lambda auto, "
+        "whose sums are in double precision, or --precision double",
+        lambda, p, rows->rows, ceil(least / unit) * unit);
+}
+
 int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridge_wish *wish)
 {
     size_t p = rows->width, c = rows->outputs, side = rows->dual ? rows->rows : p;
@@ -278,12 +301,14 @@ int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridg
     int status = broad__reserve(&ridge->w, &ridge->w_room, p * c);
     if (status == BROAD_OK) status = broad__reserve(&ridge->step, &ridge->step_room, side * c);
     ridge->lambda = wish->relative ? wish->lambda * mean_diagonal(rows->matrix, side) : wish->lambda;
+    if (status == BROAD_OK) status = check_single(ridge->lambda, rows);
     if (status == BROAD_OK)
         status = broad__system_factor(&ridge->system, rows->device, rows->matrix, side, ridge->lambda, spectral);
     if (status == BROAD_OK && (wish->lambda_auto || wish->loo)) status = loo_choose(ridge, rows, wish);
     if (status < 0) return status;
     ridge->system.lambda = ridge->lambda;
     ridge->operator_norm = 1;
+    ridge->refined = 0;
     if (rows->rows <= rows->width && ridge->system.spectral) {
         double least = ridge->system.values[0] + ridge->lambda;
         ridge->operator_norm = least > 0 ? ridge->lambda / least : 1;
@@ -320,24 +345,26 @@ static int correct_by_rows(broad__ridge *ridge, broad__rows *rows)
 
 int broad__ridge_refine(broad__ridge *ridge, broad__rows *rows)
 {
-    if (rows->dual || ridge->settled) return BROAD_OK;
+    if (rows->dual || ridge->settled || ridge->refined) return BROAD_OK;
+    ridge->refined = 1;
     int status = correct_by_rows(ridge, rows);
     if (ridge->settled) ridge->estimate = ridge->norm;
     return status;
 }
 
-static int refine_primal(broad__ridge *ridge, broad__rows *rows)
+static int finish_primal(broad__ridge *ridge, broad__rows *rows)
 {
-    int status = correct_by_rows(ridge, rows);
+    int status = broad__ridge_refine(ridge, rows);
     if (status == BROAD_OK) ridge->norm = broad__rows_residual(rows, ridge->w);
     return status;
 }
 
-/* The same for a: r = E - (KK' + lambda I) a. rows->next holds E - KW. */
-static int refine_dual(broad__ridge *ridge, broad__rows *rows)
+/* The same for a: r = E - (KK' + lambda I) a. */
+static int finish_dual(broad__ridge *ridge, broad__rows *rows)
 {
     size_t count = rows->rows * rows->outputs;
     double *a = ridge->step, *r = rows->next;
+    ridge->norm = broad__rows_residual(rows, ridge->w);
     for (size_t i = 0; i < count; i++) r[i] -= ridge->lambda * a[i];
     int status = broad__system_solve(r, rows->outputs, &ridge->system);
     if (status < 0) return status;
@@ -351,10 +378,7 @@ static int refine_dual(broad__ridge *ridge, broad__rows *rows)
 
 int broad__ridge_finish(broad__ridge *ridge, broad__rows *rows)
 {
-    int status = BROAD_OK;
-    if (rows->dual || ridge->settled) ridge->norm = broad__rows_residual(rows, ridge->w);
-    if (rows->dual) status = refine_dual(ridge, rows);
-    else if (!ridge->settled) status = refine_primal(ridge, rows);
+    int status = rows->dual ? finish_dual(ridge, rows) : finish_primal(ridge, rows);
     if (status < 0) return status;
     if (ridge->norm <= rows->norm) return BROAD_OK;
     if (!ridge->system.spectral) {

@@ -27,6 +27,7 @@ typedef struct broad__ridge {
     double lambda;
     double estimate; /* ||E - KW|| from the sums; in the dual form from the residual itself */
     int settled;     /* W is right as the sums have it: looking at the rows again would change nothing that counts */
+    int refined;     /* the rows have been looked at again */
     double norm;     /* ||E - KW||, direct; after broad__ridge_finish() */
     double loo;      /* norm of the leave-one-out residuals, if wished */
     double operator_norm;

@@ -46,11 +46,13 @@ typedef struct broad__rows {
         *group; /* rows: a number, the same for rows that leave-one-out must leave out together; NULL: none. Not
                             owned */
 
-    broad__spill *spill; /* where E and next lie, and z if it is stored; NULL: memory. Not owned */
-    double *e, *next;    /* rows x outputs: the residual, and what a candidate would make of it */
-    double norm;         /* ||E||; while an update is deferred what it will be, from the sums */
+    broad_profile *profile; /* counts the stages; NULL: nobody asks. Not owned */
+    broad__spill *spill;    /* where E and next lie, and z if it is stored; NULL: memory. Not owned */
+    double *e, *next;       /* rows x outputs: the residual, and what a candidate would make of it */
+    double norm;            /* ||E||; while an update is deferred what it will be, from the sums */
 
     size_t width;       /* columns of K */
+    int single;         /* nodes are in single precision, and G may be added up in it where that serves */
     int dual;           /* fewer rows than columns: work with KK' instead of K'K */
     int keep_k;         /* K may be kept; otherwise it is made again where that can be done */
     int stored;         /* K is there as it stands; otherwise it is made again from `piece` */
@@ -92,9 +94,13 @@ const double *broad__rows_k(const broad__rows *rows, size_t first, size_t n, siz
 /* K = [pieces] and the sums. The pieces' weights must stay until the next candidate. */
 int broad__rows_candidate(broad__rows *rows, const broad__piece *pieces, size_t count);
 
-/* Whether a candidate of this width has its sums made shard by shard: not for the dual form, nor for wide ones. */
-int broad__rows_narrow(const broad__rows *rows, size_t width);
-/* The sums of several candidates of one piece each, all of one narrow width, in one pass. */
+/* Whether the G of a candidate of this width is added up in single precision: with roots K does not fit it. */
+int broad__rows_single(const broad__rows *rows, size_t width);
+enum { BROAD__TOGETHER = 3 };
+/* Of so many rows and columns, how many candidates may go into one pass: their sums, in every shard, must not take more room
+ * than K. 1 in the dual form and for wide ones, whose sums are not made shard by shard. */
+size_t broad__rows_together(size_t rows, size_t width);
+/* The sums of several candidates of one piece each, all of one width, in one pass. */
 int broad__rows_trials(broad__rows *rows, const broad__piece *trials, size_t count);
 /* Number i of them is the candidate at hand. */
 void broad__rows_take(broad__rows *rows, const broad__piece *trial, size_t i);
@@ -114,8 +120,8 @@ int broad__rows_follow(broad__rows *rows, const broad__piece *piece, const doubl
 int broad__rows_append(broad__rows *rows, const double *e, size_t count);
 /* E = e, rows x outputs. */
 int broad__rows_reset(broad__rows *rows, const double *e);
-/* The rows of `more`, after these. */
-int broad__rows_join(broad__rows *rows, const broad__rows *more);
+/* The rows of `more`, after these; what it has of them may be taken over, and it is then to be closed. */
+int broad__rows_join(broad__rows *rows, broad__rows *more);
 /* How many of `count` rows from `first` on are given their class: Y - E is largest there, with Y 1 for it and else 0; both
  * times the row's root. */
 size_t broad__rows_right(const broad__rows *rows, size_t first, const size_t *classes, size_t count);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "layer/supervise.h"
 #include "rng/draw.h"
@@ -14,8 +15,6 @@ static const double SCREEN = 1e-6;
 static const double CERTAIN = 1e-8;
 /* Below this part of the norm before, cancellation leaves the sums too few digits of what is left. */
 static const double LITTLE = 0.01;
-
-enum { TOGETHER = 4 }; /* draws tried in one pass, at most */
 
 typedef struct place {
     size_t feature, step, draw;
@@ -63,12 +62,22 @@ static broad__ridge_wish wish_of(const broad__search *s)
     return wish;
 }
 
+static int solve(broad__search *s, const broad__ridge_wish *wish)
+{
+    double began = broad__profile_start(s->rows->profile), p = (double)s->rows->width, n = (double)s->rows->rows;
+    int status = broad__ridge_solve(&s->ridge, s->rows, wish);
+    double side = s->rows->dual ? n : p;
+    broad__profile_stop(s->rows->profile, BROAD__STAGE_SOLVE, began,
+                        side * side * (side / 3 + 6 * (double)s->rows->outputs), 8 * side * side);
+    return status;
+}
+
 /* A chain: the candidate by itself against E. */
 static int fit_alone(broad__search *s, const broad__piece *piece)
 {
     broad__ridge_wish wish = wish_of(s);
     int status = broad__rows_candidate(s->rows, piece, 1);
-    return status == BROAD_OK ? broad__ridge_solve(&s->ridge, s->rows, &wish) : status;
+    return status == BROAD_OK ? solve(s, &wish) : status;
 }
 
 /* Everything so far and the candidate together: leave-one-out of the joint fit. */
@@ -89,7 +98,7 @@ static broad__piece piece_of(const run *r, size_t slot)
     const broad__search *s = r->search;
     size_t features = s->rows->features;
     return (broad__piece){{features, s->nodes, s->weight + slot * features * s->nodes, s->bias + slot * s->nodes,
-                           s->options->activation, 0},
+                           s->options->activation, s->options->precision == BROAD_FLOAT},
                           s->first,
                           s->prefix};
 }
@@ -105,12 +114,14 @@ static int draw(run *r, place p, size_t count)
     int status = p.feature != r->feature_now ? s->redraw(s->context, p.feature) : BROAD_OK;
     if (status < 0) return status;
     r->feature_now = p.feature;
+    double began = broad__profile_start(s->rows->profile), numbers = (double)(count * (features + 1) * s->nodes);
     for (size_t i = 0; i < count; i++) {
         broad__stream stream = {o->seed, BROAD__FOR_ENHANCEMENT, (uint32_t)s->index, (uint16_t)p.step,
                                 (uint16_t)(p.draw + i)};
         broad__draw_nodes(s->weight + i * features * s->nodes, s->bias + i * s->nodes, &stream, features, s->nodes,
                           s->range * o->range_steps[p.step], o->range_unit);
     }
+    broad__profile_stop(s->rows->profile, BROAD__STAGE_DRAW, began, 0, 8 * numbers);
     r->batch = p;
     r->batch_count = count;
     return BROAD_OK;
@@ -149,13 +160,13 @@ static int evaluate_trial(run *r, place p)
     broad__piece piece = piece_of(r, slot);
     broad__ridge_wish wish = wish_of(s);
     broad__rows_take(s->rows, &piece, slot);
-    return judge(r, p, broad__ridge_solve(&s->ridge, s->rows, &wish));
+    return judge(r, p, solve(s, &wish));
 }
 
 /* The sums of several draws in one pass. */
 static int try_together(run *r, place p, size_t count)
 {
-    broad__piece pieces[TOGETHER];
+    broad__piece pieces[BROAD__TOGETHER];
     int status = draw(r, p, count);
     for (size_t i = 0; i < count; i++) pieces[i] = piece_of(r, i);
     return status == BROAD_OK ? broad__rows_trials(r->search->rows, pieces, count) : status;
@@ -170,18 +181,22 @@ static int evaluate_again(run *r, place p)
     return there ? evaluate_trial(r, p) : evaluate(r, p);
 }
 
-/* How many draws from here on go into one pass: several where the first is not likely to do, and sums are all that the test
- * needs. */
+/* How many draws may go into one pass: several where sums are all that the test needs. */
+static size_t most_together(const broad__search *s)
+{
+    broad__ridge_wish wish = wish_of(s);
+    if (s->basis || s->options->supervise == BROAD_SUPERVISE_NONE) return 1;
+    if (wish.lambda_auto || wish.loo || wish.operator_norm || wish.outputs) return 1;
+    return broad__rows_together(s->rows->rows, s->prefix + s->nodes);
+}
+
+/* The same for those from here on: one alone where the first is likely to do. */
 static size_t together(const run *r, size_t drawn)
 {
     const broad__search *s = r->search;
-    broad__ridge_wish wish = wish_of(s);
-    size_t p = s->prefix + s->nodes, left = r->draws - drawn;
-    if (s->basis || wish.lambda_auto || wish.loo || wish.operator_norm || wish.outputs ||
-        !broad__rows_narrow(s->rows, p))
-        return 1;
+    size_t most = most_together(s), left = r->draws - drawn;
     if (s->options->select == BROAD_SELECT_FIRST && r->tries == 0 && s->tries <= 1) return 1;
-    return left < TOGETHER ? left : TOGETHER;
+    return left < most ? left : most;
 }
 
 static void certify(run *r, broad__bound bound, size_t relaxed, double tested, double after)
@@ -354,7 +369,7 @@ static int prepare(run *r)
     int status = broad__reserve(&s->values, &s->values_room, count);
     if (status == BROAD_OK) status = broad__reserve(&s->merits, &s->merits_room, count);
     if (status == BROAD_OK) status = broad__reserve(&s->slack, &s->slack_room, count);
-    size_t slots = supervised ? TOGETHER : 1;
+    size_t slots = most_together(s);
     if (status == BROAD_OK) status = broad__reserve(&s->weight, &s->weight_room, slots * s->rows->features * s->nodes);
     if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_room, slots * s->nodes);
     if (status == BROAD_OK) status = broad__supervise_possible(o, s->rows->rows, s->prefix + s->nodes);

@@ -39,6 +39,13 @@ broad__ridge_wish broad__supervise_wish(const broad_options *options)
                                .outputs = options->supervise == BROAD_SUPERVISE_OUTPUT};
 }
 
+int broad__supervise_single(const broad_options *options)
+{
+    int residual = options->supervise == BROAD_SUPERVISE_RESIDUAL || options->supervise == BROAD_SUPERVISE_NONE;
+    return options->precision == BROAD_FLOAT && residual && !options->lambda_auto &&
+           options->weights == BROAD_WEIGHTS_CHAIN;
+}
+
 double broad__supervise_value(const broad_options *options, const broad__ridge *ridge, const broad__rows *rows)
 {
     switch (options->supervise) {

@@ -35,6 +35,7 @@ static int check_choices(const broad_options *o)
     if (status == BROAD_OK) status = check_choice("feature-activation", (int)o->feature_activation, BROAD__ACTIVATIONS);
     if (status == BROAD_OK) status = check_choice("scale", (int)o->scale, BROAD__SCALES);
     if (status == BROAD_OK) status = check_choice("scale-target", (int)o->scale_target, "none|minmax|standard");
+    if (status == BROAD_OK) status = check_choice("precision", (int)o->precision, BROAD__PRECISIONS);
     if (status == BROAD_OK) status = check_choice("range-unit", (int)o->range_unit, BROAD__RANGE_UNITS);
     if (status == BROAD_OK) status = check_choice("supervise", (int)o->supervise, BROAD__SUPERVISIONS);
     if (status == BROAD_OK) status = check_choice("gamma", (int)o->gamma_form, BROAD__GAMMA_FORMS);

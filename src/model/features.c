@@ -144,7 +144,7 @@ static int range_loo(double *out, broad_trainer *t)
     broad__stream stream = {.seed = o->seed, .purpose = BROAD__FOR_ENHANCEMENT};
     broad__draw_nodes(s->weight, s->bias, &stream, features, count, t->model->range * o->range_steps[0], o->range_unit);
     size_t prefix = broad__kind_of(o->kind)->nodes == BROAD__NODES_HIDDEN ? 0 : features;
-    broad__piece piece = {{features, count, s->weight, s->bias, o->activation, 0}, 0, prefix};
+    broad__piece piece = {{features, count, s->weight, s->bias, o->activation, o->precision == BROAD_FLOAT}, 0, prefix};
     broad__ridge_wish wish = {.lambda_auto = o->lambda_auto, .lambda = o->lambda, .loo = 1};
     status = broad__rows_candidate(&t->train.rows, &piece, 1);
     if (status == BROAD_OK) status = broad__ridge_solve(&s->ridge, &t->train.rows, &wish);

@@ -26,7 +26,8 @@ void broad__model_map(broad__feature_map *out, double *weight, double *bias, con
         at += group->nodes;
     }
     *out = (broad__feature_map){
-        .nodes = {columns, nodes, weight, bias, model->settings.feature_activation, 0},
+        .nodes = {columns, nodes, weight, bias, model->settings.feature_activation,
+                  model->settings.precision == BROAD_FLOAT},
         .scaling = broad__model_scaling(model),
     };
 }

@@ -154,8 +154,9 @@ static int trial(pilot *p, broad__style style, double range)
     const broad_options *o = &t->model->settings;
     int status = draw_trial(p, style, range);
     if (status < 0) return status;
-    broad__feature_map map = {{p->columns, p->nodes, p->weight, p->bias, o->feature_activation, 0},
-                              broad__model_scaling(t->model)};
+    broad__feature_map map = {
+        {p->columns, p->nodes, p->weight, p->bias, o->feature_activation, o->precision == BROAD_FLOAT},
+        broad__model_scaling(t->model)};
     status = broad__feature_rows(p->z, p->nodes, &map, t->device, t->pool, p->rows->x, p->rows->rows);
     broad__piece piece = {{p->nodes, 0, NULL, NULL, o->activation, 0}, 0, p->nodes};
     broad__joint_task task = {.rows = &p->pass,

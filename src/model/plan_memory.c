@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/joint.h"
+#include "layer/search.h"
 #include "layer/supervise.h"
 #include "model/plan_work.h"
 
@@ -47,7 +48,7 @@ static double memory_available(void)
     return fmin(machine, fmin(group, own));
 }
 
-enum { CHOLESKY_BLOCK = 256, RANGE_ROWS = 4000, RANGE_NODES = 200 };
+enum { RANGE_ROWS = 4000, RANGE_NODES = 200 };
 
 /* ---- memory, in numbers of 8 bytes ----------------------------------------------------------------------------- */
 
@@ -59,6 +60,12 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, int g
     double sums = shards * s->first * s->outputs;
     if (s->fitting == BROAD__FIT_STEPWISE && o->supervise == BROAD_SUPERVISE_LOO && !o->lambda_auto) return k;
     if (s->first <= 512 && s->rows >= s->first) sums += shards * s->first * s->first;
+    /* Draws that are tried together, where the first is refused. */
+    double more = o->supervise == BROAD_SUPERVISE_RESIDUAL && o->tries > 1 && !o->lambda_auto
+                      ? (double)broad__rows_together((size_t)s->rows, (size_t)s->nodes) - 1
+                      : 0;
+    if (more > 0)
+        sums += (1 + more + more * shards) * s->nodes * (s->nodes + s->outputs) + more * s->features * s->nodes;
     double system = 2 * side * side + 3 * s->first * s->outputs, spectral = 0, range = 0;
     broad__ridge_wish wish = broad__supervise_wish(o);
     if (wish.lambda_auto || wish.loo || wish.operator_norm) spectral = 3 * side * side + 20 * side * (1 + s->outputs);
@@ -70,19 +77,19 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, int g
     return fmax(k + sums + system + spectral, range);
 }
 
-/* One ridge over all columns: src/layer/joint.c and joint_loo.c. */
+/* One ridge over all columns. */
 static double joint_numbers(const broad__sizes *s, const broad_options *o)
 {
-    double p = s->width, n = fmin(s->rows, p), block = s->threads * BROAD__BLOCK_ROWS * (p + s->outputs);
-    double sums = (double)broad__shard_count((size_t)s->rows) * p * s->outputs + 4 * p * s->outputs +
-                  (1 + s->threads) * CHOLESKY_BLOCK * CHOLESKY_BLOCK;
-    int loo = o->lambda_auto || o->loo != BROAD_LOO_NO;
-    /* A lambda that is lost in rounding beside M leaves the eigendecomposition. */
-    double spectral = !o->lambda_auto && o->lambda < 1e-13 * s->rows * p ? 3 * n * n : 0;
-    if (s->rows < p) return s->rows * p + 2 * n * n + fmax(spectral, loo ? n * n : 0) + 4 * n * s->outputs + sums;
-    double panel = fmin(s->rows, BROAD__PANEL_ROWS) * p, some = fmin(s->rows, BROAD__LOO_ROWS);
-    double sample = loo ? some * p + fmax(some * s->features, block) : block;
-    return n * n + fmax(panel, n * n + spectral + sample) + sums;
+    broad__joint_extent extent = {
+        .rows = (size_t)s->rows,
+        .columns = (size_t)s->width,
+        .outputs = (size_t)s->outputs,
+        .features = (size_t)s->features,
+        .threads = (size_t)s->threads,
+        .loo = o->lambda_auto || o->loo != BROAD_LOO_NO,
+        .spectral = !o->lambda_auto && o->lambda < 1e-13 * s->rows * s->width,
+    };
+    return broad__joint_numbers(&extent);
 }
 
 /* The growing factorisation, whose room doubles: src/layer/basis.c. *out_kept: what is there when it has grown. */

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/trail.h"
 #include "compute/shards.h"
+#include "layer/supervise.h"
 #include "model/kind.h"
 #include "model/map.h"
 #include "model/train.h"
@@ -17,6 +18,13 @@ enum { PARTS_MAX = 1000000 };
 /* Rows that are gone through at a time where each piece is given back before the next; whole blocks. */
 enum { STRETCH = 64 * BROAD__BLOCK_ROWS };
 
+static void keep_rows(broad__rows *rows, const broad__keeping *keeping)
+{
+    rows->spill = keeping->spill;
+    rows->profile = keeping->profile;
+    rows->keep_k = !(keeping->spill && keeping->k_again);
+}
+
 int broad__side_open(broad__side *out, const broad_model *model, const broad__device *device, broad__pool *pool,
                      const broad__keeping *keeping)
 {
@@ -24,6 +32,8 @@ int broad__side_open(broad__side *out, const broad_model *model, const broad__de
     out->model = model;
     if (keeping) out->keeping = *keeping;
     int status = broad__rows_open(&out->rows, device, pool, model->outputs);
+    out->rows.single = broad__supervise_single(&model->settings);
+    keep_rows(&out->rows, &out->keeping);
     return status == BROAD_OK && out->keeping.spill ? broad__z_source_open(&out->source, out) : status;
 }
 
@@ -127,6 +137,7 @@ static void use_z(broad__side *side, double *z, size_t features)
         side->source->part_count = side->part_count;
         side->source->z = z;
         side->source->root = side->root;
+        side->source->y = side->y;
     }
     show_z(&side->rows, side->source, z, features);
 }
@@ -189,7 +200,8 @@ int broad__side_refresh(broad__side *side)
 broad__piece broad__model_piece(const broad_model *model, size_t index)
 {
     const broad__layer *layer = &model->layers[index];
-    return (broad__piece){{layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation, 0},
+    return (broad__piece){{layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation,
+                           model->settings.precision == BROAD_FLOAT},
                           broad__model_feature_nodes(model, layer->first_group),
                           layer->width - layer->nodes};
 }
@@ -314,6 +326,7 @@ static int part_source(arrival *a, const broad__side *side, const broad__part *p
         a->source.part_count = 1;
         a->source.z = z;
         a->source.root = a->rows.root;
+        a->source.y = NULL;
     }
     show_z(&a->rows, side->source ? &a->source : NULL, z, a->features);
     return status;
@@ -328,6 +341,7 @@ static int part_residual(arrival *a, const broad__side *side, const broad__part 
     part_targets(targets, a, side, part);
     if (a->y) copy_rows(side, a->y + old * outputs, outputs, targets, outputs, part->count);
     int status = broad__rows_open(&a->rows, side->rows.device, side->rows.pool, outputs);
+    keep_rows(&a->rows, &side->keeping);
     if (status == BROAD_OK) status = broad__rows_append(&a->rows, targets, part->count);
     broad__spill_free(a->spill, targets);
     double *z = a->z ? a->z + old * a->features : NULL;
@@ -376,6 +390,10 @@ int broad__side_widen(broad__side *side, size_t outputs)
         broad__spill_free(side->keeping.spill, side->y);
         side->y = y;
         y = NULL;
+    }
+    if (status == BROAD_OK && side->source) {
+        side->source->y = side->y;
+        side->source->outputs = outputs;
     }
     broad__spill_free(side->keeping.spill, y);
     return status;

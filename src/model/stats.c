@@ -106,7 +106,12 @@ static void batch_nodes(intake *in)
                          in->count, in->scaled);
     for (size_t j = 0; j < model->layer_count; j++) {
         const broad__layer *layer = &model->layers[j];
-        broad__nodes own = {layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation, 0};
+        broad__nodes own = {layer->inputs,
+                            layer->nodes,
+                            layer->weight,
+                            layer->bias,
+                            model->settings.activation,
+                            model->settings.precision == BROAD_FLOAT};
         in->device->nodes(in->a + at, nodes, &own, in->a, nodes, in->count);
         at += layer->nodes;
     }

@@ -1,6 +1,7 @@
 /*
  * The certificate, checked again from the data. Shares no numerical code with training: nodes by plain loops and the C
- * library's functions, sums and solutions by the reference device, no shards.
+ * library's functions, sums and solutions by the reference device, no shards. Nodes in single precision are what the reference
+ * device makes of them: there the order of the roundings is part of what a node is.
  *
  * What must hold, in this order:
  *   the rows are those the model was trained on (fingerprint), scaled as recorded
@@ -191,8 +192,13 @@ static double activation_plain(broad_activation activation, double x)
 }
 
 static void nodes_plain(double *out, const double *x, const double *weight, const double *bias, size_t inputs,
-                        size_t nodes, broad_activation activation)
+                        size_t nodes, broad_activation activation, broad_precision precision)
 {
+    if (precision == BROAD_FLOAT) {
+        broad__nodes single = {inputs, nodes, weight, bias, activation, 1};
+        broad__device_reference()->nodes(out, nodes, &single, x, inputs, 1);
+        return;
+    }
     for (size_t j = 0; j < nodes; j++) out[j] = bias[j];
     for (size_t i = 0; i < inputs; i++)
         for (size_t j = 0; j < nodes; j++) out[j] += x[i] * weight[i * nodes + j];
@@ -208,7 +214,9 @@ static void features_of_row(const broad__verification *v, double *z, double *x, 
     for (size_t g = 0; g < model->group_count; g++) {
         const broad__group *group = &model->groups[g];
         if (group->source == BROAD__SOURCE_DIRECT) memcpy(z, x, columns * sizeof(double));
-        else nodes_plain(z, x, group->weight, group->bias, columns, group->nodes, model->settings.feature_activation);
+        else
+            nodes_plain(z, x, group->weight, group->bias, columns, group->nodes, model->settings.feature_activation,
+                        model->settings.precision);
         z += group->nodes;
     }
 }
@@ -218,7 +226,8 @@ void broad__verify_row(const broad__verification *v, double *k, const broad__lay
     const double *z = v->z + row * v->features;
     size_t first = broad__model_feature_nodes(v->model, layer->first_group), prefix = layer->width - layer->nodes;
     if (prefix) memcpy(k, z + first, prefix * sizeof(double));
-    nodes_plain(k + prefix, z, layer->weight, layer->bias, layer->inputs, layer->nodes, v->model->settings.activation);
+    nodes_plain(k + prefix, z, layer->weight, layer->bias, layer->inputs, layer->nodes, v->model->settings.activation,
+                v->model->settings.precision);
     for (size_t a = 0; a < layer->width && v->root; a++) k[a] *= v->root[row];
 }
 

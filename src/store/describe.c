@@ -39,6 +39,7 @@ static const broad__field setting_fields[] = {
     {COUNT("enhance_nodes", broad_options, enhance_nodes, 0)},
     {CHOICE("activation", broad_options, activation, BROAD__ACTIVATIONS)},
     {CHOICE("feature_activation", broad_options, feature_activation, BROAD__ACTIVATIONS)},
+    {CHOICE("precision", broad_options, precision, BROAD__PRECISIONS)},
     {CHOICE("scale", broad_options, scale, BROAD__SCALES)},
     {CHOICE("scale_target", broad_options, scale_target, BROAD__SCALES)},
     {PLAIN("lambda_auto", BROAD__FIELD_FLAG, broad_options, lambda_auto)},

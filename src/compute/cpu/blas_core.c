@@ -7,10 +7,18 @@
 /* Present in OpenBLAS only. */
 extern char *openblas_get_config(void) __attribute__((weak));
 extern char *openblas_get_corename(void) __attribute__((weak));
+extern int openblas_get_parallel(void) __attribute__((weak));
 
 const char *broad__blas_name(void) { return openblas_get_config ? openblas_get_config() : ""; }
 
 const char *broad__blas_core(void) { return openblas_get_corename ? openblas_get_corename() : ""; }
+
+const char *broad__blas_build(void)
+{
+    static const char *const names[] = {"sequential", "pthread", "openmp"};
+    int kind = openblas_get_parallel ? openblas_get_parallel() : -1;
+    return kind >= 0 && kind <= 2 ? names[kind] : "";
+}
 
 /* Kernels by the vector instructions they use; the first of each rank is the one to ask for. */
 typedef struct core_rank {

@@ -1,0 +1,250 @@
+/* R of a joint fit, W, and how far W is from the ridge solution of the rows themselves. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "compute/shards.h"
+#include "layer/cholesky.h"
+#include "layer/joint_work.h"
+
+enum { REFINEMENTS = 4, STRIP = 64 };
+/*
+ * x solves the system that Cholesky and the sums of M have left, so it is wrong by some part e of itself; the correction from the
+ * residual of the rows has that size, and is wrong by the same part of itself. With a correction of relative size
+ *   up to CLOSE    W is as good as that already: it stays, and with it the residual just made;
+ *   up to SETTLED  what is wrong after it is about its square;
+ *   above DRIFTED  R is no longer the factor of M + lambda I;
+ *   above LOST     Cholesky has nothing to offer here.
+ */
+static const double CLOSE = 1e-10, SETTLED = 1e-5, DRIFTED = 1e-3, LOST = 0.25;
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* ---- R --------------------------------------------------------------------------------------------------------- */
+
+typedef struct mirroring {
+    double *matrix;
+    size_t n, from;
+} mirroring;
+
+/* Rows [from, end) of what lies below the diagonal, STRIP of them, become columns above it. */
+static void mirror_strip(void *context, size_t index, size_t worker)
+{
+    (void)worker;
+    const mirroring *m = context;
+    size_t n = m->n, first = m->from + index * STRIP, end = least(first + STRIP, n);
+    for (size_t b = 0; b < end; b += STRIP)
+        for (size_t k = b; k < least(b + STRIP, end); k++)
+            for (size_t i = k < first ? first : k + 1; i < end; i++) m->matrix[k * n + i] = m->matrix[i * n + k];
+}
+
+void broad__joint_mirror(broad__joint *j, broad__pool *pool, size_t from, double lambda)
+{
+    size_t n = broad__joint_size(j);
+    mirroring m = {j->matrix, n, from};
+    broad__pool_run(pool, (n - from + STRIP - 1) / STRIP, mirror_strip, &m);
+    for (size_t i = from; i < n; i++) j->matrix[i * n + i] = j->diagonal[i] + lambda;
+}
+
+static int stop_stage(void *context)
+{
+    broad__stage *stage = context;
+    broad__stage_step(stage, 0, 0);
+    return atomic_load(&stage->stopped);
+}
+
+int broad__joint_border(int *out_broken, broad__joint *j, const broad__joint_task *task, size_t old)
+{
+    size_t pivot = 0;
+    broad__stage stage;
+    broad__stage_open(&stage, j, task, j->part, 1);
+    broad__joint_mirror(j, task->rows->pool, old, j->factored);
+    broad__cholesky_task work = {.a = j->matrix,
+                                 .n = broad__joint_size(j),
+                                 .done = old,
+                                 .device = task->rows->device,
+                                 .pool = task->rows->pool,
+                                 .stop = stop_stage,
+                                 .context = &stage};
+    int status = broad__cholesky(&pivot, &work);
+    *out_broken = pivot != 0;
+    if (status || pivot) j->factored = -1;
+    return status;
+}
+
+int broad__joint_factor(int *out_broken, broad__joint *j, const broad__joint_task *task, double lambda, int spectral)
+{
+    *out_broken = 0;
+    if (j->factored == lambda && j->spectral == spectral) return BROAD_OK;
+    j->factored = -1;
+    j->spectral = spectral;
+    j->factors++;
+    if (spectral) {
+        broad__joint_mirror(j, task->rows->pool, 0, 0);
+        int status = broad__system_factor(&j->system, task->rows->device, j->matrix, broad__joint_size(j), lambda, 1);
+        if (status == BROAD_OK) j->factored = lambda;
+        return status;
+    }
+    j->factored = lambda;
+    return broad__joint_border(out_broken, j, task, 0);
+}
+
+int broad__joint_solve(double *b, broad__joint *j, const broad__rows *rows)
+{
+    if (j->spectral) return broad__system_solve(b, j->outputs, &j->system);
+    rows->device->solve(b, j->outputs, j->matrix, broad__joint_size(j));
+    return BROAD_OK;
+}
+
+/* ---- what is left over ----------------------------------------------------------------------------------------- */
+
+static double length(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += values[i] * values[i];
+    return sqrt(sum);
+}
+
+/* The solution and how it is improved; alpha in the dual form, where W = A'alpha. */
+typedef struct solution {
+    broad__joint *joint;
+    const broad__joint_task *task;
+    double *blocks; /* BROAD__BLOCK_ROWS x columns for each worker; not in the dual form */
+    double *gradient, *step, *alpha;
+    size_t count; /* numbers of W, or of alpha */
+    broad__stage *stage;
+} solution;
+
+/* next = Y - A W; sums: A'next, then ||next||^2 */
+static void residual_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
+{
+    const solution *s = context;
+    const broad__joint *j = s->joint;
+    broad__rows *rows = s->task->rows;
+    size_t p = j->columns, c = j->outputs;
+    for (size_t i = first; i < end && !atomic_load(&s->stage->stopped); i += BROAD__BLOCK_ROWS) {
+        size_t n = least(BROAD__BLOCK_ROWS, end - i);
+        double *block = j->dual ? j->a + i * p : s->blocks + worker * BROAD__BLOCK_ROWS * p, *next = rows->next + i * c;
+        if (!j->dual) broad__rows_pieces(block, p, rows, s->task->pieces, s->task->count, i, n, worker);
+        memcpy(next, s->task->y + i * c, n * c * sizeof(double));
+        rows->device->apply(next, c, -1.0, block, p, n, j->w, c, p, c);
+        if (!j->dual) rows->device->cross(sums + 1, c, block, p, p, next, c, c, n);
+        for (size_t k = 0; k < n * c; k++) sums[0] += next[k] * next[k];
+        broad__stage_step(s->stage, n, worker);
+    }
+}
+
+/* rows->next and the norm; and the gradient A'next, which the dual form has no need of. */
+static int residual_pass(solution *s)
+{
+    broad__joint *j = s->joint;
+    double *sums = NULL;
+    size_t numbers = j->dual ? 0 : j->columns * j->outputs;
+    broad__stage stage;
+    broad__stage_open(&stage, j, s->task, j->part + (1 - j->part) / 2, (double)j->rows);
+    s->stage = &stage;
+    int status = broad__rows_sum(&sums, s->task->rows, numbers + 1, residual_shard, s);
+    if (status < 0) return status;
+    if (numbers) memcpy(s->gradient, sums + 1, numbers * sizeof(double));
+    j->norm = sqrt(sums[0]);
+    j->passes++;
+    return broad__stage_close(&stage);
+}
+
+static void weights_from_alpha(solution *s)
+{
+    broad__joint *j = s->joint;
+    memset(j->w, 0, j->columns * j->outputs * sizeof(double));
+    s->task->rows->device->cross(j->w, j->outputs, j->a, j->columns, j->columns, s->alpha, j->outputs, j->outputs,
+                                 j->rows);
+}
+
+static int solve_first(solution *s)
+{
+    broad__joint *j = s->joint;
+    double *x = j->dual ? s->alpha : j->w;
+    memcpy(x, j->dual ? s->task->y : j->cross, s->count * sizeof(double));
+    int status = broad__joint_solve(x, j, s->task->rows);
+    if (status == BROAD_OK && j->dual) weights_from_alpha(s);
+    return status == BROAD_OK ? residual_pass(s) : status;
+}
+
+/* The correction that the residual of the rows asks for. *out_size: how large it is against the solution. */
+static int find_step(double *out_size, solution *s)
+{
+    broad__joint *j = s->joint;
+    const double *x = j->dual ? s->alpha : j->w, *right = j->dual ? s->task->rows->next : s->gradient;
+    for (size_t i = 0; i < s->count; i++) s->step[i] = right[i] - j->lambda * x[i];
+    int status = broad__joint_solve(s->step, j, s->task->rows);
+    double whole = length(x, s->count);
+    *out_size = whole > 0 ? length(s->step, s->count) / whole : 0;
+    return status;
+}
+
+static int take_step(solution *s)
+{
+    broad__joint *j = s->joint;
+    double *x = j->dual ? s->alpha : j->w;
+    for (size_t i = 0; i < s->count; i++) x[i] += s->step[i];
+    if (j->dual) weights_from_alpha(s);
+    return residual_pass(s);
+}
+
+/* Solves with the factor at hand; *out_first: size of the first correction. */
+static int solve_refined(double *out_first, solution *s)
+{
+    int status = solve_first(s);
+    double size = INFINITY;
+    *out_first = 0;
+    for (size_t i = 0; status == BROAD_OK && i < REFINEMENTS && size > SETTLED; i++) {
+        double before = size;
+        status = find_step(&size, s);
+        if (i == 0) *out_first = size;
+        /* A small error of alpha may be a larger one of W = A'alpha: there each step is taken, A being at hand. */
+        if (status || !(size <= LOST) || size > before / 2 || (size <= CLOSE && !s->joint->dual)) break;
+        status = take_step(s);
+    }
+    return status;
+}
+
+/* With R as it is; where that will not do with one from M; and where that will not do with the eigendecomposition. */
+static int solve_well(solution *s)
+{
+    broad__joint *j = s->joint;
+    int broken = 0;
+    size_t made = j->factors;
+    double first = 0;
+    int status = broad__joint_factor(&broken, j, s->task, j->lambda, j->spectral);
+    if (status == BROAD_OK && !broken) status = solve_refined(&first, s);
+    if (status == BROAD_OK && !broken && !j->spectral && !(first <= DRIFTED) && j->factors == made) {
+        j->factored = -1;
+        status = broad__joint_factor(&broken, j, s->task, j->lambda, 0);
+        if (status == BROAD_OK && !broken) status = solve_refined(&first, s);
+    }
+    if (status || (!broken && (j->spectral || first <= LOST))) return status;
+    status = broad__joint_factor(&broken, j, s->task, j->lambda, 1);
+    return status == BROAD_OK ? solve_refined(&first, s) : status;
+}
+
+int broad__joint_weights(broad__joint *j, const broad__joint_task *task)
+{
+    const broad__rows *rows = task->rows;
+    solution s = {.joint = j, .task = task, .count = (j->dual ? j->rows : j->columns) * j->outputs};
+    broad__free(j->w);
+    j->w = broad__alloc_doubles(j->columns, j->outputs);
+    s.step = broad__alloc_doubles(s.count, 1);
+    if (j->dual) {
+        s.alpha = broad__alloc_doubles(s.count, 1);
+    } else {
+        s.gradient = broad__alloc_doubles(j->columns, j->outputs);
+        s.blocks = broad__alloc_doubles(broad__pool_threads(rows->pool) * BROAD__BLOCK_ROWS, j->columns);
+    }
+    int status = j->w && s.step && (j->dual ? s.alpha != NULL : s.gradient && s.blocks) ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = solve_well(&s);
+    broad__free(s.gradient);
+    broad__free(s.step);
+    broad__free(s.alpha);
+    broad__free(s.blocks);
+    return status;
+}

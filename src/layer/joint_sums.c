@@ -1,0 +1,321 @@
+/*
+ * A and M of a joint fit. A is never there as a whole unless M is AA': panels of its rows are made, then M is added up tile by
+ * tile, each by one thread and in the order of the panels. Where M is small, shards of the rows have sums of their own instead.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "compute/shards.h"
+#include "layer/cholesky.h"
+#include "layer/joint_work.h"
+
+enum {
+    PANEL_NUMBERS = 5 << 20,
+    PANEL_MOST = 2048,
+    FILL_ROWS = 128, /* made by one thread at a time */
+    SHARD_MAX = 256, /* M with a side up to this: shards */
+    STRIP = 128      /* of a square tile of AA' */
+};
+static const double TELL_SECONDS = 0.05;
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* ---- watching -------------------------------------------------------------------------------------------------- */
+
+void broad__stage_open(broad__stage *out, broad__joint *j, const broad__joint_task *task, double until, double all)
+{
+    *out = (broad__stage){.joint = j, .task = task, .from = j->part, .until = until, .all = all > 0 ? all : 1};
+    out->told = broad__seconds();
+}
+
+static void tell(broad__stage *s)
+{
+    double done = (double)atomic_load(&s->done) / s->all;
+    s->joint->part = s->from + (s->until - s->from) * (done < 1 ? done : 1);
+    if (s->task->watch && s->task->watch(s->task->context, s->joint->part)) atomic_store(&s->stopped, 1);
+    s->told = broad__seconds();
+}
+
+void broad__stage_step(broad__stage *s, size_t amount, size_t worker)
+{
+    atomic_fetch_add(&s->done, amount);
+    if (worker == 0 && !atomic_load(&s->stopped) && broad__seconds() - s->told >= TELL_SECONDS) tell(s);
+}
+
+int broad__stage_close(broad__stage *s)
+{
+    atomic_store(&s->done, (size_t)s->all + 1);
+    if (!atomic_load(&s->stopped)) tell(s);
+    return atomic_load(&s->stopped);
+}
+
+/* ---- A --------------------------------------------------------------------------------------------------------- */
+
+typedef struct filling {
+    const broad__rows *rows;
+    const broad__piece *pieces;
+    size_t count;
+    double *out;
+    size_t stride, first, end;
+} filling;
+
+static void fill_block(void *context, size_t index, size_t worker)
+{
+    const filling *f = context;
+    size_t row = index * FILL_ROWS, n = least(FILL_ROWS, f->end - f->first - row);
+    broad__rows_pieces(f->out + row * f->stride, f->stride, f->rows, f->pieces, f->count, f->first + row, n, worker);
+}
+
+void broad__joint_fill(double *out, size_t stride, const broad__rows *rows, const broad__piece *pieces, size_t count,
+                       size_t first, size_t end)
+{
+    filling f = {rows, pieces, count, out, stride, first, end};
+    broad__pool_run(rows->pool, (end - first + FILL_ROWS - 1) / FILL_ROWS, fill_block, &f);
+}
+
+/* ---- tiles of M ------------------------------------------------------------------------------------------------ */
+
+typedef enum tile_kind { BELOW, SQUARE, TARGETS } tile_kind;
+
+/* Rows [row, row + high) of M; of its columns some before these, or the same, or what belongs to them of A'Y. */
+typedef struct tile {
+    tile_kind kind;
+    size_t row, high, column, wide;
+} tile;
+
+typedef struct addition {
+    broad__joint *joint;
+    const broad__device *device;
+    const double *k; /* rows of A, or columns of it in the dual form */
+    size_t stride, count;
+    const double *y;
+    tile *tiles;
+    size_t side;     /* of the squares, at most */
+    double *squares; /* side x side for each worker */
+    broad__stage *stage;
+} addition;
+
+/* Large tiles come near the speed of a large product, small ones leave enough of them to share out. */
+static size_t tile_side(size_t n) { return n >= 4096 ? 512 : n >= 1024 ? 256 : 128; }
+
+/* In rows of M from `from` on; the longest first, so that the threads end together. */
+static size_t list_tiles(tile *out, size_t from, size_t n, int targets)
+{
+    size_t count = 0, side = tile_side(n), strips = (n - from + side - 1) / side;
+    for (size_t s = strips; s-- > 0;) {
+        size_t row = from + s * side, high = least(side, n - row);
+        for (size_t c = 0; c < row; c += 4 * side) out[count++] = (tile){BELOW, row, high, c, least(4 * side, row - c)};
+    }
+    for (size_t row = from; row < n; row += side) out[count++] = (tile){SQUARE, row, least(side, n - row), row, 0};
+    for (size_t row = from; targets && row < n; row += side)
+        out[count++] = (tile){TARGETS, row, least(side, n - row), 0, 0};
+    return count;
+}
+
+/* M, at `row` on its diagonal, += the upper triangle of square, turned. */
+static void add_turned(broad__joint *j, size_t row, const double *square, size_t side)
+{
+    enum { SMALL = 16 };
+    size_t n = broad__joint_size(j);
+    double *m = j->matrix + row * n + row;
+    for (size_t i = 0; i < side; i++) j->diagonal[row + i] += square[i * side + i];
+    for (size_t a = 0; a < side; a += SMALL)
+        for (size_t b = 0; b <= a; b += SMALL)
+            for (size_t i = a; i < least(a + SMALL, side); i++)
+                for (size_t k = b; k < least(b + SMALL, i); k++) m[i * n + k] += square[k * side + i];
+}
+
+static void add_square(const addition *add, const tile *t, double *square)
+{
+    size_t side = t->high, stride = add->stride;
+    memset(square, 0, side * side * sizeof(double));
+    if (!add->joint->dual) add->device->gram(square, side, add->k + t->row, stride, add->count, side);
+    for (size_t i = 0; add->joint->dual && i < side; i += STRIP) {
+        const double *k = add->k + (t->row + i) * stride;
+        add->device->outer(square + i * side + i, side, k, stride, least(STRIP, side - i), k, stride, side - i,
+                           add->count);
+    }
+    add_turned(add->joint, t->row, square, side);
+}
+
+static void add_below(const addition *add, const tile *t)
+{
+    size_t n = broad__joint_size(add->joint), stride = add->stride;
+    double *out = add->joint->matrix + t->row * n + t->column;
+    if (add->joint->dual)
+        add->device->outer(out, n, add->k + t->row * stride, stride, t->high, add->k + t->column * stride, stride,
+                           t->wide, add->count);
+    else add->device->cross(out, n, add->k + t->row, stride, t->high, add->k + t->column, stride, t->wide, add->count);
+}
+
+static void add_tile(void *context, size_t index, size_t worker)
+{
+    const addition *add = context;
+    const tile *t = &add->tiles[index];
+    size_t c = add->joint->outputs;
+    if (atomic_load(&add->stage->stopped)) return;
+    switch (t->kind) {
+    case BELOW: add_below(add, t); break;
+    case SQUARE: add_square(add, t, add->squares + worker * add->side * add->side); break;
+    case TARGETS:
+        add->device->cross(add->joint->cross + t->row * c, c, add->k + t->row, add->stride, t->high, add->y, c, c,
+                           add->count);
+        break;
+    }
+    broad__stage_step(add->stage, t->high * (t->wide ? t->wide : t->high / 2) * add->count, worker);
+}
+
+static void addition_close(addition *add)
+{
+    broad__free(add->tiles);
+    broad__free(add->squares);
+}
+
+/* *out_tiles: how many there are. */
+static int addition_open(addition *out, size_t *out_tiles, broad__joint *j, const broad__rows *rows, size_t from)
+{
+    size_t n = broad__joint_size(j), side = least(tile_side(n), n - from), across = n / tile_side(n) + 2;
+    *out = (addition){.joint = j, .device = rows->device, .side = side};
+    out->tiles = broad__alloc_array(across * across, sizeof *out->tiles);
+    out->squares = broad__alloc_doubles(broad__pool_threads(rows->pool), side * side);
+    if (!out->tiles || !out->squares) {
+        addition_close(out);
+        return BROAD_NO_MEMORY;
+    }
+    *out_tiles = list_tiles(out->tiles, from, n, !j->dual);
+    return BROAD_OK;
+}
+
+static size_t panel_rows(size_t columns)
+{
+    size_t rows = PANEL_NUMBERS / (columns ? columns : 1) / BROAD__BLOCK_ROWS * BROAD__BLOCK_ROWS;
+    return rows < BROAD__BLOCK_ROWS ? BROAD__BLOCK_ROWS : least(rows, PANEL_MOST);
+}
+
+static int add_panels(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from,
+                      broad__stage *stage)
+{
+    const broad__rows *rows = task->rows;
+    size_t tiles = 0, high = panel_rows(j->columns);
+    addition add;
+    int status = addition_open(&add, &tiles, j, rows, from);
+    if (status < 0) return status;
+    double *panel = broad__alloc_doubles(least(high, end - first), j->columns);
+    if (!panel) status = BROAD_NO_MEMORY;
+    for (size_t i = first; status == BROAD_OK && i < end && !atomic_load(&stage->stopped); i += high) {
+        size_t stop = least(i + high, end);
+        broad__joint_fill(panel, j->columns, rows, task->pieces, task->count, i, stop);
+        add.k = panel;
+        add.stride = j->columns;
+        add.count = stop - i;
+        add.y = task->y + i * j->outputs;
+        add.stage = stage;
+        broad__pool_run(rows->pool, tiles, add_tile, &add);
+    }
+    broad__free(panel);
+    addition_close(&add);
+    return status;
+}
+
+/* ---- shards ---------------------------------------------------------------------------------------------------- */
+
+typedef struct shard_addition {
+    broad__joint *joint;
+    const broad__joint_task *task;
+    size_t from;
+    double *blocks; /* BROAD__BLOCK_ROWS x columns for each worker */
+    broad__stage *stage;
+} shard_addition;
+
+/* sums: K'K of the columns from `from` on, their products with those before, and with Y. */
+static void add_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
+{
+    shard_addition *add = context;
+    const broad__rows *rows = add->task->rows;
+    size_t p = add->joint->columns, c = add->joint->outputs, from = add->from, q = p - from;
+    double *k = add->blocks + worker * BROAD__BLOCK_ROWS * p, *below = sums + q * q, *cross = below + q * from;
+    for (size_t i = first; i < end && !atomic_load(&add->stage->stopped); i += BROAD__BLOCK_ROWS) {
+        size_t n = least(BROAD__BLOCK_ROWS, end - i);
+        broad__rows_pieces(k, p, rows, add->task->pieces, add->task->count, i, n, worker);
+        rows->device->gram(sums, q, k + from, p, n, q);
+        if (from) rows->device->cross(below, from, k + from, p, q, k, p, from, n);
+        rows->device->cross(cross, c, k + from, p, q, add->task->y + i * c, c, c, n);
+        broad__stage_step(add->stage, n, worker);
+    }
+}
+
+static int add_shards(broad__joint *j, const broad__joint_task *task, size_t from, broad__stage *stage)
+{
+    size_t n = j->columns, q = n - from, c = j->outputs;
+    shard_addition add = {j, task, from, NULL, stage};
+    add.blocks = broad__alloc_doubles(broad__pool_threads(task->rows->pool) * BROAD__BLOCK_ROWS, n);
+    if (!add.blocks) return BROAD_NO_MEMORY;
+    double *sums = NULL;
+    int status = broad__rows_sum(&sums, task->rows, q * (q + from + c), add_shard, &add);
+    broad__free(add.blocks);
+    if (status < 0) return status;
+    add_turned(j, from, sums, q);
+    for (size_t i = 0; i < q; i++)
+        for (size_t k = 0; k < from; k++) j->matrix[(from + i) * n + k] += sums[q * q + i * from + k];
+    for (size_t i = 0; i < q * c; i++) j->cross[from * c + i] += sums[q * n + i];
+    return BROAD_OK;
+}
+
+int broad__joint_add(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from,
+                     double until)
+{
+    double n = (double)j->columns, rows = (double)(end - first);
+    int shards = j->columns <= SHARD_MAX && first == 0 && end == task->rows->rows;
+    broad__stage stage;
+    broad__stage_open(&stage, j, task, until, shards ? rows : rows * (n * n - (double)from * (double)from) / 2);
+    int status = shards ? add_shards(j, task, from, &stage) : add_panels(j, task, first, end, from, &stage);
+    return status == BROAD_OK ? broad__stage_close(&stage) : status;
+}
+
+int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t column, size_t from, double until)
+{
+    double n = (double)j->rows, old = (double)from;
+    size_t tiles = 0;
+    addition add;
+    broad__stage stage;
+    broad__stage_open(&stage, j, task, until, (double)(j->columns - column) * (n * n - old * old) / 2);
+    int status = addition_open(&add, &tiles, j, task->rows, from);
+    if (status < 0) return status;
+    add.k = j->a + column;
+    add.stride = j->columns;
+    add.count = j->columns - column;
+    add.stage = &stage;
+    broad__pool_run(task->rows->pool, tiles, add_tile, &add);
+    addition_close(&add);
+    return broad__stage_close(&stage);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------------------- */
+
+/* Space in which M is added up, and nothing more afterwards. */
+static double sums_numbers(const broad__joint_extent *e, size_t n)
+{
+    size_t p = e->columns, side = least(tile_side(n), n), squares = e->threads * side * side;
+    if (n < p) return (double)squares;
+    if (p <= SHARD_MAX) return (double)(e->threads * BROAD__BLOCK_ROWS * p);
+    return (double)(least(panel_rows(p), e->rows) * p + squares);
+}
+
+double broad__joint_numbers(const broad__joint_extent *e)
+{
+    size_t n = least(e->rows, e->columns), some = least(e->rows, BROAD__LOO_ROWS);
+    double p = (double)e->columns, c = (double)e->outputs, square = (double)n * (double)n, sums = sums_numbers(e, n);
+    double kept = square + 4 * p * c + (double)n, factor = (double)broad__cholesky_scratch(n, e->threads);
+    double spectral = e->spectral ? 3 * square : 0;
+    if (n < e->columns) {
+        double left_out = e->loo ? square : 0; /* with groups */
+        return kept + (double)n * (p + 4 * c) + factor + fmax(sums, fmax(spectral, left_out));
+    }
+    double sample = e->loo ? (double)some * (p + 2 * c) : 0, taking = e->loo ? (double)(some * e->features) : 0;
+    double passes = (double)(e->threads * BROAD__BLOCK_ROWS) * (p + c), shards = (double)broad__shard_count(e->rows);
+    kept += shards * p * (e->columns <= SHARD_MAX ? p + c : c);
+    return kept + fmax(sums, sample + fmax(fmax(factor, passes), fmax(spectral, taking)));
+}

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""broad doctor: what it says in words and as JSON, under limits, and when something is off.
+
+Usage: cli_doctor.py PATH_OF_BROAD.
+"""
+import os
+import resource
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_test import Case, blobs, run  # noqa: E402
+
+SANITIZED = any(s in os.environ.get("BROAD_INSTRUMENTS", "") for s in ("address", "thread"))
+
+
+class Doctor(Case):
+    def test_text(self):
+        text = self.ok("doctor", "--quick").out
+        for label in ("broad", "processor", "memory", "temporary", "kernels", "BLAS", "self-test", "advice"):
+            self.assertRegex(text, r"(?m)^%s +\S" % label)
+        self.assertNotIn("GFLOP/s", text)
+
+    def test_figures(self):
+        began = time.time()
+        found = self.ok("doctor", "--json").json
+        self.assertLess(time.time() - began, 60)
+        speed = found["speed"]
+        for name in ("dgemm", "layer", "nodes", "gram", "read", "copy"):
+            self.assertGreater(speed[name]["one"], 0, name)
+            self.assertGreater(speed[name]["all"], 0, name)
+        if speed["instructions"]:
+            # Nothing computes faster than its peak; some room for a clock that changes meanwhile.
+            for name in ("dgemm", "layer", "nodes", "gram"):
+                self.assertLess(speed[name]["one"], 1.3 * speed["peak"]["one"], name)
+        self.assertTrue(0 <= speed["busy"] <= 1 and 0 <= speed["spread"] <= 1)
+
+    def test_threads(self):
+        self.assertEqual(self.ok("doctor", "--json", "--threads", "1").json["speed"]["threads"], 1)
+        self.fails(2, "threads", "doctor", "--threads", "few")
+
+    def test_processors(self):
+        """Processors are those this process may run on, not those there are."""
+        allowed = os.sched_getaffinity(0)
+        found = self.ok("doctor", "--quick", "--json").json
+        self.assertEqual(found["processors"], len(allowed))
+        self.assertGreaterEqual(found["processors_online"], len(allowed))
+        os.sched_setaffinity(0, {min(allowed)})
+        try:
+            self.assertEqual(self.ok("doctor", "--quick", "--json").json["processors"], 1)
+        finally:
+            os.sched_setaffinity(0, allowed)
+
+    def test_kernels(self):
+        found = self.ok("doctor", "--quick", "--json").json
+        self.assertIn(found["kernels"], ("avx512", "avx2", "plain"))
+        os.environ["BROAD_KERNELS"] = "plain"
+        try:
+            found = self.ok("doctor", "--quick", "--json").json
+            self.assertEqual(found["kernels"], "plain")
+            self.assertTrue(any("BROAD_KERNELS=plain" in text for text in found["advice"]))
+        finally:
+            del os.environ["BROAD_KERNELS"]
+
+    def test_poor_core(self):
+        """A core type that somebody else has set is kept, and said."""
+        found = self.ok("doctor", "--quick", "--json").json
+        if found["best_core"] not in ("SkylakeX", "Cooperlake", "SapphireRapids", "Haswell", "Zen"):
+            self.skipTest("no core to be worse than")
+        os.environ["OPENBLAS_CORETYPE"] = "Prescott"
+        try:
+            found = self.ok("doctor", "--quick", "--json").json
+            self.assertEqual(found["blas_core"], "Prescott")
+            self.assertTrue(any("OPENBLAS_CORETYPE=" + found["best_core"] in text for text in found["advice"]))
+        finally:
+            del os.environ["OPENBLAS_CORETYPE"]
+
+    def test_temporary(self):
+        folder = self.path("place")
+        os.makedirs(folder, exist_ok=True)
+        os.environ["TMPDIR"], before = folder, os.environ.get("TMPDIR")
+        try:
+            found = self.ok("doctor", "--quick", "--json").json["temporary"]
+        finally:
+            del os.environ["TMPDIR"]
+            if before:
+                os.environ["TMPDIR"] = before
+        self.assertEqual(found["folder"], folder)
+        space = os.statvfs(folder)
+        self.assertLess(abs(found["free"] - space.f_bavail * space.f_frsize), 0.2 * space.f_bavail * space.f_frsize + 1e9)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer needs all addresses there are")
+    def test_limit(self):
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (900 << 20, before[1]))
+        try:
+            found = self.ok("doctor", "--quick", "--json").json
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, before)
+        self.assertEqual(found["limits"]["addresses"], 900 << 20)
+        self.assertTrue(any("ulimit -v" in text for text in found["advice"]))
+
+
+@unittest.skipIf(SANITIZED, "a sanitizer wants to be loaded first")
+class WrongBlas(Case):
+    """A BLAS whose triangular solve does nothing, put before the real one."""
+
+    def setUp(self):
+        super().setUp()
+        source, library = self.write("wrong.c", "void cblas_dtrsm(void) {}\n"), self.path("wrong.so")
+        made = subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-w", source, "-o", library])
+        if made.returncode:
+            self.skipTest("no compiler")
+        os.environ["LD_PRELOAD"] = library
+
+    def tearDown(self):
+        del os.environ["LD_PRELOAD"]
+        super().tearDown()
+
+    def test_found(self):
+        done = run("doctor")
+        self.assertEqual(done.code, 1)
+        self.assertIn("self-test  FAILED", done.out)
+        self.assertIn("operation `solve` is wrong", done.out)
+        found = run("doctor", "--json")
+        self.assertEqual((found.code, found.json["self_test"], found.json["speed"]), (1, False, None))
+
+    def test_refused(self):
+        """Nothing is trained on a machine that computes wrongly."""
+        self.fails(1, "operation `solve` is wrong", "fit", self.write("d.csv", blobs(60)), "-o", self.path("m"))
+        self.assertFalse(os.path.exists(self.path("m")))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
