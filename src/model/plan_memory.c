@@ -227,7 +227,7 @@ int broad__plan_refuse(const broad_plan *plan)
     double least = ceil(plan->bytes_least / 1048576), limit = plan->memory / 1048576;
     if (plan->bytes_disk > plan->bytes_disk_free)
         return broad__fail(
-            BROAD_IO,
+            BROAD_NO_MEMORY,
             "this run needs %.1f GB for rows that do not fit in memory, and %s has %.1f GB free; set TMPDIR "
             "to a folder on a disk with room",
             plan->bytes_disk / 1e9, broad__spill_folder(), plan->bytes_disk_free / 1e9);
