@@ -118,6 +118,9 @@ class Driver(Scratch):
         self.assertEqual((self.root / "words").read_text(encoding="utf-8"), "--runs 5 --threads 1 --quick\n")
         self.assertRegex(done.stdout, r"(?m)^\| work +\| +2 s \(1\.5 to 3\) +\| +numpy \| 13 s \(12 to 14\) +\| +6\.5 times as fast "
                          r"\| +≥ 6 +\| +yes +\|$")
+        for size, words in ([], "--runs 9 --threads 2\n"), (["--quick"], "--runs 3 --threads 2 --quick\n"):
+            done = self.script("run_bench", "--broad", BROAD, "--only", "enlarge", "--programs", self.root, *size)
+            self.assertEqual((self.root / "words").read_text(encoding="utf-8"), words)
         self.write("bench_grow", "#!/bin/sh\necho '{\"what\": \"work\"}'\n", 0o755)
         self.assertIn("- enlarge: enlarge: no 'unit' in", self.bench("--only", "enlarge", "--programs", self.root, code=1).stdout)
 

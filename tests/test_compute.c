@@ -335,6 +335,36 @@ static void activations_do_not_depend_on_place(void **state)
         }
 }
 
+/* A node in single precision is one chain of fused steps; every device gives its bits, whatever rows it comes with. */
+static void nodes_in_single_precision(void **state)
+{
+    (void)state;
+    problem_random r = {12};
+    for (size_t s = 0; s < SHAPES; s++) {
+        size_t n = shapes[s].rows, p = shapes[s].p, c = shapes[s].c, pad = shapes[s].pad;
+        double *x = problem_normals(n * (p + pad), &r), *weight = problem_normals(p * c, &r);
+        double *bias = problem_normals(c, &r), *out = calloc(n * (c + pad), sizeof(double));
+        for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++)
+            for (int d = 0; d < 2; d++) {
+                broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 1};
+                devices[d]->nodes(out, c + pad, &nodes, x, p + pad, n);
+                for (size_t i = 0; i < n; i++)
+                    for (size_t j = 0; j < c; j++) {
+                        float sum = (float)bias[j];
+                        for (size_t k = 0; k < p; k++)
+                            sum = fmaf((float)x[i * (p + pad) + k], (float)weight[k * c + j], sum);
+                        broad__activate_single((broad_activation)activation, &sum, 1);
+                        assert_true(out[i * (c + pad) + j] == (double)sum);
+                    }
+                double *row = calloc(c, sizeof(double));
+                devices[d]->nodes(row, c, &nodes, x + (n - 1) * (p + pad), p + pad, 1);
+                assert_memory_equal(row, out + (n - 1) * (c + pad), c * sizeof(double));
+                free(row);
+            }
+        free(x), free(weight), free(bias), free(out);
+    }
+}
+
 static void shards_cover_the_rows(void **state)
 {
     (void)state;
@@ -406,6 +436,7 @@ int main(void)
         cmocka_unit_test(single_activations_against_long_double),
         cmocka_unit_test(activations_at_the_edges),
         cmocka_unit_test(sine_of_huge_arguments),
+        cmocka_unit_test(nodes_in_single_precision),
         cmocka_unit_test(activations_do_not_depend_on_place),
         cmocka_unit_test(shards_cover_the_rows),
         cmocka_unit_test(every_piece_once),

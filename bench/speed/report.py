@@ -82,8 +82,9 @@ def reasons(measurement, name):
         most, wanted = allows(measurement, rival), rival.get("least", 0)
         reach = "so the goal is out of reach here, whatever the code" if most < wanted else "so the goal is not out of reach"
         yield f"The processor's peak alone allows {most:.1f} times, {reach}."
-    if measurement.get("why"):
-        yield measurement["why"]
+    for part in rival or {}, measurement:
+        if part.get("why"):
+            yield part["why"]
 
 
 def missed_lines(measurements):
@@ -93,7 +94,7 @@ def missed_lines(measurements):
             against = f" against {name}" if name else ""
             text = " ".join([f"{measurement['what']}{against}: {value}, goal {wanted}.", *reasons(measurement, name)])
             lines += wrapped(f"- {text}", "  ")
-    return lines or ["Every goal is reached."]
+    return lines or ["Every goal that was measured is reached."]
 
 
 def limit_table(measurements):

@@ -35,6 +35,11 @@ int broad__content_place(broad__content *content, size_t rows, size_t numbers, s
     return broad__table_spills(bytes, memory) ? broad__spill_open(&content->spill, memory) : BROAD_OK;
 }
 
+void *broad__content_alloc(const broad__content *content, size_t count, size_t bytes)
+{
+    return content->spill ? broad__spill_alloc(content->spill, count, bytes) : broad__alloc_unset(count, bytes);
+}
+
 static int move(void *block_pointer, broad__spill *spill, size_t count, size_t bytes)
 {
     void *from, *to;

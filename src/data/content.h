@@ -59,6 +59,8 @@ int broad__content_dense(size_t rows, size_t inputs, size_t file_bytes);
 /* Opens a spill if `rows` rows of `numbers` numbers each are too many for `memory` bytes; 0: no limit. One that is there
  * already stays. */
 int broad__content_place(broad__content *content, size_t rows, size_t numbers, size_t memory);
+/* An array of rows, in the spill or in memory; it may hold anything. */
+void *broad__content_alloc(const broad__content *content, size_t count, size_t bytes);
 /* Moves the arrays of rows into a spill, if they are in memory. */
 int broad__content_move(broad__content *content, size_t memory);
 /* Rows [first, first + count) are not needed for a while. */

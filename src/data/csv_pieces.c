@@ -50,7 +50,7 @@ typedef struct reading {
 
 static int read_plainly(reading *r)
 {
-    enum { STEP = 8 << 20 };
+    enum { STEP = BROAD__SPILL_STEP };
     broad__content *content = r->work.content;
     const broad__csv *csv = r->work.csv;
     broad__arena scratch = {0};
@@ -426,16 +426,15 @@ static int allocate(reading *r)
     out->spill_borrowed = out->spill != NULL;
     int status = broad__content_place(out, most, numbers, r->wants->memory);
     if (status < 0) return status;
-    int failed = !(out->x = broad__spill_alloc(out->spill, most * plan->inputs, sizeof *out->x));
-    if (plan->weights) failed |= !(out->weights = broad__spill_alloc(out->spill, most, sizeof *out->weights));
+    int failed = !(out->x = broad__content_alloc(out, most * plan->inputs, sizeof *out->x));
+    if (plan->weights) failed |= !(out->weights = broad__content_alloc(out, most, sizeof *out->weights));
     cells = most * plan->targets;
     if (plan->targets && texts) failed |= !(out->targets.texts = broad__alloc_array(cells, sizeof *out->targets.texts));
     if (plan->groups && texts) failed |= !(out->groups.texts = broad__alloc_array(most, sizeof *out->groups.texts));
     if (plan->targets && !texts)
-        failed |= !(out->targets.values = broad__spill_alloc(out->spill, cells, sizeof *out->targets.values));
-    if (ids) failed |= !(out->targets.ids = broad__spill_alloc(out->spill, most, sizeof *out->targets.ids));
-    if (plan->groups && !texts)
-        failed |= !(out->groups.ids = broad__spill_alloc(out->spill, most, sizeof *out->groups.ids));
+        failed |= !(out->targets.values = broad__content_alloc(out, cells, sizeof *out->targets.values));
+    if (ids) failed |= !(out->targets.ids = broad__content_alloc(out, most, sizeof *out->targets.ids));
+    if (plan->groups && !texts) failed |= !(out->groups.ids = broad__content_alloc(out, most, sizeof *out->groups.ids));
     return failed ? BROAD_NO_MEMORY : BROAD_OK;
 }
 

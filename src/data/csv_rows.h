@@ -78,33 +78,71 @@ static const unsigned char without_point[17][16] = {
 };
 static const double point_divisor[17] = {1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9, 1e8, 1e7,
                                          1e6,  1e5,  1e4,  1e3,  1e2,  1e1,  1e0, 1e0};
+static const double point_factor[17] = {1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7,
+                                        1e-6,  1e-5,  1e-4,  1e-3,  1e-2,  1e-1,  1e0,  1e0};
 static const signed char last_bytes[32] = {0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
                                            -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
-/* The number that fills all of at ... end - 1, in sixteen characters without its sign; 0: it is another thing. The sixteen bytes
- * before `end` are readable. */
-static inline int number_ended(double *out, const char *at, const char *end)
+/* m / point_divisor[place], to the last bit, and sooner than a division gives it. With the rounded reciprocal y of b and a
+ * quotient q that is one of the two doubles around m / b, q + (m - qb) y rounds to the quotient (Markstein 1990). The first
+ * step makes q so from m y, which may be a unit further away. */
+static inline double divided(double m, unsigned place)
 {
-    uint64_t negative = *at == '-';
-    size_t count = (size_t)(end - at) - negative;
-    if (count - 1 >= 16) return 0;
-    const __m128i nine = _mm_set1_epi8(9);
-    unsigned mine = 0xFFFFu << (16 - count) & 0xFFFF;
-    __m128i text = _mm_loadu_si128((const __m128i *)(const void *)(end - 16));
-    __m128i digits = _mm_sub_epi8(text, _mm_set1_epi8('0'));
-    unsigned point = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(text, _mm_set1_epi8('.'))) & mine;
-    unsigned good = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(digits, nine), digits)) & mine;
-    if ((good | point) != mine || (point & (point - 1)) || !good) return 0;
-    unsigned place = (unsigned)__builtin_ctz(point | 0x10000);
-    digits = _mm_and_si128(digits, _mm_loadu_si128((const __m128i *)(const void *)(last_bytes + count)));
-    digits = _mm_shuffle_epi8(digits, _mm_loadu_si128((const __m128i *)(const void *)without_point[place]));
+    double b = point_divisor[place], y = point_factor[place], q = m * y;
+    q = __builtin_fma(__builtin_fma(-q, b, m), y, q);
+    return __builtin_fma(__builtin_fma(-q, b, m), y, q);
+}
+
+/* The number that sixteen digits make. */
+static inline uint64_t sixteen_value(__m128i digits)
+{
     /* Pairs of digits, then of pairs, then of fours: two numbers of eight digits. */
     __m128i pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(0x010A));
     __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(0x00010064));
     __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), _mm_set1_epi32(0x00012710));
-    uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights), m = (both & 0xFFFFFFFF) * 100000000 + (both >> 32);
-    if (m > (uint64_t)1 << 53) return 0;
-    double value = (double)(int64_t)m / point_divisor[place];
+    uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+    return (both & 0xFFFFFFFF) * 100000000 + (both >> 32);
+}
+
+/* One to three digits and a point, of which `digits` are the sixteen after them; less than 0: something else. */
+static inline double number_long(const char *at, size_t count, __m128i digits)
+{
+    uint64_t t = broad__eight_load(at);
+    size_t whole = broad__eight_count(broad__eight_others(t)), lead = count - 16;
+    if (!whole || whole >= lead || at[whole] != '.') return -1;
+    uint64_t before = ((uint64_t)1 << 8 * whole) - 1;
+    t = (t & before) | (t >> 8 & ~before);
+    if (broad__eight_count(broad__eight_others(t)) < lead - 1) return -1;
+    uint64_t m = broad__eight_value(t, (unsigned)lead - 1) * 10000000000000000u + sixteen_value(digits);
+    return broad__number_scaled(m, -(long)(count - 1 - whole));
+}
+
+/* The number that fills all of at ... end - 1, in at most sixteen characters without its sign, or some more if the last sixteen
+ * are digits; 0: it is another thing. The sixteen bytes before `end` are readable. */
+static inline int number_ended(double *out, const char *at, const char *end)
+{
+    uint64_t negative = *at == '-';
+    at += negative;
+    size_t count = (size_t)(end - at);
+    if (count - 1 >= 20) return 0;
+    __m128i text = _mm_loadu_si128((const __m128i *)(const void *)(end - 16));
+    __m128i digits = _mm_sub_epi8(text, _mm_set1_epi8('0'));
+    unsigned mine = count < 16 ? 0xFFFFu << (16 - count) & 0xFFFF : 0xFFFF;
+    unsigned point = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(text, _mm_set1_epi8('.'))) & mine;
+    unsigned good = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits)) & mine;
+    if ((good | point) != mine || (point & (point - 1)) || !good) return 0;
+    double value;
+    if (count <= 16) {
+        unsigned place = (unsigned)__builtin_ctz(point | 0x10000);
+        digits = _mm_and_si128(digits, _mm_loadu_si128((const __m128i *)(const void *)(last_bytes + count)));
+        digits = _mm_shuffle_epi8(digits, _mm_loadu_si128((const __m128i *)(const void *)without_point[place]));
+        uint64_t m = sixteen_value(digits);
+        if (m > (uint64_t)1 << 53) return 0;
+        value = divided((double)(int64_t)m, place);
+    } else {
+        value = point ? -1 : number_long(at, count, digits);
+        if (value < 0) return 0;
+    }
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     bits |= negative << 63;

@@ -182,7 +182,7 @@ static int fill_columns(broad__content *out, const column_fill *columns, size_t 
 {
     /* Rows at a time: of a Fortran file, enough to use up the cache lines of each column. */
     size_t block = matrix->fortran ? 64 : 1, given_back = 0;
-    size_t step = ((size_t)4 << 20) / (matrix->columns * sizeof(double)) + 1;
+    size_t step = (size_t)BROAD__SPILL_STEP / (matrix->columns * sizeof(double)) + 1;
     int status = BROAD_OK;
     for (size_t row = 0; row < matrix->rows && status == BROAD_OK; row += block) {
         size_t count = matrix->rows - row < block ? matrix->rows - row : block;
@@ -204,13 +204,11 @@ static int allocate(broad__content *out, const broad__matrix *matrix, const broa
     out->spill_borrowed = out->spill != NULL;
     int status = broad__content_place(out, rows, numbers, wants->memory);
     if (status < 0) return status;
-    int failed = !(out->x = broad__spill_alloc(out->spill, rows * plan->inputs, sizeof *out->x));
+    int failed = !(out->x = broad__content_alloc(out, rows * plan->inputs, sizeof *out->x));
     if (plan->targets)
-        failed |=
-            !(out->targets.values = broad__spill_alloc(out->spill, rows * plan->targets, sizeof *out->targets.values));
-    if (plan->groups)
-        failed |= !(out->groups.values = broad__spill_alloc(out->spill, rows, sizeof *out->groups.values));
-    if (plan->weights) failed |= !(out->weights = broad__spill_alloc(out->spill, rows, sizeof *out->weights));
+        failed |= !(out->targets.values = broad__content_alloc(out, rows * plan->targets, sizeof *out->targets.values));
+    if (plan->groups) failed |= !(out->groups.values = broad__content_alloc(out, rows, sizeof *out->groups.values));
+    if (plan->weights) failed |= !(out->weights = broad__content_alloc(out, rows, sizeof *out->weights));
     return failed ? BROAD_NO_MEMORY : BROAD_OK;
 }
 

@@ -77,6 +77,8 @@ typedef struct broad__rows {
 /* No rows yet: they come with broad__rows_append(). */
 int broad__rows_open(broad__rows *out, const broad__device *device, broad__pool *pool, size_t outputs);
 void broad__rows_close(broad__rows *rows); /* accepts a zeroed one */
+/* The candidate at hand and its sums are not needed any more; the next one makes room again. No update may be deferred. */
+void broad__rows_forget(broad__rows *rows);
 
 size_t broad__piece_width(const broad__piece *piece);
 /* To be called before the passes, on the caller's thread: room for Z where it is made again. */
