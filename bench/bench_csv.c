@@ -1,6 +1,7 @@
 /*
- * How fast CSV is read: broad__read against a plain loop over strtod, on files it makes itself.
- *   bench_csv [MEGABYTES]
+ * How fast CSV is read.
+ *   bench_csv FILE THREADS        seconds of broad_data_read, and the sum of all inputs and values, to compare with others'
+ *   bench_csv [MEGABYTES]         against a plain loop over strtod, on files it makes itself, for three ways to write numbers
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,10 +39,11 @@ static size_t make_file(const char *path, const kind *k, size_t bytes)
     return fclose(file) == 0 ? written : 0;
 }
 
-static double time_read(const char *path, double *sum)
+static double time_read(const char *path, size_t threads, double *sum)
 {
     broad_read_options options;
     broad_read_options_init(&options);
+    options.threads = threads;
     double start = broad__seconds();
     broad_data *data;
     if (broad_data_read(&data, path, &options) < 0) {
@@ -80,8 +82,16 @@ static double time_strtod(const char *path, size_t bytes, double *sum)
 
 static double smaller(double a, double b) { return a < b ? a : b; }
 
+static int read_file(const char *path, size_t threads)
+{
+    double sum, seconds = time_read(path, threads, &sum);
+    printf("%.6f %.17g\n", seconds, sum);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3) return read_file(argv[1], strtoul(argv[2], NULL, 10));
     size_t bytes = (argc > 1 ? strtoul(argv[1], NULL, 10) : 64) << 20;
     char path[] = "/tmp/bench_csv_XXXXXX";
     int fd = mkstemp(path);
@@ -94,7 +104,7 @@ int main(int argc, char **argv)
         if (!written) return 1;
         double ours = 1e9, theirs = 1e9, a = 0, b = 0, megabytes = (double)written / 1e6;
         for (int run = 0; run < RUNS; run++) {
-            ours = smaller(ours, time_read(path, &a));
+            ours = smaller(ours, time_read(path, 1, &a));
             theirs = smaller(theirs, time_strtod(path, written, &b));
         }
         printf("%-14s %8.1f %12.0f %12.0f%s\n", kinds[i].name, megabytes, megabytes / ours, megabytes / theirs,

@@ -84,8 +84,8 @@ static void predict_each(const work *w, double *scores, size_t count)
 
 static void predict_rows(const work *w, double *scores, size_t count)
 {
-    must(broad_predictor_rows(scores, w->predictor, broad_data_row(w->data, 0), count, 0, w->scratch,
-                              w->scratch_bytes));
+    must(
+        broad_predictor_rows(scores, w->predictor, broad_data_row(w->data, 0), count, 0, w->scratch, w->scratch_bytes));
 }
 
 static double largest_difference(const work *w, size_t count)

@@ -65,6 +65,7 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "fitting", cli_json_text(broad_model_fitting(model)));
     cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "nodes", json_integer((json_int_t)broad_model_nodes(model)));
+    cli_json_put(object, "precision", cli_json_text(cli_precision_name(broad_model_precision(model))));
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
     cli_json_put(object, "relevance", relevance_json(model));
     cli_json_put(object, "feature_range", cli_json_real(broad_model_feature_range(model)));
@@ -207,7 +208,8 @@ static int report_text(const char *path, const broad_model *model, int all)
     cli_format_bytes(size, sizeof size, file_bytes(path));
     printf("file     %s (%s)\n", path, size);
     cli_format_size(size, sizeof size, model);
-    printf("network  %s, %s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
+    printf("network  %s, %s%s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
+           broad_model_precision(model) == BROAD_FLOAT ? ", in single precision" : "",
            (unsigned long long)broad_model_seed(model));
     cli_format_names(names, sizeof names, broad_model_input_name, model, broad_model_inputs(model));
     printf("inputs   %zu (%s)\n", broad_model_inputs(model), names);

@@ -324,11 +324,14 @@ int cli_read(broad_data **out, json_t **record, const char *const *paths, size_t
              const broad_read_options *options, const cli_arguments *arguments)
 {
     broad_data *data = NULL;
+    broad_read_options read = *options;
     int photos = 0;
     int status = tell_kind(&photos, paths, count, options->model);
     if (!status) status = check_options(arguments, photos, paths[0]);
+    if (!status) status = cli_memory(&read.memory, arguments);
+    if (!status) status = cli_threads(&read.threads, arguments);
     if (status) return status;
-    status = photos ? read_photos(&data, paths, count, options, arguments) : broad_data_read(&data, paths[0], options);
+    status = photos ? read_photos(&data, paths, count, &read, arguments) : broad_data_read(&data, paths[0], &read);
     if (!status && photos) status = tell(record, data, options, arguments);
     if (status) broad_data_free(data);
     else *out = data;

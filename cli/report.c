@@ -18,6 +18,8 @@ const char *cli_kind_name(broad_kind kind)
     return name;
 }
 
+const char *cli_precision_name(broad_precision precision) { return precision == BROAD_FLOAT ? "float" : "double"; }
+
 const char *cli_task_name(broad_task task)
 {
     return task == BROAD_TASK_CLASSIFY ? "classify" : task == BROAD_TASK_REGRESS ? "regress" : "none";

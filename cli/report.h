@@ -6,6 +6,7 @@
 
 /* Words for enum values, from the option tables' choices. */
 const char *cli_kind_name(broad_kind kind);
+const char *cli_precision_name(broad_precision precision);
 const char *cli_task_name(broad_task task);
 const char *cli_outcome_name(broad_outcome outcome);
 

@@ -87,6 +87,21 @@ int cli_run_check_rules(const cli_run *run, int has_test)
 
 /* ---- planning ---- */
 
+static json_t *limit_json(const broad_plan *plan)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "memory", cli_json_real(plan->memory));
+    cli_json_put(object, "bytes_least", cli_json_real(plan->bytes_least));
+    cli_json_put(object, "can_spill", json_boolean(plan->can_spill));
+    cli_json_put(object, "spilled", json_boolean(plan->spilled));
+    cli_json_put(object, "features", cli_json_text(plan->z_again ? "made again" : "kept"));
+    cli_json_put(object, "layers", cli_json_text(plan->spilled ? "made again" : "kept"));
+    cli_json_put(object, "passes", cli_json_real(plan->passes));
+    cli_json_put(object, "bytes_disk", cli_json_real(plan->bytes_disk));
+    cli_json_put(object, "bytes_disk_free", cli_json_real(plan->bytes_disk_free));
+    return object;
+}
+
 static json_t *plan_json(const broad_plan *plan)
 {
     json_t *object = json_object();
@@ -100,12 +115,32 @@ static json_t *plan_json(const broad_plan *plan)
     cli_json_put(object, "flops_features", cli_json_real(plan->flops_features));
     cli_json_put(object, "flops_layer", cli_json_real(plan->flops_layer));
     cli_json_put(object, "flops_total", cli_json_real(plan->flops_total));
+    cli_json_put(object, "bytes_peak", cli_json_real(plan->bytes_peak));
     cli_json_put(object, "fits", json_boolean(plan->fits));
+    if (plan->memory > 0) cli_json_put(object, "limit", limit_json(plan));
     return object;
+}
+
+static void print_limit(const broad_plan *plan)
+{
+    char limit[32], least[32], disk[32], room[32];
+    cli_format_bytes(limit, sizeof limit, plan->memory);
+    cli_format_bytes(least, sizeof least, plan->bytes_least);
+    cli_format_bytes(disk, sizeof disk, plan->bytes_disk);
+    cli_format_bytes(room, sizeof room, plan->bytes_disk_free);
+    printf("limit    %s; this run needs at least %s\n", limit, least);
+    if (!plan->spilled) {
+        printf("rows     in memory\n");
+        return;
+    }
+    printf("rows     in files, %s of %s that are free; about %.0f passes\n", disk, room, plan->passes);
+    printf("nodes    of features %s; of layers made again with each pass\n",
+           plan->z_again ? "made again with each pass" : "kept in files");
 }
 
 static void print_plan(const broad_plan *plan)
 {
+    char peak[32];
     char table[32], training[32], available[32], features[32], layer[32], total[32];
     cli_format_bytes(table, sizeof table, plan->bytes_data);
     cli_format_bytes(training, sizeof training, plan->bytes_training);
@@ -115,10 +150,13 @@ static void print_plan(const broad_plan *plan)
     cli_format_flops(total, sizeof total, plan->flops_total);
     printf("run      %.0f rows, %.0f inputs, %.0f outputs; %.0f nodes at its end\n", plan->rows, plan->inputs,
            plan->outputs, plan->nodes);
-    printf("memory   %s for the table, %s more to train; %s available\n", table, training, available);
+    cli_format_bytes(peak, sizeof peak, plan->bytes_peak);
+    printf("memory   %s for the table, %s more to train; %s available; peak of the process %s\n", table, training,
+           available, peak);
+    if (plan->memory > 0) print_limit(plan);
     printf("work     %s for the features, %s a layer, %s in all, if each layer's first draw is kept\n", features, layer,
            total);
-    printf("verdict  %s\n", plan->fits ? "it fits" : "it does NOT fit in memory");
+    printf("verdict  %s\n", plan->fits ? "it fits" : "it does NOT fit");
 }
 
 static int show_plan(const cli_run *run, const broad_plan *plan)
@@ -160,15 +198,16 @@ int cli_run_plan(int *out_done, const cli_run *run, size_t rows, size_t inputs, 
     int status = broad_plan_run(&plan, &options, run->model, rows, inputs, outputs);
     if (status) return status;
     if (*out_done) return show_plan(run, &plan);
-    if (plan.fits || cli_given(run->arguments, "force")) return BROAD_OK;
+    /* A limit is kept or refused by the trainer. */
+    if (plan.fits || plan.memory > 0 || cli_given(run->arguments, "force")) return BROAD_OK;
     char table[32], training[32], available[32];
     cli_format_bytes(table, sizeof table, plan.bytes_data);
     cli_format_bytes(training, sizeof training, plan.bytes_training);
     cli_format_bytes(available, sizeof available, plan.bytes_available);
     return cli_fail(BROAD_NO_MEMORY,
                     "this run needs %s of memory to train, besides %s for the table, but only %s is available; use "
-                    "fewer nodes, layers or rows (--max-layers and --max-nodes also count), or --force to try it",
-                    training, table, available);
+                    "fewer nodes, layers or rows (--max-layers and --max-nodes also count), %sor --force to try it",
+                    training, table, available, plan.can_spill ? "--memory SIZE to keep the rows in files, " : "");
 }
 
 /* ---- growing ---- */

@@ -87,6 +87,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "inputs", json_integer((json_int_t)broad_model_inputs(model)));
     cli_json_put(object, "outputs", json_integer((json_int_t)broad_model_outputs(model)));
     cli_json_put(object, "nodes", json_integer((json_int_t)broad_model_nodes(model)));
+    cli_json_put(object, "precision", cli_json_text(cli_precision_name(broad_model_precision(model))));
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
     cli_json_put(object, "photos", photos_json(run));
     if (run->model_path) put_growth(object, run);

@@ -76,6 +76,7 @@ static inline void sample_settings(broad_options *out, const sample_form *form, 
     out->enhance_nodes = 11;
     out->activation = (broad_activation)(*state % 6);
     out->feature_activation = (broad_activation)(*state % 5);
+    out->precision = (broad_precision)(*state % 2);
     out->scale = (broad_scale)(*state % 3);
     out->scale_target = (broad_scale)(*state % 2);
     out->lambda_auto = *state % 2;

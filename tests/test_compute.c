@@ -32,26 +32,29 @@ static void rows_operations(void **state)
         size_t n = shapes[s].rows, p = shapes[s].p, c = shapes[s].c, pad = shapes[s].pad;
         double *k = problem_normals(n * (p + pad), &r), *e = problem_normals(n * (c + pad), &r);
         double *w = problem_normals((p + 1) * (c + pad), &r);
-        for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++) {
+        for (int choice = 0; choice < 2 * (BROAD_IDENTITY + 1); choice++) {
+            int activation = choice / 2, single = choice % 2;
             double *out[2];
             /* weight p x c without padding: its own block */
             double *weight = problem_normals(p * c, &r), *bias = problem_normals(c, &r);
-            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 0};
+            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, single};
             for (int d = 0; d < 2; d++) {
                 out[d] = calloc(n * (c + pad), sizeof(double));
                 devices[d]->nodes(out[d], c + pad, &nodes, k, p + pad, n);
             }
-            assert_true(close_enough(out[0], out[1], n * (c + pad), 100));
+            assert_true(close_enough(out[0], out[1], n * (c + pad), single ? 1e9 : 100));
             free(out[0]), free(out[1]), free(weight), free(bias);
         }
-        double *gram[2], *cross[2], *apply[2], *outer[2];
+        double *gram[2], *single[2], *cross[2], *apply[2], *outer[2];
         for (int d = 0; d < 2; d++) {
             gram[d] = calloc((p + pad) * p, sizeof(double));
+            single[d] = calloc((p + pad) * p, sizeof(double));
             cross[d] = calloc((c + pad) * p, sizeof(double));
             apply[d] = calloc((c + pad) * n, sizeof(double));
             outer[d] = calloc((n + pad) * n, sizeof(double));
             for (int twice = 0; twice < 2; twice++) { /* they add to what is there */
                 devices[d]->gram(gram[d], p + pad, k, p + pad, n, p);
+                devices[d]->gram_single(single[d], p + pad, k, p + pad, n, p);
                 devices[d]->cross(cross[d], c + pad, k, p + pad, p, e, c + pad, c, n);
                 devices[d]->apply(apply[d], c + pad, -1.0, k, p + pad, n, w, c + pad, p, c);
                 devices[d]->outer(outer[d], n + pad, k, p + pad, n, k, p + pad, n, p);
@@ -59,6 +62,8 @@ static void rows_operations(void **state)
         }
         double scale = 100.0 * (double)(n + p);
         assert_true(close_enough(gram[0], gram[1], (p + pad) * p, scale));
+        assert_true(close_enough(single[0], single[1], (p + pad) * p, 1e7 * scale));
+        assert_true(close_enough(single[0], gram[1], (p + pad) * p, 1e7 * scale));
         assert_true(close_enough(cross[0], cross[1], (c + pad) * p, scale));
         assert_true(close_enough(apply[0], apply[1], (c + pad) * n, scale));
         assert_true(close_enough(outer[0], outer[1], (n + pad) * n, scale));
@@ -66,7 +71,7 @@ static void rows_operations(void **state)
         double sum = 0;
         for (size_t i = 0; i < n; i++) sum += k[i * (p + pad)] * k[i * (p + pad) + p - 1];
         assert_true(fabs(gram[1][p - 1] - 2 * sum) <= 1e-12 * scale);
-        for (int d = 0; d < 2; d++) free(gram[d]), free(cross[d]), free(apply[d]), free(outer[d]);
+        for (int d = 0; d < 2; d++) free(gram[d]), free(single[d]), free(cross[d]), free(apply[d]), free(outer[d]);
         free(k), free(e), free(w);
     }
 }
@@ -330,6 +335,36 @@ static void activations_do_not_depend_on_place(void **state)
         }
 }
 
+/* A node in single precision is one chain of fused steps; every device gives its bits, whatever rows it comes with. */
+static void nodes_in_single_precision(void **state)
+{
+    (void)state;
+    problem_random r = {12};
+    for (size_t s = 0; s < SHAPES; s++) {
+        size_t n = shapes[s].rows, p = shapes[s].p, c = shapes[s].c, pad = shapes[s].pad;
+        double *x = problem_normals(n * (p + pad), &r), *weight = problem_normals(p * c, &r);
+        double *bias = problem_normals(c, &r), *out = calloc(n * (c + pad), sizeof(double));
+        for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++)
+            for (int d = 0; d < 2; d++) {
+                broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 1};
+                devices[d]->nodes(out, c + pad, &nodes, x, p + pad, n);
+                for (size_t i = 0; i < n; i++)
+                    for (size_t j = 0; j < c; j++) {
+                        float sum = (float)bias[j];
+                        for (size_t k = 0; k < p; k++)
+                            sum = fmaf((float)x[i * (p + pad) + k], (float)weight[k * c + j], sum);
+                        broad__activate_single((broad_activation)activation, &sum, 1);
+                        assert_true(out[i * (c + pad) + j] == (double)sum);
+                    }
+                double *row = calloc(c, sizeof(double));
+                devices[d]->nodes(row, c, &nodes, x + (n - 1) * (p + pad), p + pad, 1);
+                assert_memory_equal(row, out + (n - 1) * (c + pad), c * sizeof(double));
+                free(row);
+            }
+        free(x), free(weight), free(bias), free(out);
+    }
+}
+
 static void shards_cover_the_rows(void **state)
 {
     (void)state;
@@ -401,6 +436,7 @@ int main(void)
         cmocka_unit_test(single_activations_against_long_double),
         cmocka_unit_test(activations_at_the_edges),
         cmocka_unit_test(sine_of_huge_arguments),
+        cmocka_unit_test(nodes_in_single_precision),
         cmocka_unit_test(activations_do_not_depend_on_place),
         cmocka_unit_test(shards_cover_the_rows),
         cmocka_unit_test(every_piece_once),

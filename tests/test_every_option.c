@@ -20,6 +20,7 @@ static const char *const values[][2] = {
     {"activation", "relu"},
     {"feature-activation", "sine"},
     {"feature-weights", "autoencoder"},
+    {"precision", "float"},
     {"sparse-lambda", "0.05"},
     {"sparse-steps", "7"},
     {"scale", "rank"},

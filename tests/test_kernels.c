@@ -26,6 +26,18 @@ static double step(const broad__kernels *set, double a, double b, double c)
     return fma(a, b, c);
 }
 
+static float step_single(const broad__kernels *set, double a, double b, float c)
+{
+#if !defined(__FP_FAST_FMAF)
+    if (strcmp(set->name, "plain") == 0) {
+        volatile float product = (float)a * (float)b;
+        return product + c;
+    }
+#endif
+    (void)set;
+    return fmaf((float)a, (float)b, c);
+}
+
 typedef struct area {
     double *all, *numbers; /* numbers: after a guard, with another guard behind */
     size_t count;
@@ -160,6 +172,52 @@ static void check_gram(const broad__kernels *set, const operands *o, problem_ran
     free(out.all), free(plain.all), free(cut.all);
 }
 
+static void check_nodes_single(const broad__kernels *set, const operands *o, broad_activation activation,
+                               problem_random *r)
+{
+    size_t stride = o->c + o->pad, k_stride = o->p + o->pad;
+    area out = area_of(o->n, stride, r), plain = area_copy(&out), cut = area_copy(&out);
+    broad__nodes nodes = {o->p, o->c, o->w, o->bias, activation, 1};
+    set->single->nodes(out.numbers, stride, &nodes, o->k, k_stride, o->n);
+    for (size_t i = 0; i < o->n; i++)
+        for (size_t j = 0; j < o->c; j++) {
+            float sum = (float)o->bias[j];
+            for (size_t k = 0; k < o->p; k++) sum = step_single(set, o->k[i * k_stride + k], o->w[k * o->c + j], sum);
+            broad__activate_single(activation, &sum, 1);
+            plain.numbers[i * stride + j] = (double)sum;
+        }
+    assert_same(&out, &plain, "nodes in single", set->name, o->n, o->p, o->c);
+    for (size_t i = 0, n = 1; i < o->n; i += n, n = n % 13 + 1) {
+        n = n < o->n - i ? n : o->n - i;
+        set->single->nodes(cut.numbers + i * stride, stride, &nodes, o->k + i * k_stride, k_stride, n);
+    }
+    assert_same(&cut, &plain, "nodes in single in pieces", set->name, o->n, o->p, o->c);
+    free(out.all), free(plain.all), free(cut.all);
+}
+
+static void check_gram_single(const broad__kernels *set, const operands *o, problem_random *r)
+{
+    size_t stride = o->p + o->pad, part = BROAD__SINGLE_ROWS;
+    area out = area_of(o->p, stride, r), plain = area_copy(&out), cut = area_copy(&out);
+    for (size_t i = 0; i < o->n * stride; i++) o->k[i] = (double)(float)o->k[i];
+    set->single->gram(out.numbers, stride, o->k, stride, o->n, o->p);
+    for (size_t first = 0; first < o->n; first += part)
+        for (size_t a = 0; a < o->p; a++)
+            for (size_t b = a; b < o->p; b++) {
+                float sum = 0;
+                for (size_t i = first; i < o->n && i < first + part; i++)
+                    sum = step_single(set, o->k[i * stride + a], o->k[i * stride + b], sum);
+                plain.numbers[a * stride + b] += (double)sum;
+            }
+    assert_same(&out, &plain, "gram in single", set->name, o->n, o->p, o->c);
+    for (size_t i = 0, n = part; i < o->n; i += n, n = n == part ? 2 * part : part) {
+        n = n < o->n - i ? n : o->n - i;
+        set->single->gram(cut.numbers, stride, o->k + i * stride, stride, n, o->p);
+    }
+    assert_same(&cut, &plain, "gram in single in pieces", set->name, o->n, o->p, o->c);
+    free(out.all), free(plain.all), free(cut.all);
+}
+
 static void check_all(const operands *o, problem_random *r)
 {
     for (size_t s = 0; s < SETS; s++) {
@@ -170,6 +228,8 @@ static void check_all(const operands *o, problem_random *r)
         check_apply(set, o, 1.0, r);
         check_cross(set, o, r);
         check_gram(set, o, r);
+        check_nodes_single(set, o, BROAD_TANH, r);
+        check_gram_single(set, o, r);
     }
 }
 

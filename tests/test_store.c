@@ -132,6 +132,7 @@ static void same_settings(const broad_options *a, const broad_options *b)
     SAME_WHOLE(enhance_nodes);
     SAME_WHOLE(activation);
     SAME_WHOLE(feature_activation);
+    SAME_WHOLE(precision);
     SAME_WHOLE(scale);
     SAME_WHOLE(scale_target);
     SAME_WHOLE(lambda_auto);

@@ -17,7 +17,7 @@ def words(bench, data, model, memory):
 def same_bytes(bench, rows):
     bench.make_csv("small.csv", rows, COLUMNS)
     models = []
-    for memory in None, "24M":
+    for memory in None, "64M":
         bench.tool.run(*words(bench, "small.csv", "small.broad", memory))
         models.append(bench.path("small.broad").read_bytes())
     if models[0] != models[1]:
@@ -25,9 +25,9 @@ def same_bytes(bench, rows):
 
 
 def run(bench):
-    rows, memory, most = bench.pick((20_000_000, "512M", 600), (200_000, "32M", None), (2_000, "24M", None))
+    rows, memory, most = bench.pick((20_000_000, "512M", 600), (200_000, "64M", None), (2_000, "64M", None))
     bench.needs_disk(rows * DISK_BYTES)
-    same = bench.pick(200_000, 20_000, 2_000)
+    same = bench.pick(500_000, 200_000, 2_000)
     same_bytes(bench, same)
     size = bench.make_csv("large.csv", rows, COLUMNS)
     given = words(bench, "large.csv", "large.broad", memory)

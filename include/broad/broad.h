@@ -474,6 +474,7 @@ BROAD_API size_t broad_model_layers(const broad_model *model);
 BROAD_API int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer);
 
 BROAD_API broad_kind broad_model_kind(const broad_model *model);
+BROAD_API broad_precision broad_model_precision(const broad_model *model);
 BROAD_API broad_task broad_model_task(const broad_model *model);
 BROAD_API broad_outcome broad_model_outcome(const broad_model *model);
 BROAD_API const char *broad_model_reason(const broad_model *model); /* why it ended so; "" if complete */
@@ -566,12 +567,12 @@ BROAD_API const char *broad_predictor_output_name(const broad_predictor *predict
 /* Memory that it holds for itself; what it uses of a file or of bytes in place is not in it. */
 BROAD_API size_t broad_predictor_bytes(const broad_predictor *predictor);
 
-/* Bytes of scratch with which `rows` rows go through at once. From 64 rows on it does not grow: more go through in blocks. */
+/* Bytes of scratch with which `rows` rows go through at once. From 256 rows on it does not grow: more go through in blocks. */
 BROAD_API size_t broad_predictor_scratch(const broad_predictor *predictor, size_t rows);
 /* Scores of one row, as those of broad_predict(). scratch: broad_predictor_scratch(predictor, 1) bytes of any content. */
 BROAD_API int broad_predictor_row(double *out, const broad_predictor *predictor, const double *x, void *scratch);
 /* rows x outputs; x[i * stride + j] is input j of row i, stride 0: inputs. A scratch of `bytes`, at least that for one row:
- * with more, up to that for 64, more rows go through at once, which is faster and gives the same numbers. */
+ * with more, up to that for 256, more rows go through at once, which is faster and gives the same numbers. */
 BROAD_API int broad_predictor_rows(double *out, const broad_predictor *predictor, const double *x, size_t rows,
                                    size_t stride, void *scratch, size_t bytes);
 

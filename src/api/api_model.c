@@ -43,6 +43,7 @@ int broad_fit(broad_model **out, const broad_data *data, const broad_options *op
 
 size_t broad_model_layers(const broad_model *model) { return model->layer_count; }
 broad_kind broad_model_kind(const broad_model *model) { return model->settings.kind; }
+broad_precision broad_model_precision(const broad_model *model) { return model->settings.precision; }
 broad_task broad_model_task(const broad_model *model) { return model->task; }
 broad_outcome broad_model_outcome(const broad_model *model) { return model->outcome; }
 const char *broad_model_reason(const broad_model *model) { return model->reason; }

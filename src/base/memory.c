@@ -3,10 +3,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/status.h"
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, LARGE = 1 << 24, HUGE_PAGE = 1 << 21 };
 
 static void *system_allocate(size_t bytes, void *context)
 {
@@ -25,6 +26,18 @@ static broad_allocator allocator = {system_allocate, system_release, NULL};
 
 void broad_set_allocator(const broad_allocator *chosen) { allocator = chosen ? *chosen : system_allocator; }
 
+/* A large block may lie in large pages: there are fewer to fetch when it is first written to, and later to look up. */
+static void prefer_large_pages(unsigned char *block, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    if (bytes < LARGE || allocator.allocate != system_allocate) return;
+    size_t skipped = (HUGE_PAGE - (uintptr_t)block % HUGE_PAGE) % HUGE_PAGE;
+    madvise(block + skipped, (bytes - skipped) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+#else
+    (void)block, (void)bytes;
+#endif
+}
+
 /* A block handed out lies at the next multiple of ALIGNMENT; the pointer that must be released stands right before it. */
 static void *allocate_aligned(size_t bytes)
 {
@@ -40,6 +53,7 @@ static void *allocate_aligned(size_t bytes)
     uintptr_t first = (uintptr_t)raw + sizeof(void *);
     unsigned char *block = raw + sizeof(void *) + (ALIGNMENT - first % ALIGNMENT) % ALIGNMENT;
     memcpy(block - sizeof(void *), &raw, sizeof(void *));
+    prefer_large_pages(block, bytes);
     return block;
 }
 
@@ -60,6 +74,14 @@ void *broad__alloc_array(size_t count, size_t element_bytes)
         return NULL;
     }
     return broad__alloc(bytes);
+}
+
+void *broad__alloc_unset(size_t count, size_t element_bytes)
+{
+    size_t bytes;
+    if (broad__multiply(&bytes, count, element_bytes) == 0) return allocate_aligned(bytes);
+    broad__fail_memory(SIZE_MAX);
+    return NULL;
 }
 
 double *broad__alloc_doubles(size_t rows, size_t columns)

@@ -7,6 +7,7 @@
 /* NULL on failure, with the out-of-memory message set. A size of zero gives a block that can be freed. */
 void *broad__alloc(size_t bytes);
 void *broad__alloc_array(size_t count, size_t element_bytes);
+void *broad__alloc_unset(size_t count, size_t element_bytes); /* not zeroed: for what is written before it is read */
 double *broad__alloc_doubles(size_t rows, size_t columns);
 
 /* Makes room for `count` elements: doubles the capacity, keeps the content, zeroes the rest. On failure the old block

@@ -8,6 +8,8 @@
 
 #include "broad/broad.h"
 
+enum { BROAD__SINGLE_ROWS = 64 }; /* rows that gram_single adds up in single precision */
+
 typedef struct broad__nodes {
     size_t inputs, nodes;
     const double *weight; /* inputs x nodes */
@@ -29,7 +31,7 @@ typedef struct broad__device {
                   size_t rows);
     /* out (p x p, upper triangle) += k'k */
     void (*gram)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p);
-    /* The same for k whose numbers fit single precision: products in it, sums over few rows in it, the rest in double. */
+    /* The same for k whose numbers fit single precision: sums over BROAD__SINGLE_ROWS rows in it, and their sum in double. */
     void (*gram_single)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p);
     /* out (p x c) += a'b, over rows */
     void (*cross)(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,

@@ -12,17 +12,6 @@ enum { SAMPLE_ROWS = 21, SAMPLE_BYTES = 1 << 20 };
 
 static const char separators[] = "\t;|, "; /* the rarer in numbers and text comes first */
 
-static int check_text(const broad__csv *csv)
-{
-    size_t count = (size_t)(csv->end - csv->begin);
-    const char *zero = count ? memchr(csv->begin, 0, count) : NULL;
-    if (zero)
-        return broad__fail(BROAD_BAD_DATA,
-                           "%s:%zu: a zero byte; the file is binary or UTF-16 text and neither NPY nor IDX", csv->name,
-                           broad__line_at(csv, zero));
-    return BROAD_OK;
-}
-
 /* The start of the text, cut after some whole rows; all of it if the first row is longer than that. */
 static broad__csv sample_of(const broad__csv *csv)
 {
@@ -137,9 +126,11 @@ static int judge_header(header_sign *out, const broad__csv *csv, const char *fir
 static size_t count_rows(const broad__csv *csv)
 {
     size_t rows = 0;
+    const char *given_back = csv->begin;
     for (const char *at = broad__row_start(csv, csv->begin); at < csv->end; rows++) {
         broad__row_cells(&at, csv, at);
         at = broad__row_start(csv, at);
+        broad__csv_passed(csv, &given_back, at);
     }
     return rows;
 }
@@ -214,13 +205,14 @@ static int has_header(int *out, const broad__csv *csv, const char *first, const 
 
 int broad__csv_open(broad__csv *out, const broad__source *source, const broad__csv_hints *hints)
 {
+    enum { ALONE = 4 * BROAD__CSV_CHUNK }; /* text that other threads are not woken for */
     *out = (broad__csv){.name = source->name, .begin = source->bytes, .end = source->bytes + source->count};
     if (source->count >= 3 && memcmp(source->bytes, "\xEF\xBB\xBF", 3) == 0) out->begin += 3;
-    out->newline = '\n';
-    int status = check_text(out);
-    if (status < 0) return status;
+    out->source = source;
     size_t count = (size_t)(out->end - out->begin);
-    if (count && !memchr(out->begin, '\n', count) && memchr(out->begin, '\r', count)) out->newline = '\r';
+    int status = count > ALONE && hints->threads != 1 ? broad__pool_open(&out->pool, hints->threads) : BROAD_OK;
+    if (status == BROAD_OK) status = broad__csv_survey(out);
+    if (status < 0) return status;
     if (hints->separator && strcmp(hints->separator, "auto") != 0) {
         status = parse_separator(&out->separator, hints->separator);
         if (status < 0) return status;
@@ -243,5 +235,7 @@ int broad__csv_open(broad__csv *out, const broad__source *source, const broad__c
 void broad__csv_close(broad__csv *csv)
 {
     broad__free(csv->names);
+    broad__free(csv->chunks);
+    broad__pool_close(csv->pool);
     *csv = (broad__csv){0};
 }

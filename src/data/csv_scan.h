@@ -23,6 +23,12 @@ const char *broad__row_start(const broad__csv *csv, const char *at);
 /* Cells from `at` to the end of the row; *next is the start of the following row. */
 size_t broad__row_cells(const char **next, const broad__csv *csv, const char *at);
 
+/* Newlines, quotation marks and zero bytes: fills in newline and chunks. */
+int broad__csv_survey(broad__csv *csv);
+
+/* Everything before `at` was gone through; *given_back says what of it is out of memory, if there is a limit. */
+void broad__csv_passed(const broad__csv *csv, const char **given_back, const char *at);
+
 /* Line of a place in the text, from 1. */
 size_t broad__line_at(const broad__csv *csv, const char *at);
 

@@ -53,6 +53,21 @@ int broad__text_set_add(broad__text_set *set, broad__text text, size_t most)
     return BROAD_OK;
 }
 
+int broad__text_set_keep(broad__text_set *set, broad__text text, size_t most, broad__arena *keep)
+{
+    if (!keep) return broad__text_set_add(set, text, most);
+    char *kept = broad__arena_take(keep, text.count);
+    if (!kept) return BROAD_NO_MEMORY;
+    if (text.count) memcpy(kept, text.bytes, text.count);
+    return broad__text_set_add(set, (broad__text){kept, text.count}, most);
+}
+
+void broad__text_set_empty(broad__text_set *set)
+{
+    if (set->count) memset(set->slots, 0, set->size * sizeof *set->slots);
+    set->count = 0;
+}
+
 void broad__text_set_clear(broad__text_set *set)
 {
     broad__free(set->texts);
@@ -77,7 +92,7 @@ int broad__distinct_texts(broad__distinct *out, const broad__text *texts, size_t
         set.texts = NULL;
     }
     broad__text_set_clear(&set);
-    if (status < 0) broad__distinct_clear(out);
+    if (status < 0) broad__distinct_clear(out, NULL);
     return status;
 }
 
@@ -106,34 +121,102 @@ static int name_values(broad__distinct *out, const double *values)
     return BROAD_OK;
 }
 
-int broad__distinct_values(broad__distinct *out, const double *values, size_t rows, size_t maximum)
+/* Different numbers, in open addressing as texts are. */
+typedef struct value_set {
+    double *values; /* count */
+    size_t count, room, *slots, size;
+} value_set;
+
+static size_t *value_slot(const value_set *set, double wanted)
+{
+    uint64_t bits;
+    memcpy(&bits, &wanted, sizeof bits);
+    bits = (bits ^ bits >> 32) * 0x9E3779B97F4A7C15u;
+    size_t at = (size_t)(bits ^ bits >> 29) & (set->size - 1);
+    while (set->slots[at] && set->values[set->slots[at] - 1] != wanted) at = (at + 1) & (set->size - 1);
+    return &set->slots[at];
+}
+
+static int value_add(value_set *set, double value, size_t most)
+{
+    int status = broad__grow(&set->values, &set->room, set->count + 1, sizeof *set->values, most);
+    if (status < 0) return status;
+    set->values[set->count++] = value;
+    if (2 * set->count < set->size) {
+        *value_slot(set, value) = set->count;
+        return BROAD_OK;
+    }
+    value_set wider = *set;
+    wider.size = set->size ? 2 * set->size : 16;
+    wider.slots = broad__alloc_array(wider.size, sizeof *wider.slots);
+    if (!wider.slots) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < set->count; i++) *value_slot(&wider, set->values[i]) = i + 1;
+    broad__free(set->slots);
+    *set = wider;
+    return BROAD_OK;
+}
+
+static const size_t STEP = BROAD__SPILL_STEP / sizeof(size_t); /* rows */
+
+static int number_values(size_t *ids, value_set *set, const double *values, size_t rows, size_t maximum,
+                         broad__spill *spill)
+{
+    for (size_t i = 0; i < rows && set->count <= maximum; i++) {
+        double value = values[i] + 0.0; /* zeros of either sign are one value */
+        size_t found = set->size ? *value_slot(set, value) : 0;
+        int status = found ? BROAD_OK : value_add(set, value, rows);
+        if (status < 0) return status;
+        ids[i] = found ? found - 1 : set->count - 1;
+        if (i % STEP != STEP - 1) continue;
+        broad__spill_done(spill, ids + i + 1 - STEP, STEP * sizeof *ids);
+        broad__spill_done(spill, values + i + 1 - STEP, STEP * sizeof *values);
+    }
+    return BROAD_OK;
+}
+
+void broad__ids_map(size_t *ids, size_t rows, const size_t *map, broad__spill *spill)
+{
+    for (size_t i = 0; i < rows; i++) {
+        ids[i] = map[ids[i]];
+        if (i % STEP == STEP - 1) broad__spill_done(spill, ids + i + 1 - STEP, STEP * sizeof *ids);
+    }
+}
+
+int broad__distinct_values(broad__distinct *out, const double *values, size_t rows, size_t maximum, broad__spill *spill)
 {
     *out = (broad__distinct){0};
+    value_set set = {0};
+    double *sorted = NULL;
+    size_t *rank = NULL;
     int status = BROAD_NO_MEMORY;
-    double *sorted = broad__alloc_doubles(rows, 1);
-    out->ids = broad__alloc_array(rows, sizeof *out->ids);
-    if (!sorted || !out->ids) goto cleanup;
-    if (rows) memcpy(sorted, values, rows * sizeof *sorted);
-    qsort(sorted, rows, sizeof *sorted, compare_values);
-    for (size_t i = 0; i < rows; i++)
-        if (i == 0 || sorted[i] != sorted[out->count - 1]) sorted[out->count++] = sorted[i];
-    status = BROAD_OK;
+    out->ids = broad__spill_alloc(spill, rows, sizeof *out->ids);
+    if (!out->ids) goto cleanup;
+    status = number_values(out->ids, &set, values, rows, maximum, spill);
+    if (status < 0) goto cleanup;
+    out->count = set.count;
     if (out->count > maximum) goto cleanup;
-    for (size_t i = 0; i < rows; i++) {
-        const double *found = bsearch(&values[i], sorted, out->count, sizeof *sorted, compare_values);
-        out->ids[i] = (size_t)(found - sorted);
-    }
+    status = BROAD_NO_MEMORY;
+    sorted = broad__alloc_doubles(set.count, 1);
+    rank = broad__alloc_array(set.count, sizeof *rank);
+    if (!sorted || !rank) goto cleanup;
+    if (set.count) memcpy(sorted, set.values, set.count * sizeof *sorted);
+    qsort(sorted, set.count, sizeof *sorted, compare_values);
+    for (size_t i = 0; i < set.count; i++) rank[*value_slot(&set, sorted[i]) - 1] = i;
+    broad__ids_map(out->ids, rows, rank, spill);
     status = name_values(out, sorted);
 
 cleanup:
+    broad__free(set.values);
+    broad__free(set.slots);
     broad__free(sorted);
-    if (status < 0) broad__distinct_clear(out);
+    broad__free(rank);
+    if (status < 0) broad__distinct_clear(out, spill);
     return status;
 }
 
-void broad__distinct_clear(broad__distinct *distinct)
+void broad__distinct_clear(broad__distinct *distinct, broad__spill *spill)
 {
-    broad__free(distinct->ids);
+    broad__spill_free(spill, distinct->ids);
     broad__free(distinct->texts);
     broad__free(distinct->names);
     *distinct = (broad__distinct){0};

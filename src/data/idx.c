@@ -32,6 +32,7 @@ int broad__idx_open(broad__matrix *out, const broad__source *source)
     const idx_type *type = find_type(bytes[2]);
     const unsigned short probe = 1;
     *out = (broad__matrix){.name = source->name, .type = type->type, .item = type->item, .dimensions = bytes[3]};
+    out->source = source;
     out->swapped = *(const unsigned char *)&probe && type->item > 1;
     if (out->dimensions < 1 || out->dimensions > BROAD__DIMENSIONS_MAX)
         return broad__fail(BROAD_BAD_DATA, "%s: %zu dimensions in an IDX file; 1 to %d can be read", source->name,

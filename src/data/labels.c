@@ -36,15 +36,17 @@ static int all_numbers(sorted_label *labels, size_t count)
     return numbers;
 }
 
-/* The table takes names and numbers of classes over. */
-static void install(broad_data *table, char **names, size_t count, size_t *classes)
+/* The table takes names and ids over; class_of turns these into classes. */
+static void install(broad_data *table, char **names, size_t count, broad__distinct *labels, const size_t *class_of)
 {
     broad__free(table->output_names);
-    broad__free(table->classes);
+    broad__spill_free(table->spill, table->classes);
+    broad__ids_map(labels->ids, table->rows, class_of, table->spill);
     table->task = BROAD_TASK_CLASSIFY;
     table->outputs = count;
     table->output_names = names;
-    table->classes = classes;
+    table->classes = labels->ids;
+    labels->ids = NULL;
 }
 
 static int check_labels(const broad__distinct *labels, const char *target)
@@ -78,31 +80,26 @@ int broad__labels_order(size_t *rank, const broad__text *texts, size_t count)
     return BROAD_OK;
 }
 
-int broad__labels_sort(broad_data *table, const broad__distinct *labels, const char *target)
+int broad__labels_sort(broad_data *table, broad__distinct *labels, const char *target)
 {
     int status = check_labels(labels, target);
     if (status < 0) return status;
     size_t count = labels->count;
     size_t *rank = broad__alloc_array(count, sizeof *rank);
     broad__text *texts = broad__alloc_array(count, sizeof *texts);
-    size_t *classes = broad__alloc_array(table->rows, sizeof *classes);
     char **names = NULL;
     status = BROAD_NO_MEMORY;
-    if (!rank || !texts || !classes) goto cleanup;
+    if (!rank || !texts) goto cleanup;
     status = broad__labels_order(rank, labels->texts, count);
     if (status < 0) goto cleanup;
     for (size_t i = 0; i < count; i++) texts[rank[i]] = labels->texts[i];
     names = broad__names_copy(texts, count);
     status = names ? BROAD_OK : BROAD_NO_MEMORY;
-    if (status < 0) goto cleanup;
-    for (size_t i = 0; i < table->rows; i++) classes[i] = rank[labels->ids[i]];
-    install(table, names, count, classes);
-    classes = NULL;
+    if (status == BROAD_OK) install(table, names, count, labels, rank);
 
 cleanup:
     broad__free(rank);
     broad__free(texts);
-    broad__free(classes);
     return status;
 }
 
@@ -132,7 +129,7 @@ static int match_ids(size_t *out, const broad__distinct *labels, const broad__te
     }
 
 cleanup:
-    broad__distinct_clear(&joint);
+    broad__distinct_clear(&joint, NULL);
     broad__free(texts);
     broad__free(printed);
     return status;
@@ -173,16 +170,14 @@ static int add_unknown(broad__text *texts, size_t *total, size_t *found, const b
     return BROAD_OK;
 }
 
-int broad__labels_match(broad_data *table, const broad__distinct *labels, const char *const *names, size_t count,
-                        int extend)
+int broad__labels_match(broad_data *table, broad__distinct *labels, const char *const *names, size_t count, int extend)
 {
     int status = BROAD_NO_MEMORY;
     size_t total = count;
     size_t *found = broad__alloc_array(labels->count, sizeof *found);
-    size_t *classes = broad__alloc_array(table->rows, sizeof *classes);
     broad__text *texts = broad__alloc_array(count + labels->count, sizeof *texts);
     char **copy = NULL;
-    if (!found || !classes || !texts) goto cleanup;
+    if (!found || !texts) goto cleanup;
     for (size_t i = 0; i < count; i++) texts[i] = broad__text_of(names[i]);
     status = match_ids(found, labels, texts, count);
     if (status == BROAD_OK && extend) status = add_unknown(texts, &total, found, labels, count);
@@ -190,17 +185,11 @@ int broad__labels_match(broad_data *table, const broad__distinct *labels, const 
         if (found[i] == count && !extend) status = fail_unknown(labels, found, count);
     if (status < 0) goto cleanup;
     copy = broad__names_copy(texts, total);
-    if (!copy) {
-        status = BROAD_NO_MEMORY;
-        goto cleanup;
-    }
-    for (size_t i = 0; i < table->rows; i++) classes[i] = found[labels->ids[i]];
-    install(table, copy, total, classes);
-    classes = NULL;
+    if (copy) install(table, copy, total, labels, found);
+    else status = BROAD_NO_MEMORY;
 
 cleanup:
     broad__free(found);
-    broad__free(classes);
     broad__free(texts);
     return status;
 }
@@ -210,7 +199,7 @@ int broad__labels_group(broad_data *table, broad__distinct *groups, const char *
     char *copy = broad__copy_text(name);
     if (!copy) return BROAD_NO_MEMORY;
     broad__free(table->group_name);
-    broad__free(table->groups);
+    broad__spill_free(table->spill, table->groups);
     table->group_name = copy;
     table->groups = groups->ids;
     groups->ids = NULL;
@@ -233,7 +222,7 @@ int broad__table_set_labels(broad_data *table, const char *const *labels)
     broad__distinct distinct;
     int status = distinct_strings(&distinct, labels, table->rows, BROAD__CLASSES_MAX);
     if (status == BROAD_OK) status = broad__labels_sort(table, &distinct, "target");
-    broad__distinct_clear(&distinct);
+    broad__distinct_clear(&distinct, NULL);
     return status;
 }
 
@@ -242,7 +231,7 @@ int broad__table_set_labels_known(broad_data *table, const char *const *labels, 
     broad__distinct distinct;
     int status = distinct_strings(&distinct, labels, table->rows, table->rows);
     if (status == BROAD_OK) status = broad__labels_match(table, &distinct, names, count, 0);
-    broad__distinct_clear(&distinct);
+    broad__distinct_clear(&distinct, NULL);
     return status;
 }
 
@@ -251,6 +240,6 @@ int broad__table_set_groups(broad_data *table, const char *const *groups, const 
     broad__distinct distinct;
     int status = distinct_strings(&distinct, groups, table->rows, table->rows);
     if (status == BROAD_OK) status = broad__labels_group(table, &distinct, name);
-    broad__distinct_clear(&distinct);
+    broad__distinct_clear(&distinct, NULL);
     return status;
 }

@@ -10,15 +10,15 @@ enum { BROAD__CLASSES_MAX = 65536 };
 /* rank[i] is the place of text i when all are sorted: by number if all are numbers, else by bytes. */
 int broad__labels_order(size_t *rank, const broad__text *texts, size_t count);
 
-/* The classes are the labels found, sorted by number if all are numbers, else by bytes. `target` names the column. */
-int broad__labels_sort(broad_data *table, const broad__distinct *labels, const char *target);
+/* The ids of `labels` and groups lie in the table's spill, if it has one, and become the table's own: labels->ids is then NULL.
+ *
+ * The classes are the labels found, sorted by number if all are numbers, else by bytes. `target` names the column. */
+int broad__labels_sort(broad_data *table, broad__distinct *labels, const char *target);
 
 /* The classes are the given ones. A label that is none of them is an error; with `extend` it becomes a further class, after
  * the given ones, sorted among the new. */
-int broad__labels_match(broad_data *table, const broad__distinct *labels, const char *const *names, size_t count,
-                        int extend);
+int broad__labels_match(broad_data *table, broad__distinct *labels, const char *const *names, size_t count, int extend);
 
-/* Takes the numbers of the groups over: groups->ids is set to NULL. */
 int broad__labels_group(broad_data *table, broad__distinct *groups, const char *name);
 
 #endif

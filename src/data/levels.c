@@ -8,18 +8,20 @@
 #include "data/labels.h"
 #include "data/number.h"
 #include "data/plan.h"
+#include "data/table.h"
 
 int broad__levels_open(broad__content *content, const broad__plan *plan, const broad__categories *model)
 {
     if (!plan->categories) return BROAD_OK;
-    content->levels = broad__alloc_array(plan->categories, sizeof *content->levels);
-    if (!content->levels) return BROAD_NO_MEMORY;
-    content->level_sets = plan->categories;
-    content->levels_closed = model->count > 0;
+    broad__coding *coding = &content->coding;
+    coding->levels = broad__alloc_array(plan->categories, sizeof *coding->levels);
+    if (!coding->levels) return BROAD_NO_MEMORY;
+    coding->level_sets = plan->categories;
+    coding->levels_closed = model->count > 0;
     int status = BROAD_OK;
     for (size_t i = 0; i < model->count; i++)
         for (size_t l = 0; l < model->items[i].count && status == BROAD_OK; l++)
-            status = broad__text_set_add(&content->levels[i], broad__text_of(model->items[i].levels[l]),
+            status = broad__text_set_add(&coding->levels[i], broad__text_of(model->items[i].levels[l]),
                                          model->items[i].count);
     return status;
 }
@@ -35,27 +37,18 @@ static size_t find_known(const broad__text_set *levels, broad__text text)
     return broad__text_set_find(levels, broad__text_of(printed));
 }
 
-static int add_level(broad__text_set *levels, broad__text text, broad__arena *arena)
+int broad__level_number(double *out, broad__level_fault *out_fault, broad__text_set *levels, int closed,
+                        broad__text text, broad__arena *keep)
 {
-    char *kept = broad__arena_take(arena, text.count);
-    if (!kept) return BROAD_NO_MEMORY;
-    memcpy(kept, text.bytes, text.count);
-    return broad__text_set_add(levels, (broad__text){kept, text.count}, BROAD__LEVELS_MAX);
-}
-
-int broad__level_number(double *out, broad__level_fault *out_fault, broad__content *content, size_t category,
-                        broad__text text)
-{
-    broad__text_set *levels = &content->levels[category];
-    size_t found = content->levels_closed ? find_known(levels, text) : broad__text_set_find(levels, text);
+    size_t found = closed ? find_known(levels, text) : broad__text_set_find(levels, text);
     *out = (double)found;
     *out_fault = BROAD__LEVEL_GOOD;
     if (found < levels->count) return BROAD_OK;
-    if (content->levels_closed) *out_fault = BROAD__LEVEL_UNKNOWN;
+    if (closed) *out_fault = BROAD__LEVEL_UNKNOWN;
     else if (!broad__text_is_utf8(text)) *out_fault = BROAD__LEVEL_NOT_UTF8;
     else if (found == BROAD__LEVELS_MAX) *out_fault = BROAD__LEVEL_TOO_MANY;
     if (*out_fault != BROAD__LEVEL_GOOD) *out = NAN;
-    return *out_fault == BROAD__LEVEL_GOOD ? add_level(levels, text, &content->arena) : BROAD_OK;
+    return *out_fault == BROAD__LEVEL_GOOD ? broad__text_set_keep(levels, text, BROAD__LEVELS_MAX, keep) : BROAD_OK;
 }
 
 int broad__level_fail(const broad__content *content, size_t category, broad__text text, broad__level_fault fault,
@@ -63,7 +56,7 @@ int broad__level_fail(const broad__content *content, size_t category, broad__tex
 {
     enum { SHOWN = 6 };
     char quoted[BROAD__QUOTE_BYTES], list[SHOWN * (BROAD__QUOTE_BYTES + 2) + 8] = "", *at = list;
-    const broad__text_set *levels = &content->levels[category];
+    const broad__text_set *levels = &content->coding.levels[category];
     broad__text_quote(quoted, text);
     if (fault == BROAD__LEVEL_TOO_MANY)
         return broad__fail(BROAD_BAD_DATA,
@@ -112,10 +105,10 @@ static int make_categories(broad__categories *out, const broad__content *content
                            char *const *names)
 {
     int status = BROAD_OK;
-    out->items = broad__alloc_array(content->level_sets, sizeof *out->items);
+    out->items = broad__alloc_array(content->coding.level_sets, sizeof *out->items);
     if (!out->items) return BROAD_NO_MEMORY;
-    for (size_t k = 0; k < content->level_sets && status == BROAD_OK; k++) {
-        const broad__text_set *levels = &content->levels[k];
+    for (size_t k = 0; k < content->coding.level_sets && status == BROAD_OK; k++) {
+        const broad__text_set *levels = &content->coding.levels[k];
         const char *name = names[s->plan->category_places[k]];
         char quoted[BROAD__QUOTE_BYTES];
         size_t *rank = s->rank + s->offset[k];
@@ -145,39 +138,51 @@ static void spread_row(double *to, const double *from, const spreading *s)
     for (; done < s->plan->inputs; done++) *to++ = from[done];
 }
 
-static int spread_rows(broad__content *content, const spreading *s, size_t inputs, size_t bytes)
+static int spread_rows(broad__content *content, const spreading *s, size_t inputs, broad__level_limits limits)
 {
-    if (!broad__content_dense(content->rows, inputs, bytes))
+    if (!broad__content_dense(content->rows, inputs, limits.bytes))
         return broad__fail(BROAD_BAD_DATA,
                            "%s: %zu rows with %zu inputs, most of them levels, would be out of proportion as a table "
                            "(the file has %zu bytes); leave columns with many levels out of --categorical",
-                           content->file, content->rows, inputs, bytes);
-    double *x = broad__alloc_doubles(content->rows, inputs);
+                           content->file, content->rows, inputs, limits.bytes);
+    int status = BROAD_OK;
+    if (broad__table_spills(content->rows * inputs * sizeof(double), limits.memory))
+        status = broad__content_move(content, limits.memory);
+    if (status < 0) return status;
+    const size_t step = (size_t)BROAD__SPILL_STEP / (inputs * sizeof(double)) + 1;
+    double *x = broad__spill_alloc(content->spill, content->rows * inputs, sizeof *x);
     if (!x) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < content->rows; i++) spread_row(x + i * inputs, content->x + i * content->inputs, s);
-    broad__free(content->x);
+    for (size_t first = 0; first < content->rows; first += step) {
+        size_t count = content->rows - first < step ? content->rows - first : step;
+        for (size_t i = first; i < first + count; i++) spread_row(x + i * inputs, content->x + i * content->inputs, s);
+        broad__spill_done(content->spill, x + first * inputs, count * inputs * sizeof *x);
+        broad__spill_done(content->spill, content->x + first * content->inputs, count * content->inputs * sizeof *x);
+    }
+    broad__spill_free(content->spill, content->x);
     content->x = x;
     content->inputs = inputs;
     return BROAD_OK;
 }
 
 int broad__levels_spread(broad__categories *out, broad__content *content, const broad__plan *plan, char *const *names,
-                         const broad__categories *model, size_t bytes)
+                         const broad__categories *model, broad__level_limits limits)
 {
     if (!plan->categories) return BROAD_OK;
     spreading s = {.plan = plan, .categories = out};
     size_t levels = 0;
     int status = BROAD_NO_MEMORY;
-    for (size_t k = 0; k < content->level_sets; k++) levels += content->levels[k].count;
-    s.offset = broad__alloc_array(content->level_sets, sizeof *s.offset);
+    for (size_t k = 0; k < content->coding.level_sets; k++) levels += content->coding.levels[k].count;
+    s.offset = broad__alloc_array(content->coding.level_sets, sizeof *s.offset);
     s.rank = broad__alloc_array(levels, sizeof *s.rank);
     if (!s.offset || !s.rank) goto cleanup;
-    for (size_t k = 0, at = 0; k < content->level_sets; at += content->levels[k++].count) {
+    for (size_t k = 0, at = 0; k < content->coding.level_sets; at += content->coding.levels[k++].count) {
         s.offset[k] = at;
-        for (size_t l = 0; l < content->levels[k].count; l++) s.rank[at + l] = l;
+        for (size_t l = 0; l < content->coding.levels[k].count; l++) s.rank[at + l] = l;
     }
-    status = content->levels_closed ? broad__categories_copy(out, model) : make_categories(out, content, &s, names);
-    if (status == BROAD_OK) status = spread_rows(content, &s, plan->inputs + levels - content->level_sets, bytes);
+    status =
+        content->coding.levels_closed ? broad__categories_copy(out, model) : make_categories(out, content, &s, names);
+    if (status == BROAD_OK)
+        status = spread_rows(content, &s, plan->inputs + levels - content->coding.level_sets, limits);
 
 cleanup:
     broad__free(s.offset);

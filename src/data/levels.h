@@ -24,17 +24,23 @@ typedef enum broad__level_fault {
     BROAD__LEVEL_NOT_UTF8
 } broad__level_fault;
 
-/* The number of a level, NaN for one that the model does not have. */
-int broad__level_number(double *out, broad__level_fault *out_fault, broad__content *content, size_t category,
-                        broad__text text);
+/* The number of a level, NaN for one that the model does not have (`closed`). A new one is copied to `keep`, or stays where
+ * it is if that is NULL. */
+int broad__level_number(double *out, broad__level_fault *out_fault, broad__text_set *levels, int closed,
+                        broad__text text, broad__arena *keep);
 
 /* A message about a level that is at fault: "where: 'red' is ...". `column` names the column for the user. */
 int broad__level_fail(const broad__content *content, size_t category, broad__text text, broad__level_fault fault,
                       const char *where, const char *column);
 
-/* Spreads the inputs of `content`, `out` says which became what. `names`: of the columns that are inputs; `bytes`: of
- * the file, which the table must be in proportion to. */
+/* What the spread table must be in proportion to. */
+typedef struct broad__level_limits {
+    size_t bytes;  /* of the file */
+    size_t memory; /* that the process should hold; 0: no limit */
+} broad__level_limits;
+
+/* Spreads the inputs of `content`, `out` says which became what. `names`: of the columns that are inputs. */
 int broad__levels_spread(broad__categories *out, broad__content *content, const broad__plan *plan, char *const *names,
-                         const broad__categories *model, size_t bytes);
+                         const broad__categories *model, broad__level_limits limits);
 
 #endif

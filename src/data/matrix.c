@@ -136,7 +136,8 @@ static int set_level(broad__content *out, const column_fill *c, size_t row, doub
     *to = value;
     if (isnan(value)) return BROAD_OK;
     broad__number_print(printed, value);
-    int status = broad__level_number(to, &fault, out, c->category, broad__text_of(printed));
+    int status = broad__level_number(to, &fault, &out->coding.levels[c->category], out->coding.levels_closed,
+                                     broad__text_of(printed), &out->arena);
     if (status < 0 || fault == BROAD__LEVEL_GOOD) return status;
     if (fault == BROAD__LEVEL_UNKNOWN && missing == BROAD_MISSING_MEAN) return BROAD_OK;
     snprintf(where, sizeof where, "%.255s: row %zu", out->file, row + 1);
@@ -163,34 +164,72 @@ static int fill_column(broad__content *out, const column_fill *c, const broad__m
     return BROAD_OK;
 }
 
-int broad__matrix_fill(broad__content *out, const broad__matrix *matrix, const broad__plan *plan, broad_missing missing,
-                       const broad__categories *known)
+/* Rows [first, end) of columns [column, column + width) are done with. Those of a Fortran file lie far apart. */
+static void rows_done(const broad__content *out, const broad__matrix *matrix, const column_fill *columns, size_t width,
+                      size_t first, size_t end)
+{
+    if (!matrix->source->memory) return;
+    for (size_t c = 0; c < (matrix->fortran ? width : 1); c++) {
+        const char *from = (const char *)(matrix->fortran ? columns[c].from : matrix->bytes);
+        broad__source_done(matrix->source, from + first * columns[c].from_stride, from + end * columns[c].from_stride);
+    }
+    broad__content_done(out, first, end - first);
+}
+
+/* All rows of some columns. */
+static int fill_columns(broad__content *out, const column_fill *columns, size_t width, const broad__matrix *matrix,
+                        broad_missing missing)
 {
     /* Rows at a time: of a Fortran file, enough to use up the cache lines of each column. */
-    size_t block = matrix->fortran ? 64 : 1;
+    size_t block = matrix->fortran ? 64 : 1, given_back = 0;
+    size_t step = (size_t)BROAD__SPILL_STEP / (matrix->columns * sizeof(double)) + 1;
+    int status = BROAD_OK;
+    for (size_t row = 0; row < matrix->rows && status == BROAD_OK; row += block) {
+        size_t count = matrix->rows - row < block ? matrix->rows - row : block;
+        for (size_t c = 0; c < width && status == BROAD_OK; c++)
+            if (columns[c].role != BROAD__ROLE_IGNORED)
+                status = fill_column(out, &columns[c], matrix, row, count, missing);
+        if (row + count < matrix->rows && row + count - given_back < step) continue;
+        rows_done(out, matrix, columns, width, given_back, row + count);
+        given_back = row + count;
+    }
+    return status;
+}
+
+static int allocate(broad__content *out, const broad__matrix *matrix, const broad__plan *plan,
+                    const broad__matrix_wants *wants)
+{
+    size_t rows = matrix->rows, numbers = plan->inputs + plan->targets + plan->groups + plan->weights;
+    out->spill = wants->spill;
+    out->spill_borrowed = out->spill != NULL;
+    int status = broad__content_place(out, rows, numbers, wants->memory);
+    if (status < 0) return status;
+    int failed = !(out->x = broad__content_alloc(out, rows * plan->inputs, sizeof *out->x));
+    if (plan->targets)
+        failed |= !(out->targets.values = broad__content_alloc(out, rows * plan->targets, sizeof *out->targets.values));
+    if (plan->groups) failed |= !(out->groups.values = broad__content_alloc(out, rows, sizeof *out->groups.values));
+    if (plan->weights) failed |= !(out->weights = broad__content_alloc(out, rows, sizeof *out->weights));
+    return failed ? BROAD_NO_MEMORY : BROAD_OK;
+}
+
+int broad__matrix_fill(broad__content *out, const broad__matrix *matrix, const broad__plan *plan,
+                       const broad__matrix_wants *wants)
+{
     int whole = matrix->type != 'f';
+    size_t cells;
     *out = (broad__content){.file = matrix->name, .rows = matrix->rows, .inputs = plan->inputs};
     out->targets = (broad__cells){.columns = plan->targets, .integers = whole};
     out->groups = (broad__cells){.columns = plan->groups, .integers = whole};
-    out->x = broad__alloc_doubles(matrix->rows, plan->inputs);
-    if (plan->targets) out->targets.values = broad__alloc_doubles(matrix->rows, plan->targets);
-    if (plan->groups) out->groups.values = broad__alloc_doubles(matrix->rows, 1);
-    if (plan->weights) out->weights = broad__alloc_doubles(matrix->rows, 1);
+    if (broad__multiply(&cells, matrix->rows, matrix->columns) < 0) return broad__fail_memory(SIZE_MAX);
     column_fill *columns = broad__alloc_array(matrix->columns, sizeof *columns);
-    int status = BROAD_NO_MEMORY;
-    if (!out->x || !columns || (plan->targets && !out->targets.values) || (plan->groups && !out->groups.values) ||
-        (plan->weights && !out->weights))
-        goto cleanup;
-    status = broad__levels_open(out, plan, known);
-    for (size_t c = 0; c < matrix->columns; c++) columns[c] = column_setup(out, matrix, plan, c);
-    for (size_t row = 0; row < matrix->rows && status == BROAD_OK; row += block) {
-        size_t count = matrix->rows - row < block ? matrix->rows - row : block;
-        for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c++)
-            if (columns[c].role != BROAD__ROLE_IGNORED)
-                status = fill_column(out, &columns[c], matrix, row, count, missing);
-    }
-
-cleanup:
+    int status = columns ? allocate(out, matrix, plan, wants) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = broad__levels_open(out, plan, wants->known);
+    /* With a limit, not more columns of a Fortran file than their surroundings can be in memory. */
+    size_t width = matrix->fortran && matrix->source->memory ? 16 : matrix->columns;
+    for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c++) columns[c] = column_setup(out, matrix, plan, c);
+    for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c += width)
+        status = fill_columns(out, columns + c, matrix->columns - c < width ? matrix->columns - c : width, matrix,
+                              wants->missing);
     broad__free(columns);
     return status;
 }

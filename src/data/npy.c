@@ -117,7 +117,7 @@ static int parse_header(broad__matrix *matrix, header_cursor c)
 int broad__npy_open(broad__matrix *out, const broad__source *source)
 {
     const unsigned char *bytes = (const unsigned char *)source->bytes;
-    *out = (broad__matrix){.name = source->name};
+    *out = (broad__matrix){.name = source->name, .source = source};
     if (source->count < 10) return broad__fail(BROAD_BAD_DATA, "%s: the NPY header is cut off", source->name);
     if (bytes[6] < 1 || bytes[6] > 3)
         return broad__fail(BROAD_BAD_DATA, "%s: NPY version %u is not known (1, 2 and 3 are)", source->name, bytes[6]);

@@ -2,6 +2,8 @@
 #ifndef BROAD_DATA_NUMBER_H
 #define BROAD_DATA_NUMBER_H
 
+#include <stdint.h>
+
 #include "data/text.h"
 
 typedef enum broad__number_kind {
@@ -14,6 +16,9 @@ typedef enum broad__number_kind {
 /* Reads the decimal number at `at`: [+-] digits [. digits] [e [+-] digits]. Returns where it ends, or NULL if none
  * begins there. Too large gives an infinity, too small gives 0. */
 const char *broad__number_scan(double *out, const char *at, const char *end);
+
+/* m * 10^power, or -1 where that needs the library. */
+double broad__number_scaled(uint64_t m, long power);
 
 /* What a whole cell is; blanks around it do not count. */
 broad__number_kind broad__number_read(double *out, broad__text cell);

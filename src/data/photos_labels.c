@@ -33,7 +33,7 @@ static int names_photo(const broad__csv *csv, const broad__photo_list *list)
 static int open_csv(broad__photo_labels *l, const broad__photo_list *list, const broad_read_options *options)
 {
     broad__csv_hints hints = {.header = options->header, .separator = options->separator};
-    int status = broad__source_open(&l->source, options->labels);
+    int status = broad__source_open(&l->source, options->labels, 0);
     if (status == BROAD_OK) status = broad__csv_open(&l->csv, &l->source, &hints);
     int automatic = !options->header || strcmp(options->header, "auto") == 0;
     if (status < 0 || !automatic || !names_photo(&l->csv, list)) return status;
@@ -203,10 +203,11 @@ int broad__photo_labels_read(broad__photo_labels *out, broad__photo_list *list, 
 {
     *out = (broad__photo_labels){0};
     static const broad__categories none;
+    static const broad__csv_wants wants = {.missing = BROAD_MISSING_ERROR, .known = &none, .texts = 1};
     int status = open_csv(out, list, options);
     broad__layout layout = {.file = out->source.name, .columns = out->csv.columns, .names = out->csv.names};
     if (status == BROAD_OK) status = broad__plan_photos(&out->plan, &layout, options, model);
-    if (status == BROAD_OK) status = broad__csv_fill(&out->content, &out->csv, &out->plan, BROAD_MISSING_ERROR, &none);
+    if (status == BROAD_OK) status = broad__csv_fill(&out->content, &out->csv, &out->plan, &wants);
     if (status == BROAD_OK) status = name_columns(out, &layout);
     if (status == BROAD_OK) status = match_lines(out, list);
     if (status < 0) broad__photo_labels_clear(out);

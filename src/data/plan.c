@@ -247,7 +247,7 @@ int broad__plan_match(size_t *out, char *const *names, size_t columns, const bro
     }
 
 cleanup:
-    broad__distinct_clear(&joint);
+    broad__distinct_clear(&joint, NULL);
     broad__free(texts);
     broad__free(next);
     broad__free(first);

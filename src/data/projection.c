@@ -11,33 +11,6 @@
 enum { ROWS_MOST = 1000, COMPONENTS_LEAST = 16, COMPONENTS_MOST = 192, ROWS_FOR_EACH = 3 };
 static const double NOTHING = 1e-10; /* variance of a component, as a part of the first one's */
 
-void broad__projection_clear(broad__projection *projection)
-{
-    broad__free(projection->axes);
-    broad__free(projection->shift);
-    *projection = (broad__projection){0};
-}
-
-static int make_room(broad__projection *out, const broad__photo_spec *spec)
-{
-    *out = (broad__projection){broad__alloc_doubles(broad__photo_inputs(spec), spec->components),
-                               broad__alloc_doubles(spec->components, 1)};
-    if (out->axes && out->shift) return BROAD_OK;
-    broad__projection_clear(out);
-    return BROAD_NO_MEMORY;
-}
-
-int broad__projection_copy(broad__projection *out, const broad__projection *from, const broad__photo_spec *spec)
-{
-    *out = (broad__projection){0};
-    if (!from->axes) return BROAD_OK;
-    int status = make_room(out, spec);
-    if (status < 0) return status;
-    memcpy(out->axes, from->axes, broad__photo_inputs(spec) * spec->components * sizeof(double));
-    memcpy(out->shift, from->shift, spec->components * sizeof(double));
-    return BROAD_OK;
-}
-
 size_t broad__projection_components(size_t rows)
 {
     size_t wanted = rows / ROWS_FOR_EACH;
@@ -139,7 +112,7 @@ static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, cons
         return broad__fail(BROAD_BAD_DATA, "all photos look the same to the network; give it different ones");
     spec->components = components;
     status = turn_vectors(f, components);
-    if (status == BROAD_OK) status = make_room(out, spec);
+    if (status == BROAD_OK) status = broad__projection_room(out, spec);
     if (status == BROAD_OK) make_axes(out, f, components, device);
     return status;
 }
@@ -162,19 +135,4 @@ int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const
     }
     fitting_clear(&f);
     return status;
-}
-
-void broad__projection_apply(double *out, const broad__projection *projection, const broad__photo_spec *spec,
-                             const double *x, size_t rows)
-{
-    size_t inputs = broad__photo_inputs(spec), components = spec->components;
-    for (size_t i = 0; i < rows; i++) {
-        double *to = out + i * components;
-        for (size_t c = 0; c < components; c++) to[c] = -projection->shift[c];
-        for (size_t j = 0; j < inputs; j++) {
-            const double *axis = projection->axes + j * components;
-            double value = x[i * inputs + j];
-            for (size_t c = 0; c < components; c++) to[c] += value * axis[c];
-        }
-    }
 }

@@ -20,6 +20,7 @@ typedef struct reading {
     broad__columns fields;    /* the model's columns as a file has them: one for each category, instead of its inputs */
     const char **field_names; /* their names, if they are not the inputs' */
     size_t rows;              /* that it should have; 0: the file with the inputs */
+    broad__spill *spill;      /* what the table lies in, if it is there already */
     broad__source source;
     const char *format;
     broad__csv csv;
@@ -122,9 +123,13 @@ static int make_plan(reading *r)
                    : broad__plan_table(&r->plan, &r->layout, r->options, fields);
 }
 
+/* Labels go where the table is. */
+static size_t memory_limit(const reading *r) { return r->rows ? 0 : r->options->memory; }
+
 static int read_csv(reading *r)
 {
     broad__csv_hints hints = {.header = r->options->header, .separator = r->options->separator, .rows = r->rows};
+    hints.threads = r->options->threads;
     if (!r->rows && r->model) hints.model = &r->fields;
     int status = broad__csv_open(&r->csv, &r->source, &hints);
     if (status < 0) return status;
@@ -132,8 +137,12 @@ static int read_csv(reading *r)
     status = make_plan(r);
     if (status == BROAD_OK && r->plan.automatic) status = broad__csv_categories(&r->plan, &r->csv);
     if (status == BROAD_OK) status = broad__plan_categories(&r->plan, &r->layout);
-    return status < 0 ? status
-                      : broad__csv_fill(&r->content, &r->csv, &r->plan, missing_policy(r), &r->fields.categories);
+    if (status < 0) return status;
+    broad_task task = r->model ? r->model->task : r->options->task;
+    broad__csv_wants wants = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
+    wants.labels = task != BROAD_TASK_REGRESS;
+    wants.memory = memory_limit(r);
+    return broad__csv_fill(&r->content, &r->csv, &r->plan, &wants);
 }
 
 static int read_matrix(reading *r)
@@ -145,8 +154,10 @@ static int read_matrix(reading *r)
     r->layout = (broad__layout){.columns = r->matrix.columns, .flattened = r->matrix.dimensions > 2};
     status = make_plan(r);
     if (status == BROAD_OK) status = broad__plan_categories(&r->plan, &r->layout);
-    return status < 0 ? status
-                      : broad__matrix_fill(&r->content, &r->matrix, &r->plan, missing_policy(r), &r->fields.categories);
+    if (status < 0) return status;
+    broad__matrix_wants wants = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
+    wants.memory = memory_limit(r);
+    return broad__matrix_fill(&r->content, &r->matrix, &r->plan, &wants);
 }
 
 static int read_libsvm(reading *r)
@@ -155,6 +166,12 @@ static int read_libsvm(reading *r)
     /* A file of labels alone is not read for the model's inputs, and has nothing else. */
     broad_read_options options = *r->options;
     if (r->rows) options.group = options.weight = options.categorical = NULL;
+    if (options.memory && (r->spill || broad__table_spills(r->source.count, options.memory)))
+        return broad__fail(
+            BROAD_BAD_DATA,
+            "%s: a LIBSVM file is not read in less memory than its table takes; write it as CSV or NPY, or "
+            "allow more memory",
+            r->source.name);
     return broad__libsvm_read(&r->content, &r->libsvm, &r->source, &options, r->rows ? NULL : r->model);
 }
 
@@ -250,16 +267,18 @@ cleanup:
 /* Spreads the categories and names the inputs. */
 static int set_inputs(broad_data *table, reading *r)
 {
+    broad__level_limits limits = {.bytes = r->source.count, .memory = memory_limit(r)};
     char **fields = field_names(r);
     if (!fields) return BROAD_NO_MEMORY;
-    int status =
-        broad__levels_spread(&table->categories, &r->content, &r->plan, fields, &r->fields.categories, r->source.count);
+    int status = broad__levels_spread(&table->categories, &r->content, &r->plan, fields, &r->fields.categories, limits);
     if (status == BROAD_OK) table->input_names = input_names(fields, r->content.inputs, &table->categories);
     if (fields != table->input_names) broad__free(fields);
     if (status < 0) return status;
     table->inputs = r->content.inputs;
     table->x = r->content.x;
+    table->spill = r->content.spill;
     r->content.x = NULL;
+    r->content.spill_borrowed = 1;
     return table->input_names ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
@@ -286,7 +305,7 @@ static int make_table(broad_data **out, reading *r)
     return broad__groups_set(table, &r->content, r->group_name ? r->group_name : "group");
 }
 
-static int set_targets(broad_data *table, const reading *r)
+static int set_targets(broad_data *table, reading *r)
 {
     broad__target_facts facts = {.names = r->target_names, .apart = r->rows > 0};
     return broad__targets_set(table, &r->content, &facts, r->options, r->model);
@@ -294,9 +313,9 @@ static int set_targets(broad_data *table, const reading *r)
 
 static int read_labels(broad_data *table, const reading *inputs)
 {
-    reading r = {.options = inputs->options, .model = inputs->model, .rows = table->rows};
+    reading r = {.options = inputs->options, .model = inputs->model, .rows = table->rows, .spill = table->spill};
     int status = set_fields(&r);
-    if (status == BROAD_OK) status = broad__source_open(&r.source, r.options->labels);
+    if (status == BROAD_OK) status = broad__source_open(&r.source, r.options->labels, r.options->memory);
     if (status == BROAD_OK) status = read_content(&r);
     if (status == BROAD_OK && r.content.rows != table->rows)
         status = broad__fail(BROAD_BAD_DATA, "%s has %zu rows, %s has %zu: each row needs its target", r.source.name,
@@ -313,6 +332,7 @@ static int read_table(broad_data **out, reading *r)
     if (status == BROAD_OK) status = make_table(&table, r);
     if (status == BROAD_OK) status = r->options->labels ? read_labels(table, r) : set_targets(table, r);
     if (status < 0) {
+        broad__content_clear(&r->content); /* what is left of it lies in the table's spill */
         broad__table_free(table);
         table = NULL;
     }
@@ -327,7 +347,7 @@ int broad__read(broad_data **out, const char *path, const broad_read_options *op
         return broad__fail(BROAD_USAGE, "data and labels cannot both come from standard input");
     reading r = {.options = options, .model = columns};
     int status = set_fields(&r);
-    if (status == BROAD_OK) status = broad__source_open(&r.source, path);
+    if (status == BROAD_OK) status = broad__source_open(&r.source, path, options->memory);
     if (status == BROAD_OK) status = read_table(out, &r);
     reading_clear(&r);
     return status;

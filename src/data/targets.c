@@ -8,78 +8,65 @@
 #include "data/labels.h"
 #include "data/number.h"
 
-/* Target cells as numbers, and what stands against taking them so. */
-typedef struct numeric_view {
-    double *values;       /* rows x columns */
-    size_t texts;         /* cells that are no finite numbers */
-    size_t first_text;    /* cell number of the first of them */
-    int missing;          /* a cell is missing ... */
-    size_t first_missing; /* ... this one first */
-} numeric_view;
-
-static int view_numbers(numeric_view *out, const broad__content *content)
+/* Cells that are text, as CSV has them: coded. */
+static int code_numbers(broad__cells *cells, size_t rows)
 {
-    const broad__cells *cells = &content->targets;
-    size_t count = content->rows * cells->columns;
-    *out = (numeric_view){0};
-    out->values = broad__alloc_doubles(content->rows, cells->columns);
-    if (!out->values) return BROAD_NO_MEMORY;
-    if (cells->values) {
-        memcpy(out->values, cells->values, count * sizeof *out->values);
-        return BROAD_OK;
-    }
+    size_t count = rows * cells->columns;
+    cells->values = broad__alloc_doubles(rows, cells->columns);
+    if (!cells->values) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        broad__number_kind kind = broad__number_read(&out->values[i], cells->texts[i]);
+        broad__number_kind kind = broad__number_read(&cells->values[i], cells->texts[i]);
         if (kind == BROAD__NUMBER) continue;
-        if (kind == BROAD__NUMBER_MISSING && !out->missing++) out->first_missing = i;
-        if (kind != BROAD__NUMBER_MISSING && !out->texts++) out->first_text = i;
-        if (out->missing > 1) out->missing = 1;
+        if (kind == BROAD__NUMBER_MISSING && !cells->missing++) cells->first_missing = i;
+        if (kind != BROAD__NUMBER_MISSING && !cells->words++) {
+            cells->first_word = i;
+            cells->word = cells->texts[i];
+        }
     }
     return BROAD_OK;
 }
 
-static int fail_missing(const broad__content *content, const broad__target_facts *facts, size_t cell)
+static int fail_missing(const broad__content *content, const broad__target_facts *facts)
 {
     char where[BROAD__WHERE_BYTES], quoted[BROAD__QUOTE_BYTES];
-    size_t columns = content->targets.columns;
+    size_t columns = content->targets.columns, cell = content->targets.first_missing;
     return broad__fail(BROAD_BAD_DATA, "%s: the target %s is missing; fill it in or remove the row",
                        broad__content_where(where, content, cell / columns),
                        broad__text_quote(quoted, broad__text_of(facts->names[cell % columns])));
 }
 
-static int fail_text(const broad__content *content, const broad__target_facts *facts, size_t cell, const char *remedy)
+static int fail_word(const broad__content *content, const broad__target_facts *facts, const char *remedy)
 {
     char where[BROAD__WHERE_BYTES], quoted[BROAD__QUOTE_BYTES], name[BROAD__QUOTE_BYTES];
-    size_t columns = content->targets.columns;
+    size_t columns = content->targets.columns, cell = content->targets.first_word;
     return broad__fail(BROAD_BAD_DATA, "%s: %s in the target %s is not a finite number; %s",
                        broad__content_where(where, content, cell / columns),
-                       broad__text_quote(quoted, content->targets.texts[cell]),
+                       broad__text_quote(quoted, content->targets.word),
                        broad__text_quote(name, broad__text_of(facts->names[cell % columns])), remedy);
 }
 
 /* Text makes classes, numbers make values; whole numbers make classes where that is the habit: LIBSVM labels, and
  * binary files of labels. */
-static int choose_task(broad_task *out, const numeric_view *view, const broad__content *content,
-                       const broad__target_facts *facts, const broad_read_options *options)
+static int choose_task(broad_task *out, const broad__content *content, const broad__target_facts *facts,
+                       const broad_read_options *options)
 {
+    const broad__cells *cells = &content->targets;
     *out = options->task;
     if (*out != BROAD_TASK_AUTO) return BROAD_OK;
-    *out = view->texts ? BROAD_TASK_CLASSIFY : BROAD_TASK_REGRESS;
-    if (content->targets.values && content->targets.integers && content->targets.columns == 1 &&
-        (facts->apart || content->line_of))
-        *out = BROAD_TASK_CLASSIFY;
+    *out = cells->words ? BROAD_TASK_CLASSIFY : BROAD_TASK_REGRESS;
+    if (cells->integers && cells->columns == 1 && (facts->apart || content->line_of)) *out = BROAD_TASK_CLASSIFY;
     /* A few words among many numbers are slips, not classes. */
-    if (view->texts && view->texts < content->rows / 100)
-        return fail_text(content, facts, view->first_text, "correct it, or say --task classify if it is a class");
+    if (cells->words && cells->words < content->rows / 100)
+        return fail_word(content, facts, "correct it, or say --task classify if it is a class");
     return BROAD_OK;
 }
 
-static int set_values(broad_data *table, numeric_view *view, const broad__content *content,
-                      const broad__target_facts *facts, const broad__columns *model)
+static int set_values(broad_data *table, broad__content *content, const broad__target_facts *facts,
+                      const broad__columns *model)
 {
     size_t outputs = content->targets.columns;
-    if (view->texts)
-        return fail_text(content, facts, view->first_text, "a regression needs numbers; --task classify makes classes");
+    if (content->targets.words)
+        return fail_word(content, facts, "a regression needs numbers; --task classify makes classes");
     broad__text *texts = broad__alloc_array(outputs, sizeof *texts);
     if (!texts) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < outputs; i++) texts[i] = broad__text_of(model ? model->output_names[i] : facts->names[i]);
@@ -88,28 +75,42 @@ static int set_values(broad_data *table, numeric_view *view, const broad__conten
     if (!table->output_names) return BROAD_NO_MEMORY;
     table->task = BROAD_TASK_REGRESS;
     table->outputs = outputs;
-    table->values = view->values;
-    view->values = NULL;
+    table->values = content->targets.values;
+    content->targets.values = NULL;
     return BROAD_OK;
 }
 
-static int set_classes(broad_data *table, const broad__content *content, const broad__target_facts *facts,
+/* The different labels of the rows; *borrowed: the texts are the content's. */
+static int find_labels(broad__distinct *out, int *borrowed, broad__content *content)
+{
+    broad__cells *cells = &content->targets;
+    const broad__coding *coding = &content->coding;
+    *borrowed = cells->ids != NULL;
+    if (cells->texts) return broad__distinct_texts(out, cells->texts, content->rows, BROAD__CLASSES_MAX);
+    if (!cells->ids)
+        return broad__distinct_values(out, cells->values, content->rows, BROAD__CLASSES_MAX, content->spill);
+    *out = (broad__distinct){.ids = cells->ids, .count = coding->labels.count, .texts = coding->labels.texts};
+    if (coding->labels_over) out->count = BROAD__CLASSES_MAX + 1;
+    cells->ids = NULL;
+    return BROAD_OK;
+}
+
+static int set_classes(broad_data *table, broad__content *content, const broad__target_facts *facts,
                        const broad_read_options *options, const broad__columns *model)
 {
-    const broad__cells *cells = &content->targets;
-    if (cells->columns != 1)
+    if (content->targets.columns != 1)
         return broad__fail(BROAD_BAD_DATA, "%s: %zu target columns; a classification has one: choose it with --target",
-                           content->file, cells->columns);
+                           content->file, content->targets.columns);
     broad__distinct labels;
-    int status = cells->values ? broad__distinct_values(&labels, cells->values, content->rows, BROAD__CLASSES_MAX)
-                               : broad__distinct_texts(&labels, cells->texts, content->rows, BROAD__CLASSES_MAX);
+    int borrowed, status = find_labels(&labels, &borrowed, content);
     if (status < 0) return status;
     char quoted[BROAD__QUOTE_BYTES], column[BROAD__QUOTE_BYTES + 16];
     snprintf(column, sizeof column, "target %s", broad__text_quote(quoted, broad__text_of(facts->names[0])));
     if (model && labels.count <= BROAD__CLASSES_MAX)
         status = broad__labels_match(table, &labels, model->output_names, model->outputs, options->new_classes);
     else status = broad__labels_sort(table, &labels, column);
-    broad__distinct_clear(&labels);
+    if (borrowed) labels.texts = NULL;
+    broad__distinct_clear(&labels, content->spill);
     if (status == BROAD_BAD_DATA) return broad__fail_in(status, content->file);
     if (status < 0) return status;
     const char *name = model && model->target_name ? model->target_name : facts->names[0];
@@ -117,38 +118,44 @@ static int set_classes(broad_data *table, const broad__content *content, const b
     return table->target_name ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
-int broad__targets_set(broad_data *table, const broad__content *content, const broad__target_facts *facts,
+int broad__targets_set(broad_data *table, broad__content *content, const broad__target_facts *facts,
                        const broad_read_options *options, const broad__columns *model)
 {
     if (!content->targets.columns) return BROAD_OK;
-    numeric_view view;
     broad_task task = model ? model->task : BROAD_TASK_AUTO;
-    int status = view_numbers(&view, content);
-    if (status == BROAD_OK && view.missing) status = fail_missing(content, facts, view.first_missing);
-    if (status == BROAD_OK && !model) status = choose_task(&task, &view, content, facts, options);
+    int status = content->targets.texts ? code_numbers(&content->targets, content->rows) : BROAD_OK;
+    if (status == BROAD_OK && content->targets.missing) status = fail_missing(content, facts);
+    if (status == BROAD_OK && !model) status = choose_task(&task, content, facts, options);
     if (status == BROAD_OK && task == BROAD_TASK_CLASSIFY) status = set_classes(table, content, facts, options, model);
-    if (status == BROAD_OK && task == BROAD_TASK_REGRESS) status = set_values(table, &view, content, facts, model);
-    broad__free(view.values);
+    if (status == BROAD_OK && task == BROAD_TASK_REGRESS) status = set_values(table, content, facts, model);
     /* Rows to predict may have targets that are blank or foreign: then they have none. */
     if (status == BROAD_BAD_DATA && model && options->target_optional) status = BROAD_OK;
     return status;
 }
 
-int broad__groups_set(broad_data *table, const broad__content *content, const char *name)
+static int fail_group(const broad__content *content, size_t row)
 {
-    const broad__cells *cells = &content->groups;
-    if (!cells->columns) return BROAD_OK;
+    char where[BROAD__WHERE_BYTES];
+    return broad__fail(BROAD_BAD_DATA, "%s: the group is missing; fill it in or remove the row",
+                       broad__content_where(where, content, row));
+}
+
+int broad__groups_set(broad_data *table, broad__content *content, const char *name)
+{
+    broad__cells *cells = &content->groups;
+    broad__distinct groups = {0};
     double value;
-    for (size_t i = 0; cells->texts && i < content->rows; i++) {
-        char where[BROAD__WHERE_BYTES];
-        if (broad__number_read(&value, cells->texts[i]) == BROAD__NUMBER_MISSING)
-            return broad__fail(BROAD_BAD_DATA, "%s: the group is missing; fill it in or remove the row",
-                               broad__content_where(where, content, i));
-    }
-    broad__distinct groups;
-    int status = cells->values ? broad__distinct_values(&groups, cells->values, content->rows, content->rows)
-                               : broad__distinct_texts(&groups, cells->texts, content->rows, content->rows);
+    int status = BROAD_OK;
+    if (!cells->columns) return BROAD_OK;
+    for (size_t i = 0; cells->texts && i < content->rows; i++)
+        if (broad__number_read(&value, cells->texts[i]) == BROAD__NUMBER_MISSING) return fail_group(content, i);
+    if (cells->missing) return fail_group(content, cells->first_missing);
+    if (cells->texts) status = broad__distinct_texts(&groups, cells->texts, content->rows, content->rows);
+    else if (cells->values)
+        status = broad__distinct_values(&groups, cells->values, content->rows, content->rows, content->spill);
+    else groups.ids = cells->ids;
+    if (groups.ids == cells->ids) cells->ids = NULL;
     if (status == BROAD_OK) status = broad__labels_group(table, &groups, name);
-    broad__distinct_clear(&groups);
+    broad__distinct_clear(&groups, content->spill);
     return status;
 }

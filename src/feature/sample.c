@@ -17,7 +17,7 @@ typedef struct sampling {
     const broad__sample_task *task;
     double *weight; /* columns x nodes */
     double total;   /* of the squared relevances */
-    double *spread; /* scaled rows that the spread of a direction is measured on: SPREAD_ROWS x columns */
+    double *spread; /* scaled rows that the spread of a direction is measured on: columns x spread_rows */
     size_t spread_rows;
     double *scaled; /* rows x columns: all rows, where there are no more of them than nodes; else NULL */
     double *row, *other, *direction; /* columns each */
@@ -110,19 +110,32 @@ static void keep_rectangle(sampling *s, const double *u)
     }
 }
 
-/* Standard deviation of w.x over some rows. */
+/* Standard deviation of w.x over some rows. All of them at once, so that each sum takes its columns in order without waiting for
+ * the one before; columns of no weight, which are most of them outside a rectangle, add nothing. */
 static double spread_of(const sampling *s)
 {
-    size_t columns = s->task->scaling.columns;
-    double sum = 0, squares = 0, count = (double)s->spread_rows;
-    for (size_t i = 0; i < s->spread_rows; i++) {
-        double value = 0;
-        for (size_t j = 0; j < columns; j++) value += s->spread[i * columns + j] * s->direction[j];
-        sum += value;
-        squares += value * value;
+    size_t rows = s->spread_rows;
+    double values[SPREAD_ROWS] = {0}, sum = 0, squares = 0, count = (double)rows;
+    for (size_t j = 0; j < s->task->scaling.columns; j++) {
+        const double *column = s->spread + j * rows, weight = s->direction[j];
+        if (weight == 0) continue;
+        for (size_t i = 0; i < rows; i++) values[i] += column[i] * weight;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        sum += values[i];
+        squares += values[i] * values[i];
     }
     double variance = squares / count - sum / count * (sum / count);
     return variance > 0 ? sqrt(variance) : 0;
+}
+
+/* The rows that the spread is measured on, column by column. */
+static void take_spread_rows(sampling *s)
+{
+    for (size_t i = 0; i < s->spread_rows; i++) {
+        scaled_row(s->row, s->task, i * s->task->rows / s->spread_rows);
+        for (size_t j = 0; j < s->task->scaling.columns; j++) s->spread[j * s->spread_rows + i] = s->row[j];
+    }
 }
 
 /* Two rows that do not differ where it matters give no direction: then it is a dense one. */
@@ -186,7 +199,7 @@ int broad__sample_nodes(double *weight, double *bias, const broad__sample_task *
     s.other = s.row + columns;
     s.direction = s.other + columns;
     for (size_t j = 0; j < columns; j++) s.total += relevance_of(task, j) * relevance_of(task, j);
-    for (size_t i = 0; i < s.spread_rows; i++) scaled_row(s.spread + i * columns, task, i * task->rows / s.spread_rows);
+    take_spread_rows(&s);
     for (size_t node = 0; node < task->nodes; node++) draw_node(&s, bias, node);
     broad__free(s.spread);
     broad__free(s.row);

@@ -7,7 +7,7 @@
 #include "base/status.h"
 
 /* Large blocks keep the products near their best speed, small ones leave enough of them to share out. */
-enum { BLOCK = 192, BLOCK_LARGE = 384, LARGE = 4096, WIDE = 1024, CORNER = 128, STRIP = 256, WHITEN_ROWS = 64 };
+enum { BLOCK = 128, BLOCK_LARGE = 192, LARGE = 1500, WIDE = 1024, CORNER = 128, STRIP = 192, WHITEN_ROWS = 64 };
 
 /* A tile of what is left: rows from `row` on, columns from `column` on; or the square on the diagonal that these rows have. */
 typedef struct tile {
@@ -20,7 +20,8 @@ typedef struct step {
     size_t block, first, wide; /* the block on the diagonal */
     size_t begin;              /* first column of A12 that is not there yet */
     double *diagonal;          /* R11, wide x wide */
-    double *turned;            /* R12', n x wide */
+    double *minus;             /* -R12, wide x n */
+    double *strips;            /* STRIP x wide for each worker: columns of R12 as rows */
     double *corners;           /* CORNER x CORNER for each worker */
     tile *tiles;
     atomic_int stopped;
@@ -35,7 +36,7 @@ static size_t block_of(size_t n) { return n >= LARGE ? BLOCK_LARGE : BLOCK; }
 size_t broad__cholesky_scratch(size_t n, size_t threads)
 {
     size_t block = block_of(n);
-    return block * block + n * block + threads * CORNER * CORNER;
+    return block * block + n * block + threads * (CORNER * CORNER + STRIP * block);
 }
 
 static void ask(step *s, size_t worker)
@@ -59,12 +60,13 @@ static void panel_piece(void *context, size_t index, size_t worker)
     step *s = context;
     size_t n = s->task->n, column = s->first + s->wide + index * STRIP, count = least(STRIP, n - column);
     size_t wide = s->wide, old = column < s->begin ? least(s->begin - column, count) : 0;
-    double *turned = s->turned + column * wide, *rows = s->task->a + s->first * n + column;
+    double *turned = s->strips + worker * STRIP * wide, *rows = s->task->a + s->first * n + column;
     if (atomic_load(&s->stopped)) return;
-    turn(turned, wide, rows, n, wide, count);
-    turned += old * wide;
+    turn(turned, wide, rows + old, n, wide, count - old);
     s->task->device->whiten(turned, wide, count - old, s->diagonal, wide, wide);
     turn(rows + old, n, turned, wide, count - old, wide);
+    for (size_t i = 0; i < wide; i++)
+        for (size_t k = 0; k < count; k++) s->minus[i * n + column + k] = -rows[i * n + k];
     ask(s, worker);
 }
 
@@ -72,8 +74,7 @@ static void panel_piece(void *context, size_t index, size_t worker)
 static void subtract(const step *s, double *out, size_t stride, size_t row, size_t high, size_t column, size_t wide)
 {
     size_t n = s->task->n;
-    s->task->device->apply(out, stride, -1.0, s->turned + row * s->wide, s->wide, high,
-                           s->task->a + s->first * n + column, n, s->wide, wide);
+    s->task->device->cross(out, stride, s->minus + row, n, high, s->task->a + s->first * n + column, n, wide, s->wide);
 }
 
 /* The square on the diagonal, strip by strip; what is below the diagonal stays. */
@@ -145,8 +146,9 @@ int broad__cholesky(size_t *out_pivot, const broad__cholesky_task *task)
     s.tiles = broad__alloc_array(across * (n / WIDE + 2) + across, sizeof *s.tiles);
     int status = s.diagonal && s.tiles ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
-        s.turned = s.diagonal + block * block;
-        s.corners = s.turned + n * block;
+        s.minus = s.diagonal + block * block;
+        s.strips = s.minus + n * block;
+        s.corners = s.strips + threads * STRIP * block;
     }
     for (; status == BROAD_OK && !*out_pivot && s.first < n; s.first += s.wide) {
         s.wide = least(block, (s.first < task->done ? task->done : n) - s.first);

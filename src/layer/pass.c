@@ -38,7 +38,22 @@ static double update_block(const one_pass *p, const double *z, size_t first, siz
         k = block;
     }
     rows->device->apply(e, c, -1.0, k, width, n, rows->update_w, c, width, c);
-    return broad__rows_squares(e, n * c);
+    double squares = broad__rows_squares(e, n * c);
+    return squares;
+}
+
+/* One candidate's nodes for a block, added to its sums. */
+static void candidate_block(const one_pass *pass, double *sum, const broad__piece *pieces, const double *z,
+                            size_t first, size_t n, size_t worker)
+{
+    broad__rows *rows = pass->rows;
+    const broad__device *device = rows->device;
+    size_t p = rows->width, c = rows->outputs, each = pass->trials > 1 ? 1 : pass->count;
+    double *k = rows->stored ? rows->k + first * p : rows->k_blocks + worker * BROAD__BLOCK_ROWS * p;
+    broad__rows_fill(k, p, rows, pieces, each, z, first, n);
+    if (!pass->gram) return;
+    (broad__rows_single(rows, p) ? device->gram_single : device->gram)(sum, p, k, p, n, p);
+    device->cross(sum + pass->gram, c, k, p, p, rows->e + first * c, c, c, n);
 }
 
 /* While a block of the rows is in the cache: all that is to be done with it. */
@@ -46,21 +61,14 @@ static void pass_shard(void *context, size_t first, size_t end, double *sums, si
 {
     one_pass *pass = context;
     broad__rows *rows = pass->rows;
-    const broad__device *device = rows->device;
-    size_t p = rows->width, c = rows->outputs, each = pass->trials > 1 ? 1 : pass->count;
-    int single = broad__rows_single(rows, p);
-    double *squares = sums + pass->trials * (pass->gram + pass->cross);
+    size_t each = pass->gram + pass->cross;
+    double *squares = sums + pass->trials * each;
     for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
         size_t n = least(end - i, BROAD__BLOCK_ROWS);
         const double *z = rows->update_stored && !pass->trials ? NULL : broad__rows_z(rows, i, n, worker);
         if (rows->deferred) *squares += update_block(pass, z, i, n, worker);
-        for (size_t t = 0; t < pass->trials; t++) {
-            double *k = rows->stored ? rows->k + i * p : rows->k_blocks + worker * BROAD__BLOCK_ROWS * p;
-            double *sum = sums + t * (pass->gram + pass->cross);
-            broad__rows_fill(k, p, rows, pass->pieces + t, each, z, i, n);
-            if (pass->gram) (single ? device->gram_single : device->gram)(sum, p, k, p, n, p);
-            if (pass->cross) device->cross(sum + pass->gram, c, k, p, p, rows->e + i * c, c, c, n);
-        }
+        for (size_t t = 0; t < pass->trials; t++)
+            candidate_block(pass, sums + t * each, pass->pieces + t, z, i, n, worker);
     }
 }
 
@@ -169,6 +177,7 @@ static int wide_pass(broad__rows *rows, const broad__piece *pieces, size_t count
         broad__pool_run(rows->pool, (panel.n + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, panel_block, &panel);
         broad__pool_run(rows->pool, across * (across + 1) / 2, panel_tile, &panel);
         broad__pool_run(rows->pool, across, panel_cross, &panel);
+        broad__rows_release(rows, i, i + panel.n);
     }
     broad__free(room);
     return BROAD_OK;

@@ -283,7 +283,7 @@ static const double SINGLE_MARGIN = 10;
 static int check_single(double lambda, const broad__rows *rows)
 {
     size_t p = rows->width;
-    if (!broad__rows_single(rows, p)) return BROAD_OK; /* and in the dual form the matrix is another */
+    if (!broad__rows_single(rows, p)) return BROAD_OK; /* nor is it the dual form, whose matrix has another size */
     double least = SINGLE_MARGIN * (double)FLT_EPSILON * mean_diagonal(rows->matrix, p) * sqrt((double)p);
     if (lambda >= least) return BROAD_OK;
     double unit = pow(10, floor(log10(least)) - 1);

@@ -26,8 +26,14 @@ typedef struct shard_run {
     size_t doubles;
 } shard_run;
 
-/* A shard is done with its rows for this pass. */
-static void release(const broad__rows *rows, size_t first, size_t end)
+/* Rows of spilled arrays that are gone through before they are given back: whole blocks, about a megabyte of E. */
+static size_t stretch(const broad__rows *rows)
+{
+    size_t blocks = ((size_t)1 << 20) / (rows->outputs * sizeof(double)) / BROAD__BLOCK_ROWS;
+    return (blocks < 64 ? 64 : blocks) * BROAD__BLOCK_ROWS;
+}
+
+void broad__rows_release(const broad__rows *rows, size_t first, size_t end)
 {
     size_t bytes = (end - first) * sizeof(double);
     if (!rows->spill) return;
@@ -43,8 +49,12 @@ static void shard_run_one(void *context, size_t shard, size_t worker)
     broad__shard_rows(&first, &end, shard, run->rows->rows);
     double *sums = run->rows->scratch + shard * run->doubles;
     memset(sums, 0, run->doubles * sizeof(double));
-    run->job(run->context, first, end, sums, worker);
-    release(run->rows, first, end);
+    size_t most = run->rows->spill ? stretch(run->rows) : end - first;
+    for (size_t i = first; i < end; i += most) {
+        size_t stop = end - i < most ? end : i + most;
+        run->job(run->context, i, stop, sums, worker);
+        broad__rows_release(run->rows, i, stop);
+    }
 }
 
 /* The tree, for a slice of the sums: each number has a tree of its own. */
@@ -110,6 +120,18 @@ static double *residual_room(broad__rows *rows, size_t count, size_t outputs)
     return broad__spill_alloc(rows->spill, count * outputs, sizeof(double));
 }
 
+/* `count` numbers, each of which may be spilled. */
+static void copy_numbers(const broad__rows *rows, double *to, const double *from, size_t count)
+{
+    size_t most = rows->spill ? (size_t)1 << 17 : count;
+    for (size_t i = 0; i < count; i += most) {
+        size_t n = count - i < most ? count - i : most;
+        memcpy(to + i, from + i, n * sizeof(double));
+        broad__spill_done(rows->spill, to + i, n * sizeof(double));
+        broad__spill_done(rows->spill, from + i, n * sizeof(double));
+    }
+}
+
 /* Puts fresh arrays of rows x outputs in place; the old E has been copied into `e`. */
 static int replace_residual(broad__rows *rows, double *e, size_t count, size_t outputs)
 {
@@ -133,20 +155,28 @@ int broad__rows_append(broad__rows *rows, const double *e, size_t count)
     size_t total = rows->rows + count;
     if (!broad__rows_size_fits(total, rows->outputs)) return broad__fail_memory(SIZE_MAX);
     double *joined = residual_room(rows, total, rows->outputs);
-    if (joined && rows->rows) memcpy(joined, rows->e, rows->rows * rows->outputs * sizeof(double));
-    if (joined) memcpy(joined + rows->rows * rows->outputs, e, count * rows->outputs * sizeof(double));
+    if (joined && rows->rows) copy_numbers(rows, joined, rows->e, rows->rows * rows->outputs);
+    if (joined) copy_numbers(rows, joined + rows->rows * rows->outputs, e, count * rows->outputs);
     return replace_residual(rows, joined, total, rows->outputs);
 }
 
 int broad__rows_reset(broad__rows *rows, const double *e)
 {
-    memcpy(rows->e, e, rows->rows * rows->outputs * sizeof(double));
+    copy_numbers(rows, rows->e, e, rows->rows * rows->outputs);
     return measure(rows);
 }
 
-int broad__rows_join(broad__rows *rows, const broad__rows *more)
+int broad__rows_join(broad__rows *rows, broad__rows *more)
 {
-    return broad__rows_append(rows, more->e, more->rows);
+    if (rows->rows) return broad__rows_append(rows, more->e, more->rows);
+    broad__spill_free(rows->spill, rows->e);
+    broad__spill_free(rows->spill, rows->next);
+    rows->e = more->e;
+    rows->next = more->next;
+    rows->rows = more->rows;
+    rows->norm = more->norm;
+    more->e = more->next = NULL;
+    return BROAD_OK;
 }
 
 size_t broad__rows_right(const broad__rows *rows, size_t first, const size_t *classes, size_t count)
@@ -172,16 +202,25 @@ int broad__rows_widen(broad__rows *rows, size_t outputs)
     return replace_residual(rows, wide, rows->rows, outputs);
 }
 
-void broad__rows_close(broad__rows *rows)
+void broad__rows_forget(broad__rows *rows)
 {
-    broad__spill_free(rows->spill, rows->e);
-    broad__spill_free(rows->spill, rows->next);
     broad__free(rows->k);
+    broad__free(rows->k_blocks);
     broad__free(rows->matrix);
     broad__free(rows->cross);
     broad__free(rows->scratch);
     broad__free(rows->trials);
-    broad__free(rows->k_blocks);
+    rows->k = rows->k_blocks = rows->matrix = rows->cross = rows->scratch = rows->trials = NULL;
+    rows->k_room = rows->k_blocks_room = rows->matrix_room = rows->cross_room = 0;
+    rows->scratch_room = rows->trials_room = rows->trial_count = rows->width = 0;
+    rows->stored = 0;
+}
+
+void broad__rows_close(broad__rows *rows)
+{
+    broad__rows_forget(rows);
+    broad__spill_free(rows->spill, rows->e);
+    broad__spill_free(rows->spill, rows->next);
     broad__free(rows->z_blocks);
     memset(rows, 0, sizeof *rows);
 }
@@ -244,4 +283,4 @@ void broad__rows_commit(broad__rows *rows, double norm)
     rows->norm = norm;
 }
 
-void broad__rows_keep(broad__rows *rows) { memcpy(rows->next, rows->e, rows->rows * rows->outputs * sizeof(double)); }
+void broad__rows_keep(broad__rows *rows) { copy_numbers(rows, rows->next, rows->e, rows->rows * rows->outputs); }

@@ -76,6 +76,8 @@ typedef struct broad__rows {
 /* No rows yet: they come with broad__rows_append(). */
 int broad__rows_open(broad__rows *out, const broad__device *device, broad__pool *pool, size_t outputs);
 void broad__rows_close(broad__rows *rows); /* accepts a zeroed one */
+/* The candidate at hand and its sums are not needed any more; the next one makes room again. No update may be deferred. */
+void broad__rows_forget(broad__rows *rows);
 
 size_t broad__piece_width(const broad__piece *piece);
 /* To be called before the passes, on the caller's thread: room for Z where it is made again. */
@@ -119,8 +121,8 @@ int broad__rows_follow(broad__rows *rows, const broad__piece *piece, const doubl
 int broad__rows_append(broad__rows *rows, const double *e, size_t count);
 /* E = e, rows x outputs. */
 int broad__rows_reset(broad__rows *rows, const double *e);
-/* The rows of `more`, after these. */
-int broad__rows_join(broad__rows *rows, const broad__rows *more);
+/* The rows of `more`, after these; what it has of them may be taken over, and it is then to be closed. */
+int broad__rows_join(broad__rows *rows, broad__rows *more);
 /* How many of `count` rows from `first` on are given their class: Y - E is largest there, with Y 1 for it and else 0; both
  * times the row's root. */
 size_t broad__rows_right(const broad__rows *rows, size_t first, const size_t *classes, size_t count);

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/trail.h"
 #include "data/number.h"
 #include "data/scale.h"
 #include "model/estimate.h"
@@ -26,7 +27,11 @@ static char **copy_names(char *const *names, size_t count)
 static void centre_classes(broad_model *model, const broad_data *data)
 {
     for (size_t c = 0; c < model->outputs; c++) model->output_factor[c] = 1;
-    for (size_t i = 0; i < data->rows; i++) model->output_shift[data->classes[i]] += 1 / (double)data->rows;
+    broad__trail read = {0};
+    for (size_t i = 0; i < data->rows; i++) {
+        model->output_shift[data->classes[i]] += 1 / (double)data->rows;
+        broad__trail_step(&read, data->spill, &data->classes[i], sizeof *data->classes);
+    }
 }
 
 static int fit_scales(broad_model *model, const broad_data *data)
@@ -93,7 +98,11 @@ static void balance_classes(double *out, const broad_data *data)
 {
     double *rows = out;
     for (size_t c = 0; c < data->outputs; c++) rows[c] = 0;
-    for (size_t i = 0; i < data->rows; i++) rows[data->classes[i]]++;
+    broad__trail read = {0};
+    for (size_t i = 0; i < data->rows; i++) {
+        rows[data->classes[i]]++;
+        broad__trail_step(&read, data->spill, &data->classes[i], sizeof *data->classes);
+    }
     for (size_t c = 0; c < data->outputs; c++)
         out[c] = rows[c] > 0 ? (double)data->rows / ((double)data->outputs * rows[c]) : 1;
 }
@@ -167,6 +176,20 @@ int broad__model_add_segment(broad_model *model, const broad_data *data, size_t 
     return BROAD_OK;
 }
 
+static int check_missing(const broad_data *data)
+{
+    broad__trail read = {0};
+    for (size_t i = 0; i < data->rows; i++) {
+        const double *x = data->x + i * data->inputs;
+        for (size_t j = 0; j < data->inputs; j++)
+            if (isnan(x[j]))
+                return broad__fail(BROAD_BAD_DATA, "row %zu has a missing value, and the model was trained without any",
+                                   i + 1);
+        broad__trail_step(&read, data->spill, x, data->inputs * sizeof *x);
+    }
+    return BROAD_OK;
+}
+
 int broad__model_fits(const broad_model *model, const broad_data *data)
 {
     if (data->rows == 0) return broad__fail(BROAD_BAD_DATA, "there are no rows to train on");
@@ -194,11 +217,7 @@ int broad__model_fits(const broad_model *model, const broad_data *data)
                                data->output_names[c], model->output_names[c]);
     if (model->task == BROAD_TASK_REGRESS && data->outputs != model->outputs)
         return broad__fail(BROAD_BAD_DATA, "the data has %zu targets, the model %zu", data->outputs, model->outputs);
-    for (size_t i = 0; i < data->rows * data->inputs && model->missing == BROAD_MISSING_ERROR; i++)
-        if (isnan(data->x[i]))
-            return broad__fail(BROAD_BAD_DATA, "row %zu has a missing value, and the model was trained without any",
-                               i / data->inputs + 1);
-    return BROAD_OK;
+    return model->missing == BROAD_MISSING_ERROR ? check_missing(data) : BROAD_OK;
 }
 
 int broad__model_check_rows(const broad_model *model, const broad_data *data)

@@ -48,7 +48,7 @@ static double memory_available(void)
     return fmin(machine, fmin(group, own));
 }
 
-enum { RANGE_ROWS = 4000, RANGE_NODES = 200 };
+enum { RANGE_ROWS = 4000, RANGE_NODES = 200, JOINT_SHARD_MAX = 256 }; /* the last as in layer/joint_sums.c */
 
 /* ---- memory, in numbers of 8 bytes ----------------------------------------------------------------------------- */
 
@@ -68,7 +68,8 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, int g
         sums += (1 + more + more * shards) * s->nodes * (s->nodes + s->outputs) + more * s->features * s->nodes;
     double system = 2 * side * side + 3 * s->first * s->outputs, spectral = 0, range = 0;
     broad__ridge_wish wish = broad__supervise_wish(o);
-    if (wish.lambda_auto || wish.loo || wish.operator_norm) spectral = 3 * side * side + 20 * side * (1 + s->outputs);
+    if (wish.lambda_auto || wish.loo || wish.operator_norm)
+        spectral = (s->rows < s->first ? 2 : 3) * side * side + 20 * side * (1 + s->outputs);
     else if (!wish.relative) spectral = 2 * side * side; /* where lambda is lost in rounding */
     if (o->range_auto && !grown && o->feature_weights != BROAD_FEATURES_SAMPLED) {
         side = fmin(fmin(s->rows, RANGE_ROWS), s->features + fmin(s->nodes, RANGE_NODES));
@@ -89,7 +90,10 @@ static double joint_numbers(const broad__sizes *s, const broad_options *o)
         .loo = o->lambda_auto || o->loo != BROAD_LOO_NO,
         .spectral = !o->lambda_auto && o->lambda < 1e-13 * s->rows * s->width,
     };
-    return broad__joint_numbers(&extent);
+    /* Sums of few columns are made shard by shard, in space that stays for what comes after. */
+    double some = fmin(s->rows, BROAD__LOO_ROWS), p = s->width, c = s->outputs;
+    int stays = s->fitting == BROAD__FIT_AT_ONCE && extent.loo && p <= JOINT_SHARD_MAX && s->rows >= p;
+    return broad__joint_numbers(&extent) + (stays ? some * (p + 2 * c + s->features) : 0);
 }
 
 /* The growing factorisation, whose room doubles: src/layer/basis.c. *out_kept: what is there when it has grown. */
@@ -113,28 +117,32 @@ static double training_bytes(const broad__sizes *s, const broad_options *o, int 
 {
     int chain = s->fitting == BROAD__FIT_CHAIN, joint = s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
     double z = s->rows * s->features * (s->old > 0 ? 2 : 1); /* a grown Z is copied */
-    double residuals = (chain ? 4 : 6) * s->rows * s->outputs;
+    double residuals = (chain ? 2 : 3) * s->rows * s->outputs, targets = s->rows * s->outputs;
     double enhancement = s->old + s->nodes * s->layers;
     double weights =
         2 * s->drawn * s->columns + enhancement * (s->features + s->outputs) + (joint ? s->width * s->outputs : 0);
     double fit = s->fitting == BROAD__FIT_AT_ONCE ? 0 : layer_numbers(s, o, grown, spilled);
     double kept = 0, grown_fit = s->fitting == BROAD__FIT_STEPWISE ? basis_numbers(&kept, s) : 0;
     double blocks = s->threads * BROAD__BLOCK_ROWS * (s->features + s->columns);
-    fit += fmax(grown_fit, kept + (joint ? joint_numbers(s, o) : 0));
-    return 8 * ((spilled ? blocks : z + residuals) + weights + fit);
+    fit += grown_fit;
+    /* The first sums of a chain are kept for the joint weights, all else of the layers goes before these are solved. */
+    if (s->fitting == BROAD__FIT_FINALLY) fit += fmin(s->rows, s->first) * s->first;
+    if (joint) fit = fmax(fit, kept + joint_numbers(s, o));
+    if (spilled) return 8 * (blocks + weights + fit);
+    /* The targets are gone when the layers come. */
+    return 8 * (z + residuals + weights + fmax(fit, targets));
 }
 
 /* ---- a limit --------------------------------------------------------------------------------------------------- */
 
-/* Pieces of spilled arrays that are there at a time: for each thread of inputs or Z, two residuals and targets or roots; or
- * of one pass over the table. And what the process has before it reads anything. */
-static const double PIECE_BYTES = 3e6, TABLE_PIECES = 24e6, BASE_BYTES = 10e6;
-enum { PIECE_ARRAYS = 4 };
+/* Pieces of spilled arrays that are there at a time, as measured: those of each thread, of inputs or Z, residuals, targets and
+ * roots; or of one pass over the table. And what the process has before it reads anything. */
+static const double THREAD_PIECES = 5e6, TABLE_PIECES = 1e7, BASE_BYTES = 1e7;
 
 /* What Z costs to make and to read back, a thread and second: a usual disk and an ordinary core. */
 static const double DISK_BYTES = 1e9, CORE_FLOPS = 20e9, RANKED_INPUTS = 2e7;
 
-static double piece_bytes(const broad__sizes *s) { return fmax(s->threads * PIECE_ARRAYS * PIECE_BYTES, TABLE_PIECES); }
+static double piece_bytes(const broad__sizes *s) { return fmax(s->threads * THREAD_PIECES, TABLE_PIECES); }
 
 /* Seconds a row: of making its Z from its inputs, and of reading Z. */
 static double make_seconds(const broad__sizes *s, const broad_options *o)

@@ -7,11 +7,14 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "compute/cpu/kernels.h"
 #include "compute/pool.h"
 
 /* Work for which a thread is worth starting: some hundred microseconds. */
 #define THREAD_FLOPS 1e7
 enum { LINE = 8 }; /* numbers of a cache line, which no two threads should share */
+
+/* The kernels are called without the device around them: a program that only predicts need not be linked to BLAS. */
 
 /* ---- a block of rows ------------------------------------------------------------------------------------------- */
 
@@ -21,29 +24,35 @@ size_t broad__network_scratch(const broad__network *network, size_t rows)
     return rows * (scaled + network->features + network->widest);
 }
 
+static void work_out(double *out, size_t out_stride, const broad__kernels *kernels, const broad__nodes *nodes,
+                     const double *x, size_t x_stride, size_t rows)
+{
+    (nodes->single ? kernels->single->nodes : kernels->nodes)(out, out_stride, nodes, x, x_stride, rows);
+}
+
 /* Z, rows x features. */
-static void feature_nodes(double *z, const broad__network *network, const broad__device *device, const double *x,
+static void feature_nodes(double *z, const broad__network *network, const broad__kernels *kernels, const double *x,
                           size_t stride, size_t rows, double *scaled)
 {
     broad__scaling_apply(network->direct ? z : scaled, &network->scaling, x, rows, stride);
     for (size_t i = 0; i < network->part_count; i++) {
         const broad__feature_run *part = &network->parts[i];
-        device->nodes(z + part->first, network->features, &part->nodes, scaled, network->scaling.columns, rows);
+        work_out(z + part->first, network->features, kernels, &part->nodes, scaled, network->scaling.columns, rows);
     }
 }
 
 /* scores += K_j W_j for the layers of a run; h: their nodes, rows x all of them. */
 static void add_layers(double *scores, const broad__network *network, const broad__layer_run *run,
-                       const broad__device *device, const double *z, const double *h, size_t rows)
+                       const broad__kernels *kernels, const double *z, const double *h, size_t rows)
 {
     size_t outputs = network->outputs;
     for (size_t j = run->first; j < run->first + run->count; j++) {
         const broad__term *term = &network->terms[j];
         if (term->prefix)
-            device->apply(scores, outputs, 1.0, z + term->first, network->features, rows, term->output, outputs,
-                          term->prefix, outputs);
-        device->apply(scores, outputs, 1.0, h, run->nodes.nodes, rows, term->output + term->prefix * outputs, outputs,
-                      term->nodes, outputs);
+            kernels->apply(scores, outputs, 1.0, z + term->first, network->features, rows, term->output, outputs,
+                           term->prefix, outputs);
+        kernels->apply(scores, outputs, 1.0, h, run->nodes.nodes, rows, term->output + term->prefix * outputs, outputs,
+                       term->nodes, outputs);
         h += term->nodes;
     }
 }
@@ -51,15 +60,15 @@ static void add_layers(double *scores, const broad__network *network, const broa
 void broad__network_block(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
                           double *scratch)
 {
-    const broad__device *device = broad__device_cpu();
+    const broad__kernels *kernels = broad__kernels_used();
     size_t outputs = network->outputs;
     double *z = scratch + (network->direct ? 0 : rows * network->scaling.columns), *h = z + rows * network->features;
     memset(out, 0, rows * outputs * sizeof *out);
-    if (network->run_count) feature_nodes(z, network, device, x, stride, rows, scratch);
+    if (network->run_count) feature_nodes(z, network, kernels, x, stride, rows, scratch);
     for (size_t i = 0; i < network->run_count; i++) {
         const broad__layer_run *run = &network->runs[i];
-        device->nodes(h, run->nodes.nodes, &run->nodes, z, network->features, rows);
-        add_layers(out, network, run, device, z, h, rows);
+        work_out(h, run->nodes.nodes, kernels, &run->nodes, z, network->features, rows);
+        add_layers(out, network, run, kernels, z, h, rows);
     }
     for (size_t i = 0; i < rows; i++)
         for (size_t c = 0; c < outputs; c++)

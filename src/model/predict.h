@@ -5,7 +5,7 @@
 
 #include "model/network.h"
 
-enum { BROAD__PREDICT_ROWS = 64 }; /* rows that go through together */
+enum { BROAD__PREDICT_ROWS = 256 }; /* rows that go through together */
 
 /* Numbers that broad__network_block() works in. */
 size_t broad__network_scratch(const broad__network *network, size_t rows);

@@ -18,6 +18,12 @@ enum { PARTS_MAX = 1000000 };
 /* Rows that are gone through at a time where each piece is given back before the next; whole blocks. */
 enum { STRETCH = 64 * BROAD__BLOCK_ROWS };
 
+static void keep_rows(broad__rows *rows, const broad__keeping *keeping)
+{
+    rows->spill = keeping->spill;
+    rows->keep_k = !(keeping->spill && keeping->k_again);
+}
+
 int broad__side_open(broad__side *out, const broad_model *model, const broad__device *device, broad__pool *pool,
                      const broad__keeping *keeping)
 {
@@ -26,6 +32,7 @@ int broad__side_open(broad__side *out, const broad_model *model, const broad__de
     if (keeping) out->keeping = *keeping;
     int status = broad__rows_open(&out->rows, device, pool, model->outputs);
     out->rows.single = broad__supervise_single(&model->settings);
+    keep_rows(&out->rows, &out->keeping);
     return status == BROAD_OK && out->keeping.spill ? broad__z_source_open(&out->source, out) : status;
 }
 
@@ -129,6 +136,7 @@ static void use_z(broad__side *side, double *z, size_t features)
         side->source->part_count = side->part_count;
         side->source->z = z;
         side->source->root = side->root;
+        side->source->y = side->y;
     }
     show_z(&side->rows, side->source, z, features);
 }
@@ -317,6 +325,7 @@ static int part_source(arrival *a, const broad__side *side, const broad__part *p
         a->source.part_count = 1;
         a->source.z = z;
         a->source.root = a->rows.root;
+        a->source.y = NULL;
     }
     show_z(&a->rows, side->source ? &a->source : NULL, z, a->features);
     return status;
@@ -331,6 +340,7 @@ static int part_residual(arrival *a, const broad__side *side, const broad__part 
     part_targets(targets, a, side, part);
     if (a->y) copy_rows(side, a->y + old * outputs, outputs, targets, outputs, part->count);
     int status = broad__rows_open(&a->rows, side->rows.device, side->rows.pool, outputs);
+    keep_rows(&a->rows, &side->keeping);
     if (status == BROAD_OK) status = broad__rows_append(&a->rows, targets, part->count);
     broad__spill_free(a->spill, targets);
     double *z = a->z ? a->z + old * a->features : NULL;
@@ -379,6 +389,10 @@ int broad__side_widen(broad__side *side, size_t outputs)
         broad__spill_free(side->keeping.spill, side->y);
         side->y = y;
         y = NULL;
+    }
+    if (status == BROAD_OK && side->source) {
+        side->source->y = side->y;
+        side->source->outputs = outputs;
     }
     broad__spill_free(side->keeping.spill, y);
     return status;

@@ -519,10 +519,14 @@ static broad_options lasting(const broad_options *options)
 }
 
 /* A trainer with threads and device, and a model if the caller has none yet. */
-static int start(broad_trainer **out, const broad_options *run)
+static int start(broad_trainer **out, const broad_options *run, const broad__keeping *keeping)
 {
     broad_trainer *t = broad__alloc(sizeof *t);
-    if (!t) return BROAD_NO_MEMORY;
+    if (!t) {
+        broad__spill_close(keeping->spill);
+        return BROAD_NO_MEMORY;
+    }
+    t->keeping = *keeping;
     t->started = broad__seconds();
     t->run = *run;
     t->best.norm = INFINITY;
@@ -587,16 +591,23 @@ static size_t first_width(const broad_options *o, const broad_data *data)
 
 int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options)
 {
-    broad_trainer *t = NULL;
+    broad__keeping keeping = {0};
     int status = broad__options_check(options);
     if (status == BROAD_OK) status = check_data(data);
-    if (status < 0) return status;
+    if (status == BROAD_OK)
+        status = broad__plan_keeping(&keeping, options, NULL, data->rows, data->inputs, data->outputs);
+    return status == BROAD_OK ? broad__trainer_open_kept(out, data, options, &keeping) : status;
+}
+
+int broad__trainer_open_kept(broad_trainer **out, const broad_data *data, const broad_options *options,
+                             const broad__keeping *keeping)
+{
+    broad_trainer *t = NULL;
     broad_options sized = *options;
     broad__size_features(&sized, data->rows);
-    status = broad__supervise_possible(&sized, data->rows, first_width(&sized, data));
-    if (status == BROAD_OK) status = start(&t, options);
+    int status = start(&t, options, keeping);
     if (status < 0) return status;
-    status = broad__plan_keeping(&t->keeping, &sized, NULL, data->rows, data->inputs, data->outputs);
+    status = broad__supervise_possible(&sized, data->rows, first_width(&sized, data));
     if (status == BROAD_OK) status = open_model(t, data, &sized);
     t->wanted = options->enhance_layers;
     if (status == BROAD_OK) report(t, "features", 0);
@@ -696,7 +707,7 @@ static int resume_rows(broad_trainer *t, const broad_data *data, int force)
 int broad__trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
                           const broad_options *run, int force)
 {
-    broad_trainer *t = NULL;
+    broad__keeping keeping = {0};
     int status = broad__options_check(run);
     if (status == BROAD_OK && model->seed_map != BROAD__SEED_MAP)
         status = broad__fail(
@@ -704,14 +715,21 @@ int broad__trainer_resume(broad_trainer **out, const broad_model *model, const b
             "the model's nodes were drawn by seed map %zu, and this version has map %d: it can predict with "
             "the model, but not grow it",
             model->seed_map, (int)BROAD__SEED_MAP);
-    if (status == BROAD_OK) status = start(&t, run);
+    if (status == BROAD_OK && data && data->rows)
+        status = broad__plan_keeping(&keeping, run, model, data->rows, data->inputs, model->outputs);
+    return status == BROAD_OK ? broad__trainer_resume_kept(out, model, data, run, force, &keeping) : status;
+}
+
+int broad__trainer_resume_kept(broad_trainer **out, const broad_model *model, const broad_data *data,
+                               const broad_options *run, int force, const broad__keeping *keeping)
+{
+    broad_trainer *t = NULL;
+    int status = start(&t, run, keeping);
     if (status < 0) return status;
     status = broad__model_copy(&t->model, model);
     if (status == BROAD_OK && model->group_count)
         t->feature_factor = model->groups[0].range / model->settings.range_steps[model->groups[0].step];
     double began = broad__seconds();
-    if (status == BROAD_OK && data)
-        status = broad__plan_keeping(&t->keeping, run, model, data->rows, data->inputs, model->outputs);
     if (status == BROAD_OK && data) status = resume_rows(t, data, force);
     if (status == BROAD_OK && !data) {
         status = broad__side_open(&t->train, t->model, t->device, t->pool, &t->keeping);

@@ -45,6 +45,11 @@ struct broad_trainer {
 int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options);
 int broad__trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
                           const broad_options *run, int force);
+/* The same with rows kept in a way of one's own, whatever the options say of memory. The spill is taken over. */
+int broad__trainer_open_kept(broad_trainer **out, const broad_data *data, const broad_options *options,
+                             const broad__keeping *keeping);
+int broad__trainer_resume_kept(broad_trainer **out, const broad_model *model, const broad_data *data,
+                               const broad_options *run, int force, const broad__keeping *keeping);
 int broad__trainer_validate(broad_trainer *trainer, const broad_data *rows);
 int broad__trainer_enhance(broad_trainer *trainer, size_t nodes, size_t layers);
 int broad__trainer_features(broad_trainer *trainer, size_t groups, size_t nodes, size_t enhance);

@@ -1,7 +1,7 @@
 /*
  * The certificate, checked again from the data. Shares no numerical code with training: nodes by plain loops and the C
  * library's functions, sums and solutions by the reference device, no shards. Nodes in single precision are what the reference
- * device makes of them: there the order of the roundings is part of what a node is (compute/single.h).
+ * device makes of them: there the order of the roundings is part of what a node is.
  *
  * What must hold, in this order:
  *   the rows are those the model was trained on (fingerprint), scaled as recorded

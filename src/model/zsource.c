@@ -20,6 +20,7 @@ int broad__z_source_open(broad__z_source **out, const broad__side *side)
     if (!source) return BROAD_NO_MEMORY;
     source->device = side->rows.device;
     source->inputs = side->model->inputs;
+    source->outputs = side->model->outputs;
     source->spill = side->keeping.spill;
     source->worker_count = broad__pool_threads(side->rows.pool);
     source->scaled_each = BROAD__BLOCK_ROWS * broad__model_columns(side->model);
@@ -91,11 +92,20 @@ static void make_rows(const broad__z_source *source, double *out, const broad__p
     broad__trail_step(&source->workers[worker].of_x, part->data->spill, x, n * source->inputs * sizeof(double));
 }
 
+/* The rows' other numbers are looked at after their Z: what is given back is what came before. */
+static void pass_by(const broad__z_source *source, size_t first, size_t n, broad__z_worker *own)
+{
+    size_t outputs = source->outputs;
+    if (source->root) broad__trail_step(&own->of_root, source->spill, source->root + first, n * sizeof(double));
+    if (source->y)
+        broad__trail_step(&own->of_y, source->spill, source->y + first * outputs, n * outputs * sizeof(double));
+}
+
 void broad__z_source_make(void *context, double *out, size_t first, size_t n, size_t worker)
 {
     const broad__z_source *source = context;
     broad__z_worker *own = &source->workers[worker];
-    if (source->root) broad__trail_step(&own->of_root, source->spill, source->root + first, n * sizeof(double));
+    pass_by(source, first, n, own);
     if (source->z) {
         size_t bytes = n * source->features * sizeof(double);
         memcpy(out, source->z + first * source->features, bytes);

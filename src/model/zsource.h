@@ -16,7 +16,7 @@ typedef struct broad__z_run {
 } broad__z_run;
 
 typedef struct broad__z_worker {
-    broad__trail of_x, of_z, of_root;
+    broad__trail of_x, of_z, of_root, of_y;
 } broad__z_worker;
 
 struct broad__z_source {
@@ -32,7 +32,10 @@ struct broad__z_source {
     size_t scaled_each;
     broad__spill *spill; /* of z and root */
     const double *z;     /* rows x features, not owned; NULL: made again */
-    const double *root;  /* rows, not owned; NULL: none. Given back as the rows pass */
+    /* What else there is of the rows, given back as they pass; not owned, NULL: none. */
+    const double *root; /* rows */
+    const double *y;    /* rows x outputs */
+    size_t outputs;
 };
 
 /* No groups yet, and no rows. */

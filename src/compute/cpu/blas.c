@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/vector.h"
 #include "compute/cpu/blas_guard.h"
 #include "compute/cpu/kernels.h"
 #include "compute/device.h"
@@ -29,13 +30,20 @@ static int narrow(size_t size) { return size > INT_MAX ? INT_MAX : (int)size; }
 static void cpu_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                       size_t rows)
 {
-    if (nodes->single) broad__nodes_single(out, out_stride, nodes, x, x_stride, rows);
-    else broad__kernels_used()->nodes(out, out_stride, nodes, x, x_stride, rows);
+    const broad__kernels *kernels = broad__kernels_used();
+    /* Without fused steps a kernel would give other bits. */
+    if (nodes->single && !broad__fused()) broad__nodes_single(out, out_stride, nodes, x, x_stride, rows);
+    else (nodes->single ? kernels->single->nodes : kernels->nodes)(out, out_stride, nodes, x, x_stride, rows);
 }
 
 static void cpu_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
 {
     broad__kernels_used()->gram(out, out_stride, k, k_stride, rows, p);
+}
+
+static void cpu_gram_single(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
+{
+    broad__kernels_used()->single->gram(out, out_stride, k, k_stride, rows, p);
 }
 
 /* By the size of out alone, so that the bits do not depend on how rows are cut where own kernels are used. */
@@ -151,7 +159,7 @@ static const broad__device cpu = {
     .release = broad__blas_release,
     .nodes = cpu_nodes,
     .gram = cpu_gram,
-    .gram_single = cpu_gram,
+    .gram_single = cpu_gram_single,
     .cross = cpu_cross,
     .apply = cpu_apply,
     .outer = cpu_outer,

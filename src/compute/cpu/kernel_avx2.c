@@ -7,6 +7,12 @@
 #include "compute/cpu/kernel_double.h"
 
 const broad__kernels broad__kernels_avx2 = {
-    .name = "avx2", .nodes = kernel_nodes, .gram = kernel_gram, .cross = kernel_cross, .apply = kernel_apply};
+    .name = "avx2",
+    .nodes = kernel_nodes,
+    .gram = kernel_gram,
+    .cross = kernel_cross,
+    .apply = kernel_apply,
+    .single = &broad__kernels_single_avx2,
+};
 
 #endif

@@ -1,4 +1,4 @@
-/* The kernels by AVX-512 with the 256-bit forms (F, VL); empty on other processors. */
+/* The kernels by AVX-512; empty on other processors. */
 #include "compute/cpu/kernels.h"
 
 #if defined(__x86_64__)
@@ -7,6 +7,12 @@
 #include "compute/cpu/kernel_double.h"
 
 const broad__kernels broad__kernels_avx512 = {
-    .name = "avx512", .nodes = kernel_nodes, .gram = kernel_gram, .cross = kernel_cross, .apply = kernel_apply};
+    .name = "avx512",
+    .nodes = kernel_nodes,
+    .gram = kernel_gram,
+    .cross = kernel_cross,
+    .apply = kernel_apply,
+    .single = &broad__kernels_single_avx512,
+};
 
 #endif

@@ -3,14 +3,8 @@
 #define BROAD_COMPUTE_CPU_KERNEL_DOUBLE_H
 
 #include "compute/activation.h"
-#include "compute/cpu/kernel_tile.h"
+#include "compute/cpu/kernel_narrow.h"
 #include "compute/cpu/kernels.h"
-
-#if defined(__clang__)
-#define OUTLINE static __attribute__((noinline, unused))
-#else
-#define OUTLINE static __attribute__((noinline, noclone, unused))
-#endif
 
 /*
  * DEPTH   steps of a packed panel, which with its rows of `a` stays in the first cache
@@ -19,27 +13,6 @@
  * SKINNY  columns up to which `cross` is worked out transposed: vectors run along the rows of out
  */
 enum { DEPTH = 128, SHORT = 64, FEW = 8, BLOCK = 256, SKINNY = 16 };
-
-INLINE size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
-/* Pieces of at most `most`, about equal. */
-INLINE size_t even_piece(size_t size, size_t most)
-{
-    size_t pieces = (size + most - 1) / most;
-    return pieces ? (size + pieces - 1) / pieces : 0;
-}
-
-OUTLINE void panel_by_rows(product p, size_t rows, size_t columns)
-{
-    p.a_step = 1;
-    panel_any(p, rows, columns);
-}
-
-OUTLINE void panel_by_columns(product p, size_t rows, size_t columns)
-{
-    p.a_row = 1;
-    panel_any(p, rows, columns);
-}
 
 OUTLINE void block_by_columns(product p, size_t rows)
 {
@@ -152,17 +125,6 @@ OUTLINE void kernel_apply(double *out, size_t out_stride, double sign, const dou
     else packed_by_rows(whole, sign, rows, c);
 }
 
-/* The blocks on the diagonal of one panel of columns: each from its own diagonal to the right, as high as one tile. */
-INLINE void gram_diagonal(product p, size_t columns)
-{
-    p.diagonal = 1;
-    for (size_t i = 0, high; i < columns; i += high) {
-        high = tile_rows(VECTORS);
-        while (high > columns - i) high /= 2;
-        panel_by_columns(product_at(p, i, i), high, columns - i);
-    }
-}
-
 OUTLINE void kernel_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
 {
     size_t piece = even_piece(rows, SUMMED);
@@ -179,7 +141,7 @@ OUTLINE void kernel_gram(double *out, size_t out_stride, const double *k, size_t
         for (size_t j = 0; j < p; j += COLUMNS) {
             size_t wide = least(COLUMNS, p - j);
             panel_by_columns(product_at(whole, 0, j), j, wide);
-            gram_diagonal(product_at(whole, j, j), wide);
+            panel_diagonal(product_at(whole, j, j), wide);
         }
     }
 }

@@ -3,4 +3,10 @@
 #include "compute/cpu/kernels.h"
 
 const broad__kernels broad__kernels_plain = {
-    .name = "plain", .nodes = kernel_nodes, .gram = kernel_gram, .cross = kernel_cross, .apply = kernel_apply};
+    .name = "plain",
+    .nodes = kernel_nodes,
+    .gram = kernel_gram,
+    .cross = kernel_cross,
+    .apply = kernel_apply,
+    .single = &broad__kernels_single_plain,
+};

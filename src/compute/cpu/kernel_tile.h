@@ -5,7 +5,11 @@
 #ifndef BROAD_COMPUTE_CPU_KERNEL_TILE_H
 #define BROAD_COMPUTE_CPU_KERNEL_TILE_H
 
+#if defined(KERNEL_SINGLE)
+#include "compute/cpu/kernel_vector_single.h"
+#else
 #include "compute/cpu/kernel_vector.h"
+#endif
 
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
@@ -13,18 +17,25 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* WIDE: vectors of a tile of one row. NARROW: columns of a tile whose vectors run down the rows. */
-enum { COLUMNS = VECTORS * LANES, WIDE = 8, NARROW = 3 };
+/* WIDE: vectors of a tile of one row. */
+enum { COLUMNS = VECTORS * LANES, WIDE = 8 };
+
+#if defined(__clang__)
+#define OUTLINE static __attribute__((noinline, unused))
+#else
+#define OUTLINE static __attribute__((noinline, noclone, unused))
+#endif
 
 typedef struct product {
     double *out;
     size_t out_stride;
-    const double *a;
+    const number *a;
     size_t a_row, a_step; /* a's number for row i of out and step k: a[i * a_row + k * a_step] */
-    const double *b;
+    const number *b;
     size_t b_step; /* b's numbers for step k: b[k * b_step + column] */
     size_t depth;  /* steps */
     int diagonal;  /* out starts on the diagonal: what is below it stays */
+    int fresh;     /* in single precision: sums start at 0 and are added to out at the end */
 } product;
 
 INLINE product product_at(product p, size_t row, size_t column)
@@ -40,33 +51,23 @@ INLINE void store_row(const product *p, size_t row, const full *sums, size_t vec
     double *out = p->out + row * p->out_stride;
     UNROLL for (size_t v = 0; v < vectors; v++)
     {
-        size_t end = v + 1 < vectors ? LANES : last;
-        size_t from = row > v * LANES ? row - v * LANES : 0;
-        if (p->diagonal && from > 0) {
-            if (from < end) full_store_masked(out + v * LANES, sums[v], lanes_between(from, end));
-        } else if (end < LANES) full_store_masked(out + v * LANES, sums[v], lanes_between(0, end));
-        else full_store(out + v * LANES, sums[v]);
+        size_t from = p->diagonal && row > v * LANES ? row - v * LANES : 0;
+        full_finish(out + v * LANES, sums[v], from, v + 1 < vectors ? LANES : last, p->fresh);
     }
-}
-
-INLINE full load_end(const double *p, size_t last, mask end)
-{
-    return last == LANES ? full_load(p) : full_load_masked(p, end);
 }
 
 /* A tile of rows x (vectors full ones, the last with `last` numbers). */
 INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last)
 {
     full sums[ROWS_MAX][WIDE], b[WIDE];
-    mask end = lanes_between(0, last);
     UNROLL for (size_t i = 0; i < rows; i++)
     {
-        UNROLL for (size_t v = 0; v + 1 < vectors; v++) sums[i][v] = full_load(p.out + i * p.out_stride + v * LANES);
-        sums[i][vectors - 1] = load_end(p.out + i * p.out_stride + (vectors - 1) * LANES, last, end);
+        UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
+            full_start(p.out + i * p.out_stride + v * LANES, v + 1 < vectors ? LANES : last, p.fresh);
     }
     for (size_t k = 0; k < p.depth; k++) {
         UNROLL for (size_t v = 0; v + 1 < vectors; v++) b[v] = full_load(p.b + v * LANES);
-        b[vectors - 1] = load_end(p.b + (vectors - 1) * LANES, last, end);
+        b[vectors - 1] = full_load_end(p.b + (vectors - 1) * LANES, last);
         UNROLL for (size_t i = 0; i < rows; i++)
         {
             full a = full_spread(p.a[i * p.a_row]);
@@ -78,22 +79,13 @@ INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last
     UNROLL for (size_t i = 0; i < rows; i++) store_row(&p, i, sums[i], vectors, last);
 }
 
-INLINE half half_load_end(const double *p, size_t last, mask end)
-{
-    return last == HALF ? half_load(p) : half_load_masked(p, end);
-}
-
 INLINE void half_store_row(const product *p, size_t row, const half *sums, size_t vectors, size_t last)
 {
     double *out = p->out + row * p->out_stride;
     UNROLL for (size_t v = 0; v < vectors; v++)
     {
-        size_t end = v + 1 < vectors ? HALF : last;
-        size_t from = row > v * HALF ? row - v * HALF : 0;
-        if (p->diagonal && from > 0) {
-            if (from < end) half_store_masked(out + v * HALF, sums[v], lanes_between(from, end));
-        } else if (end < HALF) half_store_masked(out + v * HALF, sums[v], lanes_between(0, end));
-        else half_store(out + v * HALF, sums[v]);
+        size_t from = p->diagonal && row > v * HALF ? row - v * HALF : 0;
+        half_finish(out + v * HALF, sums[v], from, v + 1 < vectors ? HALF : last, p->fresh);
     }
 }
 
@@ -101,15 +93,14 @@ INLINE void half_store_row(const product *p, size_t row, const half *sums, size_
 INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t last)
 {
     half sums[ROWS_MAX][VECTORS], b[VECTORS];
-    mask end = lanes_between(0, last);
     UNROLL for (size_t i = 0; i < rows; i++)
     {
-        UNROLL for (size_t v = 0; v + 1 < vectors; v++) sums[i][v] = half_load(p.out + i * p.out_stride + v * HALF);
-        sums[i][vectors - 1] = half_load_end(p.out + i * p.out_stride + (vectors - 1) * HALF, last, end);
+        UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
+            half_start(p.out + i * p.out_stride + v * HALF, v + 1 < vectors ? HALF : last, p.fresh);
     }
     for (size_t k = 0; k < p.depth; k++) {
         UNROLL for (size_t v = 0; v + 1 < vectors; v++) b[v] = half_load(p.b + v * HALF);
-        b[vectors - 1] = half_load_end(p.b + (vectors - 1) * HALF, last, end);
+        b[vectors - 1] = half_load_end(p.b + (vectors - 1) * HALF, last);
         UNROLL for (size_t i = 0; i < rows; i++)
         {
             half a = half_spread(p.a[i * p.a_row]);
@@ -166,93 +157,36 @@ INLINE void panel_any(product p, size_t rows, size_t columns)
     else panel_ended(p, rows, 1, 0, last);
 }
 
-/* COLUMNS columns and at most tile_rows(VECTORS) rows, in one tile. */
-INLINE void block_any(product p, size_t rows)
+OUTLINE void panel_by_rows(product p, size_t rows, size_t columns)
 {
-    switch (rows) {
-    case 1: tile(p, 1, VECTORS, LANES); break;
-    case 2: tile(p, 2, VECTORS, LANES); break;
-    case 3: tile(p, 3, VECTORS, LANES); break;
-    case 4: tile(p, 4, VECTORS, LANES); break;
-    }
-    if (tile_rows(VECTORS) <= 4) return;
-    switch (rows) {
-    case 5: tile(p, 5, VECTORS, LANES); break;
-    case 6: tile(p, 6, VECTORS, LANES); break;
-    case 7: tile(p, 7, VECTORS, LANES); break;
-    case 8: tile(p, 8, VECTORS, LANES); break;
+    p.a_step = 1;
+    panel_any(p, rows, columns);
+}
+
+OUTLINE void panel_by_columns(product p, size_t rows, size_t columns)
+{
+    p.a_row = 1;
+    panel_any(p, rows, columns);
+}
+
+/* The blocks on the diagonal of one panel of columns: each from its own diagonal to the right, as high as one tile. */
+INLINE void panel_diagonal(product p, size_t columns)
+{
+    p.diagonal = 1;
+    for (size_t i = 0, high; i < columns; i += high) {
+        high = tile_rows(VECTORS);
+        while (high > columns - i) high /= 2;
+        panel_by_columns(product_at(p, i, i), high, columns - i);
     }
 }
 
-INLINE void row(product p, const size_t vectors, size_t last)
-{
-    if (last < LANES) tile(p, 1, vectors, last);
-    else tile(p, 1, vectors, LANES);
-}
+INLINE size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* One row, at most WIDE vectors. */
-INLINE void row_any(product p, size_t columns)
+/* Pieces of at most `most`, about equal. */
+INLINE size_t even_piece(size_t size, size_t most)
 {
-    size_t vectors = (columns + LANES - 1) / LANES, last = columns - (vectors - 1) * LANES;
-    switch (vectors) {
-    case 1: row(p, 1, last); break;
-    case 2: row(p, 2, last); break;
-    case 3: row(p, 3, last); break;
-    case 4: row(p, 4, last); break;
-    case 5: row(p, 5, last); break;
-    case 6: row(p, 6, last); break;
-    case 7: row(p, 7, last); break;
-    default: row(p, WIDE, last); break;
-    }
-}
-
-/* Vectors run down the rows, so that no lane is idle where out has a few columns only. a's numbers lie side by side. */
-INLINE void narrow_tile(product p, const size_t quads, const size_t columns)
-{
-    quad sums[NARROW][4], a[2];
-    size_t k = 0, down = QUAD * p.a_row;
-    UNROLL for (size_t j = 0; j < columns; j++)
-    {
-        UNROLL for (size_t q = 0; q < quads; q++) sums[j][q] =
-            quad_gather(p.out + q * QUAD * p.out_stride + j, p.out_stride);
-    }
-    for (; k + 2 <= p.depth; k += 2, p.b += 2 * p.b_step) {
-        UNROLL for (size_t q = 0; q < quads; q++)
-        {
-            quad_gather_two(a, p.a + q * down + k, p.a_row);
-            UNROLL for (size_t j = 0; j < columns; j++) sums[j][q] = quad_fma(a[0], quad_spread(p.b[j]), sums[j][q]);
-            UNROLL for (size_t j = 0; j < columns; j++) sums[j][q] =
-                quad_fma(a[1], quad_spread(p.b[p.b_step + j]), sums[j][q]);
-        }
-    }
-    if (k < p.depth) UNROLL for (size_t q = 0; q < quads; q++)
-        {
-            a[0] = quad_gather(p.a + q * down + k, p.a_row);
-            UNROLL for (size_t j = 0; j < columns; j++) sums[j][q] = quad_fma(a[0], quad_spread(p.b[j]), sums[j][q]);
-        }
-    UNROLL for (size_t j = 0; j < columns; j++)
-    {
-        UNROLL for (size_t q = 0; q < quads; q++)
-            quad_scatter(p.out + q * QUAD * p.out_stride + j, p.out_stride, sums[j][q]);
-    }
-}
-
-/* Rows in whole quads; how many were done. */
-INLINE size_t narrow_rows(product p, size_t rows, const size_t quads, const size_t columns)
-{
-    size_t i = 0;
-    for (; i + quads * QUAD <= rows; i += quads * QUAD) narrow_tile(product_at(p, i, 0), quads, columns);
-    for (; i + QUAD <= rows; i += QUAD) narrow_tile(product_at(p, i, 0), 1, columns);
-    return i;
-}
-
-INLINE size_t narrow_any(product p, size_t rows, size_t columns)
-{
-    switch (columns) {
-    case 1: return narrow_rows(p, rows, 4, 1);
-    case 2: return narrow_rows(p, rows, 4, 2);
-    default: return narrow_rows(p, rows, 2, NARROW);
-    }
+    size_t pieces = (size + most - 1) / most;
+    return pieces ? (size + pieces - 1) / pieces : 0;
 }
 
 #endif

@@ -1,9 +1,11 @@
 /*
- * Vectors of one kernel set: KERNEL_SET is 512 (AVX-512), 256 (AVX2 with FMA) or not defined (plain). A file that defines it
- * is compiled with the instructions it names (CMakeLists.txt).
+ * Vectors of doubles of one kernel set: KERNEL_SET is 512 (AVX-512), 256 (AVX2 with FMA) or not defined (plain). A file that
+ * defines it is compiled with the instructions it names (CMakeLists.txt).
  *
  *   full, half        LANES and HALF numbers. Where they differ, half costs half as much and serves narrow panels
  *   mask              which lanes are loaded and stored
+ *   _start, _finish   a vector of sums from and to `out`, `end` numbers, those before `from` left as they are; `fresh` is
+ *                     for single precision
  *   quad              QUAD numbers, of as many rows of a matrix
  *   VECTORS           full vectors side by side in the widest tile
  *   SUMMED            rows that a tile of a sum over rows takes at once
@@ -16,6 +18,8 @@
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
+
+typedef double number;
 
 #if defined(KERNEL_SET) && KERNEL_SET == 512
 
@@ -126,6 +130,42 @@ INLINE void half_store(double *p, half v) { full_store(p, v); }
 INLINE void half_store_masked(double *p, half v, mask m) { full_store_masked(p, v, m); }
 
 #endif
+
+INLINE full full_load_end(const double *p, size_t last)
+{
+    return last == LANES ? full_load(p) : full_load_masked(p, lanes_between(0, last));
+}
+
+INLINE full full_start(const double *out, size_t end, int fresh)
+{
+    (void)fresh;
+    return full_load_end(out, end);
+}
+
+INLINE void full_finish(double *out, full v, size_t from, size_t end, int fresh)
+{
+    (void)fresh;
+    if (from == 0 && end == LANES) full_store(out, v);
+    else if (from < end) full_store_masked(out, v, lanes_between(from, end));
+}
+
+INLINE half half_load_end(const double *p, size_t last)
+{
+    return last == HALF ? half_load(p) : half_load_masked(p, lanes_between(0, last));
+}
+
+INLINE half half_start(const double *out, size_t end, int fresh)
+{
+    (void)fresh;
+    return half_load_end(out, end);
+}
+
+INLINE void half_finish(double *out, half v, size_t from, size_t end, int fresh)
+{
+    (void)fresh;
+    if (from == 0 && end == HALF) half_store(out, v);
+    else if (from < end) half_store_masked(out, v, lanes_between(from, end));
+}
 
 #if defined(KERNEL_SET)
 

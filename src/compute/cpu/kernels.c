@@ -1,27 +1,18 @@
 #include "compute/cpu/kernels.h"
 
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 #if defined(__x86_64__)
+static int has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
 static int has_avx512(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
-
-static int has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 #endif
-
-static const broad__kernels *best(void)
-{
-#if defined(__x86_64__)
-    if (has_avx512()) return &broad__kernels_avx512;
-    if (has_avx2()) return &broad__kernels_avx2;
-#endif
-    return &broad__kernels_plain;
-}
 
 const broad__kernels *broad__kernels_named(const char *name)
 {
@@ -32,15 +23,12 @@ const broad__kernels *broad__kernels_named(const char *name)
     return strcmp(name, broad__kernels_plain.name) == 0 ? &broad__kernels_plain : NULL;
 }
 
-/* Two threads that come first together find the same. */
 const broad__kernels *broad__kernels_used(void)
 {
-    static const broad__kernels *_Atomic kept;
-    const broad__kernels *used = atomic_load_explicit(&kept, memory_order_relaxed);
-    if (used) return used;
-    const char *wanted = getenv("BROAD_KERNELS");
-    used = wanted ? broad__kernels_named(wanted) : NULL;
-    if (!used) used = best();
-    atomic_store_explicit(&kept, used, memory_order_relaxed);
-    return used;
+#if defined(__x86_64__)
+    broad__vector vector = broad__vector_best();
+    if (vector == BROAD__VECTOR_AVX512) return &broad__kernels_avx512;
+    if (vector == BROAD__VECTOR_AVX2) return &broad__kernels_avx2;
+#endif
+    return &broad__kernels_plain;
 }

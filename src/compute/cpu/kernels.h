@@ -6,19 +6,26 @@
  * depend on the vector width, on the number of rows in a call or on how rows are cut, and a scalar loop over fma() gives them
  * too. `sign` multiplies w first, which is exact for 1 and -1.
  *
+ * In single precision `nodes` is such a chain of floats, from the bias on, with inputs and weights rounded first; the Gram
+ * matrix adds up BROAD__SINGLE_ROWS rows in float from 0 on, counted from the first row of a call, and such sums in double.
+ *
  * The set "plain" fuses where the target always can (aarch64). On x86-64 it is for processors without FMA: the same order,
  * but each product is rounded, so the last bits differ from those of the other sets.
  *
- * Nothing here allocates or locks; packed panels lie on the stack (at most BROAD__KERNEL_STACK bytes).
+ * Nothing here allocates or locks; packed panels lie on the stack, less than 80 KB.
  */
 #ifndef BROAD_COMPUTE_CPU_KERNELS_H
 #define BROAD_COMPUTE_CPU_KERNELS_H
 
 #include "compute/device.h"
 
-enum { BROAD__KERNEL_STACK = 65536 };
-
 /* Functions as in broad__device. */
+typedef struct broad__kernels_single {
+    void (*nodes)(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
+                  size_t rows);
+    void (*gram)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p);
+} broad__kernels_single;
+
 typedef struct broad__kernels {
     const char *name;
     void (*nodes)(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
@@ -28,13 +35,17 @@ typedef struct broad__kernels {
                   size_t b_stride, size_t c, size_t rows);
     void (*apply)(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
                   const double *w, size_t w_stride, size_t p, size_t c);
+    const broad__kernels_single *single; /* for nodes->single, and gram_single */
 } broad__kernels;
+
+extern const broad__kernels_single broad__kernels_single_plain, broad__kernels_single_avx2,
+    broad__kernels_single_avx512;
 
 extern const broad__kernels broad__kernels_plain, broad__kernels_avx2, broad__kernels_avx512;
 
 /* The set of that name, "avx512", "avx2" or "plain"; NULL where this processor cannot run it. */
 const broad__kernels *broad__kernels_named(const char *name);
-/* The set in use: what BROAD_KERNELS in the environment names, read at the first call, else the best that runs here. */
+/* The set in use, by broad__vector_best(): the best that runs here, or what BROAD_KERNELS in the environment names. */
 const broad__kernels *broad__kernels_used(void);
 
 #endif
