@@ -122,11 +122,16 @@ static void show_products(const broad__kernels *kernels, size_t rows, size_t p, 
         broad__nodes nodes = {p, c, w, bias, (broad_activation)activation, 0};
         kernels->nodes(out, c, &nodes, k, p, rows);
         show("nodes", rows, p, out, rows * c);
+        nodes.single = 1;
+        kernels->single->nodes(out, c, &nodes, k, p, rows);
+        show("single nodes", rows, p, out, rows * c);
     }
     kernels->gram(gram, p, k, p, rows, p);
     kernels->cross(cross, c, k, p, p, e, c, c, rows);
     kernels->apply(e, c, -1.0, k, p, rows, w, c, p, c);
     show("gram", rows, p, gram, p * p);
+    kernels->single->gram(gram, p, k, p, rows, p);
+    show("gram and single gram", rows, p, gram, p * p);
     show("cross", rows, p, cross, p * c);
     show("apply", rows, p, e, rows * c);
     free(k), free(e), free(w), free(bias), free(gram), free(cross), free(out);

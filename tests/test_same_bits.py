@@ -18,12 +18,11 @@ import sys
 import tempfile
 
 SOURCE = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).parent.parent))
+BUILD = pathlib.Path(os.environ.get("BROAD_BINARY_DIR", pathlib.Path(sys.argv[1]).parent if len(sys.argv) > 1 else "."))
+LIBRARY = BUILD / "libbroad.a"
+PROGRAM = SOURCE / "tests" / "same_bits.c"
 CROSS = "aarch64-linux-gnu-gcc"
 PARTS = ["base/vector.c", "base/choice.c", "compute/activation*.c", "compute/cpu/kernel*.c", "rng/*.c"]
-# As in CMakeLists.txt.
-EXTRA = {"kernel_avx2.c": ["-mavx2", "-mfma"],
-         "kernel_avx512.c": ["-mavx512f", "-mavx512vl", "-mavx512dq", "-mavx2", "-mfma"]}
-EXTRA |= {name.replace(".c", "_single.c"): options for name, options in EXTRA.items()}
 
 
 def flags_of_the_build():
@@ -32,22 +31,29 @@ def flags_of_the_build():
     return re.search(r"target_compile_options\(broad_flags INTERFACE (-[^)]*)\)", text).group(1).split()
 
 
-def build(folder, compiler, native):
-    sources = [SOURCE / "tests" / "same_bits.c"]
-    for part in PARTS:
-        sources += sorted((SOURCE / "src").glob(part))
-    common = ["-std=c11", "-O3", "-D_GNU_SOURCE", *flags_of_the_build(), "-I", SOURCE / "src", "-I", SOURCE / "include"]
+def options():
+    return ["-std=c11", "-O3", "-D_GNU_SOURCE", *flags_of_the_build(), "-I", SOURCE / "src", "-I", SOURCE / "include"]
 
+
+def build_native(folder):
+    """With the library as it was built for this machine."""
+    program = folder / "native"
+    subprocess.run([os.environ.get("CC") or "cc", *options(), PROGRAM, LIBRARY, "-lm", "-lpthread", "-o", program],
+                   check=True)
+    return program
+
+
+def build_cross(folder):
     def compile_one(source):
         target = folder / (source.stem + ".o")
-        extra = EXTRA.get(source.name, []) if native and platform.machine() == "x86_64" else []
-        subprocess.run([compiler, *common, *extra, "-c", source, "-o", target], check=True)
+        subprocess.run([CROSS, *options(), "-c", source, "-o", target], check=True)
         return target
 
+    sources = [PROGRAM] + [source for part in PARTS for source in sorted((SOURCE / "src").glob(part))]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         objects = list(pool.map(compile_one, sources))
-    program = folder / "same_bits"
-    subprocess.run([compiler, *objects, *([] if native else ["-static"]), "-lm", "-o", program], check=True)
+    program = folder / "cross"
+    subprocess.run([CROSS, *objects, "-static", "-lm", "-o", program], check=True)
     return program
 
 
@@ -76,14 +82,10 @@ def main():
     if os.environ.get("BROAD_INSTRUMENTS"):
         print("an instrumented build: the plain one has compared")
         return 77
-    compiler = os.environ.get("CC") or "cc"
     qemu = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
     wrong = 0
     with tempfile.TemporaryDirectory() as scratch:
-        folders = [pathlib.Path(scratch) / name for name in ("native", "cross")]
-        for folder in folders:
-            folder.mkdir()
-        native = build(folders[0], compiler, True)
+        native = build_native(pathlib.Path(scratch))
         best = "the widest here"
         parts, products = lines_of([native]), lines_of([native, "kernels"])
         for kernels in ("plain", "avx2", "avx512"):
@@ -94,7 +96,7 @@ def main():
             missing = CROSS if not shutil.which(CROSS) else "qemu-aarch64"
             print(f"no {missing} (scripts/setup): aarch64 was not compared")
             return 1 if wrong else 77
-        cross = build(folders[1], CROSS, False)
+        cross = build_cross(pathlib.Path(scratch))
         wrong += compare("activations and draws", (best, parts), ("aarch64", lines_of([qemu, cross])))
         if fuses():
             wrong += compare("products", (best, products), ("aarch64", lines_of([qemu, cross, "kernels"])))

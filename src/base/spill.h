@@ -25,6 +25,9 @@ double broad__spill_room(void);
 void *broad__spill_alloc(broad__spill *spill, size_t count, size_t element_bytes);
 void broad__spill_free(broad__spill *spill, void *block); /* accepts NULL */
 
+/* Bytes that are gone through before they are given back: few enough for any limit, and many enough for it to be cheap. */
+enum { BROAD__SPILL_STEP = 4 << 20 };
+
 /* These bytes of a block are not needed for a while: the memory they take is given back, and their content kept, also
  * where somebody still uses them or their neighbours. Cheap for a megabyte and more at a time. Any thread. */
 void broad__spill_done(broad__spill *spill, const void *from, size_t bytes);

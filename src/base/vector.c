@@ -36,3 +36,14 @@ broad__vector broad__vector_best(void)
     }
     return (broad__vector)(value - 1);
 }
+
+int broad__fused(void)
+{
+#if defined(__x86_64__)
+    return broad__vector_best() != BROAD__VECTOR_PLAIN;
+#elif defined(__FP_FAST_FMAF)
+    return 1;
+#else
+    return 0;
+#endif
+}

@@ -12,4 +12,7 @@ typedef enum broad__vector {
  * up once. */
 broad__vector broad__vector_best(void);
 
+/* Whether code that chooses by it has fused multiply-adds. */
+int broad__fused(void);
+
 #endif

@@ -50,7 +50,7 @@ typedef struct reading {
 
 static int read_plainly(reading *r)
 {
-    enum { STEP = 8 << 20 };
+    enum { STEP = BROAD__SPILL_STEP };
     broad__content *content = r->work.content;
     const broad__csv *csv = r->work.csv;
     broad__arena scratch = {0};

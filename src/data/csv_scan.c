@@ -97,7 +97,7 @@ size_t broad__row_cells(const char **next, const broad__csv *csv, const char *at
 
 void broad__csv_passed(const broad__csv *csv, const char **given_back, const char *at)
 {
-    enum { STEP = 8 << 20 };
+    enum { STEP = BROAD__SPILL_STEP };
     if (!csv->source->memory || at - *given_back < STEP) return;
     broad__source_done(csv->source, *given_back, at);
     *given_back = at;

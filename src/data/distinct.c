@@ -156,7 +156,7 @@ static int value_add(value_set *set, double value, size_t most)
     return BROAD_OK;
 }
 
-static const size_t STEP = (size_t)1 << 20; /* rows after which memory is given back */
+static const size_t STEP = BROAD__SPILL_STEP / sizeof(size_t); /* rows */
 
 static int number_values(size_t *ids, value_set *set, const double *values, size_t rows, size_t maximum,
                          broad__spill *spill)

@@ -149,7 +149,7 @@ static int spread_rows(broad__content *content, const spreading *s, size_t input
     if (broad__table_spills(content->rows * inputs * sizeof(double), limits.memory))
         status = broad__content_move(content, limits.memory);
     if (status < 0) return status;
-    const size_t step = ((size_t)8 << 20) / (inputs * sizeof(double)) + 1;
+    const size_t step = (size_t)BROAD__SPILL_STEP / (inputs * sizeof(double)) + 1;
     double *x = broad__spill_alloc(content->spill, content->rows * inputs, sizeof *x);
     if (!x) return BROAD_NO_MEMORY;
     for (size_t first = 0; first < content->rows; first += step) {

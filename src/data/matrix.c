@@ -182,7 +182,7 @@ static int fill_columns(broad__content *out, const column_fill *columns, size_t 
 {
     /* Rows at a time: of a Fortran file, enough to use up the cache lines of each column. */
     size_t block = matrix->fortran ? 64 : 1, given_back = 0;
-    size_t step = ((size_t)4 << 20) / (matrix->columns * sizeof(double)) + 1;
+    size_t step = (size_t)BROAD__SPILL_STEP / (matrix->columns * sizeof(double)) + 1;
     int status = BROAD_OK;
     for (size_t row = 0; row < matrix->rows && status == BROAD_OK; row += block) {
         size_t count = matrix->rows - row < block ? matrix->rows - row : block;

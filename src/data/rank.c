@@ -88,7 +88,7 @@ typedef struct ranking {
 /* Calls visit(context, row) for every row; memory is given back on the way. */
 static void each_row(const ranking *r, void (*visit)(void *context, const double *row), void *context)
 {
-    const size_t step = ((size_t)8 << 20) / (r->inputs * sizeof *r->x) + 1;
+    const size_t step = (size_t)BROAD__SPILL_STEP / (r->inputs * sizeof *r->x) + 1;
     for (size_t first = 0; first < r->rows; first += step) {
         size_t count = r->rows - first < step ? r->rows - first : step;
         for (size_t i = first; i < first + count; i++) visit(context, r->x + i * r->inputs);
@@ -99,7 +99,7 @@ static void each_row(const ranking *r, void (*visit)(void *context, const double
 /* Columns [first, first + width) of the sampled rows, one after the other. */
 static void sample_columns(double *out, const ranking *r, size_t first, size_t width)
 {
-    size_t given_back = 0, step = ((size_t)8 << 20) / (r->inputs * sizeof *r->x) + 1;
+    size_t given_back = 0, step = (size_t)BROAD__SPILL_STEP / (r->inputs * sizeof *r->x) + 1;
     for (size_t i = 0; i < r->sample; i++) {
         size_t row = r->sample == r->rows ? i : (size_t)((double)i * (double)r->rows / (double)r->sample);
         for (size_t j = 0; j < width; j++) out[j * r->sample + i] = r->x[row * r->inputs + first + j];

@@ -7,7 +7,7 @@
 /* Rows whose columns are added up before the next are looked at: they stay in the cache for the blocks of columns. */
 enum { BLOCK = 32, ROWS = 256 };
 
-static const size_t STEP = (size_t)8 << 20; /* bytes after which memory is given back */
+static const size_t STEP = BROAD__SPILL_STEP;
 
 static void gather(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
 {

@@ -35,7 +35,7 @@ typedef struct growing {
     size_t given_back; /* up to here */
 } growing;
 
-static const size_t STEP = (size_t)8 << 20; /* bytes after which memory is given back */
+static const size_t STEP = BROAD__SPILL_STEP;
 
 static void grow_done(growing *g)
 {

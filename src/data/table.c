@@ -104,8 +104,7 @@ static char *copy_name(const char *name, int *failed)
     return copy;
 }
 
-/* Bytes after which memory is given back. */
-static const size_t STEP = (size_t)8 << 20;
+static const size_t STEP = BROAD__SPILL_STEP;
 
 typedef struct picking {
     const broad_data *table;

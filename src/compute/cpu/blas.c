@@ -9,9 +9,11 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/vector.h"
 #include "compute/cpu/blas_guard.h"
 #include "compute/cpu/kernels.h"
 #include "compute/device.h"
+#include "compute/single.h"
 
 enum { LARGE = 192 };
 
@@ -29,7 +31,9 @@ static void cpu_nodes(double *out, size_t out_stride, const broad__nodes *nodes,
                       size_t rows)
 {
     const broad__kernels *kernels = broad__kernels_used();
-    (nodes->single ? kernels->single->nodes : kernels->nodes)(out, out_stride, nodes, x, x_stride, rows);
+    /* Without fused steps a kernel would give other bits. */
+    if (nodes->single && !broad__fused()) broad__nodes_single(out, out_stride, nodes, x, x_stride, rows);
+    else (nodes->single ? kernels->single->nodes : kernels->nodes)(out, out_stride, nodes, x, x_stride, rows);
 }
 
 static void cpu_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)

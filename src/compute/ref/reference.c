@@ -6,32 +6,21 @@
 #include "base/status.h"
 #include "compute/activation.h"
 #include "compute/device.h"
+#include "compute/single.h"
 
 static int ref_hold(void) { return BROAD_OK; }
 
 static void ref_release(void) {}
 
-/* Rounded to single precision at every step. */
-static void nodes_single(double *row, const broad__nodes *nodes, const double *x)
-{
-    for (size_t j = 0; j < nodes->nodes; j++) {
-        float sum = (float)nodes->bias[j];
-        for (size_t k = 0; k < nodes->inputs; k++)
-            sum = fmaf((float)x[k], (float)nodes->weight[k * nodes->nodes + j], sum);
-        broad__activate_single(nodes->activation, &sum, 1);
-        row[j] = (double)sum;
-    }
-}
-
 static void ref_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                       size_t rows)
 {
+    if (nodes->single) {
+        broad__nodes_single(out, out_stride, nodes, x, x_stride, rows);
+        return;
+    }
     for (size_t i = 0; i < rows; i++) {
         double *row = out + i * out_stride;
-        if (nodes->single) {
-            nodes_single(row, nodes, x + i * x_stride);
-            continue;
-        }
         for (size_t j = 0; j < nodes->nodes; j++) row[j] = nodes->bias[j];
         for (size_t k = 0; k < nodes->inputs; k++)
             for (size_t j = 0; j < nodes->nodes; j++)
