@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
@@ -159,6 +160,7 @@ typedef struct leaving {
     size_t chunk_rows;   /* rows of the sets of a chunk at most */
     const double *alpha; /* dual form: rows x outputs */
     double *inverse;     /* and with sets the inverse factor */
+    broad__watch *watch;
 } leaving;
 
 /* n rows of A in the coordinates of R, where their products are H; or of the eigenvectors, where each counts by its inverse. */
@@ -194,6 +196,7 @@ static void leverages(double *h, const leaving *l, double *white, const double *
 static void leave_block(void *context, size_t block, size_t worker)
 {
     const leaving *l = context;
+    if (atomic_load(&l->watch->stopped)) return;
     broad__joint *j = l->joint;
     size_t first = block * BROAD__BLOCK_ROWS, p = j->columns, c = j->outputs;
     size_t n = l->count - first < BROAD__BLOCK_ROWS ? l->count - first : BROAD__BLOCK_ROWS;
@@ -209,13 +212,15 @@ static void leave_block(void *context, size_t block, size_t worker)
             j->loo_scores[(first + i) * c + q] = y - (y - fits[i * c + q]) / rest;
         }
     }
+    broad__watch_step(l->watch, 0, worker);
 }
 
-static int leave_primal_rows(broad__joint *j, const broad__rows *rows, double *rest, size_t count)
+static int leave_primal_rows(broad__joint *j, const broad__rows *rows, double *rest, size_t count, broad__watch *watch)
 {
     leaving l = {.joint = j,
                  .device = rows->device,
                  .rest = rest,
+                 .watch = watch,
                  .scratch_each = BROAD__BLOCK_ROWS * (j->columns + j->outputs)};
     l.scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l.scratch_each);
     if (!l.scratch) return BROAD_NO_MEMORY;
@@ -239,6 +244,7 @@ static void set_system(double *out, const leaving *l, const double *white, size_
 static void leave_chunk(void *context, size_t chunk, size_t worker)
 {
     const leaving *l = context;
+    if (atomic_load(&l->watch->stopped)) return;
     broad__joint *j = l->joint;
     size_t from = l->chunks[chunk], end = l->chunks[chunk + 1], p = j->columns, c = j->outputs;
     size_t first = j->sets[from], n = j->sets[end] - first;
@@ -258,6 +264,7 @@ static void leave_chunk(void *context, size_t chunk, size_t worker)
         broad__sets_leave(left + at * c, l->rest + first + at, room, system, size, c, l->device);
     }
     for (size_t i = 0; i < n * c; i++) j->loo_scores[first * c + i] = y[i] - left[i];
+    broad__watch_step(l->watch, 0, worker);
 }
 
 static size_t largest_set(const broad__joint *j)
@@ -278,9 +285,9 @@ static size_t list_chunks(size_t *out, const broad__joint *j, size_t count)
     return chunks;
 }
 
-static int leave_primal_sets(broad__joint *j, const broad__rows *rows, double *rest, size_t count)
+static int leave_primal_sets(broad__joint *j, const broad__rows *rows, double *rest, size_t count, broad__watch *watch)
 {
-    leaving l = {.joint = j, .device = rows->device, .rest = rest, .largest = largest_set(j)};
+    leaving l = {.joint = j, .device = rows->device, .rest = rest, .largest = largest_set(j), .watch = watch};
     l.chunk_rows = l.largest > BROAD__BLOCK_ROWS ? l.largest : BROAD__BLOCK_ROWS;
     l.scratch_each = l.chunk_rows * (j->columns + j->outputs) + 2 * l.largest * l.largest;
     l.scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l.scratch_each);
@@ -312,16 +319,18 @@ static void inverse_rows(double *out, size_t stride, const leaving *l, size_t fi
 
 static void inverse_block(void *context, size_t block, size_t worker)
 {
-    (void)worker;
     const leaving *l = context;
+    if (atomic_load(&l->watch->stopped)) return;
     size_t n = l->joint->rows, first = block * DUAL_ROWS, count = n - first < DUAL_ROWS ? n - first : DUAL_ROWS;
     inverse_rows(l->inverse + first * n, n, l, first, count, 0);
+    broad__watch_step(l->watch, 0, worker);
 }
 
 /* alpha_i / g_i for some rows: the residual each would have if it were left out. */
 static void leave_dual_block(void *context, size_t block, size_t worker)
 {
     const leaving *l = context;
+    if (atomic_load(&l->watch->stopped)) return;
     broad__joint *j = l->joint;
     size_t n = j->rows, c = j->outputs, first = block * DUAL_ROWS,
            count = n - first < DUAL_ROWS ? n - first : DUAL_ROWS;
@@ -335,6 +344,7 @@ static void leave_dual_block(void *context, size_t block, size_t worker)
         for (size_t at = (first + i) * c; at < (first + i + 1) * c; at++)
             j->loo_scores[at] = j->sample_y[at] - (g > 0 ? l->alpha[at] / g : 0);
     }
+    broad__watch_step(l->watch, 0, worker);
 }
 
 static int leave_dual_rows(leaving *l, const broad__rows *rows)
@@ -352,6 +362,7 @@ static int leave_dual_rows(leaving *l, const broad__rows *rows)
 static void leave_dual_set(void *context, size_t set, size_t worker)
 {
     const leaving *l = context;
+    if (atomic_load(&l->watch->stopped)) return;
     broad__joint *j = l->joint;
     size_t n = j->rows, c = j->outputs, first = j->sets[set], size = j->sets[set + 1] - first;
     size_t from = j->spectral ? 0 : j->sample[first], wide = n - from;
@@ -367,6 +378,7 @@ static void leave_dual_set(void *context, size_t set, size_t worker)
     broad__sets_leave(left, l->rest + first, room, system, size, c, l->device);
     for (size_t i = 0; i < size; i++) l->rest[first + i] *= j->factored;
     for (size_t i = 0; i < size * c; i++) j->loo_scores[first * c + i] = j->sample_y[first * c + i] - left[i];
+    broad__watch_step(l->watch, 0, worker);
 }
 
 static int leave_dual_sets(leaving *l, const broad__rows *rows)
@@ -386,11 +398,11 @@ static int leave_dual_sets(leaving *l, const broad__rows *rows)
     return status;
 }
 
-static int leave_dual(broad__joint *j, const broad__rows *rows, double *rest)
+static int leave_dual(broad__joint *j, const broad__rows *rows, double *rest, broad__watch *watch)
 {
     size_t n = j->rows, c = j->outputs;
     double *alpha = broad__alloc_doubles(n, c);
-    leaving l = {.joint = j, .device = rows->device, .rest = rest, .alpha = alpha};
+    leaving l = {.joint = j, .device = rows->device, .rest = rest, .alpha = alpha, .watch = watch};
     if (!alpha) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < n; i++) memcpy(alpha + j->sample[i] * c, j->sample_y + i * c, c * sizeof(double));
     int status = broad__joint_solve(alpha, j, rows);
@@ -399,17 +411,24 @@ static int leave_dual(broad__joint *j, const broad__rows *rows, double *rest)
     return status;
 }
 
-static int leave_primal(broad__joint *j, const broad__rows *rows, double *rest, size_t count)
+static int leave_primal(broad__joint *j, const broad__rows *rows, double *rest, size_t count, broad__watch *watch)
 {
-    return j->set_count ? leave_primal_sets(j, rows, rest, count) : leave_primal_rows(j, rows, rest, count);
+    return j->set_count ? leave_primal_sets(j, rows, rest, count, watch)
+                        : leave_primal_rows(j, rows, rest, count, watch);
 }
 
-/* The first `count` rows of the sample. *out_least: the smallest 1 - h. */
-static int leave_each(double *out_least, broad__joint *j, const broad__rows *rows, size_t count)
+/* The first `count` rows of the sample. *out_least: the smallest 1 - h. 1: asked to stop. */
+static int leave_each(double *out_least, broad__joint *j, const broad__joint_task *task, size_t count)
 {
+    const broad__rows *rows = task->rows;
     double *rest = broad__alloc_doubles(count, 1), sum = 0;
+    broad__watch watch;
     if (!rest) return BROAD_NO_MEMORY;
-    int status = j->dual ? leave_dual(j, rows, rest) : leave_primal(j, rows, rest, count);
+    broad__watch_open(&watch, j, task, j->part, 1);
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_LOO);
+    int status = j->dual ? leave_dual(j, rows, rest, &watch) : leave_primal(j, rows, rest, count, &watch);
+    broad__profile_leave(before);
+    if (status == BROAD_OK) status = atomic_load(&watch.stopped);
     *out_least = 1;
     for (size_t i = 0; i < count; i++) {
         double extra = rows->extra ? rows->extra[j->sample[i]] : 1;
@@ -429,7 +448,7 @@ int broad__joint_leave_out(broad__joint *j, const broad__joint_task *task)
     const double *root = task->rows->root;
     double least = 1;
     int status = take_sample(j, task);
-    if (status == BROAD_OK) status = leave_each(&least, j, task->rows, j->sample_count);
+    if (status == BROAD_OK) status = leave_each(&least, j, task, j->sample_count);
     for (size_t i = 0; status == BROAD_OK && root && i < j->sample_count; i++)
         for (size_t q = 0; q < j->outputs; q++) j->loo_scores[i * j->outputs + q] /= root[j->sample[i]];
     return status;
@@ -459,16 +478,16 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
         status = broad__joint_solve(j->w, j, rows);
     }
     double least = 1;
-    if (status == BROAD_OK) status = leave_each(&least, j, rows, j->search_count);
-    if (status < 0) return status;
+    if (status == BROAD_OK) status = leave_each(&least, j, s->task, j->search_count);
+    if (status) return status;
     *out = isfinite(j->loo) && least > REST_LEAST ? j->loo : INFINITY;
     if (*out < s->loo) {
         s->loo = *out;
         s->best = exponent;
     }
-    broad__stage stage; /* how many steps it will take is not known: each is a part of what is left */
-    broad__stage_open(&stage, j, s->task, j->part + (s->until - j->part) / 5, 1);
-    return broad__stage_close(&stage);
+    broad__watch watch; /* how many steps it will take is not known: each is a part of what is left */
+    broad__watch_open(&watch, j, s->task, j->part + (s->until - j->part) / 5, 1);
+    return broad__watch_close(&watch);
 }
 
 static int walk(lambda_search *s, double step, int patience)

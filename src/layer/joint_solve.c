@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
@@ -47,27 +48,29 @@ void broad__joint_mirror(broad__joint *j, broad__pool *pool, size_t from, double
     for (size_t i = from; i < n; i++) j->matrix[i * n + i] = j->diagonal[i] + lambda;
 }
 
-static int stop_stage(void *context)
+static int asked_to_stop(void *context)
 {
-    broad__stage *stage = context;
-    broad__stage_step(stage, 0, 0);
-    return atomic_load(&stage->stopped);
+    broad__watch *watch = context;
+    broad__watch_step(watch, 0, 0);
+    return atomic_load(&watch->stopped);
 }
 
 int broad__joint_border(int *out_broken, broad__joint *j, const broad__joint_task *task, size_t old)
 {
     size_t pivot = 0;
-    broad__stage stage;
-    broad__stage_open(&stage, j, task, j->part, 1);
+    broad__watch watch;
+    broad__watch_open(&watch, j, task, j->part, 1);
     broad__joint_mirror(j, task->rows->pool, old, j->factored);
     broad__cholesky_task work = {.a = j->matrix,
                                  .n = broad__joint_size(j),
                                  .done = old,
                                  .device = task->rows->device,
                                  .pool = task->rows->pool,
-                                 .stop = stop_stage,
-                                 .context = &stage};
+                                 .stop = asked_to_stop,
+                                 .context = &watch};
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FACTOR);
     int status = broad__cholesky(&pivot, &work);
+    broad__profile_leave(before);
     *out_broken = pivot != 0;
     if (status || pivot) j->factored = -1;
     return status;
@@ -113,7 +116,7 @@ typedef struct solution {
     double *blocks; /* BROAD__BLOCK_ROWS x columns for each worker; not in the dual form */
     double *gradient, *step, *alpha;
     size_t count; /* numbers of W, or of alpha */
-    broad__stage *stage;
+    broad__watch *watch;
 } solution;
 
 /* next = Y - A W; sums: A'next, then ||next||^2 */
@@ -123,7 +126,7 @@ static void residual_shard(void *context, size_t first, size_t end, double *sums
     const broad__joint *j = s->joint;
     broad__rows *rows = s->task->rows;
     size_t p = j->columns, c = j->outputs;
-    for (size_t i = first; i < end && !atomic_load(&s->stage->stopped); i += BROAD__BLOCK_ROWS) {
+    for (size_t i = first; i < end && !atomic_load(&s->watch->stopped); i += BROAD__BLOCK_ROWS) {
         size_t n = least(BROAD__BLOCK_ROWS, end - i);
         double *block = j->dual ? j->a + i * p : s->blocks + worker * BROAD__BLOCK_ROWS * p, *next = rows->next + i * c;
         if (!j->dual) broad__rows_pieces(block, p, rows, s->task->pieces, s->task->count, i, n, worker);
@@ -131,7 +134,7 @@ static void residual_shard(void *context, size_t first, size_t end, double *sums
         rows->device->apply(next, c, -1.0, block, p, n, j->w, c, p, c);
         if (!j->dual) rows->device->cross(sums + 1, c, block, p, p, next, c, c, n);
         for (size_t k = 0; k < n * c; k++) sums[0] += next[k] * next[k];
-        broad__stage_step(s->stage, n, worker);
+        broad__watch_step(s->watch, n, worker);
     }
 }
 
@@ -141,15 +144,17 @@ static int residual_pass(solution *s)
     broad__joint *j = s->joint;
     double *sums = NULL;
     size_t numbers = j->dual ? 0 : j->columns * j->outputs;
-    broad__stage stage;
-    broad__stage_open(&stage, j, s->task, j->part + (1 - j->part) / 2, (double)j->rows);
-    s->stage = &stage;
+    broad__watch watch;
+    broad__watch_open(&watch, j, s->task, j->part + (1 - j->part) / 2, (double)j->rows);
+    s->watch = &watch;
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_REFINE);
     int status = broad__rows_sum(&sums, s->task->rows, numbers + 1, residual_shard, s);
+    broad__profile_leave(before);
     if (status < 0) return status;
     if (numbers) memcpy(s->gradient, sums + 1, numbers * sizeof(double));
     j->norm = sqrt(sums[0]);
     j->passes++;
-    return broad__stage_close(&stage);
+    return broad__watch_close(&watch);
 }
 
 static void weights_from_alpha(solution *s)

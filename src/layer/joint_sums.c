@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
 #include "layer/joint_work.h"
+#include "layer/rows_work.h"
 
 enum {
     PANEL_NUMBERS = 5 << 20,
@@ -25,13 +25,13 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- watching -------------------------------------------------------------------------------------------------- */
 
-void broad__stage_open(broad__stage *out, broad__joint *j, const broad__joint_task *task, double until, double all)
+void broad__watch_open(broad__watch *out, broad__joint *j, const broad__joint_task *task, double until, double all)
 {
-    *out = (broad__stage){.joint = j, .task = task, .from = j->part, .until = until, .all = all > 0 ? all : 1};
+    *out = (broad__watch){.joint = j, .task = task, .from = j->part, .until = until, .all = all > 0 ? all : 1};
     out->told = broad__seconds();
 }
 
-static void tell(broad__stage *s)
+static void tell(broad__watch *s)
 {
     double done = (double)atomic_load(&s->done) / s->all;
     s->joint->part = s->from + (s->until - s->from) * (done < 1 ? done : 1);
@@ -39,13 +39,13 @@ static void tell(broad__stage *s)
     s->told = broad__seconds();
 }
 
-void broad__stage_step(broad__stage *s, size_t amount, size_t worker)
+void broad__watch_step(broad__watch *s, size_t amount, size_t worker)
 {
     atomic_fetch_add(&s->done, amount);
     if (worker == 0 && !atomic_load(&s->stopped) && broad__seconds() - s->told >= TELL_SECONDS) tell(s);
 }
 
-int broad__stage_close(broad__stage *s)
+int broad__watch_close(broad__watch *s)
 {
     atomic_store(&s->done, (size_t)s->all + 1);
     if (!atomic_load(&s->stopped)) tell(s);
@@ -95,7 +95,7 @@ typedef struct addition {
     tile *tiles;
     size_t side;     /* of the squares, at most */
     double *squares; /* side x side for each worker */
-    broad__stage *stage;
+    broad__watch *watch;
 } addition;
 
 /* Large tiles come near the speed of a large product, small ones leave enough of them to share out. */
@@ -156,7 +156,7 @@ static void add_tile(void *context, size_t index, size_t worker)
     const addition *add = context;
     const tile *t = &add->tiles[index];
     size_t c = add->joint->outputs;
-    if (atomic_load(&add->stage->stopped)) return;
+    if (atomic_load(&add->watch->stopped)) return;
     switch (t->kind) {
     case BELOW: add_below(add, t); break;
     case SQUARE: add_square(add, t, add->squares + worker * add->side * add->side); break;
@@ -165,7 +165,7 @@ static void add_tile(void *context, size_t index, size_t worker)
                            add->count);
         break;
     }
-    broad__stage_step(add->stage, t->high * (t->wide ? t->wide : t->high / 2) * add->count, worker);
+    broad__watch_step(add->watch, t->high * (t->wide ? t->wide : t->high / 2) * add->count, worker);
 }
 
 static void addition_close(addition *add)
@@ -196,7 +196,7 @@ static size_t panel_rows(size_t columns)
 }
 
 static int add_panels(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from,
-                      broad__stage *stage)
+                      broad__watch *watch)
 {
     const broad__rows *rows = task->rows;
     size_t tiles = 0, high = panel_rows(j->columns);
@@ -205,15 +205,16 @@ static int add_panels(broad__joint *j, const broad__joint_task *task, size_t fir
     if (status < 0) return status;
     double *panel = broad__alloc_doubles(least(high, end - first), j->columns);
     if (!panel) status = BROAD_NO_MEMORY;
-    for (size_t i = first; status == BROAD_OK && i < end && !atomic_load(&stage->stopped); i += high) {
+    for (size_t i = first; status == BROAD_OK && i < end && !atomic_load(&watch->stopped); i += high) {
         size_t stop = least(i + high, end);
         broad__joint_fill(panel, j->columns, rows, task->pieces, task->count, i, stop);
         add.k = panel;
         add.stride = j->columns;
         add.count = stop - i;
         add.y = task->y + i * j->outputs;
-        add.stage = stage;
+        add.watch = watch;
         broad__pool_run(rows->pool, tiles, add_tile, &add);
+        broad__rows_release(rows, i, stop);
     }
     broad__free(panel);
     addition_close(&add);
@@ -227,7 +228,7 @@ typedef struct shard_addition {
     const broad__joint_task *task;
     size_t from;
     double *blocks; /* BROAD__BLOCK_ROWS x columns for each worker */
-    broad__stage *stage;
+    broad__watch *watch;
 } shard_addition;
 
 /* sums: K'K of the columns from `from` on, their products with those before, and with Y. */
@@ -237,20 +238,20 @@ static void add_shard(void *context, size_t first, size_t end, double *sums, siz
     const broad__rows *rows = add->task->rows;
     size_t p = add->joint->columns, c = add->joint->outputs, from = add->from, q = p - from;
     double *k = add->blocks + worker * BROAD__BLOCK_ROWS * p, *below = sums + q * q, *cross = below + q * from;
-    for (size_t i = first; i < end && !atomic_load(&add->stage->stopped); i += BROAD__BLOCK_ROWS) {
+    for (size_t i = first; i < end && !atomic_load(&add->watch->stopped); i += BROAD__BLOCK_ROWS) {
         size_t n = least(BROAD__BLOCK_ROWS, end - i);
         broad__rows_pieces(k, p, rows, add->task->pieces, add->task->count, i, n, worker);
         rows->device->gram(sums, q, k + from, p, n, q);
         if (from) rows->device->cross(below, from, k + from, p, q, k, p, from, n);
         rows->device->cross(cross, c, k + from, p, q, add->task->y + i * c, c, c, n);
-        broad__stage_step(add->stage, n, worker);
+        broad__watch_step(add->watch, n, worker);
     }
 }
 
-static int add_shards(broad__joint *j, const broad__joint_task *task, size_t from, broad__stage *stage)
+static int add_shards(broad__joint *j, const broad__joint_task *task, size_t from, broad__watch *watch)
 {
     size_t n = j->columns, q = n - from, c = j->outputs;
-    shard_addition add = {j, task, from, NULL, stage};
+    shard_addition add = {j, task, from, NULL, watch};
     add.blocks = broad__alloc_doubles(broad__pool_threads(task->rows->pool) * BROAD__BLOCK_ROWS, n);
     if (!add.blocks) return BROAD_NO_MEMORY;
     double *sums = NULL;
@@ -269,10 +270,10 @@ int broad__joint_add(broad__joint *j, const broad__joint_task *task, size_t firs
 {
     double n = (double)j->columns, rows = (double)(end - first);
     int shards = j->columns <= SHARD_MAX && first == 0 && end == task->rows->rows;
-    broad__stage stage;
-    broad__stage_open(&stage, j, task, until, shards ? rows : rows * (n * n - (double)from * (double)from) / 2);
-    int status = shards ? add_shards(j, task, from, &stage) : add_panels(j, task, first, end, from, &stage);
-    return status == BROAD_OK ? broad__stage_close(&stage) : status;
+    broad__watch watch;
+    broad__watch_open(&watch, j, task, until, shards ? rows : rows * (n * n - (double)from * (double)from) / 2);
+    int status = shards ? add_shards(j, task, from, &watch) : add_panels(j, task, first, end, from, &watch);
+    return status == BROAD_OK ? broad__watch_close(&watch) : status;
 }
 
 int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t column, size_t from, double until)
@@ -280,17 +281,17 @@ int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t
     double n = (double)j->rows, old = (double)from;
     size_t tiles = 0;
     addition add;
-    broad__stage stage;
-    broad__stage_open(&stage, j, task, until, (double)(j->columns - column) * (n * n - old * old) / 2);
+    broad__watch watch;
+    broad__watch_open(&watch, j, task, until, (double)(j->columns - column) * (n * n - old * old) / 2);
     int status = addition_open(&add, &tiles, j, task->rows, from);
     if (status < 0) return status;
     add.k = j->a + column;
     add.stride = j->columns;
     add.count = j->columns - column;
-    add.stage = &stage;
+    add.watch = &watch;
     broad__pool_run(task->rows->pool, tiles, add_tile, &add);
     addition_close(&add);
-    return broad__stage_close(&stage);
+    return broad__watch_close(&watch);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */

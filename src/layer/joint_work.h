@@ -12,19 +12,19 @@ size_t broad__joint_size(const broad__joint *joint); /* n of M */
 
 /* A stage of the work, up to the part `until` of the whole: jobs report what they have done, and those on the caller's thread
  * tell the watcher. */
-typedef struct broad__stage {
+typedef struct broad__watch {
     broad__joint *joint;
     const broad__joint_task *task;
     double from, until, all;
     atomic_size_t done;
     atomic_int stopped; /* the watcher asked for it: jobs that have not begun have nothing to do */
     double told;        /* when the watcher heard of it last */
-} broad__stage;
+} broad__watch;
 
-void broad__stage_open(broad__stage *out, broad__joint *joint, const broad__joint_task *task, double until, double all);
-void broad__stage_step(broad__stage *stage, size_t amount, size_t worker);
+void broad__watch_open(broad__watch *out, broad__joint *joint, const broad__joint_task *task, double until, double all);
+void broad__watch_step(broad__watch *watch, size_t amount, size_t worker);
 /* Returns 1 if it was stopped. */
-int broad__stage_close(broad__stage *stage);
+int broad__watch_close(broad__watch *watch);
 
 /* ---- joint_sums.c: A and M ------------------------------------------------------------------------------------- */
 

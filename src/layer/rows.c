@@ -202,16 +202,25 @@ int broad__rows_widen(broad__rows *rows, size_t outputs)
     return replace_residual(rows, wide, rows->rows, outputs);
 }
 
-void broad__rows_close(broad__rows *rows)
+void broad__rows_forget(broad__rows *rows)
 {
-    broad__spill_free(rows->spill, rows->e);
-    broad__spill_free(rows->spill, rows->next);
     broad__free(rows->k);
+    broad__free(rows->k_blocks);
     broad__free(rows->matrix);
     broad__free(rows->cross);
     broad__free(rows->scratch);
     broad__free(rows->trials);
-    broad__free(rows->k_blocks);
+    rows->k = rows->k_blocks = rows->matrix = rows->cross = rows->scratch = rows->trials = NULL;
+    rows->k_room = rows->k_blocks_room = rows->matrix_room = rows->cross_room = 0;
+    rows->scratch_room = rows->trials_room = rows->trial_count = rows->width = 0;
+    rows->stored = 0;
+}
+
+void broad__rows_close(broad__rows *rows)
+{
+    broad__rows_forget(rows);
+    broad__spill_free(rows->spill, rows->e);
+    broad__spill_free(rows->spill, rows->next);
     broad__free(rows->z_blocks);
     memset(rows, 0, sizeof *rows);
 }

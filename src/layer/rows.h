@@ -46,10 +46,9 @@ typedef struct broad__rows {
         *group; /* rows: a number, the same for rows that leave-one-out must leave out together; NULL: none. Not
                             owned */
 
-    broad_profile *profile; /* counts the stages; NULL: nobody asks. Not owned */
-    broad__spill *spill;    /* where E and next lie, and z if it is stored; NULL: memory. Not owned */
-    double *e, *next;       /* rows x outputs: the residual, and what a candidate would make of it */
-    double norm;            /* ||E||; while an update is deferred what it will be, from the sums */
+    broad__spill *spill; /* where E and next lie, and z if it is stored; NULL: memory. Not owned */
+    double *e, *next;    /* rows x outputs: the residual, and what a candidate would make of it */
+    double norm;         /* ||E||; while an update is deferred what it will be, from the sums */
 
     size_t width;       /* columns of K */
     int single;         /* nodes are in single precision, and G may be added up in it where that serves */
@@ -77,6 +76,8 @@ typedef struct broad__rows {
 /* No rows yet: they come with broad__rows_append(). */
 int broad__rows_open(broad__rows *out, const broad__device *device, broad__pool *pool, size_t outputs);
 void broad__rows_close(broad__rows *rows); /* accepts a zeroed one */
+/* The candidate at hand and its sums are not needed any more; the next one makes room again. No update may be deferred. */
+void broad__rows_forget(broad__rows *rows);
 
 size_t broad__piece_width(const broad__piece *piece);
 /* To be called before the passes, on the caller's thread: room for Z where it is made again. */

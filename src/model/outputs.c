@@ -227,6 +227,9 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
                               .loo = o->loo != BROAD_LOO_NO,
                               .watch = watch_joint,
                               .context = t};
+    /* What the search for layers had is as large as all this, and not needed. */
+    broad__rows_forget(&t->train.rows);
+    broad__system_clear(&t->search.ridge.system);
     int status = broad__joint_fit(&t->joint, &task);
     broad__free(pieces);
     if (status) return status;

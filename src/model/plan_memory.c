@@ -124,7 +124,10 @@ static double training_bytes(const broad__sizes *s, const broad_options *o, int 
     double fit = s->fitting == BROAD__FIT_AT_ONCE ? 0 : layer_numbers(s, o, grown, spilled);
     double kept = 0, grown_fit = s->fitting == BROAD__FIT_STEPWISE ? basis_numbers(&kept, s) : 0;
     double blocks = s->threads * BROAD__BLOCK_ROWS * (s->features + s->columns);
-    fit += fmax(grown_fit, kept + (joint ? joint_numbers(s, o) : 0));
+    fit += grown_fit;
+    /* The first sums of a chain are kept for the joint weights, all else of the layers goes before these are solved. */
+    if (s->fitting == BROAD__FIT_FINALLY) fit += fmin(s->rows, s->first) * s->first;
+    if (joint) fit = fmax(fit, kept + joint_numbers(s, o));
     if (spilled) return 8 * (blocks + weights + fit);
     /* The targets are gone when the layers come. */
     return 8 * (z + residuals + weights + fmax(fit, targets));
