@@ -15,7 +15,7 @@ CASES = [
     ("brls", 1_793, 12_289, ["--kind", "brls", *PAPER, *CHAIN], None),
     ("brls", 20_000, 785, ["--kind", "brls", *PAPER, *CHAIN], "64M"),
     ("bscrls", 200_000, 21, ["--kind", "bscrls", *PAPER, *CHAIN], "64M"),
-    ("bls, joint weights", 20_000, 101, ["--kind", "bls", *PAPER, "--features", "10x10", "--enhance", "1000x1"], "64M"),
+    ("bls, joint weights", 20_000, 101, ["--kind", "bls", *PAPER, "--features", "10x10", "--enhance", "1000x1"], "96M"),
 ]
 
 
