@@ -139,7 +139,7 @@ class Prediction:
                  "load_seconds": self.ours.ask("load", 5)[0]}
         return self.measurement(f"prediction, one row, {self.size()}", "broad_predictor_row(scores, predictor, row, scratch)",
                                 found, goal, facts=facts, limit=min(found["reading"]),
-                                why="all weights are read for every row, and that alone takes what 'limit' says")
+                                limit_is="Reading all weights once for the row")
 
     def many_rows(self, goal):
         threads, peak = self.bench.threads, self.bench.peak()
