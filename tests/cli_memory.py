@@ -1,101 +1,160 @@
 #!/usr/bin/env python3
-"""The tool where memory is limited: it ends in time, with exit code 0 or 71 and a message, and leaves nothing half-written."""
+"""Training, testing and predicting under a limit on memory: the same bytes, a bounded process, and clear refusals.
+
+Usage: cli_memory.py PATH_OF_BROAD
+"""
+import array
 import os
-import pathlib
 import random
 import resource
+import shutil
+import signal
+import struct
 import subprocess
 import sys
-import tempfile
+import time
+import unittest
 
-TOOL = sys.argv[1]
-SECONDS = 120
-NO_MEMORY = 71
-MEGABYTES = (64, 100, 140, 180, 200, 230, 260, 300, 400, 800)
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_test import BROAD, Case, Result, run  # noqa: E402
 
-failures = []
-
-
-def check(holds, text):
-    if not holds:
-        failures.append(text)
-        print("FAILED", text)
+ROWS, INPUTS, LIMIT = 40_000, 10, "48M"
+PAPER = ["--preset", "paper", "--kind", "brls"]
+AGAIN = [*PAPER, "--features", "4x10", "--enhance", "150x2"]  # few inputs: feature nodes are made again
+KEPT = [*PAPER, "--features", "1x2", "--enhance", "190x2"]  # fewer nodes than inputs: they are kept in files
+MEGABYTE = 1 << 20
 
 
-def run(limit_mb, folder, *words):
-    def limit():
-        if limit_mb:
-            resource.setrlimit(resource.RLIMIT_AS, (limit_mb << 20, limit_mb << 20))
-
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("OPENBLAS", "BROAD_REEXEC"))}
-    try:
-        return subprocess.run([TOOL, *map(str, words)], cwd=folder, env=environment, preexec_fn=limit, timeout=SECONDS,
-                              capture_output=True, text=True)
-    except subprocess.TimeoutExpired:
-        failures.append(f"{limit_mb} MB: {words} hangs")
-        print("FAILED", failures[-1])
-        return None
+def measured(*words):
+    """The result, and the peak resident size in megabytes, of a process that begins small."""
+    code = ("import os, sys\npid = os.fork()\nif pid == 0: os.execv(sys.argv[1], sys.argv[1:])\n"
+            "_, status, usage = os.wait4(pid, 0)\nprint(usage.ru_maxrss, file=sys.stderr)\n"
+            "sys.exit(os.waitstatus_to_exitcode(status))")
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code, BROAD, *words], capture_output=True, text=True, timeout=240)
+    lines = done.stderr.splitlines()
+    done.stderr = "\n".join(lines[:-1])
+    return Result(done), int(lines[-1]) * 1024 / MEGABYTE
 
 
-def write_table(path, rows=1500):
-    draw = random.Random(1)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("a,b,c,y\n")
-        for _ in range(rows):
-            a, b, c = (draw.gauss(0, 1) for _ in range(3))
-            file.write(f"{a:.4f},{b:.4f},{c:.4f},{'up' if a * b > c else 'down'}\n")
+def columns(seed):
+    rng = random.Random(seed)
+    return [array.array("d", [round(rng.gauss(0, 1), 4) for _ in range(ROWS)]) for _ in range(INPUTS)]
 
 
-def judge(done, name, output):
-    """0 with its output, or 71 with a message and nothing at its place."""
-    if done is None:
-        return False
-    check(done.returncode in (0, NO_MEMORY), f"{name}: exit code {done.returncode}: {done.stderr[-300:]}")
-    if done.returncode == 0:
-        check(output is None or output.exists(), f"{name}: no output")
-    else:
-        check("memory" in done.stderr, f"{name}: says {done.stderr!r}")
-        check(output is None or not output.exists(), f"{name}: {output} was left behind")
-    return done.returncode == 0
+class Memory(Case):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        case, x = cls(), columns(5)
+        cls.classes = ["yes" if x[0][i] * x[1][i] > 0.2 * x[2][i] else "no" for i in range(ROWS)]
+        head = ",".join("x%d" % j for j in range(INPUTS))
+        lines = [",".join("%g" % c[i] for c in x) for i in range(ROWS)]
+        cls.csv = case.write("rows.csv", head + ",y\n" + "".join("%s,%s\n" % p for p in zip(lines, cls.classes)))
+        extra = ["%s,%d,%g,%g\n" % (lines[i], i % 997, 0.5 + i % 5, x[3][i] + abs(x[4][i])) for i in range(ROWS)]
+        cls.extra = case.write("extra.csv", head + ",g,w,y\n" + "".join(extra))
+        flat = array.array("d", [c[i] for i in range(ROWS) for c in x]).tobytes()
+        labels = bytes(c == "yes" for c in cls.classes)
+        text = "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }" % (ROWS, INPUTS)
+        text += " " * (-(len(text) + 11) % 64) + "\n"
+        cls.npy = case.write("rows.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + flat)
+        swapped = array.array("d", flat)
+        swapped.byteswap()
+        cls.idx = case.write("rows.idx", struct.pack(">BBBBII", 0, 0, 14, 2, ROWS, INPUTS) + swapped.tobytes())
+        cls.labels = case.write("labels.idx", struct.pack(">BBBBI", 0, 0, 8, 1, ROWS) + labels)
 
+    def same(self, *words, limit=LIMIT, spilled=True):
+        """The plan spills, and the models are the same, bytes and measures."""
+        plan = self.ok("fit", *words, "--memory", limit, "--plan", "--json").json["plan"]
+        self.assertEqual(plan["limit"]["spilled"], spilled, plan)
+        plain = self.ok("fit", *words, "-o", self.path("plain"), "-q", "--json").json
+        bounded = self.ok("fit", *words, "-o", self.path("bounded"), "-q", "--json", "--memory", limit).json
+        self.assertEqual(self.read("plain"), self.read("bounded"), words)
+        self.assertEqual((plain["train"], plain["test"]), (bounded["train"], bounded["test"]))
+        return plan["limit"]
 
-def main():
-    if "address" in os.environ.get("BROAD_INSTRUMENTS", "") or "thread" in os.environ.get("BROAD_INSTRUMENTS", ""):
-        print("a sanitizer needs all addresses there are")
-        return 77
-    with tempfile.TemporaryDirectory(prefix="broad-test-") as name:
-        folder = pathlib.Path(name)
-        write_table(folder / "rows.csv")
-        small = ["--features", "2x5", "--enhance", "20x3", "--weights", "joint"]
-        base = run(0, folder, "fit", "rows.csv", "-o", "base.broad", "-q", *small)
-        check(base and base.returncode == 0, "no base model")
-        before = (folder / "base.broad").read_bytes()
-        worked = []
-        for limit in MEGABYTES:
-            out = folder / "out.broad"
-            commands = {
-                "version": (["version"], None),
-                "fit": (["fit", "rows.csv", "-o", "out.broad", "-q", *small], out),
-                "large": (["fit", "rows.csv", "-o", "out.broad", "-q", "--force", "--features", "10x20", "--enhance",
-                           "300x2"], out),
-                "grow": (["grow", "base.broad", "rows.csv", "--enhance", "10x1", "-o", "out.broad", "-q"], out),
-                "predict": (["predict", "base.broad", "rows.csv", "-o", "scores.csv"], folder / "scores.csv"),
-                "verify": (["verify", "base.broad", "rows.csv"], None),
-                "json": (["eval", "base.broad", "rows.csv", "--json"], None),
-            }
-            for title, (words, output) in commands.items():
-                if judge(run(limit, folder, *words), f"{limit} MB: {title}", output):
-                    worked.append((limit, title))
-                if output and output.exists():
-                    output.unlink()
-            left = sorted(p.name for p in folder.iterdir())
-            check(left == ["base.broad", "rows.csv"], f"{limit} MB: left behind: {left}")
-            check((folder / "base.broad").read_bytes() == before, f"{limit} MB: the model was changed")
-        check((MEGABYTES[-1], "fit") in worked, "fit never worked")
-        check((MEGABYTES[0], "fit") not in worked, "fit worked in no memory at all: the limit does nothing")
-        print(len(worked), "of", 7 * len(MEGABYTES), "had enough memory")
-    return 1 if failures else 0
+    def test_formats_and_ways(self):
+        self.assertEqual(self.same(self.csv, *AGAIN)["features"], "made again")
+        self.assertEqual(self.same(self.csv, *KEPT)["features"], "kept")
+        for data in self.npy, self.idx:
+            self.same(data, "--labels", self.labels, "--task", "classify", *AGAIN)
+
+    def test_settings(self):
+        self.same(self.extra, "--group", "g", "--weight", "w", *AGAIN, "--holdout", "0.3", "--threads", "1", limit="40M")
+        self.same(self.csv, *AGAIN, "--kind", "bscrls", "--gamma", "harmonic:0.9", "--tries", "2", "--threads", "2")
+        self.same(self.csv, "--preset", "paper", "--kind", "bls", "--features", "10x20", "--enhance", "100x1", limit="64M")
+
+    def test_growing(self):
+        limit = ["--memory", LIMIT]
+        self.ok("fit", self.csv, "-o", self.path("base"), "-q", *AGAIN)
+        for name, more in ("plain", []), ("bounded", limit):
+            shutil.copy(self.path("base"), self.path(name))
+            self.ok("grow", self.path(name), self.csv, "--enhance", "120x1", "-q", *more)
+            self.ok("grow", self.path(name), self.csv, "--features", "1x5", "--enhance", "100", "-q", *more)
+            new = self.write("new.csv", b"".join(self.read("rows.csv").splitlines(True)[:400]))
+            self.ok("learn", self.path(name), new, "--with", self.csv, "--enhance", "100x1", "-q", *more)
+        self.assertEqual(self.read("plain"), self.read("bounded"))
+        for words in ("eval", self.path("plain"), self.csv), ("predict", self.path("plain"), self.csv):
+            self.assertEqual(self.ok(*words).out, self.ok(*words, "--memory", "24M").out)
+        self.ok("verify", self.path("plain"), self.csv, new, *limit)
+
+    def test_resident_size(self):
+        """A file several times the limit, read, trained on, tested and predicted."""
+        big = self.write("big.csv", self.read("rows.csv") + self.read("rows.csv").split(b"\n", 1)[1] * 7)
+        words = ["fit", big, "-o", self.path("big"), *AGAIN, "--holdout", "0.2", "-q"]
+        result, peak = measured(*words, "--memory", LIMIT)
+        self.assertEqual(result.code, 0, result.err)
+        self.assertLess(peak, 1.15 * 48)
+        plain, peak_plain = measured(*words)
+        self.assertEqual(plain.code, 0, plain.err)
+        self.assertGreater(peak_plain, 4 * 48)
+        for command in "eval", "predict":
+            result, peak = measured(command, self.path("big"), big, "--memory", "24M", "-q")
+            self.assertEqual(result.code, 0, result.err)
+            self.assertLess(peak, 1.15 * 24, command)
+
+    def test_too_little(self):
+        folder = sorted(os.listdir(self.folder))
+        result = self.fails(71, "give at least", "fit", self.csv, "-o", self.path("never"), *AGAIN, "--memory", "12M")
+        least = result.err.split("give at least ")[1].split(",")[0]
+        self.ok("fit", self.csv, "-o", self.path("least"), *AGAIN, "-q", "--memory", str(int(least[:-1]) + 8) + "M")
+        os.remove(self.path("least"))
+        self.fails(71, "--weights chain", "fit", self.csv, "-o", self.path("never"), "--kind", "scn", "--memory", LIMIT)
+        for value in "x", "-1", "12Q", "":
+            self.fails(2, "--memory", "fit", self.csv, "-o", self.path("never"), *AGAIN, "--memory", value)
+        self.assertEqual(run("cv", self.csv, "--memory", "1G").code, 2)
+        self.assertEqual(sorted(os.listdir(self.folder)), folder)
+
+    def test_no_place(self):
+        model, folder = self.write("old", b"an old model"), self.path("tmp")
+        os.makedirs(folder, exist_ok=True)
+        env = {**os.environ, "TMPDIR": folder}
+        # As a full disk would: no file of more than a quarter of a megabyte. Python ignores the signal, and so does the child.
+        done = subprocess.run([BROAD, "fit", self.csv, "-o", model, *AGAIN, "--memory", "32M", "-q"], env=env, text=True,
+                              capture_output=True, timeout=240, restore_signals=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (MEGABYTE // 4, MEGABYTE // 4)))
+        self.assertEqual(done.returncode, 71, done.stderr)
+        self.assertIn(folder, done.stderr)
+        self.assertIn("TMPDIR", done.stderr)
+        self.assertEqual(self.read("old"), b"an old model")
+        self.assertEqual(os.listdir(folder), [])
+        self.fails(73, "TMPDIR", "fit", self.csv, "-o", model, *AGAIN, "--memory", "32M", env={"TMPDIR": self.path("none")})
+
+    def test_interrupt(self):
+        words = [BROAD, "fit", self.csv, "-o", self.path("part"), *PAPER, "--features", "4x10", "--enhance", "60x2000",
+                 "--memory", "72M", "--json"]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        time.sleep(4)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, err)
+        layers = len(self.ok("info", self.path("part"), "--json").json["layers"])
+        for name, more in ("one", ["--memory", "72M"]), ("two", []):
+            shutil.copy(self.path("part"), self.path(name))
+            self.ok("grow", self.path(name), self.csv, "--enhance", "60x2", "-q", *more)
+        self.assertEqual(self.read("one"), self.read("two"))
+        self.assertEqual(len(self.ok("info", self.path("one"), "--json").json["layers"]), layers + 2)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    unittest.main(argv=sys.argv[:1])

@@ -11,7 +11,7 @@
 
 static size_t resident_bytes(void)
 {
-    size_t whole, resident;
+    size_t whole = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
     if (!file || fscanf(file, "%zu %zu", &whole, &resident) != 2) fail_msg("no /proc/self/statm");
     fclose(file);

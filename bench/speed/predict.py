@@ -3,7 +3,7 @@ import json
 import struct
 import subprocess
 
-from bench.speed.measure import shown
+from bench.speed.measure import rival, shown
 from bench.tool import Failure
 
 TITLE = "prediction with 10x10 feature and 100x50 enhancement nodes"
@@ -137,9 +137,12 @@ class Prediction:
         held, one, many = self.ours.ask("held", 0)
         facts = {"model": shown("broad", *self.words), "predictor_bytes": held, "scratch_bytes": [one, many],
                  "load_seconds": self.ours.ask("load", 5)[0]}
-        return self.measurement(f"prediction, one row, {self.size()}", "broad_predictor_row(scores, predictor, row, scratch)",
+        made = self.measurement(f"prediction, one row, {self.size()}", "broad_predictor_row(scores, predictor, row, scratch)",
                                 found, goal, facts=facts, limit=min(found["reading"]),
                                 limit_is="Reading all weights once for the row")
+        made["rivals"]["reading the weights alone"] = rival(found["reading"], "adding up as many bytes as the model file has",
+                                                            "ours/rival")
+        return made
 
     def many_rows(self, goal):
         threads, peak = self.bench.threads, self.bench.peak()

@@ -247,6 +247,7 @@ int broad__scaling_fit(double *shift, double *factor, double *fill, double *knot
                        size_t rows, size_t inputs, broad__spill *spill)
 {
     enum { SAMPLE = 1 << 18 };
+    if (!inputs) return BROAD_OK;
     broad_scale plain = ranked(how) ? BROAD_SCALE_STANDARD : how == BROAD_SCALE_WHOLE ? BROAD_SCALE_NONE : how;
     broad__column_sums *sums = broad__alloc_array(inputs, sizeof *sums);
     int status = sums ? BROAD_OK : BROAD_NO_MEMORY;

@@ -50,18 +50,30 @@ static double memory_available(void)
 
 enum { RANGE_ROWS = 4000, RANGE_NODES = 200, JOINT_SHARD_MAX = 256 }; /* the last as in layer/joint_sums.c */
 
+/* Pieces of spilled arrays that are there at a time, as measured: those of each thread, of inputs or Z, residuals, targets and
+ * roots; and in place of all training, those of one pass over the table. What BLAS works in, where it multiplies wide
+ * matrices, for each thread; and what the process has before it reads anything. */
+static const double THREAD_PIECES = 3e6, TABLE_PIECES = 1e7, BLAS_BYTES = 4e6, BASE_BYTES = 1e7;
+
 /* ---- memory, in numbers of 8 bytes ----------------------------------------------------------------------------- */
 
+/* Which memory is meant. */
+typedef struct plan_case {
+    int grown;   /* a model grows */
+    int spilled; /* what there is of each row is not in memory */
+    int worst;   /* draws are refused, and Cholesky breaks down; otherwise neither */
+} plan_case;
+
 /* Layers searched one by one: K, its sums and the system; src/layer/rows.c, ridge.c and system.c have these arrays. */
-static double layer_numbers(const broad__sizes *s, const broad_options *o, int grown, int spilled)
+static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_case how)
 {
     double side = fmin(s->rows, s->first), shards = (double)broad__shard_count((size_t)s->rows);
-    double k = spilled ? 2 * s->threads * BROAD__BLOCK_ROWS * s->first : s->rows * s->first;
+    double k = how.spilled ? 2 * s->threads * BROAD__BLOCK_ROWS * s->first : s->rows * s->first;
     double sums = shards * s->first * s->outputs;
     if (s->fitting == BROAD__FIT_STEPWISE && o->supervise == BROAD_SUPERVISE_LOO && !o->lambda_auto) return k;
     if (s->first <= 512 && s->rows >= s->first) sums += shards * s->first * s->first;
     /* Draws that are tried together, where the first is refused. */
-    double more = o->supervise == BROAD_SUPERVISE_RESIDUAL && o->tries > 1 && !o->lambda_auto
+    double more = how.worst && o->supervise == BROAD_SUPERVISE_RESIDUAL && o->tries > 1 && !o->lambda_auto
                       ? (double)broad__rows_together((size_t)s->rows, (size_t)s->nodes) - 1
                       : 0;
     if (more > 0)
@@ -71,7 +83,7 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, int g
     if (wish.lambda_auto || wish.loo || wish.operator_norm)
         spectral = (s->rows < s->first ? 2 : 3) * side * side + 20 * side * (1 + s->outputs);
     else if (!wish.relative) spectral = 2 * side * side; /* where lambda is lost in rounding */
-    if (o->range_auto && !grown && o->feature_weights != BROAD_FEATURES_SAMPLED) {
+    if (o->range_auto && !how.grown && o->feature_weights != BROAD_FEATURES_SAMPLED) {
         side = fmin(fmin(s->rows, RANGE_ROWS), s->features + fmin(s->nodes, RANGE_NODES));
         range = 5 * side * side + 20 * side * (1 + s->outputs) + fmin(s->rows, RANGE_ROWS) * 2 * s->features;
     }
@@ -79,7 +91,7 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, int g
 }
 
 /* One ridge over all columns. */
-static double joint_numbers(const broad__sizes *s, const broad_options *o)
+static double joint_numbers(const broad__sizes *s, const broad_options *o, plan_case how)
 {
     broad__joint_extent extent = {
         .rows = (size_t)s->rows,
@@ -88,7 +100,7 @@ static double joint_numbers(const broad__sizes *s, const broad_options *o)
         .features = (size_t)s->features,
         .threads = (size_t)s->threads,
         .loo = o->lambda_auto || o->loo != BROAD_LOO_NO,
-        .spectral = !o->lambda_auto && o->lambda < 1e-13 * s->rows * s->width,
+        .spectral = how.worst && !o->lambda_auto && o->lambda < 1e-13 * s->rows * s->width,
     };
     /* Sums of few columns are made shard by shard, in space that stays for what comes after. */
     double some = fmin(s->rows, BROAD__LOO_ROWS), p = s->width, c = s->outputs;
@@ -113,7 +125,7 @@ static double basis_numbers(double *out_kept, const broad__sizes *s)
 }
 
 /* Peak of what training holds besides the table. Spilled: without what there is of each row. */
-static double training_bytes(const broad__sizes *s, const broad_options *o, int grown, int spilled)
+static double training_bytes(const broad__sizes *s, const broad_options *o, plan_case how)
 {
     int chain = s->fitting == BROAD__FIT_CHAIN, joint = s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
     double z = s->rows * s->features * (s->old > 0 ? 2 : 1); /* a grown Z is copied */
@@ -121,28 +133,28 @@ static double training_bytes(const broad__sizes *s, const broad_options *o, int 
     double enhancement = s->old + s->nodes * s->layers;
     double weights =
         2 * s->drawn * s->columns + enhancement * (s->features + s->outputs) + (joint ? s->width * s->outputs : 0);
-    double fit = s->fitting == BROAD__FIT_AT_ONCE ? 0 : layer_numbers(s, o, grown, spilled);
+    double fit = s->fitting == BROAD__FIT_AT_ONCE ? 0 : layer_numbers(s, o, how);
     double kept = 0, grown_fit = s->fitting == BROAD__FIT_STEPWISE ? basis_numbers(&kept, s) : 0;
     double blocks = s->threads * BROAD__BLOCK_ROWS * (s->features + s->columns);
     fit += grown_fit;
     /* The first sums of a chain are kept for the joint weights, all else of the layers goes before these are solved. */
     if (s->fitting == BROAD__FIT_FINALLY) fit += fmin(s->rows, s->first) * s->first;
-    if (joint) fit = fmax(fit, kept + joint_numbers(s, o));
-    if (spilled) return 8 * (blocks + weights + fit);
+    if (joint) fit = fmax(fit, kept + joint_numbers(s, o, how));
+    if (how.spilled) return 8 * (blocks + weights + fit);
     /* The targets are gone when the layers come. */
     return 8 * (z + residuals + weights + fmax(fit, targets));
 }
 
 /* ---- a limit --------------------------------------------------------------------------------------------------- */
 
-/* Pieces of spilled arrays that are there at a time, as measured: those of each thread, of inputs or Z, residuals, targets and
- * roots; or of one pass over the table. And what the process has before it reads anything. */
-static const double THREAD_PIECES = 5e6, TABLE_PIECES = 1e7, BASE_BYTES = 1e7;
-
 /* What Z costs to make and to read back, a thread and second: a usual disk and an ordinary core. */
 static const double DISK_BYTES = 1e9, CORE_FLOPS = 20e9, RANKED_INPUTS = 2e7;
 
-static double piece_bytes(const broad__sizes *s) { return fmax(s->threads * THREAD_PIECES, TABLE_PIECES); }
+static double piece_bytes(const broad__sizes *s)
+{
+    double blocks = 8 * s->threads * BROAD__BLOCK_ROWS * s->inputs;
+    return s->threads * THREAD_PIECES + blocks;
+}
 
 /* Seconds a row: of making its Z from its inputs, and of reading Z. */
 static double make_seconds(const broad__sizes *s, const broad_options *o)
@@ -169,38 +181,48 @@ static int can_spill(const broad__sizes *s)
     return s->rows >= (s->fitting == BROAD__FIT_CHAIN ? s->first : s->width);
 }
 
-static void plan_spilling(broad_plan *out, const broad__sizes *s, const broad_options *o, int grown)
+static void plan_spilling(broad_plan *out, const broad__sizes *s, const broad_options *o)
 {
     double made = make_seconds(s, o), read = read_seconds(s), z = 8 * s->rows * s->features;
-    double residuals = 8 * s->rows * s->outputs * (s->fitting == BROAD__FIT_CHAIN ? 4 : 5);
+    double residuals = 8 * s->rows * s->outputs * (s->fitting == BROAD__FIT_CHAIN ? 3 : 4);
     out->spilled = 1;
     out->passes = passes(s, o);
-    out->bytes_disk = (out->bytes_data > (double)out->memory / 4 ? out->bytes_data : 0) + residuals;
+    out->bytes_disk = (out->bytes_data > out->memory / 4 ? out->bytes_data : 0) + residuals;
     out->z_again = out->passes * made <= out->passes * read + made + read || out->bytes_disk + z > out->bytes_disk_free;
     if (!out->z_again) out->bytes_disk += z;
-    out->bytes_training = training_bytes(s, o, grown, 1) + piece_bytes(s);
+}
+
+static void plan_limit(broad_plan *out, const broad__sizes *s, const broad_options *o, double here)
+{
+    double budget = fmin(out->memory, here + out->bytes_available);
+    if (here + out->bytes_training + piece_bytes(s) > budget && out->can_spill) plan_spilling(out, s, o);
 }
 
 void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_options *o, int grown)
 {
     double resident = number_in("/proc/self/status", "VmRSS:", 1024),
-           peak = number_in("/proc/self/status", "VmHWM:", 1024);
+           most = number_in("/proc/self/status", "VmHWM:", 1024);
     double here = isfinite(resident) ? resident : BASE_BYTES;
+    plan_case worst = {.grown = grown, .worst = 1}, likely = {.grown = grown};
     out->bytes_data = 8 * s->rows * (s->inputs + 1);
-    out->bytes_training = training_bytes(s, o, grown, 0);
+    out->bytes_training = training_bytes(s, o, worst);
     out->bytes_available = memory_available();
     out->can_spill = can_spill(s);
     out->bytes_disk_free = broad__spill_room();
-    if (!out->memory) {
-        out->bytes_peak = fmax(here, BASE_BYTES + out->bytes_data) + out->bytes_training;
-        out->fits = out->bytes_training <= out->bytes_available;
-    } else {
-        double budget = fmin(out->memory, here + out->bytes_available);
-        if (here + out->bytes_training + TABLE_PIECES > budget && out->can_spill) plan_spilling(out, s, o, grown);
-        out->bytes_peak = out->bytes_least = here + out->bytes_training;
-        out->fits = out->bytes_least <= budget && out->bytes_disk <= out->bytes_disk_free;
-    }
-    if (isfinite(peak)) out->bytes_peak = fmax(out->bytes_peak, peak);
+    if (out->memory > 0) plan_limit(out, s, o, here);
+    worst.spilled = likely.spilled = out->spilled;
+    int wide = (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) && s->width > JOINT_SHARD_MAX;
+    double pieces = out->spilled ? piece_bytes(s) : 0, blas = wide ? s->threads * BLAS_BYTES : 0;
+    if (out->spilled) out->bytes_training = training_bytes(s, o, worst) + pieces;
+    if (out->spilled) out->bytes_training = fmax(out->bytes_training, TABLE_PIECES);
+    /* The table is here already, unless somebody asks for sizes alone. */
+    double before = out->spilled || out->memory > 0 ? here : fmax(here, BASE_BYTES + out->bytes_data);
+    out->bytes_peak = before + training_bytes(s, o, likely) + pieces + blas;
+    if (isfinite(most)) out->bytes_peak = fmax(out->bytes_peak, most);
+    out->bytes_least = out->memory > 0 ? here + out->bytes_training + blas : 0;
+    out->fits = out->memory > 0 ? out->bytes_least <= out->memory && out->bytes_training <= out->bytes_available &&
+                                      out->bytes_disk <= out->bytes_disk_free
+                                : out->bytes_training <= out->bytes_available;
 }
 
 int broad__plan_refuse(const broad_plan *plan)
@@ -208,7 +230,7 @@ int broad__plan_refuse(const broad_plan *plan)
     double least = ceil(plan->bytes_least / 1048576), limit = plan->memory / 1048576;
     if (plan->bytes_disk > plan->bytes_disk_free)
         return broad__fail(
-            BROAD_IO,
+            BROAD_NO_MEMORY,
             "this run needs %.1f GB for rows that do not fit in memory, and %s has %.1f GB free; set TMPDIR "
             "to a folder on a disk with room",
             plan->bytes_disk / 1e9, broad__spill_folder(), plan->bytes_disk_free / 1e9);

@@ -150,11 +150,11 @@ static void check_block(void *context, size_t block, size_t worker)
 
 static double row_flops(const broad__network *network)
 {
-    double flops = 2 * (double)network->features * (double)network->scaling.columns;
-    for (size_t i = 0; i < network->run_count; i++) {
-        const broad__nodes *nodes = &network->runs[i].nodes;
-        flops += 2 * (double)nodes->nodes * ((double)nodes->inputs + (double)network->outputs);
-    }
+    double flops = network->direct ? 0 : 2 * (double)network->features * (double)network->scaling.columns;
+    for (size_t i = 0; i < network->run_count; i++)
+        flops += 2 * (double)network->runs[i].nodes.nodes * (double)network->runs[i].nodes.inputs;
+    for (size_t i = 0; i < network->term_count; i++)
+        flops += 2 * (double)(network->terms[i].prefix + network->terms[i].nodes) * (double)network->outputs;
     return flops;
 }
 

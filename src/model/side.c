@@ -74,12 +74,20 @@ static void copy_rows(const broad__side *side, double *to, size_t wide, const do
 
 /* ---- Z --------------------------------------------------------------------------------------------------------- */
 
-/* `rows` rows of a part from `first` on, through one map; all of them at once where they are in memory. */
+/* Rows that go through a map at a time: a block for each thread, and more as long as their inputs are few megabytes. */
+static size_t map_stretch(const broad__side *side)
+{
+    size_t block = BROAD__BLOCK_ROWS * side->model->inputs * sizeof(double), few = ((size_t)4 << 20) / block;
+    size_t threads = broad__pool_threads(side->rows.pool);
+    return (few > threads ? few : threads) * BROAD__BLOCK_ROWS;
+}
+
+/* The rows of a part through one map; all of them at once where they are in memory. */
 static int map_rows(double *z, size_t stride, const broad__side *side, const broad__part *part,
                     const broad__feature_map *map)
 {
     int spilled = side->keeping.spill || part->data->spill;
-    size_t inputs = side->model->inputs, most = spilled ? STRETCH : part->count;
+    size_t inputs = side->model->inputs, most = spilled ? map_stretch(side) : part->count;
     broad__trail read = {0}, written = {0};
     int status = BROAD_OK;
     for (size_t i = 0; status == BROAD_OK && i < part->count; i += most) {

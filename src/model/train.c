@@ -715,8 +715,11 @@ int broad__trainer_resume(broad_trainer **out, const broad_model *model, const b
             "the model's nodes were drawn by seed map %zu, and this version has map %d: it can predict with "
             "the model, but not grow it",
             model->seed_map, (int)BROAD__SEED_MAP);
+    broad_options more = *run; /* what is added is not known yet, and little beside what is there */
+    more.feature_groups = 0;
+    more.enhance_layers = 1;
     if (status == BROAD_OK && data && data->rows)
-        status = broad__plan_keeping(&keeping, run, model, data->rows, data->inputs, model->outputs);
+        status = broad__plan_keeping(&keeping, &more, model, data->rows, data->inputs, model->outputs);
     return status == BROAD_OK ? broad__trainer_resume_kept(out, model, data, run, force, &keeping) : status;
 }
 

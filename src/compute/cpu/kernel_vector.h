@@ -71,6 +71,10 @@ INLINE void full_store_masked(double *p, full v, mask m) { _mm256_maskstore_pd(p
 
 #else
 
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
 enum { LANES = 2, HALF = 2, VECTORS = 2, ROWS_MAX = 4, SUMMED = 128 };
 typedef double full __attribute__((vector_size(LANES * sizeof(double))));
 typedef size_t mask;
@@ -96,7 +100,9 @@ INLINE full full_spread(double value) { return (full){value, value}; }
 
 INLINE full full_fma(full a, full b, full c)
 {
-#if defined(__FP_FAST_FMA)
+#if defined(__aarch64__)
+    return vfmaq_f64(c, a, b);
+#elif defined(__FP_FAST_FMA)
     return (full){__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
 #else
     return a * b + c;

@@ -102,6 +102,10 @@ INLINE half high_of(full v) { return _mm256_extractf128_ps(v, 1); }
 
 #else
 
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
 enum { LANES = 4, HALF = 2, VECTORS = 2, ROWS_MAX = 4 };
 typedef float full __attribute__((vector_size(LANES * sizeof(float))));
 typedef float half __attribute__((vector_size(HALF * sizeof(float))));
@@ -119,7 +123,9 @@ INLINE full full_spread(float value) { return (full){value, value, value, value}
 
 INLINE full full_fma(full a, full b, full c)
 {
-#if defined(__FP_FAST_FMAF)
+#if defined(__aarch64__)
+    return vfmaq_f32(c, a, b);
+#elif defined(__FP_FAST_FMAF)
     return (full){__builtin_fmaf(a[0], b[0], c[0]), __builtin_fmaf(a[1], b[1], c[1]), __builtin_fmaf(a[2], b[2], c[2]),
                   __builtin_fmaf(a[3], b[3], c[3])};
 #else
@@ -138,7 +144,9 @@ INLINE half half_spread(float value) { return (half){value, value}; }
 
 INLINE half half_fma(half a, half b, half c)
 {
-#if defined(__FP_FAST_FMAF)
+#if defined(__aarch64__)
+    return vfma_f32(c, a, b);
+#elif defined(__FP_FAST_FMAF)
     return (half){__builtin_fmaf(a[0], b[0], c[0]), __builtin_fmaf(a[1], b[1], c[1])};
 #else
     return a * b + c;
