@@ -102,10 +102,7 @@ static double joint_numbers(const broad__sizes *s, const broad_options *o, plan_
         .loo = o->lambda_auto || o->loo != BROAD_LOO_NO,
         .spectral = how.worst && !o->lambda_auto && o->lambda < 1e-13 * s->rows * s->width,
     };
-    /* Sums of few columns are made shard by shard, in space that stays for what comes after. */
-    double some = fmin(s->rows, BROAD__LOO_ROWS), p = s->width, c = s->outputs;
-    int stays = s->fitting == BROAD__FIT_AT_ONCE && extent.loo && p <= JOINT_SHARD_MAX && s->rows >= p;
-    return broad__joint_numbers(&extent) + (stays ? some * (p + 2 * c + s->features) : 0);
+    return broad__joint_numbers(&extent);
 }
 
 /* The growing factorisation, whose room doubles: src/layer/basis.c. *out_kept: what is there when it has grown. */
