@@ -1,5 +1,5 @@
-"""The pass over the rows that a layer is made of, each of its products, and whole layers, against OpenBLAS's products on
-the same threads."""
+"""The pass over the rows that a layer is made of, each of its products, and whole layers, against OpenBLAS's
+products on the same threads."""
 from bench.speed.measure import rival
 from bench.speed.train import Chains
 
