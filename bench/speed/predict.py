@@ -1,9 +1,10 @@
-"""Prediction, one row and many, through the C interface, against the same network in numpy and a perceptron of its size."""
+"""Prediction, one row and many, through the C interface, against the same network in numpy and a perceptron of its
+size."""
 import json
 import struct
 import subprocess
 
-from bench.speed.measure import shown
+from bench.speed.measure import rival, shown
 from bench.tool import Failure
 
 TITLE = "prediction with 10x10 feature and 100x50 enhancement nodes"
@@ -45,7 +46,7 @@ class Network:
 
         groups = [f"feature.{i}" for i in range(1, 11)]
         self.shift, self.factor = tensor("output.shift"), tensor("output.factor")
-        self.feature = np.hstack([tensor(f"{g}.weight") for g in groups]), np.hstack([tensor(f"{g}.bias") for g in groups])
+        self.feature = [np.hstack([tensor(f"{group}.{part}") for group in groups]) for part in ("weight", "bias")]
         self.chain = [(tensor(f"layer.{j}.weight"), tensor(f"layer.{j}.bias"), tensor(f"layer.{j}.output"))
                       for j in range(1, layers + 1)]
         # All layers side by side: fewer calls, and more memory at once.
@@ -100,14 +101,17 @@ class Prediction:
         paths = {kind: bench.path(f"{name}-{kind}") for kind in ("x.npy", "y.npy", "model.broad")}
         np.save(paths["x.npy"], self.x)
         np.save(paths["y.npy"], labels)
-        self.words = ["fit", paths["x.npy"], "--labels", paths["y.npy"], "--task", "classify", "--kind", "brls", "--preset",
-                      "paper", "--scale", "none", "--features", "10x10", "--enhance", f"100x{layers}", "-o", paths["model.broad"]]
+        network = ["--kind", "brls", "--preset", "paper", "--scale", "none", "--features", "10x10", "--enhance",
+                   f"100x{layers}"]
+        self.words = ["fit", paths["x.npy"], "--labels", paths["y.npy"], "--task", "classify", *network, "-o",
+                      paths["model.broad"]]
         bench.tool.run(*self.words)
         network = Network(np, paths["model.broad"], layers)
         mlp = perceptron(np, self.x, labels, (100, 100 * layers))
         self.rivals = {"numpy": network.scores, "numpy, layers joined": network.scores_wide,
                        "scikit-learn MLP": mlp.predict_proba}
-        self.commands = {"numpy": "numpy, layer by layer", "numpy, layers joined": "numpy, all layers side by side as one",
+        self.commands = {"numpy": "numpy, layer by layer",
+                         "numpy, layers joined": "numpy, all layers side by side as one",
                          "scikit-learn MLP": f"MLPClassifier((100, {100 * layers})).predict_proba(x)"}
         self.ours = Ours(bench, paths["model.broad"], paths["x.npy"])
         self.check()
@@ -137,11 +141,11 @@ class Prediction:
         held, one, many = self.ours.ask("held", 0)
         facts = {"model": shown("broad", *self.words), "predictor_bytes": held, "scratch_bytes": [one, many],
                  "load_seconds": self.ours.ask("load", 5)[0]}
-        made = self.measurement(f"prediction, one row, {self.size()}", "broad_predictor_row(scores, predictor, row, scratch)",
-                                found, goal, facts=facts,
-                                why="all weights are read for every row; what that alone takes is the bound of this line")
-        made["rivals"]["reading the weights alone"] = {"command": "adding up as many bytes as the model file has",
-                                                       "figures": found["reading"], "ratio": "ours/rival"}
+        call = "broad_predictor_row(scores, predictor, row, scratch)"
+        made = self.measurement(f"prediction, one row, {self.size()}", call, found, goal, facts=facts,
+                                limit=min(found["reading"]), limit_is="Reading all weights once for the row")
+        call = "adding up as many bytes as the model file has"
+        made["rivals"]["reading the weights alone"] = rival(found["reading"], call, "ours/rival")
         return made
 
     def many_rows(self, goal):
@@ -152,7 +156,8 @@ class Prediction:
         flops = 2 * self.rows * (self.inputs * 100 + self.layers * 100 * 110 + 1000)
         return self.measurement(f"prediction, {self.rows:,} rows, {self.size()}",
                                 f"broad_predict_data(scores, model, data, {threads})", found, goal,
-                                facts={"flops": flops, "peak_gflops": peak}, **({"limit": flops / peak / 1e9} if peak else {}))
+                                facts={"flops": flops, "peak_gflops": peak},
+                                **({"limit": flops / peak / 1e9} if peak else {}))
 
 
 def run(bench):

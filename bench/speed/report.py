@@ -74,7 +74,7 @@ def missed(measurement):
 
 
 def allows(measurement, rival):
-    """How many times as fast as a rival the machine's peak lets us be."""
+    """How many times as fast as a rival the limit lets us be."""
     return rival["summary"]["median"] / measurement["limit"]
 
 
@@ -83,7 +83,8 @@ def reasons(measurement, name):
     if rival and "limit" in measurement and rival["ratio"] == "rival/ours":
         most, wanted = allows(measurement, rival), rival.get("least", 0)
         reach = "out of reach here, whatever the code" if most < wanted else "not out of reach"
-        yield f"The processor's peak alone allows {most:.1f} times, so the goal is {reach}."
+        bound = measurement.get("limit_is", "The processor's peak")
+        yield f"{bound} alone allows {most:.1f} times, so the goal is {reach}."
     for part in rival or {}, measurement:
         if part.get("why"):
             yield part["why"]
@@ -102,7 +103,7 @@ def missed_lines(measurements):
 def limit_table(measurements):
     rows = []
     for m in measurements:
-        if "limit" not in m:
+        if "limit" not in m or "flops" not in m.get("facts", {}):
             continue
         rivals = [f"{name} {allows(m, rival):.1f}" for name, rival in m["rivals"].items()
                   if rival["ratio"] == "rival/ours"]
@@ -166,7 +167,7 @@ def make(report, picture=None):
     """The whole report. picture: where the growth is drawn, as the text refers to it."""
     found = report["measurements"]
     size = "" if report["size"] == "full" else " Less data than the goals are for, so that none is judged."
-    lines = [*wrapped(machine_line(report) + size), "", *main_table(found)]
+    lines = [*wrapped(machine_line(report) + size), "", *main_table([m for m in found if "section" not in m])]
     if report["size"] == "full":
         lines += section("Not reached, and why", missed_lines(found))
     for title, part in (("What the processor allows", limit_table(found)), ("Growth", growth_table(found))):
@@ -174,6 +175,8 @@ def make(report, picture=None):
             lines += section(title, part)
     if picture and growth_table(found):
         lines += ["", f"![Seconds of training over rows, nodes, columns and classes, both axes logarithmic]({picture})"]
+    for title in dict.fromkeys(m["section"] for m in found if "section" in m):
+        lines += section(title, main_table([m for m in found if m.get("section") == title]))
     lines += section("Commands", command_lines(found))
     if report["failed"]:
         lines += section("Not measured", failed_lines(report))
