@@ -13,12 +13,12 @@ enum { REFINEMENTS = 4, STRIP = 64 };
 /*
  * x solves the system that Cholesky and the sums of M have left, so it is wrong by some part e of itself; the correction from the
  * residual of the rows has that size, and is wrong by the same part of itself. With a correction of relative size
- *   up to CLOSE    W is as good as that already: it stays, and with it the residual just made;
+ *   up to CLOSE    W is as good as that already: it stays, and with it the residual just made; increments are to be exact to 1e-8;
  *   up to SETTLED  what is wrong after it is about its square;
  *   above DRIFTED  R is no longer the factor of M + lambda I;
  *   above LOST     Cholesky has nothing to offer here.
  */
-static const double CLOSE = 1e-10, SETTLED = 1e-5, DRIFTED = 1e-3, LOST = 0.25;
+static const double CLOSE = 2e-9, SETTLED = 1e-5, DRIFTED = 1e-3, LOST = 0.25;
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
