@@ -7,8 +7,10 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "base/vector.h"
 #include "compute/cpu/kernels.h"
 #include "compute/pool.h"
+#include "compute/single.h"
 
 /* Work for which a thread is worth starting: some hundred microseconds. */
 #define THREAD_FLOPS 1e7
@@ -27,7 +29,8 @@ size_t broad__network_scratch(const broad__network *network, size_t rows)
 static void work_out(double *out, size_t out_stride, const broad__kernels *kernels, const broad__nodes *nodes,
                      const double *x, size_t x_stride, size_t rows)
 {
-    (nodes->single ? kernels->single->nodes : kernels->nodes)(out, out_stride, nodes, x, x_stride, rows);
+    if (nodes->single && !broad__fused()) broad__nodes_single(out, out_stride, nodes, x, x_stride, rows);
+    else (nodes->single ? kernels->single->nodes : kernels->nodes)(out, out_stride, nodes, x, x_stride, rows);
 }
 
 /* Z, rows x features. */
