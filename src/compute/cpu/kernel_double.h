@@ -151,7 +151,7 @@ OUTLINE void kernel_gram(double *out, size_t out_stride, const double *k, size_t
 /* out' (c x p) by tiles of out', each turned in and out of a scratch. */
 INLINE void cross_turned(double *out, size_t out_stride, product whole, size_t p, size_t c)
 {
-    double turned[ROWS_MAX * COLUMNS] __attribute__((aligned(64)));
+    double turned[ROWS_ALONE * COLUMNS] __attribute__((aligned(64)));
     for (size_t j = 0; j < p; j += COLUMNS)
         for (size_t i = 0, high; i < c; i += high) {
             size_t wide = least(COLUMNS, p - j);

@@ -37,6 +37,8 @@ typedef struct product {
     int fresh; /* set for each kind of panel; in single precision: sums start at 0 and are added to out at the end */
 } product;
 
+INLINE size_t tile_rows(size_t vectors) { return vectors > 1 ? ROWS : ROWS_ALONE; }
+
 INLINE product product_at(product p, size_t row, size_t column)
 {
     p.out += row * p.out_stride + column;
@@ -48,7 +50,7 @@ INLINE product product_at(product p, size_t row, size_t column)
 /* A tile of rows x (vectors full ones, the last with `last` numbers, which are all of it if `whole`). */
 INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last, const int whole)
 {
-    full sums[ROWS_MAX][WIDE], b[WIDE];
+    full sums[ROWS_ALONE][WIDE], b[WIDE];
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
@@ -75,7 +77,7 @@ INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last
 /* The same of half vectors. */
 INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t last, const int whole)
 {
-    half sums[ROWS_MAX][VECTORS], b[VECTORS];
+    half sums[ROWS_ALONE][VECTORS], b[VECTORS];
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
@@ -162,7 +164,7 @@ OUTLINE void panel_by_columns(product p, size_t rows, size_t columns)
  * scratch, for what is below the diagonal stays. */
 INLINE void panel_diagonal(product p, size_t columns)
 {
-    double scratch[ROWS_MAX * COLUMNS] __attribute__((aligned(64)));
+    double scratch[ROWS_ALONE * COLUMNS] __attribute__((aligned(64)));
     for (size_t i = 0, high; i < columns; i += high) {
         high = tile_rows(VECTORS);
         while (high > columns - i) high /= 2;

@@ -9,7 +9,7 @@
  *   quad              QUAD numbers, of as many rows of a matrix
  *   VECTORS           full vectors side by side in the widest tile
  *   SUMMED            rows that a tile of a sum over rows takes at once
- *   tile_rows()       rows of a tile that is so many vectors wide: as many sums as registers hold beside the operands
+ *   ROWS              rows of a tile: as many sums as registers hold beside the operands; ROWS_ALONE for one vector's width
  */
 #ifndef BROAD_COMPUTE_CPU_KERNEL_VECTOR_H
 #define BROAD_COMPUTE_CPU_KERNEL_VECTOR_H
@@ -25,12 +25,11 @@ typedef double number;
 
 #include <immintrin.h>
 
-enum { LANES = 8, HALF = 4, VECTORS = 3, ROWS_MAX = 8, SUMMED = 256 };
+enum { LANES = 8, HALF = 4, VECTORS = 3, ROWS = 8, ROWS_ALONE = 8, SUMMED = 256 };
 typedef __m512d full;
 typedef __m256d half;
 typedef __mmask8 mask;
 
-INLINE size_t tile_rows(size_t vectors) { return vectors ? 8 : 8; }
 INLINE mask lanes_below(size_t end) { return (mask)((1U << end) - 1U); }
 
 INLINE full full_load(const double *p) { return _mm512_loadu_pd(p); }
@@ -51,11 +50,9 @@ INLINE void half_store_masked(double *p, half v, mask m) { _mm256_mask_storeu_pd
 
 #include <immintrin.h>
 
-enum { LANES = 4, HALF = 4, VECTORS = 3, ROWS_MAX = 8, SUMMED = 128 };
+enum { LANES = 4, HALF = 4, VECTORS = 3, ROWS = 4, ROWS_ALONE = 8, SUMMED = 128 };
 typedef __m256d full;
 typedef __m256i mask;
-
-INLINE size_t tile_rows(size_t vectors) { return vectors > 1 ? 4 : 8; }
 
 INLINE mask lanes_below(size_t end)
 {
@@ -75,11 +72,10 @@ INLINE void full_store_masked(double *p, full v, mask m) { _mm256_maskstore_pd(p
 #include <arm_neon.h>
 #endif
 
-enum { LANES = 2, HALF = 2, VECTORS = 2, ROWS_MAX = 4, SUMMED = 128 };
+enum { LANES = 2, HALF = 2, VECTORS = 2, ROWS = 4, ROWS_ALONE = 4, SUMMED = 128 };
 typedef double full __attribute__((vector_size(LANES * sizeof(double))));
 typedef size_t mask;
 
-INLINE size_t tile_rows(size_t vectors) { return vectors ? 4 : 4; }
 INLINE mask lanes_below(size_t end) { return end; }
 
 INLINE full full_load(const double *p)

@@ -17,11 +17,9 @@ typedef float number;
 
 #include <immintrin.h>
 
-enum { LANES = 16, HALF = 8, VECTORS = 3, ROWS_MAX = 8 };
+enum { LANES = 16, HALF = 8, VECTORS = 3, ROWS = 8, ROWS_ALONE = 8 };
 typedef __m512 full;
 typedef __m256 half;
-
-INLINE size_t tile_rows(size_t vectors) { return vectors ? 8 : 8; }
 
 INLINE full full_load(const float *p) { return _mm512_loadu_ps(p); }
 INLINE full full_spread(float value) { return _mm512_set1_ps(value); }
@@ -59,11 +57,9 @@ INLINE half high_of(full v) { return _mm512_extractf32x8_ps(v, 1); }
 
 #include <immintrin.h>
 
-enum { LANES = 8, HALF = 4, VECTORS = 3, ROWS_MAX = 8 };
+enum { LANES = 8, HALF = 4, VECTORS = 3, ROWS = 4, ROWS_ALONE = 8 };
 typedef __m256 full;
 typedef __m128 half;
-
-INLINE size_t tile_rows(size_t vectors) { return vectors > 1 ? 4 : 8; }
 
 INLINE full full_load(const float *p) { return _mm256_loadu_ps(p); }
 INLINE full full_spread(float value) { return _mm256_set1_ps(value); }
@@ -106,11 +102,9 @@ INLINE half high_of(full v) { return _mm256_extractf128_ps(v, 1); }
 #include <arm_neon.h>
 #endif
 
-enum { LANES = 4, HALF = 2, VECTORS = 2, ROWS_MAX = 4 };
+enum { LANES = 4, HALF = 2, VECTORS = 2, ROWS = 4, ROWS_ALONE = 4 };
 typedef float full __attribute__((vector_size(LANES * sizeof(float))));
 typedef float half __attribute__((vector_size(HALF * sizeof(float))));
-
-INLINE size_t tile_rows(size_t vectors) { return vectors ? 4 : 4; }
 
 INLINE full full_load(const float *p)
 {
