@@ -231,6 +231,10 @@ static const broad_option render_output[] = {
      "also maps as grey PNG: DIR/.masks/dirt, the light that the dirt takes, and DIR/.masks/panel, where the panel is"},
 };
 
+static const broad_option profiling[] = {
+    {"profile", 0, NULL, NULL, NULL,
+     "say where the time goes: each stage's seconds, operations, bytes, part of the peak"},
+};
 static const broad_option doctor_measures[] = {
     {"quick", 0, NULL, NULL, NULL, "without measuring how fast the machine is"},
 };
@@ -267,6 +271,7 @@ static const cli_section fit_sections[] = {
     LIBRARY("Run", "seed threads memory"),
     SECTION("Run", planning),
     SECTION("Run", force_memory),
+    SECTION("Run", profiling),
     SECTION("Common", common),
     END,
 };
@@ -315,6 +320,7 @@ static const cli_section grow_sections[] = {
     LIBRARY("Run", "threads memory"),
     SECTION("Run", planning),
     SECTION("Run", force_rows),
+    SECTION("Run", profiling),
     SECTION("Common", common),
     END,
 };
@@ -331,6 +337,7 @@ static const cli_section learn_sections[] = {
     LIBRARY("Run", "threads memory"),
     SECTION("Run", planning),
     SECTION("Run", force_rows),
+    SECTION("Run", profiling),
     SECTION("Common", common),
     END,
 };
@@ -344,13 +351,10 @@ static const cli_section verify_sections[] = {
     END,
 };
 static const cli_section predict_sections[] = {
-    SECTION("Output", predict_output),
-    SECTION("Output", predict_pictures),
-    SECTION("Reading DATA", text_files),
-    SECTION("Photos", photo_files),
-    LIBRARY("Run", "threads memory"),
-    SECTION("Common", common),
-    END,
+    SECTION("Output", predict_output),   SECTION("Output", predict_pictures),
+    SECTION("Reading DATA", text_files), SECTION("Photos", photo_files),
+    LIBRARY("Run", "threads memory"),    SECTION("Run", profiling),
+    SECTION("Common", common),           END,
 };
 static const cli_section report_sections[] = {
     SECTION("Output", report_output),
@@ -366,6 +370,7 @@ static const cli_section eval_sections[] = {
     SECTION("Reading DATA", text_files),
     SECTION("Photos", photo_files),
     LIBRARY("Run", "threads memory"),
+    SECTION("Run", profiling),
     SECTION("Common", common),
     END,
 };

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "profile.h"
 #include "progress.h"
 
 /* OpenBLAS chooses its kernels when it is loaded, and an old one takes poor ones for a processor it does not know. The
@@ -55,7 +56,10 @@ static int dispatch(int count, char **words, const char **out_name)
         cli_print_command(command);
     } else if (!status) {
         if (command->computes) restart_with_best_kernels(words);
-        status = command->run(&arguments);
+        cli_profile profile;
+        status = cli_profile_begin(&profile, &arguments);
+        if (!status) status = command->run(&arguments);
+        status = cli_profile_end(&profile, status);
     }
     cli_arguments_clear(&arguments);
     return status;

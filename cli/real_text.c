@@ -48,7 +48,10 @@ static size_t put_fixed(char *out, uint64_t d, unsigned p)
     char text[24];
     size_t count = 0, length = 0;
     for (; p && d % 10 == 0; p--) d /= 10;
-    for (; d || count <= p; d /= 10) text[count++] = (char)('0' + d % 10);
+    do {
+        text[count++] = (char)('0' + d % 10);
+        d /= 10;
+    } while (d || count <= p);
     while (count) {
         out[length++] = text[--count];
         if (count && count == p) out[length++] = '.';

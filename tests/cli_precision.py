@@ -45,7 +45,7 @@ class Precision(Case):
         self.assertAlmostEqual(single["test"]["rmse"] / double["test"]["rmse"], 1, delta=1e-3)
 
     def test_every_kind_and_test_verifies(self):
-        for words in (["--kind", "brls"], ["--supervise", "loo"], ["--lambda", "auto"], ["--weights", "joint"],
+        for words in (["--kind", "brls"], ["--lambda", "20"], ["--supervise", "loo"], ["--lambda", "auto"], ["--weights", "joint"],
                       ["--kind", "bls"], ["--kind", "rvfl", "--enhance", "60x1"], ["--kind", "scn", "--enhance", "5x6"],
                       ["--kind", "scn", "--weights", "sc1", "--enhance", "5x6"], ["--activation", "relu", "--lambda", "1"],
                       ["--activation", "sine"], ["--activation", "gaussian"], ["--class-weight", "balanced"],

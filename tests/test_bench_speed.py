@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""scripts/run_bench at its smallest size, and scripts/bench_readme: figures against plain formulas, goals, exponents of known
-curves, and what they do about failures. No time is judged.
+"""scripts/run_bench at its smallest size, and scripts/bench_readme: figures against plain formulas, goals, exponents of
+known curves, and what they do about failures. No time is judged.
 
 Usage: test_bench_speed.py PATH_OF_BROAD. Exits with 77 where numpy is not installed.
 """
@@ -37,18 +37,17 @@ MARKED = "Written by hand.\n" + report.BEGIN + "old\n" + report.END + "By hand a
 def measured(**more):
     """A measurement whose medians are easy: ours 2, numpy's 13."""
     return {"what": "work", "unit": "s", "command": "broad fit x", "ours": [1, 2, 4],
-            "rivals": {"numpy": {"command": "call", "figures": [11, 13, 12, 15, 14], "ratio": "rival/ours", "least": 6}}, **more}
+            "rivals": {"numpy": measure.rival([11, 13, 12, 15, 14], "call", least=6)}, **more}
 
 
 def whole_report(**more):
     """Every entry once, and the growth as well: what bench_readme takes."""
     found = [measure.finish(measured(what=f"work of {name}"), name, "full") for name in ENTRIES if name != "growth"]
-    class Size:
-        size, threads, path = "full", 2, staticmethod(pathlib.Path)
-        pick = staticmethod(lambda full, quick, tiny: full)
-    for sweep in growth.sweeps(Size):
+    bench = measure.Bench(None, ".")
+    bench.folder = pathlib.Path(".")
+    for sweep in growth.sweeps(bench):
         times = [[1e-5 * size * factor for factor in (1, 1.1, 1.3)] for size in sweep.sizes]
-        found.append(measure.finish(growth.measurement(Size, sweep, times), "growth", "full"))
+        found.append(measure.finish(growth.measurement(bench, sweep, times), "growth", "full"))
     machine = {"processor": "Abacus", "processors": 2, "memory": 2**33, "best_core": "Beads"}
     return {"date": "2026-01-02", "size": "full", "threads": 2, "load": 0.1, "seconds": 900, "peak_gflops": 100.0,
             "machine": machine, "versions": {"broad": "1"}, "failed": [], "measurements": found, **more}
@@ -69,8 +68,8 @@ class Scratch(unittest.TestCase):
         return path
 
     def script(self, name, *words, code=0):
-        done = subprocess.run([sys.executable, ROOT / "scripts" / name, *map(str, words)], capture_output=True, text=True,
-                              check=False, env=self.environment)
+        command = [sys.executable, ROOT / "scripts" / name, *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=self.environment)
         self.assertEqual(done.returncode, code, done.stderr + done.stdout)
         return done
 
@@ -81,13 +80,18 @@ class Driver(Scratch):
 
     def test_a_short_run(self):
         facts, doc = self.root / "out" / "facts.json", self.write("doc.md", MARKED)
-        done = self.bench("--only", "train,wide,growth,commands", "--json", facts, "--doc", doc, "--runs", 2)
+        names = ["train", "wide", "layer", "growth", "memory", "commands"]
+        line = json.dumps(measured(what="one product", ours=[1, 2], rivals={"BLAS": measure.rival([1], "dgemm")}))
+        self.write("bench_kernels", f"#!/bin/sh\necho '{line}'\n", 0o755)
+        done = self.bench("--only", ",".join(names), "--json", facts, "--doc", doc, "--runs", 2, "--programs", self.root)
         self.assertEqual(doc.read_text(encoding="utf-8"), MARKED.replace("old\n", done.stdout))
         found = json.loads(facts.read_text(encoding="utf-8"))
         self.assertEqual(found["failed"], [])
-        self.assertEqual(list(dict.fromkeys(m["entry"] for m in found["measurements"])), ["train", "wide", "growth", "commands"])
+        entries = list(dict.fromkeys(m["entry"] for m in found["measurements"]))
+        self.assertEqual(entries, names)
         for m in found["measurements"]:
             self.check_measurement(m, done.stdout)
+        self.assertLess(done.stdout.index("## Kernels"), done.stdout.index("| one product "))
         self.assertIn("none is judged", re.sub(r"\s+", " ", done.stdout))
         self.assertNotIn(str(self.root), facts.read_text(encoding="utf-8"))
         self.assertNotIn("broad-bench-", facts.read_text(encoding="utf-8"))
@@ -116,13 +120,14 @@ class Driver(Scratch):
         program = self.write("bench_grow", f"#!/bin/sh\necho '{line}'\necho \"$*\" > '{self.root}/words'\n", 0o755)
         done = self.bench("--only", "enlarge", "--programs", program.parent, "--runs", 5)
         self.assertEqual((self.root / "words").read_text(encoding="utf-8"), "--runs 5 --threads 1 --quick\n")
-        self.assertRegex(done.stdout, r"(?m)^\| work +\| +2 s \(1\.5 to 3\) +\| +numpy \| 13 s \(12 to 14\) +\| +6\.5 times as fast "
-                         r"\| +≥ 6 +\| +yes +\|$")
+        self.assertRegex(done.stdout, r"(?m)^\| work +\| +2 s \(1\.5 to 3\) +\| +numpy \| 13 s \(12 to 14\) +"
+                         r"\| +6\.5 times as fast \| +≥ 6 +\| +yes +\|$")
         for size, words in ([], "--runs 9 --threads 2\n"), (["--quick"], "--runs 3 --threads 2 --quick\n"):
             done = self.script("run_bench", "--broad", BROAD, "--only", "enlarge", "--programs", self.root, *size)
             self.assertEqual((self.root / "words").read_text(encoding="utf-8"), words)
         self.write("bench_grow", "#!/bin/sh\necho '{\"what\": \"work\"}'\n", 0o755)
-        self.assertIn("- enlarge: enlarge: no 'unit' in", self.bench("--only", "enlarge", "--programs", self.root, code=1).stdout)
+        done = self.bench("--only", "enlarge", "--programs", self.root, code=1)
+        self.assertIn("- enlarge: enlarge: no 'unit' in", done.stdout)
 
     def test_the_size_of_a_process_is_its_own(self):
         """A parent with 300 MB does not show in the figure, and 100 MB that the child takes do."""
@@ -130,7 +135,8 @@ class Driver(Scratch):
         bench = measure.Bench(None, self.root)
         bench.folder = self.root
         for megabytes in 1, 100:
-            program = self.write("tool", f"#!{sys.executable} -IS\nrows = b'x' * {megabytes}_000_000\nprint('{{}}')\n", 0o755)
+            code = f"#!{sys.executable} -IS\nrows = b'x' * {megabytes}_000_000\nprint('{{}}')\n"
+            program = self.write("tool", code, 0o755)
             bench.tool = type("Tool", (), {"path": str(program)})
             _, _, size = bench.resident("fit")
             self.assertTrue(megabytes < size < megabytes + 40, size)
@@ -175,16 +181,16 @@ class Figures(unittest.TestCase):
         done = measure.finish(measured(), "train", "full")
         self.assertEqual((done["rivals"]["numpy"]["value"], done["rivals"]["numpy"]["reached"]), (6.5, True))
         self.assertIsNone(measure.finish(measured(), "train", "quick")["rivals"]["numpy"]["reached"])
-        for ratio, limits, reached in (("rival/ours", {"least": 7}, False), ("ours/rival", {"most": 0.15}, False),
-                                       ("ours/rival", {"most": 0.16}, True), ("ours/rival", {"least": 0.15, "most": 1}, True),
-                                       ("ours/rival", {"least": 0.16, "most": 1}, False), ("ours/rival", {}, None)):
-            one = measured()
-            one["rivals"]["numpy"] = {"figures": [13], "ratio": ratio, **limits}
-            self.assertIs(measure.finish(one, "x", "full")["rivals"]["numpy"]["reached"], reached, (ratio, limits))
+        for ratio, least, most, reached in (("rival/ours", 7, None, False), ("ours/rival", None, 0.15, False),
+                                            ("ours/rival", None, 0.16, True), ("ours/rival", 0.15, 1, True),
+                                            ("ours/rival", 0.16, 1, False), ("ours/rival", None, None, None)):
+            one = measured(rivals={"numpy": measure.rival([13], "call", ratio, least=least, most=most)})
+            self.assertIs(measure.finish(one, "x", "full")["rivals"]["numpy"]["reached"], reached, (ratio, least, most))
         self.assertIs(measure.finish(measured(most=1.9), "x", "full")["reached"], False)
         self.assertIs(measure.finish(measured(most=2), "x", "full")["reached"], True)
 
     def test_nonsense_is_refused(self):
+        self.assertEqual(measure.finish(measured(unit="", ours=[-0.5], rivals={}), "x", "full")["summary"]["median"], -0.5)
         for wrong in (measured(ours=[]), measured(ours=[0.0]), measured(ours=[math.nan]), {"what": "x"},
                       measured(rivals={"a": {"figures": [1], "ratio": "a/b"}})):
             with self.assertRaises(Failure):
@@ -232,12 +238,15 @@ class Documents(Scratch):
 
     def test_the_documents_say_what_the_report_says(self):
         found = whole_report()
-        found["measurements"][0] = measure.finish(measured(ours=[4], limit=2.6, facts={"flops": 26e10}, why="Too warm."), "train",
-                                                  "full")
+        found["measurements"][1] = measure.finish(measured(what="read", ours=[4], limit=1, limit_is="Reading"), "wide", "full")
+        slow = measured(ours=[4], limit=2.6, facts={"flops": 26e10}, why="Too warm.")
+        found["measurements"][0] = measure.finish(slow, "train", "full")
         self.take(found)
         doc, readme = (re.sub(r"\s+", " ", path.read_text(encoding="utf-8")) for path in self.docs)
-        self.assertIn("- work against numpy: 3.25 times as fast, goal ≥ 6. The processor's peak alone allows 5.0 times, so the goal is "
-                      "out of reach here, whatever the code. Too warm. ##", doc)
+        self.assertIn("- work against numpy: 3.25 times as fast, goal ≥ 6. The processor's peak alone allows 5.0 "
+                      "times, so the goal is out of reach here, whatever the code. Too warm. -", doc)
+        self.assertIn("- read against numpy: 3.25 times as fast, goal ≥ 6. Reading alone allows 13.0 times, so the goal is "
+                      "not out of reach.", doc)
         self.assertIn("| work | 260.0 | 4 s | 2.6 s | 65 % | numpy 5.0 |", doc)
         self.assertIn("| 4 s | numpy 13 s | 3.25 times as fast | ≥ 6: **no** | `make bench ONLY=train` |", readme)
         self.assertIn("| 10,000 to 10,000,000 | 110 ms to 110 s | 1.000 ± 0.000 |", doc)
@@ -253,10 +262,17 @@ class Documents(Scratch):
             text = path.read_text(encoding="utf-8")
             path.write_text(text.replace("6.5 times", "7.5 times", 1), encoding="utf-8")
             done = self.script("bench_readme", "--check", self.root, code=1)
-            self.assertIn(f"{path.relative_to(self.root)}: the marked part is not what docs/benchmarks.json says", done.stdout)
+            said = "the marked part is not what docs/benchmarks.json says"
+            self.assertIn(f"{path.relative_to(self.root)}: {said}", done.stdout)
             path.write_text(text, encoding="utf-8")
         (self.root / "docs" / "images" / "growth.svg").unlink()
         self.assertIn("growth.svg is missing", self.script("bench_readme", "--check", self.root, code=1).stdout)
+
+    def test_without_a_report_nothing_is_said(self):
+        self.script("bench_readme", "--check", self.root, code=1)
+        for path in self.docs:
+            path.write_text(MARKED.replace("old\n", ""), encoding="utf-8")
+        self.script("bench_readme", "--check", self.root)
 
     def test_part_of_a_run_is_not_taken(self):
         self.assertIn("size quick", self.take(whole_report(size="quick"), code=1).stderr)

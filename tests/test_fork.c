@@ -52,10 +52,7 @@ static int in_child(int (*work)(void *context), void *context)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-static int train_in_child(void *context)
-{
-    return train_and_compare(*(size_t *)context);
-}
+static int train_in_child(void *context) { return train_and_compare(*(size_t *)context); }
 
 static int fork_again(void *context)
 {

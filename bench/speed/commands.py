@@ -1,7 +1,7 @@
 """Whole commands, from start to end, against the same in a numpy that is loaded already."""
 import time
 
-from bench.speed.measure import shown
+from bench.speed.measure import rival, shown
 from bench.speed.train import Chains
 
 TITLE = "whole commands"
@@ -34,16 +34,19 @@ def run(bench):
 
     def numpy_predict():
         began = time.perf_counter()
-        np.savetxt(bench.path("numpy.csv"), chains.numpy.scores(last["network"], np.load(data)), fmt="%.17g", delimiter=",")
+        scores = chains.numpy.scores(last["network"], np.load(data))
+        np.savetxt(bench.path("numpy.csv"), scores, fmt="%.17g", delimiter=",")
         return time.perf_counter() - began
 
     threads = ["--threads", bench.threads]
-    steps = [("read, train, test, save", ["fit", *chains.words("brls")], numpy_fit, "load, numpy_chain.fit, scores, savez"),
-             ("read, test", ["eval", model, data, "--labels", labels, *threads], numpy_eval, "load, numpy_chain.scores"),
+    steps = [("read, train, test, save", ["fit", *chains.words("brls")], numpy_fit,
+              "load, numpy_chain.fit, scores, savez"),
+             ("read, test", ["eval", model, data, "--labels", labels, *threads], numpy_eval,
+              "load, numpy_chain.scores"),
              ("read, predict, write CSV", ["predict", model, data, "-o", out, *threads], numpy_predict,
               "load, numpy_chain.scores, savetxt")]
     for what, words, theirs, call in steps:
         found = bench.in_turns({what: ours(*words), "numpy": theirs}, bench.runs(5))
         yield {"what": f"{what}, {chains.size()}", "unit": "s", "command": shown("broad", *words), "ours": found[what],
-               "rivals": {"numpy": {"command": call, "figures": found["numpy"], "ratio": "rival/ours"}},
+               "rivals": {"numpy": rival(found["numpy"], call)},
                "note": "the whole command, with the start of the process; numpy is loaded already"}

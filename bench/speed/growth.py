@@ -2,10 +2,10 @@
 import math
 import statistics
 
-from bench.speed.measure import shown
+from bench.speed.measure import rival, shown
 
 TITLE = "growth of cost"
-COLUMNS, GROUPS, NODES, LAYERS, CLASSES = 20, "5x10", 50, 4, 2
+START = {"rows": 20000, "columns": 20, "classes": 2, "features": "5x10", "width": 50, "layers": 4}
 CALL = "slope of log(seconds) over log(size), by least squares, run by run"
 
 
@@ -26,10 +26,7 @@ class Sweep:
         self.name, self.what, self.sizes, self.fixed = name, what, sizes, fixed
 
     def at(self, size):
-        shape = {"rows": 20000, "columns": COLUMNS, "classes": CLASSES, "features": GROUPS, "width": NODES, "layers": LAYERS,
-                 **self.fixed}
-        shape[self.name] = size
-        return shape
+        return {**START, **self.fixed, self.name: size}
 
 
 def sweeps(bench):
@@ -43,15 +40,15 @@ def sweeps(bench):
                 rows=bench.pick(20000, 4000, 500), features="10x10", width=100)
     yield Sweep("width", "nodes, in one layer", [20, 40] if tiny else steps(2, 4)[:bench.pick(4, 3, 0)],
                 rows=bench.pick(10000, 4000, 500), features="10x10", layers=1)
-    yield Sweep("columns", "columns", [20, 40] if tiny else steps(1, 4)[:bench.pick(7, 5, 0)], rows=bench.pick(5000, 2000, 500))
+    yield Sweep("columns", "columns", [20, 40] if tiny else steps(1, 4)[:bench.pick(7, 5, 0)],
+                rows=bench.pick(5000, 2000, 500))
     yield Sweep("classes", "classes", [2, 4] if tiny else [2, 10, 30, 100, 300, 1000][:bench.pick(6, 4, 0)],
                 rows=bench.pick(20000, 4000, 500))
 
 
 def words(bench, shape, threads):
-    return [bench.path("x.npy"), "--labels", bench.path("y.npy"), "--task", "classify", "--kind", "brls", "--preset", "paper",
-            "--features", shape["features"], "--enhance", f"{shape['width']}x{shape['layers']}", "--lambda", "1e-3", "--threads",
-            threads, "-o", bench.path("model.broad")]
+    return bench.words("--kind", "brls", "--preset", "paper", "--features", shape["features"], "--enhance",
+                       f"{shape['width']}x{shape['layers']}", "--lambda", "1e-3", threads=threads)
 
 
 def write(bench, shape):
@@ -89,7 +86,7 @@ def measurement(bench, sweep, times):
     shape = sweep.at("N")
     return {"what": f"exponent in {sweep.what}, {sizes[0]:,} to {sizes[-1]:,}", "unit": "", "command": CALL + ": " +
             shown("broad", "fit", *words(bench, shape, bench.threads)),
-            "ours": [max(fit_exponent(sizes, one)[0], 1e-6) for one in zip(*times)], **goal,
+            "ours": [fit_exponent(sizes, one)[0] for one in zip(*times)], **goal,
             "facts": {"sweep": sweep.what, "sizes": sizes, "seconds": times, "exponent": slope, "standard_error": error,
                       "at_the_end": fit_exponent(sizes[-2:], medians[-2:])[0], "shape": shape}}
 
@@ -101,10 +98,9 @@ def threads(bench, runs):
         counts.append(2 * counts[-1])
     shape = Sweep("rows", "rows", []).at(bench.pick(1000000, 20000, 1000))
     write(bench, shape)
-    sides = {f"{count} threads": (lambda given: lambda: bench.train(given)[0])(words(bench, shape, count)) for count in counts}
-    found = bench.in_turns(sides, runs)
+    given = {count: words(bench, shape, count) for count in counts}
+    found = bench.in_turns({count: lambda count=count: bench.train(given[count])[0] for count in counts}, runs)
     for count in counts[1:]:
         yield {"what": f"{count} threads, {shape['rows']:,} rows", "unit": "s",
-               "command": shown("broad", "fit", *words(bench, shape, count)), "ours": found[f"{count} threads"],
-               "rivals": {"1 thread": {"command": shown("broad", "fit", *words(bench, shape, 1)), "figures": found["1 threads"],
-                                       "ratio": "rival/ours"}}}
+               "command": shown("broad", "fit", *given[count]), "ours": found[count],
+               "rivals": {"1 thread": rival(found[1], shown("broad", "fit", *given[1]))}}

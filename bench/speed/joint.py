@@ -1,5 +1,5 @@
 """One ridge regression over all nodes, against the same in numpy and against scikit-learn's Ridge."""
-from bench.speed.measure import shown
+from bench.speed.measure import rival, shown
 from bench.tool import Failure
 
 TITLE = "joint weights"
@@ -9,7 +9,8 @@ LAMBDA, CLASSES = 1e-2, 10
 def flops(rows, inputs, features, nodes, classes):
     """Products as they have to be, of the Gram matrix one half, and Cholesky's factorisation."""
     width = features + nodes
-    return rows * (2 * inputs * features + 2 * features * nodes + width * (width + 1) + 2 * width * classes) + width ** 3 // 3
+    a_row = 2 * inputs * features + 2 * features * nodes + width * (width + 1) + 2 * width * classes
+    return rows * a_row + width ** 3 // 3
 
 
 def run(bench):
@@ -19,11 +20,9 @@ def run(bench):
     rows, inputs, nodes = bench.pick(60000, 3000, 1000), bench.pick(784, 100, 10), bench.pick(5000, 500, 50)
     x, labels = numpy_chain.waves(rows, inputs, CLASSES)
     y = np.eye(CLASSES)[labels]
-    np.save(bench.path("x.npy"), x)
-    np.save(bench.path("y.npy"), labels)
-    given = [bench.path("x.npy"), "--labels", bench.path("y.npy"), "--task", "classify", "--kind", "bls", "--preset", "paper",
-             "--features", "10x10", "--feature-weights", "random", "--enhance", f"{nodes}x1", "--lambda", LAMBDA, "--loo", "no",
-             "--threads", bench.threads, "-o", bench.path("model.broad")]
+    bench.save(x, labels)
+    given = bench.words("--kind", "bls", "--preset", "paper", "--features", "10x10", "--feature-weights", "random",
+                        "--enhance", f"{nodes}x1", "--lambda", LAMBDA, "--loo", "no")
     norms = {}
 
     def ours():
@@ -56,17 +55,16 @@ def run(bench):
             return seconds
         return side
 
-    found = bench.in_turns({"broad": ours, "numpy": theirs("numpy", solved), "scikit-learn": theirs("scikit-learn", ridge)},
-                           bench.runs(3), warm_up=bench.size == "quick")
+    sides = {"broad": ours, "numpy": theirs("numpy", solved), "scikit-learn": theirs("scikit-learn", ridge)}
+    found = bench.in_turns(sides, bench.runs(3), warm_up=bench.size == "quick")
     for name, norm in norms.items():
         if abs(norm / norms["broad"] - 1) > 0.03:
             raise Failure(f"not the same work: the norm is {norms['broad']:g} for broad and {norm:g} for {name}")
     work, peak = flops(rows, inputs, 100, nodes, CLASSES), bench.peak()
-    yield {"what": f"joint weights, {rows:,} x (100 + {nodes:,})", "unit": "s", "command": shown("broad", "fit", *given, "--json"),
-           "ours": found["broad"],
-           "rivals": {"numpy": {"command": "k = nodes(x); solve(k.T @ k + lambda I, k.T @ y)", "figures": found["numpy"],
-                                "ratio": "rival/ours", "least": 1.2},
-                      "scikit-learn Ridge": {"command": f"k = nodes(x); Ridge(alpha={LAMBDA:g}, fit_intercept=False).fit(k, y)",
-                                             "figures": found["scikit-learn"], "ratio": "rival/ours", "least": 3}},
+    fit = f"Ridge(alpha={LAMBDA:g}, fit_intercept=False).fit(k, y)"
+    yield {"what": f"joint weights, {rows:,} x (100 + {nodes:,})", "unit": "s",
+           "command": shown("broad", "fit", *given, "--json"), "ours": found["broad"],
+           "rivals": {"numpy": rival(found["numpy"], "k = nodes(x); solve(k.T @ k + lambda I, k.T @ y)", least=1.2),
+                      "scikit-learn Ridge": rival(found["scikit-learn"], f"k = nodes(x); {fit}", least=3)},
            **({"limit": work / peak / 1e9} if peak else {}), "facts": {"flops": work, "norms": norms},
            "note": "features, nodes and weights on every side; the nodes of the rivals are made in place"}

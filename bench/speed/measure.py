@@ -1,5 +1,6 @@
 """Sides in turns, what came of them, and whether a goal is reached."""
 import json
+import math
 import pathlib
 import shutil
 import statistics
@@ -12,7 +13,7 @@ from bench.tool import Failure
 SIZES = ("full", "quick", "tiny")
 RATIOS = ("rival/ours", "ours/rival")
 # OpenBLAS's threads spin for a while after their last product, at the cost of whoever comes next.
-PAUSE = 0.15
+PAUSE = 0.05
 RESIDENT = pathlib.Path(__file__).with_name("resident.py")
 
 
@@ -33,18 +34,29 @@ class Bench:
         print(f"  {text}", file=sys.stderr, flush=True)
 
     def in_turns(self, sides, runs, warm_up=True):
-        """sides: by name, a function that returns its figure. In the order of the names, again and again; the first time
-        only warms up."""
+        """sides: by name, a function that returns its figure. In the order of the names, again and again; the first
+        time only warms up."""
         figures = {name: [] for name in sides}
         for turn in range(-1 if warm_up else 0, runs):
             for name, side in sides.items():
-                time.sleep(0 if self.size == "tiny" else PAUSE)
+                time.sleep(PAUSE if len(sides) > 1 else 0)
                 figure = side()
                 if turn >= 0:
                     figures[name].append(figure)
         for name, found in figures.items():
             self.say(f"{name}: {statistics.median(found):.4g} ({min(found):.4g} to {max(found):.4g})")
         return figures
+
+    def save(self, x, labels):
+        """Rows for words()."""
+        import numpy as np
+        np.save(self.path("x.npy"), x)
+        np.save(self.path("y.npy"), labels)
+
+    def words(self, *options, threads=None):
+        """Of 'broad fit' on the rows that were saved."""
+        return [self.path("x.npy"), "--labels", self.path("y.npy"), "--task", "classify", *options,
+                "--threads", threads or self.threads, "-o", self.path("model.broad")]
 
     def train(self, words):
         """Seconds of training alone, and all that the tool said."""
@@ -54,8 +66,9 @@ class Bench:
     def resident(self, *words):
         """The JSON object of one command of the tool, its seconds, and its peak resident size in megabytes."""
         path, began = self.path("resident"), time.perf_counter()
-        done = subprocess.run([sys.executable, "-I", "-S", RESIDENT, path, self.tool.path, *map(str, words), "--json", "-q"],
-                              capture_output=True, text=True, check=False)
+        command = [self.tool.path, *map(str, words), "--json", "-q"]
+        done = subprocess.run([sys.executable, "-I", "-S", RESIDENT, path, *command], capture_output=True, text=True,
+                              check=False)
         seconds = time.perf_counter() - began
         if done.returncode:
             raise Failure(" ".join(done.stderr.split()) or f"{self.tool.path}: exit code {done.returncode}")
@@ -103,6 +116,12 @@ class Bench:
                           "set TMPDIR to a folder that has more")
 
 
+def rival(figures, command, ratio="rival/ours", **goal):
+    """A side to compare with; goal: least and most, of which those that are None do not count."""
+    return {"command": command, "figures": figures, "ratio": ratio,
+            **{name: limit for name, limit in goal.items() if limit is not None}}
+
+
 def shown(*words):
     """A command as somebody else would type it: no folders of this run."""
     return " ".join(word.name if isinstance(word, pathlib.PurePath) else str(word) for word in words)
@@ -128,7 +147,8 @@ def within(value, goal):
 
 
 def finish(measurement, entry, size):
-    """The measurement with medians, quotients, and which goals are reached; goals are for the full size unless it says so."""
+    """The measurement with medians, quotients and which goals are reached; they are for the full size unless it says
+    otherwise."""
     check(measurement, entry)
     judged = size == "full" or measurement.get("goal_is_for") == "any"
     ours = rounded(measurement["ours"])
@@ -152,9 +172,11 @@ def check(measurement, entry):
     for field in ("what", "unit", "command", "ours"):
         if field not in measurement:
             raise wrong(f"no '{field}'")
-    for side in [{"figures": measurement["ours"]}, *measurement.get("rivals", {}).values()]:
+    rivals = measurement.get("rivals", {})
+    least = 0 if rivals or measurement["unit"] else -math.inf  # an exponent may be anything
+    for side in [{"figures": measurement["ours"]}, *rivals.values()]:
         figures = side.get("figures")
-        if not figures or not all(isinstance(x, (int, float)) and 0 < x < float("inf") for x in figures):
-            raise wrong("a side without figures above 0")
+        if not figures or not all(isinstance(x, (int, float)) and least < x < math.inf for x in figures):
+            raise wrong("a side without figures, or with some that are no sizes")
         if side.get("ratio", RATIOS[0]) not in RATIOS:
             raise wrong(f"ratio is neither '{RATIOS[0]}' nor '{RATIOS[1]}'")

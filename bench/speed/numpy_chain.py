@@ -8,8 +8,8 @@ LAMBDA, TRIES = 1e-8, 10
 
 
 def waves(rows, inputs, classes, seed=1, directions=6):
-    """Numbers in [0, 1] and classes that both come from a few hidden numbers a row, as pixels and what a picture shows do: every
-    layer finds something to learn, so that the first draw passes the test of bscrls."""
+    """Numbers in [0, 1] and classes that both come from a few hidden numbers a row, as pixels and what a picture shows
+    do: every layer finds something to learn, so that the first draw passes the test of bscrls."""
     rng = np.random.default_rng(seed)
     hidden = rng.random((rows, directions))
     x = hidden @ (0.5 * rng.standard_normal((directions, inputs)))
@@ -47,8 +47,8 @@ def solve(k, e):
 
 
 def fit(x, y, layers=LAYERS, bounds=None, make=nodes):
-    """Feature weights, (weights, outputs) of each layer, the last norm of the residual, and how many layers were drawn. With bounds,
-    a layer is drawn again until the norm falls to its bound times the last one: BSCRLS."""
+    """Feature weights, (weights, outputs) of each layer, the last norm of the residual, and how many layers were drawn.
+    With bounds, a layer is drawn again until the norm falls to its bound times the last one: BSCRLS."""
     rng = np.random.default_rng(0)
     feature = draw(rng, x.shape[1], GROUPS * GROUP_NODES)
     z, e, chain, draws = make(x, feature), y.copy(), [], 0
@@ -87,8 +87,8 @@ def timed(function, *given, **named):
 
 
 def flops(rows, inputs, classes, layers=LAYERS):
-    """Of the products of one training, each counted as it has to be: of a Gram matrix one half. Activations and solutions, some
-    percent more, are not in it."""
+    """Of the products of one training, each counted as it has to be: of a Gram matrix one half. Activations and
+    solutions, some percent more, are not in it."""
     z = GROUPS * GROUP_NODES
     total = 2 * rows * inputs * z
     for j in range(layers):

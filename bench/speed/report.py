@@ -29,12 +29,13 @@ def median(summary, unit):
 
 
 def goal(limits, unit=""):
-    parts = [f"{sign} {short(limits[name])}" for name, sign in (("least", "≥"), ("most", "≤")) if limits.get(name) is not None]
+    signs = {"least": "≥", "most": "≤"}
+    parts = [f"{sign} {short(limits[name])}" for name, sign in signs.items() if limits.get(name) is not None]
     return (", ".join(parts) + f" {unit}").rstrip() if parts else ""
 
 
 def quotient(rival):
-    return f"{short(rival['value'])} times as fast" if rival["ratio"] == "rival/ours" else f"{short(rival['value'])} of it"
+    return short(rival["value"]) + (" times as fast" if rival["ratio"] == "rival/ours" else " of it")
 
 
 def verdict(part):
@@ -53,7 +54,8 @@ def rows_of(measurement):
         yield [what, ours, "", "", "", goal(measurement, measurement["unit"]), verdict(measurement)]
         what = ours = ""
     for name, rival in measurement["rivals"].items():
-        yield [what, ours, name, figure(rival["summary"], measurement["unit"]), quotient(rival), goal(rival), verdict(rival)]
+        theirs = figure(rival["summary"], measurement["unit"])
+        yield [what, ours, name, theirs, quotient(rival), goal(rival), verdict(rival)]
         what = ours = ""
 
 
@@ -72,7 +74,7 @@ def missed(measurement):
 
 
 def allows(measurement, rival):
-    """How many times as fast as a rival the machine's peak lets us be."""
+    """How many times as fast as a rival the limit lets us be."""
     return rival["summary"]["median"] / measurement["limit"]
 
 
@@ -80,8 +82,9 @@ def reasons(measurement, name):
     rival = measurement["rivals"].get(name)
     if rival and "limit" in measurement and rival["ratio"] == "rival/ours":
         most, wanted = allows(measurement, rival), rival.get("least", 0)
-        reach = "so the goal is out of reach here, whatever the code" if most < wanted else "so the goal is not out of reach"
-        yield f"The processor's peak alone allows {most:.1f} times, {reach}."
+        reach = "out of reach here, whatever the code" if most < wanted else "not out of reach"
+        bound = measurement.get("limit_is", "The processor's peak")
+        yield f"{bound} alone allows {most:.1f} times, so the goal is {reach}."
     for part in rival or {}, measurement:
         if part.get("why"):
             yield part["why"]
@@ -100,9 +103,10 @@ def missed_lines(measurements):
 def limit_table(measurements):
     rows = []
     for m in measurements:
-        if "limit" not in m:
+        if "limit" not in m or "flops" not in m.get("facts", {}):
             continue
-        rivals = [f"{name} {allows(m, rival):.1f}" for name, rival in m["rivals"].items() if rival["ratio"] == "rival/ours"]
+        rivals = [f"{name} {allows(m, rival):.1f}" for name, rival in m["rivals"].items()
+                  if rival["ratio"] == "rival/ours"]
         rows.append([m["what"], f"{m['facts']['flops'] / 1e9:,.1f}", median(m["summary"], m["unit"]),
                      median({"median": m["limit"]}, m["unit"]), f"{100 * m['limit'] / m['summary']['median']:.0f} %",
                      "; ".join(rivals)])
@@ -127,9 +131,13 @@ def growth_table(measurements):
 def command_lines(measurements):
     lines = []
     for m in measurements:
-        lines += ["", f"**{m['what']}** (`make bench ONLY={m['entry']}`)" + (f": {m['note']}." if m.get("note") else ""), ""]
-        lines.append(f"- broad, {len(m['ours'])} runs: `{m['command']}`")
-        lines += [f"- {name}, {len(r['figures'])} runs: `{r['command']}`" for name, r in m["rivals"].items() if r.get("command")]
+        note = f": {m['note']}." if m.get("note") else ""
+        lines += ["", f"**{m['what']}** (`make bench ONLY={m['entry']}`){note}", ""]
+        sides = {"broad": {"figures": m["ours"], "command": m["command"]}, **m["rivals"]}
+        for name, side in sides.items():
+            if side.get("command"):
+                runs = len(side["figures"])
+                lines.append(f"- {name}, {runs} run{'s' if runs > 1 else ''}: `{side['command']}`")
     return lines[1:]
 
 
@@ -138,12 +146,13 @@ def command_lines(measurements):
 
 def machine_line(report):
     machine, versions = report["machine"], report["versions"]
-    peak = f", {report['peak_gflops']:.0f} GFLOP/s at the peak of {report['threads']} threads" if report.get("peak_gflops") else ""
+    peak = report.get("peak_gflops")
+    peak = f", {peak:.0f} GFLOP/s at the peak of {report['threads']} threads" if peak else ""
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
     core = f" with {machine['best_core']} kernels" if machine.get("best_core") else ""
     return (f"{report['date']}, {machine['processor']}, {machine['processors']} processors{peak}, "
             f"{machine['memory'] / 2**30:.0f} GB; {report['threads']} threads for every side, OpenBLAS{core}; {named}. "
-            f"Load of the machine before the run {report['load']:.1f}; the run took {report['seconds'] / 60:.0f} minutes.")
+            f"Load before the run {report['load']:.1f}; the run took {report['seconds'] / 60:.0f} minutes.")
 
 
 def wrapped(text, indent=""):
@@ -158,7 +167,7 @@ def make(report, picture=None):
     """The whole report. picture: where the growth is drawn, as the text refers to it."""
     found = report["measurements"]
     size = "" if report["size"] == "full" else " Less data than the goals are for, so that none is judged."
-    lines = [*wrapped(machine_line(report) + size), "", *main_table(found)]
+    lines = [*wrapped(machine_line(report) + size), "", *main_table([m for m in found if "section" not in m])]
     if report["size"] == "full":
         lines += section("Not reached, and why", missed_lines(found))
     for title, part in (("What the processor allows", limit_table(found)), ("Growth", growth_table(found))):
@@ -166,6 +175,8 @@ def make(report, picture=None):
             lines += section(title, part)
     if picture and growth_table(found):
         lines += ["", f"![Seconds of training over rows, nodes, columns and classes, both axes logarithmic]({picture})"]
+    for title in dict.fromkeys(m["section"] for m in found if "section" in m):
+        lines += section(title, main_table([m for m in found if m.get("section") == title]))
     lines += section("Commands", command_lines(found))
     if report["failed"]:
         lines += section("Not measured", failed_lines(report))
@@ -176,13 +187,13 @@ def readme(report):
     """What has a goal, in short, with the command that measures it again."""
     rows = []
     for m in report["measurements"]:
+        ours, again = median(m["summary"], m["unit"]), f"`make bench ONLY={m['entry']}`"
         for name, rival in m["rivals"].items():
             if goal(rival):
-                rows.append([m["what"], median(m["summary"], m["unit"]), f"{name} {median(rival['summary'], m['unit'])}",
-                             quotient(rival), f"{goal(rival)}: {verdict(rival)}", f"`make bench ONLY={m['entry']}`"])
+                theirs = f"{name} {median(rival['summary'], m['unit'])}"
+                rows.append([m["what"], ours, theirs, quotient(rival), f"{goal(rival)}: {verdict(rival)}", again])
         if goal(m):
-            rows.append([m["what"], median(m["summary"], m["unit"]), "", "",
-                         f"{goal(m, m['unit'])}: {verdict(m)}", f"`make bench ONLY={m['entry']}`"])
+            rows.append([m["what"], ours, "", "", f"{goal(m, m['unit'])}: {verdict(m)}", again])
     lines = [*wrapped(machine_line(report)), "",
              *table(["work", "broad", "against", "ratio", "goal: reached", "again"], rows)]
     return "\n".join(lines) + "\n"

@@ -2,8 +2,8 @@
 
 usage: resident.py FILE COMMAND...
 
-A process of its own: what a child counts begins with the size of its parent, and a parent that has numpy and rows in memory
-would be all there is to see.
+A process of its own: what a child counts begins with the size of its parent, and a parent that has numpy and rows in
+memory would be all there is to see.
 """
 import os
 import sys

@@ -32,6 +32,7 @@ def run(bench):
     size = bench.make_csv("large.csv", rows, COLUMNS)
     given = words(bench, "large.csv", "large.broad", memory)
     said, seconds, peak = bench.resident(*given)
+    bench.say(f"{peak:.0f} MB, {seconds:.0f} s")
     command, what = shown("broad", *given), f"{rows:,} x {COLUMNS}, {size / 1e9:.2f} GB of CSV, --memory {memory}"
     note = f"with {same:,} rows the model has the same bytes as in memory"
     yield {"what": f"peak resident size, {what}", "unit": "MB", "command": command, "ours": [peak], "note": note,

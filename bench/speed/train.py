@@ -1,5 +1,5 @@
 """brls and bscrls on many rows, against the same in numpy, and bscrls against brls."""
-from bench.speed.measure import shown
+from bench.speed.measure import rival, shown
 from bench.tool import Failure
 
 TITLE = "training of 10x10 feature and 100x50 enhancement nodes"
@@ -15,17 +15,15 @@ class Chains:
         self.rows, self.inputs, self.classes = rows, inputs, classes
         self.x, labels = numpy_chain.waves(rows, inputs, classes)
         self.y = np.eye(classes)[labels]
-        np.save(bench.path("x.npy"), self.x)
-        np.save(bench.path("y.npy"), labels)
+        bench.save(self.x, labels)
         self.said, self.norms, self.draws = {}, {}, {}
 
     def size(self):
         return f"{self.rows:,} x {self.inputs:,}, {self.classes} classes"
 
     def words(self, kind):
-        network = ["--preset", "paper", "--features", "10x10", "--enhance", f"100x{self.layers}"]
-        return [self.bench.path("x.npy"), "--labels", self.bench.path("y.npy"), "--task", "classify", "--kind", kind, *network,
-                "--threads", self.bench.threads, "-o", self.bench.path("model.broad")]
+        return self.bench.words("--kind", kind, "--preset", "paper", "--features", "10x10", "--enhance",
+                                f"100x{self.layers}")
 
     def command(self, kind):
         return shown("broad", "fit", *self.words(kind), "--json")
@@ -78,14 +76,12 @@ def measure(bench, rows, goal):
     found = bench.in_turns(sides, bench.runs(5 if goal else 7))
     chains.check()
     limit, facts = chains.limits()
-    call = "numpy_chain.fit(x, y)"
-    rivals = {"numpy": {"command": call, "figures": found["numpy"], "ratio": "rival/ours", **({"least": goal} if goal else {})}}
+    rivals = {"numpy": rival(found["numpy"], "numpy_chain.fit(x, y)", least=goal)}
     if goal:
-        rivals["numpy, in place"] = {"command": "numpy_chain.fit(x, y, make=nodes_in_place)", "ratio": "rival/ours",
-                                     "figures": found["numpy, in place"]}
+        rivals["numpy, in place"] = rival(found["numpy, in place"], "numpy_chain.fit(x, y, make=nodes_in_place)")
     yield {"what": f"brls, {chains.size()}", "unit": "s", "command": chains.command("brls"), "ours": found["brls"],
            "rivals": rivals, **limit, "facts": facts}
-    yield {"what": f"bscrls, {chains.size()}", "unit": "s", "command": chains.command("bscrls"), "ours": found["bscrls"],
-           "rivals": {"brls": {"command": chains.command("brls"), "figures": found["brls"], "ratio": "ours/rival", "most": 1.1}},
-           **limit, "facts": facts,
+    yield {"what": f"bscrls, {chains.size()}", "unit": "s", "command": chains.command("bscrls"),
+           "ours": found["bscrls"], **limit, "facts": facts,
+           "rivals": {"brls": rival(found["brls"], chains.command("brls"), "ours/rival", most=1.1)},
            "note": f"{chains.draws['bscrls']} draws for {chains.layers} layers: what a refused draw costs is not in it"}

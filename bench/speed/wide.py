@@ -1,4 +1,5 @@
 """brls and bscrls on few rows with many columns, the size of the paper's photos, against the same in numpy."""
+from bench.speed.measure import rival
 from bench.speed.train import Chains
 
 TITLE = "training on few rows with many columns"
@@ -12,8 +13,7 @@ def run(bench):
     found = bench.in_turns(sides, bench.runs(15))
     chains.check(0.2)
     limit, facts = chains.limits()
-    for kind, rival, more in ("brls", "numpy", ""), ("bscrls", "numpy, supervised", ", bounds=bounds"):
+    for kind, theirs, more in ("brls", "numpy", ""), ("bscrls", "numpy, supervised", ", bounds=bounds"):
         yield {"what": f"{kind}, {chains.size()}", "unit": "s", "command": chains.command(kind), "ours": found[kind],
-               "rivals": {"numpy": {"command": f"numpy_chain.fit(x, y{more})", "figures": found[rival], "ratio": "rival/ours",
-                                    "least": 2.5}},
+               "rivals": {"numpy": rival(found[theirs], f"numpy_chain.fit(x, y{more})", least=2.5)},
                **limit, "facts": facts}

@@ -717,14 +717,14 @@ BROAD_API int broad_verify(broad_verdict *out, const broad_model *model, const b
 
 /* ---- profile --------------------------------------------------------------------------------------------------- */
 
-/* Of one stage of a run, so far. Seconds are those of the threads that did the work, added up: flops / seconds is the rate
- * of one core. Stages do not contain each other. */
+/* Of one stage of a run, so far. Seconds are the processor's, of the threads that did the work, added up: flops / seconds is
+ * the rate of one core. Where files are read and written they are those of the clock. Stages do not contain each other. */
 typedef struct broad_stage {
     const char *name, *group, *help; /* static storage */
     size_t calls;
     double seconds;
     double flops; /* additions and multiplications */
-    double bytes; /* from memory and to it         */
+    double bytes; /* of what it works on           */
 } broad_stage;
 
 BROAD_API int broad_profile_open(broad_profile **out);

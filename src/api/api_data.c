@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "broad/broad.h"
 #include "data/distinct.h"
@@ -32,7 +34,7 @@ void broad_arrays_init(broad_arrays *out) { *out = (broad_arrays){.size = sizeof
 
 void broad_split_init(broad_split *out) { *out = (broad_split){.size = sizeof *out, .holdout = 0.3}; }
 
-int broad_data_read(broad_data **out, const char *path, const broad_read_options *options)
+static int read_data(broad_data **out, const char *path, const broad_read_options *options)
 {
     broad_read_options standard;
     if (!out || !path) return broad__fail(BROAD_USAGE, "broad_data_read needs a place for the table and a path");
@@ -46,6 +48,14 @@ int broad_data_read(broad_data **out, const char *path, const broad_read_options
     if (!options->model) return broad__read(out, path, options, NULL);
     broad__columns columns = broad__model_reads(options->model);
     return broad__read(out, path, options, &columns);
+}
+
+int broad_data_read(broad_data **out, const char *path, const broad_read_options *options)
+{
+    broad__profile_span span = broad__profile_start();
+    int status = read_data(out, path, options);
+    broad__profile_stop(span, BROAD__STAGE_READ, 0, path ? broad__file_bytes(path) : 0);
+    return status;
 }
 
 static int check_arrays(const broad_arrays *arrays)

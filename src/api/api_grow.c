@@ -1,6 +1,7 @@
 /* Entry points of broad.h: growing. */
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "model/plan.h"
 #include "model/train.h"
@@ -15,7 +16,10 @@ int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_
 {
     if (!out || !data || !options) return missing_argument("broad_trainer_open");
     *out = NULL;
-    return broad__trainer_open(out, data, options);
+    broad__profile_scope before = broad__profile_enter(options->profile);
+    int status = broad__trainer_open(out, data, options);
+    broad__profile_leave(before);
+    return status;
 }
 
 int broad_trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
@@ -23,38 +27,56 @@ int broad_trainer_resume(broad_trainer **out, const broad_model *model, const br
 {
     if (!out || !model || !run) return missing_argument("broad_trainer_resume");
     *out = NULL;
-    return broad__trainer_resume(out, model, data, run, force);
+    broad__profile_scope before = broad__profile_enter(run->profile);
+    int status = broad__trainer_resume(out, model, data, run, force);
+    broad__profile_leave(before);
+    return status;
 }
 
 int broad_trainer_validate(broad_trainer *trainer, const broad_data *rows)
 {
     if (!trainer || !rows) return missing_argument("broad_trainer_validate");
-    return broad__trainer_validate(trainer, rows);
+    broad__profile_scope before = broad__profile_enter(trainer->run.profile);
+    int status = broad__trainer_validate(trainer, rows);
+    broad__profile_leave(before);
+    return status;
 }
 
 int broad_trainer_enhance(broad_trainer *trainer, size_t nodes, size_t layers)
 {
     if (!trainer) return missing_argument("broad_trainer_enhance");
-    return broad__trainer_enhance(trainer, nodes, layers);
+    broad__profile_scope before = broad__profile_enter(trainer->run.profile);
+    int status = broad__trainer_enhance(trainer, nodes, layers);
+    broad__profile_leave(before);
+    return status;
 }
 
 int broad_trainer_features(broad_trainer *trainer, size_t groups, size_t nodes, size_t enhance)
 {
     if (!trainer) return missing_argument("broad_trainer_features");
-    return broad__trainer_features(trainer, groups, nodes, enhance);
+    broad__profile_scope before = broad__profile_enter(trainer->run.profile);
+    int status = broad__trainer_features(trainer, groups, nodes, enhance);
+    broad__profile_leave(before);
+    return status;
 }
 
 int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers, int forgetful)
 {
     if (!trainer || !rows) return missing_argument("broad_trainer_learn");
-    return broad__trainer_learn(trainer, rows, NULL, nodes, layers, forgetful);
+    broad__profile_scope before = broad__profile_enter(trainer->run.profile);
+    int status = broad__trainer_learn(trainer, rows, NULL, nodes, layers, forgetful);
+    broad__profile_leave(before);
+    return status;
 }
 
 int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, const double *weights, size_t nodes,
                                  size_t layers, int forgetful)
 {
     if (!trainer || !rows || !weights) return missing_argument("broad_trainer_learn_weighted");
-    return broad__trainer_learn(trainer, rows, weights, nodes, layers, forgetful);
+    broad__profile_scope before = broad__profile_enter(trainer->run.profile);
+    int status = broad__trainer_learn(trainer, rows, weights, nodes, layers, forgetful);
+    broad__profile_leave(before);
+    return status;
 }
 
 const broad_model *broad_trainer_model(const broad_trainer *trainer) { return trainer->model; }

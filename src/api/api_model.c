@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "metric/metric.h"
@@ -29,10 +30,12 @@ int broad_fit(broad_model **out, const broad_data *data, const broad_options *op
     if (!out || !data || !options) return missing_argument("broad_fit");
     *out = NULL;
     broad_trainer *trainer = NULL;
+    broad__profile_scope before = broad__profile_enter(options->profile);
     int status = broad__trainer_open(&trainer, data, options);
     if (status == BROAD_OK) status = broad__trainer_enhance(trainer, options->enhance_nodes, options->enhance_layers);
     if (seconds && trainer) *seconds = broad_trainer_seconds(trainer);
     broad__trainer_close(status == BROAD_OK ? out : NULL, trainer);
+    broad__profile_leave(before);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "broad/broad.h"
 #include "data/photo_rows.h"
@@ -15,7 +16,7 @@ void broad_photo_options_init(broad_photo_options *out)
         .size = sizeof *out, .side = BROAD__PIXELS_SIDE, .crop = BROAD_CROP_MODEL, .detector_seconds = 60};
 }
 
-int broad_data_read_photos(broad_data **out, const char *const *paths, size_t count, const broad_read_options *options)
+static int read_photos(broad_data **out, const char *const *paths, size_t count, const broad_read_options *options)
 {
     broad_read_options standard;
     broad_photo_options standard_photos;
@@ -31,6 +32,14 @@ int broad_data_read_photos(broad_data **out, const char *const *paths, size_t co
     if (!options->model) return broad__read_photos(out, paths, count, options, how, NULL);
     broad__columns columns = broad__model_reads(options->model);
     return broad__read_photos(out, paths, count, options, how, &columns);
+}
+
+int broad_data_read_photos(broad_data **out, const char *const *paths, size_t count, const broad_read_options *options)
+{
+    broad__profile_span span = broad__profile_start();
+    int status = read_photos(out, paths, count, options);
+    broad__profile_stop(span, BROAD__STAGE_READ, 0, 0);
+    return status;
 }
 
 const broad_photo *broad_data_photo(const broad_data *data, size_t row)

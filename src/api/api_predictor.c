@@ -54,7 +54,8 @@ size_t broad_predictor_scratch(const broad_predictor *predictor, size_t rows)
 static double *aligned(void *scratch)
 {
     uintptr_t past = (uintptr_t)scratch % ALIGNMENT;
-    return (double *)((char *)scratch + (past ? ALIGNMENT - past : 0));
+    void *place = (char *)scratch + (past ? ALIGNMENT - past : 0);
+    return place;
 }
 
 int broad_predictor_row(double *out, const broad_predictor *predictor, const double *x, void *scratch)

@@ -1,17 +1,25 @@
+#include "base/file.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "store/store.h"
 
 int broad_model_save(const broad_model *model, const char *path, int compact)
 {
     if (!model || !path) return broad__fail(BROAD_USAGE, "broad_model_save: no model or no path");
-    return broad__store_save(model, path, compact);
+    broad__profile_span span = broad__profile_start();
+    int status = broad__store_save(model, path, compact);
+    broad__profile_stop(span, BROAD__STAGE_SAVE, 0, broad__file_bytes(path));
+    return status;
 }
 
 int broad_model_load(broad_model **out, const char *path)
 {
     *out = NULL;
     if (!path) return broad__fail(BROAD_USAGE, "broad_model_load: no path");
-    return broad__store_load(out, path);
+    broad__profile_span span = broad__profile_start();
+    int status = broad__store_load(out, path);
+    broad__profile_stop(span, BROAD__STAGE_LOAD, 0, broad__file_bytes(path));
+    return status;
 }
 
 int broad_model_to_memory(void **out, size_t *out_bytes, const broad_model *model, int compact)

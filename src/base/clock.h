@@ -3,5 +3,6 @@
 #define BROAD_BASE_CLOCK_H
 
 double broad__seconds(void);
+double broad__thread_seconds(void); /* of the processor, that this thread was given */
 
 #endif

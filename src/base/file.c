@@ -314,3 +314,9 @@ void broad__replace_abandon(broad__replacement *replacement)
     unlink(replacement->temporary);
     replace_free(replacement);
 }
+
+double broad__file_bytes(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? (double)about.st_size : 0;
+}

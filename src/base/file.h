@@ -24,6 +24,8 @@ typedef struct broad__mapping {
 int broad__file_map(broad__mapping *out, const char *path);
 void broad__file_unmap(broad__mapping *mapping); /* accepts one that has nothing */
 
+double broad__file_bytes(const char *path); /* 0 where that is not known */
+
 /* Writes into a temporary file beside `path`, called .NAME.XXXXXX; commit makes it durable and puts it in the place of
  * `path` in one step. An existing file keeps its mode, a link stays and its target is replaced. A process that is
  * killed on the way leaves the temporary file behind, and `path` as it was.

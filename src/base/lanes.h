@@ -32,6 +32,7 @@ typedef int64_t longs __attribute__((vector_size(LANES_BYTES)));
 typedef uint64_t words __attribute__((vector_size(LANES_BYTES)));
 typedef float floats __attribute__((vector_size(LANES_BYTES)));
 typedef int32_t ints __attribute__((vector_size(LANES_BYTES)));
+typedef uint32_t short_words __attribute__((vector_size(LANES_BYTES)));
 
 enum { DOUBLES = LANES_BYTES / sizeof(double), FLOATS = LANES_BYTES / sizeof(float) };
 

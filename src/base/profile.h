@@ -1,14 +1,15 @@
 /*
- * Where the time of a run goes: calls, seconds, floating-point operations and bytes of each stage. The handle comes with
- * the options of a run; NULL means that nobody asked, and costs one comparison a block.
+ * Where the time of a run goes: calls, seconds, floating-point operations and bytes of each stage.
  *
- *     double began = broad__profile_start(profile);
- *     ... one block of work, on any thread ...
- *     broad__profile_stop(profile, BROAD__STAGE_GRAM, began, flops, bytes);
+ * Who asks for it enters a profile on the thread that calls the library; threads of a pool follow the thread that gives them
+ * work, for as long as it lasts. What counts finds it there: the operations of the device (compute/cpu/counted.c), drawing,
+ * reading and writing. Which stage an operation belongs to is said by the phase that the run is in, which is entered where
+ * it begins. Nobody asked: one comparison an operation.
  *
- * Seconds are those of the threads that did the work, added up, so that flops by seconds is the rate of one core whatever
- * their number. Stages do not contain each other: what one has counted is not to be counted by another around it. Bytes
- * are what has to come from memory or go there, not what stays in the cache while a block is worked on.
+ * Seconds are the processor's, of the threads that did the work, added up, so that flops by seconds is the rate of one core
+ * whatever their number and whoever else uses it. Where a file is read or written they are those of the clock, and the
+ * calling thread's: waiting is part of it. Stages do not contain each other. Bytes are those of the operands, each counted once a call, whether they
+ * come from memory or are still in a cache.
  */
 #ifndef BROAD_BASE_PROFILE_H
 #define BROAD_BASE_PROFILE_H
@@ -26,6 +27,7 @@
     X(SCALE,         "scale",         "data",    "statistics of the columns, and inputs put in their units") \
     X(FEATURES,      "features",      "nodes",   "feature nodes Z") \
     X(DRAW,          "draw",          "nodes",   "random weights drawn") \
+    X(PILOT,         "pilot",         "nodes",   "small trials that choose ranges and inputs") \
     X(NODES,         "nodes",         "layer",   "enhancement nodes H") \
     X(GRAM,          "gram",          "layer",   "K'K of a candidate") \
     X(CROSS,         "cross",         "layer",   "K'E of a candidate") \
@@ -41,7 +43,7 @@
 /* clang-format on */
 
 #define BROAD__STAGE_ENUM(stage, name, group, help) BROAD__STAGE_##stage,
-typedef enum broad__stage { BROAD__STAGES(BROAD__STAGE_ENUM) BROAD__STAGE_COUNT } broad__stage;
+typedef enum broad__profile_stage { BROAD__STAGES(BROAD__STAGE_ENUM) BROAD__STAGE_COUNT } broad__profile_stage;
 
 typedef struct broad__stage_sums {
     _Alignas(64) atomic_uint_fast64_t calls; /* a cache line each: stages are counted by many threads at once */
@@ -52,21 +54,39 @@ struct broad_profile {
     broad__stage_sums stages[BROAD__STAGE_COUNT];
 };
 
-void broad__profile_add(broad_profile *profile, broad__stage stage, double seconds, double flops, double bytes);
+/* What a run is doing. Within a pilot, and within what is counted as a whole, other phases change nothing. */
+typedef enum broad__phase {
+    BROAD__PHASE_LAYER,
+    BROAD__PHASE_FEATURES,
+    BROAD__PHASE_JOINT,
+    BROAD__PHASE_FACTOR, /* of the joint fit */
+    BROAD__PHASE_REFINE,
+    BROAD__PHASE_LOO,
+    BROAD__PHASE_PILOT,
+    BROAD__PHASE_WHOLE, /* somebody counts the time of all that happens now */
+    BROAD__PHASE_COUNT
+} broad__phase;
 
-static inline double broad__profile_start(const broad_profile *profile) { return profile ? broad__seconds() : 0; }
+typedef struct broad__profile_scope {
+    broad_profile *profile; /* NULL: nobody asked */
+    broad__phase phase;
+} broad__profile_scope;
 
-static inline void broad__profile_stop(broad_profile *profile, broad__stage stage, double began, double flops,
-                                       double bytes)
-{
-    if (profile) broad__profile_add(profile, stage, broad__seconds() - began, flops, bytes);
-}
+/* Of this thread. Each of the two that change it gives back what it was, for broad__profile_leave(). */
+broad__profile_scope broad__profile_here(void);
+broad__profile_scope broad__profile_enter(broad_profile *profile); /* NULL changes nothing: an outer one goes on */
+broad__profile_scope broad__profile_phase(broad__phase phase);
+void broad__profile_leave(broad__profile_scope before);
 
-/* The same where the caller waits for `threads` threads that do the work. */
-static inline void broad__profile_stop_all(broad_profile *profile, broad__stage stage, double began, size_t threads,
-                                           double flops, double bytes)
-{
-    if (profile) broad__profile_add(profile, stage, (broad__seconds() - began) * (double)threads, flops, bytes);
-}
+void broad__profile_add(broad_profile *profile, broad__profile_stage stage, double seconds, double flops, double bytes);
+
+/* Around work that is counted as a whole, on the thread that calls. */
+typedef struct broad__profile_span {
+    broad__profile_scope before;
+    double began, began_here; /* by the clock, and of this thread */
+} broad__profile_span;
+
+broad__profile_span broad__profile_start(void);
+void broad__profile_stop(broad__profile_span span, broad__profile_stage stage, double flops, double bytes);
 
 #endif

@@ -39,9 +39,9 @@ static const float INVERSE_PI_SINGLE = 0x1.45f306p-2F;
 static const float PI_A_SINGLE = 0x1.921cp1F, PI_B_SINGLE = 0x1.daap-14F, PI_C_SINGLE = 0x1.10b462p-29F;
 
 /* 2^n where n was rounded by ROUNDER and stands in the low bits of shifted. */
-LANES_INLINE doubles power_of_two(doubles shifted) { return (doubles)(((longs)shifted + 1023) << 52); }
+LANES_INLINE doubles power_of_two(doubles shifted) { return (doubles)(((words)shifted + 1023) << 52); }
 
-LANES_INLINE floats power_of_two_single(floats shifted) { return (floats)(((ints)shifted + 127) << 23); }
+LANES_INLINE floats power_of_two_single(floats shifted) { return (floats)(((short_words)shifted + 127) << 23); }
 
 /* R(r); e^r is off by less than 2e-19 of itself on its account. */
 LANES_INLINE void exp_ratios(doubles *ratio, const doubles *r, int abreast)
@@ -200,7 +200,7 @@ LANES_INLINE void sine_block(doubles *x, int abreast)
     EACH p[k] = p[k] * s[k] + 0x1.11111111110c1p-7;
     EACH p[k] = p[k] * s[k] - 0x1.5555555555555p-3;
     EACH p[k] = p[k] * s[k] * x[k] + x[k];
-    EACH x[k] = (doubles)((longs)p[k] ^ ((longs)shifted[k] << 63));
+    EACH x[k] = (doubles)((words)p[k] ^ ((words)shifted[k] << 63));
 }
 
 /* The same, by less than 7e-9. */
@@ -215,7 +215,7 @@ LANES_INLINE void sine_block_single(floats *x, int abreast)
     EACH p[k] = p[k] * s[k] + 0x1.110ed4p-7F;
     EACH p[k] = p[k] * s[k] - 0x1.55554cp-3F;
     EACH p[k] = p[k] * s[k] * x[k] + x[k];
-    EACH x[k] = (floats)((ints)p[k] ^ ((ints)shifted[k] << 31));
+    EACH x[k] = (floats)((short_words)p[k] ^ ((short_words)shifted[k] << 31));
 }
 
 LANES_INLINE void activate_block(broad_activation activation, doubles *x, int abreast)

@@ -58,7 +58,8 @@ typedef struct broad__device {
 } broad__device;
 
 const broad__device *broad__device_reference(void);
-const broad__device *broad__device_cpu(void);
+const broad__device *broad__device_cpu(void);           /* counts its operations in a profile (base/profile.h) */
+const broad__device *broad__device_cpu_uncounted(void); /* the same without */
 
 /* What BLAS is linked in; "" where it does not say. Static storage. */
 const char *broad__blas_name(void);

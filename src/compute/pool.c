@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 
 enum { THREADS_MAX = 256 };
@@ -24,6 +25,7 @@ struct broad__pool {
     size_t busy;
     broad__job job;
     void *context;
+    broad__profile_scope scope; /* of the thread that gave it */
     size_t count;
     atomic_size_t next;
 };
@@ -52,6 +54,7 @@ static void *helper_main(void *argument)
         while (pool->generation == seen && !pool->closing) pthread_cond_wait(&pool->start, &pool->lock);
         if (pool->closing) break;
         seen = pool->generation;
+        broad__profile_leave(pool->scope);
         pthread_mutex_unlock(&pool->lock);
         work(pool, self->number);
         pthread_mutex_lock(&pool->lock);
@@ -132,6 +135,7 @@ void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *cont
     pthread_mutex_lock(&pool->lock);
     pool->job = job;
     pool->context = context;
+    pool->scope = broad__profile_here();
     pool->count = count;
     atomic_store(&pool->next, 0);
     pool->busy = pool->helpers;

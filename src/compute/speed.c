@@ -1,13 +1,12 @@
 /*
  * Each kind of work is a piece of about a millisecond, done again and again for a short while. The rate of one thread is
  * that of its best piece: what disturbs can only make it slower. The rate of all is their sum over the whole while, because
- * what they disturb in each other is part of it; but by the processor's time, so that work of others is not.
+ * what they disturb in each other is part of it. Both by the processor's time: work of others is not.
  */
 #include "compute/speed.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -137,29 +136,21 @@ static double copy_piece(worker *w)
 
 /* ---- windows --------------------------------------------------------------------------------------------------- */
 
-static double seconds_used(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void run_window(void *context, size_t index, size_t number)
 {
     (void)number;
     measuring *m = context;
     worker *w = &m->workers[index];
-    double began = broad__seconds(), used = seconds_used(), total = 0, now = began;
+    double began = broad__seconds(), total = 0, used = 0;
     w->best = 0;
     do {
-        double start = now, amount = m->work(w);
-        now = broad__seconds();
+        double start = broad__thread_seconds(), amount = m->work(w), took = broad__thread_seconds() - start;
         total += amount;
-        if (now > start && amount / (now - start) > w->best) w->best = amount / (now - start);
-    } while (now - began < m->seconds);
-    used = seconds_used() - used;
+        used += took;
+        if (took > 0 && amount / took > w->best) w->best = amount / took;
+    } while (broad__seconds() - began < m->seconds);
     w->mean = used > 0 ? total / used : 0;
-    w->wall += now - began;
+    w->wall += broad__seconds() - began;
     w->used += used;
 }
 

@@ -1,6 +1,6 @@
 /* Scaling by rank, and that of a network's inputs as a whole. */
 #include <math.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -13,10 +13,43 @@ size_t broad__scaling_columns(broad_scale how, size_t inputs) { return how == BR
 
 size_t broad__scaling_knots(broad_scale how, size_t inputs) { return ranked(how) ? 2 * BROAD__KNOTS * inputs : 0; }
 
-static int compare(const void *a, const void *b)
+/* Bits that rise as the numbers do, and the number again. */
+static uint64_t rising_bits(double value)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+static double number_of(uint64_t bits)
+{
+    double value;
+    bits = bits >> 63 ? bits & ~((uint64_t)1 << 63) : ~bits;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Ascending, digit by digit of 8 bits from the lowest. Returns where the sorted keys are: one of the two. */
+static const uint64_t *sort_keys(uint64_t *keys, uint64_t *scratch, size_t count)
+{
+    enum { DIGITS = 8, BUCKETS = 256 };
+    size_t counts[DIGITS][BUCKETS] = {{0}};
+    for (size_t i = 0; i < count; i++)
+        for (unsigned d = 0; d < DIGITS; d++) counts[d][keys[i] >> 8 * d & 0xFF]++;
+    for (unsigned d = 0; d < DIGITS && count; d++) {
+        size_t *place = counts[d], before = 0;
+        if (place[keys[0] >> 8 * d & 0xFF] == count) continue; /* all alike */
+        for (size_t k = 0; k < BUCKETS; k++) {
+            size_t here = place[k];
+            place[k] = before;
+            before += here;
+        }
+        for (size_t i = 0; i < count; i++) scratch[place[keys[i] >> 8 * d & 0xFF]++] = keys[i];
+        uint64_t *swapped = keys;
+        keys = scratch;
+        scratch = swapped;
+    }
+    return keys;
 }
 
 /* Of `count` sorted values the distinct ones, each with the middle of its ranks; returns how many. */
@@ -109,17 +142,45 @@ static void sample_columns(double *out, const ranking *r, size_t first, size_t w
     }
 }
 
-/* Of a column the values that are there, and of one that was sampled the ends of the whole; returns how many. */
-static size_t candidates(double *out, const ranking *r, const double *column, const broad__column_sums *sums)
+/* Room for a column: what it is made of, its values in order, and their ranks. */
+typedef struct ordering {
+    double *columns; /* of the sampled rows; some at once */
+    uint64_t *keys, *scratch;
+    double *values, *ranks;
+} ordering;
+
+static void ordering_free(ordering *o, broad__spill *spill)
+{
+    broad__spill_free(spill, o->columns);
+    broad__free(o->keys);
+    broad__free(o->scratch);
+    broad__free(o->values);
+    broad__free(o->ranks);
+}
+
+static int ordering_make(ordering *out, const ranking *r, size_t width)
+{
+    size_t most = r->sample + 2;
+    out->columns = broad__spill_alloc(r->spill, r->sample * width, sizeof *out->columns);
+    out->keys = broad__alloc_array(most, sizeof *out->keys);
+    out->scratch = broad__alloc_array(most, sizeof *out->scratch);
+    out->values = broad__alloc_doubles(most, 1);
+    out->ranks = broad__alloc_doubles(most, 1);
+    return out->columns && out->keys && out->scratch && out->values && out->ranks ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+/* Of a column the values that are there, and of one that was sampled the ends of the whole, in order; returns how many. */
+static size_t order_column(ordering *o, const ranking *r, const double *column, const broad__column_sums *sums)
 {
     size_t count = 0;
     for (size_t i = 0; i < r->sample; i++)
-        if (!isnan(column[i])) out[count++] = column[i] + 0.0; /* zeros of either sign are one value */
+        if (!isnan(column[i])) o->keys[count++] = rising_bits(column[i] + 0.0); /* zeros of either sign are one value */
     if (r->sample < r->rows && sums->count) {
-        out[count++] = sums->least + 0.0;
-        out[count++] = sums->most + 0.0;
+        o->keys[count++] = rising_bits(sums->least + 0.0);
+        o->keys[count++] = rising_bits(sums->most + 0.0);
     }
-    qsort(out, count, sizeof *out, compare);
+    const uint64_t *sorted = sort_keys(o->keys, o->scratch, count);
+    for (size_t i = 0; i < count; i++) o->values[i] = number_of(sorted[i]);
     return count;
 }
 
@@ -128,20 +189,18 @@ static int fit_knots(const ranking *r)
 {
     size_t width = r->spill ? 16 : 1;
     if (width > r->inputs) width = r->inputs;
-    double *columns = broad__spill_alloc(r->spill, r->sample * width, sizeof *columns);
-    double *values = broad__alloc_doubles(r->sample + 2, 1), *ranks = broad__alloc_doubles(r->sample + 2, 1);
-    int status = columns && values && ranks ? BROAD_OK : BROAD_NO_MEMORY;
+    ordering o = {0};
+    int status = ordering_make(&o, r, width);
     for (size_t first = 0; status == BROAD_OK && first < r->inputs; first += width) {
         size_t now = r->inputs - first < width ? r->inputs - first : width;
-        sample_columns(columns, r, first, now);
+        sample_columns(o.columns, r, first, now);
         for (size_t j = 0; j < now; j++) {
-            size_t count = candidates(values, r, columns + j * r->sample, &r->sums[first + j]);
-            choose_knots(r->knots + (first + j) * 2 * BROAD__KNOTS, values, ranks, distinct(values, ranks, count));
+            size_t count = order_column(&o, r, o.columns + j * r->sample, &r->sums[first + j]);
+            choose_knots(r->knots + (first + j) * 2 * BROAD__KNOTS, o.values, o.ranks,
+                         distinct(o.values, o.ranks, count));
         }
     }
-    broad__spill_free(r->spill, columns);
-    broad__free(values);
-    broad__free(ranks);
+    ordering_free(&o, r->spill);
     return status;
 }
 
@@ -247,6 +306,7 @@ int broad__scaling_fit(double *shift, double *factor, double *fill, double *knot
                        size_t rows, size_t inputs, broad__spill *spill)
 {
     enum { SAMPLE = 1 << 18 };
+    if (!inputs) return BROAD_OK;
     broad_scale plain = ranked(how) ? BROAD_SCALE_STANDARD : how == BROAD_SCALE_WHOLE ? BROAD_SCALE_NONE : how;
     broad__column_sums *sums = broad__alloc_array(inputs, sizeof *sums);
     int status = sums ? BROAD_OK : BROAD_NO_MEMORY;

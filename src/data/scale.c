@@ -5,35 +5,38 @@
 #include "base/memory.h"
 
 /* Rows whose columns are added up before the next are looked at: they stay in the cache for the blocks of columns. */
-enum { BLOCK = 32, ROWS = 256 };
+enum { BLOCK = 32, ROWS = 128 };
 
 static const size_t STEP = BROAD__SPILL_STEP;
 
+/* Column by column, so that a sum stays in a register for all rows at hand. */
 static void gather(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
 {
-    for (size_t i = 0; i < rows; i++) {
-        for (size_t j = 0; j < columns; j++) {
+    for (size_t j = 0; j < columns; j++) {
+        broad__column_sums s = sums[j];
+        for (size_t i = 0; i < rows; i++) {
             double value = x[i * stride + j];
             if (isnan(value)) continue;
-            sums[j].sum += value;
-            sums[j].count++;
-            if (value < sums[j].least) sums[j].least = value;
-            if (value > sums[j].most) sums[j].most = value;
+            s.sum += value;
+            s.count++;
+            s.least = value < s.least ? value : s.least;
+            s.most = value > s.most ? value : s.most;
         }
+        sums[j] = s;
     }
 }
 
 static void gather_squares(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
 {
-    long double mean[BLOCK];
-    for (size_t j = 0; j < columns; j++) mean[j] = sums[j].count ? sums[j].sum / (long double)sums[j].count : 0;
-    for (size_t i = 0; i < rows; i++) {
-        for (size_t j = 0; j < columns; j++) {
+    for (size_t j = 0; j < columns; j++) {
+        long double squares = sums[j].squares, mean = sums[j].count ? sums[j].sum / (long double)sums[j].count : 0;
+        for (size_t i = 0; i < rows; i++) {
             double value = x[i * stride + j];
             if (isnan(value)) continue;
-            long double distance = value - mean[j];
-            sums[j].squares += distance * distance;
+            long double distance = value - mean;
+            squares += distance * distance;
         }
+        sums[j].squares = squares;
     }
 }
 
@@ -43,7 +46,7 @@ void broad__scale_sums(broad__column_sums *out, int squares, const double *x, si
     if (!columns) return;
     const size_t step = STEP / (columns * sizeof *x) + 1;
     for (size_t j = 0; j < columns; j++) out[j] = (broad__column_sums){.least = INFINITY, .most = -INFINITY};
-    for (int pass = 0; pass <= (squares != 0); pass++)
+    for (int pass = 0; pass < (squares ? 2 : 1); pass++)
         for (size_t first = 0, given_back = 0; first < rows; first += ROWS) {
             size_t count = rows - first < ROWS ? rows - first : ROWS, end = first + count;
             for (size_t j = 0; j < columns; j += BLOCK) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "data/scale.h"
@@ -218,6 +219,7 @@ int broad__autoencoder(double *weight, double *bias, const broad__autoencoder_ta
 {
     fitting f = {.task = task, .weight = weight, .bias = bias};
     int status = fitting_open(&f);
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FEATURES);
     broad__draw_nodes(weight, bias, &task->stream, task->scaling.columns, task->nodes, 1.0, BROAD_RANGE_ABSOLUTE);
     if (status == BROAD_OK) status = scale_nodes(&f, -1, 1);
     if (status == BROAD_OK) status = add_up(&f);
@@ -226,6 +228,7 @@ int broad__autoencoder(double *weight, double *bias, const broad__autoencoder_ta
         take_weights(&f);
         status = scale_nodes(&f, 0, 1);
     }
+    broad__profile_leave(before);
     fitting_close(&f);
     return status;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 
@@ -10,10 +11,14 @@ void broad__feature_block(double *z, size_t z_stride, const broad__feature_map *
                           const double *x, size_t x_stride, size_t rows, double *scratch)
 {
     size_t inputs = map->nodes.inputs;
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FEATURES);
+    broad__profile_span span = broad__profile_start();
     broad__scaling_apply(scratch, &map->scaling, x, rows, x_stride);
+    broad__profile_stop(span, BROAD__STAGE_SCALE, 0, 2.0 * (double)rows * (double)inputs * sizeof(double));
     for (size_t i = 0; i < rows && !map->nodes.weight; i++)
         memcpy(z + i * z_stride, scratch + i * inputs, inputs * sizeof(double));
     if (map->nodes.weight) device->nodes(z, z_stride, &map->nodes, scratch, inputs, rows);
+    broad__profile_leave(before);
 }
 
 typedef struct feature_run {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "layer/joint_work.h"
 
@@ -197,6 +198,7 @@ int broad__joint_adopt(broad__joint *j, const broad__rows *rows)
 
 int broad__joint_fit(broad__joint *j, const broad__joint_task *task)
 {
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_JOINT);
     int status = bring_up_to_date(j, task);
     j->part = SUMS_DONE;
     j->lambda = task->lambda;
@@ -206,5 +208,6 @@ int broad__joint_fit(broad__joint *j, const broad__joint_task *task)
     if (status == BROAD_OK) status = broad__joint_weights(j, task);
     if (status == BROAD_OK && task->loo) status = broad__joint_leave_out(j, task);
     if (status) broad__joint_clear(j);
+    broad__profile_leave(before);
     return status;
 }

@@ -425,15 +425,14 @@ static int leave_primal(broad__joint *j, const broad__rows *rows, double *rest, 
 static int leave_each(double *out_least, broad__joint *j, const broad__joint_task *task, size_t count)
 {
     const broad__rows *rows = task->rows;
-    double *rest = broad__alloc_doubles(count, 1), sum = 0, n = (double)broad__joint_size(j);
-    double began = broad__profile_start(rows->profile);
+    double *rest = broad__alloc_doubles(count, 1), sum = 0;
     broad__watch watch;
     if (!rest) return BROAD_NO_MEMORY;
     broad__watch_open(&watch, j, task, j->part, 1);
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_LOO);
     int status = j->dual ? leave_dual(j, rows, rest, &watch) : leave_primal(j, rows, rest, count, &watch);
+    broad__profile_leave(before);
     if (status == BROAD_OK) status = atomic_load(&watch.stopped);
-    broad__profile_stop_all(rows->profile, BROAD__STAGE_JOINT_LOO, began, broad__pool_threads(rows->pool),
-                            (j->dual ? n / 3 : (double)count) * n * n, 8 * n * n);
     *out_least = 1;
     for (size_t i = 0; i < count; i++) {
         double extra = rows->extra ? rows->extra[j->sample[i]] : 1;

@@ -13,12 +13,12 @@ enum { REFINEMENTS = 4, STRIP = 64 };
 /*
  * x solves the system that Cholesky and the sums of M have left, so it is wrong by some part e of itself; the correction from the
  * residual of the rows has that size, and is wrong by the same part of itself. With a correction of relative size
- *   up to CLOSE    W is as good as that already: it stays, and with it the residual just made;
+ *   up to CLOSE    W is as good as that already: it stays, and with it the residual just made; increments are to be exact to 1e-8;
  *   up to SETTLED  what is wrong after it is about its square;
  *   above DRIFTED  R is no longer the factor of M + lambda I;
  *   above LOST     Cholesky has nothing to offer here.
  */
-static const double CLOSE = 1e-10, SETTLED = 1e-5, DRIFTED = 1e-3, LOST = 0.25;
+static const double CLOSE = 2e-9, SETTLED = 1e-5, DRIFTED = 1e-3, LOST = 0.25;
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -58,7 +58,6 @@ static int asked_to_stop(void *context)
 int broad__joint_border(int *out_broken, broad__joint *j, const broad__joint_task *task, size_t old)
 {
     size_t pivot = 0;
-    double began = broad__profile_start(task->rows->profile), n = (double)broad__joint_size(j), there = (double)old;
     broad__watch watch;
     broad__watch_open(&watch, j, task, j->part, 1);
     broad__joint_mirror(j, task->rows->pool, old, j->factored);
@@ -69,9 +68,9 @@ int broad__joint_border(int *out_broken, broad__joint *j, const broad__joint_tas
                                  .pool = task->rows->pool,
                                  .stop = asked_to_stop,
                                  .context = &watch};
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FACTOR);
     int status = broad__cholesky(&pivot, &work);
-    broad__profile_stop_all(task->rows->profile, BROAD__STAGE_JOINT_FACTOR, began, broad__pool_threads(work.pool),
-                            (n * n * n - there * there * there) / 3, 8 * n * n);
+    broad__profile_leave(before);
     *out_broken = pivot != 0;
     if (status || pivot) j->factored = -1;
     return status;
@@ -85,10 +84,8 @@ int broad__joint_factor(int *out_broken, broad__joint *j, const broad__joint_tas
     j->spectral = spectral;
     j->factors++;
     if (spectral) {
-        double began = broad__profile_start(task->rows->profile), n = (double)broad__joint_size(j);
         broad__joint_mirror(j, task->rows->pool, 0, 0);
         int status = broad__system_factor(&j->system, task->rows->device, j->matrix, broad__joint_size(j), lambda, 1);
-        broad__profile_stop(task->rows->profile, BROAD__STAGE_JOINT_FACTOR, began, 9 * n * n * n, 8 * n * n);
         if (status == BROAD_OK) j->factored = lambda;
         return status;
     }
@@ -131,16 +128,12 @@ static void residual_shard(void *context, size_t first, size_t end, double *sums
     size_t p = j->columns, c = j->outputs;
     for (size_t i = first; i < end && !atomic_load(&s->watch->stopped); i += BROAD__BLOCK_ROWS) {
         size_t n = least(BROAD__BLOCK_ROWS, end - i);
-        double began = broad__profile_start(rows->profile), flops = (j->dual ? 2 : 4) * (double)(n * p * c);
         double *block = j->dual ? j->a + i * p : s->blocks + worker * BROAD__BLOCK_ROWS * p, *next = rows->next + i * c;
         if (!j->dual) broad__rows_pieces(block, p, rows, s->task->pieces, s->task->count, i, n, worker);
         memcpy(next, s->task->y + i * c, n * c * sizeof(double));
         rows->device->apply(next, c, -1.0, block, p, n, j->w, c, p, c);
         if (!j->dual) rows->device->cross(sums + 1, c, block, p, p, next, c, c, n);
         for (size_t k = 0; k < n * c; k++) sums[0] += next[k] * next[k];
-        broad__profile_stop(rows->profile, BROAD__STAGE_JOINT_REFINE, began,
-                            flops + (j->dual ? 0 : broad__joint_fill_flops(s->task, n)),
-                            j->dual ? 8.0 * (double)(n * p) : 0);
         broad__watch_step(s->watch, n, worker);
     }
 }
@@ -154,7 +147,9 @@ static int residual_pass(solution *s)
     broad__watch watch;
     broad__watch_open(&watch, j, s->task, j->part + (1 - j->part) / 2, (double)j->rows);
     s->watch = &watch;
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_REFINE);
     int status = broad__rows_sum(&sums, s->task->rows, numbers + 1, residual_shard, s);
+    broad__profile_leave(before);
     if (status < 0) return status;
     if (numbers) memcpy(s->gradient, sums + 1, numbers * sizeof(double));
     j->norm = sqrt(sums[0]);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
-#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
@@ -75,21 +75,6 @@ void broad__joint_fill(double *out, size_t stride, const broad__rows *rows, cons
 {
     filling f = {rows, pieces, count, out, stride, first, end};
     broad__pool_run(rows->pool, (end - first + FILL_ROWS - 1) / FILL_ROWS, fill_block, &f);
-}
-
-double broad__joint_fill_flops(const broad__joint_task *task, size_t rows)
-{
-    double flops = 0;
-    for (size_t i = 0; i < task->count; i++)
-        flops += 2 * (double)rows * (double)task->pieces[i].nodes.inputs * (double)task->pieces[i].nodes.nodes;
-    return flops;
-}
-
-/* Of `deep` products for each number of M below the diagonal in the rows from `from` on, and for each of A'Y there. */
-static double sum_flops(const broad__joint *j, size_t from, size_t deep)
-{
-    double n = (double)broad__joint_size(j), old = (double)from, targets = j->dual ? 0 : 2 * (double)j->outputs;
-    return (double)deep * (n - old) * (n + old + targets);
 }
 
 /* ---- tiles of M ------------------------------------------------------------------------------------------------ */
@@ -222,21 +207,14 @@ static int add_panels(broad__joint *j, const broad__joint_task *task, size_t fir
     double *panel = broad__alloc_doubles(least(high, end - first), j->columns);
     if (!panel) status = BROAD_NO_MEMORY;
     for (size_t i = first; status == BROAD_OK && i < end && !atomic_load(&watch->stopped); i += high) {
-        size_t stop = least(i + high, end), threads = broad__pool_threads(rows->pool),
-               bytes = 8 * (stop - i) * j->columns;
-        double began = broad__profile_start(rows->profile);
+        size_t stop = least(i + high, end);
         broad__joint_fill(panel, j->columns, rows, task->pieces, task->count, i, stop);
-        broad__profile_stop_all(rows->profile, BROAD__STAGE_JOINT_FILL, began, threads,
-                                broad__joint_fill_flops(task, stop - i), (double)bytes);
-        began = broad__profile_start(rows->profile);
         add.k = panel;
         add.stride = j->columns;
         add.count = stop - i;
         add.y = task->y + i * j->outputs;
         add.watch = watch;
         broad__pool_run(rows->pool, tiles, add_tile, &add);
-        broad__profile_stop_all(rows->profile, BROAD__STAGE_JOINT_GRAM, began, threads, sum_flops(j, from, stop - i),
-                                (double)bytes);
         broad__rows_release(rows, i, stop);
     }
     broad__free(panel);
@@ -263,14 +241,10 @@ static void add_shard(void *context, size_t first, size_t end, double *sums, siz
     double *k = add->blocks + worker * BROAD__BLOCK_ROWS * p, *below = sums + q * q, *cross = below + q * from;
     for (size_t i = first; i < end && !atomic_load(&add->watch->stopped); i += BROAD__BLOCK_ROWS) {
         size_t n = least(BROAD__BLOCK_ROWS, end - i);
-        double began = broad__profile_start(rows->profile);
         broad__rows_pieces(k, p, rows, add->task->pieces, add->task->count, i, n, worker);
-        broad__profile_stop(rows->profile, BROAD__STAGE_JOINT_FILL, began, broad__joint_fill_flops(add->task, n), 0);
-        began = broad__profile_start(rows->profile);
         rows->device->gram(sums, q, k + from, p, n, q);
         if (from) rows->device->cross(below, from, k + from, p, q, k, p, from, n);
         rows->device->cross(cross, c, k + from, p, q, add->task->y + i * c, c, c, n);
-        broad__profile_stop(rows->profile, BROAD__STAGE_JOINT_GRAM, began, sum_flops(add->joint, from, n), 0);
         broad__watch_step(add->watch, n, worker);
     }
 }
@@ -316,10 +290,7 @@ int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t
     add.stride = j->columns;
     add.count = j->columns - column;
     add.watch = &watch;
-    double began = broad__profile_start(task->rows->profile);
     broad__pool_run(task->rows->pool, tiles, add_tile, &add);
-    broad__profile_stop_all(task->rows->profile, BROAD__STAGE_JOINT_GRAM, began, broad__pool_threads(task->rows->pool),
-                            sum_flops(j, from, add.count), 8 * n * (double)add.count);
     addition_close(&add);
     return broad__watch_close(&watch);
 }

@@ -31,8 +31,6 @@ int broad__watch_close(broad__watch *watch);
 /* Rows [first, end) of A, only the columns of these pieces. */
 void broad__joint_fill(double *out, size_t stride, const broad__rows *rows, const broad__piece *pieces, size_t count,
                        size_t first, size_t end);
-/* Operations that the nodes of so many rows take, for a profile. */
-double broad__joint_fill_flops(const broad__joint_task *task, size_t rows);
 /* M += A'A and A'Y over these rows, in the columns from `from` on of them; until: part of the whole that this completes. */
 int broad__joint_add(broad__joint *joint, const broad__joint_task *task, size_t first, size_t end, size_t from,
                      double until);

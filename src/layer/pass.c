@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/rows.h"
@@ -26,17 +25,6 @@ typedef struct one_pass {
     double *blocks;     /* for the K of an update that is made again: a block for each worker */
 } one_pass;
 
-/* For the profile: operations of an n x p by p x c product, and bytes of n x p numbers. */
-static double product(size_t n, size_t p, size_t c) { return 2.0 * (double)n * (double)p * (double)c; }
-static double bytes(size_t n, size_t p) { return (double)(n * p * sizeof(double)); }
-
-static double node_flops(const broad__piece *pieces, size_t count, size_t n)
-{
-    double flops = 0;
-    for (size_t i = 0; i < count; i++) flops += product(n, pieces[i].nodes.inputs, pieces[i].nodes.nodes);
-    return flops;
-}
-
 /* E - K w for a block; returns its squared norm. */
 static double update_block(const one_pass *p, const double *z, size_t first, size_t n, size_t worker)
 {
@@ -44,18 +32,13 @@ static double update_block(const one_pass *p, const double *z, size_t first, siz
     size_t c = rows->outputs, width = broad__piece_width(&rows->update);
     double *e = rows->e + first * c;
     const double *k = rows->k + first * width;
-    double began = broad__profile_start(rows->profile);
     if (!rows->update_stored) {
         double *block = p->blocks + worker * BROAD__BLOCK_ROWS * width;
         broad__rows_fill(block, width, rows, &rows->update, 1, z, first, n);
         k = block;
-        broad__profile_stop(rows->profile, BROAD__STAGE_NODES, began, node_flops(&rows->update, 1, n), 0);
-        began = broad__profile_start(rows->profile);
     }
     rows->device->apply(e, c, -1.0, k, width, n, rows->update_w, c, width, c);
     double squares = broad__rows_squares(e, n * c);
-    broad__profile_stop(rows->profile, BROAD__STAGE_RESIDUAL, began, product(n, width, c),
-                        bytes(n, 2 * c) + (rows->update_stored ? bytes(n, width) : 0));
     return squares;
 }
 
@@ -67,17 +50,10 @@ static void candidate_block(const one_pass *pass, double *sum, const broad__piec
     const broad__device *device = rows->device;
     size_t p = rows->width, c = rows->outputs, each = pass->trials > 1 ? 1 : pass->count;
     double *k = rows->stored ? rows->k + first * p : rows->k_blocks + worker * BROAD__BLOCK_ROWS * p;
-    double began = broad__profile_start(rows->profile);
     broad__rows_fill(k, p, rows, pieces, each, z, first, n);
-    broad__profile_stop(rows->profile, BROAD__STAGE_NODES, began, node_flops(pieces, each, n),
-                        (rows->stored ? bytes(n, p) : 0) + (rows->z ? bytes(n, rows->features) : 0));
     if (!pass->gram) return;
-    began = broad__profile_start(rows->profile);
     (broad__rows_single(rows, p) ? device->gram_single : device->gram)(sum, p, k, p, n, p);
-    broad__profile_stop(rows->profile, BROAD__STAGE_GRAM, began, product(n, p, p + 1) / 2, 0);
-    began = broad__profile_start(rows->profile);
     device->cross(sum + pass->gram, c, k, p, p, rows->e + first * c, c, c, n);
-    broad__profile_stop(rows->profile, BROAD__STAGE_CROSS, began, product(n, p, c), bytes(n, c));
 }
 
 /* While a block of the rows is in the cache: all that is to be done with it. */
@@ -191,25 +167,16 @@ static void panel_cross(void *context, size_t tile, size_t worker)
 /* The sums of a wide candidate, panel of rows by panel. */
 static int wide_pass(broad__rows *rows, const broad__piece *pieces, size_t count)
 {
-    size_t p = rows->width, across = (p + TILE - 1) / TILE, threads = broad__pool_threads(rows->pool);
+    size_t p = rows->width, across = (p + TILE - 1) / TILE;
     double *room = rows->stored ? NULL : broad__alloc_doubles(least(PANEL, rows->rows), p);
     if (!rows->stored && !room) return BROAD_NO_MEMORY;
     memset(rows->matrix, 0, p * p * sizeof(double));
     memset(rows->cross, 0, p * rows->outputs * sizeof(double));
     for (size_t i = 0; i < rows->rows; i += PANEL) {
-        double began = broad__profile_start(rows->profile);
         row_panel panel = {rows, pieces, count, rows->stored ? rows->k + i * p : room, i, least(PANEL, rows->rows - i)};
         broad__pool_run(rows->pool, (panel.n + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, panel_block, &panel);
-        broad__profile_stop_all(rows->profile, BROAD__STAGE_NODES, began, threads, node_flops(pieces, count, panel.n),
-                                bytes(panel.n, p));
-        began = broad__profile_start(rows->profile);
         broad__pool_run(rows->pool, across * (across + 1) / 2, panel_tile, &panel);
-        broad__profile_stop_all(rows->profile, BROAD__STAGE_GRAM, began, threads, product(panel.n, p, p + 1) / 2,
-                                bytes(panel.n, p));
-        began = broad__profile_start(rows->profile);
         broad__pool_run(rows->pool, across, panel_cross, &panel);
-        broad__profile_stop_all(rows->profile, BROAD__STAGE_CROSS, began, threads, product(panel.n, p, rows->outputs),
-                                bytes(panel.n, rows->outputs));
         broad__rows_release(rows, i, i + panel.n);
     }
     broad__free(room);
@@ -230,11 +197,8 @@ static void dual_tile(void *context, size_t tile, size_t worker)
 static void dual_pass(broad__rows *rows)
 {
     size_t n = rows->rows, across = (n + TILE - 1) / TILE;
-    double began = broad__profile_start(rows->profile);
     memset(rows->matrix, 0, n * n * sizeof(double));
     broad__pool_run(rows->pool, across * (across + 1) / 2, dual_tile, rows);
-    broad__profile_stop_all(rows->profile, BROAD__STAGE_GRAM, began, broad__pool_threads(rows->pool),
-                            product(n, n + 1, rows->width) / 2, bytes(n, rows->width));
 }
 
 /* ---- candidates ------------------------------------------------------------------------------------------------ */
@@ -373,13 +337,10 @@ static void reduce_shard(void *context, size_t first, size_t end, double *sums, 
         size_t n = least(end - i, BROAD__BLOCK_ROWS);
         double *next = rows->next + i * c;
         const double *k = broad__rows_k(rows, i, n, worker);
-        double began = broad__profile_start(rows->profile);
         memcpy(next, rows->e + i * c, n * c * sizeof(double));
         rows->device->apply(next, c, r->sign, k, p, n, r->w, c, p, c);
         sums[r->cross] += broad__rows_squares(next, n * c);
         if (r->cross) rows->device->cross(sums, c, k, p, p, next, c, c, n);
-        broad__profile_stop(rows->profile, BROAD__STAGE_RESIDUAL, began, product(n, p, c) * (r->cross ? 2 : 1),
-                            bytes(n, 2 * c) + (rows->stored ? bytes(n, p) : 0));
     }
 }
 

@@ -174,6 +174,43 @@ static int loo_choose(broad__ridge *ridge, broad__rows *rows, const broad__ridge
     return status;
 }
 
+/* ---- sums in single precision ----------------------------------------------------------------------------------- */
+
+static double mean_diagonal(const double *matrix, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += matrix[i * n + i] / (double)n;
+    return sum > 0 && isfinite(sum) ? sum : 1;
+}
+
+/*
+ * G added up in single precision is off by a matrix D. Its elements are sums of many roundings of either sign, each at most
+ * 2^-24 of a sum that by Cauchy and Schwarz is no larger than the mean diagonal element d of G; the norm of a p x p matrix of
+ * such elements is about 2^-24 d times 2 sqrt(p). W moves by at most |D| / lambda of itself. Up to a tenth can be made good
+ * by refinement with the rows themselves, in double precision; below a thousandth it can stay: the residual, which is a
+ * minimum, moves by the square of that.
+ */
+static double single_rounding(const broad__rows *rows)
+{
+    if (!broad__rows_single(rows, rows->width)) return 0;
+    return (double)FLT_EPSILON * mean_diagonal(rows->matrix, rows->width) * sqrt((double)rows->width);
+}
+
+static const double SINGLE_USABLE = 10, SINGLE_SETTLED = 1000;
+
+static int check_single(double lambda, const broad__rows *rows)
+{
+    double least = SINGLE_USABLE * single_rounding(rows);
+    if (lambda >= least) return BROAD_OK;
+    double unit = pow(10, floor(log10(least)) - 1);
+    return broad__fail(
+        BROAD_USAGE,
+        "--precision float: lambda %.9g is too small for it. A layer of %zu nodes over %zu rows needs at "
+        "least %.9g here, ten times the rounding of its sums; give a larger --lambda, --lambda auto, "
+        "whose sums are in double precision, or --precision double",
+        lambda, rows->width, rows->rows, ceil(least / unit) * unit);
+}
+
 /* ---- solving --------------------------------------------------------------------------------------------------- */
 
 /* Rounding in W, as a part of it, up to which it is left as it is: what it changes in the residual is the square of that. */
@@ -201,18 +238,19 @@ static int correct_by_sums(broad__ridge *ridge, broad__rows *rows)
     double size = dot(ridge->w, ridge->w, count), change = dot(step, step, count);
     double blocks = 1 + (double)rows->rows / (BROAD__SHARDS_MAX * BROAD__BLOCK_ROWS);
     ridge->settled = status == BROAD_OK && !ridge->system.spectral && count >= ENOUGH;
-    if (broad__rows_single(rows, rows->width)) ridge->settled = 0; /* G has fewer digits than this can tell */
+    if (ridge->lambda < SINGLE_SETTLED * single_rounding(rows)) ridge->settled = 0;
     if (!(change * blocks <= SETTLED * SETTLED * size)) ridge->settled = 0;
     for (size_t i = 0; ridge->settled && i < count; i++) ridge->w[i] += step[i];
     return status;
 }
 
-/* ||E - KW|| from the sums. */
+/* ||E - KW|| from the sums; not less, if these are rounded to single precision. */
 static double estimate_norm(broad__ridge *ridge, const broad__rows *rows)
 {
     size_t count = rows->width * rows->outputs;
     gram_times(ridge->step, rows, ridge->w);
     double square = rows->norm * rows->norm - 2 * dot(ridge->w, rows->cross, count) + dot(ridge->w, ridge->step, count);
+    square += single_rounding(rows) * dot(ridge->w, ridge->w, count);
     return square > 0 ? sqrt(square) : 0;
 }
 
@@ -239,13 +277,6 @@ static int solve_dual(broad__ridge *ridge, broad__rows *rows)
     return status;
 }
 
-static double mean_diagonal(const double *matrix, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += matrix[i * n + i] / (double)n;
-    return sum > 0 && isfinite(sum) ? sum : 1;
-}
-
 /* ||e_q||^2, then ||e_q - K w_q||^2 as rows->next has it. */
 static void output_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
@@ -270,29 +301,6 @@ static int worst_output(broad__ridge *ridge, broad__rows *rows)
     for (size_t q = 0; status == BROAD_OK && q < c; q++)
         if (sums[q] > 0 && sums[c + q] / sums[q] > ridge->worst_output) ridge->worst_output = sums[c + q] / sums[q];
     return status;
-}
-
-/*
- * G added up in single precision is off by a matrix D. Its elements are sums of many roundings of either sign, each at most
- * 2^-24 of a sum that by Cauchy and Schwarz is no larger than the mean diagonal element d of G; the norm of a p x p matrix of
- * such elements is about 2^-24 d times 2 sqrt(p). W moves by at most |D| / lambda of itself; asked for is a tenth, which
- * refinement with the rows themselves, in double precision, takes down tenfold a step.
- */
-static const double SINGLE_MARGIN = 10;
-
-static int check_single(double lambda, const broad__rows *rows)
-{
-    size_t p = rows->width;
-    if (!broad__rows_single(rows, p)) return BROAD_OK; /* nor is it the dual form, whose matrix has another size */
-    double least = SINGLE_MARGIN * (double)FLT_EPSILON * mean_diagonal(rows->matrix, p) * sqrt((double)p);
-    if (lambda >= least) return BROAD_OK;
-    double unit = pow(10, floor(log10(least)) - 1);
-    return broad__fail(
-        BROAD_USAGE,
-        "--precision float: lambda %.9g is too small for it. A layer of %zu nodes over %zu rows needs at "
-        "least %.9g here, ten times the rounding of its sums; give a larger --lambda, --lambda auto, "
-        "whose sums are in double precision, or --precision double",
-        lambda, p, rows->rows, ceil(least / unit) * unit);
 }
 
 int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridge_wish *wish)

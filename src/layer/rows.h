@@ -46,10 +46,9 @@ typedef struct broad__rows {
         *group; /* rows: a number, the same for rows that leave-one-out must leave out together; NULL: none. Not
                             owned */
 
-    broad_profile *profile; /* counts the stages; NULL: nobody asks. Not owned */
-    broad__spill *spill;    /* where E and next lie, and z if it is stored; NULL: memory. Not owned */
-    double *e, *next;       /* rows x outputs: the residual, and what a candidate would make of it */
-    double norm;            /* ||E||; while an update is deferred what it will be, from the sums */
+    broad__spill *spill; /* where E and next lie, and z if it is stored; NULL: memory. Not owned */
+    double *e, *next;    /* rows x outputs: the residual, and what a candidate would make of it */
+    double norm;         /* ||E||; while an update is deferred what it will be, from the sums */
 
     size_t width;       /* columns of K */
     int single;         /* nodes are in single precision, and G may be added up in it where that serves */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/profile.h"
 #include "base/status.h"
 #include "layer/supervise.h"
 #include "rng/draw.h"
@@ -62,22 +61,12 @@ static broad__ridge_wish wish_of(const broad__search *s)
     return wish;
 }
 
-static int solve(broad__search *s, const broad__ridge_wish *wish)
-{
-    double began = broad__profile_start(s->rows->profile), p = (double)s->rows->width, n = (double)s->rows->rows;
-    int status = broad__ridge_solve(&s->ridge, s->rows, wish);
-    double side = s->rows->dual ? n : p;
-    broad__profile_stop(s->rows->profile, BROAD__STAGE_SOLVE, began,
-                        side * side * (side / 3 + 6 * (double)s->rows->outputs), 8 * side * side);
-    return status;
-}
-
 /* A chain: the candidate by itself against E. */
 static int fit_alone(broad__search *s, const broad__piece *piece)
 {
     broad__ridge_wish wish = wish_of(s);
     int status = broad__rows_candidate(s->rows, piece, 1);
-    return status == BROAD_OK ? solve(s, &wish) : status;
+    return status == BROAD_OK ? broad__ridge_solve(&s->ridge, s->rows, &wish) : status;
 }
 
 /* Everything so far and the candidate together: leave-one-out of the joint fit. */
@@ -114,14 +103,12 @@ static int draw(run *r, place p, size_t count)
     int status = p.feature != r->feature_now ? s->redraw(s->context, p.feature) : BROAD_OK;
     if (status < 0) return status;
     r->feature_now = p.feature;
-    double began = broad__profile_start(s->rows->profile), numbers = (double)(count * (features + 1) * s->nodes);
     for (size_t i = 0; i < count; i++) {
         broad__stream stream = {o->seed, BROAD__FOR_ENHANCEMENT, (uint32_t)s->index, (uint16_t)p.step,
                                 (uint16_t)(p.draw + i)};
         broad__draw_nodes(s->weight + i * features * s->nodes, s->bias + i * s->nodes, &stream, features, s->nodes,
                           s->range * o->range_steps[p.step], o->range_unit);
     }
-    broad__profile_stop(s->rows->profile, BROAD__STAGE_DRAW, began, 0, 8 * numbers);
     r->batch = p;
     r->batch_count = count;
     return BROAD_OK;
@@ -160,7 +147,7 @@ static int evaluate_trial(run *r, place p)
     broad__piece piece = piece_of(r, slot);
     broad__ridge_wish wish = wish_of(s);
     broad__rows_take(s->rows, &piece, slot);
-    return judge(r, p, solve(s, &wish));
+    return judge(r, p, broad__ridge_solve(&s->ridge, s->rows, &wish));
 }
 
 /* The sums of several draws in one pass. */

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "feature/autoencoder.h"
 #include "feature/sample.h"
@@ -207,7 +208,9 @@ int broad__trainer_run_pilot(broad_trainer *t, const broad_data *data)
 {
     broad_model *model = t->model;
     if (!model->settings.range_auto || model->settings.feature_weights != BROAD_FEATURES_SAMPLED) return BROAD_OK;
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_PILOT);
     int status = broad__pilot_run(&t->feature_factor, t, data);
+    broad__profile_leave(before);
     for (size_t g = 0; status == BROAD_OK && g < model->group_count; g++)
         model->groups[g].range = model->settings.range_steps[0] * t->feature_factor;
     return status;
@@ -217,6 +220,8 @@ int broad__trainer_choose_range(broad_trainer *t, const broad_data *data)
 {
     range_choice best;
     if (!t->model->settings.range_auto || t->model->settings.feature_weights == BROAD_FEATURES_SAMPLED) return BROAD_OK;
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_PILOT);
     int status = data->rows > AUTO_ROWS ? search_ranges_thinned(&best, t, data) : search_ranges(&best, t);
+    broad__profile_leave(before);
     return status == BROAD_OK ? use_ranges(t, best.features, best.nodes) : status;
 }

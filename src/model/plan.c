@@ -1,9 +1,9 @@
 #include "model/plan.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #include "base/status.h"
+#include "compute/pool.h"
 #include "layer/joint.h"
 #include "model/plan_work.h"
 
@@ -53,7 +53,7 @@ static broad__sizes sizes_of(const broad_options *options, const broad_model *mo
                       .columns = model ? (double)broad__model_columns(model) : scaled_columns(&o, (double)inputs),
                       .nodes = (double)o.enhance_nodes,
                       .layers = (double)o.enhance_layers};
-    if (o.threads == 0) s.threads = fmax(1, (double)sysconf(_SC_NPROCESSORS_ONLN));
+    if (o.threads == 0) s.threads = (double)broad__processors();
     if (model) sizes_of_growth(&s, &o, model);
     else sizes_of_fit(&s, &o);
     if (s.fitting == BROAD__FIT_WINDOW) s.first = fmax(s.first, fmin(s.width, (double)lasting->window));

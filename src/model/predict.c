@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "compute/cpu/kernels.h"
 #include "compute/pool.h"
@@ -147,22 +148,25 @@ static void check_block(void *context, size_t block, size_t worker)
         if (!row_fits(p->network, p->x + i * p->stride)) atomic_store(&p->refused, 1);
 }
 
+static double row_flops(const broad__network *network)
+{
+    double flops = network->direct ? 0 : 2 * (double)network->features * (double)network->scaling.columns;
+    for (size_t i = 0; i < network->run_count; i++)
+        flops += 2 * (double)network->runs[i].nodes.nodes * (double)network->runs[i].nodes.inputs;
+    for (size_t i = 0; i < network->term_count; i++)
+        flops += 2 * (double)(network->terms[i].prefix + network->terms[i].nodes) * (double)network->outputs;
+    return flops;
+}
+
 static void predict_block(void *context, size_t block, size_t worker)
 {
     const prediction *p = context;
-    size_t first = block * BROAD__PREDICT_ROWS;
-    broad__network_block(p->out + first * p->network->outputs, p->network, p->x + first * p->stride, p->stride,
-                         block_rows(p, block), p->scratch + worker * p->scratch_each);
-}
-
-static double row_flops(const broad__network *network)
-{
-    double flops = 2 * (double)network->features * (double)network->scaling.columns;
-    for (size_t i = 0; i < network->run_count; i++) {
-        const broad__nodes *nodes = &network->runs[i].nodes;
-        flops += 2 * (double)nodes->nodes * ((double)nodes->inputs + (double)network->outputs);
-    }
-    return flops;
+    size_t first = block * BROAD__PREDICT_ROWS, rows = block_rows(p, block);
+    broad__profile_span span = broad__profile_start();
+    broad__network_block(p->out + first * p->network->outputs, p->network, p->x + first * p->stride, p->stride, rows,
+                         p->scratch + worker * p->scratch_each);
+    broad__profile_stop(span, BROAD__STAGE_PREDICT, (double)rows * row_flops(p->network),
+                        (double)(rows * (p->network->inputs + p->network->outputs)) * sizeof(double));
 }
 
 /* No more than the work is worth; 0: one a processor. */

@@ -21,7 +21,6 @@ enum { STRETCH = 64 * BROAD__BLOCK_ROWS };
 static void keep_rows(broad__rows *rows, const broad__keeping *keeping)
 {
     rows->spill = keeping->spill;
-    rows->profile = keeping->profile;
     rows->keep_k = !(keeping->spill && keeping->k_again);
 }
 

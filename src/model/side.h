@@ -23,10 +23,9 @@ typedef struct broad__z_source broad__z_source; /* model/zsource.h */
 
 /* How the arrays of a side, one or more numbers a row, are kept. Zeroed: in memory, and Z with them. */
 typedef struct broad__keeping {
-    broad__spill *spill;    /* not owned; NULL: in memory, and the next two do not count */
-    int z_again;            /* Z is made again with every pass; otherwise it is spilled too */
-    int k_again;            /* and so are the columns of a layer */
-    broad_profile *profile; /* counts the stages; not owned; NULL: nobody asks */
+    broad__spill *spill; /* not owned; NULL: in memory, and the rest does not count */
+    int z_again;         /* Z is made again with every pass; otherwise it is spilled too */
+    int k_again;         /* and so are the columns of a layer */
 } broad__keeping;
 
 typedef struct broad__side {

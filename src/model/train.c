@@ -514,6 +514,7 @@ static broad_options lasting(const broad_options *options)
     o.memory = 0;
     o.progress = NULL;
     o.progress_context = NULL;
+    o.profile = NULL;
     return o;
 }
 
@@ -526,7 +527,6 @@ static int start(broad_trainer **out, const broad_options *run, const broad__kee
         return BROAD_NO_MEMORY;
     }
     t->keeping = *keeping;
-    t->keeping.profile = run->profile;
     t->started = broad__seconds();
     t->run = *run;
     t->best.norm = INFINITY;

@@ -332,7 +332,7 @@ static double weights_square(const layer_pass *pass)
 
 /* Largest component of K'E_j - lambda W_j, relative to what it is made of. A solution in rounded numbers leaves
  * eps ||K||^2 ||W|| behind, which counts where lambda is small; with more columns than rows, W = K'a with a = E_j / lambda,
- * and the rounding of a counts too; and E_j itself has drifted. All three are granted. */
+ * and the rounding of a counts too; and E_j itself has drifted. All three are granted. Sums in single precision have its eps. */
 static double gradient_error(const layer_pass *pass, double norm_before, double norm_after)
 {
     const broad__layer *layer = pass->layer;
@@ -344,7 +344,7 @@ static double gradient_error(const layer_pass *pass, double norm_before, double 
     double rounding = k_square * sqrt(w_square);
     if (layer->certificate.rows < p)
         rounding += lambda > 0 ? k_square * sqrt(k_square) * norm_after / lambda : INFINITY;
-    rounding *= BROAD__ROUNDING / BROAD__TOLERANCE;
+    rounding *= pass->v->rounding / BROAD__TOLERANCE;
     for (size_t a = 0; a < p; a++)
         for (size_t j = 0; j < c; j++) {
             double e = norm_before + pass->v->drift / BROAD__TOLERANCE;
@@ -681,7 +681,8 @@ static int check_shape(const broad_model *model, const broad_data *data)
 
 int broad__verify(broad_verdict *out, const broad_model *model, const broad_data *data, size_t threads)
 {
-    broad__verification v = {.model = model, .data = data, .verdict = out};
+    broad__verification v = {.model = model, .data = data, .verdict = out, .rounding = BROAD__ROUNDING};
+    if (broad__supervise_single(&model->settings)) v.rounding = (double)FLT_EPSILON;
     memset(out, 0, sizeof *out);
     int holds = 0, status = check_shape(model, data);
     if (status == BROAD_OK) status = broad__pool_open(&v.pool, threads);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/profile.h"
+
 /* Nodes that are drawn together, so that weights are written as far as possible side by side, and inputs at a time. */
 enum { GROUP = 8, PIECE = 256 };
 
@@ -28,6 +30,7 @@ void broad__draw_nodes(double *weight, double *bias, const broad__stream *stream
     double scale = unit == BROAD_RANGE_FAN_IN ? range * sqrt(3.0 / (double)inputs) : range;
     size_t length = inputs + 1; /* with the bias */
     double u[GROUP * PIECE];
+    broad__profile_span span = broad__profile_start();
     for (size_t i = 0; i < length; i += PIECE) {
         size_t count = length - i < PIECE ? length - i : PIECE, weights = inputs - i < count ? inputs - i : count;
         for (size_t node = 0; node < nodes; node += GROUP) {
@@ -37,4 +40,5 @@ void broad__draw_nodes(double *weight, double *bias, const broad__stream *stream
             if (weights < count) write_inputs(bias + node, nodes, u + weights, count, group, 1, range);
         }
     }
+    broad__profile_stop(span, BROAD__STAGE_DRAW, 0, (double)length * (double)nodes * sizeof(double));
 }

@@ -20,7 +20,7 @@ LANES_INLINE doubles unit_interval(words low, words high)
 
 LANES_INLINE void random_batch(double *even, double *odd, const broad__stream *stream, uint64_t block)
 {
-    words index;
+    words index = {0};
     for (size_t i = 0; i < WORDS; i++) index[i] = i;
     for (size_t at = 0; at < BROAD__BATCH; at += ABREAST * WORDS) {
         words c0[ABREAST], c1[ABREAST], c2[ABREAST], c3[ABREAST];

@@ -105,7 +105,9 @@ OUTLINE void kernel_nodes(double *out, size_t out_stride, const broad__nodes *no
         for (size_t i = 0; i < n; i++) memcpy(p.out + i * out_stride, nodes->bias, nodes->nodes * sizeof(double));
         if (n < FEW) few_rows(p, n, nodes->nodes);
         else packed_by_rows(p, 1.0, n, nodes->nodes);
-        for (size_t i = 0; i < n; i++) broad__activate(nodes->activation, p.out + i * out_stride, nodes->nodes);
+        size_t together = out_stride == nodes->nodes ? n : 1;
+        for (size_t i = 0; i < n; i += together)
+            broad__activate(nodes->activation, p.out + i * out_stride, together * nodes->nodes);
     }
 }
 

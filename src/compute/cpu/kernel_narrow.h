@@ -10,24 +10,24 @@ enum { NARROW = 3 }; /* columns of a tile whose vectors run down the rows */
 INLINE void block_any(product p, size_t rows)
 {
     switch (rows) {
-    case 1: tile(p, 1, VECTORS, LANES); break;
-    case 2: tile(p, 2, VECTORS, LANES); break;
-    case 3: tile(p, 3, VECTORS, LANES); break;
-    case 4: tile(p, 4, VECTORS, LANES); break;
+    case 1: tile(p, 1, VECTORS, LANES, 1); break;
+    case 2: tile(p, 2, VECTORS, LANES, 1); break;
+    case 3: tile(p, 3, VECTORS, LANES, 1); break;
+    case 4: tile(p, 4, VECTORS, LANES, 1); break;
     }
     if (tile_rows(VECTORS) <= 4) return;
     switch (rows) {
-    case 5: tile(p, 5, VECTORS, LANES); break;
-    case 6: tile(p, 6, VECTORS, LANES); break;
-    case 7: tile(p, 7, VECTORS, LANES); break;
-    case 8: tile(p, 8, VECTORS, LANES); break;
+    case 5: tile(p, 5, VECTORS, LANES, 1); break;
+    case 6: tile(p, 6, VECTORS, LANES, 1); break;
+    case 7: tile(p, 7, VECTORS, LANES, 1); break;
+    case 8: tile(p, 8, VECTORS, LANES, 1); break;
     }
 }
 
 INLINE void row(product p, const size_t vectors, size_t last)
 {
-    if (last < LANES) tile(p, 1, vectors, last);
-    else tile(p, 1, vectors, LANES);
+    if (last < LANES) tile(p, 1, vectors, last, 0);
+    else tile(p, 1, vectors, last, 1);
 }
 
 /* One row, at most WIDE vectors. */

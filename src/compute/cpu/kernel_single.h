@@ -18,7 +18,7 @@
  * GROUP   rows of `out` that are narrowed together
  * WIDTH   columns of the Gram matrix that are narrowed together; a multiple of LANES, of which one more is read
  */
-enum { DEPTH = 128, GROUP = 64, WIDTH = 112, STRIDE = WIDTH + 16, PIECE = 256 };
+enum { DEPTH = 128, GROUP = 128, WIDTH = 112, STRIDE = WIDTH + 16, PIECE = 256 };
 
 /* rows x columns numbers as floats, each row filled up with zeros. */
 INLINE void narrow_to(float *out, size_t out_stride, const double *from, size_t stride, size_t rows, size_t columns)
@@ -98,8 +98,7 @@ OUTLINE void gram_part(double *out, size_t out_stride, const columns *high, cons
                  .a_step = STRIDE,
                  .b = wide->numbers,
                  .b_step = STRIDE,
-                 .depth = rows,
-                 .fresh = 1};
+                 .depth = rows};
     for (size_t j = 0; j < wide->count; j += COLUMNS) {
         size_t count = least(COLUMNS, wide->count - j);
         panel_by_columns(product_at(p, 0, j), high == wide ? j : high->count, count);

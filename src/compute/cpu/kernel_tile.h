@@ -34,8 +34,7 @@ typedef struct product {
     const number *b;
     size_t b_step; /* b's numbers for step k: b[k * b_step + column] */
     size_t depth;  /* steps */
-    int diagonal;  /* out starts on the diagonal: what is below it stays */
-    int fresh;     /* in single precision: sums start at 0 and are added to out at the end */
+    int fresh; /* set for each kind of panel; in single precision: sums start at 0 and are added to out at the end */
 } product;
 
 INLINE product product_at(product p, size_t row, size_t column)
@@ -46,28 +45,18 @@ INLINE product product_at(product p, size_t row, size_t column)
     return p;
 }
 
-INLINE void store_row(const product *p, size_t row, const full *sums, size_t vectors, size_t last)
-{
-    double *out = p->out + row * p->out_stride;
-    UNROLL for (size_t v = 0; v < vectors; v++)
-    {
-        size_t from = p->diagonal && row > v * LANES ? row - v * LANES : 0;
-        full_finish(out + v * LANES, sums[v], from, v + 1 < vectors ? LANES : last, p->fresh);
-    }
-}
-
-/* A tile of rows x (vectors full ones, the last with `last` numbers). */
-INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last)
+/* A tile of rows x (vectors full ones, the last with `last` numbers, which are all of it if `whole`). */
+INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last, const int whole)
 {
     full sums[ROWS_MAX][WIDE], b[WIDE];
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
-            full_start(p.out + i * p.out_stride + v * LANES, v + 1 < vectors ? LANES : last, p.fresh);
+            full_start(p.out + i * p.out_stride + v * LANES, last, whole || v + 1 < vectors, p.fresh);
     }
     for (size_t k = 0; k < p.depth; k++) {
-        UNROLL for (size_t v = 0; v + 1 < vectors; v++) b[v] = full_load(p.b + v * LANES);
-        b[vectors - 1] = full_load_end(p.b + (vectors - 1) * LANES, last);
+        UNROLL for (size_t v = 0; v < vectors; v++) b[v] =
+            full_load_end(p.b + v * LANES, last, whole || v + 1 < vectors);
         UNROLL for (size_t i = 0; i < rows; i++)
         {
             full a = full_spread(p.a[i * p.a_row]);
@@ -76,31 +65,25 @@ INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last
         p.a += p.a_step;
         p.b += p.b_step;
     }
-    UNROLL for (size_t i = 0; i < rows; i++) store_row(&p, i, sums[i], vectors, last);
-}
-
-INLINE void half_store_row(const product *p, size_t row, const half *sums, size_t vectors, size_t last)
-{
-    double *out = p->out + row * p->out_stride;
-    UNROLL for (size_t v = 0; v < vectors; v++)
+    UNROLL for (size_t i = 0; i < rows; i++)
     {
-        size_t from = p->diagonal && row > v * HALF ? row - v * HALF : 0;
-        half_finish(out + v * HALF, sums[v], from, v + 1 < vectors ? HALF : last, p->fresh);
+        UNROLL for (size_t v = 0; v < vectors; v++)
+            full_finish(p.out + i * p.out_stride + v * LANES, sums[i][v], last, whole || v + 1 < vectors, p.fresh);
     }
 }
 
 /* The same of half vectors. */
-INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t last)
+INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t last, const int whole)
 {
     half sums[ROWS_MAX][VECTORS], b[VECTORS];
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
-            half_start(p.out + i * p.out_stride + v * HALF, v + 1 < vectors ? HALF : last, p.fresh);
+            half_start(p.out + i * p.out_stride + v * HALF, last, whole || v + 1 < vectors, p.fresh);
     }
     for (size_t k = 0; k < p.depth; k++) {
-        UNROLL for (size_t v = 0; v + 1 < vectors; v++) b[v] = half_load(p.b + v * HALF);
-        b[vectors - 1] = half_load_end(p.b + (vectors - 1) * HALF, last);
+        UNROLL for (size_t v = 0; v < vectors; v++) b[v] =
+            half_load_end(p.b + v * HALF, last, whole || v + 1 < vectors);
         UNROLL for (size_t i = 0; i < rows; i++)
         {
             half a = half_spread(p.a[i * p.a_row]);
@@ -109,37 +92,41 @@ INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t
         p.a += p.a_step;
         p.b += p.b_step;
     }
-    UNROLL for (size_t i = 0; i < rows; i++) half_store_row(&p, i, sums[i], vectors, last);
+    UNROLL for (size_t i = 0; i < rows; i++)
+    {
+        UNROLL for (size_t v = 0; v < vectors; v++)
+            half_finish(p.out + i * p.out_stride + v * HALF, sums[i][v], last, whole || v + 1 < vectors, p.fresh);
+    }
 }
 
-INLINE void tile_any(product p, const size_t rows, const size_t vectors, const int halved, size_t last)
+INLINE void tile_any(product p, const size_t rows, const size_t vectors, const int halved, size_t last, const int whole)
 {
-    if (halved) half_tile(p, rows, vectors, last);
-    else tile(p, rows, vectors, last);
+    if (halved) half_tile(p, rows, vectors, last, whole);
+    else tile(p, rows, vectors, last, whole);
 }
 
 /* All rows of one panel of columns. */
-INLINE void panel(product p, size_t rows, const size_t vectors, const int halved, size_t last)
+INLINE void panel(product p, size_t rows, const size_t vectors, const int halved, size_t last, const int whole)
 {
     const size_t high = tile_rows(vectors);
     size_t i = 0;
-    for (; i + high <= rows; i += high) tile_any(product_at(p, i, 0), high, vectors, halved, last);
+    for (; i + high <= rows; i += high) tile_any(product_at(p, i, 0), high, vectors, halved, last, whole);
     if (high > 4 && rows - i >= 4) {
-        tile_any(product_at(p, i, 0), 4, vectors, halved, last);
+        tile_any(product_at(p, i, 0), 4, vectors, halved, last, whole);
         i += 4;
     }
     if (rows - i >= 2) {
-        tile_any(product_at(p, i, 0), 2, vectors, halved, last);
+        tile_any(product_at(p, i, 0), 2, vectors, halved, last, whole);
         i += 2;
     }
-    if (rows > i) tile_any(product_at(p, i, 0), 1, vectors, halved, last);
+    if (rows > i) tile_any(product_at(p, i, 0), 1, vectors, halved, last, whole);
 }
 
-/* `last` is a constant where it can be: a mask would take a register from the sums. */
+/* Without masks where all is whole: they would take registers from the sums. */
 INLINE void panel_ended(product p, size_t rows, const size_t vectors, const int halved, size_t last)
 {
-    if (last == (halved ? HALF : LANES)) panel(p, rows, vectors, halved, halved ? HALF : LANES);
-    else panel(p, rows, vectors, halved, last);
+    if (last == (halved ? HALF : LANES)) panel(p, rows, vectors, halved, last, 1);
+    else panel(p, rows, vectors, halved, last, 0);
 }
 
 /* At most COLUMNS columns. */
@@ -160,23 +147,35 @@ INLINE void panel_any(product p, size_t rows, size_t columns)
 OUTLINE void panel_by_rows(product p, size_t rows, size_t columns)
 {
     p.a_step = 1;
+    p.fresh = 0;
     panel_any(p, rows, columns);
 }
 
 OUTLINE void panel_by_columns(product p, size_t rows, size_t columns)
 {
     p.a_row = 1;
+    p.fresh = 1;
     panel_any(p, rows, columns);
 }
 
-/* The blocks on the diagonal of one panel of columns: each from its own diagonal to the right, as high as one tile. */
+/* The blocks on the diagonal of one panel of columns: each from its own diagonal to the right, as high as one tile, in a
+ * scratch, for what is below the diagonal stays. */
 INLINE void panel_diagonal(product p, size_t columns)
 {
-    p.diagonal = 1;
+    double scratch[ROWS_MAX * COLUMNS] __attribute__((aligned(64)));
     for (size_t i = 0, high; i < columns; i += high) {
         high = tile_rows(VECTORS);
         while (high > columns - i) high /= 2;
-        panel_by_columns(product_at(p, i, i), high, columns - i);
+        size_t wide = columns - i;
+        product block = product_at(p, i, i);
+        double *out = block.out;
+        block.out = scratch;
+        block.out_stride = COLUMNS;
+        for (size_t row = 0; row < high; row++)
+            memcpy(scratch + row * COLUMNS, out + row * p.out_stride, wide * sizeof(double));
+        panel_by_columns(block, high, wide);
+        for (size_t row = 0; row < high; row++)
+            memcpy(out + row * p.out_stride + row, scratch + row * COLUMNS + row, (wide - row) * sizeof(double));
     }
 }
 

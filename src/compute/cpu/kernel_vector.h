@@ -4,8 +4,8 @@
  *
  *   full, half        LANES and HALF numbers. Where they differ, half costs half as much and serves narrow panels
  *   mask              which lanes are loaded and stored
- *   _start, _finish   a vector of sums from and to `out`, `end` numbers, those before `from` left as they are; `fresh` is
- *                     for single precision
+ *   _start, _finish   a vector of sums from and to `out`: its first `count` numbers, or the whole; `fresh` is for single
+ *                     precision
  *   quad              QUAD numbers, of as many rows of a matrix
  *   VECTORS           full vectors side by side in the widest tile
  *   SUMMED            rows that a tile of a sum over rows takes at once
@@ -31,7 +31,7 @@ typedef __m256d half;
 typedef __mmask8 mask;
 
 INLINE size_t tile_rows(size_t vectors) { return vectors ? 8 : 8; }
-INLINE mask lanes_between(size_t from, size_t end) { return (mask)((0xffU << from) & ((1U << end) - 1U)); }
+INLINE mask lanes_below(size_t end) { return (mask)((1U << end) - 1U); }
 
 INLINE full full_load(const double *p) { return _mm512_loadu_pd(p); }
 INLINE full full_load_masked(const double *p, mask m) { return _mm512_maskz_loadu_pd(m, p); }
@@ -57,11 +57,9 @@ typedef __m256i mask;
 
 INLINE size_t tile_rows(size_t vectors) { return vectors > 1 ? 4 : 8; }
 
-INLINE mask lanes_between(size_t from, size_t end)
+INLINE mask lanes_below(size_t end)
 {
-    __m256i lane = _mm256_setr_epi64x(0, 1, 2, 3);
-    return _mm256_andnot_si256(_mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)from), lane),
-                               _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)end), lane));
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)end), _mm256_setr_epi64x(0, 1, 2, 3));
 }
 
 INLINE full full_load(const double *p) { return _mm256_loadu_pd(p); }
@@ -73,14 +71,16 @@ INLINE void full_store_masked(double *p, full v, mask m) { _mm256_maskstore_pd(p
 
 #else
 
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
 enum { LANES = 2, HALF = 2, VECTORS = 2, ROWS_MAX = 4, SUMMED = 128 };
 typedef double full __attribute__((vector_size(LANES * sizeof(double))));
-typedef struct mask {
-    size_t from, end;
-} mask;
+typedef size_t mask;
 
 INLINE size_t tile_rows(size_t vectors) { return vectors ? 4 : 4; }
-INLINE mask lanes_between(size_t from, size_t end) { return (mask){from, end}; }
+INLINE mask lanes_below(size_t end) { return end; }
 
 INLINE full full_load(const double *p)
 {
@@ -92,8 +92,7 @@ INLINE full full_load(const double *p)
 INLINE full full_load_masked(const double *p, mask m)
 {
     full v = {0, 0};
-    for (size_t i = 0; i < LANES; i++)
-        if (i >= m.from && i < m.end) v[i] = p[i];
+    for (size_t i = 0; i < m; i++) v[i] = p[i];
     return v;
 }
 
@@ -101,7 +100,9 @@ INLINE full full_spread(double value) { return (full){value, value}; }
 
 INLINE full full_fma(full a, full b, full c)
 {
-#if defined(__FP_FAST_FMA)
+#if defined(__aarch64__)
+    return vfmaq_f64(c, a, b);
+#elif defined(__FP_FAST_FMA)
     return (full){__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
 #else
     return a * b + c;
@@ -112,8 +113,7 @@ INLINE void full_store(double *p, full v) { memcpy(p, &v, sizeof v); }
 
 INLINE void full_store_masked(double *p, full v, mask m)
 {
-    for (size_t i = 0; i < LANES; i++)
-        if (i >= m.from && i < m.end) p[i] = v[i];
+    for (size_t i = 0; i < m; i++) p[i] = v[i];
 }
 
 #endif
@@ -131,40 +131,40 @@ INLINE void half_store_masked(double *p, half v, mask m) { full_store_masked(p, 
 
 #endif
 
-INLINE full full_load_end(const double *p, size_t last)
+INLINE full full_load_end(const double *p, size_t count, const int whole)
 {
-    return last == LANES ? full_load(p) : full_load_masked(p, lanes_between(0, last));
+    return whole ? full_load(p) : full_load_masked(p, lanes_below(count));
 }
 
-INLINE full full_start(const double *out, size_t end, int fresh)
+INLINE full full_start(const double *out, size_t count, const int whole, const int fresh)
 {
     (void)fresh;
-    return full_load_end(out, end);
+    return full_load_end(out, count, whole);
 }
 
-INLINE void full_finish(double *out, full v, size_t from, size_t end, int fresh)
+INLINE void full_finish(double *out, full v, size_t count, const int whole, const int fresh)
 {
     (void)fresh;
-    if (from == 0 && end == LANES) full_store(out, v);
-    else if (from < end) full_store_masked(out, v, lanes_between(from, end));
+    if (whole) full_store(out, v);
+    else full_store_masked(out, v, lanes_below(count));
 }
 
-INLINE half half_load_end(const double *p, size_t last)
+INLINE half half_load_end(const double *p, size_t count, const int whole)
 {
-    return last == HALF ? half_load(p) : half_load_masked(p, lanes_between(0, last));
+    return whole ? half_load(p) : half_load_masked(p, lanes_below(count));
 }
 
-INLINE half half_start(const double *out, size_t end, int fresh)
-{
-    (void)fresh;
-    return half_load_end(out, end);
-}
-
-INLINE void half_finish(double *out, half v, size_t from, size_t end, int fresh)
+INLINE half half_start(const double *out, size_t count, const int whole, const int fresh)
 {
     (void)fresh;
-    if (from == 0 && end == HALF) half_store(out, v);
-    else if (from < end) half_store_masked(out, v, lanes_between(from, end));
+    return half_load_end(out, count, whole);
+}
+
+INLINE void half_finish(double *out, half v, size_t count, const int whole, const int fresh)
+{
+    (void)fresh;
+    if (whole) half_store(out, v);
+    else half_store_masked(out, v, lanes_below(count));
 }
 
 #if defined(KERNEL_SET)

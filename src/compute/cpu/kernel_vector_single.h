@@ -31,19 +31,24 @@ INLINE half half_spread(float value) { return _mm256_set1_ps(value); }
 INLINE half half_fma(half a, half b, half c) { return _mm256_fmadd_ps(a, b, c); }
 INLINE half half_zero(void) { return _mm256_setzero_ps(); }
 
-INLINE __mmask8 lanes_of_out(size_t from, size_t end) { return (__mmask8)((0xffU << from) & ((1U << end) - 1U)); }
+INLINE __mmask8 lanes_below(size_t end) { return (__mmask8)((1U << end) - 1U); }
 
-INLINE half half_narrow(const double *out, size_t end)
+INLINE __m512d out_load(const double *p, size_t count, const int whole)
 {
-    return _mm512_cvtpd_ps(_mm512_maskz_loadu_pd(lanes_of_out(0, end), out));
+    return whole ? _mm512_loadu_pd(p) : _mm512_maskz_loadu_pd(lanes_below(count), p);
 }
 
-INLINE void half_widen(double *out, half v, size_t from, size_t end, int add)
+INLINE half half_narrow(const double *out, size_t count, const int whole)
 {
-    __mmask8 lanes = lanes_of_out(from, end);
+    return _mm512_cvtpd_ps(out_load(out, count, whole));
+}
+
+INLINE void half_widen(double *out, half v, size_t count, const int whole, const int add)
+{
     __m512d wide = _mm512_cvtps_pd(v);
-    if (add) wide = _mm512_add_pd(_mm512_maskz_loadu_pd(lanes, out), wide);
-    _mm512_mask_storeu_pd(out, lanes, wide);
+    if (add) wide = _mm512_add_pd(out_load(out, count, whole), wide);
+    if (whole) _mm512_storeu_pd(out, wide);
+    else _mm512_mask_storeu_pd(out, lanes_below(count), wide);
 }
 
 INLINE full full_of(half low, half high) { return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1); }
@@ -68,28 +73,27 @@ INLINE half half_spread(float value) { return _mm_set1_ps(value); }
 INLINE half half_fma(half a, half b, half c) { return _mm_fmadd_ps(a, b, c); }
 INLINE half half_zero(void) { return _mm_setzero_ps(); }
 
-INLINE __m256i lanes_of_out(size_t from, size_t end)
+INLINE __m256i lanes_below(size_t end)
 {
-    __m256i lane = _mm256_setr_epi64x(0, 1, 2, 3);
-    return _mm256_andnot_si256(_mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)from), lane),
-                               _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)end), lane));
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)end), _mm256_setr_epi64x(0, 1, 2, 3));
 }
 
-INLINE half half_narrow(const double *out, size_t end)
+INLINE __m256d out_load(const double *p, size_t count, const int whole)
 {
-    return _mm256_cvtpd_ps(end == HALF ? _mm256_loadu_pd(out) : _mm256_maskload_pd(out, lanes_of_out(0, end)));
+    return whole ? _mm256_loadu_pd(p) : _mm256_maskload_pd(p, lanes_below(count));
 }
 
-INLINE void half_widen(double *out, half v, size_t from, size_t end, int add)
+INLINE half half_narrow(const double *out, size_t count, const int whole)
+{
+    return _mm256_cvtpd_ps(out_load(out, count, whole));
+}
+
+INLINE void half_widen(double *out, half v, size_t count, const int whole, const int add)
 {
     __m256d wide = _mm256_cvtps_pd(v);
-    if (from == 0 && end == HALF) {
-        _mm256_storeu_pd(out, add ? _mm256_add_pd(_mm256_loadu_pd(out), wide) : wide);
-        return;
-    }
-    __m256i lanes = lanes_of_out(from, end);
-    if (add) wide = _mm256_add_pd(_mm256_maskload_pd(out, lanes), wide);
-    _mm256_maskstore_pd(out, lanes, wide);
+    if (add) wide = _mm256_add_pd(out_load(out, count, whole), wide);
+    if (whole) _mm256_storeu_pd(out, wide);
+    else _mm256_maskstore_pd(out, lanes_below(count), wide);
 }
 
 INLINE full full_of(half low, half high) { return _mm256_insertf128_ps(_mm256_castps128_ps256(low), high, 1); }
@@ -97,6 +101,10 @@ INLINE half low_of(full v) { return _mm256_castps256_ps128(v); }
 INLINE half high_of(full v) { return _mm256_extractf128_ps(v, 1); }
 
 #else
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 enum { LANES = 4, HALF = 2, VECTORS = 2, ROWS_MAX = 4 };
 typedef float full __attribute__((vector_size(LANES * sizeof(float))));
@@ -115,7 +123,9 @@ INLINE full full_spread(float value) { return (full){value, value, value, value}
 
 INLINE full full_fma(full a, full b, full c)
 {
-#if defined(__FP_FAST_FMAF)
+#if defined(__aarch64__)
+    return vfmaq_f32(c, a, b);
+#elif defined(__FP_FAST_FMAF)
     return (full){__builtin_fmaf(a[0], b[0], c[0]), __builtin_fmaf(a[1], b[1], c[1]), __builtin_fmaf(a[2], b[2], c[2]),
                   __builtin_fmaf(a[3], b[3], c[3])};
 #else
@@ -134,7 +144,9 @@ INLINE half half_spread(float value) { return (half){value, value}; }
 
 INLINE half half_fma(half a, half b, half c)
 {
-#if defined(__FP_FAST_FMAF)
+#if defined(__aarch64__)
+    return vfma_f32(c, a, b);
+#elif defined(__FP_FAST_FMAF)
     return (half){__builtin_fmaf(a[0], b[0], c[0]), __builtin_fmaf(a[1], b[1], c[1])};
 #else
     return a * b + c;
@@ -143,16 +155,16 @@ INLINE half half_fma(half a, half b, half c)
 
 INLINE half half_zero(void) { return (half){0, 0}; }
 
-INLINE half half_narrow(const double *out, size_t end)
+INLINE half half_narrow(const double *out, size_t count, const int whole)
 {
     half v = half_zero();
-    for (size_t i = 0; i < end; i++) v[i] = (float)out[i];
+    for (size_t i = 0; i < (whole ? HALF : count); i++) v[i] = (float)out[i];
     return v;
 }
 
-INLINE void half_widen(double *out, half v, size_t from, size_t end, int add)
+INLINE void half_widen(double *out, half v, size_t count, const int whole, const int add)
 {
-    for (size_t i = from; i < end; i++) out[i] = add ? out[i] + (double)v[i] : (double)v[i];
+    for (size_t i = 0; i < (whole ? HALF : count); i++) out[i] = add ? out[i] + (double)v[i] : (double)v[i];
 }
 
 INLINE full full_of(half low, half high) { return (full){low[0], low[1], high[0], high[1]}; }
@@ -161,35 +173,38 @@ INLINE half high_of(full v) { return (half){v[2], v[3]}; }
 
 #endif
 
-INLINE half half_start(const double *out, size_t end, int fresh) { return fresh ? half_zero() : half_narrow(out, end); }
-
-INLINE void half_finish(double *out, half v, size_t from, size_t end, int fresh)
+INLINE half half_start(const double *out, size_t count, const int whole, const int fresh)
 {
-    if (from < end) half_widen(out, v, from, end, fresh);
+    return fresh ? half_zero() : half_narrow(out, count, whole);
 }
 
-INLINE full full_start(const double *out, size_t end, int fresh)
+INLINE void half_finish(double *out, half v, size_t count, const int whole, const int fresh)
 {
-    size_t low = end < HALF ? end : HALF;
-    half high = end > HALF ? half_start(out + HALF, end - HALF, fresh) : half_zero();
-    return full_of(half_start(out, low, fresh), high);
+    half_widen(out, v, count, whole, fresh);
 }
 
-INLINE void full_finish(double *out, full v, size_t from, size_t end, int fresh)
+INLINE full full_start(const double *out, size_t count, const int whole, const int fresh)
 {
-    half_finish(out, low_of(v), from, end < HALF ? end : HALF, fresh);
-    if (end > HALF) half_finish(out + HALF, high_of(v), from > HALF ? from - HALF : 0, end - HALF, fresh);
+    size_t low = count < HALF ? count : HALF;
+    return full_of(half_start(out, low, whole, fresh), half_start(out + HALF, count - low, whole, fresh));
 }
 
-INLINE full full_load_end(const float *p, size_t last)
+INLINE void full_finish(double *out, full v, size_t count, const int whole, const int fresh)
 {
-    (void)last;
+    size_t low = count < HALF ? count : HALF;
+    half_widen(out, low_of(v), low, whole, fresh);
+    half_widen(out + HALF, high_of(v), count - low, whole, fresh);
+}
+
+INLINE full full_load_end(const float *p, size_t count, const int whole)
+{
+    (void)count, (void)whole;
     return full_load(p);
 }
 
-INLINE half half_load_end(const float *p, size_t last)
+INLINE half half_load_end(const float *p, size_t count, const int whole)
 {
-    (void)last;
+    (void)count, (void)whole;
     return half_load(p);
 }
 

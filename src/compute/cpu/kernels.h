@@ -12,7 +12,7 @@
  * The set "plain" fuses where the target always can (aarch64). On x86-64 it is for processors without FMA: the same order,
  * but each product is rounded, so the last bits differ from those of the other sets.
  *
- * Nothing here allocates or locks; packed panels lie on the stack, less than 80 KB.
+ * Nothing here allocates or locks; packed panels lie on the stack, less than 100 KB.
  */
 #ifndef BROAD_COMPUTE_CPU_KERNELS_H
 #define BROAD_COMPUTE_CPU_KERNELS_H
