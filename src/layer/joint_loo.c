@@ -44,6 +44,7 @@ static int sample_nodes(broad__joint *j, const broad__joint_task *task)
         for (size_t i = 0; i < count; i++) {
             memcpy(z + i * features, broad__rows_z(rows, j->sample[i], 1, 0), features * sizeof(double));
             root[i] = rows->root ? rows->root[j->sample[i]] : 1;
+            if (rows->root) broad__spill_done(rows->spill, rows->root + j->sample[i], sizeof(double));
         }
         broad__rows some = {.device = rows->device,
                             .pool = rows->pool,
@@ -141,8 +142,11 @@ static int take_sample(broad__joint *j, const broad__joint_task *task)
         broad__joint_forget_sample(j);
         return status;
     }
-    for (size_t i = 0; i < j->sample_count; i++)
-        memcpy(j->sample_y + i * c, task->y + j->sample[i] * c, c * sizeof(double));
+    for (size_t i = 0; i < j->sample_count; i++) {
+        const double *y = task->y + j->sample[i] * c;
+        memcpy(j->sample_y + i * c, y, c * sizeof(double));
+        broad__spill_done(task->rows->spill, y, c * sizeof(double)); /* each row brings the pages around it */
+    }
     return j->dual ? BROAD_OK : sample_nodes(j, task);
 }
 
@@ -449,8 +453,10 @@ int broad__joint_leave_out(broad__joint *j, const broad__joint_task *task)
     double least = 1;
     int status = take_sample(j, task);
     if (status == BROAD_OK) status = leave_each(&least, j, task, j->sample_count);
-    for (size_t i = 0; status == BROAD_OK && root && i < j->sample_count; i++)
+    for (size_t i = 0; status == BROAD_OK && root && i < j->sample_count; i++) {
         for (size_t q = 0; q < j->outputs; q++) j->loo_scores[i * j->outputs + q] /= root[j->sample[i]];
+        broad__spill_done(task->rows->spill, root + j->sample[i], sizeof *root);
+    }
     return status;
 }
 

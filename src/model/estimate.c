@@ -53,6 +53,7 @@ static int targets_gather(broad_data *out, const broad_model *model, const broad
         if (some.classes) some.classes[i] = data->classes[row];
         else memcpy(some.values + i * outputs, data->values + row * outputs, outputs * sizeof(double));
         if (some.weights) some.weights[i] = data->weights[row];
+        broad__table_done(data, row, 1); /* each row brings the page it is on */
     }
     *out = some;
     return BROAD_OK;

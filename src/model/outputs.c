@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/trail.h"
 #include "model/estimate.h"
 #include "model/kind.h"
 
@@ -211,6 +212,17 @@ static int watch_joint(void *context, double part)
     return t->run.progress(&progress, t->run.progress_context);
 }
 
+static double targets_square(const broad__side *side)
+{
+    double square = 0;
+    broad__trail read = {0};
+    for (size_t i = 0; i < side->rows.rows * side->rows.outputs; i++) {
+        square += side->y[i] * side->y[i];
+        broad__trail_step(&read, side->keeping.spill, &side->y[i], sizeof *side->y);
+    }
+    return square;
+}
+
 static int solve_joint(broad_trainer *t, broad__fitting fitting)
 {
     const broad_options *o = &t->model->settings;
@@ -234,9 +246,7 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
     broad__free(pieces);
     if (status) return status;
     if (fitting != BROAD__FIT_AT_ONCE) return keep_beside(t);
-    double before = 0;
-    for (size_t i = 0; i < t->train.rows.rows * t->model->outputs; i++) before += t->train.y[i] * t->train.y[i];
-    return keep_instead(t, sqrt(before));
+    return keep_instead(t, sqrt(targets_square(&t->train)));
 }
 
 /* ---- leave-one-out --------------------------------------------------------------------------------------------- */

@@ -308,7 +308,7 @@ static void part_targets(double *targets, const arrival *a, const broad__side *s
 {
     size_t old = side->rows.rows, outputs = side->model->outputs, have = part->data->outputs;
     const broad_data *data = part->data;
-    broad__trail written = {0}, read = {0};
+    broad__trail written = {0}, read = {0}, roots = {0};
     for (size_t first = 0; first < part->count; first += STRETCH) {
         size_t n = part->count - first < STRETCH ? part->count - first : STRETCH;
         double *y = targets + first * outputs;
@@ -317,6 +317,7 @@ static void part_targets(double *targets, const arrival *a, const broad__side *s
         for (size_t i = 0; a->root && i < n; i++)
             for (size_t c = 0; c < outputs; c++) y[i * outputs + c] *= a->root[old + first + i];
         broad__trail_step(&written, a->spill, y, n * outputs * sizeof(double));
+        if (a->root) broad__trail_step(&roots, a->spill, a->root + old + first, n * sizeof(double));
         if (data->classes) broad__trail_step(&read, data->spill, data->classes + row, n * sizeof *data->classes);
         else broad__trail_step(&read, data->spill, data->values + row * have, n * have * sizeof *data->values);
     }
