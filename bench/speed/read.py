@@ -4,7 +4,7 @@ from bench.tool import Failure
 
 TITLE = "reading CSV"
 COLUMNS = 20
-WHY = "Since version 1.23 numpy's loadtxt is written in C; the goal was set against the one before."
+WHY = "Since version 1.23 numpy's loadtxt is written in C, and several times as fast as before."
 
 
 def run(bench):
