@@ -22,7 +22,8 @@ BUILD = pathlib.Path(os.environ.get("BROAD_BINARY_DIR", pathlib.Path(sys.argv[1]
 LIBRARY = BUILD / "libbroad.a"
 PROGRAM = SOURCE / "tests" / "same_bits.c"
 CROSS = "aarch64-linux-gnu-gcc"
-PARTS = ["base/vector.c", "base/choice.c", "compute/activation*.c", "compute/cpu/kernel*.c", "rng/*.c"]
+PARTS = ["base/choice.c", "base/clock.c", "base/memory.c", "base/profile.c", "base/status.c", "base/vector.c",
+         "compute/activation*.c", "compute/cpu/kernel*.c", "rng/*.c"]
 
 
 def flags_of_the_build():

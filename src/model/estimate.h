@@ -1,5 +1,5 @@
 /*
- * What is made of leave-one-out scores: the estimate of how good a network is, probabilities and prediction intervals.
+ * What is made of leave-one-out scores: the estimate of how good a network is.
  */
 #ifndef BROAD_MODEL_ESTIMATE_H
 #define BROAD_MODEL_ESTIMATE_H
@@ -7,6 +7,7 @@
 #include "data/table.h"
 #include "metric/calibration.h"
 #include "metric/metric.h"
+#include "model/confidence.h"
 #include "model/model.h"
 
 enum { BROAD__RESIDUALS_MOST = 4096 };
@@ -22,22 +23,6 @@ void broad__estimate_clear(broad_model *model);
 
 /* What must hold of a stored estimate; BROAD_BAD_MODEL with the reason. */
 int broad__estimate_check(const broad_model *model);
-
-/* What of an estimate probabilities and intervals are made of; rows 0: there is none. */
-typedef struct broad__confidence {
-    broad_task task;
-    size_t outputs, rows, residual_count;
-    const double *calibration, *residuals;
-} broad__confidence;
-
-broad__confidence broad__confidence_of(const broad_model *model); /* points into the model */
-
-/* scores: rows x outputs, as predicted; out may be scores. BROAD_USAGE: no classification, or no estimate. */
-int broad__probabilities(double *out, const broad__confidence *confidence, const double *scores, size_t rows);
-
-/* For each output how far above and below the predicted value the interval of that level reaches. BROAD_USAGE: no
- * regression, no estimate, or too high a level for its rows. */
-int broad__interval(double *out, const broad__confidence *confidence, double level);
 
 /*
  * The measures of a model on rows that are predicted piece by piece: what the verdicts are worth, of a classification also

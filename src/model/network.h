@@ -8,7 +8,7 @@
 #define BROAD_MODEL_NETWORK_H
 
 #include "compute/device.h"
-#include "model/estimate.h"
+#include "model/confidence.h"
 
 /* Feature nodes: columns of Z from `first` on. */
 typedef struct broad__feature_run {
