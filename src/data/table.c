@@ -47,17 +47,6 @@ void broad__table_free(broad_data *table)
 
 int broad__table_spills(size_t bytes, size_t memory) { return memory && bytes > memory / 4; }
 
-void broad__table_done(const broad_data *table, size_t first, size_t count)
-{
-    const broad_data *t = table;
-    if (!t->spill || !count) return;
-    broad__spill_done(t->spill, t->x + first * t->inputs, count * t->inputs * sizeof *t->x);
-    if (t->classes) broad__spill_done(t->spill, t->classes + first, count * sizeof *t->classes);
-    if (t->values) broad__spill_done(t->spill, t->values + first * t->outputs, count * t->outputs * sizeof *t->values);
-    if (t->groups) broad__spill_done(t->spill, t->groups + first, count * sizeof *t->groups);
-    if (t->weights) broad__spill_done(t->spill, t->weights + first, count * sizeof *t->weights);
-}
-
 /* Of what has something for each row, for a part with `rows` rows. */
 static size_t part_bytes(const broad_data *table, size_t rows)
 {
