@@ -31,7 +31,7 @@ class Doctor(Case):
         for name in ("dgemm", "layer", "nodes", "gram", "read", "copy"):
             self.assertGreater(speed[name]["one"], 0, name)
             self.assertGreater(speed[name]["all"], 0, name)
-        if speed["instructions"]:
+        if speed["instructions"] and not SANITIZED:
             # Nothing computes faster than its peak; some room for a clock that changes meanwhile.
             for name in ("dgemm", "layer", "nodes", "gram"):
                 self.assertLess(speed[name]["one"], 1.3 * speed["peak"]["one"], name)

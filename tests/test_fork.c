@@ -97,8 +97,11 @@ static int go_on(void *context)
     if (broad_trainer_enhance(trainer, 110, 1)) return 21;
     broad_model *grown = NULL;
     broad_trainer_close(&grown, trainer);
-    if (broad_model_to_memory(&bytes, &count, grown, 0)) return 22;
-    return count == expected.count && memcmp(bytes, expected.at, count) == 0 ? 0 : 23;
+    int status = broad_model_to_memory(&bytes, &count, grown, 0);
+    int same = !status && count == expected.count && memcmp(bytes, expected.at, count) == 0;
+    broad_free(bytes);
+    broad_model_free(grown);
+    return status ? 22 : same ? 0 : 23;
 }
 
 static void with_an_open_trainer(void **state)

@@ -135,8 +135,14 @@ static void check_solution(const network *n)
 }
 
 /* rows, columns of the first piece and of the second: shards; tiles of one side and of the next, in several panels; AA'. */
-static const size_t sizes[][3] = {{700, 60, 90},    {2600, 300, 0},  {4200, 400, 131},
-                                  {1400, 1040, 37}, {650, 300, 420}, {300, 100, 900}};
+/* rows, columns of the first piece, of the second; the largest not where every load is checked. */
+static const size_t sizes[][3] = {
+    {700, 60, 90},    {2600, 300, 0},
+#ifndef __SANITIZE_ADDRESS__
+    {4200, 400, 131}, {1400, 1040, 37},
+#endif
+    {650, 300, 420},  {300, 100, 900},
+};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
 static void sums_and_solution(void **state)
@@ -281,7 +287,7 @@ static void factor_by_blocks(void **state)
 {
     (void)state;
     static const size_t cases[][2] = {{1, 0},     {130, 0},   {400, 0},  {400, 130},
-                                      {900, 128}, {900, 257}, {1600, 0}, {1600, 1000}};
+                                      {900, 128}, {900, 257}, {1100, 0}, {1100, 700}};
     broad__pool *pool = NULL;
     const broad__device *device = broad__device_cpu();
     assert_ok(broad__pool_open(&pool, 2));

@@ -117,7 +117,8 @@ static void pass_ways(size_t rows, size_t nodes, int weighted, problem_random *r
     setting_open(&world, rows, nodes, weighted, r);
     size_t p = nodes + 2, sums = p * p + p * OUTPUTS;
     double *first = NULL;
-    for (size_t way = 0; way < 48; way++) {
+    size_t steps = p > 512 ? 5 : 1; /* some of the ways, where each takes long */
+    for (size_t way = 0; way < 48; way += steps) {
         size_t threads = 1 + way % 3;
         int keep_k = way / 3 % 2, stored_z = way / 6 % 2, now = way / 12 % 2, several = way / 24 % 2;
         if (several && p > 512) continue;
@@ -160,7 +161,7 @@ static void every_way_gives_the_same_bits(void **state)
     pass_ways(40, 9, 0, &r);
     pass_ways(700, 31, 1, &r);
     pass_ways(1100, 6, 0, &r);
-    pass_ways(2500, 523, 1, &r); /* wide: panels and tiles */
+    pass_ways(2100, 515, 1, &r); /* wide: two panels, tiles */
 }
 
 /* Fewer rows than columns: K is kept, whatever is asked for, and the update waits no differently. */

@@ -116,17 +116,17 @@ typedef struct solution {
     double *blocks; /* BROAD__BLOCK_ROWS x columns for each worker; not in the dual form */
     double *gradient, *step, *alpha;
     size_t count; /* numbers of W, or of alpha */
-    broad__watch *watch;
+    broad__watch watch;
 } solution;
 
 /* next = Y - A W; sums: A'next, then ||next||^2 */
 static void residual_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
-    const solution *s = context;
+    solution *s = context;
     const broad__joint *j = s->joint;
     broad__rows *rows = s->task->rows;
     size_t p = j->columns, c = j->outputs;
-    for (size_t i = first; i < end && !atomic_load(&s->watch->stopped); i += BROAD__BLOCK_ROWS) {
+    for (size_t i = first; i < end && !atomic_load(&s->watch.stopped); i += BROAD__BLOCK_ROWS) {
         size_t n = least(BROAD__BLOCK_ROWS, end - i);
         double *block = j->dual ? j->a + i * p : s->blocks + worker * BROAD__BLOCK_ROWS * p, *next = rows->next + i * c;
         if (!j->dual) broad__rows_pieces(block, p, rows, s->task->pieces, s->task->count, i, n, worker);
@@ -134,7 +134,7 @@ static void residual_shard(void *context, size_t first, size_t end, double *sums
         rows->device->apply(next, c, -1.0, block, p, n, j->w, c, p, c);
         if (!j->dual) rows->device->cross(sums + 1, c, block, p, p, next, c, c, n);
         for (size_t k = 0; k < n * c; k++) sums[0] += next[k] * next[k];
-        broad__watch_step(s->watch, n, worker);
+        broad__watch_step(&s->watch, n, worker);
     }
 }
 
@@ -144,9 +144,7 @@ static int residual_pass(solution *s)
     broad__joint *j = s->joint;
     double *sums = NULL;
     size_t numbers = j->dual ? 0 : j->columns * j->outputs;
-    broad__watch watch;
-    broad__watch_open(&watch, j, s->task, j->part + (1 - j->part) / 2, (double)j->rows);
-    s->watch = &watch;
+    broad__watch_open(&s->watch, j, s->task, j->part + (1 - j->part) / 2, (double)j->rows);
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_REFINE);
     int status = broad__rows_sum(&sums, s->task->rows, numbers + 1, residual_shard, s);
     broad__profile_leave(before);
@@ -154,7 +152,7 @@ static int residual_pass(solution *s)
     if (numbers) memcpy(s->gradient, sums + 1, numbers * sizeof(double));
     j->norm = sqrt(sums[0]);
     j->passes++;
-    return broad__watch_close(&watch);
+    return broad__watch_close(&s->watch);
 }
 
 static void weights_from_alpha(solution *s)
