@@ -134,8 +134,8 @@ static void check_solution(const network *n)
     free(a), free(left), free(right);
 }
 
-/* rows, columns of the first piece and of the second: shards; tiles of one side and of the next, in several panels; AA'. */
-/* rows, columns of the first piece, of the second; the largest not where every load is checked. */
+/* rows, columns of the first piece and of the second: shards; tiles of one side and of the next, in several panels; AA'. The largest not where every load
+ * is checked. */
 static const size_t sizes[][3] = {
     {700, 60, 90},    {2600, 300, 0},
 #ifndef __SANITIZE_ADDRESS__
