@@ -163,8 +163,8 @@ static void sums_and_solution(void **state)
 static void a_border(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
-        if (!sizes[i][2]) continue;
+    for (size_t i = 0; i < SIZES; i++) {
+        if (!sizes[i][2] || sizes[i][0] < sizes[i][1] + sizes[i][2]) continue;
         network *n = network_open(sizes[i][0], sizes[i][1], sizes[i][2], 3);
         broad__joint_task task = task_of(n, 1, 0.5);
         assert_ok(broad__joint_fit(&n->joint, &task));
