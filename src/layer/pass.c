@@ -309,7 +309,6 @@ int broad__rows_trials(broad__rows *rows, const broad__piece *trials, size_t cou
     double *sums = NULL;
     status = run_pass(&sums, &pass);
     if (status == BROAD_OK) memcpy(rows->trials, sums, count * each * sizeof(double));
-    rows->trial_count = status == BROAD_OK ? count : 0;
     return status;
 }
 

@@ -212,7 +212,7 @@ void broad__rows_forget(broad__rows *rows)
     broad__free(rows->trials);
     rows->k = rows->k_blocks = rows->matrix = rows->cross = rows->scratch = rows->trials = NULL;
     rows->k_room = rows->k_blocks_room = rows->matrix_room = rows->cross_room = 0;
-    rows->scratch_room = rows->trials_room = rows->trial_count = rows->width = 0;
+    rows->scratch_room = rows->trials_room = rows->width = 0;
     rows->stored = 0;
 }
 

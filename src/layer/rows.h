@@ -62,7 +62,6 @@ typedef struct broad__rows {
     double *cross;      /* K'E, width x outputs; not made in the dual case */
     double *scratch;    /* shard sums */
     double *trials;     /* sums of several candidates */
-    size_t trial_count;
     size_t k_room, k_blocks_room, matrix_room, cross_room, scratch_room, trials_room;
 
     /* An update of E that rides on the next pass: E - K w, with K as it was stored, or of `update`. */
