@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
 .PHONY: build demo test check format tsan coverage bench bench-quick bench-tables bench-mnist bench-images \
-        paper-tables fuzz install setup clean help
+        paper-tables experiments fuzz install setup clean help
 
 build: ## the optimised tool and libraries, in build/release
 	@command -v cmake >/dev/null || { echo "make: cmake is missing; run scripts/setup --runtime first"; exit 1; }
@@ -51,6 +51,12 @@ bench: ## docs/benchmarks.md's figures against numpy, scikit-learn, pandas: make
 
 bench-quick: ## the same on less data, in under a minute
 	@$(MAKE) bench QUICK=1
+
+experiments: ## the paper's experiments and three more: make experiments [ONLY=NAMES DATA=FOLDER TABLES=FOLDER RIVALS=FILE QUICK=1]
+	@scripts/setup --bench
+	@$(MAKE) build
+	@$(PYTHON) scripts/run_experiments $(ONLY) $(if $(DATA),--data "$(DATA)") $(if $(TABLES),--tables "$(TABLES)") \
+	    $(if $(RIVALS),--rivals "$(RIVALS)") $(if $(THREADS),--threads $(THREADS)) $(if $(QUICK),--quick)
 
 paper-tables: ## the paper's tables 4 to 6, on a table of its own or yours: make paper-tables [DATA=FILE.csv]
 	@$(MAKE) build

@@ -1,0 +1,13 @@
+TITLE = "tests"
+
+
+def run(lab):
+    return {}
+
+
+def text(result):
+    return ""
+
+
+def pictures(result):
+    return {}
