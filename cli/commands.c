@@ -173,6 +173,13 @@ static const broad_option report_output[] = {
 
 static const broad_option eval_measures[] = {
     {"interval", 0, "LEVEL", NULL, NULL, "level of the prediction intervals of a regression; 0.9 unless given"},
+    {"curve", 0, NULL, NULL, NULL,
+     "also the figures of the network cut after each layer: nodes, norm of the residual, accuracy or RMSE"},
+    {"loo", 0, NULL, NULL, NULL,
+     "with --curve: also the leave-one-out norm of each layer; the rows must be those of the training"},
+    {"part", 0, "WHICH", "all|train|test", "all",
+     "of DATA, which fit was given: all rows, those it trained on, changed copies of photos among them, or those that "
+     "--holdout kept apart"},
 };
 
 static const broad_option info_output[] = {
@@ -578,10 +585,16 @@ static const cli_command commands[] = {
                        "MAE and R2. With two classes the measures are of the positive one; with more, the mean over "
                        "the classes. If the model has a leave-one-out estimate, also the Brier score, log loss and "
                        "calibration error of its probabilities, or the coverage and mean width of its prediction "
-                       "intervals.",
+                       "intervals. With --curve the norm of what is left of the targets, in the scale that training "
+                       "has, and accuracy or RMSE after each layer, on any rows. That is known of a chain, where every "
+                       "layer was fitted to what those before it left over; where one ridge regression made all output "
+                       "weights together, only the whole network has figures.",
         .examples = {
             {"broad eval model.broad test.csv", "figures to read"},
             {"broad eval model.broad test.csv --json", "figures for a program"},
+            {"broad eval model.broad test.csv --curve", "what each layer adds on rows it has not seen"},
+            {"broad eval model.broad all.csv --part test --curve", "the same on the rows that --holdout kept apart"},
+            {"broad eval model.broad all.csv --part train --curve --loo", "and on those it was trained on"},
             {"broad eval panels.broad others/", "photos in one sub-folder a class"},
         },
     },
