@@ -1,7 +1,7 @@
 """The paper's experiment 2: errors and accuracy after each layer, BRLS against BSCRLS."""
 import statistics
 
-from bench.experiments.plot import GOLD, GRID, GREY, INK, QUIET, RED, TEAL, block, head
+from bench.experiments.plot import GOLD, INK, QUIET, RED, TEAL, block, head, legend
 from bench.experiments.problems import PhotoRows, TableRows
 from bench.experiments.words import interval, judged, mean_sd, table
 
@@ -9,6 +9,8 @@ TITLE = "The figure: error and accuracy, layer by layer"
 SCHEDULES = ["harmonic:1", "harmonic:0.5", "harmonic:0.2", "harmonic:0.1", "harmonic:0.05"]  # the tightest first
 COPIES = 7  # of each photo: about as many rows as the paper's seven tenths of 2,562 photos
 MEASURES = {"train": "training error", "test": "test error", "accuracy": "test accuracy"}
+SHORT = {"brls": "BRLS", "plain": "BSCRLS as it comes", "tight": "BSCRLS, tight schedule",
+         "best": "BSCRLS, best of 10 draws"}
 DRAWN = {"brls": RED, "plain": INK, "tight": TEAL, "best": GOLD}
 
 
@@ -133,7 +135,7 @@ def problem_text(problem, shape):
                 [[name if i == 0 else "", layer, *(mean_sd(curves.after(method, measure, layer),
                                                            3 if measure == "accuracy" else 2) for method in DRAWN)]
                  for measure, name in MEASURES.items() for i, layer in enumerate(shown_layers(last))], left=1)
-    yield table(["", "layers", "draws a layer", "seconds", f"training error at the end", "test accuracy at the end",
+    yield table(["", "layers", "draws a layer", "seconds", "training error at the end", "test accuracy at the end",
                  "more than BRLS (95 %)"],
                 [summary(curves, method, name, last) for method, name in names.items()])
     yield "\n".join("- " + line for line in findings(curves, names, problem, last, pairs)) + "\n"
@@ -152,7 +154,8 @@ def findings(curves, names, problem, last, pairs):
     alike = sum(a["train"] == b["train"] and a["accuracy"] == b["accuracy"]
                 for a, b in zip(curves.runs["brls"], curves.runs["plain"]))
     if alike == pairs:
-        yield f"Supervision as it comes refuses nothing here: in all {pairs} pairs BSCRLS has the figures of BRLS, layer by layer."
+        yield (f"Supervision as it comes refuses nothing here: in all {pairs} pairs BSCRLS has the figures of BRLS, layer by "
+               "layer.")
     else:
         yield f"Supervision as it comes refused a draw in {pairs - alike} of {pairs} pairs; in the others BSCRLS is BRLS."
     for method in ("tight", "best"):
@@ -164,16 +167,16 @@ def claim(curves, method, name, last, pairs):
     leads = curves.lead(method, "train", last)
     lower, draws = sum(lead < 0 for lead in leads), statistics.fmean(curves.total(method, "draws"))
     part = statistics.fmean(curves.after(method, "train", last)) / statistics.fmean(curves.after("brls", "train", last))
-    verdict = judged(curves.by_split(leads), "is weaker", "is stronger")
-    mean, half = interval(curves.by_split(curves.lead(method, "accuracy", last)))
-    accuracy = judged(curves.by_split(curves.lead(method, "accuracy", last)), "better", "worse")
-    if verdict.startswith("is"):
-        first = f"convergence {verdict}"
-    else:
-        first = f"the difference in convergence is {verdict}"
-    said = {"better": "is better", "worse": "is worse"}.get(accuracy, f"differs by {accuracy}" if "than" in accuracy else "is the same")
-    return (f"{name}: {first}: the training error ends at {part:.2f} times that of BRLS, lower in {lower} of {pairs} pairs, for "
-            f"{draws:,.0f} draws in the place of {last}. Test accuracy {said}: {mean:+.3f} ± {half:.3f}.")
+    convergence = judged(curves.by_split(leads), "weaker", "stronger")
+    more = curves.by_split(curves.lead(method, "accuracy", last))
+    mean, half = interval(more)
+    return (f"{name}: convergence {differs(convergence)}: the training error ends at {part:.2f} times that of BRLS, lower in "
+            f"{lower} of {pairs} pairs, for {draws:,.0f} draws in the place of {last}. Test accuracy "
+            f"{differs(judged(more, 'better', 'worse'))}: {mean:+.3f} ± {half:.3f}.")
+
+
+def differs(verdict):
+    return f"differs by {verdict}" if verdict == "no more than chance" else f"is {verdict}"
 
 
 def over_fit(curves, last):
@@ -197,34 +200,37 @@ def over_fit(curves, last):
 
 def pictures(result):
     problems, layers = result["problems"], result["shape"]["layers"]
-    script = head(1000, 290 * len(problems) + 40)
-    script += [f"set multiplot layout {len(problems)},{len(MEASURES)} margins 0.065,0.985,0.08,0.95 spacing 0.065,0.085",
+    width, height = 1000, 270 * len(problems) + 60
+    script = head(width, height) + legend([(name, style(method)) for method, name in SHORT.items()], width, height)
+    script += [f"set multiplot layout {len(problems)},{len(MEASURES)} margins 0.06,0.985,0.065,0.92 spacing 0.06,0.075",
                f"set xrange [1:{layers}]", f"set title textcolor rgb '{INK}' offset 0,-0.5",
                f"set xtics 0,{max(1, layers // 5)}", "unset key"]
     for i, problem in enumerate(problems):
         curves = Curves(problem, layers)
-        for measure, name in MEASURES.items():
-            script += panel(curves, problem, measure, name, layers, i == len(problems) - 1)
+        for measure in MEASURES:
+            script += panel(curves, problem, measure, layers, i == len(problems) - 1)
+            script += ["unset arrow", "unset label"]
     return {"experiments-figure.svg": "\n".join([*script, "unset multiplot", ""])}
 
 
-def panel(curves, problem, measure, name, layers, bottom):
-    names = {method: words[0].replace("`", "") for method, words in methods(problem["tight"]).items()}
-    lines, plots = [], []
-    for method, colour in DRAWN.items():
+def style(method):
+    return f"lc rgb '{DRAWN[method]}' lw 2.2 dt {'(4,4)' if method == 'plain' else 'solid'}"
+
+
+def panel(curves, problem, measure, layers, bottom):
+    lines, plots, data = [], [], f"${problem['name']}_{measure}"
+    for method in DRAWN:
         values = [curves.after(method, measure, layer) for layer in range(1, layers + 1)]
         lines += block(f"{problem['name']}_{measure}_{method}",
                        [[i + 1, statistics.fmean(v), min(v), max(v)] for i, v in enumerate(values)])
     for method in ("brls", "tight"):
-        plots.append(f"$D_{method} using 1:3:4 with filledcurves fc rgb '{DRAWN[method]}' fs transparent solid 0.13 "
+        plots.append(f"{data}_{method} using 1:3:4 with filledcurves fc rgb '{DRAWN[method]}' fs transparent solid 0.13 "
                      "noborder notitle")
-    for method, colour in DRAWN.items():
-        dash = "dt (4,4) lw 2.2" if method == "plain" else "lw 2.2"
-        plots.append(f"$D_{method} using 1:2 with lines lc rgb '{colour}' {dash} title '{names[method]}'")
-    place = "bottom right" if measure == "accuracy" else "top right"
-    data = f"{problem['name']}_{measure}"
-    return [*lines, "set logscale y" if measure == "train" else "unset logscale y",
-            f"set title '{problem['title']}: {name}'",
-            f"set xlabel '{'layers' if bottom else ''}' textcolor rgb '{QUIET}'",
-            "set key opaque samplen 1.5 font ',11' " + place if measure == "train" else "unset key",
-            "plot " + ", ".join(plots).replace("$D", f"${data}")]
+    plots += [f"{data}_{method} using 1:2 with lines {style(method)}" for method in DRAWN]
+    drawn = [value for method in DRAWN for values in curves.values[method, measure] for value in values]
+    logarithmic = measure != "accuracy" and max(drawn) > 4 * min(drawn)
+    title = "photos with copies" if problem["name"] == "copies" else problem["title"]
+    return [*lines, f"{'set' if logarithmic else 'unset'} logscale y",
+            f"set title '{title}: {MEASURES[measure]}'", f"set xlabel '{'layers' if bottom else ''}' textcolor rgb '{QUIET}'",
+            f"set label 1 '{'tight: ' + problem['tight'] if measure == 'train' else ''}' at graph 0.04,0.07 "
+            f"font ',11' textcolor rgb '{TEAL}'", "plot " + ", ".join(plots)]
