@@ -175,35 +175,41 @@ def panel(result, number, one, what):
         block, colour = f"{what}{number}{name}", COLOURS[name]
         blocks += plot.block(block, curve(result, one, name, "norm" if what == "norm" else "accuracy"))
         if what != "bad":
-            plots.append(f"${block} using 1:3:4 with filledcurves lc rgb '{colour}' fs transparent solid 0.15 noborder notitle")
-        title = f"title '{NAMES[name].replace('`', '')}'" if what == "accuracy" and number == 0 else "notitle"
+            plots.append(f"${block} using 1:3:4 with filledcurves lc rgb '{colour}' fs transparent solid 0.15 noborder")
         width = {"brls": 5, "bscrls": 2.5, "tight": 2}[name]
-        plots.append(f"${block} using 1:{5 if what == 'bad' else 2} with lines lw {width} lc rgb '{colour}' {title}")
+        plots.append(f"${block} using 1:{5 if what == 'bad' else 2} with lines lw {width} lc rgb '{colour}'")
     if what == "accuracy":
-        auto = statistics.median(trials.unpack(one["auto"]["accuracy"]))
-        for value, colour, label in ((auto, plot.INK, "auto"), (one["frequent"], plot.GREY, "most frequent class")):
-            title = f"title '{label}'" if number == 0 else "notitle"
-            plots.append(f"{value:.6g} with lines dt 2 lw 1.5 lc rgb '{colour}' {title}")
+        for value, colour in ((statistics.median(trials.unpack(one["auto"]["accuracy"])), plot.INK), (one["frequent"], plot.GREY)):
+            plots.append(f"{value:.6g} with lines dt 2 lw 1.5 lc rgb '{colour}'")
     return blocks, "plot " + ", ".join(plots)
+
+
+def key():
+    """A line and a word for each curve, above all panels."""
+    entries = [*((NAMES[name].replace("`", ""), COLOURS[name], "1") for name in NETWORKS), ("auto", plot.INK, "2"),
+               ("most frequent class", plot.GREY, "2")]
+    for x, (name, colour, dash) in zip((0.08, 0.19, 0.32, 0.56, 0.68), entries):
+        yield f"set arrow from screen {x:.3f},0.98 to screen {x + 0.03:.3f},0.98 nohead lw 3 dt {dash} lc rgb '{colour}'"
+        yield f"set label '{name}' at screen {x + 0.037:.3f},0.98 left textcolor rgb '{plot.INK}'"
 
 
 def pictures(result):
     sets = result["sets"]
     least = min(value for one in sets for name in NETWORKS for at in one["networks"][name] for value in trials.unpack(at["norm"]))
     floor = 10 ** max(-13, math.floor(math.log10(max(least, 1e-13))))
-    lines = [*plot.head(1000, 820), f"set multiplot layout 3,{len(sets)} margins 0.07,0.985,0.07,0.90 spacing 0.03,0.05",
+    lines = [*plot.head(1000, 820), f"set multiplot layout 3,{len(sets)} margins 0.08,0.985,0.07,0.91 spacing 0.03,0.05",
              "set logscale x", f"set xrange [{min(result['ranges']):g}:{max(result['ranges']):g}]", "set format x ''",
-             "unset key"]
+             "unset key", *key()]
     for row, (what, label) in enumerate((("accuracy", "accuracy, new rows"), ("bad", "share of bad accuracies"),
                                          ("norm", "training norm by first"))):
         lines += {"accuracy": ["set yrange [0.4:1.02]", "set ytics 0.1"], "bad": ["set yrange [-0.03:1.03]", "set ytics 0.25"],
-                  "norm": ["set logscale y", f"set yrange [{floor:g}:2]", "set ytics autofreq", "set format x '%g'",
-                           "set xtics (0.001, 0.01, 0.1, 1, 10, 100, 1000)"]}[what]
+                  "norm": ["set logscale y", f"set yrange [{floor:g}:2]", "set ytics autofreq", "set format x '%g'"]}[what]
+        lines += ["set xtics (0.01, 1, 100)"]
         for number, one in enumerate(sets):
             blocks, command = panel(result, number, one, what)
             lines += [*blocks, f"set title '{one['name'] if row == 0 else ''}' textcolor rgb '{plot.INK}' font ',15'",
                       f"set ylabel '{label if number == 0 else ''}' textcolor rgb '{plot.INK}'",
-                      "set format y '%g'" if number == 0 else "set format y ''"]
-            lines += ["set key at screen 0.5,0.985 center top horizontal maxrows 1 samplen 2" if number == row == 0 else "unset key"]
-            lines += [f"set xlabel 'range' textcolor rgb '{plot.QUIET}'" if row == 2 else "unset xlabel", command]
+                      "set format y '%g'" if number == 0 else "set format y ''",
+                      f"set xlabel 'range' textcolor rgb '{plot.QUIET}'" if row == 2 else "unset xlabel", command]
+            lines += ["unset label", "unset arrow"] if row == number == 0 else []
     return {"experiments-sensitivity": "\n".join([*lines, "unset multiplot", ""])}
