@@ -93,12 +93,13 @@ class Bench:
     def __init__(self, lab, rows):
         self.lab, self.rows = lab, rows
         self.labels, self.positive = lab.photos.targets, lab.photos.classes()[-1]
-        plain = prepared.pixels(lab, prepared.OURS, lab.crop)
-        self.arrays = {"plain": plain, "cropped": plain if lab.crop else prepared.pixels(lab, prepared.OURS, "find")}
+        self.side = lab.several(prepared.OURS, 16)
+        plain = prepared.pixels(lab, self.side, lab.crop)
+        self.arrays = {"plain": plain, "cropped": plain if lab.crop else prepared.pixels(lab, self.side, "find")}
         self.splits = prepared.splits(lab)
 
     def shorter(self):
-        return ["--enhance", "100x3"] if self.lab.quick else []
+        return ["--enhance", "100x3", "--tries", "1"] if self.lab.quick else []
 
     def on_arrays(self, row, folder, seed):
         found = self.lab.run("fit", folder / "train.npy", "--labels", folder / "train.csv", "--test", folder / "test.npy",
@@ -151,7 +152,7 @@ def shares(lab, splits):
 def run(lab):
     rivals, missing, why = deep.find(lab)
     bench = Bench(lab, ROWS)
-    return {"crop": lab.crop or "none", "copies": prepared.COPIES, "positive": bench.positive,
+    return {"crop": lab.crop or "none", "copies": prepared.COPIES, "side": bench.side, "positive": bench.positive,
             "splits": shares(lab, bench.splits), "methods": bench.run(), "rivals": rivals, "missing": missing, "why": why}
 
 

@@ -80,9 +80,10 @@ def compared(a, b):
     better, worse = sum(d > 0 for d in found), sum(d < 0 for d in found)
     if not better and not worse:
         return f"{a.name} and {b.name} have the same accuracy on every one of {len(found)} splits."
-    spread = statistics.stdev(found) if len(found) > 1 else 0.0
-    word = "more" if abs(statistics.fmean(found)) > spread and len(found) > 1 else "no more"
-    return (f"{a.name} less {b.name}, split by split: {mean_sd(found)} in accuracy, better on {better}, worse on {worse} of "
+    if len(found) == 1:
+        return f"{a.name} minus {b.name}: {found[0]:.3f} in accuracy on the one split that both have."
+    word = "more" if abs(statistics.fmean(found)) > statistics.stdev(found) else "no more"
+    return (f"{a.name} minus {b.name}, split by split: {mean_sd(found)} in accuracy, better on {better}, worse on {worse} of "
             f"{len(found)} splits: they differ by {word} than the spread of that difference.")
 
 
@@ -170,22 +171,24 @@ def deep_verdicts(result, rows, deep):
     return said
 
 
-def verdicts(result):
-    rows, deep = ours(result), rivals(result)
-    low = [name for name in paper.BROAD
-           if rows[name].mean() <= statistics.fmean(always(result)) + (statistics.stdev(always(result))
-                                                                       if len(always(result)) > 1 else 0.0)]
-    said = ["; ".join(against_paper(rows[name]) for name in paper.BROAD) + "."]
+def guess(result, rows):
+    """What looking at no photo gets."""
+    values = always(result)
+    room = statistics.stdev(values) if len(values) > 1 else 0.0
+    low = [name for name in paper.BROAD if rows[name].mean() <= statistics.fmean(values) + room]
+    said = f"Who names the commoner class of the training photos without a look gets {mean_sd(values)}"
     if low:
-        said.append(f"Who always says {result['splits'][0]['class']} without a look gets {mean_sd(always(result))}; "
-                    f"{listed(low)} with the paper's settings {'is' if len(low) == 1 else 'are'} no better than that by more "
-                    "than its spread.")
-    fan = "BSCRLS, range by fan-in"
-    said += [supervision(rows), "Ranges divided by the root of the number of inputs, so that nodes are not all saturated: " +
-             compared(rows[fan], rows["BSCRLS"]) + " " + compared(rows[fan], rows["BRLS, range by fan-in"]),
-             "Changed copies: " + compared(rows["BSCRLS"], rows["BSCRLS, no copies"]), leak(rows),
-             compared(rows["auto"], rows["BSCRLS"])]
-    return said + deep_verdicts(result, rows, deep)
+        said += f"; with the paper's settings {listed(low)} {'is' if len(low) == 1 else 'are'} not better by more than that spread"
+    return said + "."
+
+
+def verdicts(result):
+    rows, fan = ours(result), "BSCRLS, range by fan-in"
+    return ["; ".join(against_paper(rows[name]) for name in paper.BROAD) + ".", guess(result, rows), supervision(rows),
+            "Ranges divided by the root of the number of inputs, so that nodes are not all saturated: " +
+            compared(rows[fan], rows["BSCRLS"]) + " " + compared(rows[fan], rows["BRLS, range by fan-in"]),
+            "Changed copies: " + compared(rows["BSCRLS"], rows["BSCRLS, no copies"]), leak(rows),
+            compared(rows["auto"], rows["BSCRLS"]), *deep_verdicts(result, rows, rivals(result))]
 
 
 # ---- tables ---------------------------------------------------------------------------------------------------------
