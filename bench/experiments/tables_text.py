@@ -278,7 +278,7 @@ def text(result):
         parts.append(f"Missing: {listed(result['missing'])}: {result['why']}.")
     parts += ["Seconds of training:", times(result),
               f"Ours: {result['machine']}; training as the tool reports it, and the whole command with reading, testing and "
-              f"writing the model. {devices(result)}The paper does not say on what machine.",
+              f"writing the model. {devices(result)}The paper: {paper.MACHINE}.",
               f"![accuracy of all methods, ours and the paper's](images/{picture_name(result)})",
               "What else there is to be tried with our networks, on the same splits:", what_else(result, "else"),
               "And splits made the wrong way, to see what a leak does. **These are not results.**", what_else(result, "wrong"),
