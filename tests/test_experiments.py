@@ -30,7 +30,7 @@ SCRIPT = ROOT / "scripts" / "run_experiments"
 sys.path.insert(0, str(ROOT))
 sys.dont_write_bytecode = True
 
-from bench.experiments import ENTRIES, deep, lab, paper, prepared, tables, tables_text  # noqa: E402
+from bench.experiments import ENTRIES, deep, lab, paper, prepared, tables, tables_run  # noqa: E402
 from bench.tool import Failure, Tool  # noqa: E402
 
 HAVE_GNUPLOT = shutil.which("gnuplot") is not None
@@ -163,7 +163,7 @@ class Short(unittest.TestCase):
                  out / "model.broad")
             found = subprocess.run([BROAD, "predict", out / "model.broad", out / "test.npy", "-q"], capture_output=True,
                                    text=True, check=True)
-            predicted = [line["prediction"] for line in csv.DictReader(found.stdout.splitlines())]
+            predicted = [line["label"] for line in csv.DictReader(found.stdout.splitlines())]
             expected = plain_measures([label for _, label in chosen["test"]], predicted, "Dusty")
             for measure, value in expected.items():
                 self.assertAlmostEqual(method["splits"][1][measure], value, 9, f"{name} {measure}")
@@ -212,7 +212,7 @@ class Splits(unittest.TestCase):
         count = len(self.lab.photos.files)
         for split in prepared.splits(self.lab):
             for rows in ("copies", "cropped", "alone", "ungrouped", "mixed"):
-                train, test = tables.rows_of(rows, split, count, prepared.COPIES)
+                train, test = tables_run.rows_of(rows, split, count, prepared.COPIES)
                 self.assertFalse(set(train) & set(test), rows)
                 shared = {photo for photo, _ in train} & {photo for photo, _ in test}
                 self.assertEqual(bool(shared), rows == "mixed", rows)
@@ -226,24 +226,24 @@ class Words(unittest.TestCase):
 
     @staticmethod
     def shown(name, values):
-        return tables_text.Shown(name, {seed: {"accuracy": value} for seed, value in enumerate(values)}, "BSCRLS")
+        return tables.Shown(name, {seed: {"accuracy": value} for seed, value in enumerate(values)}, "BSCRLS")
 
     def test_compared(self):
         a = self.shown("A", [0.7, 0.8, 0.6])
-        self.assertIn("the same accuracy on every one of 3", tables_text.compared(a, self.shown("B", [0.7, 0.8, 0.6])))
-        self.assertIn("0.200 ± 0.010", tables_text.compared(a, self.shown("B", [0.5, 0.61, 0.39])))
-        self.assertIn("by more than the spread", tables_text.compared(a, self.shown("B", [0.5, 0.61, 0.39])))
-        self.assertIn("by no more than the spread", tables_text.compared(a, self.shown("B", [0.5, 0.9, 0.6])))
-        self.assertIn("no split in common", tables_text.compared(a, self.shown("B", [None])))
+        self.assertIn("the same accuracy on every one of 3", tables.compared(a, self.shown("B", [0.7, 0.8, 0.6])))
+        self.assertIn("0.200 ± 0.010", tables.compared(a, self.shown("B", [0.5, 0.61, 0.39])))
+        self.assertIn("by more than the spread", tables.compared(a, self.shown("B", [0.5, 0.61, 0.39])))
+        self.assertIn("by no more than the spread", tables.compared(a, self.shown("B", [0.5, 0.9, 0.6])))
+        self.assertIn("no split in common", tables.compared(a, self.shown("B", [None])))
 
     def test_against_the_paper(self):
-        self.assertIn("the same within", tables_text.against_paper(self.shown("A", [0.88, 0.90])))
-        self.assertIn("not reproduced, 0.300 below", tables_text.against_paper(self.shown("A", [0.59, 0.61])))
+        self.assertIn("the same within", tables.against_paper(self.shown("A", [0.88, 0.90])))
+        self.assertIn("not reproduced, 0.300 below", tables.against_paper(self.shown("A", [0.59, 0.61])))
 
     def test_rank_correlation(self):
-        self.assertAlmostEqual(tables_text.rank_correlation([1, 2, 3], [10, 20, 90]), 1)
-        self.assertAlmostEqual(tables_text.rank_correlation([1, 2, 3], [3, 2, 1]), -1)
-        self.assertAlmostEqual(tables_text.rank_correlation([1, 2, 2, 3], [1, 2, 2, 3]), 1)
+        self.assertAlmostEqual(tables.rank_correlation([1, 2, 3], [10, 20, 90]), 1)
+        self.assertAlmostEqual(tables.rank_correlation([1, 2, 3], [3, 2, 1]), -1)
+        self.assertAlmostEqual(tables.rank_correlation([1, 2, 2, 3], [1, 2, 2, 3]), 1)
 
     def test_the_paper_is_copied_rightly(self):
         """Recall and the rate of false negatives are one in sum, and sums of seconds are sums, but for rounding."""
@@ -284,7 +284,7 @@ class Rivals(unittest.TestCase):
         split = {"accuracy": 0.6, "precision": 0.6, "recall": 0.6, "f1": 0.6, "false_positive": 0.4, "false_negative": 0.4,
                  "train_accuracy": 0.9, "layers": 2, "draws": 2, "seconds": 1.0, "command_seconds": 2.0}
         methods = [{"name": row.name, "table": row.table, "paper": row.paper, "rows": row.rows, "options": " ".join(row.words),
-                    "splits": [{"seed": seed, **split} for seed in (0, 1)]} for row in tables.ROWS]
+                    "splits": [{"seed": seed, **split} for seed in (0, 1)]} for row in tables_run.ROWS]
         return {"data": "photos", "photos": 10, "classes": {"Clean": 4, "Dusty": 6}, "groups": 9, "quick": False, "crop": "none",
                 "copies": 4, "positive": "Dusty", "machine": "a machine", "methods": methods, "rivals": found,
                 "missing": missing, "why": why,
