@@ -86,7 +86,7 @@ class RBM(Machine):
 
 
 class FuzzyRBM(Machine):
-    """Chen, Zhang, Chen and Feng, 2015: every weight and bias is a symmetric triangular fuzzy number, given by its left and
+    """Chen, Zhang, Chen and Gan, 2015: every weight and bias is a symmetric triangular fuzzy number, given by its left and
     right bound. The fuzzy free energy is made a number by its centre, (F(v, left) + F(v, right)) / 2, so each bound goes down
     its own part of the gradient, and units are drawn with the mean of the two probabilities. The factor 1/2 is left to the
     rate: where both bounds are the same, this is the RBM step by step."""
