@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).parent.parent))
 PROGRAM = ROOT / "bench" / "rivals" / "run.py"
@@ -154,7 +155,7 @@ class Boltzmann(unittest.TestCase):
         self.assertGreater(float((after - before).abs().max()), 1e-3)
 
     def deep(self, scale):
-        machine = boltzmann.DBM(boltzmann.RBM(4, 3, CPU), boltzmann.RBM(3, 2, CPU))
+        machine = boltzmann.DBM(boltzmann.RBM(4, 3, CPU), boltzmann.RBM(3, 2, CPU), states(4))
         randomise(machine, scale)
         return machine
 
@@ -279,20 +280,22 @@ class Rivals(unittest.TestCase):
             return float((network(network.prepare(x)).argmax(1) == y).float().mean())
 
     def test_older_ones_learn(self):
-        for name in ("SAE", "SDA", "DBN", "DBM", "MLP", "FRBM"):
-            with self.subTest(name):
-                self.assertGreaterEqual(self.accuracy(name, 6, 64, ("SGD", 0.01)), 0.8)
+        """Small ones, for time's sake."""
+        sizes = {"HIDDEN": (60, 40, 30), "DBM_HIDDEN": (60, 40), "FUZZY_HIDDEN": 60}
+        with unittest.mock.patch.multiple(networks, **sizes):
+            for name in ("SAE", "SDA", "DBN", "DBM", "MLP", "FRBM"):
+                with self.subTest(name):
+                    self.assertGreaterEqual(self.accuracy(name, 10, 64, ("SGD", 0.05)), 0.8)
 
     def test_convolutional_ones_learn(self):
-        for name, epochs, rate in (("AlexNet", 8, ("Adam", 0.0005)), ("ResNet", 4, ("SGD", 0.01)),
-                                   ("MobileNet", 8, ("SGD", 0.05))):
+        for name, epochs, rate in (("ResNet", 3, ("SGD", 0.01)), ("MobileNet", 6, ("SGD", 0.05))):
             with self.subTest(name):
                 self.assertGreaterEqual(self.accuracy(name, epochs, 64, rate), 0.8)
 
-    def test_the_large_ones_take_a_step(self):
-        """They are torchvision's as the others are, and what there is to learn would take minutes."""
+    def test_others_take_a_step(self):
+        """VGG is left out: drawing its 134 million weights takes longer than all of these tests."""
         x, y = self.folder.rows(self.folder.splits[0][0][:4], 64, False, False, CPU)
-        for name in ("VGG", "EfficientNet"):
+        for name in ("AlexNet", "EfficientNet"):
             network, loss = networks.RIVALS[name][1](Trainer(CPU, 1, batch=4), x, y, 2, 0.01, "SGD")
             self.assertTrue(math.isfinite(loss), name)
             self.assertEqual(network.eval()(network.prepare(x)).shape, (4, 2))
@@ -351,8 +354,8 @@ class Program(unittest.TestCase):
     def test_a_rival_that_does_not_train_gets_a_chosen_rate(self):
         """Nothing can be learned from noise whose labels are drawn, within two epochs."""
         make_folder(self.root / "data", gap=0.0)
-        done = self.run_it("--only", "FRBM", "--epochs", 1, "--splits", "0")
-        self.assertIn("also with a chosen rate, as they did not train at the paper's: FRBM", done.stdout)
+        done = self.run_it("--only", "MLP", "--epochs", 1, "--splits", "0")
+        self.assertIn("also with a chosen rate, as they did not train at the paper's: MLP", done.stdout)
         paper, fair = self.lines()
         self.assertEqual((paper["trained"], paper["rate_rule"], fair["rate_rule"]), (False, "paper", "fair"))
         best = max(fair["tried"], key=lambda one: (one["accuracy"], -one["loss"]))

@@ -130,14 +130,14 @@ class DBM:
     """Two hidden layers, E = -v'W1 h1 - h1'W2 h2 - a'v - b1'h1 - b2'h2 (Salakhutdinov and Hinton, 2009)."""
     FIELD_STEPS, CHAINS = 10, 64
 
-    def __init__(self, below, above):
-        """From the RBMs that the layers were learned with, one by one."""
+    def __init__(self, below, above, start):
+        """From the RBMs that the layers were learned with, one by one. Chains begin at rows of `start`, over and over: from
+        pure noise they would first teach the machine what noise looks like."""
         self.w1, self.a, self.b1 = (p.clone() for p in below.parameters)
         self.w2, self.b2 = above.weight.clone(), above.b.clone()
         self.parameters = [self.w1, self.w2, self.a, self.b1, self.b2]
-        start = torch.rand(self.CHAINS, len(self.a), device=self.a.device)
-        self.v = draw(start)
-        self.h2 = draw(torch.full((self.CHAINS, len(self.b2)), 0.5, device=self.a.device))
+        self.v = draw(start[torch.arange(self.CHAINS, device=start.device) % len(start)])
+        self.h2 = draw(self.mean_field(self.v)[1])
 
     def h1_mean(self, v, h2):
         return torch.sigmoid(v @ self.w1 + h2 @ self.w2.t() + self.b1)

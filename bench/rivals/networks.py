@@ -12,7 +12,7 @@ FUZZY_HIDDEN = 500
 NOISE = 0.25  # share of the inputs that SDA sets to 0
 # Of learning layer by layer, which the paper says nothing about: the largest of 0.1, 0.01, 0.001 and 0.0001 at which the
 # reconstructions of the training photos get better to the end.
-CODER_RATE, BINARY_RATE, GAUSSIAN_RATE, JOINT_RATE, FUZZY_RATE = 0.001, 0.01, 0.0001, 0.001, 0.001
+CODER_RATE, BINARY_RATE, GAUSSIAN_RATE, JOINT_RATE, FUZZY_RATE = 0.001, 0.01, 0.001, 0.001, 0.001
 
 
 class Network(nn.Module):
@@ -165,7 +165,7 @@ def dbm(trainer, inputs, labels, classes, rate, optimiser):
     features = lower.hidden_mean(inputs)
     upper = RBM(*DBM_HIDDEN, inputs.device, down=2).start_at(features)
     upper.learn(trainer, "RBM 2", features, BINARY_RATE)
-    machine = DBM(lower, upper)
+    machine = DBM(lower, upper, inputs[torch.randperm(len(inputs), device=inputs.device)[:DBM.CHAINS]])
     machine.learn(trainer, "both layers", inputs, JOINT_RATE)
     return finish(trainer, Refined(machine, classes), inputs, labels, rate, optimiser)
 
