@@ -11,7 +11,8 @@ from bench.rivals.train import Descent
 
 
 def draw(probability):
-    return torch.bernoulli(probability)
+    """Not torch.bernoulli, which ends a process on a GPU when a machine has diverged and a probability is not finite."""
+    return (torch.rand_like(probability) < probability).to(probability.dtype)
 
 
 class Machine:
@@ -95,7 +96,7 @@ class FuzzyRBM(Machine):
     def __init__(self, visible, hidden, device, width=None):
         self.left = RBM(visible, hidden, device)
         self.right = RBM(visible, hidden, device)
-        # Inputs are not negative, so the widths of a unit's weights add up: over all of them to 1 at the middle of the grey scale.
+        # Inputs are not negative, so the widths of a unit's weights add up: over inputs of mid grey, to about 1/2.
         width = 2 / visible if width is None else width
         for left, right in zip(self.left.parameters, self.right.parameters):
             right.copy_(left)
