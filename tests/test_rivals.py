@@ -305,6 +305,20 @@ class Rivals(unittest.TestCase):
             self.assertTrue(math.isfinite(loss), name)
             self.assertEqual(network.eval()(network.prepare(x)).shape, (4, 2))
 
+    @unittest.skipUnless(torch.cuda.is_available(), "no GPU")
+    def test_every_rival_is_recorded_as_a_graph(self):
+        for name, (side, learn) in networks.RIVALS.items():
+            with self.subTest(name):
+                torch.manual_seed(1)
+                x, y = self.folder.rows(self.folder.splits[0][0], side, side == networks.FLAT, True, torch.device("cuda"))
+                losses = []
+                for graphs in (False, True):
+                    torch.manual_seed(1)
+                    trainer = Trainer(torch.device("cuda"), 2, graphs=graphs)
+                    losses.append(learn(trainer, x, y, 2, 0.001, "SGD")[1])
+                    self.assertEqual(trainer.graphs, graphs)
+                self.assertLess(abs(losses[0] - losses[1]), 0.1 * losses[0], losses)
+
     def test_photos_kept_apart_are_whole_groups_of_the_training_part(self):
         for split, (train, _) in self.folder.splits.items():
             kept, apart = self.folder.apart(split)
