@@ -44,6 +44,11 @@ def splits(lab):
     return parts
 
 
+def fingerprint(lab):
+    """Of the photos as methods see them."""
+    return lab.photos.fingerprint + (f"-{lab.crop}" if lab.crop else "")
+
+
 def export(lab, folder):
     """The folder that bench/rivals/run.py learns from, on this machine or another."""
     try:
@@ -52,7 +57,7 @@ def export(lab, folder):
         raise Failure(f"{folder}: {error.strerror}") from error
     photos = lab.photos
     about = {"classes": photos.classes(), "positive": photos.classes()[-1], "copies": COPIES,
-             "fingerprint": photos.fingerprint, "crop": lab.crop or "none",
+             "fingerprint": fingerprint(lab), "crop": lab.crop or "none",
              "photos": [{"file": file, "label": label, "group": group}
                         for file, label, group in zip(photos.files, photos.targets, photos.groups)],
              "splits": splits(lab)}
