@@ -16,6 +16,7 @@ MODULES = {
     "photos-benchmarks": "bench.images.report",
     "mnist": "bench.mnist",
     "schedules": "bench.schedules",
+    "finder": "bench.finder",
 }
 # Made and compared by scripts/run_experiments, from docs/experiments/*/*.json.
 EXPERIMENTS = {"made by scripts/run_experiments", *(f"{name} {data}" for name in ENTRIES for data in ("photos", "rendered"))}

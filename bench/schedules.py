@@ -26,12 +26,12 @@ def noise_row(one):
     layers = len(one["draws"])
     draws = ", ".join(map(str, one["draws"])) + ("" if one["status"] == "complete" else f", then {one['status']}")
     best = f"{percent(max(one['ratios'][1:]))} to {percent(min(one['ratios'][1:]))}" if layers > 1 else ""
-    relaxed = ", ".join(f"{m} {times} times" for m, times in enumerate(one["relaxed"], 1) if times)
+    relaxed = ", ".join(str(m) for m, times in enumerate(one["relaxed"], 1) if times)
     return [str(one["c"]), percent(1 - one["c"] * 2 / 9), draws, best, relaxed]
 
 
 def noise(found):
-    head = ["C", "layer 2 must shrink the norm by", "draws of each layer", "layers 2 to 5 shrink it by", "relaxed: layer"]
+    head = ["C", "layer 2 must shrink the norm by", "draws of each layer", "layers 2 to 5 shrink it by", "bound relaxed for layer"]
     stalled = [f"With C = {one['c']}: {one['reason']}." for one in found["noise"] if one["status"] != "complete"]
     return "\n".join([*table(head, [noise_row(one) for one in found["noise"]]), *([""] if stalled else []),
                       *paragraphs(*stalled)]) + "\n"
@@ -39,7 +39,7 @@ def noise(found):
 
 def cell(runs, task):
     value = statistics.fmean(run["value"] for run in runs)
-    return f"{value:.4f}" if task == "classify" or value < 0.5 else f"{value:.3f}" if value < 1 else f"{value:.3g}"
+    return f"{value:.4f}" if task == "classify" or value < 0.5 else f"{value:.3f}" if value < 1 else f"{value:#.3g}"
 
 
 def draws(runs):
