@@ -428,7 +428,7 @@ class Report(unittest.TestCase):
         print(f"AUC of dirty against other cells: {all_cells:.3f} of all photos, {dusty_cells:.3f} of dusty ones",
               file=sys.stderr)
         with open(f"{SOURCE}/docs/photos-report.md", encoding="utf-8") as file:
-            told = re.search(r"an AUC of ([\d.]+), and from\s+the other cells of dusty photos alone with ([\d.]+)", file.read())
+            told = re.search(r"an AUC of (\d\.\d+), and from\s+the other cells of dusty photos alone with (\d\.\d+)", file.read())
         for value, figure in zip((all_cells, dusty_cells), told.groups()):
             self.assertAlmostEqual(value, float(figure), delta=0.01)
 
