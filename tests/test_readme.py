@@ -5,6 +5,9 @@ since another processor rounds differently.
 
 Usage: test_readme.py PATH_OF_BROAD.
 """
+import importlib.machinery
+import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -115,6 +118,20 @@ class Transcripts(unittest.TestCase):
                             [layers, our_norm, norm])
         self.assert_figures("docs/mathematics.md", r"has accuracy ([\d.]+) on the rows kept apart after (\d+) layers; BSCRLS goes "
                             r"to wider ones, looks at ([\d,]+) draws and has (\d\.\d+)", [accuracy, layers, draws, our_accuracy])
+
+    def test_pictures(self):
+        """The words and figures in them, as scripts/make_pictures makes them."""
+        loader = importlib.machinery.SourceFileLoader("make_pictures", str(SOURCE / "scripts" / "make_pictures"))
+        make_pictures = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+        loader.exec_module(make_pictures)
+        found = json.loads(self.run_words("broad demo pictures --json"))
+        made = {"panels.svg": make_pictures.panels(self.folder / "pictures", found),
+                "spirals.svg": (self.folder / "broad-demo" / "spirals.svg").read_text(encoding="utf-8")}
+        for name, picture in made.items():
+            shown = (SOURCE / "docs" / "images" / name).read_text(encoding="utf-8")
+            shown, now = ("\n".join(re.findall(r"<text[^>]*>(.*?)</text>", text)) for text in (shown, picture))
+            self.assertGreater(shown.count("\n"), 3, name)
+            self.assert_shown(shown, now)
 
     def test_plan(self):
         """The columns of the table do not matter, only how many there are."""
