@@ -58,9 +58,8 @@ experiments: ## the paper's experiments and three more: make experiments [ONLY=N
 	@$(PYTHON) scripts/run_experiments $(ONLY) $(if $(DATA),--data "$(DATA)") $(if $(TABLES),--tables "$(TABLES)") \
 	    $(if $(RIVALS),--rivals "$(RIVALS)") $(if $(THREADS),--threads $(THREADS)) $(if $(QUICK),--quick)
 
-paper-tables: ## the paper's tables 4 to 6, on a table of its own or yours: make paper-tables [DATA=FILE.csv]
-	@$(MAKE) build
-	@scripts/paper_tables all $(DATA)
+paper-tables: ## the paper's tables 4 to 6: make experiments ONLY=increments [DATA=FOLDER TABLES=FILE.csv]
+	@$(MAKE) experiments ONLY=increments
 
 bench-tables: ## docs/tables.md's figures, on a folder of CSV tables: make bench-tables DATA=FOLDER [SPLITS= ROWS= THREADS= METHODS= OUT=]
 	@test -n "$(DATA)" || { echo "make: say where the tables are: make bench-tables DATA=FOLDER"; exit 1; }

@@ -8,18 +8,38 @@ from bench.tool import Failure
 RENDERED = 300  # photos, as many as 'broad demo' draws to learn from, the same ones
 
 
+def check_classes(folder):
+    """That a folder can be learnt from at all; what is wrong with single photos the tool says."""
+    if not folder.is_dir():
+        raise Failure(f"{folder}: no such folder; --data takes a folder of photos with one sub-folder a class")
+    classes = [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    if len(classes) < 2:
+        raise Failure(f"{folder} has {len(classes) or 'no'} sub-folder{'s' if len(classes) != 1 else ''}; "
+                      "there must be one for each class, at least two, with the photos of that class in it")
+
+
 class Lab:
     """`folder` has one sub-folder a class; without it photos are rendered. `quick` is a short form: it shows that all of it
     runs, on few small photos, and its figures mean nothing."""
 
-    def __init__(self, tool, work, folder=None, tables=None, quick=False, threads=2, rivals=None):
+    def __init__(self, tool, work, folder=None, tables=None, quick=False, threads=2, rivals=(), crop=None):
         self.tool, self.work, self.quick, self.threads = tool, pathlib.Path(work), quick, threads
-        self.rivals = rivals  # file of results of bench/rivals that were made on another machine
-        self.tables = pathlib.Path(tables) if tables else None  # folder with classification/*.csv and regression/*.csv
+        self.rivals = [pathlib.Path(file) for file in rivals]  # results of bench/rivals made earlier or elsewhere
+        self.crop = crop  # 'find': methods of tables 2 and 3 see the region that looks most like a panel
+        self.tables = pathlib.Path(tables) if tables else None  # folder of classification/*.csv and regression/*.csv, or a file
         self.data = "photos" if folder else "rendered"  # which results these are: docs/experiments/DATA/NAME.json
+        if folder:
+            check_classes(pathlib.Path(folder))
+        if tables and not self.tables.exists():
+            raise Failure(f"{tables}: no such folder or file; --tables takes a folder with classification/*.csv and "
+                          "regression/*.csv, or one CSV file of rows to classify")
+        for file in self.rivals:
+            if not file.is_file():
+                raise Failure(f"{file}: no such file; --rivals takes what bench/rivals/run.py --results wrote")
         self.folder = pathlib.Path(folder).resolve() if folder else self.render()
         self.photos = Photos.in_classes(self.folder, tool)
         self.made = 0
+        self.lines = sys.stderr.isatty()  # whether a line of progress can be written over
 
     def render(self):
         folder, count, size = self.work / "rendered", 60 if self.quick else RENDERED, 64 if self.quick else 256
@@ -27,7 +47,12 @@ class Lab:
         return folder
 
     def say(self, text):
-        print(text, file=sys.stderr, flush=True)
+        print("\r\033[K" + text if self.lines else text, file=sys.stderr, flush=True)
+
+    def progress(self, text):
+        """A line that the next one replaces; nothing where that cannot be."""
+        if self.lines:
+            print("\r\033[K" + text[:110], end="", file=sys.stderr, flush=True)
 
     def several(self, full, quick):
         """How many splits, seeds or steps."""
@@ -44,6 +69,11 @@ class Lab:
         train, test = self.photos.split(number)
         folder = self.new_folder()
         return self.photos.link(folder / "train", train), self.photos.link(folder / "test", test)
+
+    def table(self, name):
+        """A table to classify: that of --tables, of a folder the one with this name; None where there is none."""
+        path = self.tables / "classification" / f"{name}.csv" if self.tables and self.tables.is_dir() else self.tables
+        return path if path and path.is_file() else None
 
     def run(self, *words):
         """The JSON of one command of the tool."""
