@@ -32,8 +32,8 @@ def readme(found):
         accuracy = f"{row['accuracy']:.4f}"
         rows.append([title, f"{row['nodes']:,}", f"**{accuracy}**" if row["accuracy"] == best else accuracy,
                      f"{row['cpu_seconds']:.0f} s"])
-    begin = (f"MNIST (`scripts/get-data mnist && make bench-mnist`, 60,000 × 784, {found['threads']} threads; where a machine does other "
-             "things as well, processor time says more than the clock):")
+    begin = (f"MNIST (`scripts/get-data mnist && make bench-mnist`, 60,000 × 784, {found['threads']} threads; where a machine "
+             "does other things as well, processor time says more than the clock):")
     return "\n".join([*wrapped(begin), "", *table(["", "nodes", "accuracy", "processor time"], rows)]) + "\n"
 
 

@@ -235,12 +235,12 @@ def readme(found):
     covered = [100 * m.mean("auto", "coverage") for m in measured if m.table.task == "regress"]
     errors = [m.mean("auto", "calibration_error") for m in measured
               if m.table.task == "classify" and m.test_rows >= LARGE]
-    begin = (f"Without any option, on {len(measured)} public tables, at most {found['rows']:,} training rows, against {found['rivals']} on "
-             "the same splits (`make bench-tables DATA=FOLDER`; all figures in [docs/tables.md](docs/tables.md)):")
-    end = (f"The critical difference of two mean ranks is {difference:.1f}: {len(measured)} tables do not settle whether `broad "
-           f"fit` or any of these is better: {listed(near)}. Intervals of 90 % cover {min(covered):.1f} to {max(covered):.1f} % of "
-           f"the test values on the {len(covered)} regressions; the calibration error is {max(errors):.3f} at most on the "
-           f"{len(errors)} classifications with {LARGE:,} test rows or more.")
+    begin = (f"Without any option, on {len(measured)} public tables, at most {found['rows']:,} training rows, "
+             f"against {found['rivals']} on the same splits (`make bench-tables DATA=FOLDER`; all figures in [docs/tables.md](docs/tables.md)):")
+    end = (f"The critical difference of two mean ranks is {difference:.1f}: {len(measured)} tables do not settle whether "
+           f"`broad fit` or any of these is better: {listed(near)}. Intervals of 90 % cover {min(covered):.1f} to "
+           f"{max(covered):.1f} % of the test values on the {len(covered)} regressions; the calibration error is "
+           f"{max(errors):.3f} at most on the {len(errors)} classifications with {LARGE:,} test rows or more.")
     return "\n".join([*paragraphs(begin), "", *readme_table(measured, methods), "", *paragraphs(end)]) + "\n"
 
 
