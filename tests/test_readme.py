@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What README and docs show of commands is what these print: the commands are taken from the page, run, and compared with what is
-below them. Seconds, and what depends on the machine's memory, may be anything; other numbers may differ from the sixth digit on,
+below them. Seconds, and sizes that depend on the machine, may be anything; other numbers may differ from the sixth digit on,
 since another processor rounds differently.
 
 Usage: test_readme.py PATH_OF_BROAD.
@@ -23,7 +23,7 @@ BINARY = pathlib.Path(os.environ.get("BROAD_BINARY_DIR", BROAD.parent))
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 ANYTHING = [(re.compile(r"\d+(?:\.\d+)? s\b"), "SECONDS"), (re.compile(r"[\d.]+ [kMGT]?B available"), "AVAILABLE"),
             (re.compile(r"of [\d.]+ [kMGT]?B that are free"), "FREE"),
-            (re.compile(r"peak of the process [\d.]+ MB"), "PEAK")]
+            (re.compile(r"(?:peak of the process|this run needs at least) [\d.]+ MB"), "PROCESS")]
 CLOSE, ROUNDING = 1e-6, 1e-12
 PLAN_ROWS = 300_000
 
