@@ -19,7 +19,8 @@ MODULES = {
     "finder": "bench.finder",
 }
 # Made and compared by scripts/run_experiments, from docs/experiments/*/*.json.
-EXPERIMENTS = {"made by scripts/run_experiments", *(f"{name} {data}" for name in ENTRIES for data in ("photos", "rendered"))}
+EXPERIMENTS = {"made by scripts/run_experiments", "tables paper",
+               *(f"{name} {data}" for name in ENTRIES for data in ("photos", "rendered"))}
 
 
 def module(name):
