@@ -120,8 +120,8 @@ def supervision(rows):
     if refused:
         said.append(f"With the default schedule supervision refused {refused} draws on all splits together.")
     else:
-        said.append("With the default schedule supervision refused no draw on any split, and BSCRLS that refuses nothing "
-                    "is BRLS, bit for bit.")
+        said.append("With the default schedule supervision refused no draw on any split, and BSCRLS that refuses "
+                    "nothing is BRLS, bit for bit.")
     for name in ("BSCRLS, tighter schedule", "BSCRLS, constant schedule"):
         drawn = statistics.fmean(one["draws"] for one in rows[name].splits.values())
         kept = statistics.fmean(one["layers"] for one in rows[name].splits.values())
@@ -160,7 +160,8 @@ def deep_verdicts(result, rows, deep):
     if not known:
         return []
     best = max(known, key=lambda row: row.mean())
-    said = [f"The best deep rival is {best.name}. " + compared(rows["auto"], best), compared(rows["BSCRLS"], best)]
+    said = [f"The best deep rival is {best.name}. " + compared(rows["auto"], best) + " " +
+            compared(rows["auto, pixels"], best), compared(rows["BSCRLS"], best)]
     plain = [row for row in known if row.name in paper.DEEP]
     if len(plain) > 2:
         found = rank_correlation([row.mean() for row in plain], [row.paper["accuracy"][0] for row in plain])
@@ -169,7 +170,8 @@ def deep_verdicts(result, rows, deep):
     bad = untrained(result)
     if bad:
         said.append("Did not train at the paper's rate, by accuracy on their own training photos (splits): "
-                    f"{listed(bad)}. A further row shows what they do with an optimiser and a rate chosen on a part of these photos.")
+                    f"{listed(bad)}. A further row shows what they do with an optimiser and a rate chosen on a part of these "
+                    "photos.")
     return said
 
 
@@ -273,9 +275,9 @@ def about(result):
     cut = "cut to the region that looks most like a panel" if result["crop"] == "find" else "whole"
     short = "**A short form: these figures mean nothing.** " if result["quick"] else ""
     return (f"{short}{what} ({classes}; {result['groups']} groups of near-duplicates or single photos), {cut}, "
-            f"{result['copies']} changed copies of each to train on; mean ± deviation over {len(splits)} grouped splits "
-            f"of about {splits[0]['train']} to {splits[0]['test']} photos. Positive is {result['positive']}. The paper's "
-            f"figures ({paper.SOURCE}, tables 2 and 3) beside ours are of other photos.")
+            f"{result['copies']} changed copies of each to train on; mean ± deviation over {len(splits)} grouped "
+            f"splits of about {splits[0]['train']} to {splits[0]['test']} photos. Positive is {result['positive']}. The "
+            f"paper's figures ({paper.SOURCE}, tables 2 and 3) beside ours are of other photos.")
 
 
 def text(result):
@@ -294,8 +296,8 @@ def text(result):
 
 
 def shares():
-    """Which part of the test photos was positive, by the paper's own figures of each method: accuracy is share * recall +
-    (1 - share) * (1 - false positive rate). The least and the most with figures that are rounded to three digits."""
+    """Which part of the test photos was positive, by the paper's own figures of each method: accuracy is share * recall
+    + (1 - share) * (1 - false positive rate). The least and the most with figures that are rounded to three digits."""
     rows = []
     for name in paper.METHODS:
         figures = [paper.figures(name)[measure][0] for measure in ("accuracy", "recall", "false_positive")]
@@ -318,7 +320,9 @@ def readme(result):
             rows.append((ours(result)[one["name"]], [split["command_seconds"] for split in one["splits"]]))
     cells = [[row.name, row.cell("accuracy"), row.cell("f1"), seconds(spent), row.paper_cell("accuracy")]
              for row, spent in rows if row.values("accuracy")]
-    return table(["method", "accuracy", "F1", "seconds", "paper's accuracy"], cells)
+    return (table(["method", "accuracy", "F1", "seconds", "paper's accuracy"], cells) +
+            f"\nSeconds of our networks are those of the whole command ({result['machine']}), of deep rivals those of training "
+            "alone." + (" " + devices(result) if devices(result) else "").rstrip() + "\n")
 
 
 # ---- the picture ----------------------------------------------------------------------------------------------------

@@ -28,6 +28,9 @@ ROWS = [
     Row("BRLS", of_kind("brls"), table="paper", paper="BRLS"),
     Row("BSCRLS", of_kind("bscrls"), table="paper", paper="BSCRLS"),
     Row("auto", [], rows="photos", table="paper"),
+    Row("auto, pixels", ["--map", "pixels", "--side", str(prepared.OURS), "--augment", str(prepared.COPIES)],
+        rows="photos"),
+    Row("auto, photos cut to the panel", ["--crop", "find"], rows="photos"),
     Row("BSCRLS, tighter schedule", of_kind("bscrls", "--gamma", "harmonic:0.3"), paper="BSCRLS"),
     Row("BSCRLS, constant schedule", of_kind("bscrls", "--gamma", "constant:0.9"), paper="BSCRLS"),
     Row("BSCRLS, leave-one-out test", of_kind("bscrls", "--supervise", "loo"), paper="BSCRLS"),
@@ -106,17 +109,20 @@ class Bench:
                              "--seed", seed, "--positive", self.positive, "-o", folder / "model.broad")
         return figures(found, self.lab.tool.seconds)
 
-    def on_photos(self, split):
+    def on_photos(self, row, folders):
         """As a user has it: two folders of photos, nothing prepared."""
-        train, test = self.lab.split(split["seed"])
-        found = self.lab.run("fit", train, "--test", test, "--positive", self.positive, "--cache", "no",
-                             *(["--crop", self.lab.crop] if self.lab.crop else []), "-o", train.parent / "model.broad")
+        train, test = folders
+        crop = ["--crop", self.lab.crop] if self.lab.crop and "--crop" not in row.words else []
+        found = self.lab.run("fit", train, "--test", test, *row.words, *crop, "--positive", self.positive, "--cache",
+                             "no", "-o", train.parent / "model.broad")
         return figures(found, self.lab.tool.seconds)
 
     def run_split(self, split, found):
         for kind in dict.fromkeys(row.rows for row in self.rows):
-            folder = self.lab.new_folder()
-            if kind != "photos":
+            folder, folders = self.lab.new_folder(), None
+            if kind == "photos":
+                folders = self.lab.split(split["seed"])
+            else:
                 arrays = self.arrays["cropped" if kind == "cropped" else "plain"]
                 parts = rows_of(kind, split, len(arrays), arrays.shape[1] - 1)
                 for name, part in zip(("train", "test"), parts):
@@ -124,7 +130,7 @@ class Bench:
             for row in self.rows:
                 if row.rows == kind:
                     self.lab.progress(f"tables: split {split['seed'] + 1} of {len(self.splits)}: {row.name}")
-                    one = self.on_photos(split) if kind == "photos" else self.on_arrays(row, folder, split["seed"])
+                    one = self.on_photos(row, folders) if folders else self.on_arrays(row, folder, split["seed"])
                     found[row.name].append({"seed": split["seed"], **one})
             shutil.rmtree(folder)
 
@@ -138,7 +144,7 @@ class Bench:
 
 
 def shares(lab, splits):
-    """Of each split: photos on both sides, and the accuracy of always naming the commoner class of those to train on."""
+    """Of each split: photos on both sides, and the accuracy of always naming the commoner class of the training part."""
     sizes = []
     for split in splits:
         train, test = ([lab.photos.targets[i] for i in split[part]] for part in ("train", "test"))
