@@ -170,8 +170,8 @@ def deep_verdicts(result, rows, deep):
     bad = untrained(result)
     if bad:
         said.append("Did not train at the paper's rate, by accuracy on their own training photos (splits): "
-                    f"{listed(bad)}. A further row shows what they do with an optimiser and a rate chosen on a part of these "
-                    "photos.")
+                    f"{listed(bad)}. A further row shows what they do with an optimiser and a rate chosen on a part "
+                    "of these photos.")
     return said
 
 
@@ -276,8 +276,8 @@ def about(result):
     short = "**A short form: these figures mean nothing.** " if result["quick"] else ""
     return (f"{short}{what} ({classes}; {result['groups']} groups of near-duplicates or single photos), {cut}, "
             f"{result['copies']} changed copies of each to train on; mean ± deviation over {len(splits)} grouped "
-            f"splits of about {splits[0]['train']} to {splits[0]['test']} photos. Positive is {result['positive']}. The "
-            f"paper's figures ({paper.SOURCE}, tables 2 and 3) beside ours are of other photos.")
+            f"splits of about {splits[0]['train']} to {splits[0]['test']} photos. Positive is {result['positive']}. "
+            f"The paper's figures ({paper.SOURCE}, tables 2 and 3) beside ours are of other photos.")
 
 
 def text(result):
@@ -321,8 +321,8 @@ def readme(result):
     cells = [[row.name, row.cell("accuracy"), row.cell("f1"), seconds(spent), row.paper_cell("accuracy")]
              for row, spent in rows if row.values("accuracy")]
     return (table(["method", "accuracy", "F1", "seconds", "paper's accuracy"], cells) +
-            f"\nSeconds of our networks are those of the whole command ({result['machine']}), of deep rivals those of training "
-            "alone." + (" " + devices(result) if devices(result) else "").rstrip() + "\n")
+            f"\nSeconds of our networks are those of the whole command ({result['machine']}), of deep rivals those of "
+            "training alone." + (" " + devices(result) if devices(result) else "").rstrip() + "\n")
 
 
 # ---- the picture ----------------------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ class Bench:
 
 
 def shares(lab, splits):
-    """Of each split: photos on both sides, and the accuracy of always naming the commoner class of the training part."""
+    """Of each split: photos on both sides, and the accuracy of always naming the commoner class of training."""
     sizes = []
     for split in splits:
         train, test = ([lab.photos.targets[i] for i in split[part]] for part in ("train", "test"))
