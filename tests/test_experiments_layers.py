@@ -49,7 +49,8 @@ class Short(unittest.TestCase):
         os.environ["XDG_CACHE_HOME"] = cls.scratch.name
         cls.lab = Lab(Tool(BROAD), cls.scratch.name, quick=True, threads=1)
         cls.lab.lines = False
-        cls.figure, cls.increments = figure.run(cls.lab), increments.run(cls.lab)
+        machine = {"machine": cls.lab.tool.describe()}
+        cls.figure, cls.increments = {**figure.run(cls.lab), **machine}, {**increments.run(cls.lab), **machine}
 
     @classmethod
     def tearDownClass(cls):
@@ -160,7 +161,7 @@ def made_up(train, accuracy, layers=4):
                          "train": " ".join(["2"] * (layers - 1) + [f"{1 + 0.01 * split + other * train:g}"]),
                          "test": " ".join(f"{3 + i}" for i in range(layers)),
                          "accuracy": " ".join(["0.5"] * (layers - 1) + [f"{0.6 + 0.01 * split + other * accuracy:g}"])})
-    return {"shape": {"features": "3x4", "nodes": 10, "layers": layers}, "splits": 5, "problems": [
+    return {"shape": {"features": "3x4", "nodes": 10, "layers": layers}, "splits": 5, "machine": "one", "problems": [
         {"name": "photos", "title": "photos", "seeds": 1, "tight": "harmonic:1", "runs": runs}]}
 
 

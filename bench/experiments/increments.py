@@ -141,7 +141,7 @@ def text(result):
     photos, rows = result["problems"]
     parts = [f"{result['splits']} splits, mean ± deviation. *Photos*: {photos['title']}, "
              f"{mean_sd(first_rows(photos), 0)} rows to train on; *table*: {rows['title'].removeprefix('table ')}, "
-             f"{mean_sd(first_rows(rows), 0)} rows.\n"]
+             f"{mean_sd(first_rows(rows), 0)} rows. Machine: {result['machine']}.\n"]
     for number, (name, printed) in TABLES.items():
         pair = [Growth(problem, number) for problem in result["problems"]]
         parts += [f"**Table {number}, adding {name}**: test accuracy\n", accuracies(number, printed, pair),
