@@ -128,6 +128,14 @@ class Short(unittest.TestCase):
                     self.assertAlmostEqual(float(told), summed, delta=0.0021)
             self.assertEqual(len(rows), 2)
 
+    def test_words_about_seconds(self):
+        growth = increments.Growth(self.increments["problems"][0], "4")
+        runs = [r["steps"] for r in self.increments["problems"][0]["runs"] if (r["table"], r["method"]) == ("4", "best")]
+        later = statistics.mean(steps[1]["layer_seconds"] for steps in runs)
+        told = increments.time_words(growth, increments.printed_figures("4", paper.ADD_ENHANCEMENT, -1))
+        self.assertTrue(told.startswith("Paper: 1.38 in all for BRLS, 1.20 times as much for BSCRLS. "), told)
+        self.assertTrue(told.endswith(f"{later:.3f} for the best of 10."), told)
+
     def test_accuracies_stand_beside_the_papers(self):
         text = increments.text(self.increments)
         for number, (name, printed) in increments.TABLES.items():
