@@ -49,7 +49,8 @@ class Short(unittest.TestCase):
         os.environ["XDG_CACHE_HOME"] = cls.scratch.name
         cls.lab = Lab(Tool(BROAD), cls.scratch.name, quick=True, threads=1)
         cls.lab.lines = False
-        cls.figure, cls.increments = figure.run(cls.lab), increments.run(cls.lab)
+        machine = {"machine": cls.lab.tool.describe()}
+        cls.figure, cls.increments = {**figure.run(cls.lab), **machine}, {**increments.run(cls.lab), **machine}
 
     @classmethod
     def tearDownClass(cls):
@@ -127,6 +128,14 @@ class Short(unittest.TestCase):
                     self.assertAlmostEqual(float(told), summed, delta=0.0021)
             self.assertEqual(len(rows), 2)
 
+    def test_words_about_seconds(self):
+        growth = increments.Growth(self.increments["problems"][0], "4")
+        runs = [r["steps"] for r in self.increments["problems"][0]["runs"] if (r["table"], r["method"]) == ("4", "best")]
+        later = statistics.mean(steps[1]["layer_seconds"] for steps in runs)
+        told = increments.time_words(growth, increments.printed_figures("4", paper.ADD_ENHANCEMENT, -1))
+        self.assertTrue(told.startswith("Paper: 1.38 in all for BRLS, 1.20 times as much for BSCRLS. "), told)
+        self.assertTrue(told.endswith(f"{later:.3f} for the best of 10."), told)
+
     def test_accuracies_stand_beside_the_papers(self):
         text = increments.text(self.increments)
         for number, (name, printed) in increments.TABLES.items():
@@ -160,7 +169,7 @@ def made_up(train, accuracy, layers=4):
                          "train": " ".join(["2"] * (layers - 1) + [f"{1 + 0.01 * split + other * train:g}"]),
                          "test": " ".join(f"{3 + i}" for i in range(layers)),
                          "accuracy": " ".join(["0.5"] * (layers - 1) + [f"{0.6 + 0.01 * split + other * accuracy:g}"])})
-    return {"shape": {"features": "3x4", "nodes": 10, "layers": layers}, "splits": 5, "problems": [
+    return {"shape": {"features": "3x4", "nodes": 10, "layers": layers}, "splits": 5, "machine": "one", "problems": [
         {"name": "photos", "title": "photos", "seeds": 1, "tight": "harmonic:1", "runs": runs}]}
 
 

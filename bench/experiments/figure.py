@@ -123,7 +123,8 @@ def shown_layers(layers):
 
 
 def text(result):
-    return "\n".join(part for problem in result["problems"] for part in problem_text(problem, result["shape"]))
+    parts = [part for problem in result["problems"] for part in problem_text(problem, result["shape"])]
+    return "\n".join([*parts, f"Machine of the seconds: {result['machine']}.\n"])
 
 
 def problem_text(problem, shape):
