@@ -82,7 +82,7 @@ def outcome(fit):
             "frequent": max(truth) / sum(truth) if truth else None,
             "norm": layers[-1]["norm_after"] / layers[0]["norm_before"] if layers else 1.0, "layers": len(layers),
             "draws": sum(layer["tries"] for layer in layers), "status": fit["status"], "reason": fit["reason"],
-            "ranges": [layer["range"] for layer in layers], "seconds": sum(fit["seconds"][part] for part in ("features", "layers"))}
+            "seconds": sum(fit["seconds"][part] for part in ("features", "layers"))}
 
 
 def words_of(trial, number, words):
