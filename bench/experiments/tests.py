@@ -7,10 +7,12 @@ from bench.tool import Failure
 
 TITLE = "The supervision tests compared"
 JOINT = ["--weights", "joint", "--lambda", "auto"]
+# λ by leave-one-out for every draw is dear: three draws a layer, as in preset auto.
+FEW = ["--tries", "1", "--range-steps", "1,0.5,2"]
 TESTS = {"none": ["--kind", "brls"], "residual": [], "residual, harmonic:0.05": ["--gamma", "harmonic:0.05"],
          "residual, harmonic:0.3": ["--gamma", "harmonic:0.3"], "loo": ["--supervise", "loo"],
          "operator": ["--supervise", "operator"], "none, joint weights": ["--kind", "brls", *JOINT],
-         "loo, joint weights": ["--supervise", "loo", *JOINT]}
+         "loo, joint weights": ["--supervise", "loo", *JOINT, *FEW]}
 # With layers as wide as there are rows, ten of them, where there are few: there the paper's inequality can hold.
 WIDE, WIDE_ROWS = {"none, wide layers": ["--kind", "brls"], "operator, wide layers": ["--supervise", "operator"]}, 320
 TABLES, MOST = [("classification", "sonar"), ("classification", "satimage"), ("regression", "yacht"),
