@@ -22,12 +22,12 @@ COLUMNS = ("result", "norm", "layers", "draws", "seconds")
 
 def run(lab):
     count = lab.several(5, 2)
-    given = [trials.of_table(lab, sort, name, count, MOST) for sort, name in ([] if lab.quick else TABLES)]
-    sets = [trials.of_photos(lab, count), *(trial for trial in given if trial)]
+    sets = [trials.of_photos(lab, count), *trials.of_tables(lab, TABLES, count, MOST)]
     if len(sets) == 1:
         rows = lab.several(300, 40)
-        sets += [trials.made(lab, "spirals", "classify", trials.spirals, count, rows, rows),
-                 trials.made(lab, "friedman", "regress", trials.friedman, count, rows, rows)]
+        sets.append(trials.made(lab, "friedman", "regress", trials.friedman, count, rows, rows))
+        if not lab.quick:
+            sets.append(trials.made(lab, "spirals", "classify", trials.spirals, count, rows, rows))
     return {"splits": count, "sets": [one_set(lab, trial) for trial in sets]}
 
 
