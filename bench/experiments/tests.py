@@ -159,8 +159,8 @@ def by_chance(up, down):
 
 
 def text(result):
-    parts = [f"{result['splits']} splits and seeds, preset `paper` but for what the name of a row says. Draws are those "
-             "of the layers that were kept.\n"]
+    parts = [f"{result['splits']} splits and seeds, preset `paper` but for what the name of a row says. Draws are "
+             "those of the layers that were kept.\n"]
     for one in result["sets"]:
         measure = "accuracy" if one["task"] == "classify" else "RMSE"
         parts += [f"**{one['name']}**, {one['rows']} training rows:\n",
