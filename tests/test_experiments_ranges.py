@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The experiments on ranges, on theorem 3.1 and on the supervision tests: their figures against nodes read from model files,
-against predictions counted here, and against shares worked out by hand.
+"""The experiments on ranges, on theorem 3.1 and on the supervision tests: their figures against nodes read from model
+files, against predictions counted here, and against shares worked out by hand.
 
 Usage: test_experiments_ranges.py PATH_OF_BROAD.
 """
@@ -30,7 +30,8 @@ class Small(Lab):
     """Without photos."""
 
     def __init__(self, tool, work):
-        self.tool, self.work, self.quick, self.threads, self.tables, self.data, self.made = tool, work, True, 2, None, "rendered", 0
+        self.tool, self.work, self.quick, self.threads = tool, work, True, 2
+        self.tables, self.data, self.made = None, "rendered", 0
 
     def say(self, text):
         pass
@@ -56,7 +57,7 @@ def sigmoid(value):
 
 
 def nodes(rows, weight, bias, activation):
-    return [[activation(sum(x * w[j] for x, w in zip(row, weight)) + bias[0][j]) for j in range(len(bias[0]))] for row in rows]
+    return [[activation(sum(x * w[j] for x, w in zip(row, weight)) + b) for j, b in enumerate(bias[0])] for row in rows]
 
 
 def without_affine(column, x):
@@ -99,22 +100,27 @@ class Theorem(Case):
     def test_nodes_of_a_model_are_as_near_to_affine_as_the_bound_says(self):
         # A range at which the bound is felt: the first layers may remove a tenth of the norm.
         r, ridge, features, width, layers = 0.15, 1e-4, 4, 6, 5
-        fit = self.fit("--kind", "brls", "--features", "2x2", "--enhance", f"{width}x{layers}", "--range", r, "--lambda", ridge)
+        fit = self.fit("--kind", "brls", "--features", "2x2", "--enhance", f"{width}x{layers}", "--range", r,
+                       "--lambda", ridge)
         weights, y = tensors(self.model), [row[1] for row in theorem.wave()]
         x = [[i / (theorem.ROWS - 1)] for i in range(theorem.ROWS)]
         line = [row[0] for row in x]
-        z = [a + b for a, b in zip(*(nodes(x, weights[f"feature.{g}.weight"], weights[f"feature.{g}.bias"], sigmoid) for g in (1, 2)))]
+        groups = [nodes(x, weights[f"feature.{g}.weight"], weights[f"feature.{g}.bias"], sigmoid) for g in (1, 2)]
+        z = [a + b for a, b in zip(*groups)]
         rho = theorem.remainders(r, features)
         e, far = y, [0, 0]
         for layer in range(1, layers + 1):
             h = nodes(z, weights[f"layer.{layer}.weight"], weights[f"layer.{layer}.bias"], sigmoid)
             for kind, block in ((0, z), (1, h)):
                 for j in range(len(block[0])):
-                    far[kind] = max(far[kind], max(map(abs, without_affine([row[j] for row in block], line))) / rho[kind])
+                    gap = max(map(abs, without_affine([row[j] for row in block], line)))
+                    far[kind] = max(far[kind], gap / rho[kind])
             k = [a + b for a, b in zip(z, h)] if layer == 1 else h
-            e = [value - sum(a * w[0] for a, w in zip(row, weights[f"layer.{layer}.output"])) for value, row in zip(e, k)]
+            output = weights[f"layer.{layer}.output"]
+            e = [value - sum(a * w[0] for a, w in zip(row, output)) for value, row in zip(e, k)]
             self.assertAlmostEqual(size(e), fit["layers"][layer - 1]["norm_after"], delta=1e-7 * size(y))
-            self.assertGreaterEqual(size(e) / size(y), theorem.lower_bound(layer, r, features, width, theorem.ROWS, ridge))
+            bound = theorem.lower_bound(layer, r, features, width, theorem.ROWS, ridge)
+            self.assertGreaterEqual(size(e) / size(y), bound)
         self.assertLessEqual(far[0], 2)  # a line by least squares can be twice as far as the chord, at worst
         self.assertLessEqual(far[1], 2)
         self.assertGreater(far[0], 0.01)
@@ -141,7 +147,8 @@ class Theorem(Case):
 
     def test_affine_functions_explain_nothing_of_the_wave(self):
         rows = theorem.wave()
-        self.assertAlmostEqual(size(without_affine([y for _, y in rows], [x for x, _ in rows])), size([y for _, y in rows]), places=12)
+        x, y = zip(*rows)
+        self.assertAlmostEqual(size(without_affine(y, x)), size(y), places=12)
         self.assertAlmostEqual(theorem.left_by_affine(rows), 1, places=12)
         self.assertAlmostEqual(theorem.left_by_affine([[0, 1], [1, 3], [2, 5]]), 0, places=12)
 
@@ -162,8 +169,8 @@ class Theorem(Case):
             self.assertIn("no draw of any range met the bound", one["reason"])
 
     def test_the_certificate_is_of_these_rows_only(self):
-        self.fit("--kind", "bscrls", "--features", "2x5", "--enhance", "20x5", "--range", 1e-3, "--range-steps", "1,10000",
-                 "--gamma", "harmonic:0.3")
+        self.fit("--kind", "bscrls", "--features", "2x5", "--enhance", "20x5", "--range", 1e-3,
+                 "--range-steps", "1,10000", "--gamma", "harmonic:0.3")
         self.assertTrue(self.command("verify", self.model, self.wave)[1]["holds"])
         other = self.lab.work / "other.csv"
         trials.write(other, [[x, y + (0.001 if i == 7 else 0)] for i, (x, y) in enumerate(theorem.wave())])
@@ -202,7 +209,8 @@ class Sensitivity(Case):
                 "draws": trials.pack([50] * len(norm))}
 
     def result(self):
-        brls = [self.made_up([0.9, 0.8, 0.7, 0.52], [0.1, 0.2, 0.6, 0.9]), self.made_up([0.5, 0.55, 0.56, 0.9], [0.5, 0.51, 0.1, 0.1])]
+        brls = [self.made_up([0.9, 0.8, 0.7, 0.52], [0.1, 0.2, 0.6, 0.9]),
+                self.made_up([0.5, 0.55, 0.56, 0.9], [0.5, 0.51, 0.1, 0.1])]
         bscrls = [brls[0], self.made_up([0.9, 0.9, 0.9, 0.2], [0.4, 0.4, 0.4, 0.4])]
         one = {"name": "made up", "task": "classify", "splits": 4, "frequent": 0.5, "chosen": brls[0], "auto": brls[0],
                "networks": {"brls": brls, "bscrls": bscrls, "tight": brls}}
@@ -231,11 +239,12 @@ class Sensitivity(Case):
         found = sensitivity.one_set(self.lab, trial, [0.01, 1])
         train, test = trial.splits[1]
         model, out = self.lab.work / "one.broad", self.lab.work / "out.csv"
-        self.command("fit", train, "--preset", "paper", "--kind", "bscrls", "--range", 1, "--seed", 1, "--features", "2x5",
-                     "--enhance", "10x5", "-o", model)
+        self.command("fit", train, "--preset", "paper", "--kind", "bscrls", "--range", 1, "--seed", 1,
+                     "--features", "2x5", "--enhance", "10x5", "-o", model)
         self.command("predict", model, test, "-o", out)
         with open(test, encoding="utf-8") as a, open(out, encoding="utf-8") as b:
-            truth, said = [row["target"] for row in csv.DictReader(a)], [list(row.values()) for row in csv.DictReader(b)]
+            truth = [row["target"] for row in csv.DictReader(a)]
+            said = [list(row.values()) for row in csv.DictReader(b)]
         right = sum(label in row for label, row in zip(truth, said)) / len(truth)
         at = found["networks"]["bscrls"][1]
         self.assertAlmostEqual(trials.unpack(at["accuracy"])[1], right, places=6)
@@ -263,23 +272,38 @@ class Tests(Case):
     def check_rmse(self, trial, row):
         train, test = trial.splits[0]
         model, out = self.lab.work / "rmse.broad", self.lab.work / "rmse.csv"
-        self.command("fit", train, "--preset", "paper", "--kind", "brls", "--features", "2x5", "--enhance", "10x5", "-o", model)
+        self.command("fit", train, "--preset", "paper", "--kind", "brls", "--features", "2x5", "--enhance", "10x5",
+                     "-o", model)
         self.command("predict", model, test, "-o", out)
         with open(test, encoding="utf-8") as a, open(out, encoding="utf-8") as b:
-            truth, said = [float(r["target"]) for r in csv.DictReader(a)], [list(r.values())[-1] for r in csv.DictReader(b)]
+            truth = [float(r["target"]) for r in csv.DictReader(a)]
+            said = [list(r.values())[-1] for r in csv.DictReader(b)]
         rmse = math.sqrt(sum((y - float(p)) ** 2 for y, p in zip(truth, said)) / len(truth))
         self.assertAlmostEqual(trials.unpack(row["result"])[0], rmse, places=4)
 
     def test_counts_of_better_and_worse(self):
         def row(values, seconds):
-            return {"result": trials.pack(values), "norm": trials.pack([0.1, 0.1]), "seconds": trials.pack(seconds), "layers": "5 5",
-                    "draws": "5 5", "stalled": 0, "reason": ""}
+            return {"result": trials.pack(values), "norm": "0.1 0.1", "seconds": trials.pack(seconds),
+                    "layers": "5 5", "draws": "5 5", "stalled": 0, "reason": ""}
 
-        def one(task, base, loo):
-            return {"name": task, "task": task, "rows": 9, "tests": {"none": row(base, [1, 1]), "loo": row(loo, [3, 5])}}
+        def pair(task, base, loo):
+            return {"name": task, "task": task, "rows": 9,
+                    "tests": {"none": row(base, [1, 1]), "loo": row(loo, [3, 5])}}
 
-        result = {"sets": [one("classify", [0.5, 0.7], [0.6, 0.7]), one("regress", [2.0, 3.0], [1.0, 5.0])]}
-        self.assertEqual(tests.tally(result, "loo"), {"sets": 2, "better": 1, "worse": 1, "up": 2, "down": 1, "slower": 4})
+        sets = [pair("classify", [0.5, 0.7], [0.6, 0.7]), pair("regress", [2.0, 3.0], [1.0, 5.0])]
+        result = {"sets": sets}
+        self.assertEqual(tests.tally(result, "loo"),
+                         {"sets": 2, "better": 1, "worse": 1, "up": 2, "down": 1, "slower": 4})
+
+        def judged(*loo):
+            names = [name for name in tests.TESTS if name.startswith("residual")]
+            found = {name: row([2, 2], [1, 1]) for name in ("none", *names)}
+            one = {"name": "one", "task": "regress", "rows": 9, "tests": {**found, "loo": row(loo, [1, 1])}}
+            return tests.worth({"sets": [one]})
+
+        self.assertIn("`loo` does best of the tests of a chain, 1 data sets better", judged(1, 2))
+        self.assertAlmostEqual(tests.by_chance(1, 9), 22 / 1024)
+        self.assertIn("no test of a chain is worth", judged(3, 2))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Theorem 3.1 of the paper: BRLS where it provably stays above an error, BSCRLS on the same rows, and the paper's norm."""
+"""Theorem 3.1 of the paper: BRLS where it provably stays above an error, BSCRLS on the same rows; the paper's norm."""
 import math
 import statistics
 
@@ -11,21 +11,22 @@ ROWS, WAVES = 64, 3
 RANGE, LAMBDA, GROUPS, GROUP, NODES = 1e-3, 1e-8, 2, 5, 20
 # Lists of multiples of the range, by what they are to show.
 LISTS = {"usable ones at once": "1,10000,100000", "all powers of ten": "1,10,100,1000,10000,100000",
-         "one power less": "1,10,100,1000,10000", "the paper preset's": "1,0.5,2,0.2,5,0.1,10,0.05,20", "the base range alone": "1"}
+         "one power less": "1,10,100,1000,10000", "the paper preset's": "1,0.5,2,0.2,5,0.1,10,0.05,20",
+         "the base range alone": "1"}
 SIZES = [(211, 200), (211, 100), (100, 99), (100, 100), (50, 100), (30, 100)]
 
 
 def wave():
-    """Equidistant in [0, 1] once scaled. A whole number of periods about the middle: no affine function explains any of it."""
+    """Equidistant in [0, 1] once scaled. Whole periods about the middle: no affine function explains any of it."""
     x = [(i + 0.5) / ROWS for i in range(ROWS)]
     return [[value, math.cos(2 * math.pi * WAVES * value)] for value in x]
 
 
-# ---- the bound --------------------------------------------------------------------------------------------------------
+# ---- the bound ------------------------------------------------------------------------------------------------------
 
 def remainders(size=RANGE, features=GROUPS * GROUP):
-    """How far a feature node and an enhancement node can be from an affine function of x in [0, 1]; docs/experiments.md has
-    the steps."""
+    """How far a feature node and an enhancement node can be from an affine function of x in [0, 1]; the steps are in
+    docs/experiments.md."""
     feature = size ** 3 / 32
     second = features ** 2 * (features + 1) * size ** 5 / 128 + features * size ** 4 / 16
     return feature, second / 8
@@ -47,7 +48,7 @@ def left_by_affine(rows):
     return math.sqrt(sum((y - y0 - slope * (x - x0)) ** 2 for x, y in zip(xs, ys)) / sum(y ** 2 for y in ys))
 
 
-# ---- runs -------------------------------------------------------------------------------------------------------------
+# ---- runs -----------------------------------------------------------------------------------------------------------
 
 def sampled(count):
     """Numbers of layers at about equal distances of their logarithm."""
@@ -56,15 +57,16 @@ def sampled(count):
 
 def chain(lab, data, words, seed, layers):
     model = lab.work / "wave.broad"
-    fit = lab.run("fit", data, "--task", "regress", "--preset", "paper", "--enhance", f"{NODES}x{layers}", "--seed", seed,
-                  "-o", model, *words)
+    fit = lab.run("fit", data, "--task", "regress", "--preset", "paper", "--enhance", f"{NODES}x{layers}",
+                  "--seed", seed, "-o", model, *words)
     kept = fit["layers"]
     norms = [layer["norm_after"] / kept[0]["norm_before"] for layer in kept]
     verified = lab.run("verify", model, data)["holds"] if kept else None
     return {"layers": len(kept), "status": fit["status"], "reason": fit["reason"], "holds": verified,
             "norm": norms[-1] if norms else 1.0, "at": [m for m in sampled(max(len(kept), 1)) if m <= len(kept)],
             "norms": trials.pack(norms[m - 1] for m in sampled(max(len(kept), 1)) if m <= len(kept)),
-            "refused": sum(layer["tries"] - 1 for layer in kept), "refused_first": kept[0]["tries"] - 1 if kept else None,
+            "refused": sum(layer["tries"] - 1 for layer in kept),
+            "refused_first": kept[0]["tries"] - 1 if kept else None,
             "ranges": sorted({layer["range"] for layer in kept})}
 
 
@@ -73,8 +75,9 @@ def narrow(lab, data):
     base = ["--features", f"{GROUPS}x{GROUP}", "--range", RANGE, "--lambda", LAMBDA]
     seeds, long, some = range(lab.several(10, 2)), lab.several(5000, 100), lab.several(500, 50)
     brls = [chain(lab, data, ["--kind", "brls", *base], seed, long) for seed in seeds]
-    lists = {name: [chain(lab, data, ["--kind", "bscrls", "--gamma", "harmonic:0.3", "--range-steps", steps, *base], seed, some)
-                    for seed in seeds] for name, steps in LISTS.items()}
+    tight = ["--kind", "bscrls", "--gamma", "harmonic:0.3", *base]
+    lists = {name: [chain(lab, data, [*tight, "--range-steps", steps], seed, some) for seed in seeds]
+             for name, steps in LISTS.items()}
     return {"affine": left_by_affine(wave()), "long": long, "some": some, "brls": brls, "bscrls": lists}
 
 
@@ -82,7 +85,8 @@ def dead(lab, data):
     """One rectified feature node, which is 0 on all rows for three seeds in eight."""
     base = ["--features", "1x1", "--feature-activation", "relu", "--range", 10]
     seeds, layers = range(lab.several(40, 8)), lab.several(500, 20)
-    return {kind: [chain(lab, data, ["--kind", kind, *base], seed, layers) for seed in seeds] for kind in ("brls", "bscrls")}
+    return {kind: [chain(lab, data, ["--kind", kind, *base], seed, layers) for seed in seeds]
+            for kind in ("brls", "bscrls")}
 
 
 def operator(lab, data):
@@ -120,7 +124,7 @@ def run(lab):
     return {"narrow": narrow(lab, data), "dead": dead(lab, data), "operator": operator(lab, data)}
 
 
-# ---- what the figures say ---------------------------------------------------------------------------------------------
+# ---- what the figures say -------------------------------------------------------------------------------------------
 
 def at_layer(run_, number):
     """The norm after so many layers, where it was kept."""
@@ -144,7 +148,8 @@ def said_of_lists(facts):
     for name, runs in facts["bscrls"].items():
         kept = [one for one in runs if one["layers"]]
         refused = [one["refused_first"] for one in kept]
-        rows.append([name, f"`{LISTS[name]}`", mean_sd([one["norm"] for one in runs]), f"{max(one['norm'] for one in runs):.3f}",
+        norms = [one["norm"] for one in runs]
+        rows.append([name, f"`{LISTS[name]}`", mean_sd(norms), f"{max(norms):.3f}",
                      mean_sd([one["layers"] for one in runs], 0), mean_sd(refused, 0) if refused else "all",
                      sum(one["status"] == "stalled" for one in runs),
                      f"{sum(one['holds'] for one in kept)} of {len(kept)}" if kept else "–"])
@@ -159,30 +164,33 @@ def words_on_lists(facts):
         below = sum(one["norm"] < bound for one in runs)
         found.append(f"{name}: {below} of {len(runs)}")
     nothing = [one for one in facts["bscrls"]["the base range alone"] if not one["layers"]]
-    text_ = f"Seeds in which BSCRLS falls below what BRLS cannot get below ({bound:.5f}): {'; '.join(found)}. "
-    return text_ + (f"Where it can do nothing it says so, here for seed 0: “{nothing[0]['reason']}”." if nothing else "")
+    told = f"Seeds in which BSCRLS falls below what BRLS cannot get below ({bound:.5f}): {'; '.join(found)}. "
+    return told + (f"Where it can do nothing it says so: “{nothing[0]['reason']}”." if nothing else "")
 
 
 def said_of_dead(facts):
     stuck = [i for i, one in enumerate(facts["brls"]) if one["norm"] > 1 - 1e-12]
     freed = [facts["bscrls"][i] for i in stuck]
-    lines = [f"BRLS with one rectified feature node: {len(stuck)} of {len(facts['brls'])} seeds end where they began, with "
-             f"‖E‖ = ‖Y‖ (3/8 of them are expected, {0.375 * len(facts['brls']):.0f})."]
+    count = len(facts["brls"])
+    lines = [f"BRLS with one rectified feature node: {len(stuck)} of {count} seeds end where they began, with ‖E‖ = "
+             f"‖Y‖ (3/8 of them are expected, {0.375 * count:.0f})."]
     if freed:
         moved = sum(one["norm"] < 1 - 1e-3 for one in freed)
         norms = [one["norm"] for one in freed]
         kept = [one for one in freed if one["layers"]]
-        lines.append(f"BSCRLS leaves that error in {moved} of these {len(freed)}, after {mean_sd([one['refused_first'] for one in kept], 0)} "
-                     f"refused draws of layer 1, and its certificate holds in {sum(one['holds'] for one in kept)} of {len(kept)}. It ends "
-                     f"at {statistics.median(norms):.2f} in the median, {min(norms):.2f} at best and {max(norms):.2f} at worst: it is no "
-                     "longer stuck where it began, but the new node may be 0 on a part of the rows, which nothing refuses.")
+        refused = mean_sd([one["refused_first"] for one in kept], 0)
+        lines.append(f"BSCRLS leaves that error in {moved} of these {len(freed)}, after {refused} refused draws of "
+                     f"layer 1, and its certificate holds in {sum(one['holds'] for one in kept)} of {len(kept)}. It ends "
+                     f"at {statistics.median(norms):.3f} in the median, {min(norms):.3f} at best and {max(norms):.3f} at "
+                     "worst. The new node may be 0 on a part of the rows, which nothing refuses.")
     return " ".join(lines) + "\n"
 
 
 def said_of_operator(facts):
     parts = []
     if facts["norms"]:
-        rows = [[one["rows"], one["columns"], one["rank"], f"{one['norm']:.6f}", f"{one['ridge']:.6f}"] for one in facts["norms"]]
+        rows = [[one["rows"], one["columns"], one["rank"], f"{one['norm']:.6f}", f"{one['ridge']:.6f}"]
+                for one in facts["norms"]]
         parts.append(table(["rows", "nodes", "rank", "‖I − KK⁺‖₂", "with ridge, λ = 1e-8"], rows, left=0))
     if facts["said"]:
         parts.append(f"`broad fit --supervise operator` on the wave: “{facts['said']}”.\n")
@@ -193,19 +201,21 @@ def text(result):
     name = "experiments-theorem" + ("" if result["data"] == "photos" else "-rendered")
     facts = result["narrow"]
     return "\n".join(["**Nodes that are all but affine.** " + said_of_narrow(facts),
-                      f"BSCRLS with the same base range, `--gamma harmonic:0.3` and at most {facts['some']:,} layers:\n",
+                      "BSCRLS with the same base range, `--gamma harmonic:0.3` and at most "
+                      f"{facts['some']:,} layers:\n",
                       said_of_lists(facts), words_on_lists(facts) + "\n",
                       f"![norm against layers, and the bound](images/{name}.svg)\n",
                       "**A feature node that is 0 on all rows.** " + said_of_dead(result["dead"]),
                       "**The paper's norm.**\n", said_of_operator(result["operator"])])
 
 
-# ---- picture ----------------------------------------------------------------------------------------------------------
+# ---- picture --------------------------------------------------------------------------------------------------------
 
 def pictures(result):
     facts, styles = result["narrow"], {"usable ones at once": plot.TEAL, "one power less": plot.GOLD}
     lines = [*plot.head(1000, 460), "set logscale xy", f"set xrange [1:{facts['long']}]", "set yrange [*:2]",
-             f"set xlabel 'layers' textcolor rgb '{plot.QUIET}'", f"set ylabel 'norm by first' textcolor rgb '{plot.QUIET}'",
+             f"set xlabel 'layers' textcolor rgb '{plot.QUIET}'",
+             f"set ylabel 'norm by first' textcolor rgb '{plot.QUIET}'",
              "set key bottom left"]
     plots = []
     groups = [("BRLS", facts["brls"], plot.RED, 3), *((f"BSCRLS, {LISTS[name]}", facts["bscrls"][name], colour, 1.5)
