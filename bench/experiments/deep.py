@@ -11,6 +11,7 @@ from bench.tool import Failure
 SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "rivals" / "run.py"
 KEPT = ["split", "rate_rule", *MEASURES, "train_accuracy", "trained", "diverged", "optimiser", "rate", "epochs", "seconds",
         "device", "threads", "jobs", "torch", "timing", "extrapolated", "steps"]
+QUICK = "MLP"
 ELSEWHERE = ("'scripts/run_experiments tables --data FOLDER --export DIR' writes what 'python3 bench/rivals/run.py DIR --results "
              "FILE' learns from, on this machine or on one with a GPU; '--rivals FILE' then takes its results in")
 
@@ -48,7 +49,7 @@ def latest(found):
 def train(lab, *words):
     """Runs the script here, on arrays of this lab."""
     folder = lab.new_folder()
-    prepared.export(lab, folder)
+    prepared.export(lab, folder, thin=lab.several(1, 8))
     results = folder / "rivals.jsonl"
     lab.say(f"tables: bench/rivals/run.py {' '.join(words)}")
     done = subprocess.run([sys.executable, str(SCRIPT), str(folder), "--results", str(results), *words], check=False,
@@ -68,7 +69,7 @@ def find(lab):
         if here is None:
             why = "PyTorch is not installed here ('scripts/setup --rivals' installs it); " + ELSEWHERE
         elif lab.quick:
-            found, why = train(lab, "--quick", "--only", "SAE,FRBM,MLP"), "the short form trains three of the rivals"
+            found, why = train(lab, "--epochs", "1", "--splits", "0", "--only", QUICK), f"the short form trains {QUICK} alone"
         elif here == "cuda":
             found = train(lab)
         else:
