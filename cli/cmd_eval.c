@@ -58,7 +58,8 @@ static void report_text(const broad_model *model, const broad_metrics *metrics, 
 /* The rows that --part means; as fit had them where it is not all. */
 static int read_rows(broad_data **out, json_t **photos, const broad_model *model, const cli_arguments *arguments)
 {
-    enum { ALL, TRAIN, TEST } part = cli_choice(arguments, "part");
+    enum { ALL, TRAIN, TEST };
+    int part = cli_choice(arguments, "part");
     broad_read_options read;
     broad_data *train = NULL, *apart = NULL;
     cli_files files;

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""scripts/run_experiments in its short form: its figures against the tool's own predictions and plain formulas, splits that
-do not leak, rows that are missing and said to be, documentation that is compared with stored results, and messages.
+"""scripts/run_experiments in its short form: its figures against the tool's own predictions and plain formulas, splits
+that do not leak, rows that are missing and said to be, documentation that is compared with stored results, messages.
 
 Usage: test_experiments.py PATH_OF_BROAD. Exits with 77 where numpy is not installed.
 """
+import contextlib
 import csv
 import importlib.machinery
 import importlib.util
+import io
 import json
 import os
 import pathlib
@@ -46,8 +48,9 @@ def load_script():
     return module
 
 
-def script(*words, **more):
-    return subprocess.run([sys.executable, SCRIPT, *map(str, words)], capture_output=True, text=True, check=False, **more)
+def script(*words, env=None):
+    return subprocess.run([sys.executable, SCRIPT, *map(str, words)], capture_output=True, text=True, check=False,
+                          env=env)
 
 
 def tool(*words):
@@ -81,6 +84,19 @@ def rival(name, split, rule="paper", **more):
     measures = dict.fromkeys(paper.MEASURES, 0.5 + split / 10)
     return {"rival": name, "split": split, "rate_rule": rule, "fingerprint": "f00d", "device": "Some GPU", "threads": 1,
             "jobs": 1, "torch": "2.0", "epochs": 50, "seconds": 12.0, "trained": True, **measures, **more}
+
+
+def made_result(found, missing, why):
+    """Of 'tables', with these rivals and the same figures everywhere else."""
+    split = {**dict.fromkeys(paper.MEASURES, 0.6), "train_accuracy": 0.9, "layers": 2, "draws": 2, "seconds": 1.0,
+             "command_seconds": 2.0}
+    methods = [{"name": row.name, "table": row.table, "paper": row.paper, "rows": row.rows,
+                "options": " ".join(row.words), "splits": [{"seed": seed, **split} for seed in (0, 1)]}
+               for row in tables_run.ROWS]
+    return {"data": "photos", "photos": 10, "classes": {"Clean": 4, "Dusty": 6}, "groups": 9, "quick": False,
+            "crop": "none", "copies": 4, "positive": "Dusty", "machine": "a machine", "methods": methods,
+            "rivals": found, "missing": missing, "why": why,
+            "splits": [{"seed": seed, "train": 7, "test": 3, "class": "Dusty", "share": 0.6} for seed in (0, 1)]}
 
 
 class Short(unittest.TestCase):
@@ -143,7 +159,7 @@ class Short(unittest.TestCase):
     def test_figures_against_predictions(self):
         """A network of the tables trained again by hand, and its predictions counted."""
         photos, out = self.folder / "photos", self.folder / "again"
-        tool("data", photos, "--export", out, "--map", "pixels", "--side", self.tables["side"], "--augment", 4, "--seed", 0)
+        tool("data", photos, "--export", out, "--map", "pixels", "--side", self.tables["side"], "--augment", 4)
         done = script("tables", "--quick", "--broad", BROAD, "--export", self.folder / "arrays", env=self.environment)
         self.assertEqual(done.returncode, 0, done.stderr)
         about = json.loads((self.folder / "arrays" / "photos.json").read_text(encoding="utf-8"))
@@ -156,7 +172,7 @@ class Short(unittest.TestCase):
                     chosen[sides[line["file"]]].append((int(line["row"]) - 1, line["label"]))
         for part, rows in chosen.items():
             np.save(out / f"{part}.npy", pixels[[row for row, _ in rows]].reshape(len(rows), -1))
-            (out / f"{part}.csv").write_text("\n".join(["label", *(label for _, label in rows)]) + "\n", encoding="utf-8")
+            (out / f"{part}.csv").write_text("label\n" + "".join(f"{label}\n" for _, label in rows), encoding="utf-8")
         for name in ("BSCRLS", "BLS"):
             method = [one for one in self.tables["methods"] if one["name"] == name][0]
             tool("fit", out / "train.npy", "--labels", out / "train.csv", *method["options"].split(), "--seed", 1, "-o",
@@ -274,30 +290,22 @@ class Rivals(unittest.TestCase):
         scratch = tempfile.TemporaryDirectory(prefix="broad-experiments-test-")
         self.addCleanup(scratch.cleanup)
         self.path = pathlib.Path(scratch.name) / "rivals.jsonl"
-        self.lab = types.SimpleNamespace(rivals=[self.path], crop=None, photos=types.SimpleNamespace(fingerprint="f00d"))
+        photos = types.SimpleNamespace(fingerprint="f00d")
+        self.lab = types.SimpleNamespace(rivals=[self.path], crop=None, photos=photos)
 
     def find(self, *found):
         self.path.write_text("".join(json.dumps(one) + "\n" for one in found), encoding="utf-8")
         return deep.find(self.lab)
 
-    def result(self, found, missing, why):
-        split = {"accuracy": 0.6, "precision": 0.6, "recall": 0.6, "f1": 0.6, "false_positive": 0.4, "false_negative": 0.4,
-                 "train_accuracy": 0.9, "layers": 2, "draws": 2, "seconds": 1.0, "command_seconds": 2.0}
-        methods = [{"name": row.name, "table": row.table, "paper": row.paper, "rows": row.rows, "options": " ".join(row.words),
-                    "splits": [{"seed": seed, **split} for seed in (0, 1)]} for row in tables_run.ROWS]
-        return {"data": "photos", "photos": 10, "classes": {"Clean": 4, "Dusty": 6}, "groups": 9, "quick": False, "crop": "none",
-                "copies": 4, "positive": "Dusty", "machine": "a machine", "methods": methods, "rivals": found,
-                "missing": missing, "why": why,
-                "splits": [{"seed": seed, "train": 7, "test": 3, "class": "Dusty", "share": 0.6} for seed in (0, 1)]}
-
     def test_all_there(self):
         every = [rival(name, split) for name in paper.DEEP for split in (0, 1)]
-        every += [rival("VGG", 0, trained=False), rival("VGG", 0, rule="fair", accuracy=0.9), rival("VGG", 1, rule="fair"),
-                  rival("VGG", 0, timing=True, seconds=77.0), rival("MLP", 0, extrapolated=True, device="CPU", seconds=4321.0, steps=3)]
+        every += [rival("VGG", 0, trained=False), rival("VGG", 0, rule="fair", accuracy=0.9),
+                  rival("VGG", 1, rule="fair"), rival("VGG", 0, timing=True, seconds=77.0),
+                  rival("MLP", 0, extrapolated=True, device="CPU", seconds=4321.0, steps=3)]
         found, missing, why = self.find(*every)
         self.assertEqual((missing, why), ([], ""))
         self.assertEqual(len(found), 2 * 11 + 4)
-        text = tables.text(self.result(found, missing, why))
+        text = tables.text(made_result(found, missing, why))
         self.assertNotIn("Missing", text)
         self.assertEqual(row_of(text, "SAE")[0], "{:.3f} ± {:.3f}".format(*mean_and_deviation([0.5, 0.6])))
         self.assertEqual(row_of(text, "VGG, rate chosen")[0], "{:.3f} ± {:.3f}".format(*mean_and_deviation([0.9, 0.6])))
@@ -307,7 +315,7 @@ class Rivals(unittest.TestCase):
         self.assertIn("The best deep rival is VGG, rate chosen.", text)
         self.assertIn("VGG (1 of 2)", text)
         self.assertIn("reckoned from 3 steps on CPU", text)
-        short = tables.readme(self.result(found, missing, why))
+        short = tables.readme(made_result(found, missing, why))
         self.assertEqual(row_of(short, "BSCRLS"), ["0.600 ± 0.000", "0.600 ± 0.000", "2.00", "0.900 ± 0.008"])
         self.assertEqual(row_of(short, "VGG")[2], "77.0")
 
@@ -315,7 +323,7 @@ class Rivals(unittest.TestCase):
         found, missing, why = self.find(rival("MLP", 0), rival("SAE", 0, extrapolated=True))
         self.assertEqual(missing, [name for name in paper.DEEP if name != "MLP"])
         self.assertIn("--rivals FILE", why)
-        self.assertIsNone(row_of(tables.readme(self.result(found, missing, why)), "SAE"))
+        self.assertIsNone(row_of(tables.readme(made_result(found, missing, why)), "SAE"))
 
     def test_bad_files(self):
         with self.assertRaisesRegex(Failure, "rivals.jsonl:2: a result of other photos"):
@@ -336,7 +344,8 @@ class Documentation(unittest.TestCase):
         self.page, self.readme = self.root / "docs" / "experiments.md", self.root / "README.md"
         self.page.write_text("Prose.\n\n<!-- tables photos: begin -->\n<!-- tables photos: end -->\n", encoding="utf-8")
         self.readme.write_text("Top.\n" + "".join(load_script().README) + "End.\n", encoding="utf-8")
-        result = Rivals.result(self, [{**dict.fromkeys(deep.KEPT), **rival("MLP", 0)}], paper.DEEP[:4], "of the weather")
+        found = [{**dict.fromkeys(deep.KEPT), **rival("MLP", 0)}]
+        result = made_result(found, paper.DEEP[:4], "of the weather")
         (self.root / "docs" / "experiments" / "photos" / "tables.json").write_text(json.dumps(result), encoding="utf-8")
 
     def check(self):
@@ -420,17 +429,17 @@ class Driver(unittest.TestCase):
                 if name == "theorem":
                     raise ZeroDivisionError("by nothing")
                 return {"figure": name}
-            return types.SimpleNamespace(TITLE=name.upper(), run=run, text=lambda result: "said", pictures=lambda result: {})
+            return types.SimpleNamespace(TITLE=name.upper(), run=run, text=lambda _: "said", pictures=lambda _: {})
 
         module.entry = entry
         stub = types.SimpleNamespace(data="rendered", say=said.append, describe=lambda: {"quick": True},
                                      tool=types.SimpleNamespace(describe=lambda: "a machine"))
-        self.assertEqual(module.measure_all(ENTRIES, stub, self.folder), 1)
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(module.measure_all(ENTRIES, stub, self.folder), 1)
+        self.assertIn("failed: figure, theorem", said[-1])
         kept = sorted(path.stem for path in (self.folder / "rendered").iterdir())
         self.assertEqual(kept, sorted(set(ENTRIES) - {"figure", "theorem"}))
-        self.assertIn("failed: figure, theorem", said[-1])
         self.assertTrue(any("the sky fell" in line for line in said))
-        self.assertEqual(module.measure_all(["tables"], stub, self.folder), 0)
 
 
 if __name__ == "__main__":

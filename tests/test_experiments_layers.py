@@ -155,8 +155,8 @@ def made_up(train, accuracy, layers=4):
     for split in range(5):
         for method in figure.methods("harmonic:1"):
             other = method == "tight"
-            runs.append({"split": split, "seed": 0, "method": method, "rows": 50, "layers": layers, "status": "complete",
-                         "draws": 90 if other else layers, "seconds": 0.1,
+            runs.append({"split": split, "seed": 0, "method": method, "rows": 50, "test_rows": 25, "layers": layers,
+                         "status": "complete", "draws": 90 if other else layers, "seconds": 0.1,
                          "train": " ".join(["2"] * (layers - 1) + [f"{1 + 0.01 * split + other * train:g}"]),
                          "test": " ".join(f"{3 + i}" for i in range(layers)),
                          "accuracy": " ".join(["0.5"] * (layers - 1) + [f"{0.6 + 0.01 * split + other * accuracy:g}"])})
@@ -167,12 +167,20 @@ def made_up(train, accuracy, layers=4):
 class Words(unittest.TestCase):
     def test_claims(self):
         good, bad = figure.text(made_up(-0.5, 0.1)), figure.text(made_up(0.5, -0.1))
-        self.assertIn("BSCRLS, `harmonic:1`: convergence is stronger: the training error ends at 0.51 times that of BRLS, lower "
-                      "in 5 of 5 pairs, for 90 draws in the place of 4. Test accuracy is better: +0.100 ± 0.000.", good)
-        self.assertIn("convergence is weaker", bad)
+        self.assertIn("BSCRLS, `harmonic:1`: 4 layers, 90 draws. Convergence is stronger: the training error ends at 0.51 times "
+                      "that of BRLS, lower in 5 of 5 pairs. The test error ends at 1.00 times that of BRLS. Test accuracy is "
+                      "better: +0.100 ± 0.000.", good)
+        self.assertIn("Convergence is weaker", bad)
         self.assertIn("Test accuracy is worse: -0.100", bad)
         self.assertIn("in all 5 pairs BSCRLS has the figures of BRLS", good)
-        self.assertIn("its test error is least after the first layer and only grows from there (3.00, 3.00", good)
+        self.assertIn("its test error grows from 3.00 to 6.00", good)
+        self.assertIn("To say 0 for everything is a test error of 5.00.", good)
+
+    def test_the_course_of_an_error(self):
+        for errors, told in (([400, 401, 402], "stays at 400"), ([9, 7, 5], "falls from 9.00 to 5.00"),
+                             ([1234, 1500], "grows from 1,234 to 1,500"),
+                             ([9, 5, 7], "goes from 9.00 to 7.00 and is least, 5.00, after layer 2")):
+            self.assertEqual(figure.course(errors), told)
 
     def test_a_network_that_ended_early_keeps_its_figures(self):
         result = made_up(-0.5, 0.1)

@@ -1,4 +1,4 @@
-"""Results of bench/rivals: from files that were made earlier or on another machine, or made here where that is feasible."""
+"""Results of bench/rivals: from files that were made earlier or elsewhere, or made here where that is feasible."""
 import json
 import pathlib
 import subprocess
@@ -9,11 +9,11 @@ from bench.experiments.paper import DEEP, MEASURES
 from bench.tool import Failure
 
 SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "rivals" / "run.py"
-KEPT = ["split", "rate_rule", *MEASURES, "train_accuracy", "trained", "diverged", "optimiser", "rate", "epochs", "seconds",
-        "device", "threads", "jobs", "torch", "timing", "extrapolated", "steps"]
+KEPT = ["split", "rate_rule", *MEASURES, "train_accuracy", "trained", "diverged", "optimiser", "rate", "epochs",
+        "seconds", "device", "threads", "jobs", "torch", "timing", "extrapolated", "steps"]
 QUICK = "MLP"
-ELSEWHERE = ("'scripts/run_experiments tables --data FOLDER --export DIR' writes what 'python3 bench/rivals/run.py DIR --results "
-             "FILE' learns from, on this machine or on one with a GPU; '--rivals FILE' then takes its results in")
+ELSEWHERE = ("'scripts/run_experiments tables --data FOLDER --export DIR' writes what 'python3 bench/rivals/run.py DIR "
+             "--results FILE' learns from, here or on a machine with a GPU; '--rivals FILE' then takes its results in")
 
 
 def device():
@@ -32,8 +32,8 @@ def read(path, fingerprint):
         except (ValueError, KeyError, TypeError) as error:
             raise Failure(f"{path}:{number}: not a result of bench/rivals/run.py") from error
         if about != fingerprint:
-            raise Failure(f"{path}:{number}: a result of other photos ({about}; these are {fingerprint}); export these and "
-                          "train the rivals on them")
+            raise Failure(f"{path}:{number}: a result of other photos ({about}; these are {fingerprint}); export these "
+                          "and train the rivals on them")
         if name in DEEP:
             found.append({"rival": name, **{key: one.get(key) for key in KEPT}})
     return found
@@ -69,12 +69,14 @@ def find(lab):
         if here is None:
             why = "PyTorch is not installed here ('scripts/setup --rivals' installs it); " + ELSEWHERE
         elif lab.quick:
-            found, why = train(lab, "--epochs", "1", "--splits", "0", "--only", QUICK), f"the short form trains {QUICK} alone"
+            found = train(lab, "--epochs", "1", "--splits", "0", "--only", QUICK)
+            why = f"the short form trains {QUICK} alone"
         elif here == "cuda":
             found = train(lab)
         else:
             found = train(lab, "--steps-only", "3")
-            why = "there is no GPU here, where their training takes days; their seconds are reckoned from three steps. " + ELSEWHERE
+            why = ("there is no GPU here, where training takes days; seconds are reckoned from three steps. " +
+                   ELSEWHERE)
     found = latest(found)
     there = {one["rival"] for one in found if not one["extrapolated"]}
     missing = [name for name in DEEP if name not in there]

@@ -250,7 +250,8 @@ def lead_words(place, growth):
     alike = all(not any(growth.lead("plain", step)) for step in range(growth.count))
     mean, half = interval(growth.lead("best", -1))
     plain = "it is BRLS at every step" if alike else f"{statistics.fmean(growth.lead('plain', -1)):+.3f}"
-    return f"{place}: as it comes {plain}; best of 10 {mean:+.3f} ± {half:.3f}, {judged(growth.lead('best', -1), 'better', 'worse')}."
+    verdict = judged(growth.lead("best", -1), "better", "worse")
+    return f"{place}: as it comes {plain}; best of 10 {mean:+.3f} ± {half:.3f}, {verdict}."
 
 
 def time_words(growth, last):

@@ -1,4 +1,4 @@
-"""What the paper says of itself: arXiv 2511.16550, tables 2 to 6, as printed there. Two numbers are mean and deviation."""
+"""What the paper says of itself: arXiv 2511.16550, tables 2 to 6, as printed there. Pairs are mean and deviation."""
 
 SOURCE = "arXiv 2511.16550"
 MACHINE = "Intel Xeon Gold 6248R"  # no other processor is named, for the deep rivals either

@@ -29,7 +29,8 @@ def legend(entries, width, height):
     for i, ((name, style), place) in enumerate(zip(entries, places)):
         lines += [f"set arrow {i + 50} from screen {at / width:.4f},{y:.4f} to screen {(at + 24) / width:.4f},{y:.4f} nohead "
                   f"front {style}",
-                  f"set label {i + 50} '{name}' at screen {(at + 29) / width:.4f},{y:.4f} left font ',12' textcolor rgb '{INK}'"]
+                  f"set label {i + 50} '{name}' at screen {(at + 29) / width:.4f},{y:.4f} left font ',12' "
+                  f"textcolor rgb '{INK}'"]
         at += place
     return lines
 

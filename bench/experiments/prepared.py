@@ -1,4 +1,4 @@
-"""Photos and their changed copies as arrays of pixels that the tool made: what every method of tables 2 and 3 gets alike."""
+"""Photos and their changed copies as arrays of pixels that the tool made: what all methods of tables 2 and 3 get."""
 import csv
 import json
 import shutil
@@ -46,7 +46,7 @@ def fingerprint(lab):
 
 
 def export(lab, folder, thin=1):
-    """The folder that bench/rivals/run.py learns from, on this machine or another. `thin`: of so many training photos one."""
+    """The folder that bench/rivals/run.py learns from, here or elsewhere. `thin`: of so many training photos one."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

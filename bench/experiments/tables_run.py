@@ -1,5 +1,5 @@
-"""Tables 2 and 3: our networks and the deep rivals on the same crops, changed copies and splits; and, of our networks, what
-else there is to be tried before one believes a figure."""
+"""Tables 2 and 3: our networks and the deep rivals on the same crops, changed copies and splits; and, of our networks,
+what else there is to be tried before one believes a figure."""
 import random
 import shutil
 
@@ -46,8 +46,8 @@ ROWS = [
     Row("BLS, copies made before the split", of_kind("bls"), rows="mixed", table="wrong", paper="BLS"),
     Row("BRLS, copies made before the split", of_kind("brls"), rows="mixed", table="wrong", paper="BRLS"),
     Row("BSCRLS, copies made before the split", of_kind("bscrls"), rows="mixed", table="wrong", paper="BSCRLS"),
-    Row("BSCRLS, range by fan-in, copies made before the split", of_kind("bscrls", *FAN_IN), rows="mixed", table="wrong",
-        paper="BSCRLS"),
+    Row("BSCRLS, range by fan-in, copies made before the split", of_kind("bscrls", *FAN_IN), rows="mixed",
+        table="wrong", paper="BSCRLS"),
 ]
 
 
@@ -101,9 +101,9 @@ class Bench:
         return ["--enhance", "100x3", "--tries", "1"] if self.lab.quick else []
 
     def on_arrays(self, row, folder, seed):
-        found = self.lab.run("fit", folder / "train.npy", "--labels", folder / "train.csv", "--test", folder / "test.npy",
-                             "--test-labels", folder / "test.csv", *row.words, *self.shorter(), "--seed", seed,
-                             "--positive", self.positive, "-o", folder / "model.broad")
+        found = self.lab.run("fit", folder / "train.npy", "--labels", folder / "train.csv", "--test",
+                             folder / "test.npy", "--test-labels", folder / "test.csv", *row.words, *self.shorter(),
+                             "--seed", seed, "--positive", self.positive, "-o", folder / "model.broad")
         return figures(found, self.lab.tool.seconds)
 
     def on_photos(self, split):
@@ -138,7 +138,7 @@ class Bench:
 
 
 def shares(lab, splits):
-    """Of each split: photos on both sides, and the accuracy of naming the commoner class of the training photos always."""
+    """Of each split: photos on both sides, and the accuracy of always naming the commoner class of those to train on."""
     sizes = []
     for split in splits:
         train, test = ([lab.photos.targets[i] for i in split[part]] for part in ("train", "test"))
@@ -152,4 +152,5 @@ def run(lab):
     rivals, missing, why = deep.find(lab)
     bench = Bench(lab, ROWS)
     return {"crop": lab.crop or "none", "copies": prepared.COPIES, "side": bench.side, "positive": bench.positive,
-            "splits": shares(lab, bench.splits), "methods": bench.run(), "rivals": rivals, "missing": missing, "why": why}
+            "splits": shares(lab, bench.splits), "methods": bench.run(), "rivals": rivals, "missing": missing,
+            "why": why}

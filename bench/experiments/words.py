@@ -3,8 +3,8 @@ import math
 import statistics
 
 # 0.975 quantiles of Student's distribution, for 1, 2, ... degrees of freedom.
-STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-           2.110, 2.101, 2.093, 2.086]
+STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+           2.120, 2.110, 2.101, 2.093, 2.086]
 
 
 def mean_sd(values, digits=3):
@@ -28,7 +28,9 @@ def interval(differences):
 def judged(differences, more, less):
     """'more', 'less' or that chance alone may do it, by that interval."""
     mean, half = interval(differences)
-    return "the same" if not any(differences) else more if mean > half else less if -mean > half else "no more than chance"
+    if not any(differences):
+        return "the same"
+    return more if mean > half else less if -mean > half else "no more than chance"
 
 
 def table(heads, rows, left=1):

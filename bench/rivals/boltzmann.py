@@ -11,7 +11,8 @@ from bench.rivals.train import Descent
 
 
 def draw(probability):
-    return torch.bernoulli(probability)
+    """Not torch.bernoulli, which ends a process on a GPU when a machine has diverged and a probability is not finite."""
+    return (torch.rand_like(probability) < probability).to(probability.dtype)
 
 
 class Machine:
@@ -86,7 +87,7 @@ class RBM(Machine):
 
 
 class FuzzyRBM(Machine):
-    """Chen, Zhang, Chen and Feng, 2015: every weight and bias is a symmetric triangular fuzzy number, given by its left and
+    """Chen, Zhang, Chen and Gan, 2015: every weight and bias is a symmetric triangular fuzzy number, given by its left and
     right bound. The fuzzy free energy is made a number by its centre, (F(v, left) + F(v, right)) / 2, so each bound goes down
     its own part of the gradient, and units are drawn with the mean of the two probabilities. The factor 1/2 is left to the
     rate: where both bounds are the same, this is the RBM step by step."""
@@ -95,7 +96,7 @@ class FuzzyRBM(Machine):
     def __init__(self, visible, hidden, device, width=None):
         self.left = RBM(visible, hidden, device)
         self.right = RBM(visible, hidden, device)
-        # Inputs are not negative, so the widths of a unit's weights add up: over all of them to 1 at the middle of the grey scale.
+        # Inputs are not negative, so the widths of a unit's weights add up: over inputs of mid grey, to about 1/2.
         width = 2 / visible if width is None else width
         for left, right in zip(self.left.parameters, self.right.parameters):
             right.copy_(left)
@@ -130,14 +131,14 @@ class DBM:
     """Two hidden layers, E = -v'W1 h1 - h1'W2 h2 - a'v - b1'h1 - b2'h2 (Salakhutdinov and Hinton, 2009)."""
     FIELD_STEPS, CHAINS = 10, 64
 
-    def __init__(self, below, above):
-        """From the RBMs that the layers were learned with, one by one."""
+    def __init__(self, below, above, start):
+        """From the RBMs that the layers were learned with, one by one. Chains begin at rows of `start`, over and over: from
+        pure noise they would first teach the machine what noise looks like."""
         self.w1, self.a, self.b1 = (p.clone() for p in below.parameters)
         self.w2, self.b2 = above.weight.clone(), above.b.clone()
         self.parameters = [self.w1, self.w2, self.a, self.b1, self.b2]
-        start = torch.rand(self.CHAINS, len(self.a), device=self.a.device)
-        self.v = draw(start)
-        self.h2 = draw(torch.full((self.CHAINS, len(self.b2)), 0.5, device=self.a.device))
+        self.v = draw(start[torch.arange(self.CHAINS, device=start.device) % len(start)])
+        self.h2 = draw(self.mean_field(self.v)[1])
 
     def h1_mean(self, v, h2):
         return torch.sigmoid(v @ self.w1 + h2 @ self.w2.t() + self.b1)

@@ -3,16 +3,16 @@ import torch
 import torchvision
 from torch import nn
 
-from bench.rivals.boltzmann import DBM, RBM, FuzzyRBM
+from bench.rivals.boltzmann import DBM, RBM, FuzzyRBM, draw
 from bench.rivals.train import fine_tune, minimise
 
 HIDDEN = (500, 500, 200)
 DBM_HIDDEN = (500, 500)
 FUZZY_HIDDEN = 500
 NOISE = 0.25  # share of the inputs that SDA sets to 0
-# Of learning layer by layer, which the paper says nothing about: the largest of 0.1, 0.01, 0.001 and 0.0001 at which the
-# reconstructions of the training photos get better to the end.
-CODER_RATE, BINARY_RATE, GAUSSIAN_RATE, JOINT_RATE, FUZZY_RATE = 0.001, 0.01, 0.0001, 0.001, 0.001
+# Of learning layer by layer, which the paper says nothing about: where pixels are the inputs, above them, and for both layers
+# of the DBM at once. Tenfold ones drive most units over the pixels to 0 or 1 within a few epochs.
+PIXEL_RATE, UPPER_RATE, JOINT_RATE = 0.001, 0.01, 0.001
 
 
 class Network(nn.Module):
@@ -113,7 +113,7 @@ def mlp(trainer, inputs, labels, classes, rate, optimiser):
     return finish(trainer, network, inputs, labels, rate, optimiser)
 
 
-def learn_coder(trainer, phase, layer, inputs, noise):
+def learn_coder(trainer, phase, layer, inputs, noise, rate):
     """An auto-encoder of one layer whose way back has the same weights, by the cross entropy of its reconstruction (Vincent
     et al., 2010); `noise` is the share of inputs that it does not get to see."""
     back = nn.Parameter(torch.zeros(inputs.shape[1], device=inputs.device))
@@ -122,11 +122,11 @@ def learn_coder(trainer, phase, layer, inputs, noise):
 
     def loss_of(numbers):
         x = inputs.index_select(0, numbers)
-        seen = x * torch.bernoulli(torch.full_like(x, 1 - noise)) if noise else x
+        seen = x * draw(torch.full_like(x, 1 - noise)) if noise else x
         again = torch.sigmoid(layer(seen)) @ layer.weight + back
         return nn.functional.binary_cross_entropy_with_logits(again, x, reduction="sum") / len(x)
 
-    minimise(trainer, phase, loss_of, [*layer.parameters(), back], len(inputs), CODER_RATE)
+    minimise(trainer, phase, loss_of, [*layer.parameters(), back], len(inputs), rate)
     with torch.no_grad():
         return torch.sigmoid(layer(inputs))
 
@@ -135,7 +135,8 @@ def coders(noise):
     def learn(trainer, inputs, labels, classes, rate, optimiser):
         network, below = Layers((inputs.shape[1], *HIDDEN, classes), torch.sigmoid).to(inputs.device), inputs
         for number, layer in enumerate(network.layers[:-1], 1):
-            below = learn_coder(trainer, f"auto-encoder {number}", layer, below, noise)
+            speed = PIXEL_RATE if number == 1 else UPPER_RATE
+            below = learn_coder(trainer, f"auto-encoder {number}", layer, below, noise, speed)
         return finish(trainer, network, inputs, labels, rate, optimiser)
     return learn
 
@@ -153,7 +154,7 @@ def dbn(trainer, inputs, labels, classes, rate, optimiser):
     below = network.prepare(inputs)
     for number, layer in enumerate(network.layers[:-1], 1):
         machine = RBM(layer.in_features, layer.out_features, inputs.device, gaussian=number == 1).start_at(below)
-        machine.learn(trainer, f"RBM {number}", below, GAUSSIAN_RATE if number == 1 else BINARY_RATE)
+        machine.learn(trainer, f"RBM {number}", below, PIXEL_RATE if number == 1 else UPPER_RATE)
         take(layer, machine)
         below = machine.hidden_mean(below)
     return finish(trainer, network, inputs, labels, rate, optimiser)
@@ -161,18 +162,18 @@ def dbn(trainer, inputs, labels, classes, rate, optimiser):
 
 def dbm(trainer, inputs, labels, classes, rate, optimiser):
     lower = RBM(inputs.shape[1], DBM_HIDDEN[0], inputs.device, up=2).start_at(inputs)
-    lower.learn(trainer, "RBM 1", inputs, JOINT_RATE)
+    lower.learn(trainer, "RBM 1", inputs, PIXEL_RATE)
     features = lower.hidden_mean(inputs)
     upper = RBM(*DBM_HIDDEN, inputs.device, down=2).start_at(features)
-    upper.learn(trainer, "RBM 2", features, BINARY_RATE)
-    machine = DBM(lower, upper)
+    upper.learn(trainer, "RBM 2", features, UPPER_RATE)
+    machine = DBM(lower, upper, inputs[torch.randperm(len(inputs), device=inputs.device)[:DBM.CHAINS]])
     machine.learn(trainer, "both layers", inputs, JOINT_RATE)
     return finish(trainer, Refined(machine, classes), inputs, labels, rate, optimiser)
 
 
 def frbm(trainer, inputs, labels, classes, rate, optimiser):
     machine = FuzzyRBM(inputs.shape[1], FUZZY_HIDDEN, inputs.device).start_at(inputs)
-    machine.learn(trainer, "fuzzy RBM", inputs, FUZZY_RATE)
+    machine.learn(trainer, "fuzzy RBM", inputs, PIXEL_RATE)
     return finish(trainer, Fuzzy(machine, classes), inputs, labels, rate, optimiser)
 
 

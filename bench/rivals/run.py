@@ -128,7 +128,7 @@ class Task:
                 "epochs": self.options.epochs, "fingerprint": self.folder.fingerprint, "seed": self.seed, "device": name,
                 "threads": torch.get_num_threads(), "jobs": self.options.jobs, "torch": torch.__version__,
                 "majority": majority, "needed": majority + MARGIN * (1 - majority), "train_accuracy": None,
-                **dict.fromkeys(MEASURES)}
+                "trained": None, "extrapolated": False, **dict.fromkeys(MEASURES)}
 
     def measure(self, result, network, train, test):
         classes, found = self.folder.classes, [self.verdicts(network, part, part is train) for part in (train, test)]
