@@ -32,6 +32,7 @@ SCRIPT = ROOT / "scripts" / "run_experiments"
 sys.path.insert(0, str(ROOT))
 sys.dont_write_bytecode = True
 
+from bench import marks  # noqa: E402
 from bench.experiments import ENTRIES, deep, lab, paper, prepared, tables, tables_run  # noqa: E402
 from bench.tool import Failure, Tool  # noqa: E402
 
@@ -343,7 +344,7 @@ class Documentation(unittest.TestCase):
             (self.root / folder).mkdir(parents=True)
         self.page, self.readme = self.root / "docs" / "experiments.md", self.root / "README.md"
         self.page.write_text("Prose.\n\n<!-- tables photos: begin -->\n<!-- tables photos: end -->\n", encoding="utf-8")
-        self.readme.write_text("Top.\n" + "".join(load_script().README) + "End.\n", encoding="utf-8")
+        self.readme.write_text("Top.\n" + "".join(marks.marks(load_script().README)) + "End.\n", encoding="utf-8")
         found = [{**dict.fromkeys(deep.KEPT), **rival("MLP", 0)}]
         result = made_result(found, paper.DEEP[:4], "of the weather")
         (self.root / "docs" / "experiments" / "photos" / "tables.json").write_text(json.dumps(result), encoding="utf-8")
