@@ -292,6 +292,17 @@ def text(result):
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
+def shares():
+    """Which part of the test photos was positive, by the paper's own figures of each method."""
+    rows = []
+    for name in paper.METHODS:
+        row = {measure: mean for measure, (mean, _) in paper.figures(name).items()}
+        right = 1 - row["false_positive"]  # accuracy = share * recall + (1 - share) * right
+        rows.append([name, *(f"{row[measure]:.3f}" for measure in ("accuracy", "recall", "false_positive")),
+                     f"{(row['accuracy'] - right) / (row['recall'] - right):.2f}"])
+    return table(["method", "accuracy", "recall", "false positive", "part that was dusty"], rows)
+
+
 def readme(result):
     """The short table of README.md."""
     rows = []
