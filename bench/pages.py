@@ -18,9 +18,11 @@ MODULES = {
     "schedules": "bench.schedules",
     "finder": "bench.finder",
 }
-# Made and compared by scripts/run_experiments, from docs/experiments/*/*.json.
-EXPERIMENTS = {"made by scripts/run_experiments", "tables paper",
-               *(f"{name} {data}" for name in ENTRIES for data in ("photos", "rendered"))}
+
+
+def of_experiments(name):
+    """Parts that scripts/run_experiments makes and compares: their names begin with that of an experiment."""
+    return name == "made by scripts/run_experiments" or name.split()[0] in ENTRIES
 
 
 def module(name):
@@ -65,7 +67,7 @@ def problems(root):
         try:
             content = (root / page).read_text(encoding="utf-8")
             for name in marks.names(content):
-                if name not in wanted and name not in EXPERIMENTS:
+                if name not in wanted and not of_experiments(name):
                     yield page, f"nothing makes the part '{name}'"
             for name, text in wanted.items():
                 if marks.cut(content, name)[1] != text:

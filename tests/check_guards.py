@@ -272,6 +272,7 @@ class Figures(Guard):
     def setUp(self):
         super().setUp()
         shutil.copytree(ROOT / "docs", self.root / "docs")
+        self.write("tests/test_experiments.py", "")
         shutil.copy(ROOT / "README.md", self.root)
 
     def change(self, name, old, new):
@@ -319,6 +320,14 @@ class Figures(Guard):
         begin, end = text.index(mark), text.index(mark.replace("begin", "end")) + len(mark) - 2
         self.write("README.md", text[:begin] + text[end:])
         self.assert_fault("README.md: there are no two marks", "check_figures", self.root)
+
+    def test_a_table_that_a_test_compares(self):
+        above = "<!-- compared by tests/test_experiments.py -->\n"
+        text = "| method | accuracy |\n|---|--:|\n| ours | 0.912 |\n"
+        self.change("README.md", "## Install", above + text)
+        self.assert_sound("check_figures", self.root)
+        self.change("README.md", above, above.replace("experiments", "nothing"))
+        self.assert_fault("README.md: line ", "check_figures", self.root)
 
     def test_part_of_a_run_is_not_taken(self):
         for name, old, new in (("mnist", '"full"', '"quick"'), ("tables", '"svm": [', '"other": ['),
