@@ -262,9 +262,9 @@ def time_words(growth, last):
     whole = statistics.fmean(growth.total("brls", growth.count - 1))
     first = statistics.fmean(growth.added("brls", 0))
     return (f"Paper: {last[4]:.2f} in all for BRLS, {last[5] / last[4]:.2f} times as much for BSCRLS. Photos: "
-            f"{whole:.2f} in all for BRLS, {first:.2f} of them for the first step, which makes the feature nodes; then, on "
-            f"average of the steps, {later['brls']:.3f} for BRLS, {later['plain']:.3f} for BSCRLS as it comes, "
-            f"{later['best']:.3f} for the best of 10.")
+            f"{whole:.2f} in all for BRLS, {first:.2f} of them for the first step, which makes the feature nodes; "
+            f"then, on average of the steps, {later['brls']:.3f} for BRLS, {later['plain']:.3f} for BSCRLS as it "
+            f"comes, {later['best']:.3f} for the best of 10.")
 
 
 def nothing_words(place, growth):
