@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The experiments 'figure' and 'increments' in their short form: their figures against networks trained and measured apart,
-their text against the stored figures, their words against results made up to be clear.
+"""The experiments 'figure' and 'increments' in their short form: their figures against networks trained and measured
+apart, their text against the stored figures, their words against results made up to be clear.
 
 Usage: test_experiments_layers.py PATH_OF_BROAD.
 """
@@ -66,8 +66,8 @@ class Short(unittest.TestCase):
         for method, options in (("brls", ["--kind", "brls"]), ("tight", ["--gamma", problem["tight"]])):
             run = next(r for r in problem["runs"] if (r["method"], r["split"]) == (method, 1))
             for layers in range(1, run["layers"] + 1):
-                path, report = self.fit(train, "--augment", 1, "--side", 16, "--features", "3x4", "--enhance", f"10x{layers}",
-                                        *options)
+                path, report = self.fit(train, "--augment", 1, "--side", 16, "--features", "3x4", "--enhance",
+                                        f"10x{layers}", *options)
                 accuracy = self.lab.tool.run("eval", path, test)["test"]["accuracy"]
                 self.assertAlmostEqual(float(run["accuracy"].split()[layers - 1]), accuracy, places=5)
                 self.assertAlmostEqual(float(run["train"].split()[layers - 1]) / report["layers"][-1]["norm_after"], 1,
@@ -130,7 +130,8 @@ class Short(unittest.TestCase):
 
     def test_words_about_seconds(self):
         growth = increments.Growth(self.increments["problems"][0], "4")
-        runs = [r["steps"] for r in self.increments["problems"][0]["runs"] if (r["table"], r["method"]) == ("4", "best")]
+        runs = [r["steps"] for r in self.increments["problems"][0]["runs"]
+                if (r["table"], r["method"]) == ("4", "best")]
         later = statistics.mean(steps[1]["layer_seconds"] for steps in runs)
         told = increments.time_words(growth, increments.printed_figures("4", paper.ADD_ENHANCEMENT, -1))
         self.assertTrue(told.startswith("Paper: 1.38 in all for BRLS, 1.20 times as much for BSCRLS. "), told)
@@ -176,9 +177,9 @@ def made_up(train, accuracy, layers=4):
 class Words(unittest.TestCase):
     def test_claims(self):
         good, bad = figure.text(made_up(-0.5, 0.1)), figure.text(made_up(0.5, -0.1))
-        self.assertIn("BSCRLS, `harmonic:1`: 4 layers, 90 draws. Convergence is stronger: the training error ends at 0.51 times "
-                      "that of BRLS, lower in 5 of 5 pairs. The test error ends at 1.00 times that of BRLS. Test accuracy is "
-                      "better: +0.100 ± 0.000.", good)
+        self.assertIn("BSCRLS, `harmonic:1`: 4 layers, 90 draws. Convergence is stronger: the training error ends at "
+                      "0.51 times that of BRLS, lower in 5 of 5 pairs. The test error ends at 1.00 times that of BRLS. "
+                      "Test accuracy is better: +0.100 ± 0.000.", good)
         self.assertIn("Convergence is weaker", bad)
         self.assertIn("Test accuracy is worse: -0.100", bad)
         self.assertIn("in all 5 pairs BSCRLS has the figures of BRLS", good)
@@ -242,8 +243,8 @@ class Tables(unittest.TestCase):
             problems.TableRows(self.lab(file), 1000)
 
     def test_no_such_table(self):
-        done = subprocess.run([sys.executable, ROOT / "scripts" / "run_experiments", "increments", "--quick", "--broad", BROAD,
-                               "--tables", self.root / "none.csv"], capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, ROOT / "scripts" / "run_experiments", "increments", "--quick", "--broad",
+                               BROAD, "--tables", self.root / "none.csv"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("none.csv: no such folder or file", done.stderr)
 

@@ -68,8 +68,8 @@ def one(lab, shape, problem, split, seed, words):
     report = fit(lab, shape, problem, split, seed, words)
     tested = lab.run("eval", lab.work / "figure.broad", problem.split(split)[1], "--curve")
     curve = tested["curve"]
-    return {"rows": report["rows"], "test_rows": tested["rows"], "layers": len(report["layers"]), "status": report["status"],
-            "draws": sum(layer["tries"] for layer in report["layers"]),
+    return {"rows": report["rows"], "test_rows": tested["rows"], "layers": len(report["layers"]),
+            "status": report["status"], "draws": sum(layer["tries"] for layer in report["layers"]),
             "seconds": round(report["seconds"]["layers"], 3),
             "train": row(layer["norm_after"] for layer in report["layers"]),
             "test": row(at["norm"] for at in curve), "accuracy": row(at["accuracy"] for at in curve)}
@@ -135,7 +135,8 @@ def problem_text(problem, shape):
            f"{len(set(curves.splits))} splits × {problem['seeds']} seed{'s' if problem['seeds'] > 1 else ''}, mean ± "
            "deviation over these; of the test error the median, with least and largest.\n")
     yield table(["", "after layer", *(names[method] for method in DRAWN)],
-                [[name if i == 0 else "", layer, *(cell(curves.after(method, measure, layer), measure) for method in DRAWN)]
+                [[name if i == 0 else "", layer,
+                  *(cell(curves.after(method, measure, layer), measure) for method in DRAWN)]
                  for measure, name in MEASURES.items() for i, layer in enumerate(shown_layers(last))])
     yield table(["", "layers", "draws a layer", "seconds", "training error at the end", "test accuracy at the end",
                  "more than BRLS (95 %)"],
@@ -157,8 +158,9 @@ def norm(value):
 def summary(curves, method, name, last):
     draws = [r["draws"] / r["layers"] for r in curves.runs[method]]
     mean, half = interval(curves.by_split(curves.lead(method, "accuracy", last)))
-    return [name, mean_sd(curves.total(method, "layers"), 0), mean_sd(draws, 1), mean_sd(curves.total(method, "seconds"), 2),
-            mean_sd(curves.after(method, "train", last), 2), mean_sd(curves.after(method, "accuracy", last)),
+    return [name, mean_sd(curves.total(method, "layers"), 0), mean_sd(draws, 1),
+            mean_sd(curves.total(method, "seconds"), 2), mean_sd(curves.after(method, "train", last), 2),
+            mean_sd(curves.after(method, "accuracy", last)),
             "" if method == "brls" else f"{mean:+.3f} ± {half:.3f}"]
 
 
@@ -167,10 +169,11 @@ def findings(curves, names, problem, last, pairs):
     alike = sum(a["train"] == b["train"] and a["accuracy"] == b["accuracy"]
                 for a, b in zip(curves.runs["brls"], curves.runs["plain"]))
     if alike == pairs:
-        yield (f"Supervision as it comes refuses nothing here: in all {pairs} pairs BSCRLS has the figures of BRLS, layer by "
-               "layer.")
+        yield (f"Supervision as it comes refuses nothing here: in all {pairs} pairs BSCRLS has the figures of BRLS, "
+               "layer by layer.")
     else:
-        yield f"Supervision as it comes refused a draw in {pairs - alike} of {pairs} pairs; in the others BSCRLS is BRLS."
+        yield (f"Supervision as it comes refused a draw in {pairs - alike} of {pairs} pairs; in the others BSCRLS is "
+               "BRLS.")
     for method in ("tight", "best", "loo"):
         yield claim(curves, method, names[method], last, pairs)
     yield over_fit(curves, last)
@@ -185,9 +188,10 @@ def claim(curves, method, name, last, pairs):
     convergence = judged(curves.by_split(leads), "weaker", "stronger")
     more = curves.by_split(curves.lead(method, "accuracy", last))
     mean, half = interval(more)
-    return (f"{name}: {counted(kept, 'layer')}, {counted(draws, 'draw')}. Convergence {differs(convergence)}: the training "
-            f"error ends at {train:.2f} times that of BRLS, lower in {lower} of {pairs} pairs. The test error ends at "
-            f"{test:.2f} times that of BRLS. Test accuracy {differs(judged(more, 'better', 'worse'))}: {mean:+.3f} ± {half:.3f}.")
+    return (f"{name}: {counted(kept, 'layer')}, {counted(draws, 'draw')}. Convergence {differs(convergence)}: the "
+            f"training error ends at {train:.2f} times that of BRLS, lower in {lower} of {pairs} pairs. The test error "
+            f"ends at {test:.2f} times that of BRLS. Test accuracy {differs(judged(more, 'better', 'worse'))}: "
+            f"{mean:+.3f} ± {half:.3f}.")
 
 
 def counted(number, thing):
@@ -203,9 +207,9 @@ def over_fit(curves, last):
     train = [statistics.fmean(curves.after("brls", "train", layer)) for layer in (1, last)]
     accuracy = [statistics.fmean(curves.after("brls", "accuracy", layer)) for layer in (1, last)]
     nothing = math.sqrt(statistics.fmean(curves.total("brls", "test_rows")))
-    return (f"From layer 1 to {last} the training error of BRLS goes from {train[0]:.2f} to {train[1]:.2f}; its test error "
-            f"{course(test)}, and test accuracy goes from {accuracy[0]:.3f} to {accuracy[1]:.3f}. To say 0 for everything is a "
-            f"test error of {nothing:.2f}.")
+    return (f"From layer 1 to {last} the training error of BRLS goes from {train[0]:.2f} to {train[1]:.2f}; its test "
+            f"error {course(test)}, and test accuracy goes from {accuracy[0]:.3f} to {accuracy[1]:.3f}. To say 0 for "
+            f"everything is a test error of {nothing:.2f}.")
 
 
 def course(errors):
@@ -250,13 +254,14 @@ def panel(curves, problem, measure, layers, bottom):
         lines += block(f"{problem['name']}_{measure}_{method}",
                        [[i + 1, middle(v), min(v), max(v)] for i, v in enumerate(values)])
     for method in ("brls", "tight"):
-        plots.append(f"{data}_{method} using 1:3:4 with filledcurves fc rgb '{DRAWN[method]}' fs transparent solid 0.13 "
-                     "noborder notitle")
+        plots.append(f"{data}_{method} using 1:3:4 with filledcurves fc rgb '{DRAWN[method]}' fs transparent solid "
+                     "0.13 noborder notitle")
     plots += [f"{data}_{method} using 1:2 with lines {style(method)}" for method in DRAWN]
     drawn = [value for method in DRAWN for values in curves.values[method, measure] for value in values]
     logarithmic = measure != "accuracy" and max(drawn) > 4 * min(drawn)
     title = "photos with copies" if problem["name"] == "copies" else problem["title"]
     return [*lines, f"{'set' if logarithmic else 'unset'} logscale y",
-            f"set title '{title}: {MEASURES[measure]}'", f"set xlabel '{'layers' if bottom else ''}' textcolor rgb '{QUIET}'",
+            f"set title '{title}: {MEASURES[measure]}'",
+            f"set xlabel '{'layers' if bottom else ''}' textcolor rgb '{QUIET}'",
             f"set label 1 '{'tight: ' + problem['tight'] if measure == 'train' else ''}' at graph 0.04,0.07 "
             f"font ',11' textcolor rgb '{TEAL}'", "plot " + ", ".join(plots)]

@@ -27,7 +27,8 @@ def run(lab):
     problems = [PhotoRows(lab, lab.several(COPIES, 1)), TableRows(lab, lab.several(1400, 100))]
     return {"sizes": sizes, "splits": splits,
             "problems": [{"name": problem.name, "title": problem.title,
-                          "runs": [one for split in range(splits) for one in measure(lab, sizes, problem, split, splits)]}
+                          "runs": [one for split in range(splits)
+                                   for one in measure(lab, sizes, problem, split, splits)]}
                          for problem in problems]}
 
 
@@ -50,8 +51,8 @@ class Network:
         self.file = lab.work / "grown.broad"
 
     def fit(self, features, enhance, data=None, file=None):
-        return self.figures("fit", data or self.train, "--features", features, "--enhance", enhance, *self.settings, "-o",
-                            file or self.file)
+        return self.figures("fit", data or self.train, "--features", features, "--enhance", enhance, *self.settings,
+                            "-o", file or self.file)
 
     def grow(self, *words):
         return self.figures("grow", self.file, self.train, *words)
@@ -208,8 +209,9 @@ def from_nothing(result):
                              f"{statistics.fmean(resumed(growth, method)):.3f}",
                              f"{statistics.fmean(retrained(growth, method)):.3f}",
                              f"{same} of {len(growth.runs[method])}"])
-    return table(["table", "data", "", "grown: accuracy", "from nothing", "difference (95 %)", "grown: norm", "from nothing",
-                  "last step, s", "with what it resumes, s", "from nothing, s", "same file"], rows, left=3)
+    return table(["table", "data", "", "grown: accuracy", "from nothing", "difference (95 %)", "grown: norm",
+                  "from nothing", "last step, s", "with what it resumes, s", "from nothing, s", "same file"], rows,
+                 left=3)
 
 
 def grown_more(growth, method):
@@ -259,9 +261,10 @@ def time_words(growth, last):
              for method in METHODS}
     whole = statistics.fmean(growth.total("brls", growth.count - 1))
     first = statistics.fmean(growth.added("brls", 0))
-    return (f"Paper: {last[4]:.2f} in all for BRLS, {last[5] / last[4]:.2f} times as much for BSCRLS. Photos: {whole:.2f} in all for "
-            f"BRLS, {first:.2f} of them for the first step, which makes the feature nodes; then, on average of the steps, "
-            f"{later['brls']:.3f} for BRLS, {later['plain']:.3f} for BSCRLS as it comes, {later['best']:.3f} for the best of 10.")
+    return (f"Paper: {last[4]:.2f} in all for BRLS, {last[5] / last[4]:.2f} times as much for BSCRLS. Photos: "
+            f"{whole:.2f} in all for BRLS, {first:.2f} of them for the first step, which makes the feature nodes; "
+            f"then, on average of the steps, {later['brls']:.3f} for BRLS, {later['plain']:.3f} for BSCRLS as it "
+            f"comes, {later['best']:.3f} for the best of 10.")
 
 
 def nothing_words(place, growth):
@@ -305,10 +308,11 @@ def panel(growth, problem, number, name, printed):
     for method in METHODS:
         values = [growth.at(method, i, "accuracy") for i in range(growth.count)]
         lines += block(f"{data}_{method}", [[x, statistics.fmean(v), min(v), max(v)] for x, v in zip(places, values)])
-    plots = [f"${data}_{method} using 1:3:4 with filledcurves fc rgb '{COLOURS[method]}' fs transparent solid 0.13 noborder "
-             "notitle" for method in ("brls", "best")]
+    plots = [f"${data}_{method} using 1:3:4 with filledcurves fc rgb '{COLOURS[method]}' fs transparent solid 0.13 "
+             "noborder notitle" for method in ("brls", "best")]
     plots += [f"${data}_paper using 1:{2 + i} with lines {line}" for i, line in enumerate(PAPER.values())]
     plots += [f"${data}_{method} using 1:2 with lines {style(method)}" for method in METHODS]
     title = "photos with copies" if problem["name"] == "copies" else problem["title"]
-    return [*lines, f"set title '{title}: accuracy, table {number}'", f"set xlabel '{name}' textcolor rgb '{QUIET}' offset 0,0.4",
+    return [*lines, f"set title '{title}: accuracy, table {number}'",
+            f"set xlabel '{name}' textcolor rgb '{QUIET}' offset 0,0.4",
             f"set xtics {10 if number == '5' else 200}", "plot " + ", ".join(plots)]

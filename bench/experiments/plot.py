@@ -22,13 +22,13 @@ def block(name, rows):
 
 
 def legend(entries, width, height):
-    """One legend above several panels: text and line style of each. What it sets is unset after the first panel, or each
-    panel would draw it again."""
+    """One legend above several panels: text and line style of each. What it sets is unset after the first panel, or
+    each panel would draw it again."""
     places = [56 + 6.3 * len(name) for name, _ in entries]
     at, lines, y = (width - sum(places)) / 2, [], 1 - 14 / height
     for i, ((name, style), place) in enumerate(zip(entries, places)):
-        lines += [f"set arrow {i + 50} from screen {at / width:.4f},{y:.4f} to screen {(at + 24) / width:.4f},{y:.4f} nohead "
-                  f"front {style}",
+        lines += [f"set arrow {i + 50} from screen {at / width:.4f},{y:.4f} to screen {(at + 24) / width:.4f},{y:.4f} "
+                  f"nohead front {style}",
                   f"set label {i + 50} '{name}' at screen {(at + 29) / width:.4f},{y:.4f} left font ',12' "
                   f"textcolor rgb '{INK}'"]
         at += place
