@@ -7,6 +7,7 @@ import numpy as np
 
 from bench.experiments import deep, prepared
 from bench.experiments.paper import MEASURES
+from bench.experiments.tables import BEST, SCHEDULES
 
 PAPER = ["--preset", "paper"]
 
@@ -31,9 +32,12 @@ ROWS = [
     Row("auto, pixels", ["--map", "pixels", "--side", str(prepared.OURS), "--augment", str(prepared.COPIES)],
         rows="photos"),
     Row("auto, photos cut to the panel", ["--crop", "find"], rows="photos"),
-    Row("BSCRLS, tighter schedule", of_kind("bscrls", "--gamma", "harmonic:0.3"), paper="BSCRLS"),
-    Row("BSCRLS, constant schedule", of_kind("bscrls", "--gamma", "constant:0.9"), paper="BSCRLS"),
+    *(Row(f"BSCRLS, {schedule}", of_kind("bscrls", "--gamma", schedule), paper="BSCRLS") for schedule in SCHEDULES),
+    Row(BEST, of_kind("bscrls", "--gamma", "harmonic:0.5", "--select", "best"), paper="BSCRLS"),
     Row("BSCRLS, leave-one-out test", of_kind("bscrls", "--supervise", "loo"), paper="BSCRLS"),
+    Row("BSCRLS, leave-one-out test, harmonic:0.1", of_kind("bscrls", "--supervise", "loo", "--gamma", "harmonic:0.1"),
+        paper="BSCRLS"),
+    Row("BSCRLS, lambda 1", of_kind("bscrls", "--lambda", "1"), paper="BSCRLS"),
     Row("BSCRLS, joint weights", of_kind("bscrls", "--weights", "joint"), paper="BSCRLS"),
     Row("BLS, feature nodes by sparse autoencoder", of_kind("bls", "--feature-weights", "autoencoder"), paper="BLS"),
     Row("BLS, range by fan-in", of_kind("bls", *FAN_IN), paper="BLS"),
