@@ -93,7 +93,7 @@ static void put_head(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
     char maps[96];
-    cli_page_begin(output, page->title, NULL);
+    cli_page_begin(output, page->title, NULL, 0);
     cli_html_put(output, "<p class=\"lead\">");
     put_photos(output, all->count);
     cli_html_put(output, " judged by a model, the worst first</p>\n<dl class=\"facts\">\n");

@@ -195,7 +195,7 @@ const char *const cli_report_script[] = {
 };
 /* clang-format on */
 
-void cli_page_begin(cli_output *output, const char *title, const char *const *style)
+void cli_page_begin(cli_output *output, const char *title, const char *const *const *styles, size_t count)
 {
     cli_html_put(output,
                  "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -204,7 +204,7 @@ void cli_page_begin(cli_output *output, const char *title, const char *const *st
     cli_html_text(output, title);
     cli_html_put(output, "</title>\n<style>\n");
     cli_html_lines(output, page_style);
-    if (style) cli_html_lines(output, style);
+    for (size_t i = 0; i < count; i++) cli_html_lines(output, styles[i]);
     cli_html_put(output, "</style>\n</head>\n<body>\n<header>\n<h1>");
     cli_html_text(output, title);
     cli_html_put(output, "</h1>\n");

@@ -4,8 +4,8 @@
 
 #include "output.h"
 
-/* Everything up to the heading: no more than this is in the page's header yet. `style`: further lines of CSS, or NULL. */
-void cli_page_begin(cli_output *output, const char *title, const char *const *style);
+/* Everything up to the heading: no more than this is in the page's header yet. `styles`: further lines of CSS. */
+void cli_page_begin(cli_output *output, const char *title, const char *const *const *styles, size_t count);
 
 extern const char *const cli_report_script[]; /* JavaScript: sorting and filtering of the table of findings */
 
