@@ -16,7 +16,8 @@ const char *const cli_plot_style[] = {
     "@media print{:root{--k1:#1d747c;--k2:#b8391f;--k3:#8a6210;--k6:#b9d6d8}}\n",
     "svg.plot{background:none}svg.plot text{font-size:12px}\n",
     ".k1,.k2,.k3,.k4,.k5,.k6{fill:none;stroke-linejoin:round}\n",
-    ".k1{stroke:var(--k1)}.k2{stroke:var(--k2)}.k3{stroke:var(--k3)}.k4{stroke:var(--soft)}.k5{stroke:var(--line)}\n",
+    ".k1{stroke:var(--k1)}.k2{stroke:var(--k2)}.k3{stroke:var(--k3)}.k4{stroke:var(--soft)}.k5{stroke:var(--line);"
+    "stroke-dasharray:none}\n",
     ".k6{stroke:var(--k6)}.f1{fill:var(--k1)}.f2{fill:var(--k2)}.f3{fill:var(--k3)}.f4{fill:var(--soft)}\n",
     ".f6{fill:var(--k6)}\n",
     ".charts figure h3{margin-bottom:4px}\n",
@@ -149,11 +150,12 @@ static void put_axes(FILE *script, const cli_plot *plot)
     if (plot->log_y) fprintf(script, "set logscale y\n");
     if (plot->y_tic_count) put_tic_list(script, plot->y_tics, plot->y_tic_count);
     else if (plot->log_y) put_log_tics(script, y);
+    if (plot->whole_y) fprintf(script, "set ytics %.9g\n", whole_step(y[1] - y[0]));
     if (plot->whole) fprintf(script, "set xtics %.9g\n", whole_step(x[1] - x[0]));
     for (size_t i = 0; i < plot->start_count; i++)
         fprintf(script, "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead lc rgb '#000004' dt (2,3)\n",
                 plot->starts[i], plot->starts[i]);
-    fprintf(script, "set xlabel '%s' textcolor rgb '#000004'\n", plot->x_name);
+    fprintf(script, "set xlabel '%s' offset 0,0.6 textcolor rgb '#000004'\n", plot->x_name);
 }
 
 /* ---- the script ---- */
@@ -187,8 +189,8 @@ static void put_script(FILE *script, const cli_plot *plot)
             "reset\nset encoding utf8\nset terminal svg size %d,%d dynamic font 'sans-serif,%d' noenhanced\n"
             "unset key\nset border 3 lc rgb '#000004'\nset tics nomirror scale 0.5 textcolor rgb '#000004'\n"
             "set format '%%g'\nset grid noxtics ytics lc rgb '#000005' lw 1 dt solid\n"
-            "set style fill solid noborder\nset boxwidth 0.7 relative\nset lmargin at screen 0.13\n"
-            "set rmargin at screen 0.97\n",
+            "set samples 2\nset style fill solid noborder\nset boxwidth 0.7 relative\nset lmargin at screen 0.14\n"
+            "set rmargin at screen 0.98\nset tmargin at screen 0.97\nset bmargin at screen 0.17\n",
             WIDTH, HEIGHT, FONT);
     put_axes(script, plot);
     put_data(script, plot);

@@ -24,7 +24,7 @@ typedef struct cli_plot {
     const char *x_name;
     size_t count;
     double *x; /* owned */
-    int whole; /* x counts something */
+    int whole, whole_y; /* that axis counts something */
     size_t series_count;
     cli_series series[CLI_SERIES_MAX];
     int log_y, diagonal;           /* diagonal: where y = x */

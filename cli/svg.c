@@ -114,7 +114,7 @@ static int put_numbers(svg_reader *r, const svg_tag *tag, const char *name)
     const char *value = attribute(tag, name, &length);
     while (length && isspace((unsigned char)value[length - 1])) length--;
     for (size_t i = 0; i < length; i++)
-        if (!isdigit((unsigned char)value[i]) && !strchr(" .,-+eMLHVZmlhvz", value[i])) return 0;
+        if (!isdigit((unsigned char)value[i]) && !strchr(" \t\r\n.,-+eMLHVZmlhvz", value[i])) return 0;
     return value && fprintf(r->out, " %s=\"%.*s\"", name, (int)length, value) > 0;
 }
 

@@ -12,7 +12,8 @@
 static const char *const training_style[] = {
     "nav{display:flex;flex-wrap:wrap;gap:4px 18px;margin:18px 0 0;font-size:.9375rem}\n",
     "h3{margin-bottom:8px}section>h3{margin-top:20px}\n",
-    ".chips{margin-bottom:8px}\n",
+    ".scroll{margin-bottom:12px}.chips{margin-bottom:8px}.sides{display:flex;flex-wrap:wrap;gap:0 56px}\n",
+    ".sides>div{min-width:0;max-width:100%}\n",
     ".tile b{font-size:1.625rem}\n",
     "figcaption+details{margin-top:2px}\n",
     "table.confusion{width:auto;border-collapse:separate;border-spacing:2px}\n",
@@ -27,6 +28,8 @@ static const char *const training_style[] = {
     ".r4,.w4{background:color-mix(in srgb,var(--cell) 48%,transparent)}\n",
     ".r5,.w5{background:color-mix(in srgb,var(--cell) 60%,transparent)}\n",
     "td[class*=\" r\"]{--cell:var(--s0)}td[class*=\" w\"]{--cell:var(--s4)}\n",
+    "table.dense{font-size:.75rem;border-spacing:1px}table.dense td,table.dense th{padding:2px 4px;min-width:2.4em}\n",
+    "@media (max-width:560px){table.small td,table.small th{padding-right:12px}}\n",
     "#layers td,#layers th{white-space:nowrap}\n",
     "#settings td:first-of-type{overflow-wrap:anywhere}\n",
     "#settings th,#time th{white-space:normal}\n",
@@ -282,17 +285,22 @@ static void say_gap(cli_output *output, const cli_training *t)
     cli_html_put(output, "): it has learned them by heart in part. What it does on new rows is what counts.</li>\n");
 }
 
+/* Of a part that was counted on so many rows. */
+static double variance(double p, size_t rows) { return rows ? p * (1 - p) / (double)rows : 1; }
+
 static void say_estimate(cli_output *output, const cli_training *t)
 {
     if (!t->estimate.known || !t->test) return;
     cli_html_put(output, "<li>Leave-one-out, which needs no test rows, had expected ");
     put_figure(output, t, t->estimate.accuracy, t->estimate.rmse);
     if (is_classes(t)) {
-        double range[2];
-        wilson(range, t->test_metrics->accuracy, (double)t->test_metrics->rows);
-        int agree = t->estimate.accuracy >= range[0] && t->estimate.accuracy <= range[1];
-        cli_html_put(output,
-                     agree ? ": the two agree" : ": the two do not agree, so the test rows may be of another kind");
+        double less = t->estimate.accuracy - t->test_metrics->accuracy;
+        double doubt = 2 * sqrt(variance(t->estimate.accuracy, t->estimate.rows) +
+                                variance(t->test_metrics->accuracy, t->test_metrics->rows));
+        cli_html_put(output, less > doubt + 0.01 ? ", which the test rows do not confirm: they may be of another kind"
+                             : less < -doubt - 0.01
+                                 ? ", less than the test rows show: they may be easier than the others"
+                                 : ", and the test rows agree");
     }
     cli_html_put(output, ".</li>\n");
 }
@@ -525,9 +533,13 @@ static void put_machine(cli_output *output, const cli_training *t)
     broad_machine machine;
     if (broad_machine_inspect(&machine, 0)) return;
     size_t threads = t->threads ? t->threads : machine.processors;
+    char blas[32];
+    snprintf(blas, sizeof blas, "%.31s", *machine.blas ? machine.blas : "a BLAS without a name");
+    char *version = strchr(blas, ' '), *rest = version ? strchr(version + 1, ' ') : NULL;
+    if (*machine.blas && rest) *rest = 0;
     cli_output_print(output, "<p>On %zu thread%s of a machine with %zu processor%s, with %s kernels and ", threads,
                      threads == 1 ? "" : "s", machine.processors, machine.processors == 1 ? "" : "s", machine.kernels);
-    cli_html_text(output, *machine.blas ? machine.blas : "a BLAS without a name");
+    cli_html_text(output, blas);
     cli_html_put(output, ".</p>\n");
 }
 

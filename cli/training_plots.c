@@ -138,6 +138,7 @@ static int plot_draws(cli_training *t)
     for (size_t i = 0; i < t->layer_count; i++) most = fmax(most, tries[i] = (double)t->layers[i].tries);
     plot->y_range[0] = 0;
     plot->y_range[1] = 1.1 * fmax(most, 2);
+    plot->whole_y = 1;
     plot->words =
         "Nodes of a layer are drawn at random. One draw: the first candidate was kept. Many draws: the test was hard "
         "to pass, or the best of several was wanted.";
@@ -322,6 +323,7 @@ static int plot_residuals(cli_training *t, size_t target)
         double place = floor((v->predicted[i] - v->truth[i] + reach) / width);
         heaps[place < 0 ? 0 : place >= HEAP_COUNT ? HEAP_COUNT - 1 : (size_t)place]++;
     }
+    plot->whole_y = 1;
     plot->x_name = "predicted less true value";
     plot->y_range[0] = 0;
     plot->words =

@@ -8,13 +8,13 @@
 #include "report.h"
 #include "training.h"
 
-enum { CLASSES_SHOWN = 60, PAIRS_SHOWN = 10, LAYERS_OPEN = 12, SHADES = 5 };
+enum { CLASSES_SHOWN = 60, CLASSES_LOW = 30, CLASSES_WIDE = 12, PAIRS_SHOWN = 10, LAYERS_OPEN = 12, SHADES = 5 };
 
 void cli_training_real(cli_output *output, double value, char form, int digits)
 {
     char text[64];
     if (!isfinite(value)) {
-        cli_html_put(output, "not known");
+        cli_html_put(output, "&ndash;");
         return;
     }
     cli_html_put(output, "<data value=\"");
@@ -58,14 +58,15 @@ static void put_cell(cli_output *output, const broad_metrics *m, size_t truth, s
     int shade = count ? 1 + (int)fmin(floor(part * SHADES), SHADES - 1) : 0;
     cli_output_print(output, "<td class=\"n %s%d\">", truth == verdict ? "r" : "w", shade);
     if (count) cli_output_print(output, "%zu", count);
-    else cli_html_put(output, "<span class=\"none\">0</span>");
+    else if (m->classes <= CLASSES_WIDE) cli_html_put(output, "<span class=\"none\">0</span>");
     cli_html_put(output, "</td>");
 }
 
 static void put_matrix(cli_output *output, const cli_training *t, const broad_metrics *m)
 {
-    cli_html_put(output,
-                 "<div class=\"scroll tall\"><table class=\"confusion\">\n<thead><tr><th scope=\"col\">truth</th>");
+    cli_output_print(output,
+                     "<div class=\"scroll%s\"><table class=\"confusion%s\">\n<thead><tr><th scope=\"col\">truth</th>",
+                     m->classes > CLASSES_LOW ? " tall" : "", m->classes > CLASSES_WIDE ? " dense" : "");
     for (size_t j = 0; j < m->classes; j++) {
         cli_html_put(output, "<th scope=\"col\" class=\"n\">");
         cli_html_text(output, broad_model_output_name(t->model, j));
@@ -118,9 +119,7 @@ static void put_pairs(cli_output *output, const cli_training *t, const broad_met
 
 static void put_one_confusion(cli_output *output, const cli_training *t, const broad_metrics *m, const char *heading)
 {
-    cli_html_put(output, "<h3>");
-    cli_html_put(output, heading);
-    cli_html_put(output, "</h3>\n");
+    cli_output_print(output, "<div><h3>%s</h3>\n", heading);
     if (m->classes <= CLASSES_SHOWN) put_matrix(output, t, m);
     else
         cli_output_print(
@@ -128,11 +127,12 @@ static void put_one_confusion(cli_output *output, const cli_training *t, const b
             "<p>With %zu classes the table is too large for a page; <code>broad eval --json</code> has it.</p>\n",
             m->classes);
     if (m->classes > 6) put_pairs(output, t, m);
+    cli_html_put(output, "</div>\n");
 }
 
 static void put_measure(cli_output *output, const char *name, const cli_training *t, size_t offset)
 {
-    const broad_metrics *all[] = {t->train ? t->train_metrics : NULL, t->test ? t->test_metrics : NULL};
+    const broad_metrics *all[] = {t->test ? t->test_metrics : NULL, t->train ? t->train_metrics : NULL};
     cli_output_print(output, "<tr><th scope=\"row\">%s</th>", name);
     for (size_t i = 0; i < 2; i++) {
         double value = NAN;
@@ -158,8 +158,8 @@ static void put_measures(cli_output *output, const cli_training *t)
                 {"false negative rate", offsetof(broad_metrics, false_negative)}};
     cli_html_put(output,
                  "<div class=\"scroll\"><table class=\"small\" id=\"measures\">\n<thead><tr><th scope=\"col\"></th>");
-    if (t->train) cli_html_put(output, "<th scope=\"col\" class=\"n\">training rows</th>");
     if (t->test) cli_html_put(output, "<th scope=\"col\" class=\"n\">test rows</th>");
+    if (t->train) cli_html_put(output, "<th scope=\"col\" class=\"n\">training rows</th>");
     cli_html_put(output, "</tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) put_measure(output, rows[i].name, t, rows[i].offset);
     cli_html_put(output, "</tbody>\n</table></div>\n<p>");
@@ -179,8 +179,10 @@ void cli_training_confusion(cli_output *output, const cli_training *training)
         output,
         "<section id=\"confusion\">\n<h2>Right and wrong verdicts</h2>\n<p>A line for each true class, a column for "
         "each verdict: what stands on the diagonal is right, all else is mixed up.</p>\n");
+    cli_html_put(output, "<div class=\"sides\">\n");
     if (t->test) put_one_confusion(output, t, t->test_metrics, "Test rows");
     if (t->train) put_one_confusion(output, t, t->train_metrics, "Training rows");
+    cli_html_put(output, "</div>\n<h3>Measures</h3>\n");
     put_measures(output, t);
     cli_html_put(output, "</section>\n");
 }
