@@ -9,7 +9,7 @@
 
 enum { WIDTH = 440, HEIGHT = 250, FONT = 12, TICS_MOST = 40 };
 
-/* Of lines and areas by number; 4 is the ink of axes, 5 the grid. */
+/* Of lines and areas by number; 4 is the ink of axes, 5 the grid, 7 lines upwards. */
 const char *const cli_plot_style[] = {
     ":root{--k1:#1d747c;--k2:#b8391f;--k3:#8a6210;--k6:#b9d6d8}\n",
     "@media (prefers-color-scheme:dark){:root{--k1:#63bfc6;--k2:#f2785f;--k3:#dcb24f;--k6:#2c5358}}\n",
@@ -18,6 +18,7 @@ const char *const cli_plot_style[] = {
     ".k1,.k2,.k3,.k4,.k5,.k6{fill:none;stroke-linejoin:round}\n",
     ".k1{stroke:var(--k1)}.k2{stroke:var(--k2)}.k3{stroke:var(--k3)}.k4{stroke:var(--soft)}.k5{stroke:var(--line);"
     "stroke-dasharray:none}\n",
+    ".k7{stroke:var(--soft);fill:none;stroke-dasharray:2,4}\n",
     ".k6{stroke:var(--k6)}.f1{fill:var(--k1)}.f2{fill:var(--k2)}.f3{fill:var(--k3)}.f4{fill:var(--soft)}\n",
     ".f6{fill:var(--k6)}\n",
     ".charts figure h3{margin-bottom:4px}\n",
@@ -31,7 +32,8 @@ const char *const cli_plot_style[] = {
     ".l1 i{color:var(--k1)}.l2 i{color:var(--k2)}.l3 i{color:var(--k3)}.l4 i{color:var(--soft)}\n",
     ".l6 i{color:var(--k6)}\n",
     "summary{cursor:pointer;color:var(--link);font-size:.875rem;margin-top:6px}\n",
-    ".tall{max-height:26em;overflow:auto}\n",
+    ".tall{max-height:26em;overflow:auto}figure th{white-space:normal}\n",
+    ".tall thead th{position:sticky;top:0;background:var(--paper);z-index:1}\n",
     "@media print{.tall{max-height:none;overflow:visible}}\n",
     0,
 };
@@ -153,8 +155,8 @@ static void put_axes(FILE *script, const cli_plot *plot)
     if (plot->whole_y) fprintf(script, "set ytics %.9g\n", whole_step(y[1] - y[0]));
     if (plot->whole) fprintf(script, "set xtics %.9g\n", whole_step(x[1] - x[0]));
     for (size_t i = 0; i < plot->start_count; i++)
-        fprintf(script, "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead lc rgb '#000004' dt (2,3)\n",
-                plot->starts[i], plot->starts[i]);
+        fprintf(script, "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead lc rgb '#000007'\n", plot->starts[i],
+                plot->starts[i]);
     fprintf(script, "set xlabel '%s' offset 0,0.6 textcolor rgb '#000004'\n", plot->x_name);
 }
 
@@ -190,7 +192,7 @@ static void put_script(FILE *script, const cli_plot *plot)
             "unset key\nset border 3 lc rgb '#000004'\nset tics nomirror scale 0.5 textcolor rgb '#000004'\n"
             "set format '%%g'\nset grid noxtics ytics lc rgb '#000005' lw 1 dt solid\n"
             "set samples 2\nset style fill solid noborder\nset boxwidth 0.7 relative\nset lmargin at screen 0.14\n"
-            "set rmargin at screen 0.98\nset tmargin at screen 0.97\nset bmargin at screen 0.17\n",
+            "set rmargin at screen 0.965\nset tmargin at screen 0.97\nset bmargin at screen 0.17\n",
             WIDTH, HEIGHT, FONT);
     put_axes(script, plot);
     put_data(script, plot);
@@ -313,6 +315,9 @@ void cli_plot_put(cli_output *output, const cli_plots *plots, const char *id)
     else put_table(output, plot);
     cli_html_put(output, "<figcaption>");
     cli_html_put(output, plot->words);
+    if (plot->start_count)
+        cli_html_put(output, " A vertical line marks where the network was grown in another way, or on "
+                             "further rows.");
     cli_html_put(output, "</figcaption>\n");
     if (plot->svg && !plot->points_only) {
         cli_html_put(output, "<details><summary>The same as a table</summary>\n");

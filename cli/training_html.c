@@ -29,6 +29,8 @@ static const char *const training_style[] = {
     ".r5,.w5{background:color-mix(in srgb,var(--cell) 60%,transparent)}\n",
     "td[class*=\" r\"]{--cell:var(--s0)}td[class*=\" w\"]{--cell:var(--s4)}\n",
     "table.dense{font-size:.75rem;border-spacing:1px}table.dense td,table.dense th{padding:2px 4px;min-width:2.4em}\n",
+    "table.turned thead th:not(:first-child){writing-mode:vertical-rl;max-width:none;max-height:11em;min-width:0;\n",
+    "transform:rotate(180deg);text-align:left}\n",
     "@media (max-width:560px){table.small td,table.small th{padding-right:12px}}\n",
     "#layers td,#layers th{white-space:nowrap}\n",
     "#settings td:first-of-type{overflow-wrap:anywhere}\n",
@@ -172,11 +174,13 @@ static void put_tiles(cli_output *output, const cli_training *t)
         snprintf(label, sizeof label, "%s, training rows", what);
         close_tile(output, label);
     }
+    size_t stages = 0;
+    for (size_t i = 0; i < t->layer_count; i++) stages += (size_t)cli_training_starts(t, i);
     double left = norm_left(t);
     if (isfinite(left)) {
         open_tile(output, "");
         cli_training_real(output, left, 'g', 3);
-        close_tile(output, "of the first norm is left");
+        close_tile(output, stages > 1 ? "of the norm is left since rows were added" : "of the first norm is left");
     }
     if (t->verified) {
         open_tile(output, t->verdict.holds ? "neg" : "pos");
@@ -331,7 +335,7 @@ static void say_supervision(cli_output *output, const cli_training *t)
         tested += (size_t)test;
         refused += test && (t->layers[i].tries > 1 || t->layers[i].relaxed);
     }
-    if (tested < 2) return;
+    if (tested < 2 || strcmp(part(t, "select"), "best") == 0) return; /* of several draws the best is no refusal */
     if (!refused)
         cli_html_put(output,
                      "<li>The test refused nothing: every layer's first draw was kept, as it would have been without a "
@@ -356,6 +360,11 @@ static void put_summary(cli_output *output, const cli_training *t)
         cli_html_text(output, t->verdict.reason);
         cli_html_put(output, ".</li>\n");
     }
+    if (!t->train && !t->test)
+        cli_html_put(
+            output,
+            "<li>This page was made from the model file alone. With the training rows it also shows verdicts and "
+            "curves, and whether the certificate holds.</li>\n");
     if (*t->no_pictures) {
         cli_html_put(output, "<li>This page has tables in the place of pictures: ");
         cli_html_text(output, t->no_pictures);
@@ -395,6 +404,22 @@ static void put_one_step(cli_output *output, const cli_training *t)
     cli_html_put(output, ".</p>\n");
 }
 
+/* Where the weights of one layer were not left as they were. */
+static void put_fitting(cli_output *output, const cli_training *t)
+{
+    static const char *const words[][2] = {
+        {"joint", "In the end the weights of all nodes were solved for once more together, and these predict. "},
+        {"stepwise", "With every layer the weights of all nodes were solved for again together. "},
+        {"window", "With every layer the weights of the last nodes were solved for again. "},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i][0], broad_model_fitting(t->model)) == 0)
+            cli_output_print(output,
+                             "<p>%sSo there is no network that one gets by cutting it after a layer, and no curve of "
+                             "what such a one would answer.</p>\n",
+                             words[i][1]);
+}
+
 static void put_training(cli_output *output, const cli_training *t)
 {
     static const char *const pictures[] = {"norms", "drops", "accuracy", "errors", "draws", "ranges"};
@@ -407,14 +432,7 @@ static void put_training(cli_output *output, const cli_training *t)
     cli_html_put(output, "<p>The network was built layer by layer. Each layer is a set of random nodes, fitted to what "
                          "the layers before "
                          "it got wrong, in one step and without going back.</p>\n");
-    if (t->joint.known)
-        cli_html_put(
-            output, "<p>In the end one ridge regression over all nodes was solved, whose weights predict. Networks cut "
-                    "after a layer are not known then, and there are no curves of their verdicts.</p>\n");
-    else if (!t->train_curve && !t->test_curve && (t->train || t->test))
-        cli_html_put(output,
-                     "<p>The weights of earlier layers were solved for again with later ones, so networks cut after a "
-                     "layer are not known, and there are no curves of their verdicts.</p>\n");
+    put_fitting(output, t);
     cli_html_put(output, "<div class=\"charts\">\n");
     for (size_t i = 0; i < sizeof pictures / sizeof pictures[0]; i++) cli_plot_put(output, &t->plots, pictures[i]);
     cli_html_put(output, "</div>\n</section>\n");

@@ -27,6 +27,8 @@ static cli_plot *add_layer_plot(cli_training *t, const char *id, const char *hea
     plot->whole = 1;
     plot->x_name = "layer";
     for (size_t i = 0; i < count; i++) plot->x[i] = (double)i + 1;
+    plot->x_range[0] = 0.5;
+    plot->x_range[1] = (double)t->layer_count + 0.5;
     mark_stages(plot, t);
     return plot;
 }
@@ -68,8 +70,8 @@ static int plot_norms(cli_training *t)
     double *norm = cli_plot_series(plot, "norm of the error reached", CLI_LINE, 1);
     double *promise =
         any_test(t) ? cli_plot_series(plot, "promised by the product of the bounds", CLI_DASHED, 2) : NULL;
-    int joint = t->joint.known && strcmp(broad_model_fitting(t->model), "joint") == 0;
-    double *last = joint ? cli_plot_series(plot, "of the ridge over all nodes, which predicts", CLI_POINTS, 3) : NULL;
+    int joint = t->joint.known && fabs(t->joint.norm - t->layers[t->layer_count - 1].norm_after) > 0.01 * t->joint.norm;
+    double *last = joint ? cli_plot_series(plot, "of the weights that predict", CLI_POINTS, 3) : NULL;
     if (!norm || (any_test(t) && !promise) || (joint && !last)) return no_memory();
     double bound = 0;
     for (size_t i = 0; i < t->layer_count; i++) {
@@ -90,9 +92,12 @@ static int plot_norms(cli_training *t)
     plot->x_range[0] = 0;
     set_scale(plot);
     plot->words =
-        "The error on the training rows, as one number: the length of the vector of all differences between truth "
-        "and answer. It must stay on or below the dashed line, where there is one: that is what the certificate "
-        "promises. A vertical line marks where the network was grown in another way, or on further rows.";
+        promise ? "The error on the training rows, as one number: the length of the vector of all differences between "
+                  "truth and answer. It must never be more than the bounds promise: that is what the certificate "
+                  "is about."
+                : "The error on the training rows, as one number: the length of the vector of all differences between "
+                  "truth and answer. Layers of this network were not tested, so there is no promise but that it "
+                  "does not rise.";
     return BROAD_OK;
 }
 
@@ -107,9 +112,10 @@ static int tests_differ(const cli_training *t)
 
 static int plot_drops(cli_training *t)
 {
-    cli_plot *plot = add_layer_plot(t, "drops", "What each layer removed, and what it had to", t->layer_count);
-    if (!plot) return no_memory();
     int tested = any_test(t), differ = tests_differ(t);
+    cli_plot *plot = add_layer_plot(
+        t, "drops", tested ? "What each layer removed, and what it had to" : "What each layer removed", t->layer_count);
+    if (!plot) return no_memory();
     double *drop = cli_plot_series(plot, "part of the error removed (1 - ratio)", CLI_LINE, 1);
     double *asked = tested ? cli_plot_series(plot, "asked for (1 - bound)", CLI_DASHED, 2) : NULL;
     double *seen = differ ? cli_plot_series(plot, "as the test measures it (1 - tested)", CLI_POINTS, 3) : NULL;
@@ -123,9 +129,10 @@ static int plot_drops(cli_training *t)
     }
     plot->log_y = 1;
     plot->words =
-        "Each layer takes away a part of the error that is left; 0.1 is a tenth of it. A candidate that takes away "
-        "less than the dashed line asks for is thrown away and drawn again. Where the line is far below the "
-        "other, the test never refuses anything.";
+        tested ? "Each layer takes away a part of the error that is left; 0.1 is a tenth of it. A candidate that takes "
+                 "away less than it is asked for is thrown away and drawn again. Where all remove far more than that, "
+                 "the test never refuses anything."
+               : "Each layer takes away a part of the error that is left; 0.1 is a tenth of it.";
     return BROAD_OK;
 }
 
@@ -211,16 +218,17 @@ static int plot_accuracy(cli_training *t)
     if (classify) plot->y_range[1] = 1.01;
     else set_scale(plot);
     plot->words =
-        classify ? "Of the network cut after each layer. Only the dashed line says what to expect of new rows. "
-                   "Where the two part, further layers only learn the training rows by heart."
-                 : "Of the network cut after each layer, in the units of the targets. Only the dashed line says what "
-                   "to expect of new rows. Where it rises, further layers do harm.";
+        classify
+            ? "Of the network cut after each layer. Only the test rows say what to expect of new ones. Where the two "
+              "part, further layers only learn the training rows by heart."
+            : "Of the network cut after each layer, in the units of the targets. Only the test rows say what to "
+              "expect of new ones. Where their error rises, further layers do harm.";
     return BROAD_OK;
 }
 
 static int plot_errors(cli_training *t)
 {
-    cli_plot *plot = add_layer_plot(t, "errors", "Error of a row", t->layer_count);
+    cli_plot *plot = add_layer_plot(t, "errors", "Error per row", t->layer_count);
     if (!plot) return no_memory();
     int loo = has_loo(t);
     double *train = t->train_curve ? cli_plot_series(plot, "training rows", CLI_LINE, 1) : NULL;
@@ -230,7 +238,8 @@ static int plot_errors(cli_training *t)
     double of_train = t->train ? 1 / sqrt((double)broad_data_rows(t->train)) : 1;
     double of_test = t->test ? 1 / sqrt((double)broad_data_rows(t->test)) : 1;
     copy_curve(train, t, t->train_curve, offsetof(broad_curve_point, norm), of_train);
-    copy_curve(out, t, loo ? t->train_curve : NULL, offsetof(broad_curve_point, loo), of_train);
+    for (size_t i = 0; out && i < t->layer_count; i++) /* of the rows that the layer was fitted to */
+        out[i] = t->train_curve[i].loo / sqrt((double)t->layers[i].rows);
     copy_curve(test, t, t->test_curve, offsetof(broad_curve_point, norm), of_test);
     set_scale(plot);
     plot->words =
@@ -278,9 +287,9 @@ static int plot_calibration(cli_training *t)
     plot->y_range[0] = 0;
     plot->y_range[1] = 1.03;
     plot->words =
-        "Test rows in 15 groups by the probability that the model gave its verdict. Points on the thin line: of "
-        "verdicts with 80&nbsp;% about 80 of 100 are right. Points below it: the model is too sure. Points of few "
-        "rows (low bars) jump about by chance.";
+        "Test rows in 15 groups by the probability that the model gave its verdict. Where both are the same, 80 of 100 "
+        "verdicts with 80&nbsp;% are right. Where fewer are right, the model is too sure. Groups of few rows "
+        "jump about by chance.";
     return BROAD_OK;
 }
 
@@ -301,9 +310,10 @@ static int plot_scatter(cli_training *t, size_t target)
     plot->x_name = "true value";
     plot->diagonal = plot->points_only = 1;
     plot->words =
-        t->test ? "A point for each test row, or for 1,200 of them. On the thin line the prediction is exact."
-                : "A point for each training row, or for 1,200 of them. On the thin line the prediction is exact; new "
-                  "rows lie farther from it.";
+        t->test
+            ? "Of each test row, or of 1,200 of them. Where both are the same the prediction is exact."
+            : "Of each training row, or of 1,200 of them. Where both are the same the prediction is exact; those of "
+              "new rows are farther off.";
     return BROAD_OK;
 }
 
@@ -344,9 +354,9 @@ static int plot_coverage(cli_training *t)
     }
     plot->x_name = "part of the values that should be inside";
     plot->diagonal = 1;
-    plot->words = "With each prediction the model can give an interval that should hold a given part of the true "
-                  "values. Points on "
-                  "the thin line: it does. Points below it: the intervals are too narrow for these rows.";
+    plot->words =
+        "With each prediction the model can give an interval that should hold a given part of the true values. Where "
+        "fewer are inside than should be, the intervals are too narrow for these rows.";
     return BROAD_OK;
 }
 

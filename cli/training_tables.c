@@ -62,11 +62,20 @@ static void put_cell(cli_output *output, const broad_metrics *m, size_t truth, s
     cli_html_put(output, "</td>");
 }
 
+/* Whether names of classes are too long to stand over narrow columns. */
+static int any_long(const broad_model *model)
+{
+    for (size_t j = 0; j < broad_model_outputs(model); j++)
+        if (strlen(broad_model_output_name(model, j)) > 3) return 1;
+    return 0;
+}
+
 static void put_matrix(cli_output *output, const cli_training *t, const broad_metrics *m)
 {
     cli_output_print(output,
-                     "<div class=\"scroll%s\"><table class=\"confusion%s\">\n<thead><tr><th scope=\"col\">truth</th>",
-                     m->classes > CLASSES_LOW ? " tall" : "", m->classes > CLASSES_WIDE ? " dense" : "");
+                     "<div class=\"scroll%s\"><table class=\"confusion%s%s\">\n<thead><tr><th scope=\"col\">truth</th>",
+                     m->classes > CLASSES_LOW ? " tall" : "", m->classes > CLASSES_WIDE ? " dense" : "",
+                     m->classes > CLASSES_WIDE && any_long(t->model) ? " turned" : "");
     for (size_t j = 0; j < m->classes; j++) {
         cli_html_put(output, "<th scope=\"col\" class=\"n\">");
         cli_html_text(output, broad_model_output_name(t->model, j));
@@ -202,44 +211,67 @@ static void put_json_value(cli_output *output, const json_t *value)
     else cli_html_put(output, "none");
 }
 
-/* What the option of that name says of itself; "" where there is none. */
-static const char *help_of(const char *key)
+/* As an option is called: "feature-weights". */
+static void option_name(char out[64], const char *key)
 {
-    char name[64];
-    snprintf(name, sizeof name, "%s", key);
-    if (strcmp(key, "gamma_form") == 0) snprintf(name, sizeof name, "gamma");
-    if (strcmp(key, "enhance_nodes") == 0) snprintf(name, sizeof name, "enhance");
-    for (char *c = name; *c; c++)
+    snprintf(out, 64, "%s", key);
+    for (char *c = out; *c; c++)
         if (*c == '_') *c = '-';
-    const broad_option *option = cli_library_option(name);
-    return option ? option->help : "";
 }
 
-/* NAME_auto says that NAME was chosen; it is told with it. */
-static int is_companion(const char *key)
+static void put_setting(cli_output *output, const char *name, const char *lead, const json_t *value, const char *help)
 {
-    size_t length = strlen(key);
-    return length > 5 && strcmp(key + length - 5, "_auto") == 0;
-}
-
-static void put_setting(cli_output *output, const json_t *settings, const char *key, const json_t *value)
-{
-    char companion[64];
-    if (is_companion(key)) return;
-    snprintf(companion, sizeof companion, "%s_auto", key);
     cli_html_put(output, "<tr><th scope=\"row\">");
-    cli_html_text(output, key);
+    cli_html_text(output, name);
     cli_html_put(output, "</th><td>");
-    if (json_is_true(json_object_get(settings, companion))) {
-        cli_html_put(output, "auto");
-        if (strcmp(key, "features") == 0) {
-            cli_html_put(output, ": ");
-            put_json_value(output, value);
-        }
-    } else put_json_value(output, value);
+    cli_html_text(output, lead);
+    if (value) put_json_value(output, value);
     cli_html_put(output, "</td><td>");
-    cli_html_text(output, help_of(key));
+    cli_html_text(output, help);
     cli_html_put(output, "</td></tr>\n");
+}
+
+/* NAME_auto says that NAME was chosen, and gamma_form what the numbers of gamma are: each is told with the other. */
+static void put_trained(cli_output *output, const json_t *settings, const char *key, const json_t *value)
+{
+    char name[64], companion[80], lead[80] = "";
+    size_t length = strlen(key);
+    if ((length > 5 && strcmp(key + length - 5, "_auto") == 0) || strcmp(key, "gamma_form") == 0) return;
+    option_name(name, key);
+    const broad_option *option = cli_library_option(strcmp(key, "enhance_nodes") == 0 ? "enhance" : name);
+    snprintf(companion, sizeof companion, "%s_auto", key);
+    int chosen = json_is_true(json_object_get(settings, companion)), shown = !chosen || strcmp(key, "features") == 0;
+    if (chosen) snprintf(lead, sizeof lead, shown ? "auto: " : "auto");
+    if (strcmp(key, "gamma") == 0)
+        snprintf(lead, sizeof lead, "%s: ", json_string_value(json_object_get(settings, "gamma_form")));
+    put_setting(output, name, lead, shown ? value : NULL, option ? option->help : "");
+}
+
+/* What is known of the rows besides. */
+static void put_of_rows(cli_output *output, const json_t *stored)
+{
+    static const char *const rows[][3] = {
+        {"split_holdout", "holdout", "part of the rows that was kept out of training; 0: none"},
+        {"split_seed", "split seed", "seed of the choice of these rows"},
+        {"target_name", "target", "column of the targets"},
+        {"group_name", "group", "rows with the same value here belong together"},
+        {"weight_name", "weight", "column that says how much a row counts"},
+        {"missing", "missing", "what was done about empty fields"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        put_setting(output, rows[i][1], "", json_object_get(stored, rows[i][0]), rows[i][2]);
+}
+
+static void put_of_photos(cli_output *output, const json_t *photo)
+{
+    static const char *const rows[][2] = {
+        {"side", "side of the square of pixels"},
+        {"crop", "what of a photo is looked at"},
+        {"components", "principal components that are the inputs; 0: the inputs are as they come"},
+        {"augment", "changed copies of each photo that were trained on"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        put_setting(output, rows[i][0], "", json_object_get(photo, rows[i][0]), rows[i][1]);
 }
 
 void cli_training_settings(cli_output *output, const cli_training *training)
@@ -252,7 +284,9 @@ void cli_training_settings(cli_output *output, const cli_training *training)
                  "and seed give an equal network, byte for byte.</p>\n<details><summary>All settings</summary>\n"
                  "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Setting</th><th scope=\"col\">Value</th>"
                  "<th scope=\"col\">What it is</th></tr></thead>\n<tbody>\n");
-    json_object_foreach(settings, key, value) put_setting(output, settings, key, value);
+    json_object_foreach(settings, key, value) put_trained(output, settings, key, value);
+    put_of_rows(output, training->stored);
+    if (broad_model_maps(training->model)) put_of_photos(output, json_object_get(training->stored, "photo"));
     cli_html_put(output, "</tbody>\n</table></div>\n</details>\n</section>\n");
 }
 
