@@ -604,7 +604,7 @@ static const cli_command commands[] = {
     {
         .name = "report",
         .purpose = "judge photos and write a report about them, or one about training",
-        .positional = "MODEL PHOTOS...|[DATA...]",
+        .positional = "MODEL [PHOTOS...|DATA...]",
         .fewest = 1,
         .most = CLI_NO_LIMIT,
         .computes = 1,
