@@ -457,7 +457,7 @@ static void put_probabilities(cli_output *output, const cli_training *t)
     if (!t->estimate.known) {
         cli_html_put(output,
                      "<p>This model gives no probabilities, because it was trained without a leave-one-out estimate "
-                     "(<code>--loo yes</code>, or <code>--weights joint</code>).</p>\n</section>\n");
+                     "(<code>--weights joint</code> brings one).</p>\n</section>\n");
         return;
     }
     cli_html_put(
