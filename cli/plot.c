@@ -16,8 +16,8 @@ const char *const cli_plot_style[] = {
     "@media print{:root{--k1:#1d747c;--k2:#b8391f;--k3:#8a6210;--k6:#b9d6d8}}\n",
     "svg.plot{background:none}svg.plot text{font-size:12px}\n",
     ".k1,.k2,.k3,.k4,.k5,.k6{fill:none;stroke-linejoin:round}\n",
-    ".k1{stroke:var(--k1)}.k2{stroke:var(--k2)}.k3{stroke:var(--k3)}.k4{stroke:var(--soft)}.k5{stroke:var(--line);"
-    "stroke-dasharray:none}\n",
+    ".k1{stroke:var(--k1)}.k2{stroke:var(--k2)}.k3{stroke:var(--k3)}.k4{stroke:var(--soft)}\n",
+    ".k5{stroke:var(--line);stroke-dasharray:none}\n",
     ".k7{stroke:var(--soft);fill:none;stroke-dasharray:2,4}\n",
     ".k6{stroke:var(--k6)}.f1{fill:var(--k1)}.f2{fill:var(--k2)}.f3{fill:var(--k3)}.f4{fill:var(--soft)}\n",
     ".f6{fill:var(--k6)}\n",
@@ -110,15 +110,15 @@ static void find_range(double out[2], const cli_plot *plot, int y)
     out[1] *= 1.15;
 }
 
-/* The largest of 1, 2, 5, 10, ... that cuts a count into some pieces. */
-static double whole_step(double count)
+/* The least of 1, 2, 5, 10, ... that cuts a length into eight pieces at most. */
+static double whole_step(double length)
 {
+    static const double heads[] = {1, 2, 5};
     double unit = 1;
-    for (;; unit *= 10)
-        for (int i = 0; i < 3; i++) {
-            double step = unit * (i == 0 ? 1 : i == 1 ? 2 : 5);
-            if (count / step <= 8) return step;
-        }
+    while (length / unit > 80) unit *= 10;
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        if (length / (heads[i] * unit) <= 8) return heads[i] * unit;
+    return 10 * unit;
 }
 
 static void put_tic_list(FILE *script, const double *tics, size_t count)
@@ -134,8 +134,9 @@ static void put_log_tics(FILE *script, const double range[2])
     static const double heads[] = {1, 2, 5};
     double tics[TICS_MOST];
     size_t count = 0;
-    double decades = log10(range[1] / range[0]), step = decades > 8 ? ceil(decades / 6) : 1;
-    for (double power = floor(log10(range[0])); power <= log10(range[1]) && count < TICS_MOST; power += step)
+    double decades = log10(range[1] / range[0]);
+    int step = decades > 8 ? (int)ceil(decades / 6) : 1, last = (int)floor(log10(range[1]));
+    for (int power = (int)floor(log10(range[0])); power <= last; power += step)
         for (int i = 0; i < (decades > 2.2 ? 1 : 3); i++) {
             double tic = heads[i] * pow(10, power);
             if (tic >= range[0] && tic <= range[1] && count < TICS_MOST) tics[count++] = tic;

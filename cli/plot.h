@@ -23,7 +23,7 @@ typedef struct cli_plot {
     const char *id, *heading, *words; /* words: HTML, what it shows and how to read it */
     const char *x_name;
     size_t count;
-    double *x; /* owned */
+    double *x;          /* owned */
     int whole, whole_y; /* that axis counts something */
     size_t series_count;
     cli_series series[CLI_SERIES_MAX];
