@@ -277,14 +277,13 @@ static void put_of_photos(cli_output *output, const json_t *photo)
 void cli_training_settings(cli_output *output, const cli_training *training)
 {
     json_t *settings = json_object_get(training->stored, "settings");
-    const char *key = NULL;
-    json_t *value = NULL;
     cli_html_put(output,
                  "<section id=\"settings\">\n<h2>Settings</h2>\n<p>As the model file has them. Equal settings, rows "
                  "and seed give an equal network, byte for byte.</p>\n<details><summary>All settings</summary>\n"
                  "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Setting</th><th scope=\"col\">Value</th>"
                  "<th scope=\"col\">What it is</th></tr></thead>\n<tbody>\n");
-    json_object_foreach(settings, key, value) put_trained(output, settings, key, value);
+    for (void *item = json_object_iter(settings); item; item = json_object_iter_next(settings, item))
+        put_trained(output, settings, json_object_iter_key(item), json_object_iter_value(item));
     put_of_rows(output, training->stored);
     if (broad_model_maps(training->model)) put_of_photos(output, json_object_get(training->stored, "photo"));
     cli_html_put(output, "</tbody>\n</table></div>\n</details>\n</section>\n");
