@@ -135,7 +135,8 @@ static void report_text(const page_run *run)
         printf("test         %s\n", line);
     }
     if (page->verified) printf("certificate  %s\n", page->verdict.holds ? "holds" : "does NOT hold");
-    printf("report       %s (%zu pictures)\n", run->output, *page->no_pictures ? (size_t)0 : page->plots.count);
+    size_t pictures = *page->no_pictures ? 0 : page->plots.count;
+    printf("report       %s (%zu picture%s)\n", run->output, pictures, pictures == 1 ? "" : "s");
 }
 
 static void clear(page_run *run)

@@ -640,7 +640,8 @@ static void put_words(cli_output *output, const cli_training *t)
     cli_html_put(
         output,
         "<div><dt>What the certificate is not</dt><dd>It proves that the error on the <em>training</em> rows fell "
-        "as promised, and that nobody has changed the file. It proves nothing about new rows.</dd></div>\n"
+        "as promised, and that the weights in the file are the ones that it speaks of. It proves nothing about new "
+        "rows.</dd></div>\n"
         "</dl>\n</section>\n");
 }
 

@@ -185,7 +185,7 @@ class Training(unittest.TestCase):
         for link in page.links:
             self.assertTrue(link == "data:," or link[0] == "#" and link[1:] in page.ids, link)
         for word in ("http", "@import", "url(", "xlink", "<?xml"):
-            self.assertNotIn(word, page.source)
+            self.assertFalse(word in page.source, f"{word} is in the page")
         for name in page.labelled:
             self.assertIn(name, page.ids)
         self.assertLess(len(page.source), 2e6)
@@ -211,7 +211,7 @@ class Training(unittest.TestCase):
         self.assertNotEqual(found[0], found[1])
         for name in self.page.classes - {"", "plot"}:
             self.assertRegex(self.page.styles, rf"\.{name}[{{,]")
-        self.assertNotIn("rgb(", self.page.source)
+        self.assertFalse("rgb(" in self.page.source)
 
     def test_certificate(self):
         info, verdict = ask("info", self.model), ask("verify", self.model, self.rows)
