@@ -358,6 +358,8 @@ BROAD_API const double *broad_data_row(const broad_data *data, size_t row);     
 BROAD_API size_t broad_data_class(const broad_data *data, size_t row); /* its class; classification only */
 BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* its target; regression only */
 BROAD_API double broad_data_weight(const broad_data *data, size_t row); /* how much it counts; 1 without weights */
+BROAD_API size_t broad_data_group(const broad_data *data,
+                                  size_t row); /* rows with the same stay together in a split; `row` without groups */
 
 /* A row that comes from a photo. Numbers that nobody knows are NaN, texts "". */
 typedef struct broad_photo {
