@@ -35,6 +35,7 @@ static const char *const training_style[] = {
     "#layers td,#layers th{white-space:nowrap}\n",
     "#settings td:first-of-type{overflow-wrap:anywhere}\n",
     "#settings th,#time th{white-space:normal}\n",
+    "@media print{nav,figure details{display:none}}\n",
     0,
 };
 
