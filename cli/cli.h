@@ -69,6 +69,7 @@ int cli_data(const cli_arguments *arguments);
 int cli_predict(const cli_arguments *arguments);
 int cli_eval(const cli_arguments *arguments);
 int cli_report(const cli_arguments *arguments);
+int cli_report_training(const cli_arguments *arguments); /* with --training */
 int cli_info(const cli_arguments *arguments);
 int cli_verify(const cli_arguments *arguments);
 int cli_demo(const cli_arguments *arguments);

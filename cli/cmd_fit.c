@@ -101,7 +101,9 @@ int cli_fit(const cli_arguments *arguments)
     if (!status && !planned) {
         status = train(run);
         if (!status) status = save_stats(run);
-        if (!status && strcmp(run->output, "-")) status = cli_run_measure(run);
+        cli_files files = {.count = 1, .paths = {fit.path}, .labels = {fit.read.labels}};
+        if (!status) status = cli_run_measure(run);
+        if (!status) status = cli_run_page(run, &files);
         if (!status) status = cli_run_report(run, &fit.path, 1);
     }
     return cli_run_end(run, status);

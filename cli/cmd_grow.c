@@ -91,7 +91,8 @@ int cli_grow(const cli_arguments *arguments)
     if (!status && !planned) {
         status = grow_model(run);
         if (!status) status = save_stats(run);
-        if (!status && strcmp(run->output, "-")) status = cli_run_measure(run);
+        if (!status) status = cli_run_measure(run);
+        if (!status) status = cli_run_page(run, &grow.files);
         if (!status) status = cli_run_report(run, grow.files.paths, grow.files.count);
     }
     return cli_run_end(run, status);

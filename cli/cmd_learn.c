@@ -185,12 +185,14 @@ static int learn_rows(learn_run *learn)
     if (!status) status = cli_correction_measure_after(&learn->correction, run);
     if (!status) status = join_rows(learn);
     if (!status) status = save_stats(learn);
-    if (!status && strcmp(run->output, "-")) status = cli_run_measure(run);
+    if (!status) status = cli_run_measure(run);
     if (status) return status;
-    const char *paths[CLI_GIVEN_MAX + 1];
-    for (size_t i = 0; i < learn->old.count; i++) paths[i] = learn->old.paths[i];
-    paths[learn->old.count] = learn->path;
-    return cli_run_report(run, paths, learn->old.count + 1);
+    cli_files all = learn->old;
+    if (all.count == CLI_GIVEN_MAX) all.count--;
+    all.paths[all.count] = learn->path;
+    all.labels[all.count++] = cli_given(run->arguments, "labels");
+    status = cli_run_page(run, learn->old.count ? &all : NULL);
+    return status ? status : cli_run_report(run, all.paths, all.count);
 }
 
 int cli_learn(const cli_arguments *arguments)

@@ -203,10 +203,25 @@ static void report_text(const report_run *run, const char *folder)
 
 /* ---- the command ---- */
 
+/* What belongs to the other kind of report alone. */
+static int check_photos(const cli_arguments *arguments)
+{
+    static const char *const others[] = {"target", "labels", "header", "separator", "test", "test-labels", "memory"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (cli_given(arguments, others[i]))
+            return cli_fail(BROAD_USAGE, "--%s is about a report on training: give --training too, or leave it out",
+                            others[i]);
+    if (arguments->positional_count > 1) return BROAD_OK;
+    return cli_fail(BROAD_USAGE,
+                    "the photos are missing: 'broad report MODEL PHOTOS... -o DIR'; a report on the training "
+                    "of a model takes --training");
+}
+
 static int prepare(report_run *run)
 {
     const cli_arguments *arguments = run->arguments;
-    int status = cli_threads(&run->threads, arguments);
+    int status = check_photos(arguments);
+    if (!status) status = cli_threads(&run->threads, arguments);
     if (!status) status = cli_count(&run->worst, arguments, "worst");
     if (status) return status;
     if (run->worst > WORST_MOST)
@@ -257,6 +272,7 @@ static void clear(report_run *run)
 
 int cli_report(const cli_arguments *arguments)
 {
+    if (cli_given(arguments, "training")) return cli_report_training(arguments);
     report_run run = {.arguments = arguments};
     const char *folder = cli_given(arguments, "output");
     int status = prepare(&run);

@@ -166,9 +166,18 @@ static const broad_option predict_pictures[] = {
 };
 
 static const broad_option report_output[] = {
-    {"output", 'o', "DIR", NULL, NULL, "the new folder for the report; it appears complete or not at all"},
+    {"output", 'o', "PATH", NULL, NULL,
+     "the new folder for the report, or with --training the file; it appears complete or not at all"},
+    {"training", 0, NULL, NULL, NULL,
+     "a page about how MODEL came about instead: DATA are the rows that it was trained on, and may be left out"},
     {"worst", 0, "COUNT", NULL, "60", "photos that the page shows with a heat map, the worst first, 1000 at most"},
-    {"title", 0, "TEXT", NULL, "Inspection report", "heading of the page"},
+    {"title", 0, "TEXT", NULL, "Inspection report", "heading of the page; with --training 'Training report'"},
+};
+
+static const broad_option run_page[] = {
+    {"report", 0, "FILE", NULL, NULL,
+     "also write a page about the run: one HTML file with norms, bounds, curves, verdicts, times, settings, "
+     "certificate"},
 };
 
 static const broad_option eval_measures[] = {
@@ -271,6 +280,7 @@ static const broad_option common[] = {
 
 static const cli_section fit_sections[] = {
     SECTION("Output", fit_output),
+    SECTION("Output", run_page),
     SECTION("Output", model_output),
     SECTION("Output", layer_output),
     SECTION("Reading DATA", target_chosen),
@@ -330,6 +340,7 @@ static const cli_section tune_sections[] = {
 static const cli_section grow_sections[] = {
     SECTION("What is added", grow_increment),
     SECTION("Output", grown_output),
+    SECTION("Output", run_page),
     SECTION("Output", model_output),
     SECTION("Output", layer_output),
     SECTION("Reading DATA", target_like_model),
@@ -348,6 +359,7 @@ static const cli_section grow_sections[] = {
 static const cli_section learn_sections[] = {
     SECTION("What is added", learn_increment),
     SECTION("Output", grown_output),
+    SECTION("Output", run_page),
     SECTION("Output", model_output),
     SECTION("Reading NEW and OLD", target_like_model),
     SECTION("Reading NEW and OLD", target_apart),
@@ -380,7 +392,11 @@ static const cli_section predict_sections[] = {
 static const cli_section report_sections[] = {
     SECTION("Output", report_output),
     SECTION("Photos", photo_files),
-    LIBRARY("Run", "threads"),
+    SECTION("Reading DATA, with --training", target_like_model),
+    SECTION("Reading DATA, with --training", labels_of_each),
+    SECTION("Reading DATA, with --training", text_files),
+    SECTION("Testing, with --training", testing_file),
+    LIBRARY("Run", "threads memory"),
     SECTION("Common", common),
     END,
 };
@@ -616,9 +632,9 @@ static const cli_command commands[] = {
     },
     {
         .name = "report",
-        .purpose = "judge photos and write a report about them",
-        .positional = "MODEL PHOTOS...",
-        .fewest = 2,
+        .purpose = "judge photos and write a report about them, or one about training",
+        .positional = "MODEL [PHOTOS...|DATA...]",
+        .fewest = 1,
         .most = CLI_NO_LIMIT,
         .computes = 1,
         .run = cli_report,
@@ -632,11 +648,18 @@ static const cli_command commands[] = {
                        "were looked at the box; findings.geojson: those with coordinates; skipped.csv: file, reason. "
                        "Severity is the probability of the positive class, or the predicted value; area is the part of "
                        "the picture that speaks clearly for it. Neither is a measurement of power loss. A verdict of a "
-                       "probability below 0.65 counts as unsure.",
+                       "probability below 0.65 counts as unsure. With --training it is a page about MODEL itself, one HTML file "
+                       "without anything from outside: norms and bounds of every layer, draws and ranges, the "
+                       "settings, the certificate, and what it all means. DATA are the rows that MODEL was trained on, as "
+                       "for 'grow': with them come curves, verdicts, and the certificate checked again, on the rows that fit kept "
+                       "apart, or those of --test, also what to expect of new rows. Pictures are drawn by gnuplot; "
+                       "where that is missing there are tables. Exit code 1: the page is made, but the certificate does not "
+                       "hold on DATA.",
         .examples = {
             {"broad report panels.broad flight/ -o report", "open report/report.html"},
             {"broad report panels.broad flight/ -o report --worst 200 --title 'Roof 7, May'", "more pictures, a heading"},
             {"find . -newer last -name '*.JPG' | broad report panels.broad - -o today", "names from standard input"},
+            {"broad report --training panels.broad panels/ -o training.html", "how the model came about"},
         },
     },
     {

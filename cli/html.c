@@ -1,5 +1,6 @@
 #include "html.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,6 +44,13 @@ static size_t put_character(cli_output *output, const unsigned char *text)
     return length ? length : 1;
 }
 
+void cli_html_put(cli_output *output, const char *html) { cli_output_bytes(output, html, strlen(html)); }
+
+void cli_html_lines(cli_output *output, const char *const *lines)
+{
+    for (; *lines; lines++) cli_html_put(output, *lines);
+}
+
 void cli_html_text(cli_output *output, const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c;) c += put_character(output, c);
@@ -73,6 +81,14 @@ void cli_html_base64(cli_output *output, const void *bytes, size_t count)
         if (i + 1 >= count) four[2] = '=';
         cli_output_bytes(output, four, 4);
     }
+}
+
+void cli_html_percent(cli_output *output, double part)
+{
+    double percent = 100 * part;
+    /* Nothing is quite certain: 99.96 is not 100. */
+    if (percent > 99 && percent < 100) percent = fmin(percent, 99.9);
+    cli_output_print(output, percent > 99 && percent < 100 ? "%.1f&nbsp;%%" : "%.0f&nbsp;%%", percent);
 }
 
 void cli_html_count(cli_output *output, size_t count)

@@ -22,31 +22,16 @@ static const char *positive_name(const cli_findings *all)
     return broad_model_output_name(all->model, broad_model_positive(all->model));
 }
 
-static void put(cli_output *output, const char *html) { cli_output_bytes(output, html, strlen(html)); }
-
-static void put_percent(cli_output *output, double part)
-{
-    double percent = 100 * part;
-    /* Nothing is quite certain: 99.96 is not 100. */
-    if (percent > 99 && percent < 100) percent = fmin(percent, 99.9);
-    cli_output_print(output, percent > 99 && percent < 100 ? "%.1f&nbsp;%%" : "%.0f&nbsp;%%", percent);
-}
-
 static void put_value(cli_output *output, double value) { cli_output_print(output, "%.4g", value); }
 
 /* "3 of 40 photos" */
 static void put_photos(cli_output *output, size_t count)
 {
     cli_html_count(output, count);
-    put(output, count == 1 ? " photo" : " photos");
+    cli_html_put(output, count == 1 ? " photo" : " photos");
 }
 
 /* ---- head ---- */
-
-static void put_lines(cli_output *output, const char *const *lines)
-{
-    for (; *lines; lines++) put(output, *lines);
-}
 
 enum { DAY_LENGTH = 10 };
 
@@ -66,38 +51,39 @@ static void put_times(cli_output *output, const cli_findings *all)
         if (!*last || strcmp(time, last) > 0) last = time;
     }
     if (!*first) return;
-    put(output, "<div><dt>Taken</dt><dd>");
+    cli_html_put(output, "<div><dt>Taken</dt><dd>");
     put_time(output, first);
-    if (strcmp(first, last) != 0) put(output, " to ");
+    if (strcmp(first, last) != 0) cli_html_put(output, " to ");
     if (strncmp(first, last, DAY_LENGTH) != 0) put_time(output, last);
     else if (strcmp(first, last) != 0) cli_output_print(output, "%.5s", last + DAY_LENGTH + 1);
-    put(output, "</dd></div>\n");
+    cli_html_put(output, "</dd></div>\n");
 }
 
 static void put_expectation(cli_output *output, const cli_findings *all)
 {
     broad_estimate estimate;
     if (broad_model_estimate(&estimate, all->model) || !estimate.known) {
-        put(output, "<div><dt>How good it is</dt><dd>not known: the model has no leave-one-out estimate</dd></div>\n");
+        cli_html_put(output,
+                     "<div><dt>How good it is</dt><dd>not known: the model has no leave-one-out estimate</dd></div>\n");
         return;
     }
-    put(output, "<div><dt>Expected of the model</dt><dd>");
+    cli_html_put(output, "<div><dt>Expected of the model</dt><dd>");
     if (all->classes) {
-        put_percent(output, estimate.accuracy);
-        put(output, " of verdicts right on photos like its own (leave-one-out)");
+        cli_html_percent(output, estimate.accuracy);
+        cli_html_put(output, " of verdicts right on photos like its own (leave-one-out)");
     } else {
-        put(output, "root mean square error ");
+        cli_html_put(output, "root mean square error ");
         put_value(output, estimate.rmse);
-        put(output, " on photos like its own (leave-one-out)");
+        cli_html_put(output, " on photos like its own (leave-one-out)");
     }
-    put(output, "</dd></div>\n");
+    cli_html_put(output, "</dd></div>\n");
 }
 
 static void put_names(cli_output *output, const broad_model *model)
 {
     size_t count = broad_model_outputs(model), most = count < 8 ? count : 8;
     for (size_t i = 0; i < most; i++) {
-        if (i) put(output, " / ");
+        if (i) cli_html_put(output, " / ");
         cli_html_text(output, broad_model_output_name(model, i));
     }
     if (most < count) cli_output_print(output, " and %zu more", count - most);
@@ -107,28 +93,21 @@ static void put_head(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
     char maps[96];
-    put(output, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
-    cli_html_text(output, page->title);
-    put(output, "</title>\n<style>\n");
-    put_lines(output, cli_report_style);
-    put(output, "</style>\n</head>\n<body>\n<header>\n<h1>");
-    cli_html_text(output, page->title);
-    put(output, "</h1>\n<p class=\"lead\">");
+    cli_page_begin(output, page->title, NULL, 0);
+    cli_html_put(output, "<p class=\"lead\">");
     put_photos(output, all->count);
-    put(output, " judged by a model, the worst first</p>\n<dl class=\"facts\">\n");
+    cli_html_put(output, " judged by a model, the worst first</p>\n<dl class=\"facts\">\n");
     put_times(output, all);
-    put(output, "<div><dt>Model</dt><dd>");
+    cli_html_put(output, "<div><dt>Model</dt><dd>");
     cli_html_text(output, page->model_path);
-    put(output, ": ");
+    cli_html_put(output, ": ");
     put_names(output, all->model);
-    put(output, "</dd></div>\n<div><dt>Trained on</dt><dd>");
+    cli_html_put(output, "</dd></div>\n<div><dt>Trained on</dt><dd>");
     put_photos(output, broad_model_rows(all->model));
     cli_format_maps(maps, sizeof maps, broad_model_maps(all->model));
     cli_output_print(output, ", seen as %s</dd></div>\n", maps);
     put_expectation(output, all);
-    put(output, "</dl>\n</header>\n<main>\n");
+    cli_html_put(output, "</dl>\n</header>\n<main>\n");
 }
 
 /* ---- summary ---- */
@@ -151,24 +130,24 @@ static void put_tile(cli_output *output, const char *band, size_t count, const c
 {
     cli_output_print(output, "<div class=\"tile %s\"><b>", band);
     cli_html_count(output, count);
-    put(output, "</b><span>");
+    cli_html_put(output, "</b><span>");
     cli_html_text(output, label);
     if (of) {
-        put(output, ", ");
-        put_percent(output, part_of(count, of));
+        cli_html_put(output, ", ");
+        cli_html_percent(output, part_of(count, of));
     }
-    put(output, "</span></div>\n");
+    cli_html_put(output, "</span></div>\n");
 }
 
 static void put_share(cli_output *output, const cli_findings *all, const counts *found)
 {
     static const cli_band order[] = {CLI_BAND_POSITIVE, CLI_BAND_UNSURE, CLI_BAND_NEGATIVE};
-    put(output, "<div class=\"share\" aria-hidden=\"true\">");
+    cli_html_put(output, "<div class=\"share\" aria-hidden=\"true\">");
     for (size_t i = 0; i < 3; i++)
         if (found->band[order[i]])
             cli_output_print(output, "<i class=\"%s\" style=\"width:%.2f%%\"></i>", band_classes[order[i]],
                              100 * part_of(found->band[order[i]], all->count));
-    put(output, "</div>\n");
+    cli_html_put(output, "</div>\n");
 }
 
 /* The other class, if there is just one. */
@@ -181,30 +160,30 @@ static const char *negative_name(const cli_findings *all)
 static void put_class_summary(cli_output *output, const cli_findings *all)
 {
     counts found = count_all(all);
-    put(output, "<p class=\"say\"><strong>");
+    cli_html_put(output, "<p class=\"say\"><strong>");
     cli_html_count(output, found.band[CLI_BAND_POSITIVE]);
-    put(output, " of ");
+    cli_html_put(output, " of ");
     put_photos(output, all->count);
-    put(output, "</strong> judged as <strong>");
+    cli_html_put(output, "</strong> judged as <strong>");
     cli_html_text(output, positive_name(all));
-    put(output, "</strong>.");
+    cli_html_put(output, "</strong>.");
     if (found.band[CLI_BAND_UNSURE]) {
-        put(output, " Of ");
+        cli_html_put(output, " Of ");
         cli_html_count(output, found.band[CLI_BAND_UNSURE]);
-        put(output, " the model is unsure: look at these yourself.");
+        cli_html_put(output, " the model is unsure: look at these yourself.");
     }
-    put(output, "</p>\n<div class=\"tiles\">\n");
+    cli_html_put(output, "</p>\n<div class=\"tiles\">\n");
     put_tile(output, "pos", found.band[CLI_BAND_POSITIVE], positive_name(all), all->count);
     if (all->probabilities) put_tile(output, "mid", found.band[CLI_BAND_UNSURE], "unsure", all->count);
     put_tile(output, "neg", found.band[CLI_BAND_NEGATIVE], negative_name(all), all->count);
     put_tile(output, "", found.skipped, "skipped", 0);
-    put(output, "</div>\n");
+    cli_html_put(output, "</div>\n");
     put_share(output, all, &found);
 }
 
 static void put_value_tile(cli_output *output, double value, const char *label)
 {
-    put(output, "<div class=\"tile\"><b>");
+    cli_html_put(output, "<div class=\"tile\"><b>");
     put_value(output, value);
     cli_output_print(output, "</b><span>%s</span></div>\n", label);
 }
@@ -213,7 +192,7 @@ static void put_value_summary(cli_output *output, const cli_findings *all)
 {
     double sum = 0;
     for (size_t i = 0; i < all->count; i++) sum += all->items[i].severity;
-    put(output, "<div class=\"tiles\">\n");
+    cli_html_put(output, "<div class=\"tiles\">\n");
     put_tile(output, "", all->count, all->count == 1 ? "photo judged" : "photos judged", 0);
     if (all->count) {
         put_value_tile(output, all->items[0].severity, "largest");
@@ -221,22 +200,22 @@ static void put_value_summary(cli_output *output, const cli_findings *all)
         put_value_tile(output, all->items[all->count / 2].severity, "median");
     }
     put_tile(output, "", broad_data_skipped_count(all->data), "skipped", 0);
-    put(output, "</div>\n");
+    cli_html_put(output, "</div>\n");
 }
 
 static void put_summary(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
-    put(output, "<section id=\"summary\">\n<h2>Summary</h2>\n");
+    cli_html_put(output, "<section id=\"summary\">\n<h2>Summary</h2>\n");
     if (all->classes) put_class_summary(output, all);
     else put_value_summary(output, all);
     if (all->count) {
-        put(output, "<div class=\"charts\">\n");
+        cli_html_put(output, "<div class=\"charts\">\n");
         cli_report_histogram(output, all);
         if (all->places) cli_report_map(output, page);
-        put(output, "</div>\n");
+        cli_html_put(output, "</div>\n");
     }
-    put(output, "</section>\n");
+    cli_html_put(output, "</section>\n");
 }
 
 /* ---- one finding ---- */
@@ -247,7 +226,7 @@ static void put_chip(cli_output *output, const cli_findings *all, const cli_find
     if (band == CLI_BAND_NONE) return;
     cli_output_print(output, "<span class=\"chip %s\">", band_classes[band]);
     cli_html_text(output, cli_finding_label(all, item->label));
-    put(output, band == CLI_BAND_UNSURE ? "?</span>" : "</span>");
+    cli_html_put(output, band == CLI_BAND_UNSURE ? "?</span>" : "</span>");
 }
 
 static void put_meter(cli_output *output, const cli_findings *all, const cli_finding *item)
@@ -257,17 +236,17 @@ static void put_meter(cli_output *output, const cli_findings *all, const cli_fin
                      band_classes[cli_report_band(all, item)]);
     cli_html_text(output, positive_name(all));
     cli_output_print(output, "\"><span><i style=\"width:%.1f%%\"></i></span><b>", 100 * item->probability);
-    put_percent(output, item->probability);
-    put(output, "</b></div>\n");
+    cli_html_percent(output, item->probability);
+    cli_html_put(output, "</b></div>\n");
 }
 
 static void put_picture(cli_output *output, const cli_jpeg *picture, const char *what, const char *name)
 {
     cli_output_print(output, "<img width=\"%zu\" height=\"%zu\" alt=\"%s ", picture->width, picture->height, what);
     cli_html_text(output, name);
-    put(output, "\" src=\"data:image/jpeg;base64,");
+    cli_html_put(output, "\" src=\"data:image/jpeg;base64,");
     cli_html_base64(output, picture->bytes, picture->count);
-    put(output, "\">\n");
+    cli_html_put(output, "\">\n");
 }
 
 static void put_place(cli_output *output, const cli_finding *item)
@@ -280,38 +259,38 @@ static void put_bits(cli_output *output, const cli_findings *all, const cli_find
 {
     const broad_photo *photo = item->photo;
     const char *twin = cli_finding_group(all, item);
-    put(output, "<dl class=\"bits\">");
+    cli_html_put(output, "<dl class=\"bits\">");
     if (!all->classes) {
-        put(output, "<div><dt>");
+        cli_html_put(output, "<div><dt>");
         cli_html_text(output, broad_model_output_name(all->model, 0));
-        put(output, "</dt><dd>");
+        cli_html_put(output, "</dt><dd>");
         put_value(output, item->severity);
         if (isfinite(item->low)) cli_output_print(output, " (%.4g to %.4g)", item->low, item->high);
-        put(output, "</dd></div>");
+        cli_html_put(output, "</dd></div>");
     }
     if (isfinite(item->area)) {
-        put(output, "<div><dt>Area</dt><dd>");
-        put_percent(output, item->area);
-        put(output, "</dd></div>");
+        cli_html_put(output, "<div><dt>Area</dt><dd>");
+        cli_html_percent(output, item->area);
+        cli_html_put(output, "</dd></div>");
     }
     if (*photo->time) {
-        put(output, "<div><dt>Time</dt><dd>");
+        cli_html_put(output, "<div><dt>Time</dt><dd>");
         put_time(output, photo->time);
-        put(output, "</dd></div>");
+        cli_html_put(output, "</dd></div>");
     }
     if (cli_finding_has_place(item)) {
-        put(output, "<div><dt>Place</dt><dd>");
+        cli_html_put(output, "<div><dt>Place</dt><dd>");
         put_place(output, item);
-        put(output, "</dd></div>");
+        cli_html_put(output, "</dd></div>");
     }
     if (isfinite(photo->relative_altitude))
         cli_output_print(output, "<div><dt>Height</dt><dd>%.1f m</dd></div>", photo->relative_altitude);
     if (*twin && strcmp(twin, photo->name) != 0) {
-        put(output, "<div><dt>Much like</dt><dd>");
+        cli_html_put(output, "<div><dt>Much like</dt><dd>");
         cli_html_text(output, twin);
-        put(output, "</dd></div>");
+        cli_html_put(output, "</dd></div>");
     }
-    put(output, "</dl>\n");
+    cli_html_put(output, "</dl>\n");
 }
 
 static void put_card(cli_output *output, const cli_report_page *page, size_t index)
@@ -323,25 +302,26 @@ static void put_card(cli_output *output, const cli_report_page *page, size_t ind
     put_picture(output, &card->heat, "Heat map of", item->photo->name);
     cli_output_print(output, "</div>\n<div class=\"about\">\n<div class=\"head\"><h3>%zu. ", index + 1);
     cli_html_text(output, item->photo->name);
-    put(output, "</h3>");
+    cli_html_put(output, "</h3>");
     put_chip(output, page->findings, item);
-    put(output, "</div>\n");
+    cli_html_put(output, "</div>\n");
     put_meter(output, page->findings, item);
     put_bits(output, page->findings, item);
-    put(output, "</div>\n</article>\n");
+    cli_html_put(output, "</div>\n</article>\n");
 }
 
 static void put_cards(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
     if (page->card_count == 0) return;
-    put(output,
+    cli_html_put(
+        output,
         "<section id=\"worst\">\n<h2>The worst first</h2>\n<div class=\"key\"><span>Colours of the right pictures, "
         "where the model looked: speaks against ");
     cli_html_text(output, all->classes ? positive_name(all) : "a large value");
-    put(output, "</span><i></i><span>speaks for it</span></div>\n<div class=\"cards\">\n");
+    cli_html_put(output, "</span><i></i><span>speaks for it</span></div>\n<div class=\"cards\">\n");
     for (size_t i = 0; i < page->card_count; i++) put_card(output, page, i);
-    put(output, "</div>\n</section>\n");
+    cli_html_put(output, "</div>\n</section>\n");
 }
 
 /* ---- the table ---- */
@@ -349,86 +329,88 @@ static void put_cards(cli_output *output, const cli_report_page *page)
 static void put_number_cell(cli_output *output, double value, int percent)
 {
     if (!isfinite(value)) {
-        put(output, "<td class=\"n\" data-v=\"\"></td>");
+        cli_html_put(output, "<td class=\"n\" data-v=\"\"></td>");
         return;
     }
     cli_output_print(output, "<td class=\"n\" data-v=\"%.6g\">", value);
-    if (percent) put_percent(output, value);
+    if (percent) cli_html_percent(output, value);
     else put_value(output, value);
-    put(output, "</td>");
+    cli_html_put(output, "</td>");
 }
 
 static void put_row(cli_output *output, const cli_report_page *page, size_t index)
 {
     const cli_findings *all = page->findings;
     const cli_finding *item = &all->items[index];
-    put(output, "<tr data-verdict=\"");
+    cli_html_put(output, "<tr data-verdict=\"");
     cli_html_text(output, item->unsure ? "?" : cli_finding_label(all, item->label));
     cli_output_print(output, "\"><td class=\"n\" data-v=\"%zu\">%zu</td><td class=\"f\">", index + 1, index + 1);
     if (index < page->card_count) cli_output_print(output, "<a href=\"#p%zu\">", index + 1);
     cli_html_text(output, item->photo->name);
-    put(output, index < page->card_count ? "</a></td>" : "</td>");
+    cli_html_put(output, index < page->card_count ? "</a></td>" : "</td>");
     if (all->classes) {
-        put(output, "<td>");
+        cli_html_put(output, "<td>");
         put_chip(output, all, item);
-        put(output, "</td>");
+        cli_html_put(output, "</td>");
     }
     if (all->probabilities || !all->classes) put_number_cell(output, item->severity, all->classes);
     if (all->classes) put_number_cell(output, item->area, 1);
     if (all->truths) {
-        put(output, "<td>");
+        cli_html_put(output, "<td>");
         cli_html_text(output, cli_finding_label(all, item->truth));
-        put(output, "</td>");
+        cli_html_put(output, "</td>");
     }
-    put(output, "<td class=\"t wide\">");
+    cli_html_put(output, "<td class=\"t wide\">");
     put_time(output, item->photo->time);
-    put(output, "</td>");
+    cli_html_put(output, "</td>");
     if (all->places) {
-        put(output, "<td class=\"t wide\">");
+        cli_html_put(output, "<td class=\"t wide\">");
         put_place(output, item);
-        put(output, "</td>");
+        cli_html_put(output, "</td>");
     }
-    put(output, "</tr>\n");
+    cli_html_put(output, "</tr>\n");
 }
 
 static void put_tools(cli_output *output, const cli_findings *all)
 {
-    put(output, "<div class=\"tools\" id=\"tools\" hidden><input id=\"find\" type=\"search\" placeholder=\"Search\" "
-                "aria-label=\"Search the table\"><select id=\"verdict\" aria-label=\"Verdicts shown\">"
-                "<option value=\"\">All verdicts</option>");
+    cli_html_put(output,
+                 "<div class=\"tools\" id=\"tools\" hidden><input id=\"find\" type=\"search\" placeholder=\"Search\" "
+                 "aria-label=\"Search the table\"><select id=\"verdict\" aria-label=\"Verdicts shown\">"
+                 "<option value=\"\">All verdicts</option>");
     for (size_t i = 0; all->classes && i < broad_model_outputs(all->model); i++) {
-        put(output, "<option>");
+        cli_html_put(output, "<option>");
         cli_html_text(output, broad_model_output_name(all->model, i));
-        put(output, "</option>");
+        cli_html_put(output, "</option>");
     }
-    if (all->probabilities) put(output, "<option value=\"?\">unsure</option>");
-    put(output, "</select><span id=\"shown\" role=\"status\"></span></div>\n");
+    if (all->probabilities) cli_html_put(output, "<option value=\"?\">unsure</option>");
+    cli_html_put(output, "</select><span id=\"shown\" role=\"status\"></span></div>\n");
 }
 
 static void put_table(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
-    put(output, "<section id=\"all\">\n<h2>All findings</h2>\n");
+    cli_html_put(output, "<section id=\"all\">\n<h2>All findings</h2>\n");
     if (all->count == 0) {
-        put(output, "<p>No photo could be judged.</p>\n</section>\n");
+        cli_html_put(output, "<p>No photo could be judged.</p>\n</section>\n");
         return;
     }
     put_tools(output, all);
-    put(output, "<div class=\"scroll\"><table id=\"findings\">\n<thead><tr><th scope=\"col\" class=\"n\">#</th>"
-                "<th scope=\"col\">Photo</th>");
-    if (all->classes) put(output, "<th scope=\"col\">Verdict</th>");
+    cli_html_put(output,
+                 "<div class=\"scroll\"><table id=\"findings\">\n<thead><tr><th scope=\"col\" class=\"n\">#</th>"
+                 "<th scope=\"col\">Photo</th>");
+    if (all->classes) cli_html_put(output, "<th scope=\"col\">Verdict</th>");
     if (all->probabilities || !all->classes) {
-        put(output, "<th scope=\"col\" class=\"n\">");
+        cli_html_put(output, "<th scope=\"col\" class=\"n\">");
         cli_html_text(output, all->classes ? positive_name(all) : broad_model_output_name(all->model, 0));
-        put(output, "</th>");
+        cli_html_put(output, "</th>");
     }
-    if (all->classes) put(output, "<th scope=\"col\" class=\"n\">Area</th>");
-    if (all->truths) put(output, "<th scope=\"col\">Folder</th>");
-    put(output, "<th scope=\"col\" class=\"wide\">Time</th>");
-    if (all->places) put(output, "<th scope=\"col\" class=\"wide\">Place</th>");
-    put(output, "</tr></thead>\n<tbody>\n");
+    if (all->classes) cli_html_put(output, "<th scope=\"col\" class=\"n\">Area</th>");
+    if (all->truths) cli_html_put(output, "<th scope=\"col\">Folder</th>");
+    cli_html_put(output, "<th scope=\"col\" class=\"wide\">Time</th>");
+    if (all->places) cli_html_put(output, "<th scope=\"col\" class=\"wide\">Place</th>");
+    cli_html_put(output, "</tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < all->count && !output->status; i++) put_row(output, page, i);
-    put(output, "</tbody>\n</table></div>\n</section>\n");
+    cli_html_put(output, "</tbody>\n</table></div>\n</section>\n");
 }
 
 /* ---- labels that were there ---- */
@@ -445,29 +427,31 @@ static void put_confusion(cli_output *output, const cli_findings *all)
 {
     size_t classes = broad_model_outputs(all->model), right = 0;
     if (!all->truths || classes > 12) return;
-    put(output,
+    cli_html_put(
+        output,
         "<section id=\"labels\">\n<h2>Against the folders</h2>\n<p>The photos lie in folders named like the model's "
         "classes. These names had no part in the verdicts; this is how they compare.</p>\n"
         "<div class=\"scroll\"><table class=\"small\">\n<thead><tr><th scope=\"col\">Folder</th>");
     for (size_t j = 0; j < classes; j++) {
-        put(output, "<th scope=\"col\" class=\"n\">judged ");
+        cli_html_put(output, "<th scope=\"col\" class=\"n\">judged ");
         cli_html_text(output, broad_model_output_name(all->model, j));
-        put(output, "</th>");
+        cli_html_put(output, "</th>");
     }
-    put(output, "</tr></thead>\n<tbody>\n");
+    cli_html_put(output, "</tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < classes; i++) {
-        put(output, "<tr><th scope=\"row\">");
+        cli_html_put(output, "<tr><th scope=\"row\">");
         cli_html_text(output, broad_model_output_name(all->model, i));
-        put(output, "</th>");
+        cli_html_put(output, "</th>");
         for (size_t j = 0; j < classes; j++)
             cli_output_print(output, "<td class=\"n\">%zu</td>", count_pair(all, i, j));
-        put(output, "</tr>\n");
+        cli_html_put(output, "</tr>\n");
         right += count_pair(all, i, i);
     }
-    put(output, "</tbody>\n</table></div>\n<p><strong>");
-    put_percent(output, part_of(right, all->count));
-    put(output, "</strong> agree. If the model was trained on these very photos, this says little about others.</p>\n"
-                "</section>\n");
+    cli_html_put(output, "</tbody>\n</table></div>\n<p><strong>");
+    cli_html_percent(output, part_of(right, all->count));
+    cli_html_put(output,
+                 "</strong> agree. If the model was trained on these very photos, this says little about others.</p>\n"
+                 "</section>\n");
 }
 
 /* ---- what was left out, what it all means ---- */
@@ -477,64 +461,71 @@ static void put_skipped(cli_output *output, const cli_findings *all)
     enum { LISTED = 200 };
     size_t count = broad_data_skipped_count(all->data);
     if (count == 0) return;
-    put(output, "<section id=\"skipped\">\n<h2>Skipped</h2>\n<p>");
+    cli_html_put(output, "<section id=\"skipped\">\n<h2>Skipped</h2>\n<p>");
     cli_html_count(output, count);
-    put(output, count == 1 ? " file could not be judged." : " files could not be judged.");
+    cli_html_put(output, count == 1 ? " file could not be judged." : " files could not be judged.");
     if (count > LISTED) cli_output_print(output, " These are the first %d; <code>skipped.csv</code> has all.", LISTED);
-    put(output,
+    cli_html_put(
+        output,
         "</p>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">File</th><th scope=\"col\">Reason</th></tr>"
         "</thead>\n<tbody>\n");
     for (size_t i = 0; i < count && i < LISTED; i++) {
-        put(output, "<tr><td class=\"f\">");
+        cli_html_put(output, "<tr><td class=\"f\">");
         cli_html_text(output, broad_data_skipped(all->data, i)->file);
-        put(output, "</td><td>");
+        cli_html_put(output, "</td><td>");
         cli_html_text(output, broad_data_skipped(all->data, i)->reason);
-        put(output, "</td></tr>\n");
+        cli_html_put(output, "</td></tr>\n");
     }
-    put(output, "</tbody>\n</table></div>\n</section>\n");
+    cli_html_put(output, "</tbody>\n</table></div>\n</section>\n");
 }
 
 static void put_class_words(cli_output *output, const cli_findings *all)
 {
     if (all->probabilities) {
-        put(output, "<div><dt>Probability</dt><dd>How sure the model is that a photo is ");
+        cli_html_put(output, "<div><dt>Probability</dt><dd>How sure the model is that a photo is ");
         cli_html_text(output, positive_name(all));
-        put(output,
+        cli_html_put(
+            output,
             ", calibrated on photos that it was trained on, each judged as if it had been left out. Of all photos "
             "with 80&nbsp;%, about 80 of 100 should be so. Where the verdict has less than 65&nbsp;%, it counts as "
             "unsure and has a question mark.</dd></div>\n");
-        put(output,
+        cli_html_put(
+            output,
             "<div><dt>Severity</dt><dd>In the tables: the same probability. It says how sure the dirt is, not how "
             "thick.</dd></div>\n");
     } else {
-        put(output,
+        cli_html_put(
+            output,
             "<div><dt>Verdict</dt><dd>The class with the largest score. This model has no probabilities, because it "
             "was trained without a leave-one-out estimate.</dd></div>\n");
     }
-    put(output, "<div><dt>Area</dt><dd>Only where the verdict is ");
+    cli_html_put(output, "<div><dt>Area</dt><dd>Only where the verdict is ");
     cli_html_text(output, positive_name(all));
-    put(output,
+    cli_html_put(
+        output,
         ": the part of the picture that speaks clearly for it. The picture is cut into cells. From how the verdict "
         "changes when a cell is left out follows what the model thinks of that cell; cells count where this is ");
     cli_html_text(output, positive_name(all));
-    put(output, all->probabilities ? " with at least 65&nbsp;%.</dd></div>\n" : ".</dd></div>\n");
+    cli_html_put(output, all->probabilities ? " with at least 65&nbsp;%.</dd></div>\n" : ".</dd></div>\n");
 }
 
 static void put_value_words(cli_output *output, const cli_findings *all)
 {
-    put(output, "<div><dt>");
+    cli_html_put(output, "<div><dt>");
     cli_html_text(output, broad_model_output_name(all->model, 0));
-    put(output,
+    cli_html_put(
+        output,
         "</dt><dd>What the model predicts; in the tables it is the severity. The range in brackets should hold 9 of 10 "
         "true values of photos like those that it was trained on.</dd></div>\n");
 }
 
 static void put_words(cli_output *output, const cli_findings *all)
 {
-    put(output, "<section id=\"words\">\n<h2>What the figures mean</h2>\n<dl class=\"words\">\n");
+    cli_html_put(output, "<section id=\"words\">\n<h2>What the figures mean</h2>\n<dl class=\"words\">\n");
     if (all->classes) put_class_words(output, all);
     else put_value_words(output, all);
-    put(output,
+    cli_html_put(
+        output,
         "<div><dt>What they are not</dt><dd>None of these figures is a measurement of power loss or of the amount of "
         "dirt on a surface. They rank photos by what a model has seen in others.</dd></div>\n</dl>\n</section>\n");
 }
@@ -551,17 +542,19 @@ static void put_limits(cli_output *output, const cli_findings *all)
     broad_estimate estimate;
     size_t twins = count_twins(all);
     int known = broad_model_estimate(&estimate, all->model) == BROAD_OK && estimate.known;
-    put(output, "<section id=\"limits\">\n<h2>Limits of validity</h2>\n<ul>\n<li>The model was trained on ");
+    cli_html_put(output, "<section id=\"limits\">\n<h2>Limits of validity</h2>\n<ul>\n<li>The model was trained on ");
     put_photos(output, broad_model_rows(all->model));
-    put(output, all->classes ? " of the classes " : " with values of ");
+    cli_html_put(output, all->classes ? " of the classes " : " with values of ");
     put_names(output, all->model);
-    put(output, ". It knows nothing else: a photo of something else gets one of these verdicts all the same.</li>\n");
-    put(output,
+    cli_html_put(output,
+                 ". It knows nothing else: a photo of something else gets one of these verdicts all the same.</li>\n");
+    cli_html_put(
+        output,
         "<li>Another camera, another height or angle, low sun, shadows, wet or frosted surfaces and other kinds of "
         "panels can change the verdicts. Check some by eye before relying on photos of a new kind.</li>\n");
     if (known && all->classes) {
-        put(output, "<li>By leave-one-out ");
-        put_percent(output, estimate.accuracy);
+        cli_html_put(output, "<li>By leave-one-out ");
+        cli_html_percent(output, estimate.accuracy);
         cli_output_print(output,
                          " of its verdicts are right, and its probabilities are off by %.3f on average (calibration "
                          "error). Both hold for photos like those it was trained on.</li>\n",
@@ -572,16 +565,18 @@ static void put_limits(cli_output *output, const cli_findings *all)
                          "variance. Both hold for photos like those it was trained on.</li>\n",
                          estimate.rmse, 100 * fmax(estimate.r2, 0));
     } else {
-        put(output, "<li>How often it is right was not estimated when it was trained.</li>\n");
+        cli_html_put(output, "<li>How often it is right was not estimated when it was trained.</li>\n");
     }
     if (twins) {
-        put(output, "<li>");
+        cli_html_put(output, "<li>");
         put_photos(output, twins);
-        put(output,
+        cli_html_put(
+            output,
             " here are near-duplicates of others (column <code>group</code> of the tables): they are no independent "
             "evidence.</li>\n");
     }
-    put(output,
+    cli_html_put(
+        output,
         "<li>The heat maps show what the model's opinion hangs on. That is often, but not always, where the dirt "
         "is.</li>\n</ul>\n</section>\n");
 }
@@ -589,39 +584,43 @@ static void put_limits(cli_output *output, const cli_findings *all)
 static void put_correction(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
-    put(output, "<section id=\"correct\">\n<h2>If a verdict is wrong</h2>\n<p>");
+    cli_html_put(output, "<section id=\"correct\">\n<h2>If a verdict is wrong</h2>\n<p>");
     if (all->classes) {
-        put(output, "Put copies of the photos into folders named after what they really show, and let the model learn "
-                    "them:</p>\n<pre>mkdir -p");
+        cli_html_put(output,
+                     "Put copies of the photos into folders named after what they really show, and let the model learn "
+                     "them:</p>\n<pre>mkdir -p");
         for (size_t i = 0; i < broad_model_outputs(all->model) && i < 8; i++) {
             char folder[512];
             snprintf(folder, sizeof folder, "corrected/%s", broad_model_output_name(all->model, i));
-            put(output, " ");
+            cli_html_put(output, " ");
             cli_html_shell(output, folder);
         }
-        put(output, "\n# copy the photos there, then\nbroad learn ");
+        cli_html_put(output, "\n# copy the photos there, then\nbroad learn ");
         cli_html_shell(output, page->model_path);
-        put(output, " corrected --with TRAINING_PHOTOS</pre>\n");
+        cli_html_put(output, " corrected --with TRAINING_PHOTOS</pre>\n");
     } else {
-        put(output, "Write the true values into a list with the columns <code>file</code> and <code>");
+        cli_html_put(output, "Write the true values into a list with the columns <code>file</code> and <code>");
         cli_html_text(output, broad_model_output_name(all->model, 0));
-        put(output, "</code>, and let the model learn them:</p>\n<pre>broad learn ");
+        cli_html_put(output, "</code>, and let the model learn them:</p>\n<pre>broad learn ");
         cli_html_shell(output, page->model_path);
-        put(output, " corrected --labels corrected.csv --with TRAINING_PHOTOS --with-labels TRAINING_LABELS</pre>\n");
+        cli_html_put(output,
+                     " corrected --labels corrected.csv --with TRAINING_PHOTOS --with-labels TRAINING_LABELS</pre>\n");
     }
-    put(output, "<p><code>TRAINING_PHOTOS</code> is the folder that the model was trained on. It takes a moment, and "
-                "the model is "
-                "then as if it had been trained on all of them.</p>\n</section>\n");
+    cli_html_put(output,
+                 "<p><code>TRAINING_PHOTOS</code> is the folder that the model was trained on. It takes a moment, and "
+                 "the model is "
+                 "then as if it had been trained on all of them.</p>\n</section>\n");
 }
 
 static void put_foot(cli_output *output)
 {
-    put(output, "</main>\n<footer>\n<p>The same findings are in <code>findings.csv</code> for spreadsheets and in "
-                "<code>findings.geojson</code> for maps, beside this file. Made by broad ");
+    cli_html_put(output,
+                 "</main>\n<footer>\n<p>The same findings are in <code>findings.csv</code> for spreadsheets and in "
+                 "<code>findings.geojson</code> for maps, beside this file. Made by broad ");
     cli_html_text(output, broad_version());
-    put(output, ".</p>\n</footer>\n<script>\n");
-    put_lines(output, cli_report_script);
-    put(output, "</script>\n</body>\n</html>\n");
+    cli_html_put(output, ".</p>\n</footer>\n<script>\n");
+    cli_html_lines(output, cli_report_script);
+    cli_html_put(output, "</script>\n</body>\n</html>\n");
 }
 
 int cli_report_write_html(const cli_report_page *page, const char *path)

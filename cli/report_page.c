@@ -1,9 +1,12 @@
 /* What every report has: its looks, and what its table can do where scripts run. */
 #include "report_page.h"
 
+#include "html.h"
+
 /* One string a line: a C compiler need not take a longer one. */
 /* clang-format off */
-const char *const cli_report_style[] = {
+/* CSS: light, dark, narrow, wide, print. */
+static const char *const page_style[] = {
     ":root{color-scheme:light dark;--ground:#f5f6f7;--paper:#fff;--ink:#1a2127;--soft:#55606a;--line:#dce1e5;\n",
     "--link:#1d5c88;\n",
     "--s0:#2f7f86;--s1:#7fb3b3;--s2:#d8b24c;--s3:#e0864a;--s4:#b8391f;--pos:#9c3216;--pos-ground:#fbe9e2;\n",
@@ -191,3 +194,18 @@ const char *const cli_report_script[] = {
     0,
 };
 /* clang-format on */
+
+void cli_page_begin(cli_output *output, const char *title, const char *const *const *styles, size_t count)
+{
+    cli_html_put(output,
+                 "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                 "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>");
+    cli_html_text(output, title);
+    cli_html_put(output, "</title>\n<style>\n");
+    cli_html_lines(output, page_style);
+    for (size_t i = 0; i < count; i++) cli_html_lines(output, styles[i]);
+    cli_html_put(output, "</style>\n</head>\n<body>\n<header>\n<h1>");
+    cli_html_text(output, title);
+    cli_html_put(output, "</h1>\n");
+}

@@ -2,7 +2,11 @@
 #ifndef BROAD_CLI_REPORT_PAGE_H
 #define BROAD_CLI_REPORT_PAGE_H
 
-extern const char *const cli_report_style[];  /* CSS: light, dark, narrow, wide, print */
-extern const char *const cli_report_script[]; /* JavaScript: sorting and filtering of the table */
+#include "output.h"
+
+/* Everything up to the heading: no more than this is in the page's header yet. `styles`: further lines of CSS. */
+void cli_page_begin(cli_output *output, const char *title, const char *const *const *styles, size_t count);
+
+extern const char *const cli_report_script[]; /* JavaScript: sorting and filtering of the table of findings */
 
 #endif

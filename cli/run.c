@@ -25,7 +25,7 @@ static int check_output(const cli_run *run)
     if (!status && run->test_path && strcmp(run->test_path, "-") && access(run->test_path, R_OK))
         status = cli_fail(BROAD_NO_INPUT, "%s: %s", run->test_path, strerror(errno));
     if (!status && !cli_given(arguments, "plan")) status = cli_check_writable(run->output);
-    return status;
+    return status ? status : cli_run_check_page(run);
 }
 
 int cli_run_prepare(cli_run *run, const cli_arguments *arguments, const char *output)
@@ -36,6 +36,7 @@ int cli_run_prepare(cli_run *run, const cli_arguments *arguments, const char *ou
     run->test_path = cli_given(arguments, "test");
     run->compact = cli_given(arguments, "compact") != NULL;
     run->keep_stats = cli_given(arguments, "keep-stats") != NULL;
+    run->report = cli_given(arguments, "report");
     int status = cli_count(&run->checkpoint, arguments, "checkpoint");
     if (status) return status;
     if (cli_given(arguments, "test-labels") && !run->test_path)
@@ -302,6 +303,7 @@ int cli_run_measure(cli_run *run)
 {
     size_t threads = run->options.threads;
     int status = BROAD_OK;
+    if (strcmp(run->output, "-") == 0 && !run->report) return BROAD_OK;
     if (run->train) status = broad_eval(&run->train_metrics, run->model, run->train, threads);
     if (!status && run->fresh) status = broad_eval(&run->fresh_metrics, run->model, run->fresh, threads);
     if (!status && run->test) status = broad_eval(&run->test_metrics, run->model, run->test, threads);

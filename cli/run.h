@@ -3,7 +3,7 @@
  * beside the model, measures and the report.
  *
  *   cli_run_prepare, rows into train and test, cli_run_plan, a trainer, cli_run_validate, cli_run_grow, cli_run_save,
- *   cli_run_measure, cli_run_report, cli_run_end
+ *   cli_run_measure, cli_run_page, cli_run_report, cli_run_end
  */
 #ifndef BROAD_CLI_RUN_H
 #define BROAD_CLI_RUN_H
@@ -25,6 +25,7 @@ typedef struct cli_run {
     const char *output;     /* where the model goes; "-" is standard output */
     const char *model_path; /* the model that grows; NULL: a new one */
     const char *test_path;  /* NULL: none */
+    const char *report;     /* where the page about it goes; NULL: nowhere */
     int compact, keep_stats;
     size_t checkpoint; /* layers from one save to the next; 0: none */
     broad_options options;
@@ -64,7 +65,11 @@ int cli_run_settle(cli_run *run, int status);
 int cli_run_save(const cli_run *run, const broad_model *model);
 int cli_run_keep_stats(cli_run *run, const broad_data *training); /* sums of run->model beside it */
 
+/* Nothing where the model goes to standard output and nobody asks for a report. */
 int cli_run_measure(cli_run *run);
+/* --report: where it goes can be written to and is no input; the page, with the files that were trained on (run_page.c). */
+int cli_run_check_page(const cli_run *run);
+int cli_run_page(const cli_run *run, const cli_files *files);
 int cli_run_report(const cli_run *run, const char *const *paths, size_t count);
 /* Frees everything and makes the exit code of a run that was interrupted. */
 int cli_run_end(cli_run *run, int status);

@@ -100,6 +100,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "seconds", seconds_json(run));
     cli_json_put(object, "model", cli_json_text(run->output));
     cli_json_put(object, "stats", stats_json(run));
+    cli_json_put(object, "report", run->report ? cli_json_text(run->report) : json_null());
     cli_json_put(object, "layers", cli_layers_json(model));
     return cli_json_print(object);
 }
@@ -182,6 +183,7 @@ static void print_files(const cli_run *run, const char *const *paths, size_t cou
     char size[32] = "";
     if (stat(run->output, &info) == 0) cli_format_bytes(size, sizeof size, (double)info.st_size);
     printf("wrote    %s (%s)%s\n", run->output, size, run->stats_kept ? " and its sums, beside it as .stats" : "");
+    if (run->report) printf("report   %s\n", run->report);
     int all = run->train != NULL;
     for (size_t i = 0; i < count; i++) all = all && strcmp(paths[i], "-");
     printf("next     broad %s %s", all ? "verify" : "info", run->output);
