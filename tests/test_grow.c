@@ -96,13 +96,14 @@ static void assert_verified(const broad_model *model, const broad_data *data)
 static void grown_equals_made_at_once(void **state)
 {
     (void)state;
+    const size_t more = HELPER_SANITIZED ? 2 : 8;
     for (int kind = BROAD_KIND_BSCRLS; kind <= BROAD_KIND_BRLS; kind++)
         for (int preset = BROAD_PRESET_AUTO; preset <= BROAD_PRESET_PAPER; preset++)
             for (size_t threads = 1; threads <= 2; threads++) {
                 broad_data *data = rows_of(0, 1111, 4, preset ? 3 : 0);
                 broad_options o = options_of((broad_kind)kind, (broad_preset)preset);
                 o.threads = threads;
-                o.enhance_layers = 50;
+                o.enhance_layers = 10 + 5 * more;
                 broad_model *whole = NULL, *grown = NULL;
                 assert_ok(broad_fit(&whole, data, &o, NULL));
                 broad_trainer *t = NULL;
@@ -110,7 +111,7 @@ static void grown_equals_made_at_once(void **state)
                 assert_ok(broad_trainer_enhance(t, 8, 10));
                 for (int i = 0; i < 5; i++) {
                     t = pass_on(t, data, &o);
-                    assert_ok(broad_trainer_enhance(t, 8, 8));
+                    assert_ok(broad_trainer_enhance(t, 8, more));
                 }
                 broad_trainer_close(&grown, t);
                 /* A stalled run stays stalled. */
@@ -528,6 +529,7 @@ static void sums_equal_retraining(void **state)
 static void sums_do_not_drift(void **state)
 {
     (void)state;
+    enum { INCREMENTS = HELPER_SANITIZED ? 500 : 10000 };
     broad_options o = options_of(BROAD_KIND_BRLS, BROAD_PRESET_PAPER);
     o.scale = BROAD_SCALE_NONE;
     o.lambda = 1e-4;
@@ -537,15 +539,15 @@ static void sums_do_not_drift(void **state)
     broad_stats *stats = NULL;
     assert_ok(broad_fit(&m, first, &o, NULL));
     assert_ok(broad_stats_new(&stats, m, first, 1));
-    for (size_t i = 0; i < 10000; i++) {
+    for (size_t i = 0; i < INCREMENTS; i++) {
         broad_data *part = rows_of(50 + i, 1, 2, 0);
         assert_ok(broad_stats_learn(stats, m, part, 1));
         broad_data_free(part);
     }
-    broad_data *all = rows_of(0, 10050, 2, 0);
+    broad_data *all = rows_of(0, 50 + INCREMENTS, 2, 0);
     assert_ok(broad_fit(&whole, all, &o, NULL));
     double apart = weights_apart(m, whole);
-    print_message("10,000 increments of one row: weights %.2g from retraining\n", apart);
+    print_message("%d increments of one row: weights %.2g from retraining\n", INCREMENTS, apart);
     assert_true(apart < 1e-8);
     broad_stats_free(stats);
     broad_model_free(m), broad_model_free(whole);
@@ -667,15 +669,22 @@ static const char *const plan_cases[][6] = {
 enum { PLAN_CASES = sizeof plan_cases / sizeof plan_cases[0] };
 
 /* rows, inputs, features, enhancement nodes of a layer, layers */
-static const size_t plan_sizes[][5] = {{4000, 20, 100, 60, 6}, {20000, 4, 50, 30, 4}, {300, 100, 100, 300, 3}};
+static const size_t plan_sizes[][5] = {
+    {300, 100, 100, 300, 3},
+#if !HELPER_SANITIZED
+    {4000, 20, 100, 60, 6},
+    {20000, 4, 50, 30, 4},
+#endif
+};
+enum { PLAN_SIZES = sizeof plan_sizes / sizeof plan_sizes[0] };
 
 /* The plan's peak against the peak that the allocator saw. */
 static void plan_against_the_allocator(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3 * PLAN_CASES; i++) {
-        const char *const *one = plan_cases[i / 3];
-        const size_t *size = plan_sizes[i % 3];
+    for (size_t i = 0; i < PLAN_SIZES * PLAN_CASES; i++) {
+        const char *const *one = plan_cases[i / PLAN_SIZES];
+        const size_t *size = plan_sizes[i % PLAN_SIZES];
         broad_data *data = rows_of(0, size[0], size[1], 3);
         broad_options o;
         broad_options_init(&o);
