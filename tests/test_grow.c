@@ -632,8 +632,10 @@ enum { PLAN_CASES = sizeof plan_cases / sizeof plan_cases[0] };
 
 /* rows, inputs, features, enhancement nodes of a layer, layers */
 static const size_t plan_sizes[][5] = {
+#if HELPER_SANITIZED
+    {300, 100, 100, 150, 2},
+#else
     {300, 100, 100, 300, 3},
-#if !HELPER_SANITIZED
     {4000, 20, 100, 60, 6},
     {20000, 4, 50, 30, 4},
 #endif
