@@ -132,6 +132,17 @@ class Flags(unittest.TestCase):
         symbols = subprocess.run(["nm", "-u", BUILD / "libbroad.a"], capture_output=True, text=True, check=True).stdout
         self.assertIn(mark, symbols)
 
+    @unittest.skipUnless("address" in SANITIZE, "only under the address sanitizer")
+    def test_kernels_are_instrumented(self):
+        """They have flags of their own, and still every load is checked."""
+        listed = subprocess.run(["nm", "-u", BUILD / "libbroad.a"], capture_output=True, text=True, check=True).stdout
+        members = dict(part.split(":\n", 1) for part in listed.split("\n\n") if ":\n" in part)
+        kernels = {name: symbols for name, symbols in members.items() if "kernel_" in name or "activation_" in name}
+        self.assertGreaterEqual(len(kernels), 3)
+        for name, symbols in kernels.items():
+            if "__asan_init" in symbols:  # not empty on this processor
+                self.assertRegex(symbols, r"__asan_(report_)?load", name)
+
     @unittest.skipUnless(COVERAGE, "only with BROAD_COVERAGE")
     def test_coverage(self):
         self.assertTrue(all("--coverage" in command for command in self.commands.values()))

@@ -17,7 +17,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_test import BROAD, Case, blobs, curve, npy, run  # noqa: E402
+from cli_test import BROAD, SANITIZED, Case, blobs, curve, npy, run  # noqa: E402
 
 PAPER = ["--preset", "paper", "--features", "2x5", "--seed", "9"]
 CHAIN = ["--kind", "brls", "--weights", "chain", "--feature-weights", "random", "--features", "2x5"]
@@ -71,13 +71,14 @@ class Identity(Grown):
     def test_five_processes_equal_one(self):
         for kind in KINDS:
             words = ["--kind", kind, *PAPER]
-            whole = self.fit("whole", "--enhance", "10x50", *words)
+            each = 2 if SANITIZED else 8
+            whole = self.fit("whole", "--enhance", "10x%d" % (10 + 5 * each), *words)
             for threads in ("1", "2"):
                 part = self.fit("part", "--enhance", "10x10", "--threads", threads, *words)
                 for _ in range(5):
-                    self.grow(part, "--enhance", "10x8", "--threads", threads)
+                    self.grow(part, "--enhance", "10x%d" % each, "--threads", threads)
                 self.same(whole, part)
-            self.assertEqual(len(self.ok("info", whole, "--json").json["layers"]), 50)
+            self.assertEqual(len(self.ok("info", whole, "--json").json["layers"]), 10 + 5 * each)
 
     def test_other_data_and_settings(self):
         for data, words in ((self.numbers, CHAIN), (self.numbers, PAPER), (self.data, CHAIN),
@@ -144,7 +145,7 @@ class Checkpoint(Grown):
             plain = self.fit("plain", "--enhance", "10x20", *rule, *PAPER)
             self.same(plain, self.fit("often", "--enhance", "10x20", "--checkpoint", "1", *rule, *PAPER))
 
-    def test_killed_200_times(self):
+    def test_killed_many_times(self):
         """Killed at random moments, again and again, and started anew by the same line until it is done."""
         rng = random.Random(5)
         data = self.write("few.csv", blobs(45))
@@ -155,7 +156,7 @@ class Checkpoint(Grown):
         self.ok("grow", whole, data, *words)
         seconds = time.time() - started
         kills, part = 0, None
-        while kills < 200:
+        while kills < (15 if SANITIZED else 100):
             part = part or self.copy(base, "part")
             process = subprocess.Popen([BROAD, "grow", part, data, *words], stdout=subprocess.DEVNULL)
             try:

@@ -21,6 +21,8 @@ import unittest
 import xml.dom.minidom
 
 BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
+# Suites try less where every load and store is checked; the other build tries all.
+SANITIZED = any(s in os.environ.get("BROAD_INSTRUMENTS", "") for s in ("address", "thread"))
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COMMANDS = ["fit", "cv", "tune", "grow", "learn", "predict", "eval", "report", "info", "verify",
             "data", "demo", "render", "doctor", "version", "help"]
@@ -623,7 +625,7 @@ class Interrupt(Case):
         words = [BROAD, "fit", data, "--kind", "brls", "--enhance", "200x2000", "-o", model, "--json"]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
-        time.sleep(3)
+        time.sleep(1.5)
         process.send_signal(number)
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, code, err)
@@ -636,6 +638,7 @@ class Interrupt(Case):
     def test_sigint_saves(self):
         self.check(signal.SIGINT, 130)
 
+    @unittest.skipIf(SANITIZED, "the same code as for SIGINT")
     def test_sigterm_saves(self):
         self.check(signal.SIGTERM, 143)
 
@@ -659,6 +662,7 @@ class Spirals(Case):
         self.assertEqual(len(svg.getElementsByTagName("polyline")), 2)
         self.ok("verify", os.path.join(folder, "spirals.broad"), os.path.join(folder, "spirals.csv"))
 
+    @unittest.skipIf(SANITIZED, "the same run with another seed")
     def test_json(self):
         found = self.ok("demo", self.path("show"), "--what", "spirals", "--json", "--seed", "3").json
         self.assertEqual(found["what"], "spirals")

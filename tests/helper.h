@@ -20,6 +20,19 @@
 
 enum { HELPER_PATH = 4096 };
 
+/* 1 in a build whose every load and store is checked: several times slower, with memory and addresses of its own. Suites
+ * try fewer and smaller problems there, but each path of the code at least once; the other build tries them all. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HELPER_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HELPER_SANITIZED 1
+#endif
+#endif
+#ifndef HELPER_SANITIZED
+#define HELPER_SANITIZED 0
+#endif
+
 /* Fails the test with the library's message where `call` does not return BROAD_OK. */
 #define assert_ok(call)                                                                                                \
     do {                                                                                                               \

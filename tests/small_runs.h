@@ -17,7 +17,7 @@ static inline broad_data *small_data(size_t first, size_t rows, size_t inputs, s
             x[i * inputs + j] = 2 * problem_uniform(&r) - 1;
             sum += x[i * inputs + j] * (double)(j + 1);
         }
-        values[i] = sin(2 * sum);
+        values[i] = sin(2 * sum) + 0.2 * problem_normal(&r);
         if (classes) labels[i] = names[(first + i < classes ? first + i : (size_t)(fabs(sum) * 2)) % classes];
     }
     broad_arrays arrays;

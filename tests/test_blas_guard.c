@@ -12,17 +12,7 @@
 extern void openblas_set_num_threads(int count) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { LIMITS_WORK = 0 }; /* a sanitizer takes terabytes of addresses for itself */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { LIMITS_WORK = 0 };
-#else
-enum { LIMITS_WORK = 1 };
-#endif
-#else
-enum { LIMITS_WORK = 1 };
-#endif
+enum { LIMITS_WORK = !HELPER_SANITIZED }; /* a sanitizer takes terabytes of addresses for itself */
 
 enum { SIDE = 150, SECONDS_MOST = 20 };
 

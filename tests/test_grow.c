@@ -1,38 +1,11 @@
 /* Growing: increments against training at once, against retraining, and against their own certificate. */
-#include "problem.h"
+#include "small_runs.h"
 
 #include "base/memory.h"
 #include "data/table.h"
 #include "model/model.h"
 
-/* ---- data ------------------------------------------------------------------------------------------------------ */
-
-/* Rows [first, first + rows) of an endless table; classes > 0: labels "a", "b", ..., else one target. */
-static broad_data *rows_of(size_t first, size_t rows, size_t inputs, size_t classes)
-{
-    static const char *const names[] = {"a", "b", "c", "d", "e"};
-    double *x = malloc(rows * inputs * sizeof *x), *values = malloc(rows * sizeof *values);
-    const char **labels = malloc(rows * sizeof *labels);
-    for (size_t i = 0; i < rows; i++) {
-        problem_random r = {1000003 * (first + i) + 17};
-        double sum = 0;
-        for (size_t j = 0; j < inputs; j++) {
-            x[i * inputs + j] = 2 * problem_uniform(&r) - 1;
-            sum += x[i * inputs + j] * (double)(j + 1);
-        }
-        values[i] = sin(2 * sum) + 0.2 * problem_normal(&r);
-        if (classes) labels[i] = names[(first + i < classes ? first + i : (size_t)(fabs(sum) * 2)) % classes];
-    }
-    broad_arrays arrays;
-    broad_arrays_init(&arrays);
-    arrays.rows = rows, arrays.inputs = inputs, arrays.x = x;
-    if (classes) arrays.labels = labels;
-    else arrays.values = values, arrays.outputs = 1;
-    broad_data *data = NULL;
-    assert_ok(broad_data_from_arrays(&data, &arrays));
-    free(x), free(values), free(labels);
-    return data;
-}
+/* ---- runs ------------------------------------------------------------------------------------------------------ */
 
 static broad_options options_of(broad_kind kind, broad_preset preset)
 {
@@ -50,19 +23,7 @@ static broad_options options_of(broad_kind kind, broad_preset preset)
     return o;
 }
 
-typedef struct bytes {
-    void *at;
-    size_t count;
-} bytes;
-
-static bytes bytes_of(const broad_model *model)
-{
-    bytes b;
-    assert_ok(broad_model_to_memory(&b.at, &b.count, model, 0));
-    return b;
-}
-
-static void assert_same(bytes a, bytes b)
+static void assert_same(small_bytes a, small_bytes b)
 {
     assert_int_equal(a.count, b.count);
     assert_memory_equal(a.at, b.at, a.count);
@@ -74,7 +35,7 @@ static broad_trainer *pass_on(broad_trainer *trainer, const broad_data *data, co
     broad_model *model = NULL, *loaded = NULL;
     broad_trainer *next = NULL;
     broad_trainer_close(&model, trainer);
-    bytes b = bytes_of(model);
+    small_bytes b = small_bytes_of(model);
     assert_ok(broad_model_from_memory(&loaded, b.at, b.count));
     assert_ok(broad_trainer_resume(&next, loaded, data, run, 0));
     broad_free(b.at);
@@ -96,13 +57,14 @@ static void assert_verified(const broad_model *model, const broad_data *data)
 static void grown_equals_made_at_once(void **state)
 {
     (void)state;
+    const size_t more = HELPER_SANITIZED ? 2 : 8;
     for (int kind = BROAD_KIND_BSCRLS; kind <= BROAD_KIND_BRLS; kind++)
         for (int preset = BROAD_PRESET_AUTO; preset <= BROAD_PRESET_PAPER; preset++)
             for (size_t threads = 1; threads <= 2; threads++) {
-                broad_data *data = rows_of(0, 1111, 4, preset ? 3 : 0);
+                broad_data *data = small_data(0, 1111, 4, preset ? 3 : 0);
                 broad_options o = options_of((broad_kind)kind, (broad_preset)preset);
                 o.threads = threads;
-                o.enhance_layers = 50;
+                o.enhance_layers = 10 + 5 * more;
                 broad_model *whole = NULL, *grown = NULL;
                 assert_ok(broad_fit(&whole, data, &o, NULL));
                 broad_trainer *t = NULL;
@@ -110,11 +72,11 @@ static void grown_equals_made_at_once(void **state)
                 assert_ok(broad_trainer_enhance(t, 8, 10));
                 for (int i = 0; i < 5; i++) {
                     t = pass_on(t, data, &o);
-                    assert_ok(broad_trainer_enhance(t, 8, 8));
+                    assert_ok(broad_trainer_enhance(t, 8, more));
                 }
                 broad_trainer_close(&grown, t);
                 /* A stalled run stays stalled. */
-                bytes a = bytes_of(whole), b = bytes_of(grown);
+                small_bytes a = small_bytes_of(whole), b = small_bytes_of(grown);
                 assert_same(a, b);
                 broad_free(a.at), broad_free(b.at);
                 broad_model_free(whole), broad_model_free(grown);
@@ -127,7 +89,7 @@ static void resumed_equals_never_stopped(void **state)
 {
     (void)state;
     for (int kind = BROAD_KIND_BSCRLS; kind <= BROAD_KIND_BRLS; kind++) {
-        broad_data *old = rows_of(0, 700, 3, 2), *more = rows_of(700, 333, 3, 2), *all = NULL;
+        broad_data *old = small_data(0, 700, 3, 2), *more = small_data(700, 333, 3, 2), *all = NULL;
         assert_ok(broad_data_append(&all, old, more));
         broad_options o = options_of((broad_kind)kind, BROAD_PRESET_PAPER);
         broad_model *models[2];
@@ -147,7 +109,7 @@ static void resumed_equals_never_stopped(void **state)
             assert_int_equal(broad_model_layers(models[stop]), 3 + 2 + 2 + 1 + 2);
             assert_verified(models[stop], all);
         }
-        bytes a = bytes_of(models[0]), b = bytes_of(models[1]);
+        small_bytes a = small_bytes_of(models[0]), b = small_bytes_of(models[1]);
         assert_same(a, b);
         static const char *const origins[] = {"initial", "enhance", "enhance",  "features", "features",
                                               "data",    "enhance", "features", "enhance",  "enhance"};
@@ -169,7 +131,7 @@ static void resumed_equals_never_stopped(void **state)
 static void increments_by_the_formulas(void **state)
 {
     (void)state;
-    broad_data *old = rows_of(0, 90, 2, 2), *more = rows_of(90, 40, 2, 2), *all = NULL;
+    broad_data *old = small_data(0, 90, 2, 2), *more = small_data(90, 40, 2, 2), *all = NULL;
     assert_ok(broad_data_append(&all, old, more));
     broad_options o = options_of(BROAD_KIND_BSCRLS, BROAD_PRESET_PAPER);
     o.lambda = 1e-2;
@@ -230,7 +192,7 @@ static void increments_by_the_formulas(void **state)
 static void new_classes(void **state)
 {
     (void)state;
-    broad_data *old = rows_of(0, 300, 3, 2), *known = rows_of(300, 100, 3, 2), *more = rows_of(0, 200, 3, 4),
+    broad_data *old = small_data(0, 300, 3, 2), *known = small_data(300, 100, 3, 2), *more = small_data(0, 200, 3, 4),
                *all = NULL;
     broad_options o = options_of(BROAD_KIND_BSCRLS, BROAD_PRESET_PAPER);
     broad_trainer *t = NULL;
@@ -255,7 +217,7 @@ static void new_classes(void **state)
     assert_ok(broad_data_append(&joined, old, more));
     assert_ok(broad_data_append(&all, joined, known));
     assert_verified(m, all);
-    bytes b = bytes_of(m);
+    small_bytes b = small_bytes_of(m);
     broad_model *again = NULL;
     assert_ok(broad_model_from_memory(&again, b.at, b.count));
     assert_verified(again, all);
@@ -270,7 +232,7 @@ static void new_classes(void **state)
 static void forgetful_learning(void **state)
 {
     (void)state;
-    broad_data *old = rows_of(0, 300, 3, 2), *more = rows_of(300, 150, 3, 2), *all = NULL;
+    broad_data *old = small_data(0, 300, 3, 2), *more = small_data(300, 150, 3, 2), *all = NULL;
     assert_ok(broad_data_append(&all, old, more));
     broad_options o = options_of(BROAD_KIND_BSCRLS, BROAD_PRESET_PAPER);
     o.enhance_layers = 3;
@@ -299,14 +261,15 @@ static void forgetful_learning(void **state)
 static void other_data_is_refused(void **state)
 {
     (void)state;
-    broad_data *data = rows_of(0, 300, 3, 2), *other = rows_of(1, 300, 3, 2), *fewer = rows_of(0, 299, 3, 2);
-    broad_data *wider = rows_of(0, 300, 4, 2), *values = rows_of(0, 300, 3, 0), *classes = rows_of(0, 300, 3, 3);
+    broad_data *data = small_data(0, 300, 3, 2), *other = small_data(1, 300, 3, 2), *fewer = small_data(0, 299, 3, 2);
+    broad_data *wider = small_data(0, 300, 4, 2), *values = small_data(0, 300, 3, 0),
+               *classes = small_data(0, 300, 3, 3);
     broad_options o = options_of(BROAD_KIND_BSCRLS, BROAD_PRESET_PAPER);
     o.enhance_layers = 2;
     broad_model *m = NULL, *forced = NULL;
     broad_trainer *t = NULL;
     assert_ok(broad_fit(&m, data, &o, NULL));
-    bytes before = bytes_of(m);
+    small_bytes before = small_bytes_of(m);
     assert_fails(broad_trainer_resume(&t, m, other, &o, 0), BROAD_BAD_DATA, "other values");
     assert_fails(broad_trainer_resume(&t, m, fewer, &o, 0), BROAD_BAD_DATA, "trained on 300 rows, and here are 299");
     assert_fails(broad_trainer_resume(&t, m, wider, &o, 0), BROAD_BAD_DATA, "4 inputs");
@@ -324,7 +287,7 @@ static void other_data_is_refused(void **state)
     broad_layer layer;
     assert_ok(broad_model_layer(&layer, forced, 2));
     assert_int_equal(layer.rows, 299);
-    bytes after = bytes_of(m), saved = bytes_of(forced);
+    small_bytes after = small_bytes_of(m), saved = small_bytes_of(forced);
     assert_same(before, after);
     broad_free(before.at), broad_free(after.at), broad_free(saved.at);
     m->seed_map = 2;
@@ -365,7 +328,7 @@ static int slow_down(const broad_progress *progress, void *context)
 static void rules_for_stopping(void **state)
 {
     (void)state;
-    broad_data *data = rows_of(0, 500, 3, 2), *check = rows_of(500, 300, 3, 2);
+    broad_data *data = small_data(0, 500, 3, 2), *check = small_data(500, 300, 3, 2);
     broad_options plain = options_of(BROAD_KIND_BRLS, BROAD_PRESET_PAPER), o;
     plain.enhance_layers = 30;
     broad_model *full = fit_with(data, &plain, NULL), *m;
@@ -443,7 +406,7 @@ static double error_on(const broad_model *m, const broad_data *data)
 static void patience_goes_back_to_the_best(void **state)
 {
     (void)state;
-    broad_data *data = rows_of(0, 60, 2, 0), *check = rows_of(60, 400, 2, 0);
+    broad_data *data = small_data(0, 60, 2, 0), *check = small_data(60, 400, 2, 0);
     broad_options o = options_of(BROAD_KIND_BRLS, BROAD_PRESET_PAPER);
     o.lambda = 1e-6;
     o.enhance_layers = 40;
@@ -497,20 +460,20 @@ static void sums_equal_retraining(void **state)
             o.enhance_layers = 5;
             problem_random r = {(uint64_t)(exponent + 100)};
             size_t rows = 300;
-            broad_data *first = rows_of(0, rows, 3, classes);
+            broad_data *first = small_data(0, rows, 3, classes);
             broad_model *m = NULL, *whole = NULL;
             broad_stats *stats = NULL;
             assert_ok(broad_fit(&m, first, &o, NULL));
             assert_ok(broad_stats_new(&stats, m, first, 2));
             for (int i = 0; i < 20; i++) {
                 size_t more = problem_size(&r, classes ? 20 : 1, 200);
-                broad_data *part = rows_of(rows, more, 3, classes);
+                broad_data *part = small_data(rows, more, 3, classes);
                 assert_ok(broad_stats_learn(stats, m, part, 1 + (size_t)i % 2));
                 rows += more;
                 broad_data_free(part);
             }
             assert_int_equal(broad_stats_rows(stats), rows);
-            broad_data *all = rows_of(0, rows, 3, classes);
+            broad_data *all = small_data(0, rows, 3, classes);
             assert_ok(broad_fit(&whole, all, &o, NULL));
             double apart = weights_apart(m, whole);
             worst = fmax(worst, apart);
@@ -528,24 +491,25 @@ static void sums_equal_retraining(void **state)
 static void sums_do_not_drift(void **state)
 {
     (void)state;
+    enum { INCREMENTS = HELPER_SANITIZED ? 500 : 10000 };
     broad_options o = options_of(BROAD_KIND_BRLS, BROAD_PRESET_PAPER);
     o.scale = BROAD_SCALE_NONE;
     o.lambda = 1e-4;
     o.feature_groups = 1, o.feature_nodes = 3, o.enhance_nodes = 4, o.enhance_layers = 2;
-    broad_data *first = rows_of(0, 50, 2, 0);
+    broad_data *first = small_data(0, 50, 2, 0);
     broad_model *m = NULL, *whole = NULL;
     broad_stats *stats = NULL;
     assert_ok(broad_fit(&m, first, &o, NULL));
     assert_ok(broad_stats_new(&stats, m, first, 1));
-    for (size_t i = 0; i < 10000; i++) {
-        broad_data *part = rows_of(50 + i, 1, 2, 0);
+    for (size_t i = 0; i < INCREMENTS; i++) {
+        broad_data *part = small_data(50 + i, 1, 2, 0);
         assert_ok(broad_stats_learn(stats, m, part, 1));
         broad_data_free(part);
     }
-    broad_data *all = rows_of(0, 10050, 2, 0);
+    broad_data *all = small_data(0, 50 + INCREMENTS, 2, 0);
     assert_ok(broad_fit(&whole, all, &o, NULL));
     double apart = weights_apart(m, whole);
-    print_message("10,000 increments of one row: weights %.2g from retraining\n", apart);
+    print_message("%d increments of one row: weights %.2g from retraining\n", INCREMENTS, apart);
     assert_true(apart < 1e-8);
     broad_stats_free(stats);
     broad_model_free(m), broad_model_free(whole);
@@ -557,7 +521,7 @@ static void sums_refused(void **state)
 {
     (void)state;
     broad_options o = options_of(BROAD_KIND_BRLS, BROAD_PRESET_PAPER);
-    broad_data *rows = rows_of(0, 60, 3, 2), *more = rows_of(60, 20, 3, 2);
+    broad_data *rows = small_data(0, 60, 3, 2), *more = small_data(60, 20, 3, 2);
     broad_model *m = NULL;
     broad_stats *stats = NULL, *never = NULL;
     assert_ok(broad_fit(&m, rows, &o, NULL));
@@ -591,7 +555,7 @@ static void sums_in_a_file(void **state)
     broad_options o = options_of(BROAD_KIND_BSCRLS, BROAD_PRESET_AUTO);
     o.weights = BROAD_WEIGHTS_CHAIN;
     o.enhance_layers = 3;
-    broad_data *first = rows_of(0, 300, 3, 2), *more = rows_of(0, 100, 3, 3), *other = rows_of(5, 300, 3, 2),
+    broad_data *first = small_data(0, 300, 3, 2), *more = small_data(0, 100, 3, 3), *other = small_data(5, 300, 3, 2),
                *all = NULL;
     broad_model *m = NULL, *foreign = NULL;
     broad_stats *stats = NULL, *loaded = NULL;
@@ -667,16 +631,25 @@ static const char *const plan_cases[][6] = {
 enum { PLAN_CASES = sizeof plan_cases / sizeof plan_cases[0] };
 
 /* rows, inputs, features, enhancement nodes of a layer, layers */
-static const size_t plan_sizes[][5] = {{4000, 20, 100, 60, 6}, {20000, 4, 50, 30, 4}, {300, 100, 100, 300, 3}};
+static const size_t plan_sizes[][5] = {
+#if HELPER_SANITIZED
+    {300, 100, 100, 150, 2},
+#else
+    {300, 100, 100, 300, 3},
+    {4000, 20, 100, 60, 6},
+    {20000, 4, 50, 30, 4},
+#endif
+};
+enum { PLAN_SIZES = sizeof plan_sizes / sizeof plan_sizes[0] };
 
 /* The plan's peak against the peak that the allocator saw. */
 static void plan_against_the_allocator(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3 * PLAN_CASES; i++) {
-        const char *const *one = plan_cases[i / 3];
-        const size_t *size = plan_sizes[i % 3];
-        broad_data *data = rows_of(0, size[0], size[1], 3);
+    for (size_t i = 0; i < PLAN_SIZES * PLAN_CASES; i++) {
+        const char *const *one = plan_cases[i / PLAN_SIZES];
+        const size_t *size = plan_sizes[i % PLAN_SIZES];
+        broad_data *data = small_data(0, size[0], size[1], 3);
         broad_options o;
         broad_options_init(&o);
         const char *const words[][2] = {{"preset", "paper"},   {"kind", one[0]},   {"weights", one[1]},
@@ -760,7 +733,7 @@ static int grow_everything(const broad_data *old, const broad_data *more, const 
 static void every_allocation_failed_in_turn(void **state)
 {
     (void)state;
-    broad_data *old = rows_of(0, 40, 2, 2), *more = rows_of(0, 20, 2, 3), *check = rows_of(80, 20, 2, 2);
+    broad_data *old = small_data(0, 40, 2, 2), *more = small_data(0, 20, 2, 3), *check = small_data(80, 20, 2, 2);
     broad_options o = options_of(BROAD_KIND_BSCRLS, BROAD_PRESET_PAPER);
     failing self = {0};
     broad_allocator allocator = {failing_allocate, failing_release, &self};

@@ -7,11 +7,7 @@
 #include "base/file.h"
 
 /* Allocations that are failed one after the other before only some are; fewer where each run takes longer. */
-#ifdef __SANITIZE_ADDRESS__
-enum { FAILED_EACH = 25 };
-#else
-enum { FAILED_EACH = 130 };
-#endif
+enum { FAILED_EACH = HELPER_SANITIZED ? 25 : 130 };
 
 /* The `fail_at`-th allocation fails, and with `for_good` all after it; 0: none does. */
 typedef struct memory {

@@ -291,6 +291,21 @@ static void locale_does_not_matter(void **state)
     if (!found) print_message("no locale with a decimal comma is installed: only C was tried\n");
 }
 
+/* Written into the struct, sizes of features count only once features_auto is 0. */
+static void sizes_beside_auto(void **state)
+{
+    (void)state;
+    broad_options as_it_comes = fresh(), o = fresh();
+    broad_plan wanted, plan;
+    o.feature_groups = 3, o.feature_nodes = 7;
+    assert_int_equal(broad_plan_run(&wanted, &as_it_comes, NULL, 500, 4, 2), BROAD_OK);
+    assert_int_equal(broad_plan_run(&plan, &o, NULL, 500, 4, 2), BROAD_OK);
+    assert_true(as_it_comes.features_auto && plan.nodes == wanted.nodes);
+    o.features_auto = 0;
+    assert_int_equal(broad_plan_run(&plan, &o, NULL, 500, 4, 2), BROAD_OK);
+    assert_true(plan.nodes == 3 * 7 + (double)(o.enhance_nodes * o.enhance_layers) && plan.nodes < wanted.nodes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,7 +314,7 @@ int main(void)
         cmocka_unit_test(percentages_read_back),  cmocka_unit_test(wrong_values_are_refused),
         cmocka_unit_test(lists_have_a_limit),     cmocka_unit_test(one_option_may_set_another),
         cmocka_unit_test(preset_leaves_the_rest), cmocka_unit_test(unset_options_are_refused),
-        cmocka_unit_test(locale_does_not_matter),
+        cmocka_unit_test(locale_does_not_matter), cmocka_unit_test(sizes_beside_auto),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,14 +16,9 @@ enum { ROWS = 160, INPUTS = 5, FRESH = 4096, OUTPUTS_MOST = 4 };
 
 /* ---- what is counted ------------------------------------------------------------------------------------------- */
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#if HELPER_SANITIZED || !defined(__GLIBC__)
 #define COUNTED 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define COUNTED 0
-#endif
-#endif
-#ifndef COUNTED
+#else
 #define COUNTED 1
 #endif
 

@@ -4,6 +4,7 @@
 #include "base/profile.h"
 #include "compute/device.h"
 #include "compute/pool.h"
+#include "compute/shards.h"
 
 static broad_stage stage_named(const broad_profile *profile, const char *name)
 {
@@ -169,12 +170,13 @@ static void train(broad_profile *profile, const small_kind *kind, size_t threads
 static void same_counts_for_any_threads(void **state)
 {
     (void)state;
+    const size_t rows = 2 * BROAD__BLOCK_ROWS + 18; /* a shard for each of three threads */
     for (size_t k = 0; k < SMALL_KINDS; k++) {
         broad_profile *one = NULL, *three = NULL;
         assert_ok(broad_profile_open(&one));
         assert_ok(broad_profile_open(&three));
-        train(one, &small_kinds[k], 1, 900);
-        train(three, &small_kinds[k], 3, 900);
+        train(one, &small_kinds[k], 1, rows);
+        train(three, &small_kinds[k], 3, rows);
         for (size_t i = 0; i < broad_profile_stages(); i++) {
             broad_stage a, b;
             assert_ok(broad_profile_stage(&a, one, i));

@@ -186,8 +186,8 @@ typedef struct broad_options {
         memory; /* bytes that training should hold at most, the process with all it has; 0: no limit. Rows that do not
                        fit lie in a file without a name in $TMPDIR, or /var/tmp. Not part of the model */
 
-    int features_auto;                    /* as many as the rows warrant */
-    size_t feature_groups, feature_nodes; /* n groups of k nodes     */
+    int features_auto;                    /* as many as the rows warrant; the next two are then not looked at */
+    size_t feature_groups, feature_nodes; /* n groups of k nodes, where features_auto is 0 */
     size_t enhance_nodes, enhance_layers; /* q nodes in each of m layers */
     broad_activation activation;          /* of the enhancement nodes */
     broad_activation feature_activation;

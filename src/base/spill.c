@@ -100,8 +100,6 @@ void broad__spill_close(broad__spill *spill)
 
 size_t broad__spill_memory(const broad__spill *spill) { return spill ? spill->memory : SIZE_MAX; }
 
-int broad__spill_in_memory(const broad__spill *spill) { return spill && spill->in_memory; }
-
 /* -1 and errno. */
 static int make_file(const char *folder)
 {

@@ -14,8 +14,6 @@ typedef struct broad__spill broad__spill;
 int broad__spill_open(broad__spill **out, size_t memory);
 void broad__spill_close(broad__spill *spill);          /* with all that is left in it; accepts NULL */
 size_t broad__spill_memory(const broad__spill *spill); /* SIZE_MAX for NULL */
-int broad__spill_in_memory(
-    const broad__spill *spill); /* the folder is a tmpfs: what is spilled takes memory all the same */
 
 /* Where the files lie, and how many bytes are free there; INFINITY where nobody knows. */
 const char *broad__spill_folder(void);
