@@ -42,32 +42,32 @@ coverage: ## which lines the test suites run, in build/coverage/coverage.txt
 	@scripts/run_tests -j $(JOBS) coverage
 	@scripts/coverage build/coverage
 
-bench: ## docs/benchmarks.md's figures against numpy, scikit-learn, pandas: make bench [ONLY=LIST RUNS=N DOC=FILE QUICK=1]
+bench: ## docs/benchmarks.md's figures against numpy, scikit-learn, pandas: make bench [ONLY=LIST RUNS=N QUICK=1]
 	@scripts/setup --bench
 	@cmake --preset bench
 	@cmake --build --preset bench -j $(JOBS)
 	@$(PYTHON) scripts/run_bench --json build/bench.json $(if $(ONLY),--only "$(ONLY)") $(if $(RUNS),--runs $(RUNS)) \
-	    $(if $(THREADS),--threads $(THREADS)) $(if $(DOC),--doc "$(DOC)") $(if $(QUICK),--quick)
+	    $(if $(THREADS),--threads $(THREADS)) $(if $(QUICK),--quick)
 
 bench-quick: ## the same on less data, in under a minute
 	@$(MAKE) bench QUICK=1
 
-experiments: ## the paper's experiments and three more: make experiments [ONLY=NAMES DATA=FOLDER TABLES=FOLDER RIVALS=FILE QUICK=1]
+experiments: ## docs/experiments.md's, all or one: make experiments [ONLY=NAMES DATA=FOLDER TABLES=FOLDER RIVALS=FILES CROP=find QUICK=1]
 	@scripts/setup --bench
 	@$(MAKE) build
 	@$(PYTHON) scripts/run_experiments $(ONLY) $(if $(DATA),--data "$(DATA)") $(if $(TABLES),--tables "$(TABLES)") \
-	    $(if $(RIVALS),--rivals "$(RIVALS)") $(if $(THREADS),--threads $(THREADS)) $(if $(QUICK),--quick)
+	    $(foreach file,$(RIVALS),--rivals "$(file)") $(if $(CROP),--crop "$(CROP)") $(if $(OUT),--results "$(OUT)") \
+	    $(if $(THREADS),--threads $(THREADS)) $(if $(QUICK),--quick)
 
-paper-tables: ## the paper's tables 4 to 6, on a table of its own or yours: make paper-tables [DATA=FILE.csv]
-	@$(MAKE) build
-	@scripts/paper_tables all $(DATA)
+paper-tables: ## the paper's tables 4 to 6: make experiments ONLY=increments [DATA=FOLDER TABLES=FILE.csv]
+	@$(MAKE) experiments ONLY=increments
 
-bench-tables: ## docs/tables.md from a folder of CSV tables: make bench-tables DATA=FOLDER [SPLITS= ROWS= THREADS= METHODS= OUT=]
+bench-tables: ## docs/tables.md's figures, on a folder of CSV tables: make bench-tables DATA=FOLDER [SPLITS= ROWS= THREADS= METHODS= OUT=]
 	@test -n "$(DATA)" || { echo "make: say where the tables are: make bench-tables DATA=FOLDER"; exit 1; }
 	@scripts/setup --bench
 	@$(MAKE) build
-	@$(PYTHON) scripts/bench_tables "$(DATA)" --results "$(or $(OUT),build/bench-tables.json)" \
-	    $(if $(METHODS),--methods "$(METHODS)",--doc docs/tables.md) $(if $(SPLITS),--splits $(SPLITS)) \
+	@$(PYTHON) scripts/bench_tables "$(DATA)" --results "$(or $(OUT),build/bench-tables.lines)" \
+	    --json build/bench-tables.json $(if $(METHODS),--methods "$(METHODS)") $(if $(SPLITS),--splits $(SPLITS)) \
 	    $(if $(ROWS),--rows $(ROWS)) $(if $(THREADS),--threads $(THREADS))
 
 bench-mnist: ## MNIST against the same in numpy: make bench-mnist [DATA=FOLDER] [QUICK=1]
@@ -76,14 +76,14 @@ bench-mnist: ## MNIST against the same in numpy: make bench-mnist [DATA=FOLDER] 
 	@$(PYTHON) scripts/bench_mnist "$(or $(DATA),data/mnist)" --json build/bench-mnist.json $(if $(QUICK),--quick) \
 	    $(if $(THREADS),--threads $(THREADS))
 
-bench-images: ## photos: accuracy, power loss, speed, a correction: make bench-images [PANELS=FOLDER SOILING=FOLDER DOC=FILE QUICK=1]
+bench-images: ## photos: accuracy, power loss, speed, a correction: make bench-images [PANELS=FOLDER SOILING=FOLDER QUICK=1]
 	@scripts/setup --bench
 	@$(MAKE) build
 	@cmake --preset bench
 	@cmake --build --preset bench -j $(JOBS) --target bench_photos
 	@$(PYTHON) scripts/bench_images --bench build/bench/bench/bench_photos --results build/bench-images.lines \
 	    --json build/bench-images.json $(if $(PANELS),--panels "$(PANELS)") $(if $(SOILING),--soiling "$(SOILING)") \
-	    $(if $(DOC),--doc "$(DOC)") $(if $(THREADS),--threads $(THREADS)) $(if $(QUICK),--quick)
+	    $(if $(THREADS),--threads $(THREADS)) $(if $(QUICK),--quick)
 
 fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
 	@scripts/setup

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "data.h"
+#include "export.h"
+#include "progress.h"
 #include "report.h"
 
 /* ---- advice ---- */
@@ -266,6 +268,65 @@ static int report_table(const cli_arguments *arguments, const broad_data *data)
     return status;
 }
 
+/* ---- export ---- */
+
+static int report_export(const cli_arguments *arguments, const broad_data *data, json_t *record, const cli_export *made)
+{
+    const char *path = arguments->positional[0], *folder = cli_given(arguments, "export");
+    data_advice advice = {0};
+    if (!cli_given(arguments, "json")) {
+        printf("data     %s (%s): %zu rows of %zu inputs\n", path, broad_data_format(data), broad_data_rows(data),
+               broad_data_inputs(data));
+        cli_print_maps(&(broad_map_choice){0}, broad_data_maps(data), 0);
+        cli_export_print(made, folder);
+        return BROAD_OK;
+    }
+    size_t *counts = data_class_counts(data);
+    json_t *object = result_json(path, data, counts, record, &advice);
+    free(counts);
+    cli_record_maps(record, &(broad_map_choice){0}, broad_data_maps(data));
+    cli_json_put(object, "export", cli_export_json(made, folder));
+    return cli_json_print(object);
+}
+
+static int export_rows(const cli_arguments *arguments, const broad_data *data, json_t *record)
+{
+    cli_folder folder = {0};
+    cli_export made;
+    cli_signals_catch();
+    int status = cli_folder_begin(&folder, cli_given(arguments, "export"));
+    if (!status) status = cli_export_write(&made, data, &folder);
+    int left = status ? cli_folder_abandon(&folder) : BROAD_OK; /* what is left is worse than why */
+    if (status == BROAD_INTERRUPTED && !left)
+        status = cli_fail(status, "interrupted; %s was not made", cli_given(arguments, "export"));
+    if (left) status = left;
+    if (!status) status = cli_folder_commit(&folder);
+    cli_signals_release();
+    return status ? status : report_export(arguments, data, record, &made);
+}
+
+/* Before photos are read: what they would be for, and whether there is a place for it. */
+static int check_export(const cli_arguments *arguments)
+{
+    static const char *const for_export[] = {"map", "side", "crop", "each-box", "augment", "no-groups", "seed"};
+    const char *path = cli_given(arguments, "export");
+    cli_folder folder = {0};
+    for (size_t i = 0; !path && i < sizeof for_export / sizeof for_export[0]; i++)
+        if (cli_given(arguments, for_export[i]))
+            return cli_fail(BROAD_USAGE, "--%s is about what --export writes; give that too", for_export[i]);
+    if (path && cli_given(arguments, "all"))
+        return cli_fail(BROAD_USAGE, "--all lists what is found, which --export does not; leave out one of them");
+    if (!path) return BROAD_OK;
+    int status = cli_folder_begin(&folder, path);
+    return status ? status : cli_folder_abandon(&folder);
+}
+
+static int report(const cli_arguments *arguments, const broad_data *data, json_t *record)
+{
+    if (cli_given(arguments, "export")) return export_rows(arguments, data, record);
+    return broad_data_maps(data) ? report_photos(arguments, data, record) : report_table(arguments, data);
+}
+
 int cli_data(const cli_arguments *arguments)
 {
     broad_data *data = NULL;
@@ -276,9 +337,9 @@ int cli_data(const cli_arguments *arguments)
         read.missing = BROAD_MISSING_MEAN; /* empty fields are counted, not refused */
         read.categorical = "auto";
     }
-    int status = cli_read(&data, &record, arguments->positional, 1, &read, arguments);
-    if (!status)
-        status = broad_data_maps(data) ? report_photos(arguments, data, record) : report_table(arguments, data);
+    int status = check_export(arguments);
+    if (!status) status = cli_read(&data, &record, arguments->positional, 1, &read, arguments);
+    if (!status) status = report(arguments, data, record);
     json_decref(record);
     broad_data_free(data);
     return status;

@@ -1,12 +1,13 @@
 /* broad eval: the measures of a model on rows with known targets. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "photos.h"
 #include "report.h"
 
 static int report_json(const cli_arguments *arguments, const broad_model *model, const broad_metrics *metrics,
-                       json_t *photos)
+                       const broad_curve_point *curve, json_t *photos)
 {
     json_t *object = cli_json_object("eval");
     cli_json_put(object, "model", cli_json_text(arguments->positional[0]));
@@ -15,6 +16,7 @@ static int report_json(const cli_arguments *arguments, const broad_model *model,
     cli_json_put(object, "rows", json_integer((json_int_t)metrics->rows));
     cli_json_put(object, "photos", photos ? json_incref(photos) : json_null());
     cli_json_put(object, "test", cli_metrics_json(metrics, model));
+    cli_json_put(object, "curve", curve ? cli_curve_json(curve, model) : json_null());
     return cli_json_print(object);
 }
 
@@ -27,7 +29,7 @@ static void print_values(const broad_metrics *metrics)
                metrics->level, metrics->interval_width);
 }
 
-static void report_text(const broad_model *model, const broad_metrics *metrics)
+static void print_measures(const broad_model *model, const broad_metrics *metrics)
 {
     if (metrics->task == BROAD_TASK_REGRESS) {
         print_values(metrics);
@@ -45,30 +47,73 @@ static void report_text(const broad_model *model, const broad_metrics *metrics)
     cli_print_confusion(metrics, model);
 }
 
+static void report_text(const broad_model *model, const broad_metrics *metrics, const broad_curve_point *curve)
+{
+    print_measures(model, metrics);
+    if (!curve) return;
+    printf("\n");
+    cli_print_curve(curve, model);
+}
+
+/* The rows that --part means; as fit had them where it is not all. */
+static int read_rows(broad_data **out, json_t **photos, const broad_model *model, const cli_arguments *arguments)
+{
+    enum { ALL, TRAIN, TEST };
+    int part = cli_choice(arguments, "part");
+    broad_read_options read;
+    broad_data *train = NULL, *apart = NULL;
+    cli_files files;
+    if (part == ALL) {
+        cli_read_options(&read, arguments);
+        read.model = model;
+        return cli_read(out, photos, &arguments->positional[1], 1, &read, arguments);
+    }
+    int status = cli_files_after_model(&files, arguments);
+    if (!status) status = cli_read_training(&train, &apart, photos, model, arguments, &files);
+    if (!status && part == TEST && !apart)
+        status = cli_fail(BROAD_BAD_DATA,
+                          "--part test: fit kept no rows of %s apart; leave it out to measure on all of them",
+                          files.paths[0]);
+    if (!status) *out = part == TEST ? apart : train;
+    broad_data_free(status || part == TEST ? train : apart);
+    if (status) broad_data_free(apart);
+    return status;
+}
+
+static int make_curve(broad_curve_point **out, const broad_model *model, const broad_data *data, size_t threads,
+                      const cli_arguments *arguments)
+{
+    int loo = cli_given(arguments, "loo") != NULL;
+    if (!cli_given(arguments, "curve")) return BROAD_OK;
+    *out = calloc(broad_model_layers(model) + 1, sizeof **out);
+    if (!*out) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the figures of the layers");
+    return (loo ? broad_model_curve_loo : broad_model_curve)(*out, model, data, threads);
+}
+
 int cli_eval(const cli_arguments *arguments)
 {
     broad_model *model = NULL;
     broad_data *data = NULL;
     json_t *photos = NULL;
+    broad_curve_point *curve = NULL;
     broad_metrics metrics;
-    broad_read_options read;
     size_t threads = 0;
     double level = 0;
     memset(&metrics, 0, sizeof metrics);
+    if (cli_given(arguments, "loo") && !cli_given(arguments, "curve"))
+        return cli_fail(BROAD_USAGE, "--loo is about the layers of --curve; give that too");
     int status = cli_threads(&threads, arguments);
     if (!status) status = cli_level(&level, arguments);
     if (!status) status = broad_model_load(&model, arguments->positional[0]);
-    if (!status) {
-        cli_read_options(&read, arguments);
-        read.model = model;
-        status = cli_read(&data, &photos, &arguments->positional[1], 1, &read, arguments);
-    }
+    if (!status) status = read_rows(&data, &photos, model, arguments);
     if (!status)
         status = level > 0 ? broad_eval_level(&metrics, model, data, level, threads)
                            : broad_eval(&metrics, model, data, threads);
-    if (!status && cli_given(arguments, "json")) status = report_json(arguments, model, &metrics, photos);
-    else if (!status) report_text(model, &metrics);
+    if (!status) status = make_curve(&curve, model, data, threads, arguments);
+    if (!status && cli_given(arguments, "json")) status = report_json(arguments, model, &metrics, curve, photos);
+    else if (!status) report_text(model, &metrics, curve);
     broad_metrics_clear(&metrics);
+    free(curve);
     json_decref(photos);
     broad_data_free(data);
     broad_model_free(model);

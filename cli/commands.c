@@ -173,21 +173,34 @@ static const broad_option report_output[] = {
 
 static const broad_option eval_measures[] = {
     {"interval", 0, "LEVEL", NULL, NULL, "level of the prediction intervals of a regression; 0.9 unless given"},
+    {"curve", 0, NULL, NULL, NULL,
+     "also the figures of the network cut after each layer: nodes, norm of the residual, accuracy or RMSE"},
+    {"loo", 0, NULL, NULL, NULL,
+     "with --curve: also the leave-one-out norm of each layer; the rows must be those of the training"},
+    {"part", 0, "WHICH", "all|train|test", "all",
+     "of DATA, which fit was given: all rows, those it trained on, changed copies of photos among them, or those that "
+     "--holdout kept apart"},
 };
 
 static const broad_option info_output[] = {
     {"layers", 0, NULL, NULL, NULL, "list every layer of the certificate"},
 };
 
-static const broad_option photo_inputs[] = {
+static const broad_option photo_maps[] = {
     {"map", 0, "MAPS", NULL, "auto",
      "how a photo becomes inputs: pixels, descriptors, windows, or several with commas between; auto: of descriptors "
      "and "
      "windows what does best by leave-one-out, in preset paper pixels"},
     {"side", 0, "PIXELS", NULL, NULL, "side of the square of pixels; 32 unless given, 64 in preset paper"},
+};
+
+static const broad_option photo_components[] = {
     {"components", 0, "COUNT|auto|none", NULL, NULL,
      "principal components that the network gets in the place of these inputs; auto: a third of the rows, 192 at most; "
      "auto unless given, in preset paper none"},
+};
+
+static const broad_option photo_rows[] = {
     {"crop", 0, "WHAT", "none|find", "none", "look at whole photos, or at the region that looks most like a panel"},
     {"each-box", 0, NULL, NULL, NULL,
      "every box is a row of its own; otherwise the best one of each photo is looked at"},
@@ -211,6 +224,8 @@ static const broad_option photo_files[] = {
 
 static const broad_option data_output[] = {
     {"all", 0, NULL, NULL, NULL, "list all files and groups, not only the first of them"},
+    {"export", 0, "DIR", NULL, NULL,
+     "instead write the inputs as fit has them before scaling into the new folder DIR, for other programs"},
 };
 
 static const broad_option render_photos[] = {
@@ -262,7 +277,9 @@ static const cli_section fit_sections[] = {
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", reading),
     SECTION("Reading DATA", text_files),
-    SECTION("Photos", photo_inputs),
+    SECTION("Photos", photo_maps),
+    SECTION("Photos", photo_components),
+    SECTION("Photos", photo_rows),
     SECTION("Photos", photo_files),
     SECTION("Testing", testing),
     LIBRARY("Network", "*"),
@@ -282,7 +299,9 @@ static const cli_section cv_sections[] = {
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", reading),
     SECTION("Reading DATA", text_files),
-    SECTION("Photos", photo_inputs),
+    SECTION("Photos", photo_maps),
+    SECTION("Photos", photo_components),
+    SECTION("Photos", photo_rows),
     SECTION("Photos", photo_files),
     LIBRARY("Network", "* memory"),
     LIBRARY("Supervision", SUPERVISION),
@@ -299,7 +318,9 @@ static const cli_section tune_sections[] = {
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", reading),
     SECTION("Reading DATA", text_files),
-    SECTION("Photos", photo_inputs),
+    SECTION("Photos", photo_maps),
+    SECTION("Photos", photo_components),
+    SECTION("Photos", photo_rows),
     SECTION("Photos", photo_files),
     LIBRARY("Run", "seed threads"),
     LIBRARY("Settings that are fixed where they are given", "* memory"),
@@ -381,7 +402,9 @@ static const cli_section data_sections[] = {
     SECTION("Reading DATA", data_reading),
     SECTION("Reading DATA", text_files),
     SECTION("Photos", photo_files),
-    LIBRARY("Run", "threads"),
+    SECTION("Photos that are exported", photo_maps),
+    SECTION("Photos that are exported", photo_rows),
+    LIBRARY("Run", "seed threads"),
     SECTION("Common", common),
     END,
 };
@@ -578,10 +601,16 @@ static const cli_command commands[] = {
                        "MAE and R2. With two classes the measures are of the positive one; with more, the mean over "
                        "the classes. If the model has a leave-one-out estimate, also the Brier score, log loss and "
                        "calibration error of its probabilities, or the coverage and mean width of its prediction "
-                       "intervals.",
+                       "intervals. With --curve the norm of what is left of the targets, in the scale that training "
+                       "has, and accuracy or RMSE after each layer, on any rows. That is known of a chain, where every "
+                       "layer was fitted to what those before it left over; where one ridge regression made all output "
+                       "weights together, only the whole network has figures.",
         .examples = {
             {"broad eval model.broad test.csv", "figures to read"},
             {"broad eval model.broad test.csv --json", "figures for a program"},
+            {"broad eval model.broad test.csv --curve", "what each layer adds on rows it has not seen"},
+            {"broad eval model.broad all.csv --part test --curve", "the same on the rows that --holdout kept apart"},
+            {"broad eval model.broad all.csv --part train --curve --loo", "and on those it was trained on"},
             {"broad eval panels.broad others/", "photos in one sub-folder a class"},
         },
     },
@@ -657,11 +686,18 @@ static const cli_command commands[] = {
                        "with different labels, the time they span and how many know their place. Of a table: rows, "
                        "inputs, classes or the range of the targets, empty fields and inputs that never change. "
                        "Lines of advice follow where something can be better. Nothing is changed. Exit code 0 whatever "
-                       "is found; 65 where DATA cannot be read at all, and with --strict where any file cannot.",
+                       "is found; 65 where DATA cannot be read at all, and with --strict where any file cannot. With --export "
+                       "the folder DIR is made, complete or not at all: inputs.npy, of pixels alone bytes, rows x side x side "
+                       "x 3, which fit divides by 255, else float32 or float64, rows x inputs; rows.csv: row, file, label or "
+                       "targets, group (equal for rows that a split keeps together), copy (0: the photo itself); and "
+                       "columns.csv with the names of the inputs. Unless --map is given, photos become descriptors and "
+                       "windows. The seed is that of the changed copies. Of tables, empty fields are NaN and columns of text "
+                       "are categories, as with fit --missing mean --categorical auto.",
         .examples = {
             {"broad data panels/", "before 'broad fit panels/'"},
             {"broad data photos/ --labels list.csv --json", "for a program, with all files"},
             {"broad data iris.csv", "a table"},
+            {"broad data panels/ --export prepared --map pixels --side 64 --augment 4", "pictures for another program"},
         },
     },
     {

@@ -141,7 +141,10 @@ static int set_crop(broad_photo_options *out, const cli_arguments *arguments, in
 }
 
 /* A command that looks at photos, says everything itself and needs no inputs: the cheapest map will do. */
-static int only_looks(const cli_arguments *arguments) { return arguments->command->run == cli_data; }
+static int only_looks(const cli_arguments *arguments)
+{
+    return arguments->command->run == cli_data && !cli_given(arguments, "export");
+}
 
 static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
 {

@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -250,6 +251,49 @@ void cli_print_layers(const broad_model *model, int all)
         printf("  %5zu %6zu %9.5f %9.5f %9.5f %11.5g %9.1e %7.4g %6zu%s\n", i + 1, layer.width, layer.gamma,
                layer.bound, layer.tested, layer.norm_after, layer.lambda, layer.range, layer.tries,
                layer.passed ? "" : "  forced");
+    }
+}
+
+/* ---- figures after each layer ---- */
+
+json_t *cli_curve_json(const broad_curve_point *points, const broad_model *model)
+{
+    json_t *array = json_array();
+    int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
+    for (size_t i = 0; i < broad_model_layers(model); i++) {
+        json_t *object = json_object();
+        cli_json_put(object, "layer", json_integer((json_int_t)points[i].layer));
+        cli_json_put(object, "nodes", json_integer((json_int_t)points[i].nodes));
+        cli_json_put(object, "norm", cli_json_real(points[i].norm));
+        if (classify) cli_json_put(object, "accuracy", cli_json_real(points[i].accuracy));
+        else cli_json_put(object, "rmse", cli_json_real(points[i].rmse));
+        cli_json_put(object, "loo", cli_json_real(points[i].loo));
+        cli_json_append(array, object);
+    }
+    return array;
+}
+
+void cli_print_curve(const broad_curve_point *points, const broad_model *model)
+{
+    size_t count = broad_model_layers(model), skipped = 0;
+    int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY, loo = count && !isnan(points[count - 1].loo);
+    if (count > 1 && isnan(points[0].norm))
+        printf("curve    only of the whole network: all its output weights were solved for together, and those of a "
+               "part of it are not known\n");
+    printf("  %5s %6s %11s %11s%s\n", "layer", "nodes", "||E||", classify ? "accuracy" : "RMSE",
+           loo ? "         loo" : "");
+    for (size_t i = 0; i < count; i++) {
+        const broad_curve_point *point = &points[i];
+        if (isnan(point->norm) || !layer_shown(i, count)) {
+            skipped += isnan(point->norm) ? 0 : 1;
+            continue;
+        }
+        if (skipped) printf("  %5s\n", "...");
+        skipped = 0;
+        printf("  %5zu %6zu %11.5g %11.6g", point->layer, point->nodes, point->norm,
+               classify ? point->accuracy : point->rmse);
+        if (loo) printf(" %11.5g", point->loo);
+        printf("\n");
     }
 }
 

@@ -29,6 +29,9 @@ json_t *cli_joint_json(const broad_model *model); /* of the ridge over all nodes
 void cli_print_joint(const broad_model *model);   /* a line about it, if there is one */
 /* The table of layers: all, or the first, some and the last. */
 void cli_print_layers(const broad_model *model, int all);
+/* The figures after each layer, broad_model_layers() of them; the table shows as many as that of the layers. */
+void cli_print_curve(const broad_curve_point *points, const broad_model *model);
+json_t *cli_curve_json(const broad_curve_point *points, const broad_model *model);
 /* "layers 2-10: enhance, on rows 1-1000", one line a stage. */
 void cli_print_stages(const broad_model *model);
 json_t *cli_stages_json(const broad_model *model);

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -263,6 +264,70 @@ class Words(Guard):
                 self.write(name, text)
                 self.assert_fault(fragment, "check_words", self.root)
                 (self.root / name).unlink()
+
+
+class Figures(Guard):
+    """The check of the real project's stored results is run on copies of its pages."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(ROOT / "docs", self.root / "docs")
+        shutil.copy(ROOT / "README.md", self.root)
+
+    def change(self, name, old, new):
+        text = (self.root / name).read_text(encoding="utf-8")
+        self.assertIn(old, text)
+        self.write(name, text.replace(old, new, 1))
+        return text
+
+    def test_sound(self):
+        self.assert_sound("check_figures", self.root)
+
+    def test_a_changed_figure(self):
+        """One digit in every marked part."""
+        changed = []
+        for page in [self.root / "README.md", *sorted((self.root / "docs").glob("*.md"))]:
+            text = page.read_text(encoding="utf-8")
+            for part in re.finditer(r"(?ms)^<!-- (docs/.+?): begin -->\n(.*?)^<!-- \1: end -->", text):
+                place = part.start(2) + re.search(r"\d(?=\D*\Z)", part[2]).start()
+                text = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1:]
+                changed.append(f"{page.relative_to(self.root)}: the part '{part[1]}' is not what is stored")
+            page.write_text(text, encoding="utf-8")
+        self.assertGreater(len(changed), 15)
+        code, output = self.check("check_figures", self.root)
+        self.assertEqual(code, 1)
+        self.assertEqual([fault for fault in changed if fault not in output], [])
+
+    def test_a_changed_result(self):
+        self.change("docs/mnist.json", '"accuracy": 0.98', '"accuracy": 0.89')
+        self.assert_fault("README.md: the part 'docs/mnist.json in short' is not", "check_figures", self.root)
+        self.assert_sound("check_figures", "--fix", self.root)
+        self.assertIn("0.89", (self.root / "README.md").read_text(encoding="utf-8"))
+
+    def test_marks(self):
+        mark = "<!-- docs/mnist.json in short: begin -->\n"
+        faults = [(mark, "", "do not come in pairs"), (mark, mark + mark, "two parts called"),
+                  ("## Install", "<!-- docs/nothing.json figures: begin -->\n<!-- docs/nothing.json figures: end -->\n",
+                   "nothing makes the part 'docs/nothing.json figures'"),
+                  ("## Install", "| method | accuracy |\n|---|--:|\n| ours | **0.912** |\n", "a table with figures")]
+        for old, new, fragment in faults:
+            with self.subTest(fragment=fragment):
+                text = self.change("README.md", old, new)
+                self.assert_fault(fragment, "check_figures", self.root)
+                self.write("README.md", text)
+        text = (self.root / "README.md").read_text(encoding="utf-8")
+        begin, end = text.index(mark), text.index(mark.replace("begin", "end")) + len(mark) - 2
+        self.write("README.md", text[:begin] + text[end:])
+        self.assert_fault("README.md: there are no two marks", "check_figures", self.root)
+
+    def test_part_of_a_run_is_not_taken(self):
+        for name, old, new in (("mnist", '"full"', '"quick"'), ("tables", '"svm": [', '"other": ['),
+                               ("photos-benchmarks", '"correction"', '"other"'), ("benchmarks", '"full"', '"quick"')):
+            with self.subTest(name=name):
+                self.change(f"docs/{name}.json", old, new)
+                stored = self.root / "docs" / f"{name}.json"
+                self.assert_fault("no whole run", "check_figures", "--take", name, stored, self.root)
+        self.assert_fault("no results called 'mnists'", "check_figures", "--take", "mnists", stored, self.root)
 
 
 class Setup(Guard):

@@ -8,7 +8,9 @@ import csv
 import math
 import os
 import pathlib
+import platform
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -90,6 +92,21 @@ class PredictRow(unittest.TestCase):
             part = self.folder / "part.csv"
             part.write_text("a,b,c,d\n" + "".join(",".join(row) + "\n" for row in self.rows[first:first + count]), encoding="utf-8")
             self.assertEqual(self.predicted("classes", part), expected[first:first + count])
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the size is told for x86-64")
+    def test_one_file_of_the_size_that_is_told(self):
+        program = self.folder / "static"
+        words = [os.environ.get("CC", "cc"), "-O2", "-static", "-s", SOURCE / "examples" / "predict_row.c", "-I",
+                 SOURCE / "include", BINARY / "libbroad.a", "-ljansson", "-lm", "-o", program]
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+        if done.returncode and "cannot find -l" in done.stderr:
+            self.skipTest("no static libraries here")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = (SOURCE / "docs" / "embedding.md").read_text(encoding="utf-8")
+        most = re.search(r"of less than (\d+) MB on x86-64", page)
+        self.assertLess(program.stat().st_size, 1e6 * int(most[1]))
+        model = self.folder / "classes.broad"
+        self.assertEqual(run(program, model, *self.rows[7]).stdout, run(self.program, model, *self.rows[7]).stdout)
 
     def test_failures(self):
         model = self.folder / "classes.broad"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/run_bench at its smallest size, and scripts/bench_readme: figures against plain formulas, goals, exponents of
+"""scripts/run_bench at its smallest size, and scripts/check_figures: figures against plain formulas, goals, exponents of
 known curves, and what they do about failures. No time is judged.
 
 Usage: test_bench_speed.py PATH_OF_BROAD. Exits with 77 where numpy is not installed.
@@ -28,10 +28,15 @@ ROOT = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).pa
 sys.path.insert(0, str(ROOT))
 sys.dont_write_bytecode = True
 
+from bench import marks, pages  # noqa: E402
 from bench.speed import ENTRIES, entry, growth, measure, numpy_chain, picture, report  # noqa: E402
 from bench.tool import Failure  # noqa: E402
 
-MARKED = "Written by hand.\n" + report.BEGIN + "old\n" + report.END + "By hand as well.\n"
+
+
+def marked(part, text="old\n"):
+    begin, end = marks.marks(f"docs/benchmarks.json {part}")
+    return "Written by hand.\n" + begin + text + end + "By hand as well.\n"
 
 
 def measured(**more):
@@ -41,7 +46,7 @@ def measured(**more):
 
 
 def whole_report(**more):
-    """Every entry once, and the growth as well: what bench_readme takes."""
+    """Every entry once, and the growth as well: what check_figures takes."""
     found = [measure.finish(measured(what=f"work of {name}"), name, "full") for name in ENTRIES if name != "growth"]
     bench = measure.Bench(None, ".")
     bench.folder = pathlib.Path(".")
@@ -79,12 +84,11 @@ class Driver(Scratch):
         return self.script("run_bench", "--broad", BROAD, "--size", "tiny", "--threads", 1, *words, code=code)
 
     def test_a_short_run(self):
-        facts, doc = self.root / "out" / "facts.json", self.write("doc.md", MARKED)
+        facts = self.root / "out" / "facts.json"
         names = ["train", "wide", "layer", "growth", "memory", "commands"]
         line = json.dumps(measured(what="one product", ours=[1, 2], rivals={"BLAS": measure.rival([1], "dgemm")}))
         self.write("bench_kernels", f"#!/bin/sh\necho '{line}'\n", 0o755)
-        done = self.bench("--only", ",".join(names), "--json", facts, "--doc", doc, "--runs", 2, "--programs", self.root)
-        self.assertEqual(doc.read_text(encoding="utf-8"), MARKED.replace("old\n", done.stdout))
+        done = self.bench("--only", ",".join(names), "--json", facts, "--runs", 2, "--programs", self.root)
         found = json.loads(facts.read_text(encoding="utf-8"))
         self.assertEqual(found["failed"], [])
         entries = list(dict.fromkeys(m["entry"] for m in found["measurements"]))
@@ -145,8 +149,6 @@ class Driver(Scratch):
     def test_messages(self):
         self.assertIn("no entry 'trains'; there are train,", self.bench("--only", "trains", code=2).stderr)
         self.assertIn("build it first", self.script("run_bench", "--broad", self.root / "none", code=1).stderr)
-        doc = self.write("doc.md", "no marks\n")
-        self.assertIn("does not have the two marks", self.bench("--doc", doc, code=1).stderr)
 
     def test_every_entry_is_there(self):
         for name in ENTRIES:
@@ -227,14 +229,17 @@ class Figures(unittest.TestCase):
 class Documents(Scratch):
     def setUp(self):
         super().setUp()
-        self.docs = [self.write("docs/benchmarks.md", MARKED), self.write("README.md", MARKED)]
+        self.docs = [self.write("docs/benchmarks.md", marked("figures")), self.write("README.md", marked("in short"))]
+        self.write("docs/large-data.md", marked("streaming"))
+        self.write("docs/embedding.md", marked("one row"))
         (self.root / "docs" / "images").mkdir()
         if not shutil.which("gnuplot"):
             self.write("bin/gnuplot", "#!/bin/sh\necho '<?xml?>'\n", 0o755)
             self.environment["PATH"] = f"{self.root / 'bin'}:{os.environ['PATH']}"
 
     def take(self, found, code=0):
-        return self.script("bench_readme", self.write("bench.json", report.dump(found)), self.root, code=code)
+        path = self.write("bench.json", json.dumps(found))
+        return self.script("check_figures", "--take", "benchmarks", path, self.root, code=code)
 
     def test_the_documents_say_what_the_report_says(self):
         found = whole_report()
@@ -254,25 +259,33 @@ class Documents(Scratch):
             self.assertTrue(text.startswith("Written by hand.") and text.endswith("By hand as well. "))
             self.assertIn("2026-01-02, Abacus, 2 processors, 100 GFLOP/s", text)
         self.assertEqual(json.loads((self.root / "docs" / "benchmarks.json").read_text(encoding="utf-8")), found)
-        self.assertIn("0 places wrong", self.script("bench_readme", "--check", self.root).stdout)
+        self.assertIn("4 parts, 0 places wrong", self.script("check_figures", self.root).stdout)
 
     def test_a_changed_figure_is_seen(self):
         self.take(whole_report())
         for path in self.docs:
             text = path.read_text(encoding="utf-8")
             path.write_text(text.replace("6.5 times", "7.5 times", 1), encoding="utf-8")
-            done = self.script("bench_readme", "--check", self.root, code=1)
-            said = "the marked part is not what docs/benchmarks.json says"
-            self.assertIn(f"{path.relative_to(self.root)}: {said}", done.stdout)
-            path.write_text(text, encoding="utf-8")
+            self.script("check_figures", self.root, code=1)
+            self.script("check_figures", "--fix", self.root)
+            self.assertEqual(path.read_text(encoding="utf-8"), text)
         (self.root / "docs" / "images" / "growth.svg").unlink()
-        self.assertIn("growth.svg is missing", self.script("bench_readme", "--check", self.root, code=1).stdout)
+        self.assertIn("growth.svg: is missing", self.script("check_figures", self.root, code=1).stdout)
+        self.script("check_figures", "--fix", self.root)
+        self.assertTrue((self.root / "docs" / "images" / "growth.svg").is_file())
 
-    def test_without_a_report_nothing_is_said(self):
-        self.script("bench_readme", "--check", self.root, code=1)
-        for path in self.docs:
-            path.write_text(MARKED.replace("old\n", ""), encoding="utf-8")
-        self.script("bench_readme", "--check", self.root)
+    def test_sentences(self):
+        size = measured(what="peak resident size, 9 rows", unit="MB", ours=[38.51], rivals={})
+        time = measured(what="the whole command, 9 rows", ours=[55.9], rivals={}, command="broad fit large.csv")
+        reading = {"reading the weights alone": measure.rival([0.5e-4], "add", "ours/rival")}
+        row = measured(what="prediction, one row, 784 inputs", ours=[1e-4], rivals=reading)
+        found = whole_report()
+        found["measurements"] += [measure.finish(m, name, "full") for m, name in
+                                  ((size, "stream"), (time, "stream"), (row, "predict"))]
+        texts = pages.module("benchmarks").parts(found)
+        self.assertIn("9 rows: 55.9 s from start to end, 38.5 MB of memory at the peak (`broad fit large.csv`",
+                      texts["docs/large-data.md"]["streaming"].replace("\n", " "))
+        self.assertIn("one row, 784 inputs: 100 µs, 2 times what only reading", texts["docs/embedding.md"]["one row"])
 
     def test_part_of_a_run_is_not_taken(self):
         self.assertIn("size quick", self.take(whole_report(size="quick"), code=1).stderr)

@@ -33,7 +33,6 @@ except ImportError:
 
 METHODS = ["brls", "brls-auto", "ridge"]
 SPLITS, ROWS = 2, 60
-MARKED = "Written by hand.\n" + report.BEGIN + "old\n" + report.END + "By hand as well.\n"
 
 
 def class_table(rng):
@@ -86,21 +85,19 @@ class Folder(unittest.TestCase):
 
 class Whole(Folder):
     def test_figures_ranks_and_reuse(self):
-        path, doc = self.root / "results.json", self.write("tables.md", MARKED)
-        self.bench("--results", path, "--doc", doc)
-        text, found = doc.read_text(encoding="utf-8"), self.results(path)
+        path, facts = self.root / "results.lines", self.root / "out" / "facts.json"
+        text, found = self.bench("--results", path, "--json", facts).stdout, self.results(path)
         methods = [method for method in METHODS if method != "ridge" or HAVE_SKLEARN]
         self.assertEqual(len(found), 2 * SPLITS * len(methods))
-        self.assertTrue(text.startswith("Written by hand.\n") and text.endswith("By hand as well.\n"))
-        self.assertNotIn("old", text)
+        self.assertEqual(text, report.make(json.loads(facts.read_text(encoding="utf-8"))))
         means = self.check_figures(text, found, methods)
         self.check_mean_ranks(text, means, methods)
         self.assertEqual("## Not measured" in text, not HAVE_SKLEARN)
 
         before = path.read_bytes()
-        again = self.bench("--results", path, "--doc", doc)
+        again = self.bench("--results", path)
         self.assertEqual(path.read_bytes(), before)
-        self.assertEqual(doc.read_text(encoding="utf-8"), text)
+        self.assertEqual(again.stdout, text)
         self.assertNotIn("brls", again.stderr)
         self.bench("--results", path, "--again", "brls")
         added = self.results(path)[len(found):]
@@ -163,10 +160,6 @@ class Whole(Folder):
         self.assertIn("text.csv is left out: row 3, column a: 'red' is no number", done.stderr)
         self.assertIn("no method 'brl'; there are", self.bench(methods=["brl"], code=2).stderr)
         self.assertIn("build it first", self.bench(tool=self.root / "none", code=1).stderr)
-        plain = self.write("plain.md", "nothing\n")
-        done = self.bench("--doc", plain, methods=["brls-auto"], code=1)
-        self.assertIn("does not have the two marks", done.stderr)
-        self.assertEqual(plain.read_text(encoding="utf-8"), "nothing\n")
 
 
 class Splits(Folder):

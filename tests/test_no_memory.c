@@ -105,6 +105,7 @@ static int read_and_judge(const life *l, const broad_model *model)
     broad_data *data = NULL;
     broad_metrics metrics;
     broad_verdict verdict;
+    broad_curve_point points[16];
     double scores[40 * 2];
     broad_read_options read;
     broad_read_options_init(&read);
@@ -112,6 +113,8 @@ static int read_and_judge(const life *l, const broad_model *model)
     int status = broad_data_read(&data, l->table, &read);
     broad_data_free(data);
     if (status == BROAD_OK) status = broad_predict_data(scores, model, l->rows, 2);
+    assert_true(broad_model_layers(model) <= sizeof points / sizeof points[0]);
+    if (status == BROAD_OK) status = broad_model_curve_loo(points, model, l->rows, 2);
     if (status == BROAD_OK) status = broad_eval(&metrics, model, l->rows, 2);
     if (status == BROAD_OK) {
         broad_metrics_clear(&metrics);

@@ -19,19 +19,21 @@ def check_classes(folder):
 
 
 class Lab:
-    """`folder` has one sub-folder a class; without it photos are rendered. `quick` is a short form: it shows that all of it
-    runs, on few small photos, and its figures mean nothing."""
+    """`folder` has one sub-folder a class; without it photos are rendered. `quick` is a short form: it shows that all
+    of it runs, on few small photos, and its figures mean nothing."""
 
     def __init__(self, tool, work, folder=None, tables=None, quick=False, threads=2, rivals=(), crop=None):
         self.tool, self.work, self.quick, self.threads = tool, pathlib.Path(work), quick, threads
         self.rivals = [pathlib.Path(file) for file in rivals]  # results of bench/rivals made earlier or elsewhere
         self.crop = crop  # 'find': methods of tables 2 and 3 see the region that looks most like a panel
-        self.tables = pathlib.Path(tables) if tables else None  # folder with classification/*.csv and regression/*.csv
+        # A folder with classification/*.csv and regression/*.csv, or a file.
+        self.tables = pathlib.Path(tables) if tables else None
         self.data = "photos" if folder else "rendered"  # which results these are: docs/experiments/DATA/NAME.json
         if folder:
             check_classes(pathlib.Path(folder))
-        if tables and not self.tables.is_dir():
-            raise Failure(f"{tables}: no such folder; --tables takes one with classification/*.csv and regression/*.csv")
+        if tables and not self.tables.exists():
+            raise Failure(f"{tables}: no such folder or file; --tables takes a folder with classification/*.csv and "
+                          "regression/*.csv, or one CSV file of rows to classify")
         for file in self.rivals:
             if not file.is_file():
                 raise Failure(f"{file}: no such file; --rivals takes what bench/rivals/run.py --results wrote")
@@ -68,6 +70,11 @@ class Lab:
         train, test = self.photos.split(number)
         folder = self.new_folder()
         return self.photos.link(folder / "train", train), self.photos.link(folder / "test", test)
+
+    def table(self, name):
+        """A table to classify: that of --tables, of a folder the one with this name; None where there is none."""
+        path = self.tables / "classification" / f"{name}.csv" if self.tables and self.tables.is_dir() else self.tables
+        return path if path and path.is_file() else None
 
     def run(self, *words):
         """The JSON of one command of the tool."""

@@ -21,6 +21,20 @@ def block(name, rows):
     return [f"${name} << EOD", *(" ".join("NaN" if v is None else f"{v:.8g}" for v in row) for row in rows), "EOD"]
 
 
+def legend(entries, width, height):
+    """One legend above several panels: text and line style of each. What it sets is unset after the first panel, or each
+    panel would draw it again."""
+    places = [56 + 6.3 * len(name) for name, _ in entries]
+    at, lines, y = (width - sum(places)) / 2, [], 1 - 14 / height
+    for i, ((name, style), place) in enumerate(zip(entries, places)):
+        lines += [f"set arrow {i + 50} from screen {at / width:.4f},{y:.4f} to screen {(at + 24) / width:.4f},{y:.4f} nohead "
+                  f"front {style}",
+                  f"set label {i + 50} '{name}' at screen {(at + 29) / width:.4f},{y:.4f} left font ',12' "
+                  f"textcolor rgb '{INK}'"]
+        at += place
+    return lines
+
+
 def draw(script, path, title):
     if not shutil.which("gnuplot"):
         raise Failure("gnuplot is not installed (Debian: gnuplot-nox)")

@@ -23,18 +23,23 @@ def of_photos(lab, count):
                  [lab.split(number) for number in range(count)])
 
 
-def of_table(lab, sort, name, count, most):
-    """None where there is no such table."""
-    path = lab.tables / sort / f"{name}.csv" if lab.tables else None
-    if not path or not path.exists():
-        return None
+def of_tables(lab, names, count, most):
+    """Of those of the folder that are there, by (folder, name); of a single file that one."""
+    if not lab.tables or lab.quick:
+        return []
+    single = lab.tables.is_file()
+    paths = [lab.tables] if single else [lab.tables / sort / f"{name}.csv" for sort, name in names]
+    return [of_table(lab, path, count, most) for path in paths if path.is_file()]
+
+
+def of_table(lab, path, count, most):
     table, folder, splits = Table(path), lab.new_folder(), []
     for number in range(count):
         parts = [folder / f"{number}-{side}.csv" for side in ("train", "test")]
         for file, rows in zip(parts, table.split(number, most)):
             table.write(file, rows)
         splits.append(parts)
-    return Trial(name, table.task, splits)
+    return Trial(table.name, table.task, splits)
 
 
 def made(lab, name, task, rows_of, count, train, test):

@@ -1,5 +1,10 @@
 """Figures and tables as Markdown."""
+import math
 import statistics
+
+# 0.975 quantiles of Student's distribution, for 1, 2, ... degrees of freedom.
+STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+           2.120, 2.110, 2.101, 2.093, 2.086]
 
 
 def mean_sd(values, digits=3):
@@ -9,6 +14,23 @@ def mean_sd(values, digits=3):
         return "–"
     mean = f"{statistics.fmean(values):.{digits}f}"
     return f"{mean} ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else mean
+
+
+def interval(differences):
+    """Mean of paired differences, and the half width of its 95 % interval: infinite for one, 0 where all are alike."""
+    mean, freedom = statistics.fmean(differences), len(differences) - 1
+    if not freedom:
+        return mean, math.inf
+    quantile = STUDENT[freedom - 1] if freedom <= len(STUDENT) else 1.96
+    return mean, quantile * statistics.stdev(differences) / math.sqrt(len(differences))
+
+
+def judged(differences, more, less):
+    """'more', 'less' or that chance alone may do it, by that interval."""
+    mean, half = interval(differences)
+    if not any(differences):
+        return "the same"
+    return more if mean > half else less if -mean > half else "no more than chance"
 
 
 def table(heads, rows, left=1):

@@ -1,7 +1,11 @@
 """Results as Markdown that is also readable as it stands."""
+import collections
 import statistics
 
-BEGIN, END = "<!-- made by scripts/bench_images: begin -->\n", "<!-- made by scripts/bench_images: end -->\n"
+from bench.marks import listed, paragraphs
+from bench.tool import Failure
+
+DEPTH = 4
 VERDICTS = {"accuracy": "accuracy", "precision": "precision", "recall": "recall", "f1": "F1",
             "false_positive": "false positive", "false_negative": "false negative"}
 NUMBERS = {"rmse": "RMSE", "mae": "MAE", "r2": "R²", "coverage": "within 90 % interval", "interval_width": "its width"}
@@ -54,15 +58,15 @@ def by_split(found, name):
     return table(["method", *(f"split {i}" for i in range(count))], rows)
 
 
-def make(measured, machine, failures):
-    lines = [f"Machine: {machine}."]
-    for title, write in (("Clean or dusty", panels), ("Power loss", soiling), ("Speed", speed),
-                         ("A correction", correction)):
-        part = measured.get(write.__name__)
+def make(found):
+    lines = [f"Machine: {found['machine']}."]
+    for title, write in (("Clean or dusty", panels), ("Other settings", settings), ("Power loss", soiling),
+                         ("Speed", speed), ("A correction", correction)):
+        part = found.get(write.__name__)
         if part:
             lines += section(title, write(part))
-    if failures:
-        lines += section("Not measured", [f"- {method}: {reason}" for (method, reason) in failures])
+    if found["failed"]:
+        lines += section("Not measured", [f"- {failure['what']}: {failure['reason']}" for failure in found["failed"]])
     return "\n".join(lines) + "\n"
 
 
@@ -76,6 +80,25 @@ def panels(part):
     return [f"{part['photos']} {part['what']} ({classes}), {part['splits']} random splits 7:3, near-duplicates kept "
             f"together. '{part['positive']}' is positive. Seconds are medians.",
             *commands(part["commands"]), "", *figures(part["results"], VERDICTS)]
+
+
+def settings(part):
+    """Each setting against the default, split by split."""
+    found, rows = part["results"], []
+    usual = [result["accuracy"] for result in found["auto"]]
+    for method, results in found.items():
+        if method == "auto":
+            continue
+        apart = [round(result["accuracy"] - accuracy, 9) for result, accuracy in zip(results, usual)]
+        counts = [sum(d > 0 for d in apart), apart.count(0), sum(d < 0 for d in apart)]
+        times = [statistics.fmean(r["cpu_seconds"] for r in of) for of in (results, found["auto"])]
+        rows.append([f"`{' '.join(part['commands'][method])}`", f"{mean(results, 'accuracy'):.3f}",
+                     f"{statistics.fmean(apart):+.3f}", " / ".join(map(str, counts)), f"{times[0] / times[1]:.2g}"])
+    head = ["added to `broad fit`", "accuracy", "difference to `auto`", "splits better / equal / worse",
+            "processor time, multiple of `auto`'s"]
+    taken = collections.Counter(" and ".join(result.get("maps") or ["none"]) for result in found["auto"])
+    chosen = ", ".join(f"{maps} on {count} of the splits" for maps, count in taken.most_common())
+    return [f"On the same {part['splits']} splits. `auto` itself took: {chosen}.", "", *table(head, rows)]
 
 
 def soiling(part):
@@ -112,10 +135,119 @@ def correction(part):
             "", "```sh", "broad learn MODEL CORRECTED/ --with TRAIN/ --weight auto", "```", "", *table(head, rows)]
 
 
-def replace_marked(path, text):
-    content = path.read_text(encoding="utf-8")
-    head, mark_begin, rest = content.partition(BEGIN)
-    _, mark_end, tail = rest.partition(END)
-    if not mark_begin or not mark_end:
-        raise ValueError(f"{path} does not have the two marks\n{BEGIN}{END}")
-    path.write_text(head + BEGIN + text + END + tail, encoding="utf-8")
+# ---- what the pages say about it ------------------------------------------------------------------------------------
+
+
+def mean(results, name):
+    return statistics.fmean(result[name] for result in results)
+
+
+def better_on(ours, theirs, name, sign=1):
+    """Numbers of the splits on which ours is better."""
+    return [i for i, (a, b) in enumerate(zip(ours, theirs)) if sign * (a[name] - b[name]) > 1e-9]
+
+
+def verdict_words(part):
+    found, rivals = part["results"], [name for name in part["results"] if name not in part["commands"]]
+    counts = {name: len(better_on(found["auto"], found[name], "accuracy")) for name in rivals}
+    against = ", ".join(f"than `{name}` on {count}" for name, count in counts.items())
+    return (f"- **Verdicts.** `auto` is right on {mean(found['auto'], 'accuracy'):.3f} of the photos it was not trained on. Of "
+            f"the {part['splits']} splits it is better {against}.")
+
+
+def paper_words(found):
+    part = found["panels"]
+    ours, always = mean(part["results"]["bscrls, paper"], "accuracy"), part["classes"][part["positive"]] / part["photos"]
+    lambda_auto = mean(found["settings"]["results"]["paper, lambda auto"], "accuracy")
+    return (f"- **The published settings** on 64×64 pixels are right on {ours:.3f}; always saying \"{part['positive']}\" would "
+            f"be on {always:.3f}. With λ by leave-one-out instead of 1e-8 they are right on {lambda_auto:.3f}.")
+
+
+def soiling_words(part):
+    found = part["results"]
+    means = ", ".join(f"{name} {mean(results, 'rmse'):.3f}" for name, results in found.items())
+    ridge = better_on(found["ridge, 32x32"], found["auto"], "rmse", -1)
+    auto = better_on(found["auto"], found["ridge, 32x32"], "rmse", -1)
+    least = min(range(part["splits"]), key=lambda i: found["auto"][i]["coverage"])
+    return [f"- **Power loss.** RMSE in the mean: {means}. But {part['splits']} splits of {part['groups']} days do not settle "
+            f"it: the ridge is better than `auto` on splits {listed(ridge)}, `auto` on {listed(auto)}.",
+            f"- **Intervals** of 90 % hold {mean(found['auto'], 'coverage'):.3f} of the test values, and only "
+            f"{found['auto'][least]['coverage']:.2f} on split {least}: they are made by leaving out days of the training part, "
+            "and cannot know of a kind of day that is not among these."]
+
+
+def stage(part, name):
+    return next(s for s in part["stages"] if s["name"] == name)
+
+
+def speed_words(part):
+    one, both, fit = stage(part, "descriptors"), stage(part, "descriptors and windows"), part["fits"][-1]
+    return (f"- **Speed.** From a file of two megapixels to descriptors one thread takes {one['rate']:.0f} photos a second, "
+            f"{one['of_decoding']:.0f} % of what decoding alone does; with windows as well {both['rate']:.0f}, "
+            f"{both['of_decoding']:.0f} %. `broad fit` on {part['fit_photos']:,} photos that are in the cache takes "
+            f"{fit['seconds']:.1f} s on {part['threads']} threads.")
+
+
+def correction_words(part):
+    runs = part["runs"]
+    right, given = (sum(run[name] for run in runs) for name in ("right_after", "wrong"))
+    worse = sum(run["unseen_after"] < run["unseen_before"] for run in runs)
+    means = {name: mean(runs, name) for name in ("before", "after", "unseen_before", "unseen_after")}
+    return (f"- **A correction.** Of the {given} photos that were given back {right} are right afterwards, within "
+            f"{max(run['seconds'] for run in runs):.2f} s. Of the unseen ones {means['unseen_before']:.3f} are right before and "
+            f"{means['unseen_after']:.3f} after; on {worse} of the {len(runs)} splits they are worse. The others of the part "
+            f"that was judged go from {means['before']:.3f} to {means['after']:.3f}. They are what was left when wrong ones had "
+            "been picked out, so nearly all of them were right, and a change of the model can hardly do anything but lose "
+            "there.")
+
+
+def reading(found):
+    """How to read it, as far as figures come into it."""
+    words = [verdict_words(found["panels"]), paper_words(found), *soiling_words(found["soiling"]),
+             speed_words(found["speed"]), correction_words(found["correction"])]
+    return "\n".join(paragraphs(*words)) + "\n"
+
+
+SHOWN = {"auto": "`broad fit`", "pixels": "on raw pixels", "bscrls, paper": "as published (`--preset paper`)",
+         "forest, histograms": "forest, colour histograms", "svm, histograms": "SVM, colour histograms",
+         "ridge, 32x32": "ridge, pixels"}
+
+
+def readme_table(found):
+    rows = []
+    for name, title in (("accuracy", "accuracy"), ("f1", f"F1 of {found['positive'].lower()}")):
+        values = [mean(found["results"][method], name) for method in SHOWN]
+        rows.append([title, *(f"**{v:.3f}**" if v == max(values) else f"{v:.3f}" for v in values)])
+    return table(["", *SHOWN.values()], rows)
+
+
+def readme(found):
+    part, days, speeds = found["panels"], found["soiling"], found["speed"]
+    classes = ", ".join(f"{count} {name.lower()}" for name, count in part["classes"].items())
+    versions = found["machine"].rpartition(", ")[2]
+    begin = (f"{part['photos']} photos of solar panels ({classes}), {part['splits']} random splits 7:3 with near-duplicates kept "
+             f"together, against {versions} on the same splits (`make bench-images PANELS=FOLDER SOILING=FOLDER`; all "
+             "figures, also of speed and of what does not work, in [docs/photos-benchmarks.md](docs/photos-benchmarks.md)):")
+    rmse = {name: f"{mean(results, 'rmse'):.3f}" for name, results in days["results"].items()}
+    ridge = better_on(days["results"]["ridge, 32x32"], days["results"]["auto"], "rmse", -1)
+    power = (f"The power that a panel loses, from photos of days that were not trained on: RMSE {rmse['auto']}; ridge on pixels "
+             f"{rmse['ridge, 32x32']}, random forest on pixels {rmse['forest, 16x16']}, the mean of the training days "
+             f"{rmse['mean']}. On {len(ridge)} of the {days['splits']} splits by days the ridge is better.")
+    one, fit, runs = stage(speeds, "descriptors"), speeds["fits"][-1], found["correction"]["runs"]
+    fast = (f"One thread brings {one['rate']:.0f} JPEGs of two megapixels a second from file to descriptors, "
+            f"{one['of_decoding']:.0f} % of what decoding alone does; `broad fit` on {speeds['fit_photos']:,} photos takes "
+            f"{fit['seconds']:.0f} s on {speeds['threads']} threads once they are in the cache, and learning up to "
+            f"{max(run['wrong'] for run in runs)} corrections {max(run['seconds'] for run in runs):.2f} s at most.")
+    return "\n".join([*paragraphs(begin), "", *readme_table(part), "", *paragraphs(power, fast)]) + "\n"
+
+
+def parts(found):
+    return {"docs/photos-benchmarks.md": {"figures": make(found), "reading": reading(found)},
+            "README.md": {"in short": readme(found)}}
+
+
+def whole(found):
+    missing = [name for name in ("panels", "settings", "soiling", "speed", "correction") if not found.get(name)]
+    if found["size"] != "full" or missing or found["failed"]:
+        raise Failure(f"no whole run: size {found['size']}, without {', '.join(missing) or 'nothing'}, "
+                      f"{len(found['failed'])} failed; run 'make bench-images'")

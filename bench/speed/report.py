@@ -1,10 +1,11 @@
 """What was measured, as Markdown: for the terminal, for docs/benchmarks.md and for the README."""
-import json
-import textwrap
-
 from bench.images.report import section, table
+from bench.marks import paragraphs, wrapped
+from bench.speed import ENTRIES, picture
+from bench.tool import Failure
 
-BEGIN, END = "<!-- made by scripts/run_bench: begin -->\n", "<!-- made by scripts/run_bench: end -->\n"
+PICTURE = "images/growth.svg"
+PICTURES = {PICTURE: lambda found, path: picture.draw(found["measurements"], path)}
 SCALES = {"s": [(1, "s"), (1e-3, "ms"), (1e-6, "µs")], "MB": [(1e3, "GB"), (1, "MB")]}
 
 
@@ -155,10 +156,6 @@ def machine_line(report):
             f"Load before the run {report['load']:.1f}; the run took {report['seconds'] / 60:.0f} minutes.")
 
 
-def wrapped(text, indent=""):
-    return textwrap.wrap(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-
-
 def failed_lines(report):
     return [f"- {failure['entry']}: {failure['reason']}" for failure in report["failed"]]
 
@@ -199,21 +196,40 @@ def readme(report):
     return "\n".join(lines) + "\n"
 
 
-def dump(report):
-    """JSON with a line for every measurement, so that two reports can be compared line by line."""
-    lines = [f'"{key}": {json.dumps(value)}' for key, value in report.items() if key != "measurements"]
-    measured = ",\n".join(json.dumps(measurement) for measurement in report["measurements"])
-    return "{\n" + ",\n".join(lines) + ',\n"measurements": [\n' + measured + "\n]}\n"
+def one(found, entry, start, unit):
+    return next((m for m in found["measurements"] if m["entry"] == entry and m["what"].startswith(start)
+                 and m["unit"] == unit), None)
 
 
-def with_marked(content, text, path):
-    """The content with what lies between the two marks replaced."""
-    head, mark_begin, rest = content.partition(BEGIN)
-    _, mark_end, tail = rest.partition(END)
-    if not mark_begin or not mark_end:
-        raise ValueError(f"{path} does not have the two marks\n{BEGIN}{END}")
-    return head + BEGIN + text + END + tail
+def streaming(found):
+    """For docs/large-data.md: what a table takes that does not fit."""
+    size, time = one(found, "stream", "peak resident size", "MB"), one(found, "stream", "the whole command", "s")
+    if not size or not time:
+        return ""
+    what = size["what"].removeprefix("peak resident size, ")
+    text = (f"{what}: {median(time['summary'], 's')} from start to end, {median(size['summary'], 'MB')} of memory at the "
+            f"peak (`{time['command']}`, [benchmarks.md](benchmarks.md)).")
+    return "\n".join(wrapped(text)) + "\n"
 
 
-def replace_marked(path, text):
-    path.write_text(with_marked(path.read_text(encoding="utf-8"), text, path), encoding="utf-8")
+def embedded(found):
+    """For docs/embedding.md: one row of a large network, and what bounds it."""
+    row = one(found, "predict", "prediction, one row, 784 inputs", "s")
+    reading = row and row["rivals"].get("reading the weights alone")
+    if not reading:
+        return ""
+    text = (f"There, {row['what'].removeprefix('prediction, ')}: {median(row['summary'], 's')}, "
+            f"{short(reading['value'])} times what only reading as many bytes as the model has takes.")
+    return "\n".join(paragraphs(text)) + "\n"
+
+
+def parts(found):
+    return {"docs/benchmarks.md": {"figures": make(found, PICTURE)}, "README.md": {"in short": readme(found)},
+            "docs/large-data.md": {"streaming": streaming(found)}, "docs/embedding.md": {"one row": embedded(found)}}
+
+
+def whole(found):
+    there = {m["entry"] for m in found["measurements"]} | {failure["entry"] for failure in found["failed"]}
+    missing = [name for name in ENTRIES if name not in there]
+    if found["size"] != "full" or missing:
+        raise Failure(f"no whole run: size {found['size']}, without {', '.join(missing) or 'nothing'}; run 'make bench'")

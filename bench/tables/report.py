@@ -1,11 +1,13 @@
 """Results as Markdown: figures, times, mean ranks."""
 import dataclasses
 import statistics
+import types
 
+from bench.marks import listed, paragraphs
 from bench.tables import ranks
-from bench.tables.splits import Table
+from bench.tool import Failure
 
-BEGIN, END = "<!-- made by scripts/bench_tables: begin -->\n", "<!-- made by scripts/bench_tables: end -->\n"
+DEPTH = 4
 TITLES = {"classify": "Accuracy on the test rows", "regress": "RMSE on the test rows"}
 QUALITY_TITLES = {"coverage": "part of the test values within the 90 % interval", "brier": "Brier score",
                   "calibration_error": "calibration error"}
@@ -13,7 +15,7 @@ QUALITY_TITLES = {"coverage": "part of the test values within the 90 % interval"
 
 @dataclasses.dataclass
 class Measured:
-    table: Table
+    table: object  # name, task, inputs, classes, missing
     train_rows: int
     test_rows: int
     results: dict  # of each method that did not fail, its results over the splits
@@ -27,9 +29,19 @@ class Measured:
         return round(-value if self.table.task == "classify" else value, 12)
 
 
-def make(measured, options, machine, failures, networks):
-    methods = [method for method in options.methods if any(method in m.results for m in measured)]
-    parts = [introduction(options, machine, methods, networks)]
+def measured_of(found):
+    return [Measured(types.SimpleNamespace(**{key: one[key] for key in ("name", "task", "inputs", "classes", "missing")}),
+                     one["train_rows"], one["test_rows"], one["results"]) for one in found["tables"]]
+
+
+def methods_of(found, measured):
+    return [method for method in found["methods"] if any(method in m.results for m in measured)]
+
+
+def make(found):
+    measured = measured_of(found)
+    methods = methods_of(found, measured)
+    parts = [introduction(found, methods)]
     for task, title in TITLES.items():
         of_task = [m for m in measured if m.table.task == task]
         if of_task and methods:
@@ -40,11 +52,11 @@ def make(measured, options, machine, failures, networks):
         parts.append(section("Seconds of training", time_table(measured, methods)))
         parts.append(section("Mean ranks", rank_lines(measured, methods)))
     for name, title in QUALITY_TITLES.items():
-        lines = list(quality_table(measured, [method for method in methods if method in networks], name))
+        lines = list(quality_table(measured, [method for method in methods if method in found["networks"]], name))
         if lines:
             parts.append(section(title[0].upper() + title[1:], lines))
-    if failures:
-        parts.append(section("Not measured", failure_lines(failures)))
+    if found["failed"]:
+        parts.append(section("Not measured", failure_lines(found["failed"])))
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
@@ -52,10 +64,11 @@ def section(title, lines):
     return ["", f"## {title}", "", *lines]
 
 
-def introduction(options, machine, methods, networks):
-    rows = f"at most {options.rows:,} training rows" if options.rows else "all training rows"
-    lines = [f"Machine: {machine}. {count(options.splits, 'split')} of each table, {rows}, "
-             f"{count(options.threads, 'thread')}."]
+def introduction(found, methods):
+    networks = found["networks"]
+    rows = f"at most {found['rows']:,} training rows" if found["rows"] else "all training rows"
+    lines = [f"Machine: {found['machine']}. {count(found['splits'], 'split')} of each table, {rows}, "
+             f"{count(found['threads'], 'thread')}."]
     commands = [f"broad fit TRAIN.csv --test TEST.csv {' '.join(networks[method])}".rstrip() + f"  # {method}"
                 for method in methods if method in networks]
     return lines + (["", "```sh", *commands, "```"] if commands else [])
@@ -161,16 +174,82 @@ def quality_table(measured, methods, name):
 
 
 def failure_lines(failures):
-    for (method, reason), tables in failures.items():
-        names = sorted(set(tables))
+    for failure in failures:
+        method, reason, names = failure["method"], failure["reason"], sorted(set(failure["tables"]))
         where = ", ".join(names) if len(names) < 4 else f"{len(names)} tables"
         yield f"- {method} on {where}: {reason}"
 
 
-def replace_marked(path, text):
-    content = path.read_text(encoding="utf-8")
-    head, mark_begin, rest = content.partition(BEGIN)
-    _, mark_end, tail = rest.partition(END)
-    if not mark_begin or not mark_end:
-        raise ValueError(f"{path} does not have the two marks\n{BEGIN}{END}")
-    path.write_text(head + BEGIN + text + END + tail, encoding="utf-8")
+# ---- what the pages say about it ------------------------------------------------------------------------------------
+
+
+RIVALS = {"forest": "random forest", "svm": "SVM, grid-searched", "boosting": "boosting", "mlp": "MLP", "ridge": "ridge"}
+LARGE = 1000  # rows of a test that tells a calibration error
+
+
+def compared(measured, method, rival):
+    """On how many tables the method is better, and on how many equal."""
+    pairs = [(m.cost(method), m.cost(rival)) for m in measured if method in m.results and rival in m.results]
+    return sum(a < b for a, b in pairs), sum(a == b for a, b in pairs)
+
+
+def reading(found):
+    """How `auto` does, in words."""
+    measured = measured_of(found)
+    methods = methods_of(found, measured)
+    means = dict(zip(methods, ranks.mean_ranks(rank_rows(measured, methods))))
+    difference = ranks.critical_difference(len(methods), len(measured))
+    place = 1 + sum(mean < means["auto"] for mean in means.values())
+    within = all(abs(means[name] - means["auto"]) <= difference for name in ("forest", "svm"))
+    settled = f"so that {len(measured)} tables do not settle it" if within else "at least one of them beyond it"
+    words = {name: "better on {} of the {} tables and equal on {}".format(won, len(measured), equal)
+             for name in ("svm", "forest") for won, equal in [compared(measured, "auto", name)]}
+    slow = [m.table.name for m in measured if m.mean("svm", "cpu_seconds") < m.mean("auto", "cpu_seconds")]
+    text = (f"- **`auto`** has the mean rank {means['auto']:.2f}, place {place} of {len(methods)}; the random forest "
+            f"{means['forest']:.2f}, the grid-searched SVM {means['svm']:.2f}. The critical difference is {difference:.2f}, "
+            f"{settled}. Against the SVM it is {words['svm']}, against the forest {words['forest']}. In all the search of the "
+            f"SVM takes {multiple(measured, 'svm')} times the processor time of `auto`; it takes less on {listed(slow)}.")
+    return "\n".join(paragraphs(text)) + "\n"
+
+
+def readme_table(measured, methods):
+    rows = rank_rows(measured, methods)
+    means = dict(zip(methods, ranks.mean_ranks(rows)))
+    first = {method: sum(row[i] == min(row) for row in rows) for i, method in enumerate(methods)}
+    shown = ["auto", *RIVALS]
+    best = min(means[name] for name in shown)
+    ranked = [f"**{means[name]:.1f}**" if means[name] == best else f"{means[name]:.1f}" for name in shown]
+    times = [sum(m.mean(name, "cpu_seconds") for m in measured if name in m.results) for name in shown]
+    return table_lines(["", "`broad fit`", *RIVALS.values()],
+                       [[f"mean rank among {len(methods)} methods, 1 is best", *ranked],
+                        ["best on so many tables (ties count)", *(str(first[name]) for name in shown)],
+                        ["processor time for all of them", *(f"{short(t)} s" for t in times)]])
+
+
+def readme(found):
+    measured = measured_of(found)
+    methods = methods_of(found, measured)
+    means = dict(zip(methods, ranks.mean_ranks(rank_rows(measured, methods))))
+    difference = ranks.critical_difference(len(methods), len(measured))
+    near = [title.split(",")[0] for name, title in RIVALS.items() if abs(means[name] - means["auto"]) <= difference]
+    covered = [100 * m.mean("auto", "coverage") for m in measured if m.table.task == "regress"]
+    errors = [m.mean("auto", "calibration_error") for m in measured
+              if m.table.task == "classify" and m.test_rows >= LARGE]
+    begin = (f"Without any option, on {len(measured)} public tables, at most {found['rows']:,} training rows, "
+             f"against {found['rivals']} on the same splits (`make bench-tables DATA=FOLDER`; all figures in [docs/tables.md](docs/tables.md)):")
+    end = (f"The critical difference of two mean ranks is {difference:.1f}: {len(measured)} tables do not settle whether "
+           f"`broad fit` or any of these is better: {listed(near)}. Intervals of 90 % cover {min(covered):.1f} to "
+           f"{max(covered):.1f} % of the test values on the {len(covered)} regressions; the calibration error is "
+           f"{max(errors):.3f} at most on the {len(errors)} classifications with {LARGE:,} test rows or more.")
+    return "\n".join([*paragraphs(begin), "", *readme_table(measured, methods), "", *paragraphs(end)]) + "\n"
+
+
+def parts(found):
+    return {"docs/tables.md": {"figures": make(found), "reading": reading(found)}, "README.md": {"in short": readme(found)}}
+
+
+def whole(found):
+    missing = [name for name in ["auto", *RIVALS] if not all(name in one["results"] for one in found["tables"])]
+    if missing or found["failed"]:
+        raise Failure(f"no whole run: without {', '.join(missing) or 'nothing'}, {len(found['failed'])} failed; "
+                      "run 'make bench-tables'")

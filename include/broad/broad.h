@@ -358,6 +358,8 @@ BROAD_API const double *broad_data_row(const broad_data *data, size_t row);     
 BROAD_API size_t broad_data_class(const broad_data *data, size_t row); /* its class; classification only */
 BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* its target; regression only */
 BROAD_API double broad_data_weight(const broad_data *data, size_t row); /* how much it counts; 1 without weights */
+BROAD_API size_t broad_data_group(const broad_data *data,
+                                  size_t row); /* rows with the same stay together in a split; `row` without groups */
 
 /* A row that comes from a photo. Numbers that nobody knows are NaN, texts "". */
 typedef struct broad_photo {
@@ -609,6 +611,27 @@ BROAD_API int broad_eval(broad_metrics *out, const broad_model *model, const bro
 BROAD_API int broad_eval_level(broad_metrics *out, const broad_model *model, const broad_data *data, double level,
                                size_t threads);
 BROAD_API void broad_metrics_clear(broad_metrics *metrics);
+
+/* The model cut after one of its layers. What does not apply, or nobody knows, is NaN. */
+typedef struct broad_curve_point {
+    size_t layer, nodes; /* its number from 1; feature and enhancement nodes so far                            */
+    double norm;     /* ||Y - scores||, Frobenius, in the units and with the weights of rows and classes that training
+                            has: on the training rows norm_after of the layer's certificate */
+    double accuracy; /* classification */
+    double rmse;     /* regression, over all outputs */
+    double loo;      /* norm of the leave-one-out residuals r_i / (1 - h_i) of the layer, as supervise loo has it */
+} broad_curve_point;
+
+/* One point for each layer: broad_model_layers() of them. Goes over the rows once, and the numbers are the same for any number of
+ * threads. Cut networks are only known of a chain: where output weights are joint or of a window, those that the earlier
+ * layers had by themselves are gone, and of all points but the last everything but layer and nodes is NaN. After rows were
+ * added a certificate is about the rows there were; the curve is about those given. loo is NaN. */
+BROAD_API int broad_model_curve(broad_curve_point *out, const broad_model *model, const broad_data *data,
+                                size_t threads);
+/* The same for the training rows, with loo where the network is a chain: over the rows that the layer was fitted to. Other
+ * rows are BROAD_BAD_DATA. */
+BROAD_API int broad_model_curve_loo(broad_curve_point *out, const broad_model *model, const broad_data *training,
+                                    size_t threads);
 
 /* ---- growing --------------------------------------------------------------------------------------------------- */
 

@@ -229,6 +229,7 @@ double broad_data_value(const broad_data *data, size_t row, size_t output)
 }
 
 double broad_data_weight(const broad_data *data, size_t row) { return data->weights ? data->weights[row] : 1; }
+size_t broad_data_group(const broad_data *data, size_t row) { return data->groups ? data->groups[row] : row; }
 
 int broad_data_split(broad_data **out_train, broad_data **out_test, const broad_data *data, const broad_split *split)
 {

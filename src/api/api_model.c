@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "compute/shards.h"
 #include "metric/metric.h"
+#include "model/curve.h"
 #include "model/estimate.h"
 #include "model/kind.h"
 #include "model/predict.h"
@@ -272,6 +273,19 @@ void broad_metrics_clear(broad_metrics *metrics)
     if (!metrics) return;
     broad__free(metrics->confusion);
     memset(metrics, 0, sizeof *metrics);
+}
+
+int broad_model_curve(broad_curve_point *out, const broad_model *model, const broad_data *data, size_t threads)
+{
+    if (!out || !model || !data) return missing_argument("broad_model_curve");
+    return broad__model_curve(out, model, data, threads);
+}
+
+int broad_model_curve_loo(broad_curve_point *out, const broad_model *model, const broad_data *training, size_t threads)
+{
+    if (!out || !model || !training) return missing_argument("broad_model_curve_loo");
+    int status = broad__model_curve(out, model, training, threads);
+    return status == BROAD_OK ? broad__model_curve_loo(out, model, training, threads) : status;
 }
 
 int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training, size_t threads)

@@ -46,7 +46,8 @@ static void feature_nodes(double *z, const broad__network *network, const broad_
 
 /* scores += K_j W_j for the layers of a run; h: their nodes, rows x all of them. */
 static void add_layers(double *scores, const broad__network *network, const broad__layer_run *run,
-                       const broad__kernels *kernels, const double *z, const double *h, size_t rows)
+                       const broad__kernels *kernels, const double *z, const double *h, size_t rows,
+                       const broad__watch *watch)
 {
     size_t outputs = network->outputs;
     for (size_t j = run->first; j < run->first + run->count; j++) {
@@ -57,25 +58,35 @@ static void add_layers(double *scores, const broad__network *network, const broa
         kernels->apply(scores, outputs, 1.0, h, run->nodes.nodes, rows, term->output + term->prefix * outputs, outputs,
                        term->nodes, outputs);
         h += term->nodes;
+        if (watch) watch->after(watch->context, j, scores);
     }
+}
+
+void broad__network_layers(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
+                           double *scratch, const broad__watch *watch)
+{
+    const broad__kernels *kernels = broad__kernels_used();
+    double *z = scratch + (network->direct ? 0 : rows * network->scaling.columns), *h = z + rows * network->features;
+    memset(out, 0, rows * network->outputs * sizeof *out);
+    if (network->run_count) feature_nodes(z, network, kernels, x, stride, rows, scratch);
+    for (size_t i = 0; i < network->run_count; i++) {
+        const broad__layer_run *run = &network->runs[i];
+        work_out(h, run->nodes.nodes, kernels, &run->nodes, z, network->features, rows);
+        add_layers(out, network, run, kernels, z, h, rows, watch);
+    }
+}
+
+void broad__network_values(double *out, const broad__network *network, const double *scores)
+{
+    for (size_t c = 0; c < network->outputs; c++) out[c] = scores[c] / network->factor[c] + network->shift[c];
 }
 
 void broad__network_block(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
                           double *scratch)
 {
-    const broad__kernels *kernels = broad__kernels_used();
-    size_t outputs = network->outputs;
-    double *z = scratch + (network->direct ? 0 : rows * network->scaling.columns), *h = z + rows * network->features;
-    memset(out, 0, rows * outputs * sizeof *out);
-    if (network->run_count) feature_nodes(z, network, kernels, x, stride, rows, scratch);
-    for (size_t i = 0; i < network->run_count; i++) {
-        const broad__layer_run *run = &network->runs[i];
-        work_out(h, run->nodes.nodes, kernels, &run->nodes, z, network->features, rows);
-        add_layers(out, network, run, kernels, z, h, rows);
-    }
+    broad__network_layers(out, network, x, stride, rows, scratch, NULL);
     for (size_t i = 0; i < rows; i++)
-        for (size_t c = 0; c < outputs; c++)
-            out[i * outputs + c] = out[i * outputs + c] / network->factor[c] + network->shift[c];
+        broad__network_values(out + i * network->outputs, network, out + i * network->outputs);
 }
 
 /* ---- inputs ---------------------------------------------------------------------------------------------------- */
@@ -151,7 +162,7 @@ static void check_block(void *context, size_t block, size_t worker)
         if (!row_fits(p->network, p->x + i * p->stride)) atomic_store(&p->refused, 1);
 }
 
-static double row_flops(const broad__network *network)
+double broad__network_flops(const broad__network *network)
 {
     double flops = network->direct ? 0 : 2 * (double)network->features * (double)network->scaling.columns;
     for (size_t i = 0; i < network->run_count; i++)
@@ -168,14 +179,13 @@ static void predict_block(void *context, size_t block, size_t worker)
     broad__profile_span span = broad__profile_start();
     broad__network_block(p->out + first * p->network->outputs, p->network, p->x + first * p->stride, p->stride, rows,
                          p->scratch + worker * p->scratch_each);
-    broad__profile_stop(span, BROAD__STAGE_PREDICT, (double)rows * row_flops(p->network),
+    broad__profile_stop(span, BROAD__STAGE_PREDICT, (double)rows * broad__network_flops(p->network),
                         (double)(rows * (p->network->inputs + p->network->outputs)) * sizeof(double));
 }
 
-/* No more than the work is worth; 0: one a processor. */
-static size_t worthwhile_threads(const broad__network *network, size_t rows, size_t threads)
+size_t broad__network_threads(const broad__network *network, size_t rows, size_t threads)
 {
-    double most = (double)rows * row_flops(network) / THREAD_FLOPS;
+    double most = (double)rows * broad__network_flops(network) / THREAD_FLOPS;
     if (rows <= BROAD__PREDICT_ROWS || most < 2) return 1;
     return threads == 0 || (double)threads < most ? threads : (size_t)most;
 }
@@ -184,7 +194,7 @@ static int predict_rows(prediction *p, size_t threads)
 {
     size_t blocks = (p->rows + BROAD__PREDICT_ROWS - 1) / BROAD__PREDICT_ROWS;
     broad__pool *pool = NULL;
-    int status = broad__pool_open(&pool, worthwhile_threads(p->network, p->rows, threads));
+    int status = broad__pool_open(&pool, broad__network_threads(p->network, p->rows, threads));
     if (status < 0) return status;
     p->scratch_each = broad__network_scratch(p->network, block_rows(p, 0)) + LINE;
     p->scratch = broad__alloc_doubles(broad__pool_threads(pool), p->scratch_each);
