@@ -286,13 +286,24 @@ class Tests(Case):
             return {"result": trials.pack(values), "norm": "0.1 0.1", "seconds": trials.pack(seconds),
                     "layers": "5 5", "draws": "5 5", "stalled": 0, "reason": ""}
 
-        def one(task, base, loo):
+        def pair(task, base, loo):
             return {"name": task, "task": task, "rows": 9,
                     "tests": {"none": row(base, [1, 1]), "loo": row(loo, [3, 5])}}
 
-        result = {"sets": [one("classify", [0.5, 0.7], [0.6, 0.7]), one("regress", [2.0, 3.0], [1.0, 5.0])]}
+        sets = [pair("classify", [0.5, 0.7], [0.6, 0.7]), pair("regress", [2.0, 3.0], [1.0, 5.0])]
+        result = {"sets": sets}
         self.assertEqual(tests.tally(result, "loo"),
                          {"sets": 2, "better": 1, "worse": 1, "up": 2, "down": 1, "slower": 4})
+
+        def judged(*loo):
+            names = [name for name in tests.TESTS if name.startswith("residual")]
+            found = {name: row([2, 2], [1, 1]) for name in ("none", *names)}
+            one = {"name": "one", "task": "regress", "rows": 9, "tests": {**found, "loo": row(loo, [1, 1])}}
+            return tests.worth({"sets": [one]})
+
+        self.assertIn("`loo` does best of the tests of a chain, 1 data sets better", judged(1, 2))
+        self.assertAlmostEqual(tests.by_chance(1, 9), 22 / 1024)
+        self.assertIn("no test of a chain is worth", judged(3, 2))
 
 
 if __name__ == "__main__":

@@ -179,9 +179,9 @@ def said_of_dead(facts):
         norms = [one["norm"] for one in freed]
         kept = [one for one in freed if one["layers"]]
         refused = mean_sd([one["refused_first"] for one in kept], 0)
-        lines.append(f"BSCRLS leaves that error in {moved} of these {len(freed)}, after {refused} refused draws of layer "
-                     f"1, and its certificate holds in {sum(one['holds'] for one in kept)} of {len(kept)}. It ends at "
-                     f"{statistics.median(norms):.3f} in the median, {min(norms):.3f} at best and {max(norms):.3f} at "
+        lines.append(f"BSCRLS leaves that error in {moved} of these {len(freed)}, after {refused} refused draws of "
+                     f"layer 1, and its certificate holds in {sum(one['holds'] for one in kept)} of {len(kept)}. It ends "
+                     f"at {statistics.median(norms):.3f} in the median, {min(norms):.3f} at best and {max(norms):.3f} at "
                      "worst. The new node may be 0 on a part of the rows, which nothing refuses.")
     return " ".join(lines) + "\n"
 
