@@ -174,16 +174,24 @@ static int try_ranges(range_choice *best, broad_trainer *t, double features, dou
     return status;
 }
 
+/* What a range of the grid is, for nodes of so many inputs: where ranges are absolute, the root of these is taken out here,
+ * since a node's argument grows with it. */
+static double grid_unit(const broad_options *o, size_t inputs)
+{
+    return o->range_unit == BROAD_RANGE_ABSOLUTE ? o->range * sqrt(3.0 / (double)inputs) : o->range;
+}
+
 static int search_ranges(range_choice *best, broad_trainer *t)
 {
-    double base = t->model->settings.range;
+    const broad_options *o = &t->model->settings;
+    double first = grid_unit(o, broad__model_columns(t->model)), nodes = grid_unit(o, t->train.rows.features);
     int status = BROAD_OK;
-    *best = (range_choice){base, base, INFINITY};
+    *best = (range_choice){first, nodes, INFINITY};
     for (size_t i = 0; status == BROAD_OK && i < COUNT_OF(AUTO_FEATURE_RANGES); i++)
-        status = try_ranges(best, t, base * AUTO_FEATURE_RANGES[i], base);
+        status = try_ranges(best, t, first * AUTO_FEATURE_RANGES[i], nodes);
     double features = best->features;
     for (size_t i = 0; status == BROAD_OK && i < COUNT_OF(AUTO_NODE_RANGES); i++)
-        status = try_ranges(best, t, features, base * AUTO_NODE_RANGES[i]);
+        status = try_ranges(best, t, features, nodes * AUTO_NODE_RANGES[i]);
     return status;
 }
 
