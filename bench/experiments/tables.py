@@ -59,6 +59,12 @@ def rivals(result):
     return rows
 
 
+def label(row, result):
+    """The name, and how many splits it was tried on where these are not all."""
+    count = len(row.values("accuracy"))
+    return row.name if count in (0, len(result["splits"])) else f"{row.name} ({counted(count, 'split')})"
+
+
 def always(result):
     """The row of who looks at no photo."""
     return [one["share"] for one in result["splits"]]
@@ -69,6 +75,10 @@ def always(result):
 
 def listed(names):
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
+
+
+def counted(count, what):
+    return f"{count:.0f} {what}{'' if round(count) == 1 else 's'}"
 
 
 def differences(a, b):
@@ -128,7 +138,8 @@ def supervision(rows):
     for name in [*(f"BSCRLS, {schedule}" for schedule in SCHEDULES), BEST]:
         drawn = statistics.fmean(one["draws"] for one in rows[name].splits.values())
         kept = statistics.fmean(one["layers"] for one in rows[name].splits.values())
-        said.append(f"{name}: {drawn:.0f} draws for {kept:.0f} layers. " + compared(rows[name], rows["BRLS"]))
+        said.append(f"{name}: {counted(drawn, 'draw')} for {counted(kept, 'layer')}. " +
+                    compared(rows[name], rows["BRLS"]))
     return " ".join(said)
 
 
@@ -166,6 +177,15 @@ def deep_verdicts(result, rows, deep):
     said = [f"The best deep rival is {best.name}. " + compared(rows["auto"], best) + " " +
             compared(rows["auto, pixels"], best), compared(rows["BSCRLS"], best)]
     plain = [row for row in known if row.name in paper.DEEP]
+    chosen = {row.name: row for row in known if row not in plain}
+    gains = []
+    for row in plain:
+        found = differences(chosen[row.name + RULES["fair"]], row) if row.name + RULES["fair"] in chosen else []
+        if found:
+            gains.append(f"{row.name} {statistics.fmean(found):+.3f} ({counted(len(found), 'split')})")
+    if gains:
+        said.append("A rate chosen on a part of the training photos in the place of the paper's, on the same splits, "
+                    f"changes the accuracy by: {', '.join(gains)}.")
     if len(plain) > 2:
         found = rank_correlation([row.mean() for row in plain], [row.paper["accuracy"][0] for row in plain])
         said.append(f"The order of {len(plain)} deep rivals by accuracy, at the paper's rate, here and in the paper: "
@@ -217,7 +237,7 @@ def performance(result, measures):
         heads += [HEADS[measure], "paper"]
     rows = []
     for row in rivals(result) + [ours(result)[one["name"]] for one in result["methods"] if one["table"] == "paper"]:
-        rows.append([row.name])
+        rows.append([label(row, result)])
         for measure in measures:
             rows[-1] += [row.cell(measure), row.paper_cell(measure)]
     return table(heads, rows)
@@ -242,10 +262,10 @@ def times(result):
     return table(["method", "training", "training, reckoned", "whole command", "paper"], rows)
 
 
-def devices(result):
+def devices(result, reckoned=True):
     """Where the rivals' seconds come from."""
     said = []
-    for extrapolated, words in ((False, "trained on"), (True, "reckoned from {steps} steps on")):
+    for extrapolated, words in ((False, "trained on"), (True, "reckoned from {steps} steps on"))[:1 + reckoned]:
         found = [one for name in paper.DEEP for one in (lines(result, name, "paper", extrapolated=True) if extrapolated
                                                         else clean_lines(result, name))]
         places = [tuple(one[key] for key in ("device", "threads", "torch", "steps", "jobs")) for one in found]
@@ -313,19 +333,25 @@ def shares():
 
 
 def readme(result):
-    """The short table of README.md."""
-    rows = []
+    """The short table of README.md: rivals at the paper's rate, and in a sentence what a chosen one gets them."""
+    rows, chosen = [], []
     for row in rivals(result):
-        found = clean_lines(result, row.name.split(",")[0], "paper" if row.name in paper.DEEP else "fair")
-        rows.append((row, [one["seconds"] for one in found]))
+        if row.name in paper.DEEP:
+            rows.append((row, [one["seconds"] for one in clean_lines(result, row.name)]))
+        elif row.values("accuracy"):
+            chosen.append(row)
     for one in result["methods"]:
         if one["table"] == "paper":
             rows.append((ours(result)[one["name"]], [split["command_seconds"] for split in one["splits"]]))
-    cells = [[row.name, row.cell("accuracy"), row.cell("f1"), seconds(spent), row.paper_cell("accuracy")]
+    best = max(chosen, key=lambda row: row.mean(), default=None)
+    more = (f"With a rate that is chosen on a part of the training photos the best of them is "
+            f"{best.name.removesuffix(RULES['fair'])}, {best.cell('accuracy')} on "
+            f"{counted(len(best.values('accuracy')), 'split')}." if best else "")
+    cells = [[label(row, result), row.cell("accuracy"), row.cell("f1"), seconds(spent), row.paper_cell("accuracy")]
              for row, spent in rows if row.values("accuracy")]
-    return (table(["method", "accuracy", "F1", "seconds", "paper's accuracy"], cells) +
-            f"\nSeconds of our networks are those of the whole command ({result['machine']}), of deep rivals those of "
-            "training alone." + (" " + devices(result) if devices(result) else "").rstrip() + "\n")
+    said = (f"Seconds of our networks are those of the whole command ({result['machine']}), of deep rivals those of "
+            f"training alone. {devices(result, reckoned=False)}{more}")
+    return table(["method", "accuracy", "F1", "seconds", "paper's accuracy"], cells) + "\n" + said.strip() + "\n"
 
 
 # ---- the picture ----------------------------------------------------------------------------------------------------
