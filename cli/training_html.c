@@ -14,7 +14,7 @@ static const char *const training_style[] = {
     "h3{margin-bottom:8px}section>h3{margin-top:20px}\n",
     ".scroll{margin-bottom:12px}.chips{margin-bottom:8px}.sides{display:flex;flex-wrap:wrap;gap:0 56px}\n",
     ".sides>div{min-width:0;max-width:100%}\n",
-    ".tile b{font-size:1.625rem}\n",
+    ".tile b{font-size:1.5rem;white-space:nowrap}\n",
     "figcaption+details{margin-top:2px}\n",
     "table.confusion{width:auto;border-collapse:separate;border-spacing:2px}\n",
     "table.confusion td,table.confusion th{border:0;padding:4px 8px;text-align:right}\n",
