@@ -231,7 +231,7 @@ class Sensitivity(Case):
         written = sensitivity.text(result)
         self.assertIn("| made up | BRLS                   |           38 % |                    38 % |", written)
         self.assertIn("0.750 [0.655, 0.825] 0.520", written)
-        self.assertIn("Supervision lowers the share of runs with a bad accuracy (50 % for BRLS) by 25 points", written)
+        self.assertIn("Supervision lowers the share of runs with a bad accuracy (50 % for BRLS) by 25 of 100", written)
         self.assertIn("plot $accuracy0brls", sensitivity.pictures(result)["experiments-sensitivity"])
 
     def test_figures_of_one_run(self):

@@ -54,18 +54,19 @@ static size_t nodes_needed(const broad_data *data, const char *weights, const ch
     return reached ? nodes : most + 1;
 }
 
-/* Nodes over all seeds, by the row of docs/mathematics.md that begins so. */
+/* Nodes over the seeds tried here, by the row of docs/mathematics.md that begins so. */
 static size_t told(const char *begins)
 {
     char path[4096], line[1024];
-    size_t sum = 0;
+    size_t sum = 0, seeds = 0;
     const char *root = getenv("BROAD_SOURCE_DIR");
     snprintf(path, sizeof path, "%s/docs/mathematics.md", root ? root : ".");
     FILE *page = fopen(path, "r");
     assert_non_null(page);
     while (fgets(line, sizeof line, page))
         if (strncmp(line, begins, strlen(begins)) == 0)
-            for (const char *cell = strchr(line + 1, '|'); cell && *++cell; cell = strchr(cell, '|'))
+            for (const char *cell = strchr(line + 1, '|'); cell && *++cell && seeds < SEEDS;
+                 cell = strchr(cell, '|'), seeds++)
                 sum += (size_t)strtoul(cell, NULL, 10);
     fclose(page);
     return sum;

@@ -148,7 +148,7 @@ def verdict(one):
 
     def change(value, what):
         return f"does not change {what}" if abs(value) < 0.005 else (f"{'lowers' if value > 0 else 'raises'} {what} by "
-                                                                     f"{100 * abs(value):.0f} points")
+                                                                     f"{100 * abs(value):.0f} of 100")
 
     bad_share = f"the share of runs with a bad accuracy ({100 * share_of['brls'][3]:.0f} % for BRLS)"
     return (f"**{one['name']}**: {100 * same(one, 'bscrls'):.0f} % of the runs of BSCRLS end with the norm of BRLS, to "
