@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT))
 sys.dont_write_bytecode = True
 
 from bench import marks  # noqa: E402
-from bench.experiments import ENTRIES, deep, lab, paper, prepared, tables, tables_run  # noqa: E402
+from bench.experiments import ENTRIES, deep, lab, paper, prepared, summary, tables, tables_run  # noqa: E402
 from bench.tool import Failure, Tool  # noqa: E402
 
 HAVE_GNUPLOT = shutil.which("gnuplot") is not None
@@ -284,6 +284,50 @@ class Words(unittest.TestCase):
             of_precision = [1 / (1 + row["recall"] * (1 - precision) / (row["false_positive"] * precision))
                             for precision in (row["precision"] - 0.006, row["precision"] + 0.006)]
             self.assertTrue(low - 0.01 <= of_precision[1] and of_precision[0] <= high + 0.01, name)
+
+
+class Summary(unittest.TestCase):
+    """The table of claims, from the stored results and from the same with some figures changed."""
+
+    def setUp(self):
+        self.results = {}
+        for name in ENTRIES:
+            found = [ROOT / "docs" / "experiments" / data / f"{name}.json" for data in ("photos", "rendered")]
+            self.results[name] = json.loads(next(p for p in found if p.is_file()).read_text(encoding="utf-8"))
+
+    def verdict(self, claim):
+        lines = [line for line in summary.text(self.results).splitlines() if claim in line]
+        self.assertEqual(len(lines), 1, claim)
+        return lines[0].split("|")[-2].strip()
+
+    def method(self, name):
+        return next(one for one in self.results["tables"]["methods"] if one["name"] == name)
+
+    def test_more_accurate(self):
+        for accuracy, verdict in ((0.95, "yes"), (0.1, "no")):
+            for split in self.method("BSCRLS")["splits"]:
+                split["accuracy"] = accuracy
+            self.assertEqual(self.verdict("more accurate than BRLS"), verdict)
+            self.assertEqual(self.verdict("more accurate than SAE"), verdict)
+
+    def test_settings_of_the_paper(self):
+        for name, accuracy in (("BLS", 0.794), ("BRLS", 0.864), ("BSCRLS", 0.9)):
+            self.assertEqual(self.verdict("With its settings"), "no")
+            for split in self.method(name)["splits"]:
+                split["accuracy"] = accuracy
+        self.assertEqual(self.verdict("With its settings"), "yes")
+
+    def test_theorem(self):
+        self.assertEqual(self.verdict("stays above an error"), "yes, with such a list")
+        for run in self.results["theorem"]["narrow"]["bscrls"]["usable ones at once"]:
+            run["norm"] = 1.0
+        self.assertEqual(self.verdict("stays above an error"), "no")
+
+    def test_same_file(self):
+        self.assertEqual(self.verdict("without training again"), "yes")
+        next(run for run in self.results["increments"]["problems"][0]["runs"]
+             if run["table"] == "4" and run["method"] == "brls")["whole"]["same"] = False
+        self.assertEqual(self.verdict("without training again"), "no")
 
 
 class Rivals(unittest.TestCase):
