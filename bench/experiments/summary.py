@@ -114,8 +114,8 @@ def auto(results):
     if known:
         best = max(known, key=lambda row: row.mean())
         mean, half = interval(tables.differences(rows["auto"], best))
-        said += (f"; the best deep rival, {tables.label(best, results['tables'])}, {best.cell('accuracy')}; {mean:+.3f} "
-                 f"± {half:.3f} (95 %) on the splits of both")
+        said += (f"; the best deep rival, {tables.label(best, results['tables'])}, {best.cell('accuracy')}; "
+                 f"{mean:+.3f} ± {half:.3f} (95 %) on the splits of both")
     yield "Not in the paper: `broad fit` without any option", said, "–"
 
 
