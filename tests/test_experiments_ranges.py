@@ -97,6 +97,16 @@ class Theorem(Case):
         self.assertEqual(code, 0, fit)
         return fit
 
+    def test_the_bound_by_its_parts(self):
+        """Steps 4 to 6 of the page, the largest gain of ridge weights by looking for it instead of by its formula."""
+        r, p, q, rows, ridge, layers = 0.01, 6, 9, 40, 1e-6, 7
+        gain = max(s / (s * s + ridge) for s in (1e-6 * 1.0005 ** k for k in range(20000)))
+        near_z, near_h = theorem.remainders(r, p)
+        first, later = [near_z] * p + [near_h] * q, [near_h] * q
+        off = [math.sqrt(sum(rows * one * one for one in part)) for part in (first, *[later] * (layers - 1))]
+        bound = theorem.lower_bound(layers, r, p, q, rows, ridge, 0.9)
+        self.assertAlmostEqual(0.9 - bound, sum(off) * gain, delta=1e-6 * sum(off) * gain)
+
     def test_nodes_of_a_model_are_as_near_to_affine_as_the_bound_says(self):
         # A range at which the bound is felt: the first layers may remove a tenth of the norm.
         r, ridge, features, width, layers = 0.15, 1e-4, 4, 6, 5
