@@ -441,15 +441,21 @@ static void put_training(cli_output *output, const cli_training *t)
 
 /* ---- probabilities, values ---- */
 
-static void put_three(cli_output *output, const char *name, double brier, double loss, double calibration)
+/* A row of three figures; `forms` says of each whether it has 4 digits after the point (f) or 5 in all (g). */
+static void put_three(cli_output *output, const char *name, const double figures[3], const char *forms)
 {
-    cli_output_print(output, "<tr><th scope=\"row\">%s</th><td class=\"n\">", name);
-    cli_training_real(output, brier, 'f', 4);
-    cli_html_put(output, "</td><td class=\"n\">");
-    cli_training_real(output, loss, 'f', 4);
-    cli_html_put(output, "</td><td class=\"n\">");
-    cli_training_real(output, calibration, 'f', 4);
-    cli_html_put(output, "</td></tr>\n");
+    cli_output_print(output, "<tr><th scope=\"row\">%s</th>", name);
+    for (size_t i = 0; i < 3; i++) {
+        cli_html_put(output, "<td class=\"n\">");
+        cli_training_real(output, figures[i], forms[i], forms[i] == 'f' ? 4 : 5);
+        cli_html_put(output, "</td>");
+    }
+    cli_html_put(output, "</tr>\n");
+}
+
+static void put_sureness(cli_output *output, const char *name, double brier, double loss, double calibration)
+{
+    put_three(output, name, (double[]){brier, loss, calibration}, "fff");
 }
 
 static void put_probabilities(cli_output *output, const cli_training *t)
@@ -468,12 +474,12 @@ static void put_probabilities(cli_output *output, const cli_training *t)
                 "<th scope=\"col\" class=\"n\">Brier score</th><th scope=\"col\" class=\"n\">log loss</th>"
                 "<th scope=\"col\" class=\"n\">calibration error</th></tr></thead>\n<tbody>\n");
     if (t->test)
-        put_three(output, "test rows", t->test_metrics->brier, t->test_metrics->log_loss,
-                  t->test_metrics->calibration_error);
-    put_three(output, "leave-one-out", t->estimate.brier, NAN, t->estimate.calibration_error);
+        put_sureness(output, "test rows", t->test_metrics->brier, t->test_metrics->log_loss,
+                     t->test_metrics->calibration_error);
+    put_sureness(output, "leave-one-out", t->estimate.brier, NAN, t->estimate.calibration_error);
     if (t->train)
-        put_three(output, "training rows", t->train_metrics->brier, t->train_metrics->log_loss,
-                  t->train_metrics->calibration_error);
+        put_sureness(output, "training rows", t->train_metrics->brier, t->train_metrics->log_loss,
+                     t->train_metrics->calibration_error);
     cli_html_put(output, "</tbody>\n</table></div>\n<div class=\"charts\">\n");
     cli_plot_put(output, &t->plots, "reliability");
     cli_html_put(output, "</div>\n</section>\n");
@@ -481,13 +487,7 @@ static void put_probabilities(cli_output *output, const cli_training *t)
 
 static void put_errors(cli_output *output, const char *name, double rmse, double mae, double r2)
 {
-    cli_output_print(output, "<tr><th scope=\"row\">%s</th><td class=\"n\">", name);
-    cli_training_real(output, rmse, 'g', 5);
-    cli_html_put(output, "</td><td class=\"n\">");
-    cli_training_real(output, mae, 'g', 5);
-    cli_html_put(output, "</td><td class=\"n\">");
-    cli_training_real(output, r2, 'f', 4);
-    cli_html_put(output, "</td></tr>\n");
+    put_three(output, name, (double[]){rmse, mae, r2}, "ggf");
 }
 
 static void put_targets(cli_output *output, const cli_training *t)

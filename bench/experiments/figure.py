@@ -4,7 +4,7 @@ import statistics
 
 from bench.experiments.plot import GOLD, INK, QUIET, RED, TEAL, block, head, legend
 from bench.experiments.problems import PhotoRows, TableRows
-from bench.experiments.words import interval, judged, mean_sd, table
+from bench.experiments.words import counted, interval, judged, mean_sd, table
 
 TITLE = "The figure: error and accuracy, layer by layer"
 SCHEDULES = ["harmonic:1", "harmonic:0.5", "harmonic:0.2", "harmonic:0.1", "harmonic:0.05"]  # the tightest first
@@ -192,10 +192,6 @@ def claim(curves, method, name, last, pairs):
             f"training error ends at {train:.2f} times that of BRLS, lower in {lower} of {pairs} pairs. The test error "
             f"ends at {test:.2f} times that of BRLS. Test accuracy {differs(judged(more, 'better', 'worse'))}: "
             f"{mean:+.3f} ± {half:.3f}.")
-
-
-def counted(number, thing):
-    return f"{number:,.0f} {thing}{'' if round(number) == 1 else 's'}"
 
 
 def differs(verdict):

@@ -2,8 +2,8 @@
 import statistics
 
 from bench.experiments import figure, increments, paper, sensitivity, tables, theorem
-from bench.experiments.tables import listed
 from bench.experiments.words import interval, judged, mean_sd, table
+from bench.marks import listed
 
 
 def near(row):
@@ -39,7 +39,7 @@ def rivals(results):
     others = [row for row in plain if row.name not in alike]
     above = sum(row.mean() > row.paper["accuracy"][0] for row in others)
     yield ("The accuracies of these",
-           f"as in the paper within the two deviations: {listed(alike) or 'none'}; of the others {above} of "
+           f"as in the paper within the two deviations: {listed(alike)}; of the others {above} of "
            f"{len(others)} do better here", "in part" if others else "yes")
     reckoned = [one["seconds"] for name in paper.DEEP for one in tables.lines(results["tables"], name, "paper",
                                                                               extrapolated=True)]

@@ -4,7 +4,8 @@ import statistics
 
 from bench.experiments import paper
 from bench.experiments.plot import GRID, INK, QUIET, RED, TEAL, block, head
-from bench.experiments.words import mean_sd, table
+from bench.experiments.words import counted, mean_sd, table
+from bench.marks import listed
 
 TITLE = "Tables 2 and 3: fourteen methods"
 HEADS = {"accuracy": "accuracy", "precision": "precision", "recall": "recall", "f1": "F1",
@@ -71,14 +72,6 @@ def always(result):
 
 
 # ---- words ----------------------------------------------------------------------------------------------------------
-
-
-def listed(names):
-    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else "".join(names)
-
-
-def counted(count, what):
-    return f"{count:.0f} {what}{'' if round(count) == 1 else 's'}"
 
 
 def differences(a, b):

@@ -33,6 +33,10 @@ def judged(differences, more, less):
     return more if mean > half else less if -mean > half else "no more than chance"
 
 
+def counted(number, thing):
+    return f"{number:,.0f} {thing}{'' if round(number) == 1 else 's'}"
+
+
 def table(heads, rows, left=1):
     """The first `left` columns are text, the others are set to the right."""
     cells = [list(map(str, heads)), *(list(map(str, row)) for row in rows)]
