@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heatmap.h"
 #include "output.h"
+#include "page/heatmap.h"
 #include "photos.h"
 
 /* A CSV field, quoted where RFC 4180 asks for it. */

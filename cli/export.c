@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "findings.h"
+#include "page/findings.h"
 #include "progress.h"
 
 /* ---- inputs.npy ---- */

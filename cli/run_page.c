@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "page/training.h"
 #include "run.h"
-#include "training.h"
 
 static int refuse_same(const char *report, const char *other, const char *what)
 {

@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "broad/broad.h"
-#include "heat.h"
 #include "helper.h"
+#include "page/heat.h"
 
 static void fill(cli_heat *heat, size_t width, size_t height, double value)
 {

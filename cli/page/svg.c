@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gnuplot.h"
+#include "page/gnuplot.h"
 
 enum { DEPTH = 16, NAME = 16, VALUE = 64 };
 

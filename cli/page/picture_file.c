@@ -1,4 +1,4 @@
-#include "picture_file.h"
+#include "page/picture_file.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* What every report has: its looks, and what its table can do where scripts run. */
-#include "report_page.h"
+#include "page/report_page.h"
 
-#include "html.h"
+#include "page/html.h"
 
 /* One string a line: a C compiler need not take a longer one. */
 /* clang-format off */

@@ -5,8 +5,8 @@
 #ifndef BROAD_CLI_PLOT_H
 #define BROAD_CLI_PLOT_H
 
-#include "gnuplot.h"
 #include "output.h"
+#include "page/gnuplot.h"
 
 typedef enum cli_mark { CLI_LINE, CLI_DASHED, CLI_DOTTED, CLI_POINTS, CLI_LINE_POINTS, CLI_BARS } cli_mark;
 

@@ -1,4 +1,4 @@
-#include "heatmap.h"
+#include "page/heatmap.h"
 
 #include <float.h>
 #include <limits.h>
@@ -11,14 +11,14 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/photos_prepare.h"
-#include "findings.h"
 #include "folder.h"
 #include "image/photo.h"
 #include "image/windows.h"
 #include "jobs.h"
 #include "json.h"
 #include "output.h"
-#include "picture_file.h"
+#include "page/findings.h"
+#include "page/picture_file.h"
 #include "progress.h"
 
 enum { PICTURE_SIDE = 1024, QUALITY = 90 };

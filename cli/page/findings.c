@@ -1,4 +1,4 @@
-#include "findings.h"
+#include "page/findings.h"
 
 #include <math.h>
 #include <stdlib.h>

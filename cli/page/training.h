@@ -8,7 +8,7 @@
 #define BROAD_CLI_TRAINING_H
 
 #include "json.h"
-#include "plot.h"
+#include "page/plot.h"
 
 enum { CLI_BINS = 15, CLI_TARGETS_SHOWN = 4, CLI_LEVELS = 8 };
 

@@ -1,4 +1,4 @@
-#include "html.h"
+#include "page/html.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "html.h"
+#include "page/html.h"
+#include "page/report_page.h"
+#include "page/training.h"
 #include "photos.h"
 #include "report.h"
-#include "report_page.h"
-#include "training.h"
 
 static const char *const training_style[] = {
     "nav{display:flex;flex-wrap:wrap;gap:4px 18px;margin:18px 0 0;font-size:.9375rem}\n",

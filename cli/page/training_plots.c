@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "training.h"
+#include "page/training.h"
 
 enum { SCATTER_MOST = 1200, HEAP_COUNT = 25 };
 

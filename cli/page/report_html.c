@@ -1,12 +1,12 @@
-#include "report_html.h"
+#include "page/report_html.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "html.h"
+#include "page/html.h"
+#include "page/report_page.h"
 #include "photos.h"
-#include "report_page.h"
 
 cli_band cli_report_band(const cli_findings *findings, const cli_finding *finding)
 {

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "html.h"
-#include "report_html.h"
+#include "page/html.h"
+#include "page/report_html.h"
 
 int cli_report_shade(double part)
 {

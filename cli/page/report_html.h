@@ -5,8 +5,8 @@
 #ifndef BROAD_CLI_REPORT_HTML_H
 #define BROAD_CLI_REPORT_HTML_H
 
-#include "findings.h"
 #include "output.h"
+#include "page/findings.h"
 
 typedef struct cli_jpeg {
     void *bytes; /* broad__free() */

@@ -19,8 +19,8 @@
 #define BROAD_CLI_HEATMAP_H
 
 #include "cli.h"
-#include "heat.h"
 #include "image/image.h"
+#include "page/heat.h"
 
 /* What is needed for one model; any number of threads may use it at a time. */
 typedef struct cli_heat_maker cli_heat_maker;

@@ -1,4 +1,4 @@
-#include "heat.h"
+#include "page/heat.h"
 
 #include <math.h>
 #include <stdlib.h>

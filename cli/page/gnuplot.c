@@ -2,7 +2,7 @@
  * Everything on this side is non-blocking and waits in one poll() with a deadline: a program that reads nothing, prints without
  * end or hangs costs no more than its time. The child keeps our process group, so that keys of the terminal reach both.
  */
-#include "gnuplot.h"
+#include "page/gnuplot.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
-#include "plot.h"
+#include "page/plot.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "html.h"
+#include "page/html.h"
 
 enum { WIDTH = 440, HEIGHT = 250, FONT = 12, TICS_MOST = 40 };
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "html.h"
+#include "page/html.h"
+#include "page/training.h"
 #include "report.h"
-#include "training.h"
 
 enum { CLASSES_SHOWN = 60, CLASSES_LOW = 30, CLASSES_WIDE = 12, PAIRS_SHOWN = 10, LAYERS_OPEN = 12, SHADES = 5 };
 

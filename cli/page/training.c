@@ -1,5 +1,5 @@
 /* What a page about training tells, found out. */
-#include "training.h"
+#include "page/training.h"
 
 #include <math.h>
 #include <stdlib.h>
