@@ -143,7 +143,7 @@ static size_t log_ticks(double out[CLI_TICKS_MAX], const double range[2])
     size_t count = 0;
     double low = log10(range[0]), high = log10(range[1]), step = high - low > 8 ? ceil((high - low) / 6) : 1;
     for (double power = floor(low); power <= high && count < CLI_TICKS_MAX; power += step)
-        for (int i = 0; i < (high - low > 2.2 ? 1 : 3); i++) {
+        for (int i = 0; i < (high - low > 3 ? 1 : 3); i++) {
             double tick = heads[i] * pow(10, power);
             if (tick >= range[0] && tick <= range[1] && count < CLI_TICKS_MAX) out[count++] = tick;
         }
@@ -162,7 +162,7 @@ const char *cli_tick_text(char out[CLI_TICK_TEXT], double value, double step)
 {
     double size = fabs(value);
     if (size < 1e-6 * step) return strcpy(out, "0");
-    double digits = step > 0 ? fmin(fmax(round(log10(size / step)) + 1, 1), 15) : 4;
+    double digits = step > 0 ? fmin(fmax(floor(log10(size) + 1e-9) - floor(log10(step) + 1e-9) + 1, 1), 15) : 4;
     if (step > 0 && size >= 1e-4 && size < 1e6) {
         int decimals = (int)fmin(fmax(ceil(-log10(step) - 1e-9), 0), 15);
         snprintf(out, CLI_TICK_TEXT, "%.*f", decimals, value);
@@ -218,7 +218,7 @@ static size_t longest(const double *ticks, size_t count, double step)
 static void choose_ticks(frame *f)
 {
     const cli_chart *chart = f->chart;
-    f->y_count = cli_ticks(f->y_ticks, &f->y_step, f->y, &chart->y, 5);
+    f->y_count = cli_ticks(f->y_ticks, &f->y_step, f->y, &chart->y, 7);
     f->left = fmin(EDGE + LETTER * (double)longest(f->y_ticks, f->y_count, f->y_step) + 4, chart->width / 2);
     for (size_t most = 8; most > 0; most--) {
         f->x_count = cli_ticks(f->x_ticks, &f->x_step, f->x, &chart->x, most);

@@ -249,7 +249,7 @@ static int chart_calibration(cli_training *t)
     if (!rows) return BROAD_OK;
     cli_chart *chart = cli_charts_add(&t->charts, "reliability", "Probability and accuracy", used);
     double *share = chart ? cli_chart_series(chart, "part of the test rows", CLI_BARS, 5) : NULL;
-    double *high = share ? cli_chart_series(chart, "95 % interval", CLI_BAND, 1) : NULL;
+    double *high = share ? cli_chart_series(chart, "95 % interval", CLI_BAND, 4) : NULL;
     double *low = high ? cli_chart_low(chart) : NULL;
     double *right = low ? cli_chart_series(chart, "part of these classified correctly", CLI_LINE_POINTS, 1) : NULL;
     if (!right) return no_memory();

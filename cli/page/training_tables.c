@@ -148,8 +148,8 @@ static void put_measures(cli_output *output, const cli_training *t)
                 {"F1", offsetof(broad_metrics, f1)},
                 {"false positive rate", offsetof(broad_metrics, false_positive)},
                 {"false negative rate", offsetof(broad_metrics, false_negative)}};
-    cli_html_put(output,
-                 "<div class=\"scroll\"><table class=\"small\" id=\"measures\">\n<thead><tr><th scope=\"col\"></th>");
+    cli_html_put(output, "<div><h3>Measures</h3>\n<div class=\"scroll\"><table class=\"small\" id=\"measures\">\n"
+                         "<thead><tr><th scope=\"col\"></th>");
     if (t->test) cli_html_put(output, "<th scope=\"col\" class=\"n\">test rows</th>");
     if (t->train) cli_html_put(output, "<th scope=\"col\" class=\"n\">training rows</th>");
     cli_html_put(output, "</tr></thead>\n<tbody>\n");
@@ -158,6 +158,7 @@ static void put_measures(cli_output *output, const cli_training *t)
     if (broad_model_outputs(t->model) == 2)
         PART(output, "measures-two", "positive", broad_model_output_name(t->model, broad_model_positive(t->model)));
     else put_plain(output, "measures-many");
+    cli_html_put(output, "</div>\n");
 }
 
 void cli_training_confusion(cli_output *output, const cli_training *training)
@@ -167,9 +168,8 @@ void cli_training_confusion(cli_output *output, const cli_training *training)
     put_plain(output, "confusion");
     if (t->test) put_one_confusion(output, t, t->test_metrics, "Test rows");
     if (t->train) put_one_confusion(output, t, t->train_metrics, "Training rows");
-    cli_html_put(output, "</div>\n<h3>Measures</h3>\n");
     put_measures(output, t);
-    cli_html_put(output, "</section>\n");
+    cli_html_put(output, "</div>\n</section>\n");
 }
 
 /* ---- settings ---- */
