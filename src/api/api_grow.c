@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
-#include "model/plan.h"
-#include "model/train.h"
+#include "model/train/plan.h"
+#include "model/train/train.h"
 #include "store/store_stats.h"
 
 static int missing_argument(const char *function)

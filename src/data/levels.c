@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/format/number.h"
 #include "data/labels.h"
-#include "data/number.h"
 #include "data/plan.h"
 #include "data/table.h"
 

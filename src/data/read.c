@@ -5,12 +5,12 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/csv.h"
+#include "data/format/csv.h"
+#include "data/format/libsvm.h"
+#include "data/format/matrix.h"
+#include "data/format/source.h"
 #include "data/levels.h"
-#include "data/libsvm.h"
-#include "data/matrix.h"
 #include "data/plan.h"
-#include "data/source.h"
 #include "data/targets.h"
 
 /* One file on its way to a table. */

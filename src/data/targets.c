@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/format/number.h"
 #include "data/labels.h"
-#include "data/number.h"
 
 /* Cells that are text, as CSV has them: coded. */
 static int code_numbers(broad__cells *cells, size_t rows)

@@ -15,7 +15,7 @@
 #include "broad/broad.h"
 #include "data/category.h"
 #include "data/read.h"
-#include "data/scale.h"
+#include "data/transform/scale.h"
 #include "image/photo.h"
 #include "layer/certificate.h"
 

@@ -7,7 +7,7 @@
 #include "base/choice.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "model/estimate.h"
+#include "model/predict/estimate.h"
 #include "rng/philox.h"
 #include "store/fields.h"
 

@@ -1,0 +1,165 @@
+#include "page/heat.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+void cli_heat_clear(cli_heat *heat)
+{
+    broad__free(heat->cells);
+    memset(heat, 0, sizeof *heat);
+}
+
+/* Fewer cells would waste what the maps tell apart; more would leave cells without a window, of which they say nothing. */
+static size_t cells_along(size_t side)
+{
+    enum { CELL_SIDE = 32 };
+    size_t cells = (side + CELL_SIDE / 2) / CELL_SIDE;
+    return cells ? cells : 1;
+}
+
+void cli_heat_grid(size_t *out_width, size_t *out_height, size_t width, size_t height)
+{
+    *out_width = cells_along(width);
+    *out_height = cells_along(height);
+}
+
+/* ---- numbers ---- */
+
+/* `count` values `step` apart, smoothed from `in` to `out`. */
+static void smooth_line(double *out, const double *in, size_t count, size_t step)
+{
+    for (size_t i = 0; i < count; i++) {
+        double sum = 2 * in[i * step], weight = 2;
+        if (i > 0) sum += in[(i - 1) * step], weight += 1;
+        if (i + 1 < count) sum += in[(i + 1) * step], weight += 1;
+        out[i * step] = sum / weight;
+    }
+}
+
+int cli_heat_smooth(cli_heat *heat)
+{
+    size_t width = heat->width, height = heat->height;
+    double *other = broad__alloc_doubles(width, height);
+    if (!other) return BROAD_NO_MEMORY;
+    for (size_t y = 0; y < height; y++) smooth_line(other + y * width, heat->cells + y * width, width, 1);
+    for (size_t x = 0; x < width; x++) smooth_line(heat->cells + x, other + x, height, width);
+    broad__free(other);
+    return BROAD_OK;
+}
+
+double cli_heat_area(const cli_heat *heat)
+{
+    size_t cells = heat->width * heat->height, count = 0;
+    for (size_t i = 0; i < cells; i++) count += heat->cells[i] > heat->clear;
+    return cells ? (double)count / (double)cells : 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double one = *(const double *)a, other = *(const double *)b;
+    return (one > other) - (one < other);
+}
+
+double cli_heat_unit(const cli_heat *heat)
+{
+    size_t cells = heat->width * heat->height;
+    double *sizes = broad__alloc_doubles(cells, 1);
+    if (!sizes) return heat->full;
+    for (size_t i = 0; i < cells; i++) sizes[i] = fabs(heat->cells[i]);
+    qsort(sizes, cells, sizeof *sizes, by_size);
+    double large = sizes[cells * 95 / 100];
+    broad__free(sizes);
+    return large > heat->full ? large : heat->full;
+}
+
+/* ---- colours ---- */
+
+typedef struct ink {
+    double part; /* of full strength, 0 to 1 */
+    unsigned char colour[3];
+    double alpha;
+} ink;
+
+/* Sorted by part; the first is clear. */
+static const ink inks_for[] = {
+    {0.0, {255, 240, 150}, 0.0}, {0.25, {255, 226, 90}, 0.28}, {0.6, {252, 141, 40}, 0.48}, {1.0, {205, 16, 30}, 0.62}};
+static const ink inks_against[] = {{0.0, {140, 200, 255}, 0.0}, {1.0, {30, 110, 230}, 0.4}};
+
+/* strength: -1 to 1 */
+static void mix(unsigned char pixel[3], double strength)
+{
+    const ink *inks = strength < 0 ? inks_against : inks_for;
+    double part = fmin(fabs(strength), 1);
+    while (inks[1].part < part) inks++;
+    double t = (part - inks[0].part) / (inks[1].part - inks[0].part);
+    double alpha = inks[0].alpha + t * (inks[1].alpha - inks[0].alpha);
+    for (size_t c = 0; c < 3; c++) {
+        double colour = inks[0].colour[c] + t * (inks[1].colour[c] - inks[0].colour[c]);
+        pixel[c] = (unsigned char)(pixel[c] + alpha * (colour - pixel[c]) + 0.5);
+    }
+}
+
+/* Colours of its own would be taken for the map's. */
+static void fade(unsigned char pixel[3])
+{
+    double grey = 0.299 * pixel[0] + 0.587 * pixel[1] + 0.114 * pixel[2];
+    for (size_t c = 0; c < 3; c++) pixel[c] = (unsigned char)(0.45 * pixel[c] + 0.55 * grey + 0.5);
+}
+
+/* Where a pixel lies between the centres of cells. */
+typedef struct between {
+    size_t low, high;
+    double t;
+} between;
+
+static between place(size_t pixel, size_t pixels, size_t cells)
+{
+    double at = ((double)pixel + 0.5) * (double)cells / (double)pixels - 0.5;
+    at = fmin(fmax(at, 0), (double)(cells - 1));
+    size_t low = (size_t)at;
+    return (between){.low = low, .high = low + 1 < cells ? low + 1 : low, .t = at - (double)low};
+}
+
+int cli_heat_draw(broad__image *picture, const cli_heat *heat)
+{
+    double unit = cli_heat_unit(heat);
+    between *columns = broad__alloc_array(picture->width, sizeof *columns);
+    if (!columns) return BROAD_NO_MEMORY;
+    for (size_t x = 0; x < picture->width; x++) columns[x] = place(x, picture->width, heat->width);
+    for (size_t y = 0; y < picture->height; y++) {
+        between row = place(y, picture->height, heat->height);
+        const double *upper = heat->cells + row.low * heat->width, *lower = heat->cells + row.high * heat->width;
+        for (size_t x = 0; x < picture->width; x++) {
+            between at = columns[x];
+            double above = upper[at.low] + at.t * (upper[at.high] - upper[at.low]);
+            double below = lower[at.low] + at.t * (lower[at.high] - lower[at.low]);
+            unsigned char *pixel = picture->pixels + 3 * (y * picture->width + x);
+            fade(pixel);
+            mix(pixel, unit > 0 ? (above + row.t * (below - above)) / unit : 0);
+        }
+    }
+    broad__free(columns);
+    return BROAD_OK;
+}
+
+int cli_heat_strip(broad__image *picture)
+{
+    broad__image taller;
+    size_t width = picture->width, height = picture->height, bar = height / 40 + 4, gap = bar / 2;
+    int status = broad__image_init(&taller, width, height + gap + bar);
+    if (status) return status;
+    memcpy(taller.pixels, picture->pixels, 3 * width * height);
+    memset(taller.pixels + 3 * width * height, 255, 3 * width * gap);
+    for (size_t x = 0; x < width; x++) {
+        unsigned char pixel[3] = {150, 150, 150};
+        mix(pixel, width > 1 ? 2 * (double)x / (double)(width - 1) - 1 : 0);
+        for (size_t y = height + gap; y < taller.height; y++) memcpy(taller.pixels + 3 * (y * width + x), pixel, 3);
+    }
+    broad__image_free(picture);
+    *picture = taller;
+    return BROAD_OK;
+}

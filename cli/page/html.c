@@ -1,0 +1,102 @@
+#include "page/html.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Length of the character of UTF-8 at `text`, 0 if there is none: RFC 3629, table 3-7 of Unicode. */
+static size_t character_length(const unsigned char *text)
+{
+    unsigned char first = text[0], low = 0x80, high = 0xBF;
+    size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+    if (first == 0xE0) low = 0xA0;
+    if (first == 0xED) high = 0x9F;
+    if (first == 0xF0) low = 0x90;
+    if (first == 0xF4) high = 0x8F;
+    for (size_t i = 1; i < length; i++) {
+        if (text[i] < low || text[i] > high) return 0;
+        low = 0x80;
+        high = 0xBF;
+    }
+    return length;
+}
+
+static const char *escape_of(unsigned char character)
+{
+    switch (character) {
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '"': return "&quot;";
+    case '\'': return "&#39;";
+    case 0x7F: return " ";
+    default: return character < ' ' ? " " : NULL;
+    }
+}
+
+/* Returns the bytes it takes. */
+static size_t put_character(cli_output *output, const unsigned char *text)
+{
+    size_t length = character_length(text);
+    const char *escape = length ? escape_of(*text) : "\xEF\xBF\xBD";
+    if (escape) cli_output_bytes(output, escape, strlen(escape));
+    else cli_output_bytes(output, (const char *)text, length);
+    return length ? length : 1;
+}
+
+void cli_html_put(cli_output *output, const char *html) { cli_output_bytes(output, html, strlen(html)); }
+
+void cli_html_lines(cli_output *output, const char *const *lines)
+{
+    for (; *lines; lines++) cli_html_put(output, *lines);
+}
+
+void cli_html_text(cli_output *output, const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c;) c += put_character(output, c);
+}
+
+void cli_html_shell(cli_output *output, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@%+";
+    int quote = !*word || word[strspn(word, plain)] != 0;
+    if (quote) cli_html_text(output, "'");
+    for (const unsigned char *c = (const unsigned char *)word; *c;) {
+        if (*c == '\'') cli_html_text(output, "'\\'");
+        c += put_character(output, c);
+    }
+    if (quote) cli_html_text(output, "'");
+}
+
+void cli_html_base64(cli_output *output, const void *bytes, size_t count)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *b = bytes;
+    for (size_t i = 0; i < count; i += 3) {
+        unsigned long three = (unsigned long)b[i] << 16;
+        if (i + 1 < count) three |= (unsigned long)b[i + 1] << 8;
+        if (i + 2 < count) three |= b[i + 2];
+        char four[4] = {digits[three >> 18], digits[three >> 12 & 63], digits[three >> 6 & 63], digits[three & 63]};
+        if (i + 2 >= count) four[3] = '=';
+        if (i + 1 >= count) four[2] = '=';
+        cli_output_bytes(output, four, 4);
+    }
+}
+
+void cli_html_percent(cli_output *output, double part)
+{
+    double percent = 100 * part;
+    /* Nothing is quite certain: 99.96 is not 100. */
+    if (percent > 99 && percent < 100) percent = fmin(percent, 99.9);
+    cli_output_print(output, percent > 99 && percent < 100 ? "%.1f&nbsp;%%" : "%.0f&nbsp;%%", percent);
+}
+
+void cli_html_count(cli_output *output, size_t count)
+{
+    char text[32];
+    int length = snprintf(text, sizeof text, "%zu", count);
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0) cli_output_bytes(output, ",", 1);
+        cli_output_bytes(output, &text[i], 1);
+    }
+}

@@ -1,0 +1,41 @@
+/*
+ * The page of `broad report`: one file without anything from outside, for screens light and dark, narrow and wide, and for
+ * paper. It is the same for the same photos and model: no date of today is in it.
+ */
+#ifndef BROAD_CLI_PAGE_REPORT_HTML_H
+#define BROAD_CLI_PAGE_REPORT_HTML_H
+
+#include "io/output.h"
+#include "page/findings.h"
+
+typedef struct cli_jpeg {
+    void *bytes; /* broad__free() */
+    size_t count, width, height;
+} cli_jpeg;
+
+typedef struct cli_report_card {
+    cli_jpeg photo, heat;
+} cli_report_card;
+
+typedef struct cli_report_page {
+    const cli_findings *findings;
+    const char *title, *model_path;
+    size_t card_count;
+    cli_report_card *cards; /* of the first so many findings */
+} cli_report_page;
+
+int cli_report_write_html(const cli_report_page *page, const char *path);
+
+/* ---- shared by the files that make it ---- */
+
+typedef enum cli_band { CLI_BAND_NEGATIVE, CLI_BAND_UNSURE, CLI_BAND_POSITIVE, CLI_BAND_NONE } cli_band;
+
+cli_band cli_report_band(const cli_findings *findings, const cli_finding *finding);
+/* Number of the colour class c0 to c4, from good to bad, at a place between the least and the largest. */
+int cli_report_shade(double part);
+
+/* Drawings (report_charts.c): how many photos there are of each probability or value, and where they were taken. */
+void cli_report_histogram(cli_output *output, const cli_findings *findings);
+void cli_report_map(cli_output *output, const cli_report_page *page);
+
+#endif
