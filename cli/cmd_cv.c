@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "io/progress.h"
-#include "run/folds.h"
-#include "run/report.h"
+#include "run/cv_folds.h"
+#include "run/show.h"
 
 typedef struct cv_run {
     const cli_arguments *arguments;

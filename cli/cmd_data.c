@@ -8,7 +8,7 @@
 #include "io/progress.h"
 #include "run/data.h"
 #include "run/export.h"
-#include "run/report.h"
+#include "run/show.h"
 
 /* ---- advice ---- */
 

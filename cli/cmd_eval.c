@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "run/photos.h"
-#include "run/report.h"
+#include "run/show.h"
 
 static int report_json(const cli_arguments *arguments, const broad_model *model, const broad_metrics *metrics,
                        const broad_curve_point *curve, json_t *photos)

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "run/photos.h"
-#include "run/report.h"
+#include "run/show.h"
 
 static double file_bytes(const char *path)
 {

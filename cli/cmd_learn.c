@@ -4,7 +4,7 @@
 
 #include "cli.h"
 #include "run/correct.h"
-#include "run/stats.h"
+#include "run/kept_stats.h"
 
 typedef struct learn_run {
     cli_run run;

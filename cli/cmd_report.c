@@ -14,7 +14,7 @@
 #include "page/picture_file.h"
 #include "page/report_html.h"
 #include "run/photos.h"
-#include "run/report.h"
+#include "run/show.h"
 
 enum { WORST_MOST = 1000, FEWEST_CARDS = 6, THUMB_SIDE = 320, THUMB_QUALITY = 80 };
 

@@ -6,7 +6,7 @@
 #include "io/progress.h"
 #include "page/training.h"
 #include "run/photos.h"
-#include "run/report.h"
+#include "run/show.h"
 
 typedef struct page_run {
     const cli_arguments *arguments;

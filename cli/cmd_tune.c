@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "io/progress.h"
-#include "run/report.h"
+#include "run/show.h"
 #include "tune/tune.h"
 
 typedef struct tune_run {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "run/photos.h"
-#include "run/report.h"
+#include "run/show.h"
 
 static int report_json(const cli_arguments *arguments, const broad_verdict *verdict, size_t rows, json_t *photos)
 {

@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "io/json.h"
-#include "io/profile.h"
+#include "io/profile_table.h"
 #include "io/progress.h"
 
 /* OpenBLAS chooses its kernels when it is loaded, and an old one takes poor ones for a processor it does not know. The

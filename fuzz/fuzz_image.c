@@ -13,7 +13,7 @@
 #include "broad/broad.h"
 #include "image/codec/decode.h"
 #include "image/codec/write.h"
-#include "image/print/hash.h"
+#include "image/print/print.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

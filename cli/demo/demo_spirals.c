@@ -7,7 +7,7 @@
 #include "demo/demo.h"
 #include "io/output.h"
 #include "io/progress.h"
-#include "run/report.h"
+#include "run/show.h"
 
 enum { ROWS = 4000, TURNS = 3, PATH_BYTES = 4096, PROBES = 4 };
 

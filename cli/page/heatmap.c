@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/choice.h"
+#include "base/enum_names.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/photo/photos_prepare.h"

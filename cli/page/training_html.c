@@ -7,7 +7,7 @@
 #include "page/report_page.h"
 #include "page/training.h"
 #include "run/photos.h"
-#include "run/report.h"
+#include "run/show.h"
 
 static const char *const training_style[] = {
     "nav{display:flex;flex-wrap:wrap;gap:4px 18px;margin:18px 0 0;font-size:.9375rem}\n",

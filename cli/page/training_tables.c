@@ -6,7 +6,7 @@
 
 #include "page/html.h"
 #include "page/training.h"
-#include "run/report.h"
+#include "run/show.h"
 
 enum { CLASSES_SHOWN = 60, CLASSES_LOW = 30, CLASSES_WIDE = 12, PAIRS_SHOWN = 10, LAYERS_OPEN = 12, SHADES = 5 };
 

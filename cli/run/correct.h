@@ -2,7 +2,7 @@
 #ifndef BROAD_CLI_RUN_CORRECT_H
 #define BROAD_CLI_RUN_CORRECT_H
 
-#include "run/run.h"
+#include "run/train_run.h"
 
 typedef struct cli_correction {
     int given;        /* --weight was */

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "page/training.h"
-#include "run/run.h"
+#include "run/train_run.h"
 
 static int refuse_same(const char *report, const char *other, const char *what)
 {

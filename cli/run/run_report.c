@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "run/correct.h"
-#include "run/report.h"
+#include "run/show.h"
 
 /* ---- JSON ---- */
 

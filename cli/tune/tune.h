@@ -6,7 +6,7 @@
 #define BROAD_CLI_TUNE_TUNE_H
 
 #include "io/json.h"
-#include "run/folds.h"
+#include "run/cv_folds.h"
 
 enum { TUNE_ROWS_MAX = 16, TUNE_WORD = 24, TUNE_KINDS_MAX = 16, TUNE_TOP = 5 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/report.h"
+#include "run/show.h"
 #include "tune/tune.h"
 
 /* ---- the command line for fit ---- */

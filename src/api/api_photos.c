@@ -8,7 +8,7 @@
 #include "data/photo/photo_rows.h"
 #include "data/photo/photos.h"
 #include "model/model.h"
-#include "model/train/choose.h"
+#include "model/train/choose_photo_maps.h"
 
 void broad_photo_options_init(broad_photo_options *out)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/choice.h"
+#include "base/enum_names.h"
 #include "base/status.h"
 #include "broad/broad.h"
 #include "model/kind.h"

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/choice.h"
+#include "base/enum_names.h"
 
 static broad__vector vector_of_processor(void)
 {

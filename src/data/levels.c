@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "data/format/number.h"
 #include "data/labels.h"
-#include "data/plan.h"
+#include "data/roles.h"
 #include "data/table.h"
 
 int broad__levels_open(broad__content *content, const broad__plan *plan, const broad__categories *model)

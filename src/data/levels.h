@@ -9,7 +9,7 @@
 #define BROAD_DATA_LEVELS_H
 
 #include "data/category.h"
-#include "data/content.h"
+#include "data/parsed.h"
 
 typedef struct broad__plan broad__plan;
 

@@ -10,7 +10,7 @@
 #include "data/format/matrix.h"
 #include "data/format/source.h"
 #include "data/levels.h"
-#include "data/plan.h"
+#include "data/roles.h"
 #include "data/targets.h"
 
 /* One file on its way to a table. */

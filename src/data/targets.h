@@ -2,7 +2,7 @@
 #ifndef BROAD_DATA_TARGETS_H
 #define BROAD_DATA_TARGETS_H
 
-#include "data/content.h"
+#include "data/parsed.h"
 #include "data/read.h"
 
 typedef struct broad__target_facts {

@@ -20,8 +20,8 @@
 #ifndef BROAD_LAYER_JOINT_H
 #define BROAD_LAYER_JOINT_H
 
-#include "layer/rows.h"
-#include "layer/system.h"
+#include "layer/residual.h"
+#include "layer/spd.h"
 
 enum {
     BROAD__LOO_ROWS =

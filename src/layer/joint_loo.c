@@ -9,7 +9,7 @@
 #include "compute/shards.h"
 #include "layer/cholesky.h"
 #include "layer/joint_work.h"
-#include "layer/sets.h"
+#include "layer/leave_out_sets.h"
 
 /* More rows than these tell no more, and each costs a pass over R; for lambda fewer will do. */
 enum { SEARCH_MAX = 1000, DUAL_ROWS = 64 };

@@ -11,7 +11,7 @@
 #include "compute/shards.h"
 #include "layer/cholesky.h"
 #include "layer/joint_work.h"
-#include "layer/rows_work.h"
+#include "layer/residual_work.h"
 
 enum {
     PANEL_NUMBERS = 5 << 20,

@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/shards.h"
-#include "layer/rows.h"
-#include "layer/rows_work.h"
+#include "layer/residual.h"
+#include "layer/residual_work.h"
 
 /* Up to this width each shard has a Gram matrix of its own; beyond it the threads share out tiles of one matrix, panel of
  * rows by panel. */

@@ -10,8 +10,8 @@
 #ifndef BROAD_LAYER_RIDGE_H
 #define BROAD_LAYER_RIDGE_H
 
-#include "layer/rows.h"
-#include "layer/system.h"
+#include "layer/residual.h"
+#include "layer/spd.h"
 
 typedef struct broad__ridge_wish {
     int lambda_auto;   /* choose lambda by leave-one-out */

@@ -12,10 +12,10 @@
 #ifndef BROAD_LAYER_SEARCH_H
 #define BROAD_LAYER_SEARCH_H
 
-#include "layer/basis.h"
 #include "layer/certificate.h"
+#include "layer/growing_qr.h"
+#include "layer/residual.h"
 #include "layer/ridge.h"
-#include "layer/rows.h"
 
 typedef struct broad__search {
     /* The task. */

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/page_cursor.h"
 #include "base/status.h"
-#include "base/trail.h"
 
 static double rate(size_t part, size_t whole) { return whole ? (double)part / (double)whole : 0; }
 

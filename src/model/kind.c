@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/choice.h"
+#include "base/enum_names.h"
 #include "base/status.h"
 
 #define TEST(name) (1u << BROAD_SUPERVISE_##name)

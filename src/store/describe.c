@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/choice.h"
+#include "base/enum_names.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/predict/estimate.h"

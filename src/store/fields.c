@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/choice.h"
+#include "base/enum_names.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"

@@ -2,7 +2,7 @@
 #include "plain.h"
 
 #include "base/memory.h"
-#include "layer/sets.h"
+#include "layer/leave_out_sets.h"
 #include "model/train/train.h"
 
 /* ---- groups ---------------------------------------------------------------------------------------------------- */

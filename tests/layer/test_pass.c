@@ -4,7 +4,7 @@
 
 #include "compute/pool.h"
 #include "helper.h"
-#include "layer/rows.h"
+#include "layer/residual.h"
 #include "plain.h"
 #include "problem.h"
 

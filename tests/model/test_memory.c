@@ -1,7 +1,7 @@
 /* Rows that are spilled give the same model bytes as rows in memory, for every way of keeping them. */
 #include "problem.h"
 
-#include "base/trail.h"
+#include "base/page_cursor.h"
 #include "data/table.h"
 #include "model/train/plan.h"
 #include "model/train/train.h"

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #include "compute/pool.h"
-#include "data/content.h"
 #include "data/format/source.h"
-#include "data/plan.h"
+#include "data/parsed.h"
+#include "data/roles.h"
 
 /* What is counted of each stretch of text, so that it can be read in pieces. */
 enum { BROAD__CSV_CHUNK = 1 << 18 };

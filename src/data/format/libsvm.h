@@ -2,8 +2,8 @@
 #ifndef BROAD_DATA_FORMAT_LIBSVM_H
 #define BROAD_DATA_FORMAT_LIBSVM_H
 
-#include "data/content.h"
 #include "data/format/source.h"
+#include "data/parsed.h"
 #include "data/read.h"
 
 typedef struct broad__libsvm {

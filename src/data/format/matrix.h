@@ -2,9 +2,9 @@
 #ifndef BROAD_DATA_FORMAT_MATRIX_H
 #define BROAD_DATA_FORMAT_MATRIX_H
 
-#include "data/content.h"
 #include "data/format/source.h"
-#include "data/plan.h"
+#include "data/parsed.h"
+#include "data/roles.h"
 
 enum { BROAD__DIMENSIONS_MAX = 32 };
 

@@ -8,7 +8,7 @@
 #include "data/photo/boxes.h"
 #include "data/photo/photos_list.h"
 #include "image/photo.h"
-#include "image/print/hash.h"
+#include "image/print/print.h"
 
 /* A row: which part of the photo, and which copy of it. */
 typedef struct broad__photo_part {

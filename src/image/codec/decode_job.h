@@ -3,7 +3,7 @@
 #define BROAD_IMAGE_CODEC_DECODE_JOB_H
 
 #include "image/codec/decode.h"
-#include "image/rows.h"
+#include "image/resample.h"
 
 /* Both libraries leave by longjmp: what must outlive that lies here, not in local variables. */
 typedef struct broad__decode_job {

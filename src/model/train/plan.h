@@ -3,7 +3,7 @@
 #define BROAD_MODEL_TRAIN_PLAN_H
 
 #include "model/model.h"
-#include "model/train/side.h"
+#include "model/train/rowset.h"
 
 int broad__plan(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
                 size_t outputs);

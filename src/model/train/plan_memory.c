@@ -64,7 +64,7 @@ typedef struct plan_case {
     int worst;   /* draws are refused, and Cholesky breaks down; otherwise neither */
 } plan_case;
 
-/* Layers searched one by one: K, its sums and the system; src/layer/rows.c, ridge.c and system.c have these arrays. */
+/* Layers searched one by one: K, its sums and the system; src/layer/residual.c, ridge.c and system.c have these arrays. */
 static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_case how)
 {
     double side = fmin(s->rows, s->first), shards = (double)broad__shard_count((size_t)s->rows);
@@ -105,7 +105,7 @@ static double joint_numbers(const broad__sizes *s, const broad_options *o, plan_
     return broad__joint_numbers(&extent);
 }
 
-/* The growing factorisation, whose room doubles: src/layer/basis.c. *out_kept: what is there when it has grown. */
+/* The growing factorisation, whose room doubles: src/layer/growing_qr.c. *out_kept: what is there when it has grown. */
 static double basis_numbers(double *out_kept, const broad__sizes *s)
 {
     double room = s->old_width, have = s->old_width, peak = 0, c = s->outputs;

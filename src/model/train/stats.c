@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/page_cursor.h"
 #include "base/status.h"
-#include "base/trail.h"
 #include "compute/pool.h"
 #include "compute/shards.h"
 #include "data/transform/scale.h"
+#include "layer/spd.h"
 #include "layer/supervise.h"
-#include "layer/system.h"
+#include "model/feature_map.h"
 #include "model/kind.h"
-#include "model/map.h"
 #include "model/train/train.h"
 
 /* A product of this many rows is rounded as doubles are; what they add up to is not. */

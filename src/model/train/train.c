@@ -22,9 +22,9 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "layer/supervise.h"
-#include "model/check.h"
 #include "model/kind.h"
-#include "model/train/outputs.h"
+#include "model/options_check.h"
+#include "model/train/output_weights.h"
 #include "model/train/plan.h"
 #include "rng/draw.h"
 

@@ -6,10 +6,10 @@
 #define BROAD_MODEL_TRAIN_TRAIN_H
 
 #include "feature/sample.h"
-#include "layer/basis.h"
+#include "layer/growing_qr.h"
 #include "layer/joint.h"
 #include "layer/search.h"
-#include "model/train/side.h"
+#include "model/train/rowset.h"
 
 /* The best network so far by its validation error. */
 typedef struct broad__best {

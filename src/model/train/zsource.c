@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/shards.h"
-#include "model/map.h"
+#include "model/feature_map.h"
 
 size_t broad__group_run(const broad_model *model, size_t first, size_t groups)
 {

@@ -5,9 +5,9 @@
 #ifndef BROAD_MODEL_TRAIN_ZSOURCE_H
 #define BROAD_MODEL_TRAIN_ZSOURCE_H
 
-#include "base/trail.h"
+#include "base/page_cursor.h"
 #include "feature/feature.h"
-#include "model/train/side.h"
+#include "model/train/rowset.h"
 
 typedef struct broad__z_run {
     size_t column; /* its first one in Z */
