@@ -46,7 +46,7 @@ static int spec_of(broad__photo_spec *out, const broad_model *model)
         .version = (size_t)json_integer_value(json_object_get(photo, "version")),
         .maps = (size_t)json_integer_value(json_object_get(photo, "maps")),
         .side = (size_t)json_integer_value(json_object_get(photo, "side")),
-        .crop = (broad_crop)broad__choice_find(BROAD__CROPS, json_string_value(json_object_get(photo, "crop"))),
+        .crop = (broad_crop)broad__enum_find(BROAD__CROPS, json_string_value(json_object_get(photo, "crop"))),
         .each_box = json_is_true(json_object_get(photo, "each_box")),
         .components = (size_t)json_integer_value(json_object_get(photo, "components")),
     };

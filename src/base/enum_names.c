@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-int broad__choice_find(const char *choices, const char *word)
+int broad__enum_find(const char *choices, const char *word)
 {
     size_t length = strlen(word);
     for (int i = 0; choices; i++) {
@@ -14,14 +14,14 @@ int broad__choice_find(const char *choices, const char *word)
     return -1;
 }
 
-int broad__choice_count(const char *choices)
+int broad__enum_count(const char *choices)
 {
     int count = 1;
     for (; *choices; choices++) count += *choices == '|';
     return count;
 }
 
-void broad__choice_name(char out[BROAD__CHOICE_BYTES], const char *choices, int value)
+void broad__enum_name(char out[BROAD__ENUM_BYTES], const char *choices, int value)
 {
     for (int i = 0; choices && i < value; i++) {
         choices = strchr(choices, '|');
@@ -29,7 +29,7 @@ void broad__choice_name(char out[BROAD__CHOICE_BYTES], const char *choices, int 
     }
     if (!choices || value < 0) choices = "unknown";
     size_t length = strcspn(choices, "|");
-    if (length >= BROAD__CHOICE_BYTES) length = BROAD__CHOICE_BYTES - 1;
+    if (length >= BROAD__ENUM_BYTES) length = BROAD__ENUM_BYTES - 1;
     memcpy(out, choices, length);
     out[length] = 0;
 }

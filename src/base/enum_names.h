@@ -20,10 +20,10 @@
 #define BROAD__CROPS "none|find|boxes|detector|model"
 #define BROAD__OUTCOMES "complete|stalled|target_reached|stopped"
 
-enum { BROAD__CHOICE_BYTES = 24 };
+enum { BROAD__ENUM_BYTES = 24 };
 
-int broad__choice_find(const char *choices, const char *word); /* -1 if it is none of them */
-int broad__choice_count(const char *choices);
-void broad__choice_name(char out[BROAD__CHOICE_BYTES], const char *choices, int value); /* "unknown" if out of range */
+int broad__enum_find(const char *choices, const char *word); /* -1 if it is none of them */
+int broad__enum_count(const char *choices);
+void broad__enum_name(char out[BROAD__ENUM_BYTES], const char *choices, int value); /* "unknown" if out of range */
 
 #endif

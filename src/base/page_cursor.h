@@ -7,14 +7,14 @@
 
 #include "base/spill.h"
 
-typedef struct broad__trail {
+typedef struct broad__page_cursor {
     const char *from;
     size_t bytes;
-} broad__trail;
+} broad__page_cursor;
 
 /* These bytes have been used. What comes right after the last ones lengthens the trail, anything else begins a new one. */
-void broad__trail_step(broad__trail *trail, broad__spill *spill, const void *from, size_t bytes);
+void broad__page_cursor_step(broad__page_cursor *trail, broad__spill *spill, const void *from, size_t bytes);
 /* The pass is over. */
-void broad__trail_end(broad__trail *trail, broad__spill *spill);
+void broad__page_cursor_end(broad__page_cursor *trail, broad__spill *spill);
 
 #endif

@@ -8,7 +8,7 @@
 #include "data/roles.h"
 #include "data/table.h"
 
-const char *broad__content_where(char out[BROAD__WHERE_BYTES], const broad__content *content, size_t row)
+const char *broad__parsed_where(char out[BROAD__WHERE_BYTES], const broad__parsed *content, size_t row)
 {
     if (content->line_of)
         snprintf(out, BROAD__WHERE_BYTES, "%.255s:%zu", content->file, content->line_of(content->reader, row));
@@ -16,7 +16,7 @@ const char *broad__content_where(char out[BROAD__WHERE_BYTES], const broad__cont
     return out;
 }
 
-int broad__content_dense(size_t rows, size_t inputs, size_t file_bytes)
+int broad__parsed_dense(size_t rows, size_t inputs, size_t file_bytes)
 {
     const size_t always = (size_t)64 << 20, ratio = 1000;
     size_t cells, bytes;
@@ -26,7 +26,7 @@ int broad__content_dense(size_t rows, size_t inputs, size_t file_bytes)
     return bytes <= always || bytes / ratio <= file_bytes;
 }
 
-int broad__content_place(broad__content *content, size_t rows, size_t numbers, size_t memory)
+int broad__parsed_place(broad__parsed *content, size_t rows, size_t numbers, size_t memory)
 {
     size_t bytes;
     if (content->spill || !memory) return BROAD_OK;
@@ -35,7 +35,7 @@ int broad__content_place(broad__content *content, size_t rows, size_t numbers, s
     return broad__table_spills(bytes, memory) ? broad__spill_open(&content->spill, memory) : BROAD_OK;
 }
 
-void *broad__content_alloc(const broad__content *content, size_t count, size_t bytes)
+void *broad__parsed_alloc(const broad__parsed *content, size_t count, size_t bytes)
 {
     return content->spill ? broad__spill_alloc(content->spill, count, bytes) : broad__alloc_unset(count, bytes);
 }
@@ -53,9 +53,9 @@ static int move(void *block_pointer, broad__spill *spill, size_t count, size_t b
     return BROAD_OK;
 }
 
-int broad__content_move(broad__content *content, size_t memory)
+int broad__parsed_move(broad__parsed *content, size_t memory)
 {
-    broad__content *c = content;
+    broad__parsed *c = content;
     broad__spill *spill;
     if (c->spill) return BROAD_OK;
     int status = broad__spill_open(&spill, memory);
@@ -76,14 +76,14 @@ int broad__content_move(broad__content *content, size_t memory)
     return status;
 }
 
-static void done(const broad__content *content, const void *block, size_t first, size_t count, size_t columns)
+static void done(const broad__parsed *content, const void *block, size_t first, size_t count, size_t columns)
 {
     const char *bytes = block;
     if (block && count)
         broad__spill_done(content->spill, bytes + first * columns * sizeof(double), count * columns * sizeof(double));
 }
 
-void broad__content_done(const broad__content *content, size_t first, size_t count)
+void broad__parsed_done(const broad__parsed *content, size_t first, size_t count)
 {
     if (!content->spill) return;
     done(content, content->x, first, count, content->inputs);
@@ -94,17 +94,17 @@ void broad__content_done(const broad__content *content, size_t first, size_t cou
     done(content, content->groups.ids, first, count, 1);
 }
 
-void broad__coding_clear(broad__coding *coding)
+void broad__dictionary_clear(broad__dictionary *coding)
 {
     for (size_t i = 0; coding->levels && i < coding->level_sets; i++) broad__text_set_clear(&coding->levels[i]);
     broad__free(coding->levels);
     broad__text_set_clear(&coding->labels);
     broad__free(coding->label_values);
     broad__text_set_clear(&coding->groups);
-    *coding = (broad__coding){0};
+    *coding = (broad__dictionary){0};
 }
 
-void broad__content_clear(broad__content *content)
+void broad__parsed_clear(broad__parsed *content)
 {
     broad__spill *spill = content->spill;
     broad__spill_free(spill, content->x);
@@ -116,7 +116,7 @@ void broad__content_clear(broad__content *content)
     if (!content->spill_borrowed) broad__spill_close(spill);
     broad__free(content->targets.texts);
     broad__free(content->groups.texts);
-    broad__coding_clear(&content->coding);
+    broad__dictionary_clear(&content->coding);
     broad__arena_clear(&content->arena);
-    *content = (broad__content){0};
+    *content = (broad__parsed){0};
 }

@@ -76,9 +76,9 @@ static int has_name(const broad__layout *layout, const char *name)
     return 0;
 }
 
-static int plan_start(broad__plan *out, const broad__layout *layout, broad__role role)
+static int plan_start(broad__roles *out, const broad__layout *layout, broad__role role)
 {
-    *out = (broad__plan){.columns = layout->columns};
+    *out = (broad__roles){.columns = layout->columns};
     if (layout->columns > BROAD__COLUMNS_MAX)
         return broad__fail(BROAD_BAD_DATA, "%s: %zu columns; at most %d can be read", layout->file, layout->columns,
                            BROAD__COLUMNS_MAX);
@@ -90,7 +90,7 @@ static int plan_start(broad__plan *out, const broad__layout *layout, broad__role
 }
 
 /* Gives a column its role, unless it has one that was asked for too. */
-static int take_column(broad__plan *plan, const broad__layout *layout, size_t column, broad__role role)
+static int take_column(broad__roles *plan, const broad__layout *layout, size_t column, broad__role role)
 {
     static const char *const names[] = {"ignored", "input", "target", "group", "weight", "category"};
     broad__role had = (broad__role)plan->role[column];
@@ -103,7 +103,7 @@ static int take_column(broad__plan *plan, const broad__layout *layout, size_t co
     return BROAD_OK;
 }
 
-static int add_target(broad__plan *plan, const broad__layout *layout, size_t column)
+static int add_target(broad__roles *plan, const broad__layout *layout, size_t column)
 {
     int status = take_column(plan, layout, column, BROAD__ROLE_TARGET);
     if (status < 0) return status;
@@ -112,10 +112,10 @@ static int add_target(broad__plan *plan, const broad__layout *layout, size_t col
     return BROAD_OK;
 }
 
-typedef int (*take_function)(broad__plan *plan, const broad__layout *layout, broad__text wanted);
+typedef int (*take_function)(broad__roles *plan, const broad__layout *layout, broad__text wanted);
 
 /* The whole text may be one name with commas in it; else it is a list. */
-static int take_list(broad__plan *plan, const broad__layout *layout, const char *list, take_function take)
+static int take_list(broad__roles *plan, const broad__layout *layout, const char *list, take_function take)
 {
     if (!strchr(list, ',') || has_name(layout, list)) return take(plan, layout, broad__text_of(list));
     int status = BROAD_OK;
@@ -126,7 +126,7 @@ static int take_list(broad__plan *plan, const broad__layout *layout, const char 
     return status;
 }
 
-static int take_target(broad__plan *plan, const broad__layout *layout, broad__text wanted)
+static int take_target(broad__roles *plan, const broad__layout *layout, broad__text wanted)
 {
     size_t column;
     plan->chosen = 1;
@@ -134,12 +134,12 @@ static int take_target(broad__plan *plan, const broad__layout *layout, broad__te
     return status < 0 ? status : add_target(plan, layout, column);
 }
 
-static int add_target_list(broad__plan *plan, const broad__layout *layout, const char *list)
+static int add_target_list(broad__roles *plan, const broad__layout *layout, const char *list)
 {
     return take_list(plan, layout, list, take_target);
 }
 
-static int take_category(broad__plan *plan, const broad__layout *layout, broad__text wanted)
+static int take_category(broad__roles *plan, const broad__layout *layout, broad__text wanted)
 {
     size_t column;
     if (broad__text_same(broad__text_trim(wanted), broad__text_of("auto"))) {
@@ -150,7 +150,7 @@ static int take_category(broad__plan *plan, const broad__layout *layout, broad__
     return status < 0 ? status : take_column(plan, layout, column, BROAD__ROLE_CATEGORY);
 }
 
-static int target_room(broad__plan *plan, size_t most)
+static int target_room(broad__roles *plan, size_t most)
 {
     plan->target_columns = broad__alloc_array(most, sizeof *plan->target_columns);
     return plan->target_columns ? BROAD_OK : BROAD_NO_MEMORY;
@@ -163,7 +163,7 @@ static size_t list_length(const char *list)
     return length;
 }
 
-static int set_group(broad__plan *plan, const broad__layout *layout, const char *name)
+static int set_group(broad__roles *plan, const broad__layout *layout, const char *name)
 {
     int status = find_column(&plan->group_column, layout, broad__text_of(name), "--group");
     if (status == BROAD_OK) status = take_column(plan, layout, plan->group_column, BROAD__ROLE_GROUP);
@@ -171,7 +171,7 @@ static int set_group(broad__plan *plan, const broad__layout *layout, const char 
     return status;
 }
 
-static int set_weight(broad__plan *plan, const broad__layout *layout, const char *name)
+static int set_weight(broad__roles *plan, const broad__layout *layout, const char *name)
 {
     int status = find_column(&plan->weight_column, layout, broad__text_of(name), "--weight");
     if (status == BROAD_OK) status = take_column(plan, layout, plan->weight_column, BROAD__ROLE_WEIGHT);
@@ -179,14 +179,14 @@ static int set_weight(broad__plan *plan, const broad__layout *layout, const char
     return status;
 }
 
-static void number_inputs(broad__plan *plan)
+static void number_inputs(broad__roles *plan)
 {
     for (size_t i = 0; i < plan->columns; i++)
         if (plan->role[i] == BROAD__ROLE_INPUT) plan->place[i] = (uint32_t)plan->inputs++;
 }
 
 /* The last `count` columns that are inputs so far become targets. */
-static int add_last_targets(broad__plan *plan, const broad__layout *layout, size_t count)
+static int add_last_targets(broad__roles *plan, const broad__layout *layout, size_t count)
 {
     size_t column = plan->columns;
     for (size_t left = count; left && column; left -= plan->role[column] == BROAD__ROLE_INPUT) column--;
@@ -199,7 +199,7 @@ static int add_last_targets(broad__plan *plan, const broad__layout *layout, size
     return BROAD_OK;
 }
 
-static int plan_plain(broad__plan *out, const broad__layout *layout, const broad_read_options *options)
+static int plan_plain(broad__roles *out, const broad__layout *layout, const broad_read_options *options)
 {
     int status = plan_start(out, layout, BROAD__ROLE_INPUT);
     if (status == BROAD_OK && options->group) status = set_group(out, layout, options->group);
@@ -223,7 +223,7 @@ static int plan_plain(broad__plan *out, const broad__layout *layout, const broad
     return options->categorical ? take_list(out, layout, options->categorical, take_category) : BROAD_OK;
 }
 
-int broad__plan_match(size_t *out, char *const *names, size_t columns, const broad__columns *model)
+int broad__roles_match(size_t *out, char *const *names, size_t columns, const broad__columns *model)
 {
     int status = BROAD_NO_MEMORY;
     size_t all = columns + model->inputs;
@@ -290,7 +290,7 @@ static int fail_no_target(const broad__layout *layout, const broad__columns *mod
 }
 
 /* The target columns by their names in the model; none, if any is absent. */
-static int add_model_targets(broad__plan *plan, const broad__layout *layout, const broad_read_options *options,
+static int add_model_targets(broad__roles *plan, const broad__layout *layout, const broad_read_options *options,
                              const broad__columns *model)
 {
     size_t count = model_targets(model);
@@ -310,14 +310,14 @@ static int add_model_targets(broad__plan *plan, const broad__layout *layout, con
     return status;
 }
 
-static int plan_by_name(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
+static int plan_by_name(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                         const broad__columns *model)
 {
     int status = plan_start(out, layout, BROAD__ROLE_IGNORED);
     if (status < 0) return status;
     size_t *found = broad__alloc_array(model->inputs, sizeof *found);
     if (!found) return BROAD_NO_MEMORY;
-    status = broad__plan_match(found, layout->names, layout->columns, model);
+    status = broad__roles_match(found, layout->names, layout->columns, model);
     for (size_t i = 0; i < model->inputs && status == BROAD_OK; i++) {
         if (found[i] == layout->columns) {
             status = fail_absent(layout, model, found);
@@ -360,7 +360,7 @@ static int fail_width(const broad__layout *layout, const broad__columns *model, 
 static size_t placed_number(const char *name) { return name ? column_number(broad__text_of(name)) : 0; }
 
 /* The model's column `number` in a file that may lack its group and its weights. */
-static size_t shifted_number(size_t number, const broad__plan *plan, const broad__columns *model)
+static size_t shifted_number(size_t number, const broad__roles *plan, const broad__columns *model)
 {
     size_t group = placed_number(model->group_name), weight = placed_number(model->weight_name), absent = 0;
     if (!plan->groups && group && group < number) absent++;
@@ -369,7 +369,7 @@ static size_t shifted_number(size_t number, const broad__plan *plan, const broad
 }
 
 /* Group and weights of a file without names: as asked for; those of the model if there is room for all of them. */
-static int add_placed_others(broad__plan *plan, const broad__layout *layout, const broad_read_options *options,
+static int add_placed_others(broad__roles *plan, const broad__layout *layout, const broad_read_options *options,
                              const broad__columns *model, size_t targets)
 {
     const char *group = options->group, *weight = options->weight;
@@ -384,7 +384,7 @@ static int add_placed_others(broad__plan *plan, const broad__layout *layout, con
 
 /* Targets of a file without names: where they are asked for, where they were in training, or at the end. A column
  * number is what the model has for a name when its own file had none. */
-static int add_placed_targets(broad__plan *plan, const broad__layout *layout, const broad_read_options *options,
+static int add_placed_targets(broad__roles *plan, const broad__layout *layout, const broad_read_options *options,
                               const broad__columns *model)
 {
     size_t count = model_targets(model);
@@ -403,7 +403,7 @@ static int add_placed_targets(broad__plan *plan, const broad__layout *layout, co
     return plan->targets ? fail_no_target(layout, model) : add_last_targets(plan, layout, count);
 }
 
-static int plan_by_place(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
+static int plan_by_place(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                          const broad__columns *model)
 {
     size_t targets = model_targets(model);
@@ -422,7 +422,7 @@ static int plan_by_place(broad__plan *out, const broad__layout *layout, const br
 }
 
 /* Rows to train on need the model's weights; in rows to predict nobody looks at them. */
-static int settle_weights(broad__plan *plan, const broad__layout *layout, const broad_read_options *options,
+static int settle_weights(broad__roles *plan, const broad__layout *layout, const broad_read_options *options,
                           const broad__columns *model)
 {
     char quoted[BROAD__QUOTE_BYTES];
@@ -438,7 +438,7 @@ static int settle_weights(broad__plan *plan, const broad__layout *layout, const 
 
 /* The inputs that are categories in the model: its columns before them, one for each, are as many as their inputs less
  * the further levels of earlier categories. */
-static int take_model_categories(broad__plan *plan, const broad__columns *model)
+static int take_model_categories(broad__roles *plan, const broad__columns *model)
 {
     if (!model->categories.count) return BROAD_OK;
     unsigned char *is = broad__alloc(model->inputs);
@@ -453,7 +453,7 @@ static int take_model_categories(broad__plan *plan, const broad__columns *model)
     return BROAD_OK;
 }
 
-static int plan_like_model(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
+static int plan_like_model(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                            const broad__columns *model)
 {
     int status = model->named && layout->names ? plan_by_name(out, layout, options, model)
@@ -463,15 +463,15 @@ static int plan_like_model(broad__plan *out, const broad__layout *layout, const 
     return status == BROAD_OK ? take_model_categories(out, model) : status;
 }
 
-int broad__plan_table(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
-                      const broad__columns *model)
+int broad__roles_table(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                       const broad__columns *model)
 {
     int status = model ? plan_like_model(out, layout, options, model) : plan_plain(out, layout, options);
-    if (status < 0) broad__plan_clear(out);
+    if (status < 0) broad__roles_clear(out);
     return status;
 }
 
-int broad__plan_categories(broad__plan *plan, const broad__layout *layout)
+int broad__roles_categories(broad__roles *plan, const broad__layout *layout)
 {
     size_t count = 0;
     for (size_t c = 0; c < plan->columns; c++) count += plan->role[c] == BROAD__ROLE_CATEGORY;
@@ -494,8 +494,8 @@ int broad__plan_categories(broad__plan *plan, const broad__layout *layout)
     return status;
 }
 
-int broad__plan_labels(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
-                       const broad__columns *model)
+int broad__roles_labels(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                        const broad__columns *model)
 {
     int status = plan_start(out, layout, options->target ? BROAD__ROLE_IGNORED : BROAD__ROLE_INPUT);
     if (status == BROAD_OK) status = target_room(out, options->target ? list_length(options->target) : layout->columns);
@@ -504,12 +504,12 @@ int broad__plan_labels(broad__plan *out, const broad__layout *layout, const broa
     if (status == BROAD_OK && model && out->targets != model_targets(model))
         status = broad__fail(BROAD_BAD_DATA, "%s: %zu target columns; the model has %zu; choose with --target",
                              layout->file, out->targets, model_targets(model));
-    if (status < 0) broad__plan_clear(out);
+    if (status < 0) broad__roles_clear(out);
     return status;
 }
 
 /* The columns that are asked for, else those called like the model's targets, else the last ones. */
-static int add_photo_targets(broad__plan *plan, const broad__layout *layout, const broad_read_options *options,
+static int add_photo_targets(broad__roles *plan, const broad__layout *layout, const broad_read_options *options,
                              const broad__columns *model)
 {
     if (options->target) return add_target_list(plan, layout, options->target);
@@ -527,8 +527,8 @@ static int add_photo_targets(broad__plan *plan, const broad__layout *layout, con
     return status;
 }
 
-int broad__plan_photos(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
-                       const broad__columns *model)
+int broad__roles_photos(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                        const broad__columns *model)
 {
     size_t file = 0, wanted = model ? model_targets(model) : 1;
     int status = plan_start(out, layout, BROAD__ROLE_INPUT);
@@ -552,21 +552,21 @@ int broad__plan_photos(broad__plan *out, const broad__layout *layout, const broa
                         layout->file, wanted, wanted == 1 ? "" : "s", layout->columns, layout->columns == 1 ? "" : "s");
     for (size_t i = 0; status == BROAD_OK && i < out->columns; i++)
         if (out->role[i] == BROAD__ROLE_INPUT) out->role[i] = BROAD__ROLE_IGNORED;
-    if (status < 0) broad__plan_clear(out);
+    if (status < 0) broad__roles_clear(out);
     return status;
 }
 
-void broad__plan_clear(broad__plan *plan)
+void broad__roles_clear(broad__roles *plan)
 {
     broad__free(plan->role);
     broad__free(plan->place);
     broad__free(plan->target_columns);
     broad__free(plan->category_places);
     broad__free(plan->category);
-    *plan = (broad__plan){0};
+    *plan = (broad__roles){0};
 }
 
-char *broad__plan_name(const broad__layout *layout, size_t column, int chosen, const char *standard)
+char *broad__roles_name(const broad__layout *layout, size_t column, int chosen, const char *standard)
 {
     char number[24];
     if (layout->names) return broad__copy_text(layout->names[column]);

@@ -17,7 +17,7 @@ typedef enum broad__role {
     BROAD__ROLE_CATEGORY /* an input whose values are levels: data/levels.h */
 } broad__role;
 
-typedef struct broad__plan {
+typedef struct broad__roles {
     size_t columns, inputs, targets, groups, weights; /* inputs: columns; groups, weights: 0 or 1 */
     unsigned char *role;                              /* columns */
     uint32_t *place;                                  /* columns: which input or target it is */
@@ -30,7 +30,7 @@ typedef struct broad__plan {
     size_t categories;       /* inputs that are categories ... */
     size_t *category_places; /* ... and which inputs they are, rising */
     uint32_t *category;      /* columns: which category it is; NULL: there are none */
-} broad__plan;
+} broad__roles;
 
 /* What is known about a file when its columns are given out. */
 typedef struct broad__layout {
@@ -41,22 +41,22 @@ typedef struct broad__layout {
 } broad__layout;
 
 /* Of the file with the inputs. */
-int broad__plan_table(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
-                      const broad__columns *model);
+int broad__roles_table(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                       const broad__columns *model);
 /* Numbers the categories, once their role is given. To be called before the file is read. */
-int broad__plan_categories(broad__plan *plan, const broad__layout *layout);
+int broad__roles_categories(broad__roles *plan, const broad__layout *layout);
 /* Of a file with targets alone. */
-int broad__plan_labels(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
-                       const broad__columns *model);
+int broad__roles_labels(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                        const broad__columns *model);
 /* Of a list of photos: the column called "file", or the first one, is target 0; the targets themselves come after it. */
-int broad__plan_photos(broad__plan *out, const broad__layout *layout, const broad_read_options *options,
-                       const broad__columns *model);
-void broad__plan_clear(broad__plan *plan);
+int broad__roles_photos(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                        const broad__columns *model);
+void broad__roles_clear(broad__roles *plan);
 
 /* The column of each of the model's inputs by name, the k-th of equal names for the k-th; `columns` for none. */
-int broad__plan_match(size_t *out, char *const *names, size_t columns, const broad__columns *model);
+int broad__roles_match(size_t *out, char *const *names, size_t columns, const broad__columns *model);
 
 /* The name of a column: from the header, else the number it was asked for by, else `standard`. */
-char *broad__plan_name(const broad__layout *layout, size_t column, int chosen, const char *standard);
+char *broad__roles_name(const broad__layout *layout, size_t column, int chosen, const char *standard);
 
 #endif

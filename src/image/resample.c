@@ -61,7 +61,7 @@ static int axis_make(broad__axis *axis, size_t from, size_t to)
     return BROAD_OK;
 }
 
-size_t broad__rows_bytes(size_t width, size_t height, size_t to_width, size_t to_height)
+size_t broad__resample_bytes(size_t width, size_t height, size_t to_width, size_t to_height)
 {
     size_t picture = to_width * to_height * 3;
     if (width == to_width && height == to_height) return picture;
@@ -69,9 +69,9 @@ size_t broad__rows_bytes(size_t width, size_t height, size_t to_width, size_t to
            (axis_weights(width, to_width) + axis_weights(height, to_height)) * sizeof(float);
 }
 
-int broad__rows_begin(broad__rows *out, size_t width, size_t height, size_t to_width, size_t to_height)
+int broad__resample_begin(broad__resample *out, size_t width, size_t height, size_t to_width, size_t to_height)
 {
-    broad__rows rows = {.width = width, .height = height};
+    broad__resample rows = {.width = width, .height = height};
     if (!width || !height || (width | height | to_width | to_height) >> 31)
         return broad__fail(BROAD_BUG, "rows of %zu x %zu pixels to %zu x %zu", width, height, to_width, to_height);
     int status = broad__image_init(&rows.image, to_width, to_height);
@@ -83,12 +83,12 @@ int broad__rows_begin(broad__rows *out, size_t width, size_t height, size_t to_w
         if (rows.sum && rows.row && rows.before) status = axis_make(&rows.across, width, to_width);
         if (status == BROAD_OK) status = axis_make(&rows.down, height, to_height);
     }
-    if (status < 0) broad__rows_free(&rows);
+    if (status < 0) broad__resample_free(&rows);
     else *out = rows;
     return status;
 }
 
-void broad__rows_free(broad__rows *rows)
+void broad__resample_free(broad__resample *rows)
 {
     broad__image_free(&rows->image);
     axis_free(&rows->across);
@@ -96,10 +96,10 @@ void broad__rows_free(broad__rows *rows)
     broad__free(rows->sum);
     broad__free(rows->row);
     broad__free(rows->before);
-    *rows = (broad__rows){0};
+    *rows = (broad__resample){0};
 }
 
-unsigned char *broad__rows_next(broad__rows *rows)
+unsigned char *broad__resample_next(broad__resample *rows)
 {
     return rows->row ? rows->row : rows->image.pixels + rows->taken * rows->width * 3;
 }
@@ -107,7 +107,7 @@ unsigned char *broad__rows_next(broad__rows *rows)
 static unsigned char to_byte(float value) { return (unsigned char)(value + 0.5f); }
 
 /* The horizontal part: the summed row to a row of the result. */
-static void flush_row(broad__rows *rows)
+static void flush_row(broad__resample *rows)
 {
     size_t width = rows->image.width;
     unsigned char *to = rows->image.pixels + rows->made++ * width * 3;
@@ -149,7 +149,7 @@ __attribute__((target("avx2"))) static void sum_avx2(float *sum, const unsigned 
 #endif
 
 /* The summed row becomes weight x row, or that is added to it. */
-static void sum_row(broad__rows *rows, const unsigned char *row, float weight, int add)
+static void sum_row(broad__resample *rows, const unsigned char *row, float weight, int add)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2")) {
@@ -161,7 +161,7 @@ static void sum_row(broad__rows *rows, const unsigned char *row, float weight, i
 }
 
 /* The row goes into the one or two rows of the result that it overlaps. */
-static void row_shrink(broad__rows *rows, size_t y)
+static void row_shrink(broad__resample *rows, size_t y)
 {
     const broad__axis *axis = &rows->down;
     while (rows->made < rows->image.height && axis->first[rows->made] <= y) {
@@ -174,7 +174,7 @@ static void row_shrink(broad__rows *rows, size_t y)
 }
 
 /* Every row of the result that lies between the row before and this one. */
-static void row_stretch(broad__rows *rows, size_t y)
+static void row_stretch(broad__resample *rows, size_t y)
 {
     const broad__axis *axis = &rows->down;
     while (rows->made < rows->image.height) {
@@ -192,7 +192,7 @@ static void row_stretch(broad__rows *rows, size_t y)
     rows->row = swap;
 }
 
-void broad__rows_done(broad__rows *rows)
+void broad__resample_done(broad__resample *rows)
 {
     size_t y = rows->taken++;
     if (!rows->row) rows->made++;
@@ -200,24 +200,24 @@ void broad__rows_done(broad__rows *rows)
     else row_shrink(rows, y);
 }
 
-void broad__rows_finish(broad__image *out, broad__rows *rows, unsigned char missing)
+void broad__resample_finish(broad__image *out, broad__resample *rows, unsigned char missing)
 {
     broad__image *image = &rows->image;
     memset(image->pixels + rows->made * image->width * 3, missing, (image->height - rows->made) * image->width * 3);
     *out = *image;
     *image = (broad__image){0};
-    broad__rows_free(rows);
+    broad__resample_free(rows);
 }
 
 int broad__image_resize(broad__image *out, const broad__image *image, size_t width, size_t height)
 {
-    broad__rows rows;
-    int status = broad__rows_begin(&rows, image->width, image->height, width, height);
+    broad__resample rows;
+    int status = broad__resample_begin(&rows, image->width, image->height, width, height);
     if (status < 0) return status;
     for (size_t y = 0; y < image->height; y++) {
-        memcpy(broad__rows_next(&rows), image->pixels + y * image->width * 3, image->width * 3);
-        broad__rows_done(&rows);
+        memcpy(broad__resample_next(&rows), image->pixels + y * image->width * 3, image->width * 3);
+        broad__resample_done(&rows);
     }
-    broad__rows_finish(out, &rows, 0);
+    broad__resample_finish(out, &rows, 0);
     return BROAD_OK;
 }

@@ -21,7 +21,7 @@ typedef struct broad__axis {
     float *weight;
 } broad__axis;
 
-typedef struct broad__rows {
+typedef struct broad__resample {
     broad__image image;   /* the result */
     size_t width, height; /* of what comes in */
     size_t taken, made;   /* rows */
@@ -30,19 +30,19 @@ typedef struct broad__rows {
     float *sum;            /* one row of what comes in, summed vertically */
     unsigned char *row;    /* where the next row is put; NULL: right into the result, as the sizes agree */
     unsigned char *before; /* the row before it, where the height grows */
-} broad__rows;
+} broad__resample;
 
 /* Sides below 2^31. */
-int broad__rows_begin(broad__rows *out, size_t width, size_t height, size_t to_width, size_t to_height);
-size_t broad__rows_bytes(size_t width, size_t height, size_t to_width,
-                         size_t to_height); /* memory that takes, roughly */
+int broad__resample_begin(broad__resample *out, size_t width, size_t height, size_t to_width, size_t to_height);
+size_t broad__resample_bytes(size_t width, size_t height, size_t to_width,
+                             size_t to_height); /* memory that takes, roughly */
 
-/* Where the next row, of `width` pixels, is to be written; then call broad__rows_done(). `height` rows in all. */
-unsigned char *broad__rows_next(broad__rows *rows);
-void broad__rows_done(broad__rows *rows);
+/* Where the next row, of `width` pixels, is to be written; then call broad__resample_done(). `height` rows in all. */
+unsigned char *broad__resample_next(broad__resample *rows);
+void broad__resample_done(broad__resample *rows);
 
 /* Hands over the picture. Rows that never came are of this grey level. */
-void broad__rows_finish(broad__image *out, broad__rows *rows, unsigned char missing);
-void broad__rows_free(broad__rows *rows); /* accepts a half-built one, and one that is finished */
+void broad__resample_finish(broad__image *out, broad__resample *rows, unsigned char missing);
+void broad__resample_free(broad__resample *rows); /* accepts a half-built one, and one that is finished */
 
 #endif

@@ -15,7 +15,7 @@ enum { CHUNK = 128 };
 /* A column of which less than this part is new adds nothing but rounding. */
 static const double NOTHING_NEW = 1e-12;
 
-static void trial_clear(broad__basis *b)
+static void trial_clear(broad__growing_qr *b)
 {
     broad__free(b->trial_q);
     broad__free(b->trial_h);
@@ -26,7 +26,7 @@ static void trial_clear(broad__basis *b)
     b->trial = 0;
 }
 
-void broad__basis_clear(broad__basis *b)
+void broad__growing_qr_clear(broad__growing_qr *b)
 {
     trial_clear(b);
     broad__free(b->q);
@@ -37,9 +37,9 @@ void broad__basis_clear(broad__basis *b)
     memset(b, 0, sizeof *b);
 }
 
-int broad__basis_open(broad__basis *out, size_t rows, size_t outputs, const double *y)
+int broad__growing_qr_open(broad__growing_qr *out, size_t rows, size_t outputs, const double *y)
 {
-    *out = (broad__basis){.rows = rows, .outputs = outputs};
+    *out = (broad__growing_qr){.rows = rows, .outputs = outputs};
     out->h = broad__alloc_doubles(rows, 1);
     double sum = 0;
     for (size_t i = 0; i < rows * outputs; i++) sum += y[i] * y[i];
@@ -89,8 +89,8 @@ static void subtract_all(const product *x, broad__pool *pool)
 /* ---- a block on trial ------------------------------------------------------------------------------------------ */
 
 typedef struct trial {
-    broad__basis *basis;
-    broad__rows *rows;
+    broad__growing_qr *qr;
+    broad__residual *rows;
     double *part;   /* columns x trial: what is taken off in one pass */
     double *corner; /* trial x trial */
     double *before; /* trial: squared lengths of the columns to begin with */
@@ -99,7 +99,7 @@ typedef struct trial {
 
 static int trial_open(trial *t)
 {
-    broad__basis *b = t->basis;
+    broad__growing_qr *b = t->qr;
     size_t q = t->rows->width, p = b->columns;
     trial_clear(b);
     b->trial = q;
@@ -125,7 +125,7 @@ static int trial_open(trial *t)
 /* One pass of Gram-Schmidt against the columns there are; what is taken off goes to R12, in the coordinates of K. */
 static void orthogonalise(trial *t)
 {
-    broad__basis *b = t->basis;
+    broad__growing_qr *b = t->qr;
     const broad__device *device = t->rows->device;
     size_t p = b->columns, q = b->trial;
     if (!p) return;
@@ -140,7 +140,7 @@ static void orthogonalise(trial *t)
 
 static void kill_column(trial *t, size_t j)
 {
-    broad__basis *b = t->basis;
+    broad__growing_qr *b = t->qr;
     size_t q = b->trial;
     t->dead[j] = 1;
     for (size_t i = 0; i < b->rows; i++) b->trial_q[i * q + j] = 0;
@@ -150,7 +150,7 @@ static void kill_column(trial *t, size_t j)
 /* Gram matrix of the block, top and bottom; 1 for a dead column. */
 static void block_gram(trial *t)
 {
-    broad__basis *b = t->basis;
+    broad__growing_qr *b = t->qr;
     size_t q = b->trial, below = b->columns + q;
     memset(t->corner, 0, q * q * sizeof(double));
     product top = {t->rows->device, t->corner, b->trial_q, q, q, b->trial_q, q, b->rows};
@@ -163,7 +163,7 @@ static void block_gram(trial *t)
 /* R22 <- C R22 with C the factor in t->corner: one round of the block's own factorisation. */
 static void multiply_corner(trial *t)
 {
-    broad__basis *b = t->basis;
+    broad__growing_qr *b = t->qr;
     size_t q = b->trial;
     double *r = b->trial_r + b->columns * q;
     for (size_t i = 0; i < q; i++)
@@ -175,7 +175,7 @@ static void multiply_corner(trial *t)
 }
 
 /* Column j times column k of the block, top and bottom. */
-static double block_dot(const broad__basis *b, size_t j, size_t k)
+static double block_dot(const broad__growing_qr *b, size_t j, size_t k)
 {
     size_t q = b->trial;
     double sum = 0;
@@ -185,7 +185,7 @@ static double block_dot(const broad__basis *b, size_t j, size_t k)
 }
 
 /* Column j += factor * column k. */
-static void block_add(broad__basis *b, size_t j, double factor, size_t k)
+static void block_add(broad__growing_qr *b, size_t j, double factor, size_t k)
 {
     size_t q = b->trial;
     for (size_t i = 0; i < b->rows; i++) b->trial_q[i * q + j] += factor * b->trial_q[i * q + k];
@@ -196,7 +196,7 @@ static void block_add(broad__basis *b, size_t j, double factor, size_t k)
  * what brings nothing new is dropped. */
 static void factor_columns(trial *t)
 {
-    broad__basis *b = t->basis;
+    broad__growing_qr *b = t->qr;
     size_t q = b->trial;
     memset(t->corner, 0, q * q * sizeof(double));
     for (size_t j = 0; j < q; j++) {
@@ -217,7 +217,7 @@ static void factor_columns(trial *t)
 /* Makes the block's columns orthonormal, by Cholesky where that works. */
 static void factor_block(trial *t)
 {
-    broad__basis *b = t->basis;
+    broad__growing_qr *b = t->qr;
     const broad__device *device = t->rows->device;
     size_t q = b->trial;
     block_gram(t);
@@ -234,7 +234,7 @@ static void factor_block(trial *t)
  * of a column make large. */
 static void settle(trial *t)
 {
-    broad__basis *b = t->basis;
+    broad__growing_qr *b = t->qr;
     size_t q = b->trial;
     for (size_t j = 0; j < q; j++) b->trial_r[(b->columns + j) * q + j] = 1;
     orthogonalise(t);
@@ -250,8 +250,8 @@ static void settle(trial *t)
 /* The residual and leverages with the block. */
 static void measure(trial *t, const double *y)
 {
-    broad__basis *b = t->basis;
-    broad__rows *rows = t->rows;
+    broad__growing_qr *b = t->qr;
+    broad__residual *rows = t->rows;
     size_t q = b->trial, c = b->outputs;
     product top = {rows->device, b->trial_t, b->trial_q, q, q, (double *)y, c, b->rows};
     cross_all(&top, rows->pool);
@@ -272,9 +272,9 @@ static void measure(trial *t, const double *y)
     b->trial_loo = sqrt(left_out);
 }
 
-int broad__basis_try(broad__basis *b, broad__rows *rows, const double *y, double lambda)
+int broad__growing_qr_try(broad__growing_qr *b, broad__residual *rows, const double *y, double lambda)
 {
-    trial t = {.basis = b, .rows = rows};
+    trial t = {.qr = b, .rows = rows};
     if (!b->columns) b->lambda = lambda;
     int status = trial_open(&t);
     if (status == BROAD_OK) {
@@ -300,7 +300,7 @@ static double *restride(const double *from, size_t stride, size_t rows, size_t c
     return to;
 }
 
-static int make_room(broad__basis *b, size_t columns)
+static int make_room(broad__growing_qr *b, size_t columns)
 {
     if (columns <= b->room) return BROAD_OK;
     size_t room = columns > 2 * b->room ? columns : 2 * b->room, p = b->columns;
@@ -320,7 +320,7 @@ static int make_room(broad__basis *b, size_t columns)
     return BROAD_OK;
 }
 
-int broad__basis_accept(broad__basis *b)
+int broad__growing_qr_accept(broad__growing_qr *b)
 {
     size_t p = b->columns, q = b->trial;
     int status = make_room(b, p + q);
@@ -338,17 +338,18 @@ int broad__basis_accept(broad__basis *b)
     return BROAD_OK;
 }
 
-static void leave_rows(double *out, const broad__basis *b, const broad__rows *rows, const double *y)
+static void leave_rows(double *out, const broad__growing_qr *b, const broad__residual *rows, const double *y)
 {
     for (size_t i = 0; i < b->rows; i++) {
-        double rest = 1 - b->h[i] > DBL_EPSILON ? 1 - b->h[i] : DBL_EPSILON, root = rows->root ? rows->root[i] : 1;
+        double rest = 1 - b->h[i] > DBL_EPSILON ? 1 - b->h[i] : DBL_EPSILON,
+               root = rows->sqrt_weight ? rows->sqrt_weight[i] : 1;
         for (size_t at = i * b->outputs; at < (i + 1) * b->outputs; at++) out[at] = (y[at] - rows->e[at] / rest) / root;
     }
 }
 
 /* I - Q_b Q_b' of the rows of one set, in the upper triangle; q has room for n x columns. */
-static void set_system(double *out, double *q, const broad__basis *b, const broad__rows *rows, const size_t *set,
-                       size_t n)
+static void set_system(double *out, double *q, const broad__growing_qr *b, const broad__residual *rows,
+                       const size_t *set, size_t n)
 {
     size_t p = b->columns;
     for (size_t i = 0; i < n; i++) memcpy(q + i * p, b->q + set[i] * b->room, p * sizeof(double));
@@ -358,8 +359,8 @@ static void set_system(double *out, double *q, const broad__basis *b, const broa
         for (size_t k = i; k < n; k++) out[i * n + k] = (i == k) - out[i * n + k];
 }
 
-static int leave_sets(double *out, const broad__basis *b, const broad__rows *rows, const double *y,
-                      const broad__sets *sets)
+static int leave_sets(double *out, const broad__growing_qr *b, const broad__residual *rows, const double *y,
+                      const broad__leave_out_sets *sets)
 {
     size_t c = b->outputs, most = BROAD__SET_ROWS;
     double *room = broad__alloc_doubles(most, b->columns + c + 1 + 2 * most);
@@ -370,26 +371,27 @@ static int leave_sets(double *out, const broad__basis *b, const broad__rows *row
         size_t n = sets->first[s + 1] - sets->first[s];
         set_system(system, q, b, rows, set, n);
         for (size_t i = 0; i < n; i++) memcpy(left + i * c, rows->e + set[i] * c, c * sizeof(double));
-        broad__sets_leave(left, pivots, system + most * most, system, n, c, rows->device);
+        broad__leave_out_sets_apply(left, pivots, system + most * most, system, n, c, rows->device);
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < c; k++)
-                out[set[i] * c + k] = (y[set[i] * c + k] - left[i * c + k]) / (rows->root ? rows->root[set[i]] : 1);
+                out[set[i] * c + k] =
+                    (y[set[i] * c + k] - left[i * c + k]) / (rows->sqrt_weight ? rows->sqrt_weight[set[i]] : 1);
     }
     broad__free(room);
     return BROAD_OK;
 }
 
-int broad__basis_leave_out(double *out, const broad__basis *b, const broad__rows *rows, const double *y)
+int broad__growing_qr_leave_out(double *out, const broad__growing_qr *b, const broad__residual *rows, const double *y)
 {
-    broad__sets sets = {0};
-    int status = broad__sets_make(&sets, rows->group, b->rows);
+    broad__leave_out_sets sets = {0};
+    int status = broad__leave_out_sets_make(&sets, rows->group, b->rows);
     if (status == BROAD_OK && sets.count) status = leave_sets(out, b, rows, y, &sets);
     if (status == BROAD_OK && !sets.count) leave_rows(out, b, rows, y);
-    broad__sets_clear(&sets);
+    broad__leave_out_sets_clear(&sets);
     return status;
 }
 
-void broad__basis_weights(double *out, const broad__basis *b)
+void broad__growing_qr_weights(double *out, const broad__growing_qr *b)
 {
     size_t p = b->columns, c = b->outputs;
     memcpy(out, b->turned, p * c * sizeof(double));

@@ -12,7 +12,7 @@
 
 #include "layer/residual.h"
 
-typedef struct broad__basis {
+typedef struct broad__growing_qr {
     size_t rows, columns, outputs;
     size_t room;    /* columns there is room for */
     double lambda;  /* fixed with the first block */
@@ -32,21 +32,21 @@ typedef struct broad__basis {
     double *trial_t;  /* trial x outputs */
     double trial_loo; /* norm of the leave-one-out residuals with it */
     double trial_norm;
-} broad__basis;
+} broad__growing_qr;
 
-void broad__basis_clear(broad__basis *basis); /* accepts a zeroed one */
-int broad__basis_open(broad__basis *out, size_t rows, size_t outputs, const double *y);
+void broad__growing_qr_clear(broad__growing_qr *qr); /* accepts a zeroed one */
+int broad__growing_qr_open(broad__growing_qr *out, size_t rows, size_t outputs, const double *y);
 
 /* Tries K as it stands in `rows` (rows->k, rows->width). Puts the residual of the joint fit with it into rows->next. y: the
  * targets, times the rows' roots. lambda counts for the first block only. */
-int broad__basis_try(broad__basis *basis, broad__rows *rows, const double *y, double lambda);
-int broad__basis_accept(broad__basis *basis);
+int broad__growing_qr_try(broad__growing_qr *qr, broad__residual *rows, const double *y, double lambda);
+int broad__growing_qr_accept(broad__growing_qr *qr);
 
 /* Scores of every row as if it, and all rows of its group, had not been there; without its root: rows x outputs. rows: E is
- * that of the basis. */
-int broad__basis_leave_out(double *out, const broad__basis *basis, const broad__rows *rows, const double *y);
+ * that of the qr. */
+int broad__growing_qr_leave_out(double *out, const broad__growing_qr *qr, const broad__residual *rows, const double *y);
 
 /* W of all columns: columns x outputs. */
-void broad__basis_weights(double *out, const broad__basis *basis);
+void broad__growing_qr_weights(double *out, const broad__growing_qr *qr);
 
 #endif

@@ -7,11 +7,11 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-void broad__sets_clear(broad__sets *sets)
+void broad__leave_out_sets_clear(broad__leave_out_sets *sets)
 {
     broad__free(sets->first);
     broad__free(sets->rows);
-    *sets = (broad__sets){0};
+    *sets = (broad__leave_out_sets){0};
 }
 
 /* Groups numbered as they appear: sizes[0] is that of the first one. Returns how many there are. place: zero, a number for
@@ -29,7 +29,7 @@ static size_t count_groups(size_t *sizes, size_t *place, const size_t *group, si
 static size_t parts_of(size_t size) { return (size + BROAD__SET_ROWS - 1) / BROAD__SET_ROWS; }
 
 /* sizes: used up. */
-static int fill_sets(broad__sets *out, const size_t *place, size_t *sizes, size_t groups, const size_t *group,
+static int fill_sets(broad__leave_out_sets *out, const size_t *place, size_t *sizes, size_t groups, const size_t *group,
                      size_t rows)
 {
     size_t count = 0, at = 0, part = 0;
@@ -49,11 +49,11 @@ static int fill_sets(broad__sets *out, const size_t *place, size_t *sizes, size_
     return BROAD_OK;
 }
 
-int broad__sets_make(broad__sets *out, const size_t *group, size_t rows)
+int broad__leave_out_sets_make(broad__leave_out_sets *out, const size_t *group, size_t rows)
 {
-    *out = (broad__sets){0};
+    *out = (broad__leave_out_sets){0};
     if (!group || rows == 0) return BROAD_OK;
-    broad__sets sets = {0};
+    broad__leave_out_sets sets = {0};
     size_t most = 0;
     for (size_t i = 0; i < rows; i++) most = group[i] > most ? group[i] : most;
     size_t *place = broad__alloc_array(most + 1, sizeof *place), *sizes = broad__alloc_array(rows, sizeof *sizes);
@@ -65,12 +65,12 @@ int broad__sets_make(broad__sets *out, const size_t *group, size_t rows)
     broad__free(place);
     broad__free(sizes);
     if (status == BROAD_OK) *out = sets;
-    else broad__sets_clear(&sets);
+    else broad__leave_out_sets_clear(&sets);
     return status;
 }
 
-void broad__sets_leave(double *residual, double *pivots, double *room, const double *system, size_t n, size_t outputs,
-                       const broad__device *device)
+void broad__leave_out_sets_apply(double *residual, double *pivots, double *room, const double *system, size_t n,
+                                 size_t outputs, const broad__device *device)
 {
     enum { TRIES = 16 };
     double largest = 0, lift = 0;

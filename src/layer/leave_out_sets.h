@@ -14,20 +14,20 @@
 
 enum { BROAD__SET_ROWS = 1000 };
 
-typedef struct broad__sets {
+typedef struct broad__leave_out_sets {
     size_t count;  /* 0: each row by itself */
     size_t *first; /* count + 1: where each begins in `rows` */
     size_t *rows;  /* set after set, as they first appear; rising within each */
-} broad__sets;
+} broad__leave_out_sets;
 
 /* group: a number for each row; may be NULL. Where no two rows are of one group there is nothing to leave out together, and
  * where all are nothing would be left: no sets then. */
-int broad__sets_make(broad__sets *out, const size_t *group, size_t rows);
-void broad__sets_clear(broad__sets *sets); /* accepts a zeroed one */
+int broad__leave_out_sets_make(broad__leave_out_sets *out, const size_t *group, size_t rows);
+void broad__leave_out_sets_clear(broad__leave_out_sets *sets); /* accepts a zeroed one */
 
 /* residual (n x outputs) <- system^-1 residual; system: n x n, upper triangle, and stays; pivots: n, the squares of its Cholesky
  * factor's; room: n x n. Where rounding has made the system singular its diagonal is raised by as little as will do. */
-void broad__sets_leave(double *residual, double *pivots, double *room, const double *system, size_t n, size_t outputs,
-                       const broad__device *device);
+void broad__leave_out_sets_apply(double *residual, double *pivots, double *room, const double *system, size_t n,
+                                 size_t outputs, const broad__device *device);
 
 #endif

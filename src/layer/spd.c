@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-void broad__system_clear(broad__system *system)
+void broad__spd_clear(broad__spd *system)
 {
     broad__free(system->factor);
     broad__free(system->values);
@@ -23,7 +23,7 @@ static int upper_finite(const double *matrix, size_t n)
     return 1;
 }
 
-static int factor_spectral(broad__system *system, const double *matrix)
+static int factor_spectral(broad__spd *system, const double *matrix)
 {
     size_t n = system->n;
     memcpy(system->factor, matrix, n * n * sizeof(double));
@@ -36,8 +36,8 @@ static int factor_spectral(broad__system *system, const double *matrix)
     return BROAD_OK;
 }
 
-int broad__system_factor(broad__system *system, const broad__device *device, const double *matrix, size_t n,
-                         double lambda, int spectral)
+int broad__spd_factor(broad__spd *system, const broad__device *device, const double *matrix, size_t n, double lambda,
+                      int spectral)
 {
     int status = broad__reserve(&system->factor, &system->factor_room, n * n);
     if (status == BROAD_OK) status = broad__reserve(&system->values, &system->values_room, n);
@@ -57,14 +57,14 @@ int broad__system_factor(broad__system *system, const broad__device *device, con
     return factor_spectral(system, matrix);
 }
 
-double broad__system_inverse(const broad__system *system, size_t i, double lambda)
+double broad__spd_inverse(const broad__spd *system, size_t i, double lambda)
 {
     double largest = system->values[system->n - 1], sum = system->values[i] + lambda;
     return sum > (double)system->n * DBL_EPSILON * largest * 0.01 && sum >= DBL_MIN ? 1.0 / sum : 0.0;
 }
 
 /* V' diag(1 / (values + lambda)) V b, with V's rows the eigenvectors. */
-static int solve_spectral(double *b, size_t c, broad__system *system)
+static int solve_spectral(double *b, size_t c, broad__spd *system)
 {
     size_t n = system->n;
     int status = broad__reserve(&system->work, &system->work_room, n * c);
@@ -72,7 +72,7 @@ static int solve_spectral(double *b, size_t c, broad__system *system)
     memset(system->work, 0, n * c * sizeof(double));
     system->device->apply(system->work, c, 1.0, system->factor, n, n, b, c, n, c);
     for (size_t i = 0; i < n; i++) {
-        double inverse = broad__system_inverse(system, i, system->lambda);
+        double inverse = broad__spd_inverse(system, i, system->lambda);
         for (size_t j = 0; j < c; j++) system->work[i * c + j] *= inverse;
     }
     memset(b, 0, n * c * sizeof(double));
@@ -80,7 +80,7 @@ static int solve_spectral(double *b, size_t c, broad__system *system)
     return BROAD_OK;
 }
 
-int broad__system_solve(double *b, size_t c, broad__system *system)
+int broad__spd_solve(double *b, size_t c, broad__spd *system)
 {
     if (system->spectral) return solve_spectral(b, c, system);
     system->device->solve(b, c, system->factor, system->n);

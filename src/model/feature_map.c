@@ -4,7 +4,7 @@
 
 size_t broad__model_map_room(const broad_model *model, size_t first, size_t count)
 {
-    if (count && model->groups[first].source == BROAD__SOURCE_DIRECT) return 0;
+    if (count && model->groups[first].source == BROAD__WEIGHT_SOURCE_DIRECT) return 0;
     return (broad__model_columns(model) + 1) *
            (broad__model_feature_nodes(model, first + count) - broad__model_feature_nodes(model, first));
 }
@@ -16,7 +16,7 @@ void broad__model_map(broad__feature_map *out, double *weight, double *bias, con
     size_t columns = broad__model_columns(model);
     for (size_t g = first; g < first + count; g++) {
         const broad__group *group = &model->groups[g];
-        if (group->source == BROAD__SOURCE_DIRECT) {
+        if (group->source == BROAD__WEIGHT_SOURCE_DIRECT) {
             weight = bias = NULL; /* such a group is alone */
             break;
         }

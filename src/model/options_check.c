@@ -11,7 +11,7 @@ enum { NODES_MAX = 1000000, STEPS_MAX = UINT16_MAX };
 
 static int check_choice(const char *name, int value, const char *choices)
 {
-    if (value >= 0 && value < broad__choice_count(choices)) return BROAD_OK;
+    if (value >= 0 && value < broad__enum_count(choices)) return BROAD_OK;
     return broad__fail(BROAD_USAGE, "option %s: value %d is none of %s", name, value, choices);
 }
 

@@ -113,7 +113,7 @@ static const broad__field segment_fields[] = {
 };
 
 static const broad__field group_fields[] = {
-    {CHOICE("source", broad__group, source, BROAD__SOURCES)},
+    {CHOICE("source", broad__group, source, BROAD__WEIGHT_SOURCES)},
     {COUNT("nodes", broad__group, nodes, 1)},
     {INDEX("step", broad__group, step)},
     {NUMBER("range", broad__group, range, ABOVE_ZERO)},

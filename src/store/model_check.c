@@ -170,8 +170,8 @@ int broad__describe_check(const broad_model *model)
 
 static int fail_source(const broad_model *model, size_t g, const char *expected)
 {
-    char source[BROAD__CHOICE_BYTES];
-    broad__choice_name(source, BROAD__SOURCES, (int)model->groups[g].source);
+    char source[BROAD__ENUM_BYTES];
+    broad__enum_name(source, BROAD__WEIGHT_SOURCES, (int)model->groups[g].source);
     return broad__fail(BROAD_BAD_MODEL, "group %zu: it is %s where the settings make it %s", g + 1, source, expected);
 }
 
@@ -179,9 +179,9 @@ static int fail_source(const broad_model *model, size_t g, const char *expected)
 static int check_sources(const broad_model *model)
 {
     int direct = broad__kind_of(model->settings.kind)->nodes != BROAD__NODES_FEATURES;
-    broad__source source = direct ? BROAD__SOURCE_DIRECT : broad__feature_source(&model->settings);
-    char expected[BROAD__CHOICE_BYTES];
-    broad__choice_name(expected, BROAD__SOURCES, (int)source);
+    broad__weight_source source = direct ? BROAD__WEIGHT_SOURCE_DIRECT : broad__feature_source(&model->settings);
+    char expected[BROAD__ENUM_BYTES];
+    broad__enum_name(expected, BROAD__WEIGHT_SOURCES, (int)source);
     for (size_t g = 0; g < model->group_count; g++)
         if (model->groups[g].source != source) return fail_source(model, g, expected);
     if (!direct) return BROAD_OK;
@@ -205,8 +205,8 @@ static int check_kind_layer(const broad_model *model, size_t j)
                            j + 1);
     int resolved = c->solved_again && c->test == BROAD_SUPERVISE_RESIDUAL;
     if (!(kind->tests >> c->test & 1) && !resolved) {
-        char test[BROAD__CHOICE_BYTES];
-        broad__choice_name(test, BROAD__SUPERVISIONS, (int)c->test);
+        char test[BROAD__ENUM_BYTES];
+        broad__enum_name(test, BROAD__SUPERVISIONS, (int)c->test);
         return broad__fail(BROAD_BAD_MODEL, "layer %zu: its kind has no test '%s'", j + 1, test);
     }
     return BROAD_OK;

@@ -50,14 +50,14 @@ static double distance(const double *a, const double *b, size_t count)
 static double error_of(broad_trainer *t)
 {
     broad_model *model = t->model;
-    broad__rows *rows = &t->train.rows;
+    broad__residual *rows = &t->train.rows;
     size_t c = model->outputs, p = 0, at = 0;
-    broad__piece *pieces = calloc(model->layer_count, sizeof *pieces);
+    broad__kblock *pieces = calloc(model->layer_count, sizeof *pieces);
     for (size_t j = 0; j < model->layer_count; j++) {
-        pieces[j] = broad__model_piece(model, j);
-        p += broad__piece_width(&pieces[j]);
+        pieces[j] = broad__model_kblock(model, j);
+        p += broad__kblock_width(&pieces[j]);
     }
-    assert_ok(broad__rows_nodes(rows, pieces, model->layer_count));
+    assert_ok(broad__residual_nodes(rows, pieces, model->layer_count));
     double *exact = malloc(p * c * sizeof *exact), *have = malloc(p * c * sizeof *have);
     double lambda = model->joint.present ? model->joint.lambda : model->layers[0].certificate.lambda;
     plain_ridge(exact, rows->k, t->train.y, rows->rows, p, c, lambda);

@@ -13,9 +13,9 @@ enum { OUTPUTS = 3, FEATURES = 6, PIECES = 2 };
 typedef struct network {
     size_t rows, widths[PIECES];
     double *z, *y, *weight[PIECES], *bias[PIECES];
-    broad__piece pieces[PIECES];
+    broad__kblock pieces[PIECES];
     broad__pool *pool;
-    broad__rows view;
+    broad__residual view;
     broad__joint joint;
 } network;
 
@@ -38,12 +38,12 @@ static network *network_open(size_t rows, size_t first, size_t second, size_t th
         n->weight[i] = random_numbers(&r, FEATURES * nodes[i], 0.8);
         n->bias[i] = random_numbers(&r, nodes[i], 1);
         n->pieces[i] =
-            (broad__piece){{FEATURES, nodes[i], n->weight[i], n->bias[i], BROAD_TANH, 0}, 0, i ? 0 : FEATURES};
+            (broad__kblock){{FEATURES, nodes[i], n->weight[i], n->bias[i], BROAD_TANH, 0}, 0, i ? 0 : FEATURES};
     }
     assert_ok(broad__pool_open(&n->pool, threads));
-    assert_ok(broad__rows_open(&n->view, broad__device_cpu(), n->pool, OUTPUTS));
+    assert_ok(broad__residual_open(&n->view, broad__device_cpu(), n->pool, OUTPUTS));
     n->view.device->hold();
-    assert_ok(broad__rows_append(&n->view, n->y, rows));
+    assert_ok(broad__residual_append(&n->view, n->y, rows));
     n->view.z = n->z;
     n->view.features = FEATURES;
     broad__joint_clear(&n->joint);
@@ -54,7 +54,7 @@ static void network_close(network *n)
 {
     broad__joint_clear(&n->joint);
     n->view.device->release();
-    broad__rows_close(&n->view);
+    broad__residual_close(&n->view);
     broad__pool_close(n->pool);
     for (size_t i = 0; i < PIECES; i++) free(n->weight[i]), free(n->bias[i]);
     free(n->z), free(n->y), free(n);
@@ -226,7 +226,7 @@ static void passes_as_needed(void **state)
         size_t p = n->joint.columns, step = n->rows / 10;
         double *a = malloc(n->rows * p * sizeof *a), *w = malloc(p * OUTPUTS * sizeof *w), apart = 0, whole = 0;
         for (size_t i = 0; i < n->rows; i += step)
-            broad__rows_pieces(a + i * p, p, &n->view, n->pieces, PIECES, i, step, 0);
+            broad__residual_pieces(a + i * p, p, &n->view, n->pieces, PIECES, i, step, 0);
         plain_ridge(w, a, n->y, n->rows, p, OUTPUTS, lambdas[l]);
         for (size_t i = 0; i < p * OUTPUTS; i++) {
             apart += (w[i] - n->joint.w[i]) * (w[i] - n->joint.w[i]);

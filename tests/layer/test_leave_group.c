@@ -316,7 +316,7 @@ static void spectral_scores(void **state)
         assert_ok(broad__trainer_enhance(x.t, 3, 1));
         /* The same nodes again: columns that are there twice. */
         broad__joint_task task = {.rows = &x.t->train.rows, .y = x.t->train.y, .lambda = 1e-16, .loo = 1};
-        broad__piece pieces[2] = {broad__model_piece(x.t->model, 0), broad__model_piece(x.t->model, 0)};
+        broad__kblock pieces[2] = {broad__model_kblock(x.t->model, 0), broad__model_kblock(x.t->model, 0)};
         task.pieces = pieces, task.count = 2;
         broad__joint_clear(&x.t->joint);
         assert_ok(broad__joint_fit(&x.t->joint, &task));
@@ -352,7 +352,7 @@ static void stepwise_scores(void **state)
         assert_true(x.t->model->layer_count > 1);
         trial_look(&x);
         double *exact = trial_brute(&x, o.lambda), *have = malloc(rows * x.outputs * sizeof *have);
-        assert_ok(broad__basis_leave_out(have, &x.t->basis, &x.t->train.rows, x.t->train.y));
+        assert_ok(broad__growing_qr_leave_out(have, &x.t->qr, &x.t->train.rows, x.t->train.y));
         assert_true(relative_distance(have, exact, rows * x.outputs) < 1e-8);
         check_estimate(&x, exact, 1e-8);
         free(exact), free(have);

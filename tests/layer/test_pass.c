@@ -14,7 +14,7 @@ typedef struct setting {
     size_t rows, nodes;
     double *z, *e, *root;
     double *weight[CANDIDATES], *bias[CANDIDATES], *w;
-    broad__piece pieces[CANDIDATES];
+    broad__kblock pieces[CANDIDATES];
 } setting;
 
 static void setting_open(setting *out, size_t rows, size_t nodes, int weighted, problem_random *r)
@@ -28,7 +28,7 @@ static void setting_open(setting *out, size_t rows, size_t nodes, int weighted, 
     for (size_t i = 0; i < CANDIDATES; i++) {
         out->weight[i] = problem_normals(INPUTS * nodes, r);
         out->bias[i] = problem_normals(nodes, r);
-        out->pieces[i] = (broad__piece){{INPUTS, nodes, out->weight[i], out->bias[i], BROAD_TANH, 0}, 3, 2};
+        out->pieces[i] = (broad__kblock){{INPUTS, nodes, out->weight[i], out->bias[i], BROAD_TANH, 0}, 3, 2};
     }
 }
 
@@ -47,17 +47,17 @@ static void make_z(void *context, double *out, size_t first, size_t n, size_t wo
 
 typedef struct place {
     broad__pool *pool;
-    broad__rows rows;
+    broad__residual rows;
 } place;
 
 static void place_open(place *out, setting *world, size_t threads, int keep_k, int stored_z)
 {
     assert_ok(broad__pool_open(&out->pool, threads));
-    assert_ok(broad__rows_open(&out->rows, broad__device_cpu(), out->pool, OUTPUTS));
-    assert_ok(broad__rows_append(&out->rows, world->e, world->rows));
+    assert_ok(broad__residual_open(&out->rows, broad__device_cpu(), out->pool, OUTPUTS));
+    assert_ok(broad__residual_append(&out->rows, world->e, world->rows));
     out->rows.keep_k = keep_k;
     out->rows.features = INPUTS;
-    out->rows.root = world->root;
+    out->rows.sqrt_weight = world->root;
     if (stored_z) out->rows.z = world->z;
     out->rows.make_z = make_z;
     out->rows.z_context = world;
@@ -65,7 +65,7 @@ static void place_open(place *out, setting *world, size_t threads, int keep_k, i
 
 static void place_close(place *s)
 {
-    broad__rows_close(&s->rows);
+    broad__residual_close(&s->rows);
     broad__pool_close(s->pool);
 }
 
@@ -124,14 +124,14 @@ static void pass_ways(size_t rows, size_t nodes, int weighted, problem_random *r
         if (several && p > 512) continue;
         place s;
         place_open(&s, &world, threads, keep_k, stored_z);
-        assert_ok(broad__rows_candidate(&s.rows, &world.pieces[0], 1));
-        broad__rows_defer(&s.rows, &world.pieces[0], world.w, 1);
-        if (now) assert_ok(broad__rows_settle(&s.rows));
+        assert_ok(broad__residual_candidate(&s.rows, &world.pieces[0], 1));
+        broad__residual_defer(&s.rows, &world.pieces[0], world.w, 1);
+        if (now) assert_ok(broad__residual_settle(&s.rows));
         if (several) {
-            assert_ok(broad__rows_trials(&s.rows, world.pieces, CANDIDATES));
-            broad__rows_take(&s.rows, &world.pieces[1], 1);
+            assert_ok(broad__residual_trials(&s.rows, world.pieces, CANDIDATES));
+            broad__residual_take(&s.rows, &world.pieces[1], 1);
         } else {
-            assert_ok(broad__rows_candidate(&s.rows, &world.pieces[1], 1));
+            assert_ok(broad__residual_candidate(&s.rows, &world.pieces[1], 1));
         }
         assert_false(s.rows.deferred);
         assert_true(s.rows.norm == s.rows.settled);
@@ -140,7 +140,7 @@ static void pass_ways(size_t rows, size_t nodes, int weighted, problem_random *r
         memcpy(found + p * p, s.rows.cross, p * OUTPUTS * sizeof(double));
         memcpy(found + sums, s.rows.e, rows * OUTPUTS * sizeof(double));
         found[sums + rows * OUTPUTS] = s.rows.norm;
-        found[sums + rows * OUTPUTS + 1] = broad__rows_residual(&s.rows, world.w);
+        found[sums + rows * OUTPUTS + 1] = broad__residual_next(&s.rows, world.w);
         if (!first) {
             assert_plain(&world, &s);
             first = found;
@@ -175,10 +175,10 @@ static void dual_form(void **state)
     for (int keep = 0; keep < 2; keep++) {
         place s;
         place_open(&s, &world, 2, keep, 1);
-        assert_ok(broad__rows_candidate(&s.rows, &world.pieces[0], 1));
+        assert_ok(broad__residual_candidate(&s.rows, &world.pieces[0], 1));
         assert_true(s.rows.dual && s.rows.stored);
-        broad__rows_defer(&s.rows, &world.pieces[0], world.w, 1);
-        assert_ok(broad__rows_candidate(&s.rows, &world.pieces[1], 1));
+        broad__residual_defer(&s.rows, &world.pieces[0], world.w, 1);
+        assert_ok(broad__residual_candidate(&s.rows, &world.pieces[1], 1));
         memcpy(e[keep], s.rows.e, sizeof e[keep]);
         place_close(&s);
     }
@@ -197,12 +197,12 @@ static void other_width(void **state)
     for (int now = 0; now < 2; now++) {
         place s;
         place_open(&s, &world, 3, 1, 1);
-        broad__piece narrow = world.pieces[1];
+        broad__kblock narrow = world.pieces[1];
         narrow.prefix = 0;
-        assert_ok(broad__rows_candidate(&s.rows, &world.pieces[0], 1));
-        broad__rows_defer(&s.rows, &world.pieces[0], world.w, 1);
-        if (now) assert_ok(broad__rows_settle(&s.rows));
-        assert_ok(broad__rows_candidate(&s.rows, &narrow, 1));
+        assert_ok(broad__residual_candidate(&s.rows, &world.pieces[0], 1));
+        broad__residual_defer(&s.rows, &world.pieces[0], world.w, 1);
+        if (now) assert_ok(broad__residual_settle(&s.rows));
+        assert_ok(broad__residual_candidate(&s.rows, &narrow, 1));
         norms[now] = s.rows.norm;
         place_close(&s);
     }

@@ -64,7 +64,7 @@ static void quad_solution(double *w, const double *k, size_t rows, size_t p, con
 /* Rows whose Z is K: identity weights and activation hand it through unchanged. */
 typedef struct setting {
     broad__pool *pool;
-    broad__rows rows;
+    broad__residual rows;
     broad__ridge ridge;
     double *weight, *bias;
     broad__nodes nodes;
@@ -75,21 +75,21 @@ static void setting_open(setting *s, const broad__device *device, size_t threads
 {
     memset(s, 0, sizeof *s);
     assert_ok(broad__pool_open(&s->pool, threads));
-    assert_ok(broad__rows_open(&s->rows, device, s->pool, c));
-    assert_ok(broad__rows_append(&s->rows, e, rows));
+    assert_ok(broad__residual_open(&s->rows, device, s->pool, c));
+    assert_ok(broad__residual_append(&s->rows, e, rows));
     s->rows.z = k;
     s->rows.features = p;
     s->weight = calloc(p * p, sizeof(double));
     s->bias = calloc(p, sizeof(double));
     for (size_t i = 0; i < p; i++) s->weight[i * p + i] = 1;
     s->nodes = (broad__nodes){p, p, s->weight, s->bias, BROAD_IDENTITY, 0};
-    assert_ok(broad__rows_candidate(&s->rows, &(broad__piece){s->nodes, 0, 0}, 1));
+    assert_ok(broad__residual_candidate(&s->rows, &(broad__kblock){s->nodes, 0, 0}, 1));
 }
 
 static void setting_close(setting *s)
 {
     broad__ridge_clear(&s->ridge);
-    broad__rows_close(&s->rows);
+    broad__residual_close(&s->rows);
     broad__pool_close(s->pool);
     free(s->weight);
     free(s->bias);
@@ -110,7 +110,7 @@ static double solve_and_compare(size_t rows, size_t p, size_t c, double conditio
     augmented_solution(expected, k, rows, p, e, c, lambda);
     setting s;
     setting_open(&s, broad__device_cpu(), 1, k, rows, p, e, c);
-    broad__ridge_wish wish = {.lambda = lambda};
+    broad__ridge_request wish = {.lambda = lambda};
     assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
     double estimate = s.ridge.estimate;
     *settled = s.ridge.settled;
@@ -184,7 +184,7 @@ static void devices_and_threads_agree(void **state)
         size_t rows = sizes[i][0], p = sizes[i][1], c = 2;
         double *k = problem_matrix(rows, p, 10, &r), *e = problem_normals(rows * c, &r);
         double *first = malloc(p * c * sizeof(double));
-        broad__ridge_wish wish = {.lambda = 0.1};
+        broad__ridge_request wish = {.lambda = 0.1};
         for (size_t threads = 1; threads <= 8; threads += threads == 3 ? 5 : 1) {
             setting s;
             setting_open(&s, broad__device_cpu(), threads, k, rows, p, e, c);
@@ -240,7 +240,7 @@ static void leave_one_out_against_refits(void **state)
         double lambda = pow(10, -3 + 4 * problem_uniform(&r)), expected = loo_by_refits(k, rows, p, e, c, lambda);
         setting s;
         setting_open(&s, broad__device_cpu(), 2, k, rows, p, e, c);
-        broad__ridge_wish wish = {.lambda = lambda, .loo = 1};
+        broad__ridge_request wish = {.lambda = lambda, .loo = 1};
         assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
         double error = relative_difference(s.ridge.loo, expected, 0);
         if (!(error < 1e-9))
@@ -265,11 +265,11 @@ static void lambda_by_leave_one_out(void **state)
         double *k = problem_matrix(rows, p, 1000, &r), *e = problem_normals(rows, &r);
         setting s;
         setting_open(&s, broad__device_cpu(), 1, k, rows, p, e, 1);
-        broad__ridge_wish wish = {.lambda_auto = 1};
+        broad__ridge_request wish = {.lambda_auto = 1};
         assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
         double chosen = s.ridge.lambda, loo = s.ridge.loo;
         for (int step = -2; step <= 2; step++) {
-            broad__ridge_wish fixed = {.lambda = chosen * pow(10, 0.5 * step), .loo = 1};
+            broad__ridge_request fixed = {.lambda = chosen * pow(10, 0.5 * step), .loo = 1};
             assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &fixed));
             if (step == 0) assert_true(relative_difference(s.ridge.loo, loo, 0) < 1e-10);
             /* Beyond the ends of the grid a better one may lie. */
@@ -289,7 +289,7 @@ static void operator_norm_of_known_matrices(void **state)
 {
     (void)state;
     double k[6] = {3, 0, 0, 0, 0.5, 0}, e[2] = {1, 2}, tall_e[3] = {1, 2, 3};
-    broad__ridge_wish wish = {.lambda = 0.25, .operator_norm = 1};
+    broad__ridge_request wish = {.lambda = 0.25, .operator_norm = 1};
     setting s;
     setting_open(&s, broad__device_cpu(), 1, k, 2, 3, e, 1);
     assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
@@ -325,7 +325,7 @@ static void degenerate_matrices(void **state)
             }
         setting s;
         setting_open(&s, broad__device_cpu(), 1, k, rows, p, e, 1);
-        broad__ridge_wish wish = {.lambda = i % 3 ? 1e-8 : 0, .loo = i % 5 == 0};
+        broad__ridge_request wish = {.lambda = i % 3 ? 1e-8 : 0, .loo = i % 5 == 0};
         assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
         assert_ok(broad__ridge_finish(&s.ridge, &s.rows));
         for (size_t a = 0; a < p; a++) assert_true(isfinite(s.ridge.w[a]));
@@ -337,7 +337,7 @@ static void degenerate_matrices(void **state)
     double huge[4] = {1e200, 1e200, 1e200, 1e200}, e[2] = {1, 1};
     setting s;
     setting_open(&s, broad__device_cpu(), 1, huge, 2, 2, e, 1);
-    broad__ridge_wish wish = {.lambda = 1e-8};
+    broad__ridge_request wish = {.lambda = 1e-8};
     assert_fails(broad__ridge_solve(&s.ridge, &s.rows, &wish), BROAD_BAD_DATA, "overflow");
     setting_close(&s);
 }

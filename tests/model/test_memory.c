@@ -1,4 +1,4 @@
-/* Rows that are spilled give the same model bytes as rows in memory, for every way of keeping them. */
+/* Rows that are spilled give the same model bytes as rows in memory, for every way of storage them. */
 #include "problem.h"
 
 #include "base/page_cursor.h"
@@ -81,11 +81,11 @@ typedef struct way {
 static const way ways[] = {{1, 0, 0, 2}, {1, 0, 1, 1}, {1, 1, 0, 1}, {1, 1, 1, 2}, {1, 1, 1, 3}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-static broad__keeping keeping_of(const way *w)
+static broad__storage keeping_of(const way *w)
 {
-    broad__keeping keeping = {.z_again = w->z_again, .k_again = w->k_again};
-    if (w->spilled) assert_ok(broad__spill_open(&keeping.spill, 1 << 20));
-    return keeping;
+    broad__storage storage = {.z_again = w->z_again, .k_again = w->k_again};
+    if (w->spilled) assert_ok(broad__spill_open(&storage.spill, 1 << 20));
+    return storage;
 }
 
 typedef struct bytes {
@@ -152,16 +152,16 @@ static void grow_and_keep(bytes out[STEPS], const story *s, const way *w, const 
                           const broad_data *more)
 {
     broad_options o = options_of(s, w->threads);
-    broad__keeping keeping = keeping_of(w);
+    broad__storage storage = keeping_of(w);
     broad_trainer *t = NULL;
-    assert_ok(broad__trainer_open_kept(&t, rows, &o, &keeping));
+    assert_ok(broad__trainer_open_stored(&t, rows, &o, &storage));
     assert_ok(broad_trainer_enhance(t, o.enhance_nodes, o.enhance_layers));
     out[0] = bytes_of(broad_trainer_model(t));
     broad_model *first = NULL;
     broad_trainer_close(&first, t);
 
-    keeping = keeping_of(w);
-    assert_ok(broad__trainer_resume_kept(&t, first, rows, &o, 0, &keeping));
+    storage = keeping_of(w);
+    assert_ok(broad__trainer_resume_stored(&t, first, rows, &o, 0, &storage));
     if (o.kind != BROAD_KIND_SCN && o.kind != BROAD_KIND_RVFL) assert_ok(broad_trainer_features(t, 2, 4, 10));
     out[1] = bytes_of(broad_trainer_model(t));
     assert_ok(broad_trainer_learn(t, more, 10, 1, 0));
@@ -203,9 +203,9 @@ static void same_bytes_with_validation(void **state)
         const way *w = k ? &ways[k - 1] : &plain;
         broad_options o = options_of(&s, w->threads);
         o.patience = 3, o.until_accuracy = 0.999;
-        broad__keeping keeping = keeping_of(w);
+        broad__storage storage = keeping_of(w);
         broad_trainer *t = NULL;
-        assert_ok(broad__trainer_open_kept(&t, rows, &o, &keeping));
+        assert_ok(broad__trainer_open_stored(&t, rows, &o, &storage));
         assert_ok(broad_trainer_validate(t, check));
         assert_ok(broad_trainer_enhance(t, o.enhance_nodes, o.enhance_layers));
         assert_int_equal(broad_model_outcome(broad_trainer_model(t)), BROAD_TARGET_REACHED);

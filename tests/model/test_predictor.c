@@ -187,7 +187,7 @@ static void plain_predict(double *out, const broad_model *m, const double *x)
     long double scaled[2 * INPUTS], z[256], h[256], scores[OUTPUTS_MOST] = {0};
     size_t columns = plain_scaled(scaled, m, x), at = 0;
     for (size_t g = 0; g < m->group_count; at += m->groups[g++].nodes)
-        if (m->groups[g].source == BROAD__SOURCE_DIRECT) memcpy(z, scaled, columns * sizeof *z);
+        if (m->groups[g].source == BROAD__WEIGHT_SOURCE_DIRECT) memcpy(z, scaled, columns * sizeof *z);
         else
             plain_layer(z + at, scaled, columns, m->groups[g].weight, m->groups[g].bias, m->groups[g].nodes,
                         m->settings.feature_activation);

@@ -278,7 +278,7 @@ static void stepwise_equals_the_batch(void **state)
 /* ---- the growing factorisation --------------------------------------------------------------------------------- */
 
 /* Largest entry of Q'Q + B'B - I; a column that brought nothing new is zero in both, and counts as such. */
-static double orthogonality(const broad__basis *b, size_t *dropped)
+static double orthogonality(const broad__growing_qr *b, size_t *dropped)
 {
     double worst = 0;
     *dropped = 0;
@@ -295,7 +295,7 @@ static double orthogonality(const broad__basis *b, size_t *dropped)
 }
 
 /* [A; sqrt(lambda) I] = [Q; B] R, as far as rounding goes, for the columns that were not dropped. */
-static double factor_error(const broad__basis *b, const double *a)
+static double factor_error(const broad__growing_qr *b, const double *a)
 {
     double worst = 0;
     for (size_t j = 0; j < b->columns; j++)
@@ -333,19 +333,19 @@ static void the_basis_stays_orthogonal(void **state)
         size_t dropped, block = blocks[i / 21];
         problem_random r = {i + 1};
         double *a = near_copies(&r, parts[i % 7]), *y = problem_normals(2 * BASIS_ROWS, &r);
-        broad__basis b = {0};
-        broad__rows rows;
-        assert_ok(broad__rows_open(&rows, broad__device_cpu(), pool, 2));
-        assert_ok(broad__rows_append(&rows, y, BASIS_ROWS));
-        assert_ok(broad__basis_open(&b, BASIS_ROWS, 2, y));
+        broad__growing_qr b = {0};
+        broad__residual rows;
+        assert_ok(broad__residual_open(&rows, broad__device_cpu(), pool, 2));
+        assert_ok(broad__residual_append(&rows, y, BASIS_ROWS));
+        assert_ok(broad__growing_qr_open(&b, BASIS_ROWS, 2, y));
         rows.z = a, rows.features = BASIS_COLUMNS;
         for (size_t at = 0; at < BASIS_COLUMNS; at += block) {
-            broad__piece piece = {{0}, at, BASIS_COLUMNS - at < block ? BASIS_COLUMNS - at : block};
-            assert_ok(broad__rows_nodes(&rows, &piece, 1));
-            assert_ok(broad__basis_try(&b, &rows, y, lambdas[i / 7 % 3]));
+            broad__kblock piece = {{0}, at, BASIS_COLUMNS - at < block ? BASIS_COLUMNS - at : block};
+            assert_ok(broad__residual_nodes(&rows, &piece, 1));
+            assert_ok(broad__growing_qr_try(&b, &rows, y, lambdas[i / 7 % 3]));
             double norm = b.trial_norm;
-            assert_ok(broad__basis_accept(&b));
-            broad__rows_commit(&rows, norm);
+            assert_ok(broad__growing_qr_accept(&b));
+            broad__residual_commit(&rows, norm);
         }
         double error = orthogonality(&b, &dropped), factor = factor_error(&b, a);
         if (!(error < 1e-12) || !(factor < 1e-11))
@@ -354,8 +354,8 @@ static void the_basis_stays_orthogonal(void **state)
         assert_true(error < 1e-12 && factor < 1e-11);
         assert_true(dropped == 0 || (lambdas[i / 7 % 3] == 0 && parts[i % 7] < 1e-7));
         worst = fmax(worst, error), worst_factor = fmax(worst_factor, factor);
-        broad__basis_clear(&b);
-        broad__rows_close(&rows);
+        broad__growing_qr_clear(&b);
+        broad__residual_close(&rows);
         free(a), free(y);
     }
     broad__pool_close(pool);

@@ -366,9 +366,10 @@ static void make_groups(broad_model *model, const form *f)
     model->groups = broad__alloc_array(model->group_count, sizeof *model->groups);
     for (size_t g = 0; g < model->group_count; g++) {
         broad__group *group = &model->groups[g];
-        *group = (broad__group){.source = BROAD__SOURCE_DIRECT, .nodes = columns, .range = 1};
+        *group = (broad__group){.source = BROAD__WEIGHT_SOURCE_DIRECT, .nodes = columns, .range = 1};
         if (direct) continue;
-        *group = (broad__group){.source = f->fitted ? BROAD__SOURCE_AUTOENCODER : BROAD__SOURCE_DRAWN, .range = 1};
+        *group = (broad__group){.source = f->fitted ? BROAD__WEIGHT_SOURCE_AUTOENCODER : BROAD__WEIGHT_SOURCE_DRAWN,
+                                .range = 1};
         group->nodes = GROUP_NODES;
         group->weight = broad__alloc_doubles(columns, GROUP_NODES);
         group->bias = broad__alloc_doubles(GROUP_NODES, 1);

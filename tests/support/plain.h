@@ -123,9 +123,9 @@ static inline double *plain_features(size_t *out_columns, const broad_model *m, 
         scaled[i] = (x[i] - m->input_shift[i % m->inputs]) * m->input_factor[i % m->inputs];
     for (size_t g = 0; g < m->group_count; at += m->groups[g++].nodes) {
         const broad__group *group = &m->groups[g];
-        for (size_t i = 0; group->source == BROAD__SOURCE_DIRECT && i < rows; i++)
+        for (size_t i = 0; group->source == BROAD__WEIGHT_SOURCE_DIRECT && i < rows; i++)
             memcpy(z + i * features + at, scaled + i * m->inputs, m->inputs * sizeof *z);
-        if (group->source != BROAD__SOURCE_DIRECT)
+        if (group->source != BROAD__WEIGHT_SOURCE_DIRECT)
             plain_nodes(z, features, at, scaled, rows, m->inputs, group->weight, group->bias, group->nodes,
                         m->settings.feature_activation);
     }

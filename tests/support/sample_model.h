@@ -128,16 +128,16 @@ static inline void sample_group(broad_model *model, const sample_form *form, uns
 {
     broad__group *group = &model->groups[index];
     int direct = sample_plan(form->kind) != BROAD__NODES_FEATURES;
-    group->source = direct                                         ? BROAD__SOURCE_DIRECT
-                    : form->features == BROAD_FEATURES_AUTOENCODER ? BROAD__SOURCE_AUTOENCODER
-                                                                   : BROAD__SOURCE_DRAWN;
+    group->source = direct                                         ? BROAD__WEIGHT_SOURCE_DIRECT
+                    : form->features == BROAD_FEATURES_AUTOENCODER ? BROAD__WEIGHT_SOURCE_AUTOENCODER
+                                                                   : BROAD__WEIGHT_SOURCE_DRAWN;
     group->nodes = direct ? form->inputs : form->group_nodes + index % 2;
     group->step = *state % 4;
     group->range = model->settings.range_steps[group->step];
     if (direct) return;
     group->weight = sample_doubles(state, model->inputs * group->nodes);
     group->bias = sample_doubles(state, group->nodes);
-    if (group->source == BROAD__SOURCE_DRAWN) broad__group_draw(group, model, index);
+    if (group->source == BROAD__WEIGHT_SOURCE_DRAWN) broad__group_draw(group, model, index);
 }
 
 static inline void sample_joint(broad_model *model, unsigned *state)

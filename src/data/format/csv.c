@@ -170,7 +170,7 @@ static int count_model_names(size_t *out, const broad__csv *csv, const char *fir
     char **names = NULL;
     size_t *found = broad__alloc_array(model->inputs, sizeof *found);
     int status = found ? read_names(&names, csv, first) : BROAD_NO_MEMORY;
-    if (status == BROAD_OK) status = broad__plan_match(found, names, csv->columns, model);
+    if (status == BROAD_OK) status = broad__roles_match(found, names, csv->columns, model);
     *out = 0;
     for (size_t i = 0; status == BROAD_OK && i < model->inputs; i++) *out += found[i] < csv->columns;
     broad__free(names);

@@ -40,19 +40,20 @@ typedef struct broad__csv_hints {
 /* Finds separator, header and columns. The source must outlive it. */
 int broad__csv_open(broad__csv *out, const broad__source *source, const broad__csv_hints *hints);
 /* Inputs that hold text become categories, unless so few cells hold it (fewer than 1 of 100) that they must be slips. */
-int broad__csv_categories(broad__plan *plan, const broad__csv *csv);
+int broad__csv_categories(broad__roles *plan, const broad__csv *csv);
 
 /* What becomes of the cells. */
-typedef struct broad__csv_wants {
+typedef struct broad__csv_request {
     broad_missing missing;
     const broad__categories *known; /* the categories of the model; empty: levels are taken as they come */
     int texts;                      /* targets and groups as text that lies in the source, else coded */
     int labels;                     /* coded targets may be classes */
     size_t memory;                  /* bytes that the process should hold at most; 0: no limit */
     broad__spill *spill; /* what the arrays of rows are to lie in; NULL: a new one if there are too many rows */
-} broad__csv_wants;
+} broad__csv_request;
 
-int broad__csv_fill(broad__content *out, const broad__csv *csv, const broad__plan *plan, const broad__csv_wants *wants);
+int broad__csv_fill(broad__parsed *out, const broad__csv *csv, const broad__roles *plan,
+                    const broad__csv_request *wants);
 void broad__csv_close(broad__csv *csv);
 
 #endif

@@ -142,7 +142,7 @@ static int find_word(broad__filler *f, size_t cell, broad__text text)
 /* A label that was not there yet, of the kind that it is as a number. */
 static int add_label(broad__filler *f, broad__text text, double value)
 {
-    broad__coding *coding = f->coding;
+    broad__dictionary *coding = f->coding;
     size_t count = coding->labels.count;
     if (count == BROAD__CLASSES_MAX) {
         coding->labels_over = 1;
@@ -159,7 +159,7 @@ static int fill_target(broad__filler *f, size_t row, size_t column, broad__text 
 {
     const broad__filling *work = f->work;
     broad__cells *cells = &work->content->targets;
-    broad__coding *coding = f->coding;
+    broad__dictionary *coding = f->coding;
     size_t cell = row * work->plan->targets + work->plan->place[column];
     int coded = cells->ids && !coding->labels_over, status = BROAD_OK;
     size_t id = coded ? broad__text_set_find(&coding->labels, text) : 0;
@@ -199,8 +199,8 @@ static int fill_group(broad__filler *f, size_t row, broad__text text)
 
 static int fill_text(broad__filler *f, size_t row, size_t column, broad__cell *cell)
 {
-    const broad__plan *plan = f->work->plan;
-    broad__content *content = f->work->content;
+    const broad__roles *plan = f->work->plan;
+    broad__parsed *content = f->work->content;
     int target = plan->role[column] == BROAD__ROLE_TARGET;
     int status = cell->doubled ? broad__cell_undouble(&cell->text, f->arena) : BROAD_OK;
     if (status < 0) return status;
@@ -214,7 +214,7 @@ static int fill_text(broad__filler *f, size_t row, size_t column, broad__cell *c
 
 int broad__csv_fill_cell(broad__filler *f, const char **at, int *last, size_t row, size_t column)
 {
-    const broad__plan *plan = f->work->plan;
+    const broad__roles *plan = f->work->plan;
     const broad__csv *csv = f->work->csv;
     broad__cell cell;
     const char *begin = *at;

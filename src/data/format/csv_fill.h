@@ -12,9 +12,9 @@ typedef struct broad__csv_column {
 
 /* The work, for all threads. */
 typedef struct broad__filling {
-    broad__content *content;
+    broad__parsed *content;
     const broad__csv *csv;
-    const broad__plan *plan;
+    const broad__roles *plan;
     broad_missing missing;
     broad__csv_column *columns;
 } broad__filling;
@@ -22,7 +22,7 @@ typedef struct broad__filling {
 /* What one thread has of its own. */
 typedef struct broad__filler {
     const broad__filling *work;
-    broad__coding *coding;        /* the content's, or one for this stretch of rows */
+    broad__dictionary *coding;    /* the content's, or one for this stretch of rows */
     broad__arena *arena;          /* for text that is not as it stands in the file */
     broad__arena *keep;           /* for copies of new texts in the coding; NULL: they stay where they are */
     broad__cells targets, groups; /* what is missing or no number among them; the cells themselves are the content's */

@@ -28,7 +28,7 @@ typedef struct piece {
     size_t rows;
     int sound;
     broad__filler filler;
-    broad__coding coding;
+    broad__dictionary coding;
     broad__arena arena;
     /* Numbers in all of the text: of the labels, then of the groups, then of the levels of each category. */
     size_t *map, map_room;
@@ -36,7 +36,7 @@ typedef struct piece {
 
 typedef struct reading {
     broad__filling work;
-    const broad__csv_wants *wants;
+    const broad__csv_request *wants;
     size_t most;    /* rows there is room for */
     const char *at; /* where the next row begins */
     size_t chunk;   /* the next one to make a piece of */
@@ -51,7 +51,7 @@ typedef struct reading {
 static int read_plainly(reading *r)
 {
     enum { STEP = BROAD__SPILL_STEP };
-    broad__content *content = r->work.content;
+    broad__parsed *content = r->work.content;
     const broad__csv *csv = r->work.csv;
     broad__arena scratch = {0};
     broad__filler f = {.work = &r->work, .coding = &content->coding, .targets = content->targets};
@@ -68,7 +68,7 @@ static int read_plainly(reading *r)
         broad__arena_clear(&scratch);
         if (!r->wants->memory || at - given_back < STEP) continue;
         broad__csv_passed(csv, &given_back, at);
-        broad__content_done(content, done, content->rows - done);
+        broad__parsed_done(content, done, content->rows - done);
         done = content->rows;
     }
     content->targets = f.targets;
@@ -123,7 +123,7 @@ static size_t cut_round(reading *r)
 
 static void piece_reset(piece *p, const reading *r)
 {
-    const broad__coding *all = &r->work.content->coding;
+    const broad__dictionary *all = &r->work.content->coding;
     p->rows = 0;
     p->sound = 0;
     p->filler = (broad__filler){.work = &r->work, .coding = &p->coding, .arena = &p->arena};
@@ -174,9 +174,9 @@ static int map_texts(size_t *map, broad__text_set *all, const broad__text_set *o
     return 1;
 }
 
-static int map_labels(size_t *map, broad__content *content, const broad__coding *own)
+static int map_labels(size_t *map, broad__parsed *content, const broad__dictionary *own)
 {
-    broad__coding *all = &content->coding;
+    broad__dictionary *all = &content->coding;
     size_t before = all->labels.count;
     if (all->labels_over) return 1;
     int mapped = map_texts(map, &all->labels, &own->labels, BROAD__CLASSES_MAX, &content->arena);
@@ -198,10 +198,10 @@ static size_t map_size(const piece *p)
     return count;
 }
 
-static int piece_map(piece *p, broad__content *content)
+static int piece_map(piece *p, broad__parsed *content)
 {
-    const broad__coding *own = &p->coding;
-    broad__coding *all = &content->coding;
+    const broad__dictionary *own = &p->coding;
+    broad__dictionary *all = &content->coding;
     int status = broad__grow(&p->map, &p->map_room, map_size(p), sizeof *p->map, SIZE_MAX / 64);
     if (status < 0) return status;
     size_t *map = p->map;
@@ -219,9 +219,9 @@ static void renumber_piece(void *context, size_t index, size_t worker)
     (void)worker;
     const reading *r = context;
     const piece *p = &r->pieces[index];
-    const broad__coding *own = &p->coding;
-    const broad__plan *plan = r->work.plan;
-    broad__content *content = r->work.content;
+    const broad__dictionary *own = &p->coding;
+    const broad__roles *plan = r->work.plan;
+    broad__parsed *content = r->work.content;
     const size_t *map = p->map;
     for (size_t i = p->first; content->targets.ids && !content->coding.labels_over && i < p->first + p->rows; i++)
         if (own->labels.count) content->targets.ids[i] = map[content->targets.ids[i]];
@@ -263,7 +263,7 @@ static int join_found(broad__cells *all, const broad__cells *own, size_t columns
 
 static int join_piece(reading *r, const piece *p)
 {
-    broad__content *c = r->work.content;
+    broad__parsed *c = r->work.content;
     size_t to = c->rows, down = p->first - to;
     close_gap(c->x, to, p->first, p->rows, c->inputs);
     close_gap(c->weights, to, p->first, p->rows, 1);
@@ -280,8 +280,8 @@ static int join_piece(reading *r, const piece *p)
 /* After this many labels numbers need no numbering: the target is read as the inputs are. */
 static void quicken_target(reading *r)
 {
-    broad__content *content = r->work.content;
-    const broad__plan *plan = r->work.plan;
+    broad__parsed *content = r->work.content;
+    const broad__roles *plan = r->work.plan;
     if (!content->coding.labels_over || plan->targets != 1 || r->work.csv->separator == ' ') return;
     r->work.columns[plan->target_columns[0]] = (broad__csv_column){content->targets.values, 1};
 }
@@ -289,7 +289,7 @@ static void quicken_target(reading *r)
 /* Returns 1 if there may be another round, 0 if the plain loop has to go on, or the status of a failure. */
 static int read_round(reading *r)
 {
-    broad__content *content = r->work.content;
+    broad__parsed *content = r->work.content;
     const char *from = r->at;
     size_t before = content->rows, sound = 0, count = cut_round(r);
     if (!count) return 0;
@@ -311,18 +311,18 @@ static int read_round(reading *r)
     }
     quicken_target(r);
     broad__source_done(r->work.csv->source, from, r->at);
-    broad__content_done(content, before, content->rows - before);
+    broad__parsed_done(content, before, content->rows - before);
     return sound == count && r->at < r->work.csv->end;
 }
 
 static int pieces_make(reading *r)
 {
-    const broad__coding *all = &r->work.content->coding;
+    const broad__dictionary *all = &r->work.content->coding;
     r->piece_room = PIECES * (r->work.csv->pool ? broad__pool_threads(r->work.csv->pool) : 1);
     r->pieces = broad__alloc_array(r->piece_room, sizeof *r->pieces);
     if (!r->pieces) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < r->piece_room; i++) {
-        broad__coding *own = &r->pieces[i].coding;
+        broad__dictionary *own = &r->pieces[i].coding;
         own->levels_closed = all->levels_closed;
         own->levels = all->levels_closed || !all->level_sets ? all->levels
                                                              : broad__alloc_array(all->level_sets, sizeof *own->levels);
@@ -337,7 +337,7 @@ static void pieces_free(reading *r)
     for (size_t i = 0; r->pieces && i < r->piece_room; i++) {
         piece *p = &r->pieces[i];
         if (p->coding.levels_closed) p->coding.levels = NULL;
-        broad__coding_clear(&p->coding);
+        broad__dictionary_clear(&p->coding);
         broad__arena_clear(&p->arena);
         broad__free(p->map);
     }
@@ -391,7 +391,7 @@ static size_t line_of_row(const void *reader, size_t row)
     return broad__line_at(csv, at);
 }
 
-int broad__csv_categories(broad__plan *plan, const broad__csv *csv)
+int broad__csv_categories(broad__roles *plan, const broad__csv *csv)
 {
     size_t rows = 0, *texts = broad__alloc_array(csv->columns, sizeof *texts);
     if (!texts) return BROAD_NO_MEMORY;
@@ -415,8 +415,8 @@ int broad__csv_categories(broad__plan *plan, const broad__csv *csv)
 
 static int allocate(reading *r)
 {
-    broad__content *out = r->work.content;
-    const broad__plan *plan = r->work.plan;
+    broad__parsed *out = r->work.content;
+    const broad__roles *plan = r->work.plan;
     int texts = r->wants->texts, ids = !texts && plan->targets == 1 && r->wants->labels;
     size_t cells, most = r->most;
     if (broad__multiply(&cells, most, plan->targets) < 0 || broad__multiply(&cells, most, plan->inputs) < 0)
@@ -424,25 +424,25 @@ static int allocate(reading *r)
     size_t numbers = plan->inputs + plan->weights + (texts ? 0 : plan->targets + (size_t)ids + plan->groups);
     out->spill = r->wants->spill;
     out->spill_borrowed = out->spill != NULL;
-    int status = broad__content_place(out, most, numbers, r->wants->memory);
+    int status = broad__parsed_place(out, most, numbers, r->wants->memory);
     if (status < 0) return status;
-    int failed = !(out->x = broad__content_alloc(out, most * plan->inputs, sizeof *out->x));
-    if (plan->weights) failed |= !(out->weights = broad__content_alloc(out, most, sizeof *out->weights));
+    int failed = !(out->x = broad__parsed_alloc(out, most * plan->inputs, sizeof *out->x));
+    if (plan->weights) failed |= !(out->weights = broad__parsed_alloc(out, most, sizeof *out->weights));
     cells = most * plan->targets;
     if (plan->targets && texts) failed |= !(out->targets.texts = broad__alloc_array(cells, sizeof *out->targets.texts));
     if (plan->groups && texts) failed |= !(out->groups.texts = broad__alloc_array(most, sizeof *out->groups.texts));
     if (plan->targets && !texts)
-        failed |= !(out->targets.values = broad__content_alloc(out, cells, sizeof *out->targets.values));
-    if (ids) failed |= !(out->targets.ids = broad__content_alloc(out, most, sizeof *out->targets.ids));
-    if (plan->groups && !texts) failed |= !(out->groups.ids = broad__content_alloc(out, most, sizeof *out->groups.ids));
+        failed |= !(out->targets.values = broad__parsed_alloc(out, cells, sizeof *out->targets.values));
+    if (ids) failed |= !(out->targets.ids = broad__parsed_alloc(out, most, sizeof *out->targets.ids));
+    if (plan->groups && !texts) failed |= !(out->groups.ids = broad__parsed_alloc(out, most, sizeof *out->groups.ids));
     return failed ? BROAD_NO_MEMORY : BROAD_OK;
 }
 
 /* Columns of numbers that nobody asks for the text of. */
 static int set_columns(reading *r)
 {
-    const broad__plan *plan = r->work.plan;
-    broad__content *content = r->work.content;
+    const broad__roles *plan = r->work.plan;
+    broad__parsed *content = r->work.content;
     r->work.columns = broad__alloc_array(plan->columns, sizeof *r->work.columns);
     if (!r->work.columns) return BROAD_NO_MEMORY;
     for (size_t c = 0; c < plan->columns && r->work.csv->separator != ' '; c++) {
@@ -454,9 +454,10 @@ static int set_columns(reading *r)
     return BROAD_OK;
 }
 
-int broad__csv_fill(broad__content *out, const broad__csv *csv, const broad__plan *plan, const broad__csv_wants *wants)
+int broad__csv_fill(broad__parsed *out, const broad__csv *csv, const broad__roles *plan,
+                    const broad__csv_request *wants)
 {
-    *out = (broad__content){.file = csv->name, .inputs = plan->inputs, .line_of = line_of_row, .reader = csv};
+    *out = (broad__parsed){.file = csv->name, .inputs = plan->inputs, .line_of = line_of_row, .reader = csv};
     out->targets.columns = plan->targets;
     out->groups.columns = plan->groups;
     reading r = {.work = {.content = out, .csv = csv, .plan = plan, .missing = wants->missing}, .wants = wants};

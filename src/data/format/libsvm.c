@@ -159,7 +159,7 @@ static int survey_file(survey *out, const broad__source *source, broad_missing m
     return BROAD_OK;
 }
 
-static int fill_rows(broad__content *out, const broad__libsvm *reader, const broad__source *source, int qid_required)
+static int fill_rows(broad__parsed *out, const broad__libsvm *reader, const broad__source *source, int qid_required)
 {
     const char *from = source->bytes, *end = from + source->count;
     line_cursor line;
@@ -205,7 +205,7 @@ static int choose_inputs(size_t *inputs, size_t *base, const survey *found, cons
     if (model) *inputs = model->inputs;
     if (!*inputs)
         return broad__fail(BROAD_BAD_DATA, "%s: no row has an index:value pair: no input is left", source->name);
-    if (!broad__content_dense(found->rows, *inputs, source->count))
+    if (!broad__parsed_dense(found->rows, *inputs, source->count))
         return broad__fail(BROAD_BAD_DATA,
                            "%s: %zu rows with indices up to %zu would be out of proportion as a dense table "
                            "(the file has %zu bytes); number the inputs without gaps",
@@ -239,11 +239,11 @@ static int check_options(const broad__source *source, const broad_read_options *
     return check_columns(source, options, model);
 }
 
-int broad__libsvm_read(broad__content *out, broad__libsvm *out_reader, const broad__source *source,
+int broad__libsvm_read(broad__parsed *out, broad__libsvm *out_reader, const broad__source *source,
                        const broad_read_options *options, const broad__columns *model)
 {
     survey found = {0};
-    *out = (broad__content){.file = source->name, .line_of = line_of_row, .reader = out_reader};
+    *out = (broad__parsed){.file = source->name, .line_of = line_of_row, .reader = out_reader};
     *out_reader = (broad__libsvm){.source = source};
     broad_missing missing = model && model->missing == BROAD_MISSING_MEAN ? model->missing : options->missing;
     int status = check_options(source, options, model);

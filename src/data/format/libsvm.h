@@ -14,7 +14,7 @@ typedef struct broad__libsvm {
 int broad__libsvm_is(const broad__source *source);
 
 /* Labels become targets, qid the group if the options ask for it. `out_reader` serves messages about out's rows. */
-int broad__libsvm_read(broad__content *out, broad__libsvm *out_reader, const broad__source *source,
+int broad__libsvm_read(broad__parsed *out, broad__libsvm *out_reader, const broad__source *source,
                        const broad_read_options *options, const broad__columns *model);
 
 #endif

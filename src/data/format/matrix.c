@@ -111,7 +111,7 @@ typedef struct column_fill {
     size_t from_stride;
 } column_fill;
 
-static column_fill column_setup(broad__content *out, const broad__matrix *matrix, const broad__plan *plan,
+static column_fill column_setup(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
                                 size_t column)
 {
     column_fill c = {.role = (broad__role)plan->role[column], .column = column};
@@ -128,7 +128,7 @@ static column_fill column_setup(broad__content *out, const broad__matrix *matrix
 }
 
 /* The level of a value is its shortest text. */
-static int set_level(broad__content *out, const column_fill *c, size_t row, double value, broad_missing missing)
+static int set_level(broad__parsed *out, const column_fill *c, size_t row, double value, broad_missing missing)
 {
     char printed[BROAD__NUMBER_BYTES], where[BROAD__WHERE_BYTES], name[32];
     double *to = &c->to[row * c->to_stride];
@@ -145,7 +145,7 @@ static int set_level(broad__content *out, const column_fill *c, size_t row, doub
     return broad__level_fail(out, c->category, broad__text_of(printed), fault, where, name);
 }
 
-static int fill_column(broad__content *out, const column_fill *c, const broad__matrix *matrix, size_t first,
+static int fill_column(broad__parsed *out, const column_fill *c, const broad__matrix *matrix, size_t first,
                        size_t count, broad_missing missing)
 {
     int category = c->role == BROAD__ROLE_CATEGORY, hole = missing == BROAD_MISSING_MEAN;
@@ -165,7 +165,7 @@ static int fill_column(broad__content *out, const column_fill *c, const broad__m
 }
 
 /* Rows [first, end) of columns [column, column + width) are done with. Those of a Fortran file lie far apart. */
-static void rows_done(const broad__content *out, const broad__matrix *matrix, const column_fill *columns, size_t width,
+static void rows_done(const broad__parsed *out, const broad__matrix *matrix, const column_fill *columns, size_t width,
                       size_t first, size_t end)
 {
     if (!matrix->source->memory) return;
@@ -173,11 +173,11 @@ static void rows_done(const broad__content *out, const broad__matrix *matrix, co
         const char *from = (const char *)(matrix->fortran ? columns[c].from : matrix->bytes);
         broad__source_done(matrix->source, from + first * columns[c].from_stride, from + end * columns[c].from_stride);
     }
-    broad__content_done(out, first, end - first);
+    broad__parsed_done(out, first, end - first);
 }
 
 /* All rows of some columns. */
-static int fill_columns(broad__content *out, const column_fill *columns, size_t width, const broad__matrix *matrix,
+static int fill_columns(broad__parsed *out, const column_fill *columns, size_t width, const broad__matrix *matrix,
                         broad_missing missing)
 {
     /* Rows at a time: of a Fortran file, enough to use up the cache lines of each column. */
@@ -196,28 +196,28 @@ static int fill_columns(broad__content *out, const column_fill *columns, size_t 
     return status;
 }
 
-static int allocate(broad__content *out, const broad__matrix *matrix, const broad__plan *plan,
-                    const broad__matrix_wants *wants)
+static int allocate(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
+                    const broad__matrix_request *wants)
 {
     size_t rows = matrix->rows, numbers = plan->inputs + plan->targets + plan->groups + plan->weights;
     out->spill = wants->spill;
     out->spill_borrowed = out->spill != NULL;
-    int status = broad__content_place(out, rows, numbers, wants->memory);
+    int status = broad__parsed_place(out, rows, numbers, wants->memory);
     if (status < 0) return status;
-    int failed = !(out->x = broad__content_alloc(out, rows * plan->inputs, sizeof *out->x));
+    int failed = !(out->x = broad__parsed_alloc(out, rows * plan->inputs, sizeof *out->x));
     if (plan->targets)
-        failed |= !(out->targets.values = broad__content_alloc(out, rows * plan->targets, sizeof *out->targets.values));
-    if (plan->groups) failed |= !(out->groups.values = broad__content_alloc(out, rows, sizeof *out->groups.values));
-    if (plan->weights) failed |= !(out->weights = broad__content_alloc(out, rows, sizeof *out->weights));
+        failed |= !(out->targets.values = broad__parsed_alloc(out, rows * plan->targets, sizeof *out->targets.values));
+    if (plan->groups) failed |= !(out->groups.values = broad__parsed_alloc(out, rows, sizeof *out->groups.values));
+    if (plan->weights) failed |= !(out->weights = broad__parsed_alloc(out, rows, sizeof *out->weights));
     return failed ? BROAD_NO_MEMORY : BROAD_OK;
 }
 
-int broad__matrix_fill(broad__content *out, const broad__matrix *matrix, const broad__plan *plan,
-                       const broad__matrix_wants *wants)
+int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
+                       const broad__matrix_request *wants)
 {
     int whole = matrix->type != 'f';
     size_t cells;
-    *out = (broad__content){.file = matrix->name, .rows = matrix->rows, .inputs = plan->inputs};
+    *out = (broad__parsed){.file = matrix->name, .rows = matrix->rows, .inputs = plan->inputs};
     out->targets = (broad__cells){.columns = plan->targets, .integers = whole};
     out->groups = (broad__cells){.columns = plan->groups, .integers = whole};
     if (broad__multiply(&cells, matrix->rows, matrix->columns) < 0) return broad__fail_memory(SIZE_MAX);

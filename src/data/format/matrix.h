@@ -28,15 +28,15 @@ int broad__idx_open(broad__matrix *out, const broad__source *source);
 
 /* Rows, columns and the bytes they need from the shape; `have` bytes are there. */
 int broad__matrix_check(broad__matrix *matrix, size_t have);
-/* What becomes of the numbers; as broad__csv_wants has it. */
-typedef struct broad__matrix_wants {
+/* What becomes of the numbers; as broad__csv_request has it. */
+typedef struct broad__matrix_request {
     broad_missing missing;
     const broad__categories *known;
     size_t memory;
     broad__spill *spill;
-} broad__matrix_wants;
+} broad__matrix_request;
 
-int broad__matrix_fill(broad__content *out, const broad__matrix *matrix, const broad__plan *plan,
-                       const broad__matrix_wants *wants);
+int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
+                       const broad__matrix_request *wants);
 
 #endif

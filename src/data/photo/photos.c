@@ -402,7 +402,7 @@ static int set_folder_targets(broad_data *table, const reading *r)
     if (options.task == BROAD_TASK_AUTO) options.task = BROAD_TASK_CLASSIFY;
     char *name[] = {"class"};
     broad__target_facts facts = {.names = name};
-    broad__content content = {.file = r->first_path, .rows = r->rows, .targets = {.columns = 1}};
+    broad__parsed content = {.file = r->first_path, .rows = r->rows, .targets = {.columns = 1}};
     content.targets.texts = broad__alloc_array(r->rows, sizeof *content.targets.texts);
     if (!content.targets.texts) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < r->rows; i++) content.targets.texts[i] = r->list.items[r->row_files[i]].folder;
@@ -410,7 +410,7 @@ static int set_folder_targets(broad_data *table, const reading *r)
     if (status == BROAD_BAD_DATA && r->columns && r->columns->task == BROAD_TASK_REGRESS)
         status = broad__fail(BROAD_BAD_DATA, "%s: the model predicts numbers; give those of the photos with --labels",
                              r->first_path);
-    broad__content_clear(&content);
+    broad__parsed_clear(&content);
     return status;
 }
 

@@ -49,13 +49,13 @@ static int name_columns(broad__photo_labels *l, const broad__layout *layout)
     char **names = broad__alloc_array(count, sizeof *names);
     int failed = !texts || !names;
     for (size_t i = 0; !failed && i < count; i++) {
-        names[i] = broad__plan_name(layout, l->plan.target_columns[i + 1], l->plan.chosen, "target");
+        names[i] = broad__roles_name(layout, l->plan.target_columns[i + 1], l->plan.chosen, "target");
         failed = !names[i];
         if (names[i]) texts[i] = broad__text_of(names[i]);
     }
     if (!failed) l->target_names = broad__names_copy(texts, count);
-    if (l->plan.groups) l->group_name = broad__plan_name(layout, l->plan.group_column, 1, "group");
-    if (l->plan.weights) l->weight_name = broad__plan_name(layout, l->plan.weight_column, 1, "weight");
+    if (l->plan.groups) l->group_name = broad__roles_name(layout, l->plan.group_column, 1, "group");
+    if (l->plan.weights) l->weight_name = broad__roles_name(layout, l->plan.weight_column, 1, "weight");
     failed |= !l->target_names || (l->plan.groups && !l->group_name) || (l->plan.weights && !l->weight_name);
     for (size_t i = 0; names && i < count; i++) broad__free(names[i]);
     broad__free(names);
@@ -119,7 +119,7 @@ static int fail_ambiguous(const broad__photo_labels *l, size_t line, broad__text
     char where[BROAD__WHERE_BYTES], quoted[BROAD__QUOTE_BYTES];
     return broad__fail(BROAD_BAD_DATA,
                        "%s: several photos are called %s, %.200s is the first; write the path from the folder",
-                       broad__content_where(where, &l->content, line), broad__text_quote(quoted, text), first);
+                       broad__parsed_where(where, &l->content, line), broad__text_quote(quoted, text), first);
 }
 
 /* *out: the photo of a line, or SIZE_MAX. */
@@ -146,7 +146,7 @@ static int fail_again(const broad__photo_labels *l, size_t line, const char *nam
 {
     char where[BROAD__WHERE_BYTES];
     return broad__fail(BROAD_BAD_DATA, "%s: a second line for %.200s, which line %zu has already; remove one of them",
-                       broad__content_where(where, &l->content, line), name,
+                       broad__parsed_where(where, &l->content, line), name,
                        l->content.line_of(l->content.reader, before));
 }
 
@@ -157,7 +157,7 @@ static int add_unfound(broad__photo_list *list, const broad__photo_labels *l, si
     char *name = broad__copy_bytes(text.bytes, text.count);
     if (!name) return BROAD_NO_MEMORY;
     snprintf(fault, sizeof fault, "%s names it, but there is no such photo",
-             broad__content_where(where, &l->content, line));
+             broad__parsed_where(where, &l->content, line));
     int status = broad__photo_list_add(list, name, name, fault);
     broad__free(name);
     return status;
@@ -203,10 +203,10 @@ int broad__photo_labels_read(broad__photo_labels *out, broad__photo_list *list, 
 {
     *out = (broad__photo_labels){0};
     static const broad__categories none;
-    static const broad__csv_wants wants = {.missing = BROAD_MISSING_ERROR, .known = &none, .texts = 1};
+    static const broad__csv_request wants = {.missing = BROAD_MISSING_ERROR, .known = &none, .texts = 1};
     int status = open_csv(out, list, options);
     broad__layout layout = {.file = out->source.name, .columns = out->csv.columns, .names = out->csv.names};
-    if (status == BROAD_OK) status = broad__plan_photos(&out->plan, &layout, options, model);
+    if (status == BROAD_OK) status = broad__roles_photos(&out->plan, &layout, options, model);
     if (status == BROAD_OK) status = broad__csv_fill(&out->content, &out->csv, &out->plan, &wants);
     if (status == BROAD_OK) status = name_columns(out, &layout);
     if (status == BROAD_OK) status = match_lines(out, list);
@@ -216,8 +216,8 @@ int broad__photo_labels_read(broad__photo_labels *out, broad__photo_list *list, 
 
 void broad__photo_labels_clear(broad__photo_labels *labels)
 {
-    broad__content_clear(&labels->content);
-    broad__plan_clear(&labels->plan);
+    broad__parsed_clear(&labels->content);
+    broad__roles_clear(&labels->plan);
     broad__csv_close(&labels->csv);
     broad__source_close(&labels->source);
     broad__free(labels->target_names);
@@ -237,7 +237,7 @@ typedef struct row_lines {
 static size_t line_of_row(const void *reader, size_t row)
 {
     const row_lines *rows = reader;
-    const broad__content *content = &rows->labels->content;
+    const broad__parsed *content = &rows->labels->content;
     return content->line_of(content->reader, rows->labels->lines[rows->photos[row]]);
 }
 
@@ -256,7 +256,7 @@ int broad__photo_labels_set(broad_data *table, const broad__photo_labels *labels
 {
     size_t rows = table->rows, columns = labels->plan.targets - 1;
     row_lines lines = {labels, photos};
-    broad__content content = {.file = labels->source.name, .rows = rows, .line_of = line_of_row, .reader = &lines};
+    broad__parsed content = {.file = labels->source.name, .rows = rows, .line_of = line_of_row, .reader = &lines};
     broad__target_facts facts = {.names = labels->target_names, .apart = 1};
     int status = BROAD_NO_MEMORY;
     content.targets.columns = columns;
@@ -275,6 +275,6 @@ int broad__photo_labels_set(broad_data *table, const broad__photo_labels *labels
     if (status == BROAD_OK) status = set_weights(table, labels, photos);
 
 cleanup:
-    broad__content_clear(&content);
+    broad__parsed_clear(&content);
     return status;
 }

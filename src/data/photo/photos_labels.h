@@ -8,8 +8,8 @@
 typedef struct broad__photo_labels {
     broad__source source;
     broad__csv csv;
-    broad__plan plan;
-    broad__content content;         /* its rows are the lines; the first target column names the files */
+    broad__roles plan;
+    broad__parsed content;          /* its rows are the lines; the first target column names the files */
     char **target_names;            /* of the others */
     char *group_name, *weight_name; /* NULL: no such column */
     size_t *lines;                  /* of each photo in the list: its row of the content; SIZE_MAX: none */

@@ -151,10 +151,10 @@ int broad__decode_begin_rows(size_t *left, broad__decode_job *job, size_t width,
     size_t to_width, to_height, limit = job->options->max_bytes;
     /* From the stored size: a reduced one is rounded up, and its proportions are not quite the same. */
     broad__image_fit(&to_width, &to_height, job->facts->width, job->facts->height, job->options->side);
-    size_t needed = broad__rows_bytes(width, height, to_width, to_height);
+    size_t needed = broad__resample_bytes(width, height, to_width, to_height);
     if (needed > limit || extra > limit - needed) return broad__decode_fail_limit(job);
     *left = limit - needed - extra;
-    return broad__rows_begin(&job->rows, width, height, to_width, to_height);
+    return broad__resample_begin(&job->rows, width, height, to_width, to_height);
 }
 
 int broad__decode(broad__image *out, broad__decode_facts *facts, const void *bytes, size_t count,
@@ -171,7 +171,7 @@ int broad__decode(broad__image *out, broad__decode_facts *facts, const void *byt
     int status = broad__exif_read(&own.exif, bytes, count);
     if (status == BROAD_OK) status = (is_png ? broad__decode_png : broad__decode_jpeg)(&job);
     if (status == BROAD_OK) {
-        broad__rows_finish(&image, &job.rows, 128);
+        broad__resample_finish(&image, &job.rows, 128);
         if (!options->as_stored) status = broad__image_orient(&image, own.exif.orientation);
     }
     if (status == BROAD_OK) {
@@ -179,7 +179,7 @@ int broad__decode(broad__image *out, broad__decode_facts *facts, const void *byt
         if (facts) *facts = own;
     } else {
         broad__image_free(&image);
-        broad__rows_free(&job.rows);
+        broad__resample_free(&job.rows);
     }
     return status;
 }

@@ -11,8 +11,8 @@ typedef struct broad__decode_job {
     size_t count;
     const broad__decode_options *options;
     broad__decode_facts *facts;
-    broad__rows rows; /* freed by decode.c */
-    int status;       /* of the failure that the libraries are being left for, with its message set */
+    broad__resample rows; /* freed by decode.c */
+    int status;           /* of the failure that the libraries are being left for, with its message set */
 } broad__decode_job;
 
 /* Sets facts->width and height, and refuses what is beyond the pixel limit. */

@@ -127,15 +127,15 @@ static int choose_colours(j_decompress_ptr codec)
 static void read_rows(jpeg_state *state)
 {
     j_decompress_ptr codec = &state->codec;
-    broad__rows *rows = &state->job->rows;
+    broad__resample *rows = &state->job->rows;
     int inks = codec->out_color_space == JCS_CMYK;
     JSAMPLE *cmyk = NULL;
     if (inks) cmyk = codec->mem->alloc_large((j_common_ptr)codec, JPOOL_IMAGE, (size_t)codec->output_width * 4);
     while (codec->output_scanline < codec->output_height) {
-        JSAMPLE *row = inks ? cmyk : broad__rows_next(rows);
+        JSAMPLE *row = inks ? cmyk : broad__resample_next(rows);
         jpeg_read_scanlines(codec, &row, 1);
-        if (inks) row_from_cmyk(broad__rows_next(rows), cmyk, codec->output_width, codec->saw_Adobe_marker);
-        broad__rows_done(rows);
+        if (inks) row_from_cmyk(broad__resample_next(rows), cmyk, codec->output_width, codec->saw_Adobe_marker);
+        broad__resample_done(rows);
     }
 }
 

@@ -119,10 +119,10 @@ static void row_on_white(unsigned char *restrict rgb, const unsigned char *restr
 static void take_row(png_state *state, const unsigned char *from)
 {
     size_t width = state->job->facts->width;
-    unsigned char *row = broad__rows_next(&state->job->rows);
+    unsigned char *row = broad__resample_next(&state->job->rows);
     if (state->channels == 4) row_on_white(row, from, width);
     else memcpy(row, from, width * 3);
-    broad__rows_done(&state->job->rows);
+    broad__resample_done(&state->job->rows);
 }
 
 static void read_interlaced(png_state *state)

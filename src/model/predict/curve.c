@@ -112,7 +112,7 @@ static void walk_block(block *b, double *scratch)
 {
     const curve *c = b->of;
     const double *x = c->data->x + b->first * c->data->inputs;
-    broad__watch watch = {after_layer, b};
+    broad__layer_watch watch = {after_layer, b};
     broad__profile_span span = broad__profile_start();
     fill_weights(b);
     broad__model_targets(b->targets, c->model, c->data, b->first, b->rows);
@@ -235,7 +235,7 @@ typedef struct regrowth {
     broad__pool *pool;
     size_t groups; /* feature groups that the layers so far read */
     size_t first, rows;
-    broad__side side; /* of these rows; E: what the layers so far leave over */
+    broad__rowset rowset; /* of these rows; E: what the layers so far leave over */
     broad__ridge ridge;
 } regrowth;
 
@@ -246,17 +246,17 @@ static int change_rows(regrowth *r, size_t j)
     const broad__certificate *c = &model->layers[j].certificate;
     size_t at = 0, end = c->first_row + c->rows;
     if (j && c->first_row == r->first && c->rows == r->rows) return BROAD_OK;
-    broad__side_close(&r->side);
-    int status = broad__side_open(&r->side, model, r->device, r->pool, NULL);
-    r->side.rows.single = 0; /* leave-one-out needs the sums in double precision */
-    r->side.groups = r->groups;
+    broad__rowset_close(&r->rowset);
+    int status = broad__rowset_open(&r->rowset, model, r->device, r->pool, NULL);
+    r->rowset.rows.single = 0; /* leave-one-out needs the sums in double precision */
+    r->rowset.groups = r->groups;
     r->first = c->first_row;
     r->rows = c->rows;
     for (size_t s = 0; status == BROAD_OK && s < model->segment_count; at += model->segments[s++].rows) {
         size_t from = at > r->first ? at : r->first, to = at + model->segments[s].rows;
         if (to > end) to = end;
         broad__part part = {r->data, from, to > from ? to - from : 0, model->segments[s].weight};
-        if (part.count) status = broad__side_add_rows(&r->side, part, j);
+        if (part.count) status = broad__rowset_add_rows(&r->rowset, part, j);
     }
     return status;
 }
@@ -265,14 +265,14 @@ static int leave_out_layer(double *out, regrowth *r, size_t j)
 {
     const broad__layer *layer = &r->model->layers[j];
     int status = change_rows(r, j);
-    if (status == BROAD_OK && j && layer->groups) status = broad__side_add_groups(&r->side, layer->groups);
+    if (status == BROAD_OK && j && layer->groups) status = broad__rowset_add_groups(&r->rowset, layer->groups);
     if (j) r->groups += layer->groups;
-    broad__piece piece = broad__model_piece(r->model, j);
-    broad__ridge_wish wish = {.lambda = layer->certificate.lambda, .loo = 1};
-    if (status == BROAD_OK) status = broad__rows_candidate(&r->side.rows, &piece, 1);
-    if (status == BROAD_OK) status = broad__ridge_solve(&r->ridge, &r->side.rows, &wish);
+    broad__kblock piece = broad__model_kblock(r->model, j);
+    broad__ridge_request request = {.lambda = layer->certificate.lambda, .loo = 1};
+    if (status == BROAD_OK) status = broad__residual_candidate(&r->rowset.rows, &piece, 1);
+    if (status == BROAD_OK) status = broad__ridge_solve(&r->ridge, &r->rowset.rows, &request);
     if (status == BROAD_OK) *out = r->ridge.loo;
-    return status == BROAD_OK ? broad__side_follow(&r->side, j) : status;
+    return status == BROAD_OK ? broad__rowset_follow(&r->rowset, j) : status;
 }
 
 static int check_training(const broad_model *model, const broad_data *data)
@@ -300,7 +300,7 @@ int broad__model_curve_loo(broad_curve_point *points, const broad_model *model, 
     for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++)
         status = leave_out_layer(&points[j].loo, &r, j);
     broad__ridge_clear(&r.ridge);
-    broad__side_close(&r.side);
+    broad__rowset_close(&r.rowset);
     if (holding) r.device->release();
     broad__pool_close(r.pool);
     return status;

@@ -16,11 +16,11 @@ enum {
 typedef struct layout {
     char *block; /* NULL: count only */
     size_t used;
-    const broad__kept *kept; /* NULL: everything is */
+    const broad__borrowed *kept; /* NULL: everything is */
     int join;
 } layout;
 
-int broad__kept_has(const broad__kept *kept, const void *place)
+int broad__borrowed_has(const broad__borrowed *kept, const void *place)
 {
     uintptr_t begin = (uintptr_t)kept->bytes, at = (uintptr_t)place;
     return at >= begin && at - begin < kept->count;
@@ -36,7 +36,7 @@ static void *take(layout *to, size_t count, size_t element_bytes)
 /* The numbers where they are if they stay there, else a copy. */
 static const double *keep(layout *to, const double *from, size_t count)
 {
-    if (!from || !to->kept || broad__kept_has(to->kept, from)) return from;
+    if (!from || !to->kept || broad__borrowed_has(to->kept, from)) return from;
     double *copy = take(to, count, sizeof *copy);
     if (copy) memcpy(copy, from, count * sizeof *copy);
     return copy;
@@ -180,7 +180,7 @@ static void lay_out(broad__network *out, layout *to, const broad_model *model)
         .input_names = to->kept ? NULL : model->input_names,
         .scaling = broad__model_scaling(model),
         .features = broad__model_feature_nodes(model, model->group_count),
-        .direct = model->group_count > 0 && model->groups[0].source == BROAD__SOURCE_DIRECT,
+        .direct = model->group_count > 0 && model->groups[0].source == BROAD__WEIGHT_SOURCE_DIRECT,
     };
     broad__scaling *scaling = &out->scaling;
     scaling->shift = keep(to, scaling->shift, scaling->columns);
@@ -196,7 +196,7 @@ static void lay_out(broad__network *out, layout *to, const broad_model *model)
     put_names(out, to, model);
 }
 
-int broad__network_make(broad__network *out, const broad_model *model, const broad__kept *kept, int join)
+int broad__network_make(broad__network *out, const broad_model *model, const broad__borrowed *kept, int join)
 {
     layout to = {.kept = kept, .join = join};
     lay_out(out, &to, model);

@@ -50,16 +50,16 @@ typedef struct broad__network {
 } broad__network;
 
 /* Memory that outlives the network, such as a mapped file: weights inside it are used where they are. */
-typedef struct broad__kept {
+typedef struct broad__borrowed {
     const void *bytes;
     size_t count;
-} broad__kept;
+} broad__borrowed;
 
 /* kept NULL: the model outlives the network, and no weights are copied but those put side by side. join: narrow groups and
  * layers are. */
-int broad__network_make(broad__network *out, const broad_model *model, const broad__kept *kept, int join);
+int broad__network_make(broad__network *out, const broad_model *model, const broad__borrowed *kept, int join);
 void broad__network_clear(broad__network *network);
 
-int broad__kept_has(const broad__kept *kept, const void *place);
+int broad__borrowed_has(const broad__borrowed *kept, const void *place);
 
 #endif

@@ -47,7 +47,7 @@ static void feature_nodes(double *z, const broad__network *network, const broad_
 /* scores += K_j W_j for the layers of a run; h: their nodes, rows x all of them. */
 static void add_layers(double *scores, const broad__network *network, const broad__layer_run *run,
                        const broad__kernels *kernels, const double *z, const double *h, size_t rows,
-                       const broad__watch *watch)
+                       const broad__layer_watch *watch)
 {
     size_t outputs = network->outputs;
     for (size_t j = run->first; j < run->first + run->count; j++) {
@@ -63,7 +63,7 @@ static void add_layers(double *scores, const broad__network *network, const broa
 }
 
 void broad__network_layers(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
-                           double *scratch, const broad__watch *watch)
+                           double *scratch, const broad__layer_watch *watch)
 {
     const broad__kernels *kernels = broad__kernels_used();
     double *z = scratch + (network->direct ? 0 : rows * network->scaling.columns), *h = z + rows * network->features;

@@ -11,14 +11,14 @@ enum { BROAD__PREDICT_ROWS = 256 }; /* rows that go through together */
 size_t broad__network_scratch(const broad__network *network, size_t rows);
 
 /* Told what the scores are after each layer: rows x outputs, in the network's units. */
-typedef struct broad__watch {
+typedef struct broad__layer_watch {
     void (*after)(void *context, size_t layer, const double *scores);
     void *context;
-} broad__watch;
+} broad__layer_watch;
 
 /* out: rows x outputs, in the network's units; watch NULL: nobody asks. Otherwise as broad__network_block(). */
 void broad__network_layers(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
-                           double *scratch, const broad__watch *watch);
+                           double *scratch, const broad__layer_watch *watch);
 /* Of one row, from the network's units to those of the targets. */
 void broad__network_values(double *out, const broad__network *network, const double *scores);
 

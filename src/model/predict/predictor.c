@@ -3,9 +3,9 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-int broad__predictor_make(broad_predictor **out, const broad_model *model, const broad__kept *kept)
+int broad__predictor_make(broad_predictor **out, const broad_model *model, const broad__borrowed *kept)
 {
-    static const broad__kept nothing = {NULL, 0};
+    static const broad__borrowed nothing = {NULL, 0};
     broad_predictor *made = broad__alloc(sizeof *made);
     if (!made) return BROAD_NO_MEMORY;
     int status = broad__network_make(&made->network, model, kept ? kept : &nothing, 1);

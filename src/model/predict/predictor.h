@@ -11,6 +11,6 @@ struct broad_predictor {
 };
 
 /* Weights inside `kept` are used where they are, all others are copied. kept NULL: all are. */
-int broad__predictor_make(broad_predictor **out, const broad_model *model, const broad__kept *kept);
+int broad__predictor_make(broad_predictor **out, const broad_model *model, const broad__borrowed *kept);
 
 #endif

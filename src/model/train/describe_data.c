@@ -27,10 +27,10 @@ static char **copy_names(char *const *names, size_t count)
 static void centre_classes(broad_model *model, const broad_data *data)
 {
     for (size_t c = 0; c < model->outputs; c++) model->output_factor[c] = 1;
-    broad__trail read = {0};
+    broad__page_cursor read = {0};
     for (size_t i = 0; i < data->rows; i++) {
         model->output_shift[data->classes[i]] += 1 / (double)data->rows;
-        broad__trail_step(&read, data->spill, &data->classes[i], sizeof *data->classes);
+        broad__page_cursor_step(&read, data->spill, &data->classes[i], sizeof *data->classes);
     }
 }
 
@@ -98,10 +98,10 @@ static void balance_classes(double *out, const broad_data *data)
 {
     double *rows = out;
     for (size_t c = 0; c < data->outputs; c++) rows[c] = 0;
-    broad__trail read = {0};
+    broad__page_cursor read = {0};
     for (size_t i = 0; i < data->rows; i++) {
         rows[data->classes[i]]++;
-        broad__trail_step(&read, data->spill, &data->classes[i], sizeof *data->classes);
+        broad__page_cursor_step(&read, data->spill, &data->classes[i], sizeof *data->classes);
     }
     for (size_t c = 0; c < data->outputs; c++)
         out[c] = rows[c] > 0 ? (double)data->rows / ((double)data->outputs * rows[c]) : 1;
@@ -178,14 +178,14 @@ int broad__model_add_segment(broad_model *model, const broad_data *data, size_t 
 
 static int check_missing(const broad_data *data)
 {
-    broad__trail read = {0};
+    broad__page_cursor read = {0};
     for (size_t i = 0; i < data->rows; i++) {
         const double *x = data->x + i * data->inputs;
         for (size_t j = 0; j < data->inputs; j++)
             if (isnan(x[j]))
                 return broad__fail(BROAD_BAD_DATA, "row %zu has a missing value, and the model was trained without any",
                                    i + 1);
-        broad__trail_step(&read, data->spill, x, data->inputs * sizeof *x);
+        broad__page_cursor_step(&read, data->spill, x, data->inputs * sizeof *x);
     }
     return BROAD_OK;
 }

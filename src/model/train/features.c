@@ -71,8 +71,8 @@ static int encode_group(broad_trainer *t, broad__group *group, size_t index)
 int broad__trainer_fill_group(broad_trainer *t, size_t index)
 {
     broad__group *group = &t->model->groups[index];
-    if (group->source == BROAD__SOURCE_SAMPLED) return sample_group(t, group, index);
-    if (group->source == BROAD__SOURCE_AUTOENCODER) return encode_group(t, group, index);
+    if (group->source == BROAD__WEIGHT_SOURCE_SAMPLED) return sample_group(t, group, index);
+    if (group->source == BROAD__WEIGHT_SOURCE_AUTOENCODER) return encode_group(t, group, index);
     broad__group_draw(group, t->model, index);
     return BROAD_OK;
 }
@@ -89,21 +89,21 @@ int broad__trainer_draw_features(void *context, size_t step)
         model->groups[g].range = model->settings.range_steps[step] * t->feature_factor;
         status = broad__trainer_fill_group(t, g);
     }
-    if (status == BROAD_OK) status = broad__side_refresh(&t->train);
-    if (status == BROAD_OK && t->check.part_count) status = broad__side_refresh(&t->check);
+    if (status == BROAD_OK) status = broad__rowset_refresh(&t->train);
+    if (status == BROAD_OK && t->validation.part_count) status = broad__rowset_refresh(&t->validation);
     t->seconds.features += broad__seconds() - began;
     return status;
 }
 
 /* Room for one more group; it counts only once model->group_count says so. */
-int broad__model_make_group(broad_model *model, broad__source source, size_t nodes)
+int broad__model_make_group(broad_model *model, broad__weight_source source, size_t nodes)
 {
     size_t room = model->group_count;
     int status = broad__grow(&model->groups, &room, model->group_count + 1, sizeof *model->groups, GROUPS_MAX);
     if (status < 0) return status;
     broad__group *group = &model->groups[model->group_count];
     *group = (broad__group){.source = source, .nodes = nodes, .range = 1};
-    if (source == BROAD__SOURCE_DIRECT) return BROAD_OK;
+    if (source == BROAD__WEIGHT_SOURCE_DIRECT) return BROAD_OK;
     group->weight = broad__alloc_doubles(broad__model_columns(model), nodes);
     group->bias = broad__alloc_doubles(nodes, 1);
     if (group->weight && group->bias) return BROAD_OK;
@@ -115,7 +115,7 @@ int broad__model_make_groups(broad_model *model)
 {
     const broad_options *o = &model->settings;
     if (broad__kind_of(o->kind)->nodes != BROAD__NODES_FEATURES) {
-        int status = broad__model_make_group(model, BROAD__SOURCE_DIRECT, broad__model_columns(model));
+        int status = broad__model_make_group(model, BROAD__WEIGHT_SOURCE_DIRECT, broad__model_columns(model));
         if (status == BROAD_OK) model->group_count++;
         return status;
     }
@@ -145,10 +145,11 @@ static int range_loo(double *out, broad_trainer *t)
     broad__stream stream = {.seed = o->seed, .purpose = BROAD__FOR_ENHANCEMENT};
     broad__draw_nodes(s->weight, s->bias, &stream, features, count, t->model->range * o->range_steps[0], o->range_unit);
     size_t prefix = broad__kind_of(o->kind)->nodes == BROAD__NODES_HIDDEN ? 0 : features;
-    broad__piece piece = {{features, count, s->weight, s->bias, o->activation, o->precision == BROAD_FLOAT}, 0, prefix};
-    broad__ridge_wish wish = {.lambda_auto = o->lambda_auto, .lambda = o->lambda, .loo = 1};
-    status = broad__rows_candidate(&t->train.rows, &piece, 1);
-    if (status == BROAD_OK) status = broad__ridge_solve(&s->ridge, &t->train.rows, &wish);
+    broad__kblock piece = {
+        {features, count, s->weight, s->bias, o->activation, o->precision == BROAD_FLOAT}, 0, prefix};
+    broad__ridge_request request = {.lambda_auto = o->lambda_auto, .lambda = o->lambda, .loo = 1};
+    status = broad__residual_candidate(&t->train.rows, &piece, 1);
+    if (status == BROAD_OK) status = broad__ridge_solve(&s->ridge, &t->train.rows, &request);
     if (status == BROAD_OK) *out = s->ridge.loo;
     return status;
 }
@@ -199,14 +200,14 @@ static int search_ranges(range_choice *best, broad_trainer *t)
 static int search_ranges_thinned(range_choice *best, broad_trainer *t, const broad_data *data)
 {
     broad_data *some = NULL;
-    broad__side all = t->train;
+    broad__rowset all = t->train;
     memset(&t->train, 0, sizeof t->train);
     int status = broad__table_thin(&some, data, AUTO_ROWS);
-    if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool, NULL);
+    if (status == BROAD_OK) status = broad__rowset_open(&t->train, t->model, t->device, t->pool, NULL);
     t->train.groups = t->model->group_count;
-    if (status == BROAD_OK) status = broad__side_add_rows(&t->train, (broad__part){some, 0, some->rows, 1}, 0);
+    if (status == BROAD_OK) status = broad__rowset_add_rows(&t->train, (broad__part){some, 0, some->rows, 1}, 0);
     if (status == BROAD_OK) status = search_ranges(best, t);
-    broad__side_close(&t->train);
+    broad__rowset_close(&t->train);
     broad__table_free(some);
     t->train = all;
     return status;

@@ -15,10 +15,10 @@ static void hash_layer(broad__layer *layer, size_t outputs)
 }
 
 /* Pieces of the layers from `first` on. NULL: out of memory. */
-static broad__piece *list_pieces(const broad_model *model, size_t first)
+static broad__kblock *list_pieces(const broad_model *model, size_t first)
 {
-    broad__piece *pieces = broad__alloc_array(model->layer_count - first, sizeof *pieces);
-    for (size_t j = first; pieces && j < model->layer_count; j++) pieces[j - first] = broad__model_piece(model, j);
+    broad__kblock *pieces = broad__alloc_array(model->layer_count - first, sizeof *pieces);
+    for (size_t j = first; pieces && j < model->layer_count; j++) pieces[j - first] = broad__model_kblock(model, j);
     return pieces;
 }
 
@@ -53,9 +53,10 @@ static size_t width_from(const broad_model *model, size_t first)
 /* The validation rows' residual anew: earlier weights have changed. */
 static int follow_check(broad_trainer *t)
 {
-    if (!t->check.part_count) return BROAD_OK;
-    int status = broad__side_restart(&t->check);
-    for (size_t j = 0; status == BROAD_OK && j < t->model->layer_count; j++) status = broad__side_follow(&t->check, j);
+    if (!t->validation.part_count) return BROAD_OK;
+    int status = broad__rowset_restart(&t->validation);
+    for (size_t j = 0; status == BROAD_OK && j < t->model->layer_count; j++)
+        status = broad__rowset_follow(&t->validation, j);
     return status;
 }
 
@@ -64,31 +65,31 @@ static int follow_check(broad_trainer *t)
 int broad__outputs_prepare(broad_trainer *t)
 {
     broad_model *model = t->model;
-    broad__rows *rows = &t->train.rows;
+    broad__residual *rows = &t->train.rows;
     if (broad__fitting_of(&model->settings) != BROAD__FIT_STEPWISE) return BROAD_OK;
     size_t columns = width_from(model, 0);
-    if (t->basis.h && t->basis.rows == rows->rows && t->basis.columns == columns && t->basis.outputs == rows->outputs)
+    if (t->qr.h && t->qr.rows == rows->rows && t->qr.columns == columns && t->qr.outputs == rows->outputs)
         return BROAD_OK;
-    broad__basis_clear(&t->basis);
-    int status = broad__basis_open(&t->basis, rows->rows, rows->outputs, t->train.y);
-    if (status == BROAD_OK) status = broad__side_restart(&t->train);
+    broad__growing_qr_clear(&t->qr);
+    int status = broad__growing_qr_open(&t->qr, rows->rows, rows->outputs, t->train.y);
+    if (status == BROAD_OK) status = broad__rowset_restart(&t->train);
     for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) {
-        broad__piece piece = broad__model_piece(model, j);
-        status = broad__rows_nodes(rows, &piece, 1);
+        broad__kblock piece = broad__model_kblock(model, j);
+        status = broad__residual_nodes(rows, &piece, 1);
         if (status == BROAD_OK)
-            status = broad__basis_try(&t->basis, rows, t->train.y, model->layers[0].certificate.lambda);
-        double norm = t->basis.trial_norm;
-        if (status == BROAD_OK) status = broad__basis_accept(&t->basis);
-        if (status == BROAD_OK) broad__rows_commit(rows, norm);
+            status = broad__growing_qr_try(&t->qr, rows, t->train.y, model->layers[0].certificate.lambda);
+        double norm = t->qr.trial_norm;
+        if (status == BROAD_OK) status = broad__growing_qr_accept(&t->qr);
+        if (status == BROAD_OK) broad__residual_commit(rows, norm);
     }
     return status;
 }
 
 static int follow_stepwise(broad_trainer *t)
 {
-    double *w = broad__alloc_doubles(t->basis.columns, t->basis.outputs);
+    double *w = broad__alloc_doubles(t->qr.columns, t->qr.outputs);
     if (!w) return BROAD_NO_MEMORY;
-    broad__basis_weights(w, &t->basis);
+    broad__growing_qr_weights(w, &t->qr);
     put_outputs(t->model, 0, w);
     broad__free(w);
     return BROAD_OK;
@@ -105,29 +106,29 @@ static size_t window_first(const broad_model *model)
 
 /* E gets back what the window's layers took off it; then all of them are fitted to it together. Where rounding makes that
  * worse, things stay as they were. */
-static int solve_window(broad_trainer *t, const broad__piece *pieces, size_t first, double *w)
+static int solve_window(broad_trainer *t, const broad__kblock *pieces, size_t first, double *w)
 {
     broad_model *model = t->model;
-    broad__rows *rows = &t->train.rows;
+    broad__residual *rows = &t->train.rows;
     broad__ridge *ridge = &t->search.ridge;
     broad__certificate *record = &model->layers[model->layer_count - 1].certificate;
-    broad__ridge_wish wish = {.lambda = record->lambda};
+    broad__ridge_request request = {.lambda = record->lambda};
     size_t count = model->layer_count - first;
-    int status = broad__rows_nodes(rows, pieces, count);
+    int status = broad__residual_nodes(rows, pieces, count);
     if (status == BROAD_OK) {
-        broad__rows_commit(rows, broad__rows_shift(rows, 1.0, w));
-        status = broad__rows_candidate(rows, pieces, count);
+        broad__residual_commit(rows, broad__residual_shift(rows, 1.0, w));
+        status = broad__residual_candidate(rows, pieces, count);
     }
-    if (status == BROAD_OK) status = broad__ridge_solve(ridge, rows, &wish);
+    if (status == BROAD_OK) status = broad__ridge_solve(ridge, rows, &request);
     if (status == BROAD_OK) status = broad__ridge_finish(ridge, rows);
     if (status < 0) return status;
     if (ridge->norm <= record->norm_after) {
         put_outputs(model, first, ridge->w);
         record->norm_after = ridge->norm;
         record->ratio = record->norm_after / record->norm_before;
-        broad__rows_commit(rows, ridge->norm);
+        broad__residual_commit(rows, ridge->norm);
     } else {
-        broad__rows_commit(rows, broad__rows_residual(rows, w));
+        broad__residual_commit(rows, broad__residual_next(rows, w));
     }
     return BROAD_OK;
 }
@@ -137,7 +138,7 @@ static int follow_window(broad_trainer *t)
     broad_model *model = t->model;
     size_t first = window_first(model);
     if (first + 1 == model->layer_count) return BROAD_OK;
-    broad__piece *pieces = list_pieces(model, first);
+    broad__kblock *pieces = list_pieces(model, first);
     double *w = broad__alloc_doubles(width_from(model, first), model->outputs);
     int status = pieces && w ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
@@ -160,7 +161,7 @@ int broad__outputs_follow(broad_trainer *t)
         if (status < 0) return status;
         /* fall through */
     case BROAD__FIT_CHAIN:
-        return t->check.part_count ? broad__side_follow(&t->check, t->model->layer_count - 1) : BROAD_OK;
+        return t->validation.part_count ? broad__rowset_follow(&t->validation, t->model->layer_count - 1) : BROAD_OK;
     case BROAD__FIT_AT_ONCE: return BROAD_OK;
     }
     return status == BROAD_OK ? follow_check(t) : status;
@@ -200,7 +201,7 @@ static int keep_instead(broad_trainer *t, double before)
         c->norm_after = t->joint.norm;
         c->ratio = c->tested = before > 0 ? t->joint.norm / before : 0;
     }
-    broad__rows_commit(&t->train.rows, t->joint.norm);
+    broad__residual_commit(&t->train.rows, t->joint.norm);
     return follow_check(t);
 }
 
@@ -212,13 +213,13 @@ static int watch_joint(void *context, double part)
     return t->run.progress(&progress, t->run.progress_context);
 }
 
-static double targets_square(const broad__side *side)
+static double targets_square(const broad__rowset *rowset)
 {
     double square = 0;
-    broad__trail read = {0};
-    for (size_t i = 0; i < side->rows.rows * side->rows.outputs; i++) {
-        square += side->y[i] * side->y[i];
-        broad__trail_step(&read, side->keeping.spill, &side->y[i], sizeof *side->y);
+    broad__page_cursor read = {0};
+    for (size_t i = 0; i < rowset->rows.rows * rowset->rows.outputs; i++) {
+        square += rowset->y[i] * rowset->y[i];
+        broad__page_cursor_step(&read, rowset->storage.spill, &rowset->y[i], sizeof *rowset->y);
     }
     return square;
 }
@@ -226,22 +227,22 @@ static double targets_square(const broad__side *side)
 static int solve_joint(broad_trainer *t, broad__fitting fitting)
 {
     const broad_options *o = &t->model->settings;
-    broad__piece *pieces = list_pieces(t->model, 0);
+    broad__kblock *pieces = list_pieces(t->model, 0);
     double exponent = t->model->exponent;
     if (!pieces) return BROAD_NO_MEMORY;
     broad__joint_task task = {.rows = &t->train.rows,
                               .y = t->train.y,
                               .pieces = pieces,
                               .count = t->model->layer_count,
-                              .lambda_auto = o->lambda_auto && !t->keep_lambda,
-                              .lambda = t->keep_lambda ? t->lambda : o->lambda,
+                              .lambda_auto = o->lambda_auto && !t->lambda_fixed,
+                              .lambda = t->lambda_fixed ? t->lambda : o->lambda,
                               .exponent = &exponent,
                               .loo = o->loo != BROAD_LOO_NO,
                               .watch = watch_joint,
                               .context = t};
     /* What the search for layers had is as large as all this, and not needed. */
-    broad__rows_forget(&t->train.rows);
-    broad__system_clear(&t->search.ridge.system);
+    broad__residual_forget(&t->train.rows);
+    broad__spd_clear(&t->search.ridge.system);
     int status = broad__joint_fit(&t->joint, &task);
     broad__free(pieces);
     if (status) return status;
@@ -252,16 +253,16 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
 /* ---- leave-one-out --------------------------------------------------------------------------------------------- */
 
 /* The training rows as one table. *out_owned is to be freed. */
-static int training_table(const broad_data **out, broad_data **out_owned, const broad__side *side)
+static int training_table(const broad_data **out, broad_data **out_owned, const broad__rowset *rowset)
 {
     int status = BROAD_OK;
     *out_owned = NULL;
-    *out = side->parts[0].data;
-    if (side->part_count == 1) return BROAD_OK;
-    for (size_t i = 1; status == BROAD_OK && i < side->part_count; i++) {
+    *out = rowset->parts[0].data;
+    if (rowset->part_count == 1) return BROAD_OK;
+    for (size_t i = 1; status == BROAD_OK && i < rowset->part_count; i++) {
         broad_data *joined = NULL;
-        if (side->parts[i].first) continue; /* goes on in a table that is there as a whole */
-        status = broad__table_append(&joined, *out, side->parts[i].data);
+        if (rowset->parts[i].first) continue; /* goes on in a table that is there as a whole */
+        status = broad__table_append(&joined, *out, rowset->parts[i].data);
         broad__table_free(*out_owned);
         *out_owned = joined;
         *out = joined;
@@ -286,10 +287,10 @@ static int make_estimate(broad_trainer *t, const size_t *rows, size_t count, dou
 /* From the leverages of the growing fit: every row. */
 static int estimate_stepwise(broad_trainer *t)
 {
-    const broad__rows *rows = &t->train.rows;
+    const broad__residual *rows = &t->train.rows;
     double *scores = broad__alloc_doubles(rows->rows, rows->outputs);
     if (!scores) return BROAD_NO_MEMORY;
-    int status = broad__basis_leave_out(scores, &t->basis, rows, t->train.y);
+    int status = broad__growing_qr_leave_out(scores, &t->qr, rows, t->train.y);
     if (status == BROAD_OK) status = make_estimate(t, NULL, rows->rows, scores);
     broad__free(scores);
     return status;

@@ -46,7 +46,7 @@ typedef struct pilot {
     double *z;             /* rows x nodes */
     double *relevance;     /* in force */
     double exponent;       /* of lambda: where the last search ended */
-    broad__rows pass;      /* Z as rows of the joint fit */
+    broad__residual pass;  /* Z as rows of the joint fit */
     broad__joint joint;
     /* The best trial of this round, and of all. */
     broad__style style, best_style;
@@ -60,7 +60,7 @@ static void pilot_close(pilot *p)
     broad__table_free(p->rows);
     broad__joint_clear(&p->joint);
     p->pass.z = NULL;
-    broad__rows_close(&p->pass);
+    broad__residual_close(&p->pass);
     broad__free(p->y), broad__free(p->weight), broad__free(p->bias), broad__free(p->z), broad__free(p->relevance);
     broad__free(p->round_weight), broad__free(p->round_z), broad__free(p->round_w), broad__free(p->best_relevance);
 }
@@ -101,8 +101,8 @@ static int pilot_open(pilot *p, const broad_data *data)
     p->best_loo = INFINITY;
     p->best_range = 1;
     p->exponent = -4;
-    status = broad__rows_open(&p->pass, t->device, t->pool, outputs);
-    if (status == BROAD_OK) status = broad__rows_append(&p->pass, p->y, rows);
+    status = broad__residual_open(&p->pass, t->device, t->pool, outputs);
+    if (status == BROAD_OK) status = broad__residual_append(&p->pass, p->y, rows);
     p->pass.z = p->z;
     p->pass.features = p->nodes;
     p->pass.group = p->rows->groups;
@@ -158,7 +158,7 @@ static int trial(pilot *p, broad__style style, double range)
         {p->columns, p->nodes, p->weight, p->bias, o->feature_activation, o->precision == BROAD_FLOAT},
         broad__model_scaling(t->model)};
     status = broad__feature_rows(p->z, p->nodes, &map, t->device, t->pool, p->rows->x, p->rows->rows);
-    broad__piece piece = {{p->nodes, 0, NULL, NULL, o->activation, 0}, 0, p->nodes};
+    broad__kblock piece = {{p->nodes, 0, NULL, NULL, o->activation, 0}, 0, p->nodes};
     broad__joint_task task = {.rows = &p->pass,
                               .y = p->y,
                               .pieces = &piece,

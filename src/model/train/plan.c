@@ -104,8 +104,8 @@ static void plan_sizes(broad_plan *out, const broad__sizes *s, const broad_optio
                         .memory = (double)options->memory};
 }
 
-int broad__plan(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
-                size_t outputs)
+int broad__plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
+                    size_t outputs)
 {
     if (rows == 0 || inputs == 0 || outputs == 0)
         return broad__fail(BROAD_USAGE, "a plan needs at least one row, one input and one output");
@@ -117,14 +117,14 @@ int broad__plan(broad_plan *out, const broad_options *options, const broad_model
     return BROAD_OK;
 }
 
-int broad__plan_keeping(broad__keeping *out, const broad_options *options, const broad_model *model, size_t rows,
+int broad__plan_storage(broad__storage *out, const broad_options *options, const broad_model *model, size_t rows,
                         size_t inputs, size_t outputs)
 {
     broad_plan plan;
-    *out = (broad__keeping){0};
+    *out = (broad__storage){0};
     if (!options->memory) return BROAD_OK;
-    int status = broad__plan(&plan, options, model, rows, inputs, outputs);
-    if (status == BROAD_OK && !plan.fits) status = broad__plan_refuse(&plan);
+    int status = broad__plan_run(&plan, options, model, rows, inputs, outputs);
+    if (status == BROAD_OK && !plan.fits) status = broad__roles_refuse(&plan);
     if (status < 0 || !plan.spilled) return status;
     out->z_again = plan.z_again;
     out->k_again = 1;

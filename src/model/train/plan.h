@@ -5,12 +5,12 @@
 #include "model/model.h"
 #include "model/train/rowset.h"
 
-int broad__plan(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
-                size_t outputs);
+int broad__plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
+                    size_t outputs);
 
 /* Where and how the arrays of rows of such a run are kept, by options->memory; refused where that cannot be. The spill is
  * the caller's. */
-int broad__plan_keeping(broad__keeping *out, const broad_options *options, const broad_model *model, size_t rows,
+int broad__plan_storage(broad__storage *out, const broad_options *options, const broad_model *model, size_t rows,
                         size_t inputs, size_t outputs);
 
 #endif

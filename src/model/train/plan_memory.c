@@ -74,15 +74,15 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_
     if (s->first <= 512 && s->rows >= s->first) sums += shards * s->first * s->first;
     /* Draws that are tried together, where the first is refused. */
     double more = how.worst && o->supervise == BROAD_SUPERVISE_RESIDUAL && o->tries > 1 && !o->lambda_auto
-                      ? (double)broad__rows_together((size_t)s->rows, (size_t)s->nodes) - 1
+                      ? (double)broad__residual_together((size_t)s->rows, (size_t)s->nodes) - 1
                       : 0;
     if (more > 0)
         sums += (1 + more + more * shards) * s->nodes * (s->nodes + s->outputs) + more * s->features * s->nodes;
     double system = 2 * side * side + 3 * s->first * s->outputs, spectral = 0, range = 0;
-    broad__ridge_wish wish = broad__supervise_wish(o);
-    if (wish.lambda_auto || wish.loo || wish.operator_norm)
+    broad__ridge_request request = broad__supervise_wish(o);
+    if (request.lambda_auto || request.loo || request.operator_norm)
         spectral = (s->rows < s->first ? 2 : 3) * side * side + 20 * side * (1 + s->outputs);
-    else if (!wish.relative) spectral = 2 * side * side; /* where lambda is lost in rounding */
+    else if (!request.relative) spectral = 2 * side * side; /* where lambda is lost in rounding */
     if (o->range_auto && !how.grown && o->feature_weights != BROAD_FEATURES_SAMPLED) {
         side = fmin(fmin(s->rows, RANGE_ROWS), s->features + fmin(s->nodes, RANGE_NODES));
         range = 5 * side * side + 20 * side * (1 + s->outputs) + fmin(s->rows, RANGE_ROWS) * 2 * s->features;
@@ -222,7 +222,7 @@ void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_opti
                                 : out->bytes_training <= out->bytes_available;
 }
 
-int broad__plan_refuse(const broad_plan *plan)
+int broad__roles_refuse(const broad_plan *plan)
 {
     double least = ceil(plan->bytes_least / 1048576), limit = plan->memory / 1048576;
     if (plan->bytes_disk > plan->bytes_disk_free)

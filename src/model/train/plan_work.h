@@ -23,6 +23,6 @@ typedef struct broad__sizes {
 /* Fills in what the plan says of memory and place on disk. `o`: the settings of the network. */
 void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_options *o, int grown);
 /* The message of a plan that does not fit its limit. */
-int broad__plan_refuse(const broad_plan *plan);
+int broad__roles_refuse(const broad_plan *plan);
 
 #endif

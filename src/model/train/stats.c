@@ -164,7 +164,7 @@ static int add_rows(broad_stats *stats, const broad_model *model, const broad_da
     intake in = {.stats = stats, .model = model, .data = data, .device = broad__device_cpu()};
     double *weights = NULL;
     broad__pool *pool = NULL;
-    broad__trail read = {0};
+    broad__page_cursor read = {0};
     int status = broad__pool_open(&pool, threads);
     if (status == BROAD_OK) status = intake_open(&in, &weights, broad__pool_threads(pool));
     if (status == BROAD_OK) status = in.device->hold();
@@ -177,8 +177,8 @@ static int add_rows(broad_stats *stats, const broad_model *model, const broad_da
             broad__pool_run(pool, across * (across + 1) / 2 + across, batch_tile, &in);
             for (size_t i = 0; i < in.count * model->outputs; i++)
                 pair_add(&stats->square[0], &stats->square[1], in.targets[i] * in.targets[i]);
-            broad__trail_step(&read, data->spill, data->x + in.first * data->inputs,
-                              in.count * data->inputs * sizeof *data->x);
+            broad__page_cursor_step(&read, data->spill, data->x + in.first * data->inputs,
+                                    in.count * data->inputs * sizeof *data->x);
         }
         in.device->release();
         stats->rows += data->rows;
@@ -281,14 +281,14 @@ static void right_side(long double *out, const broad_stats *stats, const broad_m
 
 /* Room for the widest layer. */
 typedef struct bench {
-    broad__system system;
+    broad__spd system;
     double *matrix, *change, *w;
     long double *right, *residual;
 } bench;
 
 static void bench_close(bench *b)
 {
-    broad__system_clear(&b->system);
+    broad__spd_clear(&b->system);
     broad__free(b->matrix);
     broad__free(b->change);
     broad__free(b->w);
@@ -319,13 +319,13 @@ static int solve_layer(bench *b, const broad_stats *stats, const columns *own, d
     for (size_t a = 0; a < p; a++)
         for (size_t d = a; d < p; d++)
             b->matrix[a * p + d] = (double)gram_at(stats, column_at(own, a), column_at(own, d));
-    int status = broad__system_factor(&b->system, broad__device_cpu(), b->matrix, p, lambda, 0);
+    int status = broad__spd_factor(&b->system, broad__device_cpu(), b->matrix, p, lambda, 0);
     memset(b->w, 0, count * sizeof(double));
     for (int step = 0; status == BROAD_OK && step <= REFINEMENTS; step++) {
         memcpy(b->residual, b->right, count * sizeof(long double));
         subtract_product(b->residual, stats, own, own, b->w);
         for (size_t i = 0; i < count; i++) b->change[i] = (double)(b->residual[i] - (long double)lambda * b->w[i]);
-        status = broad__system_solve(b->change, stats->outputs, &b->system);
+        status = broad__spd_solve(b->change, stats->outputs, &b->system);
         for (size_t i = 0; status == BROAD_OK && i < count; i++) b->w[i] += b->change[i];
     }
     return status;

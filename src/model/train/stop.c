@@ -36,9 +36,9 @@ static void cut_back(broad_trainer *t)
 static int out_of_patience(broad_trainer *t)
 {
     const broad_model *model = t->model;
-    if (!t->run.patience || !t->check.part_count) return 0;
-    if (t->check.rows.norm < t->best.norm)
-        t->best = (broad__best){model->layer_count, model->group_count, t->check.rows.norm};
+    if (!t->run.patience || !t->validation.part_count) return 0;
+    if (t->validation.rows.norm < t->best.norm)
+        t->best = (broad__best){model->layer_count, model->group_count, t->validation.rows.norm};
     return model->layer_count >= t->best.layers + t->run.patience;
 }
 
@@ -62,8 +62,8 @@ static int good_enough(broad_trainer *t, int *status)
         return 1;
     }
     if (!(o->until_accuracy > 0) || model->task != BROAD_TASK_CLASSIFY || model->layer_count == 0) return 0;
-    int validated = t->check.part_count > 0;
-    double accuracy = broad__side_accuracy(validated ? &t->check : &t->train);
+    int validated = t->validation.part_count > 0;
+    double accuracy = broad__rowset_accuracy(validated ? &t->validation : &t->train);
     if (accuracy < o->until_accuracy) return 0;
     *status = broad__model_outcome(model, BROAD_TARGET_REACHED, "the accuracy %.6g on the %s rows is at least %.6g",
                                    accuracy, validated ? "validation" : "training", o->until_accuracy);

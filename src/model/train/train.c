@@ -76,7 +76,7 @@ static int append_layer(broad_trainer *t, size_t first_group, size_t groups)
         .weight = copy_doubles(s->kept_weight, inputs * s->nodes),
         .bias = copy_doubles(s->kept_bias, s->nodes),
         .output =
-            s->basis ? broad__alloc_doubles(width, model->outputs) : copy_doubles(s->ridge.w, width * model->outputs),
+            s->qr ? broad__alloc_doubles(width, model->outputs) : copy_doubles(s->ridge.w, width * model->outputs),
         .certificate = s->certificate,
     };
     layer->certificate.first_row = t->first_row;
@@ -86,8 +86,8 @@ static int append_layer(broad_trainer *t, size_t first_group, size_t groups)
     }
     model->layer_count++;
     if (!s->deferred) return BROAD_OK;
-    broad__piece piece = broad__model_piece(model, model->layer_count - 1);
-    broad__rows_defer(&t->train.rows, &piece, layer->output, s->certificate.norm_after);
+    broad__kblock piece = broad__model_kblock(model, model->layer_count - 1);
+    broad__residual_defer(&t->train.rows, &piece, layer->output, s->certificate.norm_after);
     return BROAD_OK;
 }
 
@@ -102,9 +102,9 @@ static void complete_record(broad__certificate *record, double norm)
 /* E as the layers so far leave it, and the last record completed. */
 static int settle(broad_trainer *t)
 {
-    broad__rows *rows = &t->train.rows;
+    broad__residual *rows = &t->train.rows;
     if (!rows->deferred) return BROAD_OK;
-    int status = broad__rows_settle(rows);
+    int status = broad__residual_settle(rows);
     if (status == BROAD_OK) complete_record(&t->model->layers[t->model->layer_count - 1].certificate, rows->settled);
     return status;
 }
@@ -123,7 +123,8 @@ static int stalled(broad_trainer *t)
 /* Feature nodes whose range may be searched too. */
 static int drawn_features(const broad_model *model)
 {
-    return model->groups[0].source == BROAD__SOURCE_DRAWN || model->groups[0].source == BROAD__SOURCE_SAMPLED;
+    return model->groups[0].source == BROAD__WEIGHT_SOURCE_DRAWN ||
+           model->groups[0].source == BROAD__WEIGHT_SOURCE_SAMPLED;
 }
 
 /* Searches one layer whose K starts with the nodes of `groups` groups. Returns a status; t->search says what came out. */
@@ -140,7 +141,7 @@ static int search_layer(broad_trainer *t, size_t nodes, broad__origin origin, si
     s->first = broad__model_feature_nodes(model, first_group);
     s->prefix = broad__model_feature_nodes(model, first_group + groups) - s->first;
     s->origin = origin;
-    s->basis = broad__fitting_of(&model->settings) == BROAD__FIT_STEPWISE ? &t->basis : NULL;
+    s->qr = broad__fitting_of(&model->settings) == BROAD__FIT_STEPWISE ? &t->qr : NULL;
     s->y = t->train.y;
     s->redraw = origin == BROAD__ORIGIN_INITIAL && drawn_features(model) ? broad__trainer_draw_features : NULL;
     s->watch = watch_draws;
@@ -341,8 +342,8 @@ static int add_group(broad_trainer *t, size_t nodes)
     group->step = model->groups[0].step;
     group->range = model->groups[0].range;
     status = broad__trainer_fill_group(t, index);
-    if (status == BROAD_OK) status = broad__side_add_groups(&t->train, 1);
-    if (status == BROAD_OK && t->check.part_count) status = broad__side_add_groups(&t->check, 1);
+    if (status == BROAD_OK) status = broad__rowset_add_groups(&t->train, 1);
+    if (status == BROAD_OK && t->validation.part_count) status = broad__rowset_add_groups(&t->validation, 1);
     t->seconds.features += broad__seconds() - began;
     return status;
 }
@@ -387,8 +388,8 @@ int broad__trainer_features(broad_trainer *t, size_t groups, size_t nodes, size_
 /* The new rows alone take the place of the training rows. */
 static int forget(broad_trainer *t, size_t first_row)
 {
-    broad__side_close(&t->train);
-    int status = broad__side_open(&t->train, t->model, t->device, t->pool, &t->keeping);
+    broad__rowset_close(&t->train);
+    int status = broad__rowset_open(&t->train, t->model, t->device, t->pool, &t->storage);
     t->train.groups = t->model->group_count;
     t->first_row = first_row;
     t->partial = 1;
@@ -400,9 +401,9 @@ static int widen_sides(broad_trainer *t)
     size_t outputs = t->model->outputs;
     int status = BROAD_OK;
     if (t->train.rows.outputs != outputs) broad__joint_clear(&t->joint);
-    if (t->train.rows.outputs != outputs && t->train.part_count) status = broad__side_widen(&t->train, outputs);
-    if (status == BROAD_OK && t->check.rows.outputs != outputs && t->check.part_count)
-        status = broad__side_widen(&t->check, outputs);
+    if (t->train.rows.outputs != outputs && t->train.part_count) status = broad__rowset_widen(&t->train, outputs);
+    if (status == BROAD_OK && t->validation.rows.outputs != outputs && t->validation.part_count)
+        status = broad__rowset_widen(&t->validation, outputs);
     t->train.rows.outputs = outputs;
     return status;
 }
@@ -433,8 +434,8 @@ static int take_rows(broad_trainer *t, const broad_data *rows, const double *wei
     first = 0;
     for (size_t i = segments; status == BROAD_OK && i < model->segment_count; i++) {
         const broad__segment *segment = &model->segments[i];
-        status = broad__side_add_rows(&t->train, (broad__part){rows, first, segment->rows, segment->weight},
-                                      model->layer_count);
+        status = broad__rowset_add_rows(&t->train, (broad__part){rows, first, segment->rows, segment->weight},
+                                        model->layer_count);
         first += segment->rows;
     }
     if (status == BROAD_OK) return BROAD_OK;
@@ -477,13 +478,13 @@ int broad__trainer_learn(broad_trainer *t, const broad_data *rows, const double 
     if (forgetful) t->partial = 0;
     if (status == BROAD_OK) status = begin(t, layers ? nodes : 1, layers);
     t->partial = partial;
-    t->keep_lambda = status == BROAD_OK && weights && !layers;
-    if (t->keep_lambda) t->lambda = joint_lambda(t->model);
+    t->lambda_fixed = status == BROAD_OK && weights && !layers;
+    if (t->lambda_fixed) t->lambda = joint_lambda(t->model);
     if (status == BROAD_OK) status = take_rows(t, rows, weights, forgetful);
     if (status == BROAD_OK)
         status = add_layers(t, nodes, layers, forgetful ? BROAD__ORIGIN_FORGETFUL : BROAD__ORIGIN_DATA);
     status = finish(t, status);
-    t->keep_lambda = 0;
+    t->lambda_fixed = 0;
     t->seconds.layers += broad__seconds() - began - (t->seconds.features - features);
     return status;
 }
@@ -519,14 +520,14 @@ static broad_options lasting(const broad_options *options)
 }
 
 /* A trainer with threads and device, and a model if the caller has none yet. */
-static int start(broad_trainer **out, const broad_options *run, const broad__keeping *keeping)
+static int start(broad_trainer **out, const broad_options *run, const broad__storage *storage)
 {
     broad_trainer *t = broad__alloc(sizeof *t);
     if (!t) {
-        broad__spill_close(keeping->spill);
+        broad__spill_close(storage->spill);
         return BROAD_NO_MEMORY;
     }
-    t->keeping = *keeping;
+    t->storage = *storage;
     t->started = broad__seconds();
     t->run = *run;
     t->best.norm = INFINITY;
@@ -534,7 +535,7 @@ static int start(broad_trainer **out, const broad_options *run, const broad__kee
     t->device = broad__device_cpu();
     int status = broad__pool_open(&t->pool, run->threads);
     if (status == BROAD_OK) status = t->device->hold();
-    t->holding = status == BROAD_OK;
+    t->device_held = status == BROAD_OK;
     if (status < 0) {
         broad__trainer_close(NULL, t);
         return status;
@@ -562,14 +563,14 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     if (status == BROAD_OK) status = find_positive(t->model, options->positive);
     if (status == BROAD_OK) status = broad__model_class_weights(t->model, data, options->class_weight);
     if (status == BROAD_OK) status = broad__model_make_groups(t->model);
-    if (status == BROAD_OK) status = broad__side_open(&t->train, t->model, t->device, t->pool, &t->keeping);
+    if (status == BROAD_OK) status = broad__rowset_open(&t->train, t->model, t->device, t->pool, &t->storage);
     if (status < 0) return status;
     t->train.groups = t->model->group_count;
     double began = broad__seconds();
     t->first = (broad__part){data, 0, data->rows, 1};
     status = broad__trainer_run_pilot(t, data);
     for (size_t g = 0; status == BROAD_OK && g < t->model->group_count; g++) status = broad__trainer_fill_group(t, g);
-    if (status == BROAD_OK) status = broad__side_add_rows(&t->train, t->first, 0);
+    if (status == BROAD_OK) status = broad__rowset_add_rows(&t->train, t->first, 0);
     t->seconds.features += broad__seconds() - began;
     t->model->first_norm = t->train.rows.norm;
     if (status == BROAD_OK && !isfinite(t->train.rows.norm))
@@ -591,21 +592,21 @@ static size_t first_width(const broad_options *o, const broad_data *data)
 
 int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options)
 {
-    broad__keeping keeping = {0};
+    broad__storage storage = {0};
     int status = broad__options_check(options);
     if (status == BROAD_OK) status = check_data(data);
     if (status == BROAD_OK)
-        status = broad__plan_keeping(&keeping, options, NULL, data->rows, data->inputs, data->outputs);
-    return status == BROAD_OK ? broad__trainer_open_kept(out, data, options, &keeping) : status;
+        status = broad__plan_storage(&storage, options, NULL, data->rows, data->inputs, data->outputs);
+    return status == BROAD_OK ? broad__trainer_open_stored(out, data, options, &storage) : status;
 }
 
-int broad__trainer_open_kept(broad_trainer **out, const broad_data *data, const broad_options *options,
-                             const broad__keeping *keeping)
+int broad__trainer_open_stored(broad_trainer **out, const broad_data *data, const broad_options *options,
+                               const broad__storage *storage)
 {
     broad_trainer *t = NULL;
     broad_options sized = *options;
     broad__size_features(&sized, data->rows);
-    int status = start(&t, options, keeping);
+    int status = start(&t, options, storage);
     if (status < 0) return status;
     status = broad__supervise_possible(&sized, data->rows, first_width(&sized, data));
     if (status == BROAD_OK) status = open_model(t, data, &sized);
@@ -617,39 +618,39 @@ int broad__trainer_open_kept(broad_trainer **out, const broad_data *data, const 
     return status;
 }
 
-/* Brings a side from nothing to the model as it is: rows, groups and layers in the order in which they came. For rows that
+/* Brings a row set from nothing to the model as it is: rows, groups and layers in the order in which they came. For rows that
  * are not in the model's segments (validation, or forced), all parts are there from the start. */
-static int replay(broad_trainer *t, broad__side *side, const broad__part *parts, size_t count, int staged)
+static int replay(broad_trainer *t, broad__rowset *rowset, const broad__part *parts, size_t count, int staged)
 {
     broad_model *model = t->model;
     size_t next = 0;
-    int status = broad__side_open(side, model, t->device, t->pool, &t->keeping);
-    side->groups = broad__model_initial_groups(model);
+    int status = broad__rowset_open(rowset, model, t->device, t->pool, &t->storage);
+    rowset->groups = broad__model_initial_groups(model);
     for (size_t j = 0; status == BROAD_OK && j <= model->layer_count; j++) {
         const broad__layer *layer = j < model->layer_count ? &model->layers[j] : NULL;
         size_t wanted = layer && staged ? layer->certificate.first_row + layer->certificate.rows : SIZE_MAX;
-        while (status == BROAD_OK && next < count && side->rows.rows < wanted)
-            status = broad__side_add_rows(side, parts[next++], j);
+        while (status == BROAD_OK && next < count && rowset->rows.rows < wanted)
+            status = broad__rowset_add_rows(rowset, parts[next++], j);
         if (status < 0 || !layer) break;
-        if (j && layer->groups) status = broad__side_add_groups(side, layer->groups);
-        if (status == BROAD_OK) status = broad__side_follow(side, j);
+        if (j && layer->groups) status = broad__rowset_add_groups(rowset, layer->groups);
+        if (status == BROAD_OK) status = broad__rowset_follow(rowset, j);
     }
     return status;
 }
 
-/* Z and E of both sides anew, from the parts they have. */
+/* Z and E of both row sets anew, from the parts they have. */
 static int rebuild(broad_trainer *t)
 {
-    broad__side *sides[2] = {&t->train, &t->check};
+    broad__rowset *rowsets[2] = {&t->train, &t->validation};
     int status = BROAD_OK;
     broad__joint_clear(&t->joint);
-    broad__basis_clear(&t->basis);
+    broad__growing_qr_clear(&t->qr);
     for (size_t i = 0; status == BROAD_OK && i < 2; i++) {
-        broad__side old = *sides[i];
+        broad__rowset old = *rowsets[i];
         if (old.part_count == 0) continue;
-        memset(sides[i], 0, sizeof *sides[i]);
-        status = replay(t, sides[i], old.parts, old.part_count, i == 0 && !t->partial);
-        broad__side_close(&old);
+        memset(rowsets[i], 0, sizeof *rowsets[i]);
+        status = replay(t, rowsets[i], old.parts, old.part_count, i == 0 && !t->partial);
+        broad__rowset_close(&old);
     }
     t->stale = status < 0;
     return status;
@@ -707,7 +708,7 @@ static int resume_rows(broad_trainer *t, const broad_data *data, int force)
 int broad__trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
                           const broad_options *run, int force)
 {
-    broad__keeping keeping = {0};
+    broad__storage storage = {0};
     int status = broad__options_check(run);
     if (status == BROAD_OK && model->seed_map != BROAD__SEED_MAP)
         status = broad__fail(
@@ -719,15 +720,15 @@ int broad__trainer_resume(broad_trainer **out, const broad_model *model, const b
     more.feature_groups = 0;
     more.enhance_layers = 1;
     if (status == BROAD_OK && data && data->rows)
-        status = broad__plan_keeping(&keeping, &more, model, data->rows, data->inputs, model->outputs);
-    return status == BROAD_OK ? broad__trainer_resume_kept(out, model, data, run, force, &keeping) : status;
+        status = broad__plan_storage(&storage, &more, model, data->rows, data->inputs, model->outputs);
+    return status == BROAD_OK ? broad__trainer_resume_stored(out, model, data, run, force, &storage) : status;
 }
 
-int broad__trainer_resume_kept(broad_trainer **out, const broad_model *model, const broad_data *data,
-                               const broad_options *run, int force, const broad__keeping *keeping)
+int broad__trainer_resume_stored(broad_trainer **out, const broad_model *model, const broad_data *data,
+                                 const broad_options *run, int force, const broad__storage *storage)
 {
     broad_trainer *t = NULL;
-    int status = start(&t, run, keeping);
+    int status = start(&t, run, storage);
     if (status < 0) return status;
     status = broad__model_copy(&t->model, model);
     if (status == BROAD_OK && model->group_count)
@@ -735,7 +736,7 @@ int broad__trainer_resume_kept(broad_trainer **out, const broad_model *model, co
     double began = broad__seconds();
     if (status == BROAD_OK && data) status = resume_rows(t, data, force);
     if (status == BROAD_OK && !data) {
-        status = broad__side_open(&t->train, t->model, t->device, t->pool, &t->keeping);
+        status = broad__rowset_open(&t->train, t->model, t->device, t->pool, &t->storage);
         t->partial = 1;
     }
     t->seconds.features += broad__seconds() - began;
@@ -749,12 +750,12 @@ int broad__trainer_validate(broad_trainer *t, const broad_data *rows)
     int status = broad__model_fits(t->model, rows);
     if (status == BROAD_OK && rows->outputs > t->model->outputs)
         status = broad__fail(BROAD_BAD_DATA, "the validation rows have classes that the model does not know");
-    if (status == BROAD_OK && t->check.part_count)
+    if (status == BROAD_OK && t->validation.part_count)
         status = broad__fail(BROAD_USAGE, "there are validation rows already");
     broad__part part = {rows, 0, rows->rows, 1};
-    if (status == BROAD_OK) status = replay(t, &t->check, &part, 1, 0);
+    if (status == BROAD_OK) status = replay(t, &t->validation, &part, 1, 0);
     if (status < 0) return status;
-    t->best = (broad__best){t->model->layer_count, t->model->group_count, t->check.rows.norm};
+    t->best = (broad__best){t->model->layer_count, t->model->group_count, t->validation.rows.norm};
     return BROAD_OK;
 }
 
@@ -764,11 +765,11 @@ void broad__trainer_close(broad_model **out, broad_trainer *t)
     if (!t) return;
     broad__search_clear(&t->search);
     broad__joint_clear(&t->joint);
-    broad__basis_clear(&t->basis);
-    broad__side_close(&t->train);
-    broad__side_close(&t->check);
-    broad__spill_close(t->keeping.spill);
-    if (t->holding) t->device->release();
+    broad__growing_qr_clear(&t->qr);
+    broad__rowset_close(&t->train);
+    broad__rowset_close(&t->validation);
+    broad__spill_close(t->storage.spill);
+    if (t->device_held) t->device->release();
     broad__pool_close(t->pool);
     if (out) *out = t->model;
     else broad_model_free(t->model);

@@ -20,22 +20,22 @@ typedef struct broad__best {
 struct broad_trainer {
     broad_model *model;     /* owned until it is taken out */
     broad_options run;      /* threads, memory, progress and rules for stopping of this run */
-    broad__keeping keeping; /* of the arrays of both sides; its spill is owned */
+    broad__storage storage; /* of the arrays of both row sets; its spill is owned */
     const broad__device *device;
     broad__pool *pool;
-    int holding;           /* the device is held */
-    broad__side train;     /* all training rows, or after forgetful learning the newest alone */
-    broad__side check;     /* validation rows; none: check.part_count 0 */
-    broad__part first;     /* the rows of the first fit: nodes that are fitted or sampled look at these */
-    size_t first_row;      /* of the training rows in `train` */
-    int partial;           /* older rows are not there: only forgetful learning goes on */
-    int stale;             /* the model was cut back: Z and E are to be made again */
-    double feature_factor; /* range of the feature nodes in units of the base range */
+    int device_held;          /* the device is held */
+    broad__rowset train;      /* all training rows, or after forgetful learning the newest alone */
+    broad__rowset validation; /* none: validation.part_count 0 */
+    broad__part first;        /* the rows of the first fit: nodes that are fitted or sampled look at these */
+    size_t first_row;         /* of the training rows in `train` */
+    int partial;              /* older rows are not there: only forgetful learning goes on */
+    int stale;                /* the model was cut back: Z and E are to be made again */
+    double feature_factor;    /* range of the feature nodes in units of the base range */
     broad__search search;
-    int keep_lambda;    /* of joint weights, while rows with a weight are learned */
-    double lambda;      /* that one */
-    broad__joint joint; /* sums and factor of the joint weights, while they are up to date */
-    broad__basis basis; /* what the layers span, where all weights are solved again with each */
+    int lambda_fixed;     /* of joint weights, while rows with a weight are learned */
+    double lambda;        /* that one */
+    broad__joint joint;   /* sums and factor of the joint weights, while they are up to date */
+    broad__growing_qr qr; /* what the layers span, where all weights are solved again with each */
     broad__best best;
     broad_seconds seconds;
     double started;
@@ -46,10 +46,10 @@ int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad
 int broad__trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
                           const broad_options *run, int force);
 /* The same with rows kept in a way of one's own, whatever the options say of memory. The spill is taken over. */
-int broad__trainer_open_kept(broad_trainer **out, const broad_data *data, const broad_options *options,
-                             const broad__keeping *keeping);
-int broad__trainer_resume_kept(broad_trainer **out, const broad_model *model, const broad_data *data,
-                               const broad_options *run, int force, const broad__keeping *keeping);
+int broad__trainer_open_stored(broad_trainer **out, const broad_data *data, const broad_options *options,
+                               const broad__storage *storage);
+int broad__trainer_resume_stored(broad_trainer **out, const broad_model *model, const broad_data *data,
+                                 const broad_options *run, int force, const broad__storage *storage);
 int broad__trainer_validate(broad_trainer *trainer, const broad_data *rows);
 int broad__trainer_enhance(broad_trainer *trainer, size_t nodes, size_t layers);
 int broad__trainer_features(broad_trainer *trainer, size_t groups, size_t nodes, size_t enhance);
@@ -59,7 +59,7 @@ int broad__trainer_learn(broad_trainer *trainer, const broad_data *rows, const d
 void broad__trainer_close(broad_model **out, broad_trainer *trainer);
 
 /* Feature nodes, in features.c. */
-int broad__model_make_group(broad_model *model, broad__source source,
+int broad__model_make_group(broad_model *model, broad__weight_source source,
                             size_t nodes);        /* counts once group_count says so */
 int broad__model_make_groups(broad_model *model); /* they have no weights before they are filled */
 broad__direction broad__style_direction(broad__style style, size_t group);

@@ -14,16 +14,16 @@ size_t broad__group_run(const broad_model *model, size_t first, size_t groups)
     return run < groups - first ? run : groups - first;
 }
 
-int broad__z_source_open(broad__z_source **out, const broad__side *side)
+int broad__z_source_open(broad__z_source **out, const broad__rowset *rowset)
 {
     broad__z_source *source = broad__alloc(sizeof *source);
     if (!source) return BROAD_NO_MEMORY;
-    source->device = side->rows.device;
-    source->inputs = side->model->inputs;
-    source->outputs = side->model->outputs;
-    source->spill = side->keeping.spill;
-    source->worker_count = broad__pool_threads(side->rows.pool);
-    source->scaled_each = BROAD__BLOCK_ROWS * broad__model_columns(side->model);
+    source->device = rowset->rows.device;
+    source->inputs = rowset->model->inputs;
+    source->outputs = rowset->model->outputs;
+    source->spill = rowset->storage.spill;
+    source->worker_count = broad__pool_threads(rowset->rows.pool);
+    source->scaled_each = BROAD__BLOCK_ROWS * broad__model_columns(rowset->model);
     source->workers = broad__alloc_array(source->worker_count, sizeof *source->workers);
     source->scaled = broad__alloc_doubles(source->worker_count, source->scaled_each);
     if (!source->workers || !source->scaled) {
@@ -89,16 +89,17 @@ static void make_rows(const broad__z_source *source, double *out, const broad__p
     for (size_t i = 0; i < source->run_count; i++)
         broad__feature_block(out + source->runs[i].column, source->features, &source->runs[i].map, source->device, x,
                              source->inputs, n, scaled);
-    broad__trail_step(&source->workers[worker].of_x, part->data->spill, x, n * source->inputs * sizeof(double));
+    broad__page_cursor_step(&source->workers[worker].of_x, part->data->spill, x, n * source->inputs * sizeof(double));
 }
 
 /* The rows' other numbers are looked at after their Z: what is given back is what came before. */
 static void pass_by(const broad__z_source *source, size_t first, size_t n, broad__z_worker *own)
 {
     size_t outputs = source->outputs;
-    if (source->root) broad__trail_step(&own->of_root, source->spill, source->root + first, n * sizeof(double));
+    if (source->sqrt_weight)
+        broad__page_cursor_step(&own->of_root, source->spill, source->sqrt_weight + first, n * sizeof(double));
     if (source->y)
-        broad__trail_step(&own->of_y, source->spill, source->y + first * outputs, n * outputs * sizeof(double));
+        broad__page_cursor_step(&own->of_y, source->spill, source->y + first * outputs, n * outputs * sizeof(double));
 }
 
 void broad__z_source_make(void *context, double *out, size_t first, size_t n, size_t worker)
@@ -109,7 +110,7 @@ void broad__z_source_make(void *context, double *out, size_t first, size_t n, si
     if (source->z) {
         size_t bytes = n * source->features * sizeof(double);
         memcpy(out, source->z + first * source->features, bytes);
-        broad__trail_step(&own->of_z, source->spill, source->z + first * source->features, bytes);
+        broad__page_cursor_step(&own->of_z, source->spill, source->z + first * source->features, bytes);
         return;
     }
     for (size_t i = 0, start = 0; n && i < source->part_count; start += source->parts[i++].count) {

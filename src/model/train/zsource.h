@@ -16,7 +16,7 @@ typedef struct broad__z_run {
 } broad__z_run;
 
 typedef struct broad__z_worker {
-    broad__trail of_x, of_z, of_root, of_y;
+    broad__page_cursor of_x, of_z, of_root, of_y;
 } broad__z_worker;
 
 struct broad__z_source {
@@ -30,16 +30,16 @@ struct broad__z_source {
     broad__z_worker *workers;
     double *scaled; /* a block of scaled inputs for each worker */
     size_t scaled_each;
-    broad__spill *spill; /* of z and root */
+    broad__spill *spill; /* of z and sqrt_weight */
     const double *z;     /* rows x features, not owned; NULL: made again */
     /* What else there is of the rows, given back as they pass; not owned, NULL: none. */
-    const double *root; /* rows */
-    const double *y;    /* rows x outputs */
+    const double *sqrt_weight; /* rows */
+    const double *y;           /* rows x outputs */
     size_t outputs;
 };
 
 /* No groups yet, and no rows. */
-int broad__z_source_open(broad__z_source **out, const broad__side *side);
+int broad__z_source_open(broad__z_source **out, const broad__rowset *rowset);
 void broad__z_source_close(broad__z_source *source); /* accepts NULL */
 
 /* How Z is made of the first `groups` groups of the model. On failure everything is as it was. */

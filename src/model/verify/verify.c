@@ -90,7 +90,7 @@ static int check_draws(broad__verification *v, int *out_holds)
     const broad_model *model = v->model;
     size_t most = 0, columns = broad__model_columns(model);
     for (size_t g = 0; g < model->group_count; g++)
-        if (model->groups[g].source == BROAD__SOURCE_DRAWN && model->groups[g].nodes * (columns + 1) > most)
+        if (model->groups[g].source == BROAD__WEIGHT_SOURCE_DRAWN && model->groups[g].nodes * (columns + 1) > most)
             most = model->groups[g].nodes * (columns + 1);
     for (size_t j = 0; j < model->layer_count; j++)
         if (model->layers[j].nodes * (model->layers[j].inputs + 1) > most)
@@ -100,7 +100,7 @@ static int check_draws(broad__verification *v, int *out_holds)
     *out_holds = 1;
     for (size_t g = 0; same && g < model->group_count; g++) {
         const broad__group *group = &model->groups[g];
-        if (group->source != BROAD__SOURCE_DRAWN) continue;
+        if (group->source != BROAD__WEIGHT_SOURCE_DRAWN) continue;
         broad__stream stream = {model->settings.seed, BROAD__FOR_FEATURES, (uint32_t)g, (uint16_t)group->step, 0};
         if (same_draw(weight, bias, group->weight, group->bias, &stream, columns, group->nodes,
                       model->range * group->range, model->settings.range_unit))
@@ -213,7 +213,7 @@ static void features_of_row(const broad__verification *v, double *z, double *x, 
     for (size_t j = 0; j < columns; j++) x[j] = broad__verify_scaled(model, v->data->x + row * model->inputs, j);
     for (size_t g = 0; g < model->group_count; g++) {
         const broad__group *group = &model->groups[g];
-        if (group->source == BROAD__SOURCE_DIRECT) memcpy(z, x, columns * sizeof(double));
+        if (group->source == BROAD__WEIGHT_SOURCE_DIRECT) memcpy(z, x, columns * sizeof(double));
         else
             nodes_plain(z, x, group->weight, group->bias, columns, group->nodes, model->settings.feature_activation,
                         model->settings.precision);
@@ -228,7 +228,7 @@ void broad__verify_row(const broad__verification *v, double *k, const broad__lay
     if (prefix) memcpy(k, z + first, prefix * sizeof(double));
     nodes_plain(k + prefix, z, layer->weight, layer->bias, layer->inputs, layer->nodes, v->model->settings.activation,
                 v->model->settings.precision);
-    for (size_t a = 0; a < layer->width && v->root; a++) k[a] *= v->root[row];
+    for (size_t a = 0; a < layer->width && v->sqrt_weight; a++) k[a] *= v->sqrt_weight[row];
 }
 
 /* ---- passes over the rows ---------------------------------------------------------------------------------------- */
@@ -545,12 +545,12 @@ static int open_roots(broad__verification *v)
     int weighted = data->weights || of_class;
     for (size_t s = 0; s < v->model->segment_count; s++) weighted |= segments[s].weight != 1;
     if (!weighted) return BROAD_OK;
-    v->root = broad__alloc_doubles(data->rows, 1);
-    if (!v->root) return BROAD_NO_MEMORY;
+    v->sqrt_weight = broad__alloc_doubles(data->rows, 1);
+    if (!v->sqrt_weight) return BROAD_NO_MEMORY;
     for (size_t s = 0, row = 0; s < v->model->segment_count; s++)
         for (size_t i = 0; i < segments[s].rows; i++, row++)
-            v->root[row] = sqrt(segments[s].weight * (data->weights ? data->weights[row] : 1) *
-                                (of_class ? of_class[data->classes[row]] : 1));
+            v->sqrt_weight[row] = sqrt(segments[s].weight * (data->weights ? data->weights[row] : 1) *
+                                       (of_class ? of_class[data->classes[row]] : 1));
     return BROAD_OK;
 }
 
@@ -561,7 +561,7 @@ void broad__verify_targets(double *out, const broad__verification *v)
     broad__table_targets(out, v->data);
     for (size_t i = 0; i < v->data->rows * c; i++) {
         out[i] = (out[i] - model->output_shift[i % c]) * model->output_factor[i % c];
-        if (v->root) out[i] *= v->root[i / c];
+        if (v->sqrt_weight) out[i] *= v->sqrt_weight[i / c];
     }
 }
 
@@ -692,7 +692,7 @@ int broad__verify(broad_verdict *out, const broad_model *model, const broad_data
     if (status == BROAD_OK && holds) status = check_layers(&v);
     broad__pool_close(v.pool);
     broad__free(v.z);
-    broad__free(v.root);
+    broad__free(v.sqrt_weight);
     broad__free(v.e);
     return status;
 }

@@ -21,11 +21,11 @@ typedef struct broad__verification {
     broad_verdict *verdict;
     broad__pool *pool;
     size_t features;
-    double *z;       /* rows x features */
-    double *root;    /* rows: root of what each row counts, which its K and E are multiplied by; NULL: 1 */
-    double *e;       /* rows x outputs */
-    double rounding; /* of the sums that output weights were solved from */
-    double drift;    /* how far rounding may have moved E so far */
+    double *z;           /* rows x features */
+    double *sqrt_weight; /* rows: root of what each row counts, which its K and E are multiplied by; NULL: 1 */
+    double *e;           /* rows x outputs */
+    double rounding;     /* of the sums that output weights were solved from */
+    double drift;        /* how far rounding may have moved E so far */
 } broad__verification;
 
 /* What was found for a layer. */
