@@ -272,7 +272,7 @@ class Figures(Guard):
     def setUp(self):
         super().setUp()
         shutil.copytree(ROOT / "docs", self.root / "docs")
-        self.write("tests/test_experiments.py", "")
+        self.write("lab/tests/test_experiments.py", "")
         shutil.copy(ROOT / "README.md", self.root)
 
     def change(self, name, old, new):
@@ -322,7 +322,7 @@ class Figures(Guard):
         self.assert_fault("README.md: there are no two marks", "check_figures", self.root)
 
     def test_a_table_that_a_test_compares(self):
-        above = "<!-- compared by tests/test_experiments.py -->\n"
+        above = "<!-- compared by lab/tests/test_experiments.py -->\n"
         text = "| method | accuracy |\n|---|--:|\n| ours | 0.912 |\n"
         self.change("README.md", "## Install", above + text)
         self.assert_sound("check_figures", self.root)
