@@ -258,6 +258,9 @@ class Words(Guard):
             ("src/base/bad.c", "\tint x;\n", "a tab"),
             ("docs/bad.md", "no end", "no newline"),
             ("src/data/bad.c", "int x; \n", "white space at the end"),
+            ("docs/bad.md", "It was judged wrongly.\n", "'wrongly': correctly, incorrectly"),
+            ("src/base/bad.c", "/* Rows kept apart. */\n", "'kept apart': held out"),
+            ("cli/bad.c", 'const char *help = "threads, one a processor";\n', "'one a processor': per"),
         ]
         for name, text, fragment in faults:
             with self.subTest(text=text):
