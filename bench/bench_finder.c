@@ -3,7 +3,7 @@
  *
  *   bench_finder [NUMBER]         on so many rendered photos, near and far, and on the same places without a panel
  *   bench_finder BOXES FOLDER     on photos of FOLDER whose boxes were drawn by hand: a file as for --boxes
- *   bench_finder fit              the rule of src/image/finder.c, from other rendered photos
+ *   bench_finder fit              the rule of src/image/finder/finder.c, from other rendered photos
  *
  * IoU is the area that two boxes have in common over the area that they cover together; for a hit it is at least 1/2.
  */
@@ -16,11 +16,11 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "broad/broad.h"
-#include "data/boxes_read.h"
-#include "image/decode.h"
-#include "image/finder.h"
-#include "image/finder_cells.h"
-#include "render_scene.h"
+#include "data/photo/boxes_read.h"
+#include "image/codec/decode.h"
+#include "image/finder/finder.h"
+#include "image/finder/finder_cells.h"
+#include "render/render_scene.h"
 
 enum {
     SIDE = BROAD__FINDER_SIDE,

@@ -14,10 +14,10 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "broad/broad.h"
-#include "image/decode.h"
+#include "image/codec/decode.h"
+#include "image/codec/write.h"
 #include "image/photo.h"
-#include "image/write.h"
-#include "render.h"
+#include "render/render.h"
 
 enum { WIDTH = 1632, HEIGHT = 1224, QUALITY = 90, SEED = 1, COUNT = 12, RUNS = 9 };
 

@@ -1,5 +1,5 @@
 /*
- * Measures the constants of the windows map over all windows of some photos, and prints src/image/windows_table.c.
+ * Measures the constants of the windows map over all windows of some photos, and prints src/image/descriptor/windows_table.c.
  *
  *   window_constants FILE...      scripts/window_constants gives it the photos
  */
@@ -10,9 +10,9 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "broad/broad.h"
-#include "image/decode.h"
+#include "image/codec/decode.h"
+#include "image/descriptor/windows_work.h"
 #include "image/photo.h"
-#include "image/windows_work.h"
 
 enum { INPUTS = BROAD__WINDOW_INPUTS, COLUMNS = 8 };
 

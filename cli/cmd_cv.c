@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "folds.h"
-#include "progress.h"
-#include "report.h"
+#include "io/progress.h"
+#include "run/cv_folds.h"
+#include "run/show.h"
 
 typedef struct cv_run {
     const cli_arguments *arguments;

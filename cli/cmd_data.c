@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data.h"
-#include "export.h"
-#include "progress.h"
-#include "report.h"
+#include "io/progress.h"
+#include "run/data.h"
+#include "run/export.h"
+#include "run/show.h"
 
 /* ---- advice ---- */
 

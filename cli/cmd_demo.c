@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "demo.h"
+#include "demo/demo.h"
 
 const char *demo_folder(const cli_arguments *arguments)
 {

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "cli.h"
-#include "json.h"
-#include "machine.h"
-#include "progress.h"
+#include "io/json.h"
+#include "io/machine.h"
+#include "io/progress.h"
 
 enum { ADVICE_MAX = 16, ADVICE_BYTES = 400 };
 

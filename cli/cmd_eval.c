@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "photos.h"
-#include "report.h"
+#include "run/photos.h"
+#include "run/show.h"
 
 static int report_json(const cli_arguments *arguments, const broad_model *model, const broad_metrics *metrics,
                        const broad_curve_point *curve, json_t *photos)

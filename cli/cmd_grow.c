@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "run.h"
-#include "stats.h"
+#include "run/kept_stats.h"
+#include "run/train_run.h"
 
 typedef struct grow_run {
     cli_run run;

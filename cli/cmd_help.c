@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "cli.h"
-#include "json.h"
+#include "io/json.h"
 
 static json_t *option_json(const broad_option *option, const char *section)
 {

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "photos.h"
-#include "report.h"
+#include "run/photos.h"
+#include "run/show.h"
 
 static double file_bytes(const char *path)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "correct.h"
-#include "stats.h"
+#include "run/correct.h"
+#include "run/kept_stats.h"
 
 typedef struct learn_run {
     cli_run run;

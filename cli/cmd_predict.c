@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
+#include "io/output.h"
 #include "page/heatmap.h"
-#include "photos.h"
+#include "run/photos.h"
 
 /* A CSV field, quoted where RFC 4180 asks for it. */
 static void put_text(cli_output *output, const char *prefix, const char *text, const char *suffix)

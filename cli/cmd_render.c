@@ -12,12 +12,12 @@
 #include "base/status.h"
 #include "cli.h"
 #include "compute/pool.h"
-#include "folder.h"
-#include "image/write.h"
-#include "json.h"
-#include "output.h"
-#include "progress.h"
-#include "render.h"
+#include "image/codec/write.h"
+#include "io/folder.h"
+#include "io/json.h"
+#include "io/output.h"
+#include "io/progress.h"
+#include "render/render.h"
 #include "rng/philox.h"
 
 enum { PHOTOS_MAX = 1000000, QUALITY = 92, NAME_BYTES = 64 };

@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "folder.h"
-#include "image/write.h"
-#include "jobs.h"
+#include "image/codec/write.h"
+#include "io/folder.h"
+#include "io/jobs.h"
+#include "io/progress.h"
 #include "page/findings.h"
 #include "page/heatmap.h"
 #include "page/picture_file.h"
 #include "page/report_html.h"
-#include "photos.h"
-#include "progress.h"
-#include "report.h"
+#include "run/photos.h"
+#include "run/show.h"
 
 enum { WORST_MOST = 1000, FEWEST_CARDS = 6, THUMB_SIDE = 320, THUMB_QUALITY = 80 };
 

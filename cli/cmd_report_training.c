@@ -3,10 +3,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "io/progress.h"
 #include "page/training.h"
-#include "photos.h"
-#include "progress.h"
-#include "report.h"
+#include "run/photos.h"
+#include "run/show.h"
 
 typedef struct page_run {
     const cli_arguments *arguments;

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "progress.h"
-#include "report.h"
-#include "tune.h"
+#include "io/progress.h"
+#include "run/show.h"
+#include "tune/tune.h"
 
 typedef struct tune_run {
     const cli_arguments *arguments;

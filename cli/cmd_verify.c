@@ -1,8 +1,8 @@
 /* broad verify: the certificate against the rows. */
 #include <stdio.h>
 
-#include "photos.h"
-#include "report.h"
+#include "run/photos.h"
+#include "run/show.h"
 
 static int report_json(const cli_arguments *arguments, const broad_verdict *verdict, size_t rows, json_t *photos)
 {

@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "cli.h"
-#include "json.h"
+#include "io/json.h"
 
 int cli_version(const cli_arguments *arguments)
 {

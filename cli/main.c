@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "json.h"
-#include "profile.h"
-#include "progress.h"
+#include "io/json.h"
+#include "io/profile_table.h"
+#include "io/progress.h"
 
 /* OpenBLAS chooses its kernels when it is loaded, and an old one takes poor ones for a processor it does not know. The
  * environment can say better, but only before loading: so the tool starts itself once more with that said. */

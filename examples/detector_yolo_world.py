@@ -5,7 +5,7 @@
 
 NOT RUN where it was written: the package `ultralytics` and its weights were not to be had there. It follows the package's
 documentation (YOLOWorld, set_classes, predict, Results.boxes), and its protocol was tried with a stand-in for the package
-(tests/test_examples.py). Weights and CLIP's text encoder are fetched by the package on its first run: let that happen once
+(tests/docs/test_examples.py). Weights and CLIP's text encoder are fetched by the package on its first run: let that happen once
 by hand, since the time limit of the first photo counts from the start.
 
 Reads one file name a line from standard input, and answers each with one line of JSON on standard output:

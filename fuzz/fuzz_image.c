@@ -11,9 +11,9 @@
 
 #include "base/memory.h"
 #include "broad/broad.h"
-#include "image/decode.h"
-#include "image/hash.h"
-#include "image/write.h"
+#include "image/codec/decode.h"
+#include "image/codec/write.h"
+#include "image/print/print.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

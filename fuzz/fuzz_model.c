@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/sample_model.h"
 #include "base/memory.h"
+#include "sample_model.h"
 #include "store/container.h"
 #include "store/store.h"
 

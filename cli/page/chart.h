@@ -7,7 +7,7 @@
 #ifndef BROAD_CLI_PAGE_CHART_H
 #define BROAD_CLI_PAGE_CHART_H
 
-#include "output.h"
+#include "io/output.h"
 
 typedef enum cli_mark {
     CLI_LINE,

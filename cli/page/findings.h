@@ -1,9 +1,9 @@
 /* What a model finds in photos, worst first, and the tables that are made of it: findings.csv, findings.geojson, skipped.csv. */
-#ifndef BROAD_CLI_FINDINGS_H
-#define BROAD_CLI_FINDINGS_H
+#ifndef BROAD_CLI_PAGE_FINDINGS_H
+#define BROAD_CLI_PAGE_FINDINGS_H
 
 #include "cli.h"
-#include "output.h"
+#include "io/output.h"
 
 #define CLI_CERTAIN 0.65 /* a verdict that is less probable than this is unsure */
 #define CLI_INTERVAL 0.9 /* level of the intervals of values */

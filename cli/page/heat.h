@@ -1,6 +1,6 @@
 /* A grid of opinions over a picture: how it is smoothed, measured and drawn. */
-#ifndef BROAD_CLI_HEAT_H
-#define BROAD_CLI_HEAT_H
+#ifndef BROAD_CLI_PAGE_HEAT_H
+#define BROAD_CLI_PAGE_HEAT_H
 
 #include "image/image.h"
 

@@ -7,19 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/choice.h"
+#include "base/enum_names.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/photos_prepare.h"
-#include "folder.h"
+#include "data/photo/photos_prepare.h"
+#include "image/descriptor/windows.h"
 #include "image/photo.h"
-#include "image/windows.h"
-#include "jobs.h"
-#include "json.h"
-#include "output.h"
+#include "io/folder.h"
+#include "io/jobs.h"
+#include "io/json.h"
+#include "io/output.h"
+#include "io/progress.h"
 #include "page/findings.h"
 #include "page/picture_file.h"
-#include "progress.h"
 
 enum { PICTURE_SIDE = 1024, QUALITY = 90 };
 static const size_t ROOM_MAX = (size_t)1 << 32; /* numbers of a batch, of which there are some millions */
@@ -46,7 +46,7 @@ static int spec_of(broad__photo_spec *out, const broad_model *model)
         .version = (size_t)json_integer_value(json_object_get(photo, "version")),
         .maps = (size_t)json_integer_value(json_object_get(photo, "maps")),
         .side = (size_t)json_integer_value(json_object_get(photo, "side")),
-        .crop = (broad_crop)broad__choice_find(BROAD__CROPS, json_string_value(json_object_get(photo, "crop"))),
+        .crop = (broad_crop)broad__enum_find(BROAD__CROPS, json_string_value(json_object_get(photo, "crop"))),
         .each_box = json_is_true(json_object_get(photo, "each_box")),
         .components = (size_t)json_integer_value(json_object_get(photo, "components")),
     };

@@ -15,8 +15,8 @@
  *
  * and then smoothed over its neighbours.
  */
-#ifndef BROAD_CLI_HEATMAP_H
-#define BROAD_CLI_HEATMAP_H
+#ifndef BROAD_CLI_PAGE_HEATMAP_H
+#define BROAD_CLI_PAGE_HEATMAP_H
 
 #include "cli.h"
 #include "image/image.h"

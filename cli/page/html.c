@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "real_text.h"
+#include "io/real_text.h"
 
 #define NO_BREAK "\302\240" /* U+00A0, the space between a number and its unit */
 

@@ -2,7 +2,7 @@
 #ifndef BROAD_CLI_PAGE_HTML_H
 #define BROAD_CLI_PAGE_HTML_H
 
-#include "output.h"
+#include "io/output.h"
 
 /* HTML as it stands. */
 void cli_html_put(cli_output *output, const char *html);

@@ -2,7 +2,7 @@
 #ifndef BROAD_CLI_PAGE_PAGE_H
 #define BROAD_CLI_PAGE_PAGE_H
 
-#include "output.h"
+#include "io/output.h"
 #include "page/html.h"
 
 /* Everything up to the heading: no more than this is in the page's header yet. `style`: CSS besides that of all pages;

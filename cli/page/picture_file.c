@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "image/decode.h"
-#include "image/write.h"
+#include "image/codec/decode.h"
+#include "image/codec/write.h"
 
 enum { FILE_BYTES_MAX = 1 << 30, DECODED_SIDE_MAX = 8192 };
 

@@ -1,6 +1,6 @@
 /* Photos from and to files, for looking at. Failures go through broad__fail(), as those of jobs must. */
-#ifndef BROAD_CLI_PICTURE_FILE_H
-#define BROAD_CLI_PICTURE_FILE_H
+#ifndef BROAD_CLI_PAGE_PICTURE_FILE_H
+#define BROAD_CLI_PAGE_PICTURE_FILE_H
 
 #include "broad/broad.h"
 #include "image/image.h"

@@ -5,7 +5,7 @@
 #ifndef BROAD_CLI_REPORT_HTML_H
 #define BROAD_CLI_REPORT_HTML_H
 
-#include "output.h"
+#include "io/output.h"
 #include "page/chart.h"
 #include "page/findings.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "run/show.h"
 
 enum { BLOCK = 1024 };
 

@@ -7,7 +7,7 @@
 #ifndef BROAD_CLI_TRAINING_H
 #define BROAD_CLI_TRAINING_H
 
-#include "json.h"
+#include "io/json.h"
 #include "page/chart.h"
 
 enum { CLI_BINS = 15, CLI_TARGETS_SHOWN = 4, CLI_LEVELS = 8 };

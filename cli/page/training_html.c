@@ -7,8 +7,8 @@
 #include "page/figure.h"
 #include "page/page.h"
 #include "page/training.h"
-#include "photos.h"
-#include "report.h"
+#include "run/photos.h"
+#include "run/show.h"
 
 /* ---- pieces ---- */
 

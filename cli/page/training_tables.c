@@ -7,7 +7,7 @@
 #include "page/assets.h"
 #include "page/page.h"
 #include "page/training.h"
-#include "report.h"
+#include "run/show.h"
 
 enum { CLASSES_SHOWN = 60, CLASSES_LOW = 30, CLASSES_WIDE = 12, PAIRS_SHOWN = 10, LAYERS_OPEN = 12, SHADES = 5 };
 

@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
-#include "model/plan.h"
-#include "model/train.h"
+#include "model/train/plan.h"
+#include "model/train/train.h"
 #include "store/store_stats.h"
 
 static int missing_argument(const char *function)
@@ -128,5 +128,5 @@ int broad_plan_run(broad_plan *out, const broad_options *options, const broad_mo
                    size_t outputs)
 {
     if (!out || !options) return missing_argument("broad_plan_run");
-    return broad__plan(out, options, model, rows, inputs, outputs);
+    return broad__plan_run(out, options, model, rows, inputs, outputs);
 }

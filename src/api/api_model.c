@@ -8,12 +8,12 @@
 #include "base/status.h"
 #include "compute/shards.h"
 #include "metric/metric.h"
-#include "model/curve.h"
-#include "model/estimate.h"
 #include "model/kind.h"
-#include "model/predict.h"
-#include "model/train.h"
-#include "model/verify.h"
+#include "model/predict/curve.h"
+#include "model/predict/estimate.h"
+#include "model/predict/predict.h"
+#include "model/train/train.h"
+#include "model/verify/verify.h"
 
 #ifndef BROAD_VERSION
 #define BROAD_VERSION "unknown"

@@ -5,10 +5,10 @@
 #include "base/profile.h"
 #include "base/status.h"
 #include "broad/broad.h"
-#include "data/photo_rows.h"
-#include "data/photos.h"
-#include "model/choose.h"
+#include "data/photo/photo_rows.h"
+#include "data/photo/photos.h"
 #include "model/model.h"
+#include "model/train/choose_photo_maps.h"
 
 void broad_photo_options_init(broad_photo_options *out)
 {

@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "model/predictor.h"
+#include "model/predict/predictor.h"
 #include "store/store.h"
 
 enum { ALIGNMENT = 64 }; /* of what is worked in; a caller's scratch may lie anywhere */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/choice.h"
+#include "base/enum_names.h"
 #include "base/status.h"
 #include "broad/broad.h"
 #include "model/kind.h"
@@ -286,7 +286,7 @@ int broad_options_preset(broad_options *options, broad_preset preset)
 {
     int status = options_check(options);
     if (status) return status;
-    if ((int)preset < 0 || (int)preset >= broad__choice_count(BROAD__PRESETS))
+    if ((int)preset < 0 || (int)preset >= broad__enum_count(BROAD__PRESETS))
         return broad__fail(BROAD_USAGE, "preset number %d does not exist", (int)preset);
     preset_apply(options, preset);
     return BROAD_OK;
@@ -317,7 +317,7 @@ static void follow_weights(broad_options *options, const broad_options *previous
 {
     static const broad_weights meant[] = {BROAD_WEIGHTS_CHAIN, BROAD_WEIGHTS_WINDOW, BROAD_WEIGHTS_JOINT};
     (void)previous;
-    int beyond = (int)options->weights - broad__choice_count(BROAD__WEIGHTS);
+    int beyond = (int)options->weights - broad__enum_count(BROAD__WEIGHTS);
     if (beyond >= 0) options->weights = meant[beyond];
 }
 
@@ -367,7 +367,7 @@ static int parse_uint64(uint64_t *out, const char *text, const char **end)
 
 static int set_choice(broad_options *options, const option_row *row, const char *value)
 {
-    int found = broad__choice_find(row->option.choices, value);
+    int found = broad__enum_find(row->option.choices, value);
     if (found < 0)
         return broad__fail(BROAD_USAGE, "--%s: there is no '%.200s'; give one of %s", row->option.name, value,
                            row->option.choices);
@@ -451,12 +451,12 @@ static int set_reals(broad_options *options, const option_row *row, const char *
 
 static int set_gamma(broad_options *options, const option_row *row, const char *value)
 {
-    char form[BROAD__CHOICE_BYTES] = {0};
+    char form[BROAD__ENUM_BYTES] = {0};
     const char *colon = strchr(value, ':');
     size_t length = colon ? (size_t)(colon - value) : 0;
     if (!colon || length >= sizeof form) return fail_value(row, value, "a schedule");
     memcpy(form, value, length);
-    int found = broad__choice_find(BROAD__GAMMA_FORMS, form);
+    int found = broad__enum_find(BROAD__GAMMA_FORMS, form);
     if (found < 0) return fail_value(row, value, "a schedule");
 
     int harmonic = found == BROAD_GAMMA_HARMONIC;
@@ -606,8 +606,8 @@ static double percent_of(double part)
 
 static void put_choice(text_out *out, const char *choices, int value)
 {
-    char name[BROAD__CHOICE_BYTES];
-    broad__choice_name(name, choices, value);
+    char name[BROAD__ENUM_BYTES];
+    broad__enum_name(name, choices, value);
     put(out, "%s", name);
 }
 

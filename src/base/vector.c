@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/choice.h"
+#include "base/enum_names.h"
 
 static broad__vector vector_of_processor(void)
 {
@@ -21,7 +21,7 @@ static broad__vector vector_of_processor(void)
 static broad__vector vector_wanted(void)
 {
     const char *word = getenv("BROAD_KERNELS");
-    int wanted = word ? broad__choice_find("plain|avx2|avx512", word) : -1;
+    int wanted = word ? broad__enum_find("plain|avx2|avx512", word) : -1;
     broad__vector have = vector_of_processor();
     return wanted >= 0 && wanted < (int)have ? (broad__vector)wanted : have;
 }

@@ -1,5 +1,5 @@
 /*
- * Activations by range reduction and short polynomials (activation_lanes.h), without branches and without fused steps (the
+ * Activations by range reduction and short polynomials (activation_simd.h), without branches and without fused steps (the
  * build turns contraction off), so SSE2, AVX2, AVX-512 and NEON give the same bits. Accuracy, checked by the tests against
  * long double: 2 units in the last place for sigmoid, tanh and sine up to 1e6, 3e-16 absolute for gaussian; in single
  * precision the same in its units, 1e-7 for gaussian.

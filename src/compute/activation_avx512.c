@@ -1,7 +1,7 @@
 #if defined(__x86_64__)
 #define LANES_AVX512
 
-#include "compute/activation_lanes.h"
+#include "compute/activation_simd.h"
 #include "compute/activation_variants.h"
 
 LANES_CODE void broad__activate_avx512(broad_activation activation, double *values, size_t count)

@@ -1,4 +1,4 @@
-#include "compute/activation_lanes.h"
+#include "compute/activation_simd.h"
 #include "compute/activation_variants.h"
 
 void broad__activate_plain(broad_activation activation, double *values, size_t count)

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/number.h"
+#include "data/format/number.h"
 
 /* FNV-1a with a final mix, so that the low bits depend on all bytes. */
 static size_t text_hash(broad__text text)

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/number.h"
+#include "data/format/number.h"
 
 typedef struct sorted_label {
     broad__text text;

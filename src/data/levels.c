@@ -5,15 +5,15 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/format/number.h"
 #include "data/labels.h"
-#include "data/number.h"
-#include "data/plan.h"
+#include "data/roles.h"
 #include "data/table.h"
 
-int broad__levels_open(broad__content *content, const broad__plan *plan, const broad__categories *model)
+int broad__levels_open(broad__parsed *content, const broad__roles *plan, const broad__categories *model)
 {
     if (!plan->categories) return BROAD_OK;
-    broad__coding *coding = &content->coding;
+    broad__dictionary *coding = &content->coding;
     coding->levels = broad__alloc_array(plan->categories, sizeof *coding->levels);
     if (!coding->levels) return BROAD_NO_MEMORY;
     coding->level_sets = plan->categories;
@@ -51,7 +51,7 @@ int broad__level_number(double *out, broad__level_fault *out_fault, broad__text_
     return *out_fault == BROAD__LEVEL_GOOD ? broad__text_set_keep(levels, text, BROAD__LEVELS_MAX, keep) : BROAD_OK;
 }
 
-int broad__level_fail(const broad__content *content, size_t category, broad__text text, broad__level_fault fault,
+int broad__level_fail(const broad__parsed *content, size_t category, broad__text text, broad__level_fault fault,
                       const char *where, const char *column)
 {
     enum { SHOWN = 6 };
@@ -82,7 +82,7 @@ int broad__level_fail(const broad__content *content, size_t category, broad__tex
 
 /* Where levels go: level l of category k is input rank[offset[k] + l] of those of its column. */
 typedef struct spreading {
-    const broad__plan *plan;
+    const broad__roles *plan;
     const broad__categories *categories;
     size_t *offset, *rank;
 } spreading;
@@ -101,8 +101,7 @@ static int name_category(broad__category *out, const broad__text_set *levels, co
     return BROAD_OK;
 }
 
-static int make_categories(broad__categories *out, const broad__content *content, const spreading *s,
-                           char *const *names)
+static int make_categories(broad__categories *out, const broad__parsed *content, const spreading *s, char *const *names)
 {
     int status = BROAD_OK;
     out->items = broad__alloc_array(content->coding.level_sets, sizeof *out->items);
@@ -138,16 +137,16 @@ static void spread_row(double *to, const double *from, const spreading *s)
     for (; done < s->plan->inputs; done++) *to++ = from[done];
 }
 
-static int spread_rows(broad__content *content, const spreading *s, size_t inputs, broad__level_limits limits)
+static int spread_rows(broad__parsed *content, const spreading *s, size_t inputs, broad__level_limits limits)
 {
-    if (!broad__content_dense(content->rows, inputs, limits.bytes))
+    if (!broad__parsed_dense(content->rows, inputs, limits.bytes))
         return broad__fail(BROAD_BAD_DATA,
                            "%s: %zu rows with %zu inputs, most of them levels, would be out of proportion as a table "
                            "(the file has %zu bytes); leave columns with many levels out of --categorical",
                            content->file, content->rows, inputs, limits.bytes);
     int status = BROAD_OK;
     if (broad__table_spills(content->rows * inputs * sizeof(double), limits.memory))
-        status = broad__content_move(content, limits.memory);
+        status = broad__parsed_move(content, limits.memory);
     if (status < 0) return status;
     const size_t step = (size_t)BROAD__SPILL_STEP / (inputs * sizeof(double)) + 1;
     double *x = broad__spill_alloc(content->spill, content->rows * inputs, sizeof *x);
@@ -164,7 +163,7 @@ static int spread_rows(broad__content *content, const spreading *s, size_t input
     return BROAD_OK;
 }
 
-int broad__levels_spread(broad__categories *out, broad__content *content, const broad__plan *plan, char *const *names,
+int broad__levels_spread(broad__categories *out, broad__parsed *content, const broad__roles *plan, char *const *names,
                          const broad__categories *model, broad__level_limits limits)
 {
     if (!plan->categories) return BROAD_OK;

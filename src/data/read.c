@@ -5,12 +5,12 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/csv.h"
+#include "data/format/csv.h"
+#include "data/format/libsvm.h"
+#include "data/format/matrix.h"
+#include "data/format/source.h"
 #include "data/levels.h"
-#include "data/libsvm.h"
-#include "data/matrix.h"
-#include "data/plan.h"
-#include "data/source.h"
+#include "data/roles.h"
 #include "data/targets.h"
 
 /* One file on its way to a table. */
@@ -28,16 +28,16 @@ typedef struct reading {
     int grid; /* each row is a picture */
     broad__libsvm libsvm;
     broad__layout layout;
-    broad__plan plan;
-    broad__content content;
+    broad__roles plan;
+    broad__parsed content;
     char **target_names;
     char *group_name, *weight_name;
 } reading;
 
 static void reading_clear(reading *r)
 {
-    broad__content_clear(&r->content);
-    broad__plan_clear(&r->plan);
+    broad__parsed_clear(&r->content);
+    broad__roles_clear(&r->plan);
     broad__csv_close(&r->csv);
     broad__source_close(&r->source);
     broad__free(r->target_names);
@@ -119,8 +119,8 @@ static int make_plan(reading *r)
 {
     const broad__columns *fields = r->model ? &r->fields : NULL;
     r->layout.file = r->source.name;
-    return r->rows ? broad__plan_labels(&r->plan, &r->layout, r->options, fields)
-                   : broad__plan_table(&r->plan, &r->layout, r->options, fields);
+    return r->rows ? broad__roles_labels(&r->plan, &r->layout, r->options, fields)
+                   : broad__roles_table(&r->plan, &r->layout, r->options, fields);
 }
 
 /* Labels go where the table is. */
@@ -136,10 +136,10 @@ static int read_csv(reading *r)
     r->layout = (broad__layout){.columns = r->csv.columns, .names = r->csv.names};
     status = make_plan(r);
     if (status == BROAD_OK && r->plan.automatic) status = broad__csv_categories(&r->plan, &r->csv);
-    if (status == BROAD_OK) status = broad__plan_categories(&r->plan, &r->layout);
+    if (status == BROAD_OK) status = broad__roles_categories(&r->plan, &r->layout);
     if (status < 0) return status;
     broad_task task = r->model ? r->model->task : r->options->task;
-    broad__csv_wants wants = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
+    broad__csv_request wants = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
     wants.labels = task != BROAD_TASK_REGRESS;
     wants.memory = memory_limit(r);
     return broad__csv_fill(&r->content, &r->csv, &r->plan, &wants);
@@ -153,9 +153,9 @@ static int read_matrix(reading *r)
     r->grid = r->matrix.dimensions == 3;
     r->layout = (broad__layout){.columns = r->matrix.columns, .flattened = r->matrix.dimensions > 2};
     status = make_plan(r);
-    if (status == BROAD_OK) status = broad__plan_categories(&r->plan, &r->layout);
+    if (status == BROAD_OK) status = broad__roles_categories(&r->plan, &r->layout);
     if (status < 0) return status;
-    broad__matrix_wants wants = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
+    broad__matrix_request wants = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
     wants.memory = memory_limit(r);
     return broad__matrix_fill(&r->content, &r->matrix, &r->plan, &wants);
 }
@@ -187,7 +187,7 @@ static int name_columns(reading *r)
         char standard[32] = "target";
         if (count > 1) snprintf(standard, sizeof standard, "target%zu", i + 1);
         char *name = libsvm ? broad__copy_text(standard)
-                            : broad__plan_name(&r->layout, r->plan.target_columns[i], r->plan.chosen, standard);
+                            : broad__roles_name(&r->layout, r->plan.target_columns[i], r->plan.chosen, standard);
         size_t bytes = name ? strlen(name) + 1 : 0;
         char *kept = name ? broad__arena_take(&arena, bytes) : NULL;
         if (kept) memcpy(kept, name, bytes);
@@ -198,9 +198,9 @@ static int name_columns(reading *r)
     if (status == BROAD_OK) r->target_names = broad__names_copy(texts, count);
     if (status == BROAD_OK && r->content.groups.columns)
         r->group_name =
-            libsvm ? broad__copy_text("qid") : broad__plan_name(&r->layout, r->plan.group_column, 1, "group");
+            libsvm ? broad__copy_text("qid") : broad__roles_name(&r->layout, r->plan.group_column, 1, "group");
     if (status == BROAD_OK && r->content.weights)
-        r->weight_name = broad__plan_name(&r->layout, r->plan.weight_column, 1, "weight");
+        r->weight_name = broad__roles_name(&r->layout, r->plan.weight_column, 1, "weight");
     if (!r->target_names || (r->content.groups.columns && !r->group_name) || (r->content.weights && !r->weight_name))
         status = BROAD_NO_MEMORY;
     broad__arena_clear(&arena);
@@ -332,7 +332,7 @@ static int read_table(broad_data **out, reading *r)
     if (status == BROAD_OK) status = make_table(&table, r);
     if (status == BROAD_OK) status = r->options->labels ? read_labels(table, r) : set_targets(table, r);
     if (status < 0) {
-        broad__content_clear(&r->content); /* what is left of it lies in the table's spill */
+        broad__parsed_clear(&r->content); /* what is left of it lies in the table's spill */
         broad__table_free(table);
         table = NULL;
     }

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/photo_rows.h"
+#include "data/photo/photo_rows.h"
 #include "rng/philox.h"
 
 static const size_t ROWS = (size_t)1 << 16; /* at a time: their keys, and what memory is given back for */

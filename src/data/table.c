@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/photo_rows.h"
+#include "data/photo/photo_rows.h"
 #include "data/text.h"
 
 int broad__table_new(broad_data **out, size_t rows, size_t inputs)

@@ -12,7 +12,7 @@
 #include "base/spill.h"
 #include "broad/broad.h"
 #include "data/category.h"
-#include "data/projection.h"
+#include "data/transform/projection.h"
 #include "image/photo.h"
 
 /* Rows that come from photos. */

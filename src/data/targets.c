@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/format/number.h"
 #include "data/labels.h"
-#include "data/number.h"
 
 /* Cells that are text, as CSV has them: coded. */
 static int code_numbers(broad__cells *cells, size_t rows)
@@ -26,28 +26,28 @@ static int code_numbers(broad__cells *cells, size_t rows)
     return BROAD_OK;
 }
 
-static int fail_missing(const broad__content *content, const broad__target_facts *facts)
+static int fail_missing(const broad__parsed *content, const broad__target_facts *facts)
 {
     char where[BROAD__WHERE_BYTES], quoted[BROAD__QUOTE_BYTES];
     size_t columns = content->targets.columns, cell = content->targets.first_missing;
     return broad__fail(BROAD_BAD_DATA, "%s: the target %s is missing; fill it in or remove the row",
-                       broad__content_where(where, content, cell / columns),
+                       broad__parsed_where(where, content, cell / columns),
                        broad__text_quote(quoted, broad__text_of(facts->names[cell % columns])));
 }
 
-static int fail_word(const broad__content *content, const broad__target_facts *facts, const char *remedy)
+static int fail_word(const broad__parsed *content, const broad__target_facts *facts, const char *remedy)
 {
     char where[BROAD__WHERE_BYTES], quoted[BROAD__QUOTE_BYTES], name[BROAD__QUOTE_BYTES];
     size_t columns = content->targets.columns, cell = content->targets.first_word;
     return broad__fail(BROAD_BAD_DATA, "%s: %s in the target %s is not a finite number; %s",
-                       broad__content_where(where, content, cell / columns),
+                       broad__parsed_where(where, content, cell / columns),
                        broad__text_quote(quoted, content->targets.word),
                        broad__text_quote(name, broad__text_of(facts->names[cell % columns])), remedy);
 }
 
 /* Text makes classes, numbers make values; whole numbers make classes where that is the habit: LIBSVM labels, and
  * binary files of labels. */
-static int choose_task(broad_task *out, const broad__content *content, const broad__target_facts *facts,
+static int choose_task(broad_task *out, const broad__parsed *content, const broad__target_facts *facts,
                        const broad_read_options *options)
 {
     const broad__cells *cells = &content->targets;
@@ -61,7 +61,7 @@ static int choose_task(broad_task *out, const broad__content *content, const bro
     return BROAD_OK;
 }
 
-static int set_values(broad_data *table, broad__content *content, const broad__target_facts *facts,
+static int set_values(broad_data *table, broad__parsed *content, const broad__target_facts *facts,
                       const broad__columns *model)
 {
     size_t outputs = content->targets.columns;
@@ -81,10 +81,10 @@ static int set_values(broad_data *table, broad__content *content, const broad__t
 }
 
 /* The different labels of the rows; *borrowed: the texts are the content's. */
-static int find_labels(broad__distinct *out, int *borrowed, broad__content *content)
+static int find_labels(broad__distinct *out, int *borrowed, broad__parsed *content)
 {
     broad__cells *cells = &content->targets;
-    const broad__coding *coding = &content->coding;
+    const broad__dictionary *coding = &content->coding;
     *borrowed = cells->ids != NULL;
     if (cells->texts) return broad__distinct_texts(out, cells->texts, content->rows, BROAD__CLASSES_MAX);
     if (!cells->ids)
@@ -95,7 +95,7 @@ static int find_labels(broad__distinct *out, int *borrowed, broad__content *cont
     return BROAD_OK;
 }
 
-static int set_classes(broad_data *table, broad__content *content, const broad__target_facts *facts,
+static int set_classes(broad_data *table, broad__parsed *content, const broad__target_facts *facts,
                        const broad_read_options *options, const broad__columns *model)
 {
     if (content->targets.columns != 1)
@@ -118,7 +118,7 @@ static int set_classes(broad_data *table, broad__content *content, const broad__
     return table->target_name ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
-int broad__targets_set(broad_data *table, broad__content *content, const broad__target_facts *facts,
+int broad__targets_set(broad_data *table, broad__parsed *content, const broad__target_facts *facts,
                        const broad_read_options *options, const broad__columns *model)
 {
     if (!content->targets.columns) return BROAD_OK;
@@ -133,14 +133,14 @@ int broad__targets_set(broad_data *table, broad__content *content, const broad__
     return status;
 }
 
-static int fail_group(const broad__content *content, size_t row)
+static int fail_group(const broad__parsed *content, size_t row)
 {
     char where[BROAD__WHERE_BYTES];
     return broad__fail(BROAD_BAD_DATA, "%s: the group is missing; fill it in or remove the row",
-                       broad__content_where(where, content, row));
+                       broad__parsed_where(where, content, row));
 }
 
-int broad__groups_set(broad_data *table, broad__content *content, const char *name)
+int broad__groups_set(broad_data *table, broad__parsed *content, const char *name)
 {
     broad__cells *cells = &content->groups;
     broad__distinct groups = {0};

@@ -7,7 +7,7 @@
 #include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
-#include "data/scale.h"
+#include "data/transform/scale.h"
 #include "rng/draw.h"
 
 /* Columns of X that are solved for together: their part of V, W and U stays in the cache through all steps. */

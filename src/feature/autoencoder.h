@@ -19,7 +19,7 @@
 
 #include "compute/device.h"
 #include "compute/pool.h"
-#include "data/scale.h"
+#include "data/transform/scale.h"
 #include "rng/philox.h"
 
 typedef struct broad__autoencoder_task {

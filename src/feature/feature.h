@@ -4,7 +4,7 @@
 
 #include "compute/device.h"
 #include "compute/pool.h"
-#include "data/scale.h"
+#include "data/transform/scale.h"
 
 typedef struct broad__feature_map {
     broad__nodes nodes; /* all groups side by side; weight NULL: Z is the scaled inputs themselves */

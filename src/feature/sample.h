@@ -11,7 +11,7 @@
 #ifndef BROAD_FEATURE_SAMPLE_H
 #define BROAD_FEATURE_SAMPLE_H
 
-#include "data/scale.h"
+#include "data/transform/scale.h"
 #include "rng/philox.h"
 
 typedef enum broad__direction { BROAD__DENSE, BROAD__SPARSE, BROAD__DIFFERENCE } broad__direction;

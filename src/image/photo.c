@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "image/descriptors.h"
-#include "image/windows.h"
+#include "image/descriptor/descriptors.h"
+#include "image/descriptor/windows.h"
 
 struct broad__photo_maker {
     broad__photo_spec spec;

@@ -20,7 +20,7 @@ void broad__joint_clear(broad__joint *j)
     broad__free(j->a);
     broad__free(j->w);
     broad__joint_forget_sample(j);
-    broad__system_clear(&j->system);
+    broad__spd_clear(&j->system);
     memset(j, 0, sizeof *j);
     j->factored = -1;
 }
@@ -57,7 +57,7 @@ static int border(broad__joint *j, const broad__joint_task *task, size_t old)
 }
 
 /* R'R += b'b; b: k x n, used up. */
-static int update(broad__joint *j, const broad__rows *rows, double *b, size_t k)
+static int update(broad__joint *j, const broad__residual *rows, double *b, size_t k)
 {
     j->updates++;
     return rows->device->update(j->matrix, broad__joint_size(j), b, k);
@@ -155,8 +155,8 @@ static int add_rows_dual(broad__joint *j, const broad__joint_task *task)
 static int bring_up_to_date(broad__joint *j, const broad__joint_task *task)
 {
     size_t columns = 0, rows = task->rows->rows;
-    for (size_t i = 0; i < task->count; i++) columns += broad__piece_width(&task->pieces[i]);
-    int dual = rows < columns, status = broad__rows_ready(task->rows);
+    for (size_t i = 0; i < task->count; i++) columns += broad__kblock_width(&task->pieces[i]);
+    int dual = rows < columns, status = broad__residual_ready(task->rows);
     if (status < 0) return status;
     if (dual != j->dual || j->rows == 0) broad__joint_clear(j);
     j->dual = dual;
@@ -173,7 +173,7 @@ static int bring_up_to_date(broad__joint *j, const broad__joint_task *task)
     return status;
 }
 
-int broad__joint_adopt(broad__joint *j, const broad__rows *rows)
+int broad__joint_adopt(broad__joint *j, const broad__residual *rows)
 {
     size_t p = rows->width;
     broad__joint_clear(j);

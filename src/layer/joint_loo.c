@@ -9,7 +9,7 @@
 #include "compute/shards.h"
 #include "layer/cholesky.h"
 #include "layer/joint_work.h"
-#include "layer/sets.h"
+#include "layer/leave_out_sets.h"
 
 /* More rows than these tell no more, and each costs a pass over R; for lambda fewer will do. */
 enum { SEARCH_MAX = 1000, DUAL_ROWS = 64 };
@@ -36,23 +36,23 @@ void broad__joint_forget_sample(broad__joint *j)
 /* Z and roots of the sampled rows, as rows of their own. */
 static int sample_nodes(broad__joint *j, const broad__joint_task *task)
 {
-    const broad__rows *rows = task->rows;
+    const broad__residual *rows = task->rows;
     size_t count = j->sample_count, features = rows->features;
     double *z = broad__alloc_doubles(count, features), *root = broad__alloc_doubles(count, 1);
     int status = z && root ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
         for (size_t i = 0; i < count; i++) {
-            memcpy(z + i * features, broad__rows_z(rows, j->sample[i], 1, 0), features * sizeof(double));
-            root[i] = rows->root ? rows->root[j->sample[i]] : 1;
-            if (rows->root) broad__spill_done(rows->spill, rows->root + j->sample[i], sizeof(double));
+            memcpy(z + i * features, broad__residual_z(rows, j->sample[i], 1, 0), features * sizeof(double));
+            root[i] = rows->sqrt_weight ? rows->sqrt_weight[j->sample[i]] : 1;
+            if (rows->sqrt_weight) broad__spill_done(rows->spill, rows->sqrt_weight + j->sample[i], sizeof(double));
         }
-        broad__rows some = {.device = rows->device,
-                            .pool = rows->pool,
-                            .rows = count,
-                            .outputs = rows->outputs,
-                            .z = z,
-                            .features = features,
-                            .root = rows->root ? root : NULL};
+        broad__residual some = {.device = rows->device,
+                                .pool = rows->pool,
+                                .rows = count,
+                                .outputs = rows->outputs,
+                                .z = z,
+                                .features = features,
+                                .sqrt_weight = rows->sqrt_weight ? root : NULL};
         broad__joint_fill(j->sample_a, j->columns, &some, task->pieces, task->count, 0, count);
     }
     broad__free(z);
@@ -93,7 +93,7 @@ static size_t set_stride(const broad__joint *j, size_t count)
 }
 
 /* Whole sets, until there are rows enough. */
-static int order_sets(broad__joint *j, const broad__sets *from, size_t count)
+static int order_sets(broad__joint *j, const broad__leave_out_sets *from, size_t count)
 {
     size_t stride = set_stride(j, from->count), at = 0;
     j->sets = broad__alloc_array(from->count + 1, sizeof *j->sets);
@@ -114,8 +114,8 @@ static int choose_sample(broad__joint *j, const size_t *group)
 {
     size_t rows = j->rows, count = rows < BROAD__LOO_ROWS || j->dual ? rows : BROAD__LOO_ROWS;
     size_t room = rows < count + BROAD__SET_ROWS ? rows : count + BROAD__SET_ROWS;
-    broad__sets sets = {0};
-    int status = broad__sets_make(&sets, group, rows);
+    broad__leave_out_sets sets = {0};
+    int status = broad__leave_out_sets_make(&sets, group, rows);
     j->sample = status == BROAD_OK ? broad__alloc_array(room, sizeof *j->sample) : NULL;
     if (status == BROAD_OK && !j->sample) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK && sets.count) status = order_sets(j, &sets, count);
@@ -123,7 +123,7 @@ static int choose_sample(broad__joint *j, const size_t *group)
         j->sample_count = count;
         order_sample(j, count);
     }
-    broad__sets_clear(&sets);
+    broad__leave_out_sets_clear(&sets);
     return status;
 }
 
@@ -164,7 +164,7 @@ typedef struct leaving {
     size_t chunk_rows;   /* rows of the sets of a chunk at most */
     const double *alpha; /* dual form: rows x outputs */
     double *inverse;     /* and with sets the inverse factor */
-    broad__watch *watch;
+    broad__joint_watch *watch;
 } leaving;
 
 /* n rows of A in the coordinates of R, where their products are H; or of the eigenvectors, where each counts by its inverse. */
@@ -191,7 +191,7 @@ static void leverages(double *h, const leaving *l, double *white, const double *
         h[i] = 0;
         for (size_t k = 0; k < p; k++) {
             double v = white[i * p + k];
-            h[i] += v * v * (j->spectral ? broad__system_inverse(&j->system, k, j->factored) : 1);
+            h[i] += v * v * (j->spectral ? broad__spd_inverse(&j->system, k, j->factored) : 1);
         }
     }
 }
@@ -216,10 +216,11 @@ static void leave_block(void *context, size_t block, size_t worker)
             j->loo_scores[(first + i) * c + q] = y - (y - fits[i * c + q]) / rest;
         }
     }
-    broad__watch_step(l->watch, 0, worker);
+    broad__joint_watch_step(l->watch, 0, worker);
 }
 
-static int leave_primal_rows(broad__joint *j, const broad__rows *rows, double *rest, size_t count, broad__watch *watch)
+static int leave_primal_rows(broad__joint *j, const broad__residual *rows, double *rest, size_t count,
+                             broad__joint_watch *watch)
 {
     leaving l = {.joint = j,
                  .device = rows->device,
@@ -257,7 +258,7 @@ static void leave_chunk(void *context, size_t chunk, size_t worker)
     const double *a = j->sample_a + first * p, *y = j->sample_y + first * c;
     turn(white, l, a, n);
     for (size_t k = 0; j->spectral && k < p; k++) {
-        double factor = sqrt(broad__system_inverse(&j->system, k, j->factored));
+        double factor = sqrt(broad__spd_inverse(&j->system, k, j->factored));
         for (size_t i = 0; i < n; i++) white[i * p + k] *= factor;
     }
     memcpy(left, y, n * c * sizeof(double));
@@ -265,10 +266,10 @@ static void leave_chunk(void *context, size_t chunk, size_t worker)
     for (size_t set = from; set < end; set++) {
         size_t at = j->sets[set] - first, size = j->sets[set + 1] - j->sets[set];
         set_system(system, l, white + at * p, size);
-        broad__sets_leave(left + at * c, l->rest + first + at, room, system, size, c, l->device);
+        broad__leave_out_sets_apply(left + at * c, l->rest + first + at, room, system, size, c, l->device);
     }
     for (size_t i = 0; i < n * c; i++) j->loo_scores[first * c + i] = y[i] - left[i];
-    broad__watch_step(l->watch, 0, worker);
+    broad__joint_watch_step(l->watch, 0, worker);
 }
 
 static size_t largest_set(const broad__joint *j)
@@ -289,7 +290,8 @@ static size_t list_chunks(size_t *out, const broad__joint *j, size_t count)
     return chunks;
 }
 
-static int leave_primal_sets(broad__joint *j, const broad__rows *rows, double *rest, size_t count, broad__watch *watch)
+static int leave_primal_sets(broad__joint *j, const broad__residual *rows, double *rest, size_t count,
+                             broad__joint_watch *watch)
 {
     leaving l = {.joint = j, .device = rows->device, .rest = rest, .largest = largest_set(j), .watch = watch};
     l.chunk_rows = l.largest > BROAD__BLOCK_ROWS ? l.largest : BROAD__BLOCK_ROWS;
@@ -310,7 +312,7 @@ static void inverse_rows(double *out, size_t stride, const leaving *l, size_t fi
     const broad__joint *j = l->joint;
     size_t n = j->rows, skip = first - from;
     for (size_t k = 0; j->spectral && k < n; k++) {
-        double root = sqrt(broad__system_inverse(&j->system, k, j->factored));
+        double root = sqrt(broad__spd_inverse(&j->system, k, j->factored));
         for (size_t i = 0; i < count; i++) out[i * stride + k] = j->system.factor[k * n + first + i] * root;
     }
     if (j->spectral) return;
@@ -327,7 +329,7 @@ static void inverse_block(void *context, size_t block, size_t worker)
     if (atomic_load(&l->watch->stopped)) return;
     size_t n = l->joint->rows, first = block * DUAL_ROWS, count = n - first < DUAL_ROWS ? n - first : DUAL_ROWS;
     inverse_rows(l->inverse + first * n, n, l, first, count, 0);
-    broad__watch_step(l->watch, 0, worker);
+    broad__joint_watch_step(l->watch, 0, worker);
 }
 
 /* alpha_i / g_i for some rows: the residual each would have if it were left out. */
@@ -348,10 +350,10 @@ static void leave_dual_block(void *context, size_t block, size_t worker)
         for (size_t at = (first + i) * c; at < (first + i + 1) * c; at++)
             j->loo_scores[at] = j->sample_y[at] - (g > 0 ? l->alpha[at] / g : 0);
     }
-    broad__watch_step(l->watch, 0, worker);
+    broad__joint_watch_step(l->watch, 0, worker);
 }
 
-static int leave_dual_rows(leaving *l, const broad__rows *rows)
+static int leave_dual_rows(leaving *l, const broad__residual *rows)
 {
     size_t n = l->joint->rows;
     l->scratch_each = DUAL_ROWS * n;
@@ -379,13 +381,13 @@ static void leave_dual_set(void *context, size_t set, size_t worker)
     }
     memset(system, 0, size * size * sizeof(double));
     l->device->outer(system, size, factor, wide, size, factor, wide, size, wide);
-    broad__sets_leave(left, l->rest + first, room, system, size, c, l->device);
+    broad__leave_out_sets_apply(left, l->rest + first, room, system, size, c, l->device);
     for (size_t i = 0; i < size; i++) l->rest[first + i] *= j->factored;
     for (size_t i = 0; i < size * c; i++) j->loo_scores[first * c + i] = j->sample_y[first * c + i] - left[i];
-    broad__watch_step(l->watch, 0, worker);
+    broad__joint_watch_step(l->watch, 0, worker);
 }
 
-static int leave_dual_sets(leaving *l, const broad__rows *rows)
+static int leave_dual_sets(leaving *l, const broad__residual *rows)
 {
     broad__joint *j = l->joint;
     l->largest = largest_set(j);
@@ -402,7 +404,7 @@ static int leave_dual_sets(leaving *l, const broad__rows *rows)
     return status;
 }
 
-static int leave_dual(broad__joint *j, const broad__rows *rows, double *rest, broad__watch *watch)
+static int leave_dual(broad__joint *j, const broad__residual *rows, double *rest, broad__joint_watch *watch)
 {
     size_t n = j->rows, c = j->outputs;
     double *alpha = broad__alloc_doubles(n, c);
@@ -415,7 +417,8 @@ static int leave_dual(broad__joint *j, const broad__rows *rows, double *rest, br
     return status;
 }
 
-static int leave_primal(broad__joint *j, const broad__rows *rows, double *rest, size_t count, broad__watch *watch)
+static int leave_primal(broad__joint *j, const broad__residual *rows, double *rest, size_t count,
+                        broad__joint_watch *watch)
 {
     return j->set_count ? leave_primal_sets(j, rows, rest, count, watch)
                         : leave_primal_rows(j, rows, rest, count, watch);
@@ -424,18 +427,18 @@ static int leave_primal(broad__joint *j, const broad__rows *rows, double *rest, 
 /* The first `count` rows of the sample. *out_least: the smallest 1 - h. 1: asked to stop. */
 static int leave_each(double *out_least, broad__joint *j, const broad__joint_task *task, size_t count)
 {
-    const broad__rows *rows = task->rows;
+    const broad__residual *rows = task->rows;
     double *rest = broad__alloc_doubles(count, 1), sum = 0;
-    broad__watch watch;
+    broad__joint_watch watch;
     if (!rest) return BROAD_NO_MEMORY;
-    broad__watch_open(&watch, j, task, j->part, 1);
+    broad__joint_watch_open(&watch, j, task, j->part, 1);
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_LOO);
     int status = j->dual ? leave_dual(j, rows, rest, &watch) : leave_primal(j, rows, rest, count, &watch);
     broad__profile_leave(before);
     if (status == BROAD_OK) status = atomic_load(&watch.stopped);
     *out_least = 1;
     for (size_t i = 0; i < count; i++) {
-        double extra = rows->extra ? rows->extra[j->sample[i]] : 1;
+        double extra = rows->sqrt_segment_weight ? rows->sqrt_segment_weight[j->sample[i]] : 1;
         for (size_t q = i * j->outputs; q < (i + 1) * j->outputs; q++) {
             double miss = (j->sample_y[q] - j->loo_scores[q]) / extra;
             sum += miss * miss;
@@ -449,7 +452,7 @@ static int leave_each(double *out_least, broad__joint *j, const broad__joint_tas
 
 int broad__joint_leave_out(broad__joint *j, const broad__joint_task *task)
 {
-    const double *root = task->rows->root;
+    const double *root = task->rows->sqrt_weight;
     double least = 1;
     int status = take_sample(j, task);
     if (status == BROAD_OK) status = leave_each(&least, j, task, j->sample_count);
@@ -475,7 +478,7 @@ typedef struct lambda_search {
 static int try_exponent(double *out, lambda_search *s, double exponent)
 {
     broad__joint *j = s->joint;
-    const broad__rows *rows = s->task->rows;
+    const broad__residual *rows = s->task->rows;
     int broken = 0, status = broad__joint_factor(&broken, j, s->task, s->unit * pow(10, exponent), 0);
     *out = INFINITY;
     if (status || broken) return status;
@@ -491,9 +494,9 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
         s->loo = *out;
         s->best = exponent;
     }
-    broad__watch watch; /* how many steps it will take is not known: each is a part of what is left */
-    broad__watch_open(&watch, j, s->task, j->part + (s->until - j->part) / 5, 1);
-    return broad__watch_close(&watch);
+    broad__joint_watch watch; /* how many steps it will take is not known: each is a part of what is left */
+    broad__joint_watch_open(&watch, j, s->task, j->part + (s->until - j->part) / 5, 1);
+    return broad__joint_watch_close(&watch);
 }
 
 static int walk(lambda_search *s, double step, int patience)
@@ -532,7 +535,7 @@ int broad__joint_choose(broad__joint *j, const broad__joint_task *task, double u
     size_t n = broad__joint_size(j), rank = j->rows < j->columns ? j->rows : j->columns;
     if (near) s.start = hint;
     for (size_t i = 0; i < n; i++) {
-        double extra = j->dual && task->rows->extra ? task->rows->extra[i] : 1;
+        double extra = j->dual && task->rows->sqrt_segment_weight ? task->rows->sqrt_segment_weight[i] : 1;
         s.unit += j->diagonal[i] / (extra * extra) / (double)rank;
     }
     if (!(s.unit > 0) || !isfinite(s.unit)) s.unit = 1;

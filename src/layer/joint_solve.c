@@ -50,16 +50,16 @@ void broad__joint_mirror(broad__joint *j, broad__pool *pool, size_t from, double
 
 static int asked_to_stop(void *context)
 {
-    broad__watch *watch = context;
-    broad__watch_step(watch, 0, 0);
+    broad__joint_watch *watch = context;
+    broad__joint_watch_step(watch, 0, 0);
     return atomic_load(&watch->stopped);
 }
 
 int broad__joint_border(int *out_broken, broad__joint *j, const broad__joint_task *task, size_t old)
 {
     size_t pivot = 0;
-    broad__watch watch;
-    broad__watch_open(&watch, j, task, j->part, 1);
+    broad__joint_watch watch;
+    broad__joint_watch_open(&watch, j, task, j->part, 1);
     broad__joint_mirror(j, task->rows->pool, old, j->factored);
     broad__cholesky_task work = {.a = j->matrix,
                                  .n = broad__joint_size(j),
@@ -85,7 +85,7 @@ int broad__joint_factor(int *out_broken, broad__joint *j, const broad__joint_tas
     j->factors++;
     if (spectral) {
         broad__joint_mirror(j, task->rows->pool, 0, 0);
-        int status = broad__system_factor(&j->system, task->rows->device, j->matrix, broad__joint_size(j), lambda, 1);
+        int status = broad__spd_factor(&j->system, task->rows->device, j->matrix, broad__joint_size(j), lambda, 1);
         if (status == BROAD_OK) j->factored = lambda;
         return status;
     }
@@ -93,9 +93,9 @@ int broad__joint_factor(int *out_broken, broad__joint *j, const broad__joint_tas
     return broad__joint_border(out_broken, j, task, 0);
 }
 
-int broad__joint_solve(double *b, broad__joint *j, const broad__rows *rows)
+int broad__joint_solve(double *b, broad__joint *j, const broad__residual *rows)
 {
-    if (j->spectral) return broad__system_solve(b, j->outputs, &j->system);
+    if (j->spectral) return broad__spd_solve(b, j->outputs, &j->system);
     rows->device->solve(b, j->outputs, j->matrix, broad__joint_size(j));
     return BROAD_OK;
 }
@@ -116,7 +116,7 @@ typedef struct solution {
     double *blocks; /* BROAD__BLOCK_ROWS x columns for each worker; not in the dual form */
     double *gradient, *step, *alpha;
     size_t count; /* numbers of W, or of alpha */
-    broad__watch watch;
+    broad__joint_watch watch;
 } solution;
 
 /* next = Y - A W; sums: A'next, then ||next||^2 */
@@ -124,17 +124,17 @@ static void residual_shard(void *context, size_t first, size_t end, double *sums
 {
     solution *s = context;
     const broad__joint *j = s->joint;
-    broad__rows *rows = s->task->rows;
+    broad__residual *rows = s->task->rows;
     size_t p = j->columns, c = j->outputs;
     for (size_t i = first; i < end && !atomic_load(&s->watch.stopped); i += BROAD__BLOCK_ROWS) {
         size_t n = least(BROAD__BLOCK_ROWS, end - i);
         double *block = j->dual ? j->a + i * p : s->blocks + worker * BROAD__BLOCK_ROWS * p, *next = rows->next + i * c;
-        if (!j->dual) broad__rows_pieces(block, p, rows, s->task->pieces, s->task->count, i, n, worker);
+        if (!j->dual) broad__residual_pieces(block, p, rows, s->task->pieces, s->task->count, i, n, worker);
         memcpy(next, s->task->y + i * c, n * c * sizeof(double));
         rows->device->apply(next, c, -1.0, block, p, n, j->w, c, p, c);
         if (!j->dual) rows->device->cross(sums + 1, c, block, p, p, next, c, c, n);
         for (size_t k = 0; k < n * c; k++) sums[0] += next[k] * next[k];
-        broad__watch_step(&s->watch, n, worker);
+        broad__joint_watch_step(&s->watch, n, worker);
     }
 }
 
@@ -144,15 +144,15 @@ static int residual_pass(solution *s)
     broad__joint *j = s->joint;
     double *sums = NULL;
     size_t numbers = j->dual ? 0 : j->columns * j->outputs;
-    broad__watch_open(&s->watch, j, s->task, j->part + (1 - j->part) / 2, (double)j->rows);
+    broad__joint_watch_open(&s->watch, j, s->task, j->part + (1 - j->part) / 2, (double)j->rows);
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_REFINE);
-    int status = broad__rows_sum(&sums, s->task->rows, numbers + 1, residual_shard, s);
+    int status = broad__residual_sum(&sums, s->task->rows, numbers + 1, residual_shard, s);
     broad__profile_leave(before);
     if (status < 0) return status;
     if (numbers) memcpy(s->gradient, sums + 1, numbers * sizeof(double));
     j->norm = sqrt(sums[0]);
     j->passes++;
-    return broad__watch_close(&s->watch);
+    return broad__joint_watch_close(&s->watch);
 }
 
 static void weights_from_alpha(solution *s)
@@ -232,7 +232,7 @@ static int solve_well(solution *s)
 
 int broad__joint_weights(broad__joint *j, const broad__joint_task *task)
 {
-    const broad__rows *rows = task->rows;
+    const broad__residual *rows = task->rows;
     solution s = {.joint = j, .task = task, .count = (j->dual ? j->rows : j->columns) * j->outputs};
     broad__free(j->w);
     j->w = broad__alloc_doubles(j->columns, j->outputs);

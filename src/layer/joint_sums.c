@@ -11,7 +11,7 @@
 #include "compute/shards.h"
 #include "layer/cholesky.h"
 #include "layer/joint_work.h"
-#include "layer/rows_work.h"
+#include "layer/residual_work.h"
 
 enum {
     PANEL_NUMBERS = 5 << 20,
@@ -26,13 +26,14 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- watching -------------------------------------------------------------------------------------------------- */
 
-void broad__watch_open(broad__watch *out, broad__joint *j, const broad__joint_task *task, double until, double all)
+void broad__joint_watch_open(broad__joint_watch *out, broad__joint *j, const broad__joint_task *task, double until,
+                             double all)
 {
-    *out = (broad__watch){.joint = j, .task = task, .from = j->part, .until = until, .all = all > 0 ? all : 1};
+    *out = (broad__joint_watch){.joint = j, .task = task, .from = j->part, .until = until, .all = all > 0 ? all : 1};
     out->told = broad__seconds();
 }
 
-static void tell(broad__watch *s)
+static void tell(broad__joint_watch *s)
 {
     double done = (double)atomic_load(&s->done) / s->all;
     s->joint->part = s->from + (s->until - s->from) * (done < 1 ? done : 1);
@@ -40,13 +41,13 @@ static void tell(broad__watch *s)
     s->told = broad__seconds();
 }
 
-void broad__watch_step(broad__watch *s, size_t amount, size_t worker)
+void broad__joint_watch_step(broad__joint_watch *s, size_t amount, size_t worker)
 {
     atomic_fetch_add(&s->done, amount);
     if (worker == 0 && !atomic_load(&s->stopped) && broad__seconds() - s->told >= TELL_SECONDS) tell(s);
 }
 
-int broad__watch_close(broad__watch *s)
+int broad__joint_watch_close(broad__joint_watch *s)
 {
     atomic_store(&s->done, (size_t)s->all + 1);
     if (!atomic_load(&s->stopped)) tell(s);
@@ -56,8 +57,8 @@ int broad__watch_close(broad__watch *s)
 /* ---- A --------------------------------------------------------------------------------------------------------- */
 
 typedef struct filling {
-    const broad__rows *rows;
-    const broad__piece *pieces;
+    const broad__residual *rows;
+    const broad__kblock *pieces;
     size_t count;
     double *out;
     size_t stride, first, end;
@@ -67,11 +68,12 @@ static void fill_block(void *context, size_t index, size_t worker)
 {
     const filling *f = context;
     size_t row = index * FILL_ROWS, n = least(FILL_ROWS, f->end - f->first - row);
-    broad__rows_pieces(f->out + row * f->stride, f->stride, f->rows, f->pieces, f->count, f->first + row, n, worker);
+    broad__residual_pieces(f->out + row * f->stride, f->stride, f->rows, f->pieces, f->count, f->first + row, n,
+                           worker);
 }
 
-void broad__joint_fill(double *out, size_t stride, const broad__rows *rows, const broad__piece *pieces, size_t count,
-                       size_t first, size_t end)
+void broad__joint_fill(double *out, size_t stride, const broad__residual *rows, const broad__kblock *pieces,
+                       size_t count, size_t first, size_t end)
 {
     filling f = {rows, pieces, count, out, stride, first, end};
     broad__pool_run(rows->pool, (end - first + FILL_ROWS - 1) / FILL_ROWS, fill_block, &f);
@@ -96,7 +98,7 @@ typedef struct addition {
     tile *tiles;
     size_t side;     /* of the squares, at most */
     double *squares; /* side x side for each worker */
-    broad__watch *watch;
+    broad__joint_watch *watch;
 } addition;
 
 /* Large tiles come near the speed of a large product, small ones leave enough of them to share out. */
@@ -166,7 +168,7 @@ static void add_tile(void *context, size_t index, size_t worker)
                            add->count);
         break;
     }
-    broad__watch_step(add->watch, t->high * (t->wide ? t->wide : t->high / 2) * add->count, worker);
+    broad__joint_watch_step(add->watch, t->high * (t->wide ? t->wide : t->high / 2) * add->count, worker);
 }
 
 static void addition_close(addition *add)
@@ -176,7 +178,7 @@ static void addition_close(addition *add)
 }
 
 /* *out_tiles: how many there are. */
-static int addition_open(addition *out, size_t *out_tiles, broad__joint *j, const broad__rows *rows, size_t from)
+static int addition_open(addition *out, size_t *out_tiles, broad__joint *j, const broad__residual *rows, size_t from)
 {
     size_t n = broad__joint_size(j), side = least(tile_side(n), n - from), across = n / tile_side(n) + 2;
     *out = (addition){.joint = j, .device = rows->device, .side = side};
@@ -197,9 +199,9 @@ static size_t panel_rows(size_t columns)
 }
 
 static int add_panels(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from,
-                      broad__watch *watch)
+                      broad__joint_watch *watch)
 {
-    const broad__rows *rows = task->rows;
+    const broad__residual *rows = task->rows;
     size_t tiles = 0, high = panel_rows(j->columns);
     addition add;
     int status = addition_open(&add, &tiles, j, rows, from);
@@ -215,7 +217,7 @@ static int add_panels(broad__joint *j, const broad__joint_task *task, size_t fir
         add.y = task->y + i * j->outputs;
         add.watch = watch;
         broad__pool_run(rows->pool, tiles, add_tile, &add);
-        broad__rows_release(rows, i, stop);
+        broad__residual_release(rows, i, stop);
     }
     broad__free(panel);
     addition_close(&add);
@@ -229,34 +231,34 @@ typedef struct shard_addition {
     const broad__joint_task *task;
     size_t from;
     double *blocks; /* BROAD__BLOCK_ROWS x columns for each worker */
-    broad__watch *watch;
+    broad__joint_watch *watch;
 } shard_addition;
 
 /* sums: K'K of the columns from `from` on, their products with those before, and with Y. */
 static void add_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
     shard_addition *add = context;
-    const broad__rows *rows = add->task->rows;
+    const broad__residual *rows = add->task->rows;
     size_t p = add->joint->columns, c = add->joint->outputs, from = add->from, q = p - from;
     double *k = add->blocks + worker * BROAD__BLOCK_ROWS * p, *below = sums + q * q, *cross = below + q * from;
     for (size_t i = first; i < end && !atomic_load(&add->watch->stopped); i += BROAD__BLOCK_ROWS) {
         size_t n = least(BROAD__BLOCK_ROWS, end - i);
-        broad__rows_pieces(k, p, rows, add->task->pieces, add->task->count, i, n, worker);
+        broad__residual_pieces(k, p, rows, add->task->pieces, add->task->count, i, n, worker);
         rows->device->gram(sums, q, k + from, p, n, q);
         if (from) rows->device->cross(below, from, k + from, p, q, k, p, from, n);
         rows->device->cross(cross, c, k + from, p, q, add->task->y + i * c, c, c, n);
-        broad__watch_step(add->watch, n, worker);
+        broad__joint_watch_step(add->watch, n, worker);
     }
 }
 
-static int add_shards(broad__joint *j, const broad__joint_task *task, size_t from, broad__watch *watch)
+static int add_shards(broad__joint *j, const broad__joint_task *task, size_t from, broad__joint_watch *watch)
 {
     size_t n = j->columns, q = n - from, c = j->outputs;
     shard_addition add = {j, task, from, NULL, watch};
     add.blocks = broad__alloc_doubles(broad__pool_threads(task->rows->pool) * BROAD__BLOCK_ROWS, n);
     if (!add.blocks) return BROAD_NO_MEMORY;
     double *sums = NULL;
-    int status = broad__rows_sum(&sums, task->rows, q * (q + from + c), add_shard, &add);
+    int status = broad__residual_sum(&sums, task->rows, q * (q + from + c), add_shard, &add);
     broad__free(add.blocks);
     if (status < 0) return status;
     add_turned(j, from, sums, q);
@@ -271,10 +273,10 @@ int broad__joint_add(broad__joint *j, const broad__joint_task *task, size_t firs
 {
     double n = (double)j->columns, rows = (double)(end - first);
     int shards = j->columns <= SHARD_MAX && first == 0 && end == task->rows->rows;
-    broad__watch watch;
-    broad__watch_open(&watch, j, task, until, shards ? rows : rows * (n * n - (double)from * (double)from) / 2);
+    broad__joint_watch watch;
+    broad__joint_watch_open(&watch, j, task, until, shards ? rows : rows * (n * n - (double)from * (double)from) / 2);
     int status = shards ? add_shards(j, task, from, &watch) : add_panels(j, task, first, end, from, &watch);
-    return status == BROAD_OK ? broad__watch_close(&watch) : status;
+    return status == BROAD_OK ? broad__joint_watch_close(&watch) : status;
 }
 
 int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t column, size_t from, double until)
@@ -282,8 +284,8 @@ int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t
     double n = (double)j->rows, old = (double)from;
     size_t tiles = 0;
     addition add;
-    broad__watch watch;
-    broad__watch_open(&watch, j, task, until, (double)(j->columns - column) * (n * n - old * old) / 2);
+    broad__joint_watch watch;
+    broad__joint_watch_open(&watch, j, task, until, (double)(j->columns - column) * (n * n - old * old) / 2);
     int status = addition_open(&add, &tiles, j, task->rows, from);
     if (status < 0) return status;
     add.k = j->a + column;
@@ -292,7 +294,7 @@ int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t
     add.watch = &watch;
     broad__pool_run(task->rows->pool, tiles, add_tile, &add);
     addition_close(&add);
-    return broad__watch_close(&watch);
+    return broad__joint_watch_close(&watch);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */

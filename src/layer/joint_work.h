@@ -12,25 +12,26 @@ size_t broad__joint_size(const broad__joint *joint); /* n of M */
 
 /* A stage of the work, up to the part `until` of the whole: jobs report what they have done, and those on the caller's thread
  * tell the watcher. */
-typedef struct broad__watch {
+typedef struct broad__joint_watch {
     broad__joint *joint;
     const broad__joint_task *task;
     double from, until, all;
     atomic_size_t done;
     atomic_int stopped; /* the watcher asked for it: jobs that have not begun have nothing to do */
     double told;        /* when the watcher heard of it last */
-} broad__watch;
+} broad__joint_watch;
 
-void broad__watch_open(broad__watch *out, broad__joint *joint, const broad__joint_task *task, double until, double all);
-void broad__watch_step(broad__watch *watch, size_t amount, size_t worker);
+void broad__joint_watch_open(broad__joint_watch *out, broad__joint *joint, const broad__joint_task *task, double until,
+                             double all);
+void broad__joint_watch_step(broad__joint_watch *watch, size_t amount, size_t worker);
 /* Returns 1 if it was stopped. */
-int broad__watch_close(broad__watch *watch);
+int broad__joint_watch_close(broad__joint_watch *watch);
 
 /* ---- joint_sums.c: A and M ------------------------------------------------------------------------------------- */
 
 /* Rows [first, end) of A, only the columns of these pieces. */
-void broad__joint_fill(double *out, size_t stride, const broad__rows *rows, const broad__piece *pieces, size_t count,
-                       size_t first, size_t end);
+void broad__joint_fill(double *out, size_t stride, const broad__residual *rows, const broad__kblock *pieces,
+                       size_t count, size_t first, size_t end);
 /* M += A'A and A'Y over these rows, in the columns from `from` on of them; until: part of the whole that this completes. */
 int broad__joint_add(broad__joint *joint, const broad__joint_task *task, size_t first, size_t end, size_t from,
                      double until);
@@ -47,7 +48,7 @@ int broad__joint_border(int *out_broken, broad__joint *joint, const broad__joint
 /* R for this lambda, unless it is there. spectral: the eigendecomposition instead, which leaves no R. */
 int broad__joint_factor(int *out_broken, broad__joint *joint, const broad__joint_task *task, double lambda,
                         int spectral);
-int broad__joint_solve(double *b, broad__joint *joint, const broad__rows *rows); /* b: n x outputs */
+int broad__joint_solve(double *b, broad__joint *joint, const broad__residual *rows); /* b: n x outputs */
 /* W with the lambda of the fit, and what it leaves over. */
 int broad__joint_weights(broad__joint *joint, const broad__joint_task *task);
 

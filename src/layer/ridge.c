@@ -16,7 +16,7 @@ void broad__ridge_clear(broad__ridge *ridge)
 {
     broad__free(ridge->w);
     broad__free(ridge->step);
-    broad__system_clear(&ridge->system);
+    broad__spd_clear(&ridge->system);
     memset(ridge, 0, sizeof *ridge);
 }
 
@@ -30,8 +30,8 @@ static double dot(const double *a, const double *b, size_t count)
 /* ---- leave-one-out over a grid of lambda ----------------------------------------------------------------------- */
 
 typedef struct loo_grid {
-    broad__rows *rows;
-    const broad__system *system;
+    broad__residual *rows;
+    const broad__spd *system;
     size_t count;
     double lambda[GRID];
     double sum[GRID]; /* of squared leave-one-out residuals */
@@ -51,13 +51,13 @@ static double loo_factor(double leverage)
 /* P = K V' has the rows in eigen-coordinates: fits are P * weights, leverages are (P o P) * shrink, for all lambda at once. */
 static void loo_block(loo_grid *grid, double *sums, size_t worker, size_t first, size_t n)
 {
-    broad__rows *rows = grid->rows;
+    broad__residual *rows = grid->rows;
     const broad__device *device = rows->device;
     size_t p = rows->width, c = rows->outputs, wide = grid->count * c;
     double *area = grid->scratch + worker * grid->scratch_each, *coordinates = area, *fits = coordinates + n * p,
            *leverage = fits + n * wide;
     memset(area, 0, n * (p + wide + grid->count) * sizeof(double));
-    device->outer(coordinates, p, broad__rows_k(rows, first, n, worker), p, n, grid->system->factor, p, p, p);
+    device->outer(coordinates, p, broad__residual_k(rows, first, n, worker), p, n, grid->system->factor, p, p, p);
     device->apply(fits, wide, 1.0, coordinates, p, n, grid->weights, wide, p, wide);
     for (size_t i = 0; i < n * p; i++) coordinates[i] *= coordinates[i];
     device->apply(leverage, grid->count, 1.0, coordinates, p, n, grid->shrink, grid->count, p, grid->count);
@@ -86,14 +86,14 @@ static void loo_shard(void *context, size_t first, size_t end, double *sums, siz
 /* weights(i, l, j) = shrink(i, l) * (V b)(i, j) */
 static int loo_coordinates(loo_grid *grid, const double *b)
 {
-    const broad__system *system = grid->system;
+    const broad__spd *system = grid->system;
     size_t n = system->n, c = grid->rows->outputs;
     double *turned = broad__alloc_doubles(n, c);
     if (!turned) return BROAD_NO_MEMORY;
     system->device->apply(turned, c, 1.0, system->factor, n, n, b, c, n, c);
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < grid->count; l++) {
-            double inverse = broad__system_inverse(system, i, grid->lambda[l]);
+            double inverse = broad__spd_inverse(system, i, grid->lambda[l]);
             grid->shrink[i * grid->count + l] = inverse;
             for (size_t j = 0; j < c; j++) grid->weights[(i * grid->count + l) * c + j] = inverse * turned[i * c + j];
         }
@@ -103,7 +103,7 @@ static int loo_coordinates(loo_grid *grid, const double *b)
 
 static int loo_primal(loo_grid *grid)
 {
-    broad__rows *rows = grid->rows;
+    broad__residual *rows = grid->rows;
     size_t p = rows->width, wide = grid->count * rows->outputs;
     size_t block = rows->rows < BROAD__BLOCK_ROWS ? rows->rows : BROAD__BLOCK_ROWS;
     grid->scratch_each = block * (p + wide + grid->count);
@@ -111,7 +111,7 @@ static int loo_primal(loo_grid *grid)
     if (!grid->scratch) return BROAD_NO_MEMORY;
     int status = loo_coordinates(grid, rows->cross);
     double *sums = NULL;
-    if (status == BROAD_OK) status = broad__rows_sum(&sums, rows, grid->count, loo_shard, grid);
+    if (status == BROAD_OK) status = broad__residual_sum(&sums, rows, grid->count, loo_shard, grid);
     if (status == BROAD_OK) memcpy(grid->sum, sums, grid->count * sizeof(double));
     return status;
 }
@@ -119,8 +119,8 @@ static int loo_primal(loo_grid *grid)
 /* a = V' weights and g = diag(V' shrink V); the leave-one-out residual of row i is a_i / g_i. */
 static int loo_dual(loo_grid *grid)
 {
-    broad__rows *rows = grid->rows;
-    const broad__system *system = grid->system;
+    broad__residual *rows = grid->rows;
+    const broad__spd *system = grid->system;
     size_t n = rows->rows, c = rows->outputs, wide = grid->count * c;
     int status = loo_coordinates(grid, rows->e);
     double *a = broad__alloc_doubles(n, wide), *g = broad__alloc_doubles(n, grid->count),
@@ -143,7 +143,7 @@ static int loo_dual(loo_grid *grid)
     return status;
 }
 
-static double mean_eigenvalue(const broad__system *system)
+static double mean_eigenvalue(const broad__spd *system)
 {
     double sum = 0;
     for (size_t i = 0; i < system->n; i++) sum += system->values[i];
@@ -151,13 +151,13 @@ static double mean_eigenvalue(const broad__system *system)
 }
 
 /* Leave-one-out norm for the wished lambda, or for the best of the grid; sets lambda and loo. */
-static int loo_choose(broad__ridge *ridge, broad__rows *rows, const broad__ridge_wish *wish)
+static int loo_choose(broad__ridge *ridge, broad__residual *rows, const broad__ridge_request *request)
 {
-    loo_grid grid = {.rows = rows, .system = &ridge->system, .count = wish->lambda_auto ? GRID : 1};
+    loo_grid grid = {.rows = rows, .system = &ridge->system, .count = request->lambda_auto ? GRID : 1};
     double unit = mean_eigenvalue(&ridge->system);
     if (!(unit > 0)) unit = 1;
     for (size_t l = 0; l < grid.count; l++)
-        grid.lambda[l] = wish->lambda_auto ? unit * pow(10.0, GRID_FIRST + GRID_STEP * (double)l) : wish->lambda;
+        grid.lambda[l] = request->lambda_auto ? unit * pow(10.0, GRID_FIRST + GRID_STEP * (double)l) : request->lambda;
     size_t n = ridge->system.n;
     grid.weights = broad__alloc_doubles(n, grid.count * rows->outputs);
     grid.shrink = broad__alloc_doubles(n, grid.count);
@@ -190,15 +190,15 @@ static double mean_diagonal(const double *matrix, size_t n)
  * by refinement with the rows themselves, in double precision; below a thousandth it can stay: the residual, which is a
  * minimum, moves by the square of that.
  */
-static double single_rounding(const broad__rows *rows)
+static double single_rounding(const broad__residual *rows)
 {
-    if (!broad__rows_single(rows, rows->width)) return 0;
+    if (!broad__residual_single(rows, rows->width)) return 0;
     return (double)FLT_EPSILON * mean_diagonal(rows->matrix, rows->width) * sqrt((double)rows->width);
 }
 
 static const double SINGLE_USABLE = 10, SINGLE_SETTLED = 1000;
 
-static int check_single(double lambda, const broad__rows *rows)
+static int check_single(double lambda, const broad__residual *rows)
 {
     double least = SINGLE_USABLE * single_rounding(rows);
     if (lambda >= least) return BROAD_OK;
@@ -218,7 +218,7 @@ static const double SETTLED = 3e-10;
 enum { ENOUGH = 64 };
 
 /* out = G W */
-static void gram_times(double *out, const broad__rows *rows, const double *w)
+static void gram_times(double *out, const broad__residual *rows, const double *w)
 {
     size_t p = rows->width, c = rows->outputs;
     memset(out, 0, p * c * sizeof(double));
@@ -228,13 +228,13 @@ static void gram_times(double *out, const broad__rows *rows, const double *w)
 /* W gets (G + lambda I)^-1 (B - (G + lambda I) W), which takes the rounding of the factor out of it. That of the sums is left;
  * it is about as large, and grows with the root of the number of blocks that one sum runs over. Of few numbers that cannot be
  * told: they may look right by chance. */
-static int correct_by_sums(broad__ridge *ridge, broad__rows *rows)
+static int correct_by_sums(broad__ridge *ridge, broad__residual *rows)
 {
     size_t count = rows->width * rows->outputs;
     double *step = ridge->step;
     gram_times(step, rows, ridge->w);
     for (size_t i = 0; i < count; i++) step[i] = rows->cross[i] - step[i] - ridge->lambda * ridge->w[i];
-    int status = broad__system_solve(step, rows->outputs, &ridge->system);
+    int status = broad__spd_solve(step, rows->outputs, &ridge->system);
     double size = dot(ridge->w, ridge->w, count), change = dot(step, step, count);
     double blocks = 1 + (double)rows->rows / (BROAD__SHARDS_MAX * BROAD__BLOCK_ROWS);
     ridge->settled = status == BROAD_OK && !ridge->system.spectral && count >= ENOUGH;
@@ -245,7 +245,7 @@ static int correct_by_sums(broad__ridge *ridge, broad__rows *rows)
 }
 
 /* ||E - KW|| from the sums; not less, if these are rounded to single precision. */
-static double estimate_norm(broad__ridge *ridge, const broad__rows *rows)
+static double estimate_norm(broad__ridge *ridge, const broad__residual *rows)
 {
     size_t count = rows->width * rows->outputs;
     gram_times(ridge->step, rows, ridge->w);
@@ -254,26 +254,26 @@ static double estimate_norm(broad__ridge *ridge, const broad__rows *rows)
     return square > 0 ? sqrt(square) : 0;
 }
 
-static int solve_primal(broad__ridge *ridge, broad__rows *rows)
+static int solve_primal(broad__ridge *ridge, broad__residual *rows)
 {
     memcpy(ridge->w, rows->cross, rows->width * rows->outputs * sizeof(double));
-    int status = broad__system_solve(ridge->w, rows->outputs, &ridge->system);
+    int status = broad__spd_solve(ridge->w, rows->outputs, &ridge->system);
     if (status == BROAD_OK) status = correct_by_sums(ridge, rows);
     if (status == BROAD_OK) ridge->estimate = estimate_norm(ridge, rows);
     return status;
 }
 
 /* The dual solution a stays in ridge->step; W = K'a. */
-static int solve_dual(broad__ridge *ridge, broad__rows *rows)
+static int solve_dual(broad__ridge *ridge, broad__residual *rows)
 {
     size_t count = rows->rows * rows->outputs;
     ridge->settled = 0;
     memcpy(ridge->step, rows->e, count * sizeof(double));
-    int status = broad__system_solve(ridge->step, rows->outputs, &ridge->system);
+    int status = broad__spd_solve(ridge->step, rows->outputs, &ridge->system);
     if (status < 0) return status;
     memcpy(rows->next, ridge->step, count * sizeof(double));
-    status = broad__rows_cross_next(ridge->w, rows);
-    if (status == BROAD_OK) ridge->estimate = broad__rows_residual(rows, ridge->w);
+    status = broad__residual_cross_next(ridge->w, rows);
+    if (status == BROAD_OK) ridge->estimate = broad__residual_next(rows, ridge->w);
     return status;
 }
 
@@ -281,7 +281,7 @@ static int solve_dual(broad__ridge *ridge, broad__rows *rows)
 static void output_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
     (void)worker;
-    broad__rows *rows = context;
+    broad__residual *rows = context;
     size_t c = rows->outputs;
     for (size_t i = first; i < end; i++)
         for (size_t q = 0; q < c; q++) {
@@ -291,29 +291,29 @@ static void output_shard(void *context, size_t first, size_t end, double *sums, 
         }
 }
 
-static int worst_output(broad__ridge *ridge, broad__rows *rows)
+static int worst_output(broad__ridge *ridge, broad__residual *rows)
 {
     double *sums = NULL;
     size_t c = rows->outputs;
-    broad__rows_residual(rows, ridge->w);
-    int status = broad__rows_sum(&sums, rows, 2 * c, output_shard, rows);
+    broad__residual_next(rows, ridge->w);
+    int status = broad__residual_sum(&sums, rows, 2 * c, output_shard, rows);
     ridge->worst_output = 0;
     for (size_t q = 0; status == BROAD_OK && q < c; q++)
         if (sums[q] > 0 && sums[c + q] / sums[q] > ridge->worst_output) ridge->worst_output = sums[c + q] / sums[q];
     return status;
 }
 
-int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridge_wish *wish)
+int broad__ridge_solve(broad__ridge *ridge, broad__residual *rows, const broad__ridge_request *request)
 {
     size_t p = rows->width, c = rows->outputs, side = rows->dual ? rows->rows : p;
-    int spectral = wish->lambda_auto || wish->loo || wish->operator_norm;
+    int spectral = request->lambda_auto || request->loo || request->operator_norm;
     int status = broad__reserve(&ridge->w, &ridge->w_room, p * c);
     if (status == BROAD_OK) status = broad__reserve(&ridge->step, &ridge->step_room, side * c);
-    ridge->lambda = wish->relative ? wish->lambda * mean_diagonal(rows->matrix, side) : wish->lambda;
+    ridge->lambda = request->relative ? request->lambda * mean_diagonal(rows->matrix, side) : request->lambda;
     if (status == BROAD_OK) status = check_single(ridge->lambda, rows);
     if (status == BROAD_OK)
-        status = broad__system_factor(&ridge->system, rows->device, rows->matrix, side, ridge->lambda, spectral);
-    if (status == BROAD_OK && (wish->lambda_auto || wish->loo)) status = loo_choose(ridge, rows, wish);
+        status = broad__spd_factor(&ridge->system, rows->device, rows->matrix, side, ridge->lambda, spectral);
+    if (status == BROAD_OK && (request->lambda_auto || request->loo)) status = loo_choose(ridge, rows, request);
     if (status < 0) return status;
     ridge->system.lambda = ridge->lambda;
     ridge->operator_norm = 1;
@@ -323,7 +323,7 @@ int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridg
         ridge->operator_norm = least > 0 ? ridge->lambda / least : 1;
     }
     status = rows->dual ? solve_dual(ridge, rows) : solve_primal(ridge, rows);
-    return status == BROAD_OK && wish->outputs ? worst_output(ridge, rows) : status;
+    return status == BROAD_OK && request->outputs ? worst_output(ridge, rows) : status;
 }
 
 /* ---- finishing ------------------------------------------------------------------------------------------------- */
@@ -338,13 +338,13 @@ static int correction_small(const double *step, const double *solution, size_t c
 static const double REFINED = 1e-6;
 
 /* step = (K'K + lambda I)^-1 (K' r - lambda W) with r = E - KW as computed: its cancellation is past, so its digits are good. */
-static int correct_by_rows(broad__ridge *ridge, broad__rows *rows)
+static int correct_by_rows(broad__ridge *ridge, broad__residual *rows)
 {
     size_t count = rows->width * rows->outputs;
-    int status = broad__rows_residual_cross(ridge->step, &ridge->norm, rows, ridge->w);
+    int status = broad__residual_next_cross(ridge->step, &ridge->norm, rows, ridge->w);
     if (status < 0) return status;
     for (size_t i = 0; i < count; i++) ridge->step[i] -= ridge->lambda * ridge->w[i];
-    status = broad__system_solve(ridge->step, rows->outputs, &ridge->system);
+    status = broad__spd_solve(ridge->step, rows->outputs, &ridge->system);
     if (status < 0 || !correction_small(ridge->step, ridge->w, count)) return status;
     ridge->settled = !ridge->system.spectral &&
                      dot(ridge->step, ridge->step, count) <= REFINED * REFINED * dot(ridge->w, ridge->w, count);
@@ -352,7 +352,7 @@ static int correct_by_rows(broad__ridge *ridge, broad__rows *rows)
     return BROAD_OK;
 }
 
-int broad__ridge_refine(broad__ridge *ridge, broad__rows *rows)
+int broad__ridge_refine(broad__ridge *ridge, broad__residual *rows)
 {
     if (rows->dual || ridge->settled || ridge->refined) return BROAD_OK;
     ridge->refined = 1;
@@ -361,45 +361,45 @@ int broad__ridge_refine(broad__ridge *ridge, broad__rows *rows)
     return status;
 }
 
-static int finish_primal(broad__ridge *ridge, broad__rows *rows)
+static int finish_primal(broad__ridge *ridge, broad__residual *rows)
 {
     int status = broad__ridge_refine(ridge, rows);
-    if (status == BROAD_OK) ridge->norm = broad__rows_residual(rows, ridge->w);
+    if (status == BROAD_OK) ridge->norm = broad__residual_next(rows, ridge->w);
     return status;
 }
 
 /* The same for a: r = E - (KK' + lambda I) a. */
-static int finish_dual(broad__ridge *ridge, broad__rows *rows)
+static int finish_dual(broad__ridge *ridge, broad__residual *rows)
 {
     size_t count = rows->rows * rows->outputs;
     double *a = ridge->step, *r = rows->next;
-    ridge->norm = broad__rows_residual(rows, ridge->w);
+    ridge->norm = broad__residual_next(rows, ridge->w);
     for (size_t i = 0; i < count; i++) r[i] -= ridge->lambda * a[i];
-    int status = broad__system_solve(r, rows->outputs, &ridge->system);
+    int status = broad__spd_solve(r, rows->outputs, &ridge->system);
     if (status < 0) return status;
     if (correction_small(r, a, count))
         for (size_t i = 0; i < count; i++) a[i] += r[i];
     memcpy(r, a, count * sizeof(double));
-    status = broad__rows_cross_next(ridge->w, rows);
-    if (status == BROAD_OK) ridge->norm = broad__rows_residual(rows, ridge->w);
+    status = broad__residual_cross_next(ridge->w, rows);
+    if (status == BROAD_OK) ridge->norm = broad__residual_next(rows, ridge->w);
     return status;
 }
 
-int broad__ridge_finish(broad__ridge *ridge, broad__rows *rows)
+int broad__ridge_finish(broad__ridge *ridge, broad__residual *rows)
 {
     int status = rows->dual ? finish_dual(ridge, rows) : finish_primal(ridge, rows);
     if (status < 0) return status;
     if (ridge->norm <= rows->norm) return BROAD_OK;
     if (!ridge->system.spectral) {
         size_t side = ridge->system.n;
-        status = broad__system_factor(&ridge->system, rows->device, rows->matrix, side, ridge->lambda, 1);
+        status = broad__spd_factor(&ridge->system, rows->device, rows->matrix, side, ridge->lambda, 1);
         if (status == BROAD_OK) status = rows->dual ? solve_dual(ridge, rows) : solve_primal(ridge, rows);
         if (status < 0) return status;
-        ridge->norm = broad__rows_residual(rows, ridge->w);
+        ridge->norm = broad__residual_next(rows, ridge->w);
         if (ridge->norm <= rows->norm) return BROAD_OK;
     }
     memset(ridge->w, 0, rows->width * rows->outputs * sizeof(double));
-    broad__rows_keep(rows);
+    broad__residual_keep(rows);
     ridge->norm = rows->norm;
     return BROAD_OK;
 }

@@ -10,17 +10,17 @@
 #ifndef BROAD_LAYER_RIDGE_H
 #define BROAD_LAYER_RIDGE_H
 
-#include "layer/rows.h"
-#include "layer/system.h"
+#include "layer/residual.h"
+#include "layer/spd.h"
 
-typedef struct broad__ridge_wish {
+typedef struct broad__ridge_request {
     int lambda_auto;   /* choose lambda by leave-one-out */
     double lambda;     /* otherwise this one             */
     int relative;      /* which is meant in units of the mean diagonal element of K'K, or KK' */
     int loo;           /* the leave-one-out norm is wanted  */
     int operator_norm; /* the operator norm is wanted       */
     int outputs;       /* what is left of each output is wanted */
-} broad__ridge_wish;
+} broad__ridge_request;
 
 typedef struct broad__ridge {
     double *w; /* width x outputs */
@@ -34,7 +34,7 @@ typedef struct broad__ridge {
     double
         worst_output; /* largest part of an output's squared norm that is left, if wished: max_q ||e_q - K w_q||^2 / ||e_q||^2 */
 
-    broad__system system;
+    broad__spd system;
     double *step; /* a correction of w, or the dual solution */
     size_t w_room, step_room;
 } broad__ridge;
@@ -42,15 +42,15 @@ typedef struct broad__ridge {
 void broad__ridge_clear(broad__ridge *ridge); /* accepts a zeroed one */
 
 /* Solves for the candidate in `rows`. */
-int broad__ridge_solve(broad__ridge *ridge, broad__rows *rows, const broad__ridge_wish *wish);
+int broad__ridge_solve(broad__ridge *ridge, broad__residual *rows, const broad__ridge_request *request);
 
 /* Improves W by one step of refinement with the residual of the rows, unless it is settled; in the primal form. If that settles
  * it, the estimate is the norm of that residual. */
-int broad__ridge_refine(broad__ridge *ridge, broad__rows *rows);
+int broad__ridge_refine(broad__ridge *ridge, broad__residual *rows);
 
 /* Puts E - KW into rows->next, improves W by one step of iterative refinement with that residual unless it is settled, and
  * gives the norm.
  * The norm never exceeds ||E||: where rounding leaves nothing of the solution, W is zero. */
-int broad__ridge_finish(broad__ridge *ridge, broad__rows *rows);
+int broad__ridge_finish(broad__ridge *ridge, broad__residual *rows);
 
 #endif

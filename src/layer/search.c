@@ -50,46 +50,46 @@ void broad__search_clear(broad__search *search)
     memset(search, 0, sizeof *search);
 }
 
-static broad__ridge_wish wish_of(const broad__search *s)
+static broad__ridge_request wish_of(const broad__search *s)
 {
-    broad__ridge_wish wish = broad__supervise_wish(s->options);
-    if (wish.relative && s->chain_lambda > 0) wish.lambda = s->chain_lambda;
-    if (s->basis && s->basis->columns) {
-        wish.lambda_auto = 0;
-        wish.lambda = s->basis->lambda;
+    broad__ridge_request request = broad__supervise_wish(s->options);
+    if (request.relative && s->chain_lambda > 0) request.lambda = s->chain_lambda;
+    if (s->qr && s->qr->columns) {
+        request.lambda_auto = 0;
+        request.lambda = s->qr->lambda;
     }
-    return wish;
+    return request;
 }
 
 /* A chain: the candidate by itself against E. */
-static int fit_alone(broad__search *s, const broad__piece *piece)
+static int fit_alone(broad__search *s, const broad__kblock *piece)
 {
-    broad__ridge_wish wish = wish_of(s);
-    int status = broad__rows_candidate(s->rows, piece, 1);
-    return status == BROAD_OK ? broad__ridge_solve(&s->ridge, s->rows, &wish) : status;
+    broad__ridge_request request = wish_of(s);
+    int status = broad__residual_candidate(s->rows, piece, 1);
+    return status == BROAD_OK ? broad__ridge_solve(&s->ridge, s->rows, &request) : status;
 }
 
 /* Everything so far and the candidate together: leave-one-out of the joint fit. */
-static int fit_jointly(broad__search *s, const broad__piece *piece)
+static int fit_jointly(broad__search *s, const broad__kblock *piece)
 {
     int status = BROAD_OK;
-    if (s->basis->columns || !s->options->lambda_auto) {
-        s->ridge.lambda = s->basis->columns ? s->basis->lambda : s->options->lambda;
-        status = broad__rows_nodes(s->rows, piece, 1);
+    if (s->qr->columns || !s->options->lambda_auto) {
+        s->ridge.lambda = s->qr->columns ? s->qr->lambda : s->options->lambda;
+        status = broad__residual_nodes(s->rows, piece, 1);
     } else {
         status = fit_alone(s, piece);
     }
-    return status == BROAD_OK ? broad__basis_try(s->basis, s->rows, s->y, s->ridge.lambda) : status;
+    return status == BROAD_OK ? broad__growing_qr_try(s->qr, s->rows, s->y, s->ridge.lambda) : status;
 }
 
-static broad__piece piece_of(const run *r, size_t slot)
+static broad__kblock piece_of(const run *r, size_t slot)
 {
     const broad__search *s = r->search;
     size_t features = s->rows->features;
-    return (broad__piece){{features, s->nodes, s->weight + slot * features * s->nodes, s->bias + slot * s->nodes,
-                           s->options->activation, s->options->precision == BROAD_FLOAT},
-                          s->first,
-                          s->prefix};
+    return (broad__kblock){{features, s->nodes, s->weight + slot * features * s->nodes, s->bias + slot * s->nodes,
+                            s->options->activation, s->options->precision == BROAD_FLOAT},
+                           s->first,
+                           s->prefix};
 }
 
 /* Draws the nodes of `count` places from p on. */
@@ -122,8 +122,8 @@ static int judge(run *r, place p, int status)
     if (status < 0) return status;
     r->at = p;
     r->fresh = 1;
-    int jointly = s->basis && o->supervise == BROAD_SUPERVISE_LOO;
-    *value_of(r, p) = jointly ? s->basis->trial_loo / s->basis->loo : broad__supervise_value(o, &s->ridge, s->rows);
+    int jointly = s->qr && o->supervise == BROAD_SUPERVISE_LOO;
+    *value_of(r, p) = jointly ? s->qr->trial_loo / s->qr->loo : broad__supervise_value(o, &s->ridge, s->rows);
     *merit_of(r, p) = o->supervise == BROAD_SUPERVISE_OUTPUT ? s->ridge.estimate : *value_of(r, p);
     return BROAD_OK;
 }
@@ -134,8 +134,8 @@ static int evaluate(run *r, place p)
     broad__search *s = r->search;
     int status = draw(r, p, 1);
     if (status < 0) return status;
-    broad__piece piece = piece_of(r, 0);
-    int jointly = s->basis && s->options->supervise == BROAD_SUPERVISE_LOO;
+    broad__kblock piece = piece_of(r, 0);
+    int jointly = s->qr && s->options->supervise == BROAD_SUPERVISE_LOO;
     return judge(r, p, jointly ? fit_jointly(s, &piece) : fit_alone(s, &piece));
 }
 
@@ -144,19 +144,19 @@ static int evaluate_trial(run *r, place p)
 {
     broad__search *s = r->search;
     size_t slot = p.draw - r->batch.draw;
-    broad__piece piece = piece_of(r, slot);
-    broad__ridge_wish wish = wish_of(s);
-    broad__rows_take(s->rows, &piece, slot);
-    return judge(r, p, broad__ridge_solve(&s->ridge, s->rows, &wish));
+    broad__kblock piece = piece_of(r, slot);
+    broad__ridge_request request = wish_of(s);
+    broad__residual_take(s->rows, &piece, slot);
+    return judge(r, p, broad__ridge_solve(&s->ridge, s->rows, &request));
 }
 
 /* The sums of several draws in one pass. */
 static int try_together(run *r, place p, size_t count)
 {
-    broad__piece pieces[BROAD__TOGETHER];
+    broad__kblock pieces[BROAD__TOGETHER];
     int status = draw(r, p, count);
     for (size_t i = 0; i < count; i++) pieces[i] = piece_of(r, i);
-    return status == BROAD_OK ? broad__rows_trials(r->search->rows, pieces, count) : status;
+    return status == BROAD_OK ? broad__residual_trials(r->search->rows, pieces, count) : status;
 }
 
 /* Weights, sums and solution of a place, as they were when it was tried. */
@@ -171,10 +171,10 @@ static int evaluate_again(run *r, place p)
 /* How many draws may go into one pass: several where sums are all that the test needs. */
 static size_t most_together(const broad__search *s)
 {
-    broad__ridge_wish wish = wish_of(s);
-    if (s->basis || s->options->supervise == BROAD_SUPERVISE_NONE) return 1;
-    if (wish.lambda_auto || wish.loo || wish.operator_norm || wish.outputs) return 1;
-    return broad__rows_together(s->rows->rows, s->prefix + s->nodes);
+    broad__ridge_request request = wish_of(s);
+    if (s->qr || s->options->supervise == BROAD_SUPERVISE_NONE) return 1;
+    if (request.lambda_auto || request.loo || request.operator_norm || request.outputs) return 1;
+    return broad__residual_together(s->rows->rows, s->prefix + s->nodes);
 }
 
 /* The same for those from here on: one alone where the first is likely to do. */
@@ -201,7 +201,7 @@ static void certify(run *r, broad__bound bound, size_t relaxed, double tested, d
         .norm_after = after,
         .ratio = after / before,
         .tested = tested,
-        .lambda = s->basis ? s->basis->lambda : s->ridge.lambda,
+        .lambda = s->qr ? s->qr->lambda : s->ridge.lambda,
         .range = s->options->range_steps[r->at.step],
         .step = r->at.step,
         .draw = r->at.draw,
@@ -209,14 +209,14 @@ static void certify(run *r, broad__bound bound, size_t relaxed, double tested, d
         .relaxed = relaxed,
         .passed = 1,
     };
-    if (!s->basis)
+    if (!s->qr)
         broad__hash_text(s->certificate.weights, s->ridge.w, s->rows->width * s->rows->outputs * sizeof(double));
-    broad__piece piece = piece_of(r, r->at.draw - r->batch.draw);
+    broad__kblock piece = piece_of(r, r->at.draw - r->batch.draw);
     s->kept_weight = piece.nodes.weight;
     s->kept_bias = piece.nodes.bias;
     s->feature_step = r->at.feature;
     s->kept = 1;
-    if (!s->deferred) broad__rows_commit(s->rows, after);
+    if (!s->deferred) broad__residual_commit(s->rows, after);
 }
 
 /* Whether the draw passes without a doubt, so that E can wait for the next pass. */
@@ -226,7 +226,7 @@ static int certain(int *out, const run *r, broad__bound bound)
     broad_supervise test = s->options->supervise;
     double norm = s->rows->norm;
     *out = 0;
-    if (!s->may_defer || s->basis || s->rows->dual) return BROAD_OK;
+    if (!s->may_defer || s->qr || s->rows->dual) return BROAD_OK;
     if (test != BROAD_SUPERVISE_RESIDUAL && test != BROAD_SUPERVISE_NONE) return BROAD_OK;
     int status = broad__ridge_refine(&s->ridge, s->rows);
     *out =
@@ -239,9 +239,9 @@ static int residual_with(double *out_norm, run *r)
 {
     broad__search *s = r->search;
     int status = BROAD_OK, tried = s->options->supervise == BROAD_SUPERVISE_LOO;
-    if (!s->basis) status = broad__ridge_finish(&s->ridge, s->rows);
-    else if (!tried) status = broad__basis_try(s->basis, s->rows, s->y, s->ridge.lambda);
-    *out_norm = s->basis ? s->basis->trial_norm : s->ridge.norm;
+    if (!s->qr) status = broad__ridge_finish(&s->ridge, s->rows);
+    else if (!tried) status = broad__growing_qr_try(s->qr, s->rows, s->y, s->ridge.lambda);
+    *out_norm = s->qr ? s->qr->trial_norm : s->ridge.norm;
     return status;
 }
 
@@ -263,7 +263,7 @@ static int keep(run *r, place p, broad__bound bound, size_t relaxed)
     if (test == BROAD_SUPERVISE_RESIDUAL || test == BROAD_SUPERVISE_NONE) tested = ratio;
     double whole = test == BROAD_SUPERVISE_OUTPUT ? ratio * ratio : ratio;
     if (tested <= bound.sum && whole <= bound.sum) {
-        status = s->basis ? broad__basis_accept(s->basis) : BROAD_OK;
+        status = s->qr ? broad__growing_qr_accept(s->qr) : BROAD_OK;
         if (status == BROAD_OK) certify(r, bound, relaxed, tested, norm);
     } else {
         *value_of(r, p) = isfinite(norm) ? fmax(tested, whole) : INFINITY;

@@ -12,23 +12,23 @@
 #ifndef BROAD_LAYER_SEARCH_H
 #define BROAD_LAYER_SEARCH_H
 
-#include "layer/basis.h"
 #include "layer/certificate.h"
+#include "layer/growing_qr.h"
+#include "layer/residual.h"
 #include "layer/ridge.h"
-#include "layer/rows.h"
 
 typedef struct broad__search {
     /* The task. */
     const broad_options *options;
     double range;        /* base range */
     double chain_lambda; /* of a chain that joint weights follow, in units of the mean eigenvalue; 0: a small one */
-    broad__rows *rows;
+    broad__residual *rows;
     size_t index;         /* of the layer, from 0 */
     size_t nodes;         /* to draw */
     size_t first, prefix; /* columns of Z that K starts with */
     broad__origin origin;
     /* All weights are solved again with each layer: what the layers so far span, and Y times the rows' roots. NULL: a chain. */
-    broad__basis *basis;
+    broad__growing_qr *qr;
     const double *y;
     int may_defer; /* E may be left to be brought up to date by the next pass, where the sums leave no doubt */
     /* Makes Z anew with the range of this step; NULL: Z is settled. Step 0 is in force at the start. */
@@ -49,7 +49,7 @@ typedef struct broad__search {
 
     /* What came out. */
     int kept, stopped;
-    int deferred;                          /* E is not up to date: the caller says broad__rows_defer() */
+    int deferred;                          /* E is not up to date: the caller says broad__residual_defer() */
     const double *kept_weight, *kept_bias; /* of the kept draw */
     double best;                           /* smallest value tested if none passed */
     size_t feature_step;                   /* of the kept draw */
@@ -57,7 +57,7 @@ typedef struct broad__search {
 } broad__search;
 
 /* On success with kept: kept_weight, kept_bias, ridge.w and the certificate are the layer's, and the rows' residual is updated,
- * unless it is deferred, when norms after the layer are from the sums; with a basis the weights are there instead. Without kept: no draw passed, or the watch stopped it; the rows are as before. */
+ * unless it is deferred, when norms after the layer are from the sums; with a qr the weights are there instead. Without kept: no draw passed, or the watch stopped it; the rows are as before. */
 int broad__search_run(broad__search *search);
 void broad__search_clear(broad__search *search); /* accepts a zeroed one */
 

@@ -24,19 +24,19 @@ broad__bound broad__schedule(const broad_options *options, size_t m, size_t rela
 /* Where a joint ridge follows, its lambda is the one that counts; the chain has a small one, for what the test asks. */
 static const double CHAIN_LAMBDA = 1e-6;
 
-broad__ridge_wish broad__supervise_wish(const broad_options *options)
+broad__ridge_request broad__supervise_wish(const broad_options *options)
 {
     int followed = options->lambda_auto && options->weights == BROAD_WEIGHTS_JOINT &&
                    (options->supervise == BROAD_SUPERVISE_RESIDUAL || options->supervise == BROAD_SUPERVISE_NONE ||
                     options->supervise == BROAD_SUPERVISE_OPERATOR);
     if (followed)
-        return (broad__ridge_wish){
+        return (broad__ridge_request){
             .lambda = CHAIN_LAMBDA, .relative = 1, .operator_norm = options->supervise == BROAD_SUPERVISE_OPERATOR};
-    return (broad__ridge_wish){.lambda_auto = options->lambda_auto,
-                               .lambda = options->lambda,
-                               .loo = options->supervise == BROAD_SUPERVISE_LOO,
-                               .operator_norm = options->supervise == BROAD_SUPERVISE_OPERATOR,
-                               .outputs = options->supervise == BROAD_SUPERVISE_OUTPUT};
+    return (broad__ridge_request){.lambda_auto = options->lambda_auto,
+                                  .lambda = options->lambda,
+                                  .loo = options->supervise == BROAD_SUPERVISE_LOO,
+                                  .operator_norm = options->supervise == BROAD_SUPERVISE_OPERATOR,
+                                  .outputs = options->supervise == BROAD_SUPERVISE_OUTPUT};
 }
 
 int broad__supervise_single(const broad_options *options)
@@ -46,7 +46,7 @@ int broad__supervise_single(const broad_options *options)
            options->weights == BROAD_WEIGHTS_CHAIN;
 }
 
-double broad__supervise_value(const broad_options *options, const broad__ridge *ridge, const broad__rows *rows)
+double broad__supervise_value(const broad_options *options, const broad__ridge *ridge, const broad__residual *rows)
 {
     switch (options->supervise) {
     case BROAD_SUPERVISE_RESIDUAL: return ridge->estimate / rows->norm;

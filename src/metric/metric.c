@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/page_cursor.h"
 #include "base/status.h"
-#include "base/trail.h"
 
 static double rate(size_t part, size_t whole) { return whole ? (double)part / (double)whole : 0; }
 
@@ -98,18 +98,18 @@ static void add_spread(long double *spread, const broad_data *truth, size_t outp
 {
     size_t rows = truth->rows, outputs = truth->outputs;
     long double mean = 0;
-    broad__trail summed = {0}, squared = {0};
+    broad__page_cursor summed = {0}, squared = {0};
     for (size_t i = 0; i < rows; i++) {
         const double *row = truth->values + i * outputs;
         mean += row[output];
-        broad__trail_step(&summed, truth->spill, row, outputs * sizeof *row);
+        broad__page_cursor_step(&summed, truth->spill, row, outputs * sizeof *row);
     }
     mean /= (long double)rows;
     for (size_t i = 0; i < rows; i++) {
         const double *row = truth->values + i * outputs;
         long double away = row[output] - mean;
         *spread += away * away;
-        broad__trail_step(&squared, truth->spill, row, outputs * sizeof *row);
+        broad__page_cursor_step(&squared, truth->spill, row, outputs * sizeof *row);
     }
 }
 

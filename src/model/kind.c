@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/choice.h"
+#include "base/enum_names.h"
 #include "base/status.h"
 
 #define TEST(name) (1u << BROAD_SUPERVISE_##name)
@@ -50,11 +50,11 @@ void broad__size_features(broad_options *options, size_t rows)
 /* The words of `choices` whose bits are set. */
 static void list_words(char *out, size_t bytes, const char *choices, unsigned bits)
 {
-    char word[BROAD__CHOICE_BYTES];
+    char word[BROAD__ENUM_BYTES];
     out[0] = 0;
-    for (int i = 0; i < broad__choice_count(choices); i++) {
+    for (int i = 0; i < broad__enum_count(choices); i++) {
         if (!(bits >> i & 1)) continue;
-        broad__choice_name(word, choices, i);
+        broad__enum_name(word, choices, i);
         size_t used = strlen(out);
         snprintf(out + used, bytes - used, "%s%s", used ? " or " : "", word);
     }
@@ -63,9 +63,9 @@ static void list_words(char *out, size_t bytes, const char *choices, unsigned bi
 static int check_bit(const broad_options *options, const char *option, int value, const char *choices, unsigned bits)
 {
     if (bits >> value & 1) return BROAD_OK;
-    char kind[BROAD__CHOICE_BYTES], given[BROAD__CHOICE_BYTES], possible[128];
-    broad__choice_name(kind, BROAD__KINDS, (int)options->kind);
-    broad__choice_name(given, choices, value);
+    char kind[BROAD__ENUM_BYTES], given[BROAD__ENUM_BYTES], possible[128];
+    broad__enum_name(kind, BROAD__KINDS, (int)options->kind);
+    broad__enum_name(given, choices, value);
     list_words(possible, sizeof possible, choices, bits);
     return broad__fail(BROAD_USAGE, "--kind %s does not go with --%s %s; give it --%s %s, or choose another kind", kind,
                        option, given, option, possible);

@@ -77,10 +77,11 @@ size_t broad__model_feature_nodes(const broad_model *model, size_t groups)
     return nodes;
 }
 
-broad__source broad__feature_source(const broad_options *options)
+broad__weight_source broad__feature_source(const broad_options *options)
 {
-    if (options->feature_weights == BROAD_FEATURES_AUTOENCODER) return BROAD__SOURCE_AUTOENCODER;
-    return options->feature_weights == BROAD_FEATURES_SAMPLED ? BROAD__SOURCE_SAMPLED : BROAD__SOURCE_DRAWN;
+    if (options->feature_weights == BROAD_FEATURES_AUTOENCODER) return BROAD__WEIGHT_SOURCE_AUTOENCODER;
+    return options->feature_weights == BROAD_FEATURES_SAMPLED ? BROAD__WEIGHT_SOURCE_SAMPLED
+                                                              : BROAD__WEIGHT_SOURCE_DRAWN;
 }
 
 size_t broad__model_columns(const broad_model *model)
@@ -96,7 +97,7 @@ broad__scaling broad__model_scaling(const broad_model *model)
 
 size_t broad__model_initial_groups(const broad_model *model)
 {
-    if (model->group_count && model->groups[0].source == BROAD__SOURCE_DIRECT) return 1;
+    if (model->group_count && model->groups[0].source == BROAD__WEIGHT_SOURCE_DIRECT) return 1;
     return model->layer_count ? model->layers[0].groups : model->group_count;
 }
 
@@ -104,7 +105,7 @@ size_t broad__model_nodes(const broad_model *model)
 {
     size_t nodes = 0;
     for (size_t g = 0; g < model->group_count; g++)
-        if (model->groups[g].source != BROAD__SOURCE_DIRECT) nodes += model->groups[g].nodes;
+        if (model->groups[g].source != BROAD__WEIGHT_SOURCE_DIRECT) nodes += model->groups[g].nodes;
     for (size_t j = 0; j < model->layer_count; j++) nodes += model->layers[j].nodes;
     return nodes;
 }
@@ -196,7 +197,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
 
 void broad__group_draw(broad__group *group, const broad_model *model, size_t index)
 {
-    if (group->source != BROAD__SOURCE_DRAWN) return;
+    if (group->source != BROAD__WEIGHT_SOURCE_DRAWN) return;
     broad__stream stream = {.seed = model->settings.seed,
                             .purpose = BROAD__FOR_FEATURES,
                             .layer = (uint32_t)index,

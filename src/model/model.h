@@ -15,18 +15,18 @@
 #include "broad/broad.h"
 #include "data/category.h"
 #include "data/read.h"
-#include "data/scale.h"
+#include "data/transform/scale.h"
 #include "image/photo.h"
 #include "layer/certificate.h"
 
 /* Where a group's weights come from. */
-typedef enum broad__source {
-    BROAD__SOURCE_DRAWN,       /* from the seed */
-    BROAD__SOURCE_DIRECT,      /* none: its nodes are the scaled inputs themselves, weight and bias are NULL */
-    BROAD__SOURCE_AUTOENCODER, /* fitted to the training rows: feature/autoencoder.h */
-    BROAD__SOURCE_SAMPLED      /* from the seed and the training rows: feature/sample.h */
-} broad__source;
-#define BROAD__SOURCES "drawn|direct|autoencoder|sampled"
+typedef enum broad__weight_source {
+    BROAD__WEIGHT_SOURCE_DRAWN,       /* from the seed */
+    BROAD__WEIGHT_SOURCE_DIRECT,      /* none: its nodes are the scaled inputs themselves, weight and bias are NULL */
+    BROAD__WEIGHT_SOURCE_AUTOENCODER, /* fitted to the training rows: feature/autoencoder.h */
+    BROAD__WEIGHT_SOURCE_SAMPLED      /* from the seed and the training rows: feature/sample.h */
+} broad__weight_source;
+#define BROAD__WEIGHT_SOURCES "drawn|direct|autoencoder|sampled"
 
 /* Which directions sampled nodes have. */
 typedef enum broad__style {
@@ -39,7 +39,7 @@ enum { BROAD__STYLE_COUNT = 3 };
 
 /* One group of feature nodes. */
 typedef struct broad__group {
-    broad__source source;
+    broad__weight_source source;
     size_t nodes;
     size_t step;    /* index into options.range_steps that its range came from */
     double range;   /* that multiple */
@@ -144,7 +144,7 @@ broad_model *broad__model_new(void); /* NULL: out of memory */
 void broad__group_clear(broad__group *group);
 void broad__layer_clear(broad__layer *layer);
 size_t broad__model_feature_nodes(const broad_model *model, size_t groups); /* columns of the first `groups` groups */
-broad__source broad__feature_source(const broad_options *options);          /* of groups of feature nodes */
+broad__weight_source broad__feature_source(const broad_options *options);   /* of groups of feature nodes */
 size_t broad__model_columns(const broad_model *model);                      /* of the scaled inputs */
 broad__scaling broad__model_scaling(const broad_model *model);
 size_t broad__model_initial_groups(const broad_model *model); /* groups that were there before the first layer */

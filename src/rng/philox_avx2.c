@@ -1,7 +1,7 @@
 #if defined(__x86_64__)
 #define LANES_AVX2
 
-#include "rng/philox_lanes.h"
+#include "rng/philox_simd.h"
 
 LANES_CODE void broad__random_batch_avx2(double *even, double *odd, const broad__stream *stream, uint64_t block)
 {

@@ -1,4 +1,4 @@
-#include "rng/philox_lanes.h"
+#include "rng/philox_simd.h"
 
 void broad__random_batch_plain(double *even, double *odd, const broad__stream *stream, uint64_t block)
 {

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/choice.h"
+#include "base/enum_names.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "model/estimate.h"
+#include "model/predict/estimate.h"
 #include "rng/philox.h"
 #include "store/fields.h"
 
@@ -113,7 +113,7 @@ static const broad__field segment_fields[] = {
 };
 
 static const broad__field group_fields[] = {
-    {CHOICE("source", broad__group, source, BROAD__SOURCES)},
+    {CHOICE("source", broad__group, source, BROAD__WEIGHT_SOURCES)},
     {COUNT("nodes", broad__group, nodes, 1)},
     {INDEX("step", broad__group, step)},
     {NUMBER("range", broad__group, range, ABOVE_ZERO)},

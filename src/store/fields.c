@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/choice.h"
+#include "base/enum_names.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -212,7 +212,7 @@ static int check_list(const broad__field *field, const void *from, const char *w
 static int check_choice(const broad__field *field, const void *from, const char *where)
 {
     int value = *(const int *)place_of(from, field->offset);
-    if (value >= 0 && value < broad__choice_count(field->choices)) return BROAD_OK;
+    if (value >= 0 && value < broad__enum_count(field->choices)) return BROAD_OK;
     return broad__fail(BROAD_BAD_MODEL, "%s: %s is number %d, which is none of %s", where, field->name, value,
                        field->choices);
 }
@@ -276,7 +276,7 @@ static json_t *field_encode(const broad__field *field, const void *from)
     case BROAD__FIELD_TEXT: return broad__text_encode(*(char *const *)place);
     case BROAD__FIELD_TEXT_OR_NULL:
         return *(char *const *)place ? broad__text_encode(*(char *const *)place) : json_null();
-    case BROAD__FIELD_CHOICE: broad__choice_name(text, field->choices, *(const int *)place); return json_string(text);
+    case BROAD__FIELD_CHOICE: broad__enum_name(text, field->choices, *(const int *)place); return json_string(text);
     case BROAD__FIELD_SEED: snprintf(text, sizeof text, "%" PRIu64, *(const uint64_t *)place); return json_string(text);
     case BROAD__FIELD_PAIR:
         snprintf(text, sizeof text, "%zux%zu", *(const size_t *)place, *(const size_t *)place_of(from, field->partner));
@@ -330,7 +330,7 @@ static int list_decode(void *to, const broad__field *field, const json_t *value,
 static int choice_decode(void *to, const broad__field *field, const json_t *value, const char *where)
 {
     const char *word = json_string_value(value);
-    int found = word ? broad__choice_find(field->choices, word) : -1;
+    int found = word ? broad__enum_find(field->choices, word) : -1;
     if (found < 0)
         return broad__fail(BROAD_BAD_MODEL, "%s: %s is '%.40s', which is none of %s", where, field->name,
                            word ? word : "no text", field->choices);

@@ -8,8 +8,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "model/estimate.h"
-#include "model/predictor.h"
+#include "model/predict/estimate.h"
+#include "model/predict/predictor.h"
 #include "rng/philox.h"
 #include "store/container.h"
 #include "store/describe.h"
@@ -72,8 +72,8 @@ typedef struct extent {
 /* The inputs themselves have no weights; fitted ones cannot be drawn again. */
 static int group_stored(const broad__group *group, extent has)
 {
-    return group->source == BROAD__SOURCE_AUTOENCODER || group->source == BROAD__SOURCE_SAMPLED ||
-           (group->source == BROAD__SOURCE_DRAWN && has.stored);
+    return group->source == BROAD__WEIGHT_SOURCE_AUTOENCODER || group->source == BROAD__WEIGHT_SOURCE_SAMPLED ||
+           (group->source == BROAD__WEIGHT_SOURCE_DRAWN && has.stored);
 }
 
 /* Every tensor in the order of the file. The values point into `model`. */
@@ -122,7 +122,7 @@ static int check_drawn_size(const broad_model *model, size_t file_bytes)
 {
     double bytes = 0;
     for (size_t i = 0; i < model->group_count; i++)
-        if (model->groups[i].source == BROAD__SOURCE_DRAWN)
+        if (model->groups[i].source == BROAD__WEIGHT_SOURCE_DRAWN)
             bytes += 8 * ((double)broad__model_columns(model) + 1) * (double)model->groups[i].nodes;
     for (size_t j = 0; j < model->layer_count; j++)
         bytes += 8 * ((double)model->layers[j].inputs + 1) * (double)model->layers[j].nodes;
@@ -153,7 +153,7 @@ static int draw_all(broad_model *model)
 {
     int status = BROAD_OK;
     for (size_t i = 0; i < model->group_count && !status; i++)
-        if (model->groups[i].source == BROAD__SOURCE_DRAWN) status = draw_group(&model->groups[i], model, i);
+        if (model->groups[i].source == BROAD__WEIGHT_SOURCE_DRAWN) status = draw_group(&model->groups[i], model, i);
     for (size_t j = 0; j < model->layer_count && !status; j++) status = draw_layer(&model->layers[j], model, j);
     return status;
 }
@@ -175,7 +175,7 @@ static int check_drawn_weights(const broad_model *model)
     int status = BROAD_OK;
     for (size_t i = 0; i < model->group_count && !status; i++) {
         const broad__group *have = &model->groups[i];
-        if (have->source != BROAD__SOURCE_DRAWN) continue;
+        if (have->source != BROAD__WEIGHT_SOURCE_DRAWN) continue;
         broad__group drawn = {.nodes = have->nodes, .step = have->step, .range = have->range};
         status = draw_group(&drawn, model, i);
         if (!status && (!same_bits(drawn.weight, have->weight, broad__model_columns(model), have->nodes) ||
@@ -211,7 +211,7 @@ static int check_values(const broad_model *model)
 static int check_blocks(const broad_model *model)
 {
     for (size_t i = 0; i < model->group_count; i++) {
-        int wanted = model->groups[i].source != BROAD__SOURCE_DIRECT;
+        int wanted = model->groups[i].source != BROAD__WEIGHT_SOURCE_DIRECT;
         if ((model->groups[i].weight != NULL) != wanted || (model->groups[i].bias != NULL) != wanted)
             return broad__fail(BROAD_BAD_MODEL, "group %zu: %s", i + 1,
                                wanted ? "it has no weights" : "weights where the inputs themselves are the nodes");
@@ -311,16 +311,16 @@ int broad__store_decode(broad_model **out, const void *bytes, size_t count)
 }
 
 /* What lies in the bytes is not the model's to free. */
-static void let_go(const tensor_list *list, const broad__kept *kept)
+static void let_go(const tensor_list *list, const broad__borrowed *kept)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (broad__kept_has(kept, *list->tensors[i].values)) *list->tensors[i].values = NULL;
+        if (broad__borrowed_has(kept, *list->tensors[i].values)) *list->tensors[i].values = NULL;
 }
 
 int broad__store_predictor(broad_predictor **out, const void *bytes, size_t count)
 {
     broad__container container = {0};
-    broad__kept kept = {bytes, count};
+    broad__borrowed kept = {bytes, count};
     tensor_list list = {0};
     *out = NULL;
     int status = broad__container_open(&container, bytes, count);

@@ -2,7 +2,7 @@
 #ifndef BROAD_STORE_STORE_STATS_H
 #define BROAD_STORE_STORE_STATS_H
 
-#include "model/stats.h"
+#include "model/train/stats.h"
 
 int broad__stats_save(const broad_stats *stats, const char *path);
 /* BROAD_BAD_MODEL if the file is damaged or does not belong to the model. */

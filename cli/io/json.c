@@ -1,0 +1,104 @@
+#include "io/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int out_of_memory;
+static json_t **taker; /* NULL: standard output */
+
+/* Bytes of the UTF-8 character at `text`, 0 if there is none. */
+static size_t character_bytes(const unsigned char *text)
+{
+    if (text[0] < 0x80) return 1;
+    size_t bytes = text[0] >= 0xc2 && text[0] < 0xe0 ? 2 : (text[0] & 0xf0) == 0xe0 ? 3 : 0;
+    if (text[0] >= 0xf0 && text[0] <= 0xf4) bytes = 4;
+    for (size_t i = 1; i < bytes; i++)
+        if ((text[i] & 0xc0) != 0x80) return 0;
+    if (text[0] == 0xe0 && text[1] < 0xa0) return 0;
+    if (text[0] == 0xed && text[1] > 0x9f) return 0;
+    if (text[0] == 0xf0 && text[1] < 0x90) return 0;
+    if (text[0] == 0xf4 && text[1] > 0x8f) return 0;
+    return bytes;
+}
+
+json_t *cli_json_text(const char *text)
+{
+    const unsigned char *from = (const unsigned char *)text;
+    char *clean = malloc(3 * strlen(text) + 1);
+    if (!clean) return NULL;
+    char *to = clean;
+    while (*from) {
+        size_t bytes = character_bytes(from);
+        const char *source = bytes ? (const char *)from : "\xef\xbf\xbd";
+        memcpy(to, source, bytes ? bytes : 3);
+        to += bytes ? bytes : 3;
+        from += bytes ? bytes : 1;
+    }
+    *to = 0;
+    json_t *value = json_string(clean);
+    free(clean);
+    return value;
+}
+
+json_t *cli_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+json_t *cli_json_uint(uint64_t value)
+{
+    char text[32];
+    if (value <= INT64_MAX) return json_integer((json_int_t)value);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    return json_string(text);
+}
+
+void cli_json_put(json_t *object, const char *name, json_t *value)
+{
+    if (json_object_set_new(object, name, value)) out_of_memory = 1;
+}
+
+void cli_json_append(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value)) out_of_memory = 1;
+}
+
+int cli_json_stored(json_t **out, const broad_model *model)
+{
+    char *text = NULL;
+    json_error_t error;
+    *out = NULL;
+    int status = broad_model_json(&text, model);
+    if (status) return status;
+    *out = json_loads(text, 0, &error);
+    broad_free(text);
+    return *out ? BROAD_OK : cli_fail(BROAD_BUG, "the model's own JSON cannot be read: %s", error.text);
+}
+
+json_t *cli_json_object(const char *command)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "command", cli_json_text(command));
+    return object;
+}
+
+void cli_json_take(json_t **place) { taker = place; }
+
+static int take(json_t *object)
+{
+    json_decref(*taker);
+    *taker = object;
+    if (object && !out_of_memory) return BROAD_OK;
+    return cli_fail(BROAD_NO_MEMORY, "out of memory while a result was put together");
+}
+
+int cli_json_print(json_t *object)
+{
+    if (taker) return take(object);
+    char *text = out_of_memory ? NULL : json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    json_decref(object);
+    if (!text) return cli_fail(BROAD_NO_MEMORY, "out of memory while writing the result as JSON");
+    int failed = puts(text) == EOF || fflush(stdout) == EOF;
+    free(text);
+    return failed ? cli_fail(BROAD_IO, "cannot write to standard output: %s", strerror(errno)) : BROAD_OK;
+}

@@ -1,0 +1,22 @@
+/* JSON results: one object a command, its first member "command". */
+#ifndef BROAD_CLI_IO_JSON_H
+#define BROAD_CLI_IO_JSON_H
+
+#include <jansson.h>
+
+#include "cli.h"
+
+json_t *cli_json_object(const char *command); /* {"command": ...} */
+json_t *cli_json_text(const char *text);      /* bytes that are no UTF-8 become U+FFFD */
+json_t *cli_json_real(double value);          /* null if it is no finite number */
+json_t *cli_json_uint(uint64_t value);        /* text where it is too large for a JSON integer of 64 bits */
+int cli_json_stored(json_t **out, const broad_model *model); /* everything the model's file says about it */
+/* Takes over `value`. A failure is kept and reported by cli_json_print(). */
+void cli_json_put(json_t *object, const char *name, json_t *value);
+void cli_json_append(json_t *array, json_t *value);
+/* Prints it to standard output and frees it. */
+int cli_json_print(json_t *object);
+/* From now on cli_json_print() puts what it gets there instead, for a command that is run by another one. NULL: prints. */
+void cli_json_take(json_t **place);
+
+#endif

@@ -1,0 +1,110 @@
+#include "io/progress.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static atomic_int interrupted; /* free of locks, so a handler may set it; threads read it */
+
+static void note_signal(int signal_number) { interrupted = signal_number; }
+
+/* SA_RESETHAND: whoever asks twice means it. */
+static void catch_signals(void (*handler)(int))
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+void cli_signals_catch(void) { catch_signals(note_signal); }
+
+int cli_interrupted(void) { return interrupted; }
+
+void cli_format_duration(char *out, size_t bytes, double seconds)
+{
+    unsigned long whole = (unsigned long)(seconds + 0.5);
+    if (seconds < 60) snprintf(out, bytes, "%.1f s", seconds);
+    else if (whole < 3600) snprintf(out, bytes, "%lu:%02lu", whole / 60, whole % 60);
+    else snprintf(out, bytes, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize window;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) || window.ws_col == 0) return 80;
+    return window.ws_col;
+}
+
+void cli_bar(const char *label, double part, const char *text)
+{
+    size_t used = strlen(label) + strlen(text) + 6, columns = terminal_width(), width = 0;
+    if (columns > used + 8) width = columns - used < 30 ? columns - used : 30;
+    fprintf(stderr, "\r\033[K%s ", label);
+    if (width) fputc('[', stderr);
+    for (size_t i = 0; i < width; i++) fputc((double)i < part * (double)width - 0.5 ? '#' : '.', stderr);
+    if (width) fputs("] ", stderr);
+    fprintf(stderr, "%.*s", (int)(columns > strlen(label) + 3 ? columns - strlen(label) - 3 : 0), text);
+    fflush(stderr);
+}
+
+void cli_bar_wipe(void) { fputs("\r\033[K", stderr); }
+
+static void draw(cli_progress *progress, const broad_progress *state, double now)
+{
+    char elapsed[32], left[32] = "", text[160];
+    cli_format_duration(elapsed, sizeof elapsed, now - progress->start);
+    if (state->done > progress->first && state->total > state->done) {
+        double each = (now - progress->layers_start) / (double)(state->done - progress->first);
+        snprintf(left, sizeof left, ", left ");
+        cli_format_duration(left + 7, sizeof left - 7, each * (double)(state->total - state->done));
+    }
+    int used = snprintf(text, sizeof text, "%s %zu/%zu", state->stage ? state->stage : "", state->done, state->total);
+    if (state->first_norm > 0 && used > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, ", draw %zu, ||E|| %.4f of the first", state->draws,
+                         state->norm / state->first_norm);
+    if (used > 0 && (size_t)used < sizeof text)
+        snprintf(text + used, sizeof text - (size_t)used, ", %s%s", elapsed, left);
+    cli_bar(progress->label, state->total ? (double)state->done / (double)state->total : 0, text);
+    progress->drawn = 1;
+    progress->last = now;
+}
+
+static int on_progress(const broad_progress *state, void *context)
+{
+    cli_progress *progress = context;
+    double now = cli_seconds();
+    int layers = state->stage && strcmp(state->stage, "layers") == 0;
+    if (progress->layers_start == 0 && layers) {
+        progress->layers_start = now;
+        if (state->draws > 0) progress->first = state->done;
+    }
+    if (progress->visible && (now - progress->last > 0.1 || state->done == state->total)) draw(progress, state, now);
+    int stop = layers && state->draws == 0 && progress->stop_at && state->done >= progress->stop_at;
+    return stop || interrupted != 0;
+}
+
+void cli_progress_begin(cli_progress *out, broad_options *options, const char *label, const cli_arguments *arguments)
+{
+    memset(out, 0, sizeof *out);
+    out->label = label;
+    out->visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet");
+    out->start = cli_seconds();
+    options->progress = on_progress;
+    options->progress_context = out;
+    cli_signals_catch();
+}
+
+void cli_progress_end(cli_progress *progress)
+{
+    if (progress->drawn) cli_bar_wipe();
+    progress->drawn = 0;
+}
+
+void cli_signals_release(void) { catch_signals(SIG_DFL); }

@@ -1,0 +1,375 @@
+#include "run/show.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CONFUSION_CLASSES = 16, NAME_COLUMNS = 12 };
+
+const char *cli_kind_name(broad_kind kind)
+{
+    static char name[24];
+    const broad_option *option = cli_library_option("kind");
+    const char *word = option ? option->choices : "";
+    for (int i = 0; i < (int)kind && word; i++) {
+        word = strchr(word, '|');
+        if (word) word++;
+    }
+    snprintf(name, sizeof name, "%.*s", word ? (int)strcspn(word, "|") : 7, word ? word : "unknown");
+    return name;
+}
+
+const char *cli_precision_name(broad_precision precision) { return precision == BROAD_FLOAT ? "float" : "double"; }
+
+const char *cli_task_name(broad_task task)
+{
+    return task == BROAD_TASK_CLASSIFY ? "classify" : task == BROAD_TASK_REGRESS ? "regress" : "none";
+}
+
+const char *cli_outcome_name(broad_outcome outcome)
+{
+    switch (outcome) {
+    case BROAD_COMPLETE: return "complete";
+    case BROAD_STALLED: return "stalled";
+    case BROAD_TARGET_REACHED: return "target_reached";
+    case BROAD_STOPPED: return "stopped";
+    }
+    return "unknown";
+}
+
+/* ---- JSON ---- */
+
+json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), const broad_model *model, size_t count)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < count; i++) cli_json_append(names, cli_json_text(name_at(model, i)));
+    return names;
+}
+
+json_t *cli_confusion_json(const broad_metrics *metrics)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < metrics->classes; i++) {
+        json_t *row = json_array();
+        for (size_t j = 0; j < metrics->classes; j++)
+            cli_json_append(row, json_integer((json_int_t)metrics->confusion[i * metrics->classes + j]));
+        cli_json_append(rows, row);
+    }
+    return rows;
+}
+
+static void put_values(json_t *object, const broad_metrics *metrics)
+{
+    int intervals = metrics->level > 0;
+    cli_json_put(object, "rmse", cli_json_real(metrics->rmse));
+    cli_json_put(object, "mae", cli_json_real(metrics->mae));
+    cli_json_put(object, "r2", cli_json_real(metrics->r2));
+    cli_json_put(object, "level", intervals ? cli_json_real(metrics->level) : json_null());
+    cli_json_put(object, "coverage", intervals ? cli_json_real(metrics->coverage) : json_null());
+    cli_json_put(object, "interval_width", intervals ? cli_json_real(metrics->interval_width) : json_null());
+}
+
+static void put_classes(json_t *object, const broad_metrics *metrics, const broad_model *model)
+{
+    int known = metrics->has_probabilities;
+    cli_json_put(object, "accuracy", cli_json_real(metrics->accuracy));
+    cli_json_put(object, "precision", cli_json_real(metrics->precision));
+    cli_json_put(object, "recall", cli_json_real(metrics->recall));
+    cli_json_put(object, "f1", cli_json_real(metrics->f1));
+    cli_json_put(object, "false_positive", cli_json_real(metrics->false_positive));
+    cli_json_put(object, "false_negative", cli_json_real(metrics->false_negative));
+    cli_json_put(object, "brier", known ? cli_json_real(metrics->brier) : json_null());
+    cli_json_put(object, "log_loss", known ? cli_json_real(metrics->log_loss) : json_null());
+    cli_json_put(object, "calibration_error", known ? cli_json_real(metrics->calibration_error) : json_null());
+    if (metrics->classes == 2)
+        cli_json_put(object, "positive", cli_json_text(broad_model_output_name(model, broad_model_positive(model))));
+    cli_json_put(object, "classes", cli_names_json(broad_model_output_name, model, metrics->classes));
+    if (metrics->confusion) cli_json_put(object, "confusion", cli_confusion_json(metrics));
+}
+
+json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "rows", json_integer((json_int_t)metrics->rows));
+    if (metrics->task == BROAD_TASK_REGRESS) put_values(object, metrics);
+    else put_classes(object, metrics, model);
+    return object;
+}
+
+json_t *cli_estimate_json(const broad_model *model)
+{
+    broad_estimate estimate;
+    if (broad_model_estimate(&estimate, model) || !estimate.known) return json_null();
+    json_t *object = json_object();
+    cli_json_put(object, "rows", json_integer((json_int_t)estimate.rows));
+    if (broad_model_task(model) == BROAD_TASK_REGRESS) {
+        cli_json_put(object, "rmse", cli_json_real(estimate.rmse));
+        cli_json_put(object, "mae", cli_json_real(estimate.mae));
+        cli_json_put(object, "r2", cli_json_real(estimate.r2));
+    } else {
+        cli_json_put(object, "accuracy", cli_json_real(estimate.accuracy));
+        cli_json_put(object, "brier", cli_json_real(estimate.brier));
+        cli_json_put(object, "calibration_error", cli_json_real(estimate.calibration_error));
+    }
+    return object;
+}
+
+json_t *cli_joint_json(const broad_model *model)
+{
+    broad_joint joint;
+    if (broad_model_joint(&joint, model) || !joint.known) return json_null();
+    json_t *object = json_object();
+    cli_json_put(object, "lambda", cli_json_real(joint.lambda));
+    cli_json_put(object, "norm", cli_json_real(joint.norm));
+    return object;
+}
+
+static json_t *layer_json(const broad_layer *layer)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "origin", cli_json_text(layer->origin));
+    cli_json_put(object, "width", json_integer((json_int_t)layer->width));
+    cli_json_put(object, "first_row", json_integer((json_int_t)layer->first_row));
+    cli_json_put(object, "rows", json_integer((json_int_t)layer->rows));
+    cli_json_put(object, "gamma", cli_json_real(layer->gamma));
+    cli_json_put(object, "mu", cli_json_real(layer->mu));
+    cli_json_put(object, "bound", cli_json_real(layer->bound));
+    cli_json_put(object, "norm_before", cli_json_real(layer->norm_before));
+    cli_json_put(object, "norm_after", cli_json_real(layer->norm_after));
+    cli_json_put(object, "ratio", cli_json_real(layer->ratio));
+    cli_json_put(object, "tested", cli_json_real(layer->tested));
+    cli_json_put(object, "lambda", cli_json_real(layer->lambda));
+    cli_json_put(object, "range", cli_json_real(layer->range));
+    cli_json_put(object, "tries", json_integer((json_int_t)layer->tries));
+    cli_json_put(object, "relaxed", json_integer((json_int_t)layer->relaxed));
+    cli_json_put(object, "test", cli_json_text(layer->test));
+    cli_json_put(object, "passed", json_boolean(layer->passed));
+    return object;
+}
+
+json_t *cli_layers_json(const broad_model *model)
+{
+    json_t *layers = json_array();
+    for (size_t i = 0; i < broad_model_layers(model); i++) {
+        broad_layer layer;
+        if (broad_model_layer(&layer, model, i) == BROAD_OK) cli_json_append(layers, layer_json(&layer));
+    }
+    return layers;
+}
+
+/* ---- text ---- */
+
+void cli_metrics_line(char *out, size_t bytes, const broad_metrics *metrics)
+{
+    if (metrics->task == BROAD_TASK_REGRESS)
+        snprintf(out, bytes, "RMSE %.6g, MAE %.6g, R2 %.4f", metrics->rmse, metrics->mae, metrics->r2);
+    else
+        snprintf(out, bytes, "accuracy %.4f, precision %.4f, recall %.4f, F1 %.4f", metrics->accuracy,
+                 metrics->precision, metrics->recall, metrics->f1);
+}
+
+int cli_estimate_line(char *out, size_t bytes, const broad_model *model)
+{
+    broad_estimate estimate;
+    if (broad_model_estimate(&estimate, model) || !estimate.known) return 0;
+    if (broad_model_task(model) == BROAD_TASK_REGRESS)
+        snprintf(out, bytes, "RMSE %.6g, MAE %.6g, R2 %.4f on %zu rows", estimate.rmse, estimate.mae, estimate.r2,
+                 estimate.rows);
+    else
+        snprintf(out, bytes, "accuracy %.4f, Brier score %.4f, calibration error %.4f on %zu rows", estimate.accuracy,
+                 estimate.brier, estimate.calibration_error, estimate.rows);
+    return 1;
+}
+
+void cli_print_confusion(const broad_metrics *metrics, const broad_model *model)
+{
+    size_t classes = metrics->classes;
+    if (!metrics->confusion || classes > CONFUSION_CLASSES) return;
+    printf("\nrows: truth, columns: verdict\n%*s", NAME_COLUMNS, "");
+    for (size_t j = 0; j < classes; j++)
+        printf(" %*.*s", NAME_COLUMNS, NAME_COLUMNS, broad_model_output_name(model, j));
+    for (size_t i = 0; i < classes; i++) {
+        printf("\n%*.*s", NAME_COLUMNS, NAME_COLUMNS, broad_model_output_name(model, i));
+        for (size_t j = 0; j < classes; j++) printf(" %*zu", NAME_COLUMNS, metrics->confusion[i * classes + j]);
+    }
+    printf("\n");
+}
+
+/* The first five, then about five spread over the rest, and the last. */
+static int layer_shown(size_t layer, size_t count)
+{
+    return layer < 5 || layer + 1 == count || (layer + 1) % ((count + 4) / 5) == 0;
+}
+
+int cli_in_blocks(const broad_model *model) { return strcmp(broad_model_fitting(model), "at_once") == 0; }
+
+void cli_format_size(char *out, size_t bytes, const broad_model *model)
+{
+    size_t nodes = broad_model_nodes(model), parts = broad_model_layers(model);
+    const char *word = cli_in_blocks(model) ? "block" : "layer";
+    if (parts == 1 && cli_in_blocks(model)) snprintf(out, bytes, "%zu nodes in one block", nodes);
+    else snprintf(out, bytes, "%zu nodes in %zu %s%s", nodes, parts, word, parts == 1 ? "" : "s");
+}
+
+void cli_print_joint(const broad_model *model)
+{
+    broad_joint joint;
+    if (broad_model_joint(&joint, model) || !joint.known) return;
+    printf("joint    one ridge over all nodes: lambda %.3g, ||E|| %.5g\n", joint.lambda, joint.norm);
+}
+
+/* What there is to say about blocks whose weights are all of one fit. */
+static void print_blocks(const broad_model *model)
+{
+    printf("  %5s %6s %9s %7s\n", "block", "width", "origin", "range");
+    for (size_t i = 0; i < broad_model_layers(model); i++) {
+        broad_layer layer;
+        if (broad_model_layer(&layer, model, i)) continue;
+        printf("  %5zu %6zu %9s %7.4g\n", i + 1, layer.width, layer.origin, layer.range);
+    }
+}
+
+void cli_print_layers(const broad_model *model, int all)
+{
+    size_t count = broad_model_layers(model), skipped = 0;
+    if (!count) return;
+    if (cli_in_blocks(model)) {
+        print_blocks(model);
+        return;
+    }
+    printf("  %5s %6s %9s %9s %9s %11s %9s %7s %6s\n", "layer", "width", "gamma", "bound", "tested", "||E||", "lambda",
+           "range", "tries");
+    for (size_t i = 0; i < count; i++) {
+        broad_layer layer;
+        if (broad_model_layer(&layer, model, i)) continue;
+        if (!all && !layer_shown(i, count)) {
+            skipped++;
+            continue;
+        }
+        if (skipped) printf("  %5s\n", "...");
+        skipped = 0;
+        printf("  %5zu %6zu %9.5f %9.5f %9.5f %11.5g %9.1e %7.4g %6zu%s\n", i + 1, layer.width, layer.gamma,
+               layer.bound, layer.tested, layer.norm_after, layer.lambda, layer.range, layer.tries,
+               layer.passed ? "" : "  forced");
+    }
+}
+
+/* ---- figures after each layer ---- */
+
+json_t *cli_curve_json(const broad_curve_point *points, const broad_model *model)
+{
+    json_t *array = json_array();
+    int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
+    for (size_t i = 0; i < broad_model_layers(model); i++) {
+        json_t *object = json_object();
+        cli_json_put(object, "layer", json_integer((json_int_t)points[i].layer));
+        cli_json_put(object, "nodes", json_integer((json_int_t)points[i].nodes));
+        cli_json_put(object, "norm", cli_json_real(points[i].norm));
+        if (classify) cli_json_put(object, "accuracy", cli_json_real(points[i].accuracy));
+        else cli_json_put(object, "rmse", cli_json_real(points[i].rmse));
+        cli_json_put(object, "loo", cli_json_real(points[i].loo));
+        cli_json_append(array, object);
+    }
+    return array;
+}
+
+void cli_print_curve(const broad_curve_point *points, const broad_model *model)
+{
+    size_t count = broad_model_layers(model), skipped = 0;
+    int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY, loo = count && !isnan(points[count - 1].loo);
+    if (count > 1 && isnan(points[0].norm))
+        printf("curve    only of the whole network: all its output weights were solved for together, and those of a "
+               "part of it are not known\n");
+    printf("  %5s %6s %11s %11s%s\n", "layer", "nodes", "||E||", classify ? "accuracy" : "RMSE",
+           loo ? "         loo" : "");
+    for (size_t i = 0; i < count; i++) {
+        const broad_curve_point *point = &points[i];
+        if (isnan(point->norm) || !layer_shown(i, count)) {
+            skipped += isnan(point->norm) ? 0 : 1;
+            continue;
+        }
+        if (skipped) printf("  %5s\n", "...");
+        skipped = 0;
+        printf("  %5zu %6zu %11.5g %11.6g", point->layer, point->nodes, point->norm,
+               classify ? point->accuracy : point->rmse);
+        if (loo) printf(" %11.5g", point->loo);
+        printf("\n");
+    }
+}
+
+/* ---- stages: layers that came about in the same way on the same rows ---- */
+
+/* The layer after the last one of the stage that `first` begins; *out is the first one's certificate. */
+static size_t stage_end(broad_layer *out, const broad_model *model, size_t first)
+{
+    size_t end = first + 1;
+    broad_layer next;
+    memset(out, 0, sizeof *out);
+    if (broad_model_layer(out, model, first)) return end;
+    while (end < broad_model_layers(model) && !broad_model_layer(&next, model, end) && next.rows == out->rows &&
+           next.first_row == out->first_row && strcmp(next.origin, out->origin) == 0)
+        end++;
+    return end;
+}
+
+json_t *cli_stages_json(const broad_model *model)
+{
+    json_t *stages = json_array();
+    for (size_t first = 0, end; first < broad_model_layers(model); first = end) {
+        broad_layer layer;
+        json_t *object = json_object();
+        end = stage_end(&layer, model, first);
+        cli_json_put(object, "first_layer", json_integer((json_int_t)first + 1));
+        cli_json_put(object, "layers", json_integer((json_int_t)(end - first)));
+        cli_json_put(object, "origin", cli_json_text(layer.origin));
+        cli_json_put(object, "first_row", json_integer((json_int_t)layer.first_row));
+        cli_json_put(object, "rows", json_integer((json_int_t)layer.rows));
+        cli_json_append(stages, object);
+    }
+    return stages;
+}
+
+void cli_print_stages(const broad_model *model)
+{
+    for (size_t first = 0, end; first < broad_model_layers(model); first = end) {
+        broad_layer layer;
+        char layers[64];
+        end = stage_end(&layer, model, first);
+        const char *word = cli_in_blocks(model) ? "block" : "layer";
+        if (end - first == 1) snprintf(layers, sizeof layers, "%s %zu", word, end);
+        else snprintf(layers, sizeof layers, "%ss %zu-%zu", word, first + 1, end);
+        printf("%-8s %s: %s, on rows %zu-%zu\n", first ? "" : "stages", layers, layer.origin, layer.first_row + 1,
+               layer.first_row + layer.rows);
+    }
+}
+
+/* ---- amounts ---- */
+
+static void format_amount(char *out, size_t bytes, double count, const char *const units[5])
+{
+    size_t unit = 0;
+    for (; count >= 1000 && unit < 4; unit++) count /= 1000;
+    snprintf(out, bytes, unit ? "%.1f %s" : "%.0f %s", count, units[unit]);
+}
+
+void cli_format_bytes(char *out, size_t bytes, double count)
+{
+    static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+    format_amount(out, bytes, count, units);
+}
+
+void cli_format_flops(char *out, size_t bytes, double count)
+{
+    static const char *const units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"};
+    format_amount(out, bytes, count, units);
+}
+
+void cli_format_names(char *out, size_t bytes, const char *(*name_at)(const broad_model *, size_t),
+                      const broad_model *model, size_t count)
+{
+    size_t used = 0, i = 0;
+    out[0] = 0;
+    for (; i < count && i < 8 && used + 60 < bytes; i++)
+        used += (size_t)snprintf(out + used, bytes - used, "%s%.24s", i ? ", " : "", name_at(model, i));
+    if (i < count) snprintf(out + used, bytes - used, " and %zu more", count - i);
+}

@@ -1,0 +1,44 @@
+/* Metrics and certificates as text and as JSON. */
+#ifndef BROAD_CLI_RUN_SHOW_H
+#define BROAD_CLI_RUN_SHOW_H
+
+#include "io/json.h"
+
+/* Words for enum values, from the option tables' choices. */
+const char *cli_kind_name(broad_kind kind);
+const char *cli_precision_name(broad_precision precision);
+const char *cli_task_name(broad_task task);
+const char *cli_outcome_name(broad_outcome outcome);
+
+json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model);
+json_t *cli_estimate_json(const broad_model *model); /* null: it has none */
+json_t *cli_confusion_json(const broad_metrics *metrics);
+json_t *cli_layers_json(const broad_model *model);
+json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), const broad_model *model, size_t count);
+
+/* "accuracy 0.9667, ..." without a newline. */
+void cli_metrics_line(char *out, size_t bytes, const broad_metrics *metrics);
+/* "accuracy 0.9667, ... on 1200 rows" of the leave-one-out estimate; 0: the model has none. */
+int cli_estimate_line(char *out, size_t bytes, const broad_model *model);
+void cli_print_confusion(const broad_metrics *metrics, const broad_model *model);
+/* "34 nodes in 5 layers"; without a chain "in one block". */
+void cli_format_size(char *out, size_t bytes, const broad_model *model);
+/* Whether its nodes come in blocks that one ridge regression makes use of, and layers mean nothing. */
+int cli_in_blocks(const broad_model *model);
+json_t *cli_joint_json(const broad_model *model); /* of the ridge over all nodes; null: there is none */
+void cli_print_joint(const broad_model *model);   /* a line about it, if there is one */
+/* The table of layers: all, or the first, some and the last. */
+void cli_print_layers(const broad_model *model, int all);
+/* The figures after each layer, broad_model_layers() of them; the table shows as many as that of the layers. */
+void cli_print_curve(const broad_curve_point *points, const broad_model *model);
+json_t *cli_curve_json(const broad_curve_point *points, const broad_model *model);
+/* "layers 2-10: enhance, on rows 1-1000", one line a stage. */
+void cli_print_stages(const broad_model *model);
+json_t *cli_stages_json(const broad_model *model);
+void cli_format_bytes(char *out, size_t bytes, double count);
+void cli_format_flops(char *out, size_t bytes, double count); /* "1.2 GFLOP" */
+/* "a, b, c and 7 more" */
+void cli_format_names(char *out, size_t bytes, const char *(*name_at)(const broad_model *, size_t),
+                      const broad_model *model, size_t count);
+
+#endif

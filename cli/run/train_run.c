@@ -1,0 +1,328 @@
+#include "run/train_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "run/kept_stats.h"
+#include "run/show.h"
+
+/* ---- before ---- */
+
+static int check_output(const cli_run *run)
+{
+    const cli_arguments *arguments = run->arguments;
+    int piped = strcmp(run->output, "-") == 0;
+    if (piped && (cli_given(arguments, "json") || isatty(STDOUT_FILENO)))
+        return cli_fail(BROAD_USAGE,
+                        "-o - writes the model to standard output, which must be a file or a pipe, without --json");
+    if (piped && (run->checkpoint || run->keep_stats))
+        return cli_fail(BROAD_USAGE, "--checkpoint and --keep-stats need a file; give one with -o");
+    int status = cli_check_apart(run->output, run->test_path);
+    if (!status) status = cli_check_apart(run->output, cli_given(arguments, "test-labels"));
+    if (!status && run->test_path && strcmp(run->test_path, "-") && access(run->test_path, R_OK))
+        status = cli_fail(BROAD_NO_INPUT, "%s: %s", run->test_path, strerror(errno));
+    if (!status && !cli_given(arguments, "plan")) status = cli_check_writable(run->output);
+    return status ? status : cli_run_check_page(run);
+}
+
+int cli_run_prepare(cli_run *run, const cli_arguments *arguments, const char *output)
+{
+    run->start = cli_seconds();
+    run->arguments = arguments;
+    run->output = output;
+    run->test_path = cli_given(arguments, "test");
+    run->compact = cli_given(arguments, "compact") != NULL;
+    run->keep_stats = cli_given(arguments, "keep-stats") != NULL;
+    run->report = cli_given(arguments, "report");
+    int status = cli_count(&run->checkpoint, arguments, "checkpoint");
+    if (status) return status;
+    if (cli_given(arguments, "test-labels") && !run->test_path)
+        return cli_fail(BROAD_USAGE, "--test-labels was given without --test");
+    if (cli_given(arguments, "labels") && run->test_path && !cli_given(arguments, "test-labels"))
+        return cli_fail(BROAD_USAGE, "--labels needs --test-labels where --test is given");
+    return check_output(run);
+}
+
+/* A file without its random weights stays one; the word stands near the start of the header (docs/model-format.md). */
+static int is_compact(const char *path)
+{
+    char start[513] = {0};
+    size_t bytes = 0;
+    if (broad__file_read_start(start, &bytes, path, sizeof start - 1)) return 0;
+    static const char word[] = "\"weights\":\"drawn\"";
+    return memmem(start, bytes, word, sizeof word - 1) != NULL;
+}
+
+int cli_run_load(cli_run *run, const char *path)
+{
+    run->model_path = path;
+    int status = broad_model_load(&run->model, path);
+    if (status) return status;
+    run->layers_before = broad_model_layers(run->model);
+    run->compact |= is_compact(path);
+    return BROAD_OK;
+}
+
+int cli_run_read_test(cli_run *run, const broad_model *model)
+{
+    broad_read_options read;
+    if (!run->test_path) return BROAD_OK;
+    cli_read_options(&read, run->arguments);
+    read.labels = cli_given(run->arguments, "test-labels");
+    read.group = read.weight = NULL; /* the model knows them, and testing can do without */
+    read.model = model;
+    broad_data_free(run->test);
+    run->test = NULL;
+    return cli_read(&run->test, &run->photos, &run->test_path, 1, &read, run->arguments);
+}
+
+int cli_run_check_rules(const cli_run *run, int has_test)
+{
+    if (run->options.patience == 0 || has_test) return BROAD_OK;
+    return cli_fail(BROAD_USAGE,
+                    "--patience needs rows that are not trained on: give --holdout FRACTION when fitting, or --test");
+}
+
+/* ---- planning ---- */
+
+static json_t *limit_json(const broad_plan *plan)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "memory", cli_json_real(plan->memory));
+    cli_json_put(object, "bytes_least", cli_json_real(plan->bytes_least));
+    cli_json_put(object, "can_spill", json_boolean(plan->can_spill));
+    cli_json_put(object, "spilled", json_boolean(plan->spilled));
+    cli_json_put(object, "features", cli_json_text(plan->z_again ? "made again" : "kept"));
+    cli_json_put(object, "layers", cli_json_text(plan->spilled ? "made again" : "kept"));
+    cli_json_put(object, "passes", cli_json_real(plan->passes));
+    cli_json_put(object, "bytes_disk", cli_json_real(plan->bytes_disk));
+    cli_json_put(object, "bytes_disk_free", cli_json_real(plan->bytes_disk_free));
+    return object;
+}
+
+static json_t *plan_json(const broad_plan *plan)
+{
+    json_t *object = json_object();
+    cli_json_put(object, "rows", cli_json_real(plan->rows));
+    cli_json_put(object, "inputs", cli_json_real(plan->inputs));
+    cli_json_put(object, "outputs", cli_json_real(plan->outputs));
+    cli_json_put(object, "nodes", cli_json_real(plan->nodes));
+    cli_json_put(object, "bytes_data", cli_json_real(plan->bytes_data));
+    cli_json_put(object, "bytes_training", cli_json_real(plan->bytes_training));
+    cli_json_put(object, "bytes_available", cli_json_real(plan->bytes_available));
+    cli_json_put(object, "flops_features", cli_json_real(plan->flops_features));
+    cli_json_put(object, "flops_layer", cli_json_real(plan->flops_layer));
+    cli_json_put(object, "flops_total", cli_json_real(plan->flops_total));
+    cli_json_put(object, "bytes_peak", cli_json_real(plan->bytes_peak));
+    cli_json_put(object, "fits", json_boolean(plan->fits));
+    if (plan->memory > 0) cli_json_put(object, "limit", limit_json(plan));
+    return object;
+}
+
+static void print_limit(const broad_plan *plan)
+{
+    char limit[32], least[32], disk[32], room[32];
+    cli_format_bytes(limit, sizeof limit, plan->memory);
+    cli_format_bytes(least, sizeof least, plan->bytes_least);
+    cli_format_bytes(disk, sizeof disk, plan->bytes_disk);
+    cli_format_bytes(room, sizeof room, plan->bytes_disk_free);
+    printf("limit    %s; this run needs at least %s\n", limit, least);
+    if (!plan->spilled) {
+        printf("rows     in memory\n");
+        return;
+    }
+    printf("rows     in files, %s of %s that are free; about %.0f passes\n", disk, room, plan->passes);
+    printf("nodes    of features %s; of layers made again with each pass\n",
+           plan->z_again ? "made again with each pass" : "kept in files");
+}
+
+static void print_plan(const broad_plan *plan)
+{
+    char peak[32];
+    char table[32], training[32], available[32], features[32], layer[32], total[32];
+    cli_format_bytes(table, sizeof table, plan->bytes_data);
+    cli_format_bytes(training, sizeof training, plan->bytes_training);
+    cli_format_bytes(available, sizeof available, plan->bytes_available);
+    cli_format_flops(features, sizeof features, plan->flops_features);
+    cli_format_flops(layer, sizeof layer, plan->flops_layer);
+    cli_format_flops(total, sizeof total, plan->flops_total);
+    printf("run      %.0f rows, %.0f inputs, %.0f outputs; %.0f nodes at its end\n", plan->rows, plan->inputs,
+           plan->outputs, plan->nodes);
+    cli_format_bytes(peak, sizeof peak, plan->bytes_peak);
+    printf("memory   %s for the table, %s more to train; %s available; peak of the process %s\n", table, training,
+           available, peak);
+    if (plan->memory > 0) print_limit(plan);
+    printf("work     %s for the features, %s a layer, %s in all, if each layer's first draw is kept\n", features, layer,
+           total);
+    printf("verdict  %s\n", plan->fits ? "it fits" : "it does NOT fit");
+}
+
+static int show_plan(const cli_run *run, const broad_plan *plan)
+{
+    int status = BROAD_OK;
+    if (cli_given(run->arguments, "json")) {
+        json_t *object = cli_json_object(run->arguments->command->name);
+        cli_json_put(object, "plan", plan_json(plan));
+        status = cli_json_print(object);
+    } else {
+        print_plan(plan);
+    }
+    return status || plan->fits ? status : -BROAD_NO_MEMORY;
+}
+
+/* Layers of the increment that the rules on size leave. */
+static size_t layers_at_most(const cli_run *run)
+{
+    const broad_options *rules = &run->options;
+    size_t layers = run->increment.layers, width = run->increment.nodes + run->increment.group_nodes;
+    size_t nodes = run->model ? broad_model_nodes(run->model) : rules->feature_groups * rules->feature_nodes;
+    size_t more = rules->max_layers > run->layers_before ? rules->max_layers - run->layers_before : 0;
+    if (rules->max_layers && layers > more) layers = more;
+    more = width && rules->max_nodes > nodes ? (rules->max_nodes - nodes) / width : 0;
+    return rules->max_nodes && layers > more ? more : layers;
+}
+
+int cli_run_plan(int *out_done, const cli_run *run, size_t rows, size_t inputs, size_t outputs)
+{
+    broad_plan plan;
+    broad_options options = run->options;
+    options.enhance_nodes = run->increment.nodes;
+    options.enhance_layers = layers_at_most(run);
+    if (run->model) {
+        options.feature_groups = run->increment.groups ? options.enhance_layers : 0;
+        options.feature_nodes = run->increment.group_nodes;
+    }
+    *out_done = cli_given(run->arguments, "plan") != NULL;
+    int status = broad_plan_run(&plan, &options, run->model, rows, inputs, outputs);
+    if (status) return status;
+    if (*out_done) return show_plan(run, &plan);
+    /* A limit is kept or refused by the trainer. */
+    if (plan.fits || plan.memory > 0 || cli_given(run->arguments, "force")) return BROAD_OK;
+    char table[32], training[32], available[32];
+    cli_format_bytes(table, sizeof table, plan.bytes_data);
+    cli_format_bytes(training, sizeof training, plan.bytes_training);
+    cli_format_bytes(available, sizeof available, plan.bytes_available);
+    return cli_fail(BROAD_NO_MEMORY,
+                    "this run needs %s of memory to train, besides %s for the table, but only %s is available; use "
+                    "fewer nodes, layers or rows (--max-layers and --max-nodes also count), %sor --force to try it",
+                    training, table, available, plan.can_spill ? "--memory SIZE to keep the rows in files, " : "");
+}
+
+/* ---- growing ---- */
+
+void cli_run_begin(cli_run *run)
+{
+    broad_kind kind = run->model ? broad_model_kind(run->model) : run->options.kind;
+    cli_progress_begin(&run->progress, &run->options, cli_kind_name(kind), run->arguments);
+}
+
+int cli_run_validate(cli_run *run)
+{
+    int looked_at = run->options.patience > 0 || run->options.until_accuracy > 0;
+    if (run->options.until_accuracy > 0 && broad_model_task(broad_trainer_model(run->trainer)) != BROAD_TASK_CLASSIFY)
+        return cli_fail(BROAD_USAGE, "--until-accuracy: a regression has no accuracy; give --until");
+    return looked_at && run->test ? broad_trainer_validate(run->trainer, run->test) : BROAD_OK;
+}
+
+/* The increment, or what is left of it after `done` layers. */
+static int advance(cli_run *run, size_t done)
+{
+    const cli_increment *more = &run->increment;
+    if (more->rows && done == 0)
+        return more->weights
+                   ? broad_trainer_learn_weighted(run->trainer, more->rows, more->weights, more->nodes, more->layers,
+                                                  more->forgetful)
+                   : broad_trainer_learn(run->trainer, more->rows, more->nodes, more->layers, more->forgetful);
+    if (more->groups) return broad_trainer_features(run->trainer, more->groups - done, more->group_nodes, more->nodes);
+    return broad_trainer_enhance(run->trainer, more->nodes, more->layers - done);
+}
+
+/* A checkpoint stops the trainer after a layer as an interrupt would, so that a model left behind by a lost run says
+ * that it was stopped; going on from it in another process and in this one are the same. */
+static int grow_in_parts(cli_run *run)
+{
+    size_t before = broad_model_layers(broad_trainer_model(run->trainer)), done = 0;
+    for (;;) {
+        if (run->checkpoint) run->progress.stop_at = before + done + run->checkpoint;
+        int status = advance(run, done);
+        if (status) return status;
+        const broad_model *model = broad_trainer_model(run->trainer);
+        size_t last = done;
+        done = broad_model_layers(model) - before;
+        if (broad_model_outcome(model) != BROAD_STOPPED || cli_interrupted() || done == last) return BROAD_OK;
+        status = cli_run_save(run, model);
+        if (status) return status;
+        if (cli_interrupted()) return BROAD_OK;
+    }
+}
+
+int cli_run_settle(cli_run *run, int status)
+{
+    run->seconds = broad_trainer_seconds(run->trainer);
+    cli_progress_end(&run->progress);
+    if (!status) {
+        broad_model_free(run->model);
+        broad_trainer_close(&run->model, run->trainer);
+        run->trainer = NULL;
+        status = cli_run_save(run, run->model);
+    }
+    cli_signals_release();
+    return status;
+}
+
+int cli_run_grow(cli_run *run) { return cli_run_settle(run, grow_in_parts(run)); }
+
+/* ---- saving ---- */
+
+int cli_run_save(const cli_run *run, const broad_model *model)
+{
+    if (strcmp(run->output, "-")) return broad_model_save(model, run->output, run->compact);
+    void *bytes = NULL;
+    size_t count = 0;
+    int status = broad_model_to_memory(&bytes, &count, model, run->compact);
+    if (!status && (fwrite(bytes, 1, count, stdout) != count || fflush(stdout)))
+        status = cli_fail(BROAD_IO, "cannot write the model to standard output: %s", strerror(errno));
+    broad_free(bytes);
+    return status;
+}
+
+int cli_run_keep_stats(cli_run *run, const broad_data *training)
+{
+    int status = cli_stats_make(run->model, training, run->output, run->options.threads);
+    run->stats_kept = status == BROAD_OK;
+    if (!status) return BROAD_OK;
+    return cli_fail(status, "the model is saved in %s, but its sums are not: %s", run->output, broad_error_message());
+}
+
+/* ---- after ---- */
+
+int cli_run_measure(cli_run *run)
+{
+    size_t threads = run->options.threads;
+    int status = BROAD_OK;
+    if (strcmp(run->output, "-") == 0 && !run->report) return BROAD_OK;
+    if (run->train) status = broad_eval(&run->train_metrics, run->model, run->train, threads);
+    if (!status && run->fresh) status = broad_eval(&run->fresh_metrics, run->model, run->fresh, threads);
+    if (!status && run->test) status = broad_eval(&run->test_metrics, run->model, run->test, threads);
+    return status;
+}
+
+int cli_run_end(cli_run *run, int status)
+{
+    if (!status && cli_interrupted()) {
+        cli_note(run->arguments, "interrupted; the model so far is saved in %s", run->output);
+        status = 128 + cli_interrupted();
+    }
+    broad_metrics_clear(&run->train_metrics);
+    broad_metrics_clear(&run->fresh_metrics);
+    broad_metrics_clear(&run->test_metrics);
+    if (run->trainer) broad_trainer_close(NULL, run->trainer);
+    broad_model_free(run->model);
+    broad_data_free(run->train);
+    broad_data_free(run->test);
+    json_decref(run->photos);
+    return status;
+}

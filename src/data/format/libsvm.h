@@ -1,0 +1,20 @@
+/* LIBSVM text: `label index:value ...` a line, indices ascending, what is left out is 0. */
+#ifndef BROAD_DATA_FORMAT_LIBSVM_H
+#define BROAD_DATA_FORMAT_LIBSVM_H
+
+#include "data/format/source.h"
+#include "data/parsed.h"
+#include "data/read.h"
+
+typedef struct broad__libsvm {
+    const broad__source *source;
+    size_t base; /* the first index: 1, or 0 if a 0 appears */
+} broad__libsvm;
+
+int broad__libsvm_is(const broad__source *source);
+
+/* Labels become targets, qid the group if the options ask for it. `out_reader` serves messages about out's rows. */
+int broad__libsvm_read(broad__parsed *out, broad__libsvm *out_reader, const broad__source *source,
+                       const broad_read_options *options, const broad__columns *model);
+
+#endif

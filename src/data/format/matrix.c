@@ -1,0 +1,235 @@
+#include "data/format/matrix.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/format/number.h"
+#include "data/levels.h"
+
+int broad__matrix_check(broad__matrix *matrix, size_t have)
+{
+    size_t cells = 1, bytes;
+    int huge = 0;
+    for (size_t d = 0; d < matrix->dimensions; d++) huge |= broad__multiply(&cells, cells, matrix->shape[d]) < 0;
+    for (size_t d = 0; d < matrix->dimensions; d++)
+        if (!matrix->shape[d])
+            return broad__fail(BROAD_BAD_DATA, "%s: dimension %zu is 0: there is no data", matrix->name, d + 1);
+    if (huge || broad__multiply(&bytes, cells, matrix->item) < 0)
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: the header claims more than 2^64 bytes, the file has %zu: it is damaged", matrix->name,
+                           have);
+    if (bytes != have)
+        return broad__fail(BROAD_BAD_DATA, "%s: the header claims %zu bytes of data, the file has %zu: it is %s",
+                           matrix->name, bytes, have, bytes > have ? "cut off or damaged" : "damaged");
+    matrix->rows = matrix->shape[0];
+    matrix->columns = cells / matrix->rows;
+    return BROAD_OK;
+}
+
+static double load(const broad__matrix *matrix, const unsigned char *at)
+{
+    unsigned char item[8] = {0};
+    if (matrix->swapped)
+        for (size_t i = 0; i < matrix->item; i++) item[i] = at[matrix->item - 1 - i];
+    else memcpy(item, at, matrix->item);
+    union {
+        float f4;
+        double f8;
+        int8_t i1;
+        int16_t i2;
+        int32_t i4;
+        int64_t i8;
+        uint8_t u1;
+        uint16_t u2;
+        uint32_t u4;
+        uint64_t u8;
+    } as;
+    memcpy(&as, item, sizeof item);
+    switch (matrix->type == 'f' ? 16 + matrix->item : matrix->type == 'i' ? 32 + matrix->item : matrix->item) {
+    case 16 + 4: return (double)as.f4;
+    case 16 + 8: return as.f8;
+    case 32 + 1: return as.i1;
+    case 32 + 2: return as.i2;
+    case 32 + 4: return as.i4;
+    case 32 + 8: return (double)as.i8;
+    case 1: return as.u1;
+    case 2: return as.u2;
+    case 4: return as.u4;
+    default: return (double)as.u8;
+    }
+}
+
+/* Where a column begins, counted in items from the start of its row: columns run through the dimensions but the first
+ * in C order, whatever the order of the file. */
+static size_t column_offset(const broad__matrix *matrix, size_t column)
+{
+    if (!matrix->fortran) return column;
+    size_t stride = 1, offset = 0;
+    size_t index[BROAD__DIMENSIONS_MAX] = {0};
+    for (size_t d = matrix->dimensions; d-- > 1; column /= matrix->shape[d]) index[d] = column % matrix->shape[d];
+    for (size_t d = 1; d < matrix->dimensions; d++) {
+        stride *= matrix->shape[d - 1];
+        offset += index[d] * stride;
+    }
+    return offset;
+}
+
+static int fail_value(const broad__matrix *matrix, size_t row, size_t column, broad__role role, double value)
+{
+    static const char *const names[] = {"", "", "target", "group", "weight", ""};
+    if (isnan(value) && (role == BROAD__ROLE_INPUT || role == BROAD__ROLE_CATEGORY))
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: row %zu, column %zu: missing value (NaN); fill it in, or take the mean with "
+                           "--missing mean",
+                           matrix->name, row + 1, column + 1);
+    if (isnan(value))
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: row %zu, column %zu: the %s is missing (NaN); fill it in or remove the row",
+                           matrix->name, row + 1, column + 1, names[role]);
+    if (role == BROAD__ROLE_WEIGHT)
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: row %zu, column %zu: the weight %.17g is not a finite number above 0; correct it or "
+                           "remove the row",
+                           matrix->name, row + 1, column + 1, value);
+    if (isinf(value))
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: row %zu, column %zu: the value is infinite; correct it or remove the row", matrix->name,
+                           row + 1, column + 1);
+    return broad__fail(BROAD_BAD_DATA, "%s: row %zu, column %zu: the label %.17g is too large to be exact as a double",
+                       matrix->name, row + 1, column + 1, value);
+}
+
+typedef struct column_fill {
+    broad__role role;
+    size_t column, category;
+    double *to; /* its place in the first row */
+    size_t to_stride;
+    const unsigned char *from;
+    size_t from_stride;
+} column_fill;
+
+static column_fill column_setup(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
+                                size_t column)
+{
+    column_fill c = {.role = (broad__role)plan->role[column], .column = column};
+    if (c.role == BROAD__ROLE_CATEGORY) c.category = plan->category[column];
+    int input = c.role == BROAD__ROLE_INPUT || c.role == BROAD__ROLE_CATEGORY;
+    c.from = matrix->bytes + column_offset(matrix, column) * matrix->item;
+    c.from_stride = (matrix->fortran ? 1 : matrix->columns) * matrix->item;
+    c.to = input                          ? out->x + plan->place[column]
+           : c.role == BROAD__ROLE_TARGET ? out->targets.values + plan->place[column]
+           : c.role == BROAD__ROLE_WEIGHT ? out->weights
+                                          : out->groups.values;
+    c.to_stride = input ? plan->inputs : c.role == BROAD__ROLE_TARGET ? plan->targets : 1;
+    return c;
+}
+
+/* The level of a value is its shortest text. */
+static int set_level(broad__parsed *out, const column_fill *c, size_t row, double value, broad_missing missing)
+{
+    char printed[BROAD__NUMBER_BYTES], where[BROAD__WHERE_BYTES], name[32];
+    double *to = &c->to[row * c->to_stride];
+    broad__level_fault fault = BROAD__LEVEL_GOOD;
+    *to = value;
+    if (isnan(value)) return BROAD_OK;
+    broad__number_print(printed, value);
+    int status = broad__level_number(to, &fault, &out->coding.levels[c->category], out->coding.levels_closed,
+                                     broad__text_of(printed), &out->arena);
+    if (status < 0 || fault == BROAD__LEVEL_GOOD) return status;
+    if (fault == BROAD__LEVEL_UNKNOWN && missing == BROAD_MISSING_MEAN) return BROAD_OK;
+    snprintf(where, sizeof where, "%.255s: row %zu", out->file, row + 1);
+    snprintf(name, sizeof name, "column %zu", c->column + 1);
+    return broad__level_fail(out, c->category, broad__text_of(printed), fault, where, name);
+}
+
+static int fill_column(broad__parsed *out, const column_fill *c, const broad__matrix *matrix, size_t first,
+                       size_t count, broad_missing missing)
+{
+    int category = c->role == BROAD__ROLE_CATEGORY, hole = missing == BROAD_MISSING_MEAN;
+    int whole =
+        matrix->type != 'f' && matrix->item == 8 && c->role != BROAD__ROLE_INPUT && c->role != BROAD__ROLE_WEIGHT;
+    hole = hole && (category || c->role == BROAD__ROLE_INPUT);
+    for (size_t row = first; row < first + count; row++) {
+        double value = load(matrix, c->from + row * c->from_stride);
+        int wrong = (!isfinite(value) && !(isnan(value) && hole)) || (whole && fabs(value) > 0x1p53) ||
+                    (c->role == BROAD__ROLE_WEIGHT && !(value > 0));
+        if (wrong) return fail_value(matrix, row, c->column, c->role, value);
+        if (!category) c->to[row * c->to_stride] = value;
+        int status = category ? set_level(out, c, row, value, missing) : BROAD_OK;
+        if (status < 0) return status;
+    }
+    return BROAD_OK;
+}
+
+/* Rows [first, end) of columns [column, column + width) are done with. Those of a Fortran file lie far apart. */
+static void rows_done(const broad__parsed *out, const broad__matrix *matrix, const column_fill *columns, size_t width,
+                      size_t first, size_t end)
+{
+    if (!matrix->source->memory) return;
+    for (size_t c = 0; c < (matrix->fortran ? width : 1); c++) {
+        const char *from = (const char *)(matrix->fortran ? columns[c].from : matrix->bytes);
+        broad__source_done(matrix->source, from + first * columns[c].from_stride, from + end * columns[c].from_stride);
+    }
+    broad__parsed_done(out, first, end - first);
+}
+
+/* All rows of some columns. */
+static int fill_columns(broad__parsed *out, const column_fill *columns, size_t width, const broad__matrix *matrix,
+                        broad_missing missing)
+{
+    /* Rows at a time: of a Fortran file, enough to use up the cache lines of each column. */
+    size_t block = matrix->fortran ? 64 : 1, given_back = 0;
+    size_t step = (size_t)BROAD__SPILL_STEP / (matrix->columns * sizeof(double)) + 1;
+    int status = BROAD_OK;
+    for (size_t row = 0; row < matrix->rows && status == BROAD_OK; row += block) {
+        size_t count = matrix->rows - row < block ? matrix->rows - row : block;
+        for (size_t c = 0; c < width && status == BROAD_OK; c++)
+            if (columns[c].role != BROAD__ROLE_IGNORED)
+                status = fill_column(out, &columns[c], matrix, row, count, missing);
+        if (row + count < matrix->rows && row + count - given_back < step) continue;
+        rows_done(out, matrix, columns, width, given_back, row + count);
+        given_back = row + count;
+    }
+    return status;
+}
+
+static int allocate(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
+                    const broad__matrix_request *wants)
+{
+    size_t rows = matrix->rows, numbers = plan->inputs + plan->targets + plan->groups + plan->weights;
+    out->spill = wants->spill;
+    out->spill_borrowed = out->spill != NULL;
+    int status = broad__parsed_place(out, rows, numbers, wants->memory);
+    if (status < 0) return status;
+    int failed = !(out->x = broad__parsed_alloc(out, rows * plan->inputs, sizeof *out->x));
+    if (plan->targets)
+        failed |= !(out->targets.values = broad__parsed_alloc(out, rows * plan->targets, sizeof *out->targets.values));
+    if (plan->groups) failed |= !(out->groups.values = broad__parsed_alloc(out, rows, sizeof *out->groups.values));
+    if (plan->weights) failed |= !(out->weights = broad__parsed_alloc(out, rows, sizeof *out->weights));
+    return failed ? BROAD_NO_MEMORY : BROAD_OK;
+}
+
+int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
+                       const broad__matrix_request *wants)
+{
+    int whole = matrix->type != 'f';
+    size_t cells;
+    *out = (broad__parsed){.file = matrix->name, .rows = matrix->rows, .inputs = plan->inputs};
+    out->targets = (broad__cells){.columns = plan->targets, .integers = whole};
+    out->groups = (broad__cells){.columns = plan->groups, .integers = whole};
+    if (broad__multiply(&cells, matrix->rows, matrix->columns) < 0) return broad__fail_memory(SIZE_MAX);
+    column_fill *columns = broad__alloc_array(matrix->columns, sizeof *columns);
+    int status = columns ? allocate(out, matrix, plan, wants) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = broad__levels_open(out, plan, wants->known);
+    /* With a limit, not more columns of a Fortran file than their surroundings can be in memory. */
+    size_t width = matrix->fortran && matrix->source->memory ? 16 : matrix->columns;
+    for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c++) columns[c] = column_setup(out, matrix, plan, c);
+    for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c += width)
+        status = fill_columns(out, columns + c, matrix->columns - c < width ? matrix->columns - c : width, matrix,
+                              wants->missing);
+    broad__free(columns);
+    return status;
+}

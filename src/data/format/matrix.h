@@ -1,0 +1,42 @@
+/* Numbers in binary: NPY and IDX files. */
+#ifndef BROAD_DATA_FORMAT_MATRIX_H
+#define BROAD_DATA_FORMAT_MATRIX_H
+
+#include "data/format/source.h"
+#include "data/parsed.h"
+#include "data/roles.h"
+
+enum { BROAD__DIMENSIONS_MAX = 32 };
+
+/* The first dimension counts the rows; the others are laid out one after the other, the last one fastest. */
+typedef struct broad__matrix {
+    const char *name;
+    const broad__source *source;
+    const unsigned char *bytes;
+    char type; /* 'f', 'i', 'u' as in NPY; 'b' is 'u' */
+    size_t item;
+    int swapped; /* byte order is not this machine's */
+    int fortran; /* the first dimension is the fastest in the file */
+    size_t dimensions, shape[BROAD__DIMENSIONS_MAX];
+    size_t rows, columns;
+} broad__matrix;
+
+int broad__npy_is(const broad__source *source);
+int broad__npy_open(broad__matrix *out, const broad__source *source);
+int broad__idx_is(const broad__source *source);
+int broad__idx_open(broad__matrix *out, const broad__source *source);
+
+/* Rows, columns and the bytes they need from the shape; `have` bytes are there. */
+int broad__matrix_check(broad__matrix *matrix, size_t have);
+/* What becomes of the numbers; as broad__csv_request has it. */
+typedef struct broad__matrix_request {
+    broad_missing missing;
+    const broad__categories *known;
+    size_t memory;
+    broad__spill *spill;
+} broad__matrix_request;
+
+int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
+                       const broad__matrix_request *wants);
+
+#endif

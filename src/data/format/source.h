@@ -1,0 +1,31 @@
+/* The bytes of a file, mapped or read, unpacked if they are gzipped. */
+#ifndef BROAD_DATA_FORMAT_SOURCE_H
+#define BROAD_DATA_FORMAT_SOURCE_H
+
+#include <stddef.h>
+
+#include "base/spill.h"
+
+typedef struct broad__source {
+    const char *name; /* for messages; not owned */
+    const char *bytes;
+    size_t count;
+    void *map; /* what bytes lie in: a mapping, a block, or the caller's memory */
+    size_t map_bytes;
+    void *block;
+    size_t memory;       /* bytes that the process should hold at most; 0: no limit */
+    broad__spill *spill; /* what the block lies in, with such a limit */
+} broad__source;
+
+/* "-" is standard input. `path` must outlive the source. memory: as above. */
+int broad__source_open(broad__source *out, const char *path, size_t memory);
+
+/* The same from bytes in memory, which must outlive the source. */
+int broad__source_memory(broad__source *out, const char *name, const void *bytes, size_t count);
+
+/* With a limit: the memory of these bytes is given back; they can still be read. */
+void broad__source_done(const broad__source *source, const char *from, const char *to);
+
+void broad__source_close(broad__source *source);
+
+#endif

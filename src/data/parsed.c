@@ -1,0 +1,122 @@
+#include "data/parsed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/roles.h"
+#include "data/table.h"
+
+const char *broad__parsed_where(char out[BROAD__WHERE_BYTES], const broad__parsed *content, size_t row)
+{
+    if (content->line_of)
+        snprintf(out, BROAD__WHERE_BYTES, "%.255s:%zu", content->file, content->line_of(content->reader, row));
+    else snprintf(out, BROAD__WHERE_BYTES, "%.255s: row %zu", content->file, row + 1);
+    return out;
+}
+
+int broad__parsed_dense(size_t rows, size_t inputs, size_t file_bytes)
+{
+    const size_t always = (size_t)64 << 20, ratio = 1000;
+    size_t cells, bytes;
+    if (inputs > BROAD__COLUMNS_MAX || broad__multiply(&cells, rows, inputs) < 0 ||
+        broad__multiply(&bytes, cells, sizeof(double)) < 0)
+        return 0;
+    return bytes <= always || bytes / ratio <= file_bytes;
+}
+
+int broad__parsed_place(broad__parsed *content, size_t rows, size_t numbers, size_t memory)
+{
+    size_t bytes;
+    if (content->spill || !memory) return BROAD_OK;
+    if (broad__multiply(&bytes, rows, numbers) < 0 || broad__multiply(&bytes, bytes, sizeof(double)) < 0)
+        return broad__fail_memory(SIZE_MAX);
+    return broad__table_spills(bytes, memory) ? broad__spill_open(&content->spill, memory) : BROAD_OK;
+}
+
+void *broad__parsed_alloc(const broad__parsed *content, size_t count, size_t bytes)
+{
+    return content->spill ? broad__spill_alloc(content->spill, count, bytes) : broad__alloc_unset(count, bytes);
+}
+
+static int move(void *block_pointer, broad__spill *spill, size_t count, size_t bytes)
+{
+    void *from, *to;
+    memcpy(&from, block_pointer, sizeof from);
+    if (!from) return BROAD_OK;
+    to = broad__spill_alloc(spill, count, bytes);
+    if (!to) return BROAD_NO_MEMORY;
+    memcpy(to, from, count * bytes);
+    broad__free(from);
+    memcpy(block_pointer, &to, sizeof to);
+    return BROAD_OK;
+}
+
+int broad__parsed_move(broad__parsed *content, size_t memory)
+{
+    broad__parsed *c = content;
+    broad__spill *spill;
+    if (c->spill) return BROAD_OK;
+    int status = broad__spill_open(&spill, memory);
+    if (status < 0) return status;
+    void *blocks[] = {&c->x, &c->weights, &c->targets.values, &c->targets.ids, &c->groups.values, &c->groups.ids};
+    size_t columns[] = {c->inputs, 1, c->targets.columns, 1, 1, 1};
+    enum { BLOCKS = sizeof blocks / sizeof blocks[0] };
+    size_t moved = 0;
+    while (moved < BLOCKS && status == BROAD_OK)
+        if ((status = move(blocks[moved], spill, c->rows * columns[moved], sizeof(double))) == BROAD_OK) moved++;
+    if (status == BROAD_OK) {
+        c->spill = spill;
+        return BROAD_OK;
+    }
+    /* What was moved is lost with the spill. */
+    for (size_t i = 0; i < moved; i++) memset(blocks[i], 0, sizeof(void *));
+    broad__spill_close(spill);
+    return status;
+}
+
+static void done(const broad__parsed *content, const void *block, size_t first, size_t count, size_t columns)
+{
+    const char *bytes = block;
+    if (block && count)
+        broad__spill_done(content->spill, bytes + first * columns * sizeof(double), count * columns * sizeof(double));
+}
+
+void broad__parsed_done(const broad__parsed *content, size_t first, size_t count)
+{
+    if (!content->spill) return;
+    done(content, content->x, first, count, content->inputs);
+    done(content, content->weights, first, count, 1);
+    done(content, content->targets.values, first, count, content->targets.columns);
+    done(content, content->targets.ids, first, count, 1);
+    done(content, content->groups.values, first, count, 1);
+    done(content, content->groups.ids, first, count, 1);
+}
+
+void broad__dictionary_clear(broad__dictionary *coding)
+{
+    for (size_t i = 0; coding->levels && i < coding->level_sets; i++) broad__text_set_clear(&coding->levels[i]);
+    broad__free(coding->levels);
+    broad__text_set_clear(&coding->labels);
+    broad__free(coding->label_values);
+    broad__text_set_clear(&coding->groups);
+    *coding = (broad__dictionary){0};
+}
+
+void broad__parsed_clear(broad__parsed *content)
+{
+    broad__spill *spill = content->spill;
+    broad__spill_free(spill, content->x);
+    broad__spill_free(spill, content->weights);
+    broad__spill_free(spill, content->targets.values);
+    broad__spill_free(spill, content->targets.ids);
+    broad__spill_free(spill, content->groups.values);
+    broad__spill_free(spill, content->groups.ids);
+    if (!content->spill_borrowed) broad__spill_close(spill);
+    broad__free(content->targets.texts);
+    broad__free(content->groups.texts);
+    broad__dictionary_clear(&content->coding);
+    broad__arena_clear(&content->arena);
+    *content = (broad__parsed){0};
+}

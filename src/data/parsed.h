@@ -1,0 +1,72 @@
+/* What a format makes of a file: inputs and weights as numbers; target and group cells to be judged later. */
+#ifndef BROAD_DATA_PARSED_H
+#define BROAD_DATA_PARSED_H
+
+#include "base/spill.h"
+#include "data/distinct.h"
+
+/*
+ * Cells of some columns, row by row: as text (photos and their lists), as numbers (binary files), or coded (CSV): then
+ * `values` holds what is a number and NaN elsewhere, and `ids`, if there is one column and anybody may ask for it, the number
+ * of each row's text in the content's coding.
+ */
+typedef struct broad__cells {
+    size_t columns;
+    broad__text *texts;
+    double *values;
+    size_t *ids;
+    int integers; /* numbers: all are whole (LIBSVM) or of a whole type (NPY, IDX) */
+
+    /* Of coded cells: how many are missing, how many are no finite numbers, and the first of each. */
+    size_t missing, first_missing, words, first_word;
+    broad__text word; /* the first one; in the arena */
+} broad__cells;
+
+/* The different texts of the columns that are not numbers, numbered as they come. */
+typedef struct broad__dictionary {
+    size_t level_sets;       /* columns of categories: data/levels.h */
+    broad__text_set *levels; /* of each of them */
+    int levels_closed;       /* they are those of a model: no other can come */
+    broad__text_set labels;  /* of the target, and what they are as numbers: NaN if none */
+    double *label_values;
+    size_t label_room;
+    int labels_over; /* there are too many to be classes: no more are kept, and ids mean nothing */
+    broad__text_set groups;
+} broad__dictionary;
+
+typedef struct broad__parsed {
+    const char *file;
+    size_t rows, inputs;
+    broad__spill *spill; /* what the arrays of rows lie in, texts excepted; NULL: memory */
+    int spill_borrowed;  /* it is somebody else's */
+    double *x;
+    double *weights; /* rows, each above 0; NULL: no such column */
+    broad__cells targets, groups;
+    broad__dictionary coding;
+    broad__arena arena;
+    /* The line of a row in a text file; NULL for a binary one. */
+    size_t (*line_of)(const void *reader, size_t row);
+    const void *reader;
+} broad__parsed;
+
+/* "data.csv:12" or "data.npy: row 12", for a message. */
+enum { BROAD__WHERE_BYTES = 320 };
+const char *broad__parsed_where(char out[BROAD__WHERE_BYTES], const broad__parsed *content, size_t row);
+
+/* Whether a dense table is in proportion to a file that may be much smaller. */
+int broad__parsed_dense(size_t rows, size_t inputs, size_t file_bytes);
+
+/* Opens a spill if `rows` rows of `numbers` numbers each are too many for `memory` bytes; 0: no limit. One that is there
+ * already stays. */
+int broad__parsed_place(broad__parsed *content, size_t rows, size_t numbers, size_t memory);
+/* An array of rows, in the spill or in memory; it may hold anything. */
+void *broad__parsed_alloc(const broad__parsed *content, size_t count, size_t bytes);
+/* Moves the arrays of rows into a spill, if they are in memory. */
+int broad__parsed_move(broad__parsed *content, size_t memory);
+/* Rows [first, first + count) are not needed for a while. */
+void broad__parsed_done(const broad__parsed *content, size_t first, size_t count);
+
+void broad__dictionary_clear(broad__dictionary *coding);
+void broad__parsed_clear(broad__parsed *content);
+
+#endif

@@ -1,0 +1,224 @@
+/* Boxes in JSON: COCO files, and the answers of a detector. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/photo/boxes_read.h"
+
+enum { PLACE_BYTES = 64, ID_BYTES = 32, COORDINATES = 4 };
+
+/* *out is NaN where the value is no finite number. */
+static double number_of(const json_t *value)
+{
+    double number = json_is_number(value) ? json_number_value(value) : NAN;
+    return isfinite(number) ? number : NAN;
+}
+
+static broad__text text_of(const json_t *value)
+{
+    return (broad__text){json_string_value(value), json_string_length(value)};
+}
+
+/* ---- COCO ------------------------------------------------------------------------------------------------------ */
+
+static int fail_place(const char *file, const char *list, size_t number, const char *fault)
+{
+    return broad__fail(BROAD_BAD_DATA, "%s: %s[%zu]%s", file, list, number, fault);
+}
+
+/* The number or text that stands for an image, as text. */
+static int id_text(broad__text *out, char room[ID_BYTES], const json_t *id)
+{
+    if (json_is_string(id)) *out = text_of(id);
+    else if (json_is_integer(id)) {
+        snprintf(room, ID_BYTES, "%" JSON_INTEGER_FORMAT, json_integer_value(id));
+        *out = broad__text_of(room);
+    } else return -1;
+    return 0;
+}
+
+typedef struct coco {
+    const char *file;
+    broad__boxes *boxes;
+    broad__arena arena;
+    broad__text_set ids; /* of images */
+    size_t *owners;      /* ids.count */
+    size_t room;
+} coco;
+
+static int add_image(coco *to, size_t number, const json_t *image)
+{
+    char room[ID_BYTES];
+    broad__text id;
+    const json_t *name = json_object_get(image, "file_name");
+    if (!json_is_object(image)) return fail_place(to->file, "images", number, " is no object");
+    if (id_text(&id, room, json_object_get(image, "id")) < 0)
+        return fail_place(to->file, "images", number, ".id must be a whole number or text");
+    if (!json_is_string(name) || !json_string_length(name))
+        return fail_place(to->file, "images", number, ".file_name must be the name of a photo");
+    if (broad__text_set_find(&to->ids, id) < to->ids.count)
+        return fail_place(to->file, "images", number, ".id is that of another image, too");
+    char *kept = broad__arena_take(&to->arena, id.count + 1);
+    size_t owner, known = to->boxes->names.count;
+    if (!kept) return BROAD_NO_MEMORY;
+    if (id.count) memcpy(kept, id.bytes, id.count);
+    int status = broad__boxes_owner(&owner, to->boxes, text_of(name), 0);
+    if (status == BROAD_OK && owner < known)
+        return fail_place(to->file, "images", number, ".file_name is that of another image, too");
+    if (status == BROAD_OK)
+        status = broad__grow(&to->owners, &to->room, to->ids.count + 1, sizeof *to->owners, BROAD__BOXES_MOST);
+    if (status < 0) return status;
+    to->owners[to->ids.count] = owner;
+    return broad__text_set_add(&to->ids, (broad__text){kept, id.count}, BROAD__BOXES_MOST);
+}
+
+/* No score is no fault, a wrong one is. */
+static int read_score(double *out, const json_t *score)
+{
+    *out = NAN;
+    if (!score || json_is_null(score)) return 0;
+    *out = number_of(score);
+    return isnan(*out) ? -1 : 0;
+}
+
+static int add_annotation(coco *to, size_t number, const json_t *annotation)
+{
+    static const char list[] = "annotations";
+    char room[ID_BYTES];
+    broad__text id;
+    double v[COORDINATES], score;
+    const json_t *box = json_object_get(annotation, "bbox");
+    if (!json_is_object(annotation)) return fail_place(to->file, list, number, " is no object");
+    if (id_text(&id, room, json_object_get(annotation, "image_id")) < 0)
+        return fail_place(to->file, list, number, ".image_id must be a whole number or text");
+    size_t image = broad__text_set_find(&to->ids, id);
+    if (image == to->ids.count)
+        return fail_place(to->file, list, number, ".image_id is that of no image in the list of images");
+    if (!json_is_array(box) || json_array_size(box) != COORDINATES)
+        return fail_place(to->file, list, number, ".bbox must be four numbers: [x, y, width, height]");
+    for (size_t i = 0; i < COORDINATES; i++) {
+        v[i] = number_of(json_array_get(box, i));
+        if (isnan(v[i])) return fail_place(to->file, list, number, ".bbox must be four numbers: [x, y, width, height]");
+    }
+    if (read_score(&score, json_object_get(annotation, "score")) < 0)
+        return fail_place(to->file, list, number, ".score must be a number");
+    broad__box made = {v[0], v[1], v[0] + v[2], v[1] + v[3], score, 0};
+    const char *fault = broad__box_fault(&made);
+    if (fault) return broad__fail(BROAD_BAD_DATA, "%s: %s[%zu].bbox: %s", to->file, list, number, fault);
+    return broad__boxes_add(to->boxes, to->owners[image], &made);
+}
+
+static int read_lists(coco *to, const json_t *root)
+{
+    const json_t *images = json_object_get(root, "images"), *annotations = json_object_get(root, "annotations");
+    if (json_is_array(root))
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: a list of results without the images they belong to; put it into {\"images\": [...], "
+                           "\"annotations\": [...]}",
+                           to->file);
+    if (!json_is_array(images))
+        return broad__fail(BROAD_BAD_DATA, "%s: no list \"images\"; a COCO file has \"images\" and \"annotations\"",
+                           to->file);
+    if (!json_is_array(annotations))
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: no list \"annotations\"; a COCO file has \"images\" and \"annotations\"", to->file);
+    int status = BROAD_OK;
+    for (size_t i = 0; i < json_array_size(images) && status == BROAD_OK; i++)
+        status = add_image(to, i, json_array_get(images, i));
+    for (size_t i = 0; i < json_array_size(annotations) && status == BROAD_OK; i++)
+        status = add_annotation(to, i, json_array_get(annotations, i));
+    return status;
+}
+
+static int parse(json_t **out, json_error_t *error, const char *bytes, size_t count)
+{
+    *out = json_loadb(bytes, count, JSON_REJECT_DUPLICATES, error);
+    if (*out) return BROAD_OK;
+    if (json_error_code(error) == json_error_out_of_memory)
+        return broad__fail(BROAD_NO_MEMORY, "out of memory: the JSON has no room");
+    return BROAD_BAD_DATA;
+}
+
+int broad__boxes_read_coco(broad__boxes *out, const broad__source *source)
+{
+    coco to = {.file = source->name, .boxes = out};
+    json_t *root = NULL;
+    json_error_t error;
+    size_t skip = source->count >= 3 && memcmp(source->bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    int status = parse(&root, &error, source->bytes + skip, source->count - skip);
+    if (status == BROAD_BAD_DATA)
+        return broad__fail(status, "%s:%d:%d: no valid JSON: %s", source->name, error.line, error.column, error.text);
+    if (status == BROAD_OK) status = read_lists(&to, root);
+    broad__arena_clear(&to.arena);
+    broad__text_set_clear(&to.ids);
+    broad__free(to.owners);
+    json_decref(root);
+    return status;
+}
+
+/* ---- answers --------------------------------------------------------------------------------------------------- */
+
+#define ANSWER "{\"file\": \"a.jpg\", \"boxes\": [[left, top, right, bottom, score], ...]}"
+
+static int answer_box(broad__box_list *out, size_t number, const json_t *box)
+{
+    size_t count = json_array_size(box);
+    double v[COORDINATES + 1] = {0, 0, 0, 0, NAN};
+    if (!json_is_array(box) || count < COORDINATES || count > COORDINATES + 1)
+        return broad__fail(BROAD_FAILED, "boxes[%zu] must be four or five numbers: [left, top, right, bottom, score]",
+                           number);
+    for (size_t i = 0; i < count; i++) {
+        v[i] = number_of(json_array_get(box, i));
+        if (isnan(v[i])) return broad__fail(BROAD_FAILED, "boxes[%zu][%zu] is no number", number, i);
+    }
+    broad__box made = {v[0], v[1], v[2], v[3], v[4], 0};
+    const char *fault = broad__box_fault(&made);
+    if (fault) return broad__fail(BROAD_FAILED, "boxes[%zu]: %s", number, fault);
+    return broad__box_list_add(out, &made);
+}
+
+static int read_answer(broad__box_list *out, const json_t *root, const char *file)
+{
+    const json_t *name = json_object_get(root, "file"), *boxes = json_object_get(root, "boxes");
+    const json_t *error = json_object_get(root, "error");
+    char quoted[BROAD__QUOTE_BYTES];
+    if (!json_is_object(root)) return broad__fail(BROAD_FAILED, "it is no object such as " ANSWER);
+    if (!json_is_string(name)) return broad__fail(BROAD_FAILED, "it names no \"file\"; " ANSWER " is expected");
+    if (!broad__text_same(text_of(name), broad__text_of(file)))
+        return broad__fail(BROAD_FAILED,
+                           "it is about the file %s; each name must be answered once, in the order they come",
+                           broad__text_quote(quoted, text_of(name)));
+    if (json_is_string(error)) {
+        broad__text reason = broad__text_trim(text_of(error));
+        return broad__fail(BROAD_BAD_DATA, "%s: the detector says: %.*s", file,
+                           (int)(reason.count < 200 ? reason.count : 200), reason.bytes);
+    }
+    if (error) return broad__fail(BROAD_FAILED, "its \"error\" must be text");
+    if (!json_is_array(boxes)) return broad__fail(BROAD_FAILED, "it has no list \"boxes\"; " ANSWER " is expected");
+    int status = BROAD_OK;
+    for (size_t i = 0; i < json_array_size(boxes) && status == BROAD_OK; i++)
+        status = answer_box(out, i, json_array_get(boxes, i));
+    return status;
+}
+
+int broad__boxes_answer(broad__box_list *out, broad__text line, const char *file)
+{
+    json_t *root = NULL;
+    json_error_t error;
+    size_t before = out->count;
+    int status = parse(&root, &error, line.bytes, line.count);
+    if (status == BROAD_BAD_DATA)
+        status = broad__fail(BROAD_FAILED,
+                             "it is no JSON (%s); print nothing but answers to standard output, and everything else to "
+                             "standard error",
+                             error.text);
+    else if (status == BROAD_OK) status = read_answer(out, root, file);
+    if (status < 0) out->count = before;
+    json_decref(root);
+    return status;
+}

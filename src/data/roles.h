@@ -1,0 +1,62 @@
+/* Which column of a file is what. */
+#ifndef BROAD_DATA_ROLES_H
+#define BROAD_DATA_ROLES_H
+
+#include <stdint.h>
+
+#include "data/read.h"
+
+enum { BROAD__COLUMNS_MAX = 1 << 22, BROAD__CATEGORIES_MAX = 1 << 16 };
+
+typedef enum broad__role {
+    BROAD__ROLE_IGNORED,
+    BROAD__ROLE_INPUT,
+    BROAD__ROLE_TARGET,
+    BROAD__ROLE_GROUP,
+    BROAD__ROLE_WEIGHT,
+    BROAD__ROLE_CATEGORY /* an input whose values are levels: data/levels.h */
+} broad__role;
+
+typedef struct broad__roles {
+    size_t columns, inputs, targets, groups, weights; /* inputs: columns; groups, weights: 0 or 1 */
+    unsigned char *role;                              /* columns */
+    uint32_t *place;                                  /* columns: which input or target it is */
+    size_t *target_columns;                           /* targets */
+    size_t group_column, weight_column;
+    int chosen;    /* the target columns were asked for, not taken by default */
+    int automatic; /* inputs that hold text are to become categories */
+    int modelled;  /* a model says what the columns are */
+
+    size_t categories;       /* inputs that are categories ... */
+    size_t *category_places; /* ... and which inputs they are, rising */
+    uint32_t *category;      /* columns: which category it is; NULL: there are none */
+} broad__roles;
+
+/* What is known about a file when its columns are given out. */
+typedef struct broad__layout {
+    const char *file;
+    size_t columns;
+    char *const *names; /* NULL: no header */
+    int flattened;      /* rows are images or the like: no column of them is a target */
+} broad__layout;
+
+/* Of the file with the inputs. */
+int broad__roles_table(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                       const broad__columns *model);
+/* Numbers the categories, once their role is given. To be called before the file is read. */
+int broad__roles_categories(broad__roles *plan, const broad__layout *layout);
+/* Of a file with targets alone. */
+int broad__roles_labels(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                        const broad__columns *model);
+/* Of a list of photos: the column called "file", or the first one, is target 0; the targets themselves come after it. */
+int broad__roles_photos(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                        const broad__columns *model);
+void broad__roles_clear(broad__roles *plan);
+
+/* The column of each of the model's inputs by name, the k-th of equal names for the k-th; `columns` for none. */
+int broad__roles_match(size_t *out, char *const *names, size_t columns, const broad__columns *model);
+
+/* The name of a column: from the header, else the number it was asked for by, else `standard`. */
+char *broad__roles_name(const broad__layout *layout, size_t column, int chosen, const char *standard);
+
+#endif

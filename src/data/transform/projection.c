@@ -1,0 +1,138 @@
+#include "data/transform/projection.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "compute/device.h"
+#include "data/transform/scale.h"
+
+enum { ROWS_MOST = 1000, COMPONENTS_LEAST = 16, COMPONENTS_MOST = 192, ROWS_FOR_EACH = 3 };
+static const double NOTHING = 1e-10; /* variance of a component, as a part of the first one's */
+
+size_t broad__projection_components(size_t rows)
+{
+    size_t wanted = rows / ROWS_FOR_EACH;
+    return wanted < COMPONENTS_LEAST ? COMPONENTS_LEAST : wanted > COMPONENTS_MOST ? COMPONENTS_MOST : wanted;
+}
+
+typedef struct fitting {
+    size_t rows, inputs;
+    double *shift, *factor; /* inputs each */
+    double *z;              /* rows x inputs: standardised */
+    double *k;              /* rows x rows: ZZ', then its eigenvectors as rows */
+    double *values;         /* rows */
+} fitting;
+
+static void fitting_clear(fitting *f)
+{
+    broad__free(f->shift);
+    broad__free(f->z);
+    broad__free(f->k);
+    broad__free(f->values);
+}
+
+/* A column that does not vary counts for nothing. */
+static int standardise(fitting *f, const broad__photo_spec *spec, const double *x, size_t rows)
+{
+    for (size_t i = 0; i < f->rows; i++)
+        memcpy(f->z + i * f->inputs, x + (size_t)((double)i * (double)rows / (double)f->rows) * f->inputs,
+               f->inputs * sizeof(double));
+    int status = broad__scale_fit(f->shift, f->factor, NULL, BROAD_SCALE_STANDARD, f->z, f->rows, f->inputs, NULL);
+    if (status < 0) return status;
+    for (size_t j = 0; j < f->inputs; j++) {
+        int varies = 0;
+        for (size_t i = 1; i < f->rows && !varies; i++) varies = f->z[i * f->inputs + j] != f->z[j];
+        if (!varies) f->factor[j] = 0;
+    }
+    for (unsigned map = 1; map < BROAD_MAP_ALL; map *= 2) {
+        if (!(spec->maps & map)) continue;
+        size_t first = broad__photo_first(spec, map), count = broad__map_inputs(map, spec->side);
+        for (size_t j = first; j < first + count; j++) f->factor[j] /= sqrt((double)count);
+    }
+    broad__scale_apply(f->z, f->z, f->rows, f->inputs, f->inputs, f->shift, f->factor, NULL);
+    return BROAD_OK;
+}
+
+/* Largest first: eigenvalues rise, so from the end. Returns how many there are, `most` at most. */
+static size_t count_components(const fitting *f, size_t most)
+{
+    size_t count = 0;
+    double first = f->rows ? f->values[f->rows - 1] : 0;
+    while (count < most && count < f->rows && f->values[f->rows - 1 - count] > NOTHING * first) count++;
+    return first > 0 ? count : 0;
+}
+
+/* axes = D Z' U S^-1, D the factors, so that x axes are the components; then all by one factor to a mean variance of 1. */
+static void make_axes(broad__projection *out, const fitting *f, size_t components, const broad__device *device)
+{
+    double total = 0;
+    for (size_t c = 0; c < components; c++) total += f->values[f->rows - 1 - c];
+    double scale = sqrt((double)components * (double)f->rows / total);
+    /* Row c of the eigenvectors becomes column c of u. */
+    double *u = f->k;
+    device->cross(out->axes, components, f->z, f->inputs, f->inputs, u, components, components, f->rows);
+    for (size_t j = 0; j < f->inputs; j++)
+        for (size_t c = 0; c < components; c++) {
+            double *axis = &out->axes[j * components + c];
+            *axis *= f->factor[j] * scale / sqrt(f->values[f->rows - 1 - c]);
+            out->shift[c] += f->shift[j] * *axis;
+        }
+}
+
+/* U as rows x components in the place of the eigenvectors, each with a sign that does not depend on the library below. */
+static int turn_vectors(fitting *f, size_t components)
+{
+    double *u = broad__alloc_doubles(f->rows, components);
+    if (!u) return BROAD_NO_MEMORY;
+    for (size_t c = 0; c < components; c++) {
+        const double *vector = f->k + (f->rows - 1 - c) * f->rows;
+        size_t largest = 0;
+        for (size_t i = 1; i < f->rows; i++)
+            if (fabs(vector[i]) > fabs(vector[largest])) largest = i;
+        double sign = vector[largest] < 0 ? -1 : 1;
+        for (size_t i = 0; i < f->rows; i++) u[i * components + c] = sign * vector[i];
+    }
+    broad__free(f->k);
+    f->k = u;
+    return BROAD_OK;
+}
+
+static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, const double *x, size_t rows,
+               const broad__device *device)
+{
+    int status = standardise(f, spec, x, rows);
+    if (status < 0) return status;
+    device->outer(f->k, f->rows, f->z, f->inputs, f->rows, f->z, f->inputs, f->rows, f->inputs);
+    status = device->eigen(f->k, f->values, f->rows);
+    if (status < 0) return status;
+    size_t components = count_components(f, spec->components);
+    if (!components)
+        return broad__fail(BROAD_BAD_DATA, "all photos look the same to the network; give it different ones");
+    spec->components = components;
+    status = turn_vectors(f, components);
+    if (status == BROAD_OK) status = broad__projection_room(out, spec);
+    if (status == BROAD_OK) make_axes(out, f, components, device);
+    return status;
+}
+
+int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const double *x, size_t rows)
+{
+    const broad__device *device = broad__device_cpu();
+    fitting f = {.rows = rows < ROWS_MOST ? rows : ROWS_MOST, .inputs = broad__photo_inputs(spec)};
+    *out = (broad__projection){0};
+    f.shift = broad__alloc_doubles(2, f.inputs);
+    f.z = broad__alloc_doubles(f.rows, f.inputs);
+    f.k = broad__alloc_doubles(f.rows, f.rows);
+    f.values = broad__alloc_doubles(f.rows, 1);
+    int status = f.shift && f.z && f.k && f.values ? BROAD_OK : BROAD_NO_MEMORY;
+    if (f.shift) f.factor = f.shift + f.inputs;
+    if (status == BROAD_OK) status = device->hold();
+    if (status == BROAD_OK) {
+        status = fit(out, spec, &f, x, rows, device);
+        device->release();
+    }
+    fitting_clear(&f);
+    return status;
+}

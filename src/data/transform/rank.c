@@ -1,0 +1,344 @@
+/* Scaling by rank, and that of a network's inputs as a whole. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "data/transform/scale.h"
+
+static int ranked(broad_scale how) { return how == BROAD_SCALE_RANK || how == BROAD_SCALE_BOTH; }
+
+size_t broad__scaling_columns(broad_scale how, size_t inputs) { return how == BROAD_SCALE_BOTH ? 2 * inputs : inputs; }
+
+size_t broad__scaling_knots(broad_scale how, size_t inputs) { return ranked(how) ? 2 * BROAD__KNOTS * inputs : 0; }
+
+/* Bits that rise as the numbers do, and the number again. */
+static uint64_t rising_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+static double number_of(uint64_t bits)
+{
+    double value;
+    bits = bits >> 63 ? bits & ~((uint64_t)1 << 63) : ~bits;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Ascending, digit by digit of 8 bits from the lowest. Returns where the sorted keys are: one of the two. */
+static const uint64_t *sort_keys(uint64_t *keys, uint64_t *scratch, size_t count)
+{
+    enum { DIGITS = 8, BUCKETS = 256 };
+    size_t counts[DIGITS][BUCKETS] = {{0}};
+    for (size_t i = 0; i < count; i++)
+        for (unsigned d = 0; d < DIGITS; d++) counts[d][keys[i] >> 8 * d & 0xFF]++;
+    for (unsigned d = 0; d < DIGITS && count; d++) {
+        size_t *place = counts[d], before = 0;
+        if (place[keys[0] >> 8 * d & 0xFF] == count) continue; /* all alike */
+        for (size_t k = 0; k < BUCKETS; k++) {
+            size_t here = place[k];
+            place[k] = before;
+            before += here;
+        }
+        for (size_t i = 0; i < count; i++) scratch[place[keys[i] >> 8 * d & 0xFF]++] = keys[i];
+        uint64_t *swapped = keys;
+        keys = scratch;
+        scratch = swapped;
+    }
+    return keys;
+}
+
+/* Of `count` sorted values the distinct ones, each with the middle of its ranks; returns how many. */
+static size_t distinct(double *values, double *ranks, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count;) {
+        size_t end = i;
+        while (end < count && values[end] == values[i]) end++;
+        values[kept] = values[i];
+        ranks[kept++] = ((double)i + (double)end) / (2 * (double)count);
+        i = end;
+    }
+    return kept;
+}
+
+/* At most BROAD__KNOTS of them, at equal distances of rank, the first and the last among them; the rest repeats the last. */
+static void choose_knots(double *knots, const double *values, const double *ranks, size_t count)
+{
+    double *of_values = knots, *of_ranks = knots + BROAD__KNOTS;
+    size_t used = 0, next = 0;
+    for (size_t k = 0; k < BROAD__KNOTS && count; k++) {
+        size_t at = k;
+        if (count > BROAD__KNOTS) {
+            double wanted = ranks[0] + (ranks[count - 1] - ranks[0]) * (double)k / (BROAD__KNOTS - 1);
+            while (next + 1 < count && ranks[next] < wanted) next++;
+            at = k + 1 == BROAD__KNOTS ? count - 1 : next;
+        }
+        if (at >= count) break;
+        if (used && !(values[at] > of_values[used - 1])) continue;
+        of_values[used] = values[at];
+        of_ranks[used++] = ranks[at];
+    }
+    for (size_t k = used; k < BROAD__KNOTS; k++) {
+        of_values[k] = used ? of_values[used - 1] : 0;
+        of_ranks[k] = used ? of_ranks[used - 1] : 0;
+    }
+}
+
+/* The last knot that is not above `value`, which is not below the first one. */
+static size_t knot_at(const double *values, double value)
+{
+    size_t at = 0;
+    for (size_t step = BROAD__KNOTS / 2; step; step /= 2) at += values[at + step] <= value ? step : 0;
+    return at;
+}
+
+static double rank_of(const double *knots, double value)
+{
+    const double *values = knots, *ranks = knots + BROAD__KNOTS;
+    if (!(value > values[0])) return ranks[0];
+    if (value >= values[BROAD__KNOTS - 1]) return ranks[BROAD__KNOTS - 1];
+    size_t low = knot_at(values, value);
+    double part = (value - values[low]) / (values[low + 1] - values[low]);
+    return ranks[low] + part * (ranks[low + 1] - ranks[low]);
+}
+
+/* What is fitted, and the statistics of its columns as they were read. */
+typedef struct ranking {
+    const double *x;
+    size_t rows, inputs;
+    broad__spill *spill;
+    const broad__column_sums *sums;
+    double *knots;
+    const double *fill;
+    size_t sample; /* rows that knots are chosen among */
+} ranking;
+
+/* Calls visit(context, row) for every row; memory is given back on the way. */
+static void each_row(const ranking *r, void (*visit)(void *context, const double *row), void *context)
+{
+    const size_t step = (size_t)BROAD__SPILL_STEP / (r->inputs * sizeof *r->x) + 1;
+    for (size_t first = 0; first < r->rows; first += step) {
+        size_t count = r->rows - first < step ? r->rows - first : step;
+        for (size_t i = first; i < first + count; i++) visit(context, r->x + i * r->inputs);
+        broad__spill_done(r->spill, r->x + first * r->inputs, count * r->inputs * sizeof *r->x);
+    }
+}
+
+/* Columns [first, first + width) of the sampled rows, one after the other. */
+static void sample_columns(double *out, const ranking *r, size_t first, size_t width)
+{
+    size_t given_back = 0, step = (size_t)BROAD__SPILL_STEP / (r->inputs * sizeof *r->x) + 1;
+    for (size_t i = 0; i < r->sample; i++) {
+        size_t row = r->sample == r->rows ? i : (size_t)((double)i * (double)r->rows / (double)r->sample);
+        for (size_t j = 0; j < width; j++) out[j * r->sample + i] = r->x[row * r->inputs + first + j];
+        if (i + 1 < r->sample && row - given_back < step) continue;
+        broad__spill_done(r->spill, r->x + given_back * r->inputs, (row - given_back + 1) * r->inputs * sizeof *r->x);
+        given_back = row;
+    }
+}
+
+/* Room for a column: what it is made of, its values in order, and their ranks. */
+typedef struct ordering {
+    double *columns; /* of the sampled rows; some at once */
+    uint64_t *keys, *scratch;
+    double *values, *ranks;
+} ordering;
+
+static void ordering_free(ordering *o, broad__spill *spill)
+{
+    broad__spill_free(spill, o->columns);
+    broad__free(o->keys);
+    broad__free(o->scratch);
+    broad__free(o->values);
+    broad__free(o->ranks);
+}
+
+static int ordering_make(ordering *out, const ranking *r, size_t width)
+{
+    size_t most = r->sample + 2;
+    out->columns = broad__spill_alloc(r->spill, r->sample * width, sizeof *out->columns);
+    out->keys = broad__alloc_array(most, sizeof *out->keys);
+    out->scratch = broad__alloc_array(most, sizeof *out->scratch);
+    out->values = broad__alloc_doubles(most, 1);
+    out->ranks = broad__alloc_doubles(most, 1);
+    return out->columns && out->keys && out->scratch && out->values && out->ranks ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+/* Of a column the values that are there, and of one that was sampled the ends of the whole, in order; returns how many. */
+static size_t order_column(ordering *o, const ranking *r, const double *column, const broad__column_sums *sums)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->sample; i++)
+        if (!isnan(column[i])) o->keys[count++] = rising_bits(column[i] + 0.0); /* zeros of either sign are one value */
+    if (r->sample < r->rows && sums->count) {
+        o->keys[count++] = rising_bits(sums->least + 0.0);
+        o->keys[count++] = rising_bits(sums->most + 0.0);
+    }
+    const uint64_t *sorted = sort_keys(o->keys, o->scratch, count);
+    for (size_t i = 0; i < count; i++) o->values[i] = number_of(sorted[i]);
+    return count;
+}
+
+/* A spilled table is gone through for some columns at once. */
+static int fit_knots(const ranking *r)
+{
+    size_t width = r->spill ? 16 : 1;
+    if (width > r->inputs) width = r->inputs;
+    ordering o = {0};
+    int status = ordering_make(&o, r, width);
+    for (size_t first = 0; status == BROAD_OK && first < r->inputs; first += width) {
+        size_t now = r->inputs - first < width ? r->inputs - first : width;
+        sample_columns(o.columns, r, first, now);
+        for (size_t j = 0; j < now; j++) {
+            size_t count = order_column(&o, r, o.columns + j * r->sample, &r->sums[first + j]);
+            choose_knots(r->knots + (first + j) * 2 * BROAD__KNOTS, o.values, o.ranks,
+                         distinct(o.values, o.ranks, count));
+        }
+    }
+    ordering_free(&o, r->spill);
+    return status;
+}
+
+/* For each input: values below the k-th knot and not below the one before, and those equal to it. */
+typedef struct knot_counts {
+    size_t between[BROAD__KNOTS], equal[BROAD__KNOTS];
+} knot_counts;
+
+typedef struct counting {
+    const ranking *ranking;
+    knot_counts *counts;
+} counting;
+
+static void count_row(void *context, const double *row)
+{
+    const counting *c = context;
+    for (size_t j = 0; j < c->ranking->inputs; j++) {
+        if (isnan(row[j])) continue;
+        const double *values = c->ranking->knots + j * 2 * BROAD__KNOTS;
+        size_t at = knot_at(values, row[j]);
+        c->counts[j].equal[at] += values[at] == row[j];
+        c->counts[j].between[at] += values[at] != row[j];
+    }
+}
+
+/* The ranks of knots that were chosen among some rows, among all. The last of equal knots gets all that is counted. */
+static int count_ranks(const ranking *r)
+{
+    counting c = {r, broad__alloc_array(r->inputs, sizeof *c.counts)};
+    if (!c.counts) return BROAD_NO_MEMORY;
+    each_row(r, count_row, &c);
+    for (size_t j = 0; j < r->inputs; j++) {
+        double *values = r->knots + j * 2 * BROAD__KNOTS, *ranks = values + BROAD__KNOTS;
+        const knot_counts *counts = &c.counts[j];
+        size_t less = 0;
+        for (size_t k = 0; k < BROAD__KNOTS; k++) {
+            ranks[k] = ((double)less + (double)(less + counts->equal[k])) / (2 * (double)r->sums[j].count);
+            less += counts->equal[k] + counts->between[k];
+        }
+        for (size_t k = BROAD__KNOTS - 1; k-- > 0;)
+            if (values[k] == values[k + 1]) ranks[k] = ranks[k + 1];
+        if (!r->sums[j].count) memset(ranks, 0, BROAD__KNOTS * sizeof *ranks);
+    }
+    broad__free(c.counts);
+    return BROAD_OK;
+}
+
+typedef struct rank_sums {
+    const ranking *ranking;
+    broad__column_sums *sums;
+} rank_sums;
+
+/* Ranks lie around 1/2: squares of the distances from there lose nothing that matters. */
+static void add_ranks(void *context, const double *row)
+{
+    const rank_sums *s = context;
+    for (size_t j = 0; j < s->ranking->inputs; j++) {
+        double value = isnan(row[j]) ? s->ranking->fill[j] : row[j];
+        double rank = rank_of(s->ranking->knots + j * 2 * BROAD__KNOTS, value);
+        broad__column_sums *sums = &s->sums[j];
+        long double distance = (long double)rank - 0.5L;
+        sums->sum += distance;
+        sums->squares += distance * distance;
+        sums->least = rank < sums->least ? rank : sums->least;
+        sums->most = rank > sums->most ? rank : sums->most;
+    }
+}
+
+/* Ranks of every row, standardised like any column. */
+static int fit_ranks(double *shift, double *factor, const ranking *r)
+{
+    rank_sums s = {r, broad__alloc_array(r->inputs, sizeof *s.sums)};
+    if (!s.sums) return BROAD_NO_MEMORY;
+    for (size_t j = 0; j < r->inputs; j++) s.sums[j] = (broad__column_sums){.least = INFINITY, .most = -INFINITY};
+    each_row(r, add_ranks, &s);
+    for (size_t j = 0; j < r->inputs; j++) {
+        broad__column_sums *sums = &s.sums[j];
+        sums->count = r->rows;
+        sums->squares -= sums->sum * sums->sum / (long double)r->rows;
+        sums->sum += 0.5L * (long double)r->rows;
+        broad__scale_column(&shift[j], &factor[j], NULL, BROAD_SCALE_STANDARD, sums);
+    }
+    broad__free(s.sums);
+    return BROAD_OK;
+}
+
+/* All columns alike, to [0, 1]. */
+static void fit_whole(double *shift, double *factor, const broad__column_sums *sums, size_t inputs)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t j = 0; j < inputs; j++) {
+        least = sums[j].least < least ? sums[j].least : least;
+        most = sums[j].most > most ? sums[j].most : most;
+    }
+    double inverse = 1 / (most - least);
+    for (size_t j = 0; j < inputs && isfinite(inverse) && inverse > 0; j++) {
+        shift[j] = least;
+        factor[j] = inverse;
+    }
+}
+
+int broad__scaling_fit(double *shift, double *factor, double *fill, double *knots, broad_scale how, const double *x,
+                       size_t rows, size_t inputs, broad__spill *spill)
+{
+    enum { SAMPLE = 1 << 18 };
+    if (!inputs) return BROAD_OK;
+    broad_scale plain = ranked(how) ? BROAD_SCALE_STANDARD : how == BROAD_SCALE_WHOLE ? BROAD_SCALE_NONE : how;
+    broad__column_sums *sums = broad__alloc_array(inputs, sizeof *sums);
+    int status = sums ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status < 0) return status;
+    broad__scale_sums(sums, plain == BROAD_SCALE_STANDARD, x, rows, inputs, spill);
+    for (size_t j = 0; j < inputs; j++) broad__scale_column(&shift[j], &factor[j], &fill[j], plain, &sums[j]);
+    if (how == BROAD_SCALE_WHOLE) fit_whole(shift, factor, sums, inputs);
+    if (ranked(how)) {
+        size_t first = how == BROAD_SCALE_BOTH ? inputs : 0;
+        ranking r = {
+            .x = x, .rows = rows, .inputs = inputs, .spill = spill, .sums = sums, .knots = knots, .fill = fill};
+        r.sample = rows < SAMPLE ? rows : SAMPLE;
+        status = fit_knots(&r);
+        if (status == BROAD_OK && r.sample < rows) status = count_ranks(&r);
+        if (status == BROAD_OK) status = fit_ranks(shift + first, factor + first, &r);
+    }
+    broad__free(sums);
+    return status;
+}
+
+void broad__scaling_apply(double *out, const broad__scaling *s, const double *x, size_t rows, size_t stride)
+{
+    if (!ranked(s->how)) {
+        broad__scale_apply(out, x, rows, s->inputs, stride, s->shift, s->factor, s->fill);
+        return;
+    }
+    size_t first = s->columns - s->inputs;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < s->inputs; j++) {
+            double value = isnan(x[i * stride + j]) ? s->fill[j] : x[i * stride + j], *to = out + i * s->columns;
+            double rank = rank_of(s->knots + j * 2 * BROAD__KNOTS, value);
+            if (first) to[j] = (value - s->shift[j]) * s->factor[j];
+            to[first + j] = (rank - s->shift[first + j]) * s->factor[first + j];
+        }
+}

@@ -1,0 +1,42 @@
+/* Pictures from the bytes of a file: JPEG and PNG, told by their content. */
+#ifndef BROAD_IMAGE_CODEC_DECODE_H
+#define BROAD_IMAGE_CODEC_DECODE_H
+
+#include <stddef.h>
+
+#include "image/codec/exif.h"
+#include "image/image.h"
+
+typedef struct broad__decode_options {
+    size_t max_pixels; /* of the picture as its header tells; more are refused before anything is allocated */
+    size_t max_bytes;  /* of memory for decoding, the result included */
+    size_t side;   /* the longer side of the result, with the proportions kept; a smaller picture stays as it is, and
+                          0 leaves every picture as it is. Large JPEGs are then decoded at a reduced size. */
+    int as_stored; /* 0: turned upright as EXIF tells */
+    int damaged;   /* 0: a picture whose data end early or are corrupt is an error; 1: what is left of it is taken, the
+                          rest being grey */
+} broad__decode_options;
+
+/* 2^28 pixels, 512 MiB, no target side, upright, nothing damaged. */
+void broad__decode_options_init(broad__decode_options *out);
+
+typedef struct broad__decode_facts {
+    const char *format;   /* "JPEG" or "PNG" */
+    size_t width, height; /* as stored: before reducing and turning */
+    int damaged;
+    broad__exif exif;
+} broad__decode_facts;
+
+/*
+ * The picture in RGB. Grey, palettes, CMYK (inverted where Adobe's marker says so) and 16 bits are converted; colour
+ * profiles are not applied. What is transparent lies on white. Of several frames (MPO, APNG) it is the first.
+ *
+ * Messages say what is wrong but not with which file: callers put its name in front (broad__fail_in). BROAD_BAD_DATA: no
+ * JPEG or PNG (other formats are named), damaged, or beyond a limit; BROAD_NO_MEMORY.
+ *
+ * `facts` may be NULL. Any number of threads may decode at once.
+ */
+int broad__decode(broad__image *out, broad__decode_facts *facts, const void *bytes, size_t count,
+                  const broad__decode_options *options);
+
+#endif

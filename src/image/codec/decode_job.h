@@ -1,0 +1,28 @@
+/* One picture on its way through a decoder; for decode.c, decode_jpeg.c and decode_png.c alone. */
+#ifndef BROAD_IMAGE_CODEC_DECODE_JOB_H
+#define BROAD_IMAGE_CODEC_DECODE_JOB_H
+
+#include "image/codec/decode.h"
+#include "image/resample.h"
+
+/* Both libraries leave by longjmp: what must outlive that lies here, not in local variables. */
+typedef struct broad__decode_job {
+    const unsigned char *bytes;
+    size_t count;
+    const broad__decode_options *options;
+    broad__decode_facts *facts;
+    broad__resample rows; /* freed by decode.c */
+    int status;           /* of the failure that the libraries are being left for, with its message set */
+} broad__decode_job;
+
+/* Sets facts->width and height, and refuses what is beyond the pixel limit. */
+int broad__decode_check_size(broad__decode_job *job, size_t width, size_t height);
+
+/* Begins job->rows for rows of width x height. `extra` bytes are needed beside it; *left is what max_bytes leaves. */
+int broad__decode_begin_rows(size_t *left, broad__decode_job *job, size_t width, size_t height, size_t extra);
+int broad__decode_fail_limit(const broad__decode_job *job);
+
+int broad__decode_jpeg(broad__decode_job *job);
+int broad__decode_png(broad__decode_job *job);
+
+#endif

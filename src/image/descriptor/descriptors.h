@@ -1,0 +1,52 @@
+/*
+ * Colour and texture of a picture as about a thousand numbers that no data went into: histograms, each as the square
+ * roots of its parts, so that rare things count. Pixels are whole numbers, and what is divided is rounded as IEEE 754
+ * wants it, so that a picture has the same bits on every machine.
+ *
+ *   light_lbp, haze_lbp   local binary patterns of the brightness and of the least of the three colours (haze and dust
+ *                         lift it): which of the 8 neighbours are not darker by more than 8 levels ("below"), brighter
+ *                         by 2 at least ("above") or by 5 ("beyond"), told apart up to rotation and mirroring; at 4
+ *                         sizes, each half the last
+ *   red to chroma         colours at half the size; parts are of the sum of the three colours
+ *   red_blue_by_light     red minus blue together with the brightness
+ *   contrast              of a place against its surroundings of 3 sizes
+ *
+ * Of pictures with many rows every second one is counted. All of it counts places, so a part of the picture is
+ * described by the counts of its cells alone.
+ */
+#ifndef BROAD_IMAGE_DESCRIPTOR_DESCRIPTORS_H
+#define BROAD_IMAGE_DESCRIPTOR_DESCRIPTORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "image/image.h"
+
+enum {
+    BROAD__DESCRIPTOR_SIDE = 384, /* the longer side that a larger picture is brought to; smaller ones stay */
+    BROAD__DESCRIPTOR_NAME_BYTES = 32
+};
+
+size_t broad__descriptor_count(void);
+/* "saturation_12", "light_lbp0_above_29": the histogram and the place in it. */
+void broad__descriptor_name(char out[BROAD__DESCRIPTOR_NAME_BYTES], size_t index);
+
+/* Of an upright picture. Where there is no place to count, as patterns in a picture of less than 3 x 3, zeros. */
+int broad__descriptors(float *out, const broad__image *image);
+
+/* What is counted in each cell of a grid over the picture. */
+typedef struct broad__descriptor_grid {
+    size_t width, height; /* in cells */
+    uint32_t *counts;     /* descriptors_work.h */
+    uint32_t *whole;      /* of all cells; lies behind the counts */
+} broad__descriptor_grid;
+
+int broad__descriptor_grid_make(broad__descriptor_grid *out, const broad__image *image, size_t width, size_t height);
+void broad__descriptor_grid_free(broad__descriptor_grid *grid); /* accepts an empty one */
+
+/* Of the cells left <= x < right, top <= y < bottom, or with `others` of all but these. A histogram to which these cells
+ * have nothing to say is the whole picture's. */
+void broad__descriptor_grid_read(float *out, const broad__descriptor_grid *grid, size_t left, size_t top, size_t right,
+                                 size_t bottom, int others);
+
+#endif

@@ -1,0 +1,237 @@
+/* What a window looks like: moments of colour, and which texture patterns it has how often, at four scales. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "image/descriptor/windows_work.h"
+
+enum { PATTERNS = 256 };
+static const int thresholds[BROAD__WINDOW_THRESHOLDS] = {2, -8}; /* of 255 */
+
+void broad__window_cut(broad__window_cuts *out, size_t side)
+{
+    size_t whole = side / BROAD__WINDOW_SIDE, left = side % BROAD__WINDOW_SIDE;
+    out->count = whole + (left * 2 >= BROAD__WINDOW_SIDE);
+    if (!out->count) out->count = 1;
+    for (size_t i = 0; i < out->count; i++) out->at[i] = i * BROAD__WINDOW_SIDE;
+    out->at[out->count] = side;
+}
+
+/* The least of the 8 rotations of a pattern. */
+static unsigned least_rotation(unsigned pattern)
+{
+    unsigned least = pattern;
+    for (int i = 1; i < 8; i++) {
+        pattern = (pattern >> 1 | pattern << 7) & 0xFF;
+        if (pattern < least) least = pattern;
+    }
+    return least;
+}
+
+static unsigned mirrored(unsigned pattern)
+{
+    unsigned mirror = 0;
+    for (int i = 0; i < 8; i++) mirror |= (pattern >> i & 1) << (7 - i);
+    return mirror;
+}
+
+/* Classes are numbered by their least pattern, which comes before all others of its class. */
+void broad__window_fold(unsigned char out[PATTERNS])
+{
+    unsigned char classes = 0;
+    for (unsigned pattern = 0; pattern < PATTERNS; pattern++) {
+        unsigned least = least_rotation(pattern), other = least_rotation(mirrored(pattern));
+        if (other < least) least = other;
+        out[pattern] = least == pattern ? classes++ : out[least];
+    }
+}
+
+/* ---- moments of colour ------------------------------------------------------------------------------------------ */
+
+/* Whole-number planes are summed exactly: L in hundredths of 1/255, (R + G)/2 - B in halves of it. */
+static void add_moments(double sum[BROAD__WINDOW_PLANES], double square[BROAD__WINDOW_PLANES], const unsigned char *rgb,
+                        size_t count)
+{
+    for (; count; count--, rgb += 3) {
+        int r = rgb[0], g = rgb[1], b = rgb[2];
+        int most = r > g ? r : g, least = r < g ? r : g;
+        most = most > b ? most : b;
+        least = least < b ? least : b;
+        double values[BROAD__WINDOW_PLANES] = {30 * r + 59 * g + 11 * b,         r - g, r + g - 2 * b,
+                                               (most - least) / (most + 255e-6), most,  least};
+        for (size_t i = 0; i < BROAD__WINDOW_PLANES; i++) {
+            sum[i] += values[i];
+            square[i] += values[i] * values[i];
+        }
+    }
+}
+
+static void moments(float *out, const broad__image *image, size_t x, size_t y, size_t to_x, size_t to_y)
+{
+    static const double units[BROAD__WINDOW_PLANES] = {25500, 255, 510, 1, 255, 255};
+    double sum[BROAD__WINDOW_PLANES] = {0}, square[BROAD__WINDOW_PLANES] = {0};
+    double count = (double)((to_x - x) * (to_y - y));
+    for (size_t row = y; row < to_y; row++)
+        add_moments(sum, square, image->pixels + (row * image->width + x) * 3, to_x - x);
+    for (size_t i = 0; i < BROAD__WINDOW_PLANES; i++) {
+        double mean = sum[i] / count, variance = square[i] / count - mean * mean;
+        out[i] = (float)(mean / units[i]);
+        out[BROAD__WINDOW_PLANES + i] = variance > 0 ? (float)(sqrt(variance) / units[i]) : 0;
+    }
+}
+
+/* ---- texture patterns -------------------------------------------------------------------------------------------- */
+
+/* One level of the pyramid, with a border that repeats its edge; pixel (0, 0) is at plane[stride + 1]. Values are sums over
+ * 4^level pixels, which are whole numbers and fit: thresholds are multiplied alike. */
+typedef struct level {
+    size_t width, height, stride;
+    int16_t *plane;
+    int scale;
+} level;
+
+static int level_init(level *out, size_t width, size_t height, int scale)
+{
+    *out = (level){width, height, width + 2, NULL, scale};
+    out->plane = broad__alloc_array((width + 2) * (height + 2), sizeof *out->plane);
+    return out->plane ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+static void level_edge(level *one)
+{
+    for (size_t y = 1; y <= one->height; y++) {
+        int16_t *row = one->plane + y * one->stride;
+        row[0] = row[1];
+        row[one->width + 1] = row[one->width];
+    }
+    memcpy(one->plane, one->plane + one->stride, one->stride * sizeof *one->plane);
+    memcpy(one->plane + (one->height + 1) * one->stride, one->plane + one->height * one->stride,
+           one->stride * sizeof *one->plane);
+}
+
+static void level_least_colour(level *out, const broad__image *image)
+{
+    for (size_t y = 0; y < image->height; y++) {
+        const unsigned char *rgb = image->pixels + y * image->width * 3;
+        int16_t *row = out->plane + (y + 1) * out->stride + 1;
+        for (size_t x = 0; x < image->width; x++) {
+            unsigned char least = rgb[3 * x] < rgb[3 * x + 1] ? rgb[3 * x] : rgb[3 * x + 1];
+            row[x] = least < rgb[3 * x + 2] ? least : rgb[3 * x + 2];
+        }
+    }
+    level_edge(out);
+}
+
+/* A side of one pixel stays one: the border then stands for the second. */
+static void level_halve(level *out, const level *from)
+{
+    for (size_t y = 0; y < out->height; y++) {
+        const int16_t *upper = from->plane + (2 * y + 1) * from->stride + 1, *lower = upper + from->stride;
+        int16_t *row = out->plane + (y + 1) * out->stride + 1;
+        for (size_t x = 0; x < out->width; x++)
+            row[x] = (int16_t)(upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1]);
+    }
+    level_edge(out);
+}
+
+/* Bit i: neighbour i, in a circle, is not less than the pixel and the threshold together. */
+static void patterns_of_row(uint16_t *restrict out, const int16_t *restrict above, const int16_t *restrict here,
+                            const int16_t *restrict below, size_t width, int threshold)
+{
+    for (size_t x = 1; x <= width; x++) {
+        int16_t bar = (int16_t)(here[x] + threshold);
+        uint16_t bits = above[x - 1] >= bar;
+        bits = (uint16_t)(bits | (uint16_t)(above[x] >= bar) << 1);
+        bits = (uint16_t)(bits | (uint16_t)(above[x + 1] >= bar) << 2);
+        bits = (uint16_t)(bits | (uint16_t)(here[x + 1] >= bar) << 3);
+        bits = (uint16_t)(bits | (uint16_t)(below[x + 1] >= bar) << 4);
+        bits = (uint16_t)(bits | (uint16_t)(below[x] >= bar) << 5);
+        bits = (uint16_t)(bits | (uint16_t)(below[x - 1] >= bar) << 6);
+        out[x - 1] = (uint16_t)(bits | (uint16_t)(here[x - 1] >= bar) << 7);
+    }
+}
+
+/* Where a cut lies on a level. Cuts inside are multiples of the window's side; the last is the end of the level. */
+static size_t cut_at(const broad__window_cuts *cuts, size_t i, size_t end, unsigned depth)
+{
+    return i < cuts->count ? cuts->at[i] >> depth : end;
+}
+
+static void patterns_fold(float *out, const uint32_t counts[PATTERNS], size_t total, const unsigned char fold[PATTERNS])
+{
+    uint32_t classes[BROAD__WINDOW_CLASSES] = {0};
+    for (size_t i = 0; i < PATTERNS; i++) classes[fold[i]] += counts[i];
+    for (size_t i = 0; i < BROAD__WINDOW_CLASSES; i++) out[i] = sqrtf((float)classes[i] / (float)total);
+}
+
+/* One row of windows on one level for one threshold. out: the histogram of its first window. */
+static void patterns_of_band(float *out, const level *one, unsigned depth, const broad__window_cuts *across,
+                             size_t from_y, size_t to_y, int threshold, const unsigned char fold[PATTERNS],
+                             uint16_t *codes)
+{
+    uint32_t counts[BROAD__WINDOW_SIDE][PATTERNS];
+    memset(counts, 0, across->count * sizeof counts[0]);
+    for (size_t y = from_y; y < to_y; y++) {
+        const int16_t *here = one->plane + (y + 1) * one->stride;
+        patterns_of_row(codes, here - one->stride, here, here + one->stride, one->width, threshold * one->scale);
+        for (size_t i = 0; i < across->count; i++) {
+            size_t end = cut_at(across, i + 1, one->width, depth);
+            for (size_t x = across->at[i] >> depth; x < end; x++) counts[i][codes[x]]++;
+        }
+    }
+    for (size_t i = 0; i < across->count; i++) {
+        size_t width = cut_at(across, i + 1, one->width, depth) - (across->at[i] >> depth);
+        patterns_fold(out + i * BROAD__WINDOW_INPUTS, counts[i], width * (to_y - from_y), fold);
+    }
+}
+
+static void patterns_of_level(float *out, const level *one, unsigned depth, const broad__window_cuts *across,
+                              const broad__window_cuts *down, const unsigned char fold[PATTERNS], uint16_t *codes)
+{
+    for (size_t i = 0; i < down->count; i++) {
+        float *band = out + i * across->count * BROAD__WINDOW_INPUTS;
+        for (size_t t = 0; t < BROAD__WINDOW_THRESHOLDS; t++)
+            patterns_of_band(band + t * BROAD__WINDOW_CLASSES, one, depth, across, down->at[i] >> depth,
+                             cut_at(down, i + 1, one->height, depth), thresholds[t], fold, codes);
+    }
+}
+
+static int describe_patterns(float *out, const broad__image *image, const broad__window_cuts *across,
+                             const broad__window_cuts *down, const unsigned char fold[PATTERNS])
+{
+    level one = {0}, next = {0};
+    uint16_t *codes = broad__alloc_array(image->width, sizeof *codes);
+    int status = codes ? level_init(&one, image->width, image->height, 1) : BROAD_NO_MEMORY;
+    if (status < 0) goto cleanup;
+    level_least_colour(&one, image);
+    for (unsigned depth = 0;; depth++) {
+        patterns_of_level(out, &one, depth, across, down, fold, codes);
+        out += (size_t)BROAD__WINDOW_THRESHOLDS * BROAD__WINDOW_CLASSES;
+        if (depth + 1 == BROAD__WINDOW_LEVELS) break;
+        status =
+            level_init(&next, one.width > 1 ? one.width / 2 : 1, one.height > 1 ? one.height / 2 : 1, one.scale * 4);
+        if (status < 0) goto cleanup;
+        level_halve(&next, &one);
+        broad__free(one.plane);
+        one = next;
+        next.plane = NULL;
+    }
+
+cleanup:
+    broad__free(next.plane);
+    broad__free(one.plane);
+    broad__free(codes);
+    return status;
+}
+
+int broad__window_describe(float *out, const broad__image *image, const broad__window_cuts *across,
+                           const broad__window_cuts *down, const unsigned char fold[256])
+{
+    for (size_t y = 0; y < down->count; y++)
+        for (size_t x = 0; x < across->count; x++)
+            moments(out + (y * across->count + x) * BROAD__WINDOW_INPUTS, image, across->at[x], down->at[y],
+                    across->at[x + 1], down->at[y + 1]);
+    return describe_patterns(out + (size_t)2 * BROAD__WINDOW_PLANES, image, across, down, fold);
+}

@@ -1,0 +1,221 @@
+#include "model/predict/estimate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "metric/calibration.h"
+#include "metric/metric.h"
+
+#define USUAL_LEVEL 0.9
+
+void broad__estimate_clear(broad_model *model)
+{
+    broad__free(model->estimate.calibration);
+    broad__free(model->estimate.residuals);
+    model->estimate = (broad__estimate){0};
+}
+
+/* ---- making ---------------------------------------------------------------------------------------------------- */
+
+static int all_finite(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i])) return 0;
+    return 1;
+}
+
+/* The targets and weights of the rows listed; inputs and names are not there. */
+static void targets_clear(broad_data *targets)
+{
+    broad__free(targets->classes);
+    broad__free(targets->values);
+    broad__free(targets->weights);
+}
+
+static int targets_gather(broad_data *out, const broad_model *model, const broad_data *data, const size_t *rows,
+                          size_t count)
+{
+    size_t outputs = model->outputs;
+    broad_data some = {.rows = count, .outputs = outputs, .task = model->task};
+    if (data->task != model->task || data->outputs > outputs)
+        return broad__fail(BROAD_BUG, "the estimate's rows have other targets than the model");
+    if (model->task == BROAD_TASK_CLASSIFY) some.classes = broad__alloc_array(count, sizeof *some.classes);
+    else some.values = broad__alloc_doubles(count, outputs);
+    if (data->weights) some.weights = broad__alloc_doubles(count, 1);
+    if ((!some.classes && !some.values) || (data->weights && !some.weights)) {
+        targets_clear(&some);
+        return BROAD_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t row = rows ? rows[i] : i;
+        if (some.classes) some.classes[i] = data->classes[row];
+        else memcpy(some.values + i * outputs, data->values + row * outputs, outputs * sizeof(double));
+        if (some.weights) some.weights[i] = data->weights[row];
+        broad__table_done(data, row, 1); /* each row brings the page it is on */
+    }
+    *out = some;
+    return BROAD_OK;
+}
+
+static int make_calibration(broad__estimate *out, const broad_model *model, const broad_data *truth,
+                            const double *scores)
+{
+    size_t classes = model->outputs;
+    broad__reliability reliability = {0};
+    double *calibration = out->calibration = broad__alloc_doubles(classes + 1, 1);
+    if (!calibration) return BROAD_NO_MEMORY;
+    for (size_t c = 0; model->class_weights && c < classes; c++) calibration[c + 1] = -log(model->class_weights[c]);
+    calibration[0] = broad__calibrate(scores, truth->classes, truth->weights, truth->rows, classes, calibration + 1);
+    int status = broad__reliability_measure(&reliability, scores, truth->classes, truth->rows, classes, calibration);
+    out->brier = reliability.brier;
+    out->calibration_error = reliability.calibration_error;
+    return status;
+}
+
+static int make_residuals(broad__estimate *out, const broad_data *truth, const double *scores)
+{
+    size_t rows = truth->rows, outputs = truth->outputs;
+    size_t kept = rows < BROAD__RESIDUALS_MOST ? rows : BROAD__RESIDUALS_MOST;
+    double *sizes = broad__alloc_doubles(rows, 1);
+    out->residual_count = kept;
+    out->residuals = broad__alloc_doubles(outputs, kept);
+    for (size_t j = 0; sizes && out->residuals && j < outputs; j++) {
+        for (size_t i = 0; i < rows; i++) sizes[i] = fabs(truth->values[i * outputs + j] - scores[i * outputs + j]);
+        broad__order_statistics(sizes, rows, kept);
+        memcpy(out->residuals + j * kept, sizes, kept * sizeof *sizes);
+    }
+    broad__free(sizes);
+    return sizes && out->residuals ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+static int make(broad__estimate *out, const broad_model *model, const broad_data *truth, const double *scores)
+{
+    broad_metrics metrics = {0};
+    int status = broad__metrics(&metrics, truth, scores, model->positive);
+    *out = (broad__estimate){
+        .rows = truth->rows, .accuracy = metrics.accuracy, .rmse = metrics.rmse, .mae = metrics.mae, .r2 = metrics.r2};
+    broad__free(metrics.confusion);
+    if (status) return status;
+    return truth->task == BROAD_TASK_CLASSIFY ? make_calibration(out, model, truth, scores)
+                                              : make_residuals(out, truth, scores);
+}
+
+/* Residuals so large that a measure of them overflows say nothing, and could not be stored. */
+static int usable(const broad__estimate *e, size_t outputs)
+{
+    return isfinite(e->rmse) && isfinite(e->mae) && isfinite(e->r2) &&
+           (!e->residuals || all_finite(e->residuals, outputs * e->residual_count));
+}
+
+int broad__estimate_make(broad_model *model, const broad_data *data, const size_t *rows, size_t count,
+                         const double *scores)
+{
+    broad_data truth = {0};
+    broad__estimate_clear(model);
+    if (count == 0 || !all_finite(scores, count * model->outputs)) return BROAD_OK;
+    int status = targets_gather(&truth, model, data, rows, count);
+    if (!status) status = make(&model->estimate, model, &truth, scores);
+    if (status || !usable(&model->estimate, model->outputs)) broad__estimate_clear(model);
+    targets_clear(&truth);
+    return status;
+}
+
+/* ---- checking -------------------------------------------------------------------------------------------------- */
+
+static int check_residuals(const broad__estimate *e, size_t outputs)
+{
+    for (size_t j = 0; j < outputs; j++)
+        for (size_t k = 0; k < e->residual_count; k++) {
+            double size = e->residuals[j * e->residual_count + k];
+            if (size < (k ? e->residuals[j * e->residual_count + k - 1] : 0))
+                return broad__fail(BROAD_BAD_MODEL, "tensor estimate.residuals: number %zu of output %zu is %s", k + 1,
+                                   j + 1, k ? "smaller than the one before" : "negative");
+        }
+    return BROAD_OK;
+}
+
+int broad__estimate_check(const broad_model *model)
+{
+    const broad__estimate *e = &model->estimate;
+    size_t kept = e->rows < BROAD__RESIDUALS_MOST ? e->rows : BROAD__RESIDUALS_MOST;
+    int classify = model->task == BROAD_TASK_CLASSIFY;
+    if (e->rows == 0) return BROAD_OK;
+    if (e->rows > model->rows)
+        return broad__fail(BROAD_BAD_MODEL, "estimate: made of %zu rows where the model was trained on %zu", e->rows,
+                           model->rows);
+    if (!classify && e->residual_count != kept)
+        return broad__fail(BROAD_BAD_MODEL, "estimate: %zu residuals of %zu rows where %zu are kept", e->residual_count,
+                           e->rows, kept);
+    if (classify ? !e->calibration : !e->residuals)
+        return broad__fail(BROAD_BAD_MODEL, "estimate: its %s missing", classify ? "calibration is" : "residuals are");
+    if (classify && (e->calibration[0] < 0 || e->calibration[0] > BROAD__SLOPE_MOST))
+        return broad__fail(BROAD_BAD_MODEL, "tensor estimate.calibration: a slope of %g", e->calibration[0]);
+    return classify ? BROAD_OK : check_residuals(e, model->outputs);
+}
+
+/* ---- judging --------------------------------------------------------------------------------------------------- */
+
+/* Too few rows for the usual level is no failure. */
+static int has_usual(const broad__estimate *e)
+{
+    return e->rows && (double)e->rows >= USUAL_LEVEL / (1 - USUAL_LEVEL) - 1e-9;
+}
+
+int broad__judge_open(broad__judge *out, const broad_model *model, const broad_data *truth, double level)
+{
+    broad__confidence confidence = broad__confidence_of(model);
+    *out = (broad__judge){.model = model, .truth = truth};
+    int regress = model->task == BROAD_TASK_REGRESS, status = broad__tally_open(&out->tally, truth);
+    if (status == BROAD_OK && (level > 0 || (regress && has_usual(&model->estimate)))) {
+        out->level = level > 0 ? level : USUAL_LEVEL;
+        out->half = broad__alloc_doubles(model->outputs, 1);
+        status = out->half ? broad__interval(out->half, &confidence, out->level) : BROAD_NO_MEMORY;
+    }
+    if (status == BROAD_OK && !regress && model->estimate.rows) {
+        out->probabilities = broad__alloc_doubles(model->outputs, 1);
+        if (!out->probabilities) status = BROAD_NO_MEMORY;
+    }
+    if (status < 0) broad__judge_close(out);
+    return status;
+}
+
+void broad__judge_close(broad__judge *judge)
+{
+    broad__tally_close(&judge->tally);
+    broad__free(judge->half);
+    broad__free(judge->probabilities);
+    *judge = (broad__judge){0};
+}
+
+void broad__judge_add(broad__judge *judge, const double *scores, size_t first, size_t count)
+{
+    const broad_data *truth = judge->truth;
+    size_t outputs = truth->outputs;
+    for (size_t i = 0; judge->half && i < count * outputs; i++)
+        judge->inside += fabs(truth->values[first * outputs + i] - scores[i]) <= judge->half[i % outputs];
+    if (judge->probabilities)
+        broad__reliability_add(&judge->reliability, scores, truth->classes + first, count, outputs,
+                               judge->model->estimate.calibration, judge->probabilities);
+    broad__tally_add(&judge->tally, scores, first, count);
+}
+
+void broad__judge_measure(broad_metrics *out, broad__judge *judge)
+{
+    size_t outputs = judge->truth->outputs;
+    broad__tally_measure(out, &judge->tally, judge->model->positive);
+    if (judge->half) {
+        double width = 0;
+        for (size_t j = 0; j < outputs; j++) width += 2 * judge->half[j];
+        out->level = judge->level;
+        out->coverage = (double)judge->inside / ((double)judge->truth->rows * (double)outputs);
+        out->interval_width = width / (double)outputs;
+    }
+    if (!judge->probabilities) return;
+    broad__reliability reliability = broad__reliability_of(&judge->reliability);
+    out->has_probabilities = 1;
+    out->brier = reliability.brier;
+    out->log_loss = reliability.log_loss;
+    out->calibration_error = reliability.calibration_error;
+}

@@ -1,0 +1,222 @@
+#include "model/predict/predict.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/profile.h"
+#include "base/status.h"
+#include "base/vector.h"
+#include "compute/cpu/kernels.h"
+#include "compute/pool.h"
+#include "compute/single.h"
+
+/* Work for which a thread is worth starting: some hundred microseconds. */
+#define THREAD_FLOPS 1e7
+enum { LINE = 8 }; /* numbers of a cache line, which no two threads should share */
+
+/* The kernels are called without the device around them: a program that only predicts need not be linked to BLAS. */
+
+/* ---- a block of rows ------------------------------------------------------------------------------------------- */
+
+size_t broad__network_scratch(const broad__network *network, size_t rows)
+{
+    size_t scaled = network->direct ? 0 : network->scaling.columns;
+    return rows * (scaled + network->features + network->widest);
+}
+
+static void work_out(double *out, size_t out_stride, const broad__kernels *kernels, const broad__nodes *nodes,
+                     const double *x, size_t x_stride, size_t rows)
+{
+    if (nodes->single && !broad__fused()) broad__nodes_single(out, out_stride, nodes, x, x_stride, rows);
+    else (nodes->single ? kernels->single->nodes : kernels->nodes)(out, out_stride, nodes, x, x_stride, rows);
+}
+
+/* Z, rows x features. */
+static void feature_nodes(double *z, const broad__network *network, const broad__kernels *kernels, const double *x,
+                          size_t stride, size_t rows, double *scaled)
+{
+    broad__scaling_apply(network->direct ? z : scaled, &network->scaling, x, rows, stride);
+    for (size_t i = 0; i < network->part_count; i++) {
+        const broad__feature_run *part = &network->parts[i];
+        work_out(z + part->first, network->features, kernels, &part->nodes, scaled, network->scaling.columns, rows);
+    }
+}
+
+/* scores += K_j W_j for the layers of a run; h: their nodes, rows x all of them. */
+static void add_layers(double *scores, const broad__network *network, const broad__layer_run *run,
+                       const broad__kernels *kernels, const double *z, const double *h, size_t rows,
+                       const broad__layer_watch *watch)
+{
+    size_t outputs = network->outputs;
+    for (size_t j = run->first; j < run->first + run->count; j++) {
+        const broad__term *term = &network->terms[j];
+        if (term->prefix)
+            kernels->apply(scores, outputs, 1.0, z + term->first, network->features, rows, term->output, outputs,
+                           term->prefix, outputs);
+        kernels->apply(scores, outputs, 1.0, h, run->nodes.nodes, rows, term->output + term->prefix * outputs, outputs,
+                       term->nodes, outputs);
+        h += term->nodes;
+        if (watch) watch->after(watch->context, j, scores);
+    }
+}
+
+void broad__network_layers(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
+                           double *scratch, const broad__layer_watch *watch)
+{
+    const broad__kernels *kernels = broad__kernels_used();
+    double *z = scratch + (network->direct ? 0 : rows * network->scaling.columns), *h = z + rows * network->features;
+    memset(out, 0, rows * network->outputs * sizeof *out);
+    if (network->run_count) feature_nodes(z, network, kernels, x, stride, rows, scratch);
+    for (size_t i = 0; i < network->run_count; i++) {
+        const broad__layer_run *run = &network->runs[i];
+        work_out(h, run->nodes.nodes, kernels, &run->nodes, z, network->features, rows);
+        add_layers(out, network, run, kernels, z, h, rows, watch);
+    }
+}
+
+void broad__network_values(double *out, const broad__network *network, const double *scores)
+{
+    for (size_t c = 0; c < network->outputs; c++) out[c] = scores[c] / network->factor[c] + network->shift[c];
+}
+
+void broad__network_block(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
+                          double *scratch)
+{
+    broad__network_layers(out, network, x, stride, rows, scratch, NULL);
+    for (size_t i = 0; i < rows; i++)
+        broad__network_values(out + i * network->outputs, network, out + i * network->outputs);
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------------------------- */
+
+/* Exponent bits all ones: infinite or not a number. By integers, so that the loop vectorises. */
+static int all_finite(const double *x, size_t count)
+{
+    const uint64_t exponent = (uint64_t)0x7ff << 52;
+    uint64_t bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        bad |= (bits & exponent) == exponent;
+    }
+    return !bad;
+}
+
+static int fail_input(const broad__network *network, size_t row, size_t input, double value)
+{
+    const char *why = isnan(value) ? " (it was trained without missing values)" : "";
+    if (network->input_names)
+        return broad__fail(BROAD_BAD_DATA, "row %zu, input '%s': %g is not a number the model can take%s", row + 1,
+                           network->input_names[input], value, why);
+    return broad__fail(BROAD_BAD_DATA, "row %zu, input %zu: %g is not a number the model can take%s", row + 1,
+                       input + 1, value, why);
+}
+
+static int input_fits(const broad__network *network, double value)
+{
+    return isfinite(value) || (isnan(value) && network->missing == BROAD_MISSING_MEAN);
+}
+
+static int row_fits(const broad__network *network, const double *row)
+{
+    if (all_finite(row, network->inputs)) return 1;
+    for (size_t j = 0; j < network->inputs; j++)
+        if (!input_fits(network, row[j])) return 0;
+    return 1;
+}
+
+int broad__network_check(const broad__network *network, const double *x, size_t rows, size_t stride)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; !row_fits(network, x + i * stride); j++)
+            if (!input_fits(network, x[i * stride + j])) return fail_input(network, i, j, x[i * stride + j]);
+    return BROAD_OK;
+}
+
+/* ---- many rows ------------------------------------------------------------------------------------------------- */
+
+typedef struct prediction {
+    double *out;
+    const broad__network *network;
+    const double *x;
+    size_t rows, stride;
+    double *scratch; /* for each worker */
+    size_t scratch_each;
+    atomic_int refused; /* some input does not fit */
+} prediction;
+
+static size_t block_rows(const prediction *p, size_t block)
+{
+    size_t left = p->rows - block * BROAD__PREDICT_ROWS;
+    return left < BROAD__PREDICT_ROWS ? left : BROAD__PREDICT_ROWS;
+}
+
+static void check_block(void *context, size_t block, size_t worker)
+{
+    prediction *p = context;
+    size_t first = block * BROAD__PREDICT_ROWS;
+    (void)worker;
+    for (size_t i = first; i < first + block_rows(p, block); i++)
+        if (!row_fits(p->network, p->x + i * p->stride)) atomic_store(&p->refused, 1);
+}
+
+double broad__network_flops(const broad__network *network)
+{
+    double flops = network->direct ? 0 : 2 * (double)network->features * (double)network->scaling.columns;
+    for (size_t i = 0; i < network->run_count; i++)
+        flops += 2 * (double)network->runs[i].nodes.nodes * (double)network->runs[i].nodes.inputs;
+    for (size_t i = 0; i < network->term_count; i++)
+        flops += 2 * (double)(network->terms[i].prefix + network->terms[i].nodes) * (double)network->outputs;
+    return flops;
+}
+
+static void predict_block(void *context, size_t block, size_t worker)
+{
+    const prediction *p = context;
+    size_t first = block * BROAD__PREDICT_ROWS, rows = block_rows(p, block);
+    broad__profile_span span = broad__profile_start();
+    broad__network_block(p->out + first * p->network->outputs, p->network, p->x + first * p->stride, p->stride, rows,
+                         p->scratch + worker * p->scratch_each);
+    broad__profile_stop(span, BROAD__STAGE_PREDICT, (double)rows * broad__network_flops(p->network),
+                        (double)(rows * (p->network->inputs + p->network->outputs)) * sizeof(double));
+}
+
+size_t broad__network_threads(const broad__network *network, size_t rows, size_t threads)
+{
+    double most = (double)rows * broad__network_flops(network) / THREAD_FLOPS;
+    if (rows <= BROAD__PREDICT_ROWS || most < 2) return 1;
+    return threads == 0 || (double)threads < most ? threads : (size_t)most;
+}
+
+static int predict_rows(prediction *p, size_t threads)
+{
+    size_t blocks = (p->rows + BROAD__PREDICT_ROWS - 1) / BROAD__PREDICT_ROWS;
+    broad__pool *pool = NULL;
+    int status = broad__pool_open(&pool, broad__network_threads(p->network, p->rows, threads));
+    if (status < 0) return status;
+    p->scratch_each = broad__network_scratch(p->network, block_rows(p, 0)) + LINE;
+    p->scratch = broad__alloc_doubles(broad__pool_threads(pool), p->scratch_each);
+    if (!p->scratch) status = BROAD_NO_MEMORY;
+    if (status == BROAD_OK) broad__pool_run(pool, blocks, check_block, p);
+    if (status == BROAD_OK && atomic_load(&p->refused))
+        status = broad__network_check(p->network, p->x, p->rows, p->stride);
+    if (status == BROAD_OK) broad__pool_run(pool, blocks, predict_block, p);
+    broad__pool_close(pool);
+    broad__free(p->scratch);
+    return status;
+}
+
+int broad__predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride, size_t threads)
+{
+    broad__network network;
+    if (rows == 0) return BROAD_OK;
+    /* Weights are put side by side where there are rows enough to pay for it. */
+    int status = broad__network_make(&network, model, NULL, rows >= 2 * BROAD__PREDICT_ROWS);
+    if (status < 0) return status;
+    prediction p = {.out = out, .network = &network, .x = x, .rows = rows, .stride = stride};
+    status = predict_rows(&p, threads);
+    broad__network_clear(&network);
+    return status;
+}

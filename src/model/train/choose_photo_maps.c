@@ -1,0 +1,100 @@
+#include "model/train/choose_photo_maps.h"
+
+#include <math.h>
+
+#include "base/status.h"
+#include "data/photo/photo_rows.h"
+#include "model/train/train.h"
+
+/* Rows as many as the pilot looks at; nodes enough to tell maps apart, and cheap. */
+enum { CHOICE_ROWS = 1000, CHOICE_GROUPS = 10, CHOICE_NODES = 50 };
+
+static const double GAIN = 0.05; /* part of the error that a single map must be better by */
+
+/* Settings as `auto` starts from, whatever the network will have. */
+static broad_options trial_options(const broad_options *options)
+{
+    broad_options trial;
+    broad_options_init(&trial);
+    trial.seed = options->seed;
+    trial.threads = options->threads;
+    trial.class_weight = options->class_weight;
+    trial.features_auto = 0;
+    trial.feature_groups = CHOICE_GROUPS;
+    trial.feature_nodes = CHOICE_NODES;
+    return trial;
+}
+
+static double least_error(const broad_model *model)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < BROAD__STYLE_COUNT; i++)
+        if (model->pilot[i] > 0 && model->pilot[i] < least) least = model->pilot[i];
+    return isfinite(least) ? least : 0;
+}
+
+static int try_maps(double *out, const broad_data *rows, unsigned maps, const broad_options *options)
+{
+    size_t wanted = broad__projection_components(rows->rows);
+    broad_data *part = NULL, *components = NULL;
+    broad_trainer *trainer = NULL;
+    broad_options trial = trial_options(options);
+    int status = broad__table_narrow(&part, rows, maps);
+    if (status == BROAD_OK) status = broad__table_project(&components, part, wanted, NULL);
+    if (status == BROAD_OK) status = broad__trainer_open(&trainer, components, &trial);
+    if (status == BROAD_OK) *out = least_error(trainer->model);
+    if (trainer) broad__trainer_close(NULL, trainer);
+    broad__table_free(components);
+    broad__table_free(part);
+    return status;
+}
+
+static void list_trials(broad_map_choice *out, unsigned maps)
+{
+    *out = (broad_map_choice){.maps = maps};
+    for (unsigned map = 1; map < BROAD_MAP_ALL; map *= 2)
+        if (maps & map) out->trials[out->count++].maps = map;
+    if (out->count > 1) out->trials[out->count++].maps = maps;
+}
+
+static int stopped(const broad_options *options, size_t done, size_t total)
+{
+    broad_progress progress = {.stage = "maps", .done = done, .total = total};
+    return options->progress && options->progress(&progress, options->progress_context);
+}
+
+/* Errors by leave-one-out are not exact: all maps together, the last trial, stay unless one of them is clearly better. */
+static void pick_best(broad_map_choice *out)
+{
+    double least = (1 - GAIN) * out->trials[out->count - 1].error;
+    for (size_t i = 0; i + 1 < out->count; i++) {
+        if (out->trials[i].error >= least) continue;
+        least = out->trials[i].error;
+        out->maps = out->trials[i].maps;
+    }
+}
+
+static int run_trials(broad_map_choice *out, const broad_data *rows, const broad_options *options)
+{
+    for (size_t i = 0; i < out->count; i++) {
+        if (stopped(options, i, out->count))
+            return broad__fail(BROAD_INTERRUPTED, "interrupted while maps were chosen");
+        int status = try_maps(&out->trials[i].error, rows, out->trials[i].maps, options);
+        if (status < 0) return status;
+    }
+    pick_best(out);
+    return BROAD_OK;
+}
+
+int broad__choose_maps(broad_map_choice *out, const broad_data *data, const broad_options *options)
+{
+    broad_map_choice choice;
+    broad_data *some = NULL;
+    list_trials(&choice, (unsigned)data->photos.spec.maps);
+    int status = BROAD_OK;
+    if (choice.count > 1 && data->rows > CHOICE_ROWS) status = broad__table_thin(&some, data, CHOICE_ROWS);
+    if (status == BROAD_OK && choice.count > 1) status = run_trials(&choice, some ? some : data, options);
+    broad__table_free(some);
+    if (status == BROAD_OK) *out = choice;
+    return status;
+}

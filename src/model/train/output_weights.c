@@ -1,0 +1,311 @@
+#include "model/train/output_weights.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/page_cursor.h"
+#include "base/status.h"
+#include "model/kind.h"
+#include "model/predict/estimate.h"
+
+static void hash_layer(broad__layer *layer, size_t outputs)
+{
+    broad__hash_text(layer->certificate.weights, layer->output, layer->width * outputs * sizeof(double));
+}
+
+/* Pieces of the layers from `first` on. NULL: out of memory. */
+static broad__kblock *list_pieces(const broad_model *model, size_t first)
+{
+    broad__kblock *pieces = broad__alloc_array(model->layer_count - first, sizeof *pieces);
+    for (size_t j = first; pieces && j < model->layer_count; j++) pieces[j - first] = broad__model_kblock(model, j);
+    return pieces;
+}
+
+/* Weights of the layers from `first` on, one after the other, to and from one block. */
+static void put_outputs(broad_model *model, size_t first, const double *w)
+{
+    for (size_t j = first; j < model->layer_count; j++) {
+        broad__layer *layer = &model->layers[j];
+        size_t count = layer->width * model->outputs;
+        memcpy(layer->output, w, count * sizeof(double));
+        hash_layer(layer, model->outputs);
+        w += count;
+    }
+}
+
+static void get_outputs(double *w, const broad_model *model, size_t first)
+{
+    for (size_t j = first; j < model->layer_count; j++) {
+        size_t count = model->layers[j].width * model->outputs;
+        memcpy(w, model->layers[j].output, count * sizeof(double));
+        w += count;
+    }
+}
+
+static size_t width_from(const broad_model *model, size_t first)
+{
+    size_t width = 0;
+    for (size_t j = first; j < model->layer_count; j++) width += model->layers[j].width;
+    return width;
+}
+
+/* The validation rows' residual anew: earlier weights have changed. */
+static int follow_check(broad_trainer *t)
+{
+    if (!t->validation.part_count) return BROAD_OK;
+    int status = broad__rowset_restart(&t->validation);
+    for (size_t j = 0; status == BROAD_OK && j < t->model->layer_count; j++)
+        status = broad__rowset_follow(&t->validation, j);
+    return status;
+}
+
+/* ---- with every layer ------------------------------------------------------------------------------------------ */
+
+int broad__outputs_prepare(broad_trainer *t)
+{
+    broad_model *model = t->model;
+    broad__residual *rows = &t->train.rows;
+    if (broad__fitting_of(&model->settings) != BROAD__FIT_STEPWISE) return BROAD_OK;
+    size_t columns = width_from(model, 0);
+    if (t->qr.h && t->qr.rows == rows->rows && t->qr.columns == columns && t->qr.outputs == rows->outputs)
+        return BROAD_OK;
+    broad__growing_qr_clear(&t->qr);
+    int status = broad__growing_qr_open(&t->qr, rows->rows, rows->outputs, t->train.y);
+    if (status == BROAD_OK) status = broad__rowset_restart(&t->train);
+    for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) {
+        broad__kblock piece = broad__model_kblock(model, j);
+        status = broad__residual_nodes(rows, &piece, 1);
+        if (status == BROAD_OK)
+            status = broad__growing_qr_try(&t->qr, rows, t->train.y, model->layers[0].certificate.lambda);
+        double norm = t->qr.trial_norm;
+        if (status == BROAD_OK) status = broad__growing_qr_accept(&t->qr);
+        if (status == BROAD_OK) broad__residual_commit(rows, norm);
+    }
+    return status;
+}
+
+static int follow_stepwise(broad_trainer *t)
+{
+    double *w = broad__alloc_doubles(t->qr.columns, t->qr.outputs);
+    if (!w) return BROAD_NO_MEMORY;
+    broad__growing_qr_weights(w, &t->qr);
+    put_outputs(t->model, 0, w);
+    broad__free(w);
+    return BROAD_OK;
+}
+
+/* First of the last layers that have `window` nodes together. */
+static size_t window_first(const broad_model *model)
+{
+    size_t first = model->layer_count - 1, nodes = model->layers[first].width;
+    while (first && nodes + model->layers[first - 1].width <= model->settings.window)
+        nodes += model->layers[--first].width;
+    return first;
+}
+
+/* E gets back what the window's layers took off it; then all of them are fitted to it together. Where rounding makes that
+ * worse, things stay as they were. */
+static int solve_window(broad_trainer *t, const broad__kblock *pieces, size_t first, double *w)
+{
+    broad_model *model = t->model;
+    broad__residual *rows = &t->train.rows;
+    broad__ridge *ridge = &t->search.ridge;
+    broad__certificate *record = &model->layers[model->layer_count - 1].certificate;
+    broad__ridge_request request = {.lambda = record->lambda};
+    size_t count = model->layer_count - first;
+    int status = broad__residual_nodes(rows, pieces, count);
+    if (status == BROAD_OK) {
+        broad__residual_commit(rows, broad__residual_shift(rows, 1.0, w));
+        status = broad__residual_candidate(rows, pieces, count);
+    }
+    if (status == BROAD_OK) status = broad__ridge_solve(ridge, rows, &request);
+    if (status == BROAD_OK) status = broad__ridge_finish(ridge, rows);
+    if (status < 0) return status;
+    if (ridge->norm <= record->norm_after) {
+        put_outputs(model, first, ridge->w);
+        record->norm_after = ridge->norm;
+        record->ratio = record->norm_after / record->norm_before;
+        broad__residual_commit(rows, ridge->norm);
+    } else {
+        broad__residual_commit(rows, broad__residual_next(rows, w));
+    }
+    return BROAD_OK;
+}
+
+static int follow_window(broad_trainer *t)
+{
+    broad_model *model = t->model;
+    size_t first = window_first(model);
+    if (first + 1 == model->layer_count) return BROAD_OK;
+    broad__kblock *pieces = list_pieces(model, first);
+    double *w = broad__alloc_doubles(width_from(model, first), model->outputs);
+    int status = pieces && w ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) {
+        get_outputs(w, model, first);
+        status = solve_window(t, pieces, first, w);
+    }
+    broad__free(pieces);
+    broad__free(w);
+    return status;
+}
+
+int broad__outputs_follow(broad_trainer *t)
+{
+    int status = BROAD_OK;
+    switch (broad__fitting_of(&t->model->settings)) {
+    case BROAD__FIT_STEPWISE: status = follow_stepwise(t); break;
+    case BROAD__FIT_WINDOW: status = follow_window(t); break;
+    case BROAD__FIT_FINALLY:
+        if (t->model->layer_count == 1) status = broad__joint_adopt(&t->joint, &t->train.rows);
+        if (status < 0) return status;
+        /* fall through */
+    case BROAD__FIT_CHAIN:
+        return t->validation.part_count ? broad__rowset_follow(&t->validation, t->model->layer_count - 1) : BROAD_OK;
+    case BROAD__FIT_AT_ONCE: return BROAD_OK;
+    }
+    return status == BROAD_OK ? follow_check(t) : status;
+}
+
+/* ---- at the end ------------------------------------------------------------------------------------------------ */
+
+/* The joint weights predict in place of the chain's, which stay: growing goes on from them. */
+static int keep_beside(broad_trainer *t)
+{
+    broad_model *model = t->model;
+    const double *w = t->joint.w;
+    for (size_t j = 0; j < model->layer_count; j++) {
+        broad__layer *layer = &model->layers[j];
+        size_t count = layer->width * model->outputs;
+        if (!layer->joint) layer->joint = broad__alloc_doubles(layer->width, model->outputs);
+        if (!layer->joint) return BROAD_NO_MEMORY;
+        memcpy(layer->joint, w, count * sizeof(double));
+        w += count;
+    }
+    model->joint = (broad__joint_record){.present = 1, .lambda = t->joint.lambda, .norm = t->joint.norm};
+    broad__hash_text(model->joint.weights, t->joint.w, t->joint.columns * model->outputs * sizeof(double));
+    return BROAD_OK;
+}
+
+/* They are all there is; each block's record speaks of the whole. */
+static int keep_instead(broad_trainer *t, double before)
+{
+    broad_model *model = t->model;
+    put_outputs(model, 0, t->joint.w);
+    for (size_t j = 0; j < model->layer_count; j++) {
+        broad__certificate *c = &model->layers[j].certificate;
+        c->first_row = 0;
+        c->rows = t->train.rows.rows;
+        c->lambda = t->joint.lambda;
+        c->norm_before = before;
+        c->norm_after = t->joint.norm;
+        c->ratio = c->tested = before > 0 ? t->joint.norm / before : 0;
+    }
+    broad__residual_commit(&t->train.rows, t->joint.norm);
+    return follow_check(t);
+}
+
+static int watch_joint(void *context, double part)
+{
+    broad_trainer *t = context;
+    if (!t->run.progress) return 0;
+    broad_progress progress = {"joint weights", (size_t)(part * 100), 100, 0, t->train.rows.norm, t->model->first_norm};
+    return t->run.progress(&progress, t->run.progress_context);
+}
+
+static double targets_square(const broad__rowset *rowset)
+{
+    double square = 0;
+    broad__page_cursor read = {0};
+    for (size_t i = 0; i < rowset->rows.rows * rowset->rows.outputs; i++) {
+        square += rowset->y[i] * rowset->y[i];
+        broad__page_cursor_step(&read, rowset->storage.spill, &rowset->y[i], sizeof *rowset->y);
+    }
+    return square;
+}
+
+static int solve_joint(broad_trainer *t, broad__fitting fitting)
+{
+    const broad_options *o = &t->model->settings;
+    broad__kblock *pieces = list_pieces(t->model, 0);
+    double exponent = t->model->exponent;
+    if (!pieces) return BROAD_NO_MEMORY;
+    broad__joint_task task = {.rows = &t->train.rows,
+                              .y = t->train.y,
+                              .pieces = pieces,
+                              .count = t->model->layer_count,
+                              .lambda_auto = o->lambda_auto && !t->lambda_fixed,
+                              .lambda = t->lambda_fixed ? t->lambda : o->lambda,
+                              .exponent = &exponent,
+                              .loo = o->loo != BROAD_LOO_NO,
+                              .watch = watch_joint,
+                              .context = t};
+    /* What the search for layers had is as large as all this, and not needed. */
+    broad__residual_forget(&t->train.rows);
+    broad__spd_clear(&t->search.ridge.system);
+    int status = broad__joint_fit(&t->joint, &task);
+    broad__free(pieces);
+    if (status) return status;
+    if (fitting != BROAD__FIT_AT_ONCE) return keep_beside(t);
+    return keep_instead(t, sqrt(targets_square(&t->train)));
+}
+
+/* ---- leave-one-out --------------------------------------------------------------------------------------------- */
+
+/* The training rows as one table. *out_owned is to be freed. */
+static int training_table(const broad_data **out, broad_data **out_owned, const broad__rowset *rowset)
+{
+    int status = BROAD_OK;
+    *out_owned = NULL;
+    *out = rowset->parts[0].data;
+    if (rowset->part_count == 1) return BROAD_OK;
+    for (size_t i = 1; status == BROAD_OK && i < rowset->part_count; i++) {
+        broad_data *joined = NULL;
+        if (rowset->parts[i].first) continue; /* goes on in a table that is there as a whole */
+        status = broad__table_append(&joined, *out, rowset->parts[i].data);
+        broad__table_free(*out_owned);
+        *out_owned = joined;
+        *out = joined;
+    }
+    return status;
+}
+
+/* scores: of the network's units, turned into those of the targets. */
+static int make_estimate(broad_trainer *t, const size_t *rows, size_t count, double *scores)
+{
+    const broad_model *model = t->model;
+    const broad_data *table = NULL;
+    broad_data *owned = NULL;
+    for (size_t i = 0; i < count * model->outputs; i++)
+        scores[i] = scores[i] / model->output_factor[i % model->outputs] + model->output_shift[i % model->outputs];
+    int status = training_table(&table, &owned, &t->train);
+    if (status == BROAD_OK) status = broad__estimate_make(t->model, table, rows, count, scores);
+    broad__table_free(owned);
+    return status;
+}
+
+/* From the leverages of the growing fit: every row. */
+static int estimate_stepwise(broad_trainer *t)
+{
+    const broad__residual *rows = &t->train.rows;
+    double *scores = broad__alloc_doubles(rows->rows, rows->outputs);
+    if (!scores) return BROAD_NO_MEMORY;
+    int status = broad__growing_qr_leave_out(scores, &t->qr, rows, t->train.y);
+    if (status == BROAD_OK) status = make_estimate(t, NULL, rows->rows, scores);
+    broad__free(scores);
+    return status;
+}
+
+int broad__outputs_finish(broad_trainer *t)
+{
+    broad_model *model = t->model;
+    const broad_options *o = &model->settings;
+    broad__fitting fitting = broad__fitting_of(o);
+    int joint = fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
+    broad__estimate_clear(model);
+    if (model->layer_count == 0 || t->partial) return BROAD_OK;
+    int status = joint ? solve_joint(t, fitting) : BROAD_OK;
+    if (status || o->loo == BROAD_LOO_NO) return status;
+    if (joint) return make_estimate(t, t->joint.sample, t->joint.sample_count, t->joint.loo_scores);
+    return fitting == BROAD__FIT_STEPWISE ? estimate_stepwise(t) : BROAD_OK;
+}

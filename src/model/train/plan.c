@@ -1,0 +1,132 @@
+#include "model/train/plan.h"
+
+#include <math.h>
+
+#include "base/status.h"
+#include "compute/pool.h"
+#include "layer/joint.h"
+#include "model/train/plan_work.h"
+
+static double scaled_columns(const broad_options *o, double inputs)
+{
+    return o->scale == BROAD_SCALE_BOTH || o->scale == BROAD_SCALE_AUTO ? 2 * inputs : inputs;
+}
+
+/* A fit: what comes first of all. */
+static void sizes_of_fit(broad__sizes *s, const broad_options *o)
+{
+    broad__node_plan plan = broad__kind_of(o->kind)->nodes;
+    s->drawn = plan == BROAD__NODES_FEATURES ? (double)o->feature_groups * (double)o->feature_nodes : 0;
+    s->features = plan == BROAD__NODES_FEATURES ? s->drawn : s->columns;
+    s->first = s->nodes + (plan == BROAD__NODES_HIDDEN ? 0 : s->features);
+    s->width = s->first + s->nodes * (s->layers - 1);
+}
+
+/* Growth: what is added to a model. */
+static void sizes_of_growth(broad__sizes *s, const broad_options *o, const broad_model *model)
+{
+    double groups = (double)o->feature_groups, group_nodes = (double)o->feature_nodes;
+    s->old = (double)broad__model_nodes(model);
+    s->features = (double)broad__model_feature_nodes(model, model->group_count) + groups * group_nodes;
+    s->drawn = broad__kind_of(model->settings.kind)->nodes == BROAD__NODES_FEATURES ? s->features : 0;
+    s->first = groups > 0 ? group_nodes + s->nodes : s->nodes;
+    if (groups > 0) s->layers = groups;
+    s->width = s->first * s->layers;
+    for (size_t j = 0; j < model->layer_count; j++) {
+        s->first = fmax(s->first, (double)model->layers[j].width);
+        s->old_width += (double)model->layers[j].width;
+    }
+    s->width += s->old_width;
+}
+
+static broad__sizes sizes_of(const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
+                             size_t outputs)
+{
+    broad_options o = *options;
+    const broad_options *lasting = model ? &model->settings : &o;
+    if (!model) broad__size_features(&o, rows);
+    broad__sizes s = {.fitting = broad__fitting_of(lasting),
+                      .rows = (double)rows,
+                      .inputs = (double)inputs,
+                      .outputs = (double)outputs,
+                      .threads = (double)o.threads,
+                      .columns = model ? (double)broad__model_columns(model) : scaled_columns(&o, (double)inputs),
+                      .nodes = (double)o.enhance_nodes,
+                      .layers = (double)o.enhance_layers};
+    if (o.threads == 0) s.threads = (double)broad__processors();
+    if (model) sizes_of_growth(&s, &o, model);
+    else sizes_of_fit(&s, &o);
+    if (s.fitting == BROAD__FIT_WINDOW) s.first = fmax(s.first, fmin(s.width, (double)lasting->window));
+    return s;
+}
+
+/* ---- work ------------------------------------------------------------------------------------------------------ */
+
+/* The nodes of a layer of this width and its ridge. */
+static double layer_flops(const broad__sizes *s, double width)
+{
+    double side = fmin(s->rows, width), nodes = 2 * s->rows * s->features * s->nodes;
+    return nodes + s->rows * width * side + 8 * s->rows * width * s->outputs + side * side * side / 3;
+}
+
+/* lambda by leave-one-out looks at about ten of them. */
+static double joint_flops(const broad__sizes *s, const broad_options *o)
+{
+    double p = s->width, side = fmin(s->rows, p), factor = side * side * side / 3;
+    double leave_out = s->rows < p ? factor : fmin(s->rows, BROAD__LOO_ROWS) * p * p;
+    return 2 * s->rows * s->features * p + s->rows * p * side + 8 * s->rows * p * s->outputs +
+           (o->lambda_auto ? 10 : 1) * (factor + leave_out);
+}
+
+static void plan_work(broad_plan *out, const broad__sizes *s, const broad_options *o, const broad_model *model)
+{
+    double before = model ? (double)broad__model_feature_nodes(model, model->group_count) : 0;
+    out->flops_features = 2 * s->rows * s->columns * (s->drawn - (s->drawn > 0 ? before : 0));
+    if (model && s->drawn > 0) out->flops_features += 2 * s->rows * s->columns * before;
+    out->flops_layer =
+        s->fitting == BROAD__FIT_AT_ONCE ? 2 * s->rows * s->features * s->nodes : layer_flops(s, s->nodes);
+    out->flops_total = out->flops_features + out->flops_layer * s->layers;
+    if (s->fitting != BROAD__FIT_AT_ONCE && !model && s->layers > 0)
+        out->flops_total += layer_flops(s, s->first) - layer_flops(s, s->nodes);
+    if (s->fitting == BROAD__FIT_STEPWISE) out->flops_total += 4 * s->rows * s->width * s->width;
+    if (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) out->flops_total += joint_flops(s, o);
+    /* Old layers are run again when a model is taken up. */
+    if (model) out->flops_total += 2 * s->rows * s->old * (s->features + s->outputs);
+}
+
+static void plan_sizes(broad_plan *out, const broad__sizes *s, const broad_options *options, const broad_model *model)
+{
+    double before = model && s->drawn > 0 ? (double)broad__model_feature_nodes(model, model->group_count) : 0;
+    *out = (broad_plan){.rows = s->rows,
+                        .inputs = s->inputs,
+                        .outputs = s->outputs,
+                        .nodes = s->old + s->drawn - before + s->nodes * s->layers,
+                        .memory = (double)options->memory};
+}
+
+int broad__plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
+                    size_t outputs)
+{
+    if (rows == 0 || inputs == 0 || outputs == 0)
+        return broad__fail(BROAD_USAGE, "a plan needs at least one row, one input and one output");
+    const broad_options *lasting = model ? &model->settings : options;
+    broad__sizes s = sizes_of(options, model, rows, inputs, outputs);
+    plan_sizes(out, &s, options, model);
+    plan_work(out, &s, lasting, model);
+    broad__plan_memory(out, &s, lasting, model != NULL);
+    return BROAD_OK;
+}
+
+int broad__plan_storage(broad__storage *out, const broad_options *options, const broad_model *model, size_t rows,
+                        size_t inputs, size_t outputs)
+{
+    broad_plan plan;
+    *out = (broad__storage){0};
+    if (!options->memory) return BROAD_OK;
+    int status = broad__plan_run(&plan, options, model, rows, inputs, outputs);
+    if (status == BROAD_OK && !plan.fits) status = broad__roles_refuse(&plan);
+    if (status < 0 || !plan.spilled) return status;
+    out->z_again = plan.z_again;
+    out->k_again = 1;
+    return broad__spill_open(&out->spill, options->memory);
+}

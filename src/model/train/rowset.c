@@ -1,0 +1,424 @@
+#include "model/train/rowset.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/page_cursor.h"
+#include "base/status.h"
+#include "compute/shards.h"
+#include "layer/supervise.h"
+#include "model/feature_map.h"
+#include "model/kind.h"
+#include "model/train/train.h"
+#include "model/train/zsource.h"
+
+enum { PARTS_MAX = 1000000 };
+
+/* Rows that are gone through at a time where each piece is given back before the next; whole blocks. */
+enum { STRETCH = 64 * BROAD__BLOCK_ROWS };
+
+static void keep_rows(broad__residual *rows, const broad__storage *storage)
+{
+    rows->spill = storage->spill;
+    rows->keep_k = !(storage->spill && storage->k_again);
+}
+
+int broad__rowset_open(broad__rowset *out, const broad_model *model, const broad__device *device, broad__pool *pool,
+                       const broad__storage *storage)
+{
+    memset(out, 0, sizeof *out);
+    out->model = model;
+    if (storage) out->storage = *storage;
+    int status = broad__residual_open(&out->rows, device, pool, model->outputs);
+    out->rows.single = broad__supervise_single(&model->settings);
+    keep_rows(&out->rows, &out->storage);
+    return status == BROAD_OK && out->storage.spill ? broad__z_source_open(&out->source, out) : status;
+}
+
+void broad__rowset_close(broad__rowset *rowset)
+{
+    broad__spill *spill = rowset->storage.spill;
+    broad__residual_close(&rowset->rows);
+    broad__z_source_close(rowset->source);
+    broad__free(rowset->parts);
+    broad__spill_free(spill, rowset->z);
+    broad__spill_free(spill, rowset->sqrt_weight);
+    broad__spill_free(spill, rowset->sqrt_segment_weight);
+    broad__spill_free(spill, rowset->group);
+    broad__spill_free(spill, rowset->y);
+    memset(rowset, 0, sizeof *rowset);
+}
+
+static double *new_doubles(const broad__rowset *rowset, size_t rows, size_t columns)
+{
+    size_t count;
+    if (broad__multiply(&count, rows, columns) < 0) {
+        broad__fail_memory(SIZE_MAX);
+        return NULL;
+    }
+    return broad__spill_alloc(rowset->storage.spill, count, sizeof(double));
+}
+
+/* Rows of `columns` numbers into rows of `wide`, which have room for them at their beginning. */
+static void copy_rows(const broad__rowset *rowset, double *to, size_t wide, const double *from, size_t columns,
+                      size_t rows)
+{
+    broad__page_cursor read = {0}, written = {0};
+    for (size_t i = 0; columns && i < rows; i += STRETCH) {
+        size_t n = rows - i < STRETCH ? rows - i : STRETCH;
+        for (size_t r = i; r < i + n; r++) memcpy(to + r * wide, from + r * columns, columns * sizeof(double));
+        broad__page_cursor_step(&read, rowset->storage.spill, from + i * columns, n * columns * sizeof(double));
+        broad__page_cursor_step(&written, rowset->storage.spill, to + i * wide, n * wide * sizeof(double));
+    }
+}
+
+/* ---- Z --------------------------------------------------------------------------------------------------------- */
+
+/* Rows that go through a map at a time: a block for each thread, and more as long as their inputs are few megabytes. */
+static size_t map_stretch(const broad__rowset *rowset)
+{
+    size_t block = BROAD__BLOCK_ROWS * rowset->model->inputs * sizeof(double), few = ((size_t)4 << 20) / block;
+    size_t threads = broad__pool_threads(rowset->rows.pool);
+    return (few > threads ? few : threads) * BROAD__BLOCK_ROWS;
+}
+
+/* The rows of a part through one map; all of them at once where they are in memory. */
+static int map_rows(double *z, size_t stride, const broad__rowset *rowset, const broad__part *part,
+                    const broad__feature_map *map)
+{
+    int spilled = rowset->storage.spill || part->data->spill;
+    size_t inputs = rowset->model->inputs, most = spilled ? map_stretch(rowset) : part->count;
+    broad__page_cursor read = {0}, written = {0};
+    int status = BROAD_OK;
+    for (size_t i = 0; status == BROAD_OK && i < part->count; i += most) {
+        size_t n = part->count - i < most ? part->count - i : most;
+        const double *x = part->data->x + (part->first + i) * inputs;
+        status = broad__feature_rows(z + i * stride, stride, map, rowset->rows.device, rowset->rows.pool, x, n);
+        broad__page_cursor_step(&read, part->data->spill, x, n * inputs * sizeof(double));
+        broad__page_cursor_step(&written, rowset->storage.spill, z + i * stride, n * stride * sizeof(double));
+    }
+    return status;
+}
+
+/* Columns of Z for `count` groups from `first` on, of one part; z: its first row, at the first of these columns. */
+static int part_features(double *z, size_t stride, const broad__rowset *rowset, const broad__part *part, size_t first,
+                         size_t count)
+{
+    const broad_model *model = rowset->model;
+    size_t nodes = broad__model_feature_nodes(model, first + count) - broad__model_feature_nodes(model, first);
+    double *weights = broad__alloc_doubles(broad__model_map_room(model, first, count), 1);
+    if (!weights) return BROAD_NO_MEMORY;
+    broad__feature_map map;
+    broad__model_map(&map, weights, weights + broad__model_columns(model) * nodes, model, first, count);
+    int status = map_rows(z, stride, rowset, part, &map);
+    broad__free(weights);
+    return status;
+}
+
+static int part_all_features(double *z, size_t stride, const broad__rowset *rowset, const broad__part *part)
+{
+    int status = BROAD_OK;
+    for (size_t g = 0; status == BROAD_OK && g < rowset->groups;) {
+        size_t run = broad__group_run(rowset->model, g, rowset->groups);
+        status = part_features(z + broad__model_feature_nodes(rowset->model, g), stride, rowset, part, g, run);
+        g += run;
+    }
+    return status;
+}
+
+/* The passes take Z from memory, or from the source. */
+static void show_z(broad__residual *rows, broad__z_source *source, const double *z, size_t features)
+{
+    rows->z = source ? NULL : z;
+    rows->features = features;
+    rows->make_z = source ? broad__z_source_make : NULL;
+    rows->z_context = source;
+}
+
+static void use_z(broad__rowset *rowset, double *z, size_t features)
+{
+    if (z != rowset->z) broad__spill_free(rowset->storage.spill, rowset->z);
+    rowset->z = z;
+    if (rowset->source) {
+        rowset->source->parts = rowset->parts;
+        rowset->source->part_count = rowset->part_count;
+        rowset->source->z = z;
+        rowset->source->sqrt_weight = rowset->sqrt_weight;
+        rowset->source->y = rowset->y;
+    }
+    show_z(&rowset->rows, rowset->source, z, features);
+}
+
+static int makes_z(const broad__rowset *rowset) { return rowset->source && rowset->storage.z_again; }
+
+/* The source tells the first `groups` groups. */
+static int aim_source(const broad__rowset *rowset, size_t groups)
+{
+    if (makes_z(rowset)) return broad__z_source_groups(rowset->source, rowset->model, groups);
+    if (rowset->source) rowset->source->features = broad__model_feature_nodes(rowset->model, groups);
+    return BROAD_OK;
+}
+
+static int add_columns(double *z, size_t features, broad__rowset *rowset, size_t count)
+{
+    size_t old = rowset->rows.features, at = 0;
+    int status = BROAD_OK;
+    copy_rows(rowset, z, features, rowset->z, old, rowset->rows.rows);
+    for (size_t i = 0; status == BROAD_OK && i < rowset->part_count; i++) {
+        status = part_features(z + at * features + old, features, rowset, &rowset->parts[i], rowset->groups, count);
+        at += rowset->parts[i].count;
+    }
+    return status;
+}
+
+int broad__rowset_add_groups(broad__rowset *rowset, size_t count)
+{
+    size_t features = broad__model_feature_nodes(rowset->model, rowset->groups + count);
+    double *z = NULL;
+    int status = BROAD_OK;
+    if (!makes_z(rowset)) {
+        z = new_doubles(rowset, rowset->rows.rows, features);
+        status = z ? add_columns(z, features, rowset, count) : BROAD_NO_MEMORY;
+    }
+    if (status == BROAD_OK) status = aim_source(rowset, rowset->groups + count);
+    if (status < 0) {
+        broad__spill_free(rowset->storage.spill, z);
+        return status;
+    }
+    rowset->groups += count;
+    use_z(rowset, z, features);
+    return BROAD_OK;
+}
+
+int broad__rowset_refresh(broad__rowset *rowset)
+{
+    if (makes_z(rowset)) return aim_source(rowset, rowset->groups);
+    int status = BROAD_OK;
+    double *z = rowset->z;
+    for (size_t i = 0; status == BROAD_OK && i < rowset->part_count; i++) {
+        status = part_all_features(z, rowset->rows.features, rowset, &rowset->parts[i]);
+        z += rowset->parts[i].count * rowset->rows.features;
+    }
+    return status;
+}
+
+/* ---- E --------------------------------------------------------------------------------------------------------- */
+
+broad__kblock broad__model_kblock(const broad_model *model, size_t index)
+{
+    const broad__layer *layer = &model->layers[index];
+    return (broad__kblock){{layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation,
+                            model->settings.precision == BROAD_FLOAT},
+                           broad__model_feature_nodes(model, layer->first_group),
+                           layer->width - layer->nodes};
+}
+
+static int follow(broad__residual *rows, const broad_model *model, size_t index)
+{
+    broad__kblock piece = broad__model_kblock(model, index);
+    return broad__residual_follow(rows, &piece, model->layers[index].output);
+}
+
+int broad__rowset_follow(broad__rowset *rowset, size_t layer) { return follow(&rowset->rows, rowset->model, layer); }
+
+int broad__rowset_restart(broad__rowset *rowset) { return broad__residual_reset(&rowset->rows, rowset->y); }
+
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
+
+/* What is there of the rows of one part, and of the rows before it together with these. */
+typedef struct arrival {
+    broad__spill *spill;
+    broad__residual rows;   /* E of the part, with its Z and roots */
+    broad__z_source source; /* the row set's, for the part alone; owns nothing */
+    double *z, *sqrt_weight, *sqrt_segment_weight, *y;
+    size_t *group, group_end;
+    size_t features;
+} arrival;
+
+static void arrival_close(arrival *a)
+{
+    broad__residual_close(&a->rows);
+    broad__spill_free(a->spill, a->z), broad__spill_free(a->spill, a->sqrt_weight),
+        broad__spill_free(a->spill, a->sqrt_segment_weight);
+    broad__spill_free(a->spill, a->y), broad__spill_free(a->spill, a->group);
+}
+
+/* Roots of what the rows of the part count; the part's share of `sqrt_weight`. */
+static void part_roots(double *root, const broad__rowset *rowset, const broad__part *part)
+{
+    const broad_data *data = part->data;
+    const double *of_row = data->weights, *of_class = rowset->model->class_weights;
+    broad__page_cursor written = {0}, weights = {0}, classes = {0};
+    for (size_t i = 0; i < part->count; i++) {
+        size_t row = part->first + i;
+        root[i] = sqrt((of_row ? of_row[row] : 1) * (of_class ? of_class[data->classes[row]] : 1) * part->weight);
+        broad__page_cursor_step(&written, rowset->storage.spill, &root[i], sizeof *root);
+        if (of_row) broad__page_cursor_step(&weights, data->spill, &of_row[row], sizeof *of_row);
+        if (of_class) broad__page_cursor_step(&classes, data->spill, &data->classes[row], sizeof *data->classes);
+    }
+}
+
+/* A row of a table without groups is a group of its own. */
+static int arrival_groups(arrival *a, const broad__rowset *rowset, const broad__part *part)
+{
+    size_t old = rowset->rows.rows, all = old + part->count;
+    const size_t *given = part->data->groups;
+    broad__page_cursor written = {0}, read = {0};
+    if (!rowset->group && !given) return BROAD_OK;
+    a->group = broad__spill_alloc(a->spill, all, sizeof *a->group);
+    if (!a->group) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < old; i++) a->group[i] = rowset->group ? rowset->group[i] : i;
+    size_t base = rowset->group ? rowset->group_end : old;
+    a->group_end = base;
+    for (size_t i = old; i < all; i++) {
+        size_t row = part->first + i - old;
+        a->group[i] = base + (given ? given[row] : i - old);
+        if (a->group[i] >= a->group_end) a->group_end = a->group[i] + 1;
+        broad__page_cursor_step(&written, a->spill, &a->group[i], sizeof *a->group);
+        if (given) broad__page_cursor_step(&read, part->data->spill, &given[row], sizeof *given);
+    }
+    return BROAD_OK;
+}
+
+/* Room for the rows so far and those of the part, the former copied. */
+static int arrival_open(arrival *a, const broad__rowset *rowset, const broad__part *part)
+{
+    size_t old = rowset->rows.rows, all = old + part->count, outputs = rowset->model->outputs;
+    int extra = rowset->sqrt_segment_weight || part->weight != 1;
+    int weighted = rowset->sqrt_weight || part->data->weights || rowset->model->class_weights || extra;
+    int keeps_y = broad__fitting_of(&rowset->model->settings) != BROAD__FIT_CHAIN, keeps_z = !makes_z(rowset);
+    a->spill = rowset->storage.spill;
+    a->features = broad__model_feature_nodes(rowset->model, rowset->groups);
+    a->z = keeps_z ? new_doubles(rowset, all, a->features) : NULL;
+    a->sqrt_weight = weighted ? new_doubles(rowset, all, 1) : NULL;
+    a->sqrt_segment_weight = extra ? new_doubles(rowset, all, 1) : NULL;
+    a->y = keeps_y ? new_doubles(rowset, all, outputs) : NULL;
+    if ((keeps_z && !a->z) || (weighted && !a->sqrt_weight) || (extra && !a->sqrt_segment_weight) || (keeps_y && !a->y))
+        return BROAD_NO_MEMORY;
+    if (keeps_z) copy_rows(rowset, a->z, a->features, rowset->z, a->features, old);
+    if (keeps_y) copy_rows(rowset, a->y, outputs, rowset->y, outputs, old);
+    for (size_t i = 0; weighted && i < old; i++) a->sqrt_weight[i] = rowset->sqrt_weight ? rowset->sqrt_weight[i] : 1;
+    if (weighted) part_roots(a->sqrt_weight + old, rowset, part);
+    for (size_t i = 0; extra && i < all; i++)
+        a->sqrt_segment_weight[i] = i >= old                      ? sqrt(part->weight)
+                                    : rowset->sqrt_segment_weight ? rowset->sqrt_segment_weight[i]
+                                                                  : 1;
+    return arrival_groups(a, rowset, part);
+}
+
+/* Y of the part, times the roots. */
+static void part_targets(double *targets, const arrival *a, const broad__rowset *rowset, const broad__part *part)
+{
+    size_t old = rowset->rows.rows, outputs = rowset->model->outputs, have = part->data->outputs;
+    const broad_data *data = part->data;
+    broad__page_cursor written = {0}, read = {0}, roots = {0};
+    for (size_t first = 0; first < part->count; first += STRETCH) {
+        size_t n = part->count - first < STRETCH ? part->count - first : STRETCH;
+        double *y = targets + first * outputs;
+        size_t row = part->first + first;
+        broad__model_targets(y, rowset->model, data, row, n);
+        for (size_t i = 0; a->sqrt_weight && i < n; i++)
+            for (size_t c = 0; c < outputs; c++) y[i * outputs + c] *= a->sqrt_weight[old + first + i];
+        broad__page_cursor_step(&written, a->spill, y, n * outputs * sizeof(double));
+        if (a->sqrt_weight) broad__page_cursor_step(&roots, a->spill, a->sqrt_weight + old + first, n * sizeof(double));
+        if (data->classes) broad__page_cursor_step(&read, data->spill, data->classes + row, n * sizeof *data->classes);
+        else broad__page_cursor_step(&read, data->spill, data->values + row * have, n * have * sizeof *data->values);
+    }
+}
+
+/* Where the passes over the part alone find its Z and roots. */
+static int part_source(arrival *a, const broad__rowset *rowset, const broad__part *part, double *z)
+{
+    int status = aim_source(rowset, rowset->groups);
+    a->rows.sqrt_weight = a->sqrt_weight ? a->sqrt_weight + rowset->rows.rows : NULL;
+    if (rowset->source) {
+        a->source = *rowset->source;
+        a->source.parts = part;
+        a->source.part_count = 1;
+        a->source.z = z;
+        a->source.sqrt_weight = a->rows.sqrt_weight;
+        a->source.y = NULL;
+    }
+    show_z(&a->rows, rowset->source ? &a->source : NULL, z, a->features);
+    return status;
+}
+
+/* The part's own Z and E, by themselves: what came before does not matter to them. */
+static int part_residual(arrival *a, const broad__rowset *rowset, const broad__part *part, size_t layers)
+{
+    size_t old = rowset->rows.rows, outputs = rowset->model->outputs;
+    double *targets = new_doubles(rowset, part->count, outputs);
+    if (!targets) return BROAD_NO_MEMORY;
+    part_targets(targets, a, rowset, part);
+    if (a->y) copy_rows(rowset, a->y + old * outputs, outputs, targets, outputs, part->count);
+    int status = broad__residual_open(&a->rows, rowset->rows.device, rowset->rows.pool, outputs);
+    keep_rows(&a->rows, &rowset->storage);
+    if (status == BROAD_OK) status = broad__residual_append(&a->rows, targets, part->count);
+    broad__spill_free(a->spill, targets);
+    double *z = a->z ? a->z + old * a->features : NULL;
+    if (status == BROAD_OK && z && a->features) status = part_all_features(z, a->features, rowset, part);
+    if (status == BROAD_OK) status = part_source(a, rowset, part, z);
+    for (size_t j = 0; status == BROAD_OK && j < layers; j++) status = follow(&a->rows, rowset->model, j);
+    return status;
+}
+
+int broad__rowset_add_rows(broad__rowset *rowset, broad__part part, size_t layers)
+{
+    arrival a = {0};
+    broad__spill *spill = rowset->storage.spill;
+    int status =
+        broad__grow(&rowset->parts, &rowset->part_room, rowset->part_count + 1, sizeof *rowset->parts, PARTS_MAX);
+    if (status == BROAD_OK) status = arrival_open(&a, rowset, &part);
+    if (status == BROAD_OK) status = part_residual(&a, rowset, &part, layers);
+    if (status == BROAD_OK) status = broad__residual_join(&rowset->rows, &a.rows);
+    if (status < 0) {
+        arrival_close(&a);
+        return status;
+    }
+    broad__residual_close(&a.rows);
+    rowset->parts[rowset->part_count++] = part;
+    broad__spill_free(spill, rowset->sqrt_weight), broad__spill_free(spill, rowset->sqrt_segment_weight);
+    broad__spill_free(spill, rowset->y), broad__spill_free(spill, rowset->group);
+    rowset->sqrt_weight = a.sqrt_weight;
+    rowset->rows.sqrt_weight = a.sqrt_weight;
+    rowset->sqrt_segment_weight = a.sqrt_segment_weight;
+    rowset->rows.sqrt_segment_weight = a.sqrt_segment_weight;
+    rowset->group = a.group;
+    rowset->group_end = a.group_end;
+    rowset->rows.group = a.group;
+    rowset->y = a.y;
+    use_z(rowset, a.z, a.features);
+    return BROAD_OK;
+}
+
+int broad__rowset_widen(broad__rowset *rowset, size_t outputs)
+{
+    size_t rows = rowset->rows.rows, old = rowset->rows.outputs;
+    double *y = rowset->y ? new_doubles(rowset, rows, outputs) : NULL;
+    if (rowset->y && !y) return BROAD_NO_MEMORY;
+    if (y) copy_rows(rowset, y, outputs, rowset->y, old, rows);
+    int status = broad__residual_widen(&rowset->rows, outputs);
+    if (status == BROAD_OK && y) {
+        broad__spill_free(rowset->storage.spill, rowset->y);
+        rowset->y = y;
+        y = NULL;
+    }
+    if (status == BROAD_OK && rowset->source) {
+        rowset->source->y = rowset->y;
+        rowset->source->outputs = outputs;
+    }
+    broad__spill_free(rowset->storage.spill, y);
+    return status;
+}
+
+double broad__rowset_accuracy(const broad__rowset *rowset)
+{
+    size_t right = 0, row = 0;
+    for (size_t i = 0; i < rowset->part_count; i++) {
+        const broad__part *part = &rowset->parts[i];
+        right += broad__residual_right(&rowset->rows, row, part->data->classes + part->first, part->count);
+        row += part->count;
+    }
+    return row ? (double)right / (double)row : 0;
+}

@@ -1,0 +1,71 @@
+/*
+ * Rows as the network sees them while it is built: their feature nodes Z and what the layers leave over, E. The training
+ * rows are one such rowset, validation rows another.
+ *
+ * Z and E are always made by the same steps in the same order, whether the network has just been grown or is being taken
+ * up again from a file: that is why a resumed run gives the same bytes as one that never stopped.
+ */
+#ifndef BROAD_MODEL_TRAIN_ROWSET_H
+#define BROAD_MODEL_TRAIN_ROWSET_H
+
+#include "base/spill.h"
+#include "data/table.h"
+#include "layer/residual.h"
+#include "model/model.h"
+
+typedef struct broad__part {
+    const broad_data *data; /* not owned */
+    size_t first, count;
+    double weight; /* what each row counts besides */
+} broad__part;
+
+typedef struct broad__z_source broad__z_source; /* model/zsource.h */
+
+/* How the arrays of a rowset, one or more numbers a row, are kept. Zeroed: in memory, and Z with them. */
+typedef struct broad__storage {
+    broad__spill *spill; /* not owned; NULL: in memory, and the rest does not count */
+    int z_again;         /* Z is made again with every pass; otherwise it is spilled too */
+    int k_again;         /* and so are the columns of a layer */
+} broad__storage;
+
+typedef struct broad__rowset {
+    const broad_model *model; /* not owned */
+    broad__storage storage;
+    broad__z_source *source; /* where rows.z is NULL */
+    size_t groups;           /* feature groups in Z so far, the first ones of the model */
+    size_t part_count, part_room;
+    broad__part *parts;
+    double *z;                   /* rows.rows x rows.features; NULL: made again */
+    double *sqrt_weight;         /* rows.rows: root of what each row counts; NULL: all alike */
+    double *sqrt_segment_weight; /* rows.rows: root of the weight of the row's part alone; NULL: 1 */
+    size_t *group,
+        group_end; /* rows.rows: which rows the data says belong together, all numbers below the end. Parts share none:
+                                 they came at different times, from tables that number their own. NULL: none do */
+    double *y;     /* rows.rows x outputs: targets times root, where the weights are not a chain's; else NULL */
+    broad__residual rows;
+} broad__rowset;
+
+int broad__rowset_open(broad__rowset *out, const broad_model *model, const broad__device *device, broad__pool *pool,
+                       const broad__storage *storage);
+void broad__rowset_close(broad__rowset *rowset); /* accepts a zeroed one */
+
+/* Further groups of the model become columns of Z. */
+int broad__rowset_add_groups(broad__rowset *rowset, size_t count);
+/* All columns of Z again, after the groups were drawn anew. */
+int broad__rowset_refresh(broad__rowset *rowset);
+/* Further rows, with what the first `layers` layers leave over of them. */
+int broad__rowset_add_rows(broad__rowset *rowset, broad__part part, size_t layers);
+/* E = E - K_j W_j for layer j of the model. */
+int broad__rowset_follow(broad__rowset *rowset, size_t layer);
+/* E = Y, for a row set that keeps Y. */
+int broad__rowset_restart(broad__rowset *rowset);
+/* Further outputs, zero in every row. */
+int broad__rowset_widen(broad__rowset *rowset, size_t outputs);
+
+/* The columns that a layer of the model brings. */
+broad__kblock broad__model_kblock(const broad_model *model, size_t layer);
+
+/* Part of the rows that the network judges rightly; classification only. */
+double broad__rowset_accuracy(const broad__rowset *rowset);
+
+#endif

@@ -1,0 +1,432 @@
+/*
+ * Networks whose weights are solved for again with every layer, all of them or the last ones: the joint fit is followed layer
+ * by layer, by plain Gram-Schmidt on the columns of
+ *
+ *   [ A         ]   [ Q ]
+ *   [ sqrt(l) I ] = [ B ] R,     Q'Q + B'B = I
+ *
+ * every column twice where need be. E = Y - Q Q'Y is what the joint fit leaves over, h_i = |q_i|^2 are its leverages, R W = Q'Y.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "model/kind.h"
+#include "model/verify/verify_work.h"
+
+/* A column of which less than this part is new adds nothing but rounding. */
+static const double NOTHING_NEW = 1e-12;
+enum { CHUNK = 64, STRETCH = 1024 };
+
+/* ---- the joint fit, as it grows -------------------------------------------------------------------------------- */
+
+/* Columns lie one after the other, `length` numbers each: the rows, then B's, of which column l has l + 1. */
+typedef struct growth {
+    const broad__verification *v;
+    size_t from, rows, length;
+    size_t room, columns;
+    double lambda;
+    double *q;      /* room columns */
+    double *left;   /* a column for each output: what is left over */
+    double *r;      /* room x room, upper triangle */
+    double *turned; /* room x outputs: Q'Y */
+    double *part;   /* room: what one pass of Gram-Schmidt takes off */
+    double *h;      /* rows */
+    double *k;      /* a row of K */
+    double size;    /* squares of all columns of A so far */
+    double off;     /* how far rounding may have moved a row's residual */
+} growth;
+
+static void growth_close(growth *g)
+{
+    broad__free(g->q);
+    broad__free(g->left);
+    broad__free(g->r);
+    broad__free(g->turned);
+    broad__free(g->part);
+    broad__free(g->h);
+    broad__free(g->k);
+    memset(g, 0, sizeof *g);
+}
+
+/* target: of the rows that `record` speaks of, rows x outputs. */
+static int growth_open(growth *g, const broad__verification *v, const broad__certificate *record, size_t room,
+                       const double *target)
+{
+    size_t c = v->model->outputs;
+    *g = (growth){.v = v, .from = record->first_row, .rows = record->rows, .room = room, .lambda = record->lambda};
+    g->length = g->rows + room;
+    g->q = broad__alloc_doubles(room, g->length);
+    g->left = broad__alloc_doubles(c, g->length);
+    g->r = broad__alloc_doubles(room, room);
+    g->turned = broad__alloc_doubles(room, c);
+    g->part = broad__alloc_doubles(room, 1);
+    g->h = broad__alloc_doubles(g->rows, 1);
+    g->k = broad__alloc_doubles(room, 1);
+    if (!g->q || !g->left || !g->r || !g->turned || !g->part || !g->h || !g->k) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < g->rows * c; i++) g->left[i % c * g->length + i / c] = target[i];
+    g->off = BROAD__ROUNDING * broad__verify_norm(target, g->rows * c) + v->drift;
+    return BROAD_OK;
+}
+
+/* In several sums, so that the compiler can work on them side by side. */
+static double dot(const double *a, const double *b, size_t count)
+{
+    enum { SUMS = 8 };
+    double sums[SUMS] = {0}, sum = 0;
+    size_t whole = count / SUMS * SUMS;
+    for (size_t i = 0; i < whole; i += SUMS)
+        for (size_t k = 0; k < SUMS; k++) sums[k] += a[i + k] * b[i + k];
+    for (size_t i = whole; i < count; i++) sum += a[i] * b[i];
+    for (size_t k = 0; k < SUMS; k++) sum += sums[k];
+    return sum;
+}
+
+static void project_chunk(void *context, size_t chunk, size_t worker)
+{
+    (void)worker;
+    growth *g = context;
+    size_t end = (chunk + 1) * CHUNK < g->columns ? (chunk + 1) * CHUNK : g->columns;
+    for (size_t l = chunk * CHUNK; l < end; l++)
+        g->part[l] = dot(g->q + l * g->length, g->q + g->columns * g->length, g->rows + l + 1);
+}
+
+static void subtract_stretch(void *context, size_t stretch, size_t worker)
+{
+    (void)worker;
+    growth *g = context;
+    size_t first = stretch * STRETCH, end = first + STRETCH < g->length ? first + STRETCH : g->length;
+    double *x = g->q + g->columns * g->length;
+    for (size_t l = first < g->rows ? 0 : first - g->rows; l < g->columns; l++) {
+        const double *q = g->q + l * g->length;
+        for (size_t i = first; i < end; i++) x[i] -= g->part[l] * q[i];
+    }
+}
+
+/* Takes off the column at hand what the columns before it have of it. */
+static void orthogonalise(growth *g)
+{
+    broad__pool_run(g->v->pool, (g->columns + CHUNK - 1) / CHUNK, project_chunk, g);
+    broad__pool_run(g->v->pool, (g->rows + g->columns + STRETCH - 1) / STRETCH, subtract_stretch, g);
+    for (size_t l = 0; l < g->columns; l++) g->r[l * g->room + g->columns] += g->part[l];
+}
+
+/* The column that lies at the end becomes part of the fit. One that brings nothing new is zero, and so is its weight. */
+static void take_column(growth *g)
+{
+    size_t at = g->columns, c = g->v->model->outputs, length = g->rows + at + 1;
+    double *x = g->q + at * g->length, before = dot(x, x, g->rows);
+    g->size += before;
+    x[g->rows + at] = sqrt(g->lambda);
+    orthogonalise(g);
+    if (dot(x, x, length) < 0.5 * (before + g->lambda)) orthogonalise(g); /* twice is enough, and once if little goes */
+    double norm = sqrt(dot(x, x, length));
+    if (!(norm > NOTHING_NEW * sqrt(before))) norm = 0;
+    g->r[at * g->room + at] = norm;
+    for (size_t i = 0; i < length; i++) x[i] = norm > 0 ? x[i] / norm : 0;
+    for (size_t i = 0; i < g->rows; i++) g->h[i] += x[i] * x[i];
+    for (size_t j = 0; j < c; j++) {
+        double *left = g->left + j * g->length, t = dot(x, left, length);
+        for (size_t i = 0; i < length; i++) left[i] -= t * x[i];
+        g->turned[at * c + j] = t;
+    }
+    g->columns++;
+}
+
+static void growth_add(growth *g, const broad__layer *layer)
+{
+    double *fresh = g->q + g->columns * g->length;
+    for (size_t i = 0; i < g->rows; i++) {
+        broad__verify_row(g->v, g->k, layer, g->from + i);
+        for (size_t a = 0; a < layer->width; a++) fresh[a * g->length + i] = g->k[a];
+    }
+    for (size_t a = 0; a < layer->width; a++) take_column(g);
+}
+
+static double output_square(const growth *g, size_t output)
+{
+    const double *left = g->left + output * g->length;
+    return dot(left, left, g->rows);
+}
+
+static double growth_norm(const growth *g)
+{
+    double sum = 0;
+    for (size_t j = 0; j < g->v->model->outputs; j++) sum += output_square(g, j);
+    return sqrt(sum);
+}
+
+/* sums: leave-one-out square of all rows, and how far rounding may have moved it. */
+static void growth_leave_out(double sums[2], const growth *g)
+{
+    sums[0] = sums[1] = 0;
+    for (size_t i = 0; i < g->rows; i++) {
+        double square = 0;
+        for (size_t j = 0; j < g->v->model->outputs; j++) square += pow(g->left[j * g->length + i], 2);
+        broad__verify_leave_out(sums, square, g->h[i], g->off);
+    }
+}
+
+/* out: rows x outputs */
+static void growth_residual(double *out, const growth *g)
+{
+    size_t c = g->v->model->outputs;
+    for (size_t i = 0; i < g->rows * c; i++) out[i] = g->left[i % c * g->length + i / c];
+}
+
+/* out: columns x outputs, by R W = Q'Y */
+static void growth_weights(double *out, const growth *g)
+{
+    size_t p = g->columns, c = g->v->model->outputs;
+    for (size_t i = p; i-- > 0;)
+        for (size_t j = 0; j < c; j++) {
+            double sum = g->turned[i * c + j], pivot = g->r[i * g->room + i];
+            for (size_t k = i + 1; k < p; k++) sum -= g->r[i * g->room + k] * out[k * c + j];
+            out[i * c + j] = pivot > 0 ? sum / pivot : 0;
+        }
+}
+
+static size_t width_of(const broad_model *model, size_t first, size_t last)
+{
+    size_t width = 0;
+    for (size_t j = first; j < last; j++) width += model->layers[j].width;
+    return width;
+}
+
+/* ---- a layer by itself ----------------------------------------------------------------------------------------- */
+
+/* The layer alone, fitted to E: rows x outputs. Largest part of an output's square that is left; weights where wanted. */
+static int fit_alone(double *out_worst, double *out_weights, const broad__verification *v, size_t j, const double *e)
+{
+    const broad__layer *layer = &v->model->layers[j];
+    size_t c = v->model->outputs, rows = layer->certificate.rows;
+    growth g;
+    int status = growth_open(&g, v, &layer->certificate, layer->width, e);
+    if (status == BROAD_OK) growth_add(&g, layer);
+    *out_worst = 0;
+    for (size_t q = 0; status == BROAD_OK && q < c; q++) {
+        double before = 0;
+        for (size_t i = 0; i < rows; i++) before += e[i * c + q] * e[i * c + q];
+        if (before > 0) *out_worst = fmax(*out_worst, output_square(&g, q) / before);
+    }
+    if (status == BROAD_OK && out_weights) growth_weights(out_weights, &g);
+    growth_close(&g);
+    return status;
+}
+
+/* ---- what is stored -------------------------------------------------------------------------------------------- */
+
+/* The weights of the layers from `first` on solve their equations on the last layer's rows. */
+static int stored_finding(broad__finding *found, broad__verification *v, size_t first)
+{
+    size_t count = v->model->layer_count;
+    const broad__certificate *c = &v->model->layers[count - 1].certificate;
+    broad__solution s = {.first = first, .last = count, .from = c->first_row, .rows = c->rows, .lambda = c->lambda};
+    int status = broad__verify_solution(&s, v);
+    *found = (broad__finding){.before = c->norm_before, .after = s.after, .gradient = s.gradient, .tested = NAN};
+    return status;
+}
+
+/* The same, or those of the last layer alone do: training keeps whichever leaves less, and near a tie that is open. */
+static int check_stored(broad__verification *v, size_t first, int *out_holds)
+{
+    size_t last = v->model->layer_count - 1;
+    int window = broad__fitting_of(&v->model->settings) == BROAD__FIT_WINDOW;
+    broad__finding f;
+    int status = stored_finding(&f, v, first);
+    if (status == BROAD_OK && window && first < last && !(f.gradient <= BROAD__TOLERANCE))
+        status = stored_finding(&f, v, last);
+    if (status == BROAD_OK) *out_holds = broad__verify_judge(v, last, &f);
+    return status;
+}
+
+/* ---- all weights, with every layer ----------------------------------------------------------------------------- */
+
+/* The fit on layer j's rows with the layers before it. */
+static int restart(growth *g, const broad__verification *v, size_t j)
+{
+    const broad_model *model = v->model;
+    broad__certificate record = model->layers[j].certificate;
+    record.lambda = model->layers[0].certificate.lambda;
+    growth_close(g);
+    int status =
+        growth_open(g, v, &record, width_of(model, 0, model->layer_count), v->e + record.first_row * model->outputs);
+    for (size_t i = 0; status == BROAD_OK && i < j; i++) growth_add(g, &model->layers[i]);
+    return status;
+}
+
+/* Adds layer j; found: what its record should say. */
+static int step(broad__finding *found, growth *g, size_t j)
+{
+    const broad__verification *v = g->v;
+    const broad__layer *layer = &v->model->layers[j];
+    double first[2], then[2], worst = NAN;
+    double *e = broad__alloc_doubles(g->rows, v->model->outputs);
+    if (!e) return BROAD_NO_MEMORY;
+    growth_residual(e, g);
+    *found = (broad__finding){.before = growth_norm(g)};
+    growth_leave_out(first, g);
+    growth_add(g, layer);
+    found->after = growth_norm(g);
+    growth_leave_out(then, g);
+    int status = BROAD_OK;
+    if (layer->certificate.test == BROAD_SUPERVISE_OUTPUT) status = fit_alone(&worst, NULL, v, j, e);
+    if (layer->certificate.test == BROAD_SUPERVISE_LOO) {
+        found->tested = sqrt(then[0] / first[0]);
+        found->least = sqrt(fmax(then[0] - then[1], 0) / (first[0] + first[1]));
+        found->most = first[0] > first[1] ? sqrt((then[0] + then[1]) / (first[0] - first[1])) : INFINITY;
+    } else {
+        found->tested = found->least = found->most = worst;
+    }
+    broad__free(e);
+    return status;
+}
+
+int broad__verify_stepwise(broad__verification *v, double *out_norm, int *out_holds)
+{
+    const broad_model *model = v->model;
+    growth g = {0};
+    int status = BROAD_OK;
+    for (size_t j = 0; status == BROAD_OK && *out_holds && j < model->layer_count; j++) {
+        broad__finding f;
+        if (model->layers[j].certificate.lambda != model->layers[0].certificate.lambda) {
+            *out_holds = broad__refuse(v->verdict, j + 1, "layer %zu: its lambda is not that of layer 1", j + 1);
+            break;
+        }
+        if (broad__verify_new_rows(model, j)) status = restart(&g, v, j);
+        if (status == BROAD_OK) *out_holds = broad__verify_record(v, j, growth_norm(&g));
+        if (status == BROAD_OK && *out_holds) status = step(&f, &g, j);
+        if (status < 0 || !*out_holds) break;
+        *out_holds = broad__verify_judge(v, j, &f);
+        *out_norm = f.after;
+        v->verdict->layers += (size_t)*out_holds;
+    }
+    growth_close(&g);
+    if (status == BROAD_OK && *out_holds && model->layer_count) status = check_stored(v, 0, out_holds);
+    return status;
+}
+
+/* ---- the last weights, with every layer ------------------------------------------------------------------------ */
+
+typedef struct window {
+    broad__verification *v;
+    double **w; /* for each layer, its weights so far */
+    double *e;  /* all rows x outputs: what they leave over */
+    double *k;  /* a row of K */
+    double floor;
+} window;
+
+/* First of the last layers up to j that have `window` columns together; j itself in any case. */
+static size_t window_first(const broad_model *model, size_t j)
+{
+    size_t first = j, columns = model->layers[j].width;
+    while (first && columns + model->layers[first - 1].width <= model->settings.window)
+        columns += model->layers[--first].width;
+    return first;
+}
+
+/* E += sign K_l W_l for layers [first, last), in all rows. */
+static void shift(window *s, size_t first, size_t last, double sign)
+{
+    size_t c = s->v->model->outputs;
+    for (size_t l = first; l < last; l++) {
+        const broad__layer *layer = &s->v->model->layers[l];
+        for (size_t i = 0; i < s->v->data->rows; i++) {
+            broad__verify_row(s->v, s->k, layer, i);
+            for (size_t a = 0; a < layer->width; a++)
+                for (size_t q = 0; q < c; q++) s->e[i * c + q] += sign * s->k[a] * s->w[l][a * c + q];
+        }
+    }
+}
+
+static double window_norm(const window *s, const broad__certificate *c)
+{
+    size_t outputs = s->v->model->outputs;
+    return broad__verify_norm(s->e + c->first_row * outputs, c->rows * outputs);
+}
+
+/* Layers [first, j] again, together. Training keeps the fit if its residual is no larger than that of layer j alone, and
+ * leaves things as they were if it is: the record says which. */
+static int solve_again(window *s, size_t first, size_t j)
+{
+    const broad_model *model = s->v->model;
+    const broad__certificate *c = &model->layers[j].certificate;
+    size_t outputs = model->outputs, width = width_of(model, first, j + 1);
+    growth g;
+    shift(s, first, j + 1, 1);
+    int status = growth_open(&g, s->v, c, width, s->e + c->first_row * outputs);
+    double *w = broad__alloc_doubles(width, outputs);
+    if (status == BROAD_OK && !w) status = BROAD_NO_MEMORY;
+    if (status == BROAD_OK) {
+        for (size_t l = first; l <= j; l++) growth_add(&g, &model->layers[l]);
+        int kept = fabs(growth_norm(&g) - c->norm_after) <= BROAD__TOLERANCE * c->norm_after + s->floor;
+        growth_weights(w, &g);
+        const double *from = w;
+        for (size_t l = first; l <= j && kept; l++) {
+            size_t count = model->layers[l].width * outputs;
+            memcpy(s->w[l], from, count * sizeof(double));
+            from += count;
+        }
+        shift(s, first, j + 1, -1);
+    }
+    broad__free(w);
+    growth_close(&g);
+    return status;
+}
+
+static int window_step(broad__finding *found, window *s, size_t j)
+{
+    const broad_model *model = s->v->model;
+    const broad__layer *layer = &model->layers[j];
+    size_t first = window_first(model, j);
+    *found = (broad__finding){.before = window_norm(s, &layer->certificate)};
+    s->w[j] = broad__alloc_doubles(layer->width, model->outputs);
+    if (!s->w[j]) return BROAD_NO_MEMORY;
+    int status = fit_alone(&found->tested, s->w[j], s->v, j, s->e + layer->certificate.first_row * model->outputs);
+    if (status < 0) return status;
+    shift(s, j, j + 1, -1);
+    if (first < j) status = solve_again(s, first, j);
+    found->after = window_norm(s, &layer->certificate);
+    found->least = found->most = found->tested;
+    return status;
+}
+
+static int window_open(window *s, broad__verification *v)
+{
+    const broad_model *model = v->model;
+    size_t widest = 0;
+    for (size_t j = 0; j < model->layer_count; j++)
+        if (model->layers[j].width > widest) widest = model->layers[j].width;
+    *s = (window){.v = v, .e = v->e, .floor = BROAD__FLOOR * model->first_norm};
+    s->w = broad__alloc_array(model->layer_count, sizeof *s->w);
+    s->k = broad__alloc_doubles(widest, 1);
+    return s->w && s->k ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+static void window_close(window *s)
+{
+    for (size_t j = 0; s->w && j < s->v->model->layer_count; j++) broad__free(s->w[j]);
+    broad__free(s->w);
+    broad__free(s->k);
+}
+
+int broad__verify_window(broad__verification *v, double *out_norm, int *out_holds)
+{
+    const broad_model *model = v->model;
+    window s;
+    int status = window_open(&s, v);
+    for (size_t j = 0; status == BROAD_OK && *out_holds && j < model->layer_count; j++) {
+        broad__finding f;
+        *out_holds = broad__verify_record(v, j, window_norm(&s, &model->layers[j].certificate));
+        if (*out_holds) status = window_step(&f, &s, j);
+        if (status < 0 || !*out_holds) break;
+        *out_holds = broad__verify_judge(v, j, &f);
+        *out_norm = f.after;
+        v->verdict->layers += (size_t)*out_holds;
+    }
+    window_close(&s);
+    if (status == BROAD_OK && *out_holds && model->layer_count)
+        status = check_stored(v, window_first(model, model->layer_count - 1), out_holds);
+    return status;
+}

@@ -1,0 +1,400 @@
+/* Tables from arrays, fingerprints, scaling. */
+#include "data_helper.h"
+
+#include "base/hash.h"
+#include "data/transform/scale.h"
+#include "model/model.h"
+
+static broad_arrays small_arrays(void)
+{
+    static const double x[] = {1, 2, -1, 3, 4, -1, 5, 6, -1, 7, 8, -1};
+    static const char *const labels[] = {"b", "a", "b", "c"};
+    broad_arrays arrays;
+    broad_arrays_init(&arrays);
+    arrays.rows = 4;
+    arrays.inputs = 2;
+    arrays.stride = 3;
+    arrays.x = x;
+    arrays.labels = labels;
+    return arrays;
+}
+
+static void test_from_arrays(void **state)
+{
+    (void)state;
+    static const double x[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static const int64_t numbers[] = {10, -2, 9, 10};
+    static const double values[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static const char *const names[] = {"u", "v"}, *const groups[] = {"p", "q", "p", "p"};
+    broad_arrays arrays = small_arrays();
+    broad_data *data;
+    static const double weights[] = {1, 0.5, 3, 1e-3};
+    arrays.names = names;
+    arrays.groups = groups;
+    arrays.weights = weights;
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    assert_memory_equal(data->x, x, sizeof x);
+    assert_int_equal(broad_data_outputs(data), 3);
+    assert_int_equal(broad_data_class(data, 0), 1);
+    assert_string_equal(broad_data_output_name(data, 2), "c");
+    assert_string_equal(broad_data_input_name(data, 1), "v");
+    assert_string_equal(broad_data_format(data), "memory");
+    assert_true(broad_data_row(data, 2)[1] == 6);
+    assert_int_equal(data->groups[0], data->groups[3]);
+    assert_int_not_equal(data->groups[0], data->groups[1]);
+    for (size_t i = 0; i < 4; i++) assert_true(broad_data_weight(data, i) == weights[i]);
+    assert_string_equal(data->weight_name, "weight");
+    broad_data_free(data);
+
+    arrays.labels = NULL;
+    arrays.classes = numbers;
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    assert_string_equal(broad_data_output_name(data, 0), "-2");
+    assert_string_equal(broad_data_output_name(data, 1), "9");
+    assert_int_equal(broad_data_class(data, 3), 2);
+    broad_data_free(data);
+
+    arrays.classes = NULL;
+    arrays.values = values;
+    arrays.outputs = 2;
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    assert_int_equal(broad_data_task(data), BROAD_TASK_REGRESS);
+    assert_true(broad_data_value(data, 1, 1) == 4);
+    broad_data_free(data);
+
+    arrays.values = NULL;
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    assert_int_equal(broad_data_task(data), BROAD_TASK_AUTO);
+    assert_int_equal(broad_data_outputs(data), 0);
+    broad_data_free(data);
+    broad_data_free(NULL);
+}
+
+static void test_bad_arrays(void **state)
+{
+    (void)state;
+    static const double infinite[] = {1, INFINITY}, hole[] = {1, 2, 3, NAN};
+    static const int64_t classes[4] = {0};
+    static const char *const one[] = {"a", "a", "a", "a"}, *const absent[] = {"a", NULL, "b", "c"},
+                             *const empty[] = {"a", "", "b", "c"}, *const names[] = {"a", "\xFF"};
+    broad_data *data;
+    broad_arrays good = small_arrays(), arrays = good;
+    arrays.size = 0;
+    assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "_init");
+    arrays = good;
+    arrays.rows = 0;
+    assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "needs rows");
+    arrays = good;
+    arrays.stride = 1;
+    assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "stride");
+    arrays = good;
+    arrays.classes = classes;
+    assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "one of labels");
+    arrays = good;
+    arrays.labels = one;
+    assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_BAD_DATA, "only one class, 'a'");
+    arrays.labels = absent;
+    assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "row 2: the label is NULL");
+    arrays.labels = empty;
+    assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_BAD_DATA, "a label is empty");
+    arrays = good;
+    arrays.names = names;
+    assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "name of input 2");
+    arrays = good;
+    arrays.labels = NULL;
+    arrays.values = hole;
+    assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "outputs");
+    arrays.outputs = 1;
+    assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_BAD_DATA, "row 4: the target is not finite");
+    arrays = good;
+    arrays.rows = 1;
+    arrays.labels = NULL;
+    arrays.x = infinite;
+    assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_BAD_DATA, "row 1, input 2 is not finite");
+    arrays = good;
+    static const double weights[][4] = {{1, 0, 1, 1}, {1, -1, 1, 1}, {1, NAN, 1, 1}, {1, INFINITY, 1, 1}};
+    for (size_t i = 0; i < 4; i++) {
+        arrays.weights = weights[i];
+        assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_BAD_DATA, "row 2: the weight ");
+    }
+    assert_null(data);
+}
+
+static void test_targets(void **state)
+{
+    (void)state;
+    broad_arrays arrays = small_arrays();
+    broad_data *data;
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    static const double expected[12] = {0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    double found[12];
+    memset(found, 7, sizeof found);
+    broad__table_targets(found, data);
+    assert_memory_equal(found, expected, sizeof expected);
+    broad_data_free(data);
+}
+
+static void test_fingerprint(void **state)
+{
+    (void)state;
+    broad_arrays arrays = small_arrays();
+    broad_data *data;
+    char whole[33], other[33], part[33];
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    assert_ok(broad__table_fingerprint(whole, data, 0, 4));
+    assert_int_equal(strlen(whole), 32);
+    assert_ok(broad__table_fingerprint(other, data, 0, 4));
+    assert_string_equal(whole, other);
+    assert_ok(broad__table_fingerprint(other, data, 0, 3));
+    assert_string_not_equal(whole, other);
+    data->x[7] += 1e-12;
+    assert_ok(broad__table_fingerprint(other, data, 0, 4));
+    assert_string_not_equal(whole, other);
+    data->x[7] -= 1e-12;
+    data->x[7] = 8;
+    data->classes[3] = 0;
+    assert_ok(broad__table_fingerprint(other, data, 0, 4));
+    assert_string_not_equal(whole, other);
+    /* Rows 1 and 2 of the whole are rows 0 and 1 of a part. */
+    broad_data *rows;
+    assert_ok(broad__table_rows(&rows, data, (const size_t[]){1, 2}, 2));
+    assert_ok(broad__table_fingerprint(other, data, 1, 2));
+    assert_ok(broad__table_fingerprint(part, rows, 0, 2));
+    assert_string_equal(part, other);
+    assert_ok(broad__table_rows(&rows, (broad_data_free(rows), data), (const size_t[]){2, 1}, 2));
+    assert_ok(broad__table_fingerprint(part, rows, 0, 2));
+    assert_string_not_equal(part, other);
+    broad_data_free(rows);
+    broad_data_free(data);
+}
+
+/* By hand from the numbers; weights change it only where there are any. */
+static void test_fingerprint_and_weights(void **state)
+{
+    (void)state;
+    broad_arrays arrays = small_arrays();
+    static const double weights[] = {1, 2, 3, 4}, ones[] = {1, 1, 1, 1};
+    struct {
+        uint64_t shape[4];
+        double x[8];
+        uint64_t classes[4];
+        double weights[4];
+    } plain = {{4, 2, 0, BROAD_TASK_CLASSIFY}, {1, 2, 3, 4, 5, 6, 7, 8}, {1, 0, 1, 2}, {1, 2, 3, 4}};
+    broad_data *data;
+    char found[33], expected[33], other[33];
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    for (size_t i = 0; i < 4; i++) assert_int_equal(data->classes[i], plain.classes[i]);
+    assert_ok(broad__table_fingerprint(found, data, 0, 4));
+    broad_data_free(data);
+    broad__hash_text(expected, &plain, sizeof plain - sizeof plain.weights);
+    assert_string_equal(found, expected);
+    arrays.weights = weights;
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    assert_ok(broad__table_fingerprint(found, data, 0, 4));
+    broad__hash_text(expected, &plain, sizeof plain);
+    assert_string_equal(found, expected);
+
+    /* Rows keep their weights when they are picked, split and joined. */
+    broad_data *rows, *train, *test, *both;
+    assert_ok(broad_data_pick(&rows, data, (const size_t[]){2, 1}, 2));
+    assert_true(rows->weights[0] == 3 && rows->weights[1] == 2);
+    assert_string_equal(rows->weight_name, "weight");
+    broad_split split;
+    broad_split_init(&split);
+    split.holdout = 0.5;
+    assert_ok(broad_data_split(&train, &test, data, &split));
+    for (size_t i = 0; i < train->rows; i++) assert_true(train->weights[i] == (train->x[2 * i] + 1) / 2);
+    for (size_t i = 0; i < test->rows; i++) assert_true(test->weights[i] == (test->x[2 * i] + 1) / 2);
+    assert_ok(broad_data_append(&both, data, rows));
+    static const double joined[] = {1, 2, 3, 4, 3, 2};
+    assert_memory_equal(both->weights, joined, sizeof joined);
+    assert_ok(broad__table_fingerprint(found, both, 4, 2));
+    assert_ok(broad__table_fingerprint(other, rows, 0, 2));
+    assert_string_equal(found, other);
+    broad_data_free(both);
+    broad_data_free(train);
+    broad_data_free(test);
+    broad_data_free(rows);
+    assert_fails(broad_data_pick(&rows, data, (const size_t[]){1, 4}, 2), BROAD_USAGE, "no row number 4");
+    assert_fails(broad_data_pick(&rows, data, (const size_t[]){1}, 0), BROAD_USAGE, "needs");
+
+    /* Weights that are all 1 are weights too; rows with and without do not mix. */
+    broad_data *without;
+    arrays.weights = NULL;
+    assert_ok(broad_data_from_arrays(&without, &arrays));
+    assert_fails(broad_data_append(&both, data, without), BROAD_BAD_DATA, "have weights, those of the other none");
+    assert_fails(broad_data_append(&both, without, data), BROAD_BAD_DATA, "give both or neither");
+    broad_data_free(data);
+    arrays.weights = ones;
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    assert_ok(broad__table_fingerprint(found, data, 0, 4));
+    assert_ok(broad__table_fingerprint(other, without, 0, 4));
+    assert_string_not_equal(found, other);
+    broad_data_free(without);
+    broad_data_free(data);
+}
+
+static void test_training_part(void **state)
+{
+    (void)state;
+    broad_arrays arrays = small_arrays();
+    static const double values[] = {1, 2, 3, 4};
+    arrays.labels = NULL;
+    arrays.values = values;
+    arrays.outputs = 1;
+    broad_data *data, *train, *test, *part;
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    broad_split split;
+    broad_split_init(&split);
+    split.holdout = 0.5;
+    split.seed = 3;
+    assert_ok(broad_data_split(&train, &test, data, &split));
+    struct broad_model model = {
+        .rows = train->rows, .split_holdout = train->split_holdout, .split_seed = train->split_seed};
+    assert_ok(broad_data_training_part(&part, data, &model));
+    assert_int_equal(part->rows, 2);
+    assert_memory_equal(part->x, train->x, 4 * sizeof(double));
+    broad_data_free(part);
+    assert_ok(broad_data_training_part(&part, train, &model)); /* already the training part */
+    assert_memory_equal(part->x, train->x, 4 * sizeof(double));
+    broad_data_free(part);
+    model.split_holdout = 0;
+    assert_ok(broad_data_training_part(&part, data, &model));
+    assert_int_equal(part->rows, 4);
+    broad_data_free(part);
+    broad_data_free(train);
+    broad_data_free(test);
+    broad_data_free(data);
+}
+
+static void test_scale_standard(void **state)
+{
+    (void)state;
+    /* 70 columns: more than one block; column j has mean 1e6 + j and spread j + 1, far from zero. */
+    enum { ROWS = 101, COLUMNS = 70 };
+    static double x[ROWS * COLUMNS], scaled[ROWS * COLUMNS];
+    double shift[COLUMNS], factor[COLUMNS], fill[COLUMNS];
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t j = 0; j < COLUMNS; j++)
+            x[i * COLUMNS + j] = 1e6 + (double)j + (double)(j + 1) * ((double)i - 50) / 25;
+    x[3] = NAN;
+    assert_ok(broad__scale_fit(shift, factor, fill, BROAD_SCALE_STANDARD, x, ROWS, COLUMNS, NULL));
+    broad__scale_apply(scaled, x, ROWS, COLUMNS, COLUMNS, shift, factor, fill);
+    for (size_t j = 0; j < COLUMNS; j++) {
+        double mean = 0, squares = 0;
+        for (size_t i = 0; i < ROWS; i++) mean += scaled[i * COLUMNS + j] / ROWS;
+        for (size_t i = 0; i < ROWS; i++) squares += scaled[i * COLUMNS + j] * scaled[i * COLUMNS + j] / ROWS;
+        assert_true(fabs(mean) < 1e-9);
+        assert_true(fabs(squares - (j == 3 ? 100.0 / 101 : 1)) < 1e-8);
+    }
+    assert_true(fabs(scaled[3]) < 1e-12); /* the missing value became the mean */
+    assert_true(fabs(fill[5] - 1000005) < 1e-9);
+}
+
+static void test_scale_others(void **state)
+{
+    (void)state;
+    /* columns: ordinary, constant, empty, huge, tiny */
+    double x[] = {1, 5, NAN, -1.7e308, 0, 3, 5, NAN, 1.7e308, 5e-324};
+    double shift[5], factor[5], fill[5], out[10];
+    static const broad_scale scales[] = {BROAD_SCALE_NONE, BROAD_SCALE_MINMAX, BROAD_SCALE_STANDARD};
+    for (int s = 0; s < 3; s++) {
+        assert_ok(broad__scale_fit(shift, factor, fill, scales[s], x, 2, 5, NULL));
+        broad__scale_apply(out, x, 2, 5, 5, shift, factor, fill);
+        for (int i = 0; i < 10; i++) assert_true(isfinite(out[i]) && isfinite(factor[i % 5]) && factor[i % 5] > 0);
+        assert_true(fill[0] == 2 && fill[1] == 5 && fill[2] == 0);
+        assert_true(factor[1] == 1 && factor[2] == 1);
+    }
+    assert_ok(broad__scale_fit(shift, factor, NULL, BROAD_SCALE_MINMAX, x, 2, 5, NULL));
+    broad__scale_apply(x, x, 2, 5, 5, shift, factor, NULL);
+    assert_true(x[0] == 0 && x[5] == 1 && x[1] == 0 && isnan(x[2]));
+    double strided[] = {1, 2, 9, 3, 4, 9}, flat[4], zero[2] = {0}, one[2] = {1, 1};
+    broad__scale_apply(flat, strided, 2, 2, 3, zero, one, NULL);
+    assert_true(flat[2] == 3 && flat[3] == 4);
+}
+
+static void fail_each(const broad_arrays *arrays)
+{
+    memory_watch watch;
+    size_t failures = 0;
+    for (size_t n = 1;; n++) {
+        broad_data *data = NULL, *train = NULL, *test = NULL;
+        broad_split split;
+        broad_split_init(&split);
+        watch_start(&watch, n);
+        int status = broad_data_from_arrays(&data, arrays);
+        if (status == BROAD_OK) status = broad_data_split(&train, &test, data, &split);
+        broad_data_free(data);
+        broad_data_free(train);
+        broad_data_free(test);
+        watch_stop();
+        assert_int_equal(watch.live, 0);
+        if (status == BROAD_OK) break;
+        assert_int_equal(status, BROAD_NO_MEMORY);
+        failures++;
+    }
+    assert_true(failures > 10);
+}
+
+/* Rows that are joined keep their groups, and those of the second table are others than those of the first. */
+static void test_joined_groups(void **state)
+{
+    (void)state;
+    static const char *const groups[] = {"p", "q", "p", "p"};
+    broad_arrays arrays = small_arrays();
+    for (int which = 0; which < 4; which++) { /* bit 0: groups in the first, bit 1: in the second */
+        broad_data *a, *b, *both, *three;
+        arrays.groups = which & 1 ? groups : NULL;
+        assert_ok(broad_data_from_arrays(&a, &arrays));
+        arrays.groups = which & 2 ? groups : NULL;
+        assert_ok(broad_data_from_arrays(&b, &arrays));
+        assert_ok(broad_data_append(&both, a, b));
+        assert_ok(broad_data_append(&three, both, a));
+        assert_int_equal(both->groups != NULL, which != 0);
+        if (which) assert_string_equal(both->group_name, "group");
+        for (size_t i = 0; which && i < 12; i++)
+            for (size_t k = 0; k < 12; k++) {
+                int grouped = i / 4 == 1 ? which & 2 : which & 1;
+                int together = i == k || (i / 4 == k / 4 && grouped && strcmp(groups[i % 4], groups[k % 4]) == 0);
+                assert_int_equal(three->groups[i] == three->groups[k], together);
+                if (i < 8 && k < 8) assert_int_equal(both->groups[i] == both->groups[k], together);
+            }
+        broad_data_free(a), broad_data_free(b), broad_data_free(both), broad_data_free(three);
+    }
+}
+
+static void test_every_allocation_fails(void **state)
+{
+    (void)state;
+    static const double values[] = {1, 2, 3, 4};
+    static const char *const groups[] = {"p", "q", "p", "p"};
+    static const int64_t classes[] = {1, 1, 2, 2};
+    broad_arrays arrays = small_arrays();
+    arrays.labels = NULL;
+    arrays.classes = classes;
+    fail_each(&arrays);
+    arrays.classes = NULL;
+    arrays.values = values;
+    arrays.outputs = 1;
+    fail_each(&arrays);
+    arrays.groups = groups;
+    arrays.weights = values;
+    fail_each(&arrays);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_from_arrays),
+        cmocka_unit_test(test_bad_arrays),
+        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_fingerprint),
+        cmocka_unit_test(test_fingerprint_and_weights),
+        cmocka_unit_test(test_training_part),
+        cmocka_unit_test(test_scale_standard),
+        cmocka_unit_test(test_scale_others),
+        cmocka_unit_test(test_joined_groups),
+        cmocka_unit_test(test_every_allocation_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
