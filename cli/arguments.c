@@ -203,7 +203,7 @@ const char *cli_value(const cli_arguments *arguments, const char *name)
 {
     const char *value = cli_given(arguments, name);
     const broad_option *option = value ? NULL : find_name(arguments->command, name, strlen(name));
-    return option ? option->standard : value;
+    return option ? option->default_value : value;
 }
 
 int cli_choice(const cli_arguments *arguments, const char *name)

@@ -111,7 +111,7 @@ static void print_photo(const broad_model *model, const json_t *stored)
     printf("photos   ");
     if (components) printf("%lld components of ", (long long)components);
     printf("%s", names);
-    if (maps & BROAD_MAP_PIXELS) {
+    if (maps & BROAD_PHOTO_MAP_PIXELS) {
         json_int_t side = json_integer_value(json_object_get(photo, "side"));
         printf(", %lld x %lld pixels", (long long)side, (long long)side);
     }
@@ -209,7 +209,7 @@ static int report_text(const char *path, const broad_model *model, int all)
     printf("file     %s (%s)\n", path, size);
     cli_format_size(size, sizeof size, model);
     printf("network  %s, %s%s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
-           broad_model_precision(model) == BROAD_FLOAT ? ", in single precision" : "",
+           broad_model_precision(model) == BROAD_PRECISION_FLOAT ? ", in single precision" : "",
            (unsigned long long)broad_model_seed(model));
     cli_format_names(names, sizeof names, broad_model_input_name, model, broad_model_inputs(model));
     printf("inputs   %zu (%s)\n", broad_model_inputs(model), names);

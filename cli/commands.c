@@ -897,8 +897,8 @@ void cli_option_default(char *out, size_t bytes, const broad_option *option)
 {
     broad_options options;
     char automatic[256] = "", paper[256] = "";
-    if (option->standard || cli_library_option(option->name) != option) {
-        snprintf(out, bytes, "%s", option->standard ? option->standard : "");
+    if (option->default_value || cli_library_option(option->name) != option) {
+        snprintf(out, bytes, "%s", option->default_value ? option->default_value : "");
         return;
     }
     broad_options_init(&options);

@@ -313,10 +313,10 @@ static void say_estimate(cli_output *output, const cli_training *t)
 static void say_outcome(cli_output *output, const cli_training *t)
 {
     static const char *const words[] = {
-        [BROAD_COMPLETE] = "All that was asked for was added",
-        [BROAD_STALLED] = "Training ended early, with a valid network: no further candidate passed the test",
-        [BROAD_TARGET_REACHED] = "Training ended because a rule for stopping was met",
-        [BROAD_STOPPED] = "Training was stopped before its end; the network is valid as far as it goes",
+        [BROAD_OUTCOME_COMPLETE] = "All that was asked for was added",
+        [BROAD_OUTCOME_STALLED] = "Training ended early, with a valid network: no further candidate passed the test",
+        [BROAD_OUTCOME_TARGET_REACHED] = "Training ended because a rule for stopping was met",
+        [BROAD_OUTCOME_STOPPED] = "Training was stopped before its end; the network is valid as far as it goes",
     };
     const char *reason = broad_model_reason(t->model);
     cli_output_print(output, "<li>%s", words[broad_model_outcome(t->model)]);

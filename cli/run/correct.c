@@ -100,7 +100,7 @@ static int search_weights(cli_correction *c, cli_run *run)
     for (size_t i = 0; i < rows; i++) c->weights[i] = WEIGHT_LEAST;
     while (raised) {
         int status = try_weights(c, run);
-        if (status || broad_model_outcome(broad_trainer_model(run->trainer)) == BROAD_STOPPED) return status;
+        if (status || broad_model_outcome(broad_trainer_model(run->trainer)) == BROAD_OUTCOME_STOPPED) return status;
         raised = 0;
         for (size_t i = 0; i < rows; i++) {
             if (!c->wrong_rows[i] || c->weights[i] >= WEIGHT_MOST) continue;

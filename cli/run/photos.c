@@ -151,7 +151,7 @@ static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
     const char *preset = cli_given(arguments, "preset");
     int paper = preset && strcmp(preset, "paper") == 0;
     int status = parse_maps(&out->maps, cli_given(arguments, "map"));
-    if ((paper && !cli_given(arguments, "map")) || only_looks(arguments)) out->maps = BROAD_MAP_PIXELS;
+    if ((paper && !cli_given(arguments, "map")) || only_looks(arguments)) out->maps = BROAD_PHOTO_MAP_PIXELS;
     if (paper) out->side = 64;
     if (!status && cli_given(arguments, "side")) status = cli_count(&out->side, arguments, "side");
     if (!status && cli_given(arguments, "augment")) status = cli_count(&out->augment, arguments, "augment");

@@ -95,7 +95,7 @@ static json_t *limit_json(const broad_plan *plan)
     cli_json_put(object, "bytes_least", cli_json_real(plan->bytes_least));
     cli_json_put(object, "can_spill", json_boolean(plan->can_spill));
     cli_json_put(object, "spilled", json_boolean(plan->spilled));
-    cli_json_put(object, "features", cli_json_text(plan->z_again ? "made again" : "kept"));
+    cli_json_put(object, "features", cli_json_text(plan->features_recomputed ? "made again" : "kept"));
     cli_json_put(object, "layers", cli_json_text(plan->spilled ? "made again" : "kept"));
     cli_json_put(object, "passes", cli_json_real(plan->passes));
     cli_json_put(object, "bytes_disk", cli_json_real(plan->bytes_disk));
@@ -136,7 +136,7 @@ static void print_limit(const broad_plan *plan)
     }
     printf("rows     in files, %s of %s that are free; about %.0f passes\n", disk, room, plan->passes);
     printf("nodes    of features %s; of layers made again with each pass\n",
-           plan->z_again ? "made again with each pass" : "kept in files");
+           plan->features_recomputed ? "made again with each pass" : "kept in files");
 }
 
 static void print_plan(const broad_plan *plan)
@@ -252,7 +252,7 @@ static int grow_in_parts(cli_run *run)
         const broad_model *model = broad_trainer_model(run->trainer);
         size_t last = done;
         done = broad_model_layers(model) - before;
-        if (broad_model_outcome(model) != BROAD_STOPPED || cli_interrupted() || done == last) return BROAD_OK;
+        if (broad_model_outcome(model) != BROAD_OUTCOME_STOPPED || cli_interrupted() || done == last) return BROAD_OK;
         status = cli_run_save(run, model);
         if (status) return status;
         if (cli_interrupted()) return BROAD_OK;
