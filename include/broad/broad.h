@@ -141,11 +141,10 @@ typedef enum broad_photo_map {
 
 /* What of a photo is looked at. */
 typedef enum broad_crop {
-    BROAD_CROP_NONE,     /* all of it                                           */
-    BROAD_CROP_FIND,     /* the region that looks most like a panel             */
-    BROAD_CROP_BOXES,    /* boxes from a file                                   */
-    BROAD_CROP_DETECTOR, /* boxes from a program                                */
-    BROAD_CROP_MODEL     /* reading for a model: as that one was trained        */
+    BROAD_CROP_NONE = 0,     /* all of it                                    */
+    BROAD_CROP_BOXES = 2,    /* boxes from a file                            */
+    BROAD_CROP_DETECTOR = 3, /* boxes from a program                         */
+    BROAD_CROP_MODEL = 4     /* reading for a model: as that one was trained */
 } broad_crop;
 
 /* The run's outcome, stored in the model with the reason in words. */
