@@ -57,8 +57,9 @@ static int fail_usage(const cli_command *command, const char *what)
 static const struct retired {
     const char *word, *advice;
 } retired[] = {
-    {"--crop", "'--crop' was removed in version 0.2 together with the built-in finder of panels: crop with boxes from a "
-               "file (--boxes) or from a program (--detector); without them photos are looked at as a whole"},
+    {"--crop",
+     "'--crop' was removed in version 0.2 together with the built-in finder of panels: crop with boxes from a "
+     "file (--boxes) or from a program (--detector); without them photos are looked at as a whole"},
 };
 
 static int fail_unknown(const cli_command *command, const char *word, size_t length)

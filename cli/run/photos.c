@@ -128,10 +128,7 @@ static int set_crop(broad_photo_options *out, const cli_arguments *arguments, in
     out->detector = cli_given(arguments, "detector");
     if (out->boxes && out->detector) return cli_fail(BROAD_USAGE, "--boxes and --detector were both given; choose one");
     if (with_model) out->crop = BROAD_CROP_MODEL;
-    else
-        out->crop = out->boxes      ? BROAD_CROP_BOXES
-                    : out->detector ? BROAD_CROP_DETECTOR
-                                    : BROAD_CROP_NONE;
+    else out->crop = out->boxes ? BROAD_CROP_BOXES : out->detector ? BROAD_CROP_DETECTOR : BROAD_CROP_NONE;
     return BROAD_OK;
 }
 
@@ -157,17 +154,6 @@ static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
     return status;
 }
 
-/* Whether the model was trained with groups that near-duplicates made. */
-static int wants_groups(int *out, const broad_model *model)
-{
-    json_t *stored = NULL;
-    int status = cli_json_stored(&stored, model);
-    const char *name = json_string_value(json_object_get(stored, "group_name"));
-    *out = name && strcmp(name, "near-duplicates") == 0;
-    json_decref(stored);
-    return status;
-}
-
 static int photo_options(broad_photo_options *out, char *cache, size_t cache_bytes, const broad_read_options *read,
                          const cli_arguments *arguments)
 {
@@ -175,7 +161,6 @@ static int photo_options(broad_photo_options *out, char *cache, size_t cache_byt
     broad_photo_options_init(out);
     int status = set_crop(out, arguments, read->model != NULL);
     if (!status && !read->model) status = set_maps(out, arguments);
-    if (!status && read->model && read->training) status = wants_groups(&groups, read->model);
     if (!status) status = parse_seconds(&out->detector_seconds, arguments);
     if (!status) status = cli_threads(&out->threads, arguments);
     if (!status && !read->model) status = cli_seed(&out->seed, arguments);
