@@ -204,7 +204,13 @@ static int layer_shown(size_t layer, size_t count)
     return layer < 5 || layer + 1 == count || (layer + 1) % ((count + 4) / 5) == 0;
 }
 
-int cli_in_blocks(const broad_model *model) { return strcmp(broad_model_fitting(model), "at_once") == 0; }
+int cli_in_blocks(const broad_model *model) { return broad_model_fitting(model) == BROAD_FITTING_AT_ONCE; }
+
+int cli_solved_jointly(const broad_model *model)
+{
+    broad_fitting fitting = broad_model_fitting(model);
+    return fitting == BROAD_FITTING_JOINT || fitting == BROAD_FITTING_AT_ONCE;
+}
 
 void cli_format_size(char *out, size_t bytes, const broad_model *model)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "run/kept_stats.h"
 #include "run/show.h"
 
@@ -46,23 +45,13 @@ int cli_run_prepare(cli_run *run, const cli_arguments *arguments, const char *ou
     return check_output(run);
 }
 
-/* A file without its random weights stays one; the word stands near the start of the header (docs/model-format.md). */
-static int is_compact(const char *path)
-{
-    char start[513] = {0};
-    size_t bytes = 0;
-    if (broad__file_read_start(start, &bytes, path, sizeof start - 1)) return 0;
-    static const char word[] = "\"weights\":\"drawn\"";
-    return memmem(start, bytes, word, sizeof word - 1) != NULL;
-}
-
 int cli_run_load(cli_run *run, const char *path)
 {
     run->model_path = path;
     int status = broad_model_load(&run->model, path);
     if (status) return status;
     run->layers_before = broad_model_layers(run->model);
-    run->compact |= is_compact(path);
+    run->compact |= broad_model_is_compact(run->model); /* a compact file stays one */
     return BROAD_OK;
 }
 
@@ -261,9 +250,9 @@ static int grow_in_parts(cli_run *run)
 
 int cli_run_settle(cli_run *run, int status)
 {
-    run->seconds = broad_trainer_seconds(run->trainer);
     cli_progress_end(&run->progress);
     if (!status) {
+        run->seconds = broad_trainer_seconds(run->trainer);
         broad_model_free(run->model);
         broad_trainer_close(&run->model, run->trainer);
         run->trainer = NULL;

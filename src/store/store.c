@@ -291,6 +291,7 @@ static int decode(tensor_list *out_list, broad_model *model, const broad__contai
     if (!status) status = broad__estimate_check(model);
     if (!status) status = check_values(model);
     if (!status && !has.stored) status = draw_all(model);
+    model->compact = !has.stored;
     return status;
 }
 
