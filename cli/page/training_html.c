@@ -220,10 +220,10 @@ static void say_estimate(cli_output *output, const cli_training *t)
 static void say_outcome(cli_output *output, const cli_training *t)
 {
     static const char *const words[] = {
-        [BROAD_COMPLETE] = "Everything that was asked for was added",
-        [BROAD_STALLED] = "Training ended early, with a valid network: no further candidate passed the test",
-        [BROAD_TARGET_REACHED] = "Training ended because a stopping rule was met",
-        [BROAD_STOPPED] = "Training was stopped before its end; the network is valid as far as it goes",
+        [BROAD_OUTCOME_COMPLETE] = "Everything that was asked for was added",
+        [BROAD_OUTCOME_STALLED] = "Training ended early, with a valid network: no further candidate passed the test",
+        [BROAD_OUTCOME_TARGET_REACHED] = "Training ended because a stopping rule was met",
+        [BROAD_OUTCOME_STOPPED] = "Training was stopped before its end; the network is valid as far as it goes",
     };
     char reason[512] = "";
     if (*broad_model_reason(t->model)) snprintf(reason, sizeof reason, ": %s", broad_model_reason(t->model));
@@ -291,12 +291,12 @@ static void put_charts(cli_output *output, const cli_training *t, const char *co
 static void put_training(cli_output *output, const cli_training *t)
 {
     static const char *const charts[] = {"norms", "drops", "accuracy", "errors", "draws", "ranges", NULL};
-    const char *fitting = broad_model_fitting(t->model);
+    broad_fitting fitting = broad_model_fitting(t->model);
     put_plain(output, "training");
     if (cli_training_layered(t)) {
         put_plain(output, "layer-by-layer");
-        if (strcmp(fitting, "joint") == 0 || strcmp(fitting, "stepwise") == 0 || strcmp(fitting, "window") == 0)
-            put_plain(output, fitting); /* the weights of one layer were not left as they were */
+        if (fitting != BROAD_FITTING_CHAIN && fitting != BROAD_FITTING_AT_ONCE) /* weights were computed once more */
+            put_plain(output, broad_fitting_name(fitting));
         put_charts(output, t, charts);
     } else put_one_step(output, t);
     cli_html_put(output, "</section>\n");
