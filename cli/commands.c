@@ -646,14 +646,13 @@ static const cli_command commands[] = {
                        "altitude, relative_altitude, yaw, group (the first of near-duplicates), and where parts of photos "
                        "were looked at the box; findings.geojson: those with coordinates; skipped.csv: file, reason. "
                        "Severity is the probability of the positive class, or the predicted value; area is the part of "
-                       "the picture that speaks clearly for it. Neither is a measurement of power loss. A verdict of a "
+                       "the picture that is clear evidence for it. Neither measures power loss. A verdict with a "
                        "probability below 0.65 counts as unsure. With --training it is a page about MODEL itself, one HTML file "
                        "without anything from outside: norms and bounds of every layer, draws and ranges, the "
                        "settings, the certificate, and what it all means. DATA are the rows that MODEL was trained on, as "
-                       "for 'grow': with them come curves, verdicts, and the certificate checked again, on the rows that fit kept "
-                       "apart, or those of --test, also what to expect of new rows. Pictures are drawn by gnuplot; "
-                       "where that is missing there are tables. Exit code 1: the page is made, but the certificate does not "
-                       "hold on DATA.",
+                       "for 'grow': with them come curves, verdicts, and the certificate checked again, on the rows that fit held "
+                       "out, or those of --test, also what to expect of new rows. Exit code 1: the page is made, but the "
+                       "certificate does not hold on DATA.",
         .examples = {
             {"broad report panels.broad flight/ -o report", "open report/report.html"},
             {"broad report panels.broad flight/ -o report --worst 200 --title 'Roof 7, May'", "more pictures, a heading"},

@@ -127,7 +127,7 @@ def read(path):
 
 
 def write_classes(path, names, rows, seed):
-    """Rings around the middle, one a class, so that no line parts them."""
+    """Rings around the middle, one per class, so that no line separates them."""
     pick = random.Random(seed)
     with open(path, "w", encoding="utf-8") as file:
         file.write("x,y,class\n")
@@ -299,7 +299,7 @@ class Training(unittest.TestCase):
                 self.assertIn(name.replace("_", "-"), settings)
 
     def test_the_same_from_the_file(self):
-        """Made again from model and rows it is the same page, but for the times."""
+        """From model and rows alone it is the same page, but for the times."""
         page = self.make(self.model, self.rows)
         self.assertIn("model files hold no times", page.text)
         for name in ("layers", "measures", "stages"):
