@@ -42,8 +42,9 @@ static json_t *relevance_json(const broad_model *model)
     return list;
 }
 
-static int report_json(const char *path, const broad_model *model)
+static int report_json(const cli_arguments *arguments, const broad_model *model)
 {
+    const char *path = arguments->positional[0];
     json_t *settings = NULL;
     int status = cli_json_stored(&settings, model);
     if (status) return status;
@@ -75,7 +76,7 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "stages", cli_stages_json(model));
     cli_json_put(object, "layers", cli_layers_json(model));
     cli_json_put(object, "stored", settings);
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 static const char *text_of(const json_t *value)
@@ -241,7 +242,7 @@ int cli_info(const cli_arguments *arguments)
     broad_model *model = NULL;
     const char *path = arguments->positional[0];
     int status = broad_model_load(&model, path);
-    if (!status && cli_given(arguments, "json")) status = report_json(path, model);
+    if (!status && cli_given(arguments, "json")) status = report_json(arguments, model);
     else if (!status) status = report_text(path, model, cli_given(arguments, "layers") != NULL);
     broad_model_free(model);
     return status;

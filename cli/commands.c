@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "commands.h"
+#include "message.h"
+#include "nearest.h"
 
 const char *const cli_tagline = "broad learning: networks that train in seconds and certify their convergence";
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "help/help.h"
 
 enum { TEXT_WIDTH = 90, HELP_COLUMN = 28 };
 

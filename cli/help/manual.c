@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
+#include "help/manual.h"
 #include "io/output.h"
 
 /* Text as it is: backslashes and hyphens escaped, and no line that starts like a request. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 
@@ -113,9 +114,9 @@ static int search_weights(cli_correction *c, cli_run *run)
 
 int cli_correction_learn(cli_correction *c, cli_run *run)
 {
-    double start = cli_seconds();
+    double start = broad__seconds();
     int status = cli_run_settle(run, search_weights(c, run));
-    run->seconds.total = cli_seconds() - start; /* of all tries */
+    run->seconds.total = broad__seconds() - start; /* of all tries */
     c->weight = 0;
     for (size_t i = 0; i < broad_data_rows(run->fresh); i++) c->weight = fmax(c->weight, c->weights[i]);
     if (!status && c->wrong)
