@@ -36,7 +36,7 @@ typedef struct broad__matrix_request {
     broad__spill *spill;
 } broad__matrix_request;
 
-int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
-                       const broad__matrix_request *wants);
+int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
+                       const broad__matrix_request *request);
 
 #endif

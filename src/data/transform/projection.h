@@ -18,7 +18,7 @@ typedef struct broad__projection {
     double *shift; /* components */
 } broad__projection;
 
-int broad__projection_room(broad__projection *out, const broad__photo_spec *spec); /* zeros */
+int broad__projection_alloc(broad__projection *out, const broad__photo_spec *spec); /* zeros */
 void broad__projection_clear(broad__projection *projection);
 int broad__projection_copy(broad__projection *out, const broad__projection *from, const broad__photo_spec *spec);
 

@@ -37,14 +37,14 @@ static const uint64_t *sort_keys(uint64_t *keys, uint64_t *scratch, size_t count
     for (size_t i = 0; i < count; i++)
         for (unsigned d = 0; d < DIGITS; d++) counts[d][keys[i] >> 8 * d & 0xFF]++;
     for (unsigned d = 0; d < DIGITS && count; d++) {
-        size_t *place = counts[d], before = 0;
-        if (place[keys[0] >> 8 * d & 0xFF] == count) continue; /* all alike */
+        size_t *offset = counts[d], before = 0;
+        if (offset[keys[0] >> 8 * d & 0xFF] == count) continue; /* all alike */
         for (size_t k = 0; k < BUCKETS; k++) {
-            size_t here = place[k];
-            place[k] = before;
+            size_t here = offset[k];
+            offset[k] = before;
             before += here;
         }
-        for (size_t i = 0; i < count; i++) scratch[place[keys[i] >> 8 * d & 0xFF]++] = keys[i];
+        for (size_t i = 0; i < count; i++) scratch[offset[keys[i] >> 8 * d & 0xFF]++] = keys[i];
         uint64_t *swapped = keys;
         keys = scratch;
         scratch = swapped;
@@ -160,12 +160,12 @@ static void ordering_free(ordering *o, broad__spill *spill)
 
 static int ordering_make(ordering *out, const ranking *r, size_t width)
 {
-    size_t most = r->sample + 2;
+    size_t max = r->sample + 2;
     out->columns = broad__spill_alloc(r->spill, r->sample * width, sizeof *out->columns);
-    out->keys = broad__alloc_array(most, sizeof *out->keys);
-    out->scratch = broad__alloc_array(most, sizeof *out->scratch);
-    out->values = broad__alloc_doubles(most, 1);
-    out->ranks = broad__alloc_doubles(most, 1);
+    out->keys = broad__alloc_array(max, sizeof *out->keys);
+    out->scratch = broad__alloc_array(max, sizeof *out->scratch);
+    out->values = broad__alloc_doubles(max, 1);
+    out->ranks = broad__alloc_doubles(max, 1);
     return out->columns && out->keys && out->scratch && out->values && out->ranks ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
@@ -176,8 +176,8 @@ static size_t order_column(ordering *o, const ranking *r, const double *column, 
     for (size_t i = 0; i < r->sample; i++)
         if (!isnan(column[i])) o->keys[count++] = rising_bits(column[i] + 0.0); /* zeros of either sign are one value */
     if (r->sample < r->rows && sums->count) {
-        o->keys[count++] = rising_bits(sums->least + 0.0);
-        o->keys[count++] = rising_bits(sums->most + 0.0);
+        o->keys[count++] = rising_bits(sums->min + 0.0);
+        o->keys[count++] = rising_bits(sums->max + 0.0);
     }
     const uint64_t *sorted = sort_keys(o->keys, o->scratch, count);
     for (size_t i = 0; i < count; i++) o->values[i] = number_of(sorted[i]);
@@ -264,8 +264,8 @@ static void add_ranks(void *context, const double *row)
         long double distance = (long double)rank - 0.5L;
         sums->sum += distance;
         sums->squares += distance * distance;
-        sums->least = rank < sums->least ? rank : sums->least;
-        sums->most = rank > sums->most ? rank : sums->most;
+        sums->min = rank < sums->min ? rank : sums->min;
+        sums->max = rank > sums->max ? rank : sums->max;
     }
 }
 
@@ -274,7 +274,7 @@ static int fit_ranks(double *shift, double *factor, const ranking *r)
 {
     rank_sums s = {r, broad__alloc_array(r->inputs, sizeof *s.sums)};
     if (!s.sums) return BROAD_NO_MEMORY;
-    for (size_t j = 0; j < r->inputs; j++) s.sums[j] = (broad__column_sums){.least = INFINITY, .most = -INFINITY};
+    for (size_t j = 0; j < r->inputs; j++) s.sums[j] = (broad__column_sums){.min = INFINITY, .max = -INFINITY};
     each_row(r, add_ranks, &s);
     for (size_t j = 0; j < r->inputs; j++) {
         broad__column_sums *sums = &s.sums[j];
@@ -290,14 +290,14 @@ static int fit_ranks(double *shift, double *factor, const ranking *r)
 /* All columns alike, to [0, 1]. */
 static void fit_whole(double *shift, double *factor, const broad__column_sums *sums, size_t inputs)
 {
-    double least = INFINITY, most = -INFINITY;
+    double min = INFINITY, max = -INFINITY;
     for (size_t j = 0; j < inputs; j++) {
-        least = sums[j].least < least ? sums[j].least : least;
-        most = sums[j].most > most ? sums[j].most : most;
+        min = sums[j].min < min ? sums[j].min : min;
+        max = sums[j].max > max ? sums[j].max : max;
     }
-    double inverse = 1 / (most - least);
+    double inverse = 1 / (max - min);
     for (size_t j = 0; j < inputs && isfinite(inverse) && inverse > 0; j++) {
-        shift[j] = least;
+        shift[j] = min;
         factor[j] = inverse;
     }
 }

@@ -19,8 +19,8 @@ static void gather(broad__column_sums *sums, const double *x, size_t rows, size_
             if (isnan(value)) continue;
             s.sum += value;
             s.count++;
-            s.least = value < s.least ? value : s.least;
-            s.most = value > s.most ? value : s.most;
+            s.min = value < s.min ? value : s.min;
+            s.max = value > s.max ? value : s.max;
         }
         sums[j] = s;
     }
@@ -45,7 +45,7 @@ void broad__scale_sums(broad__column_sums *out, int squares, const double *x, si
 {
     if (!columns) return;
     const size_t step = STEP / (columns * sizeof *x) + 1;
-    for (size_t j = 0; j < columns; j++) out[j] = (broad__column_sums){.least = INFINITY, .most = -INFINITY};
+    for (size_t j = 0; j < columns; j++) out[j] = (broad__column_sums){.min = INFINITY, .max = -INFINITY};
     for (int pass = 0; pass < (squares ? 2 : 1); pass++)
         for (size_t first = 0, given_back = 0; first < rows; first += ROWS) {
             size_t count = rows - first < ROWS ? rows - first : ROWS, end = first + count;
@@ -67,15 +67,15 @@ void broad__scale_column(double *shift, double *factor, double *fill, broad_scal
     *shift = 0;
     *factor = 1;
     if (scale == BROAD_SCALE_NONE || !sums->count) return;
-    *shift = scale == BROAD_SCALE_STANDARD ? mean : sums->least;
-    if (sums->least == sums->most) return;
-    if (!isfinite(sums->most - sums->least)) { /* a difference of two values would overflow */
+    *shift = scale == BROAD_SCALE_STANDARD ? mean : sums->min;
+    if (sums->min == sums->max) return;
+    if (!isfinite(sums->max - sums->min)) { /* a difference of two values would overflow */
         *shift = 0;
-        *factor = 1 / fmax(fabs(sums->least), fabs(sums->most));
+        *factor = 1 / fmax(fabs(sums->min), fabs(sums->max));
         return;
     }
     long double spread = scale == BROAD_SCALE_STANDARD ? sqrtl(sums->squares / (long double)sums->count)
-                                                       : (long double)sums->most - sums->least;
+                                                       : (long double)sums->max - sums->min;
     double inverse = (double)(1 / spread);
     if (isfinite(inverse) && inverse > 0) *factor = inverse;
 }

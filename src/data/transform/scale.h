@@ -15,7 +15,7 @@ enum { BROAD__KNOTS = 128 };
  * lose the digits that matter. */
 typedef struct broad__column_sums {
     long double sum, squares; /* squares: of the distances from the mean, where they are asked for */
-    double least, most;
+    double min, max;
     size_t count;
 } broad__column_sums;
 
