@@ -10,8 +10,7 @@
 
 #include "data/category.h"
 #include "data/parsed.h"
-
-typedef struct broad__roles broad__roles;
+#include "data/roles.h"
 
 /* One set for each category of the plan; those of the model if there is one. */
 int broad__levels_open(broad__parsed *parsed, const broad__roles *roles, const broad__categories *model);

@@ -39,7 +39,9 @@ static int standardise(fitting *f, const broad__photo_spec *spec, const double *
     for (size_t i = 0; i < f->rows; i++)
         memcpy(f->z + i * f->inputs, x + (size_t)((double)i * (double)rows / (double)f->rows) * f->inputs,
                f->inputs * sizeof(double));
-    int status = broad__scale_fit(f->shift, f->factor, NULL, BROAD_SCALE_STANDARD, f->z, f->rows, f->inputs, NULL);
+    broad__column_rows sampled = {.x = f->z, .rows = f->rows, .columns = f->inputs};
+    broad__scaling_arrays arrays = {.shift = f->shift, .factor = f->factor};
+    int status = broad__scaling_fit(&arrays, BROAD_SCALE_STANDARD, &sampled);
     if (status < 0) return status;
     for (size_t j = 0; j < f->inputs; j++) {
         int varies = 0;
@@ -51,7 +53,8 @@ static int standardise(fitting *f, const broad__photo_spec *spec, const double *
         size_t first = broad__photo_first(spec, map), count = broad__map_inputs(map, spec->side);
         for (size_t j = first; j < first + count; j++) f->factor[j] /= sqrt((double)count);
     }
-    broad__scale_apply(f->z, f->z, f->rows, f->inputs, f->inputs, f->shift, f->factor, NULL);
+    broad__scaling scaling = {BROAD_SCALE_STANDARD, f->inputs, f->inputs, f->shift, f->factor, NULL, NULL};
+    broad__scaling_apply(f->z, &scaling, f->z, f->rows, f->inputs);
     return BROAD_OK;
 }
 

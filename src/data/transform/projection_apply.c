@@ -1,9 +1,9 @@
-/* A projection that is there; apart from its fitting, so that a program that only predicts is not linked to BLAS. */
+#include "data/transform/projection_apply.h"
+
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/transform/projection.h"
 
 void broad__projection_clear(broad__projection *projection)
 {
