@@ -210,7 +210,6 @@ static const broad_option photo_components[] = {
 };
 
 static const broad_option photo_rows[] = {
-    {"crop", 0, "WHAT", "none|find", "none", "look at whole photos, or at the region that looks most like a panel"},
     {"each-box", 0, NULL, NULL, NULL,
      "every box is a row of its own; otherwise the best one of each photo is looked at"},
     {"augment", 0, "COUNT", NULL, NULL,
@@ -897,8 +896,8 @@ void cli_option_default(char *out, size_t bytes, const broad_option *option)
 {
     broad_options options;
     char automatic[256] = "", paper[256] = "";
-    if (option->standard || cli_library_option(option->name) != option) {
-        snprintf(out, bytes, "%s", option->standard ? option->standard : "");
+    if (option->default_value || cli_library_option(option->name) != option) {
+        snprintf(out, bytes, "%s", option->default_value ? option->default_value : "");
         return;
     }
     broad_options_init(&options);

@@ -101,5 +101,3 @@ int broad_photos_inputs(double *out, const broad_model *model, const float *maps
     broad__free(row);
     return BROAD_OK;
 }
-
-unsigned broad_model_maps(const broad_model *model) { return (unsigned)model->photo.maps; }

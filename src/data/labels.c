@@ -148,8 +148,9 @@ static int fail_unknown(const broad__distinct *labels, const size_t *found, size
         if (at > list) at = stpcpy(at, ", ");
         at = stpcpy(at, broad__text_quote(quoted, labels->texts[i]));
     }
-    return broad__fail(BROAD_BAD_DATA, "%zu label%s the model does not know: %s%s", unknown, unknown == 1 ? "" : "s",
-                       list, unknown > SHOWN ? ", ..." : "");
+    broad__fail(BROAD_BAD_DATA, "%zu label%s the model does not know: %s%s", unknown, unknown == 1 ? "" : "s", list,
+                unknown > SHOWN ? ", ..." : "");
+    return broad__fail_because(BROAD_BAD_DATA, BROAD_REASON_UNKNOWN_LABEL);
 }
 
 /* Labels that were not found get places after the `count` names: texts[count + i] is the i-th new one. Returns how many. */

@@ -48,7 +48,7 @@ static int standardise(fitting *f, const broad__photo_spec *spec, const double *
         for (size_t i = 1; i < f->rows && !varies; i++) varies = f->z[i * f->inputs + j] != f->z[j];
         if (!varies) f->factor[j] = 0;
     }
-    for (unsigned map = 1; map < BROAD_MAP_ALL; map *= 2) {
+    for (unsigned map = 1; map < BROAD_PHOTO_MAP_ALL; map *= 2) {
         if (!(spec->maps & map)) continue;
         size_t first = broad__photo_first(spec, map), count = broad__map_inputs(map, spec->side);
         for (size_t j = first; j < first + count; j++) f->factor[j] /= sqrt((double)count);

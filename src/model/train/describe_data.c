@@ -64,7 +64,7 @@ static int fit_scales(broad_model *model, const broad_data *data)
 static broad_scale standard_scale(const broad_data *data)
 {
     if (data->photos.spec.components) return BROAD_SCALE_NONE;
-    return data->grid_height || data->photos.spec.maps == BROAD_MAP_PIXELS ? BROAD_SCALE_WHOLE : BROAD_SCALE_BOTH;
+    return data->grid_height || data->photos.spec.maps == BROAD_PHOTO_MAP_PIXELS ? BROAD_SCALE_WHOLE : BROAD_SCALE_BOTH;
 }
 
 int broad__model_describe(broad_model *model, const broad_data *data)
