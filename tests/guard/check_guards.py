@@ -106,6 +106,22 @@ class Layers(Guard):
                 self.assert_fault(fragment, "check_layers", self.root)
                 (self.root / name).unlink()
 
+    def test_an_arrow_that_nothing_uses(self):
+        """Only where the script lies in the tree: here, in a copy that allows three arrows, of which two are used."""
+        text = (ROOT / "scripts/check_layers").read_text(encoding="utf-8")
+        table = 'MAY_USE = {"base": "", "data": "base", "model": "data", "api": "base"}\n'
+        text = re.sub(r"(?ms)^MAY_USE = \{.*?^\}\n", lambda match: table, text)
+        text = re.sub(r"(?m)^CLI_MAY_(USE|INCLUDE) = .*$", r"CLI_MAY_\1 = set()", text)
+        self.write("scripts/check_layers", text)
+        (self.root / "scripts/check_layers").chmod(0o755)
+        done = subprocess.run([self.root / "scripts/check_layers"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[0], "scripts/check_layers: data may use base, but does not")
+        self.assertIn("0 against the order, 1 allowed for nothing", done.stdout)
+        self.write("src/data/used.c", '#include "base/status.h"\n')
+        done = subprocess.run([self.root / "scripts/check_layers"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_nothing_to_read(self):
         with tempfile.TemporaryDirectory() as empty:
             self.assert_fault("no sources", "check_layers", empty)
