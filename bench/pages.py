@@ -8,7 +8,7 @@ import importlib
 import json
 
 from bench import marks
-from bench.experiments import ENTRIES
+from lab.experiments import ENTRIES
 
 MODULES = {
     "benchmarks": "bench.speed.report",
@@ -21,8 +21,8 @@ MODULES = {
 
 
 def of_experiments(name):
-    """Parts that scripts/run_experiments makes and compares: their names begin with that of an experiment."""
-    return name == "made by scripts/run_experiments" or name.split()[0] in ENTRIES
+    """Parts that lab/run_experiments makes and compares: their names begin with that of an experiment."""
+    return name == "made by lab/run_experiments" or name.split()[0] in ENTRIES
 
 
 def module(name):

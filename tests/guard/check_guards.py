@@ -258,6 +258,9 @@ class Words(Guard):
             ("src/base/bad.c", "\tint x;\n", "a tab"),
             ("docs/bad.md", "no end", "no newline"),
             ("src/data/bad.c", "int x; \n", "white space at the end"),
+            ("docs/bad.md", "It was judged wrongly.\n", "'wrongly': correctly, incorrectly"),
+            ("src/base/bad.c", "/* Rows kept apart. */\n", "'kept apart': held out"),
+            ("cli/bad.c", 'const char *help = "threads, one a processor";\n', "'one a processor': per"),
         ]
         for name, text, fragment in faults:
             with self.subTest(text=text):
@@ -272,7 +275,7 @@ class Figures(Guard):
     def setUp(self):
         super().setUp()
         shutil.copytree(ROOT / "docs", self.root / "docs")
-        self.write("tests/test_experiments.py", "")
+        self.write("lab/tests/test_experiments.py", "")
         shutil.copy(ROOT / "README.md", self.root)
 
     def change(self, name, old, new):
@@ -322,7 +325,7 @@ class Figures(Guard):
         self.assert_fault("README.md: there are no two marks", "check_figures", self.root)
 
     def test_a_table_that_a_test_compares(self):
-        above = "<!-- compared by tests/test_experiments.py -->\n"
+        above = "<!-- compared by lab/tests/test_experiments.py -->\n"
         text = "| method | accuracy |\n|---|--:|\n| ours | 0.912 |\n"
         self.change("README.md", "## Install", above + text)
         self.assert_sound("check_figures", self.root)
