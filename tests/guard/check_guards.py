@@ -290,7 +290,7 @@ class Figures(Guard):
     def test_a_changed_figure(self):
         """One digit in every marked part."""
         changed = []
-        for page in [self.root / "README.md", *sorted((self.root / "docs").glob("*.md"))]:
+        for page in [self.root / "README.md", *sorted((self.root / "docs").rglob("*.md"))]:
             text = page.read_text(encoding="utf-8")
             for part in re.finditer(r"(?ms)^<!-- (docs/.+?): begin -->\n(.*?)^<!-- \1: end -->", text):
                 place = part.start(2) + re.search(r"\d(?=\D*\Z)", part[2]).start()
@@ -304,12 +304,12 @@ class Figures(Guard):
 
     def test_a_changed_result(self):
         self.change("docs/mnist.json", '"accuracy": 0.98', '"accuracy": 0.89')
-        self.assert_fault("README.md: the part 'docs/mnist.json in short' is not", "check_figures", self.root)
+        self.assert_fault("README.md: the part 'docs/*.json in short' is not", "check_figures", self.root)
         self.assert_sound("check_figures", "--fix", self.root)
         self.assertIn("0.89", (self.root / "README.md").read_text(encoding="utf-8"))
 
     def test_marks(self):
-        mark = "<!-- docs/mnist.json in short: begin -->\n"
+        mark = "<!-- docs/*.json in short: begin -->\n"
         faults = [(mark, "", "do not come in pairs"), (mark, mark + mark, "two parts called"),
                   ("## Install", "<!-- docs/nothing.json figures: begin -->\n<!-- docs/nothing.json figures: end -->\n",
                    "nothing makes the part 'docs/nothing.json figures'"),
