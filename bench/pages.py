@@ -16,7 +16,6 @@ MODULES = {
     "photos-benchmarks": "bench.images.report",
     "mnist": "bench.mnist",
     "schedules": "bench.schedules",
-    "finder": "bench.finder",
 }
 
 

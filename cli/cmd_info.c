@@ -116,7 +116,6 @@ static void print_photo(const broad_model *model, const json_t *stored)
         printf(", %lld x %lld pixels", (long long)side, (long long)side);
     }
     if (strcmp(crop, "none") == 0) printf(", of whole photos\n");
-    else if (strcmp(crop, "find") == 0) printf(", of the region that looks most like a panel\n");
     else
         printf(", of %s %s\n", json_is_true(json_object_get(photo, "each_box")) ? "each box" : "the best box",
                strcmp(crop, "boxes") == 0 ? "in a file" : "that a detector finds");

@@ -210,7 +210,6 @@ static const broad_option photo_components[] = {
 };
 
 static const broad_option photo_rows[] = {
-    {"crop", 0, "WHAT", "none|find", "none", "look at whole photos, or at the region that looks most like a panel"},
     {"each-box", 0, NULL, NULL, NULL,
      "every box is a row of its own; otherwise the best one of each photo is looked at"},
     {"augment", 0, "COUNT", NULL, NULL,

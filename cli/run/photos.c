@@ -127,15 +127,10 @@ static int set_crop(broad_photo_options *out, const cli_arguments *arguments, in
     out->boxes = cli_given(arguments, "boxes");
     out->detector = cli_given(arguments, "detector");
     if (out->boxes && out->detector) return cli_fail(BROAD_USAGE, "--boxes and --detector were both given; choose one");
-    int find = cli_given(arguments, "crop") && cli_choice(arguments, "crop") == 1;
-    if (find && (out->boxes || out->detector))
-        return cli_fail(BROAD_USAGE, "--crop find looks for panels itself; leave out --%s",
-                        out->boxes ? "boxes" : "detector");
     if (with_model) out->crop = BROAD_CROP_MODEL;
     else
         out->crop = out->boxes      ? BROAD_CROP_BOXES
                     : out->detector ? BROAD_CROP_DETECTOR
-                    : find          ? BROAD_CROP_FIND
                                     : BROAD_CROP_NONE;
     return BROAD_OK;
 }
@@ -255,8 +250,7 @@ static int tell_kind(int *out, const char *const *paths, size_t count, const bro
 /* Options that would do nothing are a mistake. */
 static int check_options(const cli_arguments *arguments, int photos, const char *path)
 {
-    static const char *const for_photos[] = {"map",     "side",      "crop",  "each-box",
-                                             "augment", "no-groups", "boxes", "detector"};
+    static const char *const for_photos[] = {"map", "side", "each-box", "augment", "no-groups", "boxes", "detector"};
     static const char *const for_tables[] = {"categorical", "missing"};
     const char *const *wrong = photos ? for_tables : for_photos;
     size_t count = photos ? sizeof for_tables / sizeof for_tables[0] : sizeof for_photos / sizeof for_photos[0];

@@ -261,9 +261,9 @@ static int grow_in_parts(cli_run *run)
 
 int cli_run_settle(cli_run *run, int status)
 {
-    run->seconds = broad_trainer_seconds(run->trainer);
     cli_progress_end(&run->progress);
     if (!status) {
+        run->seconds = broad_trainer_seconds(run->trainer);
         broad_model_free(run->model);
         broad_trainer_close(&run->model, run->trainer);
         run->trainer = NULL;

@@ -141,11 +141,10 @@ typedef enum broad_photo_map {
 
 /* What of a photo is looked at. */
 typedef enum broad_crop {
-    BROAD_CROP_NONE,     /* all of it                                           */
-    BROAD_CROP_FIND,     /* the region that looks most like a panel             */
-    BROAD_CROP_BOXES,    /* boxes from a file                                   */
-    BROAD_CROP_DETECTOR, /* boxes from a program                                */
-    BROAD_CROP_MODEL     /* reading for a model: as that one was trained        */
+    BROAD_CROP_NONE = 0,     /* all of it                                    */
+    BROAD_CROP_BOXES = 2,    /* boxes from a file                            */
+    BROAD_CROP_DETECTOR = 3, /* boxes from a program                         */
+    BROAD_CROP_MODEL = 4     /* reading for a model: as that one was trained */
 } broad_crop;
 
 /* The run's outcome, stored in the model with the reason in words. */
@@ -669,9 +668,28 @@ BROAD_API int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows
 BROAD_API int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, const double *weights,
                                            size_t nodes, size_t layers, int forgetful);
 
-/* The network as it is now; do not free it. Valid until the next call. */
+/* What a search for the weights of corrections came to. */
+typedef struct broad_correction {
+    size_t size;   /* sizeof(broad_correction): broad_correction_init() */
+    double weight; /* the largest of the weights */
+    size_t wrong;  /* rows that are judged incorrectly whatever they count, up to BROAD_CORRECTION_MOST */
+    size_t tries;
+} broad_correction;
+#define BROAD_CORRECTION_MOST 1024.0
+
+BROAD_API void broad_correction_init(broad_correction *out);
+/* Learns corrections with the least weights that make the network judge all of them correctly: each row starts at 1/4, and the
+ * weight of those still judged incorrectly is doubled until none is left or it has reached BROAD_CORRECTION_MOST. `weights`,
+ * where it is not NULL, receives one weight per row. The trainer must hold its training rows, and
+ * broad_model_can_correct() must be true of its model: BROAD_USAGE otherwise. After a failure the model may be the one before. */
+BROAD_API int broad_trainer_correct(broad_correction *out, broad_trainer *trainer, const broad_data *rows,
+                                    double *weights);
+/* Whether weights of corrections can be searched: classes, and output weights that are joint. */
+BROAD_API int broad_model_can_correct(const broad_model *model);
+
+/* The network as it is now; do not free it. Valid until the next call. NULL for NULL. */
 BROAD_API const broad_model *broad_trainer_model(const broad_trainer *trainer);
-BROAD_API broad_seconds broad_trainer_seconds(const broad_trainer *trainer);
+BROAD_API broad_seconds broad_trainer_seconds(const broad_trainer *trainer); /* zeros for NULL */
 /* Hands over the model where `out` is not NULL, and closes. */
 BROAD_API void broad_trainer_close(broad_model **out, broad_trainer *trainer);
 

@@ -95,7 +95,7 @@ def made_result(found, missing, why):
                 "options": " ".join(row.words), "splits": [{"seed": seed, **split} for seed in (0, 1)]}
                for row in tables_run.ROWS]
     return {"data": "photos", "photos": 10, "classes": {"Clean": 4, "Dusty": 6}, "groups": 9, "quick": False,
-            "crop": "none", "copies": 4, "positive": "Dusty", "machine": "a machine", "methods": methods,
+            "copies": 4, "positive": "Dusty", "machine": "a machine", "methods": methods,
             "rivals": found, "missing": missing, "why": why,
             "splits": [{"seed": seed, "train": 7, "test": 3, "class": "Dusty", "share": 0.6} for seed in (0, 1)]}
 
@@ -228,7 +228,7 @@ class Splits(unittest.TestCase):
     def test_no_copy_of_a_test_photo_is_trained_on(self):
         count = len(self.lab.photos.files)
         for split in prepared.splits(self.lab):
-            for rows in ("copies", "cropped", "alone", "ungrouped", "mixed"):
+            for rows in ("copies", "alone", "ungrouped", "mixed"):
                 train, test = tables_run.rows_of(rows, split, count, prepared.COPIES)
                 self.assertFalse(set(train) & set(test), rows)
                 shared = {photo for photo, _ in train} & {photo for photo, _ in test}
@@ -336,7 +336,7 @@ class Rivals(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.path = pathlib.Path(scratch.name) / "rivals.jsonl"
         photos = types.SimpleNamespace(fingerprint="f00d")
-        self.lab = types.SimpleNamespace(rivals=[self.path], crop=None, photos=photos)
+        self.lab = types.SimpleNamespace(rivals=[self.path], photos=photos)
 
     def find(self, *found):
         self.path.write_text("".join(json.dumps(one) + "\n" for one in found), encoding="utf-8")

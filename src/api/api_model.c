@@ -12,6 +12,7 @@
 #include "model/predict/curve.h"
 #include "model/predict/estimate.h"
 #include "model/predict/predict.h"
+#include "model/train/correct.h"
 #include "model/train/train.h"
 #include "model/verify/verify.h"
 
@@ -150,6 +151,8 @@ int broad_model_joint(broad_joint *out, const broad_model *model)
     }
     return BROAD_OK;
 }
+
+int broad_model_can_correct(const broad_model *model) { return broad__model_can_correct(model); }
 
 double broad_model_class_weight(const broad_model *model, size_t output)
 {

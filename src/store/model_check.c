@@ -38,6 +38,8 @@ static int check_photo(const broad_model *model)
 {
     const broad__photo_spec *photo = &model->photo;
     if (!photo->maps) return BROAD_OK;
+    if (photo->crop == BROAD__CROP_FIND)
+        return broad__fail(BROAD_BAD_MODEL, "photo: %s, and train the model again", BROAD__FINDER_REMOVED);
     if (photo->crop == BROAD_CROP_MODEL) return broad__fail(BROAD_BAD_MODEL, "photo: crop is 'model'");
     if (photo->components > broad__photo_inputs(photo))
         return broad__fail(BROAD_BAD_MODEL, "photo: %zu components of %zu inputs", photo->components,

@@ -284,7 +284,8 @@ static void wrong_options(void **state)
     REFUSED(run.photos.crop = BROAD_CROP_BOXES, "these photos are cropped to boxes; give these with --boxes");
     REFUSED(run.photos.crop = BROAD_CROP_DETECTOR, "--detector");
     REFUSED((run.photos.crop = BROAD_CROP_NONE, run.photos.boxes = "b.csv"), "looked at as a whole, but boxes");
-    REFUSED((run.photos.crop = BROAD_CROP_FIND, run.photos.detector = "d"), "built-in finder, but boxes or a detector");
+    REFUSED(run.photos.crop = (broad_crop)1, "the built-in finder of panels was removed");
+    REFUSED(run.photos.crop = (broad_crop)5, "no way of cropping number 5");
     REFUSED((run.photos.boxes = "b.csv", run.photos.detector = "d"), "not from both");
 #undef REFUSED
 }
@@ -746,17 +747,6 @@ static void pictures_of_rows(void **state)
     broad_data *data = must_read(s->folder, &s->run);
     assert_pictures(data);
     broad_data_free(data);
-    s->run.photos.crop = BROAD_CROP_FIND;
-    for (int each = 0; each < 2; each++) {
-        s->run.photos.each_box = each;
-        data = must_read(s->folder, &s->run);
-        assert_true(data->rows >= 3);
-        const broad_photo *a = broad_data_photo(data, row_of(data, "a.jpg"));
-        const broad_photo *b = broad_data_photo(data, row_of(data, "b.jpg"));
-        assert_true(a->right < 640 && b->left > 0 && a->left < b->left && a->box_score > 0);
-        assert_pictures(data);
-        broad_data_free(data);
-    }
     char boxes[HELPER_PATH];
     save_text(s->folder, "boxes.csv",
               "file,x,y,width,height\na.jpg,50,110,30,60\nb.jpg,250,110,300,200\nc.jpg,1,1,9,9\n");

@@ -15,19 +15,12 @@ import unittest
 ROOT = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
 sys.path.insert(0, str(ROOT))
 
-from bench import finder, marks, mnist, pages, schedules  # noqa: E402
+from bench import marks, mnist, pages, schedules  # noqa: E402
 from bench.images import report as images  # noqa: E402
 from bench.tables import report as tables  # noqa: E402
 from bench.tool import Failure  # noqa: E402
 
 PAGE = "By hand.\n<!-- a b: begin -->\nold\n<!-- a b: end -->\nText.\n<!-- c: begin -->\n<!-- c: end -->\n"
-FINDER = """\
-photos                       number     IoU  hits % >=.75 % nothing % IoU whole  hits % >=.75 %      ms
-rendered                        200   0.926    99.0    91.0      6.5     0.864    99.0    74.5     6.8
-rendered, angle x 1.5           200   0.879    94.5    83.5      9.5     0.724    83.0    45.0     6.8
-the same without panel          200   something is found in 4.5 %
-Clean/a.jpg                              0.912
-"""
 
 
 def plain(text):
@@ -82,13 +75,6 @@ class Stored(unittest.TestCase):
 
 
 class Words(unittest.TestCase):
-    def test_finder(self):
-        rows = list(finder.parse(FINDER))
-        self.assertEqual([row["photos"] for row in rows], ["rendered", "rendered, angle x 1.5", "the same without panel"])
-        self.assertEqual((rows[1]["number"], rows[1]["iou"], rows[1]["whole_close"], rows[2]["nothing"]), (200, 0.879, 45.0, 95.5))
-        with self.assertRaises(Failure):
-            finder.whole({"rows": rows})
-
     def test_schedules(self):
         ratios = [1 - 0.5 / m for m in range(1, 51)]
         ratios[19] = 1 - 0.75 / 20

@@ -79,6 +79,8 @@ static int check_how(const broad_photo_options *how)
                            BROAD__COPIES_MOST, how->augment);
     if (how->boxes && how->detector)
         return broad__fail(BROAD_USAGE, "boxes come from a file or from a detector, not from both");
+    if (how->crop == BROAD__CROP_FIND)
+        return broad__fail(BROAD_USAGE, "%s", BROAD__FINDER_REMOVED);
     if (how->crop > BROAD_CROP_MODEL)
         return broad__fail(BROAD_USAGE, "there is no way of cropping number %d", (int)how->crop);
     return BROAD_OK;
@@ -91,8 +93,8 @@ static int fail_boxes(broad_crop crop, const char *whose)
                            "%s photos are cropped to boxes; give these with --boxes, or a program that "
                            "finds them with --detector",
                            whose);
-    return broad__fail(BROAD_USAGE, "%s photos are %s, but boxes or a detector are given; leave these out", whose,
-                       crop == BROAD_CROP_FIND ? "cropped by the built-in finder" : "looked at as a whole");
+    return broad__fail(BROAD_USAGE, "%s photos are looked at as a whole, but boxes or a detector are given; leave these out",
+                       whose);
 }
 
 /* Where the boxes of a run come from; the boxes of a file do as well as those of a program. */

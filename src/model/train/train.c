@@ -656,6 +656,17 @@ static int rebuild(broad_trainer *t)
     return status;
 }
 
+int broad__trainer_return(broad_trainer *t, const broad_model *model, size_t parts)
+{
+    broad_model *copy = NULL;
+    int status = broad__model_copy(&copy, model);
+    if (status < 0) return status;
+    broad_model_free(t->model);
+    t->model = copy;
+    t->train.part_count = parts;
+    return rebuild(t);
+}
+
 /* Leave-one-out of joint weights leaves groups out: without them it would choose another lambda and hope for too much. */
 static int check_groups(const broad_model *model, const broad_data *data)
 {
