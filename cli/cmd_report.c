@@ -116,11 +116,13 @@ static int place(char out[PATH_MAX], const report_run *run, const char *name)
 static int write_files(const report_run *run)
 {
     char path[PATH_MAX];
+    cli_charts charts = {0};
     cli_report_page page = {.findings = &run->findings,
                             .title = cli_value(run->arguments, "title"),
                             .model_path = run->arguments->positional[0],
                             .card_count = run->card_count,
-                            .cards = run->cards};
+                            .cards = run->cards,
+                            .charts = &charts};
     int status = place(path, run, "findings.csv");
     if (!status) status = cli_findings_write_csv(&run->findings, path);
     if (!status) status = place(path, run, "findings.geojson");
@@ -128,7 +130,10 @@ static int write_files(const report_run *run)
     if (!status) status = place(path, run, "skipped.csv");
     if (!status) status = cli_skipped_write_csv(run->data, path);
     if (!status) status = place(path, run, "report.html");
-    return status ? status : cli_report_write_html(&page, path);
+    if (!status) status = cli_report_charts(&charts, &run->findings, run->card_count);
+    if (!status) status = cli_report_write_html(&page, path);
+    cli_charts_clear(&charts);
+    return status;
 }
 
 /* ---- what is said at the end ---- */
