@@ -6,36 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 static int out_of_memory;
 static json_t **taker; /* NULL: standard output */
 
-/* Bytes of the UTF-8 character at `text`, 0 if there is none. */
-static size_t character_bytes(const unsigned char *text)
-{
-    if (text[0] < 0x80) return 1;
-    size_t bytes = text[0] >= 0xc2 && text[0] < 0xe0 ? 2 : (text[0] & 0xf0) == 0xe0 ? 3 : 0;
-    if (text[0] >= 0xf0 && text[0] <= 0xf4) bytes = 4;
-    for (size_t i = 1; i < bytes; i++)
-        if ((text[i] & 0xc0) != 0x80) return 0;
-    if (text[0] == 0xe0 && text[1] < 0xa0) return 0;
-    if (text[0] == 0xed && text[1] > 0x9f) return 0;
-    if (text[0] == 0xf0 && text[1] < 0x90) return 0;
-    if (text[0] == 0xf4 && text[1] > 0x8f) return 0;
-    return bytes;
-}
-
 json_t *cli_json_text(const char *text)
 {
-    const unsigned char *from = (const unsigned char *)text;
-    char *clean = malloc(3 * strlen(text) + 1);
+    size_t left = strlen(text);
+    char *clean = malloc(3 * left + 1);
     if (!clean) return NULL;
     char *to = clean;
-    while (*from) {
-        size_t bytes = character_bytes(from);
-        const char *source = bytes ? (const char *)from : "\xef\xbf\xbd";
-        memcpy(to, source, bytes ? bytes : 3);
+    while (left) {
+        size_t bytes = broad__utf8_length(text, left), taken = bytes ? bytes : 1;
+        memcpy(to, bytes ? text : "\xef\xbf\xbd", bytes ? bytes : 3);
         to += bytes ? bytes : 3;
-        from += bytes ? bytes : 1;
+        text += taken;
+        left -= taken;
     }
     *to = 0;
     json_t *value = json_string(clean);

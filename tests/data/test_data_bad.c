@@ -435,8 +435,8 @@ static void test_bad_paths(void **state)
     temporary_folder(folder);
     broad_data *data;
     join_path(path, folder, "none.csv");
-    assert_fails(broad_data_read(&data, path, NULL), BROAD_NO_INPUT, "none.csv: cannot open: No such file");
-    assert_fails(broad_data_read(&data, "", NULL), BROAD_NO_INPUT, "cannot open");
+    assert_fails(broad_data_read(&data, path, NULL), BROAD_NO_INPUT, "none.csv: cannot be opened: No such file");
+    assert_fails(broad_data_read(&data, "", NULL), BROAD_NO_INPUT, "cannot be opened");
     assert_fails(broad_data_read(&data, folder, NULL), BROAD_BAD_DATA, "no photo in it");
     assert_fails(broad_data_read(&data, "/dev/zero", NULL), BROAD_NO_INPUT, "is a device");
     assert_fails(broad_data_read(&data, NULL, NULL), BROAD_USAGE, "path");

@@ -202,7 +202,7 @@ static void wrong_lists(void **state)
     s->run.options.task = BROAD_TASK_REGRESS;
     refused(s, "file,label\na.jpg,x\nb.jpg,y\n", "labels.csv:2: 'x' in the target 'label' is not a finite number");
     s->run.options.labels = "/does/not/exist.csv";
-    assert_fails(read_run(&data, s->folder, &s->run), BROAD_NO_INPUT, "cannot open");
+    assert_fails(read_run(&data, s->folder, &s->run), BROAD_NO_INPUT, "cannot be opened");
     s->run.options.labels = s->folder;
     assert_fails(read_run(&data, s->folder, &s->run), BROAD_NO_INPUT, "is a folder");
 }
