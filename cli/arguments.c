@@ -59,8 +59,8 @@ static int check_choice(const cli_command *command, const broad_option *option, 
         words[count++] = word;
     }
     const char *nearest = cli_nearest(value, words, count);
-    snprintf(text, sizeof text, "--%s: there is no '%.200s'; give one of %s%s%s%s", option->name, value,
-             option->choices, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
+    snprintf(text, sizeof text, "--%s: '%.200s' is not one of %s%s%s%s", option->name, value,
+             option->choices, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     return cli_fail_usage(command, text);
 }
 
@@ -68,7 +68,7 @@ static int add_given(cli_arguments *out, const broad_option *option, const char 
 {
     int status = option->choices ? check_choice(out->command, option, value) : BROAD_OK;
     if (status) return status;
-    if (out->given_count == CLI_GIVEN_MAX) return cli_fail_usage(out->command, "there are too many options");
+    if (out->given_count == CLI_GIVEN_MAX) return cli_fail_usage(out->command, "too many options");
     out->given[out->given_count].option = option;
     out->given[out->given_count++].value = value;
     return BROAD_OK;
@@ -91,7 +91,7 @@ static int parse_option(cli_arguments *out, int *at, int count, char **words)
     }
     if (!option) return fail_unknown(out->command, word, length);
     if (!option->argument) {
-        snprintf(text, sizeof text, "'--%s' takes no value; give it alone", option->name);
+        snprintf(text, sizeof text, "'--%s' takes no value", option->name);
         return value ? cli_fail_usage(out->command, text) : add_given(out, option, "");
     }
     if (!value && *at + 1 < count) value = words[++*at];
@@ -105,8 +105,8 @@ static int check_positional(const cli_arguments *arguments)
     const cli_command *command = arguments->command;
     char text[256];
     if (cli_given(arguments, "help") || arguments->positional_count >= command->fewest) return BROAD_OK;
-    snprintf(text, sizeof text, "'broad %s' needs %s, but %zu of %zu were given", command->name, command->positional,
-             arguments->positional_count, command->fewest);
+    snprintf(text, sizeof text, "missing argument: 'broad %s %s' needs at least %zu, and %zu %s given", command->name, command->positional,
+             command->fewest, arguments->positional_count, arguments->positional_count == 1 ? "was" : "were");
     return cli_fail_usage(command, text);
 }
 
@@ -115,7 +115,7 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int coun
     memset(out, 0, sizeof *out);
     out->command = command;
     out->positional = calloc((size_t)count + 1, sizeof *out->positional);
-    if (!out->positional) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the arguments");
+    if (!out->positional) return cli_fail(BROAD_NO_MEMORY, "out of memory while reading the arguments");
     int options_ended = 0;
     for (int i = 0; i < count; i++) {
         const char *word = words[i];
@@ -128,7 +128,7 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int coun
             out->positional[out->positional_count++] = word;
         } else {
             char text[512];
-            snprintf(text, sizeof text, "'%.200s' is one argument too many for 'broad %s %s'", word, command->name,
+            snprintf(text, sizeof text, "unexpected argument '%.200s'; usage: broad %s %s", word, command->name,
                      command->positional);
             return cli_fail_usage(command, text);
         }

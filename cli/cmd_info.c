@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "run/load_model.h"
 #include "run/photos.h"
 #include "run/show.h"
 
@@ -91,12 +92,12 @@ static void print_category(const json_t *category, int first)
     enum { SHOWN = 8 };
     const json_t *levels = json_object_get(category, "levels");
     size_t count = json_array_size(levels);
-    printf("%-8s %.40s: %zu level%s (", first ? "columns" : "", text_of(json_object_get(category, "name")), count,
-           count == 1 ? "" : "s");
+    cli_print("%-8s %.40s: %zu categor%s (", first ? "columns" : "", text_of(json_object_get(category, "name")), count,
+           count == 1 ? "y" : "ies");
     for (size_t i = 0; i < count && i < SHOWN; i++)
-        printf("%s%.24s", i ? ", " : "", text_of(json_array_get(levels, i)));
-    if (count > SHOWN) printf(" and %zu more", count - SHOWN);
-    printf(")\n");
+        cli_print("%s%.24s", i ? ", " : "", text_of(json_array_get(levels, i)));
+    if (count > SHOWN) cli_print(" and %zu more", count - SHOWN);
+    cli_print(")\n");
 }
 
 /* How photos become its inputs; nothing for a model of other rows. */
@@ -109,17 +110,17 @@ static void print_photo(const broad_model *model, const json_t *stored)
     if (!maps) return;
     cli_format_maps(names, sizeof names, maps);
     json_int_t components = json_integer_value(json_object_get(photo, "components"));
-    printf("photos   ");
-    if (components) printf("%lld components of ", (long long)components);
-    printf("%s", names);
+    cli_print("photos   ");
+    if (components) cli_print("%lld components of ", (long long)components);
+    cli_print("%s", names);
     if (maps & BROAD_MAP_PIXELS) {
         json_int_t side = json_integer_value(json_object_get(photo, "side"));
-        printf(", %lld x %lld pixels", (long long)side, (long long)side);
+        cli_print(", %lld x %lld pixels", (long long)side, (long long)side);
     }
-    if (strcmp(crop, "none") == 0) printf(", of whole photos\n");
-    else if (strcmp(crop, "find") == 0) printf(", of the region that looks most like a panel\n");
+    if (strcmp(crop, "none") == 0) cli_print(", whole photos\n");
+    else if (strcmp(crop, "find") == 0) cli_print(", the region that looks most like a panel\n");
     else
-        printf(", of %s %s\n", json_is_true(json_object_get(photo, "each_box")) ? "each box" : "the best box",
+        cli_print(", %s %s\n", json_is_true(json_object_get(photo, "each_box")) ? "each box" : "the best box",
                strcmp(crop, "boxes") == 0 ? "in a file" : "that a detector finds");
 }
 
@@ -129,7 +130,7 @@ static void print_columns(const json_t *stored)
     const json_t *categories = json_object_get(stored, "categories");
     for (size_t i = 0; i < json_array_size(categories); i++) print_category(json_array_get(categories, i), i == 0);
     const json_t *weight = json_object_get(stored, "weight_name");
-    if (!json_is_null(weight)) printf("weights  column %.40s\n", text_of(weight));
+    if (!json_is_null(weight)) cli_print("weights  column %.40s\n", text_of(weight));
 }
 
 static void print_class_weights(const broad_model *model, const json_t *stored)
@@ -137,30 +138,30 @@ static void print_class_weights(const broad_model *model, const json_t *stored)
     enum { SHOWN = 16 };
     size_t count = broad_model_outputs(model);
     if (!json_is_true(json_object_get(stored, "class_weights"))) return;
-    printf("weights  of classes: ");
+    cli_print("weights  by class: ");
     for (size_t c = 0; c < count && c < SHOWN; c++)
-        printf("%s%.24s %.4g", c ? ", " : "", broad_model_output_name(model, c), broad_model_class_weight(model, c));
-    printf(count > SHOWN ? ", ...\n" : "\n");
+        cli_print("%s%.24s %.4g", c ? ", " : "", broad_model_output_name(model, c), broad_model_class_weight(model, c));
+    cli_print(count > SHOWN ? ", ...\n" : "\n");
 }
 
 /* Which nodes there are, what they see, and where the output weights come from. */
 static void print_choices(const broad_model *model, const json_t *stored)
 {
     static const char *const words[][2] = {
-        {"chain", "each layer fitted to what those before it left over (chain)"},
-        {"joint", "a chain, then one ridge over all nodes, which predicts (joint)"},
-        {"stepwise", "one ridge over all nodes, solved again with each layer (joint)"},
-        {"window", "with each layer those of the last nodes solved again (window)"},
-        {"at_once", "one ridge over all nodes (joint)"},
+        {"chain", "each layer fitted to the residual of those before it (chain)"},
+        {"joint", "a chain of layers, then one ridge regression over all nodes (joint)"},
+        {"stepwise", "one ridge regression over all nodes, solved again with each layer (joint)"},
+        {"window", "with each layer, the weights of the last nodes are solved again (window)"},
+        {"at_once", "one ridge regression over all nodes (joint)"},
     };
     const json_t *groups = json_object_get(stored, "groups"), *settings = json_object_get(stored, "settings");
     const char *source = text_of(json_object_get(json_array_get(groups, 0), "source"));
     const char *fitting = broad_model_fitting(model);
-    if (strcmp(source, "direct") == 0) printf("features the inputs themselves");
-    else printf("features %zu groups of nodes, %s", json_array_size(groups), source);
-    printf("; inputs scaled: %s\n", text_of(json_object_get(settings, "scale")));
+    if (strcmp(source, "direct") == 0) cli_print("features the inputs themselves");
+    else cli_print("features %zu groups of nodes, %s", json_array_size(groups), source);
+    cli_print("; inputs scaled: %s\n", text_of(json_object_get(settings, "scale")));
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i][0], fitting) == 0) printf("outputs  %s\n", words[i][1]);
+        if (strcmp(words[i][0], fitting) == 0) cli_print("outputs  %s\n", words[i][1]);
     cli_print_joint(model);
 }
 
@@ -178,9 +179,9 @@ static void print_relevance(const broad_model *model)
         }
         if (best == inputs || (shown == 0 && broad_model_relevance(model, best) < 1 + 1e-9)) break;
         limit = broad_model_relevance(model, best);
-        printf("%s%.40s %.2f", shown ? ", " : "relevant ", broad_model_input_name(model, best), limit);
+        cli_print("%s%.40s %.2f", shown ? ", " : "relevant ", broad_model_input_name(model, best), limit);
     }
-    if (shown) printf(" (1 is the mean; by how much predictions move with an input)\n");
+    if (shown) cli_print(" (how strongly predictions depend on an input; the mean is 1)\n");
 }
 
 /* What the pilot of `auto` decided, and by which figures. */
@@ -188,14 +189,14 @@ static void print_pilot(const broad_model *model, const json_t *stored)
 {
     static const char *const styles[] = {"mix", "dense", "difference"};
     if (!(json_number_value(json_object_get(stored, "pilot_mix")) > 0)) return;
-    printf("pilot    %s nodes of range %.3g: leave-one-out errors on a part of the rows, as parts of the whole:",
+    cli_print("pilot    %s nodes with range %.3g; leave-one-out errors on a part of the rows, relative to the targets:",
            text_of(json_object_get(stored, "style")), broad_model_feature_range(model));
     for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
         char key[32];
         snprintf(key, sizeof key, "pilot_%s", styles[i]);
-        printf("%s %s %.4g", i ? "," : "", styles[i], json_number_value(json_object_get(stored, key)));
+        cli_print("%s %s %.4g", i ? "," : "", styles[i], json_number_value(json_object_get(stored, key)));
     }
-    printf("\n");
+    cli_print("\n");
     print_relevance(model);
 }
 
@@ -204,35 +205,33 @@ static int report_text(const char *path, const broad_model *model, int all)
     char size[64], names[256], estimate[256];
     json_t *stored = NULL;
     const char *reason = broad_model_reason(model);
-    size_t layers = broad_model_layers(model), outputs = broad_model_outputs(model);
-    int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
+    size_t layers = broad_model_layers(model);
     cli_format_bytes(size, sizeof size, file_bytes(path));
-    printf("file     %s (%s)\n", path, size);
+    cli_print("file     %s (%s)\n", path, size);
     cli_format_size(size, sizeof size, model);
-    printf("network  %s, %s%s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
+    cli_print("network  %s, %s%s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
            broad_model_precision(model) == BROAD_FLOAT ? ", in single precision" : "",
            (unsigned long long)broad_model_seed(model));
     cli_format_names(names, sizeof names, broad_model_input_name, model, broad_model_inputs(model));
-    printf("inputs   %zu (%s)\n", broad_model_inputs(model), names);
+    cli_print("inputs   %zu (%s)\n", broad_model_inputs(model), names);
     int status = cli_json_stored(&stored, model);
     if (status) return status;
     print_photo(model, stored);
     print_columns(stored);
-    cli_format_names(names, sizeof names, broad_model_output_name, model, outputs);
-    printf("%s  %zu (%s)\n", classify ? "classes" : "targets", outputs, names);
+    cli_print_outputs(model);
     print_class_weights(model, stored);
     print_choices(model, stored);
     print_pilot(model, stored);
     json_decref(stored);
-    printf("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
+    cli_print("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
            reason[0] ? ": " : "", reason);
-    if (cli_estimate_line(estimate, sizeof estimate, model)) printf("loo      leave-one-out estimate: %s\n", estimate);
+    if (cli_estimate_line(estimate, sizeof estimate, model)) cli_print("estimate %s\n", estimate);
     cli_print_stages(model);
     cli_print_layers(model, all);
     broad_layer first, last;
     if (layers && !cli_in_blocks(model) && !broad_model_layer(&first, model, 0) &&
         !broad_model_layer(&last, model, layers - 1))
-        printf("norm     %.6g -> %.6g, %.4f of the first\n", first.norm_before, last.norm_after,
+        cli_print("norm     of the residual: %.6g -> %.6g, %.4f of the initial norm\n", first.norm_before, last.norm_after,
                first.norm_before > 0 ? last.norm_after / first.norm_before : 0);
     return BROAD_OK;
 }
@@ -241,7 +240,7 @@ int cli_info(const cli_arguments *arguments)
 {
     broad_model *model = NULL;
     const char *path = arguments->positional[0];
-    int status = broad_model_load(&model, path);
+    int status = cli_model_load(&model, arguments);
     if (!status && cli_given(arguments, "json")) status = report_json(arguments, model);
     else if (!status) status = report_text(path, model, cli_given(arguments, "layers") != NULL);
     broad_model_free(model);

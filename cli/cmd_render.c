@@ -81,7 +81,7 @@ static int write_file(const render_run *run, const char *name, const void *bytes
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%s", run->folder.temporary, name);
     if (length < 0 || (size_t)length >= sizeof path)
-        return broad__fail(BROAD_CANNOT_WRITE, "%s: the name is too long", run->folder.path);
+        return broad__fail(BROAD_CANNOT_WRITE, "%s: the path is too long", run->folder.path);
     FILE *file = fopen(path, "wbx");
     if (!file) return broad__fail(BROAD_CANNOT_WRITE, "%s: cannot be made: %s", path, strerror(errno));
     errno = 0;
@@ -255,7 +255,7 @@ static int write_table(const render_run *run, const char *name, const char *head
     cli_output output;
     int length = snprintf(path, sizeof path, "%s/%s", run->folder.temporary, name);
     if (length < 0 || (size_t)length >= sizeof path)
-        return cli_fail(BROAD_CANNOT_WRITE, "%s: the name is too long", run->folder.path);
+        return cli_fail(BROAD_CANNOT_WRITE, "%s: the path is too long", run->folder.path);
     cli_output_open(&output, path);
     cli_output_print(&output, "%s\n", header);
     for (size_t i = 0; i < run->count; i++) {
@@ -286,9 +286,9 @@ static int prepare(render_run *run, size_t *out_threads, const cli_arguments *ar
     if (!status) status = cli_count(&run->side, arguments, "size");
     if (status) return status;
     if (run->count > PHOTOS_MAX)
-        return cli_fail(BROAD_USAGE, "--count: %zu are too many; %d is the most", run->count, PHOTOS_MAX);
+        return cli_fail(BROAD_USAGE, "--count: %zu is too large; the maximum is %d", run->count, PHOTOS_MAX);
     if (run->side < CLI_RENDER_SIDE_MIN || run->side > CLI_RENDER_SIDE_MAX)
-        return cli_fail(BROAD_USAGE, "--size: a side of %zu pixels cannot be drawn; give %d to %d", run->side,
+        return cli_fail(BROAD_USAGE, "--size: %zu is out of range; give %d to %d pixels", run->side,
                         CLI_RENDER_SIDE_MIN, CLI_RENDER_SIDE_MAX);
     run->seed = options.seed;
     run->by_severity = cli_given(arguments, "severity") != NULL;
@@ -330,12 +330,12 @@ static int report_json(const render_run *run, const char *folder, int complete)
 static void report_text(const render_run *run, const char *folder)
 {
     size_t dusty = count_class(run, CLI_RENDER_DUSTY);
-    printf("photos   %zu of %zu x %zu pixels in %s: %zu clean, %zu dusty\n", run->count, run->side, run->side, folder,
+    cli_print("photos   %zu of %zu x %zu pixels in %s: %zu clean, %zu dusty\n", run->count, run->side, run->side, folder,
            run->count - dusty, dusty);
-    printf("truth    %s/truth.csv", folder);
-    if (run->by_severity) printf("; severity alone in %s/labels.csv", folder);
-    if (run->masks) printf("; maps in %s/" MAPS_FOLDER, folder);
-    printf("\ntime     %.2f s, %.0f photos a second\n", run->seconds, (double)run->count / run->seconds);
+    cli_print("truth    %s/truth.csv", folder);
+    if (run->by_severity) cli_print("; severities in %s/labels.csv", folder);
+    if (run->masks) cli_print("; masks in %s/" MAPS_FOLDER, folder);
+    cli_print("\ntime     %.2f s, %.0f photos per second\n", run->seconds, (double)run->count / run->seconds);
 }
 
 static int report(const render_run *run, const char *folder)
@@ -345,7 +345,7 @@ static int report(const render_run *run, const char *folder)
     return BROAD_OK;
 }
 
-/* The note comes first, for whoever cannot wait until everything is removed and interrupts again. */
+/* The note comes first, since a second interrupt may end the removal. */
 static int end_interrupted(render_run *run)
 {
     size_t done = atomic_load(&run->done);
@@ -379,7 +379,7 @@ int cli_render(const cli_arguments *arguments)
     if (status == BROAD_INTERRUPTED) {
         status = end_interrupted(&run);
     } else if (status) {
-        int kept = cli_folder_abandon(&run.folder); /* what is left is worse than why */
+        int kept = cli_folder_abandon(&run.folder); /* a folder left behind matters more than why */
         if (kept) status = kept;
     } else {
         status = cli_folder_commit(&run.folder);

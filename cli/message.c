@@ -66,3 +66,5 @@ void cli_say(const char *format, ...)
     cli_say_list(format, list);
     va_end(list);
 }
+
+const char *cli_plural(size_t count) { return count == 1 ? "" : "s"; }

@@ -22,4 +22,7 @@ void cli_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_say_list(const char *format, va_list list) __attribute__((format(printf, 1, 0)));
 
+/* The ending of a regular noun after a count: "" for 1, otherwise "s". */
+const char *cli_plural(size_t count);
+
 #endif

@@ -15,7 +15,7 @@ int cli_output_open(cli_output *out, const char *path)
 {
     memset(out, 0, sizeof *out);
     out->buffer = malloc(BUFFER_BYTES);
-    if (!out->buffer) return out->status = cli_fail(BROAD_NO_MEMORY, "out of memory: no room for an output buffer");
+    if (!out->buffer) return out->status = cli_fail(BROAD_NO_MEMORY, "out of memory while opening the output");
     if (strcmp(path, "-") == 0) return BROAD_OK;
     out->status = broad__replace_begin(&out->file, path);
     out->to_file = out->status == BROAD_OK;
@@ -108,7 +108,7 @@ int cli_check_apart(const char *output, const char *input)
     struct stat info;
     if (!output || !input || !cli_same_file(output, input)) return BROAD_OK;
     if (stat(output, &info) || !S_ISREG(info.st_mode)) return BROAD_OK;
-    return cli_fail(BROAD_USAGE, "the output '%s' is the input '%s'; give another name with -o", output, input);
+    return cli_fail(BROAD_USAGE, "the output '%s' would overwrite the input '%s'; give another name with -o", output, input);
 }
 
 int cli_check_writable(const char *path)
