@@ -47,10 +47,21 @@ static const broad_option *find_letter(const cli_command *command, char letter)
     return NULL;
 }
 
+/* "a, b, c" of "a|b|c". */
+static void format_choices(char *out, size_t bytes, const char *choices)
+{
+    size_t used = 0;
+    for (; *choices && used + 3 < bytes; choices++) {
+        if (*choices != '|') out[used++] = *choices;
+        else out[used++] = ',', out[used++] = ' ';
+    }
+    out[used] = 0;
+}
+
 /* The choices are checked here, so that a slip is named before anything is read. */
 static int check_choice(const cli_command *command, const broad_option *option, const char *value)
 {
-    char copy[256], text[768];
+    char copy[256], listed[300], text[768];
     const char *words[16];
     size_t count = 0;
     snprintf(copy, sizeof copy, "%s", option->choices);
@@ -59,8 +70,9 @@ static int check_choice(const cli_command *command, const broad_option *option, 
         words[count++] = word;
     }
     const char *nearest = cli_nearest(value, words, count);
-    snprintf(text, sizeof text, "--%s: '%.200s' is not one of %s%s%s%s", option->name, value,
-             option->choices, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    format_choices(listed, sizeof listed, option->choices);
+    snprintf(text, sizeof text, "--%s: '%.200s' is not one of %s%s%s%s", option->name, value, listed,
+             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     return cli_fail_usage(command, text);
 }
 
@@ -95,8 +107,9 @@ static int parse_option(cli_arguments *out, int *at, int count, char **words)
         return value ? cli_fail_usage(out->command, text) : add_given(out, option, "");
     }
     if (!value && *at + 1 < count) value = words[++*at];
-    snprintf(text, sizeof text, "'--%s' needs a value: %s", option->name,
-             option->choices ? option->choices : option->argument);
+    char listed[160];
+    format_choices(listed, sizeof listed, option->choices ? option->choices : option->argument);
+    snprintf(text, sizeof text, "'--%s' needs a value: %s", option->name, listed);
     return value ? add_given(out, option, value) : cli_fail_usage(out->command, text);
 }
 
@@ -105,8 +118,7 @@ static int check_positional(const cli_arguments *arguments)
     const cli_command *command = arguments->command;
     char text[256];
     if (cli_given(arguments, "help") || arguments->positional_count >= command->fewest) return BROAD_OK;
-    snprintf(text, sizeof text, "missing argument: 'broad %s %s' needs at least %zu, and %zu %s given", command->name, command->positional,
-             command->fewest, arguments->positional_count, arguments->positional_count == 1 ? "was" : "were");
+    snprintf(text, sizeof text, "missing argument; usage: broad %s %s", command->name, command->positional);
     return cli_fail_usage(command, text);
 }
 

@@ -225,17 +225,17 @@ static void print_data(const cv_run *run)
     size_t outputs = broad_data_outputs(data);
     int classify = broad_data_task(data) == BROAD_TASK_CLASSIFY;
     cli_print("data     %s (%s): %zu rows, %zu input%s, %zu %s\n", run->path, broad_data_format(data),
-           broad_data_rows(data), broad_data_inputs(data), cli_plural(broad_data_inputs(data)), outputs,
-           classify       ? "classes"
-           : outputs == 1 ? "target"
-                          : "targets");
+              broad_data_rows(data), broad_data_inputs(data), cli_plural(broad_data_inputs(data)), outputs,
+              classify       ? "classes"
+              : outputs == 1 ? "target"
+                             : "targets");
     cli_print("folds    %zu, ", run->folds);
     if (in_groups(run)) cli_print("whole groups of %s", run->read.group ? run->read.group : "near-duplicates");
     else cli_print("%s", classify ? "stratified by class" : "at random");
     cli_print(", seed %llu", (unsigned long long)run->options.seed);
     if (run->repeats > 1)
         cli_print("; repeated %zu times, with seeds up to %llu", run->repeats,
-               (unsigned long long)(run->options.seed + run->repeats - 1));
+                  (unsigned long long)(run->options.seed + run->repeats - 1));
     cli_print("\n");
 }
 
@@ -261,7 +261,7 @@ static void print_folds(const cv_run *run)
         const cli_fold *fold = &run->cv.results[i];
         cli_metrics_line(line, sizeof line, &fold->test);
         cli_print("  repeat %zu, fold %zu: %zu + %zu rows, %zu nodes, %.2f s: %s\n", fold->repeat + 1, fold->fold + 1,
-               fold->train_rows, fold->test.rows, fold->nodes, fold->seconds, line);
+                  fold->train_rows, fold->test.rows, fold->nodes, fold->seconds, line);
     }
 }
 
@@ -276,7 +276,7 @@ static void print_summaries(const cv_run *run)
         cli_format_measure(mean, sizeof mean, task, s.mean);
         cli_format_measure(sd, sizeof sd, task, s.sd);
         cli_format_measure(repeat_sd, sizeof repeat_sd, task, s.repeat_sd);
-        cli_print("  %-15s %10s", measure->title, mean);
+        cli_print("  %-17s %10s", measure->title, mean);
         if (isfinite(s.sd)) cli_print(" ± %s", sd);
         if (isfinite(s.repeat_sd)) cli_print("   (± %s between repeats)", repeat_sd);
         cli_print("\n");
@@ -294,7 +294,7 @@ static void report_text(const cv_run *run)
     print_summaries(run);
     if (run->pooled.confusion) cli_print_confusion(&run->pooled, cv->model);
     cli_print("time     %.2f s of training, %.2f s per fold; %.2f s in total\n", seconds, seconds / (double)cv->done,
-           broad__seconds() - run->start);
+              broad__seconds() - run->start);
 }
 
 static int report(const cv_run *run)

@@ -147,7 +147,7 @@ static void print_targets(const broad_data *data, const size_t *counts)
     for (size_t j = 0; j < outputs; j++) {
         value_range range = range_of(data, j);
         cli_print("target   %s: %.6g to %.6g, mean %.6g\n", broad_data_output_name(data, j), range.least, range.largest,
-               range.mean);
+                  range.mean);
     }
 }
 
@@ -155,10 +155,10 @@ static void table_print(const data_table *table, int all)
 {
     const broad_data *data = table->data;
     cli_print("rows     %zu, with %zu input%s\n", broad_data_rows(data), broad_data_inputs(data),
-           cli_plural(broad_data_inputs(data)));
+              cli_plural(broad_data_inputs(data)));
     print_targets(data, table->class_counts);
     cli_print("empty    %zu field%s in %zu input%s", table->empty, cli_plural(table->empty), table->with_empty,
-           cli_plural(table->with_empty));
+              cli_plural(table->with_empty));
     print_inputs(table, 0, all);
     cli_print("constant %zu input%s", table->constants, cli_plural(table->constants));
     print_inputs(table, 1, all);
@@ -279,7 +279,7 @@ static int report_export(const cli_arguments *arguments, const broad_data *data,
     data_advice advice = {0};
     if (!cli_given(arguments, "json")) {
         cli_print("data     %s (%s): %zu rows, %zu input%s\n", path, broad_data_format(data), broad_data_rows(data),
-               broad_data_inputs(data), cli_plural(broad_data_inputs(data)));
+                  broad_data_inputs(data), cli_plural(broad_data_inputs(data)));
         cli_print_maps(&(broad_map_choice){0}, broad_data_maps(data), 0);
         cli_export_print(made, folder);
         return BROAD_OK;

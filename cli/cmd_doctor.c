@@ -59,20 +59,21 @@ static void advise_on_speed(diagnosis *d)
 {
     const broad_speed *s = &d->speed;
     if (s->busy > 0.1)
-        advise(d,
-               "other programs used %.0f %% of the processors during the measurement; they slow down training too",
+        advise(d, "other programs used %.0f %% of the processors during the measurement; they slow down training too",
                100 * s->busy);
     if (s->spread > 0.1)
-        advise(d,
-               "the peak speed varied by %.0f %% within a second: the processor is throttled (heat, power) or shared with "
-               "other virtual machines",
-               100 * s->spread);
+        advise(
+            d,
+            "the peak speed varied by %.0f %% within a second: the processor is throttled (heat, power) or shared with "
+            "other virtual machines",
+            100 * s->spread);
     if (s->peak.one > 0 && s->dgemm.one < 0.5 * s->peak.one && strcmp(d->machine.blas_core, d->machine.best_core) == 0)
         advise(d, "the BLAS reaches %.0f %% of the peak; a newer one may do better (OpenBLAS 0.3.25 or later)",
                100 * s->dgemm.one / s->peak.one);
     if (s->peak.one > 0 && s->threads > 1 && s->peak.all < 0.7 * s->peak.one * (double)s->threads && s->busy <= 0.1)
-        advise(d, "%zu threads reach only %.1f times the peak speed of one, so they may share cores; try --threads %.0f", s->threads,
-               s->peak.all / s->peak.one, fmax(1, round(s->peak.all / s->peak.one)));
+        advise(d,
+               "%zu threads reach only %.1f times the peak speed of one, so they may share cores; try --threads %.0f",
+               s->threads, s->peak.all / s->peak.one, fmax(1, round(s->peak.all / s->peak.one)));
 }
 
 static void advise_on_limits(diagnosis *d)
@@ -80,8 +81,10 @@ static void advise_on_limits(diagnosis *d)
     const cli_machine *s = &d->system;
     double processors = (double)d->machine.processors;
     if (s->quota > 0 && s->quota < processors)
-        advise(d, "a control group limits this process to %.1f processors, but %.0f threads would run; give --threads %.0f",
-               s->quota, processors, fmax(1, floor(s->quota)));
+        advise(
+            d,
+            "a control group limits this process to %.1f processors, but %.0f threads would run; give --threads %.0f",
+            s->quota, processors, fmax(1, floor(s->quota)));
     if (s->available > 0 && s->available < 512e6) advise(d, "less than 0.5 GB of memory is available");
     if (s->limit_addresses > 0 && s->limit_addresses < 1e9)
         advise(d, "addresses are limited to %.2f GB (ulimit -v), and OpenBLAS alone takes 0.2 GB of them",
@@ -90,10 +93,11 @@ static void advise_on_limits(diagnosis *d)
         advise(d, "a control group limits memory to %.2f GB; for large tables give --memory with less than that",
                s->limit_group / 1e9);
     if (s->temporary_in_memory)
-        advise(d, "%s is kept in memory, so --memory would save nothing; set TMPDIR to a folder on a disk", s->temporary);
+        advise(d, "%s is kept in memory, so --memory would save nothing; set TMPDIR to a folder on a disk",
+               s->temporary);
     else if (s->temporary_free > 0 && s->temporary_free < 2e9)
-        advise(d, "%s has only %.1f GB free for the temporary files of --memory; set TMPDIR to a larger folder", s->temporary,
-               s->temporary_free / 1e9);
+        advise(d, "%s has only %.1f GB free for the temporary files of --memory; set TMPDIR to a larger folder",
+               s->temporary, s->temporary_free / 1e9);
 }
 
 /* ---- as JSON --------------------------------------------------------------------------------------------------- */
@@ -189,7 +193,7 @@ static void print_processor(const diagnosis *d)
     char level[3][32];
     for (size_t i = 0; i < 3; i++) format_cache(level[i], sizeof level[i], s->cache[i]);
     cli_print("processor  %s, %zu in use of %zu\n", s->processor[0] ? s->processor : "unknown", d->machine.processors,
-           s->online);
+              s->online);
     if (s->vectors[0]) cli_print("vectors    %s\n", s->vectors);
     if (s->cache[0] > 0) cli_print("caches     level 1 %s, level 2 %s, level 3 %s\n", level[0], level[1], level[2]);
     if (s->quota > 0) cli_print("quota      %.1f processors, set by a control group\n", s->quota);
@@ -202,16 +206,16 @@ static void print_memory(const cli_machine *s)
     if (s->limit_group > 0) cli_print(", limited to %.2f GB by a control group", s->limit_group / 1e9);
     if (s->limit_addresses <= 0 && s->limit_group <= 0) cli_print(", no limit");
     cli_print("\ntemporary  %s, %.1f GB free%s (used by --memory)\n", s->temporary, s->temporary_free / 1e9,
-           s->temporary_in_memory ? ", in memory" : "");
+              s->temporary_in_memory ? ", in memory" : "");
 }
 
 static void print_software(const broad_machine *m)
 {
     cli_print("kernels    %s, for sums over the rows\n", m->kernels);
     cli_print("BLAS       %s%s%s\n", m->blas[0] ? m->blas : "unknown", m->blas_build[0] ? ", built for " : "",
-           m->blas_build);
+              m->blas_build);
     cli_print("           %s kernels (best for this processor: %s)%s, one thread for each of ours\n", m->blas_core,
-           m->best_core, getenv("BROAD_REEXEC") ? ", chosen by broad" : "");
+              m->best_core, getenv("BROAD_REEXEC") ? ", chosen by broad" : "");
     cli_print("self-test  %s\n", m->self_test ? "passed: own kernels and BLAS agree with plain C" : "FAILED");
 }
 

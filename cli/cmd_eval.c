@@ -26,10 +26,10 @@ static int report_json(const cli_arguments *arguments, const broad_model *model,
 static void print_values(const broad_metrics *metrics)
 {
     cli_print("rows            %zu\nRMSE            %.9g\nMAE             %.9g\nR2              %.6f\n", metrics->rows,
-           metrics->rmse, metrics->mae, metrics->r2);
+              metrics->rmse, metrics->mae, metrics->r2);
     if (metrics->level > 0)
         cli_print("coverage        %.6f of the intervals of level %g\nmean width      %.9g\n", metrics->coverage,
-               metrics->level, metrics->interval_width);
+                  metrics->level, metrics->interval_width);
 }
 
 static void print_measures(const broad_model *model, const broad_metrics *metrics)
@@ -44,7 +44,7 @@ static void print_measures(const broad_model *model, const broad_metrics *metric
     cli_print("false positive  %.6f\nfalse negative  %.6f\n", metrics->false_positive, metrics->false_negative);
     if (metrics->has_probabilities)
         cli_print("Brier score     %.6f\nlog loss        %.6f\ncalibration     %.6f error\n", metrics->brier,
-               metrics->log_loss, metrics->calibration_error);
+                  metrics->log_loss, metrics->calibration_error);
     if (metrics->classes == 2)
         cli_print("positive class  %s\n", broad_model_output_name(model, broad_model_positive(model)));
     cli_print_confusion(metrics, model);
@@ -74,8 +74,7 @@ static int read_rows(broad_data **out, json_t **photos, const broad_model *model
     int status = cli_files_after_model(&files, arguments);
     if (!status) status = cli_read_training(&train, &apart, photos, model, arguments, &files);
     if (!status && part == TEST && !apart)
-        status = cli_fail(BROAD_BAD_DATA,
-                          "--part test: fit held out no rows of %s; omit --part to measure on all rows",
+        status = cli_fail(BROAD_BAD_DATA, "--part test: fit held out no rows of %s; omit --part to measure on all rows",
                           files.paths[0]);
     if (!status) *out = part == TEST ? apart : train;
     broad_data_free(status || part == TEST ? train : apart);

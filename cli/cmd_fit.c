@@ -87,8 +87,7 @@ static int save_stats(cli_run *run)
 {
     if (run->keep_stats) return cli_run_keep_stats(run, run->train);
     if (strcmp(run->output, "-") && cli_stats_exist(run->output))
-        cli_note(run->arguments, "%s.stats belongs to an earlier model; give --keep-stats to replace it",
-                 run->output);
+        cli_note(run->arguments, "%s.stats belongs to an earlier model; give --keep-stats to replace it", run->output);
     return BROAD_OK;
 }
 

@@ -93,7 +93,7 @@ static void print_category(const json_t *category, int first)
     const json_t *levels = json_object_get(category, "levels");
     size_t count = json_array_size(levels);
     cli_print("%-8s %.40s: %zu categor%s (", first ? "columns" : "", text_of(json_object_get(category, "name")), count,
-           count == 1 ? "y" : "ies");
+              count == 1 ? "y" : "ies");
     for (size_t i = 0; i < count && i < SHOWN; i++)
         cli_print("%s%.24s", i ? ", " : "", text_of(json_array_get(levels, i)));
     if (count > SHOWN) cli_print(" and %zu more", count - SHOWN);
@@ -121,7 +121,7 @@ static void print_photo(const broad_model *model, const json_t *stored)
     else if (strcmp(crop, "find") == 0) cli_print(", the region that looks most like a panel\n");
     else
         cli_print(", %s %s\n", json_is_true(json_object_get(photo, "each_box")) ? "each box" : "the best box",
-               strcmp(crop, "boxes") == 0 ? "in a file" : "that a detector finds");
+                  strcmp(crop, "boxes") == 0 ? "in a file" : "that a detector finds");
 }
 
 /* What columns of the file are besides inputs and targets. */
@@ -190,7 +190,7 @@ static void print_pilot(const broad_model *model, const json_t *stored)
     static const char *const styles[] = {"mix", "dense", "difference"};
     if (!(json_number_value(json_object_get(stored, "pilot_mix")) > 0)) return;
     cli_print("pilot    %s nodes with range %.3g; leave-one-out errors on a part of the rows, relative to the targets:",
-           text_of(json_object_get(stored, "style")), broad_model_feature_range(model));
+              text_of(json_object_get(stored, "style")), broad_model_feature_range(model));
     for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
         char key[32];
         snprintf(key, sizeof key, "pilot_%s", styles[i]);
@@ -210,8 +210,8 @@ static int report_text(const char *path, const broad_model *model, int all)
     cli_print("file     %s (%s)\n", path, size);
     cli_format_size(size, sizeof size, model);
     cli_print("network  %s, %s%s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
-           broad_model_precision(model) == BROAD_FLOAT ? ", in single precision" : "",
-           (unsigned long long)broad_model_seed(model));
+              broad_model_precision(model) == BROAD_FLOAT ? ", in single precision" : "",
+              (unsigned long long)broad_model_seed(model));
     cli_format_names(names, sizeof names, broad_model_input_name, model, broad_model_inputs(model));
     cli_print("inputs   %zu (%s)\n", broad_model_inputs(model), names);
     int status = cli_json_stored(&stored, model);
@@ -224,15 +224,15 @@ static int report_text(const char *path, const broad_model *model, int all)
     print_pilot(model, stored);
     json_decref(stored);
     cli_print("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
-           reason[0] ? ": " : "", reason);
+              reason[0] ? ": " : "", reason);
     if (cli_estimate_line(estimate, sizeof estimate, model)) cli_print("estimate %s\n", estimate);
     cli_print_stages(model);
     cli_print_layers(model, all);
     broad_layer first, last;
     if (layers && !cli_in_blocks(model) && !broad_model_layer(&first, model, 0) &&
         !broad_model_layer(&last, model, layers - 1))
-        cli_print("norm     of the residual: %.6g -> %.6g, %.4f of the initial norm\n", first.norm_before, last.norm_after,
-               first.norm_before > 0 ? last.norm_after / first.norm_before : 0);
+        cli_print("norm     of the residual: %.6g -> %.6g, %.4f of the initial norm\n", first.norm_before,
+                  last.norm_after, first.norm_before > 0 ? last.norm_after / first.norm_before : 0);
     return BROAD_OK;
 }
 

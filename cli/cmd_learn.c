@@ -29,11 +29,14 @@ static int choose_way(learn_run *learn)
     if (forgetful && learn->old.count)
         return cli_fail(BROAD_USAGE, "--forgetful ignores the old rows and --with reads them; choose one");
     if (learn->way != WITH_SUMS) return BROAD_OK;
+    if (!cli_stats_exist(run->model_path) && strcmp(broad_model_fitting(run->model), "chain"))
+        return cli_fail(BROAD_USAGE, "the old rows are needed too: give --with OLD, the file (or files, in order) the "
+                                     "model was trained on");
     if (!cli_stats_exist(run->model_path))
         return cli_fail(
             BROAD_USAGE,
             "the old rows are needed too: give --with OLD, the file (or files, in order) the model was trained on. "
-            "Alternatives for a chain of layers: fit with --keep-stats, so that %s.stats replaces the old rows; or "
+            "Alternatives: fit with --keep-stats, so that %s.stats replaces the old rows; or "
             "give --forgetful to fit a new layer to the new rows alone, which may make the model worse on the old ones",
             run->model_path);
     if (cli_given(arguments, "enhance"))
@@ -101,7 +104,8 @@ static int read_fresh(learn_run *learn)
     int status = cli_read(&learn->fresh, &run->photos, &learn->path, 1, &read, run->arguments);
     if (status != BROAD_BAD_DATA || read.new_classes || !strstr(broad_error_message(), "the model does not know"))
         return status;
-    return cli_fail(status, "%s; correct the labels, or give --new-classes to add them as classes", broad_error_message());
+    return cli_fail(status, "%s; correct the labels, or give --new-classes to add them as classes",
+                    broad_error_message());
 }
 
 static int read_rows(learn_run *learn)
@@ -175,8 +179,7 @@ static int save_stats(learn_run *learn)
     if (learn->way == WITH_SUMS) return BROAD_OK;
     if (learn->way == WITH_ROWS && (run->keep_stats || (had && in_place))) return cli_run_keep_stats(run, run->train);
     if (had && in_place)
-        cli_note(run->arguments, "%s.stats no longer matches the model; new sums need the old rows",
-                 run->model_path);
+        cli_note(run->arguments, "%s.stats no longer matches the model; new sums need the old rows", run->model_path);
     return BROAD_OK;
 }
 

@@ -230,7 +230,8 @@ static int write_predictions(const cli_arguments *arguments, predictions *p)
     }
     status = cli_output_close(&output);
     if (!status && json) return print_json(arguments, p);
-    if (!status && strcmp(path, "-")) cli_note(arguments, "wrote %zu prediction%s to %s", p->rows, cli_plural(p->rows), path);
+    if (!status && strcmp(path, "-"))
+        cli_note(arguments, "wrote %zu prediction%s to %s", p->rows, cli_plural(p->rows), path);
     return status;
 }
 

@@ -194,7 +194,7 @@ static void report_text(const report_run *run, const char *folder)
     cli_print("photos    %zu classified, %zu skipped\n", all->count, broad_data_skipped_count(run->data));
     if (all->classes) {
         cli_print("verdicts  %zu %s", found.positive,
-               broad_model_output_name(run->model, broad_model_positive(run->model)));
+                  broad_model_output_name(run->model, broad_model_positive(run->model)));
         if (all->probabilities) cli_print(", %zu unsure", found.unsure);
         cli_print(", %zu other\n", found.negative);
     } else if (all->count) {
@@ -211,8 +211,7 @@ static int check_photos(const cli_arguments *arguments)
     static const char *const others[] = {"target", "labels", "header", "separator", "test", "test-labels", "memory"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (cli_given(arguments, others[i]))
-            return cli_fail(BROAD_USAGE, "--%s only applies to --training; give that too, or omit it",
-                            others[i]);
+            return cli_fail(BROAD_USAGE, "--%s only applies to --training; give that too, or omit it", others[i]);
     if (arguments->positional_count > 1) return BROAD_OK;
     return cli_fail(BROAD_USAGE,
                     "the photos are missing: 'broad report MODEL PHOTOS... -o DIR'; for a report on the training of a "
@@ -227,11 +226,14 @@ static int prepare(report_run *run)
     if (!status) status = cli_count(&run->worst, arguments, "worst");
     if (status) return status;
     if (run->worst > WORST_MOST)
-        return cli_fail(BROAD_USAGE, "--worst: %zu photos are too many for one page; the maximum is %d",
-                        run->worst, WORST_MOST);
+        return cli_fail(BROAD_USAGE, "--worst: %zu photos are too many for one page; the maximum is %d", run->worst,
+                        WORST_MOST);
     if (!cli_given(arguments, "output"))
         return cli_fail(BROAD_USAGE, "the output is missing: give a new folder, such as -o report");
     status = cli_model_load(&run->model, arguments);
+    if (!status && !broad_model_maps(run->model))
+        return cli_fail(BROAD_USAGE, "%s was not trained on photos; for a report on its training, give --training",
+                        arguments->positional[0]);
     return status ? status : cli_heat_maker_open(&run->maker, run->model);
 }
 

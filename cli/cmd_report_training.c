@@ -27,8 +27,7 @@ static int prepare(page_run *run)
     const cli_arguments *arguments = run->arguments;
     const char *test = cli_given(arguments, "test");
     run->output = cli_given(arguments, "output");
-    if (!run->output)
-        return cli_fail(BROAD_USAGE, "the output is missing: give a file, such as -o training.html");
+    if (!run->output) return cli_fail(BROAD_USAGE, "the output is missing: give a file, such as -o training.html");
     if (strcmp(run->output, "-") == 0 && cli_given(arguments, "json"))
         return cli_fail(BROAD_USAGE, "-o - writes the page to standard output; omit --json, or give a file");
     if (cli_given(arguments, "worst"))

@@ -81,8 +81,7 @@ static int prepare(tune_run *run, const cli_arguments *arguments)
     if (!status) status = cli_count(&run->rows, arguments, "rows");
     if (!status && run->folds < 2)
         status = cli_fail(BROAD_USAGE, "--folds: cross-validation needs at least 2 folds, for example 5");
-    if (!status && options.patience)
-        status = cli_fail(BROAD_USAGE, "--patience needs held-out rows; omit it here");
+    if (!status && options.patience) status = cli_fail(BROAD_USAGE, "--patience needs held-out rows; omit it here");
     return status ? status : check_files(run);
 }
 
@@ -99,8 +98,9 @@ static int choose_measure(tune_run *run)
     for (size_t i = 0; i < sizeof estimated_too / sizeof estimated_too[0]; i++)
         by_loo |= strcmp(measure->name, estimated_too[i]) == 0;
     if (run->by_loo && !by_loo)
-        return cli_fail(BROAD_USAGE,
-                        "--metric %s: leave-one-out estimates only accuracy and brier, or rmse, mae and r2; use --by cv", name);
+        return cli_fail(
+            BROAD_USAGE,
+            "--metric %s: leave-one-out estimates only accuracy and brier, or rmse, mae and r2; use --by cv", name);
     run->search.measure = measure;
     return BROAD_OK;
 }
@@ -289,8 +289,7 @@ static int estimated(double *out, const broad_model *model, const cli_measure *m
     broad_estimate estimate;
     int status = broad_model_estimate(&estimate, model);
     if (status) return status;
-    if (!estimate.known)
-        return cli_fail(BROAD_FAILED, "this network has no leave-one-out estimate; use --by cv");
+    if (!estimate.known) return cli_fail(BROAD_FAILED, "this network has no leave-one-out estimate; use --by cv");
     broad_metrics metrics = {.accuracy = estimate.accuracy,
                              .has_probabilities = 1,
                              .brier = estimate.brier,

@@ -30,7 +30,7 @@ static void report_text(const broad_verdict *verdict, size_t rows)
         return;
     }
     cli_print("the certificate holds: %zu layer%s checked on %zu rows\n", verdict->layers, cli_plural(verdict->layers),
-           rows);
+              rows);
     cli_print("  residual norm     %.6f of the initial norm\n", verdict->reached);
     cli_print("  product of bounds %.6f, its upper limit\n", verdict->product_bound);
     cli_print("  largest relative difference from a recorded norm: %.1e\n", verdict->worst_norm_error);

@@ -105,8 +105,8 @@ static void print_profile(const cli_profile *p, double wall)
 {
     figures f;
     double counted = 0, all = wall * (double)p->threads;
-    fprintf(stderr, "profile: %.4f s on %zu thread%s; one core reaches %.1f GFLOP/s (%s) and reads %.1f GB/s\n",
-            wall, p->threads, p->threads == 1 ? "" : "s", p->machine.peak.one,
+    fprintf(stderr, "profile: %.4f s on %zu thread%s; one core reaches %.1f GFLOP/s (%s) and reads %.1f GB/s\n", wall,
+            p->threads, p->threads == 1 ? "" : "s", p->machine.peak.one,
             p->machine.instructions[0] ? p->machine.instructions : "not measured", p->machine.read.one);
     fprintf(stderr, "  %-13s %8s %10s %8s %10s %8s %7s %9s %7s\n", "stage", "calls", "thread s", "of all", "GFLOP",
             "GFLOP/s", "of peak", "GB", "GB/s");

@@ -43,10 +43,7 @@ void cli_csv_parts(cli_output *output, const char *prefix, const char *text, con
 
 void cli_csv_text(cli_output *output, const char *text) { cli_csv_parts(output, "", text, ""); }
 
-void cli_csv_exact(cli_output *output, const char *text)
-{
-    put_field(output, (const char *const[]){"", text, ""}, 0);
-}
+void cli_csv_exact(cli_output *output, const char *text) { put_field(output, (const char *const[]){"", text, ""}, 0); }
 
 void cli_shell_word(FILE *out, const char *word)
 {

@@ -108,7 +108,8 @@ int cli_folds_open(cli_folds *out, const broad_data *data, const broad_options *
     broad_data *train = NULL, *test = NULL;
     *out = (cli_folds){.data = data, .options = *options, .folds = folds, .repeats = repeats};
     if (options->patience)
-        return cli_fail(BROAD_USAGE, "--patience needs held-out rows, and a fold has none: its other rows are for testing");
+        return cli_fail(BROAD_USAGE,
+                        "--patience needs held-out rows, and a fold has none: its other rows are for testing");
     int status = cut_fold(&train, &test, out, 0, 0);
     broad_data_free(train);
     broad_data_free(test);

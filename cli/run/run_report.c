@@ -170,8 +170,8 @@ static void print_data(const cli_run *run, const char *path)
     const broad_data *data = run->fresh ? run->fresh : run->train;
     int part = run->test && !run->test_path && !run->fresh;
     size_t rows = broad_data_rows(data) + (part ? broad_data_rows(run->test) : 0), inputs = broad_model_inputs(model);
-    cli_print("data     %s (%s): %zu %srow%s, %zu input%s", path, broad_data_format(data), rows, run->fresh ? "new " : "",
-              cli_plural(rows), inputs, cli_plural(inputs));
+    cli_print("data     %s (%s): %zu %srow%s, %zu input%s", path, broad_data_format(data), rows,
+              run->fresh ? "new " : "", cli_plural(rows), inputs, cli_plural(inputs));
     if (part) cli_print("; %zu to train on, %zu held out", broad_model_rows(model), broad_data_rows(run->test));
     if (run->test_path) cli_print("; tested on %s", run->test_path);
     cli_print("\n");

@@ -173,11 +173,12 @@ int cli_estimate_line(char *out, size_t bytes, const broad_model *model)
     broad_estimate estimate;
     if (broad_model_estimate(&estimate, model) || !estimate.known) return 0;
     if (broad_model_task(model) == BROAD_TASK_REGRESS)
-        snprintf(out, bytes, "RMSE %.6g, MAE %.6g, R2 %.4f on new rows (leave-one-out on %zu rows)", estimate.rmse, estimate.mae, estimate.r2,
-                 estimate.rows);
+        snprintf(out, bytes, "RMSE %.6g, MAE %.6g, R2 %.4f on new rows (leave-one-out on %zu rows)", estimate.rmse,
+                 estimate.mae, estimate.r2, estimate.rows);
     else
-        snprintf(out, bytes, "accuracy %.4f, Brier score %.4f, calibration error %.4f on new rows (leave-one-out on %zu rows)", estimate.accuracy,
-                 estimate.brier, estimate.calibration_error, estimate.rows);
+        snprintf(out, bytes,
+                 "accuracy %.4f, Brier score %.4f, calibration error %.4f on new rows (leave-one-out on %zu rows)",
+                 estimate.accuracy, estimate.brier, estimate.calibration_error, estimate.rows);
     return 1;
 }
 
@@ -250,8 +251,8 @@ void cli_print_layers(const broad_model *model, int all)
         print_blocks(model);
         return;
     }
-    cli_print("  %5s %6s %9s %9s %9s %11s %9s %7s %6s\n", "layer", "width", "gamma", "bound", "tested", "||E||", "lambda",
-           "range", "tries");
+    cli_print("  %5s %6s %9s %9s %9s %11s %9s %7s %6s\n", "layer", "width", "gamma", "bound", "tested", "||E||",
+              "lambda", "range", "tries");
     for (size_t i = 0; i < count; i++) {
         broad_layer layer;
         if (broad_model_layer(&layer, model, i)) continue;
@@ -262,8 +263,8 @@ void cli_print_layers(const broad_model *model, int all)
         if (skipped) cli_print("  %5s\n", "...");
         skipped = 0;
         cli_print("  %5zu %6zu %9.5f %9.5f %9.5f %11.5g %9.1e %7.4g %6zu%s\n", i + 1, layer.width, layer.gamma,
-               layer.bound, layer.tested, layer.norm_after, layer.lambda, layer.range, layer.tries,
-               layer.passed ? "" : "  forced");
+                  layer.bound, layer.tested, layer.norm_after, layer.lambda, layer.range, layer.tries,
+                  layer.passed ? "" : "  forced");
     }
 }
 
@@ -292,9 +293,9 @@ void cli_print_curve(const broad_curve_point *points, const broad_model *model)
     int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY, loo = count && !isnan(points[count - 1].loo);
     if (count > 1 && isnan(points[0].norm))
         cli_print("curve    only for the whole network: its output weights were computed together, so a part of the "
-               "network has none of its own\n");
+                  "network has none of its own\n");
     cli_print("  %5s %6s %11s %11s%s\n", "layer", "nodes", "||E||", classify ? "accuracy" : "RMSE",
-           loo ? "         loo" : "");
+              loo ? "         loo" : "");
     for (size_t i = 0; i < count; i++) {
         const broad_curve_point *point = &points[i];
         if (isnan(point->norm) || !layer_shown(i, count)) {
@@ -304,7 +305,7 @@ void cli_print_curve(const broad_curve_point *points, const broad_model *model)
         if (skipped) cli_print("  %5s\n", "...");
         skipped = 0;
         cli_print("  %5zu %6zu %11.5g %11.6g", point->layer, point->nodes, point->norm,
-               classify ? point->accuracy : point->rmse);
+                  classify ? point->accuracy : point->rmse);
         if (loo) cli_print(" %11.5g", point->loo);
         cli_print("\n");
     }
@@ -352,7 +353,7 @@ void cli_print_stages(const broad_model *model)
         if (end - first == 1) snprintf(layers, sizeof layers, "%s %zu", word, end);
         else snprintf(layers, sizeof layers, "%ss %zu-%zu", word, first + 1, end);
         cli_print("%-8s %s: %s, on rows %zu-%zu\n", first ? "" : "stages", layers, layer.origin, layer.first_row + 1,
-               layer.first_row + layer.rows);
+                  layer.first_row + layer.rows);
     }
 }
 

@@ -21,8 +21,9 @@ static int check_output(const cli_run *run)
     const cli_arguments *arguments = run->arguments;
     int piped = strcmp(run->output, "-") == 0;
     if (piped && (cli_given(arguments, "json") || isatty(STDOUT_FILENO)))
-        return cli_fail(BROAD_USAGE,
-                        "-o - writes the model to standard output, which must be a file or a pipe, and does not go with --json");
+        return cli_fail(
+            BROAD_USAGE,
+            "-o - writes the model to standard output, which must be a file or a pipe, and does not go with --json");
     if (piped && (run->checkpoint || run->keep_stats))
         return cli_fail(BROAD_USAGE, "--checkpoint and --keep-stats need a file; give one with -o");
     int status = cli_check_apart(run->output, run->test_path);
@@ -143,7 +144,7 @@ static void print_limit(const broad_plan *plan)
     }
     cli_print("rows     in temporary files: %s of %s free; about %.0f passes\n", disk, room, plan->passes);
     cli_print("nodes    feature nodes are %s; layers are recomputed in each pass\n",
-           plan->z_again ? "recomputed in each pass" : "kept in files");
+              plan->z_again ? "recomputed in each pass" : "kept in files");
 }
 
 static void print_plan(const broad_plan *plan)
@@ -157,13 +158,13 @@ static void print_plan(const broad_plan *plan)
     cli_format_flops(layer, sizeof layer, plan->flops_layer);
     cli_format_flops(total, sizeof total, plan->flops_total);
     cli_print("run      %.0f rows, %.0f inputs, %.0f outputs; %.0f nodes at the end\n", plan->rows, plan->inputs,
-           plan->outputs, plan->nodes);
+              plan->outputs, plan->nodes);
     cli_format_bytes(peak, sizeof peak, plan->bytes_peak);
     cli_print("memory   %s for the table, %s more to train; %s available; process peak %s\n", table, training,
-           available, peak);
+              available, peak);
     if (plan->memory > 0) print_limit(plan);
-    cli_print("work     %s for the features, %s per layer, %s in total, if the first draw of each layer is kept\n", features, layer,
-           total);
+    cli_print("work     %s for the features, %s per layer, %s in total, if the first draw of each layer is kept\n",
+              features, layer, total);
     cli_print("verdict  %s\n", plan->fits ? "fits in memory" : "does NOT fit in memory");
 }
 
@@ -215,7 +216,8 @@ int cli_run_plan(int *out_done, const cli_run *run, size_t rows, size_t inputs, 
     return cli_fail(BROAD_NO_MEMORY,
                     "training needs %s of memory in addition to %s for the table, but only %s is available; use fewer "
                     "nodes, layers or rows (--max-layers and --max-nodes help), %sor give --force to try anyway",
-                    training, table, available, plan.can_spill ? "give --memory SIZE to keep the rows in temporary files, " : "");
+                    training, table, available,
+                    plan.can_spill ? "give --memory SIZE to keep the rows in temporary files, " : "");
 }
 
 /* ---- growing ---- */
@@ -301,7 +303,8 @@ int cli_run_keep_stats(cli_run *run, const broad_data *training)
     int status = cli_stats_make(run->model, training, run->output, run->options.threads);
     run->stats_kept = status == BROAD_OK;
     if (!status) return BROAD_OK;
-    return cli_fail(status, "the model is saved in %s, but its sums could not be saved: %s", run->output, broad_error_message());
+    return cli_fail(status, "the model is saved in %s, but its sums could not be saved: %s", run->output,
+                    broad_error_message());
 }
 
 /* ---- after ---- */

@@ -11,7 +11,7 @@
 #include "io/progress.h"
 #include "run/photos.h"
 
-/* What is added: layers of nodes; to new feature groups where there are any; on further rows where there are any. */
+/* What is added: layers of nodes, with new feature groups or new rows if there are any. */
 typedef struct cli_increment {
     size_t nodes, layers;
     size_t groups, group_nodes; /* groups > 0: one layer each, and `layers` is their number */

@@ -180,9 +180,9 @@ int tune_report_text(const tune_result *result)
     if (result->rows < broad_data_rows(result->data)) cli_print(", search on %zu of them", result->rows);
     cli_print("\n");
     cli_print_maps(result->maps, broad_data_maps(result->data), broad_data_components(result->data));
-    cli_print("search   %zu trial%s, %zu dropped early, %zu failed, %.1f s; %s by ", search->count, cli_plural(search->count),
-           count_ends(search, TUNE_DROPPED), count_ends(search, TUNE_FAILED), result->search_seconds,
-           search->measure->title);
+    cli_print("search   %zu trial%s, %zu dropped early, %zu failed, %.1f s; %s by ", search->count,
+              cli_plural(search->count), count_ends(search, TUNE_DROPPED), count_ends(search, TUNE_FAILED),
+              result->search_seconds, search->measure->title);
     if (strcmp(result->by, "cv") == 0) cli_print("%zu folds", result->folds);
     else cli_print("leave-one-out");
     if (result->resumed) cli_print("; %zu of the trials are from %s", result->resumed, result->state);
