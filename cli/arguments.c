@@ -14,6 +14,15 @@ int cli_fail_usage(const cli_command *command, const char *message)
     return cli_fail(BROAD_USAGE, "%s (see 'broad help %s')", message, command->name);
 }
 
+/* Options of earlier versions, and what to do instead. */
+static const struct retired {
+    const char *word, *advice;
+} retired[] = {
+    {"--crop",
+     "'--crop' was removed in version 0.2 together with the built-in finder of panels: crop with boxes from a "
+     "file (--boxes) or from a program (--detector); without them photos are looked at as a whole"},
+};
+
 static int fail_unknown(const cli_command *command, const char *word, size_t length)
 {
     const broad_option *options[CLI_OPTIONS_MAX];
@@ -22,6 +31,8 @@ static int fail_unknown(const cli_command *command, const char *word, size_t len
     size_t count = cli_command_options(options, command);
     for (size_t i = 0; i < count; i++) names[i] = options[i]->name;
     snprintf(name, sizeof name, "%.*s", (int)length, word);
+    for (size_t i = 0; i < sizeof retired / sizeof retired[0]; i++)
+        if (strcmp(name, retired[i].word) == 0) return cli_fail_usage(command, retired[i].advice);
     const char *nearest = name[0] == '-' && name[1] == '-' ? cli_nearest(name + 2, names, count) : NULL;
     if (nearest)
         snprintf(text, sizeof text, "'%s' has no option '%s'; did you mean '--%s'?", command->name, name, nearest);
@@ -181,7 +192,7 @@ const char *cli_value(const cli_arguments *arguments, const char *name)
 {
     const char *value = cli_given(arguments, name);
     const broad_option *option = value ? NULL : cli_option_named(arguments->command, name);
-    return option ? option->standard : value;
+    return option ? option->default_value : value;
 }
 
 int cli_choice(const cli_arguments *arguments, const char *name)

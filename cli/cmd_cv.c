@@ -243,7 +243,7 @@ static void print_data(const cv_run *run)
 static void print_maps(const cv_run *run)
 {
     const char *between = "inputs   ";
-    for (unsigned maps = 1; broad_data_maps(run->data) && maps <= BROAD_MAP_ALL; maps++) {
+    for (unsigned maps = 1; broad_data_maps(run->data) && maps <= BROAD_PHOTO_MAP_ALL; maps++) {
         char name[64];
         size_t count = count_maps(&run->cv, maps);
         if (!count) continue;

@@ -311,7 +311,7 @@ static int export_rows(const cli_arguments *arguments, const broad_data *data, j
 /* Before photos are read: what they would be for, and whether there is a place for it. */
 static int check_export(const cli_arguments *arguments)
 {
-    static const char *const for_export[] = {"map", "side", "crop", "each-box", "augment", "no-groups", "seed"};
+    static const char *const for_export[] = {"map", "side", "each-box", "augment", "no-groups", "seed"};
     const char *path = cli_given(arguments, "export");
     cli_folder folder = {0};
     for (size_t i = 0; !path && i < sizeof for_export / sizeof for_export[0]; i++)

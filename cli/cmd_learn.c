@@ -9,6 +9,7 @@
 #include "run/kept_stats.h"
 #include "run/run_page.h"
 #include "run/run_report.h"
+#include "run/show.h"
 #include "values.h"
 
 typedef struct learn_run {
@@ -29,7 +30,7 @@ static int choose_way(learn_run *learn)
     if (forgetful && learn->old.count)
         return cli_fail(BROAD_USAGE, "--forgetful ignores the old rows and --with reads them; choose one");
     if (learn->way != WITH_SUMS) return BROAD_OK;
-    if (!cli_stats_exist(run->model_path) && strcmp(broad_model_fitting(run->model), "chain"))
+    if (!cli_stats_exist(run->model_path) && broad_model_fitting(run->model) != BROAD_FITTING_CHAIN)
         return cli_fail(BROAD_USAGE, "the old rows are needed too: give --with OLD, the file (or files, in order) the "
                                      "model was trained on");
     if (!cli_stats_exist(run->model_path))
@@ -54,21 +55,19 @@ static int choose_way(learn_run *learn)
 static int choose_nodes(learn_run *learn)
 {
     cli_run *run = &learn->run;
-    json_t *stored = NULL;
+    broad_options settings;
     if (learn->way == WITH_SUMS) return BROAD_OK;
     run->increment = (cli_increment){.nodes = run->options.enhance_nodes, .layers = run->options.enhance_layers};
     if (cli_given(run->arguments, "enhance")) return BROAD_OK;
-    const char *fitting = broad_model_fitting(run->model);
-    if (strcmp(fitting, "joint") == 0 || strcmp(fitting, "at_once") == 0) {
+    if (cli_solved_jointly(run->model)) {
         run->increment.nodes = run->increment.layers = 0;
         return BROAD_OK;
     }
-    int status = cli_json_stored(&stored, run->model);
-    json_t *nodes = json_object_get(json_object_get(stored, "settings"), "enhance_nodes");
-    run->increment.nodes = (size_t)json_integer_value(nodes);
+    int status = broad_model_settings(&settings, run->model);
+    if (status) return status;
+    run->increment.nodes = settings.enhance_nodes;
     run->increment.layers = 1;
-    json_decref(stored);
-    return status;
+    return BROAD_OK;
 }
 
 static int prepare(learn_run *learn, const cli_arguments *arguments)
@@ -102,10 +101,8 @@ static int read_fresh(learn_run *learn)
     read.weight = NULL;
     read.new_classes = cli_given(run->arguments, "new-classes") != NULL;
     int status = cli_read(&learn->fresh, &run->photos, &learn->path, 1, &read, run->arguments);
-    if (status != BROAD_BAD_DATA || read.new_classes || !strstr(broad_error_message(), "the model does not know"))
-        return status;
-    return cli_fail(status, "%s; correct the labels, or give --new-classes to add them as classes",
-                    broad_error_message());
+    if (!status || read.new_classes || broad_error_reason() != BROAD_REASON_UNKNOWN_LABEL) return status;
+    return cli_fail(status, "%s; correct the labels, or give --new-classes to add them as classes", broad_error_message());
 }
 
 static int read_rows(learn_run *learn)

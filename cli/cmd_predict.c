@@ -254,17 +254,6 @@ static int prepare(predictions *p, const cli_arguments *arguments)
     return status ? status : broad_interval(p->reach, p->model, p->level);
 }
 
-/* Whether the model looks at parts of photos. */
-static int crops(int *out, const broad_model *model)
-{
-    json_t *stored = NULL;
-    int status = cli_json_stored(&stored, model);
-    const char *crop = json_string_value(json_object_get(json_object_get(stored, "photo"), "crop"));
-    *out = crop && strcmp(crop, "none") != 0;
-    json_decref(stored);
-    return status;
-}
-
 static int read_rows(predictions *p, const cli_arguments *arguments)
 {
     cli_paths paths;
@@ -272,8 +261,11 @@ static int read_rows(predictions *p, const cli_arguments *arguments)
     cli_read_options(&read, arguments);
     read.model = p->model;
     read.target_optional = 1;
-    int status = crops(&p->boxes, p->model);
+    broad_photo_spec photo;
+    broad_photo_spec_init(&photo);
+    int status = broad_model_photo(&photo, p->model);
     if (status) return status;
+    p->boxes = photo.crop != BROAD_CROP_NONE;
     status = cli_paths_take(&paths, arguments, 1, broad_model_maps(p->model) != 0);
     if (!status) status = cli_read(&p->data, &p->photos, paths.items, paths.count, &read, arguments);
     cli_paths_clear(&paths);

@@ -308,7 +308,7 @@ static int score_by_loo(tune_trial *trial, tune_run *run, const broad_options *o
     double score = NAN;
     with.loo = BROAD_LOO_YES;
     int status = broad_fit(&model, run->part ? run->part : run->data, &with, NULL);
-    if (!status && broad_model_outcome(model) == BROAD_STOPPED) status = BROAD_INTERRUPTED;
+    if (!status && broad_model_outcome(model) == BROAD_OUTCOME_STOPPED) status = BROAD_INTERRUPTED;
     if (!status) status = estimated(&score, model, run->search.measure);
     if (!status) status = set_scores(trial, &score, 1);
     broad_model_free(model);

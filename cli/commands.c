@@ -220,7 +220,6 @@ static const broad_option photo_components[] = {
 };
 
 static const broad_option photo_rows[] = {
-    {"crop", 0, "WHAT", "none|find", "none", "use whole photos, or the region that looks most like a panel"},
     {"each-box", 0, NULL, NULL, NULL, "make every box a row; otherwise only the best box of each photo is used"},
     {"augment", 0, "COUNT", NULL, NULL,
      "also train on this many augmented copies of each photo: rotated, shifted, sheared, zoomed, flipped, lighter or "
@@ -948,8 +947,8 @@ void cli_option_default(char *out, size_t bytes, const broad_option *option)
 {
     broad_options options;
     char automatic[256] = "", paper[256] = "";
-    if (option->standard || cli_library_option(option->name) != option) {
-        snprintf(out, bytes, "%s", option->standard ? option->standard : "");
+    if (option->default_value || cli_library_option(option->name) != option) {
+        snprintf(out, bytes, "%s", option->default_value ? option->default_value : "");
         return;
     }
     broad_options_init(&options);

@@ -136,7 +136,7 @@ int cli_folds_next(cli_folds *cv)
     if (!status && cv->choosing) status = cli_choose_maps(&choice, &train, &test, &options, cv->choosing);
     double chosen = broad__seconds() - start;
     if (!status) status = broad_fit(&cv->model, train, &options, &seconds);
-    if (!status && broad_model_outcome(cv->model) == BROAD_STOPPED) status = BROAD_INTERRUPTED;
+    if (!status && broad_model_outcome(cv->model) == BROAD_OUTCOME_STOPPED) status = BROAD_INTERRUPTED;
     if (!status) status = broad_eval(&result->test, cv->model, test, options.threads);
     if (!status) {
         result->train_rows = broad_data_rows(train);

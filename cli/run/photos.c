@@ -130,16 +130,8 @@ static int set_crop(broad_photo_options *out, const cli_arguments *arguments, in
     out->boxes = cli_given(arguments, "boxes");
     out->detector = cli_given(arguments, "detector");
     if (out->boxes && out->detector) return cli_fail(BROAD_USAGE, "--boxes and --detector were both given; choose one");
-    int find = cli_given(arguments, "crop") && cli_choice(arguments, "crop") == 1;
-    if (find && (out->boxes || out->detector))
-        return cli_fail(BROAD_USAGE, "--crop find looks for panels itself; leave out --%s",
-                        out->boxes ? "boxes" : "detector");
     if (with_model) out->crop = BROAD_CROP_MODEL;
-    else
-        out->crop = out->boxes      ? BROAD_CROP_BOXES
-                    : out->detector ? BROAD_CROP_DETECTOR
-                    : find          ? BROAD_CROP_FIND
-                                    : BROAD_CROP_NONE;
+    else out->crop = out->boxes ? BROAD_CROP_BOXES : out->detector ? BROAD_CROP_DETECTOR : BROAD_CROP_NONE;
     return BROAD_OK;
 }
 
@@ -154,7 +146,7 @@ static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
     const char *preset = cli_given(arguments, "preset");
     int paper = preset && strcmp(preset, "paper") == 0;
     int status = parse_maps(&out->maps, cli_given(arguments, "map"));
-    if ((paper && !cli_given(arguments, "map")) || only_looks(arguments)) out->maps = BROAD_MAP_PIXELS;
+    if ((paper && !cli_given(arguments, "map")) || only_looks(arguments)) out->maps = BROAD_PHOTO_MAP_PIXELS;
     if (paper) out->side = 64;
     if (!status && cli_given(arguments, "side")) status = cli_count(&out->side, arguments, "side");
     if (!status && cli_given(arguments, "augment")) status = cli_count(&out->augment, arguments, "augment");
@@ -165,17 +157,6 @@ static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
     return status;
 }
 
-/* Whether the model was trained with groups that near-duplicates made. */
-static int wants_groups(int *out, const broad_model *model)
-{
-    json_t *stored = NULL;
-    int status = cli_json_stored(&stored, model);
-    const char *name = json_string_value(json_object_get(stored, "group_name"));
-    *out = name && strcmp(name, "near-duplicates") == 0;
-    json_decref(stored);
-    return status;
-}
-
 static int photo_options(broad_photo_options *out, char *cache, size_t cache_bytes, const broad_read_options *read,
                          const cli_arguments *arguments)
 {
@@ -183,7 +164,6 @@ static int photo_options(broad_photo_options *out, char *cache, size_t cache_byt
     broad_photo_options_init(out);
     int status = set_crop(out, arguments, read->model != NULL);
     if (!status && !read->model) status = set_maps(out, arguments);
-    if (!status && read->model && read->training) status = wants_groups(&groups, read->model);
     if (!status) status = parse_seconds(&out->detector_seconds, arguments);
     if (!status) status = cli_threads(&out->threads, arguments);
     if (!status && !read->model) status = cli_seed(&out->seed, arguments);
@@ -258,8 +238,7 @@ static int tell_kind(int *out, const char *const *paths, size_t count, const bro
 /* Options that would do nothing are a mistake. */
 static int check_options(const cli_arguments *arguments, int photos, const char *path)
 {
-    static const char *const for_photos[] = {"map",     "side",      "crop",  "each-box",
-                                             "augment", "no-groups", "boxes", "detector"};
+    static const char *const for_photos[] = {"map", "side", "each-box", "augment", "no-groups", "boxes", "detector"};
     static const char *const for_tables[] = {"categorical", "missing"};
     const char *const *wrong = photos ? for_tables : for_photos;
     size_t count = photos ? sizeof for_tables / sizeof for_tables[0] : sizeof for_photos / sizeof for_photos[0];

@@ -32,9 +32,8 @@ static json_t *stats_json(const cli_run *run)
 /* Every weight was made anew and no node was added: from sums, or because one ridge makes them all. */
 static int solved_again(const cli_run *run)
 {
-    const char *fitting = broad_model_fitting(run->model);
-    int joint = strcmp(fitting, "joint") == 0 || strcmp(fitting, "at_once") == 0;
-    return run->resolved || (run->fresh && joint && broad_model_layers(run->model) == run->layers_before);
+    return run->resolved ||
+           (run->fresh && cli_solved_jointly(run->model) && broad_model_layers(run->model) == run->layers_before);
 }
 
 /* What the model was before it learned. */
@@ -85,7 +84,7 @@ static int report_json(const cli_run *run)
     const broad_model *model = run->model;
     json_t *object = cli_json_object(run->arguments->command->name);
     cli_json_put(object, "kind", cli_json_text(cli_kind_name(broad_model_kind(model))));
-    cli_json_put(object, "fitting", cli_json_text(broad_model_fitting(model)));
+    cli_json_put(object, "fitting", cli_json_text(broad_fitting_name(broad_model_fitting(model))));
     cli_json_put(object, "task", cli_json_text(cli_task_name(broad_model_task(model))));
     cli_json_put(object, "rows", json_integer((json_int_t)broad_model_rows(model)));
     cli_json_put(object, "inputs", json_integer((json_int_t)broad_model_inputs(model)));

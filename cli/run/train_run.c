@@ -52,23 +52,13 @@ int cli_run_prepare(cli_run *run, const cli_arguments *arguments, const char *ou
     return check_output(run);
 }
 
-/* A file without its random weights stays one; the word stands near the start of the header (docs/model-format.md). */
-static int is_compact(const char *path)
-{
-    char start[513] = {0};
-    size_t bytes = 0;
-    if (broad__file_read_start(start, &bytes, path, sizeof start - 1)) return 0;
-    static const char word[] = "\"weights\":\"drawn\"";
-    return memmem(start, bytes, word, sizeof word - 1) != NULL;
-}
-
 int cli_run_load(cli_run *run, const char *path)
 {
     run->model_path = path;
     int status = cli_model_load(&run->model, run->arguments);
     if (status) return status;
     run->layers_before = broad_model_layers(run->model);
-    run->compact |= is_compact(path);
+    run->compact |= broad_model_is_compact(run->model); /* a compact file stays one */
     return BROAD_OK;
 }
 
@@ -103,7 +93,7 @@ static json_t *limit_json(const broad_plan *plan)
     cli_json_put(object, "bytes_least", cli_json_real(plan->bytes_least));
     cli_json_put(object, "can_spill", json_boolean(plan->can_spill));
     cli_json_put(object, "spilled", json_boolean(plan->spilled));
-    cli_json_put(object, "features", cli_json_text(plan->z_again ? again : "kept"));
+    cli_json_put(object, "features", cli_json_text(plan->features_recomputed ? again : "kept"));
     cli_json_put(object, "layers", cli_json_text(plan->spilled ? again : "kept"));
     cli_json_put(object, "passes", cli_json_real(plan->passes));
     cli_json_put(object, "bytes_disk", cli_json_real(plan->bytes_disk));
@@ -144,7 +134,7 @@ static void print_limit(const broad_plan *plan)
     }
     cli_print("rows     in temporary files: %s of %s free; about %.0f passes\n", disk, room, plan->passes);
     cli_print("nodes    feature nodes are %s; layers are recomputed in each pass\n",
-              plan->z_again ? "recomputed in each pass" : "kept in files");
+              plan->features_recomputed ? "recomputed in each pass" : "kept in files");
 }
 
 static void print_plan(const broad_plan *plan)
@@ -261,7 +251,7 @@ static int grow_in_parts(cli_run *run)
         const broad_model *model = broad_trainer_model(run->trainer);
         size_t last = done;
         done = broad_model_layers(model) - before;
-        if (broad_model_outcome(model) != BROAD_STOPPED || cli_interrupted() || done == last) return BROAD_OK;
+        if (broad_model_outcome(model) != BROAD_OUTCOME_STOPPED || cli_interrupted() || done == last) return BROAD_OK;
         status = cli_run_save(run, model);
         if (status) return status;
         if (cli_interrupted()) return BROAD_OK;
@@ -270,9 +260,9 @@ static int grow_in_parts(cli_run *run)
 
 int cli_run_settle(cli_run *run, int status)
 {
-    run->seconds = broad_trainer_seconds(run->trainer);
     cli_progress_end(&run->progress);
     if (!status) {
+        run->seconds = broad_trainer_seconds(run->trainer);
         broad_model_free(run->model);
         broad_trainer_close(&run->model, run->trainer);
         run->trainer = NULL;

@@ -49,7 +49,7 @@ static void put_maps(FILE *out, const tune_result *result)
     }
     if (maps && !cli_given(arguments, "components"))
         fputs(broad_data_components(result->data) ? " --components auto" : " --components none", out);
-    if (maps & BROAD_MAP_PIXELS && !cli_given(arguments, "side"))
+    if (maps & BROAD_PHOTO_MAP_PIXELS && !cli_given(arguments, "side"))
         fputs(preset && strcmp(preset, "paper") == 0 ? " --side 64" : " --side 32", out);
 }
 

@@ -22,10 +22,9 @@ class Lab:
     """`folder` has one sub-folder a class; without it photos are rendered. `quick` is a short form: it shows that all
     of it runs, on few small photos, and its figures mean nothing."""
 
-    def __init__(self, tool, work, folder=None, tables=None, quick=False, threads=2, rivals=(), crop=None):
+    def __init__(self, tool, work, folder=None, tables=None, quick=False, threads=2, rivals=()):
         self.tool, self.work, self.quick, self.threads = tool, pathlib.Path(work), quick, threads
         self.rivals = [pathlib.Path(file) for file in rivals]  # results of lab/rivals made earlier or elsewhere
-        self.crop = crop  # 'find': methods of tables 2 and 3 see the region that looks most like a panel
         # A folder with classification/*.csv and regression/*.csv, or a file.
         self.tables = pathlib.Path(tables) if tables else None
         self.data = "photos" if folder else "rendered"  # which results these are: docs/experiments/DATA/NAME.json

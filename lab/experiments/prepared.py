@@ -11,11 +11,10 @@ COPIES, SPLITS = 4, 10
 OURS, DEEP = 64, 128  # sides in pixels: of the broad networks and of the rivals without convolutions, and of the others
 
 
-def pixels(lab, side, crop=None):
+def pixels(lab, side):
     """Bytes, photos x (1 + copies) x side x side x 3: number 0 of each is the photo itself."""
     folder = lab.new_folder() / "pixels"
-    lab.run("data", lab.folder, "--export", folder, "--map", "pixels", "--side", side, "--augment", COPIES, "--seed", 0,
-            "--crop", crop or "none")
+    lab.run("data", lab.folder, "--export", folder, "--map", "pixels", "--side", side, "--augment", COPIES, "--seed", 0)
     rows = np.load(folder / "inputs.npy", mmap_mode="r")
     numbers = {file: number for number, file in enumerate(lab.photos.files)}
     found = np.empty((len(numbers), 1 + COPIES, side, side, 3), np.uint8)
@@ -42,7 +41,7 @@ def splits(lab):
 
 def fingerprint(lab):
     """Of the photos as methods see them."""
-    return lab.photos.fingerprint + (f"-{lab.crop}" if lab.crop else "")
+    return lab.photos.fingerprint
 
 
 def export(lab, folder, thin=1):
@@ -53,10 +52,10 @@ def export(lab, folder, thin=1):
         raise Failure(f"{folder}: {error.strerror}") from error
     photos = lab.photos
     about = {"classes": photos.classes(), "positive": photos.classes()[-1], "copies": COPIES,
-             "fingerprint": fingerprint(lab), "crop": lab.crop or "none",
+             "fingerprint": fingerprint(lab),
              "photos": [{"file": file, "label": label, "group": group}
                         for file, label, group in zip(photos.files, photos.targets, photos.groups)],
              "splits": [{**split, "train": split["train"][::thin]} for split in splits(lab)]}
     for side in (OURS, DEEP):
-        np.save(folder / f"pixels-{side}.npy", pixels(lab, side, lab.crop))
+        np.save(folder / f"pixels-{side}.npy", pixels(lab, side))
     (folder / "photos.json").write_text(json.dumps(about) + "\n", encoding="utf-8")

@@ -11,7 +11,7 @@ TITLE = "Tables 2 and 3: fourteen methods"
 HEADS = {"accuracy": "accuracy", "precision": "precision", "recall": "recall", "f1": "F1",
          "false_positive": "false positive", "false_negative": "false negative"}
 PARTS = {"photos": "photos", "copies": "photos and copies", "alone": "photos alone",
-         "cropped": "photos and copies, cut", "ungrouped": "near-duplicates on both sides",
+         "ungrouped": "near-duplicates on both sides",
          "mixed": "copies of a photo on both sides"}
 # Every one that was tried, so that nobody chooses among them by their test photos.
 SCHEDULES = ["harmonic:0.1", "harmonic:0.3", "harmonic:0.5", "harmonic:1", "constant:0.9"]
@@ -288,9 +288,8 @@ def about(result):
     classes = listed([f"{count} {name}" for name, count in result["classes"].items()])
     splits = result["splits"]
     what = {"photos": f"{result['photos']} photos", "rendered": f"{result['photos']} rendered photos"}[result["data"]]
-    cut = "cut to the region that looks most like a panel" if result["crop"] == "find" else "whole"
     short = "**A short form: these figures mean nothing.** " if result["quick"] else ""
-    return (f"{short}{what} ({classes}; {result['groups']} groups of near-duplicates or single photos), {cut}, "
+    return (f"{short}{what} ({classes}; {result['groups']} groups of near-duplicates or single photos), whole, "
             f"{result['copies']} changed copies of each to train on; mean ± deviation over {len(splits)} grouped "
             f"splits of about {splits[0]['train']} to {splits[0]['test']} photos. Positive is {result['positive']}. "
             f"The paper's figures ({paper.SOURCE}, tables 2 and 3) beside ours are of other photos.")
@@ -303,7 +302,7 @@ def text(result):
     parts += ["Seconds of training:", times(result),
               f"Ours: {result['machine']}; training as the tool reports it, and the whole command with reading, "
               f"testing and writing the model. {devices(result)}The paper: {paper.MACHINE}.",
-              f"![accuracy of all methods, ours and the paper's](images/{picture_name(result)})",
+              f"![accuracy of all methods, ours and the paper's](../images/{picture_name(result)})",
               "What else there is to be tried with our networks, on the same splits:", what_else(result, "else"),
               "And splits made the wrong way, to see what a leak does. **These are not results.**",
               what_else(result, "wrong"),
@@ -325,8 +324,8 @@ def shares():
     return table(["method", "accuracy", "recall", "false positive", "dusty, at least", "at most"], rows)
 
 
-def readme(result):
-    """The short table of README.md: rivals at the paper's rate, and in a sentence what a chosen one gets them."""
+def short(result):
+    """The short table of docs/experiments.md: rivals at the paper's rate, and in a sentence what a chosen one gets them."""
     rows, chosen = [], []
     for row in rivals(result):
         if row.name in paper.DEEP:

@@ -1,4 +1,4 @@
-"""Tables 2 and 3: our networks and the deep rivals on the same crops, changed copies and splits; and, of our networks,
+"""Tables 2 and 3: our networks and the deep rivals on the same photos, changed copies and splits; and, of our networks,
 what else there is to be tried before one believes a figure."""
 import random
 import shutil
@@ -31,7 +31,6 @@ ROWS = [
     Row("auto", [], rows="photos", table="paper"),
     Row("auto, pixels", ["--map", "pixels", "--side", str(prepared.OURS), "--augment", str(prepared.COPIES)],
         rows="photos"),
-    Row("auto, photos cut to the panel", ["--crop", "find"], rows="photos"),
     *(Row(f"BSCRLS, {schedule}", of_kind("bscrls", "--gamma", schedule), paper="BSCRLS") for schedule in SCHEDULES),
     Row(BEST, of_kind("bscrls", "--gamma", "harmonic:0.5", "--select", "best"), paper="BSCRLS"),
     Row("BSCRLS, leave-one-out test", of_kind("bscrls", "--supervise", "loo"), paper="BSCRLS"),
@@ -48,7 +47,6 @@ ROWS = [
     Row("BLS, no copies", of_kind("bls"), rows="alone", paper="BLS"),
     Row("BRLS, no copies", of_kind("brls"), rows="alone", paper="BRLS"),
     Row("BSCRLS, no copies", of_kind("bscrls"), rows="alone", paper="BSCRLS"),
-    Row("BSCRLS, photos cut to the panel", of_kind("bscrls"), rows="cropped", paper="BSCRLS"),
     Row("BSCRLS, split without groups", of_kind("bscrls"), rows="ungrouped", table="wrong", paper="BSCRLS"),
     Row("BLS, copies made before the split", of_kind("bls"), rows="mixed", table="wrong", paper="BLS"),
     Row("BRLS, copies made before the split", of_kind("brls"), rows="mixed", table="wrong", paper="BRLS"),
@@ -100,8 +98,7 @@ class Bench:
         self.lab, self.rows = lab, rows
         self.labels, self.positive = lab.photos.targets, lab.photos.classes()[-1]
         self.side = lab.several(prepared.OURS, 16)
-        plain = prepared.pixels(lab, self.side, lab.crop)
-        self.arrays = {"plain": plain, "cropped": plain if lab.crop else prepared.pixels(lab, self.side, "find")}
+        self.arrays = prepared.pixels(lab, self.side)
         self.splits = prepared.splits(lab)
 
     def shorter(self):
@@ -116,9 +113,8 @@ class Bench:
     def on_photos(self, row, folders):
         """As a user has it: two folders of photos, nothing prepared."""
         train, test = folders
-        crop = ["--crop", self.lab.crop] if self.lab.crop and "--crop" not in row.words else []
-        found = self.lab.run("fit", train, "--test", test, *row.words, *crop, "--positive", self.positive, "--cache",
-                             "no", "-o", train.parent / "model.broad")
+        found = self.lab.run("fit", train, "--test", test, *row.words, "--positive", self.positive, "--cache", "no",
+                             "-o", train.parent / "model.broad")
         return figures(found, self.lab.tool.seconds)
 
     def run_split(self, split, found):
@@ -127,10 +123,9 @@ class Bench:
             if kind == "photos":
                 folders = self.lab.split(split["seed"])
             else:
-                arrays = self.arrays["cropped" if kind == "cropped" else "plain"]
-                parts = rows_of(kind, split, len(arrays), arrays.shape[1] - 1)
+                parts = rows_of(kind, split, len(self.arrays), self.arrays.shape[1] - 1)
                 for name, part in zip(("train", "test"), parts):
-                    write_rows(folder / name, arrays, self.labels, part)
+                    write_rows(folder / name, self.arrays, self.labels, part)
             for row in self.rows:
                 if row.rows == kind:
                     self.lab.progress(f"tables: split {split['seed'] + 1} of {len(self.splits)}: {row.name}")
@@ -161,6 +156,6 @@ def shares(lab, splits):
 def run(lab):
     rivals, missing, why = deep.find(lab)
     bench = Bench(lab, ROWS)
-    return {"crop": lab.crop or "none", "copies": prepared.COPIES, "side": bench.side, "positive": bench.positive,
+    return {"copies": prepared.COPIES, "side": bench.side, "positive": bench.positive,
             "splits": shares(lab, bench.splits), "methods": bench.run(), "rivals": rivals, "missing": missing,
             "why": why}

@@ -12,6 +12,7 @@
 #include "model/predict/curve.h"
 #include "model/predict/estimate.h"
 #include "model/predict/predict.h"
+#include "model/train/correct.h"
 #include "model/train/train.h"
 #include "model/verify/verify.h"
 
@@ -130,13 +131,6 @@ int broad_model_estimate(broad_estimate *out, const broad_model *model)
     return BROAD_OK;
 }
 
-const char *broad_model_fitting(const broad_model *model)
-{
-    static const char *const words[] = {"chain", "joint", "stepwise", "window",
-                                        "at_once"}; /* as broad__fitting has them */
-    return words[broad__fitting_of(&model->settings)];
-}
-
 int broad_model_joint(broad_joint *out, const broad_model *model)
 {
     if (!out || !model) return missing_argument("broad_model_joint");
@@ -150,6 +144,8 @@ int broad_model_joint(broad_joint *out, const broad_model *model)
     }
     return BROAD_OK;
 }
+
+int broad_model_can_correct(const broad_model *model) { return broad__model_can_correct(model); }
 
 double broad_model_class_weight(const broad_model *model, size_t output)
 {

@@ -263,9 +263,10 @@ static void preset_apply(broad_options *o, broad_preset preset)
     preset_supervision(o, paper);
     preset_weights(o, paper);
     o->preset = preset;
-    o->activation = o->feature_activation = paper ? BROAD_SIGMOID : BROAD_TANH;
-    o->feature_weights = paper || broad__kind_of(o->kind)->nodes != BROAD__NODES_FEATURES ? BROAD_FEATURES_RANDOM
-                                                                                          : BROAD_FEATURES_SAMPLED;
+    o->activation = o->feature_activation = paper ? BROAD_ACTIVATION_SIGMOID : BROAD_ACTIVATION_TANH;
+    o->feature_weights = paper || broad__kind_of(o->kind)->nodes != BROAD__NODES_FEATURES
+                             ? BROAD_FEATURE_WEIGHTS_RANDOM
+                             : BROAD_FEATURE_WEIGHTS_SAMPLED;
     o->sparse_lambda = 1e-3;
     o->sparse_steps = 50;
     o->scale = paper ? BROAD_SCALE_MINMAX : BROAD_SCALE_AUTO;
@@ -320,7 +321,8 @@ static void follow_kind(broad_options *options, const broad_options *previous)
 static void follow_feature_weights(broad_options *options, const broad_options *previous)
 {
     (void)previous;
-    if (options->feature_weights == BROAD_FEATURES_AUTOENCODER) options->feature_activation = BROAD_IDENTITY;
+    if (options->feature_weights == BROAD_FEATURE_WEIGHTS_AUTOENCODER)
+        options->feature_activation = BROAD_ACTIVATION_IDENTITY;
 }
 
 /* The names of scn's three ways come after those they stand for. */

@@ -56,6 +56,8 @@ int broad__trainer_features(broad_trainer *trainer, size_t groups, size_t nodes,
 /* weights: one for each new row, and lambda of joint weights stays unless nodes are added; NULL: 1, and lambda is chosen again. */
 int broad__trainer_learn(broad_trainer *trainer, const broad_data *rows, const double *weights, size_t nodes,
                          size_t layers, int forgetful);
+/* Brings it back to a model it had, and to the first `parts` parts of its training rows. */
+int broad__trainer_return(broad_trainer *trainer, const broad_model *model, size_t parts);
 void broad__trainer_close(broad_model **out, broad_trainer *trainer);
 
 /* Feature nodes, in features.c. */
