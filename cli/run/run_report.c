@@ -201,7 +201,7 @@ static void print_end(const cli_run *run)
         cli_print_layers(model, 0);
         cli_print_joint(model);
     }
-    if (is_verbose(run) || broad_model_outcome(model) != BROAD_COMPLETE)
+    if (is_verbose(run) || broad_model_outcome(model) != BROAD_OUTCOME_COMPLETE)
         cli_print("status   %s%s%s\n", cli_outcome_name(broad_model_outcome(model)), reason[0] ? ": " : "", reason);
 }
 
