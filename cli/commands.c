@@ -884,7 +884,7 @@ int cli_command_named(const cli_command **out, const char *name)
     *out = cli_command_find(name);
     if (*out) return BROAD_OK;
     const char *nearest = cli_nearest(name, names, COUNT(commands));
-    return cli_fail(BROAD_USAGE, "there is no command '%.100s'%s%s%s (see 'broad help')", name,
+    return cli_fail(BROAD_USAGE, "unknown command '%.100s'%s%s%s (see 'broad help')", name,
                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
@@ -956,5 +956,5 @@ void cli_option_default(char *out, size_t bytes, const broad_option *option)
     broad_options_preset(&options, BROAD_PRESET_PAPER);
     if (broad_options_get(paper, sizeof paper, &options, option->name)) paper[0] = 0;
     if (strcmp(automatic, paper) == 0) snprintf(out, bytes, "%s", automatic);
-    else snprintf(out, bytes, "%s, in preset paper %s", automatic, paper);
+    else snprintf(out, bytes, "%s; preset paper: %s", automatic, paper);
 }
