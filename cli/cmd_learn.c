@@ -2,9 +2,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "base/clock.h"
+#include "io/output.h"
 #include "run/correct.h"
+#include "run/files.h"
 #include "run/kept_stats.h"
+#include "run/run_page.h"
+#include "run/run_report.h"
+#include "run/show.h"
+#include "values.h"
 
 typedef struct learn_run {
     cli_run run;
@@ -47,21 +53,19 @@ static int choose_way(learn_run *learn)
 static int choose_nodes(learn_run *learn)
 {
     cli_run *run = &learn->run;
-    json_t *stored = NULL;
+    broad_options settings;
     if (learn->way == WITH_SUMS) return BROAD_OK;
     run->increment = (cli_increment){.nodes = run->options.enhance_nodes, .layers = run->options.enhance_layers};
     if (cli_given(run->arguments, "enhance")) return BROAD_OK;
-    const char *fitting = broad_model_fitting(run->model);
-    if (strcmp(fitting, "joint") == 0 || strcmp(fitting, "at_once") == 0) {
+    if (cli_solved_jointly(run->model)) {
         run->increment.nodes = run->increment.layers = 0;
         return BROAD_OK;
     }
-    int status = cli_json_stored(&stored, run->model);
-    json_t *nodes = json_object_get(json_object_get(stored, "settings"), "enhance_nodes");
-    run->increment.nodes = (size_t)json_integer_value(nodes);
+    int status = broad_model_settings(&settings, run->model);
+    if (status) return status;
+    run->increment.nodes = settings.enhance_nodes;
     run->increment.layers = 1;
-    json_decref(stored);
-    return status;
+    return BROAD_OK;
 }
 
 static int prepare(learn_run *learn, const cli_arguments *arguments)
@@ -95,8 +99,7 @@ static int read_fresh(learn_run *learn)
     read.weight = NULL;
     read.new_classes = cli_given(run->arguments, "new-classes") != NULL;
     int status = cli_read(&learn->fresh, &run->photos, &learn->path, 1, &read, run->arguments);
-    if (status != BROAD_BAD_DATA || read.new_classes || !strstr(broad_error_message(), "the model does not know"))
-        return status;
+    if (!status || read.new_classes || broad_error_reason() != BROAD_REASON_UNKNOWN_LABEL) return status;
     return cli_fail(status, "%s; correct them, or give --new-classes to add them as classes", broad_error_message());
 }
 
@@ -111,7 +114,7 @@ static int read_rows(learn_run *learn)
     if (!status) status = cli_run_check_rules(run, run->test != NULL);
     run->fresh = learn->fresh;
     if (!status) status = cli_correction_compare(&learn->correction, run);
-    run->read_seconds = cli_seconds() - run->start;
+    run->read_seconds = broad__seconds() - run->start;
     return status;
 }
 
@@ -141,10 +144,10 @@ static int learn_by_sums(learn_run *learn)
 {
     cli_run *run = &learn->run;
     broad_stats *stats = NULL;
-    double start = cli_seconds();
+    double start = broad__seconds();
     int status = cli_stats_load(&stats, run->model, run->model_path);
     if (!status) status = broad_stats_learn(stats, run->model, learn->fresh, run->options.threads);
-    run->seconds.layers = run->seconds.total = cli_seconds() - start;
+    run->seconds.layers = run->seconds.total = broad__seconds() - start;
     if (!status) status = cli_stats_replace(stats, run->model, run->output, run->compact);
     run->stats_kept = run->resolved = status == BROAD_OK;
     broad_stats_free(stats);

@@ -7,6 +7,7 @@
 #include "io/output.h"
 #include "page/heatmap.h"
 #include "run/photos.h"
+#include "values.h"
 
 /* A CSV field, quoted where RFC 4180 asks for it. */
 static void put_text(cli_output *output, const char *prefix, const char *text, const char *suffix)
@@ -182,7 +183,7 @@ static int print_json(const cli_arguments *arguments, const predictions *p)
     for (size_t i = 0; p->list && i < p->rows; i++) cli_json_append(list, row_json(p, i));
     cli_json_put(object, "predictions", p->list ? json_incref(list) : json_null());
     json_decref(list);
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 /* ---- the command ---- */
@@ -265,17 +266,6 @@ static int prepare(predictions *p, const cli_arguments *arguments)
     return status ? status : broad_interval(p->reach, p->model, p->level);
 }
 
-/* Whether the model looks at parts of photos. */
-static int crops(int *out, const broad_model *model)
-{
-    json_t *stored = NULL;
-    int status = cli_json_stored(&stored, model);
-    const char *crop = json_string_value(json_object_get(json_object_get(stored, "photo"), "crop"));
-    *out = crop && strcmp(crop, "none") != 0;
-    json_decref(stored);
-    return status;
-}
-
 static int read_rows(predictions *p, const cli_arguments *arguments)
 {
     cli_paths paths;
@@ -283,8 +273,11 @@ static int read_rows(predictions *p, const cli_arguments *arguments)
     cli_read_options(&read, arguments);
     read.model = p->model;
     read.target_optional = 1;
-    int status = crops(&p->boxes, p->model);
+    broad_photo_spec photo;
+    broad_photo_spec_init(&photo);
+    int status = broad_model_photo(&photo, p->model);
     if (status) return status;
+    p->boxes = photo.crop != BROAD_CROP_NONE;
     status = cli_paths_take(&paths, arguments, 1, broad_model_maps(p->model) != 0);
     if (!status) status = cli_read(&p->data, &p->photos, paths.items, paths.count, &read, arguments);
     cli_paths_clear(&paths);

@@ -15,6 +15,7 @@
 #include "page/report_html.h"
 #include "run/photos.h"
 #include "run/show.h"
+#include "values.h"
 
 enum { WORST_MOST = 1000, FEWEST_CARDS = 6, THUMB_SIDE = 320, THUMB_QUALITY = 80 };
 
@@ -182,7 +183,7 @@ static int report_json(report_run *run, const char *folder)
     cli_json_put(object, "geojson", file_json(folder, "findings.geojson"));
     cli_json_put(object, "skipped", file_json(folder, "skipped.csv"));
     cli_json_put(object, "photos", run->photos ? json_incref(run->photos) : json_null());
-    return cli_json_print(object);
+    return cli_json_give(run->arguments, object);
 }
 
 static void report_text(const report_run *run, const char *folder)

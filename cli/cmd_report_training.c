@@ -5,8 +5,10 @@
 
 #include "io/progress.h"
 #include "page/training.h"
+#include "run/files.h"
 #include "run/photos.h"
 #include "run/show.h"
+#include "values.h"
 
 typedef struct page_run {
     const cli_arguments *arguments;
@@ -117,7 +119,7 @@ static int report_json(page_run *run)
     cli_json_put(object, "loo", cli_estimate_json(model));
     cli_json_put(object, "test", run->test ? cli_metrics_json(&run->test_metrics, model) : json_null());
     cli_json_put(object, "verify", verify_json(page));
-    return cli_json_print(object);
+    return cli_json_give(run->arguments, object);
 }
 
 static void report_text(const page_run *run)

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "demo/demo.h"
+#include "demo/demo_picture.h"
 #include "io/output.h"
 
 enum { CELLS = 150, PANEL = 420, MARGIN = 60, TOP = 64, GAP = 90 };

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "base/clock.h"
 #include "io/progress.h"
 
 enum { OUTPUT_MOST = 1 << 26, PIECE = 1 << 14, WORDS_SHOWN = 120, PIPES = 3 };
@@ -124,12 +124,12 @@ static void hear_words(plotter *p)
 /* Until it closes its output. 0: the time is over, or somebody has asked to stop. */
 static int talk(plotter *p)
 {
-    double deadline = cli_seconds() + SECONDS_AT_MOST;
+    double deadline = broad__seconds() + SECONDS_AT_MOST;
     int interrupted = cli_interrupted(); /* a run that was is told about as any other */
     while (p->from >= 0) {
         struct pollfd ends[PIPES] = {
             {.fd = p->to, .events = POLLOUT}, {.fd = p->from, .events = POLLIN}, {.fd = p->words, .events = POLLIN}};
-        if (cli_seconds() > deadline || cli_interrupted() != interrupted) return 0;
+        if (broad__seconds() > deadline || cli_interrupted() != interrupted) return 0;
         if (poll(ends, PIPES, 100) <= 0) continue;
         if (ends[0].revents) tell(p);
         if (ends[1].revents) hear(p);
@@ -146,7 +146,7 @@ static int finish(plotter *p, int in_time)
     close_end(&p->from);
     close_end(&p->words);
     pid_t done = 0;
-    for (double deadline = cli_seconds() + 1; in_time && !done && cli_seconds() < deadline;) {
+    for (double deadline = broad__seconds() + 1; in_time && !done && broad__seconds() < deadline;) {
         done = waitpid(p->process, &status, WNOHANG);
         if (!done) poll(NULL, 0, 2);
     }

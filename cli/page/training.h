@@ -9,6 +9,7 @@
 
 #include "io/json.h"
 #include "page/plot.h"
+#include "run/files.h"
 
 enum { CLI_BINS = 15, CLI_TARGETS_SHOWN = 4, CLI_LEVELS = 8 };
 

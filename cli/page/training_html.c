@@ -313,10 +313,10 @@ static void say_estimate(cli_output *output, const cli_training *t)
 static void say_outcome(cli_output *output, const cli_training *t)
 {
     static const char *const words[] = {
-        [BROAD_COMPLETE] = "All that was asked for was added",
-        [BROAD_STALLED] = "Training ended early, with a valid network: no further candidate passed the test",
-        [BROAD_TARGET_REACHED] = "Training ended because a rule for stopping was met",
-        [BROAD_STOPPED] = "Training was stopped before its end; the network is valid as far as it goes",
+        [BROAD_OUTCOME_COMPLETE] = "All that was asked for was added",
+        [BROAD_OUTCOME_STALLED] = "Training ended early, with a valid network: no further candidate passed the test",
+        [BROAD_OUTCOME_TARGET_REACHED] = "Training ended because a rule for stopping was met",
+        [BROAD_OUTCOME_STOPPED] = "Training was stopped before its end; the network is valid as far as it goes",
     };
     const char *reason = broad_model_reason(t->model);
     cli_output_print(output, "<li>%s", words[broad_model_outcome(t->model)]);
@@ -414,7 +414,7 @@ static void put_fitting(cli_output *output, const cli_training *t)
         {"window", "With every layer the weights of the last nodes were solved for again. "},
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i][0], broad_model_fitting(t->model)) == 0)
+        if (strcmp(words[i][0], broad_fitting_name(broad_model_fitting(t->model))) == 0)
             cli_output_print(output,
                              "<p>%sSo there is no network that one gets by cutting it after a layer, and no curve of "
                              "what such a one would answer.</p>\n",

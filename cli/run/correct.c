@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 
@@ -83,9 +84,10 @@ int cli_correction_learn(cli_correction *c, cli_run *run)
     if (status) return status;
     c->weight = found.weight;
     if (found.wrong)
-        cli_note(run->arguments,
-                 "%zu of the %zu new rows are judged incorrectly whatever they count up to %g; are their labels correct?",
-                 found.wrong, broad_data_rows(run->fresh), BROAD_CORRECTION_MOST);
+        cli_note(
+            run->arguments,
+            "%zu of the %zu new rows are judged incorrectly whatever they count up to %g; are their labels correct?",
+            found.wrong, broad_data_rows(run->fresh), BROAD_CORRECTION_MOST);
     return BROAD_OK;
 }
 

@@ -8,8 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "io/progress.h"
+#include "nearest.h"
+#include "values.h"
 
 enum { COPIES_MOST = 1000 };
 
@@ -128,10 +131,7 @@ static int set_crop(broad_photo_options *out, const cli_arguments *arguments, in
     out->detector = cli_given(arguments, "detector");
     if (out->boxes && out->detector) return cli_fail(BROAD_USAGE, "--boxes and --detector were both given; choose one");
     if (with_model) out->crop = BROAD_CROP_MODEL;
-    else
-        out->crop = out->boxes      ? BROAD_CROP_BOXES
-                    : out->detector ? BROAD_CROP_DETECTOR
-                                    : BROAD_CROP_NONE;
+    else out->crop = out->boxes ? BROAD_CROP_BOXES : out->detector ? BROAD_CROP_DETECTOR : BROAD_CROP_NONE;
     return BROAD_OK;
 }
 
@@ -146,7 +146,7 @@ static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
     const char *preset = cli_given(arguments, "preset");
     int paper = preset && strcmp(preset, "paper") == 0;
     int status = parse_maps(&out->maps, cli_given(arguments, "map"));
-    if ((paper && !cli_given(arguments, "map")) || only_looks(arguments)) out->maps = BROAD_MAP_PIXELS;
+    if ((paper && !cli_given(arguments, "map")) || only_looks(arguments)) out->maps = BROAD_PHOTO_MAP_PIXELS;
     if (paper) out->side = 64;
     if (!status && cli_given(arguments, "side")) status = cli_count(&out->side, arguments, "side");
     if (!status && cli_given(arguments, "augment")) status = cli_count(&out->augment, arguments, "augment");
@@ -157,17 +157,6 @@ static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
     return status;
 }
 
-/* Whether the model was trained with groups that near-duplicates made. */
-static int wants_groups(int *out, const broad_model *model)
-{
-    json_t *stored = NULL;
-    int status = cli_json_stored(&stored, model);
-    const char *name = json_string_value(json_object_get(stored, "group_name"));
-    *out = name && strcmp(name, "near-duplicates") == 0;
-    json_decref(stored);
-    return status;
-}
-
 static int photo_options(broad_photo_options *out, char *cache, size_t cache_bytes, const broad_read_options *read,
                          const cli_arguments *arguments)
 {
@@ -175,7 +164,6 @@ static int photo_options(broad_photo_options *out, char *cache, size_t cache_byt
     broad_photo_options_init(out);
     int status = set_crop(out, arguments, read->model != NULL);
     if (!status && !read->model) status = set_maps(out, arguments);
-    if (!status && read->model && read->training) status = wants_groups(&groups, read->model);
     if (!status) status = parse_seconds(&out->detector_seconds, arguments);
     if (!status) status = cli_threads(&out->threads, arguments);
     if (!status && !read->model) status = cli_seed(&out->seed, arguments);
@@ -271,7 +259,7 @@ typedef struct reading_bar {
 static int on_progress(size_t done, size_t total, void *context)
 {
     reading_bar *bar = context;
-    double now = cli_seconds();
+    double now = broad__seconds();
     if (bar->visible && total && (now - bar->last > 0.1 || done == total)) {
         char text[96], left[32];
         cli_format_duration(left, sizeof left, done ? (now - bar->start) * (double)(total - done) / (double)done : 0);
@@ -289,7 +277,7 @@ static int read_photos(broad_data **out, const char *const *paths, size_t count,
     char cache[PATH_MAX];
     broad_photo_options photos;
     broad_read_options read = *options;
-    reading_bar bar = {.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet"), .start = cli_seconds()};
+    reading_bar bar = {.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet"), .start = broad__seconds()};
     int status = photo_options(&photos, cache, sizeof cache, options, arguments);
     if (status) return status;
     photos.progress = on_progress;

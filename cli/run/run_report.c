@@ -1,8 +1,10 @@
-/* What a training run came to, as text and as JSON. */
+#include "run/run_report.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "run/correct.h"
 #include "run/show.h"
 
@@ -14,7 +16,7 @@ static json_t *seconds_json(const cli_run *run)
     cli_json_put(object, "read", cli_json_real(run->read_seconds));
     cli_json_put(object, "features", cli_json_real(run->seconds.features));
     cli_json_put(object, "layers", cli_json_real(run->seconds.layers));
-    cli_json_put(object, "total", cli_json_real(cli_seconds() - run->start));
+    cli_json_put(object, "total", cli_json_real(broad__seconds() - run->start));
     return object;
 }
 
@@ -28,9 +30,8 @@ static json_t *stats_json(const cli_run *run)
 /* Every weight was made anew and no node was added: from sums, or because one ridge makes them all. */
 static int solved_again(const cli_run *run)
 {
-    const char *fitting = broad_model_fitting(run->model);
-    int joint = strcmp(fitting, "joint") == 0 || strcmp(fitting, "at_once") == 0;
-    return run->resolved || (run->fresh && joint && broad_model_layers(run->model) == run->layers_before);
+    return run->resolved ||
+           (run->fresh && cli_solved_jointly(run->model) && broad_model_layers(run->model) == run->layers_before);
 }
 
 /* What the model was before it learned. */
@@ -81,7 +82,7 @@ static int report_json(const cli_run *run)
     const broad_model *model = run->model;
     json_t *object = cli_json_object(run->arguments->command->name);
     cli_json_put(object, "kind", cli_json_text(cli_kind_name(broad_model_kind(model))));
-    cli_json_put(object, "fitting", cli_json_text(broad_model_fitting(model)));
+    cli_json_put(object, "fitting", cli_json_text(broad_fitting_name(broad_model_fitting(model))));
     cli_json_put(object, "task", cli_json_text(cli_task_name(broad_model_task(model))));
     cli_json_put(object, "rows", json_integer((json_int_t)broad_model_rows(model)));
     cli_json_put(object, "inputs", json_integer((json_int_t)broad_model_inputs(model)));
@@ -102,7 +103,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "stats", stats_json(run));
     cli_json_put(object, "report", run->report ? cli_json_text(run->report) : json_null());
     cli_json_put(object, "layers", cli_layers_json(model));
-    return cli_json_print(object);
+    return cli_json_give(run->arguments, object);
 }
 
 /* ---- text ---- */

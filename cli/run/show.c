@@ -19,7 +19,10 @@ const char *cli_kind_name(broad_kind kind)
     return name;
 }
 
-const char *cli_precision_name(broad_precision precision) { return precision == BROAD_FLOAT ? "float" : "double"; }
+const char *cli_precision_name(broad_precision precision)
+{
+    return precision == BROAD_PRECISION_FLOAT ? "float" : "double";
+}
 
 const char *cli_task_name(broad_task task)
 {
@@ -29,10 +32,10 @@ const char *cli_task_name(broad_task task)
 const char *cli_outcome_name(broad_outcome outcome)
 {
     switch (outcome) {
-    case BROAD_COMPLETE: return "complete";
-    case BROAD_STALLED: return "stalled";
-    case BROAD_TARGET_REACHED: return "target_reached";
-    case BROAD_STOPPED: return "stopped";
+    case BROAD_OUTCOME_COMPLETE: return "complete";
+    case BROAD_OUTCOME_STALLED: return "stalled";
+    case BROAD_OUTCOME_TARGET_REACHED: return "target_reached";
+    case BROAD_OUTCOME_STOPPED: return "stopped";
     }
     return "unknown";
 }
@@ -201,7 +204,13 @@ static int layer_shown(size_t layer, size_t count)
     return layer < 5 || layer + 1 == count || (layer + 1) % ((count + 4) / 5) == 0;
 }
 
-int cli_in_blocks(const broad_model *model) { return strcmp(broad_model_fitting(model), "at_once") == 0; }
+int cli_in_blocks(const broad_model *model) { return broad_model_fitting(model) == BROAD_FITTING_AT_ONCE; }
+
+int cli_solved_jointly(const broad_model *model)
+{
+    broad_fitting fitting = broad_model_fitting(model);
+    return fitting == BROAD_FITTING_JOINT || fitting == BROAD_FITTING_AT_ONCE;
+}
 
 void cli_format_size(char *out, size_t bytes, const broad_model *model)
 {

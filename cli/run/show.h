@@ -25,6 +25,7 @@ void cli_print_confusion(const broad_metrics *metrics, const broad_model *model)
 void cli_format_size(char *out, size_t bytes, const broad_model *model);
 /* Whether its nodes come in blocks that one ridge regression makes use of, and layers mean nothing. */
 int cli_in_blocks(const broad_model *model);
+int cli_solved_jointly(const broad_model *model); /* one ridge regression makes all output weights */
 json_t *cli_joint_json(const broad_model *model); /* of the ridge over all nodes; null: there is none */
 void cli_print_joint(const broad_model *model);   /* a line about it, if there is one */
 /* The table of layers: all, or the first, some and the last. */

@@ -131,13 +131,6 @@ int broad_model_estimate(broad_estimate *out, const broad_model *model)
     return BROAD_OK;
 }
 
-const char *broad_model_fitting(const broad_model *model)
-{
-    static const char *const words[] = {"chain", "joint", "stepwise", "window",
-                                        "at_once"}; /* as broad__fitting has them */
-    return words[broad__fitting_of(&model->settings)];
-}
-
 int broad_model_joint(broad_joint *out, const broad_model *model)
 {
     if (!out || !model) return missing_argument("broad_model_joint");

@@ -7,6 +7,7 @@
 #include "broad/broad.h"
 #include "data/photo/photo_rows.h"
 #include "data/photo/photos.h"
+#include "data/transform/projection.h"
 #include "model/model.h"
 #include "model/train/choose_photo_maps.h"
 
@@ -100,5 +101,3 @@ int broad_photos_inputs(double *out, const broad_model *model, const float *maps
     broad__free(row);
     return BROAD_OK;
 }
-
-unsigned broad_model_maps(const broad_model *model) { return (unsigned)model->photo.maps; }

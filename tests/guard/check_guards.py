@@ -106,9 +106,66 @@ class Layers(Guard):
                 self.assert_fault(fragment, "check_layers", self.root)
                 (self.root / name).unlink()
 
+    def test_an_arrow_that_nothing_uses(self):
+        """Only where the script lies in the tree: here, in a copy that allows three arrows, of which two are used."""
+        text = (ROOT / "scripts/check_layers").read_text(encoding="utf-8")
+        table = 'MAY_USE = {"base": "", "data": "base", "model": "data", "api": "base"}\n'
+        text = re.sub(r"(?ms)^MAY_USE = \{.*?^\}\n", lambda match: table, text)
+        text = re.sub(r"(?m)^CLI_MAY_(USE|INCLUDE) = .*$", r"CLI_MAY_\1 = set()", text)
+        self.write("scripts/check_layers", text)
+        (self.root / "scripts/check_layers").chmod(0o755)
+        done = subprocess.run([self.root / "scripts/check_layers"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[0], "scripts/check_layers: data may use base, but does not")
+        self.assertIn("0 against the order, 1 allowed for nothing", done.stdout)
+        self.write("src/data/used.c", '#include "base/status.h"\n')
+        done = subprocess.run([self.root / "scripts/check_layers"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_nothing_to_read(self):
         with tempfile.TemporaryDirectory() as empty:
             self.assert_fault("no sources", "check_layers", empty)
+
+
+class Homes(Guard):
+    def test_sound(self):
+        self.write("src/base/kinds.h", "typedef struct broad__a {\n    int (*call)(int);\n} broad__a;\n"
+                   "typedef int (*broad__b)(broad__a *a);\nextern int (*broad__hook)(void);\n"
+                   "static inline int broad__c(void) { return 1; }\n/* int broad__d(void); */\n#define E() \\\n    broad__e();\n")
+        self.write("src/base/table.c", "static const int rows[] = {1, 2};\nstatic int twice(int x) { return rows[x]; }\n")
+        self.assert_sound("check_homes", self.root)
+        self.assertIn("1 prototypes, 2 type names, 0 faults", self.check("check_homes", self.root)[1])
+
+    def test_faults(self):
+        other = "\n\nint broad__bad(void) { return 1; }\n"
+        faults = [
+            ("src/base/bad.h", "int broad__none(void);\n", "src/base/bad.h:1: broad__none is defined nowhere"),
+            ("src/base/status.h", STATUS_H + "\nint broad__bad(void);\n", "status.h:10: broad__bad belongs in src/base/status.c"),
+            ("src/api/status.h", "int broad__bad(\n    void);\n", "broad__bad belongs in src/api/status.c; it is defined in src/base/x.c"),
+            ("src/base/bad.h", "typedef struct broad__x {\n    int x;\n} broad__x;\n", "bad.h:1: broad__x is already the name of a type"),
+            ("src/base/bad.h", "enum broad__x { BROAD__Y };\n", "broad__x is already the name of a type in src/api/x.h:1"),
+            ("src/base/bad.h", "typedef int (*broad__x)(void);\n", "broad__x is already the name of a type"),
+            ("src/base/bad.h", "struct broad__bad {\n    int x;\n};\n", "broad__bad is also the name of a function"),
+            ("src/compute/device.h", "int broad__status(void);\n", "broad__status belongs in src/compute/device.c"),
+            ("src/compute/device.h", "typedef int broad__device;\n", "excuses it for nothing"),
+        ]
+        self.write("src/base/x.c", other)
+        self.write("src/api/x.h", "typedef struct broad__x {\n    int y;\n} broad__x;\n")
+        for name, text, fragment in faults:
+            with self.subTest(name=name, text=text):
+                self.write(name, text)
+                self.assert_fault(fragment, "check_homes", self.root)
+                (self.root / name).unlink()
+        self.assert_sound("check_homes", self.root)
+
+    def test_an_excuse(self):
+        self.write("src/compute/device.h", "int broad__device_cpu(void);\n")
+        self.write("src/compute/cpu/cpu.c", "int broad__device_cpu(void) { return 1; }\n")
+        self.assert_sound("check_homes", self.root)
+
+    def test_nothing_to_read(self):
+        with tempfile.TemporaryDirectory() as empty:
+            self.assert_fault("no sources", "check_homes", empty)
 
 
 class Headers(Guard):
