@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "demo/demo.h"
+#include "demo/demo_picture.h"
 #include "io/output.h"
 #include "page/chart.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "run/show.h"
 
 enum { BLOCK = 1024 };
@@ -137,7 +138,6 @@ static int take_levels(cli_training *t)
         for (size_t j = 0; j < t->value_count; j++) sum += inside(&t->values[j], half[j]);
         t->levels[t->level_count++] = (cli_coverage){levels[i], sum / (double)t->value_count};
     }
-    cli_message_clear();
     free(half);
     return BROAD_OK;
 }
@@ -160,9 +160,9 @@ static int take_rows(cli_training *t)
 {
     int status = BROAD_OK, classify = broad_model_task(t->model) == BROAD_TASK_CLASSIFY;
     if (t->train) {
-        double start = cli_seconds();
+        double start = broad__seconds();
         status = broad_verify(&t->verdict, t->model, t->train, t->threads);
-        t->verify_seconds = cli_seconds() - start;
+        t->verify_seconds = broad__seconds() - start;
         t->verified = status == BROAD_OK;
     }
     if (!status && t->train && t->layer_count) status = take_curve(&t->train_curve, t, t->train);

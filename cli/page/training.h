@@ -4,11 +4,12 @@
  *
  *   fill in what is given, cli_training_make, cli_training_write, cli_training_clear
  */
-#ifndef BROAD_CLI_TRAINING_H
-#define BROAD_CLI_TRAINING_H
+#ifndef BROAD_CLI_PAGE_TRAINING_H
+#define BROAD_CLI_PAGE_TRAINING_H
 
 #include "io/json.h"
 #include "page/chart.h"
+#include "run/files.h"
 
 enum { CLI_BINS = 15, CLI_TARGETS_SHOWN = 4, CLI_LEVELS = 8 };
 

@@ -26,7 +26,7 @@ def wave():
 
 def remainders(size=RANGE, features=GROUPS * GROUP):
     """How far a feature node and an enhancement node can be from an affine function of x in [0, 1]; the steps are in
-    docs/experiments.md."""
+    docs/experiments/theorem.md."""
     feature = size ** 3 / 32
     second = features ** 2 * (features + 1) * size ** 5 / 128 + features * size ** 4 / 16
     return feature, second / 8
@@ -164,8 +164,8 @@ def words_on_lists(facts):
         below = sum(one["norm"] < bound for one in runs)
         found.append(f"{name}: {below} of {len(runs)}")
     nothing = [one for one in facts["bscrls"]["the base range alone"] if not one["layers"]]
-    told = f"Seeds in which BSCRLS falls below what BRLS cannot get below ({bound:.5f}): {'; '.join(found)}. "
-    return told + (f"Where it can do nothing it says so: “{nothing[0]['reason']}”." if nothing else "")
+    told = f"Seeds in which BSCRLS falls below the bound of BRLS ({bound:.5f}): {'; '.join(found)}. "
+    return told + (f"Where it cannot do anything it says so: “{nothing[0]['reason']}”." if nothing else "")
 
 
 def said_of_dead(facts):
@@ -200,11 +200,11 @@ def said_of_operator(facts):
 def text(result):
     name = "experiments-theorem" + ("" if result["data"] == "photos" else "-rendered")
     facts = result["narrow"]
-    return "\n".join(["**Nodes that are all but affine.** " + said_of_narrow(facts),
+    return "\n".join(["**Nodes that are nearly affine.** " + said_of_narrow(facts),
                       "BSCRLS with the same base range, `--gamma harmonic:0.3` and at most "
                       f"{facts['some']:,} layers:\n",
                       said_of_lists(facts), words_on_lists(facts) + "\n",
-                      f"![norm against layers, and the bound](images/{name}.svg)\n",
+                      f"![norm against layers, and the bound](../images/{name}.svg)\n",
                       "**A feature node that is 0 on all rows.** " + said_of_dead(result["dead"]),
                       "**The paper's norm.**\n", said_of_operator(result["operator"])])
 

@@ -7,6 +7,7 @@
 #include "broad/broad.h"
 #include "data/photo/photo_rows.h"
 #include "data/photo/photos.h"
+#include "data/transform/projection.h"
 #include "model/model.h"
 #include "model/train/choose_photo_maps.h"
 

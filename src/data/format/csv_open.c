@@ -1,13 +1,116 @@
-#include "data/format/csv.h"
+/*
+ * Opening delimited text: a survey of all of it (is it text, how many lines, where are quotation marks), then from its first
+ * rows the separator, the header and the columns.
+ */
+#include "data/format/csv_open.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/format/csv_scan.h"
 #include "data/format/number.h"
 
-/* What is looked at to find separator and header. */
+/* ---- survey -------------------------------------------------------------------------------------------------------- */
+
+/* A comparison gives -1 in each equal byte; a byte counts up to 255. */
+typedef unsigned char bytes_16 __attribute__((vector_size(16)));
+enum { WIDTH = 16, COUNTS_MAX = 255, BATCH = 64 };
+
+static uint32_t add_up(const bytes_16 *counts)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < WIDTH; i++) sum += (*counts)[i];
+    return sum;
+}
+
+typedef struct tally {
+    uint32_t lines, quotes, zeros;
+} tally;
+
+static tally count_bytes(const char *at, size_t count, char newline)
+{
+    const bytes_16 nothing = {0}, line = nothing + (unsigned char)newline, quote = nothing + (unsigned char)'"';
+    tally t = {0};
+    while (count >= WIDTH) {
+        bytes_16 lines = nothing, quotes = nothing, zeros = nothing;
+        size_t steps = count / WIDTH < COUNTS_MAX ? count / WIDTH : COUNTS_MAX;
+        for (size_t i = 0; i < steps; i++, at += WIDTH) {
+            bytes_16 now;
+            memcpy(&now, at, sizeof now);
+            lines -= (bytes_16)(now == line);
+            quotes -= (bytes_16)(now == quote);
+            zeros |= (bytes_16)(now == nothing);
+        }
+        t.lines += add_up(&lines);
+        t.quotes += add_up(&quotes);
+        t.zeros += add_up(&zeros) > 0;
+        count -= steps * WIDTH;
+    }
+    for (; count; count--, at++) {
+        t.lines += *at == newline;
+        t.quotes += *at == '"';
+        t.zeros += *at == 0;
+    }
+    return t;
+}
+
+typedef struct survey {
+    broad__csv *csv;
+    size_t first; /* chunk of the current batch */
+    const char *zero[BATCH];
+} survey;
+
+static void survey_chunk(void *context, size_t index, size_t worker)
+{
+    (void)worker;
+    survey *s = context;
+    broad__csv *csv = s->csv;
+    const char *from = csv->begin + (s->first + index) * BROAD__CSV_CHUNK;
+    size_t count = (size_t)(csv->end - from) < BROAD__CSV_CHUNK ? (size_t)(csv->end - from) : BROAD__CSV_CHUNK;
+    tally t = count_bytes(from, count, csv->newline);
+    csv->chunks[s->first + index] = (broad__csv_chunk){t.lines, t.quotes};
+    s->zero[index] = t.zeros ? memchr(from, 0, count) : NULL;
+}
+
+static int survey_all(broad__csv *csv)
+{
+    csv->lines = csv->quotes = 0;
+    for (size_t first = 0; first < csv->chunk_count; first += BATCH) {
+        survey s = {.csv = csv, .first = first};
+        size_t count = csv->chunk_count - first < BATCH ? csv->chunk_count - first : BATCH;
+        if (csv->pool) broad__pool_run(csv->pool, count, survey_chunk, &s);
+        for (size_t i = 0; i < count; i++) {
+            if (!csv->pool) survey_chunk(&s, i, 0);
+            if (s.zero[i])
+                return broad__fail(BROAD_BAD_DATA,
+                                   "%s:%zu: a zero byte; the file is binary but neither NPY nor IDX, or UTF-16 text",
+                                   csv->name, broad__line_at(csv, s.zero[i]));
+            csv->lines += csv->chunks[first + i].lines;
+            csv->quotes += csv->chunks[first + i].quotes;
+        }
+        const char *from = csv->begin + first * BROAD__CSV_CHUNK;
+        broad__source_done(csv->source, from,
+                           first + count == csv->chunk_count ? csv->end : from + count * BROAD__CSV_CHUNK);
+    }
+    return BROAD_OK;
+}
+
+static int survey_text(broad__csv *csv)
+{
+    size_t count = (size_t)(csv->end - csv->begin);
+    csv->chunk_count = (count + BROAD__CSV_CHUNK - 1) / BROAD__CSV_CHUNK;
+    csv->chunks = broad__alloc_array(csv->chunk_count, sizeof *csv->chunks);
+    if (!csv->chunks) return BROAD_NO_MEMORY;
+    csv->newline = '\n';
+    int status = survey_all(csv);
+    if (status < 0 || csv->lines || !count || !memchr(csv->begin, '\r', count)) return status;
+    csv->newline = '\r';
+    return survey_all(csv);
+}
+
+/* ---- separator ----------------------------------------------------------------------------------------------------- */
+
+/* The sample in which separator and header are looked for. */
 enum { SAMPLE_ROWS = 21, SAMPLE_BYTES = 1 << 20 };
 
 static const char separators[] = "\t;|, "; /* the rarer in numbers and text comes first */
@@ -53,14 +156,14 @@ static char find_separator(const broad__csv *csv)
         if (separator_fits(&sample, *s)) return *s;
     /* Rows of different length: the separator of the first row, so that the message can count its cells. */
     char best = ',';
-    size_t most = 1;
+    size_t max = 1;
     for (const char *s = separators; *s != ' '; s++) {
         const char *next;
         broad__csv trial = sample;
         trial.separator = *s;
         size_t cells = broad__row_cells(&next, &trial, broad__row_start(&trial, trial.begin));
-        if (cells > most) best = *s;
-        if (cells > most) most = cells;
+        if (cells > max) best = *s;
+        if (cells > max) max = cells;
     }
     return best;
 }
@@ -75,6 +178,8 @@ static int parse_separator(char *out, const char *text)
     *out = *text;
     return BROAD_OK;
 }
+
+/* ---- header -------------------------------------------------------------------------------------------------------- */
 
 /* What the sampled rows below the first hold in a column. */
 enum { BELOW_NUMBER = 1, BELOW_TEXT = 2 };
@@ -126,11 +231,11 @@ static int judge_header(header_sign *out, const broad__csv *csv, const char *fir
 static size_t count_rows(const broad__csv *csv)
 {
     size_t rows = 0;
-    const char *given_back = csv->begin;
+    const char *released = csv->begin;
     for (const char *at = broad__row_start(csv, csv->begin); at < csv->end; rows++) {
         broad__row_cells(&at, csv, at);
         at = broad__row_start(csv, at);
-        broad__csv_passed(csv, &given_back, at);
+        broad__csv_passed(csv, &released, at);
     }
     return rows;
 }
@@ -203,6 +308,8 @@ static int has_header(int *out, const broad__csv *csv, const char *first, const 
     return find_header(out, csv, first, hints);
 }
 
+/* ---- the whole ----------------------------------------------------------------------------------------------------- */
+
 int broad__csv_open(broad__csv *out, const broad__source *source, const broad__csv_hints *hints)
 {
     enum { ALONE = 4 * BROAD__CSV_CHUNK }; /* text that other threads are not woken for */
@@ -211,7 +318,7 @@ int broad__csv_open(broad__csv *out, const broad__source *source, const broad__c
     out->source = source;
     size_t count = (size_t)(out->end - out->begin);
     int status = count > ALONE && hints->threads != 1 ? broad__pool_open(&out->pool, hints->threads) : BROAD_OK;
-    if (status == BROAD_OK) status = broad__csv_survey(out);
+    if (status == BROAD_OK) status = survey_text(out);
     if (status < 0) return status;
     if (hints->separator && strcmp(hints->separator, "auto") != 0) {
         status = parse_separator(&out->separator, hints->separator);
@@ -230,6 +337,28 @@ int broad__csv_open(broad__csv *out, const broad__source *source, const broad__c
     if (status < 0) return status;
     if (!header) out->body = first;
     return header ? read_names(&out->names, out, first) : BROAD_OK;
+}
+
+int broad__csv_categories(broad__roles *roles, const broad__csv *csv)
+{
+    size_t rows = 0, *texts = broad__alloc_array(csv->columns, sizeof *texts);
+    if (!texts) return BROAD_NO_MEMORY;
+    const char *released = csv->body;
+    for (const char *at = broad__row_start(csv, csv->body); at < csv->end; rows++) {
+        broad__cell cell = {.last = 0};
+        for (size_t c = 0; !cell.last; c++) {
+            double value;
+            at = broad__cell_read(&cell, csv, at);
+            if (c < csv->columns && roles->role[c] == BROAD__ROLE_INPUT)
+                texts[c] += broad__number_read(&value, cell.text) == BROAD__NUMBER_TEXT;
+        }
+        at = broad__row_start(csv, at);
+        broad__csv_passed(csv, &released, at);
+    }
+    for (size_t c = 0; c < csv->columns; c++)
+        if (texts[c] && texts[c] >= rows / 100) roles->role[c] = BROAD__ROLE_CATEGORY;
+    broad__free(texts);
+    return BROAD_OK;
 }
 
 void broad__csv_close(broad__csv *csv)
