@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "run/show.h"
 
 /* ---- measures ---- */
@@ -128,13 +129,13 @@ int cli_folds_next(cli_folds *cv)
     *result = (cli_fold){.repeat = cv->done / cv->folds, .fold = cv->done % cv->folds};
     options.seed += result->repeat;
     int status = cut_fold(&train, &test, cv, result->repeat, result->fold);
-    double start = cli_seconds();
+    double start = broad__seconds();
     broad_model_free(cv->model);
     cv->model = NULL;
     if (!status) status = broad_photos_prepare(NULL, &train, &test, &options);
-    double chosen = cli_seconds() - start;
+    double chosen = broad__seconds() - start;
     if (!status) status = broad_fit(&cv->model, train, &options, &seconds);
-    if (!status && broad_model_outcome(cv->model) == BROAD_STOPPED) status = BROAD_INTERRUPTED;
+    if (!status && broad_model_outcome(cv->model) == BROAD_OUTCOME_STOPPED) status = BROAD_INTERRUPTED;
     if (!status) status = broad_eval(&result->test, cv->model, test, options.threads);
     if (!status) {
         result->train_rows = broad_data_rows(train);

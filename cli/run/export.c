@@ -35,7 +35,7 @@ static int fits(double value, item as)
 /* The smallest type that every value fits. */
 static item item_for(const broad_data *data)
 {
-    item as = broad_data_maps(data) == BROAD_MAP_PIXELS && !broad_data_components(data) ? ITEM_BYTE : ITEM_SINGLE;
+    item as = broad_data_maps(data) == BROAD_PHOTO_MAP_PIXELS && !broad_data_components(data) ? ITEM_BYTE : ITEM_SINGLE;
     for (size_t i = 0; i < broad_data_rows(data); i++) {
         const double *row = broad_data_row(data, i);
         for (size_t j = 0; j < broad_data_inputs(data); j++)

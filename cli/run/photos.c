@@ -8,8 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "io/progress.h"
+#include "nearest.h"
+#include "values.h"
 
 enum { COPIES_MOST = 1000 };
 
@@ -157,7 +160,7 @@ static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
     int status = broad_photo_options_preset(out, paper ? BROAD_PRESET_PAPER : BROAD_PRESET_AUTO);
     if (!status) status = parse_maps(&out->maps, cli_given(arguments, "map"));
     if (!status) status = parse_components(&out->components, arguments);
-    if (only_looks(arguments)) out->maps = BROAD_MAP_PIXELS;
+    if (only_looks(arguments)) out->maps = BROAD_PHOTO_MAP_PIXELS;
     if (!status && cli_given(arguments, "side")) status = cli_count(&out->side, arguments, "side");
     if (!status && cli_given(arguments, "augment")) status = cli_count(&out->augment, arguments, "augment");
     if (!status && out->augment > COPIES_MOST)
@@ -269,7 +272,7 @@ typedef struct reading_bar {
 static int on_progress(size_t done, size_t total, void *context)
 {
     reading_bar *bar = context;
-    double now = cli_seconds();
+    double now = broad__seconds();
     if (bar->visible && total && (now - bar->last > 0.1 || done == total)) {
         char text[96], left[32];
         cli_format_duration(left, sizeof left, done ? (now - bar->start) * (double)(total - done) / (double)done : 0);
@@ -287,7 +290,7 @@ static int read_photos(broad_data **out, const char *const *paths, size_t count,
     char cache[PATH_MAX];
     broad_photo_options photos;
     broad_read_options read = *options;
-    reading_bar bar = {.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet"), .start = cli_seconds()};
+    reading_bar bar = {.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet"), .start = broad__seconds()};
     int status = photo_options(&photos, cache, sizeof cache, options, arguments);
     if (status) return status;
     photos.progress = on_progress;

@@ -19,7 +19,10 @@ const char *cli_kind_name(broad_kind kind)
     return name;
 }
 
-const char *cli_precision_name(broad_precision precision) { return precision == BROAD_FLOAT ? "float" : "double"; }
+const char *cli_precision_name(broad_precision precision)
+{
+    return precision == BROAD_PRECISION_FLOAT ? "float" : "double";
+}
 
 const char *cli_task_name(broad_task task)
 {
@@ -29,10 +32,10 @@ const char *cli_task_name(broad_task task)
 const char *cli_outcome_name(broad_outcome outcome)
 {
     switch (outcome) {
-    case BROAD_COMPLETE: return "complete";
-    case BROAD_STALLED: return "stalled";
-    case BROAD_TARGET_REACHED: return "target_reached";
-    case BROAD_STOPPED: return "stopped";
+    case BROAD_OUTCOME_COMPLETE: return "complete";
+    case BROAD_OUTCOME_STALLED: return "stalled";
+    case BROAD_OUTCOME_TARGET_REACHED: return "target_reached";
+    case BROAD_OUTCOME_STOPPED: return "stopped";
     }
     return "unknown";
 }

@@ -5,8 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
+#include "io/output.h"
 #include "run/kept_stats.h"
+#include "run/run_page.h"
 #include "run/show.h"
+#include "values.h"
 
 /* ---- before ---- */
 
@@ -29,7 +34,7 @@ static int check_output(const cli_run *run)
 
 int cli_run_prepare(cli_run *run, const cli_arguments *arguments, const char *output)
 {
-    run->start = cli_seconds();
+    run->start = broad__seconds();
     run->arguments = arguments;
     run->output = output;
     run->test_path = cli_given(arguments, "test");
@@ -84,7 +89,7 @@ static json_t *limit_json(const broad_plan *plan)
     cli_json_put(object, "bytes_least", cli_json_real(plan->bytes_least));
     cli_json_put(object, "can_spill", json_boolean(plan->can_spill));
     cli_json_put(object, "spilled", json_boolean(plan->spilled));
-    cli_json_put(object, "features", cli_json_text(plan->z_again ? "made again" : "kept"));
+    cli_json_put(object, "features", cli_json_text(plan->features_recomputed ? "made again" : "kept"));
     cli_json_put(object, "layers", cli_json_text(plan->spilled ? "made again" : "kept"));
     cli_json_put(object, "passes", cli_json_real(plan->passes));
     cli_json_put(object, "bytes_disk", cli_json_real(plan->bytes_disk));
@@ -125,7 +130,7 @@ static void print_limit(const broad_plan *plan)
     }
     printf("rows     in files, %s of %s that are free; about %.0f passes\n", disk, room, plan->passes);
     printf("nodes    of features %s; of layers made again with each pass\n",
-           plan->z_again ? "made again with each pass" : "kept in files");
+           plan->features_recomputed ? "made again with each pass" : "kept in files");
 }
 
 static void print_plan(const broad_plan *plan)
@@ -155,7 +160,7 @@ static int show_plan(const cli_run *run, const broad_plan *plan)
     if (cli_given(run->arguments, "json")) {
         json_t *object = cli_json_object(run->arguments->command->name);
         cli_json_put(object, "plan", plan_json(plan));
-        status = cli_json_print(object);
+        status = cli_json_give(run->arguments, object);
     } else {
         print_plan(plan);
     }
@@ -241,7 +246,7 @@ static int grow_in_parts(cli_run *run)
         const broad_model *model = broad_trainer_model(run->trainer);
         size_t last = done;
         done = broad_model_layers(model) - before;
-        if (broad_model_outcome(model) != BROAD_STOPPED || cli_interrupted() || done == last) return BROAD_OK;
+        if (broad_model_outcome(model) != BROAD_OUTCOME_STOPPED || cli_interrupted() || done == last) return BROAD_OK;
         status = cli_run_save(run, model);
         if (status) return status;
         if (cli_interrupted()) return BROAD_OK;

@@ -1,11 +1,12 @@
-/* What a search came to, as text and as JSON. */
+#include "tune/tune_report.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "run/show.h"
-#include "tune/tune.h"
+#include "tune/tune_state.h"
 
 /* ---- the command line for fit ---- */
 
@@ -58,7 +59,7 @@ static void put_maps(FILE *out, const tune_result *result)
     }
     if (maps && !cli_given(arguments, "components"))
         fputs(broad_data_components(result->data) ? " --components auto" : " --components none", out);
-    if (maps & BROAD_MAP_PIXELS && !cli_given(arguments, "side"))
+    if (maps & BROAD_PHOTO_MAP_PIXELS && !cli_given(arguments, "side"))
         fputs(preset && strcmp(preset, "paper") == 0 ? " --side 64" : " --side 32", out);
 }
 
@@ -147,7 +148,7 @@ int tune_report_json(const tune_result *result)
     cli_json_put(seconds, "total", cli_json_real(result->total_seconds));
     cli_json_put(object, "seconds", seconds);
     cli_json_put(object, "trials", trials_json(search));
-    return cli_json_print(object);
+    return cli_json_give(result->search->arguments, object);
 }
 
 /* ---- text ---- */

@@ -88,12 +88,12 @@ typedef enum broad_preset { BROAD_PRESET_AUTO, BROAD_PRESET_PAPER } broad_preset
 typedef enum broad_task { BROAD_TASK_AUTO, BROAD_TASK_CLASSIFY, BROAD_TASK_REGRESS } broad_task;
 
 typedef enum broad_activation {
-    BROAD_SIGMOID,
-    BROAD_TANH,
-    BROAD_RELU,
-    BROAD_SINE,
-    BROAD_GAUSSIAN,
-    BROAD_IDENTITY
+    BROAD_ACTIVATION_SIGMOID,
+    BROAD_ACTIVATION_TANH,
+    BROAD_ACTIVATION_RELU,
+    BROAD_ACTIVATION_SINE,
+    BROAD_ACTIVATION_GAUSSIAN,
+    BROAD_ACTIVATION_IDENTITY
 } broad_activation;
 
 /* What a candidate layer must show before it is kept; see docs/mathematics.md. */
@@ -113,9 +113,9 @@ typedef enum broad_weights {
 } broad_weights;
 
 typedef enum broad_feature_weights {
-    BROAD_FEATURES_RANDOM,
-    BROAD_FEATURES_AUTOENCODER,
-    BROAD_FEATURES_SAMPLED /* random, but each node turns at a training row, and half of the groups see two inputs a node */
+    BROAD_FEATURE_WEIGHTS_RANDOM,
+    BROAD_FEATURE_WEIGHTS_AUTOENCODER,
+    BROAD_FEATURE_WEIGHTS_SAMPLED /* random, but each node turns at a training row, and half of the groups see two inputs a node */
 } broad_feature_weights;
 typedef enum broad_loo { BROAD_LOO_AUTO, BROAD_LOO_YES, BROAD_LOO_NO } broad_loo;
 
@@ -123,8 +123,8 @@ typedef enum broad_gamma_form { BROAD_GAMMA_HARMONIC, BROAD_GAMMA_CONSTANT, BROA
 typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select;
 typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad_range_unit;
 typedef enum broad_precision {
-    BROAD_DOUBLE,
-    BROAD_FLOAT /* nodes in single precision, and where lambda allows it the sums of their products */
+    BROAD_PRECISION_DOUBLE,
+    BROAD_PRECISION_FLOAT /* nodes in single precision, and where lambda allows it the sums of their products */
 } broad_precision;
 typedef enum broad_scale {
     BROAD_SCALE_NONE,
@@ -139,10 +139,10 @@ typedef enum broad_missing { BROAD_MISSING_ERROR, BROAD_MISSING_MEAN } broad_mis
 
 /* How a photo becomes inputs; several can be joined. docs/photos.md tells what each is. */
 typedef enum broad_photo_map {
-    BROAD_MAP_PIXELS = 1,      /* the colours of a picture made small and square, as in the paper */
-    BROAD_MAP_DESCRIPTORS = 2, /* colour and texture of the whole picture                         */
-    BROAD_MAP_WINDOWS = 4,     /* random nodes that look at every window of it, averaged          */
-    BROAD_MAP_ALL = 7
+    BROAD_PHOTO_MAP_PIXELS = 1,      /* the colours of a picture made small and square, as in the paper */
+    BROAD_PHOTO_MAP_DESCRIPTORS = 2, /* colour and texture of the whole picture                         */
+    BROAD_PHOTO_MAP_WINDOWS = 4,     /* random nodes that look at every window of it, averaged          */
+    BROAD_PHOTO_MAP_ALL = 7
 } broad_photo_map;
 
 /* What of a photo is looked at. */
@@ -155,10 +155,10 @@ typedef enum broad_crop {
 
 /* The run's outcome, stored in the model with the reason in words. */
 typedef enum broad_outcome {
-    BROAD_COMPLETE,       /* all layers asked for are there                            */
-    BROAD_STALLED,        /* no candidate passed the test; the model so far is valid   */
-    BROAD_TARGET_REACHED, /* a stop rule was met                                       */
-    BROAD_STOPPED         /* the progress function asked to stop                       */
+    BROAD_OUTCOME_COMPLETE,       /* all layers asked for are there                            */
+    BROAD_OUTCOME_STALLED,        /* no candidate passed the test; the model so far is valid   */
+    BROAD_OUTCOME_TARGET_REACHED, /* a stop rule was met                                       */
+    BROAD_OUTCOME_STOPPED         /* the progress function asked to stop                       */
 } broad_outcome;
 
 /* ---- options --------------------------------------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ typedef struct broad_progress {
 } broad_progress;
 
 /* Called between layers and between draws, always from the thread that called in. Non-zero ends the run early; the
- * model so far is complete and valid, its outcome BROAD_STOPPED. */
+ * model so far is complete and valid, its outcome BROAD_OUTCOME_STOPPED. */
 typedef int (*broad_progress_function)(const broad_progress *progress, void *context);
 
 /* Where the time of a run goes; see below. */
@@ -254,12 +254,12 @@ BROAD_API int broad_options_get(char *out, size_t bytes, const broad_options *op
 
 /* The option table: parser, help, manual, completion and bindings are made from it. */
 typedef struct broad_option {
-    const char *name;     /* "lambda": --lambda on the command line                          */
-    char letter;          /* 'o' for -o, or 0                                                */
-    const char *argument; /* "NUMBER|auto"; NULL for a switch                                */
-    const char *choices;  /* "first|best" where only these are allowed, else NULL            */
-    const char *standard; /* the default, as text; NULL when it depends on the preset or there is none */
-    const char *help;     /* one line                                                        */
+    const char *name;          /* "lambda": --lambda on the command line                          */
+    char letter;               /* 'o' for -o, or 0                                                */
+    const char *argument;      /* "NUMBER|auto"; NULL for a switch                                */
+    const char *choices;       /* "first|best" where only these are allowed, else NULL            */
+    const char *default_value; /* the default, as text; NULL when it depends on the preset or there is none */
+    const char *help;          /* one line                                                        */
 } broad_option;
 
 BROAD_API size_t broad_option_count(void);
@@ -402,14 +402,14 @@ BROAD_API size_t broad_data_skipped_count(const broad_data *data);
 BROAD_API const broad_skipped *broad_data_skipped(const broad_data *data, size_t index);
 
 /* Maps that were tried, each alone and all together, and which of them did best. */
-enum { BROAD_MAP_TRIALS_MAX = 4 };
+enum { BROAD_PHOTO_MAP_TRIALS_MAX = 4 };
 typedef struct broad_map_choice {
     unsigned maps; /* to be kept */
     size_t count;  /* of trials; one: there was nothing to choose, and its error is 0 */
     struct broad_map_trial {
         unsigned maps;
         double error; /* squared error by leave-one-out, as a part of that of the targets' mean */
-    } trials[BROAD_MAP_TRIALS_MAX];
+    } trials[BROAD_PHOTO_MAP_TRIALS_MAX];
 } broad_map_choice;
 
 /*
@@ -823,11 +823,11 @@ typedef struct broad_plan {
     double flops_features, flops_layer, flops_total; /* with the first draw of each layer kept */
     int fits;
     /* Under a limit, options->memory; without one the rest is 0. */
-    double memory;      /* the limit */
-    double bytes_least; /* the least that would do */
-    int can_spill;      /* these settings can be trained with the rows in files */
-    int spilled;        /* and here they are: what there is of each row lies in files without a name */
-    int z_again; /* feature nodes are made again with each pass; otherwise they are spilled too. Layers are made again */
+    double memory;                      /* the limit */
+    double bytes_least;                 /* the least that would do */
+    int can_spill;                      /* these settings can be trained with the rows in files */
+    int spilled;                        /* and here they are: what there is of each row lies in files without a name */
+    int features_recomputed;            /* feature nodes are recomputed in each pass instead of being spilled too */
     double passes;                      /* about so many over the rows, if each layer's first draw is kept */
     double bytes_disk, bytes_disk_free; /* that takes, and is there, in $TMPDIR or /var/tmp */
 } broad_plan;
@@ -913,6 +913,33 @@ typedef struct broad_speed {
 /* Measures for about a second with so many threads (0: one a processor). quick: peak and read of one thread alone, in less
  * than a tenth of that; the rest is 0. */
 BROAD_API int broad_machine_measure(broad_speed *out, size_t threads, int quick);
+
+/* ---- compatibility with 0.1 -------------------------------------------------------------------------------------- */
+
+/* The names that these constants had in 0.1. They will be removed in the release after the next one; define
+ * BROAD_NO_OLD_NAMES to be without them today. */
+#ifndef BROAD_NO_OLD_NAMES
+#define BROAD_SIGMOID BROAD_ACTIVATION_SIGMOID
+#define BROAD_TANH BROAD_ACTIVATION_TANH
+#define BROAD_RELU BROAD_ACTIVATION_RELU
+#define BROAD_SINE BROAD_ACTIVATION_SINE
+#define BROAD_GAUSSIAN BROAD_ACTIVATION_GAUSSIAN
+#define BROAD_IDENTITY BROAD_ACTIVATION_IDENTITY
+#define BROAD_DOUBLE BROAD_PRECISION_DOUBLE
+#define BROAD_FLOAT BROAD_PRECISION_FLOAT
+#define BROAD_COMPLETE BROAD_OUTCOME_COMPLETE
+#define BROAD_STALLED BROAD_OUTCOME_STALLED
+#define BROAD_TARGET_REACHED BROAD_OUTCOME_TARGET_REACHED
+#define BROAD_OUTCOME_STOPPED BROAD_OUTCOME_STOPPED
+#define BROAD_FEATURES_RANDOM BROAD_FEATURE_WEIGHTS_RANDOM
+#define BROAD_FEATURES_AUTOENCODER BROAD_FEATURE_WEIGHTS_AUTOENCODER
+#define BROAD_FEATURES_SAMPLED BROAD_FEATURE_WEIGHTS_SAMPLED
+#define BROAD_PHOTO_MAP_PIXELS BROAD_PHOTO_MAP_PIXELS
+#define BROAD_PHOTO_MAP_DESCRIPTORS BROAD_PHOTO_MAP_DESCRIPTORS
+#define BROAD_PHOTO_MAP_WINDOWS BROAD_PHOTO_MAP_WINDOWS
+#define BROAD_PHOTO_MAP_ALL BROAD_PHOTO_MAP_ALL
+#define BROAD_PHOTO_MAP_TRIALS_MAX BROAD_PHOTO_MAP_TRIALS_MAX
+#endif
 
 #ifdef __cplusplus
 }

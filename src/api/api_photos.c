@@ -7,6 +7,7 @@
 #include "broad/broad.h"
 #include "data/photo/photo_rows.h"
 #include "data/photo/photos.h"
+#include "data/transform/projection.h"
 #include "model/model.h"
 #include "model/train/choose_photo_maps.h"
 #include "model/train/prepare_photos.h"
@@ -23,7 +24,7 @@ int broad_photo_options_preset(broad_photo_options *options, broad_preset preset
 {
     if (!options || options->size != sizeof *options)
         return broad__fail(BROAD_USAGE, "broad_photo_options_preset: call broad_photo_options_init() first");
-    options->maps = preset == BROAD_PRESET_PAPER ? BROAD_MAP_PIXELS : 0;
+    options->maps = preset == BROAD_PRESET_PAPER ? BROAD_PHOTO_MAP_PIXELS : 0;
     options->side = preset == BROAD_PRESET_PAPER ? PAPER_SIDE : BROAD__PIXELS_SIDE;
     options->components = preset == BROAD_PRESET_PAPER ? BROAD_COMPONENTS_NONE : 0;
     return BROAD_OK;

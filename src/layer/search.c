@@ -87,7 +87,7 @@ static broad__kblock piece_of(const run *r, size_t slot)
     const broad__search *s = r->search;
     size_t features = s->rows->features;
     return (broad__kblock){{features, s->nodes, s->weight + slot * features * s->nodes, s->bias + slot * s->nodes,
-                            s->options->activation, s->options->precision == BROAD_FLOAT},
+                            s->options->activation, s->options->precision == BROAD_PRECISION_FLOAT},
                            s->first,
                            s->prefix};
 }

@@ -51,7 +51,7 @@ static void classes_are_folders(void **state)
     assert_int_equal(broad_data_outputs(data), 2);
     assert_string_equal(broad_data_output_name(data, 0), "Clean");
     assert_string_equal(broad_data_output_name(data, 1), "Dusty");
-    assert_int_equal(broad_data_maps(data), BROAD_MAP_PIXELS);
+    assert_int_equal(broad_data_maps(data), BROAD_PHOTO_MAP_PIXELS);
     assert_string_equal(data->target_name, "class");
     for (size_t i = 0; i < 6; i++) {
         char file[HELPER_PATH];
@@ -354,11 +354,11 @@ static void reading_for_a_model(void **state)
     save_photo(loose, "c.jpg", 32);
     broad_data *data = must_read(known, &s->run), *other = NULL;
     broad_model *model = fit_tiny(data);
-    assert_int_equal(broad_model_maps(model), BROAD_MAP_PIXELS);
+    assert_int_equal(broad_model_maps(model), BROAD_PHOTO_MAP_PIXELS);
 
     /* Maps and side are the model's, whatever the options say. */
     s->run.options.model = model;
-    s->run.photos.maps = BROAD_MAP_WINDOWS;
+    s->run.photos.maps = BROAD_PHOTO_MAP_WINDOWS;
     s->run.photos.side = 32;
     assert_fails(read_run(&other, foreign, &s->run), BROAD_BAD_DATA, "'Cracked'");
     assert_fails(read_run(&other, loose, &s->run), BROAD_BAD_DATA,
@@ -412,7 +412,7 @@ static void automatic_scale(void **state)
 {
     scratch *s = *state;
     make_classes(s->folder, 6);
-    for (unsigned maps = BROAD_MAP_PIXELS; maps <= BROAD_MAP_WINDOWS; maps += 3) {
+    for (unsigned maps = BROAD_PHOTO_MAP_PIXELS; maps <= BROAD_PHOTO_MAP_WINDOWS; maps += 3) {
         s->run.photos.maps = maps;
         broad_data *data = must_read(s->folder, &s->run);
         broad_model *model = NULL;
@@ -422,7 +422,7 @@ static void automatic_scale(void **state)
         options.threads = 1;
         assert_ok(broad_fit(&model, data, &options, NULL));
         assert_ok(broad_model_json(&json, model));
-        assert_non_null(strstr(json, maps == BROAD_MAP_PIXELS ? "\"scale\":\"whole\"" : "\"scale\":\"both\""));
+        assert_non_null(strstr(json, maps == BROAD_PHOTO_MAP_PIXELS ? "\"scale\":\"whole\"" : "\"scale\":\"both\""));
         broad_free(json);
         broad_model_free(model);
         broad_data_free(data);
@@ -743,7 +743,7 @@ static void pictures_of_rows(void **state)
     save_panel(s->folder, "a.jpg", 40);
     save_panel(s->folder, "b.jpg", 240);
     save_photo(s->folder, "c.jpg", 9);
-    s->run.photos.maps = BROAD_MAP_ALL;
+    s->run.photos.maps = BROAD_PHOTO_MAP_ALL;
     broad_data *data = must_read(s->folder, &s->run);
     assert_pictures(data);
     broad_data_free(data);

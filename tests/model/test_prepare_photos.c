@@ -81,7 +81,7 @@ static void fit_as_the_tool_does(void **state)
     broad_options_init(&options);
     options.threads = 2;
     assert_same_model(*state, "", &photos, &options);
-    photos.maps = BROAD_MAP_DESCRIPTORS;
+    photos.maps = BROAD_PHOTO_MAP_DESCRIPTORS;
     photos.components = 3;
     options.seed = photos.seed = 7;
     assert_same_model(*state, "--map descriptors --components 3 --seed 7", &photos, &options);

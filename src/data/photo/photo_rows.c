@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/transform/projection.h"
 
 void broad__photos_clear(broad__photos *photos)
 {
@@ -105,7 +106,7 @@ static int copy_columns(broad_data *to, const broad_data *from)
     broad__text *texts = broad__alloc_array(to->inputs, sizeof *texts);
     to->x = broad__alloc_doubles(to->rows, to->inputs);
     int status = texts && to->x ? BROAD_OK : BROAD_NO_MEMORY;
-    for (unsigned map = 1; status == BROAD_OK && map < BROAD_MAP_ALL; map *= 2) {
+    for (unsigned map = 1; status == BROAD_OK && map < BROAD_PHOTO_MAP_ALL; map *= 2) {
         if (!(spec->maps & map)) continue;
         size_t at = broad__photo_first(spec, map), from_at = broad__photo_first(&from->photos.spec, map);
         size_t count = broad__map_inputs(map, spec->side);

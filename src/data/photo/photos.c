@@ -68,7 +68,7 @@ static void reading_clear(reading *r)
 
 static int check_how(const broad_photo_options *how)
 {
-    if (how->maps > BROAD_MAP_ALL)
+    if (how->maps > BROAD_PHOTO_MAP_ALL)
         return broad__fail(BROAD_USAGE, "the maps of photos are pixels, descriptors and windows; %u is more than these",
                            how->maps);
     if (!how->side || how->side > BROAD__PIXELS_MOST)
@@ -120,7 +120,7 @@ static int settle_spec(reading *r)
     if (asked == BROAD_CROP_MODEL)
         asked = how->boxes ? BROAD_CROP_BOXES : how->detector ? BROAD_CROP_DETECTOR : BROAD_CROP_NONE;
     r->spec = (broad__photo_spec){.version = BROAD__MAPS_VERSION,
-                                  .maps = how->maps ? how->maps : BROAD_MAP_DESCRIPTORS | BROAD_MAP_WINDOWS,
+                                  .maps = how->maps ? how->maps : BROAD_PHOTO_MAP_DESCRIPTORS | BROAD_PHOTO_MAP_WINDOWS,
                                   .side = how->side,
                                   .crop = asked,
                                   .each_box = how->each_box && asked != BROAD_CROP_NONE,

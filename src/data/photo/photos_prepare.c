@@ -346,7 +346,7 @@ static int join_maps(broad__prepared *a, const broad__prepared *b, size_t maps, 
     size_t width = broad__photo_inputs(&to);
     float *inputs = broad__alloc_array(a->rows, width * sizeof *inputs);
     if (!inputs) return BROAD_NO_MEMORY;
-    for (unsigned map = 1; map < BROAD_MAP_ALL; map *= 2) {
+    for (unsigned map = 1; map < BROAD_PHOTO_MAP_ALL; map *= 2) {
         if (!(maps & map)) continue;
         const broad__prepared *from = a->maps & map ? a : b;
         broad__photo_spec had = {.maps = from->maps, .side = side};

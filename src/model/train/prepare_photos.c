@@ -1,6 +1,7 @@
 #include "model/train/prepare_photos.h"
 
 #include "data/photo/photo_rows.h"
+#include "data/transform/projection.h"
 #include "model/train/choose_photo_maps.h"
 
 int broad__photos_due(const broad_data *data)

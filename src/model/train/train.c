@@ -114,7 +114,7 @@ static int stalled(broad_trainer *t)
     const broad_options *o = &t->model->settings;
     broad__bound bound = broad__schedule(o, t->search.index + 1, o->relax_count);
     return broad__model_outcome(
-        t->model, BROAD_STALLED,
+        t->model, BROAD_OUTCOME_STALLED,
         "layer %zu: no draw of any range met the bound %.10g, also after relaxing it %zu times; the "
         "best had %.10g",
         t->search.index + 1, bound.sum, o->relax_count, t->search.best);
@@ -167,7 +167,8 @@ static int run_over(broad_trainer *t, size_t next_nodes)
     broad_model *model = t->model;
     if (t->run.max_layers && model->layer_count >= t->run.max_layers) return 1;
     if (!(t->train.rows.norm > NORM_FLOOR * model->first_norm)) {
-        int status = broad__model_outcome(model, BROAD_TARGET_REACHED, "the training error is zero up to rounding");
+        int status =
+            broad__model_outcome(model, BROAD_OUTCOME_TARGET_REACHED, "the training error is zero up to rounding");
         return status < 0 ? status : 1;
     }
     return broad__stop_rules(t, next_nodes);
@@ -179,7 +180,7 @@ static int layer_over(broad_trainer *t, int last)
     int status = BROAD_OK;
     if (!t->search.kept && !t->search.stopped) status = stalled(t);
     else if (t->search.stopped || (report(t, "layers", 0) && !last))
-        status = broad__model_outcome(t->model, BROAD_STOPPED, "stopped by the caller");
+        status = broad__model_outcome(t->model, BROAD_OUTCOME_STOPPED, "stopped by the caller");
     else return 0;
     return status < 0 ? status : 1;
 }
@@ -214,7 +215,7 @@ static int begin(broad_trainer *t, size_t nodes, size_t layers)
     int status = t->stale ? rebuild(t) : BROAD_OK;
     t->wanted = t->model->layer_count + layers;
     if (t->run.max_layers && t->wanted > t->run.max_layers) t->wanted = t->run.max_layers;
-    return status == BROAD_OK ? broad__model_outcome(t->model, BROAD_COMPLETE, "%s", "") : status;
+    return status == BROAD_OK ? broad__model_outcome(t->model, BROAD_OUTCOME_COMPLETE, "%s", "") : status;
 }
 
 /* Groups whose nodes are columns of the first layer. */
@@ -315,7 +316,8 @@ static int finish(broad_trainer *t, int status)
     if (status == BROAD_OK) status = broad__outputs_finish(t);
     if (status > 0 || (status < 0 && !solved(t->model))) drop_unsolved(t);
     if (status <= 0) return status;
-    return broad__model_outcome(t->model, BROAD_STOPPED, "stopped by the caller before the joint weights were there");
+    return broad__model_outcome(t->model, BROAD_OUTCOME_STOPPED,
+                                "stopped by the caller before the joint weights were there");
 }
 
 int broad__trainer_enhance(broad_trainer *t, size_t nodes, size_t layers)

@@ -181,12 +181,12 @@ int broad__verify_record(broad__verification *v, size_t j, double before)
 static double activation_plain(broad_activation activation, double x)
 {
     switch (activation) {
-    case BROAD_SIGMOID: return 1 / (1 + exp(-x));
-    case BROAD_TANH: return tanh(x);
-    case BROAD_RELU: return x > 0 ? x : 0;
-    case BROAD_SINE: return sin(x);
-    case BROAD_GAUSSIAN: return exp(-x * x);
-    case BROAD_IDENTITY: break;
+    case BROAD_ACTIVATION_SIGMOID: return 1 / (1 + exp(-x));
+    case BROAD_ACTIVATION_TANH: return tanh(x);
+    case BROAD_ACTIVATION_RELU: return x > 0 ? x : 0;
+    case BROAD_ACTIVATION_SINE: return sin(x);
+    case BROAD_ACTIVATION_GAUSSIAN: return exp(-x * x);
+    case BROAD_ACTIVATION_IDENTITY: break;
     }
     return x;
 }
@@ -194,7 +194,7 @@ static double activation_plain(broad_activation activation, double x)
 static void nodes_plain(double *out, const double *x, const double *weight, const double *bias, size_t inputs,
                         size_t nodes, broad_activation activation, broad_precision precision)
 {
-    if (precision == BROAD_FLOAT) {
+    if (precision == BROAD_PRECISION_FLOAT) {
         broad__nodes single = {inputs, nodes, weight, bias, activation, 1};
         broad__device_reference()->nodes(out, nodes, &single, x, inputs, 1);
         return;
