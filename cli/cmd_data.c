@@ -43,8 +43,8 @@ void data_advise_targets(data_advice *advice, const broad_data *data, const size
         data_advise(advice, "there is only one class, %s, so there is nothing to learn",
                     broad_data_output_name(data, 0));
     if (counts[least] < FEW)
-        data_advise(advice, "class %s has only %zu rows; the model will not be reliable for it",
-                    broad_data_output_name(data, least), counts[least]);
+        data_advise(advice, "class %s has only %zu row%s; the model will not be reliable for it",
+                    broad_data_output_name(data, least), counts[least], cli_plural(counts[least]));
     if (counts[most] > UNEVEN * counts[least])
         data_advise(advice, "class %s is %.0f times as frequent as class %s: try --class-weight balanced",
                     broad_data_output_name(data, most), (double)counts[most] / (double)counts[least],

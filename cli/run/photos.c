@@ -283,9 +283,9 @@ static int read_photos(broad_data **out, const char *const *paths, size_t count,
     photos.progress = on_progress;
     photos.progress_context = &bar;
     read.photos = &photos;
-    cli_signals_catch();
+    int outermost = cli_signals_catch();
     status = broad_data_read_photos(out, paths, count, &read);
-    cli_signals_release();
+    if (outermost) cli_signals_release();
     if (bar.drawn) cli_bar_wipe();
     if (status != BROAD_INTERRUPTED) return status;
     return cli_fail(status, "interrupted while reading photos; nothing was written");
