@@ -71,8 +71,8 @@ static int check_choice(const cli_command *command, const broad_option *option, 
     }
     const char *nearest = cli_nearest(value, words, count);
     cli_format_choices(listed, sizeof listed, option->choices);
-    snprintf(text, sizeof text, "--%s: '%.200s' is not one of %s%s%s%s", option->name, value, listed,
-             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    snprintf(text, sizeof text, "--%s: unknown value '%.200s'; give %s%s%s%s", option->name, value, listed,
+             nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
     return cli_fail_usage(command, text);
 }
 

@@ -367,7 +367,7 @@ class Tuning(Case):
         before = self.text(state)
         self.fails(2, "'seed' is 0 there and 1 here", *words, *self.BAD, "--seed", "1")
         self.fails(2, "'fixed' is", *words, *self.BAD, "--lambda", "1")
-        self.fails(2, "'metric' was \"rmse\"", *words, *self.BAD, "--metric", "mae")
+        self.fails(2, "'metric' is \"rmse\"", *words, *self.BAD, "--metric", "mae")
         self.fails(2, "'folds' is 3", *words, *self.BAD, "--folds", "4")
         self.fails(2, "'reading' is", "tune", self.curve, "--target", "u", "--group", "who", "--state", state, *self.BAD)
         more = self.write("more.csv", curve(151))

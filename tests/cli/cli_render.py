@@ -253,7 +253,7 @@ class Folder(Case):
         self.fails(73, "no/such", self.path("no/such/place"), *self.SMALL)
         self.fails(73, "lost", self.path("lost"), *self.SMALL)
         self.fails(73, "current folder", ".", *self.SMALL, cwd=self.path("here"))
-        self.fails(73, "cannot be looked at", self.path("file/below"), *self.SMALL)
+        self.fails(73, "cannot be accessed", self.path("file/below"), *self.SMALL)
         self.fails(2, "no name of a folder", "", *self.SMALL)
         error = json.loads(self.fails(73, "is not empty", self.path("full"), "--json").stdout)["error"]
         self.assertEqual(error["status"], "cannot_write")
@@ -266,7 +266,7 @@ class Folder(Case):
         self.fails(2, "usage: broad render DIR")
         for words, needle in ((["--count", "0"], "--count"), (["--count", "1000001"], "maximum is 1000000"),
                               (["--count", "ten"], "'ten'"), (["--size", "15"], "give 16 to 8192"),
-                              (["--size", "8193"], "give 16 to 8192"), (["--format", "gif"], "jpeg|png"),
+                              (["--size", "8193"], "give 16 to 8192"), (["--format", "gif"], "jpeg or png"),
                               (["--seed", "-1"], "--seed"), (["--threads", "1025"], "1024")):
             self.fails(2, needle, out, *words)
         self.assertEqual(self.names(), [])
