@@ -74,7 +74,6 @@ static int open_folds(cv_run *run)
         status = cli_folds_open(&run->cv, run->data, &run->options, run->folds, run->repeats,
                                 cli_given(run->arguments, "force") != NULL);
     if (status) return status;
-    run->cv.choosing = run->arguments;
     run->values = calloc(run->folds * run->repeats, sizeof *run->values);
     return run->values ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory while storing the results");
 }

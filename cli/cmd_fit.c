@@ -65,7 +65,7 @@ static int choose_maps(cli_run *run)
     cli_progress progress;
     broad_options options = run->options;
     cli_progress_begin(&progress, &options, "maps", run->arguments);
-    int status = cli_choose_maps(&run->maps, &run->train, &run->test, &options, run->arguments);
+    int status = broad_photos_prepare(&run->maps, &run->train, &run->test, &options);
     cli_progress_end(&progress);
     cli_signals_release();
     if (status != BROAD_INTERRUPTED) return status;

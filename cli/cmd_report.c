@@ -117,11 +117,13 @@ static int place(char out[PATH_MAX], const report_run *run, const char *name)
 static int write_files(const report_run *run)
 {
     char path[PATH_MAX];
+    cli_charts charts = {0};
     cli_report_page page = {.findings = &run->findings,
                             .title = cli_value(run->arguments, "title"),
                             .model_path = run->arguments->positional[0],
                             .card_count = run->card_count,
-                            .cards = run->cards};
+                            .cards = run->cards,
+                            .charts = &charts};
     int status = place(path, run, "findings.csv");
     if (!status) status = cli_findings_write_csv(&run->findings, path);
     if (!status) status = place(path, run, "findings.geojson");
@@ -129,27 +131,13 @@ static int write_files(const report_run *run)
     if (!status) status = place(path, run, "skipped.csv");
     if (!status) status = cli_skipped_write_csv(run->data, path);
     if (!status) status = place(path, run, "report.html");
-    return status ? status : cli_report_write_html(&page, path);
+    if (!status) status = cli_report_charts(&charts, &run->findings, run->card_count);
+    if (!status) status = cli_report_write_html(&page, path);
+    cli_charts_clear(&charts);
+    return status;
 }
 
 /* ---- what is said at the end ---- */
-
-typedef struct tally {
-    size_t positive, unsure, negative, placed;
-} tally;
-
-static tally count_findings(const cli_findings *all)
-{
-    tally found = {0};
-    for (size_t i = 0; i < all->count; i++) {
-        cli_band band = cli_report_band(all, &all->items[i]);
-        found.positive += band == CLI_BAND_POSITIVE;
-        found.unsure += band == CLI_BAND_UNSURE;
-        found.negative += band == CLI_BAND_NEGATIVE;
-        found.placed += cli_finding_has_place(&all->items[i]) != 0;
-    }
-    return found;
-}
 
 static json_t *count_json(size_t count, int known) { return known ? json_integer((json_int_t)count) : json_null(); }
 
@@ -164,7 +152,7 @@ static json_t *file_json(const char *folder, const char *name)
 static int report_json(report_run *run, const char *folder)
 {
     const cli_findings *all = &run->findings;
-    tally found = count_findings(all);
+    cli_tally found = cli_report_count(all);
     json_t *object = cli_json_object("report");
     cli_json_put(object, "model", cli_json_text(run->arguments->positional[0]));
     cli_json_put(object, "task", cli_json_text(cli_task_name(broad_model_task(run->model))));
@@ -190,7 +178,7 @@ static int report_json(report_run *run, const char *folder)
 static void report_text(const report_run *run, const char *folder)
 {
     const cli_findings *all = &run->findings;
-    tally found = count_findings(all);
+    cli_tally found = cli_report_count(all);
     cli_print("photos    %zu classified, %zu skipped\n", all->count, broad_data_skipped_count(run->data));
     if (all->classes) {
         cli_print("verdicts  %zu %s", found.positive,

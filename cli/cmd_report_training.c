@@ -104,12 +104,11 @@ static int report_json(page_run *run)
 {
     const cli_training *page = &run->page;
     const broad_model *model = run->model;
-    size_t pictures = *page->no_pictures ? 0 : page->plots.count;
     json_t *object = cli_json_object("report");
     cli_json_put(object, "model", cli_json_text(page->model_path));
     cli_json_put(object, "html", cli_json_text(run->output));
-    cli_json_put(object, "pictures", json_integer((json_int_t)pictures));
-    cli_json_put(object, "no_pictures", *page->no_pictures ? cli_json_text(page->no_pictures) : json_null());
+    cli_json_put(object, "pictures", json_integer((json_int_t)page->charts.count));
+    cli_json_put(object, "no_pictures", json_null());
     cli_json_put(object, "kind", cli_json_text(cli_kind_name(broad_model_kind(model))));
     cli_json_put(object, "task", cli_json_text(cli_task_name(broad_model_task(model))));
     cli_json_put(object, "rows", json_integer((json_int_t)broad_model_rows(model)));
@@ -136,9 +135,10 @@ static void report_text(const page_run *run)
         cli_metrics_line(line, sizeof line, &run->test_metrics);
         cli_print("test         %s\n", line);
     }
-    if (page->verified) cli_print("certificate  %s\n", page->verdict.holds ? "holds" : "does NOT hold");
-    size_t pictures = *page->no_pictures ? 0 : page->plots.count;
-    cli_print("report       %s (%zu picture%s)\n", run->output, pictures, cli_plural(pictures));
+    if (page->verified) cli_print("certificate  %s
+", page->verdict.holds ? "holds" : "does NOT hold");
+    cli_print("report       %s (%zu picture%s)
+", run->output, page->charts.count, cli_plural(page->charts.count));
 }
 
 static void clear(page_run *run)

@@ -182,7 +182,7 @@ static int choose_maps(tune_run *run)
     int status = cli_training_options(&options, run->arguments);
     if (status) return status;
     cli_progress_begin(&progress, &options, "maps", run->arguments);
-    status = cli_choose_maps(&run->maps, &run->data, NULL, &options, run->arguments);
+    status = broad_photos_prepare(&run->maps, &run->data, NULL, &options);
     cli_progress_end(&progress);
     cli_signals_release();
     return status;

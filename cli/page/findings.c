@@ -41,7 +41,7 @@ static void *room(int *status, size_t count, size_t bytes)
     return block;
 }
 
-/* Changed copies are for training; readers make none for a model. */
+/* Augmented copies are for training; readers make none for a model. */
 static void fill(cli_findings *all, const double *probabilities, const double *reach)
 {
     size_t outputs = broad_model_outputs(all->model);

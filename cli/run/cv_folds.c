@@ -128,12 +128,11 @@ int cli_folds_next(cli_folds *cv)
     broad_options options = cv->options;
     *result = (cli_fold){.repeat = cv->done / cv->folds, .fold = cv->done % cv->folds};
     options.seed += result->repeat;
-    broad_map_choice choice;
     int status = cut_fold(&train, &test, cv, result->repeat, result->fold);
     double start = broad__seconds();
     broad_model_free(cv->model);
     cv->model = NULL;
-    if (!status && cv->choosing) status = cli_choose_maps(&choice, &train, &test, &options, cv->choosing);
+    if (!status) status = broad_photos_prepare(NULL, &train, &test, &options);
     double chosen = broad__seconds() - start;
     if (!status) status = broad_fit(&cv->model, train, &options, &seconds);
     if (!status && broad_model_outcome(cv->model) == BROAD_OUTCOME_STOPPED) status = BROAD_INTERRUPTED;
