@@ -958,3 +958,19 @@ void cli_option_default(char *out, size_t bytes, const broad_option *option)
     if (strcmp(automatic, paper) == 0) snprintf(out, bytes, "%s", automatic);
     else snprintf(out, bytes, "%s; preset paper: %s", automatic, paper);
 }
+
+void cli_format_choices(char *out, size_t bytes, const char *choices)
+{
+    size_t used = 0;
+    out[0] = 0;
+    while (*choices && used < bytes) {
+        size_t length = strcspn(choices, "|");
+        int last = choices[length] == 0, first = used == 0;
+        used += (size_t)snprintf(out + used, bytes - used, "%s%.*s",
+                                 first  ? ""
+                                 : last ? " or "
+                                        : ", ",
+                                 (int)length, choices);
+        choices += length + (last ? 0 : 1);
+    }
+}
