@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/files.h"
 #include "run/photos.h"
 #include "run/show.h"
+#include "values.h"
 
 static int report_json(const cli_arguments *arguments, const broad_model *model, const broad_metrics *metrics,
                        const broad_curve_point *curve, json_t *photos)
@@ -17,7 +19,7 @@ static int report_json(const cli_arguments *arguments, const broad_model *model,
     cli_json_put(object, "photos", photos ? json_incref(photos) : json_null());
     cli_json_put(object, "test", cli_metrics_json(metrics, model));
     cli_json_put(object, "curve", curve ? cli_curve_json(curve, model) : json_null());
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 static void print_values(const broad_metrics *metrics)

@@ -39,8 +39,9 @@ static json_t *relevance_json(const broad_model *model)
 }
 
 /* `stored` is what the model's file says, printed as it is. */
-static int report_json(const char *path, const broad_model *model)
+static int report_json(const cli_arguments *arguments, const broad_model *model)
 {
+    const char *path = arguments->positional[0];
     json_t *stored = NULL;
     char scale[64];
     int status = format_scale(scale, sizeof scale, model);
@@ -75,7 +76,7 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "stages", cli_stages_json(model));
     cli_json_put(object, "layers", cli_layers_json(model));
     cli_json_put(object, "stored", stored);
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 /* A column of categories with the first of its levels. */
@@ -102,7 +103,7 @@ static void print_photo(const broad_model *model)
     printf("photos   ");
     if (photo.components) printf("%zu components of ", photo.components);
     printf("%s", names);
-    if (photo.maps & BROAD_MAP_PIXELS) printf(", %zu x %zu pixels", photo.side, photo.side);
+    if (photo.maps & BROAD_PHOTO_MAP_PIXELS) printf(", %zu x %zu pixels", photo.side, photo.side);
     if (photo.crop == BROAD_CROP_NONE) printf(", of whole photos\n");
     else
         printf(", of %s %s\n", photo.each_box ? "each box" : "the best box",
@@ -225,7 +226,7 @@ int cli_info(const cli_arguments *arguments)
     broad_model *model = NULL;
     const char *path = arguments->positional[0];
     int status = broad_model_load(&model, path);
-    if (!status && cli_given(arguments, "json")) status = report_json(path, model);
+    if (!status && cli_given(arguments, "json")) status = report_json(arguments, model);
     else if (!status) status = report_text(path, model, cli_given(arguments, "layers") != NULL);
     broad_model_free(model);
     return status;

@@ -7,6 +7,7 @@
 #include "io/output.h"
 #include "page/heatmap.h"
 #include "run/photos.h"
+#include "values.h"
 
 /* A CSV field, quoted where RFC 4180 asks for it. */
 static void put_text(cli_output *output, const char *prefix, const char *text, const char *suffix)
@@ -182,7 +183,7 @@ static int print_json(const cli_arguments *arguments, const predictions *p)
     for (size_t i = 0; p->list && i < p->rows; i++) cli_json_append(list, row_json(p, i));
     cli_json_put(object, "predictions", p->list ? json_incref(list) : json_null());
     json_decref(list);
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 /* ---- the command ---- */

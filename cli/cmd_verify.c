@@ -1,8 +1,10 @@
 /* broad verify: the certificate against the rows. */
 #include <stdio.h>
 
+#include "run/files.h"
 #include "run/photos.h"
 #include "run/show.h"
+#include "values.h"
 
 static int report_json(const cli_arguments *arguments, const broad_verdict *verdict, size_t rows, json_t *photos)
 {
@@ -17,7 +19,7 @@ static int report_json(const cli_arguments *arguments, const broad_verdict *verd
     cli_json_put(object, "product_bound", cli_json_real(verdict->product_bound));
     cli_json_put(object, "reached", cli_json_real(verdict->reached));
     cli_json_put(object, "reason", cli_json_text(verdict->reason));
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 static void report_text(const broad_verdict *verdict, size_t rows)

@@ -1,13 +1,16 @@
 /* broad demo --what spirals: two spirals in noise, from making the table to predicting with the saved model. */
+#include "demo/demo_spirals.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
-#include "demo/demo.h"
+#include "demo/demo_folder.h"
+#include "demo/demo_picture.h"
 #include "io/output.h"
 #include "io/progress.h"
 #include "run/show.h"
+#include "values.h"
 
 enum { ROWS = 4000, TURNS = 3, PATH_BYTES = 4096, PROBES = 4 };
 
@@ -214,7 +217,7 @@ static int report_json(const demo_run *run)
     cli_json_put(object, "table", cli_json_text(run->table));
     cli_json_put(object, "model", cli_json_text(run->saved));
     cli_json_put(object, "picture", cli_json_text(run->picture));
-    return cli_json_print(object);
+    return cli_json_give(run->arguments, object);
 }
 
 static int report_text(const demo_run *run)

@@ -9,7 +9,6 @@
 #include "base/utf8.h"
 
 static int out_of_memory;
-static json_t **taker; /* NULL: standard output */
 
 json_t *cli_json_text(const char *text)
 {
@@ -17,12 +16,11 @@ json_t *cli_json_text(const char *text)
     char *clean = malloc(3 * left + 1);
     if (!clean) return NULL;
     char *to = clean;
-    while (left) {
-        size_t bytes = broad__utf8_length(text, left), taken = bytes ? bytes : 1;
+    for (size_t bytes; left > 0; text += bytes, left -= bytes) {
+        bytes = broad__utf8_length(text, left);
         memcpy(to, bytes ? text : "\xef\xbf\xbd", bytes ? bytes : 3);
         to += bytes ? bytes : 3;
-        text += taken;
-        left -= taken;
+        if (!bytes) bytes = 1;
     }
     *to = 0;
     json_t *value = json_string(clean);
@@ -69,23 +67,21 @@ json_t *cli_json_object(const char *command)
     return object;
 }
 
-void cli_json_take(json_t **place) { taker = place; }
-
-static int take(json_t *object)
-{
-    json_decref(*taker);
-    *taker = object;
-    if (object && !out_of_memory) return BROAD_OK;
-    return cli_fail(BROAD_NO_MEMORY, "out of memory while a result was put together");
-}
-
 int cli_json_print(json_t *object)
 {
-    if (taker) return take(object);
     char *text = out_of_memory ? NULL : json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(object);
     if (!text) return cli_fail(BROAD_NO_MEMORY, "out of memory while writing the result as JSON");
     int failed = puts(text) == EOF || fflush(stdout) == EOF;
     free(text);
     return failed ? cli_fail(BROAD_IO, "cannot write to standard output: %s", strerror(errno)) : BROAD_OK;
+}
+
+int cli_json_give(const cli_arguments *arguments, json_t *object)
+{
+    if (!arguments->result) return cli_json_print(object);
+    json_decref(*arguments->result);
+    *arguments->result = object;
+    if (object && !out_of_memory) return BROAD_OK;
+    return cli_fail(BROAD_NO_MEMORY, "out of memory while assembling the result");
 }

@@ -5,6 +5,7 @@
 
 #include "io/progress.h"
 #include "run/photos.h"
+#include "values.h"
 
 /* ---- near-duplicates ---- */
 

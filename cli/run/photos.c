@@ -8,8 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "io/progress.h"
+#include "nearest.h"
+#include "values.h"
 
 enum { COPIES_MOST = 1000 };
 
@@ -256,7 +259,7 @@ typedef struct reading_bar {
 static int on_progress(size_t done, size_t total, void *context)
 {
     reading_bar *bar = context;
-    double now = cli_seconds();
+    double now = broad__seconds();
     if (bar->visible && total && (now - bar->last > 0.1 || done == total)) {
         char text[96], left[32];
         cli_format_duration(left, sizeof left, done ? (now - bar->start) * (double)(total - done) / (double)done : 0);
@@ -274,7 +277,7 @@ static int read_photos(broad_data **out, const char *const *paths, size_t count,
     char cache[PATH_MAX];
     broad_photo_options photos;
     broad_read_options read = *options;
-    reading_bar bar = {.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet"), .start = cli_seconds()};
+    reading_bar bar = {.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet"), .start = broad__seconds()};
     int status = photo_options(&photos, cache, sizeof cache, options, arguments);
     if (status) return status;
     photos.progress = on_progress;

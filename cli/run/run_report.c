@@ -1,8 +1,10 @@
-/* What a training run came to, as text and as JSON. */
+#include "run/run_report.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "run/correct.h"
 #include "run/show.h"
 
@@ -14,7 +16,7 @@ static json_t *seconds_json(const cli_run *run)
     cli_json_put(object, "read", cli_json_real(run->read_seconds));
     cli_json_put(object, "features", cli_json_real(run->seconds.features));
     cli_json_put(object, "layers", cli_json_real(run->seconds.layers));
-    cli_json_put(object, "total", cli_json_real(cli_seconds() - run->start));
+    cli_json_put(object, "total", cli_json_real(broad__seconds() - run->start));
     return object;
 }
 
@@ -101,7 +103,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "stats", stats_json(run));
     cli_json_put(object, "report", run->report ? cli_json_text(run->report) : json_null());
     cli_json_put(object, "layers", cli_layers_json(model));
-    return cli_json_print(object);
+    return cli_json_give(run->arguments, object);
 }
 
 /* ---- text ---- */

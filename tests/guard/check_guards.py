@@ -347,7 +347,7 @@ class Figures(Guard):
     def test_a_changed_figure(self):
         """One digit in every marked part."""
         changed = []
-        for page in [self.root / "README.md", *sorted((self.root / "docs").glob("*.md"))]:
+        for page in [self.root / "README.md", *sorted((self.root / "docs").rglob("*.md"))]:
             text = page.read_text(encoding="utf-8")
             for part in re.finditer(r"(?ms)^<!-- (docs/.+?): begin -->\n(.*?)^<!-- \1: end -->", text):
                 place = part.start(2) + re.search(r"\d(?=\D*\Z)", part[2]).start()
@@ -361,12 +361,12 @@ class Figures(Guard):
 
     def test_a_changed_result(self):
         self.change("docs/mnist.json", '"accuracy": 0.98', '"accuracy": 0.89')
-        self.assert_fault("README.md: the part 'docs/mnist.json in short' is not", "check_figures", self.root)
+        self.assert_fault("README.md: the part 'docs/*.json in short' is not", "check_figures", self.root)
         self.assert_sound("check_figures", "--fix", self.root)
         self.assertIn("0.89", (self.root / "README.md").read_text(encoding="utf-8"))
 
     def test_marks(self):
-        mark = "<!-- docs/mnist.json in short: begin -->\n"
+        mark = "<!-- docs/*.json in short: begin -->\n"
         faults = [(mark, "", "do not come in pairs"), (mark, mark + mark, "two parts called"),
                   ("## Install", "<!-- docs/nothing.json figures: begin -->\n<!-- docs/nothing.json figures: end -->\n",
                    "nothing makes the part 'docs/nothing.json figures'"),
@@ -397,6 +397,54 @@ class Figures(Guard):
                 stored = self.root / "docs" / f"{name}.json"
                 self.assert_fault("no whole run", "check_figures", "--take", name, stored, self.root)
         self.assert_fault("no results called 'mnists'", "check_figures", "--take", "mnists", stored, self.root)
+
+
+class Reference(Guard):
+    HEADER = PUBLIC.replace("BROAD_API int broad_answer(void);\n", """
+/* ---- answers ---- */
+
+typedef struct broad_question {
+    int depth; /* of the thought */
+} broad_question;
+
+/* What it all comes to. */
+BROAD_API int broad_answer(const broad_question *question);
+""")
+
+    def setUp(self):
+        super().setUp()
+        self.write("include/broad/broad.h", self.HEADER)
+        self.write("VERSION", "1.2.3\n")
+        self.write("docs/api.md", "")
+        self.assertEqual(self.check("make_api_reference", self.root), (0, ""))
+
+    def test_sound(self):
+        self.assert_sound("make_api_reference", "--check", self.root)
+        page = (self.root / "docs/api.md").read_text(encoding="utf-8")
+        for part in ("## answers", "| `int depth` | of the thought |", "int broad_answer(const broad_question *question);",
+                     "What it all comes to."):
+            self.assertIn(part, page)
+
+    def test_faults(self):
+        for old, new in (("What it all", "What this all"), ("of the thought", "of the water"), ("int depth", "long depth"),
+                         ("answers", "replies"), ("int broad_answer", "long broad_answer")):
+            with self.subTest(old=old):
+                self.write("include/broad/broad.h", self.HEADER.replace(old, new))
+                self.assert_fault("docs/api.md is not what include/broad/broad.h gives", "make_api_reference", "--check",
+                                  self.root)
+
+    def test_manual_pages(self):
+        """Each function and struct leads to the page of its section, and man has nothing to complain of."""
+        self.assertEqual(self.check("make_api_reference", "--man", self.root / "man3", self.root), (0, ""))
+        pages = {path.stem: path.read_text(encoding="utf-8") for path in (self.root / "man3").iterdir()}
+        self.assertEqual(set(pages), {"libbroad", "libbroad_answers", "broad_answer", "broad_question"})
+        self.assertEqual(pages["broad_answer"], ".so man3/libbroad_answers.3\n")
+        self.assertIn("What it all comes to.", pages["libbroad_answers"])
+        if shutil.which("man"):
+            for name in ("libbroad", "libbroad_answers"):
+                words = ["man", "--warnings", "-l", str(self.root / "man3" / f"{name}.3")]
+                done = subprocess.run(words, capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 class Setup(Guard):

@@ -1,16 +1,8 @@
-/* What the parts of the demonstrations share. */
-#ifndef BROAD_CLI_DEMO_DEMO_H
-#define BROAD_CLI_DEMO_DEMO_H
+/* The picture of the spirals. */
+#ifndef BROAD_CLI_DEMO_DEMO_PICTURE_H
+#define BROAD_CLI_DEMO_DEMO_PICTURE_H
 
-#include "cli.h"
-
-int demo_photos(const cli_arguments *arguments);
-int demo_spirals(const cli_arguments *arguments);
-
-const char *demo_folder(const cli_arguments *arguments); /* DIR, or its default */
-int demo_make_folder(const char *path);                  /* one that is there will do */
-
-/* ---- the picture of the spirals (demo_picture.c) ---- */
+#include "broad/broad.h"
 
 enum { DEMO_NETWORKS = 2 };
 

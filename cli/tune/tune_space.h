@@ -2,8 +2,8 @@
  * The search of broad tune. The settings of trial n follow from the seed and from the trials before it alone, never from
  * the time: a search that was cut off and goes on from its state makes the trials it would have made.
  */
-#ifndef BROAD_CLI_TUNE_TUNE_H
-#define BROAD_CLI_TUNE_TUNE_H
+#ifndef BROAD_CLI_TUNE_TUNE_SPACE_H
+#define BROAD_CLI_TUNE_TUNE_SPACE_H
 
 #include "io/json.h"
 #include "run/cv_folds.h"
@@ -43,8 +43,6 @@ typedef struct tune_search {
     tune_trial *trials;
 } tune_search;
 
-/* ---- settings (tune_space.c) ---- */
-
 /* Kinds and presets from the command line, else all there are. */
 int tune_search_begin(tune_search *out, const cli_arguments *arguments);
 void tune_search_end(tune_search *search);
@@ -66,40 +64,5 @@ void tune_trial_clear(tune_trial *trial);
 int tune_better(const tune_search *search, double score, double other);
 /* The best of the trials that are done, best first, the earlier of equals; returns how many there are, `most` at most. */
 size_t tune_best(size_t *out, size_t most, const tune_search *search);
-
-/* ---- state (tune_state.c) ---- */
-
-/* One line of JSON for what the search is, then one for each trial. */
-typedef struct tune_state {
-    const char *path; /* NULL: none is kept */
-    char *text;
-    size_t used, room;
-} tune_state;
-
-/* Reads the trials of an earlier run into the search, or starts a new file; `key` says what the trials depend on, and is
- * taken over. A state with another key is refused with what differs. */
-int tune_state_open(tune_state *out, tune_search *search, const char *path, json_t *key);
-/* Adds the search's last trial; the file is replaced in one step. */
-int tune_state_add(tune_state *state, const tune_search *search);
-void tune_state_close(tune_state *state);
-json_t *tune_trial_json(const tune_trial *trial);
-/* Hash of rows, targets and names, and with it of everything that the options of reading do. */
-int tune_data_hash(char out[33], const broad_data *data);
-
-/* ---- report (tune_report.c) ---- */
-
-typedef struct tune_result {
-    const tune_search *search;
-    const broad_data *data;
-    json_t *photos;                        /* not owned; NULL: the rows are not photos */
-    const broad_map_choice *maps;          /* that was made for all trials */
-    const char *path, *by, *state, *model; /* state, model: NULL without */
-    size_t rows, folds, resumed;           /* rows: searched on; resumed: trials that were there */
-    int complete;                          /* was not interrupted */
-    double read_seconds, search_seconds, total_seconds;
-} tune_result;
-
-int tune_report_json(const tune_result *result);
-int tune_report_text(const tune_result *result);
 
 #endif
