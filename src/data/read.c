@@ -171,8 +171,7 @@ static int read_libsvm(reading *r)
     if (options.memory && (r->spill || broad__table_spills(r->source.count, options.memory)))
         return broad__fail(
             BROAD_BAD_DATA,
-            "%s: a LIBSVM file is not read in less memory than its table takes; write it as CSV or NPY, or "
-            "allow more memory",
+            "%s: the table of a LIBSVM file must fit in memory; write it as CSV or NPY, or allow more memory",
             r->source.name);
     return broad__libsvm_read(&r->parsed, &r->libsvm, &r->source, &options, r->rows ? NULL : r->model);
 }
