@@ -343,7 +343,8 @@ static void test_many_levels(void **state)
     watch_start(&watch, 0);
     int status = read_text(&data, text, &options);
     watch_stop();
-    assert_fails(status, BROAD_BAD_DATA, "data: a table of 10000 rows and 9000 inputs, most of them levels, would be out of");
+    assert_fails(status, BROAD_BAD_DATA,
+                 "data: a table of 10000 rows and 9000 inputs, most of them levels, would be out of");
     assert_int_equal(watch.live, 0);
     assert_true(watch.peak < 100 * strlen(text));
     free(text);

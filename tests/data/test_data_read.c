@@ -871,9 +871,8 @@ static void test_weights_of_a_model(void **state)
     options.header = "no";
     options.training = 1;
     check_with("7,1,yes,p,2\n8,3,3,q,4\n", &options, &columns, BROAD_TASK_CLASSIFY);
-    assert_fails(
-        read_with(&data, "1,yes,p,2\n3,3,q,4\n", &options, &columns), BROAD_BAD_DATA,
-        "4 columns; the model needs 2 inputs, or 3 columns with the target, besides its column of weights");
+    assert_fails(read_with(&data, "1,yes,p,2\n3,3,q,4\n", &options, &columns), BROAD_BAD_DATA,
+                 "4 columns; the model needs 2 inputs, or 3 columns with the target, besides its column of weights");
     assert_fails(read_with(&data, "1,yes,2\n3,3,4\n", &options, &columns), BROAD_BAD_DATA,
                  "the column of weights '1' that the model was trained with is missing");
     options.training = 0;

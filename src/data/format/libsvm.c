@@ -117,17 +117,17 @@ static int read_pair(size_t *index, double *value, int *is_qid, const broad__sou
                      size_t before)
 {
     broad__text key, text;
-    if (!split_pair(&key, &text, token)) return fail_token(source, token, "is no index:value pair");
+    if (!split_pair(&key, &text, token)) return fail_token(source, token, "is not an index:value pair");
     *is_qid = broad__text_same(key, broad__text_of("qid"));
     if (!*is_qid && !parse_index(index, key)) return fail_token(source, token, "has no whole number before the colon");
     broad__number_kind kind = broad__number_read(value, text);
-    if (kind == BROAD__NUMBER_INFINITE) return fail_token(source, token, "is infinite or too large for a number");
+    if (kind == BROAD__NUMBER_INFINITE) return fail_token(source, token, "is infinite or too large");
     if (kind == BROAD__NUMBER_TEXT) return fail_token(source, token, "has no number after the colon");
     if (kind == BROAD__NUMBER_MISSING) *value = NAN;
     if (*is_qid && (before != SIZE_MAX || isnan(*value)))
         return fail_token(source, token, "must be a number and stand right after the label");
     if (!*is_qid && before != SIZE_MAX && *index <= before)
-        return fail_token(source, token, "is out of order: indices must rise along a line");
+        return fail_token(source, token, "is out of order: indices must increase along a line");
     return BROAD_OK;
 }
 
