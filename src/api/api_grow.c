@@ -5,6 +5,8 @@
 #include "base/status.h"
 #include "model/train/plan.h"
 #include "model/train/train.h"
+#include "model/train/train_open.h"
+#include "model/train/train_rows.h"
 #include "store/store_stats.h"
 
 static int missing_argument(const char *function)

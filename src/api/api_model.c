@@ -13,6 +13,7 @@
 #include "model/predict/estimate.h"
 #include "model/predict/predict.h"
 #include "model/train/train.h"
+#include "model/train/train_open.h"
 #include "model/verify/verify.h"
 
 #ifndef BROAD_VERSION

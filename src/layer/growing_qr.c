@@ -90,7 +90,7 @@ static void subtract_all(const product *x, broad__pool *pool)
 
 typedef struct trial {
     broad__growing_qr *qr;
-    broad__residual *rows;
+    broad__residual *residual;
     double *part;   /* columns x trial: what is taken off in one pass */
     double *corner; /* trial x trial */
     double *before; /* trial: squared lengths of the columns to begin with */
@@ -100,7 +100,7 @@ typedef struct trial {
 static int trial_open(trial *t)
 {
     broad__growing_qr *b = t->qr;
-    size_t q = t->rows->width, p = b->columns;
+    size_t q = t->residual->candidate.width, p = b->columns;
     trial_clear(b);
     b->trial = q;
     b->trial_q = broad__alloc_doubles(b->rows, q);
@@ -115,7 +115,7 @@ static int trial_open(trial *t)
     if (!b->trial_q || !b->trial_h || !b->trial_b || !b->trial_r || !b->trial_t || !t->part || !t->corner ||
         !t->before || !t->dead)
         return BROAD_NO_MEMORY;
-    memcpy(b->trial_q, t->rows->k, b->rows * q * sizeof(double));
+    memcpy(b->trial_q, t->residual->candidate.k, b->rows * q * sizeof(double));
     for (size_t j = 0; j < q; j++) b->trial_b[(p + j) * q + j] = sqrt(b->lambda);
     for (size_t i = 0; i < b->rows; i++)
         for (size_t j = 0; j < q; j++) t->before[j] += b->trial_q[i * q + j] * b->trial_q[i * q + j];
@@ -126,14 +126,14 @@ static int trial_open(trial *t)
 static void orthogonalise(trial *t)
 {
     broad__growing_qr *b = t->qr;
-    const broad__device *device = t->rows->device;
+    const broad__device *device = t->residual->device;
     size_t p = b->columns, q = b->trial;
     if (!p) return;
     memset(t->part, 0, p * q * sizeof(double));
     product top = {device, t->part, b->q, b->room, p, b->trial_q, q, b->rows};
-    cross_all(&top, t->rows->pool);
+    cross_all(&top, t->residual->pool);
     device->cross(t->part, q, b->bottom, b->room, p, b->trial_b, q, q, p);
-    subtract_all(&top, t->rows->pool);
+    subtract_all(&top, t->residual->pool);
     device->apply(b->trial_b, q, -1.0, b->bottom, b->room, p, t->part, q, p, q);
     device->apply(b->trial_r, q, 1.0, t->part, q, p, b->trial_r + p * q, q, q, q);
 }
@@ -153,9 +153,9 @@ static void block_gram(trial *t)
     broad__growing_qr *b = t->qr;
     size_t q = b->trial, below = b->columns + q;
     memset(t->corner, 0, q * q * sizeof(double));
-    product top = {t->rows->device, t->corner, b->trial_q, q, q, b->trial_q, q, b->rows};
-    cross_all(&top, t->rows->pool);
-    t->rows->device->cross(t->corner, q, b->trial_b, q, q, b->trial_b, q, q, below);
+    product top = {t->residual->device, t->corner, b->trial_q, q, q, b->trial_q, q, b->rows};
+    cross_all(&top, t->residual->pool);
+    t->residual->device->cross(t->corner, q, b->trial_b, q, q, b->trial_b, q, q, below);
     for (size_t j = 0; j < q; j++)
         if (t->dead[j]) t->corner[j * q + j] = 1;
 }
@@ -218,11 +218,11 @@ static void factor_columns(trial *t)
 static void factor_block(trial *t)
 {
     broad__growing_qr *b = t->qr;
-    const broad__device *device = t->rows->device;
+    const broad__device *device = t->residual->device;
     size_t q = b->trial;
     block_gram(t);
     if (device->factor(t->corner, q) == 0) {
-        broad__whiten_rows(b->trial_q, b->rows, t->corner, q, device, t->rows->pool);
+        broad__whiten_rows(b->trial_q, b->rows, t->corner, q, device, t->residual->pool);
         device->whiten(b->trial_b, q, b->columns + q, t->corner, q, q);
     } else {
         factor_columns(t);
@@ -251,18 +251,18 @@ static void settle(trial *t)
 static void measure(trial *t, const double *y)
 {
     broad__growing_qr *b = t->qr;
-    broad__residual *rows = t->rows;
+    broad__residual *residual = t->residual;
     size_t q = b->trial, c = b->outputs;
-    product top = {rows->device, b->trial_t, b->trial_q, q, q, (double *)y, c, b->rows};
-    cross_all(&top, rows->pool);
-    memcpy(rows->next, rows->e, b->rows * c * sizeof(double));
-    top.right = rows->next;
-    subtract_all(&top, rows->pool);
+    product top = {residual->device, b->trial_t, b->trial_q, q, q, (double *)y, c, b->rows};
+    cross_all(&top, residual->pool);
+    memcpy(residual->next, residual->e, b->rows * c * sizeof(double));
+    top.right = residual->next;
+    subtract_all(&top, residual->pool);
     double squares = 0, left_out = 0;
     for (size_t i = 0; i < b->rows; i++) {
         double h = b->h[i], square = 0;
         for (size_t j = 0; j < q; j++) h += b->trial_q[i * q + j] * b->trial_q[i * q + j];
-        for (size_t j = 0; j < c; j++) square += rows->next[i * c + j] * rows->next[i * c + j];
+        for (size_t j = 0; j < c; j++) square += residual->next[i * c + j] * residual->next[i * c + j];
         double rest = 1 - h > DBL_EPSILON ? 1 - h : DBL_EPSILON;
         b->trial_h[i] = h;
         squares += square;
@@ -272,9 +272,9 @@ static void measure(trial *t, const double *y)
     b->trial_loo = sqrt(left_out);
 }
 
-int broad__growing_qr_try(broad__growing_qr *b, broad__residual *rows, const double *y, double lambda)
+int broad__growing_qr_try(broad__growing_qr *b, broad__residual *residual, const double *y, double lambda)
 {
-    trial t = {.qr = b, .rows = rows};
+    trial t = {.qr = b, .residual = residual};
     if (!b->columns) b->lambda = lambda;
     int status = trial_open(&t);
     if (status == BROAD_OK) {
@@ -300,7 +300,7 @@ static double *restride(const double *from, size_t stride, size_t rows, size_t c
     return to;
 }
 
-static int make_room(broad__growing_qr *b, size_t columns)
+static int reserve_columns(broad__growing_qr *b, size_t columns)
 {
     if (columns <= b->room) return BROAD_OK;
     size_t room = columns > 2 * b->room ? columns : 2 * b->room, p = b->columns;
@@ -323,7 +323,7 @@ static int make_room(broad__growing_qr *b, size_t columns)
 int broad__growing_qr_accept(broad__growing_qr *b)
 {
     size_t p = b->columns, q = b->trial;
-    int status = make_room(b, p + q);
+    int status = reserve_columns(b, p + q);
     if (status < 0) return status;
     for (size_t i = 0; i < b->rows; i++) memcpy(b->q + i * b->room + p, b->trial_q + i * q, q * sizeof(double));
     for (size_t i = 0; i < p + q; i++) {
@@ -338,28 +338,29 @@ int broad__growing_qr_accept(broad__growing_qr *b)
     return BROAD_OK;
 }
 
-static void leave_rows(double *out, const broad__growing_qr *b, const broad__residual *rows, const double *y)
+static void leave_rows(double *out, const broad__growing_qr *b, const broad__residual *residual, const double *y)
 {
     for (size_t i = 0; i < b->rows; i++) {
         double rest = 1 - b->h[i] > DBL_EPSILON ? 1 - b->h[i] : DBL_EPSILON,
-               root = rows->sqrt_weight ? rows->sqrt_weight[i] : 1;
-        for (size_t at = i * b->outputs; at < (i + 1) * b->outputs; at++) out[at] = (y[at] - rows->e[at] / rest) / root;
+               root = residual->sqrt_weight ? residual->sqrt_weight[i] : 1;
+        for (size_t at = i * b->outputs; at < (i + 1) * b->outputs; at++)
+            out[at] = (y[at] - residual->e[at] / rest) / root;
     }
 }
 
 /* I - Q_b Q_b' of the rows of one set, in the upper triangle; q has room for n x columns. */
-static void set_system(double *out, double *q, const broad__growing_qr *b, const broad__residual *rows,
+static void set_system(double *out, double *q, const broad__growing_qr *b, const broad__residual *residual,
                        const size_t *set, size_t n)
 {
     size_t p = b->columns;
     for (size_t i = 0; i < n; i++) memcpy(q + i * p, b->q + set[i] * b->room, p * sizeof(double));
     memset(out, 0, n * n * sizeof(double));
-    rows->device->outer(out, n, q, p, n, q, p, n, p);
+    residual->device->outer(out, n, q, p, n, q, p, n, p);
     for (size_t i = 0; i < n; i++)
         for (size_t k = i; k < n; k++) out[i * n + k] = (i == k) - out[i * n + k];
 }
 
-static int leave_sets(double *out, const broad__growing_qr *b, const broad__residual *rows, const double *y,
+static int leave_sets(double *out, const broad__growing_qr *b, const broad__residual *residual, const double *y,
                       const broad__leave_out_sets *sets)
 {
     size_t c = b->outputs, most = BROAD__SET_ROWS;
@@ -369,24 +370,25 @@ static int leave_sets(double *out, const broad__growing_qr *b, const broad__resi
     for (size_t s = 0; s < sets->count; s++) {
         const size_t *set = sets->rows + sets->first[s];
         size_t n = sets->first[s + 1] - sets->first[s];
-        set_system(system, q, b, rows, set, n);
-        for (size_t i = 0; i < n; i++) memcpy(left + i * c, rows->e + set[i] * c, c * sizeof(double));
-        broad__leave_out_sets_apply(left, pivots, system + most * most, system, n, c, rows->device);
+        set_system(system, q, b, residual, set, n);
+        for (size_t i = 0; i < n; i++) memcpy(left + i * c, residual->e + set[i] * c, c * sizeof(double));
+        broad__leave_out_sets_apply(left, pivots, system + most * most, system, n, c, residual->device);
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < c; k++)
                 out[set[i] * c + k] =
-                    (y[set[i] * c + k] - left[i * c + k]) / (rows->sqrt_weight ? rows->sqrt_weight[set[i]] : 1);
+                    (y[set[i] * c + k] - left[i * c + k]) / (residual->sqrt_weight ? residual->sqrt_weight[set[i]] : 1);
     }
     broad__free(room);
     return BROAD_OK;
 }
 
-int broad__growing_qr_leave_out(double *out, const broad__growing_qr *b, const broad__residual *rows, const double *y)
+int broad__growing_qr_leave_out(double *out, const broad__growing_qr *b, const broad__residual *residual,
+                                const double *y)
 {
     broad__leave_out_sets sets = {0};
-    int status = broad__leave_out_sets_make(&sets, rows->group, b->rows);
-    if (status == BROAD_OK && sets.count) status = leave_sets(out, b, rows, y, &sets);
-    if (status == BROAD_OK && !sets.count) leave_rows(out, b, rows, y);
+    int status = broad__leave_out_sets_make(&sets, residual->group, b->rows);
+    if (status == BROAD_OK && sets.count) status = leave_sets(out, b, residual, y, &sets);
+    if (status == BROAD_OK && !sets.count) leave_rows(out, b, residual, y);
     broad__leave_out_sets_clear(&sets);
     return status;
 }

@@ -37,14 +37,15 @@ typedef struct broad__growing_qr {
 void broad__growing_qr_clear(broad__growing_qr *qr); /* accepts a zeroed one */
 int broad__growing_qr_open(broad__growing_qr *out, size_t rows, size_t outputs, const double *y);
 
-/* Tries K as it stands in `rows` (rows->k, rows->width). Puts the residual of the joint fit with it into rows->next. y: the
+/* Tries K as it stands in `rows` (rows->k, rows->width). Puts the residual of the joint fit with it into next. y: the
  * targets, times the rows' roots. lambda counts for the first block only. */
-int broad__growing_qr_try(broad__growing_qr *qr, broad__residual *rows, const double *y, double lambda);
+int broad__growing_qr_try(broad__growing_qr *qr, broad__residual *residual, const double *y, double lambda);
 int broad__growing_qr_accept(broad__growing_qr *qr);
 
 /* Scores of every row as if it, and all rows of its group, had not been there; without its root: rows x outputs. rows: E is
  * that of the qr. */
-int broad__growing_qr_leave_out(double *out, const broad__growing_qr *qr, const broad__residual *rows, const double *y);
+int broad__growing_qr_leave_out(double *out, const broad__growing_qr *qr, const broad__residual *residual,
+                                const double *y);
 
 /* W of all columns: columns x outputs. */
 void broad__growing_qr_weights(double *out, const broad__growing_qr *qr);

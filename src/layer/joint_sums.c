@@ -2,16 +2,17 @@
  * A and M of a joint fit. A is never there as a whole unless M is AA': panels of its rows are made, then M is added up tile by
  * tile, each by one thread and in the order of the panels. Where M is small, shards of the rows have sums of their own instead.
  */
+#include "layer/joint_sums.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
-#include "layer/joint_work.h"
-#include "layer/residual_work.h"
+#include "layer/joint_watch.h"
+#include "layer/shard_sums.h"
 
 enum {
     PANEL_NUMBERS = 5 << 20,
@@ -20,63 +21,23 @@ enum {
     SHARD_MAX = 256, /* M with a side up to this: shards */
     STRIP = 128      /* of a square tile of AA' */
 };
-static const double TELL_SECONDS = 0.05;
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* ---- watching -------------------------------------------------------------------------------------------------- */
-
-void broad__joint_watch_open(broad__joint_watch *out, broad__joint *j, const broad__joint_task *task, double until,
-                             double all)
-{
-    *out = (broad__joint_watch){.joint = j, .task = task, .from = j->part, .until = until, .all = all > 0 ? all : 1};
-    out->told = broad__seconds();
-}
-
-static void tell(broad__joint_watch *s)
-{
-    double done = (double)atomic_load(&s->done) / s->all;
-    s->joint->part = s->from + (s->until - s->from) * (done < 1 ? done : 1);
-    if (s->task->watch && s->task->watch(s->task->context, s->joint->part)) atomic_store(&s->stopped, 1);
-    s->told = broad__seconds();
-}
-
-void broad__joint_watch_step(broad__joint_watch *s, size_t amount, size_t worker)
-{
-    atomic_fetch_add(&s->done, amount);
-    if (worker == 0 && !atomic_load(&s->stopped) && broad__seconds() - s->told >= TELL_SECONDS) tell(s);
-}
-
-int broad__joint_watch_close(broad__joint_watch *s)
-{
-    atomic_store(&s->done, (size_t)s->all + 1);
-    if (!atomic_load(&s->stopped)) tell(s);
-    return atomic_load(&s->stopped);
-}
-
 /* ---- A --------------------------------------------------------------------------------------------------------- */
-
-typedef struct filling {
-    const broad__residual *rows;
-    const broad__kblock *pieces;
-    size_t count;
-    double *out;
-    size_t stride, first, end;
-} filling;
 
 static void fill_block(void *context, size_t index, size_t worker)
 {
-    const filling *f = context;
+    const broad__joint_filling *f = context;
     size_t row = index * FILL_ROWS, n = least(FILL_ROWS, f->end - f->first - row);
-    broad__residual_pieces(f->out + row * f->stride, f->stride, f->rows, f->pieces, f->count, f->first + row, n,
-                           worker);
+    broad__row_block block = broad__residual_block(f->residual, f->first + row, n, worker);
+    broad__residual_columns(f->out + row * f->stride, f->stride, f->residual, f->kblocks, f->count, &block);
 }
 
-void broad__joint_fill(double *out, size_t stride, const broad__residual *rows, const broad__kblock *pieces,
-                       size_t count, size_t first, size_t end)
+void broad__joint_fill(broad__joint_filling filling)
 {
-    filling f = {rows, pieces, count, out, stride, first, end};
-    broad__pool_run(rows->pool, (end - first + FILL_ROWS - 1) / FILL_ROWS, fill_block, &f);
+    size_t rows = filling.end - filling.first;
+    broad__pool_run(filling.residual->pool, (rows + FILL_ROWS - 1) / FILL_ROWS, fill_block, &filling);
 }
 
 /* ---- tiles of M ------------------------------------------------------------------------------------------------ */
@@ -178,12 +139,13 @@ static void addition_close(addition *add)
 }
 
 /* *out_tiles: how many there are. */
-static int addition_open(addition *out, size_t *out_tiles, broad__joint *j, const broad__residual *rows, size_t from)
+static int addition_open(addition *out, size_t *out_tiles, broad__joint *j, const broad__residual *residual,
+                         size_t from)
 {
     size_t n = broad__joint_size(j), side = least(tile_side(n), n - from), across = n / tile_side(n) + 2;
-    *out = (addition){.joint = j, .device = rows->device, .side = side};
+    *out = (addition){.joint = j, .device = residual->device, .side = side};
     out->tiles = broad__alloc_array(across * across, sizeof *out->tiles);
-    out->squares = broad__alloc_doubles(broad__pool_threads(rows->pool), side * side);
+    out->squares = broad__alloc_doubles(broad__pool_threads(residual->pool), side * side);
     if (!out->tiles || !out->squares) {
         addition_close(out);
         return BROAD_NO_MEMORY;
@@ -201,23 +163,23 @@ static size_t panel_rows(size_t columns)
 static int add_panels(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from,
                       broad__joint_watch *watch)
 {
-    const broad__residual *rows = task->rows;
+    const broad__residual *residual = task->residual;
     size_t tiles = 0, high = panel_rows(j->columns);
     addition add;
-    int status = addition_open(&add, &tiles, j, rows, from);
+    int status = addition_open(&add, &tiles, j, residual, from);
     if (status < 0) return status;
     double *panel = broad__alloc_doubles(least(high, end - first), j->columns);
     if (!panel) status = BROAD_NO_MEMORY;
     for (size_t i = first; status == BROAD_OK && i < end && !atomic_load(&watch->stopped); i += high) {
         size_t stop = least(i + high, end);
-        broad__joint_fill(panel, j->columns, rows, task->pieces, task->count, i, stop);
+        broad__joint_fill((broad__joint_filling){residual, task->kblocks, task->count, i, stop, panel, j->columns});
         add.k = panel;
         add.stride = j->columns;
         add.count = stop - i;
         add.y = task->y + i * j->outputs;
         add.watch = watch;
-        broad__pool_run(rows->pool, tiles, add_tile, &add);
-        broad__residual_release(rows, i, stop);
+        broad__pool_run(residual->pool, tiles, add_tile, &add);
+        broad__residual_release(residual, i, stop);
     }
     broad__free(panel);
     addition_close(&add);
@@ -238,15 +200,16 @@ typedef struct shard_addition {
 static void add_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
     shard_addition *add = context;
-    const broad__residual *rows = add->task->rows;
+    const broad__residual *residual = add->task->residual;
     size_t p = add->joint->columns, c = add->joint->outputs, from = add->from, q = p - from;
     double *k = add->blocks + worker * BROAD__BLOCK_ROWS * p, *below = sums + q * q, *cross = below + q * from;
     for (size_t i = first; i < end && !atomic_load(&add->watch->stopped); i += BROAD__BLOCK_ROWS) {
         size_t n = least(BROAD__BLOCK_ROWS, end - i);
-        broad__residual_pieces(k, p, rows, add->task->pieces, add->task->count, i, n, worker);
-        rows->device->gram(sums, q, k + from, p, n, q);
-        if (from) rows->device->cross(below, from, k + from, p, q, k, p, from, n);
-        rows->device->cross(cross, c, k + from, p, q, add->task->y + i * c, c, c, n);
+        broad__row_block block = broad__residual_block(residual, i, n, worker);
+        broad__residual_columns(k, p, residual, add->task->kblocks, add->task->count, &block);
+        residual->device->gram(sums, q, k + from, p, n, q);
+        if (from) residual->device->cross(below, from, k + from, p, q, k, p, from, n);
+        residual->device->cross(cross, c, k + from, p, q, add->task->y + i * c, c, c, n);
         broad__joint_watch_step(add->watch, n, worker);
     }
 }
@@ -255,10 +218,10 @@ static int add_shards(broad__joint *j, const broad__joint_task *task, size_t fro
 {
     size_t n = j->columns, q = n - from, c = j->outputs;
     shard_addition add = {j, task, from, NULL, watch};
-    add.blocks = broad__alloc_doubles(broad__pool_threads(task->rows->pool) * BROAD__BLOCK_ROWS, n);
+    add.blocks = broad__alloc_doubles(broad__pool_threads(task->residual->pool) * BROAD__BLOCK_ROWS, n);
     if (!add.blocks) return BROAD_NO_MEMORY;
     double *sums = NULL;
-    int status = broad__residual_sum(&sums, task->rows, q * (q + from + c), add_shard, &add);
+    int status = broad__shard_sums(&sums, task->residual, q * (q + from + c), add_shard, &add);
     broad__free(add.blocks);
     if (status < 0) return status;
     add_turned(j, from, sums, q);
@@ -272,7 +235,7 @@ int broad__joint_add(broad__joint *j, const broad__joint_task *task, size_t firs
                      double until)
 {
     double n = (double)j->columns, rows = (double)(end - first);
-    int shards = j->columns <= SHARD_MAX && first == 0 && end == task->rows->rows;
+    int shards = j->columns <= SHARD_MAX && first == 0 && end == task->residual->rows;
     broad__joint_watch watch;
     broad__joint_watch_open(&watch, j, task, until, shards ? rows : rows * (n * n - (double)from * (double)from) / 2);
     int status = shards ? add_shards(j, task, from, &watch) : add_panels(j, task, first, end, from, &watch);
@@ -286,13 +249,13 @@ int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t
     addition add;
     broad__joint_watch watch;
     broad__joint_watch_open(&watch, j, task, until, (double)(j->columns - column) * (n * n - old * old) / 2);
-    int status = addition_open(&add, &tiles, j, task->rows, from);
+    int status = addition_open(&add, &tiles, j, task->residual, from);
     if (status < 0) return status;
     add.k = j->a + column;
     add.stride = j->columns;
     add.count = j->columns - column;
     add.watch = &watch;
-    broad__pool_run(task->rows->pool, tiles, add_tile, &add);
+    broad__pool_run(task->residual->pool, tiles, add_tile, &add);
     addition_close(&add);
     return broad__joint_watch_close(&watch);
 }

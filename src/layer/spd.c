@@ -39,8 +39,8 @@ static int factor_spectral(broad__spd *system, const double *matrix)
 int broad__spd_factor(broad__spd *system, const broad__device *device, const double *matrix, size_t n, double lambda,
                       int spectral)
 {
-    int status = broad__reserve(&system->factor, &system->factor_room, n * n);
-    if (status == BROAD_OK) status = broad__reserve(&system->values, &system->values_room, n);
+    int status = broad__reserve(&system->factor, &system->factor_capacity, n * n);
+    if (status == BROAD_OK) status = broad__reserve(&system->values, &system->values_capacity, n);
     if (status < 0) return status;
     if (!upper_finite(matrix, n))
         return broad__fail(BROAD_BAD_DATA,
@@ -67,7 +67,7 @@ double broad__spd_inverse(const broad__spd *system, size_t i, double lambda)
 static int solve_spectral(double *b, size_t c, broad__spd *system)
 {
     size_t n = system->n;
-    int status = broad__reserve(&system->work, &system->work_room, n * c);
+    int status = broad__reserve(&system->work, &system->work_capacity, n * c);
     if (status < 0) return status;
     memset(system->work, 0, n * c * sizeof(double));
     system->device->apply(system->work, c, 1.0, system->factor, n, n, b, c, n, c);

@@ -12,7 +12,7 @@ typedef struct broad__spd {
     double *factor; /* n x n */
     double *values; /* n, rising, none below zero */
     double *work;   /* n x columns of the last solve */
-    size_t factor_room, values_room, work_room;
+    size_t factor_capacity, values_capacity, work_capacity;
 } broad__spd;
 
 void broad__spd_clear(broad__spd *system); /* accepts a zeroed one */

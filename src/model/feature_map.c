@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-size_t broad__model_map_room(const broad_model *model, size_t first, size_t count)
+size_t broad__model_map_capacity(const broad_model *model, size_t first, size_t count)
 {
     if (count && model->groups[first].source == BROAD__WEIGHT_SOURCE_DIRECT) return 0;
     return (broad__model_columns(model) + 1) *

@@ -6,7 +6,7 @@
 #include "model/model.h"
 
 /* Numbers that weight and bias of these groups take together. */
-size_t broad__model_map_room(const broad_model *model, size_t first, size_t count);
+size_t broad__model_map_capacity(const broad_model *model, size_t first, size_t count);
 
 /* The map of `count` groups from `first` on. weight (inputs x their nodes) and bias get them side by side; they must have
  * room. */

@@ -137,7 +137,7 @@ static void copy_network(broad_model *to, const broad_model *from, int *failed)
 {
     to->groups = broad__alloc_array(from->group_count, sizeof *to->groups);
     to->layers = broad__alloc_array(from->layer_count, sizeof *to->layers);
-    to->layer_room = from->layer_count;
+    to->layer_capacity = from->layer_count;
     if (!to->groups || !to->layers) *failed = 1;
     for (size_t g = 0; to->groups && g < from->group_count; g++) {
         const broad__group *group = &from->groups[g];

@@ -108,7 +108,7 @@ static const broad__field category_fields[] = {
 
 static const broad__field segment_fields[] = {
     {COUNT("rows", broad__segment, rows, 1)},
-    {NUMBER("weight", broad__segment, weight, BROAD__SEGMENT_WEIGHT_LEAST, BROAD__SEGMENT_WEIGHT_MOST)},
+    {NUMBER("weight", broad__segment, weight, BROAD__SEGMENT_WEIGHT_MIN, BROAD__SEGMENT_WEIGHT_MAX)},
     {PLAIN("fingerprint", BROAD__FIELD_HASH, broad__segment, fingerprint)},
 };
 

@@ -4,7 +4,7 @@
 #include "base/page_cursor.h"
 #include "data/table.h"
 #include "model/train/plan.h"
-#include "model/train/train.h"
+#include "model/train/train_open.h"
 
 enum { ROWS = HELPER_SANITIZED ? 600 : 1500, MORE = 333, INPUTS = 7 };
 
@@ -74,7 +74,7 @@ static broad_data *spill_rows(broad_data *data)
 }
 
 typedef struct way {
-    int spilled, z_again, k_again;
+    int spilled, recompute_z, recompute_k;
     size_t threads;
 } way;
 
@@ -83,7 +83,7 @@ enum { WAYS = sizeof ways / sizeof ways[0] };
 
 static broad__storage keeping_of(const way *w)
 {
-    broad__storage storage = {.z_again = w->z_again, .k_again = w->k_again};
+    broad__storage storage = {.recompute_z = w->recompute_z, .recompute_k = w->recompute_k};
     if (w->spilled) assert_ok(broad__spill_open(&storage.spill, 1 << 20));
     return storage;
 }

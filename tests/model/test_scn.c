@@ -3,6 +3,7 @@
 
 #include "layer/supervise.h"
 #include "model/train/train.h"
+#include "model/train/train_open.h"
 
 /* ---- the published example ------------------------------------------------------------------------------------- */
 
@@ -338,10 +339,10 @@ static void the_basis_stays_orthogonal(void **state)
         assert_ok(broad__residual_open(&rows, broad__device_cpu(), pool, 2));
         assert_ok(broad__residual_append(&rows, y, BASIS_ROWS));
         assert_ok(broad__growing_qr_open(&b, BASIS_ROWS, 2, y));
-        rows.z = a, rows.features = BASIS_COLUMNS;
+        rows.z.stored = a, rows.z.features = BASIS_COLUMNS;
         for (size_t at = 0; at < BASIS_COLUMNS; at += block) {
-            broad__kblock piece = {{0}, at, BASIS_COLUMNS - at < block ? BASIS_COLUMNS - at : block};
-            assert_ok(broad__residual_nodes(&rows, &piece, 1));
+            broad__kblock kblock = {{0}, at, BASIS_COLUMNS - at < block ? BASIS_COLUMNS - at : block};
+            assert_ok(broad__candidate_nodes(&rows, &kblock, 1));
             assert_ok(broad__growing_qr_try(&b, &rows, y, lambdas[i / 7 % 3]));
             double norm = b.trial_norm;
             assert_ok(broad__growing_qr_accept(&b));

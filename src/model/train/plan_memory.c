@@ -3,6 +3,8 @@
  * this does not keep to, all arrays with something for each row are spilled; then what does not grow with the rows is left,
  * and a piece of each array for each thread.
  */
+#include "model/train/plan_memory.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +14,9 @@
 #include "base/spill.h"
 #include "base/status.h"
 #include "compute/shards.h"
-#include "layer/joint.h"
+#include "layer/joint_sums.h"
 #include "layer/search.h"
 #include "layer/supervise.h"
-#include "model/train/plan_work.h"
 
 /* The first number in a file of the system, times `unit`; INFINITY where there is none. */
 static double number_in(const char *path, const char *key, double unit)
@@ -74,12 +75,12 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_
     if (s->first <= 512 && s->rows >= s->first) sums += shards * s->first * s->first;
     /* Draws that are tried together, where the first is refused. */
     double more = how.worst && o->supervise == BROAD_SUPERVISE_RESIDUAL && o->tries > 1 && !o->lambda_auto
-                      ? (double)broad__residual_together((size_t)s->rows, (size_t)s->nodes) - 1
+                      ? (double)broad__candidate_together((size_t)s->rows, (size_t)s->nodes) - 1
                       : 0;
     if (more > 0)
         sums += (1 + more + more * shards) * s->nodes * (s->nodes + s->outputs) + more * s->features * s->nodes;
     double system = 2 * side * side + 3 * s->first * s->outputs, spectral = 0, range = 0;
-    broad__ridge_request request = broad__supervise_wish(o);
+    broad__ridge_request request = broad__supervise_request(o);
     if (request.lambda_auto || request.loo || request.operator_norm)
         spectral = (s->rows < s->first ? 2 : 3) * side * side + 20 * side * (1 + s->outputs);
     else if (!request.relative) spectral = 2 * side * side; /* where lambda is lost in rounding */
@@ -209,12 +210,12 @@ void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_opti
     if (out->memory > 0) plan_limit(out, s, o, here);
     worst.spilled = likely.spilled = out->spilled;
     int wide = (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) && s->width > JOINT_SHARD_MAX;
-    double pieces = out->spilled ? piece_bytes(s) : 0, blas = wide ? s->threads * BLAS_BYTES : 0;
-    if (out->spilled) out->bytes_training = training_bytes(s, o, worst) + pieces;
+    double kblocks = out->spilled ? piece_bytes(s) : 0, blas = wide ? s->threads * BLAS_BYTES : 0;
+    if (out->spilled) out->bytes_training = training_bytes(s, o, worst) + kblocks;
     if (out->spilled) out->bytes_training = fmax(out->bytes_training, TABLE_PIECES);
     /* The table is here already, unless somebody asks for sizes alone. */
     double before = out->spilled || out->memory > 0 ? here : fmax(here, BASE_BYTES + out->bytes_data);
-    out->bytes_peak = before + training_bytes(s, o, likely) + pieces + blas;
+    out->bytes_peak = before + training_bytes(s, o, likely) + kblocks + blas;
     if (isfinite(most)) out->bytes_peak = fmax(out->bytes_peak, most);
     out->bytes_least = out->memory > 0 ? here + out->bytes_training + blas : 0;
     out->fits = out->memory > 0 ? out->bytes_least <= out->memory && out->bytes_training <= out->bytes_available &&
@@ -222,7 +223,7 @@ void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_opti
                                 : out->bytes_training <= out->bytes_available;
 }
 
-int broad__roles_refuse(const broad_plan *plan)
+int broad__plan_refuse(const broad_plan *plan)
 {
     double least = ceil(plan->bytes_least / 1048576), limit = plan->memory / 1048576;
     if (plan->bytes_disk > plan->bytes_disk_free)

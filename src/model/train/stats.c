@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/page_cursor.h"
 #include "base/status.h"
+#include "compute/device_choice.h"
 #include "compute/pool.h"
 #include "compute/shards.h"
 #include "data/transform/scale.h"
@@ -13,7 +14,8 @@
 #include "layer/supervise.h"
 #include "model/feature_map.h"
 #include "model/kind.h"
-#include "model/train/train.h"
+#include "model/train/classes.h"
+#include "model/train/describe_data.h"
 
 /* A product of this many rows is rounded as doubles are; what they add up to is not. */
 enum { CHUNK = 16 };
@@ -161,7 +163,7 @@ static int intake_open(intake *in, double **weights, size_t workers)
 
 static int add_rows(broad_stats *stats, const broad_model *model, const broad_data *data, size_t threads)
 {
-    intake in = {.stats = stats, .model = model, .data = data, .device = broad__device_cpu()};
+    intake in = {.stats = stats, .model = model, .data = data, .device = broad__device_choose(&model->settings)};
     double *weights = NULL;
     broad__pool *pool = NULL;
     broad__page_cursor read = {0};
@@ -281,6 +283,7 @@ static void right_side(long double *out, const broad_stats *stats, const broad_m
 
 /* Room for the widest layer. */
 typedef struct bench {
+    const broad__device *device;
     broad__spd system;
     double *matrix, *change, *w;
     long double *right, *residual;
@@ -302,7 +305,8 @@ static int bench_open(bench *b, const broad_model *model)
     size_t p = 0, c = model->outputs;
     for (size_t j = 0; j < model->layer_count; j++)
         if (model->layers[j].width > p) p = model->layers[j].width;
-    *b = (bench){.matrix = broad__alloc_doubles(p, p),
+    *b = (bench){.device = broad__device_choose(&model->settings),
+                 .matrix = broad__alloc_doubles(p, p),
                  .change = broad__alloc_doubles(p, c),
                  .w = broad__alloc_doubles(p, c),
                  .right = broad__alloc_array(p * c, sizeof(long double)),
@@ -319,7 +323,7 @@ static int solve_layer(bench *b, const broad_stats *stats, const columns *own, d
     for (size_t a = 0; a < p; a++)
         for (size_t d = a; d < p; d++)
             b->matrix[a * p + d] = (double)gram_at(stats, column_at(own, a), column_at(own, d));
-    int status = broad__spd_factor(&b->system, broad__device_cpu(), b->matrix, p, lambda, 0);
+    int status = broad__spd_factor(&b->system, b->device, b->matrix, p, lambda, 0);
     memset(b->w, 0, count * sizeof(double));
     for (int step = 0; status == BROAD_OK && step <= REFINEMENTS; step++) {
         memcpy(b->residual, b->right, count * sizeof(long double));

@@ -18,11 +18,11 @@ int broad__z_source_open(broad__z_source **out, const broad__rowset *rowset)
 {
     broad__z_source *source = broad__alloc(sizeof *source);
     if (!source) return BROAD_NO_MEMORY;
-    source->device = rowset->rows.device;
+    source->device = rowset->residual.device;
     source->inputs = rowset->model->inputs;
     source->outputs = rowset->model->outputs;
     source->spill = rowset->storage.spill;
-    source->worker_count = broad__pool_threads(rowset->rows.pool);
+    source->worker_count = broad__pool_threads(rowset->residual.pool);
     source->scaled_each = BROAD__BLOCK_ROWS * broad__model_columns(rowset->model);
     source->workers = broad__alloc_array(source->worker_count, sizeof *source->workers);
     source->scaled = broad__alloc_doubles(source->worker_count, source->scaled_each);
@@ -53,7 +53,7 @@ static int run_make(broad__z_run *out, const broad_model *model, size_t first, s
 {
     out->column = broad__model_feature_nodes(model, first);
     size_t nodes = broad__model_feature_nodes(model, first + count) - out->column;
-    out->weights = broad__alloc_doubles(broad__model_map_room(model, first, count), 1);
+    out->weights = broad__alloc_doubles(broad__model_map_capacity(model, first, count), 1);
     if (!out->weights) return BROAD_NO_MEMORY;
     broad__model_map(&out->map, out->weights, out->weights + broad__model_columns(model) * nodes, model, first, count);
     return BROAD_OK;

@@ -7,13 +7,17 @@
  *
  * every column twice where need be. E = Y - Q Q'Y is what the joint fit leaves over, h_i = |q_i|^2 are its leverages, R W = Q'Y.
  */
+#include "model/verify/verify_growth.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/kind.h"
-#include "model/verify/verify_work.h"
+#include "model/verify/verify_joint.h"
+#include "model/verify/verify_nodes.h"
+#include "model/verify/verify_records.h"
 
 /* A column of which less than this part is new adds nothing but rounding. */
 static const double NOTHING_NEW = 1e-12;

@@ -1,8 +1,10 @@
 /* The scaling of the inputs, once more: each column from the rows as they were read, and its statistics. */
+#include "model/verify/verify_scale.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "model/verify/verify_work.h"
+#include "model/verify/verify_records.h"
 
 /* ---- one value ------------------------------------------------------------------------------------------------- */
 
