@@ -9,7 +9,7 @@ PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check format tsan coverage bench bench-quick bench-tables bench-mnist bench-images \
+.PHONY: build demo test sanitize lab-test check format tsan coverage bench bench-quick bench-tables bench-mnist bench-images \
         paper-tables experiments fuzz install setup clean help
 
 build: ## the optimised tool and libraries, in build/release
@@ -22,9 +22,18 @@ demo: ## install what is missing, build, and run the demonstration
 	@$(MAKE) build
 	@build/release/broad demo
 
-test: ## install what is missing, then all test suites, twice: warnings as errors, and under sanitizers
+test: ## install what is missing, build with warnings as errors, and run all test suites
 	@scripts/setup
-	@scripts/run_tests -j $(JOBS) dev asan
+	@scripts/run_tests -j $(JOBS) dev
+
+sanitize: ## the test suites under the address and undefined-behaviour sanitizers
+	@scripts/setup
+	@scripts/run_tests -j $(JOBS) asan
+
+lab-test: ## the short form of the benchmarks and experiments of bench/ and lab/
+	@scripts/setup
+	@scripts/setup --bench
+	@scripts/run_tests -j $(JOBS) lab
 
 check: ## format, lint, include order, headers, symbols, words, scripts
 	@scripts/setup
@@ -52,11 +61,11 @@ bench: ## docs/benchmarks.md's figures against numpy, scikit-learn, pandas: make
 bench-quick: ## the same on less data, in under a minute
 	@$(MAKE) bench QUICK=1
 
-experiments: ## docs/experiments.md's, all or one: make experiments [ONLY=NAMES DATA=FOLDER TABLES=FOLDER RIVALS=FILES CROP=find QUICK=1]
+experiments: ## docs/experiments.md's, all or one: make experiments [ONLY=NAMES DATA=FOLDER TABLES=FOLDER RIVALS=FILES QUICK=1]
 	@scripts/setup --bench
 	@$(MAKE) build
-	@$(PYTHON) scripts/run_experiments $(ONLY) $(if $(DATA),--data "$(DATA)") $(if $(TABLES),--tables "$(TABLES)") \
-	    $(foreach file,$(RIVALS),--rivals "$(file)") $(if $(CROP),--crop "$(CROP)") $(if $(OUT),--results "$(OUT)") \
+	@$(PYTHON) lab/run_experiments $(ONLY) $(if $(DATA),--data "$(DATA)") $(if $(TABLES),--tables "$(TABLES)") \
+	    $(foreach file,$(RIVALS),--rivals "$(file)") $(if $(OUT),--results "$(OUT)") \
 	    $(if $(THREADS),--threads $(THREADS)) $(if $(QUICK),--quick)
 
 paper-tables: ## the paper's tables 4 to 6: make experiments ONLY=increments [DATA=FOLDER TABLES=FILE.csv]

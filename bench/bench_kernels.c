@@ -58,7 +58,7 @@ static void nodes_of(data *d, int single)
 {
     const shape *s = d->s;
     const broad__kernels *kernels = broad__kernels_used();
-    broad__nodes nodes = {s->p, s->c, d->b, d->bias, BROAD_IDENTITY, single};
+    broad__nodes nodes = {s->p, s->c, d->b, d->bias, BROAD_ACTIVATION_IDENTITY, single};
     (single ? kernels->single->nodes : kernels->nodes)(d->out, s->c, &nodes, d->a, s->p, s->rows);
 }
 
@@ -131,7 +131,7 @@ static void apply_rival(data *d)
 static void layer_ours(data *d)
 {
     const broad__kernels *kernels = broad__kernels_used();
-    broad__nodes nodes = {WIDTH, WIDTH, d->b, d->bias, BROAD_SIGMOID, 0};
+    broad__nodes nodes = {WIDTH, WIDTH, d->b, d->bias, BROAD_ACTIVATION_SIGMOID, 0};
     for (size_t i = 0; i < d->s->rows; i += BROAD__BLOCK_ROWS) {
         size_t n = d->s->rows - i < BROAD__BLOCK_ROWS ? d->s->rows - i : BROAD__BLOCK_ROWS;
         double *e = d->e + i * OUTPUTS;
@@ -150,7 +150,7 @@ static void layer_rival(data *d)
         for (int row = 0; row < n; row++) memcpy(d->k + row * WIDTH, d->bias, WIDTH * sizeof(double));
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, WIDTH, WIDTH, 1, d->a + i * WIDTH, WIDTH, d->b, WIDTH,
                     1, d->k, WIDTH);
-        broad__activate(BROAD_SIGMOID, d->k, (size_t)n * WIDTH);
+        broad__activate(BROAD_ACTIVATION_SIGMOID, d->k, (size_t)n * WIDTH);
         cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, WIDTH, n, 1, d->k, WIDTH, 1, d->gram, WIDTH);
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, WIDTH, OUTPUTS, n, 1, d->k, WIDTH, e, OUTPUTS, 1, d->cross,
                     OUTPUTS);

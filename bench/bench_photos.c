@@ -97,11 +97,12 @@ static double median(double *values)
 
 static void measure(const photo *photos, size_t count)
 {
-    stage stages[] = {{.name = "decoded"},
-                      {.name = "descriptors", .maps = BROAD_MAP_DESCRIPTORS},
-                      {.name = "windows", .maps = BROAD_MAP_WINDOWS},
-                      {.name = "descriptors and windows", .maps = BROAD_MAP_DESCRIPTORS | BROAD_MAP_WINDOWS},
-                      {.name = "pixels", .maps = BROAD_MAP_PIXELS}};
+    stage stages[] = {
+        {.name = "decoded"},
+        {.name = "descriptors", .maps = BROAD_PHOTO_MAP_DESCRIPTORS},
+        {.name = "windows", .maps = BROAD_PHOTO_MAP_WINDOWS},
+        {.name = "descriptors and windows", .maps = BROAD_PHOTO_MAP_DESCRIPTORS | BROAD_PHOTO_MAP_WINDOWS},
+        {.name = "pixels", .maps = BROAD_PHOTO_MAP_PIXELS}};
     enum { STAGES = sizeof stages / sizeof stages[0] };
     for (size_t k = 0; k < STAGES; k++) {
         open_stage(&stages[k]);

@@ -1,9 +1,14 @@
 /* broad fit: read, split, train, save, measure, report. */
 #include <string.h>
 
-#include "cli.h"
+#include "base/clock.h"
+#include "io/output.h"
+#include "run/files.h"
 #include "run/kept_stats.h"
+#include "run/run_page.h"
+#include "run/run_report.h"
 #include "run/train_run.h"
+#include "values.h"
 
 typedef struct fit_run {
     cli_run run;
@@ -50,7 +55,7 @@ static int read_rows(fit_run *fit)
     int status = cli_read_table(&run->train, &run->photos, fit->path, &fit->read, run->arguments);
     if (status) return status;
     if (fit->holdout > 0) status = split_rows(fit);
-    run->read_seconds = cli_seconds() - run->start;
+    run->read_seconds = broad__seconds() - run->start;
     return status;
 }
 
@@ -60,11 +65,11 @@ static int choose_maps(cli_run *run)
     cli_progress progress;
     broad_options options = run->options;
     cli_progress_begin(&progress, &options, "maps", run->arguments);
-    int status = cli_choose_maps(&run->maps, &run->train, &run->test, &options, run->arguments);
+    int status = broad_photos_prepare(&run->maps, &run->train, &run->test, &options);
     cli_progress_end(&progress);
     cli_signals_release();
     if (status != BROAD_INTERRUPTED) return status;
-    return cli_fail(status, "interrupted while maps were chosen; nothing was written");
+    return cli_fail(status, "interrupted while choosing photo maps; nothing was written");
 }
 
 static int train(cli_run *run)
@@ -82,8 +87,7 @@ static int save_stats(cli_run *run)
 {
     if (run->keep_stats) return cli_run_keep_stats(run, run->train);
     if (strcmp(run->output, "-") && cli_stats_exist(run->output))
-        cli_note(run->arguments, "%s.stats belongs to an earlier model; fit with --keep-stats to replace it",
-                 run->output);
+        cli_note(run->arguments, "%s.stats belongs to an earlier model; give --keep-stats to replace it", run->output);
     return BROAD_OK;
 }
 

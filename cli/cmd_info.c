@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "run/load_model.h"
 #include "run/photos.h"
 #include "run/show.h"
 
@@ -14,24 +15,20 @@ static double file_bytes(const char *path)
 }
 
 /* Weights of the classes by label; null: all count alike. */
-static json_t *class_weights_json(const broad_model *model, const json_t *stored)
+static json_t *class_weights_json(const broad_model *model)
 {
-    if (!json_is_true(json_object_get(stored, "class_weights"))) return json_null();
+    if (!broad_model_weighs_classes(model)) return json_null();
     json_t *object = json_object();
     for (size_t c = 0; c < broad_model_outputs(model); c++)
         cli_json_put(object, broad_model_output_name(model, c), cli_json_real(broad_model_class_weight(model, c)));
     return object;
 }
 
-/* A member of the first group of feature nodes, or of the settings. */
-static json_t *of_group(const json_t *stored, const char *name)
+static int format_scale(char *out, size_t bytes, const broad_model *model)
 {
-    return json_incref(json_object_get(json_array_get(json_object_get(stored, "groups"), 0), name));
-}
-
-static json_t *of_settings(const json_t *stored, const char *name)
-{
-    return json_incref(json_object_get(json_object_get(stored, "settings"), name));
+    broad_options settings;
+    int status = broad_model_settings(&settings, model);
+    return status ? status : broad_options_get(out, bytes, &settings, "scale");
 }
 
 static json_t *relevance_json(const broad_model *model)
@@ -42,11 +39,16 @@ static json_t *relevance_json(const broad_model *model)
     return list;
 }
 
-static int report_json(const char *path, const broad_model *model)
+/* `stored` is what the model's file says, printed as it is. */
+static int report_json(const cli_arguments *arguments, const broad_model *model)
 {
-    json_t *settings = NULL;
-    int status = cli_json_stored(&settings, model);
+    const char *path = arguments->positional[0];
+    json_t *stored = NULL;
+    char scale[64];
+    int status = format_scale(scale, sizeof scale, model);
+    if (!status) status = cli_json_stored(&stored, model);
     if (status) return status;
+    const char *weight = broad_model_weight_name(model);
     json_t *object = cli_json_object("info");
     cli_json_put(object, "path", cli_json_text(path));
     cli_json_put(object, "bytes", json_integer((json_int_t)file_bytes(path)));
@@ -56,13 +58,13 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "inputs", cli_names_json(broad_model_input_name, model, broad_model_inputs(model)));
     cli_json_put(object, "outputs", cli_names_json(broad_model_output_name, model, broad_model_outputs(model)));
     cli_json_put(object, "maps", broad_model_maps(model) ? cli_maps_json(broad_model_maps(model)) : json_null());
-    cli_json_put(object, "photo", json_incref(json_object_get(settings, "photo")));
-    cli_json_put(object, "categories", json_incref(json_object_get(settings, "categories")));
-    cli_json_put(object, "weight", json_incref(json_object_get(settings, "weight_name")));
-    cli_json_put(object, "class_weights", class_weights_json(model, settings));
-    cli_json_put(object, "scale", of_settings(settings, "scale"));
-    cli_json_put(object, "features", of_group(settings, "source"));
-    cli_json_put(object, "fitting", cli_json_text(broad_model_fitting(model)));
+    cli_json_put(object, "photo", json_incref(json_object_get(stored, "photo")));
+    cli_json_put(object, "categories", json_incref(json_object_get(stored, "categories")));
+    cli_json_put(object, "weight", weight ? cli_json_text(weight) : json_null());
+    cli_json_put(object, "class_weights", class_weights_json(model));
+    cli_json_put(object, "scale", cli_json_text(scale));
+    cli_json_put(object, "features", cli_json_text(broad_feature_source_name(broad_model_feature_source(model))));
+    cli_json_put(object, "fitting", cli_json_text(broad_fitting_name(broad_model_fitting(model))));
     cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "nodes", json_integer((json_int_t)broad_model_nodes(model)));
     cli_json_put(object, "precision", cli_json_text(cli_precision_name(broad_model_precision(model))));
@@ -74,93 +76,82 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "loo", cli_estimate_json(model));
     cli_json_put(object, "stages", cli_stages_json(model));
     cli_json_put(object, "layers", cli_layers_json(model));
-    cli_json_put(object, "stored", settings);
-    return cli_json_print(object);
-}
-
-static const char *text_of(const json_t *value)
-{
-    const char *text = json_string_value(value);
-    return text ? text : "?";
+    cli_json_put(object, "stored", stored);
+    return cli_json_give(arguments, object);
 }
 
 /* A column of categories with the first of its levels. */
-static void print_category(const json_t *category, int first)
+static void print_category(const broad_model *model, size_t category)
 {
     enum { SHOWN = 8 };
-    const json_t *levels = json_object_get(category, "levels");
-    size_t count = json_array_size(levels);
-    printf("%-8s %.40s: %zu level%s (", first ? "columns" : "", text_of(json_object_get(category, "name")), count,
-           count == 1 ? "" : "s");
+    size_t count = broad_model_category_levels(model, category);
+    cli_print("%-8s %.40s: %zu categor%s (", category ? "" : "columns", broad_model_category_name(model, category), count,
+           count == 1 ? "y" : "ies");
     for (size_t i = 0; i < count && i < SHOWN; i++)
-        printf("%s%.24s", i ? ", " : "", text_of(json_array_get(levels, i)));
-    if (count > SHOWN) printf(" and %zu more", count - SHOWN);
-    printf(")\n");
+        cli_print("%s%.24s", i ? ", " : "", broad_model_category_level(model, category, i));
+    if (count > SHOWN) cli_print(" and %zu more", count - SHOWN);
+    cli_print(")\n");
 }
 
 /* How photos become its inputs; nothing for a model of other rows. */
-static void print_photo(const broad_model *model, const json_t *stored)
+static void print_photo(const broad_model *model)
 {
-    const json_t *photo = json_object_get(stored, "photo");
-    const char *crop = text_of(json_object_get(photo, "crop"));
-    unsigned maps = broad_model_maps(model);
+    broad_photo_spec photo;
     char names[64];
-    if (!maps) return;
-    cli_format_maps(names, sizeof names, maps);
-    json_int_t components = json_integer_value(json_object_get(photo, "components"));
-    printf("photos   ");
-    if (components) printf("%lld components of ", (long long)components);
-    printf("%s", names);
-    if (maps & BROAD_MAP_PIXELS) {
-        json_int_t side = json_integer_value(json_object_get(photo, "side"));
-        printf(", %lld x %lld pixels", (long long)side, (long long)side);
-    }
-    if (strcmp(crop, "none") == 0) printf(", of whole photos\n");
-    else if (strcmp(crop, "find") == 0) printf(", of the region that looks most like a panel\n");
+    broad_photo_spec_init(&photo);
+    if (broad_model_photo(&photo, model) || !photo.maps) return;
+    cli_format_maps(names, sizeof names, photo.maps);
+    cli_print("photos   ");
+    if (photo.components) cli_print("%zu components of ", photo.components);
+    cli_print("%s", names);
+    if (photo.maps & BROAD_PHOTO_MAP_PIXELS) cli_print(", %zu x %zu pixels", photo.side, photo.side);
+    if (photo.crop == BROAD_CROP_NONE) cli_print(", whole photos\n");
     else
-        printf(", of %s %s\n", json_is_true(json_object_get(photo, "each_box")) ? "each box" : "the best box",
-               strcmp(crop, "boxes") == 0 ? "in a file" : "that a detector finds");
+        cli_print(", %s %s\n", photo.each_box ? "each box" : "the best box",
+               photo.crop == BROAD_CROP_BOXES ? "in a file" : "that a detector finds");
 }
 
 /* What columns of the file are besides inputs and targets. */
-static void print_columns(const json_t *stored)
+static void print_columns(const broad_model *model)
 {
-    const json_t *categories = json_object_get(stored, "categories");
-    for (size_t i = 0; i < json_array_size(categories); i++) print_category(json_array_get(categories, i), i == 0);
-    const json_t *weight = json_object_get(stored, "weight_name");
-    if (!json_is_null(weight)) printf("weights  column %.40s\n", text_of(weight));
+    const char *weight = broad_model_weight_name(model);
+    for (size_t i = 0; i < broad_model_categories(model); i++) print_category(model, i);
+    if (weight) cli_print("weights  column %.40s\n", weight);
 }
 
-static void print_class_weights(const broad_model *model, const json_t *stored)
+static void print_class_weights(const broad_model *model)
 {
     enum { SHOWN = 16 };
     size_t count = broad_model_outputs(model);
-    if (!json_is_true(json_object_get(stored, "class_weights"))) return;
-    printf("weights  of classes: ");
+    if (!broad_model_weighs_classes(model)) return;
+    cli_print("weights  by class: ");
     for (size_t c = 0; c < count && c < SHOWN; c++)
-        printf("%s%.24s %.4g", c ? ", " : "", broad_model_output_name(model, c), broad_model_class_weight(model, c));
-    printf(count > SHOWN ? ", ...\n" : "\n");
+        cli_print("%s%.24s %.4g", c ? ", " : "", broad_model_output_name(model, c), broad_model_class_weight(model, c));
+    cli_print(count > SHOWN ? ", ...\n" : "\n");
 }
 
 /* Which nodes there are, what they see, and where the output weights come from. */
-static void print_choices(const broad_model *model, const json_t *stored)
+static int print_choices(const broad_model *model)
 {
-    static const char *const words[][2] = {
-        {"chain", "each layer fitted to what those before it left over (chain)"},
-        {"joint", "a chain, then one ridge over all nodes, which predicts (joint)"},
-        {"stepwise", "one ridge over all nodes, solved again with each layer (joint)"},
-        {"window", "with each layer those of the last nodes solved again (window)"},
-        {"at_once", "one ridge over all nodes (joint)"},
+    static const char *const outputs[] = {
+        [BROAD_FITTING_CHAIN] = "each layer fitted to the residual of those before it (chain)",
+        [BROAD_FITTING_JOINT] = "a chain of layers, then one ridge regression over all nodes (joint)",
+        [BROAD_FITTING_STEPWISE] = "one ridge regression over all nodes, solved again with each layer (joint)",
+        [BROAD_FITTING_WINDOW] = "with each layer, the weights of the last nodes are solved again (window)",
+        [BROAD_FITTING_AT_ONCE] = "one ridge regression over all nodes (joint)",
     };
-    const json_t *groups = json_object_get(stored, "groups"), *settings = json_object_get(stored, "settings");
-    const char *source = text_of(json_object_get(json_array_get(groups, 0), "source"));
-    const char *fitting = broad_model_fitting(model);
-    if (strcmp(source, "direct") == 0) printf("features the inputs themselves");
-    else printf("features %zu groups of nodes, %s", json_array_size(groups), source);
-    printf("; inputs scaled: %s\n", text_of(json_object_get(settings, "scale")));
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i][0], fitting) == 0) printf("outputs  %s\n", words[i][1]);
+    char scale[64];
+    broad_feature_source source = broad_model_feature_source(model);
+    int status = format_scale(scale, sizeof scale, model);
+    if (status) return status;
+    if (source == BROAD_FEATURE_SOURCE_DIRECT) cli_print("features the inputs themselves");
+    else
+        cli_print("features %zu groups of nodes, %s", broad_model_feature_groups(model),
+               broad_feature_source_name(source));
+    cli_print("; inputs scaled: %s\n", scale);
+    cli_print("outputs  %s\n", outputs[broad_model_fitting(model)]);
     cli_print_joint(model);
+    return BROAD_OK;
 }
 
 /* The inputs that count most, where a pilot has told them apart. */
@@ -177,61 +168,54 @@ static void print_relevance(const broad_model *model)
         }
         if (best == inputs || (shown == 0 && broad_model_relevance(model, best) < 1 + 1e-9)) break;
         limit = broad_model_relevance(model, best);
-        printf("%s%.40s %.2f", shown ? ", " : "relevant ", broad_model_input_name(model, best), limit);
+        cli_print("%s%.40s %.2f", shown ? ", " : "relevant ", broad_model_input_name(model, best), limit);
     }
-    if (shown) printf(" (1 is the mean; by how much predictions move with an input)\n");
+    if (shown) cli_print(" (how strongly predictions depend on an input; the mean is 1)\n");
 }
 
 /* What the pilot of `auto` decided, and by which figures. */
-static void print_pilot(const broad_model *model, const json_t *stored)
+static void print_pilot(const broad_model *model)
 {
-    static const char *const styles[] = {"mix", "dense", "difference"};
-    if (!(json_number_value(json_object_get(stored, "pilot_mix")) > 0)) return;
-    printf("pilot    %s nodes of range %.3g: leave-one-out errors on a part of the rows, as parts of the whole:",
-           text_of(json_object_get(stored, "style")), broad_model_feature_range(model));
-    for (size_t i = 0; i < sizeof styles / sizeof styles[0]; i++) {
-        char key[32];
-        snprintf(key, sizeof key, "pilot_%s", styles[i]);
-        printf("%s %s %.4g", i ? "," : "", styles[i], json_number_value(json_object_get(stored, key)));
-    }
-    printf("\n");
+    broad_pilot pilot;
+    broad_pilot_init(&pilot);
+    if (broad_model_pilot(&pilot, model) || !pilot.known) return;
+    cli_print("pilot    %s nodes with range %.3g; leave-one-out errors on a part of the rows, relative to the targets:",
+           pilot.styles[pilot.chosen].name, broad_model_feature_range(model));
+    for (size_t i = 0; i < BROAD_PILOT_STYLES; i++)
+        cli_print("%s %s %.4g", i ? "," : "", pilot.styles[i].name, pilot.styles[i].error);
+    cli_print("\n");
     print_relevance(model);
 }
 
 static int report_text(const char *path, const broad_model *model, int all)
 {
     char size[64], names[256], estimate[256];
-    json_t *stored = NULL;
     const char *reason = broad_model_reason(model);
-    size_t layers = broad_model_layers(model), outputs = broad_model_outputs(model);
-    int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
+    size_t layers = broad_model_layers(model);
     cli_format_bytes(size, sizeof size, file_bytes(path));
-    printf("file     %s (%s)\n", path, size);
+    cli_print("file     %s (%s)\n", path, size);
     cli_format_size(size, sizeof size, model);
-    printf("network  %s, %s%s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
-           broad_model_precision(model) == BROAD_FLOAT ? ", in single precision" : "",
+    cli_print("network  %s, %s%s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
+           broad_model_precision(model) == BROAD_PRECISION_FLOAT ? ", in single precision" : "",
            (unsigned long long)broad_model_seed(model));
     cli_format_names(names, sizeof names, broad_model_input_name, model, broad_model_inputs(model));
-    printf("inputs   %zu (%s)\n", broad_model_inputs(model), names);
-    int status = cli_json_stored(&stored, model);
+    cli_print("inputs   %zu (%s)\n", broad_model_inputs(model), names);
+    print_photo(model);
+    print_columns(model);
+    cli_print_outputs(model);
+    print_class_weights(model);
+    int status = print_choices(model);
     if (status) return status;
-    print_photo(model, stored);
-    print_columns(stored);
-    cli_format_names(names, sizeof names, broad_model_output_name, model, outputs);
-    printf("%s  %zu (%s)\n", classify ? "classes" : "targets", outputs, names);
-    print_class_weights(model, stored);
-    print_choices(model, stored);
-    print_pilot(model, stored);
-    json_decref(stored);
-    printf("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
+    print_pilot(model);
+    cli_print("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
            reason[0] ? ": " : "", reason);
-    if (cli_estimate_line(estimate, sizeof estimate, model)) printf("loo      leave-one-out estimate: %s\n", estimate);
+    if (cli_estimate_line(estimate, sizeof estimate, model)) cli_print("estimate %s\n", estimate);
     cli_print_stages(model);
     cli_print_layers(model, all);
     broad_layer first, last;
     if (layers && !cli_in_blocks(model) && !broad_model_layer(&first, model, 0) &&
         !broad_model_layer(&last, model, layers - 1))
-        printf("norm     %.6g -> %.6g, %.4f of the first\n", first.norm_before, last.norm_after,
+        cli_print("norm     of the residual: %.6g -> %.6g, %.4f of the initial norm\n", first.norm_before, last.norm_after,
                first.norm_before > 0 ? last.norm_after / first.norm_before : 0);
     return BROAD_OK;
 }
@@ -240,8 +224,8 @@ int cli_info(const cli_arguments *arguments)
 {
     broad_model *model = NULL;
     const char *path = arguments->positional[0];
-    int status = broad_model_load(&model, path);
-    if (!status && cli_given(arguments, "json")) status = report_json(path, model);
+    int status = cli_model_load(&model, arguments);
+    if (!status && cli_given(arguments, "json")) status = report_json(arguments, model);
     else if (!status) status = report_text(path, model, cli_given(arguments, "layers") != NULL);
     broad_model_free(model);
     return status;

@@ -4,28 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/output.h"
+#include "io/quote.h"
 #include "page/heatmap.h"
+#include "run/load_model.h"
 #include "run/photos.h"
-
-/* A CSV field, quoted where RFC 4180 asks for it. */
-static void put_text(cli_output *output, const char *prefix, const char *text, const char *suffix)
-{
-    size_t quote = strpbrk(text, ",\"\r\n") != NULL;
-    cli_output_bytes(output, "\"", quote);
-    cli_output_bytes(output, prefix, strlen(prefix));
-    for (const char *c = text; *c; c++) {
-        if (*c == '"') cli_output_bytes(output, "\"", 1);
-        cli_output_bytes(output, c, 1);
-    }
-    cli_output_bytes(output, suffix, strlen(suffix));
-    cli_output_bytes(output, "\"", quote);
-}
+#include "values.h"
 
 static void put_field(cli_output *output, const char *prefix, const char *text, const char *suffix)
 {
     cli_output_bytes(output, ",", 1);
-    put_text(output, prefix, text, suffix);
+    cli_csv_parts(output, prefix, text, suffix);
 }
 
 typedef struct predictions {
@@ -78,7 +66,7 @@ static void put_place(cli_output *output, const predictions *p, size_t row)
         cli_output_count(output, row + 1);
         return;
     }
-    put_text(output, "", photo->file, "");
+    cli_csv_text(output, photo->file);
     const double sides[] = {photo->left, photo->top, photo->right, photo->bottom};
     for (size_t i = 0; p->boxes && i < sizeof sides / sizeof sides[0]; i++) put_real(output, sides[i]);
 }
@@ -182,7 +170,7 @@ static int print_json(const cli_arguments *arguments, const predictions *p)
     for (size_t i = 0; p->list && i < p->rows; i++) cli_json_append(list, row_json(p, i));
     cli_json_put(object, "predictions", p->list ? json_incref(list) : json_null());
     json_decref(list);
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 /* ---- the command ---- */
@@ -190,7 +178,7 @@ static int print_json(const cli_arguments *arguments, const predictions *p)
 static int new_numbers(double **out, size_t rows, size_t columns)
 {
     *out = calloc(rows ? rows : 1, columns * sizeof **out);
-    return *out ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the scores of %zu rows", rows);
+    return *out ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: cannot store the scores of %zu rows", rows);
 }
 
 /* Rows that are predicted at a time: all where all are shown at once, else as many as take little memory. */
@@ -242,7 +230,8 @@ static int write_predictions(const cli_arguments *arguments, predictions *p)
     }
     status = cli_output_close(&output);
     if (!status && json) return print_json(arguments, p);
-    if (!status && strcmp(path, "-")) cli_note(arguments, "wrote %zu predictions to %s", p->rows, path);
+    if (!status && strcmp(path, "-"))
+        cli_note(arguments, "wrote %zu prediction%s to %s", p->rows, cli_plural(p->rows), path);
     return status;
 }
 
@@ -258,22 +247,11 @@ static int check_paths(const cli_arguments *arguments)
 /* What the model cannot give is refused before DATA is read. */
 static int prepare(predictions *p, const cli_arguments *arguments)
 {
-    int status = broad_model_load(&p->model, arguments->positional[0]);
+    int status = cli_model_load(&p->model, arguments);
     if (!status && cli_given(arguments, "proba")) status = broad_probabilities(NULL, p->model, NULL, 0);
     if (status || !cli_given(arguments, "interval")) return status;
     status = new_numbers(&p->reach, 1, broad_model_outputs(p->model));
     return status ? status : broad_interval(p->reach, p->model, p->level);
-}
-
-/* Whether the model looks at parts of photos. */
-static int crops(int *out, const broad_model *model)
-{
-    json_t *stored = NULL;
-    int status = cli_json_stored(&stored, model);
-    const char *crop = json_string_value(json_object_get(json_object_get(stored, "photo"), "crop"));
-    *out = crop && strcmp(crop, "none") != 0;
-    json_decref(stored);
-    return status;
 }
 
 static int read_rows(predictions *p, const cli_arguments *arguments)
@@ -283,8 +261,11 @@ static int read_rows(predictions *p, const cli_arguments *arguments)
     cli_read_options(&read, arguments);
     read.model = p->model;
     read.target_optional = 1;
-    int status = crops(&p->boxes, p->model);
+    broad_photo_spec photo;
+    broad_photo_spec_init(&photo);
+    int status = broad_model_photo(&photo, p->model);
     if (status) return status;
+    p->boxes = photo.crop != BROAD_CROP_NONE;
     status = cli_paths_take(&paths, arguments, 1, broad_model_maps(p->model) != 0);
     if (!status) status = cli_read(&p->data, &p->photos, paths.items, paths.count, &read, arguments);
     cli_paths_clear(&paths);

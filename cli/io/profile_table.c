@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/profile.h"
+#include "values.h"
 
 static size_t threads_used(const cli_arguments *arguments)
 {
@@ -13,7 +15,7 @@ static size_t threads_used(const cli_arguments *arguments)
     return broad_machine_inspect(&machine, 0) ? 1 : machine.processors;
 }
 
-int cli_profile_begin(cli_profile *out, const cli_arguments *arguments)
+int cli_profile_begin(cli_profile *out, cli_arguments *arguments)
 {
     *out = (cli_profile){.arguments = arguments};
     if (!cli_given(arguments, "profile")) return BROAD_OK;
@@ -21,8 +23,8 @@ int cli_profile_begin(cli_profile *out, const cli_arguments *arguments)
     if (!status) status = broad_profile_open(&out->profile);
     if (status) return status;
     out->threads = threads_used(arguments);
-    if (cli_given(arguments, "json")) cli_json_take(&out->result);
-    out->start = cli_seconds();
+    if (cli_given(arguments, "json")) arguments->result = &out->result;
+    out->start = broad__seconds();
     broad__profile_enter(out->profile);
     return BROAD_OK;
 }
@@ -103,8 +105,8 @@ static void print_profile(const cli_profile *p, double wall)
 {
     figures f;
     double counted = 0, all = wall * (double)p->threads;
-    fprintf(stderr, "profile: %.4f s on %zu thread%s; a core does %.1f GFLOP/s at most (%s) and reads %.1f GB/s\n",
-            wall, p->threads, p->threads == 1 ? "" : "s", p->machine.peak.one,
+    fprintf(stderr, "profile: %.4f s on %zu thread%s; one core reaches %.1f GFLOP/s (%s) and reads %.1f GB/s\n", wall,
+            p->threads, p->threads == 1 ? "" : "s", p->machine.peak.one,
             p->machine.instructions[0] ? p->machine.instructions : "not measured", p->machine.read.one);
     fprintf(stderr, "  %-13s %8s %10s %8s %10s %8s %7s %9s %7s\n", "stage", "calls", "thread s", "of all", "GFLOP",
             "GFLOP/s", "of peak", "GB", "GB/s");
@@ -114,17 +116,16 @@ static void print_profile(const cli_profile *p, double wall)
         print_stage(&f);
     }
     double rest = all > counted ? all - counted : 0;
-    fprintf(stderr, "  %-13s %8s %10.4f %6.1f %%   waiting, and what is in no stage\n", "rest", "", rest,
+    fprintf(stderr, "  %-13s %8s %10.4f %6.1f %%   waiting, and work outside the stages\n", "rest", "", rest,
             all > 0 ? 100 * rest / all : 0);
 }
 
 int cli_profile_end(cli_profile *p, int status)
 {
     if (!p->profile) return status;
-    double wall = cli_seconds() - p->start;
+    double wall = broad__seconds() - p->start;
     broad__profile_leave((broad__profile_scope){0});
     if (cli_given(p->arguments, "json")) {
-        cli_json_take(NULL);
         if (p->result) {
             cli_json_put(p->result, "profile", profile_json(p, wall));
             int printed = cli_json_print(p->result);

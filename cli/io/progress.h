@@ -2,12 +2,12 @@
 #ifndef BROAD_CLI_IO_PROGRESS_H
 #define BROAD_CLI_IO_PROGRESS_H
 
-#include "cli.h"
+#include "arguments.h"
 
 typedef struct cli_progress {
     const char *label;
     int visible, drawn;
-    size_t stop_at; /* ends the run after so many layers in all; 0: does not */
+    size_t stop_at; /* the run ends at this number of layers; 0: it does not */
     size_t first;   /* layers there were at the start */
     double start, layers_start, last;
 } cli_progress;

@@ -217,12 +217,8 @@ void cli_heat_tasks_clear(cli_heat_task *tasks, size_t count)
 int cli_heat_canvas(broad__image *out, const cli_heat_maker *maker, const broad_photo *photo, const broad__image *seen,
                     const broad__image *whole, size_t side)
 {
-    size_t width = 0, height = 0;
-    /* What the finder found was shown from the front, and only the reader knows how. */
-    int straight = maker->spec.crop != BROAD_CROP_FIND || !cli_photo_is_cropped(photo);
-    if (straight) return cli_photo_part(out, whole, photo, side);
-    broad__image_fit(&width, &height, seen->width, seen->height, side);
-    return broad__image_resize(out, seen, width, height);
+    (void)maker, (void)seen;
+    return cli_photo_part(out, whole, photo, side);
 }
 
 /* ---- predict --heatmap ---- */

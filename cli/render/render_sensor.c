@@ -1,5 +1,5 @@
 /* From light to bytes, as a camera does it. */
-#include "render/render_scene.h"
+#include "render/render_sensor.h"
 
 enum { BLOCK = 8, TONES = 2048 };
 
@@ -102,7 +102,7 @@ static void expose(const render_scene *scene, vec3 *light, render_dice *dice)
 
 /* ---- noise ---- */
 
-/* Two of six bytes of a number for each channel: a triangle instead of a bell, which nobody sees. */
+/* Two of six bytes of a number for each channel: a triangle instead of a bell, a difference no one sees. */
 static void add_noise(const render_scene *scene, vec3 *light, float sigma)
 {
     enum { CHUNK = 256 };

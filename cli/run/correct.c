@@ -1,15 +1,12 @@
 #include "run/correct.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
-
-/* Weights that are tried: those of rows that are wrong are doubled. */
-static const double WEIGHT_LEAST = 0.25, WEIGHT_MOST = 1024, WEIGHT_STEP = 2;
 
 /* More new rows than this part of the old ones are no corrections, and auto must be asked for. */
 static const double FEW = 0.2;
@@ -24,7 +21,6 @@ void cli_correction_clear(cli_correction *correction)
     broad_metrics_clear(&correction->test_before);
     broad_metrics_clear(&correction->old_after);
     free(correction->weights);
-    free(correction->wrong_rows);
     memset(correction, 0, sizeof *correction);
 }
 
@@ -33,9 +29,7 @@ void cli_correction_clear(cli_correction *correction)
 /* Where the weights of the network are solved again as a whole, another weight of the rows costs another solution. */
 static int can_search(const cli_run *run, int with_rows)
 {
-    const char *fitting = broad_model_fitting(run->model);
-    int joint = strcmp(fitting, "joint") == 0 || strcmp(fitting, "at_once") == 0;
-    return with_rows && joint && run->increment.layers == 0 && broad_model_task(run->model) == BROAD_TASK_CLASSIFY;
+    return with_rows && run->increment.layers == 0 && broad_model_can_correct(run->model);
 }
 
 int cli_correction_weight(cli_correction *out, const cli_run *run, int with_rows)
@@ -63,7 +57,7 @@ int cli_correction_weight(cli_correction *out, const cli_run *run, int with_rows
 int cli_correction_count(cli_correction *out, const cli_run *run)
 {
     const broad_data *rows = run->fresh;
-    const broad_model *model = run->trainer ? broad_trainer_model(run->trainer) : run->model;
+    const broad_model *model = run->model;
     size_t outputs = broad_model_outputs(model);
     out->wrong = 0;
     if (broad_model_task(model) != BROAD_TASK_CLASSIFY) return BROAD_OK;
@@ -72,57 +66,29 @@ int cli_correction_count(cli_correction *out, const cli_run *run)
     int status = broad_predict_data(scores, model, rows, run->options.threads);
     for (size_t i = 0; !status && i < broad_data_rows(rows); i++) {
         const broad_photo *photo = broad_data_photo(rows, i);
-        int changed_copy = photo && photo->copy; /* which are there to help, not to be judged */
-        int wrong = !changed_copy && broad_best_class(model, scores + i * outputs) != broad_data_class(rows, i);
-        if (out->wrong_rows) out->wrong_rows[i] = (char)wrong;
-        out->wrong += (size_t)wrong;
+        int copied = photo && photo->copy; /* augmented copies are there to help, not to be judged */
+        out->wrong += !copied && broad_best_class(model, scores + i * outputs) != broad_data_class(rows, i);
     }
     free(scores);
     return status;
 }
 
-/* One try, from the old model. */
-static int try_weights(cli_correction *c, cli_run *run)
-{
-    if (run->trainer) broad_trainer_close(NULL, run->trainer);
-    run->trainer = NULL;
-    int status = broad_trainer_resume(&run->trainer, run->model, run->train, &run->options,
-                                      cli_given(run->arguments, "force") != NULL);
-    if (!status) status = broad_trainer_learn_weighted(run->trainer, run->fresh, c->weights, 0, 0, 0);
-    return status ? status : cli_correction_count(c, run);
-}
-
-/* Rows that are judged wrongly count more with every try, until there are none, or none that may count more. */
-static int search_weights(cli_correction *c, cli_run *run)
-{
-    size_t rows = broad_data_rows(run->fresh);
-    int raised = 1;
-    for (size_t i = 0; i < rows; i++) c->weights[i] = WEIGHT_LEAST;
-    while (raised) {
-        int status = try_weights(c, run);
-        if (status || broad_model_outcome(broad_trainer_model(run->trainer)) == BROAD_STOPPED) return status;
-        raised = 0;
-        for (size_t i = 0; i < rows; i++) {
-            if (!c->wrong_rows[i] || c->weights[i] >= WEIGHT_MOST) continue;
-            c->weights[i] *= WEIGHT_STEP;
-            raised = 1;
-        }
-    }
-    return BROAD_OK;
-}
-
 int cli_correction_learn(cli_correction *c, cli_run *run)
 {
-    double start = cli_seconds();
-    int status = cli_run_settle(run, search_weights(c, run));
-    run->seconds.total = cli_seconds() - start; /* of all tries */
-    c->weight = 0;
-    for (size_t i = 0; i < broad_data_rows(run->fresh); i++) c->weight = fmax(c->weight, c->weights[i]);
-    if (!status && c->wrong)
-        cli_note(run->arguments,
-                 "%zu of the %zu new rows are judged wrongly whatever they count up to %g; are their labels right?",
-                 c->wrong, broad_data_rows(run->fresh), WEIGHT_MOST);
-    return status;
+    broad_correction found;
+    broad_correction_init(&found);
+    int status = broad_trainer_resume(&run->trainer, run->model, run->train, &run->options,
+                                      cli_given(run->arguments, "force") != NULL);
+    if (!status) status = broad_trainer_correct(&found, run->trainer, run->fresh, c->weights);
+    status = cli_run_settle(run, status);
+    if (status) return status;
+    c->weight = found.weight;
+    if (found.wrong)
+        cli_note(
+            run->arguments,
+            "%zu of the %zu new rows are judged incorrectly whatever they count up to %g; are their labels correct?",
+            found.wrong, broad_data_rows(run->fresh), BROAD_CORRECTION_MOST);
+    return BROAD_OK;
 }
 
 /* ---- what was there before ---- */
@@ -257,8 +223,7 @@ static int set_weights(cli_correction *out, cli_run *run)
     size_t rows = broad_data_rows(run->fresh);
     if (!out->given && !out->automatic) return BROAD_OK;
     out->weights = calloc(rows, sizeof *out->weights);
-    out->wrong_rows = calloc(rows, 1);
-    if (!out->weights || !out->wrong_rows) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    if (!out->weights) return cli_fail(BROAD_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < rows; i++) out->weights[i] = out->weight;
     run->increment.weights = out->weights;
     return BROAD_OK;

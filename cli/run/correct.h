@@ -5,13 +5,12 @@
 #include "run/train_run.h"
 
 typedef struct cli_correction {
-    int given;        /* --weight was */
-    int automatic;    /* the least weights that do */
-    char *wrong_rows; /* which of the new rows are judged wrongly; owned */
-    double *weights;  /* of each new row, where they have some; owned */
-    double weight;    /* of the new rows; the largest */
-    size_t wrong;     /* of them, still judged wrongly; classification */
-    int known;        /* the measures below are there: not where there are new classes */
+    int given;       /* --weight was */
+    int automatic;   /* the least weights that do */
+    double *weights; /* of each new row, where they have some; owned */
+    double weight;   /* of the new rows; the largest */
+    size_t wrong;    /* of them, still judged incorrectly; classification */
+    int known;       /* the measures below are there: not where there are new classes */
     broad_metrics old_before, fresh_before,
         test_before;         /* of the model as it was, on the old rows, the new and the test */
     broad_metrics old_after; /* of the model as it is, on the old rows */

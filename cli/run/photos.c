@@ -8,8 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "io/progress.h"
+#include "nearest.h"
+#include "values.h"
 
 enum { COPIES_MOST = 1000 };
 
@@ -81,8 +84,9 @@ void cli_paths_clear(cli_paths *paths)
 static int parse_maps(unsigned *out, const char *text)
 {
     char copy[128];
+    if (!text) return BROAD_OK;
     *out = 0;
-    if (!text || strcmp(text, "auto") == 0) return BROAD_OK;
+    if (strcmp(text, "auto") == 0) return BROAD_OK;
     snprintf(copy, sizeof copy, "%s", text);
     for (char *rest = copy, *word; (word = strsep(&rest, ","));) {
         size_t at = 0;
@@ -127,16 +131,8 @@ static int set_crop(broad_photo_options *out, const cli_arguments *arguments, in
     out->boxes = cli_given(arguments, "boxes");
     out->detector = cli_given(arguments, "detector");
     if (out->boxes && out->detector) return cli_fail(BROAD_USAGE, "--boxes and --detector were both given; choose one");
-    int find = cli_given(arguments, "crop") && cli_choice(arguments, "crop") == 1;
-    if (find && (out->boxes || out->detector))
-        return cli_fail(BROAD_USAGE, "--crop find looks for panels itself; leave out --%s",
-                        out->boxes ? "boxes" : "detector");
     if (with_model) out->crop = BROAD_CROP_MODEL;
-    else
-        out->crop = out->boxes      ? BROAD_CROP_BOXES
-                    : out->detector ? BROAD_CROP_DETECTOR
-                    : find          ? BROAD_CROP_FIND
-                                    : BROAD_CROP_NONE;
+    else out->crop = out->boxes ? BROAD_CROP_BOXES : out->detector ? BROAD_CROP_DETECTOR : BROAD_CROP_NONE;
     return BROAD_OK;
 }
 
@@ -146,30 +142,31 @@ static int only_looks(const cli_arguments *arguments)
     return arguments->command->run == cli_data && !cli_given(arguments, "export");
 }
 
+static int parse_components(size_t *out, const cli_arguments *arguments)
+{
+    const char *given = cli_given(arguments, "components");
+    if (!given) return BROAD_OK;
+    *out = strcmp(given, "none") == 0 ? BROAD_COMPONENTS_NONE : 0;
+    if (*out || strcmp(given, "auto") == 0) return BROAD_OK;
+    int status = cli_count(out, arguments, "components");
+    if (!status && !*out) status = cli_fail(BROAD_USAGE, "--components: give a number from 1 on, auto or none");
+    return status;
+}
+
 static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
 {
     const char *preset = cli_given(arguments, "preset");
     int paper = preset && strcmp(preset, "paper") == 0;
-    int status = parse_maps(&out->maps, cli_given(arguments, "map"));
-    if ((paper && !cli_given(arguments, "map")) || only_looks(arguments)) out->maps = BROAD_MAP_PIXELS;
-    if (paper) out->side = 64;
+    int status = broad_photo_options_preset(out, paper ? BROAD_PRESET_PAPER : BROAD_PRESET_AUTO);
+    if (!status) status = parse_maps(&out->maps, cli_given(arguments, "map"));
+    if (!status) status = parse_components(&out->components, arguments);
+    if (only_looks(arguments)) out->maps = BROAD_PHOTO_MAP_PIXELS;
     if (!status && cli_given(arguments, "side")) status = cli_count(&out->side, arguments, "side");
     if (!status && cli_given(arguments, "augment")) status = cli_count(&out->augment, arguments, "augment");
     if (!status && out->augment > COPIES_MOST)
         status =
             cli_fail(BROAD_USAGE, "--augment: %zu copies are too many; give %d at most", out->augment, COPIES_MOST);
     out->each_box = cli_given(arguments, "each-box") != NULL;
-    return status;
-}
-
-/* Whether the model was trained with groups that near-duplicates made. */
-static int wants_groups(int *out, const broad_model *model)
-{
-    json_t *stored = NULL;
-    int status = cli_json_stored(&stored, model);
-    const char *name = json_string_value(json_object_get(stored, "group_name"));
-    *out = name && strcmp(name, "near-duplicates") == 0;
-    json_decref(stored);
     return status;
 }
 
@@ -180,7 +177,6 @@ static int photo_options(broad_photo_options *out, char *cache, size_t cache_byt
     broad_photo_options_init(out);
     int status = set_crop(out, arguments, read->model != NULL);
     if (!status && !read->model) status = set_maps(out, arguments);
-    if (!status && read->model && read->training) status = wants_groups(&groups, read->model);
     if (!status) status = parse_seconds(&out->detector_seconds, arguments);
     if (!status) status = cli_threads(&out->threads, arguments);
     if (!status && !read->model) status = cli_seed(&out->seed, arguments);
@@ -255,8 +251,7 @@ static int tell_kind(int *out, const char *const *paths, size_t count, const bro
 /* Options that would do nothing are a mistake. */
 static int check_options(const cli_arguments *arguments, int photos, const char *path)
 {
-    static const char *const for_photos[] = {"map",     "side",      "crop",  "each-box",
-                                             "augment", "no-groups", "boxes", "detector"};
+    static const char *const for_photos[] = {"map", "side", "each-box", "augment", "no-groups", "boxes", "detector"};
     static const char *const for_tables[] = {"categorical", "missing"};
     const char *const *wrong = photos ? for_tables : for_photos;
     size_t count = photos ? sizeof for_tables / sizeof for_tables[0] : sizeof for_photos / sizeof for_photos[0];
@@ -277,7 +272,7 @@ typedef struct reading_bar {
 static int on_progress(size_t done, size_t total, void *context)
 {
     reading_bar *bar = context;
-    double now = cli_seconds();
+    double now = broad__seconds();
     if (bar->visible && total && (now - bar->last > 0.1 || done == total)) {
         char text[96], left[32];
         cli_format_duration(left, sizeof left, done ? (now - bar->start) * (double)(total - done) / (double)done : 0);
@@ -295,7 +290,7 @@ static int read_photos(broad_data **out, const char *const *paths, size_t count,
     char cache[PATH_MAX];
     broad_photo_options photos;
     broad_read_options read = *options;
-    reading_bar bar = {.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet"), .start = cli_seconds()};
+    reading_bar bar = {.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet"), .start = broad__seconds()};
     int status = photo_options(&photos, cache, sizeof cache, options, arguments);
     if (status) return status;
     photos.progress = on_progress;

@@ -1,9 +1,9 @@
-/* Rows to train on; and rows as a model knows them: the files it was trained on, joined, and the part kept apart. */
+/* Rows to train on; and rows as a model knows them: the files it was trained on, joined, and the part held out. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "run/photos.h"
+#include "values.h"
 
 /* How many different whole numbers a target has, 0 if there are other numbers or more than `limit`. */
 static size_t count_whole_values(const broad_data *data, size_t limit)
@@ -71,30 +71,13 @@ static int append(broad_data **data, broad_data *more)
     return BROAD_OK;
 }
 
-/* How the training rows were cut from the first file, as the model remembers it. */
-static int stored_split(broad_split *out, size_t *out_rows, const broad_model *model)
-{
-    json_t *stored = NULL;
-    int status = cli_json_stored(&stored, model);
-    if (status) return status;
-    broad_split_init(out);
-    const char *seed = json_string_value(json_object_get(stored, "split_seed"));
-    out->holdout = json_number_value(json_object_get(stored, "split_holdout"));
-    out->seed = seed ? strtoull(seed, NULL, 10) : 0;
-    const json_t *first = json_array_get(json_object_get(stored, "segments"), 0);
-    *out_rows = (size_t)json_integer_value(json_object_get(first, "rows"));
-    json_decref(stored);
-    return BROAD_OK;
-}
-
-/* The rows of the file that fit kept apart; NULL where it kept none, or where they are not in the file. */
-static int kept_apart(broad_data **out, const broad_data *whole, const broad_model *model)
+/* The rows of the file that fit held out; NULL where it held out none, or where they are not in the file. */
+static int held_out(broad_data **out, const broad_data *whole, const broad_model *model)
 {
     broad_split split;
-    size_t rows = 0;
     broad_data *train = NULL;
-    int status = stored_split(&split, &rows, model);
-    if (!status && split.holdout > 0 && broad_data_rows(whole) != rows)
+    int status = broad_model_split(&split, model);
+    if (!status && split.holdout > 0 && broad_data_rows(whole) != broad_model_segment_rows(model, 0))
         status = broad_data_split(&train, out, whole, &split);
     broad_data_free(train);
     return status;
@@ -106,7 +89,7 @@ int cli_read_training(broad_data **out, broad_data **out_apart, json_t **record,
     broad_data *whole = NULL, *rows = NULL;
     int status = read_file(&whole, record, model, arguments, files, 0);
     if (!status) status = broad_data_training_part(&rows, whole, model);
-    if (!status && out_apart) status = kept_apart(out_apart, whole, model);
+    if (!status && out_apart) status = held_out(out_apart, whole, model);
     broad_data_free(whole);
     for (size_t i = 1; !status && i < files->count; i++) {
         broad_data *more = NULL;
@@ -115,38 +98,5 @@ int cli_read_training(broad_data **out, broad_data **out_apart, json_t **record,
     }
     if (status) broad_data_free(rows);
     else *out = rows;
-    return status;
-}
-
-static int set_labels(cli_files *out, const cli_arguments *arguments, const char *option)
-{
-    size_t labels = cli_given_all(out->labels, arguments, option);
-    if (labels == 0 || labels == out->count) return BROAD_OK;
-    return cli_fail(BROAD_USAGE, "--%s was given %zu time%s for %zu file%s of rows; give one for each, in order",
-                    option, labels, labels == 1 ? "" : "s", out->count, out->count == 1 ? "" : "s");
-}
-
-int cli_files_after_model(cli_files *out, const cli_arguments *arguments)
-{
-    memset(out, 0, sizeof *out);
-    out->count = arguments->positional_count - 1;
-    for (size_t i = 0; i < out->count; i++) out->paths[i] = arguments->positional[i + 1];
-    return set_labels(out, arguments, "labels");
-}
-
-int cli_files_given(cli_files *out, const cli_arguments *arguments, const char *option, const char *labels)
-{
-    memset(out, 0, sizeof *out);
-    out->count = cli_given_all(out->paths, arguments, option);
-    return set_labels(out, arguments, labels);
-}
-
-int cli_files_apart(const cli_files *files, const char *output)
-{
-    int status = BROAD_OK;
-    for (size_t i = 0; !status && i < files->count; i++) {
-        status = cli_check_apart(output, files->paths[i]);
-        if (!status) status = cli_check_apart(output, files->labels[i]);
-    }
     return status;
 }

@@ -53,6 +53,12 @@ typedef enum broad_status { BROAD_STATUS_LIST(BROAD_STATUS_ENUM) } broad_status;
 
 /* The last failure's message in this thread: what is wrong, where, and what to do. Never NULL. */
 BROAD_API const char *broad_error_message(void);
+/* What the last failure in this thread was about, where a program may want to act on it. */
+typedef enum broad_reason {
+    BROAD_REASON_NONE,         /* nothing that has a name here                                           */
+    BROAD_REASON_UNKNOWN_LABEL /* rows have labels that the model does not know: see read option new_classes */
+} broad_reason;
+BROAD_API broad_reason broad_error_reason(void);
 BROAD_API const char *broad_status_name(int status); /* "bad_data" */
 BROAD_API const char *broad_status_text(int status); /* "bad data" */
 
@@ -82,12 +88,12 @@ typedef enum broad_preset { BROAD_PRESET_AUTO, BROAD_PRESET_PAPER } broad_preset
 typedef enum broad_task { BROAD_TASK_AUTO, BROAD_TASK_CLASSIFY, BROAD_TASK_REGRESS } broad_task;
 
 typedef enum broad_activation {
-    BROAD_SIGMOID,
-    BROAD_TANH,
-    BROAD_RELU,
-    BROAD_SINE,
-    BROAD_GAUSSIAN,
-    BROAD_IDENTITY
+    BROAD_ACTIVATION_SIGMOID,
+    BROAD_ACTIVATION_TANH,
+    BROAD_ACTIVATION_RELU,
+    BROAD_ACTIVATION_SINE,
+    BROAD_ACTIVATION_GAUSSIAN,
+    BROAD_ACTIVATION_IDENTITY
 } broad_activation;
 
 /* What a candidate layer must show before it is kept; see docs/mathematics.md. */
@@ -107,9 +113,9 @@ typedef enum broad_weights {
 } broad_weights;
 
 typedef enum broad_feature_weights {
-    BROAD_FEATURES_RANDOM,
-    BROAD_FEATURES_AUTOENCODER,
-    BROAD_FEATURES_SAMPLED /* random, but each node turns at a training row, and half of the groups see two inputs a node */
+    BROAD_FEATURE_WEIGHTS_RANDOM,
+    BROAD_FEATURE_WEIGHTS_AUTOENCODER,
+    BROAD_FEATURE_WEIGHTS_SAMPLED /* random, but each node turns at a training row, and half of the groups see two inputs a node */
 } broad_feature_weights;
 typedef enum broad_loo { BROAD_LOO_AUTO, BROAD_LOO_YES, BROAD_LOO_NO } broad_loo;
 
@@ -117,8 +123,8 @@ typedef enum broad_gamma_form { BROAD_GAMMA_HARMONIC, BROAD_GAMMA_CONSTANT, BROA
 typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select;
 typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad_range_unit;
 typedef enum broad_precision {
-    BROAD_DOUBLE,
-    BROAD_FLOAT /* nodes in single precision, and where lambda allows it the sums of their products */
+    BROAD_PRECISION_DOUBLE,
+    BROAD_PRECISION_FLOAT /* nodes in single precision, and where lambda allows it the sums of their products */
 } broad_precision;
 typedef enum broad_scale {
     BROAD_SCALE_NONE,
@@ -133,27 +139,26 @@ typedef enum broad_missing { BROAD_MISSING_ERROR, BROAD_MISSING_MEAN } broad_mis
 
 /* How a photo becomes inputs; several can be joined. docs/photos.md tells what each is. */
 typedef enum broad_photo_map {
-    BROAD_MAP_PIXELS = 1,      /* the colours of a picture made small and square, as in the paper */
-    BROAD_MAP_DESCRIPTORS = 2, /* colour and texture of the whole picture                         */
-    BROAD_MAP_WINDOWS = 4,     /* random nodes that look at every window of it, averaged          */
-    BROAD_MAP_ALL = 7
+    BROAD_PHOTO_MAP_PIXELS = 1,      /* the colours of a picture made small and square, as in the paper */
+    BROAD_PHOTO_MAP_DESCRIPTORS = 2, /* colour and texture of the whole picture                         */
+    BROAD_PHOTO_MAP_WINDOWS = 4,     /* random nodes that look at every window of it, averaged          */
+    BROAD_PHOTO_MAP_ALL = 7
 } broad_photo_map;
 
 /* What of a photo is looked at. */
 typedef enum broad_crop {
-    BROAD_CROP_NONE,     /* all of it                                           */
-    BROAD_CROP_FIND,     /* the region that looks most like a panel             */
-    BROAD_CROP_BOXES,    /* boxes from a file                                   */
-    BROAD_CROP_DETECTOR, /* boxes from a program                                */
-    BROAD_CROP_MODEL     /* reading for a model: as that one was trained        */
+    BROAD_CROP_NONE = 0,     /* all of it                                    */
+    BROAD_CROP_BOXES = 2,    /* boxes from a file                            */
+    BROAD_CROP_DETECTOR = 3, /* boxes from a program                         */
+    BROAD_CROP_MODEL = 4     /* reading for a model: as that one was trained */
 } broad_crop;
 
 /* The run's outcome, stored in the model with the reason in words. */
 typedef enum broad_outcome {
-    BROAD_COMPLETE,       /* all layers asked for are there                            */
-    BROAD_STALLED,        /* no candidate passed the test; the model so far is valid   */
-    BROAD_TARGET_REACHED, /* a stop rule was met                                       */
-    BROAD_STOPPED         /* the progress function asked to stop                       */
+    BROAD_OUTCOME_COMPLETE,       /* all layers asked for are there                            */
+    BROAD_OUTCOME_STALLED,        /* no candidate passed the test; the model so far is valid   */
+    BROAD_OUTCOME_TARGET_REACHED, /* a stop rule was met                                       */
+    BROAD_OUTCOME_STOPPED         /* the progress function asked to stop                       */
 } broad_outcome;
 
 /* ---- options --------------------------------------------------------------------------------------------------- */
@@ -167,7 +172,7 @@ typedef struct broad_progress {
 } broad_progress;
 
 /* Called between layers and between draws, always from the thread that called in. Non-zero ends the run early; the
- * model so far is complete and valid, its outcome BROAD_STOPPED. */
+ * model so far is complete and valid, its outcome BROAD_OUTCOME_STOPPED. */
 typedef int (*broad_progress_function)(const broad_progress *progress, void *context);
 
 /* Where the time of a run goes; see below. */
@@ -249,12 +254,12 @@ BROAD_API int broad_options_get(char *out, size_t bytes, const broad_options *op
 
 /* The option table: parser, help, manual, completion and bindings are made from it. */
 typedef struct broad_option {
-    const char *name;     /* "lambda": --lambda on the command line                          */
-    char letter;          /* 'o' for -o, or 0                                                */
-    const char *argument; /* "NUMBER|auto"; NULL for a switch                                */
-    const char *choices;  /* "first|best" where only these are allowed, else NULL            */
-    const char *standard; /* the default, as text; NULL when it depends on the preset or there is none */
-    const char *help;     /* one line                                                        */
+    const char *name;          /* "lambda": --lambda on the command line                          */
+    char letter;               /* 'o' for -o, or 0                                                */
+    const char *argument;      /* "NUMBER|auto"; NULL for a switch                                */
+    const char *choices;       /* "first|best" where only these are allowed, else NULL            */
+    const char *default_value; /* the default, as text; NULL when it depends on the preset or there is none */
+    const char *help;          /* one line                                                        */
 } broad_option;
 
 BROAD_API size_t broad_option_count(void);
@@ -280,7 +285,10 @@ typedef struct broad_photo_options {
     const char *detector;    /* command line for /bin/sh                                                 */
     double detector_seconds; /* that it may take to start, and then for each photo                       */
     int each_box;            /* every box is a row; otherwise the best one of each photo                 */
-    size_t augment;          /* rows made from changed copies of each photo, for training                */
+    size_t components;       /* principal components that a network is trained on in the place of the maps'
+                                inputs, see broad_photos_prepare(); 0: as many as the rows warrant; or
+                                BROAD_COMPONENTS_NONE                                                    */
+    size_t augment;          /* rows made from augmented copies of each photo, for training              */
     uint64_t seed;           /* of these changes                                                         */
     int strict;              /* a file that cannot be read is an error; otherwise it is left out         */
     int no_groups;           /* do not look for near-duplicates                                          */
@@ -290,7 +298,12 @@ typedef struct broad_photo_options {
     void *progress_context;
 } broad_photo_options;
 
+#define BROAD_COMPONENTS_NONE SIZE_MAX /* the inputs stay as the maps give them */
+
 BROAD_API void broad_photo_options_init(broad_photo_options *out);
+/* What a preset says of photos: for `paper` the pixels of a square with a side of 64, without components; `auto` is what
+ * broad_photo_options_init() gives. */
+BROAD_API int broad_photo_options_preset(broad_photo_options *options, broad_preset preset);
 
 typedef struct broad_read_options {
     size_t size;
@@ -389,16 +402,27 @@ BROAD_API size_t broad_data_skipped_count(const broad_data *data);
 BROAD_API const broad_skipped *broad_data_skipped(const broad_data *data, size_t index);
 
 /* Maps that were tried, each alone and all together, and which of them did best. */
-enum { BROAD_MAP_TRIALS_MAX = 4 };
+enum { BROAD_PHOTO_MAP_TRIALS_MAX = 4 };
 typedef struct broad_map_choice {
     unsigned maps; /* to be kept */
     size_t count;  /* of trials; one: there was nothing to choose, and its error is 0 */
     struct broad_map_trial {
         unsigned maps;
         double error; /* squared error by leave-one-out, as a part of that of the targets' mean */
-    } trials[BROAD_MAP_TRIALS_MAX];
+    } trials[BROAD_PHOTO_MAP_TRIALS_MAX];
 } broad_map_choice;
 
+/*
+ * From photos as they were read to the rows that a network is trained on. Where no maps were named in reading, those that do
+ * best by leave-one-out are chosen on *train (broad_photos_choose()); then principal components, fitted to *train, take the place
+ * of the inputs (broad_photos_project()). Both tables are replaced, the old ones freed; `test` and *test may be NULL. What is
+ * prepared already, was read for a model, or is no photo, stays as it is.
+ *
+ * broad_fit() and broad_trainer_open() do this by themselves where it has not been done, on a table of their own; a program calls it
+ * to see the choice, or to have rows to test on in the same form. out, unless NULL: out->count is 0 where nothing was chosen.
+ */
+BROAD_API int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data **test,
+                                   const broad_options *options);
 /* The maps among those of `data` whose inputs do best by leave-one-out in the pilot of preset `auto`: all together, or one of
  * them if its error is smaller by a twentieth. `options` gives seed, threads, class_weight and progress, whose stage is
  * "maps"; BROAD_INTERRUPTED if it asks to stop. */
@@ -495,10 +519,82 @@ BROAD_API size_t broad_model_positive(const broad_model *model); /* class number
 /* Every setting and the certificate as one JSON object, as stored in the file. Free with broad_free(). */
 BROAD_API int broad_model_json(char **out, const broad_model *model);
 
-/* How its output weights come about: "chain" (each layer fitted to what those before it left over), "joint" (a chain, and
- * one ridge regression over all nodes that predicts in its place), "stepwise" (that ridge again with every layer), "window"
- * (again for the last nodes), "at_once" (that ridge without layers: each run of nodes is one block). */
-BROAD_API const char *broad_model_fitting(const broad_model *model);
+/* The settings that it was trained with; nothing of the run alone, such as threads' progress function or its limits. */
+BROAD_API int broad_model_settings(broad_options *out, const broad_model *model);
+/* Whether it was loaded from a file without its random weights, as broad_model_save() writes when asked for a compact one. */
+BROAD_API int broad_model_is_compact(const broad_model *model);
+
+/* How its output weights come about. */
+typedef enum broad_fitting {
+    BROAD_FITTING_CHAIN,    /* each layer fitted to the residual of those before it                             */
+    BROAD_FITTING_JOINT,    /* a chain, and one ridge regression over all nodes that predicts in its place      */
+    BROAD_FITTING_STEPWISE, /* that ridge regression again with every layer                                     */
+    BROAD_FITTING_WINDOW,   /* again for the last nodes                                                         */
+    BROAD_FITTING_AT_ONCE   /* that ridge regression without layers: each run of nodes is one block             */
+} broad_fitting;
+
+BROAD_API broad_fitting broad_model_fitting(const broad_model *model);
+BROAD_API const char *broad_fitting_name(broad_fitting fitting); /* "chain", ..., "at_once" */
+
+/* How the training rows were split from the first data; holdout 0: all of them were trained on. */
+BROAD_API int broad_model_split(broad_split *out, const broad_model *model);
+/* The training rows came in segments: those of the first fit, then those of each step of learning. */
+BROAD_API size_t broad_model_segments(const broad_model *model);
+BROAD_API size_t broad_model_segment_rows(const broad_model *model, size_t segment);
+
+/* Columns besides the inputs: NULL where there was none. */
+BROAD_API const char *broad_model_target_name(const broad_model *model);
+BROAD_API const char *broad_model_group_name(const broad_model *model);
+BROAD_API const char *broad_model_weight_name(const broad_model *model);
+BROAD_API int broad_model_weighs_classes(const broad_model *model); /* see broad_model_class_weight() */
+
+/* Columns of categories, and the levels of each, in order. NULL and 0 out of range. */
+BROAD_API size_t broad_model_categories(const broad_model *model);
+BROAD_API const char *broad_model_category_name(const broad_model *model, size_t category);
+BROAD_API size_t broad_model_category_levels(const broad_model *model, size_t category);
+BROAD_API const char *broad_model_category_level(const broad_model *model, size_t category, size_t level);
+
+/* How photos become its inputs. */
+typedef struct broad_photo_spec {
+    size_t size;       /* sizeof(broad_photo_spec): broad_photo_spec_init()                   */
+    unsigned maps;     /* of broad_photo_map; 0: it was trained on other rows, the rest is 0  */
+    size_t side;       /* of the square of pixels                                             */
+    broad_crop crop;   /* never BROAD_CROP_MODEL                                              */
+    int each_box;      /* every box is a row                                                  */
+    size_t components; /* principal components that are the inputs; 0: the maps as they are   */
+    size_t augment;    /* augmented copies of each photo that were trained on                 */
+} broad_photo_spec;
+
+BROAD_API void broad_photo_spec_init(broad_photo_spec *out);
+BROAD_API int broad_model_photo(broad_photo_spec *out, const broad_model *model);
+
+/* Feature nodes: groups, and where their weights come from. */
+typedef enum broad_feature_source {
+    BROAD_FEATURE_SOURCE_DRAWN,       /* from the seed                                   */
+    BROAD_FEATURE_SOURCE_DIRECT,      /* none: the nodes are the scaled inputs           */
+    BROAD_FEATURE_SOURCE_AUTOENCODER, /* fitted to the training rows                     */
+    BROAD_FEATURE_SOURCE_SAMPLED,     /* from the seed and the training rows             */
+    BROAD_FEATURE_SOURCE_NONE         /* there are no feature nodes                      */
+} broad_feature_source;
+
+BROAD_API size_t broad_model_feature_groups(const broad_model *model);
+BROAD_API broad_feature_source broad_model_feature_source(const broad_model *model);
+BROAD_API const char *broad_feature_source_name(broad_feature_source source); /* "drawn", ..., "none" */
+
+/* What the pilot of preset `auto` found with each style of sampled nodes, and which one it chose. */
+enum { BROAD_PILOT_STYLES = 3 };
+typedef struct broad_pilot {
+    size_t size;   /* sizeof(broad_pilot): broad_pilot_init() */
+    int known;     /* 0: there was no pilot                   */
+    size_t chosen; /* index into styles                       */
+    struct broad_pilot_style {
+        const char *name; /* "mix", "dense", "difference"; static storage               */
+        double error;     /* squared leave-one-out error, as a part of that of the mean */
+    } styles[BROAD_PILOT_STYLES];
+} broad_pilot;
+
+BROAD_API void broad_pilot_init(broad_pilot *out);
+BROAD_API int broad_model_pilot(broad_pilot *out, const broad_model *model);
 
 /* The ridge regression over all nodes whose weights predict. */
 typedef struct broad_joint {
@@ -669,9 +765,28 @@ BROAD_API int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows
 BROAD_API int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, const double *weights,
                                            size_t nodes, size_t layers, int forgetful);
 
-/* The network as it is now; do not free it. Valid until the next call. */
+/* What a search for the weights of corrections came to. */
+typedef struct broad_correction {
+    size_t size;   /* sizeof(broad_correction): broad_correction_init() */
+    double weight; /* the largest of the weights */
+    size_t wrong;  /* rows that are judged incorrectly whatever they count, up to BROAD_CORRECTION_MOST */
+    size_t tries;
+} broad_correction;
+#define BROAD_CORRECTION_MOST 1024.0
+
+BROAD_API void broad_correction_init(broad_correction *out);
+/* Learns corrections with the least weights that make the network judge all of them correctly: each row starts at 1/4, and the
+ * weight of those still judged incorrectly is doubled until none is left or it has reached BROAD_CORRECTION_MOST. `weights`,
+ * where it is not NULL, receives one weight per row. The trainer must hold its training rows, and
+ * broad_model_can_correct() must be true of its model: BROAD_USAGE otherwise. After a failure the model may be the one before. */
+BROAD_API int broad_trainer_correct(broad_correction *out, broad_trainer *trainer, const broad_data *rows,
+                                    double *weights);
+/* Whether weights of corrections can be searched: classes, and output weights that are joint. */
+BROAD_API int broad_model_can_correct(const broad_model *model);
+
+/* The network as it is now; do not free it. Valid until the next call. NULL for NULL. */
 BROAD_API const broad_model *broad_trainer_model(const broad_trainer *trainer);
-BROAD_API broad_seconds broad_trainer_seconds(const broad_trainer *trainer);
+BROAD_API broad_seconds broad_trainer_seconds(const broad_trainer *trainer); /* zeros for NULL */
 /* Hands over the model where `out` is not NULL, and closes. */
 BROAD_API void broad_trainer_close(broad_model **out, broad_trainer *trainer);
 
@@ -708,11 +823,11 @@ typedef struct broad_plan {
     double flops_features, flops_layer, flops_total; /* with the first draw of each layer kept */
     int fits;
     /* Under a limit, options->memory; without one the rest is 0. */
-    double memory;      /* the limit */
-    double bytes_least; /* the least that would do */
-    int can_spill;      /* these settings can be trained with the rows in files */
-    int spilled;        /* and here they are: what there is of each row lies in files without a name */
-    int z_again; /* feature nodes are made again with each pass; otherwise they are spilled too. Layers are made again */
+    double memory;                      /* the limit */
+    double bytes_least;                 /* the least that would do */
+    int can_spill;                      /* these settings can be trained with the rows in files */
+    int spilled;                        /* and here they are: what there is of each row lies in files without a name */
+    int features_recomputed;            /* feature nodes are recomputed in each pass instead of being spilled too */
     double passes;                      /* about so many over the rows, if each layer's first draw is kept */
     double bytes_disk, bytes_disk_free; /* that takes, and is there, in $TMPDIR or /var/tmp */
 } broad_plan;
@@ -798,6 +913,33 @@ typedef struct broad_speed {
 /* Measures for about a second with so many threads (0: one a processor). quick: peak and read of one thread alone, in less
  * than a tenth of that; the rest is 0. */
 BROAD_API int broad_machine_measure(broad_speed *out, size_t threads, int quick);
+
+/* ---- compatibility with 0.1 -------------------------------------------------------------------------------------- */
+
+/* The names that these constants had in 0.1. They will be removed in the release after the next one; define
+ * BROAD_NO_OLD_NAMES to be without them today. */
+#ifndef BROAD_NO_OLD_NAMES
+#define BROAD_SIGMOID BROAD_ACTIVATION_SIGMOID
+#define BROAD_TANH BROAD_ACTIVATION_TANH
+#define BROAD_RELU BROAD_ACTIVATION_RELU
+#define BROAD_SINE BROAD_ACTIVATION_SINE
+#define BROAD_GAUSSIAN BROAD_ACTIVATION_GAUSSIAN
+#define BROAD_IDENTITY BROAD_ACTIVATION_IDENTITY
+#define BROAD_DOUBLE BROAD_PRECISION_DOUBLE
+#define BROAD_FLOAT BROAD_PRECISION_FLOAT
+#define BROAD_COMPLETE BROAD_OUTCOME_COMPLETE
+#define BROAD_STALLED BROAD_OUTCOME_STALLED
+#define BROAD_TARGET_REACHED BROAD_OUTCOME_TARGET_REACHED
+#define BROAD_OUTCOME_STOPPED BROAD_OUTCOME_STOPPED
+#define BROAD_FEATURES_RANDOM BROAD_FEATURE_WEIGHTS_RANDOM
+#define BROAD_FEATURES_AUTOENCODER BROAD_FEATURE_WEIGHTS_AUTOENCODER
+#define BROAD_FEATURES_SAMPLED BROAD_FEATURE_WEIGHTS_SAMPLED
+#define BROAD_PHOTO_MAP_PIXELS BROAD_PHOTO_MAP_PIXELS
+#define BROAD_PHOTO_MAP_DESCRIPTORS BROAD_PHOTO_MAP_DESCRIPTORS
+#define BROAD_PHOTO_MAP_WINDOWS BROAD_PHOTO_MAP_WINDOWS
+#define BROAD_PHOTO_MAP_ALL BROAD_PHOTO_MAP_ALL
+#define BROAD_PHOTO_MAP_TRIALS_MAX BROAD_PHOTO_MAP_TRIALS_MAX
+#endif
 
 #ifdef __cplusplus
 }

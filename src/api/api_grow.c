@@ -3,7 +3,9 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "model/train/correct.h"
 #include "model/train/plan.h"
+#include "model/train/prepare_photos.h"
 #include "model/train/train.h"
 #include "model/train/train_open.h"
 #include "model/train/train_rows.h"
@@ -19,7 +21,7 @@ int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_
     if (!out || !data || !options) return missing_argument("broad_trainer_open");
     *out = NULL;
     broad__profile_scope before = broad__profile_enter(options->profile);
-    int status = broad__trainer_open(out, data, options);
+    int status = broad__trainer_open_photos(out, data, options);
     broad__profile_leave(before);
     return status;
 }
@@ -39,7 +41,7 @@ int broad_trainer_validate(broad_trainer *trainer, const broad_data *rows)
 {
     if (!trainer || !rows) return missing_argument("broad_trainer_validate");
     broad__profile_scope before = broad__profile_enter(trainer->run.profile);
-    int status = broad__trainer_validate(trainer, rows);
+    int status = broad__trainer_validate_photos(trainer, rows);
     broad__profile_leave(before);
     return status;
 }
@@ -81,10 +83,24 @@ int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows,
     return status;
 }
 
-const broad_model *broad_trainer_model(const broad_trainer *trainer) { return trainer->model; }
+void broad_correction_init(broad_correction *out) { *out = (broad_correction){.size = sizeof *out}; }
+
+int broad_trainer_correct(broad_correction *out, broad_trainer *trainer, const broad_data *rows, double *weights)
+{
+    if (!out || !trainer || !rows) return missing_argument("broad_trainer_correct");
+    if (out->size != sizeof *out)
+        return broad__fail(BROAD_USAGE, "broad_trainer_correct: call broad_correction_init() on the result first");
+    broad__profile_scope before = broad__profile_enter(trainer->run.profile);
+    int status = broad__trainer_correct(out, weights, trainer, rows);
+    broad__profile_leave(before);
+    return status;
+}
+
+const broad_model *broad_trainer_model(const broad_trainer *trainer) { return trainer ? trainer->model : NULL; }
 
 broad_seconds broad_trainer_seconds(const broad_trainer *trainer)
 {
+    if (!trainer) return (broad_seconds){0};
     broad_seconds seconds = trainer->seconds;
     seconds.total = broad__seconds() - trainer->started;
     return seconds;

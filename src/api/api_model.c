@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
@@ -12,6 +13,8 @@
 #include "model/predict/curve.h"
 #include "model/predict/estimate.h"
 #include "model/predict/predict.h"
+#include "model/train/correct.h"
+#include "model/train/prepare_photos.h"
 #include "model/train/train.h"
 #include "model/train/train_open.h"
 #include "model/verify/verify.h"
@@ -33,7 +36,7 @@ int broad_fit(broad_model **out, const broad_data *data, const broad_options *op
     *out = NULL;
     broad_trainer *trainer = NULL;
     broad__profile_scope before = broad__profile_enter(options->profile);
-    int status = broad__trainer_open(&trainer, data, options);
+    int status = broad__trainer_open_photos(&trainer, data, options);
     if (status == BROAD_OK) status = broad__trainer_enhance(trainer, options->enhance_nodes, options->enhance_layers);
     if (seconds && trainer) *seconds = broad_trainer_seconds(trainer);
     broad__trainer_close(status == BROAD_OK ? out : NULL, trainer);
@@ -131,13 +134,6 @@ int broad_model_estimate(broad_estimate *out, const broad_model *model)
     return BROAD_OK;
 }
 
-const char *broad_model_fitting(const broad_model *model)
-{
-    static const char *const words[] = {"chain", "joint", "stepwise", "window",
-                                        "at_once"}; /* as broad__fitting has them */
-    return words[broad__fitting_of(&model->settings)];
-}
-
 int broad_model_joint(broad_joint *out, const broad_model *model)
 {
     if (!out || !model) return missing_argument("broad_model_joint");
@@ -151,6 +147,8 @@ int broad_model_joint(broad_joint *out, const broad_model *model)
     }
     return BROAD_OK;
 }
+
+int broad_model_can_correct(const broad_model *model) { return broad__model_can_correct(model); }
 
 double broad_model_class_weight(const broad_model *model, size_t output)
 {
@@ -196,10 +194,7 @@ int broad_predict_part(double *out, const broad_model *model, const broad_data *
 
 size_t broad_best_class(const broad_model *model, const double *scores)
 {
-    size_t best = 0;
-    for (size_t c = 1; c < model->outputs; c++)
-        if (scores[c] > scores[best]) best = c;
-    return best;
+    return broad__largest(scores, model->outputs);
 }
 
 int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows)

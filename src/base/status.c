@@ -7,6 +7,7 @@
 enum { MESSAGE_BYTES = 1024 };
 
 static _Thread_local char last_message[MESSAGE_BYTES];
+static _Thread_local broad_reason last_reason;
 
 typedef struct status_row {
     int status;
@@ -38,12 +39,21 @@ const char *broad_status_text(int status)
 
 const char *broad_error_message(void) { return last_message; }
 
+broad_reason broad_error_reason(void) { return last_reason; }
+
 int broad__fail(int status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(last_message, sizeof last_message, format, arguments);
     va_end(arguments);
+    last_reason = BROAD_REASON_NONE;
+    return status;
+}
+
+int broad__fail_because(int status, broad_reason reason)
+{
+    last_reason = reason;
     return status;
 }
 

@@ -7,6 +7,8 @@
 /* Records the message and returns the status, so that a failing line reads `return broad__fail(...)`. */
 int broad__fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int broad__fail_memory(size_t bytes);
+/* Gives the failure that is being passed on a reason; the next failure has none. Returns the status. */
+int broad__fail_because(int status, broad_reason reason);
 
 /* Puts "context: " before the message of a failure that is being passed on. Returns the status. */
 int broad__fail_in(int status, const char *context);

@@ -81,7 +81,7 @@ static double sine_of_large(double x)
     if (negative) f = -f;
     double turns = (double)(uint64_t)(f >> 64) * 0x1p-64 + (double)(uint64_t)f * 0x1p-128;
     double value = turns * 0x1.921fb54442d18p+1 + turns * 0x1.1a62633145c07p-53;
-    activate_any(BROAD_SINE, &value, 1);
+    activate_any(BROAD_ACTIVATION_SINE, &value, 1);
     return odd ^ negative ^ (int)(bits >> 63) ? -value : value;
 }
 
@@ -106,7 +106,7 @@ static void activate_sine(double *values, size_t count)
         double kept[PIECE];
         int large = any_large(values, n);
         memcpy(kept, values, n * sizeof(double));
-        activate_any(BROAD_SINE, values, n);
+        activate_any(BROAD_ACTIVATION_SINE, values, n);
         for (size_t i = 0; large && i < n; i++)
             if (!(fabs(kept[i]) < SINE_LIMIT)) values[i] = sine_of_large(kept[i]);
     }
@@ -120,7 +120,7 @@ static void activate_sine_single(float *values, size_t count)
         float kept[PIECE];
         int large = any_large_single(values, n);
         memcpy(kept, values, n * sizeof(float));
-        activate_any_single(BROAD_SINE, values, n);
+        activate_any_single(BROAD_ACTIVATION_SINE, values, n);
         for (size_t i = 0; large && i < n; i++) {
             double x = (double)kept[i];
             if (fabs(x) < (double)SINE_LIMIT_SINGLE) continue;
@@ -132,12 +132,12 @@ static void activate_sine_single(float *values, size_t count)
 
 void broad__activate(broad_activation activation, double *values, size_t count)
 {
-    if (activation == BROAD_SINE) activate_sine(values, count);
+    if (activation == BROAD_ACTIVATION_SINE) activate_sine(values, count);
     else activate_any(activation, values, count);
 }
 
 void broad__activate_single(broad_activation activation, float *values, size_t count)
 {
-    if (activation == BROAD_SINE) activate_sine_single(values, count);
+    if (activation == BROAD_ACTIVATION_SINE) activate_sine_single(values, count);
     else activate_any_single(activation, values, count);
 }

@@ -221,24 +221,24 @@ LANES_INLINE void sine_block_single(floats *x, int abreast)
 LANES_INLINE void activate_block(broad_activation activation, doubles *x, int abreast)
 {
     switch (activation) {
-    case BROAD_SIGMOID: sigmoid_block(x, abreast); break;
-    case BROAD_TANH: tanh_block(x, abreast); break;
-    case BROAD_RELU: relu_block(x, abreast); break;
-    case BROAD_SINE: sine_block(x, abreast); break;
-    case BROAD_GAUSSIAN: gaussian_block(x, abreast); break;
-    case BROAD_IDENTITY: break;
+    case BROAD_ACTIVATION_SIGMOID: sigmoid_block(x, abreast); break;
+    case BROAD_ACTIVATION_TANH: tanh_block(x, abreast); break;
+    case BROAD_ACTIVATION_RELU: relu_block(x, abreast); break;
+    case BROAD_ACTIVATION_SINE: sine_block(x, abreast); break;
+    case BROAD_ACTIVATION_GAUSSIAN: gaussian_block(x, abreast); break;
+    case BROAD_ACTIVATION_IDENTITY: break;
     }
 }
 
 LANES_INLINE void activate_block_single(broad_activation activation, floats *x, int abreast)
 {
     switch (activation) {
-    case BROAD_SIGMOID: sigmoid_block_single(x, abreast); break;
-    case BROAD_TANH: tanh_block_single(x, abreast); break;
-    case BROAD_RELU: relu_block_single(x, abreast); break;
-    case BROAD_SINE: sine_block_single(x, abreast); break;
-    case BROAD_GAUSSIAN: gaussian_block_single(x, abreast); break;
-    case BROAD_IDENTITY: break;
+    case BROAD_ACTIVATION_SIGMOID: sigmoid_block_single(x, abreast); break;
+    case BROAD_ACTIVATION_TANH: tanh_block_single(x, abreast); break;
+    case BROAD_ACTIVATION_RELU: relu_block_single(x, abreast); break;
+    case BROAD_ACTIVATION_SINE: sine_block_single(x, abreast); break;
+    case BROAD_ACTIVATION_GAUSSIAN: gaussian_block_single(x, abreast); break;
+    case BROAD_ACTIVATION_IDENTITY: break;
     }
 }
 
@@ -289,24 +289,24 @@ LANES_INLINE void run_single(broad_activation activation, float *values, size_t 
 LANES_INLINE void run_any(broad_activation activation, double *values, size_t count)
 {
     switch (activation) {
-    case BROAD_SIGMOID: run(BROAD_SIGMOID, values, count); break;
-    case BROAD_TANH: run(BROAD_TANH, values, count); break;
-    case BROAD_RELU: run(BROAD_RELU, values, count); break;
-    case BROAD_SINE: run(BROAD_SINE, values, count); break;
-    case BROAD_GAUSSIAN: run(BROAD_GAUSSIAN, values, count); break;
-    case BROAD_IDENTITY: break;
+    case BROAD_ACTIVATION_SIGMOID: run(BROAD_ACTIVATION_SIGMOID, values, count); break;
+    case BROAD_ACTIVATION_TANH: run(BROAD_ACTIVATION_TANH, values, count); break;
+    case BROAD_ACTIVATION_RELU: run(BROAD_ACTIVATION_RELU, values, count); break;
+    case BROAD_ACTIVATION_SINE: run(BROAD_ACTIVATION_SINE, values, count); break;
+    case BROAD_ACTIVATION_GAUSSIAN: run(BROAD_ACTIVATION_GAUSSIAN, values, count); break;
+    case BROAD_ACTIVATION_IDENTITY: break;
     }
 }
 
 LANES_INLINE void run_any_single(broad_activation activation, float *values, size_t count)
 {
     switch (activation) {
-    case BROAD_SIGMOID: run_single(BROAD_SIGMOID, values, count); break;
-    case BROAD_TANH: run_single(BROAD_TANH, values, count); break;
-    case BROAD_RELU: run_single(BROAD_RELU, values, count); break;
-    case BROAD_SINE: run_single(BROAD_SINE, values, count); break;
-    case BROAD_GAUSSIAN: run_single(BROAD_GAUSSIAN, values, count); break;
-    case BROAD_IDENTITY: break;
+    case BROAD_ACTIVATION_SIGMOID: run_single(BROAD_ACTIVATION_SIGMOID, values, count); break;
+    case BROAD_ACTIVATION_TANH: run_single(BROAD_ACTIVATION_TANH, values, count); break;
+    case BROAD_ACTIVATION_RELU: run_single(BROAD_ACTIVATION_RELU, values, count); break;
+    case BROAD_ACTIVATION_SINE: run_single(BROAD_ACTIVATION_SINE, values, count); break;
+    case BROAD_ACTIVATION_GAUSSIAN: run_single(BROAD_ACTIVATION_GAUSSIAN, values, count); break;
+    case BROAD_ACTIVATION_IDENTITY: break;
     }
 }
 

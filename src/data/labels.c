@@ -148,8 +148,9 @@ static int fail_unknown(const broad__distinct *labels, const size_t *found, size
         if (at > list) at = stpcpy(at, ", ");
         at = stpcpy(at, broad__text_quote(quoted, labels->texts[i]));
     }
-    return broad__fail(BROAD_BAD_DATA, "%zu label%s the model does not know: %s%s", unknown, unknown == 1 ? "" : "s",
-                       list, unknown > SHOWN ? ", ..." : "");
+    broad__fail(BROAD_BAD_DATA, "%zu label%s the model does not know: %s%s", unknown, unknown == 1 ? "" : "s", list,
+                unknown > SHOWN ? ", ..." : "");
+    return broad__fail_because(BROAD_BAD_DATA, BROAD_REASON_UNKNOWN_LABEL);
 }
 
 /* Labels that were not found get places after the `count` names: texts[count + i] is the i-th new one. Returns how many. */
@@ -222,15 +223,6 @@ int broad__table_set_labels(broad_data *table, const char *const *labels)
     broad__distinct distinct;
     int status = distinct_strings(&distinct, labels, table->rows, BROAD__CLASSES_MAX);
     if (status == BROAD_OK) status = broad__labels_sort(table, &distinct, "target");
-    broad__distinct_clear(&distinct, NULL);
-    return status;
-}
-
-int broad__table_set_labels_known(broad_data *table, const char *const *labels, const char *const *names, size_t count)
-{
-    broad__distinct distinct;
-    int status = distinct_strings(&distinct, labels, table->rows, table->rows);
-    if (status == BROAD_OK) status = broad__labels_match(table, &distinct, names, count, 0);
     broad__distinct_clear(&distinct, NULL);
     return status;
 }

@@ -137,9 +137,9 @@ static const struct map {
     int (*map)(float *out, const broad__photo_maker *maker, const broad__image *image);
     int (*occlude)(const occlusion *how, const broad__photo_maker *maker, const broad__image *image);
 } maps[] = {
-    {BROAD_MAP_PIXELS, pixel_inputs, pixel_name, pixel_map, pixel_occlude},
-    {BROAD_MAP_DESCRIPTORS, descriptor_inputs, descriptor_name, descriptor_map, descriptor_occlude},
-    {BROAD_MAP_WINDOWS, window_inputs, window_name, window_map, window_occlude},
+    {BROAD_PHOTO_MAP_PIXELS, pixel_inputs, pixel_name, pixel_map, pixel_occlude},
+    {BROAD_PHOTO_MAP_DESCRIPTORS, descriptor_inputs, descriptor_name, descriptor_map, descriptor_occlude},
+    {BROAD_PHOTO_MAP_WINDOWS, window_inputs, window_name, window_map, window_occlude},
 };
 enum { MAPS = sizeof maps / sizeof maps[0] };
 
@@ -184,7 +184,7 @@ broad__photo_maker *broad__photo_maker_open(const broad__photo_spec *spec)
     broad__photo_maker *maker = broad__alloc(sizeof *maker);
     if (!maker) return NULL;
     maker->spec = *spec;
-    if (!(spec->maps & BROAD_MAP_WINDOWS)) return maker;
+    if (!(spec->maps & BROAD_PHOTO_MAP_WINDOWS)) return maker;
     maker->weights = broad__window_weights_make();
     if (maker->weights) return maker;
     broad__photo_maker_close(maker);

@@ -13,6 +13,11 @@ enum {
     BROAD__MAPS_VERSION = 1 /* of what the maps make of a picture: part of the model format and of the cache's keys */
 };
 
+/* A way of cropping of version 0.1, whose number and word in model files stay taken. */
+#define BROAD__CROP_FIND ((broad_crop)1)
+#define BROAD__FINDER_REMOVED                                                                                          \
+    "the built-in finder of panels was removed in version 0.2: crop with boxes from a file or from a detector instead"
+
 /* How photos are turned into inputs; a model keeps it. maps 0: rows are not photos. */
 typedef struct broad__photo_spec {
     size_t version;  /* BROAD__MAPS_VERSION */

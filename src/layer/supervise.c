@@ -42,7 +42,7 @@ broad__ridge_request broad__supervise_request(const broad_options *options)
 int broad__supervise_single(const broad_options *options)
 {
     int residual = options->supervise == BROAD_SUPERVISE_RESIDUAL || options->supervise == BROAD_SUPERVISE_NONE;
-    return options->precision == BROAD_FLOAT && residual && !options->lambda_auto &&
+    return options->precision == BROAD_PRECISION_FLOAT && residual && !options->lambda_auto &&
            options->weights == BROAD_WEIGHTS_CHAIN;
 }
 

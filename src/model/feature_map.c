@@ -27,7 +27,7 @@ void broad__model_map(broad__feature_map *out, double *weight, double *bias, con
     }
     *out = (broad__feature_map){
         .nodes = {columns, nodes, weight, bias, model->settings.feature_activation,
-                  model->settings.precision == BROAD_FLOAT},
+                  model->settings.precision == BROAD_PRECISION_FLOAT},
         .scaling = broad__model_scaling(model),
     };
 }

@@ -77,7 +77,8 @@ int broad__kind_check(const broad_options *options)
     int status = check_bit(options, "supervise", (int)options->supervise, BROAD__SUPERVISIONS, kind->tests);
     if (status == BROAD_OK)
         status = check_bit(options, "weights", (int)options->weights, BROAD__WEIGHTS, kind->weights);
-    if (status == BROAD_OK && options->feature_weights != BROAD_FEATURES_RANDOM && kind->nodes != BROAD__NODES_FEATURES)
+    if (status == BROAD_OK && options->feature_weights != BROAD_FEATURE_WEIGHTS_RANDOM &&
+        kind->nodes != BROAD__NODES_FEATURES)
         status = broad__fail(BROAD_USAGE, "this kind has no feature nodes that an autoencoder could make: leave out "
                                           "--feature-weights, or use --kind bls, brls or bscrls");
     return status;

@@ -79,9 +79,9 @@ size_t broad__model_feature_nodes(const broad_model *model, size_t groups)
 
 broad__weight_source broad__feature_source(const broad_options *options)
 {
-    if (options->feature_weights == BROAD_FEATURES_AUTOENCODER) return BROAD__WEIGHT_SOURCE_AUTOENCODER;
-    return options->feature_weights == BROAD_FEATURES_SAMPLED ? BROAD__WEIGHT_SOURCE_SAMPLED
-                                                              : BROAD__WEIGHT_SOURCE_DRAWN;
+    if (options->feature_weights == BROAD_FEATURE_WEIGHTS_AUTOENCODER) return BROAD__WEIGHT_SOURCE_AUTOENCODER;
+    return options->feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED ? BROAD__WEIGHT_SOURCE_SAMPLED
+                                                                     : BROAD__WEIGHT_SOURCE_DRAWN;
 }
 
 size_t broad__model_columns(const broad_model *model)

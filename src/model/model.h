@@ -126,6 +126,7 @@ struct broad_model {
     size_t rows;
     size_t segment_count;
     broad__segment *segments;
+    int compact;          /* it was loaded from a file without its random weights */
     double split_holdout; /* 0: whole files */
     uint64_t split_seed;
 

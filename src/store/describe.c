@@ -166,7 +166,7 @@ static const broad__field value_estimate_fields[] = {
 static const broad__field photo_fields[] = {
     {"version", BROAD__FIELD_COUNT, offsetof(broad__photo_spec, version), 0, NULL, BROAD__MAPS_VERSION,
      BROAD__MAPS_VERSION},
-    {"maps", BROAD__FIELD_COUNT, offsetof(broad__photo_spec, maps), 0, NULL, 1, BROAD_MAP_ALL},
+    {"maps", BROAD__FIELD_COUNT, offsetof(broad__photo_spec, maps), 0, NULL, 1, BROAD_PHOTO_MAP_ALL},
     {"side", BROAD__FIELD_COUNT, offsetof(broad__photo_spec, side), 0, NULL, 1, BROAD__PIXELS_MOST},
     {CHOICE("crop", broad__photo_spec, crop, BROAD__CROPS)},
     {PLAIN("each_box", BROAD__FIELD_FLAG, broad__photo_spec, each_box)},

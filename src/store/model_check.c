@@ -1,3 +1,5 @@
+#include "store/model_check.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -5,7 +7,6 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/kind.h"
-#include "store/describe.h"
 
 static int check_names(char *const *names, size_t count, const char *what)
 {
@@ -38,6 +39,8 @@ static int check_photo(const broad_model *model)
 {
     const broad__photo_spec *photo = &model->photo;
     if (!photo->maps) return BROAD_OK;
+    if (photo->crop == BROAD__CROP_FIND)
+        return broad__fail(BROAD_BAD_MODEL, "photo: %s, and train the model again", BROAD__FINDER_REMOVED);
     if (photo->crop == BROAD_CROP_MODEL) return broad__fail(BROAD_BAD_MODEL, "photo: crop is 'model'");
     if (photo->components > broad__photo_inputs(photo))
         return broad__fail(BROAD_BAD_MODEL, "photo: %zu components of %zu inputs", photo->components,

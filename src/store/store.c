@@ -13,6 +13,7 @@
 #include "rng/philox.h"
 #include "store/container.h"
 #include "store/describe.h"
+#include "store/model_check.h"
 
 /* A compact file may ask for more memory than it has bytes: that is its purpose. The limit on what it may have drawn
  * again keeps a small damaged or hostile file from asking for everything. */
@@ -93,7 +94,7 @@ static int tensors_list(tensor_list *out, broad_model *model, extent has)
     if (broad__scaling_knots(model->settings.scale, model->inputs))
         add_vector(&list, "input.knots", broad__scaling_knots(model->settings.scale, model->inputs),
                    &model->input_knots);
-    if (model->settings.feature_weights == BROAD_FEATURES_SAMPLED)
+    if (model->settings.feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED)
         add_vector(&list, "input.relevance", broad__model_columns(model), &model->relevance);
     add_vector(&list, "output.shift", model->outputs, &model->output_shift);
     add_vector(&list, "output.factor", model->outputs, &model->output_factor);
@@ -291,6 +292,7 @@ static int decode(tensor_list *out_list, broad_model *model, const broad__contai
     if (!status) status = broad__estimate_check(model);
     if (!status) status = check_values(model);
     if (!status && !has.stored) status = draw_all(model);
+    model->compact = !has.stored;
     return status;
 }
 

@@ -227,10 +227,10 @@ static void one_option_may_set_another(void **state)
     (void)state;
     broad_options o = fresh();
     assert_int_equal(broad_options_set(&o, "activation", "relu"), BROAD_OK);
-    assert_int_equal(o.feature_activation, BROAD_RELU);
+    assert_int_equal(o.feature_activation, BROAD_ACTIVATION_RELU);
     assert_int_equal(broad_options_set(&o, "feature-activation", "sine"), BROAD_OK);
-    assert_int_equal(o.activation, BROAD_RELU);
-    assert_int_equal(o.feature_activation, BROAD_SINE);
+    assert_int_equal(o.activation, BROAD_ACTIVATION_RELU);
+    assert_int_equal(o.feature_activation, BROAD_ACTIVATION_SINE);
 
     broad_supervise usual = o.supervise;
     assert_int_not_equal(usual, BROAD_SUPERVISE_NONE);
@@ -238,7 +238,7 @@ static void one_option_may_set_another(void **state)
     assert_int_equal(o.supervise, BROAD_SUPERVISE_NONE);
     assert_int_equal(broad_options_set(&o, "preset", "paper"), BROAD_OK);
     assert_int_equal(o.supervise, BROAD_SUPERVISE_NONE);
-    assert_int_equal(o.activation, BROAD_SIGMOID);
+    assert_int_equal(o.activation, BROAD_ACTIVATION_SIGMOID);
     assert_int_equal(broad_options_set(&o, "kind", "bscrls"), BROAD_OK);
     assert_int_equal(o.supervise, BROAD_SUPERVISE_RESIDUAL);
     assert_int_equal(broad_options_set(&o, "preset", "auto"), BROAD_OK);

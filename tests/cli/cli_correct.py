@@ -116,7 +116,7 @@ class Correct(unittest.TestCase):
         done = run("learn", "m.broad", "both", "--with", "panels", "-o", "n.broad", "--json")
         self.assertEqual(json.loads(done.stdout)["wrong"], 1)
         self.assertEqual(json.loads(done.stdout)["weight"], 1024)
-        self.assertIn("1 of the 2 new rows are judged wrongly whatever they count up to 1024", done.stderr)
+        self.assertIn("1 of the 2 new rows are judged incorrectly whatever they count up to 1024", done.stderr)
 
     def test_rows_kept_apart_that_are_learned_are_not_tested_on(self):
         run("fit", "panels", "--holdout", "0.3", "-o", "h.broad", "-q")
@@ -129,6 +129,27 @@ class Correct(unittest.TestCase):
         self.assertGreater(told["not_tested"], 0)
         self.assertEqual(told["test"]["rows"], apart["test"]["rows"] - told["not_tested"])
         self.assertEqual(told["before"]["test"]["rows"], told["test"]["rows"])
+
+    def refused(self, model, *words):
+        """Rows that are not those of training: the message that also learning without a search gives."""
+        learn = ["learn", model, *words, "-o", "r.broad"]
+        said = run(*learn, "--weight", "auto", code=65).stderr
+        self.assertEqual(said, run(*learn, "--weight", "1", code=65).stderr)
+        self.assertIn("the model was trained on", said)
+        self.assertFalse(os.path.exists("r.broad"))
+
+    def test_other_rows_than_those_of_training_are_refused(self):
+        rows = ["%d,%d,%s\n" % (i % 11, i % 7, "ab"[i % 11 > 5]) for i in range(77)]
+        for name, part in (("a.csv", rows[:60]), ("b.csv", rows[60:])):
+            with open(name, "w", encoding="utf-8") as f:
+                f.write("x,y,label\n" + "".join(part))
+        run("fit", "a.csv", "-o", "t.broad", "-q")
+        run("learn", "t.broad", "b.csv", "--with", "a.csv", "--weight", "auto", "-q")
+        self.refused("t.broad", "b.csv", "--with", "a.csv")
+        self.refused("m.broad", "corrected", "--with", "panels", "--with", "panels")
+        shutil.copytree("panels", "more")
+        shutil.copy(self.wrong[0], "more/Clean/new.jpg")
+        self.refused("m.broad", "corrected", "--with", "more")
 
     def test_many_new_photos_are_no_corrections(self):
         told = result("learn", "m.broad", "field", "--with", "panels", "-o", "n.broad")

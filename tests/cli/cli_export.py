@@ -169,7 +169,7 @@ class Export(Case):
     def test_wrong_usage_leaves_nothing(self):
         before = sorted(os.listdir(self.folder))
         new = self.path("new")
-        for option in (["--side", "8"], ["--map", "pixels"], ["--augment", "1"], ["--crop", "find"], ["--seed", "1"]):
+        for option in (["--side", "8"], ["--map", "pixels"], ["--augment", "1"], ["--seed", "1"]):
             self.fails(2, option[0] + " is about what --export writes", "data", self.panels, *option)
         self.fails(2, "--all", "data", self.panels, "--export", new, "--all")
         self.fails(2, "there is no 'points'", "data", self.panels, "--export", new, "--map", "points")

@@ -349,7 +349,7 @@ class Photos(unittest.TestCase):
                 (["fit", "panels", "--map", "pixels", "--side", "900"], 2, "1 to 512"),
                 (["fit", "panels", "--augment", "2000"], 2, "give 1000 at most"),
                 (["fit", "panels", "--boxes", "x", "--detector", "y"], 2, "choose one"),
-                (["fit", "panels", "--crop", "find", "--boxes", "x"], 2, "leave out --boxes"),
+                (["fit", "panels", "--crop", "find"], 2, "(--boxes) or from a program (--detector)"),
                 (["predict", "p.broad", "panels", "--detector", "cat", "--detector-seconds", "0"], 2, "above 0"),
                 (["predict", "p.broad", "nothing.jpg"], 66, "nothing.jpg"),
                 (["data", "nothing"], 66, "nothing")):

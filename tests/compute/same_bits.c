@@ -77,7 +77,7 @@ static void show_activations(void)
     enum { COUNT = 40 * PIECE + 5 };
     static double values[COUNT];
     static float singles[COUNT];
-    for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++) {
+    for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_IDENTITY; activation++) {
         for (size_t i = 0; i < COUNT; i++) values[i] = sweep(i);
         broad__activate((broad_activation)activation, values, COUNT);
         show("activation", (size_t)activation, 0, values, COUNT);
@@ -118,7 +118,7 @@ static void show_products(const broad__kernels *kernels, size_t rows, size_t p, 
     double *gram = calloc(p * p, sizeof(double)), *cross = calloc(p * c, sizeof(double));
     double *out = calloc(rows * c, sizeof(double));
     if (!gram || !cross || !out) exit(1);
-    for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++) {
+    for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_IDENTITY; activation++) {
         broad__nodes nodes = {p, c, w, bias, (broad_activation)activation, 0};
         kernels->nodes(out, c, &nodes, k, p, rows);
         show("nodes", rows, p, out, rows * c);

@@ -32,7 +32,7 @@ static void rows_operations(void **state)
         size_t n = shapes[s].rows, p = shapes[s].p, c = shapes[s].c, pad = shapes[s].pad;
         double *k = problem_normals(n * (p + pad), &r), *e = problem_normals(n * (c + pad), &r);
         double *w = problem_normals((p + 1) * (c + pad), &r);
-        for (int choice = 0; choice < 2 * (BROAD_IDENTITY + 1); choice++) {
+        for (int choice = 0; choice < 2 * (BROAD_ACTIVATION_IDENTITY + 1); choice++) {
             int activation = choice / 2, single = choice % 2;
             double *out[2];
             /* weight p x c without padding: its own block */
@@ -183,12 +183,12 @@ static void eigendecomposition(void **state)
 static long double exact(broad_activation activation, long double x)
 {
     switch (activation) {
-    case BROAD_SIGMOID: return 1 / (1 + expl(-x));
-    case BROAD_TANH: return tanhl(x);
-    case BROAD_RELU: return x > 0 ? x : 0;
-    case BROAD_SINE: return sinl(x);
-    case BROAD_GAUSSIAN: return expl(-x * x);
-    case BROAD_IDENTITY: break;
+    case BROAD_ACTIVATION_SIGMOID: return 1 / (1 + expl(-x));
+    case BROAD_ACTIVATION_TANH: return tanhl(x);
+    case BROAD_ACTIVATION_RELU: return x > 0 ? x : 0;
+    case BROAD_ACTIVATION_SINE: return sinl(x);
+    case BROAD_ACTIVATION_GAUSSIAN: return expl(-x * x);
+    case BROAD_ACTIVATION_IDENTITY: break;
     }
     return x;
 }
@@ -198,7 +198,7 @@ static void activations_against_long_double(void **state)
 {
     (void)state;
     problem_random r = {8};
-    for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++) {
+    for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_IDENTITY; activation++) {
         double worst = 0;
         for (int decade = -10; decade <= 6; decade++)
             for (int repeat = 0; repeat < 4; repeat++) {
@@ -207,7 +207,7 @@ static void activations_against_long_double(void **state)
                 broad__activate((broad_activation)activation, y, 1001);
                 for (int i = 0; i < 1001; i++) {
                     long double value = exact((broad_activation)activation, x[i]);
-                    long double scale = activation == BROAD_GAUSSIAN ? 1 : fabsl(value);
+                    long double scale = activation == BROAD_ACTIVATION_GAUSSIAN ? 1 : fabsl(value);
                     if (scale < 1e-290L) scale = 1e-290L;
                     double error = (double)(fabsl(y[i] - value) / scale);
                     worst = fmax(worst, error);
@@ -218,7 +218,7 @@ static void activations_against_long_double(void **state)
         assert_true(worst <= 2 * 2.3e-16);
     }
     double ends[] = {-1e308, -750, -0.0, 0, 750, 1e308};
-    for (int activation = BROAD_SIGMOID; activation <= BROAD_GAUSSIAN; activation++) {
+    for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_GAUSSIAN; activation++) {
         double y[6];
         memcpy(y, ends, sizeof y);
         broad__activate((broad_activation)activation, y, 6);
@@ -233,7 +233,7 @@ static void single_activations_against_long_double(void **state)
 {
     (void)state;
     problem_random r = {10};
-    for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++) {
+    for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_IDENTITY; activation++) {
         double worst = 0;
         for (int decade = -10; decade <= 6; decade++)
             for (int repeat = 0; repeat < 8; repeat++) {
@@ -242,7 +242,7 @@ static void single_activations_against_long_double(void **state)
                 broad__activate_single((broad_activation)activation, y, 1001);
                 for (int i = 0; i < 1001; i++) {
                     long double value = exact((broad_activation)activation, x[i]);
-                    long double scale = activation == BROAD_GAUSSIAN ? 1 : fabsl(value);
+                    long double scale = activation == BROAD_ACTIVATION_GAUSSIAN ? 1 : fabsl(value);
                     if (scale < 1e-30L) scale = 1e-30L;
                     worst = fmax(worst, (double)(fabsl(y[i] - value) / scale));
                     assert_true(isfinite(y[i]));
@@ -252,7 +252,7 @@ static void single_activations_against_long_double(void **state)
         assert_true(worst <= 2 * 1.2e-7);
     }
     float ends[] = {-3e38F, -90, -0.0F, 0, 90, 3e38F};
-    for (int activation = BROAD_SIGMOID; activation <= BROAD_GAUSSIAN; activation++) {
+    for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_GAUSSIAN; activation++) {
         float y[6];
         memcpy(y, ends, sizeof y);
         broad__activate_single((broad_activation)activation, y, 6);
@@ -268,28 +268,28 @@ static void activations_at_the_edges(void **state)
     (void)state;
     static const double x[] = {0, 5e-324, 1e-310, 0.17328679513998632, 0.5, 1, 19.061547465398498, 1e5, 1e7, 1e300};
     enum { COUNT = sizeof x / sizeof x[0] };
-    static const broad_activation odd[] = {BROAD_TANH, BROAD_SINE};
+    static const broad_activation odd[] = {BROAD_ACTIVATION_TANH, BROAD_ACTIVATION_SINE};
     for (int a = 0; a < 2; a++)
         for (int i = 0; i < COUNT; i++) {
             double up = x[i], down = -x[i];
             broad__activate(odd[a], &up, 1);
             broad__activate(odd[a], &down, 1);
-            assert_true(up == -down && (odd[a] == BROAD_SINE || !signbit(up) == !!signbit(down)));
+            assert_true(up == -down && (odd[a] == BROAD_ACTIVATION_SINE || !signbit(up) == !!signbit(down)));
             float up_single = (float)fmin(x[i], 1e30), down_single = -up_single;
             broad__activate_single(odd[a], &up_single, 1);
             broad__activate_single(odd[a], &down_single, 1);
             assert_true(up_single == -down_single);
             if (x[i] < 1e-300) assert_true(up == x[i]);
         }
-    for (int activation = BROAD_SIGMOID; activation <= BROAD_GAUSSIAN; activation++) {
+    for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_GAUSSIAN; activation++) {
         double y[3] = {NAN, INFINITY, -INFINITY};
         float z[3] = {NAN, INFINITY, -INFINITY};
         broad__activate((broad_activation)activation, y, 3);
         broad__activate_single((broad_activation)activation, z, 3);
-        assert_true(activation == BROAD_RELU ? y[0] == 0 && z[0] == 0 : isnan(y[0]) && isnan(z[0]));
-        if (activation == BROAD_SINE) continue;
-        double high = activation == BROAD_RELU ? INFINITY : activation == BROAD_GAUSSIAN ? 0 : 1;
-        double low = activation == BROAD_TANH ? -1 : 0;
+        assert_true(activation == BROAD_ACTIVATION_RELU ? y[0] == 0 && z[0] == 0 : isnan(y[0]) && isnan(z[0]));
+        if (activation == BROAD_ACTIVATION_SINE) continue;
+        double high = activation == BROAD_ACTIVATION_RELU ? INFINITY : activation == BROAD_ACTIVATION_GAUSSIAN ? 0 : 1;
+        double low = activation == BROAD_ACTIVATION_TANH ? -1 : 0;
         assert_true(y[1] == high && (double)z[1] == high);
         assert_true(fabs(y[2] - low) < 1e-300 && fabs((double)z[2] - low) < 1e-30);
     }
@@ -301,12 +301,12 @@ static void sine_of_huge_arguments(void **state)
 {
     (void)state;
     double x[] = {1e22, 0x1.6ac5b262ca1ffp+849}, expected[] = {-0.85220084976718880, 1};
-    broad__activate(BROAD_SINE, x, 2);
+    broad__activate(BROAD_ACTIVATION_SINE, x, 2);
     for (int i = 0; i < 2; i++) assert_true(fabs(x[i] - expected[i]) <= 2.3e-16);
     problem_random r = {11};
     for (int i = 0; i < 20000; i++) {
         double value = ldexp(1 + problem_uniform(&r), 19 + i % 1004), y = value;
-        broad__activate(BROAD_SINE, &y, 1);
+        broad__activate(BROAD_ACTIVATION_SINE, &y, 1);
         assert_true(fabsl(y - sinl(value)) <= 3e-16L * fabsl(sinl(value)) || value > 0x1p60);
         assert_true(fabs(y - sin(value)) <= 4.5e-16 * fabs(y));
     }
@@ -317,7 +317,7 @@ static void activations_do_not_depend_on_place(void **state)
 {
     (void)state;
     problem_random r = {9};
-    for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++)
+    for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_IDENTITY; activation++)
         for (size_t count = 1; count <= 67; count++) {
             double x[67], all[67], one;
             float all_single[67], one_single;
@@ -344,7 +344,7 @@ static void nodes_in_single_precision(void **state)
         size_t n = shapes[s].rows, p = shapes[s].p, c = shapes[s].c, pad = shapes[s].pad;
         double *x = problem_normals(n * (p + pad), &r), *weight = problem_normals(p * c, &r);
         double *bias = problem_normals(c, &r), *out = calloc(n * (c + pad), sizeof(double));
-        for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++)
+        for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_IDENTITY; activation++)
             for (int d = 0; d < 2; d++) {
                 broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 1};
                 devices[d]->nodes(out, c + pad, &nodes, x, p + pad, n);

@@ -223,12 +223,12 @@ static void check_all(const operands *o, problem_random *r)
     for (size_t s = 0; s < SETS; s++) {
         const broad__kernels *set = broad__kernels_named(names[s]);
         if (!set) continue;
-        check_nodes(set, o, BROAD_SIGMOID, r);
+        check_nodes(set, o, BROAD_ACTIVATION_SIGMOID, r);
         check_apply(set, o, -1.0, r);
         check_apply(set, o, 1.0, r);
         check_cross(set, o, r);
         check_gram(set, o, r);
-        check_nodes_single(set, o, BROAD_TANH, r);
+        check_nodes_single(set, o, BROAD_ACTIVATION_TANH, r);
         check_gram_single(set, o, r);
     }
 }

@@ -20,7 +20,7 @@ import tempfile
 SOURCE = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
 BUILD = pathlib.Path(os.environ.get("BROAD_BINARY_DIR", pathlib.Path(sys.argv[1]).parent if len(sys.argv) > 1 else "."))
 LIBRARY = BUILD / "libbroad.a"
-PROGRAM = SOURCE / "tests" / "same_bits.c"
+PROGRAM = SOURCE / "tests" / "compute" / "same_bits.c"
 CROSS = "aarch64-linux-gnu-gcc"
 PARTS = ["base/choice.c", "base/clock.c", "base/memory.c", "base/profile.c", "base/status.c", "base/vector.c",
          "compute/activation*.c", "compute/cpu/kernel*.c", "rng/*.c"]

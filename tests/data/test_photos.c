@@ -51,7 +51,7 @@ static void classes_are_folders(void **state)
     assert_int_equal(broad_data_outputs(data), 2);
     assert_string_equal(broad_data_output_name(data, 0), "Clean");
     assert_string_equal(broad_data_output_name(data, 1), "Dusty");
-    assert_int_equal(broad_data_maps(data), BROAD_MAP_PIXELS);
+    assert_int_equal(broad_data_maps(data), BROAD_PHOTO_MAP_PIXELS);
     assert_string_equal(data->target_name, "class");
     for (size_t i = 0; i < 6; i++) {
         char file[HELPER_PATH];
@@ -284,7 +284,8 @@ static void wrong_options(void **state)
     REFUSED(run.photos.crop = BROAD_CROP_BOXES, "these photos are cropped to boxes; give these with --boxes");
     REFUSED(run.photos.crop = BROAD_CROP_DETECTOR, "--detector");
     REFUSED((run.photos.crop = BROAD_CROP_NONE, run.photos.boxes = "b.csv"), "looked at as a whole, but boxes");
-    REFUSED((run.photos.crop = BROAD_CROP_FIND, run.photos.detector = "d"), "built-in finder, but boxes or a detector");
+    REFUSED(run.photos.crop = (broad_crop)1, "the built-in finder of panels was removed");
+    REFUSED(run.photos.crop = (broad_crop)5, "no way of cropping number 5");
     REFUSED((run.photos.boxes = "b.csv", run.photos.detector = "d"), "not from both");
 #undef REFUSED
 }
@@ -353,11 +354,11 @@ static void reading_for_a_model(void **state)
     save_photo(loose, "c.jpg", 32);
     broad_data *data = must_read(known, &s->run), *other = NULL;
     broad_model *model = fit_tiny(data);
-    assert_int_equal(broad_model_maps(model), BROAD_MAP_PIXELS);
+    assert_int_equal(broad_model_maps(model), BROAD_PHOTO_MAP_PIXELS);
 
     /* Maps and side are the model's, whatever the options say. */
     s->run.options.model = model;
-    s->run.photos.maps = BROAD_MAP_WINDOWS;
+    s->run.photos.maps = BROAD_PHOTO_MAP_WINDOWS;
     s->run.photos.side = 32;
     assert_fails(read_run(&other, foreign, &s->run), BROAD_BAD_DATA, "'Cracked'");
     assert_fails(read_run(&other, loose, &s->run), BROAD_BAD_DATA,
@@ -411,7 +412,7 @@ static void automatic_scale(void **state)
 {
     scratch *s = *state;
     make_classes(s->folder, 6);
-    for (unsigned maps = BROAD_MAP_PIXELS; maps <= BROAD_MAP_WINDOWS; maps += 3) {
+    for (unsigned maps = BROAD_PHOTO_MAP_PIXELS; maps <= BROAD_PHOTO_MAP_WINDOWS; maps += 3) {
         s->run.photos.maps = maps;
         broad_data *data = must_read(s->folder, &s->run);
         broad_model *model = NULL;
@@ -421,7 +422,7 @@ static void automatic_scale(void **state)
         options.threads = 1;
         assert_ok(broad_fit(&model, data, &options, NULL));
         assert_ok(broad_model_json(&json, model));
-        assert_non_null(strstr(json, maps == BROAD_MAP_PIXELS ? "\"scale\":\"whole\"" : "\"scale\":\"both\""));
+        assert_non_null(strstr(json, maps == BROAD_PHOTO_MAP_PIXELS ? "\"scale\":\"whole\"" : "\"scale\":\"both\""));
         broad_free(json);
         broad_model_free(model);
         broad_data_free(data);
@@ -742,21 +743,10 @@ static void pictures_of_rows(void **state)
     save_panel(s->folder, "a.jpg", 40);
     save_panel(s->folder, "b.jpg", 240);
     save_photo(s->folder, "c.jpg", 9);
-    s->run.photos.maps = BROAD_MAP_ALL;
+    s->run.photos.maps = BROAD_PHOTO_MAP_ALL;
     broad_data *data = must_read(s->folder, &s->run);
     assert_pictures(data);
     broad_data_free(data);
-    s->run.photos.crop = BROAD_CROP_FIND;
-    for (int each = 0; each < 2; each++) {
-        s->run.photos.each_box = each;
-        data = must_read(s->folder, &s->run);
-        assert_true(data->rows >= 3);
-        const broad_photo *a = broad_data_photo(data, row_of(data, "a.jpg"));
-        const broad_photo *b = broad_data_photo(data, row_of(data, "b.jpg"));
-        assert_true(a->right < 640 && b->left > 0 && a->left < b->left && a->box_score > 0);
-        assert_pictures(data);
-        broad_data_free(data);
-    }
     char boxes[HELPER_PATH];
     save_text(s->folder, "boxes.csv",
               "file,x,y,width,height\na.jpg,50,110,30,60\nb.jpg,250,110,300,200\nc.jpg,1,1,9,9\n");

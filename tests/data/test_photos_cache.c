@@ -156,8 +156,8 @@ static void damage_is_not_believed(void **state)
 static void what_counts(void **state)
 {
     scratch *s = *state;
-    static const unsigned maps[] = {BROAD_MAP_PIXELS, BROAD_MAP_WINDOWS, BROAD_MAP_PIXELS | BROAD_MAP_WINDOWS,
-                                    BROAD_MAP_PIXELS};
+    static const unsigned maps[] = {BROAD_PHOTO_MAP_PIXELS, BROAD_PHOTO_MAP_WINDOWS,
+                                    BROAD_PHOTO_MAP_PIXELS | BROAD_PHOTO_MAP_WINDOWS, BROAD_PHOTO_MAP_PIXELS};
     for (size_t i = 0; i < 4; i++) {
         s->run.photos.maps = maps[i];
         broad_data *plain = without_cache(s), *data = must_read(s->photos, &s->run);
@@ -255,7 +255,7 @@ static void the_oldest_go(void **state)
     char path[HELPER_PATH], keys[ENTRIES][BROAD__HASH_TEXT];
     float inputs[12] = {1};
     broad__photo_part part = {.right = 1};
-    broad__prepared prepared = {.maps = BROAD_MAP_PIXELS, .rows = 1, .parts = &part, .inputs = inputs}, found;
+    broad__prepared prepared = {.maps = BROAD_PHOTO_MAP_PIXELS, .rows = 1, .parts = &part, .inputs = inputs}, found;
     broad__photo_cache *cache = NULL;
     assert_ok(broad__photo_cache_open(&cache, s->cache));
     struct stat about;

@@ -34,7 +34,7 @@ static double *plain_standard(const broad__photo_spec *spec, const double *x, si
     size_t inputs = broad__photo_inputs(spec);
     double *z = calloc(rows * inputs, sizeof *z);
     for (size_t j = 0; j < inputs; j++) {
-        size_t pixels = spec->maps & BROAD_MAP_PIXELS ? broad__map_inputs(BROAD_MAP_PIXELS, spec->side) : 0;
+        size_t pixels = spec->maps & BROAD_PHOTO_MAP_PIXELS ? broad__map_inputs(BROAD_PHOTO_MAP_PIXELS, spec->side) : 0;
         double count = j < pixels ? (double)pixels : (double)(inputs - pixels), mean = 0, square = 0;
         for (size_t i = 0; i < rows; i++) mean += x[i * inputs + j] / (double)rows;
         for (size_t i = 0; i < rows; i++) square += pow(x[i * inputs + j] - mean, 2) / (double)rows;
@@ -119,16 +119,17 @@ static void check_against_jacobi(broad__photo_spec spec, size_t rows)
 static void components_of_one_map(void **state)
 {
     (void)state;
-    check_against_jacobi((broad__photo_spec){.maps = BROAD_MAP_PIXELS, .side = SIDE, .components = 4}, ROWS);
-    check_against_jacobi((broad__photo_spec){.maps = BROAD_MAP_PIXELS, .side = SIDE, .components = 11}, ROWS);
-    check_against_jacobi((broad__photo_spec){.maps = BROAD_MAP_PIXELS, .side = 3, .components = 6}, ROWS);
+    check_against_jacobi((broad__photo_spec){.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = 4}, ROWS);
+    check_against_jacobi((broad__photo_spec){.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = 11}, ROWS);
+    check_against_jacobi((broad__photo_spec){.maps = BROAD_PHOTO_MAP_PIXELS, .side = 3, .components = 6}, ROWS);
 }
 
 /* The smaller map counts as much as the larger one. */
 static void maps_count_alike(void **state)
 {
     (void)state;
-    broad__photo_spec spec = {.maps = BROAD_MAP_PIXELS | BROAD_MAP_DESCRIPTORS, .side = SIDE, .components = 2};
+    broad__photo_spec spec = {
+        .maps = BROAD_PHOTO_MAP_PIXELS | BROAD_PHOTO_MAP_DESCRIPTORS, .side = SIDE, .components = 2};
     size_t inputs = broad__photo_inputs(&spec);
     double *x = calloc(ROWS * inputs, sizeof *x);
     uint64_t random = 5;
@@ -152,7 +153,7 @@ static void maps_count_alike(void **state)
 static void few_rows(void **state)
 {
     (void)state;
-    broad__photo_spec spec = {.maps = BROAD_MAP_PIXELS, .side = SIDE, .components = 50};
+    broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = 50};
     double *x = made_inputs(6, PIXELS);
     broad__projection projection, copy;
     assert_ok(broad__projection_fit(&projection, &spec, x, 6));
@@ -177,7 +178,7 @@ static void many_rows(void **state)
 {
     (void)state;
     enum { MANY = 2500 };
-    broad__photo_spec spec = {.maps = BROAD_MAP_PIXELS, .side = SIDE, .components = 3};
+    broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = 3};
     double *x = made_inputs(MANY, PIXELS), *have = malloc(MANY * 3 * sizeof *have), mean = 0, square = 0;
     broad__projection projection;
     assert_ok(broad__projection_fit(&projection, &spec, x, MANY));

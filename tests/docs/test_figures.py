@@ -15,19 +15,12 @@ import unittest
 ROOT = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
 sys.path.insert(0, str(ROOT))
 
-from bench import finder, marks, mnist, pages, schedules  # noqa: E402
+from bench import marks, mnist, pages, schedules  # noqa: E402
 from bench.images import report as images  # noqa: E402
 from bench.tables import report as tables  # noqa: E402
 from bench.tool import Failure  # noqa: E402
 
 PAGE = "By hand.\n<!-- a b: begin -->\nold\n<!-- a b: end -->\nText.\n<!-- c: begin -->\n<!-- c: end -->\n"
-FINDER = """\
-photos                       number     IoU  hits % >=.75 % nothing % IoU whole  hits % >=.75 %      ms
-rendered                        200   0.926    99.0    91.0      6.5     0.864    99.0    74.5     6.8
-rendered, angle x 1.5           200   0.879    94.5    83.5      9.5     0.724    83.0    45.0     6.8
-the same without panel          200   something is found in 4.5 %
-Clean/a.jpg                              0.912
-"""
 
 
 def plain(text):
@@ -82,13 +75,6 @@ class Stored(unittest.TestCase):
 
 
 class Words(unittest.TestCase):
-    def test_finder(self):
-        rows = list(finder.parse(FINDER))
-        self.assertEqual([row["photos"] for row in rows], ["rendered", "rendered, angle x 1.5", "the same without panel"])
-        self.assertEqual((rows[1]["number"], rows[1]["iou"], rows[1]["whole_close"], rows[2]["nothing"]), (200, 0.879, 45.0, 95.5))
-        with self.assertRaises(Failure):
-            finder.whole({"rows": rows})
-
     def test_schedules(self):
         ratios = [1 - 0.5 / m for m in range(1, 51)]
         ratios[19] = 1 - 0.75 / 20
@@ -124,7 +110,7 @@ class Words(unittest.TestCase):
         self.assertIn("at least one of them beyond it.", text)
         self.assertIn("Against the SVM it is better on 0 of the 13 tables and equal on 0", text)
         self.assertIn("it takes less on none.", text)
-        self.assertIn(f"| {methods:.1f} |", plain(tables.readme(found)))
+        self.assertIn(f"| {methods:.1f} |", plain(tables.in_short(found)))
 
     def test_photos(self):
         found = stored("photos-benchmarks")
@@ -140,7 +126,7 @@ class Words(unittest.TestCase):
         runs = len(found["correction"]["runs"])
         self.assertIn(f"Of the {4 * runs} photos that were given back {3 * runs} are right afterwards, within 1.50 s.", text)
         self.assertIn(f"0.500 are right before and 0.250 after; on {runs} of the {runs} splits they are worse.", text)
-        self.assertIn(f"RMSE 0.500; ridge on pixels {(0.25 * (splits - 1) + 0.75) / splits:.3f},", plain(images.readme(found)))
+        self.assertIn(f"RMSE 0.500; ridge on pixels {(0.25 * (splits - 1) + 0.75) / splits:.3f},", plain(images.in_short(found)))
 
     def test_settings(self):
         results = [{"accuracy": a, "cpu_seconds": 2.0, "maps": ["windows"]} for a in (0.5, 0.75, 0.75)]

@@ -38,18 +38,18 @@ static void inputs_and_order(void **state)
 {
     (void)state;
     const size_t pixels = (size_t)SIDE * SIDE * 3, descriptors = broad__descriptor_count(), windows = 2000;
-    assert_int_equal(broad__map_inputs(BROAD_MAP_PIXELS, SIDE), pixels);
-    assert_int_equal(broad__map_inputs(BROAD_MAP_PIXELS, 64), 64 * 64 * 3);
-    assert_int_equal(broad__map_inputs(BROAD_MAP_DESCRIPTORS, SIDE), descriptors);
-    assert_int_equal(broad__map_inputs(BROAD_MAP_WINDOWS, SIDE), windows);
+    assert_int_equal(broad__map_inputs(BROAD_PHOTO_MAP_PIXELS, SIDE), pixels);
+    assert_int_equal(broad__map_inputs(BROAD_PHOTO_MAP_PIXELS, 64), 64 * 64 * 3);
+    assert_int_equal(broad__map_inputs(BROAD_PHOTO_MAP_DESCRIPTORS, SIDE), descriptors);
+    assert_int_equal(broad__map_inputs(BROAD_PHOTO_MAP_WINDOWS, SIDE), windows);
     assert_int_equal(broad__map_inputs(8, SIDE), 0);
-    for (unsigned maps = 0; maps <= BROAD_MAP_ALL; maps++) {
+    for (unsigned maps = 0; maps <= BROAD_PHOTO_MAP_ALL; maps++) {
         broad__photo_spec spec = spec_of(maps);
-        size_t p = maps & BROAD_MAP_PIXELS ? pixels : 0, d = maps & BROAD_MAP_DESCRIPTORS ? descriptors : 0;
-        assert_int_equal(broad__photo_inputs(&spec), p + d + (maps & BROAD_MAP_WINDOWS ? windows : 0));
-        assert_int_equal(broad__photo_first(&spec, BROAD_MAP_PIXELS), 0);
-        assert_int_equal(broad__photo_first(&spec, BROAD_MAP_DESCRIPTORS), p);
-        assert_int_equal(broad__photo_first(&spec, BROAD_MAP_WINDOWS), p + d);
+        size_t p = maps & BROAD_PHOTO_MAP_PIXELS ? pixels : 0, d = maps & BROAD_PHOTO_MAP_DESCRIPTORS ? descriptors : 0;
+        assert_int_equal(broad__photo_inputs(&spec), p + d + (maps & BROAD_PHOTO_MAP_WINDOWS ? windows : 0));
+        assert_int_equal(broad__photo_first(&spec, BROAD_PHOTO_MAP_PIXELS), 0);
+        assert_int_equal(broad__photo_first(&spec, BROAD_PHOTO_MAP_DESCRIPTORS), p);
+        assert_int_equal(broad__photo_first(&spec, BROAD_PHOTO_MAP_WINDOWS), p + d);
     }
 }
 
@@ -57,7 +57,7 @@ static void names(void **state)
 {
     (void)state;
     char name[BROAD__INPUT_NAME_BYTES], expected[BROAD__INPUT_NAME_BYTES], own[BROAD__DESCRIPTOR_NAME_BYTES];
-    broad__photo_spec spec = spec_of(BROAD_MAP_ALL);
+    broad__photo_spec spec = spec_of(BROAD_PHOTO_MAP_ALL);
     size_t pixels = (size_t)SIDE * SIDE * 3, descriptors = broad__descriptor_count();
     broad__photo_input_name(name, &spec, 0);
     assert_string_equal(name, "pixel 1,1 red");
@@ -77,7 +77,7 @@ static void names(void **state)
     assert_string_equal(name, "window 2000");
     broad__photo_input_name(name, &spec, pixels + descriptors + 2000);
     assert_string_equal(name, "");
-    spec = spec_of(BROAD_MAP_WINDOWS);
+    spec = spec_of(BROAD_PHOTO_MAP_WINDOWS);
     broad__photo_input_name(name, &spec, 16);
     assert_string_equal(name, "window 17");
 }
@@ -94,7 +94,7 @@ static void maps_are_joined(void **state)
     for (size_t i = 0; i < pixels; i++) alone[i] = (float)small.pixels[i] / 255.0F;
     assert_ok(broad__descriptors(alone + pixels, &image));
     assert_ok(broad__windows(alone + pixels + descriptors, weights, &image));
-    for (unsigned maps = 1; maps <= BROAD_MAP_ALL; maps++) {
+    for (unsigned maps = 1; maps <= BROAD_PHOTO_MAP_ALL; maps++) {
         broad__photo_spec spec = spec_of(maps);
         broad__photo_maker *maker = broad__photo_maker_open(&spec);
         assert_non_null(maker);
@@ -126,7 +126,7 @@ static void pixels_left_out(void **state)
     enum { WIDTH = 5, HEIGHT = 2, INPUTS = SIDE * SIDE * 3 };
     static float out[WIDTH * HEIGHT][INPUTS], whole[INPUTS], plain[INPUTS];
     broad__image image = drawn_image(100, 60);
-    broad__photo_spec spec = spec_of(BROAD_MAP_PIXELS);
+    broad__photo_spec spec = spec_of(BROAD_PHOTO_MAP_PIXELS);
     broad__photo_maker *maker = broad__photo_maker_open(&spec);
     assert_non_null(maker);
     assert_ok(broad__photo_map(plain, maker, &image));
@@ -158,7 +158,7 @@ static void occlusions_are_joined(void **state)
     (void)state;
     enum { WIDTH = 3, HEIGHT = 2, CELLS = WIDTH * HEIGHT };
     broad__image image = drawn_image(300, 200);
-    broad__photo_spec spec = spec_of(BROAD_MAP_ALL);
+    broad__photo_spec spec = spec_of(BROAD_PHOTO_MAP_ALL);
     broad__photo_maker *maker = broad__photo_maker_open(&spec);
     assert_non_null(maker);
     size_t inputs = broad__photo_inputs(&spec);
@@ -167,7 +167,7 @@ static void occlusions_are_joined(void **state)
     assert_ok(broad__photo_map(plain, maker, &image));
     assert_ok(broad__photo_occlude(out, whole, maker, &image, WIDTH, HEIGHT));
     assert_memory_equal(whole, plain, inputs * sizeof *whole);
-    for (unsigned map = 1; map <= BROAD_MAP_WINDOWS; map *= 2) {
+    for (unsigned map = 1; map <= BROAD_PHOTO_MAP_WINDOWS; map *= 2) {
         broad__photo_spec single = spec_of(map);
         broad__photo_maker *one = broad__photo_maker_open(&single);
         assert_non_null(one);
@@ -191,7 +191,7 @@ static void descriptors_left_out(void **state)
     broad__image image;
     assert_ok(broad__image_init(&image, 128, 96));
     for (size_t i = 0; i < (size_t)128 * 96; i++) image.pixels[3 * i] = i % 128 < 64 ? 0 : 255;
-    broad__photo_spec spec = spec_of(BROAD_MAP_DESCRIPTORS);
+    broad__photo_spec spec = spec_of(BROAD_PHOTO_MAP_DESCRIPTORS);
     broad__photo_maker *maker = broad__photo_maker_open(&spec);
     assert_non_null(maker);
     size_t count = broad__photo_inputs(&spec), dark = 0, bright = 0;
@@ -218,7 +218,7 @@ static void without_memory(void **state)
 {
     (void)state;
     broad__image image = drawn_image(60, 40);
-    broad__photo_spec spec = spec_of(BROAD_MAP_ALL);
+    broad__photo_spec spec = spec_of(BROAD_PHOTO_MAP_ALL);
     float *out = numbers(4 * broad__photo_inputs(&spec));
     zoo_memory memory;
     for (long n = 0;; n++) {

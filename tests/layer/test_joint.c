@@ -4,6 +4,7 @@
 #include <float.h>
 
 #include "base/memory.h"
+#include "data/labels.h"
 #include "model/train/train.h"
 #include "model/train/train_open.h"
 #include "model/train/train_rows.h"

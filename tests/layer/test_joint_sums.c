@@ -37,8 +37,8 @@ static network *network_open(size_t rows, size_t first, size_t second, size_t th
     for (size_t i = 0; i < KBLOCKS; i++) {
         n->weight[i] = random_numbers(&r, FEATURES * nodes[i], 0.8);
         n->bias[i] = random_numbers(&r, nodes[i], 1);
-        n->kblocks[i] =
-            (broad__kblock){{FEATURES, nodes[i], n->weight[i], n->bias[i], BROAD_TANH, 0}, 0, i ? 0 : FEATURES};
+        n->kblocks[i] = (broad__kblock){
+            {FEATURES, nodes[i], n->weight[i], n->bias[i], BROAD_ACTIVATION_TANH, 0}, 0, i ? 0 : FEATURES};
     }
     assert_ok(broad__pool_open(&n->pool, threads));
     assert_ok(broad__residual_open(&n->view, broad__device_cpu(), n->pool, OUTPUTS));
@@ -73,7 +73,7 @@ static double *plain_a(const network *n, size_t columns)
     for (size_t i = 0; i < n->rows; i++) memcpy(a + i * columns, n->z + i * FEATURES, FEATURES * sizeof *a);
     for (size_t p = 0, at = FEATURES; p < KBLOCKS && at < columns; at += n->kblocks[p++].nodes.nodes)
         plain_nodes(a, columns, at, n->z, n->rows, FEATURES, n->weight[p], n->bias[p], n->kblocks[p].nodes.nodes,
-                    BROAD_TANH);
+                    BROAD_ACTIVATION_TANH);
     return a;
 }
 

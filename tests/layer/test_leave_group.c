@@ -2,6 +2,7 @@
 #include "plain.h"
 
 #include "base/memory.h"
+#include "data/labels.h"
 #include "layer/leave_out_sets.h"
 #include "model/train/train.h"
 #include "model/train/train_open.h"

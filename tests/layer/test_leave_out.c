@@ -221,7 +221,7 @@ static void growth_by_leave_one_out(void **state)
             layers++;
         }
         /* It has ended because no draw of the next layer would make the norm fall by as much as the bound asks. */
-        assert_int_equal(broad_model_outcome(x.t->model), BROAD_STALLED);
+        assert_int_equal(broad_model_outcome(x.t->model), BROAD_OUTCOME_STALLED);
         double bound = broad__schedule(&o, x.t->model->layer_count + 1, o.relax_count).sum;
         for (size_t step = 0; step < 2; step++)
             for (size_t draw = 0; draw < 2; draw++) assert_true(next_value(&x, before, 2, step, draw) > bound);

@@ -43,12 +43,12 @@ static broad_data *made_photos(double a_share, double b_share, unsigned maps)
         double a = noise(&state), b = noise(&state);
         table->photos.items[i] = (broad_photo){.file = "a.jpg", .name = "a.jpg", .group = i};
         table->values[i] = a + b;
-        for (unsigned map = 1; map < BROAD_MAP_ALL; map *= 2)
+        for (unsigned map = 1; map < BROAD_PHOTO_MAP_ALL; map *= 2)
             if (maps & map)
                 fill(table, i, broad__photo_first(&spec, map), broad__map_inputs(map, SIDE),
-                     map == BROAD_MAP_PIXELS        ? a_share * a
-                     : map == BROAD_MAP_DESCRIPTORS ? b_share * b
-                                                    : 0,
+                     map == BROAD_PHOTO_MAP_PIXELS        ? a_share * a
+                     : map == BROAD_PHOTO_MAP_DESCRIPTORS ? b_share * b
+                                                          : 0,
                      &state);
     }
     return table;
@@ -59,13 +59,13 @@ static broad_map_choice chosen(double a_share, double b_share)
     broad_map_choice choice;
     broad_options options;
     broad_options_init(&options);
-    broad_data *data = made_photos(a_share, b_share, BROAD_MAP_PIXELS | BROAD_MAP_DESCRIPTORS);
+    broad_data *data = made_photos(a_share, b_share, BROAD_PHOTO_MAP_PIXELS | BROAD_PHOTO_MAP_DESCRIPTORS);
     assert_ok(broad_photos_choose(&choice, data, &options));
     broad_data_free(data);
     assert_int_equal(choice.count, 3);
-    assert_int_equal(choice.trials[0].maps, BROAD_MAP_PIXELS);
-    assert_int_equal(choice.trials[1].maps, BROAD_MAP_DESCRIPTORS);
-    assert_int_equal(choice.trials[2].maps, BROAD_MAP_PIXELS | BROAD_MAP_DESCRIPTORS);
+    assert_int_equal(choice.trials[0].maps, BROAD_PHOTO_MAP_PIXELS);
+    assert_int_equal(choice.trials[1].maps, BROAD_PHOTO_MAP_DESCRIPTORS);
+    assert_int_equal(choice.trials[2].maps, BROAD_PHOTO_MAP_PIXELS | BROAD_PHOTO_MAP_DESCRIPTORS);
     return choice;
 }
 
@@ -74,7 +74,7 @@ static void maps_that_need_each_other(void **state)
 {
     (void)state;
     broad_map_choice choice = chosen(1, 1);
-    assert_int_equal(choice.maps, BROAD_MAP_PIXELS | BROAD_MAP_DESCRIPTORS);
+    assert_int_equal(choice.maps, BROAD_PHOTO_MAP_PIXELS | BROAD_PHOTO_MAP_DESCRIPTORS);
     assert_true(choice.trials[0].error > 0.3 && choice.trials[0].error < 0.75);
     assert_true(choice.trials[1].error > 0.3 && choice.trials[1].error < 0.75);
     assert_true(choice.trials[2].error < 0.2);
@@ -86,7 +86,7 @@ static void a_map_that_only_disturbs(void **state)
     (void)state;
     broad_map_choice choice = chosen(0.15, 0);
     assert_true(choice.trials[0].error < 0.95 * choice.trials[2].error);
-    assert_int_equal(choice.maps, BROAD_MAP_PIXELS);
+    assert_int_equal(choice.maps, BROAD_PHOTO_MAP_PIXELS);
     assert_true(choice.trials[1].error > 0.8);
 }
 
@@ -96,7 +96,7 @@ static void a_map_that_hardly_disturbs(void **state)
     (void)state;
     broad_map_choice choice = chosen(0, 1);
     assert_true(choice.trials[1].error > 0.95 * choice.trials[2].error);
-    assert_int_equal(choice.maps, BROAD_MAP_PIXELS | BROAD_MAP_DESCRIPTORS);
+    assert_int_equal(choice.maps, BROAD_PHOTO_MAP_PIXELS | BROAD_PHOTO_MAP_DESCRIPTORS);
 }
 
 static int stop_at(const broad_progress *progress, void *context)
@@ -115,7 +115,7 @@ static void progress_and_stop(void **state)
     broad_options_init(&options);
     options.progress = stop_at;
     options.progress_context = &last;
-    broad_data *data = made_photos(1, 1, BROAD_MAP_PIXELS | BROAD_MAP_DESCRIPTORS);
+    broad_data *data = made_photos(1, 1, BROAD_PHOTO_MAP_PIXELS | BROAD_PHOTO_MAP_DESCRIPTORS);
     assert_fails(broad_photos_choose(&choice, data, &options), BROAD_INTERRUPTED, "interrupted");
     assert_int_equal(choice.maps, 99);
     broad_data_free(data);
@@ -127,7 +127,7 @@ static void same_by_any_number_of_threads(void **state)
     broad_map_choice one, other;
     broad_options options;
     broad_options_init(&options);
-    broad_data *data = made_photos(1, 1, BROAD_MAP_PIXELS | BROAD_MAP_DESCRIPTORS);
+    broad_data *data = made_photos(1, 1, BROAD_PHOTO_MAP_PIXELS | BROAD_PHOTO_MAP_DESCRIPTORS);
     options.threads = 1;
     assert_ok(broad_photos_choose(&one, data, &options));
     options.threads = 3;
@@ -145,10 +145,10 @@ static void nothing_to_choose(void **state)
     broad_options options;
     broad_arrays arrays;
     broad_options_init(&options);
-    broad_data *data = made_photos(1, 1, BROAD_MAP_PIXELS);
+    broad_data *data = made_photos(1, 1, BROAD_PHOTO_MAP_PIXELS);
     assert_ok(broad_photos_choose(&choice, data, &options));
     assert_int_equal(choice.count, 1);
-    assert_int_equal(choice.maps, BROAD_MAP_PIXELS);
+    assert_int_equal(choice.maps, BROAD_PHOTO_MAP_PIXELS);
     assert_fails(broad_photos_choose(NULL, data, &options), BROAD_USAGE, "broad_photos_choose");
     assert_fails(broad_photos_choose(&choice, NULL, &options), BROAD_USAGE, "broad_photos_choose");
     assert_fails(broad_photos_choose(&choice, data, NULL), BROAD_USAGE, "broad_photos_choose");

@@ -138,7 +138,7 @@ static void nodes_in_single_precision(void **state)
     (void)state;
     broad_data *data = rows_of(0, ROWS, VALUES);
     broad_options o = chain("bscrls", LAYERS);
-    o.precision = BROAD_FLOAT, o.lambda = 0.1;
+    o.precision = BROAD_PRECISION_FLOAT, o.lambda = 0.1;
     broad_model *model = fitted(data, &o);
     broad_curve_point points[MOST];
     assert_ok(broad_model_curve(points, model, data, 1));

@@ -14,7 +14,7 @@ static broad_options options_of(broad_kind kind, broad_preset preset)
     assert_ok(broad_options_preset(&o, preset));
     assert_ok(broad_options_set(&o, "kind", kind == BROAD_KIND_BRLS ? "brls" : "bscrls"));
     o.weights = BROAD_WEIGHTS_CHAIN;
-    o.feature_weights = BROAD_FEATURES_RANDOM;
+    o.feature_weights = BROAD_FEATURE_WEIGHTS_RANDOM;
     o.features_auto = 0;
     o.feature_groups = 2, o.feature_nodes = 5;
     o.enhance_nodes = 8;
@@ -337,7 +337,7 @@ static void rules_for_stopping(void **state)
     o = plain, o.until = target;
     m = fit_with(data, &o, NULL);
     assert_int_equal(broad_model_layers(m), 10);
-    assert_int_equal(broad_model_outcome(m), BROAD_TARGET_REACHED);
+    assert_int_equal(broad_model_outcome(m), BROAD_OUTCOME_TARGET_REACHED);
     assert_true(strstr(broad_model_reason(m), "norm") != NULL);
     broad_model_free(m);
 
@@ -355,7 +355,7 @@ static void rules_for_stopping(void **state)
     o = plain, o.max_layers = 4;
     m = fit_with(data, &o, NULL);
     assert_int_equal(broad_model_layers(m), 4);
-    assert_int_equal(broad_model_outcome(m), BROAD_COMPLETE);
+    assert_int_equal(broad_model_outcome(m), BROAD_OUTCOME_COMPLETE);
     broad_model_free(m);
 
     o = plain, o.max_seconds = 1e-9;
@@ -368,7 +368,7 @@ static void rules_for_stopping(void **state)
     o = plain, o.enhance_layers = 1, o.max_seconds = 1, o.progress = slow_down;
     m = fit_with(data, &o, NULL);
     assert_int_equal(broad_model_layers(m), 1);
-    assert_int_equal(broad_model_outcome(m), BROAD_COMPLETE);
+    assert_int_equal(broad_model_outcome(m), BROAD_OUTCOME_COMPLETE);
     broad_model_free(m);
 
     broad_metrics metrics;
@@ -386,7 +386,7 @@ static void rules_for_stopping(void **state)
     m = fit_with(data, &o, NULL);
     assert_ok(broad_eval(&metrics, m, data, 1));
     assert_true(metrics.accuracy >= o.until_accuracy && broad_model_layers(m) > 1);
-    assert_int_equal(broad_model_outcome(m), BROAD_TARGET_REACHED);
+    assert_int_equal(broad_model_outcome(m), BROAD_OUTCOME_TARGET_REACHED);
     broad_metrics_clear(&metrics);
     broad_model_free(m);
     broad_model_free(full);

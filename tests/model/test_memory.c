@@ -74,7 +74,7 @@ static broad_data *spill_rows(broad_data *data)
 }
 
 typedef struct way {
-    int spilled, recompute_z, recompute_k;
+    int spilled, z_recomputed, k_recomputed;
     size_t threads;
 } way;
 
@@ -83,7 +83,7 @@ enum { WAYS = sizeof ways / sizeof ways[0] };
 
 static broad__storage keeping_of(const way *w)
 {
-    broad__storage storage = {.recompute_z = w->recompute_z, .recompute_k = w->recompute_k};
+    broad__storage storage = {.z_recomputed = w->z_recomputed, .k_recomputed = w->k_recomputed};
     if (w->spilled) assert_ok(broad__spill_open(&storage.spill, 1 << 20));
     return storage;
 }
@@ -208,7 +208,7 @@ static void same_bytes_with_validation(void **state)
         assert_ok(broad__trainer_open_stored(&t, rows, &o, &storage));
         assert_ok(broad_trainer_validate(t, check));
         assert_ok(broad_trainer_enhance(t, o.enhance_nodes, o.enhance_layers));
-        assert_int_equal(broad_model_outcome(broad_trainer_model(t)), BROAD_TARGET_REACHED);
+        assert_int_equal(broad_model_outcome(broad_trainer_model(t)), BROAD_OUTCOME_TARGET_REACHED);
         if (k) assert_same(expected, bytes_of(broad_trainer_model(t)), s.name, k);
         else expected = bytes_of(broad_trainer_model(t));
         broad_trainer_close(NULL, t);
@@ -270,11 +270,11 @@ static void plan_under_a_limit(void **state)
     /* Few inputs: Z is cheaper to make than to read. Many: the other way round. */
     o.memory = (size_t)512 << 20;
     assert_ok(broad_plan_run(&plan, &o, NULL, 100000000, 20, 2));
-    assert_true(plan.spilled && plan.z_again && plan.bytes_least < 512e6 && plan.passes >= 50);
+    assert_true(plan.spilled && plan.features_recomputed && plan.bytes_least < 512e6 && plan.passes >= 50);
     assert_true(plan.bytes_disk > 100000000 * 8.0 * (20 + 2 * 2));
     double without = plan.bytes_disk;
     assert_ok(broad_plan_run(&plan, &o, NULL, 1000000, 784, 2));
-    assert_true(plan.spilled && !plan.z_again && plan.fits);
+    assert_true(plan.spilled && !plan.features_recomputed && plan.fits);
     assert_true(plan.bytes_disk > 1000000 * 8.0 * (784 + 100));
     assert_true(without > plan.bytes_disk);
 

@@ -162,12 +162,12 @@ static size_t plain_scaled(long double *out, const broad_model *m, const double 
 static long double plain_xi(broad_activation activation, long double x)
 {
     switch (activation) {
-    case BROAD_SIGMOID: return 1 / (1 + expl(-x));
-    case BROAD_TANH: return tanhl(x);
-    case BROAD_RELU: return x > 0 ? x : 0;
-    case BROAD_SINE: return sinl(x);
-    case BROAD_GAUSSIAN: return expl(-x * x);
-    case BROAD_IDENTITY: break;
+    case BROAD_ACTIVATION_SIGMOID: return 1 / (1 + expl(-x));
+    case BROAD_ACTIVATION_TANH: return tanhl(x);
+    case BROAD_ACTIVATION_RELU: return x > 0 ? x : 0;
+    case BROAD_ACTIVATION_SINE: return sinl(x);
+    case BROAD_ACTIVATION_GAUSSIAN: return expl(-x * x);
+    case BROAD_ACTIVATION_IDENTITY: break;
     }
     return x;
 }

@@ -48,7 +48,7 @@ static size_t nodes_needed(const broad_data *data, const char *weights, const ch
     broad_model *model = NULL;
     assert_ok(broad_fit(&model, data, &o, NULL));
     size_t nodes = broad_model_nodes(model);
-    int reached = broad_model_outcome(model) == BROAD_TARGET_REACHED;
+    int reached = broad_model_outcome(model) == BROAD_OUTCOME_TARGET_REACHED;
     assert_int_equal(nodes, broad_model_layers(model));
     assert_true(reached == (rmse_of(model, data) <= 0.01));
     broad_model_free(model);
@@ -226,7 +226,7 @@ static void a_closer_look_loses_nothing(void **state)
     for (size_t j = 0; j < model->layer_count; j++)
         if (model->layers[j].certificate.relaxed > most) most = model->layers[j].certificate.relaxed;
     assert_int_equal(most, o.relax_count);
-    assert_int_equal(broad_model_outcome(model), BROAD_STALLED);
+    assert_int_equal(broad_model_outcome(model), BROAD_OUTCOME_STALLED);
     const char *best = strstr(broad_model_reason(model), "the best had ");
     assert_non_null(best);
     double value = strtod(best + strlen("the best had "), NULL);

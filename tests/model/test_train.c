@@ -48,7 +48,7 @@ static broad_options small_options(broad_preset preset)
     broad_options_init(&o);
     assert_ok(broad_options_preset(&o, preset));
     o.weights = BROAD_WEIGHTS_CHAIN;
-    o.feature_weights = BROAD_FEATURES_RANDOM;
+    o.feature_weights = BROAD_FEATURE_WEIGHTS_RANDOM;
     o.features_auto = 0;
     o.scale = preset == BROAD_PRESET_PAPER ? BROAD_SCALE_MINMAX : BROAD_SCALE_STANDARD;
     o.features_auto = 0, o.feature_groups = 2, o.feature_nodes = 4;
@@ -99,7 +99,7 @@ static void every_kind_keeps_its_promises(void **state)
     size_t networks = 0;
     for (size_t d = 0; d < 5; d++) {
         broad_data *data = make_data(sizes[d][0], sizes[d][1], sizes[d][2], d + 1);
-        for (int activation = BROAD_SIGMOID; activation <= BROAD_IDENTITY; activation++)
+        for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_IDENTITY; activation++)
             for (int test = BROAD_SUPERVISE_RESIDUAL; test <= BROAD_SUPERVISE_NONE; test++)
                 for (int automatic = 0; automatic < 2; automatic++) {
                     broad_options o = small_options(automatic ? BROAD_PRESET_AUTO : BROAD_PRESET_PAPER);
@@ -128,7 +128,7 @@ static void every_kind_keeps_its_promises(void **state)
 
 static double plain_activation(broad_activation activation, double x)
 {
-    return activation == BROAD_SIGMOID ? 1 / (1 + exp(-x)) : tanh(x);
+    return activation == BROAD_ACTIVATION_SIGMOID ? 1 / (1 + exp(-x)) : tanh(x);
 }
 
 /* A row through the network by the formulas alone. */
@@ -311,7 +311,7 @@ static void unreachable_schedule_stalls(void **state)
     o.gamma[0] = 0.01;
     o.enhance_layers = 50;
     broad_model *model = fit(data, &o), *again = NULL;
-    assert_int_equal(broad_model_outcome(model), BROAD_STALLED);
+    assert_int_equal(broad_model_outcome(model), BROAD_OUTCOME_STALLED);
     assert_true(strstr(broad_model_reason(model), "no draw") != NULL);
     assert_true(broad_model_layers(model) < 50);
     assert_chain(model);
@@ -414,7 +414,7 @@ static void operator_test(void **state)
     assert_verified(model, small);
     broad_model_free(model);
     /* Exactly as many nodes as rows, of a kind whose smallest singular value is well above rounding. */
-    o.activation = o.feature_activation = BROAD_SINE, o.range = 20;
+    o.activation = o.feature_activation = BROAD_ACTIVATION_SINE, o.range = 20;
     o.features_auto = 0, o.feature_groups = 2, o.feature_nodes = 5, o.enhance_nodes = 40, o.enhance_layers = 1;
     o.lambda = 1e-6;
     model = fit(small, &o);
@@ -451,7 +451,7 @@ static void the_caller_can_stop(void **state)
         watcher self = {0, stop_at};
         o.progress_context = &self;
         broad_model *model = fit(data, &o);
-        assert_int_equal(broad_model_outcome(model), BROAD_STOPPED);
+        assert_int_equal(broad_model_outcome(model), BROAD_OUTCOME_STOPPED);
         assert_int_equal(self.calls, stop_at);
         assert_true(broad_model_layers(model) < 20);
         assert_verified(model, data);
@@ -630,7 +630,7 @@ static void edges(void **state)
         broad_model_free(model), broad_data_free(data);
         data = regression(4, 2, 1, x, zero);
         model = fit(data, &o);
-        assert_int_equal(broad_model_outcome(model), BROAD_TARGET_REACHED);
+        assert_int_equal(broad_model_outcome(model), BROAD_OUTCOME_TARGET_REACHED);
         assert_verified(model, data);
         broad_model_free(model), broad_data_free(data);
         data = regression(4, 1, 1, same, x);
@@ -646,7 +646,7 @@ static void edges(void **state)
     assert_chain(model);
     broad_model_free(model);
     o.scale = BROAD_SCALE_NONE;
-    o.activation = o.feature_activation = BROAD_IDENTITY;
+    o.activation = o.feature_activation = BROAD_ACTIVATION_IDENTITY;
     assert_fails(broad_fit(&model, data, &o, NULL), BROAD_BAD_DATA, "scale");
     broad_data_free(data);
 }
@@ -683,7 +683,7 @@ static void wrong_options(void **state)
     assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "--kind bls does not go with --weights chain");
     o = good, o.kind = BROAD_KIND_SCN;
     assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "give it --supervise output");
-    o.supervise = BROAD_SUPERVISE_OUTPUT, o.feature_weights = BROAD_FEATURES_AUTOENCODER;
+    o.supervise = BROAD_SUPERVISE_OUTPUT, o.feature_weights = BROAD_FEATURE_WEIGHTS_AUTOENCODER;
     assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "this kind has no feature nodes");
     o = good, o.positive = "no such class";
     assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "no class");

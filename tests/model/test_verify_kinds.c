@@ -343,9 +343,9 @@ static void make_settings(broad_options *o, const form *f, uint64_t seed)
     o->kind = f->kind;
     o->weights = f->weights;
     o->supervise = f->test;
-    o->activation = BROAD_TANH;
-    o->feature_activation = f->fitted ? BROAD_IDENTITY : BROAD_TANH;
-    o->feature_weights = f->fitted ? BROAD_FEATURES_AUTOENCODER : BROAD_FEATURES_RANDOM;
+    o->activation = BROAD_ACTIVATION_TANH;
+    o->feature_activation = f->fitted ? BROAD_ACTIVATION_IDENTITY : BROAD_ACTIVATION_TANH;
+    o->feature_weights = f->fitted ? BROAD_FEATURE_WEIGHTS_AUTOENCODER : BROAD_FEATURE_WEIGHTS_RANDOM;
     o->range_unit = BROAD_RANGE_ABSOLUTE;
     o->scale = f->scale ? f->scale : BROAD_SCALE_STANDARD;
     o->scale_target = BROAD_SCALE_STANDARD;

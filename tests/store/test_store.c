@@ -59,7 +59,7 @@ static const sample_form fitted_form = {.seed = 3,
                                         .layer_nodes = 2,
                                         .kind = BROAD_KIND_BLS,
                                         .weights = BROAD_WEIGHTS_JOINT,
-                                        .features = BROAD_FEATURES_AUTOENCODER};
+                                        .features = BROAD_FEATURE_WEIGHTS_AUTOENCODER};
 static const sample_form linked_form = {.seed = 4,
                                         .task = BROAD_TASK_REGRESS,
                                         .inputs = 3,
@@ -92,7 +92,7 @@ static sample_form random_form(unsigned seed)
                         .weights = (broad_weights)(seed / 10 % 3)};
     const broad__kind *kind = broad__kind_of(form.kind);
     if (kind->nodes != BROAD__NODES_FEATURES) form.late_groups = 0;
-    else form.features = seed % 4 == 3 ? BROAD_FEATURES_AUTOENCODER : BROAD_FEATURES_RANDOM;
+    else form.features = seed % 4 == 3 ? BROAD_FEATURE_WEIGHTS_AUTOENCODER : BROAD_FEATURE_WEIGHTS_RANDOM;
     while (!(kind->weights >> form.weights & 1)) form.weights = (form.weights + 1) % 3;
     form.class_weights = form.task == BROAD_TASK_CLASSIFY && seed % 3 == 0;
     return form;

@@ -109,8 +109,9 @@ static inline void photo_run_init(photo_run *run)
     broad_read_options_init(&run->options);
     broad_photo_options_init(&run->photos);
     run->options.photos = &run->photos;
-    run->photos.maps = BROAD_MAP_PIXELS;
+    run->photos.maps = BROAD_PHOTO_MAP_PIXELS;
     run->photos.side = 8;
+    run->photos.components = BROAD_COMPONENTS_NONE;
     run->photos.threads = 1;
 }
 

@@ -82,9 +82,9 @@ static inline void plain_leave_out(double *out, const double *a, const double *y
 
 static inline double plain_activation(broad_activation activation, double x)
 {
-    if (activation == BROAD_SIGMOID) return 1 / (1 + exp(-x));
-    if (activation == BROAD_TANH) return tanh(x);
-    if (activation != BROAD_IDENTITY) fail_msg("no plain form of this activation");
+    if (activation == BROAD_ACTIVATION_SIGMOID) return 1 / (1 + exp(-x));
+    if (activation == BROAD_ACTIVATION_TANH) return tanh(x);
+    if (activation != BROAD_ACTIVATION_IDENTITY) fail_msg("no plain form of this activation");
     return x;
 }
 

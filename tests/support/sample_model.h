@@ -128,9 +128,9 @@ static inline void sample_group(broad_model *model, const sample_form *form, uns
 {
     broad__group *group = &model->groups[index];
     int direct = sample_plan(form->kind) != BROAD__NODES_FEATURES;
-    group->source = direct                                         ? BROAD__WEIGHT_SOURCE_DIRECT
-                    : form->features == BROAD_FEATURES_AUTOENCODER ? BROAD__WEIGHT_SOURCE_AUTOENCODER
-                                                                   : BROAD__WEIGHT_SOURCE_DRAWN;
+    group->source = direct                                                ? BROAD__WEIGHT_SOURCE_DIRECT
+                    : form->features == BROAD_FEATURE_WEIGHTS_AUTOENCODER ? BROAD__WEIGHT_SOURCE_AUTOENCODER
+                                                                          : BROAD__WEIGHT_SOURCE_DRAWN;
     group->nodes = direct ? form->inputs : form->group_nodes + index % 2;
     group->step = *state % 4;
     group->range = model->settings.range_steps[group->step];

@@ -68,7 +68,7 @@ static void reading_clear(reading *r)
 
 static int check_how(const broad_photo_options *how)
 {
-    if (how->maps > BROAD_MAP_ALL)
+    if (how->maps > BROAD_PHOTO_MAP_ALL)
         return broad__fail(BROAD_USAGE, "the maps of photos are pixels, descriptors and windows; %u is more than these",
                            how->maps);
     if (!how->side || how->side > BROAD__PIXELS_MOST)
@@ -79,6 +79,7 @@ static int check_how(const broad_photo_options *how)
                            BROAD__COPIES_MOST, how->augment);
     if (how->boxes && how->detector)
         return broad__fail(BROAD_USAGE, "boxes come from a file or from a detector, not from both");
+    if (how->crop == BROAD__CROP_FIND) return broad__fail(BROAD_USAGE, "%s", BROAD__FINDER_REMOVED);
     if (how->crop > BROAD_CROP_MODEL)
         return broad__fail(BROAD_USAGE, "there is no way of cropping number %d", (int)how->crop);
     return BROAD_OK;
@@ -91,8 +92,8 @@ static int fail_boxes(broad_crop crop, const char *whose)
                            "%s photos are cropped to boxes; give these with --boxes, or a program that "
                            "finds them with --detector",
                            whose);
-    return broad__fail(BROAD_USAGE, "%s photos are %s, but boxes or a detector are given; leave these out", whose,
-                       crop == BROAD_CROP_FIND ? "cropped by the built-in finder" : "looked at as a whole");
+    return broad__fail(BROAD_USAGE,
+                       "%s photos are looked at as a whole, but boxes or a detector are given; leave these out", whose);
 }
 
 /* Where the boxes of a run come from; the boxes of a file do as well as those of a program. */
@@ -119,7 +120,7 @@ static int settle_spec(reading *r)
     if (asked == BROAD_CROP_MODEL)
         asked = how->boxes ? BROAD_CROP_BOXES : how->detector ? BROAD_CROP_DETECTOR : BROAD_CROP_NONE;
     r->spec = (broad__photo_spec){.version = BROAD__MAPS_VERSION,
-                                  .maps = how->maps ? how->maps : BROAD_MAP_DESCRIPTORS | BROAD_MAP_WINDOWS,
+                                  .maps = how->maps ? how->maps : BROAD_PHOTO_MAP_DESCRIPTORS | BROAD_PHOTO_MAP_WINDOWS,
                                   .side = how->side,
                                   .crop = asked,
                                   .each_box = how->each_box && asked != BROAD_CROP_NONE,
@@ -354,13 +355,20 @@ static int set_groups(broad_data *table, const reading *r, const size_t *first_a
     return BROAD_OK;
 }
 
+/* Rows to train a model further are grouped as its own were. */
+static int wants_alike(const reading *r)
+{
+    if (!r->columns || !r->options->training) return !r->how->no_groups;
+    return r->columns->group_name && strcmp(r->columns->group_name, BROAD__NEAR_DUPLICATES) == 0;
+}
+
 /* A table in which every row is a group of its own has none: then splits can go class by class. */
 static int group_rows(broad_data *table, const reading *r)
 {
     size_t alike = 0, *first = broad__alloc_array(r->photos, sizeof *first);
     if (!first) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < r->photos; i++) first[i] = i;
-    int status = r->how->no_groups ? BROAD_OK : find_alike(first, r);
+    int status = wants_alike(r) ? find_alike(first, r) : BROAD_OK;
     for (size_t i = 0; i < r->photos; i++) alike += first[i] != i;
     const char *name = alike ? BROAD__NEAR_DUPLICATES : r->rows > r->photos ? BROAD__PHOTO_GROUPS : NULL;
     if (table->groups) name = NULL; /* those of the list */
@@ -438,6 +446,10 @@ static int make_table(broad_data **out, reading *r)
     if (status < 0) return status;
     table->format = "photos";
     table->photos.spec = r->spec;
+    if (!r->columns)
+        table->photos.plan = (broad__photo_plan){.choose = !r->how->maps,
+                                                 .project = r->how->components != BROAD_COMPONENTS_NONE,
+                                                 .components = r->how->components};
     status = name_inputs(table);
     if (status == BROAD_OK) status = fill_rows(table, r);
     if (status == BROAD_OK) status = fill_skipped(&table->photos, r);

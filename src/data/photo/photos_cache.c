@@ -90,7 +90,7 @@ static int is_whole(const char *bytes, size_t count, size_t side)
     broad__hash_text(seal, bytes + sizeof start.seal, count - sizeof start.seal);
     if (memcmp(seal, start.seal, sizeof seal) != 0) return 0;
     broad__photo_spec spec = {.maps = (size_t)start.head.maps, .side = side};
-    if (!spec.maps || spec.maps > BROAD_MAP_ALL || start.head.inputs != broad__photo_inputs(&spec)) return 0;
+    if (!spec.maps || spec.maps > BROAD_PHOTO_MAP_ALL || start.head.inputs != broad__photo_inputs(&spec)) return 0;
     size_t row = sizeof(broad__photo_part) + (size_t)start.head.inputs * sizeof(float), rows = (size_t)start.head.rows;
     return rows && (count - sizeof start) % row == 0 && (count - sizeof start) / row == rows;
 }

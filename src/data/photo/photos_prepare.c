@@ -16,11 +16,9 @@
 #include "data/photo/photos_cache.h"
 #include "image/augment.h"
 #include "image/codec/decode.h"
-#include "image/finder/finder.h"
 
 enum {
     START_BYTES = 4096, /* looked at to tell what a file is */
-    REGIONS_MOST = 64,  /* that the finder may make rows of */
     ENTRY_LAYOUT = 1    /* of the key of the cache */
 };
 static const size_t FILE_MOST = (size_t)512 << 20;
@@ -174,14 +172,6 @@ static int cut_part(broad__image *out, view *v, const broad__photo_part *part)
     return status < 0 ? status : fit_base(out, v->base);
 }
 
-static int cut_region(broad__image *out, view *v, const broad__region *region)
-{
-    int status = view_for(v, (region->right - region->left) * (double)v->width,
-                          (region->bottom - region->top) * (double)v->height);
-    if (status == BROAD_OK) status = broad__region_rectify(out, region, &v->image);
-    return status < 0 ? status : fit_base(out, v->base);
-}
-
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
 static int room_for(broad__prepared *out, size_t rows, const broad__photo_spec *spec)
@@ -255,41 +245,6 @@ static int rows_of_boxes(broad__prepared *out, view *v, const broad__box_list *b
     return status;
 }
 
-static broad__photo_part part_of_region(const broad__region *region, const view *v)
-{
-    return (broad__photo_part){.left = region->left * (double)v->width,
-                               .top = region->top * (double)v->height,
-                               .right = region->right * (double)v->width,
-                               .bottom = region->bottom * (double)v->height,
-                               .score = region->score};
-}
-
-static int rows_of_regions(broad__prepared *out, view *v, const broad__region *regions, size_t count)
-{
-    int status = BROAD_OK;
-    for (size_t i = 0; status == BROAD_OK && i < count; i++) {
-        broad__image picture = {0};
-        status = cut_region(&picture, v, &regions[i]);
-        if (status == BROAD_OK) status = add_rows(out, v, part_of_region(&regions[i], v), &picture);
-        broad__image_free(&picture);
-    }
-    return status;
-}
-
-/* Where the finder finds nothing, the photo is taken as a whole. */
-static int rows_of_found(broad__prepared *out, view *v)
-{
-    const broad__photo_spec *spec = &v->how->spec;
-    size_t most = spec->each_box ? REGIONS_MOST : 1, count = 0;
-    broad__region *regions = broad__alloc_array(most, sizeof *regions);
-    if (!regions) return BROAD_NO_MEMORY;
-    int status = broad__find_panels(regions, &count, most, &v->image);
-    if (status == BROAD_OK) status = room_for(out, (count ? count : 1) * (1 + v->how->augment), spec);
-    if (status == BROAD_OK) status = count ? rows_of_regions(out, v, regions, count) : rows_of_whole(out, v);
-    broad__free(regions);
-    return status;
-}
-
 static void set_facts(broad__prepared *out, const view *v)
 {
     const broad__exif *exif = &v->facts.exif;
@@ -311,7 +266,6 @@ static int make_rows(broad__prepared *out, view *v, const broad__box_list *boxes
     if (status == BROAD_OK) status = broad__print_make(&out->print, &v->image, v->bytes, v->count);
     if (status < 0) return status;
     set_facts(out, v);
-    if (spec->crop == BROAD_CROP_FIND) return rows_of_found(out, v);
     status = room_for(out, (boxes->count ? boxes->count : 1) * (1 + v->how->augment), spec);
     if (status < 0) return status;
     return boxes->count ? rows_of_boxes(out, v, boxes) : rows_of_whole(out, v);
@@ -392,7 +346,7 @@ static int join_maps(broad__prepared *a, const broad__prepared *b, size_t maps, 
     size_t width = broad__photo_inputs(&to);
     float *inputs = broad__alloc_array(a->rows, width * sizeof *inputs);
     if (!inputs) return BROAD_NO_MEMORY;
-    for (unsigned map = 1; map < BROAD_MAP_ALL; map *= 2) {
+    for (unsigned map = 1; map < BROAD_PHOTO_MAP_ALL; map *= 2) {
         if (!(maps & map)) continue;
         const broad__prepared *from = a->maps & map ? a : b;
         broad__photo_spec had = {.maps = from->maps, .side = side};
@@ -457,26 +411,6 @@ int broad__prepare(broad__prepared *out, int *out_ignored, const broad__photo_fi
 
 /* ---- again ----------------------------------------------------------------------------------------------------- */
 
-/* The region of a row: the finder finds it once more, as broad_photo has no corners. None: the photo as a whole. */
-static int cut_found(broad__image *out, view *v, const broad__photo_spec *spec, const broad_photo *photo)
-{
-    size_t most = spec->each_box ? REGIONS_MOST : 1, count = 0;
-    broad__region *regions = broad__alloc_array(most, sizeof *regions);
-    if (!regions) return BROAD_NO_MEMORY;
-    int status = broad__find_panels(regions, &count, most, &v->image);
-    const broad__region *found = NULL;
-    for (size_t i = 0; status == BROAD_OK && i < count && !found; i++) {
-        broad__photo_part part = part_of_region(&regions[i], v);
-        if (part.left == photo->left && part.top == photo->top && part.right == photo->right &&
-            part.bottom == photo->bottom)
-            found = &regions[i];
-    }
-    if (status == BROAD_OK && count && !found) status = broad__fail(BROAD_IO, "the photo is no longer what it was");
-    if (status == BROAD_OK && found) status = cut_region(out, v, found);
-    broad__free(regions);
-    return status;
-}
-
 int broad__photo_picture(broad__image *out, const broad__photo_spec *spec, const broad_photo *photo)
 {
     view v = {.base = base_side(spec)};
@@ -488,7 +422,6 @@ int broad__photo_picture(broad__image *out, const broad__photo_spec *spec, const
     status = view_at(&v, v.base);
     if (status == BROAD_OK && (v.width != photo->width || v.height != photo->height))
         status = broad__fail(BROAD_IO, "the photo is no longer what it was");
-    if (status == BROAD_OK && spec->crop == BROAD_CROP_FIND) status = cut_found(&picture, &v, spec, photo);
     if (status == BROAD_OK && (spec->crop == BROAD_CROP_BOXES || spec->crop == BROAD_CROP_DETECTOR)) {
         broad__photo_part part = {photo->left, photo->top, photo->right, photo->bottom, photo->box_score, 0};
         status = cut_part(&picture, &v, &part);

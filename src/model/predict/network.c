@@ -101,7 +101,7 @@ static void put_parts(broad__network *out, layout *to, const broad_model *model)
         part.nodes.inputs = out->scaling.columns;
         part.nodes.nodes = nodes;
         part.nodes.activation = model->settings.feature_activation;
-        part.nodes.single = model->settings.precision == BROAD_FLOAT;
+        part.nodes.single = model->settings.precision == BROAD_PRECISION_FLOAT;
         put_nodes(&part.nodes, to, group_at, model, first, end);
         if (to->block) out->parts[out->part_count++] = part;
         done += nodes;
@@ -129,7 +129,7 @@ static void put_runs(broad__network *out, layout *to, const broad_model *model)
         run.nodes.inputs = inputs;
         run.nodes.nodes = nodes;
         run.nodes.activation = model->settings.activation;
-        run.nodes.single = model->settings.precision == BROAD_FLOAT;
+        run.nodes.single = model->settings.precision == BROAD_PRECISION_FLOAT;
         put_nodes(&run.nodes, to, layer_at, model, first, end);
         if (to->block) out->runs[out->run_count++] = run;
         if (nodes > out->widest) out->widest = nodes;

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "data/photo/photo_rows.h"
+#include "data/transform/projection.h"
 #include "model/train/train_open.h"
 
 /* Rows as many as the pilot looks at; nodes enough to tell maps apart, and cheap. */
@@ -52,7 +53,7 @@ static int try_maps(double *out, const broad_data *rows, unsigned maps, const br
 static void list_trials(broad_map_choice *out, unsigned maps)
 {
     *out = (broad_map_choice){.maps = maps};
-    for (unsigned map = 1; map < BROAD_MAP_ALL; map *= 2)
+    for (unsigned map = 1; map < BROAD_PHOTO_MAP_ALL; map *= 2)
         if (maps & map) out->trials[out->count++].maps = map;
     if (out->count > 1) out->trials[out->count++].maps = maps;
 }

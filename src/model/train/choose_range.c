@@ -33,7 +33,7 @@ static int range_loo(double *out, broad_trainer *t)
     broad__draw_nodes(s->weight, s->bias, &stream, features, count, t->model->range * o->range_steps[0], o->range_unit);
     size_t prefix = broad__kind_of(o->kind)->nodes == BROAD__NODES_HIDDEN ? 0 : features;
     broad__kblock kblock = {
-        {features, count, s->weight, s->bias, o->activation, o->precision == BROAD_FLOAT}, 0, prefix};
+        {features, count, s->weight, s->bias, o->activation, o->precision == BROAD_PRECISION_FLOAT}, 0, prefix};
     broad__ridge_request request = {.lambda_auto = o->lambda_auto, .lambda = o->lambda, .loo = 1};
     status = broad__candidate_compute(&t->train.residual, &kblock, 1);
     if (status == BROAD_OK) status = broad__ridge_solve(&s->ridge, &t->train.residual, &request);
@@ -103,7 +103,8 @@ static int search_ranges_thinned(range_choice *best, broad_trainer *t, const bro
 int broad__trainer_run_pilot(broad_trainer *t, const broad_data *data)
 {
     broad_model *model = t->model;
-    if (!model->settings.range_auto || model->settings.feature_weights != BROAD_FEATURES_SAMPLED) return BROAD_OK;
+    if (!model->settings.range_auto || model->settings.feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED)
+        return BROAD_OK;
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_PILOT);
     int status = broad__pilot_run(&t->feature_factor, t, data);
     broad__profile_leave(before);
@@ -115,7 +116,8 @@ int broad__trainer_run_pilot(broad_trainer *t, const broad_data *data)
 int broad__trainer_choose_range(broad_trainer *t, const broad_data *data)
 {
     range_choice best;
-    if (!t->model->settings.range_auto || t->model->settings.feature_weights == BROAD_FEATURES_SAMPLED) return BROAD_OK;
+    if (!t->model->settings.range_auto || t->model->settings.feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED)
+        return BROAD_OK;
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_PILOT);
     int status = data->rows > AUTO_ROWS ? search_ranges_thinned(&best, t, data) : search_ranges(&best, t);
     broad__profile_leave(before);

@@ -107,7 +107,7 @@ int broad__model_make_groups(broad_model *model)
         if (status < 0) return status;
         model->groups[model->group_count++].range = o->range_steps[0];
     }
-    if (o->feature_weights != BROAD_FEATURES_SAMPLED) return BROAD_OK;
+    if (o->feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED) return BROAD_OK;
     size_t columns = broad__model_columns(model);
     model->relevance = broad__alloc_doubles(columns, 1);
     for (size_t j = 0; model->relevance && j < columns; j++) model->relevance[j] = 1;

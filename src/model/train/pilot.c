@@ -157,7 +157,7 @@ static int trial(pilot *p, broad__style style, double range)
     int status = draw_trial(p, style, range);
     if (status < 0) return status;
     broad__feature_map map = {
-        {p->columns, p->nodes, p->weight, p->bias, o->feature_activation, o->precision == BROAD_FLOAT},
+        {p->columns, p->nodes, p->weight, p->bias, o->feature_activation, o->precision == BROAD_PRECISION_FLOAT},
         broad__model_scaling(t->model)};
     status = broad__feature_rows(p->z, p->nodes, &map, t->device, t->pool, p->rows->x, p->rows->rows);
     broad__kblock kblock = {{p->nodes, 0, NULL, NULL, o->activation, 0}, 0, p->nodes};
@@ -221,12 +221,12 @@ static int try_relevance(pilot *p)
 static double slope(broad_activation activation, double z)
 {
     switch (activation) {
-    case BROAD_SIGMOID: return z * (1 - z);
-    case BROAD_TANH: return 1 - z * z;
-    case BROAD_RELU: return z > 0;
-    case BROAD_IDENTITY: return 1;
-    case BROAD_SINE:
-    case BROAD_GAUSSIAN: break;
+    case BROAD_ACTIVATION_SIGMOID: return z * (1 - z);
+    case BROAD_ACTIVATION_TANH: return 1 - z * z;
+    case BROAD_ACTIVATION_RELU: return z > 0;
+    case BROAD_ACTIVATION_IDENTITY: return 1;
+    case BROAD_ACTIVATION_SINE:
+    case BROAD_ACTIVATION_GAUSSIAN: break;
     }
     return 0;
 }

@@ -126,7 +126,7 @@ int broad__plan_storage(broad__storage *out, const broad_options *options, const
     int status = broad__plan_run(&plan, options, model, rows, inputs, outputs);
     if (status == BROAD_OK && !plan.fits) status = broad__plan_refuse(&plan);
     if (status < 0 || !plan.spilled) return status;
-    out->recompute_z = plan.z_again;
-    out->recompute_k = 1;
+    out->z_recomputed = plan.features_recomputed;
+    out->k_recomputed = 1;
     return broad__spill_open(&out->spill, options->memory);
 }

@@ -84,7 +84,7 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_
     if (request.lambda_auto || request.loo || request.operator_norm)
         spectral = (s->rows < s->first ? 2 : 3) * side * side + 20 * side * (1 + s->outputs);
     else if (!request.relative) spectral = 2 * side * side; /* where lambda is lost in rounding */
-    if (o->range_auto && !how.grown && o->feature_weights != BROAD_FEATURES_SAMPLED) {
+    if (o->range_auto && !how.grown && o->feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED) {
         side = fmin(fmin(s->rows, RANGE_ROWS), s->features + fmin(s->nodes, RANGE_NODES));
         range = 5 * side * side + 20 * side * (1 + s->outputs) + fmin(s->rows, RANGE_ROWS) * 2 * s->features;
     }
@@ -186,8 +186,9 @@ static void plan_spilling(broad_plan *out, const broad__sizes *s, const broad_op
     out->spilled = 1;
     out->passes = passes(s, o);
     out->bytes_disk = (out->bytes_data > out->memory / 4 ? out->bytes_data : 0) + residuals;
-    out->z_again = out->passes * made <= out->passes * read + made + read || out->bytes_disk + z > out->bytes_disk_free;
-    if (!out->z_again) out->bytes_disk += z;
+    out->features_recomputed =
+        out->passes * made <= out->passes * read + made + read || out->bytes_disk + z > out->bytes_disk_free;
+    if (!out->features_recomputed) out->bytes_disk += z;
 }
 
 static void plan_limit(broad_plan *out, const broad__sizes *s, const broad_options *o, double here)

@@ -21,7 +21,7 @@ enum { STRETCH = 64 * BROAD__BLOCK_ROWS };
 static void set_storage(broad__residual *residual, const broad__storage *storage)
 {
     residual->spill = storage->spill;
-    residual->candidate.recompute = storage->spill && storage->recompute_k;
+    residual->candidate.recompute = storage->spill && storage->k_recomputed;
 }
 
 int broad__rowset_open(broad__rowset *out, const broad_model *model, const broad__device *device, broad__pool *pool,
@@ -150,7 +150,7 @@ static void use_z(broad__rowset *rowset, double *z, size_t features)
     show_z(&rowset->residual, rowset->source, z, features);
 }
 
-static int makes_z(const broad__rowset *rowset) { return rowset->source && rowset->storage.recompute_z; }
+static int makes_z(const broad__rowset *rowset) { return rowset->source && rowset->storage.z_recomputed; }
 
 /* The source tells the first `groups` groups. */
 static int aim_source(const broad__rowset *rowset, size_t groups)
@@ -209,7 +209,7 @@ broad__kblock broad__model_kblock(const broad_model *model, size_t index)
 {
     const broad__layer *layer = &model->layers[index];
     return (broad__kblock){{layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation,
-                            model->settings.precision == BROAD_FLOAT},
+                            model->settings.precision == BROAD_PRECISION_FLOAT},
                            broad__model_feature_nodes(model, layer->first_group),
                            layer->width - layer->nodes};
 }

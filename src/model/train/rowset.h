@@ -24,8 +24,8 @@ typedef struct broad__z_source broad__z_source; /* model/zsource.h */
 /* How the arrays of a rowset, one or more numbers a row, are kept. Zeroed: in memory, and Z with them. */
 typedef struct broad__storage {
     broad__spill *spill; /* not owned; NULL: in memory, and the rest does not count */
-    int recompute_z;     /* Z is made again with every pass; otherwise it is spilled too */
-    int recompute_k;     /* and so are the columns of a layer */
+    int z_recomputed;    /* Z is made again with every pass; otherwise it is spilled too */
+    int k_recomputed;    /* and so are the columns of a layer */
 } broad__storage;
 
 typedef struct broad__rowset {

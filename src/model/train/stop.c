@@ -46,7 +46,7 @@ static int stop_patience(broad_trainer *t)
 {
     size_t waited = t->model->layer_count - t->best.layers;
     cut_back(t);
-    return broad__model_outcome(t->model, BROAD_TARGET_REACHED,
+    return broad__model_outcome(t->model, BROAD_OUTCOME_TARGET_REACHED,
                                 "the validation error did not fall for %zu layers: back to the best, %zu layers",
                                 waited, t->best.layers);
 }
@@ -58,15 +58,17 @@ static int good_enough(broad_trainer *t, int *status)
     broad_model *model = t->model;
     double norm = t->train.residual.norm, target = o->until_relative ? o->until * model->first_norm : o->until;
     if (o->until > 0 && norm <= target) {
-        *status = broad__model_outcome(model, BROAD_TARGET_REACHED, "the norm %.6g is at most %.6g", norm, target);
+        *status =
+            broad__model_outcome(model, BROAD_OUTCOME_TARGET_REACHED, "the norm %.6g is at most %.6g", norm, target);
         return 1;
     }
     if (!(o->until_accuracy > 0) || model->task != BROAD_TASK_CLASSIFY || model->layer_count == 0) return 0;
     int validated = t->validation.part_count > 0;
     double accuracy = broad__rowset_accuracy(validated ? &t->validation : &t->train);
     if (accuracy < o->until_accuracy) return 0;
-    *status = broad__model_outcome(model, BROAD_TARGET_REACHED, "the accuracy %.6g on the %s rows is at least %.6g",
-                                   accuracy, validated ? "validation" : "training", o->until_accuracy);
+    *status =
+        broad__model_outcome(model, BROAD_OUTCOME_TARGET_REACHED, "the accuracy %.6g on the %s rows is at least %.6g",
+                             accuracy, validated ? "validation" : "training", o->until_accuracy);
     return 1;
 }
 
@@ -78,10 +80,11 @@ int broad__stop_rules(broad_trainer *t, size_t next_nodes)
     if (good_enough(t, &status)) return status < 0 ? status : 1;
     if (impatient) status = stop_patience(t);
     else if (next_nodes && o->max_nodes && broad__model_nodes(model) + next_nodes > o->max_nodes)
-        status =
-            broad__model_outcome(model, BROAD_TARGET_REACHED, "another layer would go beyond %zu nodes", o->max_nodes);
+        status = broad__model_outcome(model, BROAD_OUTCOME_TARGET_REACHED, "another layer would go beyond %zu nodes",
+                                      o->max_nodes);
     else if (next_nodes && o->max_seconds > 0 && broad__seconds() - t->started >= o->max_seconds)
-        status = broad__model_outcome(model, BROAD_TARGET_REACHED, "the time of %.6g seconds is up", o->max_seconds);
+        status =
+            broad__model_outcome(model, BROAD_OUTCOME_TARGET_REACHED, "the time of %.6g seconds is up", o->max_seconds);
     else return 0;
     return status < 0 ? status : 1;
 }

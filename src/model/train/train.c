@@ -54,7 +54,7 @@ int broad__trainer_begin(broad_trainer *t, size_t nodes, size_t layers)
     int status = t->stale ? broad__trainer_rebuild(t) : BROAD_OK;
     t->wanted = t->model->layer_count + layers;
     if (t->run.max_layers && t->wanted > t->run.max_layers) t->wanted = t->run.max_layers;
-    return status == BROAD_OK ? broad__model_outcome(t->model, BROAD_COMPLETE, "%s", "") : status;
+    return status == BROAD_OK ? broad__model_outcome(t->model, BROAD_OUTCOME_COMPLETE, "%s", "") : status;
 }
 
 /* Whether every layer has the weights that its kind predicts with. */
@@ -76,7 +76,8 @@ int broad__trainer_finish(broad_trainer *t, int status)
     if (status == BROAD_OK) status = broad__outputs_finish(t);
     if (status > 0 || (status < 0 && !solved(t->model))) drop_unsolved(t);
     if (status <= 0) return status;
-    return broad__model_outcome(t->model, BROAD_STOPPED, "stopped by the caller before the joint weights were there");
+    return broad__model_outcome(t->model, BROAD_OUTCOME_STOPPED,
+                                "stopped by the caller before the joint weights were there");
 }
 
 int broad__trainer_enhance(broad_trainer *t, size_t nodes, size_t layers)

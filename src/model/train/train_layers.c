@@ -106,7 +106,7 @@ static int stalled(broad_trainer *t)
     size_t layer = t->model->layer_count + 1;
     broad__bound bound = broad__schedule(o, layer, o->relax_count);
     return broad__model_outcome(
-        t->model, BROAD_STALLED,
+        t->model, BROAD_OUTCOME_STALLED,
         "layer %zu: no draw of any range met the bound %.10g, also after relaxing it %zu times; the "
         "best had %.10g",
         layer, bound.sum, o->relax_count, t->found.best);
@@ -169,7 +169,8 @@ int broad__trainer_run_over(broad_trainer *t, size_t next_nodes)
     broad_model *model = t->model;
     if (t->run.max_layers && model->layer_count >= t->run.max_layers) return 1;
     if (!(t->train.residual.norm > NORM_FLOOR * model->first_norm)) {
-        int status = broad__model_outcome(model, BROAD_TARGET_REACHED, "the training error is zero up to rounding");
+        int status =
+            broad__model_outcome(model, BROAD_OUTCOME_TARGET_REACHED, "the training error is zero up to rounding");
         return status < 0 ? status : 1;
     }
     return broad__stop_rules(t, next_nodes);
@@ -180,7 +181,7 @@ int broad__trainer_layer_over(broad_trainer *t, int last)
     int status = BROAD_OK;
     if (!t->found.passed && !t->found.stopped) status = stalled(t);
     else if (t->found.stopped || (broad__trainer_report(t, "layers", 0) && !last))
-        status = broad__model_outcome(t->model, BROAD_STOPPED, "stopped by the caller");
+        status = broad__model_outcome(t->model, BROAD_OUTCOME_STOPPED, "stopped by the caller");
     else return 0;
     return status < 0 ? status : 1;
 }

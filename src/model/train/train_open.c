@@ -183,6 +183,17 @@ int broad__trainer_rebuild(broad_trainer *t)
     return status;
 }
 
+int broad__trainer_return(broad_trainer *t, const broad_model *model, size_t parts)
+{
+    broad_model *copy = NULL;
+    int status = broad__model_copy(&copy, model);
+    if (status < 0) return status;
+    broad_model_free(t->model);
+    t->model = copy;
+    t->train.part_count = parts;
+    return broad__trainer_rebuild(t);
+}
+
 /* Leave-one-out of joint weights leaves groups out: without them it would choose another lambda and hope for too much. */
 static int check_groups(const broad_model *model, const broad_data *data)
 {
@@ -298,6 +309,8 @@ void broad__trainer_close(broad_model **out, broad_trainer *t)
     broad__spill_close(t->storage.spill);
     if (t->device_held) t->device->release();
     broad__pool_close(t->pool);
+    broad__table_free(t->settled);
+    broad__table_free(t->settled_validation);
     if (out) *out = t->model;
     else broad_model_free(t->model);
     broad__free(t);

@@ -19,6 +19,8 @@ int broad__trainer_resume_stored(broad_trainer **out, const broad_model *model, 
 int broad__trainer_validate(broad_trainer *trainer, const broad_data *rows);
 void broad__trainer_close(broad_model **out, broad_trainer *trainer);
 
+/* Takes it back to a model it had, and to the first `parts` parts of its training rows. */
+int broad__trainer_return(broad_trainer *trainer, const broad_model *model, size_t parts);
 /* Recomputes Z and E of both row sets from the rows they have. */
 int broad__trainer_rebuild(broad_trainer *trainer);
 

@@ -9,12 +9,12 @@
 static double activation_plain(broad_activation activation, double x)
 {
     switch (activation) {
-    case BROAD_SIGMOID: return 1 / (1 + exp(-x));
-    case BROAD_TANH: return tanh(x);
-    case BROAD_RELU: return x > 0 ? x : 0;
-    case BROAD_SINE: return sin(x);
-    case BROAD_GAUSSIAN: return exp(-x * x);
-    case BROAD_IDENTITY: break;
+    case BROAD_ACTIVATION_SIGMOID: return 1 / (1 + exp(-x));
+    case BROAD_ACTIVATION_TANH: return tanh(x);
+    case BROAD_ACTIVATION_RELU: return x > 0 ? x : 0;
+    case BROAD_ACTIVATION_SINE: return sin(x);
+    case BROAD_ACTIVATION_GAUSSIAN: return exp(-x * x);
+    case BROAD_ACTIVATION_IDENTITY: break;
     }
     return x;
 }
@@ -44,7 +44,7 @@ void broad__verify_features(const broad__verification *v, double *z, double *x, 
                               group->weight,
                               group->bias,
                               model->settings.feature_activation,
-                              model->settings.precision == BROAD_FLOAT};
+                              model->settings.precision == BROAD_PRECISION_FLOAT};
         if (group->source == BROAD__WEIGHT_SOURCE_DIRECT) memcpy(z, x, columns * sizeof(double));
         else nodes_plain(z, &nodes, x);
         z += group->nodes;
@@ -61,7 +61,7 @@ void broad__verify_row(const broad__verification *v, double *k, const broad__lay
                           layer->weight,
                           layer->bias,
                           v->model->settings.activation,
-                          v->model->settings.precision == BROAD_FLOAT};
+                          v->model->settings.precision == BROAD_PRECISION_FLOAT};
     nodes_plain(k + prefix, &nodes, z);
     for (size_t a = 0; a < layer->width && v->sqrt_weight; a++) k[a] *= v->sqrt_weight[row];
 }
