@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/shards.h"
@@ -11,8 +12,6 @@
 /* Up to this width each shard has a Gram matrix of its own; beyond it the threads share out tiles of one matrix, panel of
  * rows by panel. */
 enum { SHARD_GRAM_MAX = 512, TILE = 256, PANEL = 2048 };
-
-static size_t min(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- wide layers and the dual form: tiles ---------------------------------------------------------------------- */
 
@@ -37,7 +36,7 @@ static void panel_block(void *context, size_t index, size_t worker)
     const row_panel *panel = context;
     size_t at = index * BROAD__BLOCK_ROWS, p = panel->residual->candidate.width;
     broad__row_block block =
-        broad__residual_block(panel->residual, panel->first + at, min(BROAD__BLOCK_ROWS, panel->n - at), worker);
+        broad__residual_block(panel->residual, panel->first + at, broad__min(BROAD__BLOCK_ROWS, panel->n - at), worker);
     broad__residual_columns(panel->k + at * p, p, panel->residual, panel->kblocks, panel->count, &block);
 }
 
@@ -48,7 +47,7 @@ static void panel_tile(void *context, size_t tile, size_t worker)
     const broad__device *device = panel->residual->device;
     size_t p = panel->residual->candidate.width, a, b;
     find_tile(&a, &b, tile, (p + TILE - 1) / TILE);
-    size_t columns_a = min(p - a * TILE, TILE), columns_b = min(p - b * TILE, TILE);
+    size_t columns_a = broad__min(p - a * TILE, TILE), columns_b = broad__min(p - b * TILE, TILE);
     double *out = panel->residual->candidate.matrix + a * TILE * p + b * TILE;
     if (a == b) device->gram(out, p, panel->k + a * TILE, p, panel->n, columns_a);
     else device->cross(out, p, panel->k + a * TILE, p, columns_a, panel->k + b * TILE, p, columns_b, panel->n);
@@ -60,7 +59,7 @@ static void panel_cross(void *context, size_t tile, size_t worker)
     const row_panel *panel = context;
     broad__residual *residual = panel->residual;
     size_t p = residual->candidate.width, c = residual->outputs, at = tile * TILE;
-    residual->device->cross(residual->candidate.cross + at * c, c, panel->k + at, p, min(p - at, TILE),
+    residual->device->cross(residual->candidate.cross + at * c, c, panel->k + at, p, broad__min(p - at, TILE),
                             residual->e + panel->first * c, c, c, panel->n);
 }
 
@@ -69,13 +68,13 @@ static int wide_pass(broad__residual *residual, const broad__kblock *kblocks, si
 {
     broad__candidate *candidate = &residual->candidate;
     size_t p = candidate->width, across = (p + TILE - 1) / TILE;
-    double *own = candidate->stored ? NULL : broad__alloc_doubles(min(PANEL, residual->rows), p);
+    double *own = candidate->stored ? NULL : broad__alloc_doubles(broad__min(PANEL, residual->rows), p);
     if (!candidate->stored && !own) return BROAD_NO_MEMORY;
     memset(candidate->matrix, 0, p * p * sizeof(double));
     memset(candidate->cross, 0, p * residual->outputs * sizeof(double));
     for (size_t i = 0; i < residual->rows; i += PANEL) {
         double *k = candidate->stored ? candidate->k + i * p : own;
-        row_panel panel = {residual, kblocks, count, k, i, min(PANEL, residual->rows - i)};
+        row_panel panel = {residual, kblocks, count, k, i, broad__min(PANEL, residual->rows - i)};
         broad__pool_run(residual->pool, (panel.n + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, panel_block, &panel);
         broad__pool_run(residual->pool, across * (across + 1) / 2, panel_tile, &panel);
         broad__pool_run(residual->pool, across, panel_cross, &panel);
@@ -92,7 +91,7 @@ static void dual_tile(void *context, size_t tile, size_t worker)
     const double *k = residual->candidate.k;
     size_t p = residual->candidate.width, n = residual->rows, a, b;
     find_tile(&a, &b, tile, (n + TILE - 1) / TILE);
-    size_t rows_a = min(n - a * TILE, TILE), rows_b = min(n - b * TILE, TILE);
+    size_t rows_a = broad__min(n - a * TILE, TILE), rows_b = broad__min(n - b * TILE, TILE);
     double *out = residual->candidate.matrix + a * TILE * n + b * TILE;
     residual->device->outer(out, n, k + a * TILE * p, p, rows_a, k + b * TILE * p, p, rows_b, p);
 }
@@ -165,7 +164,7 @@ static int narrow(size_t rows, size_t width) { return rows >= width && width <= 
 size_t broad__candidate_together(size_t rows, size_t width)
 {
     size_t fit = rows / ((1 + broad__shard_count(rows)) * (width ? width : 1));
-    return !narrow(rows, width) || fit < 2 ? 1 : min(fit, BROAD__TOGETHER);
+    return !narrow(rows, width) || fit < 2 ? 1 : broad__min(fit, BROAD__TOGETHER);
 }
 
 int broad__candidate_single(const broad__residual *residual, size_t width)

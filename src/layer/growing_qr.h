@@ -14,14 +14,14 @@
 
 typedef struct broad__growing_qr {
     size_t rows, columns, outputs;
-    size_t room;    /* columns there is room for */
-    double lambda;  /* fixed with the first block */
-    double *q;      /* rows x room */
-    double *bottom; /* room x room: B, upper triangle */
-    double *r;      /* room x room, upper triangle */
-    double *turned; /* room x outputs: Q'Y */
-    double *h;      /* rows: leverages */
-    double loo;     /* norm of the leave-one-out residuals of what has been accepted; of Y to begin with */
+    size_t capacity; /* columns that fit into the arrays */
+    double lambda;   /* fixed with the first block */
+    double *q;       /* rows x capacity */
+    double *bottom;  /* capacity x capacity: B, upper triangle */
+    double *r;       /* capacity x capacity, upper triangle */
+    double *turned;  /* capacity x outputs: Q'Y */
+    double *h;       /* rows: leverages */
+    double loo;      /* norm of the leave-one-out residuals of what has been accepted; of Y to begin with */
 
     /* A block on trial, accepted or forgotten. */
     size_t trial;     /* its columns */

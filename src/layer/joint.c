@@ -22,7 +22,7 @@ void broad__joint_clear(broad__joint *j)
     broad__free(j->a);
     broad__free(j->w);
     broad__joint_forget_sample(j);
-    broad__spd_clear(&j->system);
+    broad__spd_clear(&j->spd);
     memset(j, 0, sizeof *j);
     j->factored = -1;
 }

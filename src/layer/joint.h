@@ -46,12 +46,12 @@ typedef struct broad__joint_task {
 typedef struct broad__joint {
     size_t rows, columns, kblocks, outputs; /* that M covers */
     int dual;                               /* M = AA' */
-    double *matrix;    /* n x n, n = columns, or rows in the dual form: R, and below its diagonal M */
-    double *diagonal;  /* n: that of M */
-    double *cross;     /* A'Y, columns x outputs; not in the dual form */
-    double *a;         /* A, rows x columns, in the dual form */
-    double factored;   /* lambda that R is for; below 0: there is none */
-    broad__spd system; /* in place of R where Cholesky breaks down */
+    double *matrix;   /* n x n, n = columns, or rows in the dual form: R, and below its diagonal M */
+    double *diagonal; /* n: that of M */
+    double *cross;    /* A'Y, columns x outputs; not in the dual form */
+    double *a;        /* A, rows x columns, in the dual form */
+    double factored;  /* lambda that R is for; below 0: there is none */
+    broad__spd spd;   /* in place of R where Cholesky breaks down */
     int spectral;
     size_t factors, updates; /* how often R was made from M, and brought up to date; for those who want to know */
     size_t passes;           /* over the rows, to solve for W with what is left of them */

@@ -19,11 +19,11 @@
 enum { SEARCH_MAX = 1000, DUAL_ROWS = 64 };
 
 /* Where a row decides its own fit to within this, rounding decides what is left of it. */
-static const double REST_LEAST = 1e-6;
+static const double REST_MIN = 1e-6;
 
 /* lambda as powers of ten of the mean eigenvalue, in half steps; the search starts in the middle and goes on while it gets
  * better, over one bad step if need be. */
-static const double EXPONENT_LEAST = -10, EXPONENT_START = -4, EXPONENT_MOST = 2;
+static const double EXPONENT_MIN = -10, EXPONENT_START = -4, EXPONENT_MAX = 2;
 
 void broad__joint_forget_sample(broad__joint *j)
 {
@@ -117,10 +117,10 @@ static int order_sets(broad__joint *j, const broad__leave_out_sets *from, size_t
 static int choose_sample(broad__joint *j, const size_t *group)
 {
     size_t rows = j->rows, count = rows < BROAD__LOO_ROWS || j->dual ? rows : BROAD__LOO_ROWS;
-    size_t room = rows < count + BROAD__SET_ROWS ? rows : count + BROAD__SET_ROWS;
+    size_t capacity = rows < count + BROAD__SET_ROWS ? rows : count + BROAD__SET_ROWS;
     broad__leave_out_sets sets = {0};
     int status = broad__leave_out_sets_make(&sets, group, rows);
-    j->sample = status == BROAD_OK ? broad__alloc_array(room, sizeof *j->sample) : NULL;
+    j->sample = status == BROAD_OK ? broad__alloc_array(capacity, sizeof *j->sample) : NULL;
     if (status == BROAD_OK && !j->sample) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK && sets.count) status = order_sets(j, &sets, count);
     if (status == BROAD_OK && !sets.count) {
@@ -178,7 +178,7 @@ static void turn(double *white, const leaving *l, const double *a, size_t n)
     size_t p = j->columns;
     if (j->spectral) {
         memset(white, 0, n * p * sizeof(double));
-        l->device->outer(white, p, a, p, n, j->system.factor, p, p, p);
+        l->device->outer(white, p, a, p, n, j->spd.factor, p, p, p);
     } else {
         memcpy(white, a, n * p * sizeof(double));
         l->device->whiten(white, p, n, j->matrix, p, p);
@@ -195,7 +195,7 @@ static void leverages(double *h, const leaving *l, double *white, const double *
         h[i] = 0;
         for (size_t k = 0; k < p; k++) {
             double v = white[i * p + k];
-            h[i] += v * v * (j->spectral ? broad__spd_inverse(&j->system, k, j->factored) : 1);
+            h[i] += v * v * (j->spectral ? broad__spd_inverse(&j->spd, k, j->factored) : 1);
         }
     }
 }
@@ -258,19 +258,19 @@ static void leave_chunk(void *context, size_t chunk, size_t worker)
     size_t from = l->chunks[chunk], end = l->chunks[chunk + 1], p = j->columns, c = j->outputs;
     size_t first = j->sets[from], n = j->sets[end] - first;
     double *white = l->scratch + worker * l->scratch_each, *left = white + l->chunk_rows * p;
-    double *system = left + l->chunk_rows * c, *room = system + l->largest * l->largest;
+    double *matrix = left + l->chunk_rows * c, *scratch = matrix + l->largest * l->largest;
     const double *a = j->sample_a + first * p, *y = j->sample_y + first * c;
     turn(white, l, a, n);
     for (size_t k = 0; j->spectral && k < p; k++) {
-        double factor = sqrt(broad__spd_inverse(&j->system, k, j->factored));
+        double factor = sqrt(broad__spd_inverse(&j->spd, k, j->factored));
         for (size_t i = 0; i < n; i++) white[i * p + k] *= factor;
     }
     memcpy(left, y, n * c * sizeof(double));
     l->device->apply(left, c, -1.0, a, p, n, j->w, c, p, c);
     for (size_t set = from; set < end; set++) {
         size_t at = j->sets[set] - first, size = j->sets[set + 1] - j->sets[set];
-        set_system(system, l, white + at * p, size);
-        broad__leave_out_sets_apply(left + at * c, l->rest + first + at, room, system, size, c, l->device);
+        set_system(matrix, l, white + at * p, size);
+        broad__leave_out_sets_apply(left + at * c, l->rest + first + at, scratch, matrix, size, c, l->device);
     }
     for (size_t i = 0; i < n * c; i++) j->loo_scores[first * c + i] = y[i] - left[i];
     broad__joint_watch_step(l->watch, 0, worker);
@@ -316,8 +316,8 @@ static void inverse_rows(double *out, size_t stride, const leaving *l, size_t fi
     const broad__joint *j = l->joint;
     size_t n = j->rows, skip = first - from;
     for (size_t k = 0; j->spectral && k < n; k++) {
-        double root = sqrt(broad__spd_inverse(&j->system, k, j->factored));
-        for (size_t i = 0; i < count; i++) out[i * stride + k] = j->system.factor[k * n + first + i] * root;
+        double root = sqrt(broad__spd_inverse(&j->spd, k, j->factored));
+        for (size_t i = 0; i < count; i++) out[i * stride + k] = j->spd.factor[k * n + first + i] * root;
     }
     if (j->spectral) return;
     for (size_t i = 0; i < count; i++) {
@@ -375,17 +375,17 @@ static void leave_dual_set(void *context, size_t set, size_t worker)
     if (atomic_load(&l->watch->stopped)) return;
     broad__joint *j = l->joint;
     size_t n = j->rows, c = j->outputs, first = j->sets[set], size = j->sets[set + 1] - first;
-    size_t from = j->spectral ? 0 : j->sample[first], wide = n - from;
+    size_t from = j->spectral ? 0 : j->sample[first], columns = n - from;
     double *factor = l->scratch + worker * l->scratch_each, *left = factor + l->largest * n;
-    double *system = left + l->largest * c, *room = system + l->largest * l->largest;
+    double *matrix = left + l->largest * c, *scratch = matrix + l->largest * l->largest;
     for (size_t i = 0; i < size; i++) {
         size_t row = j->sample[first + i];
-        memcpy(factor + i * wide, l->inverse + row * n + from, wide * sizeof(double));
+        memcpy(factor + i * columns, l->inverse + row * n + from, columns * sizeof(double));
         memcpy(left + i * c, l->alpha + row * c, c * sizeof(double));
     }
-    memset(system, 0, size * size * sizeof(double));
-    l->device->outer(system, size, factor, wide, size, factor, wide, size, wide);
-    broad__leave_out_sets_apply(left, l->rest + first, room, system, size, c, l->device);
+    memset(matrix, 0, size * size * sizeof(double));
+    l->device->outer(matrix, size, factor, columns, size, factor, columns, size, columns);
+    broad__leave_out_sets_apply(left, l->rest + first, scratch, matrix, size, c, l->device);
     for (size_t i = 0; i < size; i++) l->rest[first + i] *= j->factored;
     for (size_t i = 0; i < size * c; i++) j->loo_scores[first * c + i] = j->sample_y[first * c + i] - left[i];
     broad__joint_watch_step(l->watch, 0, worker);
@@ -493,7 +493,7 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
     double least = 1;
     if (status == BROAD_OK) status = leave_each(&least, j, s->task, j->search_count);
     if (status) return status;
-    *out = isfinite(j->loo) && least > REST_LEAST ? j->loo : INFINITY;
+    *out = isfinite(j->loo) && least > REST_MIN ? j->loo : INFINITY;
     if (*out < s->loo) {
         s->loo = *out;
         s->best = exponent;
@@ -508,7 +508,7 @@ static int walk(lambda_search *s, double step, int patience)
     int worse = 0, status = BROAD_OK;
     for (int i = 1; status == BROAD_OK && worse < patience; i++) {
         double e = s->start + i * step;
-        if (e < EXPONENT_LEAST || e > EXPONENT_MOST) break;
+        if (e < EXPONENT_MIN || e > EXPONENT_MAX) break;
         double before = s->loo, value = 0;
         status = try_exponent(&value, s, e);
         worse = value < before ? 0 : worse + 1;
@@ -533,9 +533,9 @@ static int search_exponent(lambda_search *s, int near)
 int broad__joint_choose(broad__joint *j, const broad__joint_task *task, double until)
 {
     lambda_search s = {
-        .joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MOST, .loo = INFINITY, .until = until};
+        .joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MAX, .loo = INFINITY, .until = until};
     double hint = task->exponent ? *task->exponent : 0;
-    int near = hint != 0 && hint > EXPONENT_LEAST && hint < EXPONENT_MOST;
+    int near = hint != 0 && hint > EXPONENT_MIN && hint < EXPONENT_MAX;
     size_t n = broad__joint_size(j), rank = j->rows < j->columns ? j->rows : j->columns;
     if (near) s.start = hint;
     for (size_t i = 0; i < n; i++) {

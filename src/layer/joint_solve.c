@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
@@ -22,8 +23,6 @@ enum { REFINEMENTS = 4, STRIP = 64 };
  */
 static const double CLOSE = 2e-9, SETTLED = 1e-5, DRIFTED = 1e-3, LOST = 0.25;
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
 /* ---- R --------------------------------------------------------------------------------------------------------- */
 
 typedef struct mirroring {
@@ -36,9 +35,9 @@ static void mirror_strip(void *context, size_t index, size_t worker)
 {
     (void)worker;
     const mirroring *m = context;
-    size_t n = m->n, first = m->from + index * STRIP, end = least(first + STRIP, n);
+    size_t n = m->n, first = m->from + index * STRIP, end = broad__min(first + STRIP, n);
     for (size_t b = 0; b < end; b += STRIP)
-        for (size_t k = b; k < least(b + STRIP, end); k++)
+        for (size_t k = b; k < broad__min(b + STRIP, end); k++)
             for (size_t i = k < first ? first : k + 1; i < end; i++) m->matrix[k * n + i] = m->matrix[i * n + k];
 }
 
@@ -87,7 +86,7 @@ int broad__joint_factor(int *out_broken, broad__joint *j, const broad__joint_tas
     j->factors++;
     if (spectral) {
         broad__joint_mirror(j, task->residual->pool, 0, 0);
-        int status = broad__spd_factor(&j->system, task->residual->device, j->matrix, broad__joint_size(j), lambda, 1);
+        int status = broad__spd_factor(&j->spd, task->residual->device, j->matrix, broad__joint_size(j), lambda, 1);
         if (status == BROAD_OK) j->factored = lambda;
         return status;
     }
@@ -97,7 +96,7 @@ int broad__joint_factor(int *out_broken, broad__joint *j, const broad__joint_tas
 
 int broad__joint_solve(double *b, broad__joint *j, const broad__residual *residual)
 {
-    if (j->spectral) return broad__spd_solve(b, j->outputs, &j->system);
+    if (j->spectral) return broad__spd_solve(b, j->outputs, &j->spd);
     residual->device->solve(b, j->outputs, j->matrix, broad__joint_size(j));
     return BROAD_OK;
 }
@@ -129,7 +128,7 @@ static void residual_shard(void *context, size_t first, size_t end, double *sums
     broad__residual *residual = s->task->residual;
     size_t p = j->columns, c = j->outputs;
     for (size_t i = first; i < end && !atomic_load(&s->watch.stopped); i += BROAD__BLOCK_ROWS) {
-        size_t n = least(BROAD__BLOCK_ROWS, end - i);
+        size_t n = broad__min(BROAD__BLOCK_ROWS, end - i);
         double *block = j->dual ? j->a + i * p : s->blocks + worker * BROAD__BLOCK_ROWS * p,
                *next = residual->next + i * c;
         if (!j->dual) {

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/shards.h"
@@ -16,20 +17,18 @@
 
 enum {
     PANEL_NUMBERS = 5 << 20,
-    PANEL_MOST = 2048,
+    PANEL_ROWS_MAX = 2048,
     FILL_ROWS = 128, /* made by one thread at a time */
     SHARD_MAX = 256, /* M with a side up to this: shards */
     STRIP = 128      /* of a square tile of AA' */
 };
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- A --------------------------------------------------------------------------------------------------------- */
 
 static void fill_block(void *context, size_t index, size_t worker)
 {
     const broad__joint_filling *f = context;
-    size_t row = index * FILL_ROWS, n = least(FILL_ROWS, f->end - f->first - row);
+    size_t row = index * FILL_ROWS, n = broad__min(FILL_ROWS, f->end - f->first - row);
     broad__row_block block = broad__residual_block(f->residual, f->first + row, n, worker);
     broad__residual_columns(f->out + row * f->stride, f->stride, f->residual, f->kblocks, f->count, &block);
 }
@@ -44,10 +43,10 @@ void broad__joint_fill(broad__joint_filling filling)
 
 typedef enum tile_kind { BELOW, SQUARE, TARGETS } tile_kind;
 
-/* Rows [row, row + high) of M; of its columns some before these, or the same, or what belongs to them of A'Y. */
+/* Rows [row, row + rows) of M; of its columns some before these, or the same, or what belongs to them of A'Y. */
 typedef struct tile {
     tile_kind kind;
-    size_t row, high, column, wide;
+    size_t row, rows, column, columns;
 } tile;
 
 typedef struct addition {
@@ -70,12 +69,13 @@ static size_t list_tiles(tile *out, size_t from, size_t n, int targets)
 {
     size_t count = 0, side = tile_side(n), strips = (n - from + side - 1) / side;
     for (size_t s = strips; s-- > 0;) {
-        size_t row = from + s * side, high = least(side, n - row);
-        for (size_t c = 0; c < row; c += 4 * side) out[count++] = (tile){BELOW, row, high, c, least(4 * side, row - c)};
+        size_t row = from + s * side, rows = broad__min(side, n - row);
+        for (size_t c = 0; c < row; c += 4 * side)
+            out[count++] = (tile){BELOW, row, rows, c, broad__min(4 * side, row - c)};
     }
-    for (size_t row = from; row < n; row += side) out[count++] = (tile){SQUARE, row, least(side, n - row), row, 0};
+    for (size_t row = from; row < n; row += side) out[count++] = (tile){SQUARE, row, broad__min(side, n - row), row, 0};
     for (size_t row = from; targets && row < n; row += side)
-        out[count++] = (tile){TARGETS, row, least(side, n - row), 0, 0};
+        out[count++] = (tile){TARGETS, row, broad__min(side, n - row), 0, 0};
     return count;
 }
 
@@ -88,18 +88,18 @@ static void add_turned(broad__joint *j, size_t row, const double *square, size_t
     for (size_t i = 0; i < side; i++) j->diagonal[row + i] += square[i * side + i];
     for (size_t a = 0; a < side; a += SMALL)
         for (size_t b = 0; b <= a; b += SMALL)
-            for (size_t i = a; i < least(a + SMALL, side); i++)
-                for (size_t k = b; k < least(b + SMALL, i); k++) m[i * n + k] += square[k * side + i];
+            for (size_t i = a; i < broad__min(a + SMALL, side); i++)
+                for (size_t k = b; k < broad__min(b + SMALL, i); k++) m[i * n + k] += square[k * side + i];
 }
 
 static void add_square(const addition *add, const tile *t, double *square)
 {
-    size_t side = t->high, stride = add->stride;
+    size_t side = t->rows, stride = add->stride;
     memset(square, 0, side * side * sizeof(double));
     if (!add->joint->dual) add->device->gram(square, side, add->k + t->row, stride, add->count, side);
     for (size_t i = 0; add->joint->dual && i < side; i += STRIP) {
         const double *k = add->k + (t->row + i) * stride;
-        add->device->outer(square + i * side + i, side, k, stride, least(STRIP, side - i), k, stride, side - i,
+        add->device->outer(square + i * side + i, side, k, stride, broad__min(STRIP, side - i), k, stride, side - i,
                            add->count);
     }
     add_turned(add->joint, t->row, square, side);
@@ -110,9 +110,11 @@ static void add_below(const addition *add, const tile *t)
     size_t n = broad__joint_size(add->joint), stride = add->stride;
     double *out = add->joint->matrix + t->row * n + t->column;
     if (add->joint->dual)
-        add->device->outer(out, n, add->k + t->row * stride, stride, t->high, add->k + t->column * stride, stride,
-                           t->wide, add->count);
-    else add->device->cross(out, n, add->k + t->row, stride, t->high, add->k + t->column, stride, t->wide, add->count);
+        add->device->outer(out, n, add->k + t->row * stride, stride, t->rows, add->k + t->column * stride, stride,
+                           t->columns, add->count);
+    else
+        add->device->cross(out, n, add->k + t->row, stride, t->rows, add->k + t->column, stride, t->columns,
+                           add->count);
 }
 
 static void add_tile(void *context, size_t index, size_t worker)
@@ -125,11 +127,11 @@ static void add_tile(void *context, size_t index, size_t worker)
     case BELOW: add_below(add, t); break;
     case SQUARE: add_square(add, t, add->squares + worker * add->side * add->side); break;
     case TARGETS:
-        add->device->cross(add->joint->cross + t->row * c, c, add->k + t->row, add->stride, t->high, add->y, c, c,
+        add->device->cross(add->joint->cross + t->row * c, c, add->k + t->row, add->stride, t->rows, add->y, c, c,
                            add->count);
         break;
     }
-    broad__joint_watch_step(add->watch, t->high * (t->wide ? t->wide : t->high / 2) * add->count, worker);
+    broad__joint_watch_step(add->watch, t->rows * (t->columns ? t->columns : t->rows / 2) * add->count, worker);
 }
 
 static void addition_close(addition *add)
@@ -142,7 +144,7 @@ static void addition_close(addition *add)
 static int addition_open(addition *out, size_t *out_tiles, broad__joint *j, const broad__residual *residual,
                          size_t from)
 {
-    size_t n = broad__joint_size(j), side = least(tile_side(n), n - from), across = n / tile_side(n) + 2;
+    size_t n = broad__joint_size(j), side = broad__min(tile_side(n), n - from), across = n / tile_side(n) + 2;
     *out = (addition){.joint = j, .device = residual->device, .side = side};
     out->tiles = broad__alloc_array(across * across, sizeof *out->tiles);
     out->squares = broad__alloc_doubles(broad__pool_threads(residual->pool), side * side);
@@ -157,21 +159,21 @@ static int addition_open(addition *out, size_t *out_tiles, broad__joint *j, cons
 static size_t panel_rows(size_t columns)
 {
     size_t rows = PANEL_NUMBERS / (columns ? columns : 1) / BROAD__BLOCK_ROWS * BROAD__BLOCK_ROWS;
-    return rows < BROAD__BLOCK_ROWS ? BROAD__BLOCK_ROWS : least(rows, PANEL_MOST);
+    return rows < BROAD__BLOCK_ROWS ? BROAD__BLOCK_ROWS : broad__min(rows, PANEL_ROWS_MAX);
 }
 
 static int add_panels(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from,
                       broad__joint_watch *watch)
 {
     const broad__residual *residual = task->residual;
-    size_t tiles = 0, high = panel_rows(j->columns);
+    size_t tiles = 0, rows = panel_rows(j->columns);
     addition add;
     int status = addition_open(&add, &tiles, j, residual, from);
     if (status < 0) return status;
-    double *panel = broad__alloc_doubles(least(high, end - first), j->columns);
+    double *panel = broad__alloc_doubles(broad__min(rows, end - first), j->columns);
     if (!panel) status = BROAD_NO_MEMORY;
-    for (size_t i = first; status == BROAD_OK && i < end && !atomic_load(&watch->stopped); i += high) {
-        size_t stop = least(i + high, end);
+    for (size_t i = first; status == BROAD_OK && i < end && !atomic_load(&watch->stopped); i += rows) {
+        size_t stop = broad__min(i + rows, end);
         broad__joint_fill((broad__joint_filling){residual, task->kblocks, task->count, i, stop, panel, j->columns});
         add.k = panel;
         add.stride = j->columns;
@@ -204,7 +206,7 @@ static void add_shard(void *context, size_t first, size_t end, double *sums, siz
     size_t p = add->joint->columns, c = add->joint->outputs, from = add->from, q = p - from;
     double *k = add->blocks + worker * BROAD__BLOCK_ROWS * p, *below = sums + q * q, *cross = below + q * from;
     for (size_t i = first; i < end && !atomic_load(&add->watch->stopped); i += BROAD__BLOCK_ROWS) {
-        size_t n = least(BROAD__BLOCK_ROWS, end - i);
+        size_t n = broad__min(BROAD__BLOCK_ROWS, end - i);
         broad__row_block block = broad__residual_block(residual, i, n, worker);
         broad__residual_columns(k, p, residual, add->task->kblocks, add->task->count, &block);
         residual->device->gram(sums, q, k + from, p, n, q);
@@ -265,15 +267,15 @@ int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t
 /* Space in which M is added up, and nothing more afterwards. */
 static double sums_numbers(const broad__joint_extent *e, size_t n)
 {
-    size_t p = e->columns, side = least(tile_side(n), n), squares = e->threads * side * side;
+    size_t p = e->columns, side = broad__min(tile_side(n), n), squares = e->threads * side * side;
     if (n < p) return (double)squares;
     if (p <= SHARD_MAX) return (double)(e->threads * BROAD__BLOCK_ROWS * p);
-    return (double)(least(panel_rows(p), e->rows) * p + squares);
+    return (double)(broad__min(panel_rows(p), e->rows) * p + squares);
 }
 
 double broad__joint_numbers(const broad__joint_extent *e)
 {
-    size_t n = least(e->rows, e->columns), some = least(e->rows, BROAD__LOO_ROWS);
+    size_t n = broad__min(e->rows, e->columns), some = broad__min(e->rows, BROAD__LOO_ROWS);
     double p = (double)e->columns, c = (double)e->outputs, square = (double)n * (double)n, sums = sums_numbers(e, n);
     double kept = square + 4 * p * c + (double)n, factor = (double)broad__cholesky_scratch(n, e->threads);
     double spectral = e->spectral ? 3 * square : 0;

@@ -17,7 +17,7 @@ void broad__ridge_clear(broad__ridge *ridge)
 {
     broad__free(ridge->w);
     broad__free(ridge->step);
-    broad__spd_clear(&ridge->system);
+    broad__spd_clear(&ridge->spd);
     memset(ridge, 0, sizeof *ridge);
 }
 
@@ -32,7 +32,7 @@ static double dot(const double *a, const double *b, size_t count)
 
 typedef struct loo_grid {
     broad__residual *residual;
-    const broad__spd *system;
+    const broad__spd *spd;
     size_t count;
     double lambda[GRID];
     double sum[GRID]; /* of squared leave-one-out residuals */
@@ -54,12 +54,12 @@ static void loo_block(loo_grid *grid, double *sums, size_t worker, size_t first,
 {
     broad__residual *residual = grid->residual;
     const broad__device *device = residual->device;
-    size_t p = residual->candidate.width, c = residual->outputs, wide = grid->count * c;
+    size_t p = residual->candidate.width, c = residual->outputs, columns = grid->count * c;
     double *area = grid->scratch + worker * grid->scratch_each, *coordinates = area, *fits = coordinates + n * p,
-           *leverage = fits + n * wide;
-    memset(area, 0, n * (p + wide + grid->count) * sizeof(double));
-    device->outer(coordinates, p, broad__candidate_k(residual, first, n, worker), p, n, grid->system->factor, p, p, p);
-    device->apply(fits, wide, 1.0, coordinates, p, n, grid->weights, wide, p, wide);
+           *leverage = fits + n * columns;
+    memset(area, 0, n * (p + columns + grid->count) * sizeof(double));
+    device->outer(coordinates, p, broad__candidate_k(residual, first, n, worker), p, n, grid->spd->factor, p, p, p);
+    device->apply(fits, columns, 1.0, coordinates, p, n, grid->weights, columns, p, columns);
     for (size_t i = 0; i < n * p; i++) coordinates[i] *= coordinates[i];
     device->apply(leverage, grid->count, 1.0, coordinates, p, n, grid->shrink, grid->count, p, grid->count);
     for (size_t i = 0; i < n; i++) {
@@ -67,7 +67,7 @@ static void loo_block(loo_grid *grid, double *sums, size_t worker, size_t first,
         for (size_t l = 0; l < grid->count; l++) {
             double factor = loo_factor(leverage[i * grid->count + l]), square = 0;
             for (size_t j = 0; j < c; j++) {
-                double r = e[j] - fits[i * wide + l * c + j];
+                double r = e[j] - fits[i * columns + l * c + j];
                 square += r * r;
             }
             sums[l] += square * factor * factor;
@@ -87,14 +87,14 @@ static void loo_shard(void *context, size_t first, size_t end, double *sums, siz
 /* weights(i, l, j) = shrink(i, l) * (V b)(i, j) */
 static int loo_coordinates(loo_grid *grid, const double *b)
 {
-    const broad__spd *system = grid->system;
-    size_t n = system->n, c = grid->residual->outputs;
+    const broad__spd *spd = grid->spd;
+    size_t n = spd->n, c = grid->residual->outputs;
     double *turned = broad__alloc_doubles(n, c);
     if (!turned) return BROAD_NO_MEMORY;
-    system->device->apply(turned, c, 1.0, system->factor, n, n, b, c, n, c);
+    spd->device->apply(turned, c, 1.0, spd->factor, n, n, b, c, n, c);
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < grid->count; l++) {
-            double inverse = broad__spd_inverse(system, i, grid->lambda[l]);
+            double inverse = broad__spd_inverse(spd, i, grid->lambda[l]);
             grid->shrink[i * grid->count + l] = inverse;
             for (size_t j = 0; j < c; j++) grid->weights[(i * grid->count + l) * c + j] = inverse * turned[i * c + j];
         }
@@ -105,9 +105,9 @@ static int loo_coordinates(loo_grid *grid, const double *b)
 static int loo_primal(loo_grid *grid)
 {
     broad__residual *residual = grid->residual;
-    size_t p = residual->candidate.width, wide = grid->count * residual->outputs;
+    size_t p = residual->candidate.width, columns = grid->count * residual->outputs;
     size_t block = residual->rows < BROAD__BLOCK_ROWS ? residual->rows : BROAD__BLOCK_ROWS;
-    grid->scratch_each = block * (p + wide + grid->count);
+    grid->scratch_each = block * (p + columns + grid->count);
     grid->scratch = broad__alloc_doubles(broad__pool_threads(residual->pool), grid->scratch_each);
     if (!grid->scratch) return BROAD_NO_MEMORY;
     int status = loo_coordinates(grid, residual->candidate.cross);
@@ -121,19 +121,19 @@ static int loo_primal(loo_grid *grid)
 static int loo_dual(loo_grid *grid)
 {
     broad__residual *residual = grid->residual;
-    const broad__spd *system = grid->system;
-    size_t n = residual->rows, c = residual->outputs, wide = grid->count * c;
+    const broad__spd *spd = grid->spd;
+    size_t n = residual->rows, c = residual->outputs, columns = grid->count * c;
     int status = loo_coordinates(grid, residual->e);
-    double *a = broad__alloc_doubles(n, wide), *g = broad__alloc_doubles(n, grid->count),
+    double *a = broad__alloc_doubles(n, columns), *g = broad__alloc_doubles(n, grid->count),
            *squared = broad__alloc_doubles(n, n);
     if (status == BROAD_OK && (!a || !g || !squared)) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
-        residual->device->cross(a, wide, system->factor, n, n, grid->weights, wide, wide, n);
-        for (size_t i = 0; i < n * n; i++) squared[i] = system->factor[i] * system->factor[i];
+        residual->device->cross(a, columns, spd->factor, n, n, grid->weights, columns, columns, n);
+        for (size_t i = 0; i < n * n; i++) squared[i] = spd->factor[i] * spd->factor[i];
         residual->device->cross(g, grid->count, squared, n, n, grid->shrink, grid->count, grid->count, n);
         for (size_t i = 0; i < n; i++)
             for (size_t l = 0; l < grid->count; l++) {
-                const double *ai = a + i * wide + l * c;
+                const double *ai = a + i * columns + l * c;
                 double gi = g[i * grid->count + l];
                 if (gi > 0) grid->sum[l] += dot(ai, ai, c) / (gi * gi);
             }
@@ -144,22 +144,22 @@ static int loo_dual(loo_grid *grid)
     return status;
 }
 
-static double mean_eigenvalue(const broad__spd *system)
+static double mean_eigenvalue(const broad__spd *spd)
 {
     double sum = 0;
-    for (size_t i = 0; i < system->n; i++) sum += system->values[i];
-    return sum / (double)system->n;
+    for (size_t i = 0; i < spd->n; i++) sum += spd->values[i];
+    return sum / (double)spd->n;
 }
 
 /* Leave-one-out norm for the wished lambda, or for the best of the grid; sets lambda and loo. */
 static int loo_choose(broad__ridge *ridge, broad__residual *residual, const broad__ridge_request *request)
 {
-    loo_grid grid = {.residual = residual, .system = &ridge->system, .count = request->lambda_auto ? GRID : 1};
-    double unit = mean_eigenvalue(&ridge->system);
+    loo_grid grid = {.residual = residual, .spd = &ridge->spd, .count = request->lambda_auto ? GRID : 1};
+    double unit = mean_eigenvalue(&ridge->spd);
     if (!(unit > 0)) unit = 1;
     for (size_t l = 0; l < grid.count; l++)
         grid.lambda[l] = request->lambda_auto ? unit * pow(10.0, GRID_FIRST + GRID_STEP * (double)l) : request->lambda;
-    size_t n = ridge->system.n;
+    size_t n = ridge->spd.n;
     grid.weights = broad__alloc_doubles(n, grid.count * residual->outputs);
     grid.shrink = broad__alloc_doubles(n, grid.count);
     int status = grid.weights && grid.shrink ? BROAD_OK : BROAD_NO_MEMORY;
@@ -236,10 +236,10 @@ static int correct_by_sums(broad__ridge *ridge, broad__residual *residual)
     double *step = ridge->step;
     gram_times(step, residual, ridge->w);
     for (size_t i = 0; i < count; i++) step[i] = residual->candidate.cross[i] - step[i] - ridge->lambda * ridge->w[i];
-    int status = broad__spd_solve(step, residual->outputs, &ridge->system);
+    int status = broad__spd_solve(step, residual->outputs, &ridge->spd);
     double size = dot(ridge->w, ridge->w, count), change = dot(step, step, count);
     double blocks = 1 + (double)residual->rows / (BROAD__SHARDS_MAX * BROAD__BLOCK_ROWS);
-    ridge->settled = status == BROAD_OK && !ridge->system.spectral && count >= ENOUGH;
+    ridge->settled = status == BROAD_OK && !ridge->spd.spectral && count >= ENOUGH;
     if (ridge->lambda < SINGLE_SETTLED * single_rounding(residual)) ridge->settled = 0;
     if (!(change * blocks <= SETTLED * SETTLED * size)) ridge->settled = 0;
     for (size_t i = 0; ridge->settled && i < count; i++) ridge->w[i] += step[i];
@@ -260,7 +260,7 @@ static double estimate_norm(broad__ridge *ridge, const broad__residual *residual
 static int solve_primal(broad__ridge *ridge, broad__residual *residual)
 {
     memcpy(ridge->w, residual->candidate.cross, residual->candidate.width * residual->outputs * sizeof(double));
-    int status = broad__spd_solve(ridge->w, residual->outputs, &ridge->system);
+    int status = broad__spd_solve(ridge->w, residual->outputs, &ridge->spd);
     if (status == BROAD_OK) status = correct_by_sums(ridge, residual);
     if (status == BROAD_OK) ridge->estimate = estimate_norm(ridge, residual);
     return status;
@@ -272,7 +272,7 @@ static int solve_dual(broad__ridge *ridge, broad__residual *residual)
     size_t count = residual->rows * residual->outputs;
     ridge->settled = 0;
     memcpy(ridge->step, residual->e, count * sizeof(double));
-    int status = broad__spd_solve(ridge->step, residual->outputs, &ridge->system);
+    int status = broad__spd_solve(ridge->step, residual->outputs, &ridge->spd);
     if (status < 0) return status;
     memcpy(residual->next, ridge->step, count * sizeof(double));
     status = broad__residual_cross_next(ridge->w, residual);
@@ -316,15 +316,15 @@ int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const bro
         request->relative ? request->lambda * mean_diagonal(residual->candidate.matrix, side) : request->lambda;
     if (status == BROAD_OK) status = check_single(ridge->lambda, residual);
     if (status == BROAD_OK)
-        status = broad__spd_factor(&ridge->system, residual->device, residual->candidate.matrix, side, ridge->lambda,
-                                   spectral);
+        status =
+            broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, side, ridge->lambda, spectral);
     if (status == BROAD_OK && (request->lambda_auto || request->loo)) status = loo_choose(ridge, residual, request);
     if (status < 0) return status;
-    ridge->system.lambda = ridge->lambda;
+    ridge->spd.lambda = ridge->lambda;
     ridge->operator_norm = 1;
     ridge->refined = 0;
-    if (residual->rows <= residual->candidate.width && ridge->system.spectral) {
-        double least = ridge->system.values[0] + ridge->lambda;
+    if (residual->rows <= residual->candidate.width && ridge->spd.spectral) {
+        double least = ridge->spd.values[0] + ridge->lambda;
         ridge->operator_norm = least > 0 ? ridge->lambda / least : 1;
     }
     status = residual->candidate.dual ? solve_dual(ridge, residual) : solve_primal(ridge, residual);
@@ -349,9 +349,9 @@ static int correct_by_rows(broad__ridge *ridge, broad__residual *residual)
     int status = broad__residual_next_cross(ridge->step, &ridge->norm, residual, ridge->w);
     if (status < 0) return status;
     for (size_t i = 0; i < count; i++) ridge->step[i] -= ridge->lambda * ridge->w[i];
-    status = broad__spd_solve(ridge->step, residual->outputs, &ridge->system);
+    status = broad__spd_solve(ridge->step, residual->outputs, &ridge->spd);
     if (status < 0 || !correction_small(ridge->step, ridge->w, count)) return status;
-    ridge->settled = !ridge->system.spectral &&
+    ridge->settled = !ridge->spd.spectral &&
                      dot(ridge->step, ridge->step, count) <= REFINED * REFINED * dot(ridge->w, ridge->w, count);
     for (size_t i = 0; i < count; i++) ridge->w[i] += ridge->step[i];
     return BROAD_OK;
@@ -380,7 +380,7 @@ static int finish_dual(broad__ridge *ridge, broad__residual *residual)
     double *a = ridge->step, *r = residual->next;
     ridge->norm = broad__residual_next(residual, ridge->w);
     for (size_t i = 0; i < count; i++) r[i] -= ridge->lambda * a[i];
-    int status = broad__spd_solve(r, residual->outputs, &ridge->system);
+    int status = broad__spd_solve(r, residual->outputs, &ridge->spd);
     if (status < 0) return status;
     if (correction_small(r, a, count))
         for (size_t i = 0; i < count; i++) a[i] += r[i];
@@ -395,10 +395,9 @@ int broad__ridge_finish(broad__ridge *ridge, broad__residual *residual)
     int status = residual->candidate.dual ? finish_dual(ridge, residual) : finish_primal(ridge, residual);
     if (status < 0) return status;
     if (ridge->norm <= residual->norm) return BROAD_OK;
-    if (!ridge->system.spectral) {
-        size_t side = ridge->system.n;
-        status =
-            broad__spd_factor(&ridge->system, residual->device, residual->candidate.matrix, side, ridge->lambda, 1);
+    if (!ridge->spd.spectral) {
+        size_t side = ridge->spd.n;
+        status = broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, side, ridge->lambda, 1);
         if (status == BROAD_OK)
             status = residual->candidate.dual ? solve_dual(ridge, residual) : solve_primal(ridge, residual);
         if (status < 0) return status;

@@ -34,7 +34,7 @@ typedef struct broad__ridge {
     double
         worst_output; /* largest part of an output's squared norm that is left, if wished: max_q ||e_q - K w_q||^2 / ||e_q||^2 */
 
-    broad__spd system;
+    broad__spd spd;
     double *step; /* a correction of w, or the dual solution */
     size_t w_capacity, step_capacity;
 } broad__ridge;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "layer/supervise.h"
@@ -196,9 +197,9 @@ static size_t together(const run *r, size_t drawn)
 {
     broad__search *s = r->search;
     const broad__search_task *task = r->task;
-    size_t most = max_together(r), left = r->draws - drawn;
+    size_t max = max_together(r), left = r->draws - drawn;
     if (task->options->select == BROAD_SELECT_FIRST && r->tries == 0 && s->tries <= 1) return 1;
-    return left < most ? left : most;
+    return broad__min(left, max);
 }
 
 static void certify(run *r, broad__bound bound, size_t relaxed, double tested, double after)

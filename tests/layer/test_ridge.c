@@ -274,7 +274,7 @@ static void lambda_by_leave_one_out(void **state)
             if (step == 0) assert_true(relative_difference(s.ridge.loo, loo, 0) < 1e-10);
             /* Beyond the ends of the grid a better one may lie. */
             double mean = 0;
-            for (size_t v = 0; v < s.ridge.system.n; v++) mean += s.ridge.system.values[v] / (double)s.ridge.system.n;
+            for (size_t v = 0; v < s.ridge.spd.n; v++) mean += s.ridge.spd.values[v] / (double)s.ridge.spd.n;
             double place = log10(fixed.lambda / mean);
             if (place > -8.1 && place < 1.1) assert_true(s.ridge.loo >= loo * (1 - 1e-10));
         }

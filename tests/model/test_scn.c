@@ -286,9 +286,9 @@ static double orthogonality(const broad__growing_qr *b, size_t *dropped)
     for (size_t j = 0; j < b->columns; j++)
         for (size_t k = j; k < b->columns; k++) {
             long double sum = 0;
-            for (size_t i = 0; i < b->rows; i++) sum += (long double)b->q[i * b->room + j] * b->q[i * b->room + k];
+            for (size_t i = 0; i < b->rows; i++) sum += (long double)b->q[i * b->capacity + j] * b->q[i * b->capacity + k];
             for (size_t i = 0; i < b->columns; i++)
-                sum += (long double)b->bottom[i * b->room + j] * b->bottom[i * b->room + k];
+                sum += (long double)b->bottom[i * b->capacity + j] * b->bottom[i * b->capacity + k];
             if (j == k && sum == 0) ++*dropped;
             else worst = fmax(worst, fabs((double)sum - (j == k)));
         }
@@ -302,7 +302,7 @@ static double factor_error(const broad__growing_qr *b, const double *a)
     for (size_t j = 0; j < b->columns; j++)
         for (size_t i = 0; i < b->rows; i++) {
             long double sum = a[i * b->columns + j];
-            for (size_t k = 0; k <= j; k++) sum -= (long double)b->q[i * b->room + k] * b->r[k * b->room + j];
+            for (size_t k = 0; k <= j; k++) sum -= (long double)b->q[i * b->capacity + k] * b->r[k * b->capacity + j];
             worst = fmax(worst, fabs((double)sum));
         }
     return worst;

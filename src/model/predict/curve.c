@@ -298,12 +298,12 @@ int broad__model_curve_loo(broad_curve_point *points, const broad_model *model, 
     status = broad__pool_open(&r.pool, threads);
     if (status < 0) return status;
     status = r.device->hold();
-    int holding = status == BROAD_OK;
+    int held = status == BROAD_OK;
     for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++)
         status = leave_out_layer(&points[j].loo, &r, j);
     broad__ridge_clear(&r.ridge);
     broad__rowset_close(&r.rowset);
-    if (holding) r.device->release();
+    if (held) r.device->release();
     broad__pool_close(r.pool);
     return status;
 }

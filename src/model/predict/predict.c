@@ -185,9 +185,9 @@ static void predict_block(void *context, size_t block, size_t worker)
 
 size_t broad__network_threads(const broad__network *network, size_t rows, size_t threads)
 {
-    double most = (double)rows * broad__network_flops(network) / THREAD_FLOPS;
-    if (rows <= BROAD__PREDICT_ROWS || most < 2) return 1;
-    return threads == 0 || (double)threads < most ? threads : (size_t)most;
+    double worth = (double)rows * broad__network_flops(network) / THREAD_FLOPS;
+    if (rows <= BROAD__PREDICT_ROWS || worth < 2) return 1;
+    return threads == 0 || (double)threads < worth ? threads : (size_t)worth;
 }
 
 static int predict_rows(prediction *p, size_t threads)

@@ -73,10 +73,10 @@ int broad__model_class_weights(broad_model *model, const broad_data *data, const
 
 static double *widen(const double *values, size_t rows, size_t columns, size_t more)
 {
-    double *wide = broad__alloc_doubles(rows, columns + more);
-    for (size_t i = 0; wide && i < rows; i++)
-        memcpy(wide + i * (columns + more), values + i * columns, columns * sizeof(double));
-    return wide;
+    double *copy = broad__alloc_doubles(rows, columns + more);
+    for (size_t i = 0; copy && i < rows; i++)
+        memcpy(copy + i * (columns + more), values + i * columns, columns * sizeof(double));
+    return copy;
 }
 
 /* Everything that gets longer with further classes, before it takes the place of what the model has. */

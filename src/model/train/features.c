@@ -81,8 +81,8 @@ int broad__trainer_draw_features(void *context, size_t step)
 /* Room for one more group; it counts only once model->group_count says so. */
 int broad__model_make_group(broad_model *model, broad__weight_source source, size_t nodes)
 {
-    size_t room = model->group_count;
-    int status = broad__grow(&model->groups, &room, model->group_count + 1, sizeof *model->groups, GROUPS_MAX);
+    size_t capacity = model->group_count;
+    int status = broad__grow(&model->groups, &capacity, model->group_count + 1, sizeof *model->groups, GROUPS_MAX);
     if (status < 0) return status;
     broad__group *group = &model->groups[model->group_count];
     *group = (broad__group){.source = source, .nodes = nodes, .range = 1};

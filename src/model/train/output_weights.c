@@ -243,7 +243,7 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
                               .context = t};
     /* What the search for layers had is as large as all this, and not needed. */
     broad__residual_forget(&t->train.residual);
-    broad__spd_clear(&t->search.ridge.system);
+    broad__spd_clear(&t->search.ridge.spd);
     int status = broad__joint_fit(&t->joint, &task);
     broad__free(kblocks);
     if (status) return status;

@@ -106,19 +106,20 @@ static double joint_numbers(const broad__sizes *s, const broad_options *o, plan_
     return broad__joint_numbers(&extent);
 }
 
-/* The growing factorisation, whose room doubles: src/layer/growing_qr.c. *out_kept: what is there when it has grown. */
+/* The growing factorisation, whose capacity doubles: src/layer/growing_qr.c. *out_kept: what is there when it has grown. */
 static double basis_numbers(double *out_kept, const broad__sizes *s)
 {
-    double room = s->old_width, have = s->old_width, peak = 0, c = s->outputs;
+    double capacity = s->old_width, have = s->old_width, peak = 0, c = s->outputs;
     for (size_t made = 0; made < (size_t)s->layers; made++) {
-        double wide = have == 0 ? s->first : (s->width - s->old_width) / s->layers;
-        have += wide;
-        double larger = have <= room ? room : fmax(have, 2 * room), moved = larger > room ? room : 0;
+        double width = have == 0 ? s->first : (s->width - s->old_width) / s->layers;
+        have += width;
+        double larger = have <= capacity ? capacity : fmax(have, 2 * capacity),
+               moved = larger > capacity ? capacity : 0;
         double there = s->rows * (larger + moved) + 2 * (larger * larger + moved * moved) + larger * c;
-        peak = fmax(peak, there + s->rows * (wide + 3) + 3 * have * wide);
-        room = larger;
+        peak = fmax(peak, there + s->rows * (width + 3) + 3 * have * width);
+        capacity = larger;
     }
-    *out_kept = s->rows * room + 2 * room * room;
+    *out_kept = s->rows * capacity + 2 * capacity * capacity;
     return fmax(peak, *out_kept);
 }
 
@@ -148,7 +149,7 @@ static double training_bytes(const broad__sizes *s, const broad_options *o, plan
 /* What Z costs to make and to read back, a thread and second: a usual disk and an ordinary core. */
 static const double DISK_BYTES = 1e9, CORE_FLOPS = 20e9, RANKED_INPUTS = 2e7;
 
-static double piece_bytes(const broad__sizes *s)
+static double block_bytes(const broad__sizes *s)
 {
     double blocks = 8 * s->threads * BROAD__BLOCK_ROWS * s->inputs;
     return s->threads * THREAD_PIECES + blocks;
@@ -194,13 +195,13 @@ static void plan_spilling(broad_plan *out, const broad__sizes *s, const broad_op
 static void plan_limit(broad_plan *out, const broad__sizes *s, const broad_options *o, double here)
 {
     double budget = fmin(out->memory, here + out->bytes_available);
-    if (here + out->bytes_training + piece_bytes(s) > budget && out->can_spill) plan_spilling(out, s, o);
+    if (here + out->bytes_training + block_bytes(s) > budget && out->can_spill) plan_spilling(out, s, o);
 }
 
 void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_options *o, int grown)
 {
     double resident = number_in("/proc/self/status", "VmRSS:", 1024),
-           most = number_in("/proc/self/status", "VmHWM:", 1024);
+           peak = number_in("/proc/self/status", "VmHWM:", 1024);
     double here = isfinite(resident) ? resident : BASE_BYTES;
     plan_case worst = {.grown = grown, .worst = 1}, likely = {.grown = grown};
     out->bytes_data = 8 * s->rows * (s->inputs + 1);
@@ -210,14 +211,14 @@ void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_opti
     out->bytes_disk_free = broad__spill_room();
     if (out->memory > 0) plan_limit(out, s, o, here);
     worst.spilled = likely.spilled = out->spilled;
-    int wide = (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) && s->width > JOINT_SHARD_MAX;
-    double kblocks = out->spilled ? piece_bytes(s) : 0, blas = wide ? s->threads * BLAS_BYTES : 0;
-    if (out->spilled) out->bytes_training = training_bytes(s, o, worst) + kblocks;
+    int large = (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) && s->width > JOINT_SHARD_MAX;
+    double blocks = out->spilled ? block_bytes(s) : 0, blas = large ? s->threads * BLAS_BYTES : 0;
+    if (out->spilled) out->bytes_training = training_bytes(s, o, worst) + blocks;
     if (out->spilled) out->bytes_training = fmax(out->bytes_training, TABLE_PIECES);
     /* The table is here already, unless somebody asks for sizes alone. */
     double before = out->spilled || out->memory > 0 ? here : fmax(here, BASE_BYTES + out->bytes_data);
-    out->bytes_peak = before + training_bytes(s, o, likely) + kblocks + blas;
-    if (isfinite(most)) out->bytes_peak = fmax(out->bytes_peak, most);
+    out->bytes_peak = before + training_bytes(s, o, likely) + blocks + blas;
+    if (isfinite(peak)) out->bytes_peak = fmax(out->bytes_peak, peak);
     out->bytes_least = out->memory > 0 ? here + out->bytes_training + blas : 0;
     out->fits = out->memory > 0 ? out->bytes_least <= out->memory && out->bytes_training <= out->bytes_available &&
                                       out->bytes_disk <= out->bytes_disk_free

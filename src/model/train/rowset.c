@@ -60,16 +60,16 @@ static double *new_doubles(const broad__rowset *rowset, size_t rows, size_t colu
     return broad__spill_alloc(rowset->storage.spill, count, sizeof(double));
 }
 
-/* Rows of `columns` numbers into rows of `wide`, which have room for them at their beginning. */
-static void copy_rows(const broad__rowset *rowset, double *to, size_t wide, const double *from, size_t columns,
+/* Rows of `columns` numbers to the beginning of rows of `stride` numbers. */
+static void copy_rows(const broad__rowset *rowset, double *to, size_t stride, const double *from, size_t columns,
                       size_t rows)
 {
     broad__page_cursor read = {0}, written = {0};
     for (size_t i = 0; columns && i < rows; i += STRETCH) {
         size_t n = rows - i < STRETCH ? rows - i : STRETCH;
-        for (size_t r = i; r < i + n; r++) memcpy(to + r * wide, from + r * columns, columns * sizeof(double));
+        for (size_t r = i; r < i + n; r++) memcpy(to + r * stride, from + r * columns, columns * sizeof(double));
         broad__page_cursor_step(&read, rowset->storage.spill, from + i * columns, n * columns * sizeof(double));
-        broad__page_cursor_step(&written, rowset->storage.spill, to + i * wide, n * wide * sizeof(double));
+        broad__page_cursor_step(&written, rowset->storage.spill, to + i * stride, n * stride * sizeof(double));
     }
 }
 
@@ -88,11 +88,11 @@ static int map_rows(double *z, size_t stride, const broad__rowset *rowset, const
                     const broad__feature_map *map)
 {
     int spilled = rowset->storage.spill || part->data->spill;
-    size_t inputs = rowset->model->inputs, most = spilled ? map_stretch(rowset) : part->count;
+    size_t inputs = rowset->model->inputs, step = spilled ? map_stretch(rowset) : part->count;
     broad__page_cursor read = {0}, written = {0};
     int status = BROAD_OK;
-    for (size_t i = 0; status == BROAD_OK && i < part->count; i += most) {
-        size_t n = part->count - i < most ? part->count - i : most;
+    for (size_t i = 0; status == BROAD_OK && i < part->count; i += step) {
+        size_t n = part->count - i < step ? part->count - i : step;
         const double *x = part->data->x + (part->first + i) * inputs;
         status = broad__feature_rows(z + i * stride, stride, map, rowset->residual.device, rowset->residual.pool, x, n);
         broad__page_cursor_step(&read, part->data->spill, x, n * inputs * sizeof(double));

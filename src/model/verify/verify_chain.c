@@ -230,15 +230,15 @@ static int tested_again(broad__finding *out, layer_pass *pass, const double *e_b
     case BROAD_SUPERVISE_LOO:
         status = dual ? loo_dual(&square, pass->v, pass->layer, e_before) : loo_primal(&square, &doubt, pass);
         out->tested = sqrt(square) / out->before;
-        out->least = sqrt(fmax(square - doubt, 0)) / out->before;
-        out->most = sqrt(square + doubt) / out->before;
+        out->min = sqrt(fmax(square - doubt, 0)) / out->before;
+        out->max = sqrt(square + doubt) / out->before;
         return status;
     case BROAD_SUPERVISE_OPERATOR: status = operator_norm(&out->tested, pass->v, pass->layer); break;
     case BROAD_SUPERVISE_RESIDUAL:
     case BROAD_SUPERVISE_NONE: out->tested = out->after / out->before; break;
     case BROAD_SUPERVISE_OUTPUT: out->tested = worst_output(pass, e_before); break;
     }
-    out->least = out->most = out->tested;
+    out->min = out->max = out->tested;
     return status;
 }
 

@@ -178,8 +178,8 @@ int broad__verify_judge(broad__verification *v, size_t j, const broad__finding *
         return broad__refuse(v->verdict, j + 1, "layer %zu: recomputed ratio %.12g above the bound %.12g", j + 1,
                              f->after / f->before, broad__verify_ratio_bound(c));
     if (c->test == BROAD_SUPERVISE_NONE || isnan(f->tested)) return 1;
-    if (!(f->least <= c->bound * (1 + BROAD__TOLERANCE) + loose) || c->tested > f->most * (1 + loose) + loose ||
-        c->tested < f->least * (1 - loose) - loose)
+    if (!(f->min <= c->bound * (1 + BROAD__TOLERANCE) + loose) || c->tested > f->max * (1 + loose) + loose ||
+        c->tested < f->min * (1 - loose) - loose)
         return broad__refuse(v->verdict, j + 1, "layer %zu: tested value recorded %.9g, recomputed %.9g, bound %.9g",
                              j + 1, c->tested, f->tested, c->bound);
     return 1;

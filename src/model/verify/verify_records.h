@@ -11,8 +11,8 @@
 typedef struct broad__finding {
     double before, after, gradient;
     double tested; /* what its test compared with the bound; NaN: the matrix is too near to singular to say */
-    double least;  /* the same if all rounding went one way */
-    double most;
+    double min;    /* the same if all rounding went one way */
+    double max;
 } broad__finding;
 
 /* Puts the reason into the verdict; returns 0, which stands for "does not hold". */
