@@ -220,7 +220,8 @@ int broad__autoencoder(double *weight, double *bias, const broad__autoencoder_ta
     fitting f = {.task = task, .weight = weight, .bias = bias};
     int status = fitting_open(&f);
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FEATURES);
-    broad__draw_nodes(weight, bias, &task->stream, task->scaling.columns, task->nodes, 1.0, BROAD_RANGE_ABSOLUTE);
+    broad__draw draw = {task->stream, task->scaling.columns, task->nodes, 1.0, BROAD_RANGE_ABSOLUTE};
+    broad__draw_nodes(weight, bias, &draw);
     if (status == BROAD_OK) status = scale_nodes(&f, -1, 1);
     if (status == BROAD_OK) status = add_up(&f);
     if (status == BROAD_OK) status = solve(&f);

@@ -71,10 +71,10 @@ static void panel_strip(void *context, size_t index, size_t worker)
 }
 
 /* A22 -= R12'R12 over one tile. */
-static void subtract(const step *s, double *out, size_t stride, size_t row, size_t rows, size_t column, size_t columns)
+static void subtract(const step *s, double *out, size_t stride, tile t)
 {
     size_t n = s->task->n;
-    s->task->device->cross(out, stride, s->minus + row, n, rows, s->task->a + s->first * n + column, n, columns,
+    s->task->device->cross(out, stride, s->minus + t.row, n, t.rows, s->task->a + s->first * n + t.column, n, t.columns,
                            s->columns);
 }
 
@@ -86,20 +86,19 @@ static void subtract_square(const step *s, size_t first, size_t side, double *co
         size_t rows = broad__min(CORNER, end - i), right = i + rows;
         double *out = s->task->a + i * n;
         for (size_t k = 0; k < rows; k++) memcpy(corner + k * rows, out + k * n + i, rows * sizeof(double));
-        subtract(s, corner, rows, i, rows, i, rows);
+        subtract(s, corner, rows, (tile){i, rows, i, rows});
         for (size_t k = 0; k < rows; k++)
             memcpy(out + k * n + i + k, corner + k * rows + k, (rows - k) * sizeof(double));
-        if (right < end) subtract(s, out + right, n, i, rows, right, end - right);
+        if (right < end) subtract(s, out + right, n, (tile){i, rows, right, end - right});
     }
 }
 
-static void trailing_piece(void *context, size_t index, size_t worker)
+static void trailing_tile(void *context, size_t index, size_t worker)
 {
     step *s = context;
     const tile *t = &s->tiles[index];
     if (atomic_load(&s->stopped)) return;
-    if (t->columns)
-        subtract(s, s->task->a + t->row * s->task->n + t->column, s->task->n, t->row, t->rows, t->column, t->columns);
+    if (t->columns) subtract(s, s->task->a + t->row * s->task->n + t->column, s->task->n, *t);
     else subtract_square(s, t->row, t->rows, s->corners + worker * CORNER * CORNER);
     ask(s, worker);
 }
@@ -138,7 +137,7 @@ static void run_step(step *s)
     s->begin = max(s->first + s->columns, s->task->done);
     if (s->begin >= n) return;
     broad__pool_run(s->task->pool, (n - s->first - s->columns + STRIP - 1) / STRIP, panel_strip, s);
-    broad__pool_run(s->task->pool, list_tiles(s->tiles, s), trailing_piece, s);
+    broad__pool_run(s->task->pool, list_tiles(s->tiles, s), trailing_tile, s);
 }
 
 int broad__cholesky(size_t *out_pivot, const broad__cholesky_task *task)

@@ -117,8 +117,8 @@ static int draw(run *r, candidate c, size_t count)
     for (size_t i = 0; i < count; i++) {
         broad__stream stream = {o->seed, BROAD__FOR_ENHANCEMENT, (uint32_t)task->index, (uint16_t)c.step,
                                 (uint16_t)(c.draw + i)};
-        broad__draw_nodes(s->weight + i * features * task->nodes, s->bias + i * task->nodes, &stream, features,
-                          task->nodes, task->range * o->range_steps[c.step], o->range_unit);
+        broad__draw draw = {stream, features, task->nodes, task->range * o->range_steps[c.step], o->range_unit};
+        broad__draw_nodes(s->weight + i * features * task->nodes, s->bias + i * task->nodes, &draw);
     }
     r->batch = c;
     r->batch_count = count;

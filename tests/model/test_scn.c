@@ -286,7 +286,8 @@ static double orthogonality(const broad__growing_qr *b, size_t *dropped)
     for (size_t j = 0; j < b->columns; j++)
         for (size_t k = j; k < b->columns; k++) {
             long double sum = 0;
-            for (size_t i = 0; i < b->rows; i++) sum += (long double)b->q[i * b->capacity + j] * b->q[i * b->capacity + k];
+            for (size_t i = 0; i < b->rows; i++)
+                sum += (long double)b->q[i * b->capacity + j] * b->q[i * b->capacity + k];
             for (size_t i = 0; i < b->columns; i++)
                 sum += (long double)b->bottom[i * b->capacity + j] * b->bottom[i * b->capacity + k];
             if (j == k && sum == 0) ++*dropped;

@@ -29,8 +29,12 @@ static int range_loo(double *out, broad_trainer *t)
     int status = broad__reserve(&s->weight, &s->weight_capacity, features * count);
     if (status == BROAD_OK) status = broad__reserve(&s->bias, &s->bias_capacity, count);
     if (status < 0) return status;
-    broad__stream stream = {.seed = o->seed, .purpose = BROAD__FOR_ENHANCEMENT};
-    broad__draw_nodes(s->weight, s->bias, &stream, features, count, t->model->range * o->range_steps[0], o->range_unit);
+    broad__draw draw = {{.seed = o->seed, .purpose = BROAD__FOR_ENHANCEMENT},
+                        features,
+                        count,
+                        t->model->range * o->range_steps[0],
+                        o->range_unit};
+    broad__draw_nodes(s->weight, s->bias, &draw);
     size_t prefix = broad__kind_of(o->kind)->nodes == BROAD__NODES_HIDDEN ? 0 : features;
     broad__kblock kblock = {
         {features, count, s->weight, s->bias, o->activation, o->precision == BROAD_PRECISION_FLOAT}, 0, prefix};

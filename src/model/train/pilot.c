@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "feature/feature.h"
+#include "feature/phi.h"
 #include "feature/sample.h"
 #include "layer/joint.h"
 #include "model/train/describe_data.h"
@@ -156,10 +156,11 @@ static int trial(pilot *p, broad__style style, double range)
     const broad_options *o = &t->model->settings;
     int status = draw_trial(p, style, range);
     if (status < 0) return status;
-    broad__feature_map map = {
+    broad__phi phi = {
+        t->device,
         {p->columns, p->nodes, p->weight, p->bias, o->feature_activation, o->precision == BROAD_PRECISION_FLOAT},
         broad__model_scaling(t->model)};
-    status = broad__feature_rows(p->z, p->nodes, &map, t->device, t->pool, p->rows->x, p->rows->rows);
+    status = broad__phi_rows(p->z, p->nodes, &phi, t->pool, p->rows->x, p->rows->rows);
     broad__kblock kblock = {{p->nodes, 0, NULL, NULL, o->activation, 0}, 0, p->nodes};
     broad__joint_task task = {.residual = &p->residual,
                               .y = p->y,

@@ -8,8 +8,8 @@
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/supervise.h"
-#include "model/feature_map.h"
 #include "model/kind.h"
+#include "model/model_phi.h"
 #include "model/train/describe_data.h"
 #include "model/train/zsource.h"
 
@@ -75,26 +75,26 @@ static void copy_rows(const broad__rowset *rowset, double *to, size_t stride, co
 
 /* ---- Z --------------------------------------------------------------------------------------------------------- */
 
-/* Rows that go through a map at a time: a block for each thread, and more as long as their inputs are few megabytes. */
-static size_t map_stretch(const broad__rowset *rowset)
+/* Rows that go through phi at a time: a block for each thread, and more as long as their inputs are few megabytes. */
+static size_t phi_stretch(const broad__rowset *rowset)
 {
     size_t block = BROAD__BLOCK_ROWS * rowset->model->inputs * sizeof(double), few = ((size_t)4 << 20) / block;
     size_t threads = broad__pool_threads(rowset->residual.pool);
     return (few > threads ? few : threads) * BROAD__BLOCK_ROWS;
 }
 
-/* The rows of a part through one map; all of them at once where they are in memory. */
-static int map_rows(double *z, size_t stride, const broad__rowset *rowset, const broad__part *part,
-                    const broad__feature_map *map)
+/* The rows of a part through phi; all of them at once where they are in memory. */
+static int phi_rows(double *z, size_t stride, const broad__rowset *rowset, const broad__part *part,
+                    const broad__phi *phi)
 {
     int spilled = rowset->storage.spill || part->data->spill;
-    size_t inputs = rowset->model->inputs, step = spilled ? map_stretch(rowset) : part->count;
+    size_t inputs = rowset->model->inputs, step = spilled ? phi_stretch(rowset) : part->count;
     broad__page_cursor read = {0}, written = {0};
     int status = BROAD_OK;
     for (size_t i = 0; status == BROAD_OK && i < part->count; i += step) {
         size_t n = part->count - i < step ? part->count - i : step;
         const double *x = part->data->x + (part->first + i) * inputs;
-        status = broad__feature_rows(z + i * stride, stride, map, rowset->residual.device, rowset->residual.pool, x, n);
+        status = broad__phi_rows(z + i * stride, stride, phi, rowset->residual.pool, x, n);
         broad__page_cursor_step(&read, part->data->spill, x, n * inputs * sizeof(double));
         broad__page_cursor_step(&written, rowset->storage.spill, z + i * stride, n * stride * sizeof(double));
     }
@@ -105,13 +105,10 @@ static int map_rows(double *z, size_t stride, const broad__rowset *rowset, const
 static int part_features(double *z, size_t stride, const broad__rowset *rowset, const broad__part *part, size_t first,
                          size_t count)
 {
-    const broad_model *model = rowset->model;
-    size_t nodes = broad__model_feature_nodes(model, first + count) - broad__model_feature_nodes(model, first);
-    double *weights = broad__alloc_doubles(broad__model_map_capacity(model, first, count), 1);
-    if (!weights) return BROAD_NO_MEMORY;
-    broad__feature_map map;
-    broad__model_map(&map, weights, weights + broad__model_columns(model) * nodes, model, first, count);
-    int status = map_rows(z, stride, rowset, part, &map);
+    double *weights = NULL;
+    broad__phi phi;
+    int status = broad__model_phi(&phi, &weights, rowset->model, rowset->residual.device, first, count);
+    if (status == BROAD_OK) status = phi_rows(z, stride, rowset, part, &phi);
     broad__free(weights);
     return status;
 }

@@ -12,8 +12,8 @@
 #include "data/transform/scale.h"
 #include "layer/spd.h"
 #include "layer/supervise.h"
-#include "model/feature_map.h"
 #include "model/kind.h"
+#include "model/model_phi.h"
 #include "model/train/classes.h"
 #include "model/train/describe_data.h"
 
@@ -92,7 +92,7 @@ typedef struct intake {
     const broad_model *model;
     const broad_data *data;
     const broad__device *device;
-    broad__feature_map map;
+    broad__phi phi;
     double *targets; /* BATCH x outputs */
     double *a;       /* BATCH x nodes */
     double *scaled;  /* BATCH x inputs */
@@ -103,9 +103,8 @@ typedef struct intake {
 static void batch_nodes(intake *in)
 {
     const broad_model *model = in->model;
-    size_t nodes = in->stats->nodes, at = in->map.nodes.nodes;
-    broad__feature_block(in->a, nodes, &in->map, in->device, in->data->x + in->first * model->inputs, model->inputs,
-                         in->count, in->scaled);
+    size_t nodes = in->stats->nodes, at = in->phi.nodes.nodes;
+    broad__phi_block(in->a, nodes, &in->phi, in->data->x + in->first * model->inputs, in->count, in->scaled);
     for (size_t j = 0; j < model->layer_count; j++) {
         const broad__layer *layer = &model->layers[j];
         broad__nodes own = {layer->inputs,
@@ -150,16 +149,13 @@ static void batch_tile(void *context, size_t t, size_t worker)
 static int intake_open(intake *in, double **weights, size_t workers)
 {
     const broad_model *model = in->model;
-    size_t features = broad__model_feature_nodes(model, model->group_count), outputs = model->outputs;
-    *weights = broad__alloc_doubles(broad__model_columns(model) + 1, features);
+    size_t outputs = model->outputs;
     in->targets = broad__alloc_doubles(BATCH, outputs);
     in->a = broad__alloc_doubles(BATCH, in->stats->nodes);
     in->scaled = broad__alloc_doubles(BATCH, broad__model_columns(model));
     in->tiles = broad__alloc_doubles(workers * TILE, TILE + outputs);
-    if (!*weights || !in->targets || !in->a || !in->scaled || !in->tiles) return BROAD_NO_MEMORY;
-    broad__model_map(&in->map, *weights, *weights + broad__model_columns(model) * features, model, 0,
-                     model->group_count);
-    return BROAD_OK;
+    if (!in->targets || !in->a || !in->scaled || !in->tiles) return BROAD_NO_MEMORY;
+    return broad__model_phi(&in->phi, weights, model, in->device, 0, model->group_count);
 }
 
 static int add_rows(broad_stats *stats, const broad_model *model, const broad_data *data, size_t threads)

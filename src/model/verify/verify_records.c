@@ -50,16 +50,16 @@ int broad__verify_rows(broad__verification *v, int *out_holds)
 /* Nodes that the model has, and how they were drawn. */
 typedef struct drawn {
     const double *weight, *bias;
-    size_t inputs, nodes;
-    broad__stream stream;
-    double range; /* multiple of the base range */
+    broad__draw draw;
 } drawn;
 
 static drawn drawn_group(const broad_model *model, size_t g)
 {
     const broad__group *group = &model->groups[g];
     broad__stream stream = {model->settings.seed, BROAD__FOR_FEATURES, (uint32_t)g, (uint16_t)group->step, 0};
-    return (drawn){group->weight, group->bias, broad__model_columns(model), group->nodes, stream, group->range};
+    broad__draw draw = {stream, broad__model_columns(model), group->nodes, model->range * group->range,
+                        model->settings.range_unit};
+    return (drawn){group->weight, group->bias, draw};
 }
 
 static drawn drawn_layer(const broad_model *model, size_t j)
@@ -68,19 +68,20 @@ static drawn drawn_layer(const broad_model *model, size_t j)
     const broad__certificate *c = &layer->certificate;
     broad__stream stream = {model->settings.seed, BROAD__FOR_ENHANCEMENT, (uint32_t)j, (uint16_t)c->step,
                             (uint16_t)c->draw};
-    return (drawn){layer->weight, layer->bias, layer->inputs, layer->nodes, stream, c->range};
+    broad__draw draw = {stream, layer->inputs, layer->nodes, model->range * c->range, model->settings.range_unit};
+    return (drawn){layer->weight, layer->bias, draw};
 }
 
 /* Draws the nodes again. *out_same: they are equal, bit by bit. */
-static int same_draw(int *out_same, const broad_model *model, const drawn *d)
+static int same_draw(int *out_same, const drawn *d)
 {
-    double *weight = broad__alloc_doubles(d->inputs, d->nodes), *bias = broad__alloc_doubles(d->nodes, 1);
+    size_t inputs = d->draw.inputs, nodes = d->draw.nodes;
+    double *weight = broad__alloc_doubles(inputs, nodes), *bias = broad__alloc_doubles(nodes, 1);
     int status = weight && bias ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
-        broad__draw_nodes(weight, bias, &d->stream, d->inputs, d->nodes, model->range * d->range,
-                          model->settings.range_unit);
-        *out_same = memcmp(weight, d->weight, d->inputs * d->nodes * sizeof(double)) == 0 &&
-                    memcmp(bias, d->bias, d->nodes * sizeof(double)) == 0;
+        broad__draw_nodes(weight, bias, &d->draw);
+        *out_same = memcmp(weight, d->weight, inputs * nodes * sizeof(double)) == 0 &&
+                    memcmp(bias, d->bias, nodes * sizeof(double)) == 0;
     }
     broad__free(weight);
     broad__free(bias);
@@ -96,14 +97,14 @@ int broad__verify_draws(broad__verification *v, int *out_holds)
     for (size_t g = 0; status == BROAD_OK && *out_holds && g < model->group_count; g++) {
         if (model->groups[g].source != BROAD__WEIGHT_SOURCE_DRAWN) continue;
         drawn group = drawn_group(model, g);
-        status = same_draw(&same, model, &group);
+        status = same_draw(&same, &group);
         if (status == BROAD_OK && !same)
             *out_holds = broad__refuse(
                 v->verdict, 0, "the weights of feature group %zu are not those that seed %llu gives", g + 1, seed);
     }
     for (size_t j = 0; status == BROAD_OK && *out_holds && j < model->layer_count; j++) {
         drawn layer = drawn_layer(model, j);
-        status = same_draw(&same, model, &layer);
+        status = same_draw(&same, &layer);
         if (status == BROAD_OK && !same)
             *out_holds = broad__refuse(v->verdict, j + 1,
                                        "layer %zu: its random weights are not those that seed %llu gives", j + 1, seed);
