@@ -4,22 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Length of the character of UTF-8 at `text`, 0 if there is none: RFC 3629, table 3-7 of Unicode. */
-static size_t character_length(const unsigned char *text)
-{
-    unsigned char first = text[0], low = 0x80, high = 0xBF;
-    size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
-    if (first == 0xE0) low = 0xA0;
-    if (first == 0xED) high = 0x9F;
-    if (first == 0xF0) low = 0x90;
-    if (first == 0xF4) high = 0x8F;
-    for (size_t i = 1; i < length; i++) {
-        if (text[i] < low || text[i] > high) return 0;
-        low = 0x80;
-        high = 0xBF;
-    }
-    return length;
-}
+#include "base/utf8.h"
+#include "io/real_text.h"
+
+#define NO_BREAK "\302\240" /* U+00A0, the space between a number and its unit */
 
 static const char *escape_of(unsigned char character)
 {
@@ -34,26 +22,21 @@ static const char *escape_of(unsigned char character)
     }
 }
 
-/* Returns the bytes it takes. */
-static size_t put_character(cli_output *output, const unsigned char *text)
+/* Of the `left` bytes of text it takes one character; returns its bytes. */
+static size_t put_character(cli_output *output, const char *text, size_t left)
 {
-    size_t length = character_length(text);
-    const char *escape = length ? escape_of(*text) : "\xEF\xBF\xBD";
+    size_t length = broad__utf8_length(text, left);
+    const char *escape = length ? escape_of((unsigned char)*text) : "\xEF\xBF\xBD";
     if (escape) cli_output_bytes(output, escape, strlen(escape));
-    else cli_output_bytes(output, (const char *)text, length);
+    else cli_output_bytes(output, text, length);
     return length ? length : 1;
 }
 
 void cli_html_put(cli_output *output, const char *html) { cli_output_bytes(output, html, strlen(html)); }
 
-void cli_html_lines(cli_output *output, const char *const *lines)
-{
-    for (; *lines; lines++) cli_html_put(output, *lines);
-}
-
 void cli_html_text(cli_output *output, const char *text)
 {
-    for (const unsigned char *c = (const unsigned char *)text; *c;) c += put_character(output, c);
+    for (size_t at = 0, count = strlen(text); at < count;) at += put_character(output, text + at, count - at);
 }
 
 void cli_html_shell(cli_output *output, const char *word)
@@ -61,9 +44,9 @@ void cli_html_shell(cli_output *output, const char *word)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@%+";
     int quote = !*word || word[strspn(word, plain)] != 0;
     if (quote) cli_html_text(output, "'");
-    for (const unsigned char *c = (const unsigned char *)word; *c;) {
-        if (*c == '\'') cli_html_text(output, "'\\'");
-        c += put_character(output, c);
+    for (size_t at = 0, count = strlen(word); at < count;) {
+        if (word[at] == '\'') cli_html_text(output, "'\\'");
+        at += put_character(output, word + at, count - at);
     }
     if (quote) cli_html_text(output, "'");
 }
@@ -83,20 +66,57 @@ void cli_html_base64(cli_output *output, const void *bytes, size_t count)
     }
 }
 
-void cli_html_percent(cli_output *output, double part)
+const char *cli_number_count(cli_number *out, size_t count)
+{
+    char digits[32], *to = out->text;
+    int length = snprintf(digits, sizeof digits, "%zu", count);
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0) *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = 0;
+    return out->text;
+}
+
+const char *cli_number_of(cli_number *out, size_t count, const char *singular, const char *plural)
+{
+    size_t length = strlen(cli_number_count(out, count));
+    snprintf(out->text + length, sizeof out->text - length, " %s", count == 1 ? singular : plural);
+    return out->text;
+}
+
+const char *cli_number_percent(cli_number *out, double part)
 {
     double percent = 100 * part;
     /* Nothing is quite certain: 99.96 is not 100. */
     if (percent > 99 && percent < 100) percent = fmin(percent, 99.9);
-    cli_output_print(output, percent > 99 && percent < 100 ? "%.1f&nbsp;%%" : "%.0f&nbsp;%%", percent);
+    snprintf(out->text, sizeof out->text, "%.*f" NO_BREAK "%%", percent > 99 && percent < 100, percent);
+    return out->text;
 }
 
-void cli_html_count(cli_output *output, size_t count)
+static const char *put_data(cli_number *out, double value, const char *shown)
 {
-    char text[32];
-    int length = snprintf(text, sizeof text, "%zu", count);
-    for (int i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0) cli_output_bytes(output, ",", 1);
-        cli_output_bytes(output, &text[i], 1);
-    }
+    char exact[CLI_REAL_BYTES];
+    int length = (int)cli_real_text(exact, value);
+    snprintf(out->text, sizeof out->text, "<data value=\"%.*s\">%s</data>", length, exact, shown);
+    return out->text;
+}
+
+const char *cli_number_real(cli_number *out, double value, char form, int digits)
+{
+    char text[64];
+    if (!isfinite(value)) return strcpy(out->text, "&ndash;");
+    if (form == 'f') snprintf(text, sizeof text, "%.*f", digits, fmin(fmax(value, -1e30), 1e30));
+    else snprintf(text, sizeof text, "%.*g", digits, value);
+    return put_data(out, value, text);
+}
+
+const char *cli_number_share(cli_number *out, double part)
+{
+    char text[64];
+    if (!isfinite(part)) return strcpy(out->text, "&ndash;");
+    double percent = 100 * part;
+    if (percent < 100 && percent > 99.9) percent = 99.9; /* what is not quite all is not shown as all */
+    snprintf(text, sizeof text, "%.1f" NO_BREAK "%%", percent);
+    return put_data(out, part, text);
 }

@@ -29,6 +29,15 @@ double cli_training_bound(const broad_layer *layer)
     return strcmp(layer->test, "output") == 0 ? sqrt(layer->bound) : layer->bound;
 }
 
+void cli_training_wilson(double out[2], double part, double rows)
+{
+    const double z = 1.959964;
+    double middle = (part + z * z / (2 * rows)) / (1 + z * z / rows);
+    double reach = z / (1 + z * z / rows) * sqrt(part * (1 - part) / rows + z * z / (4 * rows * rows));
+    out[0] = fmax(middle - reach, 0);
+    out[1] = fmin(middle + reach, 1);
+}
+
 /* ---- the model ---- */
 
 static int take_model(cli_training *t)
@@ -62,7 +71,8 @@ static void count_row(cli_training *t, const double *probabilities, size_t truth
     for (size_t c = 1; c < classes; c++)
         if (probabilities[c] > probabilities[best]) best = c;
     double place = floor(probabilities[best] * CLI_BINS);
-    cli_bin *bin = &t->bins[place >= CLI_BINS ? CLI_BINS - 1 : place > 0 ? (size_t)place : 0];
+    if (isnan(place)) return;
+    cli_bin *bin = &t->bins[(size_t)fmin(fmax(place, 0), CLI_BINS - 1)];
     bin->rows++;
     bin->right += best == truth;
     bin->probability += probabilities[best];
@@ -166,13 +176,11 @@ int cli_training_make(cli_training *training)
 {
     int status = take_model(training);
     if (!status) status = take_rows(training);
-    return status ? status : cli_training_plot(training);
+    return status ? status : cli_training_chart(training);
 }
 
 void cli_training_note(const cli_training *training)
 {
-    const char *why = training->no_pictures;
-    if (*why) cli_note(training->arguments, "%s; the report has tables in the place of pictures", why);
     if (training->verified && !training->verdict.holds)
         cli_note(training->arguments, "the certificate does not hold: %s", training->verdict.reason);
 }
@@ -187,5 +195,5 @@ void cli_training_clear(cli_training *training)
         free(training->values[j].truth);
         free(training->values[j].predicted);
     }
-    cli_plots_clear(&training->plots);
+    cli_charts_clear(&training->charts);
 }

@@ -285,7 +285,10 @@ typedef struct broad_photo_options {
     const char *detector;    /* command line for /bin/sh                                                 */
     double detector_seconds; /* that it may take to start, and then for each photo                       */
     int each_box;            /* every box is a row; otherwise the best one of each photo                 */
-    size_t augment;          /* rows made from changed copies of each photo, for training                */
+    size_t components;       /* principal components that a network is trained on in the place of the maps'
+                                inputs, see broad_photos_prepare(); 0: as many as the rows warrant; or
+                                BROAD_COMPONENTS_NONE                                                    */
+    size_t augment;          /* rows made from augmented copies of each photo, for training              */
     uint64_t seed;           /* of these changes                                                         */
     int strict;              /* a file that cannot be read is an error; otherwise it is left out         */
     int no_groups;           /* do not look for near-duplicates                                          */
@@ -295,7 +298,12 @@ typedef struct broad_photo_options {
     void *progress_context;
 } broad_photo_options;
 
+#define BROAD_COMPONENTS_NONE SIZE_MAX /* the inputs stay as the maps give them */
+
 BROAD_API void broad_photo_options_init(broad_photo_options *out);
+/* What a preset says of photos: for `paper` the pixels of a square with a side of 64, without components; `auto` is what
+ * broad_photo_options_init() gives. */
+BROAD_API int broad_photo_options_preset(broad_photo_options *options, broad_preset preset);
 
 typedef struct broad_read_options {
     size_t size;
@@ -404,6 +412,17 @@ typedef struct broad_map_choice {
     } trials[BROAD_PHOTO_MAP_TRIALS_MAX];
 } broad_map_choice;
 
+/*
+ * From photos as they were read to the rows that a network is trained on. Where no maps were named in reading, those that do
+ * best by leave-one-out are chosen on *train (broad_photos_choose()); then principal components, fitted to *train, take the place
+ * of the inputs (broad_photos_project()). Both tables are replaced, the old ones freed; `test` and *test may be NULL. What is
+ * prepared already, was read for a model, or is no photo, stays as it is.
+ *
+ * broad_fit() and broad_trainer_open() do this by themselves where it has not been done, on a table of their own; a program calls it
+ * to see the choice, or to have rows to test on in the same form. out, unless NULL: out->count is 0 where nothing was chosen.
+ */
+BROAD_API int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data **test,
+                                   const broad_options *options);
 /* The maps among those of `data` whose inputs do best by leave-one-out in the pilot of preset `auto`: all together, or one of
  * them if its error is smaller by a twentieth. `options` gives seed, threads, class_weight and progress, whose stage is
  * "maps"; BROAD_INTERRUPTED if it asks to stop. */
@@ -911,15 +930,15 @@ BROAD_API int broad_machine_measure(broad_speed *out, size_t threads, int quick)
 #define BROAD_COMPLETE BROAD_OUTCOME_COMPLETE
 #define BROAD_STALLED BROAD_OUTCOME_STALLED
 #define BROAD_TARGET_REACHED BROAD_OUTCOME_TARGET_REACHED
-#define BROAD_STOPPED BROAD_OUTCOME_STOPPED
+#define BROAD_OUTCOME_STOPPED BROAD_OUTCOME_STOPPED
 #define BROAD_FEATURES_RANDOM BROAD_FEATURE_WEIGHTS_RANDOM
 #define BROAD_FEATURES_AUTOENCODER BROAD_FEATURE_WEIGHTS_AUTOENCODER
 #define BROAD_FEATURES_SAMPLED BROAD_FEATURE_WEIGHTS_SAMPLED
-#define BROAD_MAP_PIXELS BROAD_PHOTO_MAP_PIXELS
-#define BROAD_MAP_DESCRIPTORS BROAD_PHOTO_MAP_DESCRIPTORS
-#define BROAD_MAP_WINDOWS BROAD_PHOTO_MAP_WINDOWS
-#define BROAD_MAP_ALL BROAD_PHOTO_MAP_ALL
-#define BROAD_MAP_TRIALS_MAX BROAD_PHOTO_MAP_TRIALS_MAX
+#define BROAD_PHOTO_MAP_PIXELS BROAD_PHOTO_MAP_PIXELS
+#define BROAD_PHOTO_MAP_DESCRIPTORS BROAD_PHOTO_MAP_DESCRIPTORS
+#define BROAD_PHOTO_MAP_WINDOWS BROAD_PHOTO_MAP_WINDOWS
+#define BROAD_PHOTO_MAP_ALL BROAD_PHOTO_MAP_ALL
+#define BROAD_PHOTO_MAP_TRIALS_MAX BROAD_PHOTO_MAP_TRIALS_MAX
 #endif
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "model/train/correct.h"
 #include "model/train/plan.h"
-#include "model/train/train.h"
+#include "model/train/prepare_photos.h"
 #include "store/store_stats.h"
 
 static int missing_argument(const char *function)
@@ -18,7 +18,7 @@ int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_
     if (!out || !data || !options) return missing_argument("broad_trainer_open");
     *out = NULL;
     broad__profile_scope before = broad__profile_enter(options->profile);
-    int status = broad__trainer_open(out, data, options);
+    int status = broad__trainer_open_photos(out, data, options);
     broad__profile_leave(before);
     return status;
 }
@@ -38,7 +38,7 @@ int broad_trainer_validate(broad_trainer *trainer, const broad_data *rows)
 {
     if (!trainer || !rows) return missing_argument("broad_trainer_validate");
     broad__profile_scope before = broad__profile_enter(trainer->run.profile);
-    int status = broad__trainer_validate(trainer, rows);
+    int status = broad__trainer_validate_photos(trainer, rows);
     broad__profile_leave(before);
     return status;
 }

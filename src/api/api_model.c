@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
@@ -13,7 +14,7 @@
 #include "model/predict/estimate.h"
 #include "model/predict/predict.h"
 #include "model/train/correct.h"
-#include "model/train/train.h"
+#include "model/train/prepare_photos.h"
 #include "model/verify/verify.h"
 
 #ifndef BROAD_VERSION
@@ -33,7 +34,7 @@ int broad_fit(broad_model **out, const broad_data *data, const broad_options *op
     *out = NULL;
     broad_trainer *trainer = NULL;
     broad__profile_scope before = broad__profile_enter(options->profile);
-    int status = broad__trainer_open(&trainer, data, options);
+    int status = broad__trainer_open_photos(&trainer, data, options);
     if (status == BROAD_OK) status = broad__trainer_enhance(trainer, options->enhance_nodes, options->enhance_layers);
     if (seconds && trainer) *seconds = broad_trainer_seconds(trainer);
     broad__trainer_close(status == BROAD_OK ? out : NULL, trainer);
@@ -191,10 +192,7 @@ int broad_predict_part(double *out, const broad_model *model, const broad_data *
 
 size_t broad_best_class(const broad_model *model, const double *scores)
 {
-    size_t best = 0;
-    for (size_t c = 1; c < model->outputs; c++)
-        if (scores[c] > scores[best]) best = c;
-    return best;
+    return broad__largest(scores, model->outputs);
 }
 
 int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows)

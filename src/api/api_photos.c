@@ -10,11 +10,24 @@
 #include "data/transform/projection.h"
 #include "model/model.h"
 #include "model/train/choose_photo_maps.h"
+#include "model/train/prepare_photos.h"
+
+enum { PAPER_SIDE = 64 };
 
 void broad_photo_options_init(broad_photo_options *out)
 {
     *out = (broad_photo_options){
         .size = sizeof *out, .side = BROAD__PIXELS_SIDE, .crop = BROAD_CROP_MODEL, .detector_seconds = 60};
+}
+
+int broad_photo_options_preset(broad_photo_options *options, broad_preset preset)
+{
+    if (!options || options->size != sizeof *options)
+        return broad__fail(BROAD_USAGE, "broad_photo_options_preset: call broad_photo_options_init() first");
+    options->maps = preset == BROAD_PRESET_PAPER ? BROAD_PHOTO_MAP_PIXELS : 0;
+    options->side = preset == BROAD_PRESET_PAPER ? PAPER_SIDE : BROAD__PIXELS_SIDE;
+    options->components = preset == BROAD_PRESET_PAPER ? BROAD_COMPONENTS_NONE : 0;
+    return BROAD_OK;
 }
 
 static int read_photos(broad_data **out, const char *const *paths, size_t count, const broad_read_options *options)
@@ -57,6 +70,32 @@ size_t broad_data_skipped_count(const broad_data *data) { return data->photos.sk
 const broad_skipped *broad_data_skipped(const broad_data *data, size_t index)
 {
     return index < data->photos.skipped_count ? &data->photos.skipped[index] : NULL;
+}
+
+/* Puts a table in the place of another; NULL: it stays. */
+static void replace(broad_data **data, broad_data *by)
+{
+    if (!by) return;
+    broad__table_free(*data);
+    *data = by;
+}
+
+int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data **test, const broad_options *options)
+{
+    broad_map_choice choice;
+    broad_data *trained = NULL, *tested = NULL;
+    if (!train || !*train || !options)
+        return broad__fail(BROAD_USAGE, "broad_photos_prepare needs a table to train on and options");
+    int status = broad__photos_settle(&trained, &choice, *train, options);
+    if (status == BROAD_OK && test && *test) status = broad__photos_follow(&tested, *test, trained ? trained : *train);
+    if (status < 0) {
+        broad__table_free(trained);
+        return status;
+    }
+    replace(train, trained);
+    if (test) replace(test, tested);
+    if (out) *out = choice;
+    return BROAD_OK;
 }
 
 int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options)

@@ -98,7 +98,7 @@ static const bad_case text_cases[] = {
     {"a,b,y\n1,2,3\n", 0, .target = "a", .group = "a", .status = BAD, .fragment = "as target and as group"},
     {"a,b,y\n1,2,3\n", 0, .group = "site", .status = BAD, .fragment = "there is no column 'site'; give --group"},
     {"a,y,y\n1,2,3\n", 0, .target = "y", .status = BAD, .fragment = "more than one column is called 'y' (2 and 3)"},
-    {"y\n1\n2\n", 0, .status = BAD, .fragment = "no input column is left: 1 column, 1 of them target"},
+    {"y\n1\n2\n", 0, .status = BAD, .fragment = "no input column is left: 1 column, of which 1 target"},
     {"g,y\n1,2\n3,4\n", 0, .group = "g", .status = BAD, .fragment = "no input column is left"},
     {"a,b\n1,2\n3,4\n", 0, .target = "a,b", .status = BAD, .fragment = "no input column is left"},
     {"a,g,y\n1,p,2\n3,,4\n", 0, .group = "g", .status = BAD, .fragment = "data:3: the group is missing"},
@@ -119,7 +119,7 @@ static const bad_case text_cases[] = {
      .fragment = "column 3 is asked for twice, as target and as weight"},
     {"a,w,y\n1,2,3\n", 0, .weight = "w", .group = "w", .status = BAD, .fragment = "as weight and as group"},
     {"w,y\n1,2\n", 0, .weight = "w", .status = BAD,
-     .fragment = "no input column is left: 2 columns, 1 of them target and one weight"},
+     .fragment = "no input column is left: 2 columns, of which 1 target and one weight"},
     {"1 1:2\n-1 2:1\n", 0, .weight = "w", .status = BAD,
      .fragment = "data: a LIBSVM file has no column of weights; write it as CSV to use --weight"},
     /* categories */
@@ -133,8 +133,8 @@ static const bad_case text_cases[] = {
     {"c,a,y\nred,1,2\n", 0, .categorical = "c,1", .status = BAD,
      .fragment = "column 1 is asked for twice, as category and as category"},
     {"c,a,y\nred,1,2\n", 0, .categorical = "y", .status = BAD,
-     .fragment =
-         "column 3 is asked for twice, as category and as target (the last one, unless --target names another)"},
+     .fragment = "column 3 is asked for twice, as category and as target (the last column, by default; choose another "
+                 "with option target)"},
     {"c,a,y\nred,1,2\n", 0, .categorical = "y", .target = "y", .status = BAD, .fragment = "as category and as target"},
     {"c,a,y\nred,1,2\n", 0, .categorical = "c", .group = "c", .status = BAD, .fragment = "as category and as group"},
     {"c,a,y\nred,1,2\ncaf\xE9,3,4\n", 0, .categorical = "c", .status = BAD,
@@ -435,8 +435,8 @@ static void test_bad_paths(void **state)
     temporary_folder(folder);
     broad_data *data;
     join_path(path, folder, "none.csv");
-    assert_fails(broad_data_read(&data, path, NULL), BROAD_NO_INPUT, "none.csv: cannot open: No such file");
-    assert_fails(broad_data_read(&data, "", NULL), BROAD_NO_INPUT, "cannot open");
+    assert_fails(broad_data_read(&data, path, NULL), BROAD_NO_INPUT, "none.csv: cannot be opened: No such file");
+    assert_fails(broad_data_read(&data, "", NULL), BROAD_NO_INPUT, "cannot be opened");
     assert_fails(broad_data_read(&data, folder, NULL), BROAD_BAD_DATA, "no photo in it");
     assert_fails(broad_data_read(&data, "/dev/zero", NULL), BROAD_NO_INPUT, "is a device");
     assert_fails(broad_data_read(&data, NULL, NULL), BROAD_USAGE, "path");

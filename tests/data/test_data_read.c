@@ -734,9 +734,9 @@ static void test_model_errors(void **state)
     broad__columns columns = classifier();
     broad_data *data;
     assert_fails(read_with(&data, "c,label\n1,yes\n", &options, &columns), BROAD_BAD_DATA,
-                 "2 columns the model was trained on are not there: 'a', 'b'");
+                 "2 columns that the model was trained on are missing: 'a', 'b'");
     assert_fails(read_with(&data, "a,c,label\n1,2,yes\n", &options, &columns), BROAD_BAD_DATA,
-                 "1 column the model was trained on is not there: 'b'");
+                 "1 column that the model was trained on is missing: 'b'");
     assert_fails(read_with(&data, "a,b\n1,2\n", &options, &columns), BROAD_BAD_DATA, "the target 'label' is not there");
     assert_fails(read_with(&data, "1,2\n3,4\n", &options, &columns), BROAD_BAD_DATA, "the target 'label' is not there");
     assert_fails(read_with(&data, "1,2,3,4\n5,6,7,8\n", &options, &columns), BROAD_BAD_DATA,

@@ -446,6 +446,10 @@ static int make_table(broad_data **out, reading *r)
     if (status < 0) return status;
     table->format = "photos";
     table->photos.spec = r->spec;
+    if (!r->columns)
+        table->photos.plan = (broad__photo_plan){.choose = !r->how->maps,
+                                                 .project = r->how->components != BROAD_COMPONENTS_NONE,
+                                                 .components = r->how->components};
     status = name_inputs(table);
     if (status == BROAD_OK) status = fill_rows(table, r);
     if (status == BROAD_OK) status = fill_skipped(&table->photos, r);

@@ -784,6 +784,8 @@ void broad__trainer_close(broad_model **out, broad_trainer *t)
     broad__spill_close(t->storage.spill);
     if (t->device_held) t->device->release();
     broad__pool_close(t->pool);
+    broad__table_free(t->settled);
+    broad__table_free(t->settled_validation);
     if (out) *out = t->model;
     else broad_model_free(t->model);
     broad__free(t);
