@@ -59,6 +59,8 @@ typedef enum broad_reason {
     BROAD_REASON_UNKNOWN_LABEL /* rows have labels that the model does not know: see read option new_classes */
 } broad_reason;
 BROAD_API broad_reason broad_error_reason(void);
+/* Leaves a message, as a function that the library calls back does before it fails. Returns the status. */
+BROAD_API int broad_error_set(int status, const char *message);
 BROAD_API const char *broad_status_name(int status); /* "bad_data" */
 BROAD_API const char *broad_status_text(int status); /* "bad data" */
 
@@ -149,7 +151,7 @@ typedef enum broad_photo_map {
 typedef enum broad_crop {
     BROAD_CROP_NONE = 0,     /* all of it                                    */
     BROAD_CROP_BOXES = 2,    /* boxes from a file                            */
-    BROAD_CROP_DETECTOR = 3, /* boxes from a program                         */
+    BROAD_CROP_DETECTOR = 3, /* boxes from a function of the caller's       */
     BROAD_CROP_MODEL = 4     /* reading for a model: as that one was trained */
 } broad_crop;
 
@@ -274,26 +276,40 @@ typedef struct broad_model broad_model;
 /* Called from the thread that called in. Non-zero ends the reading with BROAD_INTERRUPTED. */
 typedef int (*broad_photo_progress)(size_t done, size_t total, void *context);
 
+/* The boxes of one photo, while a function of the caller's finds them. */
+typedef struct broad_box_list broad_box_list;
+/* Adds a box in pixels of the upright photo; right and bottom are outside of it. score: NaN where there is none. BROAD_BAD_DATA for
+ * a box without width or height, or with a side that is no finite number. */
+BROAD_API int broad_box_list_add(broad_box_list *list, double left, double top, double right, double bottom,
+                                 double score);
+/*
+ * Finds the boxes in the photo `file`, the path as it can be opened, and adds them to `out`, which the library owns; the function keeps
+ * neither. Photos are prepared on several threads: it is called on any of them, but never twice at once. It returns BROAD_OK;
+ * BROAD_BAD_DATA where this photo alone cannot be used, which is then left out with the message as its reason; any other status
+ * ends the reading with that status and message. broad_error_set() leaves the message. What it added before it failed is dropped.
+ */
+typedef int (*broad_boxes_function)(broad_box_list *out, const char *file, void *context);
+
 /* How photos are read. With a model, maps, side and each_box are the model's, and for training so is augment; and so is the
- * way of cropping, whose boxes or program must be given again: no command is ever taken from a model file. */
+ * way of cropping, whose boxes or function must be given again. For training, near-duplicates are grouped if the model's were. */
 typedef struct broad_photo_options {
     size_t size;
-    unsigned maps;           /* of broad_photo_map; 0: descriptors and windows                           */
-    size_t side;             /* of the square of pixels                                                  */
-    broad_crop crop;         /* BROAD_CROP_MODEL: whole photos where there is no model                   */
-    const char *boxes;       /* file or folder with them: YOLO text, COCO JSON or CSV                    */
-    const char *detector;    /* command line for /bin/sh                                                 */
-    double detector_seconds; /* that it may take to start, and then for each photo                       */
-    int each_box;            /* every box is a row; otherwise the best one of each photo                 */
-    size_t components;       /* principal components that a network is trained on in the place of the maps'
+    unsigned maps;                   /* of broad_photo_map; 0: descriptors and windows                           */
+    size_t side;                     /* of the square of pixels                                                  */
+    broad_crop crop;                 /* BROAD_CROP_MODEL: whole photos where there is no model                   */
+    const char *boxes;               /* file or folder with them: YOLO text, COCO JSON or CSV                    */
+    broad_boxes_function find_boxes; /* a detector: see above                                            */
+    void *find_boxes_context;
+    int each_box;      /* every box is a row; otherwise the best one of each photo                 */
+    size_t components; /* principal components that a network is trained on in the place of the maps'
                                 inputs, see broad_photos_prepare(); 0: as many as the rows warrant; or
                                 BROAD_COMPONENTS_NONE                                                    */
-    size_t augment;          /* rows made from augmented copies of each photo, for training              */
-    uint64_t seed;           /* of these changes                                                         */
-    int strict;              /* a file that cannot be read is an error; otherwise it is left out         */
-    int no_groups;           /* do not look for near-duplicates                                          */
-    const char *cache;       /* folder for prepared features; NULL: none                                 */
-    size_t threads;          /* 0: one a processor                                                       */
+    size_t augment;    /* rows made from augmented copies of each photo, for training              */
+    uint64_t seed;     /* of these changes                                                         */
+    int strict;        /* a file that cannot be read is an error; otherwise it is left out         */
+    int no_groups;     /* do not look for near-duplicates                                          */
+    const char *cache; /* folder for prepared features; NULL: none                                 */
+    size_t threads;    /* 0: one a processor                                                       */
     broad_photo_progress progress;
     void *progress_context;
 } broad_photo_options;
