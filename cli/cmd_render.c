@@ -1,7 +1,5 @@
 /* broad render: photos of solar panels with labels, and all that the renderer knows about them. */
-#include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,41 +9,34 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "compute/pool.h"
-#include "image/codec/write.h"
 #include "io/folder.h"
+#include "io/jobs.h"
 #include "io/json.h"
 #include "io/output.h"
 #include "io/progress.h"
+#include "page/picture_file.h"
 #include "render/render.h"
-#include "rng/philox.h"
 #include "values.h"
 
 enum { PHOTOS_MAX = 1000000, QUALITY = 92, NAME_BYTES = 64 };
 enum { SEVERITY_DRAW = 1 }; /* a photo's own draws have numbers from 16 on */
 
-/* One thread's pictures. */
-typedef struct worker {
-    broad__image photo, map; /* map: grey */
+/* What a photo is made in. */
+typedef struct workshop {
+    broad_picture *photo, *map; /* map: grey, NULL without masks */
     unsigned char *panel, *dimmed;
-} worker;
+} workshop;
 
 typedef struct render_run {
     const cli_arguments *arguments;
     size_t count, side;
     uint64_t seed;
-    int by_severity, png, masks, visible;
-    double start, last_drawn, seconds;
+    int by_severity, png, masks;
+    double seconds;
     cli_folder folder;
     cli_render_truth *truths;
-    broad__pool *pool;
-    worker *workers;
-    size_t worker_count;
+    size_t threads;
     atomic_size_t done;
-    atomic_int stop;
-    pthread_mutex_t lock; /* of the two below */
-    int status;
-    char message[1024]; /* of the first failure: a message belongs to its thread */
 } render_run;
 
 /* ---- names ---- */
@@ -82,127 +73,92 @@ static int write_file(const render_run *run, const char *name, const void *bytes
     int length = snprintf(path, sizeof path, "%s/%s", run->folder.temporary, name);
     if (length < 0 || (size_t)length >= sizeof path)
         return broad__fail(BROAD_CANNOT_WRITE, "%s: the name is too long", run->folder.path);
-    FILE *file = fopen(path, "wbx");
-    if (!file) return broad__fail(BROAD_CANNOT_WRITE, "%s: cannot be made: %s", path, strerror(errno));
-    errno = 0;
-    int failed = fwrite(bytes, 1, count, file) != count, reason = errno;
-    if (fclose(file) && !failed) failed = 1, reason = errno;
-    if (failed) return broad__fail(BROAD_IO, "%s: writing failed: %s", path, strerror(reason));
-    return BROAD_OK;
+    return cli_file_write_new(path, bytes, count);
 }
 
-static int write_photo(const render_run *run, const broad__image *photo, size_t index)
+static int write_photo(const render_run *run, const broad_picture *photo, size_t index)
 {
     char name[NAME_BYTES];
     void *bytes = NULL;
     size_t count = 0;
     photo_name(name, run, index);
-    int status = run->png ? broad__write_png(&bytes, &count, photo) : broad__write_jpeg(&bytes, &count, photo, QUALITY);
+    int status =
+        run->png ? broad_picture_png(&bytes, &count, photo) : broad_picture_jpeg(&bytes, &count, photo, QUALITY);
     if (!status) status = write_file(run, name, bytes, count);
-    broad__free(bytes);
+    broad_free(bytes);
     return status;
 }
 
-static int write_map(const render_run *run, broad__image *picture, const unsigned char *map, const char *what,
+static int write_map(const render_run *run, broad_picture *picture, const unsigned char *map, const char *what,
                      size_t index)
 {
     char name[NAME_BYTES];
     void *bytes = NULL;
     size_t count = 0;
-    for (size_t i = 0; i < run->side * run->side; i++) memset(&picture->pixels[3 * i], map[i], 3);
+    unsigned char *pixels = broad_picture_pixels(picture);
+    for (size_t i = 0; i < run->side * run->side; i++) memset(&pixels[3 * i], map[i], 3);
     map_name(name, what, index);
-    int status = broad__write_png(&bytes, &count, picture);
+    int status = broad_picture_png(&bytes, &count, picture);
     if (!status) status = write_file(run, name, bytes, count);
-    broad__free(bytes);
+    broad_free(bytes);
     return status;
 }
 
-static int make_photo(render_run *run, worker *own, size_t index)
+static void close_workshop(workshop *own)
+{
+    broad_picture_free(own->photo);
+    broad_picture_free(own->map);
+    broad__free(own->panel);
+    broad__free(own->dimmed);
+}
+
+static int open_workshop(workshop *out, const render_run *run)
+{
+    int status = broad_picture_new(&out->photo, run->side, run->side);
+    if (status || !run->masks) return status;
+    out->panel = broad__alloc_array(run->side, run->side);
+    out->dimmed = broad__alloc_array(run->side, run->side);
+    if (!out->panel || !out->dimmed) return BROAD_NO_MEMORY;
+    return broad_picture_new(&out->map, run->side, run->side);
+}
+
+static int draw_photo(const render_run *run, workshop *own, size_t index)
 {
     cli_render_spec spec = {.wanted = class_wanted(run, index), .panel = own->panel, .dimmed = own->dimmed};
     if (run->by_severity) {
-        broad__stream stream = {
-            .seed = run->seed, .purpose = BROAD__FOR_DEMO, .layer = (uint32_t)index, .draw = SEVERITY_DRAW};
+        broad_random stream;
+        broad_random_init(&stream, run->seed, BROAD_RANDOM_PURPOSE_PICTURES);
+        stream.number = (uint32_t)index;
+        stream.draw = SEVERITY_DRAW;
         spec.use_severity = 1;
-        spec.severity = broad__random_at(&stream, 0);
+        spec.severity = broad_random_at(&stream, 0);
     }
-    int status =
-        cli_render_photo(own->photo.pixels, run->side, run->side, run->seed, index, &spec, &run->truths[index]);
-    if (!status) status = write_photo(run, &own->photo, index);
-    if (!status && run->masks) status = write_map(run, &own->map, own->dimmed, "dirt", index);
-    if (!status && run->masks) status = write_map(run, &own->map, own->panel, "panel", index);
-    return status;
+    return cli_render_photo(broad_picture_pixels(own->photo), run->side, run->side, run->seed, index, &spec,
+                            &run->truths[index]);
 }
 
-static void note_failure(render_run *run, int status)
-{
-    pthread_mutex_lock(&run->lock);
-    if (!run->status) {
-        run->status = status;
-        snprintf(run->message, sizeof run->message, "%s", broad_error_message());
-    }
-    pthread_mutex_unlock(&run->lock);
-    atomic_store(&run->stop, 1);
-}
-
-static void draw_bar(render_run *run)
-{
-    double now = broad__seconds();
-    size_t done = atomic_load(&run->done);
-    char left[32], text[96];
-    if (!run->visible || done == 0 || now - run->last_drawn < 0.1) return;
-    cli_format_duration(left, sizeof left, (now - run->start) / (double)done * (double)(run->count - done));
-    snprintf(text, sizeof text, "photo %zu/%zu, %.0f a second, left %s", done, run->count,
-             (double)done / (now - run->start), left);
-    cli_bar("render", (double)done / (double)run->count, text);
-    run->last_drawn = now;
-}
-
-static void photo_job(void *context, size_t index, size_t number)
+static int photo_job(void *context, size_t index, size_t count)
 {
     render_run *run = context;
-    if (atomic_load(&run->stop) || cli_interrupted()) return;
-    int status = make_photo(run, &run->workers[number], index);
-    if (status) note_failure(run, status);
-    else atomic_fetch_add(&run->done, 1);
-    if (number == 0) draw_bar(run); /* the caller's thread */
+    workshop own = {0};
+    (void)count; /* one at a time */
+    int status = open_workshop(&own, run);
+    if (!status) status = draw_photo(run, &own, index);
+    if (!status) status = write_photo(run, own.photo, index);
+    if (!status && run->masks) status = write_map(run, own.map, own.dimmed, "dirt", index);
+    if (!status && run->masks) status = write_map(run, own.map, own.panel, "panel", index);
+    close_workshop(&own);
+    if (!status) atomic_fetch_add(&run->done, 1);
+    return status;
 }
 
 /* ---- all photos ---- */
 
-static int open_workers(render_run *run, size_t threads)
+static size_t threads_for(size_t asked, size_t photos)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (threads == 0) threads = processors > 0 ? (size_t)processors : 1;
-    int status = broad__pool_open(&run->pool, threads < run->count ? threads : run->count);
-    if (status) return status;
-    run->worker_count = broad__pool_threads(run->pool);
-    run->workers = broad__alloc_array(run->worker_count, sizeof *run->workers);
-    run->truths = broad__alloc_array(run->count, sizeof *run->truths);
-    if (!run->workers || !run->truths) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < run->worker_count && !status; i++) {
-        worker *own = &run->workers[i];
-        status = broad__image_init(&own->photo, run->side, run->side);
-        if (status || !run->masks) continue;
-        status = broad__image_init(&own->map, run->side, run->side);
-        own->panel = broad__alloc_array(run->side, run->side);
-        own->dimmed = broad__alloc_array(run->side, run->side);
-        if (!status && (!own->panel || !own->dimmed)) status = BROAD_NO_MEMORY;
-    }
-    return status;
-}
-
-static void close_workers(render_run *run)
-{
-    broad__pool_close(run->pool);
-    for (size_t i = 0; run->workers && i < run->worker_count; i++) {
-        broad__image_free(&run->workers[i].photo);
-        broad__image_free(&run->workers[i].map);
-        broad__free(run->workers[i].panel);
-        broad__free(run->workers[i].dimmed);
-    }
-    broad__free(run->workers);
-    broad__free(run->truths);
+    if (asked == 0) asked = processors > 0 ? (size_t)processors : 1;
+    return asked < photos ? asked : photos;
 }
 
 static int make_folders(const render_run *run)
@@ -218,13 +174,10 @@ static int make_folders(const render_run *run)
 
 static int make_photos(render_run *run)
 {
-    run->visible = isatty(STDERR_FILENO) && !cli_given(run->arguments, "quiet");
-    run->start = broad__seconds();
-    broad__pool_run(run->pool, run->count, photo_job, run);
-    run->seconds = broad__seconds() - run->start;
-    if (run->last_drawn > 0) cli_bar_wipe();
-    if (run->status) return cli_fail(run->status, "%s", run->message);
-    return cli_interrupted() ? BROAD_INTERRUPTED : BROAD_OK;
+    double start = broad__seconds();
+    int status = cli_jobs_run(run->count, 1, run->threads, photo_job, run, "render", run->arguments);
+    run->seconds = broad__seconds() - start;
+    return status;
 }
 
 /* ---- what is known about them ---- */
@@ -280,7 +233,6 @@ static int prepare(render_run *run, size_t *out_threads, const cli_arguments *ar
     broad_options options;
     memset(run, 0, sizeof *run);
     run->arguments = arguments;
-    pthread_mutex_init(&run->lock, NULL);
     int status = cli_training_options(&options, arguments);
     if (!status) status = cli_count(&run->count, arguments, "count");
     if (!status) status = cli_count(&run->side, arguments, "size");
@@ -321,7 +273,7 @@ static int report_json(const render_run *run, const char *folder, int complete)
     cli_json_put(object, "labels", complete && run->by_severity ? cli_json_text("labels.csv") : json_null());
     cli_json_put(object, "truth", complete ? cli_json_text("truth.csv") : json_null());
     cli_json_put(object, "masks", complete && run->masks ? cli_json_text(MAPS_FOLDER) : json_null());
-    cli_json_put(object, "threads", json_integer((json_int_t)run->worker_count));
+    cli_json_put(object, "threads", json_integer((json_int_t)run->threads));
     cli_json_put(object, "seconds", cli_json_real(run->seconds));
     cli_json_put(object, "photos_per_second", cli_json_real(run->seconds > 0 ? (double)done / run->seconds : 0));
     return cli_json_give(run->arguments, object);
@@ -358,8 +310,9 @@ static int end_interrupted(render_run *run)
 
 static int fill_folder(render_run *run, size_t threads)
 {
-    int status = open_workers(run, threads);
-    if (!status) status = make_folders(run);
+    run->threads = threads_for(threads, run->count);
+    run->truths = broad__alloc_array(run->count, sizeof *run->truths);
+    int status = run->truths ? make_folders(run) : BROAD_NO_MEMORY;
     if (!status) status = make_photos(run);
     if (!status) status = write_tables(run);
     return !status && cli_interrupted() ? BROAD_INTERRUPTED : status;
@@ -388,7 +341,6 @@ int cli_render(const cli_arguments *arguments)
     }
 
 cleanup:
-    close_workers(&run);
-    pthread_mutex_destroy(&run.lock);
+    broad__free(run.truths);
     return status;
 }
