@@ -6,7 +6,7 @@
  * Reads a word and a number a line from standard input, and answers with a figure a line:
  *   row N        seconds of broad_predictor_row() for one row, over N calls with rows of DATA in turn
  *   rows N       seconds of broad_predictor_rows() for the first N rows, on one thread
- *   threads N    seconds of broad_predict_data() for all rows on N threads
+ *   threads N    seconds of broad_predict_data(THREADS()) for all rows on N threads
  *   load N       seconds of broad_predictor_load(), over N calls
  *   read N       seconds to only add up as many bytes as the model file has, over N times: no row can be faster than that
  *   held 0       bytes that the predictor holds, and on the same line those of scratch for one row and for many
@@ -103,7 +103,7 @@ static void check(work *w, size_t count)
     for (size_t i = 0; i < count * w->outputs; i++) sum += w->scores[i];
     predict_each(w, w->again, count);
     double most = largest_difference(w, count);
-    must(broad_predict_data(w->again, w->model, w->data, 2));
+    must(broad_predict_data(w->again, w->model, w->data, THREADS(2)));
     printf("%.17g %g\n", sum, fmax(most, largest_difference(w, count)));
 }
 
@@ -172,7 +172,7 @@ static void answer(work *w, const char *word, size_t count)
     } else if (strcmp(word, "rows") == 0) {
         predict_rows(w, w->scores, rows);
     } else if (strcmp(word, "threads") == 0) {
-        must(broad_predict_data(w->scores, w->model, w->data, count));
+        must(broad_predict_data(w->scores, w->model, w->data, THREADS(count)));
     } else if (strcmp(word, "load") == 0) {
         for (size_t i = 0; i < count; i++) {
             broad_predictor *loaded = NULL;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/progress.h"
 #include "run/photos.h"
 #include "run/show.h"
 
@@ -96,7 +97,7 @@ int cli_eval(const cli_arguments *arguments)
     broad_data *data = NULL;
     json_t *photos = NULL;
     broad_curve_point *curve = NULL;
-    broad_metrics metrics;
+    broad_metrics metrics = {.size = sizeof metrics};
     size_t threads = 0;
     double level = 0;
     memset(&metrics, 0, sizeof metrics);
@@ -107,8 +108,8 @@ int cli_eval(const cli_arguments *arguments)
     if (!status) status = broad_model_load(&model, arguments->positional[0]);
     if (!status) status = read_rows(&data, &photos, model, arguments);
     if (!status)
-        status = level > 0 ? broad_eval_level(&metrics, model, data, level, threads)
-                           : broad_eval(&metrics, model, data, threads);
+        status = level > 0 ? broad_eval_level(&metrics, model, data, level, cli_watch(threads))
+                           : broad_eval(&metrics, model, data, cli_watch(threads));
     if (!status) status = make_curve(&curve, model, data, threads, arguments);
     if (!status && cli_given(arguments, "json")) status = report_json(arguments, model, &metrics, curve, photos);
     else if (!status) report_text(model, &metrics, curve);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "io/progress.h"
 #include "run/correct.h"
 #include "run/kept_stats.h"
 #include "run/show.h"
@@ -141,7 +142,7 @@ static int learn_by_sums(learn_run *learn)
     broad_stats *stats = NULL;
     double start = cli_seconds();
     int status = cli_stats_load(&stats, run->model, run->model_path);
-    if (!status) status = broad_stats_learn(stats, run->model, learn->fresh, run->options.threads);
+    if (!status) status = broad_stats_learn(stats, run->model, learn->fresh, cli_watch(run->options.threads));
     run->seconds.layers = run->seconds.total = cli_seconds() - start;
     if (!status) status = cli_stats_replace(stats, run->model, run->output, run->compact);
     run->stats_kept = run->resolved = status == BROAD_OK;

@@ -282,7 +282,7 @@ static int score_by_folds(tune_trial *trial, tune_run *run, const broad_options 
 /* The model's own estimate of the measure, from the rows it was trained on. */
 static int estimated(double *out, const broad_model *model, const cli_measure *measure)
 {
-    broad_estimate estimate;
+    broad_estimate estimate = {.size = sizeof estimate};
     int status = broad_model_estimate(&estimate, model);
     if (status) return status;
     if (!estimate.known)
@@ -304,7 +304,7 @@ static int score_by_loo(tune_trial *trial, tune_run *run, const broad_options *o
     broad_options with = *options;
     double score = NAN;
     with.loo = BROAD_LOO_YES;
-    int status = broad_fit(&model, run->part ? run->part : run->data, &with, NULL);
+    int status = broad_fit(&model, NULL, run->part ? run->part : run->data, &with);
     if (!status && broad_model_outcome(model) == BROAD_OUTCOME_STOPPED) status = BROAD_INTERRUPTED;
     if (!status) status = estimated(&score, model, run->search.measure);
     if (!status) status = set_scores(trial, &score, 1);
@@ -399,7 +399,7 @@ static int fit_best(tune_run *run)
     int status = tune_options(&options, &run->search.trials[best].setting, run->arguments);
     if (status) return status;
     cli_progress_begin(&progress, &options, "best", run->arguments);
-    status = broad_fit(&model, run->data, &options, NULL);
+    status = broad_fit(&model, NULL, run->data, &options);
     cli_progress_end(&progress);
     if (!status) status = broad_model_save(model, run->output, 0);
     cli_signals_release();

@@ -13,7 +13,7 @@
  * environment can say better, but only before loading: so the tool starts itself once more with that said. */
 static void restart_with_best_kernels(char **words)
 {
-    broad_machine machine;
+    broad_machine machine = {.size = sizeof machine};
     if (getenv("OPENBLAS_CORETYPE") || getenv("BROAD_REEXEC")) return;
     if (broad_machine_inspect(&machine, 0) || !machine.blas_core || !machine.best_core) return;
     if (!machine.best_core[0] || strcmp(machine.blas_core, machine.best_core) == 0) return;

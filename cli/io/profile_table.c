@@ -7,7 +7,7 @@
 
 static size_t threads_used(const cli_arguments *arguments)
 {
-    broad_machine machine;
+    broad_machine machine = {.size = sizeof machine};
     size_t threads = 0;
     if (cli_threads(&threads, arguments) || threads) return threads ? threads : 1;
     return broad_machine_inspect(&machine, 0) ? 1 : machine.processors;

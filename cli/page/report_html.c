@@ -61,7 +61,7 @@ static void put_times(cli_output *output, const cli_findings *all)
 
 static void put_expectation(cli_output *output, const cli_findings *all)
 {
-    broad_estimate estimate;
+    broad_estimate estimate = {.size = sizeof estimate};
     if (broad_model_estimate(&estimate, all->model) || !estimate.known) {
         cli_html_put(output,
                      "<div><dt>How good it is</dt><dd>not known: the model has no leave-one-out estimate</dd></div>\n");
@@ -539,7 +539,7 @@ static size_t count_twins(const cli_findings *all)
 
 static void put_limits(cli_output *output, const cli_findings *all)
 {
-    broad_estimate estimate;
+    broad_estimate estimate = {.size = sizeof estimate};
     size_t twins = count_twins(all);
     int known = broad_model_estimate(&estimate, all->model) == BROAD_OK && estimate.known;
     cli_html_put(output, "<section id=\"limits\">\n<h2>Limits of validity</h2>\n<ul>\n<li>The model was trained on ");

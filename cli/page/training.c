@@ -1,4 +1,5 @@
 /* What a page about training tells, found out. */
+#include "io/progress.h"
 #include "page/training.h"
 
 #include <math.h>
@@ -48,8 +49,8 @@ static int take_curve(broad_curve_point **out, const cli_training *t, const broa
 {
     broad_curve_point *points = calloc(t->layer_count, sizeof *points);
     if (!points) return no_memory();
-    int status = data == t->train && t->verdict.holds ? broad_model_curve_loo(points, t->model, data, t->threads)
-                                                      : broad_model_curve(points, t->model, data, t->threads);
+    int status = data == t->train && t->verdict.holds ? broad_model_curve_loo(points, t->model, data, cli_watch(t->threads))
+                                                      : broad_model_curve(points, t->model, data, cli_watch(t->threads));
     if (!status && isfinite(points[0].norm)) *out = points;
     else free(points);
     return status;
@@ -83,7 +84,7 @@ static int go_over(cli_training *t, const broad_data *data, int classify)
     int status = scores ? BROAD_OK : no_memory();
     for (size_t first = 0; !status && first < rows; first += BLOCK) {
         size_t count = rows - first < BLOCK ? rows - first : BLOCK;
-        status = broad_predict_part(scores, t->model, data, first, count, t->threads);
+        status = broad_predict_part(scores, t->model, data, first, count, cli_watch(t->threads));
         if (!status && classify) status = broad_probabilities(scores, t->model, scores, count);
         for (size_t i = 0; !status && i < count; i++) {
             if (classify) count_row(t, scores + i * outputs, broad_data_class(data, first + i));
@@ -151,7 +152,7 @@ static int take_rows(cli_training *t)
     int status = BROAD_OK, classify = broad_model_task(t->model) == BROAD_TASK_CLASSIFY;
     if (t->train) {
         double start = cli_seconds();
-        status = broad_verify(&t->verdict, t->model, t->train, t->threads);
+        status = broad_verify(&t->verdict, t->model, t->train, cli_watch(t->threads));
         t->verify_seconds = cli_seconds() - start;
         t->verified = status == BROAD_OK;
     }

@@ -414,7 +414,7 @@ static void put_fitting(cli_output *output, const cli_training *t)
         {"window", "With every layer the weights of the last nodes were solved for again. "},
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i][0], broad_fitting_name(broad_model_fitting(t->model))) == 0)
+        if (strcmp(words[i][0], broad_enum_name(BROAD_ENUM_FITTING, (int)broad_model_fitting(t->model))) == 0)
             cli_output_print(output,
                              "<p>%sSo there is no network that one gets by cutting it after a layer, and no curve of "
                              "what such a one would answer.</p>\n",
@@ -549,7 +549,7 @@ static void put_seconds(cli_output *output, const char *what, double seconds)
 
 static void put_machine(cli_output *output, const cli_training *t)
 {
-    broad_machine machine;
+    broad_machine machine = {.size = sizeof machine};
     if (broad_machine_inspect(&machine, 0)) return;
     size_t threads = t->threads ? t->threads : machine.processors;
     char blas[32];

@@ -176,7 +176,7 @@ static size_t layers_at_most(const cli_run *run)
 
 int cli_run_plan(int *out_done, const cli_run *run, size_t rows, size_t inputs, size_t outputs)
 {
-    broad_plan plan;
+    broad_plan plan = {.size = sizeof plan};
     broad_options options = run->options;
     options.enhance_nodes = run->increment.nodes;
     options.enhance_layers = layers_at_most(run);
@@ -293,9 +293,9 @@ int cli_run_measure(cli_run *run)
     size_t threads = run->options.threads;
     int status = BROAD_OK;
     if (strcmp(run->output, "-") == 0 && !run->report) return BROAD_OK;
-    if (run->train) status = broad_eval(&run->train_metrics, run->model, run->train, threads);
-    if (!status && run->fresh) status = broad_eval(&run->fresh_metrics, run->model, run->fresh, threads);
-    if (!status && run->test) status = broad_eval(&run->test_metrics, run->model, run->test, threads);
+    if (run->train) status = cli_judge(&run->train_metrics, run->model, run->train, threads);
+    if (!status && run->fresh) status = cli_judge(&run->fresh_metrics, run->model, run->fresh, threads);
+    if (!status && run->test) status = cli_judge(&run->test_metrics, run->model, run->test, threads);
     return status;
 }
 

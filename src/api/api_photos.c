@@ -1,6 +1,7 @@
-/* Photos: reading them, and what a table knows of them. */
+/* Entry points of broad.h: photos. */
 #include <string.h>
 
+#include "api/api_check.h"
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
@@ -10,71 +11,79 @@
 #include "model/model.h"
 #include "model/train/choose_photo_maps.h"
 
-void broad_photo_options_init(broad_photo_options *out)
+void broad_photo_options_init_sized(broad_photo_options *out, size_t size)
 {
-    *out = (broad_photo_options){
-        .size = sizeof *out, .side = BROAD__PIXELS_SIDE, .crop = BROAD_CROP_MODEL, .detector_seconds = 60};
+    broad_photo_options full = {
+        .size = sizeof full, .side = BROAD__PIXELS_SIDE, .crop = BROAD_CROP_MODEL, .detector_seconds = 60};
+    if (out) broad__options_give(out, size, &full, sizeof full);
 }
 
 static int read_photos(broad_data **out, const char *const *paths, size_t count, const broad_read_options *options)
 {
-    broad_read_options standard;
-    broad_photo_options standard_photos;
-    if (!out || !paths) return broad__fail(BROAD_USAGE, "broad_data_read_photos needs a place for the table and paths");
-    *out = NULL;
-    broad_read_options_init(&standard);
-    broad_photo_options_init(&standard_photos);
-    if (!options) options = &standard;
-    const broad_photo_options *how = options->photos ? options->photos : &standard_photos;
-    if (options->size != sizeof *options || how->size != sizeof *how)
-        return broad__fail(BROAD_USAGE, "the options of broad_data_read_photos have not their sizes: fill them with "
-                                        "their _init functions first");
-    if (!options->model) return broad__read_photos(out, paths, count, options, how, NULL);
+    broad_photo_options how;
+    broad_photo_options_init(&how);
+    int status = broad__options_take(&how, sizeof how, options->photos, "broad_photo_options");
+    if (status < 0) return status;
+    if (!options->model) return broad__read_photos(out, paths, count, options, &how, NULL);
     broad__columns columns = broad__model_reads(options->model);
-    return broad__read_photos(out, paths, count, options, how, &columns);
+    return broad__read_photos(out, paths, count, options, &how, &columns);
 }
 
 int broad_data_read_photos(broad_data **out, const char *const *paths, size_t count, const broad_read_options *options)
 {
+    if (!out || !paths) return broad__missing_argument("broad_data_read_photos");
+    *out = NULL;
+    broad_read_options full;
+    broad_read_options_init(&full);
+    int status = broad__options_take(&full, sizeof full, options, "broad_read_options");
+    for (size_t i = 0; i < count && status == BROAD_OK; i++)
+        if (!paths[i]) status = broad__missing_argument("broad_data_read_photos");
+    if (status < 0) return status;
     broad__profile_span span = broad__profile_start();
-    int status = read_photos(out, paths, count, options);
+    status = read_photos(out, paths, count, &full);
     broad__profile_stop(span, BROAD__STAGE_READ, 0, 0);
     return status;
 }
 
 const broad_photo *broad_data_photo(const broad_data *data, size_t row)
 {
-    return data->photos.items && row < data->rows ? &data->photos.items[row] : NULL;
+    return row < broad_data_rows(data) && data->photos.items ? &data->photos.items[row] : NULL;
 }
 
-size_t broad_data_components(const broad_data *data) { return data->photos.spec.components; }
+size_t broad_data_components(const broad_data *data) { return data ? data->photos.spec.components : 0; }
 
-unsigned broad_data_maps(const broad_data *data) { return (unsigned)data->photos.spec.maps; }
+unsigned broad_data_maps(const broad_data *data) { return data ? (unsigned)data->photos.spec.maps : 0; }
 
-size_t broad_data_skipped_count(const broad_data *data) { return data->photos.skipped_count; }
+size_t broad_data_skipped_count(const broad_data *data) { return data ? data->photos.skipped_count : 0; }
 
 const broad_skipped *broad_data_skipped(const broad_data *data, size_t index)
 {
-    return index < data->photos.skipped_count ? &data->photos.skipped[index] : NULL;
+    return index < broad_data_skipped_count(data) ? &data->photos.skipped[index] : NULL;
 }
 
 int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options)
 {
     if (!out || !data || !options)
-        return broad__fail(BROAD_USAGE, "broad_photos_choose needs a place for the choice, a table and options");
+        return broad__missing_argument("broad_photos_choose");
     if (!data->photos.spec.maps) return broad__fail(BROAD_USAGE, "the rows are not photos: they have no maps");
-    return broad__choose_maps(out, data, options);
+    broad_options full;
+    broad_map_choice choice;
+    int status = broad__struct_check(out, sizeof *out, "broad_map_choice");
+    if (status == BROAD_OK) status = broad__training_options_take(&full, options);
+    if (status == BROAD_OK) status = broad__choose_maps(&choice, data, &full);
+    if (status == BROAD_OK) broad__result_give(out, &choice, sizeof choice);
+    return status;
 }
 
 int broad_photos_narrow(broad_data **out, const broad_data *data, unsigned maps)
 {
-    if (!out || !data) return broad__fail(BROAD_USAGE, "broad_photos_narrow needs a place for the table and a table");
+    if (!out || !data) return broad__missing_argument("broad_photos_narrow");
     return broad__table_narrow(out, data, maps);
 }
 
 int broad_photos_project(broad_data **out, const broad_data *data, size_t components, const broad_data *like)
 {
-    if (!out || !data) return broad__fail(BROAD_USAGE, "broad_photos_project needs a place for the table and a table");
+    if (!out || !data) return broad__missing_argument("broad_photos_project");
     if (!like)
         return broad__table_project(out, data, components ? components : broad__projection_components(data->rows),
                                     NULL);
@@ -86,7 +95,7 @@ int broad_photos_project(broad_data **out, const broad_data *data, size_t compon
 
 int broad_photos_inputs(double *out, const broad_model *model, const float *maps, size_t rows)
 {
-    if (!out || !model || !maps) return broad__fail(BROAD_USAGE, "broad_photos_inputs needs room, a model and numbers");
+    if (!out || !model || !maps) return broad__missing_argument("broad_photos_inputs");
     if (!model->photo.maps) return broad__fail(BROAD_USAGE, "the model was not trained on photos");
     size_t count = broad__photo_inputs(&model->photo);
     double *row = broad__alloc_doubles(count, 1);

@@ -17,5 +17,8 @@ size_t broad__pool_threads(const broad__pool *pool);
  * and 0 is the caller's thread. In a child made by fork() a pool of its parent does all work on the caller's thread. */
 typedef void (*broad__job)(void *context, size_t index, size_t worker);
 void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context);
+/* The same, polling the watch of the caller's thread between the pieces: BROAD_INTERRUPTED once it asks to stop, with some
+ * pieces not done. */
+int broad__pool_run_watched(broad__pool *pool, size_t count, broad__job job, void *context);
 
 #endif

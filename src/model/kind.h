@@ -47,6 +47,8 @@ int broad__joint_beside(const broad_options *options);
 /* Where the number of feature nodes is left to the rows: that number. More rows warrant more nodes, but not in proportion. */
 void broad__size_features(broad_options *options, size_t rows);
 
+/* BROAD_USAGE for a number that is no kind. Everything else here takes it for granted that it is one. */
+int broad__kind_exists(broad_kind kind);
 /* BROAD_USAGE with the remedy where kind, test and weights do not go together. */
 int broad__kind_check(const broad_options *options);
 

@@ -116,7 +116,7 @@ static int by_calls(void **out, size_t *out_bytes, const place *p, const char *k
     if (status == BROAD_OK && *value_for(name) && strcmp(name, "preset"))
         status = broad_options_set(&o, name, value_for(name));
     assert_ok(broad_data_read(&data, p->data, &read));
-    if (status == BROAD_OK) status = broad_fit(&model, data, &o, NULL);
+    if (status == BROAD_OK) status = broad_fit(&model, NULL, data, &o);
     if (status == BROAD_OK) status = broad_model_to_memory(out, out_bytes, model, 0);
     broad_model_free(model);
     broad_data_free(data);

@@ -334,7 +334,7 @@ static broad_model *fit_tiny(const broad_data *data)
     assert_ok(broad_options_preset(&options, BROAD_PRESET_PAPER));
     options.threads = 1;
     options.feature_groups = options.feature_nodes = options.enhance_nodes = options.enhance_layers = 2;
-    assert_ok(broad_fit(&model, data, &options, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &options));
     return model;
 }
 
@@ -420,7 +420,7 @@ static void automatic_scale(void **state)
         broad_options options;
         broad_options_init(&options);
         options.threads = 1;
-        assert_ok(broad_fit(&model, data, &options, NULL));
+        assert_ok(broad_fit(&model, NULL, data, &options));
         assert_ok(broad_model_json(&json, model));
         assert_non_null(strstr(json, maps == BROAD_PHOTO_MAP_PIXELS ? "\"scale\":\"whole\"" : "\"scale\":\"both\""));
         broad_free(json);

@@ -29,7 +29,7 @@ static void problem_close(problem *p)
 static broad_model *fit(const problem *p, const broad_options *o)
 {
     broad_model *model = NULL;
-    assert_ok(broad_fit(&model, p->data, o, NULL));
+    assert_ok(broad_fit(&model, NULL, p->data, o));
     return model;
 }
 

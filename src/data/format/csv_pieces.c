@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "data/format/csv_fill.h"
 #include "data/format/number.h"
 #include "data/labels.h"
@@ -357,7 +358,7 @@ static int read_rows(reading *r)
     if (more) status = pieces_make(r);
     while (more > 0 && status == BROAD_OK) {
         more = read_round(r);
-        if (more < 0) status = more;
+        status = more < 0 ? more : broad__watch_poll((size_t)(r->at - csv->begin), (size_t)(csv->end - csv->begin));
     }
     pieces_free(r);
     return status == BROAD_OK && r->at < csv->end ? read_plainly(r) : status;

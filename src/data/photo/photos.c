@@ -172,9 +172,10 @@ static void give_up(reading *r, int status)
 static void report(reading *r)
 {
     size_t done = atomic_load(&r->done);
-    if (!r->how->progress || (done && done == r->reported)) return;
+    if (!r->options->progress || (done && done == r->reported)) return;
     r->reported = done;
-    if (!r->how->progress(done, r->list.count, r->how->progress_context)) return;
+    broad_progress progress = {.stage = "photos", .done = done, .total = r->list.count};
+    if (!r->options->progress(&progress, r->options->progress_context)) return;
     give_up(r, broad__fail(BROAD_INTERRUPTED, "interrupted after %zu of %zu files", done, r->list.count));
 }
 

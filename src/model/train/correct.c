@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/kind.h"
+#include "model/predict/predict.h"
 
 static const double WEIGHT_LEAST = 0.25, WEIGHT_STEP = 2;
 
@@ -39,7 +40,7 @@ static int is_wrong(const correction *c, const broad_model *model, size_t row)
 static int judge(correction *c)
 {
     const broad_model *model = c->trainer->model;
-    int status = broad_predict_data(c->scores, model, c->rows, c->trainer->run.threads);
+    int status = broad__predict(c->scores, model, c->rows->x, c->rows->rows, model->inputs, c->trainer->run.threads);
     c->wrong = c->raised = 0;
     for (size_t i = 0; status == BROAD_OK && i < c->rows->rows; i++) {
         if (!is_wrong(c, model, i)) continue;
