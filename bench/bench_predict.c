@@ -6,7 +6,7 @@
  * Reads a word and a number a line from standard input, and answers with a figure a line:
  *   row N        seconds of broad_predictor_row() for one row, over N calls with rows of DATA in turn
  *   rows N       seconds of broad_predictor_rows() for the first N rows, on one thread
- *   threads N    seconds of broad_predict_data(THREADS()) for all rows on N threads
+ *   threads N    seconds of broad_predict_data() for all rows on N threads
  *   load N       seconds of broad_predictor_load(), over N calls
  *   read N       seconds to only add up as many bytes as the model file has, over N times: no row can be faster than that
  *   held 0       bytes that the predictor holds, and on the same line those of scratch for one row and for many
@@ -98,12 +98,13 @@ static double largest_difference(const work *w, size_t count)
 
 static void check(work *w, size_t count)
 {
+    broad_run_options two = {.size = sizeof two, .threads = 2};
     double sum = 0;
     predict_rows(w, w->scores, count);
     for (size_t i = 0; i < count * w->outputs; i++) sum += w->scores[i];
     predict_each(w, w->again, count);
     double most = largest_difference(w, count);
-    must(broad_predict_data(w->again, w->model, w->data, THREADS(2)));
+    must(broad_predict_data(w->again, w->model, w->data, &two));
     printf("%.17g %g\n", sum, fmax(most, largest_difference(w, count)));
 }
 
@@ -150,6 +151,7 @@ static double time_reading(const work *w, size_t times)
 
 static void answer(work *w, const char *word, size_t count)
 {
+    broad_run_options run = {.size = sizeof run, .threads = count};
     double began = broad__seconds();
     size_t rows = count < w->rows ? count : w->rows;
     if (strcmp(word, "check") == 0) {
@@ -172,7 +174,7 @@ static void answer(work *w, const char *word, size_t count)
     } else if (strcmp(word, "rows") == 0) {
         predict_rows(w, w->scores, rows);
     } else if (strcmp(word, "threads") == 0) {
-        must(broad_predict_data(w->scores, w->model, w->data, THREADS(count)));
+        must(broad_predict_data(w->scores, w->model, w->data, &run));
     } else if (strcmp(word, "load") == 0) {
         for (size_t i = 0; i < count; i++) {
             broad_predictor *loaded = NULL;

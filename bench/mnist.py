@@ -3,9 +3,7 @@ from bench.images.report import table
 from bench.marks import wrapped
 from bench.tool import Failure
 
-NAMES = {"broad fit": "`broad fit`, no options",
-         "broad fit --kind bls": "`bls` with 10×10 autoencoder features and 11,000 enhancement nodes",
-         "numpy": "the same `bls` in numpy, without refinement"}
+NAMES = ["broad fit", "broad fit --kind bls", "numpy"]
 
 
 def make(found):
@@ -23,22 +21,8 @@ def make(found):
     return "\n".join([*wrapped(f"{found['machine']}; {found['threads']} threads."), "", *table(head, rows)]) + "\n"
 
 
-def readme(found):
-    by_name = {row["name"]: row for row in found["rows"]}
-    best = max(row["accuracy"] for row in found["rows"])
-    rows = []
-    for name, title in NAMES.items():
-        row = by_name[name]
-        accuracy = f"{row['accuracy']:.4f}"
-        rows.append([title, f"{row['nodes']:,}", f"**{accuracy}**" if row["accuracy"] == best else accuracy,
-                     f"{row['cpu_seconds']:.0f} s"])
-    begin = (f"MNIST (`scripts/get-data mnist && make bench-mnist`, 60,000 × 784, {found['threads']} threads; where a machine "
-             "does other things as well, processor time says more than the clock):")
-    return "\n".join([*wrapped(begin), "", *table(["", "nodes", "accuracy", "processor time"], rows)]) + "\n"
-
-
 def parts(found):
-    return {"docs/tables.md": {"figures": make(found)}, "README.md": {"in short": readme(found)}}
+    return {"docs/tables.md": {"figures": make(found)}}
 
 
 def whole(found):

@@ -7,7 +7,7 @@ PICTURES, {file: draw(found, path)}, and DEPTH, how many levels of the file are 
 import importlib
 import json
 
-from bench import marks
+from bench import marks, readme
 from lab.experiments import ENTRIES
 
 MODULES = {
@@ -21,7 +21,7 @@ MODULES = {
 
 def of_experiments(name):
     """Parts that lab/run_experiments makes and compares: their names begin with that of an experiment."""
-    return name == "made by lab/run_experiments" or name.split()[0] in ENTRIES
+    return name.split()[0] in ENTRIES
 
 
 def module(name):
@@ -49,12 +49,15 @@ def parts(root):
         found = stored(root, name)
         for page, texts in module(name).parts(found).items() if found else []:
             pages.setdefault(page, {}).update({f"docs/{name}.json {part}": text for part, text in texts.items()})
+    results = {name: stored(root, name) for name in readme.MAKERS}
+    if all(results.values()):
+        pages.setdefault("README.md", {})[readme.PART] = readme.text(results)
     return pages
 
 
 def pages(root):
     """All that may have marked parts, as paths from the root."""
-    return [path.relative_to(root).as_posix() for path in (root / "README.md", *sorted((root / "docs").glob("*.md")))
+    return [path.relative_to(root).as_posix() for path in (root / "README.md", *sorted((root / "docs").rglob("*.md")))
             if path.is_file()]
 
 

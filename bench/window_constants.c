@@ -11,7 +11,8 @@
 #include "base/memory.h"
 #include "broad/broad.h"
 #include "image/codec/decode.h"
-#include "image/descriptor/windows_work.h"
+#include "image/descriptor/windows_kernel.h"
+#include "image/descriptor/windows_local.h"
 #include "image/photo.h"
 
 enum { INPUTS = BROAD__WINDOW_INPUTS, COLUMNS = 8 };

@@ -1,56 +1,17 @@
-/* Words of the command line against the command's row of the table. */
+#include "arguments.h"
+
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-
-/* ---- the nearest name ---- */
-
-enum { WORD_MAX = 40 };
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
-/* Edits (insert, delete, replace, swap of neighbours) from one word to another: Damerau's distance, restricted. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t rows[3][WORD_MAX + 1];
-    size_t a_length = strlen(a), b_length = strlen(b);
-    if (a_length > WORD_MAX || b_length > WORD_MAX) return WORD_MAX;
-    for (size_t j = 0; j <= b_length; j++) rows[0][j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
-        row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = least(row[j], above2[j - 2] + 1);
-        }
-    }
-    return rows[a_length % 3][b_length];
-}
-
-const char *cli_nearest(const char *word, const char *const *candidates, size_t count)
-{
-    size_t length = strlen(word);
-    size_t best = length / 3 + 2;
-    const char *nearest = NULL;
-    for (size_t i = 0; i < count; i++) {
-        size_t edits = distance(word, candidates[i]);
-        if (length >= 3 && strncmp(word, candidates[i], length) == 0) edits = 1;
-        if (edits < best) {
-            best = edits;
-            nearest = candidates[i];
-        }
-    }
-    return nearest;
-}
+#include "nearest.h"
 
 /* ---- parsing ---- */
 
-static int fail_usage(const cli_command *command, const char *what)
+int cli_fail_usage(const cli_command *command, const char *message)
 {
-    return cli_fail(BROAD_USAGE, "%s (see 'broad help %s')", what, command->name);
+    return cli_fail(BROAD_USAGE, "%s (see 'broad help %s')", message, command->name);
 }
 
 /* Options of earlier versions, and what to do instead. */
@@ -66,17 +27,17 @@ static int fail_unknown(const cli_command *command, const char *word, size_t len
 {
     const broad_option *options[CLI_OPTIONS_MAX];
     const char *names[CLI_OPTIONS_MAX];
-    char name[WORD_MAX + 1] = {0}, text[256];
+    char name[CLI_WORD_MAX + 1] = {0}, text[256];
     size_t count = cli_command_options(options, command);
     for (size_t i = 0; i < count; i++) names[i] = options[i]->name;
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     for (size_t i = 0; i < sizeof retired / sizeof retired[0]; i++)
-        if (strcmp(name, retired[i].word) == 0) return fail_usage(command, retired[i].advice);
+        if (strcmp(name, retired[i].word) == 0) return cli_fail_usage(command, retired[i].advice);
     const char *nearest = name[0] == '-' && name[1] == '-' ? cli_nearest(name + 2, names, count) : NULL;
     if (nearest)
         snprintf(text, sizeof text, "'%s' has no option '%s'; did you mean '--%s'?", command->name, name, nearest);
     else snprintf(text, sizeof text, "'%s' has no option '%s'", command->name, name);
-    return fail_usage(command, text);
+    return cli_fail_usage(command, text);
 }
 
 static const broad_option *find_name(const cli_command *command, const char *name, size_t length)
@@ -111,14 +72,14 @@ static int check_choice(const cli_command *command, const broad_option *option, 
     const char *nearest = cli_nearest(value, words, count);
     snprintf(text, sizeof text, "--%s: there is no '%.200s'; give one of %s%s%s%s", option->name, value,
              option->choices, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
-    return fail_usage(command, text);
+    return cli_fail_usage(command, text);
 }
 
 static int add_given(cli_arguments *out, const broad_option *option, const char *value)
 {
     int status = option->choices ? check_choice(out->command, option, value) : BROAD_OK;
     if (status) return status;
-    if (out->given_count == CLI_GIVEN_MAX) return fail_usage(out->command, "there are too many options");
+    if (out->given_count == CLI_GIVEN_MAX) return cli_fail_usage(out->command, "there are too many options");
     out->given[out->given_count].option = option;
     out->given[out->given_count++].value = value;
     return BROAD_OK;
@@ -142,12 +103,12 @@ static int parse_option(cli_arguments *out, int *at, int count, char **words)
     if (!option) return fail_unknown(out->command, word, length);
     if (!option->argument) {
         snprintf(text, sizeof text, "'--%s' takes no value; give it alone", option->name);
-        return value ? fail_usage(out->command, text) : add_given(out, option, "");
+        return value ? cli_fail_usage(out->command, text) : add_given(out, option, "");
     }
     if (!value && *at + 1 < count) value = words[++*at];
     snprintf(text, sizeof text, "'--%s' needs a value: %s", option->name,
              option->choices ? option->choices : option->argument);
-    return value ? add_given(out, option, value) : fail_usage(out->command, text);
+    return value ? add_given(out, option, value) : cli_fail_usage(out->command, text);
 }
 
 static int check_positional(const cli_arguments *arguments)
@@ -157,7 +118,7 @@ static int check_positional(const cli_arguments *arguments)
     if (cli_given(arguments, "help") || arguments->positional_count >= command->fewest) return BROAD_OK;
     snprintf(text, sizeof text, "'broad %s' needs %s, but %zu of %zu were given", command->name, command->positional,
              arguments->positional_count, command->fewest);
-    return fail_usage(command, text);
+    return cli_fail_usage(command, text);
 }
 
 int cli_arguments_parse(cli_arguments *out, const cli_command *command, int count, char **words)
@@ -180,7 +141,7 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int coun
             char text[512];
             snprintf(text, sizeof text, "'%.200s' is one argument too many for 'broad %s %s'", word, command->name,
                      command->positional);
-            return fail_usage(command, text);
+            return cli_fail_usage(command, text);
         }
     }
     return check_positional(out);
@@ -210,16 +171,21 @@ size_t cli_given_all(const char **out, const cli_arguments *arguments, const cha
     return count;
 }
 
+const broad_option *cli_option_named(const cli_command *command, const char *name)
+{
+    return find_name(command, name, strlen(name));
+}
+
 const char *cli_value(const cli_arguments *arguments, const char *name)
 {
     const char *value = cli_given(arguments, name);
-    const broad_option *option = value ? NULL : find_name(arguments->command, name, strlen(name));
+    const broad_option *option = value ? NULL : cli_option_named(arguments->command, name);
     return option ? option->default_value : value;
 }
 
 int cli_choice(const cli_arguments *arguments, const char *name)
 {
-    const broad_option *option = find_name(arguments->command, name, strlen(name));
+    const broad_option *option = cli_option_named(arguments->command, name);
     const char *value = cli_value(arguments, name);
     if (!option || !option->choices || !value) return 0;
     char copy[256];
@@ -230,121 +196,11 @@ int cli_choice(const cli_arguments *arguments, const char *name)
     return 0;
 }
 
-/* Only a row of the library's table: a command may have one of its own by the same name. */
-static int set_training(broad_options *out, const cli_arguments *arguments, const char *name)
+void cli_note(const cli_arguments *arguments, const char *format, ...)
 {
-    const char *value = find_name(arguments->command, name, strlen(name)) == cli_library_option(name)
-                            ? cli_given(arguments, name)
-                            : NULL;
-    int status = value ? broad_options_set(out, name, value) : BROAD_OK;
-    return status ? fail_usage(arguments->command, broad_error_message()) : BROAD_OK;
-}
-
-int cli_training_details(broad_options *options, const cli_arguments *arguments)
-{
-    int status = BROAD_OK;
-    for (size_t i = 0; !status && i < broad_option_count(); i++) {
-        const char *name = broad_option_at(i)->name;
-        if (strcmp(name, "preset") && strcmp(name, "kind")) status = set_training(options, arguments, name);
-    }
-    return status;
-}
-
-int cli_training_options(broad_options *out, const cli_arguments *arguments)
-{
-    broad_options_init(out);
-    int status = set_training(out, arguments, "preset");
-    if (!status) status = set_training(out, arguments, "kind");
-    return status ? status : cli_training_details(out, arguments);
-}
-
-int cli_increment_options(broad_options *out, const cli_arguments *arguments)
-{
-    char text[64];
-    const char *enhance = cli_given(arguments, "enhance"), *features = cli_given(arguments, "features");
-    int status = cli_training_options(out, arguments);
-    if (!status && enhance && strlen(enhance) + 2 < sizeof text) {
-        snprintf(text, sizeof text, "%s%s", enhance, strpbrk(enhance, "xX") ? "" : "x1");
-        enhance = text;
-    }
-    if (status) return status;
-    if (enhance) status = broad_options_set(out, "enhance", enhance);
-    if (!status && features) status = broad_options_set(out, "features", features);
-    return status ? fail_usage(arguments->command, broad_error_message()) : BROAD_OK;
-}
-
-int cli_count(size_t *out, const cli_arguments *arguments, const char *name)
-{
-    const char *value = cli_value(arguments, name);
-    char *end = NULL;
-    *out = 0;
-    if (!value) return BROAD_OK;
-    unsigned long long number = strtoull(value, &end, 10);
-    *out = (size_t)number;
-    if (value[0] >= '0' && value[0] <= '9' && *end == 0 && number >= 1 && number <= 1000000000) return BROAD_OK;
-    return cli_fail(BROAD_USAGE, "--%s: '%s' is not a whole number from 1 to 1000000000 (see 'broad help %s')", name,
-                    value, arguments->command->name);
-}
-
-/* A number between 0 and 1; 0: not given. */
-static int parse_fraction(double *out, const cli_arguments *arguments, const char *name, const char *what)
-{
-    const char *text = cli_given(arguments, name);
-    char *end = NULL;
-    *out = 0;
-    if (!text) return BROAD_OK;
-    *out = strtod(text, &end);
-    if (end != text && *end == 0 && *out > 0 && *out < 1) return BROAD_OK;
-    return cli_fail(BROAD_USAGE, "--%s: '%s' is not a %s", name, text, what);
-}
-
-int cli_holdout(double *out, const cli_arguments *arguments)
-{
-    return parse_fraction(out, arguments, "holdout", "fraction; give a number above 0 and below 1, such as 0.3");
-}
-
-int cli_level(double *out, const cli_arguments *arguments)
-{
-    return parse_fraction(out, arguments, "interval", "level; give a number above 0 and below 1, such as 0.9");
-}
-
-void cli_read_options(broad_read_options *out, const cli_arguments *arguments)
-{
-    broad_read_options_init(out);
-    out->target = cli_given(arguments, "target");
-    out->labels = cli_given(arguments, "labels");
-    out->group = cli_given(arguments, "group");
-    out->weight = cli_given(arguments, "weight");
-    out->categorical = cli_given(arguments, "categorical");
-    out->header = cli_value(arguments, "header");
-    out->separator = cli_value(arguments, "separator");
-    out->task = (broad_task)cli_choice(arguments, "task");
-    out->missing = (broad_missing)cli_choice(arguments, "missing");
-}
-
-int cli_threads(size_t *out, const cli_arguments *arguments)
-{
-    broad_options options;
-    broad_options_init(&options);
-    int status = set_training(&options, arguments, "threads");
-    if (!status) *out = options.threads;
-    return status;
-}
-
-int cli_memory(size_t *out, const cli_arguments *arguments)
-{
-    broad_options options;
-    broad_options_init(&options);
-    int status = set_training(&options, arguments, "memory");
-    if (!status) *out = options.memory;
-    return status;
-}
-
-int cli_seed(uint64_t *out, const cli_arguments *arguments)
-{
-    broad_options options;
-    broad_options_init(&options);
-    int status = set_training(&options, arguments, "seed");
-    if (!status) *out = options.seed;
-    return status;
+    if (cli_given(arguments, "quiet")) return;
+    va_list list;
+    va_start(list, format);
+    cli_say_list(format, list);
+    va_end(list);
 }

@@ -5,9 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "io/progress.h"
 #include "run/cv_folds.h"
 #include "run/show.h"
+#include "values.h"
 
 typedef struct cv_run {
     const cli_arguments *arguments;
@@ -31,7 +33,7 @@ static int prepare(cv_run *run, const cli_arguments *arguments)
     memset(run, 0, sizeof *run);
     run->arguments = arguments;
     run->path = arguments->positional[0];
-    run->start = cli_seconds();
+    run->start = broad__seconds();
     run->visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet");
     cli_read_options(&run->read, arguments);
     int status = cli_training_options(&run->options, arguments);
@@ -47,7 +49,7 @@ static int prepare(cv_run *run, const cli_arguments *arguments)
 static int on_progress(const broad_progress *state, void *context)
 {
     cv_run *run = context;
-    double now = cli_seconds();
+    double now = broad__seconds();
     if (run->visible && now - run->last_drawn > 0.1) {
         char text[160], left[32] = "?";
         size_t total = run->folds * run->repeats, done = run->cv.done;
@@ -65,7 +67,7 @@ static int on_progress(const broad_progress *state, void *context)
 static int open_folds(cv_run *run)
 {
     int status = cli_read_table(&run->data, &run->photos, run->path, &run->read, run->arguments);
-    run->read_seconds = cli_seconds() - run->start;
+    run->read_seconds = broad__seconds() - run->start;
     run->options.progress = on_progress;
     run->options.progress_context = run;
     if (!status)
@@ -82,7 +84,7 @@ static int run_folds(cv_run *run)
 {
     int status = BROAD_OK;
     size_t total = run->folds * run->repeats;
-    run->train_start = cli_seconds();
+    run->train_start = broad__seconds();
     cli_signals_catch();
     while (!status && run->cv.done < total && !cli_interrupted()) status = cli_folds_next(&run->cv);
     cli_signals_release();
@@ -210,11 +212,11 @@ static int report_json(const cv_run *run)
     put_confusion(object, run);
     cli_json_put(seconds, "read", cli_json_real(run->read_seconds));
     cli_json_put(seconds, "train", cli_json_real(training_seconds(cv)));
-    cli_json_put(seconds, "total", cli_json_real(cli_seconds() - run->start));
+    cli_json_put(seconds, "total", cli_json_real(broad__seconds() - run->start));
     cli_json_put(object, "seconds", seconds);
     for (size_t i = 0; i < cv->done; i++) cli_json_append(results, fold_json(run, &cv->results[i]));
     cli_json_put(object, "results", results);
-    return cli_json_print(object);
+    return cli_json_give(run->arguments, object);
 }
 
 static void print_data(const cv_run *run)
@@ -222,8 +224,9 @@ static void print_data(const cv_run *run)
     const broad_data *data = run->data;
     size_t outputs = broad_data_outputs(data);
     int classify = broad_data_task(data) == BROAD_TASK_CLASSIFY;
-    printf("data     %s (%s): %zu rows, %zu inputs, %zu %s\n", run->path, broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)),
-           broad_data_rows(data), broad_data_inputs(data), outputs,
+    printf("data     %s (%s): %zu rows, %zu inputs, %zu %s\n", run->path,
+           broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)), broad_data_rows(data),
+           broad_data_inputs(data), outputs,
            classify       ? "classes"
            : outputs == 1 ? "target"
                           : "targets");
@@ -292,7 +295,7 @@ static void report_text(const cv_run *run)
     print_summaries(run);
     if (run->pooled.confusion) cli_print_confusion(&run->pooled, cv->model);
     printf("time     %.2f s of training, %.2f s a fold; %.2f s in all\n", seconds, seconds / (double)cv->done,
-           cli_seconds() - run->start);
+           broad__seconds() - run->start);
 }
 
 static int report(const cv_run *run)

@@ -9,6 +9,7 @@
 #include "run/data.h"
 #include "run/export.h"
 #include "run/show.h"
+#include "values.h"
 
 /* ---- advice ---- */
 
@@ -238,7 +239,8 @@ static int report_photos(const cli_arguments *arguments, const broad_data *data,
     if (!status) data_photos_advise(&advice, &photos);
     if (!status && cli_given(arguments, "json")) {
         data_photos_json(record, &photos);
-        status = cli_json_print(result_json(arguments->positional[0], data, photos.class_counts, record, &advice));
+        status =
+            cli_json_give(arguments, result_json(arguments->positional[0], data, photos.class_counts, record, &advice));
     } else if (!status) {
         printf("data     %s (photos)\n", arguments->positional[0]);
         data_photos_print(&photos, cli_given(arguments, "all") != NULL);
@@ -258,9 +260,10 @@ static int report_table(const cli_arguments *arguments, const broad_data *data)
     if (!status && cli_given(arguments, "json")) {
         json_t *object = result_json(arguments->positional[0], data, table.class_counts, NULL, &advice);
         table_json(object, &table);
-        status = cli_json_print(object);
+        status = cli_json_give(arguments, object);
     } else if (!status) {
-        printf("data     %s (%s)\n", arguments->positional[0], broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)));
+        printf("data     %s (%s)\n", arguments->positional[0],
+               broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)));
         table_print(&table, cli_given(arguments, "all") != NULL);
         print_advice(&advice);
     }
@@ -275,7 +278,8 @@ static int report_export(const cli_arguments *arguments, const broad_data *data,
     const char *path = arguments->positional[0], *folder = cli_given(arguments, "export");
     data_advice advice = {0};
     if (!cli_given(arguments, "json")) {
-        printf("data     %s (%s): %zu rows of %zu inputs\n", path, broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)), broad_data_rows(data),
+        printf("data     %s (%s): %zu rows of %zu inputs\n", path,
+               broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)), broad_data_rows(data),
                broad_data_inputs(data));
         cli_print_maps(&(broad_map_choice){0}, broad_data_maps(data), 0);
         cli_export_print(made, folder);
@@ -286,7 +290,7 @@ static int report_export(const cli_arguments *arguments, const broad_data *data,
     free(counts);
     cli_record_maps(record, &(broad_map_choice){0}, broad_data_maps(data));
     cli_json_put(object, "export", cli_export_json(made, folder));
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 static int export_rows(const cli_arguments *arguments, const broad_data *data, json_t *record)

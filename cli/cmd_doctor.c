@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
 #include "io/json.h"
 #include "io/machine.h"
 #include "io/progress.h"
+#include "values.h"
 
 enum { ADVICE_MAX = 16, ADVICE_BYTES = 400 };
 
@@ -157,7 +157,7 @@ static void put_system(json_t *object, const cli_machine *s)
     cli_json_put(object, "temporary", temporary);
 }
 
-static int report_json(const diagnosis *d)
+static int report_json(const cli_arguments *arguments, const diagnosis *d)
 {
     const broad_machine *m = &d->machine;
     json_t *object = cli_json_object("doctor"), *advice = json_array();
@@ -173,7 +173,7 @@ static int report_json(const diagnosis *d)
     cli_json_put(object, "self_test", json_boolean(m->self_test));
     cli_json_put(object, "speed", d->measured ? speed_json(&d->speed) : json_null());
     cli_json_put(object, "advice", advice);
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 /* ---- as text --------------------------------------------------------------------------------------------------- */
@@ -258,6 +258,8 @@ int cli_doctor(const cli_arguments *arguments)
     size_t threads = 0;
     memset(&d, 0, sizeof d);
     int status = cli_threads(&threads, arguments);
+    broad_machine_init(&d.machine);
+    broad_speed_init(&d.speed);
     if (!status) status = broad_machine_inspect(&d.machine, 1);
     if (status) return status;
     if (!d.machine.self_test) snprintf(d.fault, sizeof d.fault, "%s", broad_error_message());
@@ -270,7 +272,7 @@ int cli_doctor(const cli_arguments *arguments)
     advise_on_kernels(&d);
     if (d.measured) advise_on_speed(&d);
     advise_on_limits(&d);
-    if (cli_given(arguments, "json")) status = report_json(&d);
+    if (cli_given(arguments, "json")) status = report_json(arguments, &d);
     else report_text(&d);
     return !status && !d.machine.self_test ? -BROAD_FAILED : status;
 }

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "io/progress.h"
+#include "run/files.h"
 #include "run/photos.h"
 #include "run/show.h"
+#include "values.h"
 
 static int report_json(const cli_arguments *arguments, const broad_model *model, const broad_metrics *metrics,
                        const broad_curve_point *curve, json_t *photos)
@@ -18,7 +20,7 @@ static int report_json(const cli_arguments *arguments, const broad_model *model,
     cli_json_put(object, "photos", photos ? json_incref(photos) : json_null());
     cli_json_put(object, "test", cli_metrics_json(metrics, model));
     cli_json_put(object, "curve", curve ? cli_curve_json(curve, model) : json_null());
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 static void print_values(const broad_metrics *metrics)
@@ -88,7 +90,8 @@ static int make_curve(broad_curve_point **out, const broad_model *model, const b
     if (!cli_given(arguments, "curve")) return BROAD_OK;
     *out = calloc(broad_model_layers(model) + 1, sizeof **out);
     if (!*out) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the figures of the layers");
-    return (loo ? broad_model_curve_loo : broad_model_curve)(*out, model, data, threads);
+    broad_curve_point_init(*out);
+    return (loo ? broad_model_curve_loo : broad_model_curve)(*out, model, data, cli_watch(threads));
 }
 
 int cli_eval(const cli_arguments *arguments)
@@ -108,8 +111,8 @@ int cli_eval(const cli_arguments *arguments)
     if (!status) status = broad_model_load(&model, arguments->positional[0]);
     if (!status) status = read_rows(&data, &photos, model, arguments);
     if (!status)
-        status = level > 0 ? broad_eval_level(&metrics, model, data, level, cli_watch(threads))
-                           : broad_eval(&metrics, model, data, cli_watch(threads));
+        status = level > 0 ? broad_eval_level(&metrics, model, data, level, cli_run(cli_watch(threads)))
+                           : broad_eval(&metrics, model, data, cli_run(cli_watch(threads)));
     if (!status) status = make_curve(&curve, model, data, threads, arguments);
     if (!status && cli_given(arguments, "json")) status = report_json(arguments, model, &metrics, curve, photos);
     else if (!status) report_text(model, &metrics, curve);

@@ -1,9 +1,14 @@
 /* broad fit: read, split, train, save, measure, report. */
 #include <string.h>
 
-#include "cli.h"
+#include "base/clock.h"
+#include "io/output.h"
+#include "run/files.h"
 #include "run/kept_stats.h"
+#include "run/run_page.h"
+#include "run/run_report.h"
 #include "run/train_run.h"
+#include "values.h"
 
 typedef struct fit_run {
     cli_run run;
@@ -50,7 +55,7 @@ static int read_rows(fit_run *fit)
     int status = cli_read_table(&run->train, &run->photos, fit->path, &fit->read, run->arguments);
     if (status) return status;
     if (fit->holdout > 0) status = split_rows(fit);
-    run->read_seconds = cli_seconds() - run->start;
+    run->read_seconds = broad__seconds() - run->start;
     return status;
 }
 

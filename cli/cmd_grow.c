@@ -1,9 +1,14 @@
 /* broad grow: more layers, or feature groups with their layers, on the rows the model was trained on. */
 #include <string.h>
 
-#include "cli.h"
+#include "base/clock.h"
+#include "io/output.h"
+#include "run/files.h"
 #include "run/kept_stats.h"
+#include "run/run_page.h"
+#include "run/run_report.h"
 #include "run/train_run.h"
+#include "values.h"
 
 typedef struct grow_run {
     cli_run run;
@@ -51,7 +56,7 @@ static int read_rows(grow_run *grow)
     int status = cli_read_training(&run->train, apart, &run->photos, run->model, run->arguments, &grow->files);
     if (!status) status = cli_run_read_test(run, run->model);
     if (!status) status = cli_run_check_rules(run, run->test != NULL);
-    run->read_seconds = cli_seconds() - run->start;
+    run->read_seconds = broad__seconds() - run->start;
     return status;
 }
 

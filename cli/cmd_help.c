@@ -1,7 +1,9 @@
 /* broad help: the tables in every form. */
 #include <stdio.h>
 
-#include "cli.h"
+#include "help/completion.h"
+#include "help/help.h"
+#include "help/manual.h"
 #include "io/json.h"
 
 static json_t *option_json(const broad_option *option, const char *section)
@@ -35,14 +37,14 @@ static json_t *command_json(const cli_command *command)
     return object;
 }
 
-static int print_json(const cli_command *command)
+static int print_json(const cli_arguments *arguments, const cli_command *command)
 {
     json_t *object = cli_json_object("help"), *list = json_array();
     for (size_t i = 0; i < cli_command_count(); i++)
         if (!command || command == cli_command_at(i)) cli_json_append(list, command_json(cli_command_at(i)));
     cli_json_put(object, "version", cli_json_text(broad_version()));
     cli_json_put(object, "commands", list);
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 int cli_help(const cli_arguments *arguments)
@@ -53,7 +55,7 @@ int cli_help(const cli_arguments *arguments)
     if (cli_given(arguments, "write-man")) return cli_write_manuals(cli_given(arguments, "write-man"));
     if (cli_given(arguments, "completion")) return cli_print_completion(cli_given(arguments, "completion"));
     if (cli_given(arguments, "man")) return cli_print_manual(command);
-    if (cli_given(arguments, "json")) return print_json(command);
+    if (cli_given(arguments, "json")) return print_json(arguments, command);
     if (cli_given(arguments, "markdown")) cli_print_markdown();
     else if (cli_given(arguments, "help")) cli_print_command(cli_command_find("help"));
     else if (command) cli_print_command(command);

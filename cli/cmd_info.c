@@ -26,6 +26,7 @@ static json_t *class_weights_json(const broad_model *model)
 static int format_scale(char *out, size_t bytes, const broad_model *model)
 {
     broad_options settings;
+    broad_options_init(&settings);
     int status = broad_model_settings(&settings, model);
     return status ? status : broad_options_get(out, bytes, &settings, "scale");
 }
@@ -39,8 +40,9 @@ static json_t *relevance_json(const broad_model *model)
 }
 
 /* `stored` is what the model's file says, printed as it is. */
-static int report_json(const char *path, const broad_model *model)
+static int report_json(const cli_arguments *arguments, const broad_model *model)
 {
+    const char *path = arguments->positional[0];
     json_t *stored = NULL;
     char scale[64];
     int status = format_scale(scale, sizeof scale, model);
@@ -61,8 +63,10 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "weight", weight ? cli_json_text(weight) : json_null());
     cli_json_put(object, "class_weights", class_weights_json(model));
     cli_json_put(object, "scale", cli_json_text(scale));
-    cli_json_put(object, "features", cli_json_text(broad_enum_name(BROAD_ENUM_FEATURE_SOURCE, (int)broad_model_feature_source(model))));
-    cli_json_put(object, "fitting", cli_json_text(broad_enum_name(BROAD_ENUM_FITTING, (int)broad_model_fitting(model))));
+    cli_json_put(object, "features",
+                 cli_json_text(broad_enum_name(BROAD_ENUM_FEATURE_SOURCE, (int)broad_model_feature_source(model))));
+    cli_json_put(object, "fitting",
+                 cli_json_text(broad_enum_name(BROAD_ENUM_FITTING, (int)broad_model_fitting(model))));
     cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "nodes", json_integer((json_int_t)broad_model_nodes(model)));
     cli_json_put(object, "precision", cli_json_text(cli_precision_name(broad_model_precision(model))));
@@ -75,7 +79,7 @@ static int report_json(const char *path, const broad_model *model)
     cli_json_put(object, "stages", cli_stages_json(model));
     cli_json_put(object, "layers", cli_layers_json(model));
     cli_json_put(object, "stored", stored);
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 /* A column of categories with the first of its levels. */
@@ -96,13 +100,12 @@ static void print_photo(const broad_model *model)
 {
     broad_photo_spec photo = {.size = sizeof photo};
     char names[64];
-    broad_photo_spec_init(&photo);
     if (broad_model_photo(&photo, model) || !photo.maps) return;
     cli_format_maps(names, sizeof names, photo.maps);
     printf("photos   ");
     if (photo.components) printf("%zu components of ", photo.components);
     printf("%s", names);
-    if (photo.maps & BROAD_MAP_PIXELS) printf(", %zu x %zu pixels", photo.side, photo.side);
+    if (photo.maps & BROAD_PHOTO_MAP_PIXELS) printf(", %zu x %zu pixels", photo.side, photo.side);
     if (photo.crop == BROAD_CROP_NONE) printf(", of whole photos\n");
     else
         printf(", of %s %s\n", photo.each_box ? "each box" : "the best box",
@@ -175,7 +178,6 @@ static void print_relevance(const broad_model *model)
 static void print_pilot(const broad_model *model)
 {
     broad_pilot pilot = {.size = sizeof pilot};
-    broad_pilot_init(&pilot);
     if (broad_model_pilot(&pilot, model) || !pilot.known) return;
     printf("pilot    %s nodes of range %.3g: leave-one-out errors on a part of the rows, as parts of the whole:",
            pilot.styles[pilot.chosen].name, broad_model_feature_range(model));
@@ -225,7 +227,7 @@ int cli_info(const cli_arguments *arguments)
     broad_model *model = NULL;
     const char *path = arguments->positional[0];
     int status = broad_model_load(&model, path);
-    if (!status && cli_given(arguments, "json")) status = report_json(path, model);
+    if (!status && cli_given(arguments, "json")) status = report_json(arguments, model);
     else if (!status) status = report_text(path, model, cli_given(arguments, "layers") != NULL);
     broad_model_free(model);
     return status;

@@ -2,11 +2,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "base/clock.h"
+#include "io/output.h"
 #include "io/progress.h"
 #include "run/correct.h"
+#include "run/files.h"
 #include "run/kept_stats.h"
+#include "run/run_page.h"
+#include "run/run_report.h"
 #include "run/show.h"
+#include "values.h"
 
 typedef struct learn_run {
     cli_run run;
@@ -57,6 +62,7 @@ static int choose_nodes(learn_run *learn)
         run->increment.nodes = run->increment.layers = 0;
         return BROAD_OK;
     }
+    broad_options_init(&settings);
     int status = broad_model_settings(&settings, run->model);
     if (status) return status;
     run->increment.nodes = settings.enhance_nodes;
@@ -110,7 +116,7 @@ static int read_rows(learn_run *learn)
     if (!status) status = cli_run_check_rules(run, run->test != NULL);
     run->fresh = learn->fresh;
     if (!status) status = cli_correction_compare(&learn->correction, run);
-    run->read_seconds = cli_seconds() - run->start;
+    run->read_seconds = broad__seconds() - run->start;
     return status;
 }
 
@@ -140,10 +146,10 @@ static int learn_by_sums(learn_run *learn)
 {
     cli_run *run = &learn->run;
     broad_stats *stats = NULL;
-    double start = cli_seconds();
+    double start = broad__seconds();
     int status = cli_stats_load(&stats, run->model, run->model_path);
-    if (!status) status = broad_stats_learn(stats, run->model, learn->fresh, cli_watch(run->options.threads));
-    run->seconds.layers = run->seconds.total = cli_seconds() - start;
+    if (!status) status = broad_stats_learn(stats, run->model, learn->fresh, cli_run(cli_watch(run->options.threads)));
+    run->seconds.layers = run->seconds.total = broad__seconds() - start;
     if (!status) status = cli_stats_replace(stats, run->model, run->output, run->compact);
     run->stats_kept = run->resolved = status == BROAD_OK;
     broad_stats_free(stats);

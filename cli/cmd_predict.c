@@ -8,6 +8,7 @@
 #include "io/progress.h"
 #include "page/heatmap.h"
 #include "run/photos.h"
+#include "values.h"
 
 /* A CSV field, quoted where RFC 4180 asks for it. */
 static void put_text(cli_output *output, const char *prefix, const char *text, const char *suffix)
@@ -183,7 +184,7 @@ static int print_json(const cli_arguments *arguments, const predictions *p)
     for (size_t i = 0; p->list && i < p->rows; i++) cli_json_append(list, row_json(p, i));
     cli_json_put(object, "predictions", p->list ? json_incref(list) : json_null());
     json_decref(list);
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 /* ---- the command ---- */
@@ -208,7 +209,7 @@ static int predict(predictions *p, size_t first, size_t count)
 {
     p->first = first;
     p->count = count;
-    int status = broad_predict_part(p->scores, p->model, p->data, first, count, cli_watch(p->threads));
+    int status = broad_predict_part(p->scores, p->model, p->data, first, count, cli_run(cli_watch(p->threads)));
     if (status || !p->probabilities) return status;
     return broad_probabilities(p->probabilities, p->model, p->scores, count);
 }
@@ -274,7 +275,6 @@ static int read_rows(predictions *p, const cli_arguments *arguments)
     read.model = p->model;
     read.target_optional = 1;
     broad_photo_spec photo = {.size = sizeof photo};
-    broad_photo_spec_init(&photo);
     int status = broad_model_photo(&photo, p->model);
     if (status) return status;
     p->boxes = photo.crop != BROAD_CROP_NONE;

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "cli.h"
 #include "compute/pool.h"
 #include "image/codec/write.h"
 #include "io/folder.h"
@@ -19,6 +19,7 @@
 #include "io/progress.h"
 #include "render/render.h"
 #include "rng/philox.h"
+#include "values.h"
 
 enum { PHOTOS_MAX = 1000000, QUALITY = 92, NAME_BYTES = 64 };
 enum { SEVERITY_DRAW = 1 }; /* a photo's own draws have numbers from 16 on */
@@ -146,7 +147,7 @@ static void note_failure(render_run *run, int status)
 
 static void draw_bar(render_run *run)
 {
-    double now = cli_seconds();
+    double now = broad__seconds();
     size_t done = atomic_load(&run->done);
     char left[32], text[96];
     if (!run->visible || done == 0 || now - run->last_drawn < 0.1) return;
@@ -218,9 +219,9 @@ static int make_folders(const render_run *run)
 static int make_photos(render_run *run)
 {
     run->visible = isatty(STDERR_FILENO) && !cli_given(run->arguments, "quiet");
-    run->start = cli_seconds();
+    run->start = broad__seconds();
     broad__pool_run(run->pool, run->count, photo_job, run);
-    run->seconds = cli_seconds() - run->start;
+    run->seconds = broad__seconds() - run->start;
     if (run->last_drawn > 0) cli_bar_wipe();
     if (run->status) return cli_fail(run->status, "%s", run->message);
     return cli_interrupted() ? BROAD_INTERRUPTED : BROAD_OK;
@@ -323,7 +324,7 @@ static int report_json(const render_run *run, const char *folder, int complete)
     cli_json_put(object, "threads", json_integer((json_int_t)run->worker_count));
     cli_json_put(object, "seconds", cli_json_real(run->seconds));
     cli_json_put(object, "photos_per_second", cli_json_real(run->seconds > 0 ? (double)done / run->seconds : 0));
-    return cli_json_print(object);
+    return cli_json_give(run->arguments, object);
 }
 
 static void report_text(const render_run *run, const char *folder)

@@ -15,6 +15,7 @@
 #include "page/report_html.h"
 #include "run/photos.h"
 #include "run/show.h"
+#include "values.h"
 
 enum { WORST_MOST = 1000, FEWEST_CARDS = 6, THUMB_SIDE = 320, THUMB_QUALITY = 80 };
 
@@ -115,11 +116,13 @@ static int place(char out[PATH_MAX], const report_run *run, const char *name)
 static int write_files(const report_run *run)
 {
     char path[PATH_MAX];
+    cli_charts charts = {0};
     cli_report_page page = {.findings = &run->findings,
                             .title = cli_value(run->arguments, "title"),
                             .model_path = run->arguments->positional[0],
                             .card_count = run->card_count,
-                            .cards = run->cards};
+                            .cards = run->cards,
+                            .charts = &charts};
     int status = place(path, run, "findings.csv");
     if (!status) status = cli_findings_write_csv(&run->findings, path);
     if (!status) status = place(path, run, "findings.geojson");
@@ -127,7 +130,10 @@ static int write_files(const report_run *run)
     if (!status) status = place(path, run, "skipped.csv");
     if (!status) status = cli_skipped_write_csv(run->data, path);
     if (!status) status = place(path, run, "report.html");
-    return status ? status : cli_report_write_html(&page, path);
+    if (!status) status = cli_report_charts(&charts, &run->findings, run->card_count);
+    if (!status) status = cli_report_write_html(&page, path);
+    cli_charts_clear(&charts);
+    return status;
 }
 
 /* ---- what is said at the end ---- */
@@ -182,7 +188,7 @@ static int report_json(report_run *run, const char *folder)
     cli_json_put(object, "geojson", file_json(folder, "findings.geojson"));
     cli_json_put(object, "skipped", file_json(folder, "skipped.csv"));
     cli_json_put(object, "photos", run->photos ? json_incref(run->photos) : json_null());
-    return cli_json_print(object);
+    return cli_json_give(run->arguments, object);
 }
 
 static void report_text(const report_run *run, const char *folder)

@@ -5,8 +5,10 @@
 
 #include "io/progress.h"
 #include "page/training.h"
+#include "run/files.h"
 #include "run/photos.h"
 #include "run/show.h"
+#include "values.h"
 
 typedef struct page_run {
     const cli_arguments *arguments;
@@ -102,12 +104,11 @@ static int report_json(page_run *run)
 {
     const cli_training *page = &run->page;
     const broad_model *model = run->model;
-    size_t pictures = *page->no_pictures ? 0 : page->plots.count;
     json_t *object = cli_json_object("report");
     cli_json_put(object, "model", cli_json_text(page->model_path));
     cli_json_put(object, "html", cli_json_text(run->output));
-    cli_json_put(object, "pictures", json_integer((json_int_t)pictures));
-    cli_json_put(object, "no_pictures", *page->no_pictures ? cli_json_text(page->no_pictures) : json_null());
+    cli_json_put(object, "pictures", json_integer((json_int_t)page->charts.count));
+    cli_json_put(object, "no_pictures", json_null());
     cli_json_put(object, "kind", cli_json_text(cli_kind_name(broad_model_kind(model))));
     cli_json_put(object, "task", cli_json_text(cli_task_name(broad_model_task(model))));
     cli_json_put(object, "rows", json_integer((json_int_t)broad_model_rows(model)));
@@ -117,7 +118,7 @@ static int report_json(page_run *run)
     cli_json_put(object, "loo", cli_estimate_json(model));
     cli_json_put(object, "test", run->test ? cli_metrics_json(&run->test_metrics, model) : json_null());
     cli_json_put(object, "verify", verify_json(page));
-    return cli_json_print(object);
+    return cli_json_give(run->arguments, object);
 }
 
 static void report_text(const page_run *run)
@@ -135,8 +136,7 @@ static void report_text(const page_run *run)
         printf("test         %s\n", line);
     }
     if (page->verified) printf("certificate  %s\n", page->verdict.holds ? "holds" : "does NOT hold");
-    size_t pictures = *page->no_pictures ? 0 : page->plots.count;
-    printf("report       %s (%zu picture%s)\n", run->output, pictures, pictures == 1 ? "" : "s");
+    printf("report       %s (%zu picture%s)\n", run->output, page->charts.count, page->charts.count == 1 ? "" : "s");
 }
 
 static void clear(page_run *run)

@@ -5,9 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "io/output.h"
 #include "io/progress.h"
 #include "run/show.h"
-#include "tune/tune.h"
+#include "tune/tune_report.h"
+#include "tune/tune_state.h"
+#include "values.h"
 
 typedef struct tune_run {
     const cli_arguments *arguments;
@@ -64,7 +68,7 @@ static int prepare(tune_run *run, const cli_arguments *arguments)
     run->path = arguments->positional[0];
     run->output = cli_given(arguments, "output");
     run->state_path = cli_given(arguments, "state");
-    run->start = cli_seconds();
+    run->start = broad__seconds();
     run->visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet");
     run->by_loo = cli_choice(arguments, "by") == 1;
     cli_read_options(&run->read, arguments);
@@ -195,7 +199,7 @@ static int open_search(tune_run *run)
     if (!status) status = state_key(&key, run);
     if (!status) status = tune_state_open(&run->state, &run->search, run->state_path, key);
     run->resumed = run->search.count;
-    run->read_seconds = cli_seconds() - run->start;
+    run->read_seconds = broad__seconds() - run->start;
     if (!status && run->resumed)
         cli_note(run->arguments, "going on after %zu trials of %s", run->resumed, run->state_path);
     return status;
@@ -203,7 +207,7 @@ static int open_search(tune_run *run)
 
 /* ---- one trial ---- */
 
-static double seconds_left(const tune_run *run) { return run->budget - (cli_seconds() - run->search_start); }
+static double seconds_left(const tune_run *run) { return run->budget - (broad__seconds() - run->search_start); }
 
 static void draw_progress(tune_run *run, double now)
 {
@@ -224,7 +228,7 @@ static void draw_progress(tune_run *run, double now)
 static int on_progress(const broad_progress *state, void *context)
 {
     tune_run *run = context;
-    double now = cli_seconds();
+    double now = broad__seconds();
     (void)state;
     if (run->visible && now - run->last_drawn > 0.1) draw_progress(run, now);
     run->cut = run->cut || cli_interrupted() || seconds_left(run) <= 0;
@@ -316,20 +320,18 @@ static int score_by_loo(tune_trial *trial, tune_run *run, const broad_options *o
 static void try_setting(tune_trial *trial, tune_run *run)
 {
     broad_options options;
-    double began = cli_seconds();
-    cli_message_clear();
+    double began = broad__seconds();
     int status = tune_options(&options, &trial->setting, run->arguments);
     options.progress = on_progress;
     options.progress_context = run;
     if (!status) status = run->by_loo ? score_by_loo(trial, run, &options) : score_by_folds(trial, run, &options);
     if (!status && !isfinite(trial->score)) status = cli_fail(BROAD_FAILED, "the score is not a number");
-    trial->seconds = cli_seconds() - began;
+    trial->seconds = broad__seconds() - began;
     run->cut = status == BROAD_INTERRUPTED;
     if (!status || run->cut) return;
     trial->end = TUNE_FAILED;
     trial->score = trial->sd = NAN;
-    snprintf(trial->reason, sizeof trial->reason, "%s", cli_message());
-    cli_message_clear();
+    snprintf(trial->reason, sizeof trial->reason, "%s", broad_error_message());
 }
 
 /* ---- all trials ---- */
@@ -361,13 +363,13 @@ static int next_trial(int *out_more, tune_run *run)
 static int search_settings(tune_run *run)
 {
     int status = BROAD_OK, more = 1;
-    run->search_start = cli_seconds();
+    run->search_start = broad__seconds();
     cli_signals_catch();
     while (!status && more && !(run->trials && run->search.count >= run->trials) && !all_failed(&run->search) &&
            seconds_left(run) > 0 && !cli_interrupted())
         status = next_trial(&more, run);
     cli_signals_release();
-    run->search_seconds = cli_seconds() - run->search_start;
+    run->search_seconds = broad__seconds() - run->search_start;
     if (run->drawn) cli_bar_wipe();
     return status;
 }
@@ -425,7 +427,7 @@ static int report(const tune_run *run)
         .complete = !cli_interrupted(),
         .read_seconds = run->read_seconds,
         .search_seconds = run->search_seconds,
-        .total_seconds = cli_seconds() - run->start,
+        .total_seconds = broad__seconds() - run->start,
     };
     int status = cli_given(run->arguments, "json") ? tune_report_json(&result) : tune_report_text(&result);
     if (status || !cli_interrupted()) return status;

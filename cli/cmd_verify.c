@@ -2,8 +2,10 @@
 #include <stdio.h>
 
 #include "io/progress.h"
+#include "run/files.h"
 #include "run/photos.h"
 #include "run/show.h"
+#include "values.h"
 
 static int report_json(const cli_arguments *arguments, const broad_verdict *verdict, size_t rows, json_t *photos)
 {
@@ -18,7 +20,7 @@ static int report_json(const cli_arguments *arguments, const broad_verdict *verd
     cli_json_put(object, "product_bound", cli_json_real(verdict->product_bound));
     cli_json_put(object, "reached", cli_json_real(verdict->reached));
     cli_json_put(object, "reason", cli_json_text(verdict->reason));
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }
 
 static void report_text(const broad_verdict *verdict, size_t rows)
@@ -46,7 +48,7 @@ int cli_verify(const cli_arguments *arguments)
     if (!status) status = cli_files_after_model(&files, arguments);
     if (!status) status = broad_model_load(&model, arguments->positional[0]);
     if (!status) status = cli_read_training(&training, NULL, &photos, model, arguments, &files);
-    if (!status) status = broad_verify(&verdict, model, training, cli_watch(threads));
+    if (!status) status = broad_verify(&verdict, model, training, cli_run(cli_watch(threads)));
     if (!status && cli_given(arguments, "json"))
         status = report_json(arguments, &verdict, broad_data_rows(training), photos);
     else if (!status) report_text(&verdict, broad_data_rows(training));

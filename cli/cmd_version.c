@@ -1,6 +1,5 @@
 #include <stdio.h>
 
-#include "cli.h"
 #include "io/json.h"
 
 int cli_version(const cli_arguments *arguments)
@@ -11,5 +10,5 @@ int cli_version(const cli_arguments *arguments)
     }
     json_t *object = cli_json_object("version");
     cli_json_put(object, "version", cli_json_text(broad_version()));
-    return cli_json_print(object);
+    return cli_json_give(arguments, object);
 }

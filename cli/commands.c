@@ -2,20 +2,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "commands.h"
+#include "message.h"
+#include "nearest.h"
 
 const char *const cli_tagline = "broad learning: networks that train in seconds and certify their convergence";
 
-const char *const cli_exit_codes = "0\tdone\n"
+const char *const cli_exit_codes = "0\tsuccess\n"
                                    "1\tfailed; for verify: the certificate does not hold\n"
-                                   "2\twrong usage\n"
-                                   "65\tbad data\n"
-                                   "66\tno such input\n"
+                                   "2\tincorrect usage\n"
+                                   "65\tinvalid data\n"
+                                   "66\tinput not found\n"
                                    "70\tinternal error\n"
                                    "71\tout of memory\n"
-                                   "73\tcannot write\n"
+                                   "73\tcannot write the output\n"
                                    "74\tinput or output error\n"
-                                   "76\tbad model file\n"
+                                   "76\tinvalid model file\n"
                                    "130, 143\tinterrupted or terminated; the work so far is saved\n";
 
 /* clang-format off */
@@ -27,168 +29,177 @@ const char *const cli_exit_codes = "0\tdone\n"
 
 static const broad_option target_chosen[] = {
     {"target", 0, "COL", NULL, NULL,
-     "target column, by name or number from 1, or several with commas between; the last one unless given"},
+     "target column, by name or by number from 1; separate several with commas; default: the last column"},
 };
 
 static const broad_option target_like_model[] = {
-    {"target", 0, "COL", NULL, NULL, "target column, where the model's is not to be found"},
+    {"target", 0, "COL", NULL, NULL, "target column, if the model's own is not found"},
 };
 
 static const broad_option target_apart[] = {
-    {"labels", 0, "FILE", NULL, NULL, "targets kept in a file of their own (CSV, NPY, IDX); DATA has inputs only"},
+    {"labels", 0, "FILE", NULL, NULL, "file with the targets (CSV, NPY, IDX); DATA then holds inputs only"},
 };
 
 static const broad_option reading[] = {
     {"group", 0, "COL", NULL, NULL,
-     "column whose equal values stay together in a split and in leave-one-out; it is not an input"},
-    {"weight", 0, "COL", NULL, NULL, "column that says how much each row counts, a number above 0; it is not an input"},
+     "column whose equal values are kept together in splits and in leave-one-out; not used as an input"},
+    {"weight", 0, "COL", NULL, NULL, "column with the weight of each row, a number above 0; not used as an input"},
     {"categorical", 0, "COLS|auto", NULL, NULL,
-     "columns of categories, by name or number with commas between; each level becomes an input; auto: those with "
-     "text"},
+     "columns with categories, by name or number, separated by commas; each category becomes one input; auto: all "
+     "text columns"},
     {"task", 0, "TASK", "auto|classify|regress", "auto",
-     "what the targets are; auto: text makes classes, numbers a regression"},
-    {"missing", 0, "WHAT", "error|mean", "error", "what to do about empty fields: refuse, or use the column's mean"},
+     "type of the targets; auto: text means classes, numbers mean regression"},
+    {"missing", 0, "WHAT", "error|mean", "error", "empty fields: refuse the file, or use the column's mean"},
 };
 
 static const broad_option data_reading[] = {
-    {"group", 0, "COL", NULL, NULL, "column whose equal values stay together in a split"},
+    {"group", 0, "COL", NULL, NULL, "column whose equal values are kept together in splits"},
     {"task", 0, "TASK", "auto|classify|regress", "auto",
-     "what the targets are; auto: text makes classes, numbers a regression"},
+     "type of the targets; auto: text means classes, numbers mean regression"},
 };
 
 static const broad_option text_files[] = {
-    {"header", 0, "WHETHER", "auto|yes|no", "auto", "whether the first line names the columns"},
-    {"separator", 0, "CHAR|auto", NULL, "auto", "between fields: one character, or tab"},
+    {"header", 0, "WHETHER", "auto|yes|no", "auto", "whether the first line holds the column names"},
+    {"separator", 0, "CHAR|auto", NULL, "auto", "field separator: one character, or tab"},
 };
 
 static const broad_option cv_folds[] = {
-    {"folds", 0, "COUNT", NULL, "5", "parts the rows are dealt into; each is tested on once, by a model of the others"},
-    {"repeat", 0, "COUNT", NULL, "1", "do it all so often, with the seed plus 0, 1, 2, ..."},
+    {"folds", 0, "COUNT", NULL, "5", "number of folds; each is tested once by a model trained on the others"},
+    {"repeat", 0, "COUNT", NULL, "1",
+     "repeat the whole cross-validation this many times, with seeds seed, seed+1, ..."},
 };
 
 static const broad_option cv_output[] = {
-    {"verbose", 'v', NULL, NULL, NULL, "also print a line for each fold"},
+    {"verbose", 'v', NULL, NULL, NULL, "also print one line per fold"},
 };
 
 static const broad_option tune_search[] = {
-    {"budget", 0, "SECONDS", NULL, "60", "how long to search; a trial that is not done by then does not count"},
-    {"trials", 0, "COUNT", NULL, NULL, "end after so many trials, those of the state included"},
-    {"by", 0, "WHAT", "cv|loo", "cv", "score of a trial: cross-validation, or the model's own leave-one-out estimate"},
-    {"folds", 0, "COUNT", NULL, "5", "folds of the cross-validation"},
+    {"budget", 0, "SECONDS", NULL, "60", "time for the search; a trial still running at the end does not count"},
+    {"trials", 0, "COUNT", NULL, NULL, "stop after this many trials, including those in the state file"},
+    {"by", 0, "WHAT", "cv|loo", "cv",
+     "how trials are scored: by cross-validation, or by the model's own leave-one-out estimate"},
+    {"folds", 0, "COUNT", NULL, "5", "number of folds of the cross-validation"},
     {"metric", 0, "NAME", "auto|accuracy|precision|recall|f1|brier|rmse|mae|r2", "auto",
-     "what the score is; auto: accuracy, or rmse of a regression"},
-    {"kinds", 0, "LIST", NULL, NULL, "kinds of network to look at, with commas between; all unless given"},
-    {"rows", 0, "COUNT", NULL, NULL, "search on so many rows, drawn at random; on all unless given"},
+     "the score to optimise; auto: accuracy for classes, RMSE for regression"},
+    {"kinds", 0, "LIST", NULL, NULL, "kinds of network to try, separated by commas; default: all"},
+    {"rows", 0, "COUNT", NULL, NULL, "search on this many rows, drawn at random; default: all rows"},
 };
 
 static const broad_option tune_output[] = {
-    {"output", 'o', "FILE", NULL, NULL, "fit the best settings to all rows and save the model"},
-    {"state", 0, "FILE", NULL, NULL, "keep every finished trial here; the same command goes on from it"},
+    {"output", 'o', "FILE", NULL, NULL, "fit the best settings to all rows and save the model here"},
+    {"state", 0, "FILE", NULL, NULL,
+     "store every finished trial in this file; the same command then continues from it"},
 };
 
 static const broad_option testing[] = {
     {"holdout", 0, "FRACTION", NULL, NULL,
-     "keep this part of the rows out of training and test on them: class by class, or by whole groups"},
-    {"test", 0, "DATA", NULL, NULL, "test on the rows of another file"},
-    {"test-labels", 0, "FILE", NULL, NULL, "targets of --test, where --labels is used"},
+     "hold out this fraction of the rows and test on them; the split is made class by class, or by whole groups"},
+    {"test", 0, "DATA", NULL, NULL, "test on these rows"},
+    {"test-labels", 0, "FILE", NULL, NULL, "file with the targets of --test; needed if --labels is used"},
 };
 
 static const broad_option testing_file[] = {
-    {"test", 0, "DATA", NULL, NULL, "test on the rows of another file; else on those that fit kept apart"},
-    {"test-labels", 0, "FILE", NULL, NULL, "targets of --test, where --labels is used"},
+    {"test", 0, "DATA", NULL, NULL, "test on these rows; default: the rows that fit held out"},
+    {"test-labels", 0, "FILE", NULL, NULL, "file with the targets of --test; needed if --labels is used"},
 };
 
 static const broad_option fit_output[] = {
-    {"output", 'o', "FILE", NULL, "model.broad", "where the model goes; - is standard output"},
+    {"output", 'o', "FILE", NULL, "model.broad", "file for the model; - for standard output"},
 };
 
 static const broad_option grown_output[] = {
-    {"output", 'o', "FILE", NULL, NULL, "where the model goes; it replaces MODEL unless given"},
+    {"output", 'o', "FILE", NULL, NULL, "file for the model; default: replace MODEL"},
+};
+
+static const broad_option run_details[] = {
+    {"verbose", 'v', NULL, NULL, NULL, "also print how the run ended, the layers of the network and the training time"},
 };
 
 static const broad_option model_output[] = {
-    {"compact", 0, NULL, NULL, NULL, "leave out the random weights: the seed draws them again on loading"},
+    {"compact", 0, NULL, NULL, NULL,
+     "omit the random weights from the file; they are drawn again from the seed when it is loaded"},
     {"keep-stats", 0, NULL, NULL, NULL,
-     "also write MODEL.stats, sums over the training rows: 'learn' can then do without these rows"},
+     "also write MODEL.stats, sums over the training rows; 'learn' then does not need the rows themselves"},
 };
 
 static const broad_option layer_output[] = {
-    {"checkpoint", 0, "LAYERS", NULL, NULL, "save the model after every so many layers"},
+    {"checkpoint", 0, "LAYERS", NULL, NULL, "save the model each time this many layers have been added"},
 };
 
 static const broad_option planning[] = {
-    {"plan", 0, NULL, NULL, NULL, "print the memory and work this will take, and do nothing; exit code 71: too much"},
+    {"plan", 0, NULL, NULL, NULL,
+     "print the memory and work this run needs, and exit; exit code 71 if it needs too much memory"},
 };
 
 static const broad_option force_memory[] = {
-    {"force", 0, NULL, NULL, NULL, "start even if the memory seems too small"},
+    {"force", 0, NULL, NULL, NULL, "start even if there seems to be too little memory"},
 };
 
 static const broad_option force_rows[] = {
-    {"force", 0, NULL, NULL, NULL, "go on with other rows than those of the model, or with too little memory"},
+    {"force", 0, NULL, NULL, NULL,
+     "continue even if the rows differ from the training rows, or there seems to be too little memory"},
 };
 
 static const broad_option grow_increment[] = {
-    {"enhance", 0, "Q[xL]", NULL, NULL, "add L layers of Q enhancement nodes; with --features Q nodes for each group"},
+    {"enhance", 0, "Q[xL]", NULL, NULL, "add L layers of Q enhancement nodes; with --features: Q nodes per group"},
     {"features", 0, "GxK", NULL, NULL, "add G groups of K feature nodes, each with a layer of its own"},
 };
 
 static const broad_option learn_increment[] = {
-    {"with", 0, "OLD", NULL, NULL, "the rows the model was trained on; again for each further file, in order"},
-    {"with-labels", 0, "FILE", NULL, NULL, "targets of OLD, where they are kept apart; again for each --with"},
+    {"with", 0, "OLD", NULL, NULL, "the rows the model was trained on; repeat for each further file, in order"},
+    {"with-labels", 0, "FILE", NULL, NULL, "file with the targets of OLD; repeat for each --with"},
     {"enhance", 0, "Q[xL]", NULL, NULL,
-     "add L layers of Q enhancement nodes; unless given none where all weights are joint, else one as wide as fit was "
-     "told"},
+     "add L layers of Q enhancement nodes; default: none if all weights are joint, otherwise one layer as wide as "
+     "those of fit"},
     {"weight", 0, "W|auto", NULL, NULL,
-     "how much each new row counts beside an old one; auto: each as little as makes all right (classes, joint "
-     "weights). auto for photos, else 1"},
-    {"new-classes", 0, NULL, NULL, NULL, "labels the model does not know become further classes"},
+     "weight of each new row relative to an old one; auto: the smallest weights with which all new rows are "
+     "classified correctly (needs classes and joint weights); default: auto for photos, otherwise 1"},
+    {"new-classes", 0, NULL, NULL, NULL, "add labels that the model does not know as new classes"},
     {"forgetful", 0, NULL, NULL, NULL,
-     "fit the new layers to the new rows alone: the model may get worse on the old ones"},
+     "fit the new layers to the new rows alone; the model may become worse on the old ones"},
 };
 
 static const broad_option labels_of_each[] = {
-    {"labels", 0, "FILE", NULL, NULL, "targets kept in a file of their own (CSV, NPY, IDX); again for each DATA"},
+    {"labels", 0, "FILE", NULL, NULL, "file with the targets (CSV, NPY, IDX); repeat for each DATA"},
 };
 
 static const broad_option predict_output[] = {
-    {"output", 'o', "FILE", NULL, "-", "where the predictions go; - is standard output"},
-    {"format", 0, "FORMAT", "csv|jsonl", "csv", "a table, or one JSON object a line"},
-    {"proba", 0, NULL, NULL, NULL, "also the probability of each class, calibrated by leave-one-out"},
+    {"output", 'o', "FILE", NULL, "-", "file for the predictions; - for standard output"},
+    {"format", 0, "FORMAT", "csv|jsonl", "csv", "a CSV table, or one JSON object per line"},
+    {"proba", 0, NULL, NULL, NULL, "add the probability of each class, calibrated by leave-one-out"},
     {"interval", 0, "LEVEL", NULL, NULL,
-     "also an interval that holds this part of the values, such as 0.9, from leave-one-out residuals"},
+     "add an interval that contains this fraction of the values, such as 0.9, from leave-one-out residuals"},
 };
 
 static const broad_option predict_pictures[] = {
     {"heatmap", 0, "DIR", NULL, NULL,
-     "photos: also a picture of each in the new folder DIR, with the regions that speak for the positive class in "
+     "photos: also write one image per photo to the new folder DIR, with the evidence for the positive class in "
      "colour"},
 };
 
 static const broad_option report_output[] = {
     {"output", 'o', "PATH", NULL, NULL,
-     "the new folder for the report, or with --training the file; it appears complete or not at all"},
+     "new folder for the report, or HTML file with --training; it appears complete or not at all"},
     {"training", 0, NULL, NULL, NULL,
-     "a page about how MODEL came about instead: DATA are the rows that it was trained on, and may be left out"},
-    {"worst", 0, "COUNT", NULL, "60", "photos that the page shows with a heat map, the worst first, 1000 at most"},
-    {"title", 0, "TEXT", NULL, "Inspection report", "heading of the page; with --training 'Training report'"},
+     "write a page about the training of MODEL instead; DATA are its training rows and may be omitted"},
+    {"worst", 0, "COUNT", NULL, "60", "number of photos shown with a heat map, worst first; at most 1000"},
+    {"title", 0, "TEXT", NULL, "Inspection report", "title of the page; default with --training: Training report"},
 };
 
 static const broad_option run_page[] = {
     {"report", 0, "FILE", NULL, NULL,
-     "also write a page about the run: one HTML file with norms, bounds, curves, verdicts, times, settings, "
-     "certificate"},
+     "also write an HTML page about the run: norms, bounds, curves, results, times, settings, certificate"},
 };
 
 static const broad_option eval_measures[] = {
-    {"interval", 0, "LEVEL", NULL, NULL, "level of the prediction intervals of a regression; 0.9 unless given"},
+    {"interval", 0, "LEVEL", NULL, NULL, "level of the prediction intervals of a regression; default: 0.9"},
     {"curve", 0, NULL, NULL, NULL,
-     "also the figures of the network cut after each layer: nodes, norm of the residual, accuracy or RMSE"},
+     "also print the figures after each layer: nodes, norm of the residual, accuracy or RMSE"},
     {"loo", 0, NULL, NULL, NULL,
-     "with --curve: also the leave-one-out norm of each layer; the rows must be those of the training"},
+     "with --curve: also print the leave-one-out norm after each layer; DATA must be the training rows"},
     {"part", 0, "WHICH", "all|train|test", "all",
-     "of DATA, which fit was given: all rows, those it trained on, changed copies of photos among them, or those that "
-     "--holdout kept apart"},
+     "which rows of DATA, the file given to fit: all, those it trained on (with augmented copies of photos), or those "
+     "held out by --holdout"},
 };
 
 static const broad_option info_output[] = {
@@ -197,81 +208,81 @@ static const broad_option info_output[] = {
 
 static const broad_option photo_maps[] = {
     {"map", 0, "MAPS", NULL, "auto",
-     "how a photo becomes inputs: pixels, descriptors, windows, or several with commas between; auto: of descriptors "
-     "and "
-     "windows what does best by leave-one-out, in preset paper pixels"},
-    {"side", 0, "PIXELS", NULL, NULL, "side of the square of pixels; 32 unless given, 64 in preset paper"},
+     "how a photo becomes inputs: pixels, descriptors, windows, or several separated by commas; auto: descriptors, "
+     "windows or both, whichever has the smallest leave-one-out error; in preset paper: pixels"},
+    {"side", 0, "PIXELS", NULL, NULL, "side length of the square of pixels; default: 32, in preset paper 64"},
 };
 
 static const broad_option photo_components[] = {
     {"components", 0, "COUNT|auto|none", NULL, NULL,
-     "principal components that the network gets in the place of these inputs; auto: a third of the rows, 192 at most; "
-     "auto unless given, in preset paper none"},
+     "number of principal components that replace these inputs; auto: a third of the number of rows, at most 192; "
+     "default: auto, in preset paper none"},
 };
 
 static const broad_option photo_rows[] = {
-    {"each-box", 0, NULL, NULL, NULL,
-     "every box is a row of its own; otherwise the best one of each photo is looked at"},
+    {"each-box", 0, NULL, NULL, NULL, "make every box a row; otherwise only the best box of each photo is used"},
     {"augment", 0, "COUNT", NULL, NULL,
-     "also train on so many changed copies of each photo: turned, shifted, sheared, zoomed, flipped, lighter or "
+     "also train on this many augmented copies of each photo: rotated, shifted, sheared, zoomed, flipped, lighter or "
      "darker"},
-    {"no-groups", 0, NULL, NULL, NULL, "do not look for near-duplicates, which otherwise stay together in a split"},
+    {"no-groups", 0, NULL, NULL, NULL,
+     "do not look for near-duplicates; otherwise near-duplicates are kept together in splits"},
 };
 
 static const broad_option photo_files[] = {
     {"boxes", 0, "PATH", NULL, NULL,
      "where the panels are in the photos: a folder of YOLO text files, a COCO JSON file, or a CSV file"},
     {"detector", 0, "COMMAND", NULL, NULL,
-     "program that finds the panels: it gets a file name a line and prints a line of JSON with boxes for each"},
-    {"detector-seconds", 0, "SECONDS", NULL, "60", "how long the detector may take to start, and for each photo"},
-    {"strict", 0, NULL, NULL, NULL, "a file that cannot be read is an error; otherwise it is listed and left out"},
+     "program that finds the panels: it reads one file name per line and prints one line of JSON with boxes for each"},
+    {"detector-seconds", 0, "SECONDS", NULL, "60", "time limit for starting the detector, and for each photo"},
+    {"strict", 0, NULL, NULL, NULL, "stop if a file cannot be read; otherwise it is listed and skipped"},
     {"cache", 0, "DIR|no", NULL, NULL,
-     "folder of prepared features, which makes the next run fast; $XDG_CACHE_HOME/broad or ~/.cache/broad unless "
-     "given"},
+     "folder for prepared features, which speed up the next run; default: $XDG_CACHE_HOME/broad or ~/.cache/broad"},
 };
 
 static const broad_option data_output[] = {
-    {"all", 0, NULL, NULL, NULL, "list all files and groups, not only the first of them"},
+    {"all", 0, NULL, NULL, NULL, "list all files and groups, not only the first ones"},
     {"export", 0, "DIR", NULL, NULL,
-     "instead write the inputs as fit has them before scaling into the new folder DIR, for other programs"},
+     "instead write the inputs, as fit sees them before scaling, to the new folder DIR for other programs"},
 };
 
 static const broad_option render_photos[] = {
-    {"count", 0, "COUNT", NULL, "200", "photos to make, 1000000 at most"},
-    {"size", 0, "PIXELS", NULL, "256", "length of a photo's sides, 16 to 8192"},
+    {"count", 0, "COUNT", NULL, "200", "number of photos, at most 1000000"},
+    {"size", 0, "PIXELS", NULL, "256", "side length of each photo, 16 to 8192"},
     {"severity", 0, NULL, NULL, NULL,
-     "for a regression: every degree of dirt, all photos in DIR/photos, and DIR/labels.csv with file and severity"},
+     "for regression: any degree of dirt, all photos in DIR/photos, and DIR/labels.csv with file and severity"},
 };
 
 static const broad_option demo_story[] = {
     {"what", 0, "WHAT", "photos|spirals", "photos", "clean and dusty solar panels, or a table of two spirals"},
-    {"count", 0, "COUNT", NULL, "300", "photos to learn from, 40 to 10000; a third as many more are judged"},
+    {"count", 0, "COUNT", NULL, "300",
+     "number of photos to learn from, 40 to 10000; a third as many again are made as new photos"},
 };
 
 static const broad_option render_output[] = {
-    {"format", 0, "FORMAT", "jpeg|png", "jpeg", "of the photos"},
+    {"format", 0, "FORMAT", "jpeg|png", "jpeg", "file format of the photos"},
     {"masks", 0, NULL, NULL, NULL,
-     "also maps as grey PNG: DIR/.masks/dirt, the light that the dirt takes, and DIR/.masks/panel, where the panel is"},
+     "also write masks as grey PNG files: DIR/.masks/dirt, the light lost to dirt, and DIR/.masks/panel, where the "
+     "panel is"},
 };
 
 static const broad_option profiling[] = {
     {"profile", 0, NULL, NULL, NULL,
-     "say where the time goes: each stage's seconds, operations, bytes, part of the peak"},
+     "print where the time goes: seconds, operations, bytes and fraction of peak speed of each stage"},
 };
 static const broad_option doctor_measures[] = {
-    {"quick", 0, NULL, NULL, NULL, "without measuring how fast the machine is"},
+    {"quick", 0, NULL, NULL, NULL, "skip the speed measurements"},
 };
 static const broad_option help_output[] = {
     {"man", 0, NULL, NULL, NULL, "print the manual page of COMMAND, or of broad itself, as man(7) source"},
-    {"write-man", 0, "DIR", NULL, NULL, "write all manual pages into DIR"},
+    {"write-man", 0, "DIR", NULL, NULL, "write all manual pages to DIR"},
     {"completion", 0, "SHELL", "bash|zsh|fish", NULL, "print the completion script for a shell"},
     {"markdown", 0, NULL, NULL, NULL, "print the reference of all commands as Markdown"},
 };
 
 static const broad_option common[] = {
     {"json", 0, NULL, NULL, NULL, "print the result as one JSON object"},
-    {"quiet", 'q', NULL, NULL, NULL, "no progress and no remarks"},
-    {"help", 'h', NULL, NULL, NULL, "print help on this command"},
+    {"quiet", 'q', NULL, NULL, NULL, "no progress and no notes"},
+    {"help", 'h', NULL, NULL, NULL, "print help for this command"},
 };
 
 #define SUPERVISION "supervise gamma tries range-steps relax relax-count select"
@@ -279,6 +290,7 @@ static const broad_option common[] = {
 
 static const cli_section fit_sections[] = {
     SECTION("Output", fit_output),
+    SECTION("Output", run_details),
     SECTION("Output", run_page),
     SECTION("Output", model_output),
     SECTION("Output", layer_output),
@@ -293,7 +305,7 @@ static const cli_section fit_sections[] = {
     SECTION("Testing", testing),
     LIBRARY("Network", "*"),
     LIBRARY("Supervision", SUPERVISION),
-    LIBRARY("Stop rules", STOP_RULES),
+    LIBRARY("Stopping", STOP_RULES),
     LIBRARY("Run", "seed threads memory"),
     SECTION("Run", planning),
     SECTION("Run", force_memory),
@@ -314,7 +326,7 @@ static const cli_section cv_sections[] = {
     SECTION("Photos", photo_files),
     LIBRARY("Network", "* memory"),
     LIBRARY("Supervision", SUPERVISION),
-    LIBRARY("Stop rules", STOP_RULES),
+    LIBRARY("Stopping", STOP_RULES),
     LIBRARY("Run", "seed threads"),
     SECTION("Run", force_memory),
     SECTION("Common", common),
@@ -332,13 +344,14 @@ static const cli_section tune_sections[] = {
     SECTION("Photos", photo_rows),
     SECTION("Photos", photo_files),
     LIBRARY("Run", "seed threads"),
-    LIBRARY("Settings that are fixed where they are given", "* memory"),
+    LIBRARY("Settings to keep fixed", "* memory"),
     SECTION("Common", common),
     END,
 };
 static const cli_section grow_sections[] = {
-    SECTION("What is added", grow_increment),
+    SECTION("What to add", grow_increment),
     SECTION("Output", grown_output),
+    SECTION("Output", run_details),
     SECTION("Output", run_page),
     SECTION("Output", model_output),
     SECTION("Output", layer_output),
@@ -347,7 +360,7 @@ static const cli_section grow_sections[] = {
     SECTION("Reading DATA", text_files),
     SECTION("Photos", photo_files),
     SECTION("Testing", testing_file),
-    LIBRARY("Stop rules", STOP_RULES),
+    LIBRARY("Stopping", STOP_RULES),
     LIBRARY("Run", "threads memory"),
     SECTION("Run", planning),
     SECTION("Run", force_rows),
@@ -356,8 +369,9 @@ static const cli_section grow_sections[] = {
     END,
 };
 static const cli_section learn_sections[] = {
-    SECTION("What is added", learn_increment),
+    SECTION("What to add", learn_increment),
     SECTION("Output", grown_output),
+    SECTION("Output", run_details),
     SECTION("Output", run_page),
     SECTION("Output", model_output),
     SECTION("Reading NEW and OLD", target_like_model),
@@ -365,7 +379,7 @@ static const cli_section learn_sections[] = {
     SECTION("Reading NEW and OLD", text_files),
     SECTION("Photos", photo_files),
     SECTION("Testing", testing_file),
-    LIBRARY("Stop rules", STOP_RULES),
+    LIBRARY("Stopping", STOP_RULES),
     LIBRARY("Run", "threads memory"),
     SECTION("Run", planning),
     SECTION("Run", force_rows),
@@ -417,8 +431,8 @@ static const cli_section data_sections[] = {
     SECTION("Reading DATA", data_reading),
     SECTION("Reading DATA", text_files),
     SECTION("Photos", photo_files),
-    SECTION("Photos that are exported", photo_maps),
-    SECTION("Photos that are exported", photo_rows),
+    SECTION("Photos, with --export", photo_maps),
+    SECTION("Photos, with --export", photo_rows),
     LIBRARY("Run", "seed threads"),
     SECTION("Common", common),
     END,
@@ -458,149 +472,172 @@ static const cli_command commands[] = {
         .run = cli_fit,
         .sections = fit_sections,
         .description = "DATA is a CSV, LIBSVM, NPY or IDX file, plain or gzipped, or - for standard input; the "
-                       "format is found from the content. Or it is a folder of JPEG and PNG photos with one "
-                       "sub-folder a class, or with --labels LIST.csv, whose columns are file and label or number. The last column is the target unless --target or --labels "
-                       "says otherwise. Text targets are classes, and so are the whole numbers of LIBSVM files and "
-                       "of binary label files; other numbers are a regression; --task decides otherwise. Layers of "
-                       "random nodes are added one by one, each fitted to what the earlier ones left, and each kept "
-                       "only if it passes the supervision test; every layer's figures go into the model as a "
-                       "certificate that 'broad verify' can check. When no more layers pass, the run ends as "
-                       "'stalled' with a valid model. An interrupt ends it early and saves the model so far; so do the "
-                       "stop rules, of which the first that is met counts, and 'broad grow' goes on from there. A run "
+                       "format is detected from the content. DATA can also be a folder of JPEG and PNG photos with "
+                       "one sub-folder per class, or any folder of photos with --labels LIST.csv, a table with the "
+                       "columns file and label (or a number).\n"
+                       "The target is the last column, unless --target or --labels names another. Text targets are "
+                       "classes, and so are the whole numbers in LIBSVM files and binary label files; other "
+                       "numbers mean regression. --task overrides this.\n"
+                       "Layers of random nodes are added one by one. Each is fitted to the residual of the earlier "
+                       "layers and kept only if it passes the supervision test; the figures of every layer are "
+                       "stored in the model as a certificate that 'broad verify' can check. When no further layer "
+                       "passes, the run ends as 'stalled' with a valid model.\n"
+                       "If the run is interrupted, the model so far is saved. The stopping options do the same; "
+                       "the first condition that is met ends the run, and 'broad grow' continues from there. A run "
                        "that does not fit in memory is refused before it starts.",
         .examples = {
             {"broad fit iris.csv --holdout 0.3", "train on 70 % of the rows, test on the rest, write model.broad"},
-            {"broad fit house.csv --target price -o house.broad", "predict the numbers of one column"},
+            {"broad fit house.csv --target price -o house.broad", "predict the numbers in one column"},
             {"broad fit train.npy --labels labels.npy --task classify", "inputs and targets in separate files"},
             {"broad fit scans.csv --group patient --holdout 0.3", "no patient on both sides of the split"},
-            {"broad fit cars.csv --target price --categorical make,fuel", "two columns of text among the inputs"},
-            {"broad fit iris.csv --preset paper --kind brls --json", "as in the paper, unsupervised, for a program"},
+            {"broad fit cars.csv --target price --categorical make,fuel", "two text columns among the inputs"},
+            {"broad fit iris.csv --preset paper --kind brls --json",
+             "the paper's settings without supervision; JSON output"},
             {"broad fit panels/ --holdout 0.3 -o panels.broad", "photos in panels/Clean and panels/Dusty"},
-            {"broad fit photos/ --labels list.csv --target power_loss", "a number for each photo"},
+            {"broad fit photos/ --labels list.csv --target power_loss", "predict a number for each photo"},
         },
     },
     {
         .name = "cv",
-        .purpose = "estimate by cross-validation how well a network does",
+        .purpose = "estimate the accuracy of a network by cross-validation",
         .positional = "DATA",
         .fewest = 1,
         .most = 1,
         .computes = 1,
         .run = cli_cv,
         .sections = cv_sections,
-        .description = "Deals the rows into folds, trains on all but one and tests on that one, for each fold in turn, "
-                       "and prints mean and standard deviation of every measure over the folds. Folds are whole groups "
-                       "with --group, else class by class, else random rows. With --repeat they are dealt again and "
-                       "again, with a further seed each time: the mean and the deviation are over the folds of all "
-                       "repeats, and a second deviation, of the means of the repeats, says how much the deal and the "
-                       "random nodes matter. Everything that fit can be told about the network can be told here; no "
-                       "model is kept. An interrupt prints what the folds done so far came to.",
+        .description = "Splits the rows into folds; for each fold in turn, trains on all the others and tests on "
+                       "that one; and prints the mean and standard deviation of every measure over the folds. With "
+                       "--group, folds consist of whole groups; otherwise they are stratified by class, or drawn "
+                       "at random for regression.\n"
+                       "With --repeat the rows are split anew each time, with the next seed. Mean and deviation "
+                       "are then taken over the folds of all repeats; a second deviation, between the means of the "
+                       "repeats, shows how much the split and the random nodes matter.\n"
+                       "All network options of fit are available; no model is saved. If interrupted, the results "
+                       "of the completed folds are printed.",
         .examples = {
             {"broad cv iris.csv", "five folds, preset auto"},
             {"broad cv house.csv --target price --kind rvfl --folds 10 --repeat 3", "30 networks"},
-            {"broad cv scans.csv --group patient --verbose", "no patient on both sides; a line for each fold"},
-            {"broad cv panels/ --repeat 4", "photos; near-duplicates are in the same fold"},
+            {"broad cv scans.csv --group patient --verbose", "no patient on both sides; one line per fold"},
+            {"broad cv panels/ --repeat 4", "photos; near-duplicates stay in the same fold"},
         },
     },
     {
         .name = "tune",
-        .purpose = "search for better settings within a time budget",
+        .purpose = "search for better settings within a time limit",
         .positional = "DATA",
         .fewest = 1,
         .most = 1,
         .computes = 1,
         .run = cli_tune,
         .sections = tune_sections,
-        .description = "Tries settings of the networks on DATA until the time is over and prints the best as a command "
-                       "line for fit. First the presets of every kind, then random draws, then changes to the best so "
-                       "far. A setting given here is fixed, all others are searched. A trial that is clearly worse than "
-                       "the best is dropped before its last fold; one that fails is noted with the reason. The same "
-                       "seed gives the same trials, whatever the time. The score of the winner is a little too good, "
-                       "since it was chosen for it: keep rows apart that the search never sees, and test on them.",
+        .description = "Tries network settings on DATA until the time is up and prints the best ones as a command "
+                       "line for fit. The presets of every kind come first, then random settings, then variations "
+                       "of the best ones so far. A setting given on the command line stays fixed; all others are "
+                       "searched.\n"
+                       "A trial that is clearly worse than the best is dropped before its last fold; one that "
+                       "fails is recorded with the reason. The same seed gives the same sequence of trials, "
+                       "however long the search runs.\n"
+                       "The score of the winner is slightly optimistic, because it was selected by that score. "
+                       "Hold out rows that the search never sees, and test on them.",
         .examples = {
-            {"broad tune iris.csv --budget 30", "the best settings in half a minute"},
-            {"broad tune iris.csv --kinds bls,rvfl --activation tanh -o best.broad", "search less; save the best"},
+            {"broad tune iris.csv --budget 30", "the best settings found in half a minute"},
+            {"broad tune iris.csv --kinds bls,rvfl --activation tanh -o best.broad",
+             "a narrower search; save the best model"},
             {"broad tune house.csv --target price --budget 3600 --state tune.json",
-             "an hour that may be interrupted; the same line goes on"},
-            {"broad tune large.csv --rows 5000 -o best.broad", "search on some rows, fit the best to all"},
+             "one hour; after an interruption the same command continues"},
+            {"broad tune large.csv --rows 5000 -o best.broad", "search on a part of the rows, fit the best to all"},
         },
     },
     {
         .name = "grow",
-        .purpose = "add layers or features to a model, without retraining",
+        .purpose = "add layers or features to a model without retraining",
         .positional = "MODEL DATA...",
         .fewest = 2,
         .most = 1 + CLI_FILES_MAX,
         .computes = 1,
         .run = cli_grow,
         .sections = grow_sections,
-        .description = "Goes on where the training of MODEL ended, with the settings stored in it; a chain of layers gets "
-                       "the bytes of one made at once, joint weights are solved again. bls and rvfl have no layers: "
-                       "--enhance 100x2 adds one block of 200 nodes. DATA is what it was trained on, the file given to fit and then "
-                       "those given to learn, in order; where fit kept a part of the first apart, that part is left "
-                       "out again and tested on. Other rows are refused, with what differs. Layers pass the same "
-                       "test as before and enter the certificate. MODEL is replaced unless -o is given, and so is "
-                       "MODEL.stats if it is there; with --keep-stats alone only the sums are made.",
+        .description = "Continues the training of MODEL with the settings stored in it. A chain of layers gets "
+                       "exactly the bytes it would have had if it had been trained in one run; joint weights are "
+                       "solved again. The kinds bls and rvfl have no layers: --enhance 100x2 adds one block of 200 "
+                       "nodes.\n"
+                       "DATA are the files it was trained on: the one given to fit and then those given to learn, "
+                       "in order. If fit held out a part of the first file, that part is held out again and tested "
+                       "on. Other rows are refused, and the message says what differs.\n"
+                       "New layers pass the same test as before and enter the certificate. MODEL is replaced "
+                       "unless -o is given, and so is MODEL.stats if it exists; --keep-stats alone only computes "
+                       "the sums.",
         .examples = {
             {"broad grow model.broad iris.csv --enhance 100x10", "ten more layers of 100 nodes"},
             {"broad grow model.broad iris.csv --features 2x10 --enhance 200",
              "two more groups of 10 feature nodes, each with 200 enhancement nodes"},
             {"broad grow model.broad iris.csv --enhance 100x1000 --patience 5",
-             "as long as the rows kept apart are classified better"},
+             "as long as the held-out rows are classified better"},
             {"broad grow model.broad iris.csv --enhance 50x1000 --max-layers 50 --checkpoint 1",
-             "up to 50 layers in all; after a crash the same line goes on"},
+             "up to 50 layers in total; after a crash the same command continues"},
         },
     },
     {
         .name = "learn",
-        .purpose = "add rows to a model, without retraining",
+        .purpose = "add rows to a model without retraining",
         .positional = "MODEL NEW",
         .fewest = 2,
         .most = 2,
         .computes = 1,
         .run = cli_learn,
         .sections = learn_sections,
-        .description = "With the old rows at hand (--with OLD), joint weights are solved again on all rows as if trained "
-                       "on them at once (or with more weight for the new ones: --weight); in a chain, and where weights are solved with each layer, a new layer is "
-                       "fitted on all rows to what the model leaves over. Without them, if a chain was made with --keep-stats, the new "
-                       "rows enter the sums in MODEL.stats and every layer is solved again exactly as if trained on "
-                       "all rows. Without either, --forgetful fits a new layer to the new rows alone, and the model "
-                       "may get worse on the old ones. Labels never seen before are refused unless --new-classes is "
-                       "given. MODEL and MODEL.stats are replaced unless -o is given.",
+        .description = "There are three ways to learn the rows of NEW.\n"
+                       "With the old rows (--with OLD): joint weights are solved again as if the model had been "
+                       "trained on all rows at once, or with more weight on the new ones (--weight). A chain, or a "
+                       "network whose weights are solved with each layer, gets a new layer, fitted on all rows to "
+                       "the residual of the model.\n"
+                       "With sums (MODEL.stats, written by --keep-stats, for a chain): the new rows are added to "
+                       "the sums and every layer is solved again, exactly as if trained on all rows. The old rows "
+                       "are not needed.\n"
+                       "With neither (--forgetful): a new layer is fitted to the new rows alone, and the model may "
+                       "become worse on the old ones.\n"
+                       "Unknown labels are refused unless --new-classes is given. MODEL and MODEL.stats are "
+                       "replaced unless -o is given.",
         .examples = {
             {"broad learn model.broad may.csv --with april.csv", "the rows of both files"},
-            {"broad learn model.broad june.csv --with april.csv --with may.csv", "the next month"},
+            {"broad learn model.broad june.csv --with april.csv --with may.csv", "one month later"},
             {"broad learn model.broad may.csv", "without the old rows, after 'broad fit april.csv --keep-stats'"},
-            {"broad verify model.broad april.csv may.csv", "the certificate after 'learn --with'"},
-            {"broad learn panels.broad corrected/ --with panels/", "photos that were judged wrongly, in their right folder"},
+            {"broad verify model.broad april.csv may.csv", "check the certificate after 'learn --with'"},
+            {"broad learn panels.broad corrected/ --with panels/",
+             "misclassified photos, moved to the correct folders"},
         },
     },
     {
         .name = "predict",
-        .purpose = "apply a model to rows",
+        .purpose = "apply a model to new rows or photos",
         .positional = "MODEL DATA...",
         .fewest = 2,
         .most = CLI_NO_LIMIT,
         .computes = 1,
         .run = cli_predict,
         .sections = predict_sections,
-        .description = "Prints one line for each row of DATA: its number, then the label and a score for each class, "
-                       "or the value of each target. Columns are found by the names the model was trained with, or "
-                       "by place where DATA has no header; a target column may be there or not. With --proba columns "
-                       "proba_CLASS follow the label; with --interval columns TARGET_low and TARGET_high follow each "
-                       "value. Both need the leave-one-out estimate that fit makes (--loo). A model of photos takes "
-                       "any number of photos and folders, or - for names on standard input, one a line; the first "
-                       "column is then file, and where boxes were given the box follows: left, top, right, bottom. "
-                       "Files that cannot be read are listed on standard error and left out; with --strict they "
-                       "are an error.",
+        .description = "Prints one line per row of DATA: its number, then the label and the score of each class, "
+                       "or the value of each target. Columns are matched by the names the model was trained with, "
+                       "or by position if DATA has no header; a target column is allowed but not needed.\n"
+                       "--proba adds the columns proba_CLASS after the label; --interval adds TARGET_low and "
+                       "TARGET_high after each value. Both need the leave-one-out estimate that fit computes "
+                       "(--loo).\n"
+                       "A model of photos takes any number of photos and folders, or - for names on standard "
+                       "input, one per line. The first column is then the file, followed by the box if boxes were "
+                       "given: left, top, right, bottom. Files that cannot be read are listed on standard error "
+                       "and skipped; with --strict they are an error.\n"
+                       "In CSV output, names and labels that a spreadsheet would read as a formula (they start "
+                       "with =, +, - or @ and are not numbers) begin with an apostrophe. JSON output has them "
+                       "unchanged.",
         .examples = {
             {"broad predict model.broad new.csv", "a CSV table on standard output"},
-            {"broad predict model.broad new.csv -o out.csv", "the same into a file, complete or not at all"},
+            {"broad predict model.broad new.csv -o out.csv", "to a file, written completely or not at all"},
             {"broad predict model.broad new.csv --proba", "with the probability of each class"},
-            {"broad predict house.broad new.csv --interval 0.9", "with a range that holds 9 of 10 values"},
+            {"broad predict house.broad new.csv --interval 0.9", "with a range that contains 9 of 10 values"},
             {"zcat new.csv.gz | broad predict model.broad - --format jsonl", "rows from standard input, JSON lines"},
-            {"broad predict panels.broad photos/ one_more.jpg --proba", "photos: a line for each"},
-            {"find . -name '*.JPG' | broad predict panels.broad - -o out.csv", "names from standard input"},
+            {"broad predict panels.broad photos/ one_more.jpg --proba", "photos: one line each"},
+            {"find . -name '*.JPG' | broad predict panels.broad - -o out.csv", "file names from standard input"},
         },
     },
     {
@@ -612,65 +649,71 @@ static const cli_command commands[] = {
         .computes = 1,
         .run = cli_eval,
         .sections = eval_sections,
-        .description = "Prints accuracy, precision, recall, F1 and error rates with the confusion table, or RMSE, "
-                       "MAE and R2. With two classes the measures are of the positive one; with more, the mean over "
-                       "the classes. If the model has a leave-one-out estimate, also the Brier score, log loss and "
-                       "calibration error of its probabilities, or the coverage and mean width of its prediction "
-                       "intervals. With --curve the norm of what is left of the targets, in the scale that training "
-                       "has, and accuracy or RMSE after each layer, on any rows. That is known of a chain, where every "
-                       "layer was fitted to what those before it left over; where one ridge regression made all output "
-                       "weights together, only the whole network has figures.",
+        .description = "Prints accuracy, precision, recall, F1 and error rates with the confusion matrix, or RMSE, "
+                       "MAE and R2. With two classes, the measures describe the positive class; with more, they "
+                       "are means over the classes. If the model has a leave-one-out estimate, the Brier score, "
+                       "log loss and calibration error of its probabilities follow, or the coverage and mean width "
+                       "of its prediction intervals.\n"
+                       "--curve adds the norm of the residual, in the scale of training, and accuracy or RMSE "
+                       "after each layer. They are known for a chain, where every layer was fitted to the residual "
+                       "of the layers before it. If one ridge regression computed all output weights together, "
+                       "only the whole network has figures.",
         .examples = {
-            {"broad eval model.broad test.csv", "figures to read"},
-            {"broad eval model.broad test.csv --json", "figures for a program"},
-            {"broad eval model.broad test.csv --curve", "what each layer adds on rows it has not seen"},
-            {"broad eval model.broad all.csv --part test --curve", "the same on the rows that --holdout kept apart"},
-            {"broad eval model.broad all.csv --part train --curve --loo", "and on those it was trained on"},
-            {"broad eval panels.broad others/", "photos in one sub-folder a class"},
+            {"broad eval model.broad test.csv", "print the measures"},
+            {"broad eval model.broad test.csv --json", "the same as JSON"},
+            {"broad eval model.broad test.csv --curve", "the contribution of each layer, on rows it has not seen"},
+            {"broad eval model.broad all.csv --part test --curve", "the same on the rows held out by --holdout"},
+            {"broad eval model.broad all.csv --part train --curve --loo", "and on the training rows"},
+            {"broad eval panels.broad others/", "photos, one sub-folder per class"},
         },
     },
     {
         .name = "report",
-        .purpose = "judge photos and write a report about them, or one about training",
+        .purpose = "classify photos and write a report, or report on training",
         .positional = "MODEL [PHOTOS...|DATA...]",
         .fewest = 1,
         .most = CLI_NO_LIMIT,
         .computes = 1,
         .run = cli_report,
         .sections = report_sections,
-        .description = "Judges photos and folders of photos, or - for names on standard input, and makes the folder DIR with "
-                       "report.html, one page without anything from outside, to look at or print: counts, a histogram of "
-                       "the probabilities, a sketch of the places where the files have coordinates, the worst photos with "
-                       "heat maps, a table of all and the limits of validity; findings.csv: file, label, probability (of "
-                       "the positive class), verdict_probability, severity, low, high, area, time, latitude, longitude, "
-                       "altitude, relative_altitude, yaw, group (the first of near-duplicates), and where parts of photos "
-                       "were looked at the box; findings.geojson: those with coordinates; skipped.csv: file, reason. "
-                       "Severity is the probability of the positive class, or the predicted value; area is the part of "
-                       "the picture that speaks clearly for it. Neither is a measurement of power loss. A verdict of a "
-                       "probability below 0.65 counts as unsure. With --training it is a page about MODEL itself, one HTML file "
-                       "without anything from outside: norms and bounds of every layer, draws and ranges, the "
-                       "settings, the certificate, and what it all means. DATA are the rows that MODEL was trained on, as "
-                       "for 'grow': with them come curves, verdicts, and the certificate checked again, on the rows that fit kept "
-                       "apart, or those of --test, also what to expect of new rows. Pictures are drawn by gnuplot; "
-                       "where that is missing there are tables. Exit code 1: the page is made, but the certificate does not "
-                       "hold on DATA.",
+        .description = "Applies a model to photos and folders of photos, or - for names on standard input, and "
+                       "writes a new folder with these files. report.html is one self-contained page to read or "
+                       "print: counts, a histogram of the probabilities, a sketch map of photos with coordinates, "
+                       "the worst photos with heat maps, a table of all photos, and the limits of validity. "
+                       "findings.csv has the columns file, label, probability (of the positive class), "
+                       "verdict_probability, severity, low, high, area, time, latitude, longitude, altitude, "
+                       "relative_altitude, yaw, group (the first of its near-duplicates), and the box if parts of "
+                       "photos were used. findings.geojson has the photos with coordinates; skipped.csv lists file "
+                       "and reason.\n"
+                       "Severity is the probability of the positive class, or the predicted value; area is the "
+                       "fraction of the image with clear evidence for it. Neither measures power loss. A result "
+                       "with a probability below 0.65 is marked as unsure. In the CSV files, names and labels that "
+                       "a spreadsheet would read as a formula begin with an apostrophe.\n"
+                       "With --training the report is about MODEL itself, in one self-contained HTML file: norms "
+                       "and bounds of every layer, draws and ranges, settings, certificate, and an explanation. "
+                       "DATA are the rows MODEL was trained on, as for 'grow'. With them the page adds curves, "
+                       "results and a check of the certificate; and, from the rows that fit held out or those of "
+                       "--test, what to expect of new rows. Charts are drawn by gnuplot; without it there are "
+                       "tables. Exit code 1: the page was written, but the certificate does not hold on DATA.",
         .examples = {
-            {"broad report panels.broad flight/ -o report", "open report/report.html"},
-            {"broad report panels.broad flight/ -o report --worst 200 --title 'Roof 7, May'", "more pictures, a heading"},
-            {"find . -newer last -name '*.JPG' | broad report panels.broad - -o today", "names from standard input"},
-            {"broad report --training panels.broad panels/ -o training.html", "how the model came about"},
+            {"broad report panels.broad flight/ -o report", "then open report/report.html"},
+            {"broad report panels.broad flight/ -o report --worst 200 --title 'Roof 7, May'",
+             "more images, and a title"},
+            {"find . -newer last -name '*.JPG' | broad report panels.broad - -o today",
+             "file names from standard input"},
+            {"broad report --training panels.broad panels/ -o training.html", "how the model was trained"},
         },
     },
     {
         .name = "info",
-        .purpose = "show what a model file holds",
+        .purpose = "show what a model file contains",
         .positional = "MODEL",
         .fewest = 1,
         .most = 1,
         .run = cli_info,
         .sections = info_sections,
-        .description = "Prints how the model was trained, what it expects, its leave-one-out estimate and the "
-                       "certificate of its layers. The file is checked completely on loading.",
+        .description = "Prints how the model was trained, which inputs it expects, its leave-one-out estimate and "
+                       "the certificate of its layers. The file is checked completely when it is loaded.",
         .examples = {
             {"broad info model.broad", "an overview"},
             {"broad info model.broad --layers", "with every layer"},
@@ -679,69 +722,75 @@ static const cli_command commands[] = {
     },
     {
         .name = "verify",
-        .purpose = "check a model's certificate against the training rows",
+        .purpose = "check a model's certificate against its training rows",
         .positional = "MODEL DATA...",
         .fewest = 2,
         .most = 1 + CLI_FILES_MAX,
         .computes = 1,
         .run = cli_verify,
         .sections = verify_sections,
-        .description = "Recomputes the norm after every layer from DATA by plain loops that share no code with "
-                       "training, and checks every inequality of the certificate and the product of the bounds. DATA "
-                       "is the file the model was trained on, and after 'learn' each further one in order; where a "
-                       "part of the first was kept out of training, that part is left out again. Exit code 0: it "
-                       "holds; 1: it does not, with the reason.",
+        .description = "Recomputes the norm after every layer from DATA, and checks every inequality of the "
+                       "certificate and the product of the bounds. Nodes, sums and solutions are recomputed in "
+                       "plain loops, by code separate from training; the random draw, the schedule of the bounds "
+                       "and the fingerprint of the rows are the same functions.\n"
+                       "DATA is the file the model was trained on and, after 'learn', each further file in order. "
+                       "If a part of the first file was held out, it is left out again. Exit code 0: the "
+                       "certificate holds; 1: it does not, with the reason.",
         .examples = {
             {"broad verify model.broad iris.csv", "after 'broad fit iris.csv'"},
         },
     },
     {
         .name = "data",
-        .purpose = "look at photos or a table before training",
+        .purpose = "inspect photos or a table before training",
         .positional = "DATA",
         .fewest = 1,
         .most = 1,
         .run = cli_data,
         .sections = data_sections,
-        .description = "Of a folder of photos: how many there are of each class, their formats and sizes, files that "
+        .description = "For a folder of photos: the number of photos per class, formats and sizes, files that "
                        "cannot be read with the reason, exact copies, groups of near-duplicates, near-duplicates "
-                       "with different labels, the time they span and how many know their place. Of a table: rows, "
-                       "inputs, classes or the range of the targets, empty fields and inputs that never change. "
-                       "Lines of advice follow where something can be better. Nothing is changed. Exit code 0 whatever "
-                       "is found; 65 where DATA cannot be read at all, and with --strict where any file cannot. With --export "
-                       "the folder DIR is made, complete or not at all: inputs.npy, of pixels alone bytes, rows x side x side "
-                       "x 3, which fit divides by 255, else float32 or float64, rows x inputs; rows.csv: row, file, label or "
-                       "targets, group (equal for rows that a split keeps together), copy (0: the photo itself); and "
-                       "columns.csv with the names of the inputs. Unless --map is given, photos become descriptors and "
-                       "windows. The seed is that of the changed copies. Of tables, empty fields are NaN and columns of text "
-                       "are categories, as with fit --missing mean --categorical auto.",
+                       "with different labels, the time span, and how many photos have coordinates. For a table: "
+                       "rows, inputs, classes or the range of the targets, empty fields, and inputs that are "
+                       "constant. Advice follows if something could be improved. Nothing is changed. The exit code "
+                       "is 0 whatever is found; 65 if DATA cannot be read at all or, with --strict, if any file "
+                       "cannot.\n"
+                       "--export writes a new folder for other programs, completely or not at all. inputs.npy "
+                       "holds bytes of shape rows x side x side x 3 for pixels alone, which fit divides by 255; "
+                       "otherwise float32 or float64 of shape rows x inputs. rows.csv has the columns row, file, "
+                       "label or targets, group (equal for rows kept together in a split) and copy (0: the photo "
+                       "itself). columns.csv names the inputs. Without --map, photos become descriptors and "
+                       "windows. --seed is the seed of the augmented copies. In tables, empty fields become NaN "
+                       "and text columns become categories, as with fit --missing mean --categorical auto.",
         .examples = {
             {"broad data panels/", "before 'broad fit panels/'"},
-            {"broad data photos/ --labels list.csv --json", "for a program, with all files"},
+            {"broad data photos/ --labels list.csv --json", "as JSON, with all files"},
             {"broad data iris.csv", "a table"},
-            {"broad data panels/ --export prepared --map pixels --side 64 --augment 4", "pictures for another program"},
+            {"broad data panels/ --export prepared --map pixels --side 64 --augment 4", "images for another program"},
         },
     },
     {
         .name = "demo",
-        .purpose = "show it all on photos that it makes itself",
+        .purpose = "run the whole workflow on photos made for the occasion",
         .positional = "[DIR]",
         .most = 1,
         .computes = 1,
         .run = cli_demo,
         .sections = demo_sections,
-        .description = "Makes photos of clean and dusty solar panels, others for every --seed, and does with them what "
-                       "one would do with one's own: train on a folder of labelled photos, judge new ones, look at "
-                       "where the dirt is, correct the wrong verdicts and learn from that, check the certificate, and "
-                       "write a report to open in a browser. The steps are the commands render, fit, predict, learn, "
-                       "verify and report; what to type for them is printed at the end. --what spirals makes a table of two "
-                       "intertwined spirals in noise instead, trains BRLS and BSCRLS side by side, compares them on rows "
-                       "kept apart, saves and verifies the model, predicts some points and draws a picture. "
-                       "Everything goes into DIR, ./broad-demo unless given; what an earlier demonstration has "
-                       "made there is replaced, and nothing else.",
+        .description = "Makes photos of clean and dusty solar panels, different ones for every --seed, and takes "
+                       "them through the steps you would take with your own: train on a folder of labelled photos, "
+                       "classify new ones, see where the dirt is, correct the mistakes and learn from them, check "
+                       "the certificate, and write a report to open in a browser. The steps are the commands "
+                       "render, fit, predict, learn, verify and report; the command lines are printed at the "
+                       "end.\n"
+                       "--what spirals makes a table of two noisy, intertwined spirals instead, trains BRLS and "
+                       "BSCRLS side by side, compares them on held-out rows, saves and verifies the model, "
+                       "predicts some points and draws a picture.\n"
+                       "All files go to DIR, by default ./broad-demo. Files of an earlier demonstration are "
+                       "replaced; nothing else is touched.",
         .examples = {
-            {"broad demo", "takes some seconds; then open broad-demo/report/report.html"},
-            {"broad demo other --seed 7 --count 1000", "other photos, and more of them"},
+            {"broad demo", "takes a few seconds; then open broad-demo/report/report.html"},
+            {"broad demo other --seed 7 --count 1000", "different photos, and more of them"},
             {"broad demo --what spirals", "a table instead of photos"},
         },
     },
@@ -753,35 +802,36 @@ static const cli_command commands[] = {
         .most = 1,
         .run = cli_render,
         .sections = render_sections,
-        .description = "Draws photos of solar panels on roofs and in the open, in changing light, half of them clean and "
-                       "half under dust, streaks, bird droppings, leaves or pollen, and writes them into DIR/Clean and "
-                       "DIR/Dusty. DIR/truth.csv says of each: file, label, severity (0 to 1), transmittance (the part "
-                       "of the light that reaches the cells), coverage (the part of the panel that loses more than a "
-                       "tenth of it), kinds of dirt with + between, and the box of pixels around the panel: left, "
-                       "top, right, bottom, the latter two not included. DIR must be empty or not there; it appears "
-                       "when all photos are done, and an interrupted run leaves nothing. A photo follows from the seed "
-                       "and its number alone: a longer run begins with the same photos.",
+        .description = "Draws photos of solar panels on roofs and on open ground, in varying light, half of them "
+                       "clean and half with dust, streaks, bird droppings, leaves or pollen, and writes them to "
+                       "DIR/Clean and DIR/Dusty. DIR/truth.csv describes each photo: file, label, severity (0 to "
+                       "1), transmittance (the fraction of light that reaches the cells), coverage (the fraction "
+                       "of the panel that loses more than a tenth of its light), the kinds of dirt joined by +, "
+                       "and the pixel box around the panel: left, top, right, bottom, the last two exclusive.\n"
+                       "DIR must be empty or not exist. It appears when all photos are done; an interrupted run "
+                       "leaves nothing. A photo depends only on the seed and its number: a longer run begins with "
+                       "the same photos.",
         .examples = {
-            {"broad render panels", "200 photos, 100 of each class"},
-            {"broad render panels --count 2000 --size 128 --seed 7", "others, more and smaller"},
-            {"broad render soiling --severity --format png", "photos for a regression, in files that lose nothing"},
-            {"broad render panels --masks", "also where the dirt is, and where the panel"},
+            {"broad render panels", "200 photos, 100 per class"},
+            {"broad render panels --count 2000 --size 128 --seed 7", "different photos: more, and smaller"},
+            {"broad render soiling --severity --format png", "photos for regression, without compression loss"},
+            {"broad render panels --masks", "also where the dirt is, and the panel"},
         },
     },
     {
         .name = "doctor",
-        .purpose = "check this machine and the linear algebra below",
+        .purpose = "check this computer and the linear algebra in use",
         .positional = "",
         .computes = 1,
         .run = cli_doctor,
         .sections = doctor_sections,
-        .description = "Prints what it finds: processor, vector instructions, caches, memory and its limits, the own kernels and "
-                       "the BLAS in use, and whether they agree with plain C. Then it measures for a second how fast "
-                       "products, a pass over the rows and memory are, on one thread and on all, and what part of the "
-                       "processor's peak that is. Advice follows where something can be better. The exit code is 1 where "
-                       "the self-test fails.",
+        .description = "Prints the processor, its vector instructions and caches, memory and its limits, the "
+                       "kernels and the BLAS in use, and whether they agree with plain C. It then measures for "
+                       "about a second how fast matrix products, a pass over the rows and memory are, on one "
+                       "thread and on all, and compares them with the peak speed of the processor. Advice follows "
+                       "if something could be improved. Exit code 1: the self-test failed.",
         .examples = {
-            {"broad doctor", "when training seems slow"},
+            {"broad doctor", "if training seems slow"},
             {"broad doctor --quick", "without measuring"},
             {"broad doctor --json | jq .speed.layer", "figures for a script"},
         },
@@ -799,12 +849,13 @@ static const cli_command commands[] = {
     },
     {
         .name = "help",
-        .purpose = "explain a command; make manual pages and completion",
+        .purpose = "explain a command; print manual pages and completion",
         .positional = "[COMMAND]",
         .most = 1,
         .run = cli_help,
         .sections = help_sections,
-        .description = "Prints help made from the tool's own table of commands and options, in the form asked for.",
+        .description = "Prints the help of a command or, without COMMAND, the list of commands; or one of the "
+                       "forms below.",
         .examples = {
             {"broad help fit", "the options of one command"},
             {"broad help --man fit | man -l -", "its manual page"},

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "help/help.h"
 #include "io/json.h"
 #include "io/profile_table.h"
 #include "io/progress.h"
@@ -36,7 +36,7 @@ static void print_error_json(const char *command, int status)
     json_t *error = json_object();
     cli_json_put(error, "status", cli_json_text(broad_status_name(status)));
     cli_json_put(error, "code", json_integer(-status));
-    cli_json_put(error, "message", cli_json_text(cli_message()));
+    cli_json_put(error, "message", cli_json_text(broad_error_message()));
     cli_json_put(object, "error", error);
     cli_json_print(object);
 }
@@ -71,7 +71,7 @@ static int finish_output(int status)
     errno = 0;
     int failed = fflush(stdout) || ferror(stdout);
     if (!failed || status < 0) return status;
-    fprintf(stderr, "broad: cannot write to standard output%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
+    cli_say("cannot write to standard output%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
     return BROAD_IO;
 }
 
@@ -85,7 +85,7 @@ int main(int count, char **words)
     int status = dispatch(count, words, &name);
     if (status < 0) {
         fflush(stdout);
-        fprintf(stderr, "broad: %s\n", cli_message());
+        cli_say("%s", broad_error_message());
         if (wants_json(count, words)) print_error_json(name, status);
     }
     status = finish_output(status);

@@ -1,38 +1,68 @@
-#include <stdarg.h>
-#include <stdio.h>
-#include <time.h>
+#include "message.h"
 
-#include "cli.h"
+#include <stdlib.h>
+#include <string.h>
 
-static char message[4096];
+#include "base/status.h"
+#include "base/utf8.h"
+
+enum { MESSAGE_BYTES = 4096 };
 
 int cli_fail(int status, const char *format, ...)
 {
+    char text[MESSAGE_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return status;
+    return broad__fail(status, "%s", text);
 }
 
-void cli_message_clear(void) { message[0] = 0; }
-
-const char *cli_message(void) { return message[0] ? message : broad_error_message(); }
-
-void cli_note(const cli_arguments *arguments, const char *format, ...)
+/* C0, DEL and C1, which terminals obey. */
+static int is_control(const unsigned char *at, size_t bytes)
 {
-    if (cli_given(arguments, "quiet")) return;
+    return bytes == 1 ? at[0] < 0x20 || at[0] == 0x7f : bytes == 2 && at[0] == 0xc2 && at[1] < 0xa0;
+}
+
+/* `keep`: control characters that pass. */
+static void put_plain(FILE *to, const char *text, const char *keep)
+{
+    for (size_t left = strlen(text), bytes; left > 0; text += bytes, left -= bytes) {
+        bytes = broad__utf8_length(text, left);
+        int plain = bytes && (strchr(keep, text[0]) || !is_control((const unsigned char *)text, bytes));
+        if (!bytes) bytes = 1;
+        if (plain) fwrite(text, 1, bytes, to);
+        for (size_t i = 0; !plain && i < bytes; i++) fprintf(to, "\\x%02x", (unsigned char)text[i]);
+    }
+}
+
+static void put_formatted(FILE *to, const char *format, va_list list, const char *keep)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, list) < 0) return;
+    put_plain(to, text, keep);
+    free(text);
+}
+
+void cli_print(const char *format, ...)
+{
     va_list list;
     va_start(list, format);
-    fputs("broad: ", stderr);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    put_formatted(stdout, format, list, "\n");
     va_end(list);
 }
 
-double cli_seconds(void)
+void cli_say_list(const char *format, va_list list)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    fputs("broad: ", stderr);
+    put_formatted(stderr, format, list, "");
+    fputc('\n', stderr);
+}
+
+void cli_say(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    cli_say_list(format, list);
+    va_end(list);
 }

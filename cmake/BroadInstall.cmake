@@ -1,4 +1,4 @@
-# install: header, both libraries, pkg-config file, CMake package, tool, manual pages, completion.
+# install: header, both libraries, pkg-config file, CMake package, tool, manual pages of both, completion.
 include(CMakePackageConfigHelpers)
 
 set(broad_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/broad)
@@ -45,4 +45,19 @@ if(TARGET broad AND EXISTS ${PROJECT_SOURCE_DIR}/cli/cmd_help.c)
         RENAME broad)
     install(FILES ${broad_completion}/_broad DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
     install(FILES ${broad_completion}/broad.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+
+# The manual pages of the library are made from its header.
+find_package(Python3 COMPONENTS Interpreter QUIET)
+if(Python3_Interpreter_FOUND)
+    set(broad_library_pages ${PROJECT_BINARY_DIR}/man3)
+    add_custom_command(OUTPUT ${broad_library_pages}/libbroad.3
+        COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/make_api_reference --man ${broad_library_pages}
+        DEPENDS include/broad/broad.h scripts/make_api_reference VERSION
+        COMMENT "Writing the manual pages of the library" VERBATIM)
+    add_custom_target(broad_library_pages ALL DEPENDS ${broad_library_pages}/libbroad.3)
+    add_dependencies(product broad_library_pages)
+    install(DIRECTORY ${broad_library_pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 FILES_MATCHING PATTERN "*.3")
+else()
+    message(STATUS "Python was not found: the manual pages of the library (section 3) are left out")
 endif()

@@ -213,7 +213,7 @@ SHOWN = {"auto": "`broad fit`", "pixels": "on raw pixels", "bscrls, paper": "as 
          "ridge, 32x32": "ridge, pixels"}
 
 
-def readme_table(found):
+def short_table(found):
     rows = []
     for name, title in (("accuracy", "accuracy"), ("f1", f"F1 of {found['positive'].lower()}")):
         values = [mean(found["results"][method], name) for method in SHOWN]
@@ -221,13 +221,13 @@ def readme_table(found):
     return table(["", *SHOWN.values()], rows)
 
 
-def readme(found):
+def in_short(found):
     part, days, speeds = found["panels"], found["soiling"], found["speed"]
     classes = ", ".join(f"{count} {name.lower()}" for name, count in part["classes"].items())
     versions = found["machine"].rpartition(", ")[2]
     begin = (f"{part['photos']} photos of solar panels ({classes}), {part['splits']} random splits 7:3 with near-duplicates kept "
-             f"together, against {versions} on the same splits (`make bench-images PANELS=FOLDER SOILING=FOLDER`; all "
-             "figures, also of speed and of what does not work, in [docs/photos-benchmarks.md](docs/photos-benchmarks.md)):")
+             f"together, against {versions} on the same splits (`make bench-images "
+             "PANELS=FOLDER SOILING=FOLDER`):")
     rmse = {name: f"{mean(results, 'rmse'):.3f}" for name, results in days["results"].items()}
     ridge = better_on(days["results"]["ridge, 32x32"], days["results"]["auto"], "rmse", -1)
     power = (f"The power that a panel loses, from photos of days that were not trained on: RMSE {rmse['auto']}; ridge on pixels "
@@ -238,12 +238,12 @@ def readme(found):
             f"{one['of_decoding']:.0f} % of what decoding alone does; `broad fit` on {speeds['fit_photos']:,} photos takes "
             f"{fit['seconds']:.0f} s on {speeds['threads']} threads once they are in the cache, and learning up to "
             f"{max(run['wrong'] for run in runs)} corrections {max(run['seconds'] for run in runs):.2f} s at most.")
-    return "\n".join([*paragraphs(begin), "", *readme_table(part), "", *paragraphs(power, fast)]) + "\n"
+    return "\n".join([*paragraphs(begin), "", *short_table(part), "", *paragraphs(power, fast)]) + "\n"
 
 
 def parts(found):
-    return {"docs/photos-benchmarks.md": {"figures": make(found), "reading": reading(found)},
-            "README.md": {"in short": readme(found)}}
+    return {"docs/photos-benchmarks.md": {"figures": make(found), "reading": reading(found),
+                                          "in short": in_short(found)}}
 
 
 def whole(found):

@@ -1,4 +1,4 @@
-"""What was measured, as Markdown: for the terminal, for docs/benchmarks.md and for the README."""
+"""What was measured, as Markdown: for the terminal, and for docs/benchmarks.md."""
 from bench.images.report import section, table
 from bench.marks import paragraphs, wrapped
 from bench.speed import ENTRIES, picture
@@ -180,22 +180,6 @@ def make(report, picture=None):
     return "\n".join(lines) + "\n"
 
 
-def readme(report):
-    """What has a goal, in short, with the command that measures it again."""
-    rows = []
-    for m in report["measurements"]:
-        ours, again = median(m["summary"], m["unit"]), f"`make bench ONLY={m['entry']}`"
-        for name, rival in m["rivals"].items():
-            if goal(rival):
-                theirs = f"{name} {median(rival['summary'], m['unit'])}"
-                rows.append([m["what"], ours, theirs, quotient(rival), f"{goal(rival)}: {verdict(rival)}", again])
-        if goal(m):
-            rows.append([m["what"], ours, "", "", f"{goal(m, m['unit'])}: {verdict(m)}", again])
-    lines = [*wrapped(machine_line(report)), "",
-             *table(["work", "broad", "against", "ratio", "goal: reached", "again"], rows)]
-    return "\n".join(lines) + "\n"
-
-
 def one(found, entry, start, unit):
     return next((m for m in found["measurements"] if m["entry"] == entry and m["what"].startswith(start)
                  and m["unit"] == unit), None)
@@ -224,7 +208,7 @@ def embedded(found):
 
 
 def parts(found):
-    return {"docs/benchmarks.md": {"figures": make(found, PICTURE)}, "README.md": {"in short": readme(found)},
+    return {"docs/benchmarks.md": {"figures": make(found, PICTURE)},
             "docs/large-data.md": {"streaming": streaming(found)}, "docs/embedding.md": {"one row": embedded(found)}}
 
 

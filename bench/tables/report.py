@@ -212,7 +212,7 @@ def reading(found):
     return "\n".join(paragraphs(text)) + "\n"
 
 
-def readme_table(measured, methods):
+def short_table(measured, methods):
     rows = rank_rows(measured, methods)
     means = dict(zip(methods, ranks.mean_ranks(rows)))
     first = {method: sum(row[i] == min(row) for row in rows) for i, method in enumerate(methods)}
@@ -222,11 +222,11 @@ def readme_table(measured, methods):
     times = [sum(m.mean(name, "cpu_seconds") for m in measured if name in m.results) for name in shown]
     return table_lines(["", "`broad fit`", *RIVALS.values()],
                        [[f"mean rank among {len(methods)} methods, 1 is best", *ranked],
-                        ["best on so many tables (ties count)", *(str(first[name]) for name in shown)],
+                        ["number of tables on which it is best (ties count)", *(str(first[name]) for name in shown)],
                         ["processor time for all of them", *(f"{short(t)} s" for t in times)]])
 
 
-def readme(found):
+def in_short(found):
     measured = measured_of(found)
     methods = methods_of(found, measured)
     means = dict(zip(methods, ranks.mean_ranks(rank_rows(measured, methods))))
@@ -236,16 +236,16 @@ def readme(found):
     errors = [m.mean("auto", "calibration_error") for m in measured
               if m.table.task == "classify" and m.test_rows >= LARGE]
     begin = (f"Without any option, on {len(measured)} public tables, at most {found['rows']:,} training rows, "
-             f"against {found['rivals']} on the same splits (`make bench-tables DATA=FOLDER`; all figures in [docs/tables.md](docs/tables.md)):")
+             f"against {found['rivals']} on the same splits (`make bench-tables DATA=FOLDER`):")
     end = (f"The critical difference of two mean ranks is {difference:.1f}: {len(measured)} tables do not settle whether "
            f"`broad fit` or any of these is better: {listed(near)}. Intervals of 90 % cover {min(covered):.1f} to "
            f"{max(covered):.1f} % of the test values on the {len(covered)} regressions; the calibration error is "
            f"{max(errors):.3f} at most on the {len(errors)} classifications with {LARGE:,} test rows or more.")
-    return "\n".join([*paragraphs(begin), "", *readme_table(measured, methods), "", *paragraphs(end)]) + "\n"
+    return "\n".join([*paragraphs(begin), "", *short_table(measured, methods), "", *paragraphs(end)]) + "\n"
 
 
 def parts(found):
-    return {"docs/tables.md": {"figures": make(found), "reading": reading(found)}, "README.md": {"in short": readme(found)}}
+    return {"docs/tables.md": {"figures": make(found), "reading": reading(found), "in short": in_short(found)}}
 
 
 def whole(found):

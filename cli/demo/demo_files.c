@@ -1,3 +1,5 @@
+#include "demo/demo_files.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +8,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "demo/demo.h"
-#include "demo/demo_photos.h"
+#include "demo/demo_folder.h"
 #include "io/folder.h"
 #include "io/output.h"
 #include "rng/philox.h"

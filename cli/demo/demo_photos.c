@@ -8,14 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "demo/demo.h"
+#include "base/clock.h"
+#include "demo/demo_files.h"
+#include "demo/demo_folder.h"
+#include "demo/demo_print.h"
 #include "io/progress.h"
+#include "values.h"
 
 enum { WORDS_MOST = 32, COUNT_LEAST = 40, COUNT_MOST = 10000, DOUBTS = 3 };
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-const char *const demo_classes[2] = {"Clean", "Dusty"};
 
 /* ---- commands ---- */
 
@@ -26,11 +28,8 @@ static int run_command(json_t **out, const char *name, int count, char **words)
     int status = cli_command_named(&command, name);
     if (status) return status;
     status = cli_arguments_parse(&arguments, command, count, words);
-    if (!status) {
-        cli_json_take(out);
-        status = command->run(&arguments);
-        cli_json_take(NULL);
-    }
+    arguments.result = out;
+    if (!status) status = command->run(&arguments);
     cli_arguments_clear(&arguments);
     return status;
 }
@@ -40,14 +39,14 @@ static int step(json_t **out, double *out_seconds, const demo_story *story, cons
 {
     const char *words[WORDS_MOST], *name = given[0], *threads = cli_given(story->arguments, "threads");
     int count = 0;
-    double start = cli_seconds();
+    double start = broad__seconds();
     for (given++; *given && count < WORDS_MOST - 6; given++) words[count++] = *given;
     words[count++] = "--json";
     if (threads) words[count++] = "--threads", words[count++] = threads;
     if (cli_given(story->arguments, "quiet")) words[count++] = "--quiet";
     if (strcmp(name, "render") != 0) words[count++] = "--cache", words[count++] = story->at[DEMO_CACHE];
     int status = run_command(out, name, count, (char **)words);
-    *out_seconds += cli_seconds() - start;
+    *out_seconds += broad__seconds() - start;
     if (status <= 0 || !cli_interrupted()) return status;
     return cli_fail(BROAD_INTERRUPTED, "interrupted in the step 'broad %s'; run the demonstration again to start over",
                     name);
@@ -215,15 +214,15 @@ static int tell_story(demo_story *story, int json)
         int (*act)(demo_story *story);
         void (*tell)(const demo_story *story);
     } chapters[] = {
-        {make_photos, demo_tell_photos},    {fit, demo_tell_fit},
-        {judge, demo_tell_verdicts},        {correct, demo_tell_correction},
-        {verify_and_report, demo_tell_end},
+        {make_photos, demo_print_photos},    {fit, demo_print_fit},
+        {judge, demo_print_verdicts},        {correct, demo_print_correction},
+        {verify_and_report, demo_print_end},
     };
-    double start = cli_seconds();
+    double start = broad__seconds();
     int status = BROAD_OK;
     for (size_t i = 0; i < sizeof chapters / sizeof chapters[0] && !status; i++) {
         status = chapters[i].act(story);
-        story->seconds.total = cli_seconds() - start;
+        story->seconds.total = broad__seconds() - start;
         if (!status && !json) chapters[i].tell(story), fflush(stdout);
     }
     if (!status && json) status = demo_print_json(story);

@@ -1,22 +1,21 @@
-/* Two panels of SVG on a ground of their own, so that they read the same on a light and on a dark page. */
+/* Two charts on a ground of their own: decision regions, and the norm after each layer. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "demo/demo.h"
+#include "demo/demo_picture.h"
 #include "io/output.h"
+#include "page/chart.h"
 
-enum { CELLS = 150, PANEL = 420, MARGIN = 60, TOP = 64, GAP = 90 };
+enum { CELLS = 150, PANEL = 420, LEFT_CLASS = 7, LAST_LINE = 1, OTHER_LINES = 4 };
 
-static const char *const region_colours[2] = {"#dbe9f8", "#fbe3cd"};
-static const char *const point_colours[2] = {"#1f5f9e", "#c4570c"};
-static const char *const line_colours[DEMO_NETWORKS] = {"#6b6b6b", "#0b7a4b"};
-static const char *const line_dashes[DEMO_NETWORKS] = {"5 3", "none"};
+static int no_memory(void) { return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the picture"); }
 
 /* Class of the model at each cell's centre, row by row from the top. */
 static int classify_cells(unsigned char *out, const broad_model *model, double extent)
 {
     double *x = malloc(sizeof(double) * CELLS * CELLS * 2), *scores = malloc(sizeof(double) * CELLS * CELLS * 2);
-    int status = x && scores ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the picture");
+    int status = x && scores ? BROAD_OK : no_memory();
     for (size_t i = 0; !status && i < CELLS * CELLS; i++) {
         size_t row = i / CELLS, column = i % CELLS;
         x[2 * i] = extent * (2 * ((double)column + 0.5) / CELLS - 1);
@@ -30,44 +29,30 @@ static int classify_cells(unsigned char *out, const broad_model *model, double e
     return status;
 }
 
-/* The second class as runs of cells over a ground of the first one's colour. */
-static void put_regions(cli_output *to, const unsigned char *cells)
+/* Rows of both classes over the regions of one network. */
+static int add_regions(cli_charts *charts, const char *heading, const broad_data *shown, const unsigned char *cells,
+                       double extent)
 {
-    cli_output_print(to, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n", MARGIN, TOP, PANEL,
-                     PANEL, region_colours[0]);
-    cli_output_print(
-        to, "<g transform=\"translate(%d %d) scale(%.6f)\"><path fill=\"%s\" shape-rendering=\"crispEdges\" d=\"",
-        MARGIN, TOP, (double)PANEL / CELLS, region_colours[1]);
-    for (int row = 0; row < CELLS; row++) {
-        for (int column = 0; column < CELLS;) {
-            int end = column;
-            while (end < CELLS && cells[row * CELLS + end] == 1) end++;
-            if (end > column) cli_output_print(to, "M%d %dh%dv1h-%dz", column, row, end - column, end - column);
-            column = end + 1;
+    size_t rows = broad_data_rows(shown);
+    cli_chart *chart = cli_charts_add(charts, "regions", heading, rows);
+    for (int class_number = 0; class_number < 2; class_number++) {
+        double *y = chart ? cli_chart_series(chart, "", CLI_POINTS, LEFT_CLASS + class_number) : NULL;
+        if (!y) return no_memory();
+        for (size_t i = 0; i < rows; i++) {
+            chart->at[i] = broad_data_row(shown, i)[0];
+            if (broad_data_class(shown, i) == (size_t)class_number) y[i] = broad_data_row(shown, i)[1];
         }
     }
-    cli_output_print(to, "\"/></g>\n");
+    chart->width = chart->height = PANEL;
+    chart->bare = 1;
+    chart->cells = cells;
+    chart->cell_side = CELLS;
+    chart->x.range[0] = chart->y.range[0] = -extent;
+    chart->x.range[1] = chart->y.range[1] = extent;
+    return BROAD_OK;
 }
 
-static void put_points(cli_output *to, const broad_data *data, double extent)
-{
-    for (size_t class_number = 0; class_number < 2; class_number++) {
-        cli_output_print(to, "<g fill=\"%s\">\n", point_colours[class_number]);
-        for (size_t i = 0; i < broad_data_rows(data); i++) {
-            const double *row = broad_data_row(data, i);
-            if (broad_data_class(data, i) != class_number) continue;
-            cli_output_print(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.7\"/>\n",
-                             MARGIN + PANEL * (row[0] / extent + 1) / 2, TOP + PANEL * (1 - row[1] / extent) / 2);
-        }
-        cli_output_print(to, "</g>\n");
-    }
-}
-
-typedef struct curve_axes {
-    double left, lowest; /* lowest: common logarithm at the bottom of the panel */
-    size_t layers;
-} curve_axes;
-
+/* As a part of the norm of the targets. */
 static double norm_after(const broad_model *model, size_t layers)
 {
     broad_layer layer = {.size = sizeof layer};
@@ -76,102 +61,51 @@ static double norm_after(const broad_model *model, size_t layers)
     return layer.norm_after / first;
 }
 
-static curve_axes choose_axes(const demo_network networks[DEMO_NETWORKS])
+static int add_norms(cli_charts *charts, const demo_network networks[DEMO_NETWORKS], char names[DEMO_NETWORKS][96])
 {
-    curve_axes axes = {MARGIN + PANEL + GAP, -0.5, 1};
+    size_t most = 0;
     for (size_t i = 0; i < DEMO_NETWORKS; i++) {
         size_t layers = broad_model_layers(networks[i].model);
-        double low = log10(fmax(norm_after(networks[i].model, layers), 1e-6));
-        if (layers > axes.layers) axes.layers = layers;
-        if (low < axes.lowest) axes.lowest = low;
+        if (layers > most) most = layers;
     }
-    axes.lowest = floor(axes.lowest * 10) / 10;
-    return axes;
-}
-
-static double curve_x(const curve_axes *axes, double layer)
-{
-    return axes->left + PANEL * layer / (double)axes->layers;
-}
-
-static double curve_y(const curve_axes *axes, double norm)
-{
-    return TOP + PANEL * log10(fmax(norm, 1e-6)) / axes->lowest;
-}
-
-static void put_axes(cli_output *to, const curve_axes *axes)
-{
-    static const double ticks[] = {1, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001};
-    cli_output_print(to, "<rect x=\"%.0f\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#888\"/>\n",
-                     axes->left, TOP, PANEL, PANEL);
-    for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
-        double y = curve_y(axes, ticks[i]);
-        if (y > TOP + PANEL) continue;
-        cli_output_print(
-            to,
-            "<path d=\"M%.0f %.1fh%d\" stroke=\"#ddd\"/><text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
-            axes->left, y, PANEL, axes->left - 6, y + 4, ticks[i]);
+    cli_chart *chart = cli_charts_add(charts, "norms", "Norm of the training error, as a part of the first", most + 1);
+    if (!chart) return no_memory();
+    for (size_t i = 0; i < DEMO_NETWORKS; i++) {
+        size_t layers = broad_model_layers(networks[i].model);
+        int last = i + 1 == DEMO_NETWORKS;
+        snprintf(names[i], sizeof names[i], "%s, %zu layers, accuracy %.3f", networks[i].name, layers,
+                 networks[i].accuracy);
+        double *norm = cli_chart_series(chart, names[i], last ? CLI_LINE : CLI_DASHED, last ? LAST_LINE : OTHER_LINES);
+        if (!norm) return no_memory();
+        for (size_t j = 0; j <= layers; j++) norm[j] = norm_after(networks[i].model, j);
     }
-    size_t step = (axes->layers + 4) / 5;
-    for (size_t layer = 0; layer <= axes->layers; layer += step)
-        cli_output_print(to, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%zu</text>\n",
-                         curve_x(axes, (double)layer), TOP + PANEL + 18, layer);
-    cli_output_print(to, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">layers</text>\n", axes->left + PANEL / 2.0,
-                     TOP + PANEL + 36);
-}
-
-static void put_curve(cli_output *to, const curve_axes *axes, const demo_network *network, size_t index)
-{
-    size_t layers = broad_model_layers(network->model);
-    cli_output_print(to, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2.2\" stroke-dasharray=\"%s\" points=\"",
-                     line_colours[index], line_dashes[index]);
-    for (size_t i = 0; i <= layers; i++)
-        cli_output_print(to, "%.1f,%.1f ", curve_x(axes, (double)i), curve_y(axes, norm_after(network->model, i)));
-    double y = TOP + 24 + 22 * (double)index, x = axes->left + PANEL - 262;
-    cli_output_print(to, "\"/>\n<path d=\"M%.0f %.0fh30\" stroke=\"%s\" stroke-width=\"2.2\" stroke-dasharray=\"%s\"/>",
-                     x, y - 4, line_colours[index], line_dashes[index]);
-    cli_output_print(to, "<text x=\"%.0f\" y=\"%.0f\">%s, %zu layers, accuracy %.3f</text>\n", x + 38, y, network->name,
-                     layers, network->accuracy);
-}
-
-static void put_picture(cli_output *to, const demo_network networks[DEMO_NETWORKS], const broad_data *shown,
-                        const unsigned char *cells, double extent)
-{
-    int width = 2 * (MARGIN + PANEL) + GAP - 20, height = TOP + PANEL + 60;
-    curve_axes axes = choose_axes(networks);
-    cli_output_print(to,
-                     "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
-                     "font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">\n",
-                     width, height, width, height);
-    cli_output_print(to,
-                     "<title>Two spirals: decision regions and the norm of the residual</title>\n"
-                     "<rect width=\"%d\" height=\"%d\" rx=\"10\" fill=\"#ffffff\" stroke=\"#bbbbbb\"/>\n",
-                     width, height);
-    cli_output_print(to, "<text x=\"%d\" y=\"36\" font-size=\"16\">What %s decides, with rows it never saw</text>\n",
-                     MARGIN, networks[DEMO_NETWORKS - 1].name);
-    put_regions(to, cells);
-    put_points(to, shown, extent);
-    cli_output_print(
-        to,
-        "<text x=\"%.0f\" y=\"36\" font-size=\"16\">Norm of the training residual, relative to the targets</text>\n",
-        axes.left);
-    put_axes(to, &axes);
-    for (size_t i = 0; i < DEMO_NETWORKS; i++) put_curve(to, &axes, &networks[i], i);
-    cli_output_print(to, "</svg>\n");
+    for (size_t j = 0; j <= most; j++) chart->at[j] = (double)j;
+    chart->width = PANEL + 40;
+    chart->height = PANEL;
+    chart->x.name = "layer";
+    chart->x.whole = chart->y.log = 1;
+    chart->x.range[0] = 0;
+    return BROAD_OK;
 }
 
 int demo_write_picture(const char *path, const demo_network networks[DEMO_NETWORKS], const broad_data *shown,
                        double extent)
 {
+    const demo_network *last = &networks[DEMO_NETWORKS - 1];
     cli_output output;
+    cli_charts charts = {0};
+    char heading[96], names[DEMO_NETWORKS][96];
     unsigned char *cells = calloc(CELLS, CELLS);
-    if (!cells) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the picture");
-    int status = classify_cells(cells, networks[DEMO_NETWORKS - 1].model, extent);
+    snprintf(heading, sizeof heading, "Decision regions of %s, with rows it never saw", last->name);
+    int status = cells ? classify_cells(cells, last->model, extent) : no_memory();
+    if (!status) status = add_regions(&charts, heading, shown, cells, extent);
+    if (!status) status = add_norms(&charts, networks, names);
     if (!status) {
-        status = cli_output_open(&output, path);
-        if (!status) put_picture(&output, networks, shown, cells, extent);
+        cli_output_open(&output, path);
+        cli_charts_picture(&output, &charts, "Two spirals: decision regions and the norm of the training error");
         status = cli_output_close(&output);
     }
+    cli_charts_clear(&charts);
     free(cells);
     return status;
 }

@@ -1,31 +1,10 @@
-/* What the demonstration on photos says, as text and as JSON. */
+#include "demo/demo_print.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "demo/demo_photos.h"
-
 enum { SHOWN_RIGHT = 4 };
-
-/* ---- counts ---- */
-
-int demo_is_right(const demo_photo *photo, const demo_verdict *verdict) { return photo->truth == verdict->label; }
-
-size_t demo_count_right(const demo_story *story, int after, int corrected)
-{
-    size_t right = 0;
-    for (size_t i = 0; i < story->fresh_count; i++) {
-        const demo_photo *photo = &story->fresh[i];
-        right += photo->corrected == corrected && demo_is_right(photo, after ? &photo->after : &photo->before);
-    }
-    return right;
-}
-
-double demo_accuracy(const json_t *result, const char *part)
-{
-    const json_t *value = json_object_get(json_object_get(result, part), "accuracy");
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static long long whole(const json_t *object, const char *name)
 {
@@ -36,7 +15,7 @@ static long long whole(const json_t *object, const char *name)
 
 static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
 
-void demo_tell_photos(const demo_story *story)
+void demo_print_photos(const demo_story *story)
 {
     printf("photos       %zu drawn in %.1f s: %zu to learn from in %s/Clean and\n"
            "             %s/Dusty, and %zu others without labels in %s\n",
@@ -50,7 +29,7 @@ static void print_maps(const json_t *maps)
         printf("%s%s", i ? " + " : "", json_string_value(json_array_get(maps, i)));
 }
 
-void demo_tell_fit(const demo_story *story)
+void demo_print_fit(const demo_story *story)
 {
     long long rows = whole(story->fit, "rows");
     printf("training     %lld of the %zu photos, %.1f s, seen as ", rows, story->count, story->seconds.fit);
@@ -67,7 +46,7 @@ static void print_verdict(const demo_photo *photo)
 }
 
 /* All that are wrong and the first that are not. */
-void demo_tell_verdicts(const demo_story *story)
+void demo_print_verdicts(const demo_story *story)
 {
     size_t right = demo_count_right(story, 0, 0), shown = 0, wrong = story->fresh_count - right;
     printf("verdicts     %zu new photos with heat maps, %.1f s: %zu right, %zu wrong\n\n", story->fresh_count,
@@ -88,7 +67,7 @@ static double right_apart(const json_t *result)
     return round(demo_accuracy(result, "test") * (double)whole(json_object_get(result, "test"), "rows"));
 }
 
-void demo_tell_correction(const demo_story *story)
+void demo_print_correction(const demo_story *story)
 {
     size_t count = story->corrections, before = demo_count_right(story, 0, 1);
     long long apart = whole(json_object_get(story->learn, "test"), "rows");
@@ -127,7 +106,7 @@ static void print_certificate(const json_t *check)
     else printf("certificate  does NOT hold: %s\n", json_string_value(json_object_get(check, "reason")));
 }
 
-void demo_tell_end(const demo_story *story)
+void demo_print_end(const demo_story *story)
 {
     print_certificate(story->verify);
     printf("report       %lld dusty, %lld unsure, %lld clean; %.1f s\n", whole(story->report, "positive_count"),
@@ -217,5 +196,5 @@ int demo_print_json(const demo_story *story)
     cli_json_put(object, "heatmaps", cli_json_text(story->at[DEMO_HEATMAPS]));
     cli_json_put(object, "report", json_incref(json_object_get(story->report, "html")));
     cli_json_put(object, "seconds", seconds_json(story));
-    return cli_json_print(object);
+    return cli_json_give(story->arguments, object);
 }

@@ -1,13 +1,16 @@
 /* broad demo --what spirals: two spirals in noise, from making the table to predicting with the saved model. */
+#include "demo/demo_spirals.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
-#include "demo/demo.h"
+#include "demo/demo_folder.h"
+#include "demo/demo_picture.h"
 #include "io/output.h"
 #include "io/progress.h"
 #include "run/show.h"
+#include "values.h"
 
 enum { ROWS = 4000, TURNS = 3, PATH_BYTES = 4096, PROBES = 4 };
 
@@ -103,7 +106,7 @@ static int train(demo_run *run, demo_network *network, const char *kind)
     cli_progress_end(&progress);
     cli_signals_release();
     if (!status && cli_interrupted()) return cli_fail(BROAD_INTERRUPTED, "interrupted");
-    if (!status) status = broad_eval(&metrics, network->model, run->test, cli_watch(options.threads));
+    if (!status) status = broad_eval(&metrics, network->model, run->test, cli_run(cli_watch(options.threads)));
     if (status) return status;
     network->accuracy = metrics.accuracy;
     broad_metrics_clear(&metrics);
@@ -134,7 +137,8 @@ static int save_and_verify(demo_run *run)
     int status = broad_model_save(run->networks[DEMO_NETWORKS - 1].model, run->saved, 0);
     if (!status) status = broad_model_load(&run->loaded, run->saved);
     if (!status) status = broad_data_training_part(&part, run->data, run->loaded);
-    if (!status) status = broad_verify(&run->verdict, run->loaded, part, cli_watch(run->options.threads));
+    broad_verdict_init(&run->verdict);
+    if (!status) status = broad_verify(&run->verdict, run->loaded, part, cli_run(cli_watch(run->options.threads)));
     broad_data_free(part);
     return status;
 }
@@ -214,7 +218,7 @@ static int report_json(const demo_run *run)
     cli_json_put(object, "table", cli_json_text(run->table));
     cli_json_put(object, "model", cli_json_text(run->saved));
     cli_json_put(object, "picture", cli_json_text(run->picture));
-    return cli_json_print(object);
+    return cli_json_give(run->arguments, object);
 }
 
 static int report_text(const demo_run *run)

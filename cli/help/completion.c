@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "help/completion.h"
+#include "message.h"
 
 static void put_choices(const char *choices)
 {

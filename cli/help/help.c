@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli.h"
+#include "help/help.h"
 
-enum { TEXT_WIDTH = 90, HELP_COLUMN = 28 };
+enum { TEXT_WIDTH = 80, HELP_COLUMN = 28 };
 
 /* Prints words from column `column` on, wrapped, each further line indented by `indent`. */
 static void print_wrapped(const char *text, size_t column, size_t indent)
@@ -59,11 +59,23 @@ static void print_option(const broad_option *option)
     print_wrapped(right, HELP_COLUMN, HELP_COLUMN);
 }
 
+/* Paragraphs end with a newline in the table, and with an empty line here. */
+static void print_paragraphs(const char *text)
+{
+    char paragraph[2048];
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        snprintf(paragraph, sizeof paragraph, "%.*s", (int)length, text);
+        print_wrapped(paragraph, 0, 0);
+        if (text[length]) putchar('\n');
+    }
+}
+
 void cli_print_command(const cli_command *command)
 {
     printf("broad %s: %s\n\nUsage: broad %s%s%s [options]\n\n", command->name, command->purpose, command->name,
            command->positional[0] ? " " : "", command->positional);
-    print_wrapped(command->description, 0, 0);
+    print_paragraphs(command->description);
     for (const cli_section *section = command->sections; section->title; section++) {
         const broad_option *options[CLI_OPTIONS_MAX];
         size_t count = cli_section_options(options, command, section);
@@ -127,7 +139,7 @@ static void print_markdown_command(const cli_command *command)
     printf("\n## broad %s\n\n", command->name);
     printf("`broad %s%s%s [options]`: %s.\n\n", command->name, command->positional[0] ? " " : "", command->positional,
            command->purpose);
-    print_wrapped(command->description, 0, 0);
+    print_paragraphs(command->description);
     for (const cli_section *section = command->sections; section->title; section++) {
         const broad_option *options[CLI_OPTIONS_MAX];
         size_t count = cli_section_options(options, command, section);

@@ -6,16 +6,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
+#include "help/manual.h"
 #include "io/output.h"
 
-/* Text as it is: backslashes and hyphens escaped, and no line that starts like a request. */
+/* Backslashes and hyphens are escaped, no line starts like a request, and a newline begins a paragraph. */
 static void put_text(FILE *to, const char *text)
 {
     if (*text == '.' || *text == '\'') fputs("\\&", to);
     for (; *text; text++) {
         if (*text == '\\') fputs("\\e", to);
         else if (*text == '-') fputs("\\-", to);
+        else if (*text == '\n') fputs("\n.PP\n", to);
         else fputc(*text, to);
     }
 }
@@ -122,9 +123,8 @@ static void put_tool(FILE *to)
         put_text(to, command->purpose);
         fputc('\n', to);
     }
-    fputs(".SH ENVIRONMENT\n.TP\n\\fBOPENBLAS_CORETYPE\\fR\nKernels the BLAS uses. Unless it is set, the tool chooses "
-          "the "
-          "best ones the processor can run.\n",
+    fputs(".SH ENVIRONMENT\n.TP\n\\fBOPENBLAS_CORETYPE\\fR\nThe kernels of the BLAS. Default: the best ones "
+          "this processor can run.\n",
           to);
     put_exit_codes(to);
 }

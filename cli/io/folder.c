@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "message.h"
 
 enum { OPEN_FOLDERS = 16 };
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "compute/pool.h"
 #include "io/progress.h"
 
@@ -24,7 +25,7 @@ typedef struct jobs {
 
 static void draw_bar(jobs *all)
 {
-    double now = cli_seconds();
+    double now = broad__seconds();
     size_t done = atomic_load(&all->done);
     char left[32], text[96];
     if (!all->visible || done == 0 || now - all->last_drawn < 0.1) return;
@@ -60,7 +61,8 @@ int cli_jobs_run(size_t count, size_t batch, size_t threads, cli_job job, void *
                  const cli_arguments *arguments)
 {
     broad__pool *pool = NULL;
-    jobs all = {.job = job, .context = context, .label = label, .count = count, .batch = batch, .start = cli_seconds()};
+    jobs all = {
+        .job = job, .context = context, .label = label, .count = count, .batch = batch, .start = broad__seconds()};
     all.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet");
     int status = broad__pool_open(&pool, threads);
     if (status) return status;

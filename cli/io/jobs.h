@@ -2,7 +2,7 @@
 #ifndef BROAD_CLI_IO_JOBS_H
 #define BROAD_CLI_IO_JOBS_H
 
-#include "cli.h"
+#include "arguments.h"
 
 /* Some of them, on any thread: it fails through broad__fail(), whose message belongs to its thread, never cli_fail(). */
 typedef int (*cli_job)(void *context, size_t first, size_t count);

@@ -6,36 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int out_of_memory;
-static json_t **taker; /* NULL: standard output */
+#include "base/utf8.h"
 
-/* Bytes of the UTF-8 character at `text`, 0 if there is none. */
-static size_t character_bytes(const unsigned char *text)
-{
-    if (text[0] < 0x80) return 1;
-    size_t bytes = text[0] >= 0xc2 && text[0] < 0xe0 ? 2 : (text[0] & 0xf0) == 0xe0 ? 3 : 0;
-    if (text[0] >= 0xf0 && text[0] <= 0xf4) bytes = 4;
-    for (size_t i = 1; i < bytes; i++)
-        if ((text[i] & 0xc0) != 0x80) return 0;
-    if (text[0] == 0xe0 && text[1] < 0xa0) return 0;
-    if (text[0] == 0xed && text[1] > 0x9f) return 0;
-    if (text[0] == 0xf0 && text[1] < 0x90) return 0;
-    if (text[0] == 0xf4 && text[1] > 0x8f) return 0;
-    return bytes;
-}
+static int out_of_memory;
 
 json_t *cli_json_text(const char *text)
 {
-    const unsigned char *from = (const unsigned char *)text;
-    char *clean = malloc(3 * strlen(text) + 1);
+    size_t left = strlen(text);
+    char *clean = malloc(3 * left + 1);
     if (!clean) return NULL;
     char *to = clean;
-    while (*from) {
-        size_t bytes = character_bytes(from);
-        const char *source = bytes ? (const char *)from : "\xef\xbf\xbd";
-        memcpy(to, source, bytes ? bytes : 3);
+    for (size_t bytes; left > 0; text += bytes, left -= bytes) {
+        bytes = broad__utf8_length(text, left);
+        memcpy(to, bytes ? text : "\xef\xbf\xbd", bytes ? bytes : 3);
         to += bytes ? bytes : 3;
-        from += bytes ? bytes : 1;
+        if (!bytes) bytes = 1;
     }
     *to = 0;
     json_t *value = json_string(clean);
@@ -82,23 +67,21 @@ json_t *cli_json_object(const char *command)
     return object;
 }
 
-void cli_json_take(json_t **place) { taker = place; }
-
-static int take(json_t *object)
-{
-    json_decref(*taker);
-    *taker = object;
-    if (object && !out_of_memory) return BROAD_OK;
-    return cli_fail(BROAD_NO_MEMORY, "out of memory while a result was put together");
-}
-
 int cli_json_print(json_t *object)
 {
-    if (taker) return take(object);
     char *text = out_of_memory ? NULL : json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(object);
     if (!text) return cli_fail(BROAD_NO_MEMORY, "out of memory while writing the result as JSON");
     int failed = puts(text) == EOF || fflush(stdout) == EOF;
     free(text);
     return failed ? cli_fail(BROAD_IO, "cannot write to standard output: %s", strerror(errno)) : BROAD_OK;
+}
+
+int cli_json_give(const cli_arguments *arguments, json_t *object)
+{
+    if (!arguments->result) return cli_json_print(object);
+    json_decref(*arguments->result);
+    *arguments->result = object;
+    if (object && !out_of_memory) return BROAD_OK;
+    return cli_fail(BROAD_NO_MEMORY, "out of memory while assembling the result");
 }

@@ -1,10 +1,10 @@
-/* JSON results: one object a command, its first member "command". */
+/* JSON results: one object per command, its first member "command". */
 #ifndef BROAD_CLI_IO_JSON_H
 #define BROAD_CLI_IO_JSON_H
 
 #include <jansson.h>
 
-#include "cli.h"
+#include "arguments.h"
 
 json_t *cli_json_object(const char *command); /* {"command": ...} */
 json_t *cli_json_text(const char *text);      /* bytes that are no UTF-8 become U+FFFD */
@@ -16,7 +16,7 @@ void cli_json_put(json_t *object, const char *name, json_t *value);
 void cli_json_append(json_t *array, json_t *value);
 /* Prints it to standard output and frees it. */
 int cli_json_print(json_t *object);
-/* From now on cli_json_print() puts what it gets there instead, for a command that is run by another one. NULL: prints. */
-void cli_json_take(json_t **place);
+/* The result of a command, taken over: to whoever runs the command (cli_arguments.result), or to standard output. */
+int cli_json_give(const cli_arguments *arguments, json_t *object);
 
 #endif

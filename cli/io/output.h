@@ -1,9 +1,9 @@
-/* Text output to standard output or to a file that appears complete or not at all. */
+/* Text to standard output or to a file that appears complete or not at all; and checks of output paths. */
 #ifndef BROAD_CLI_IO_OUTPUT_H
 #define BROAD_CLI_IO_OUTPUT_H
 
 #include "base/file.h"
-#include "cli.h"
+#include "message.h"
 
 typedef struct cli_output {
     int to_file;
@@ -22,5 +22,13 @@ void cli_output_real(cli_output *output, double value); /* shortest text that re
 int cli_output_close(cli_output *output);
 /* Gives up: nothing appears. */
 void cli_output_abandon(cli_output *output);
+
+/* ---- files that must not be mixed up ---- */
+
+int cli_same_file(const char *one, const char *other);
+/* Fails if the output path names the same file as an input. Either may be NULL or "-". */
+int cli_check_apart(const char *output, const char *input);
+/* Fails now, not after the work, if nothing can be written there. */
+int cli_check_writable(const char *path);
 
 #endif

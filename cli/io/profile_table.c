@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/profile.h"
+#include "values.h"
 
 static size_t threads_used(const cli_arguments *arguments)
 {
@@ -13,16 +15,17 @@ static size_t threads_used(const cli_arguments *arguments)
     return broad_machine_inspect(&machine, 0) ? 1 : machine.processors;
 }
 
-int cli_profile_begin(cli_profile *out, const cli_arguments *arguments)
+int cli_profile_begin(cli_profile *out, cli_arguments *arguments)
 {
     *out = (cli_profile){.arguments = arguments};
     if (!cli_given(arguments, "profile")) return BROAD_OK;
+    broad_speed_init(&out->machine);
     int status = broad_machine_measure(&out->machine, 1, 1);
     if (!status) status = broad_profile_open(&out->profile);
     if (status) return status;
     out->threads = threads_used(arguments);
-    if (cli_given(arguments, "json")) cli_json_take(&out->result);
-    out->start = cli_seconds();
+    if (cli_given(arguments, "json")) arguments->result = &out->result;
+    out->start = broad__seconds();
     broad__profile_enter(out->profile);
     return BROAD_OK;
 }
@@ -40,6 +43,7 @@ typedef struct figures {
 static int figures_of(figures *out, const cli_profile *p, size_t stage, double wall)
 {
     *out = (figures){0};
+    broad_stage_init(&out->stage);
     if (broad_profile_stage(&out->stage, p->profile, stage) || out->stage.calls == 0) return 0;
     double seconds = out->stage.seconds;
     out->share = wall > 0 ? seconds / (wall * (double)p->threads) : 0;
@@ -121,10 +125,9 @@ static void print_profile(const cli_profile *p, double wall)
 int cli_profile_end(cli_profile *p, int status)
 {
     if (!p->profile) return status;
-    double wall = cli_seconds() - p->start;
+    double wall = broad__seconds() - p->start;
     broad__profile_leave((broad__profile_scope){0});
     if (cli_given(p->arguments, "json")) {
-        cli_json_take(NULL);
         if (p->result) {
             cli_json_put(p->result, "profile", profile_json(p, wall));
             int printed = cli_json_print(p->result);

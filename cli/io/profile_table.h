@@ -14,8 +14,8 @@ typedef struct cli_profile {
 } cli_profile;
 
 /* Before and after the command; what comes between is counted. end prints the table, or the command's JSON with `profile` in
- * it, and gives back the status. */
-int cli_profile_begin(cli_profile *out, const cli_arguments *arguments);
+ * it, and returns the status. With --json the command's result is collected in `out`, which must stay where it is. */
+int cli_profile_begin(cli_profile *out, cli_arguments *arguments);
 int cli_profile_end(cli_profile *profile, int status);
 
 #endif

@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 static atomic_int interrupted; /* free of locks, so a handler may set it; threads read it */
 
 static void note_signal(int signal_number) { interrupted = signal_number; }
@@ -79,7 +81,7 @@ static void draw(cli_progress *progress, const broad_progress *state, double now
 static int on_progress(const broad_progress *state, void *context)
 {
     cli_progress *progress = context;
-    double now = cli_seconds();
+    double now = broad__seconds();
     int layers = state->stage && strcmp(state->stage, "layers") == 0;
     if (progress->layers_start == 0 && layers) {
         progress->layers_start = now;
@@ -95,7 +97,7 @@ void cli_progress_begin(cli_progress *out, broad_options *options, const char *l
     memset(out, 0, sizeof *out);
     out->label = label;
     out->visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet");
-    out->start = cli_seconds();
+    out->start = broad__seconds();
     options->progress = on_progress;
     options->progress_context = out;
     cli_signals_catch();

@@ -2,7 +2,7 @@
 #ifndef BROAD_CLI_IO_PROGRESS_H
 #define BROAD_CLI_IO_PROGRESS_H
 
-#include "cli.h"
+#include "arguments.h"
 
 typedef struct cli_progress {
     const char *label;

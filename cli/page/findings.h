@@ -2,7 +2,6 @@
 #ifndef BROAD_CLI_PAGE_FINDINGS_H
 #define BROAD_CLI_PAGE_FINDINGS_H
 
-#include "cli.h"
 #include "io/output.h"
 
 #define CLI_CERTAIN 0.65 /* a verdict that is less probable than this is unsure */

@@ -18,7 +18,7 @@
 #ifndef BROAD_CLI_PAGE_HEATMAP_H
 #define BROAD_CLI_PAGE_HEATMAP_H
 
-#include "cli.h"
+#include "arguments.h"
 #include "image/image.h"
 #include "page/heat.h"
 

@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/real_text.h"
+
+#define NO_BREAK "\302\240" /* U+00A0, the space between a number and its unit */
+
 /* Length of the character of UTF-8 at `text`, 0 if there is none: RFC 3629, table 3-7 of Unicode. */
 static size_t character_length(const unsigned char *text)
 {
@@ -46,11 +50,6 @@ static size_t put_character(cli_output *output, const unsigned char *text)
 
 void cli_html_put(cli_output *output, const char *html) { cli_output_bytes(output, html, strlen(html)); }
 
-void cli_html_lines(cli_output *output, const char *const *lines)
-{
-    for (; *lines; lines++) cli_html_put(output, *lines);
-}
-
 void cli_html_text(cli_output *output, const char *text)
 {
     for (const unsigned char *c = (const unsigned char *)text; *c;) c += put_character(output, c);
@@ -83,20 +82,57 @@ void cli_html_base64(cli_output *output, const void *bytes, size_t count)
     }
 }
 
-void cli_html_percent(cli_output *output, double part)
+const char *cli_number_count(cli_number *out, size_t count)
+{
+    char digits[32], *to = out->text;
+    int length = snprintf(digits, sizeof digits, "%zu", count);
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0) *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = 0;
+    return out->text;
+}
+
+const char *cli_number_of(cli_number *out, size_t count, const char *singular, const char *plural)
+{
+    size_t length = strlen(cli_number_count(out, count));
+    snprintf(out->text + length, sizeof out->text - length, " %s", count == 1 ? singular : plural);
+    return out->text;
+}
+
+const char *cli_number_percent(cli_number *out, double part)
 {
     double percent = 100 * part;
     /* Nothing is quite certain: 99.96 is not 100. */
     if (percent > 99 && percent < 100) percent = fmin(percent, 99.9);
-    cli_output_print(output, percent > 99 && percent < 100 ? "%.1f&nbsp;%%" : "%.0f&nbsp;%%", percent);
+    snprintf(out->text, sizeof out->text, "%.*f" NO_BREAK "%%", percent > 99 && percent < 100, percent);
+    return out->text;
 }
 
-void cli_html_count(cli_output *output, size_t count)
+static const char *put_data(cli_number *out, double value, const char *shown)
 {
-    char text[32];
-    int length = snprintf(text, sizeof text, "%zu", count);
-    for (int i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0) cli_output_bytes(output, ",", 1);
-        cli_output_bytes(output, &text[i], 1);
-    }
+    char exact[CLI_REAL_BYTES];
+    int length = (int)cli_real_text(exact, value);
+    snprintf(out->text, sizeof out->text, "<data value=\"%.*s\">%s</data>", length, exact, shown);
+    return out->text;
+}
+
+const char *cli_number_real(cli_number *out, double value, char form, int digits)
+{
+    char text[64];
+    if (!isfinite(value)) return strcpy(out->text, "&ndash;");
+    if (form == 'f') snprintf(text, sizeof text, "%.*f", digits, fmin(fmax(value, -1e30), 1e30));
+    else snprintf(text, sizeof text, "%.*g", digits, value);
+    return put_data(out, value, text);
+}
+
+const char *cli_number_share(cli_number *out, double part)
+{
+    char text[64];
+    if (!isfinite(part)) return strcpy(out->text, "&ndash;");
+    double percent = 100 * part;
+    if (percent < 100 && percent > 99.9) percent = 99.9; /* what is not quite all is not shown as all */
+    snprintf(text, sizeof text, "%.1f" NO_BREAK "%%", percent);
+    return put_data(out, part, text);
 }

@@ -4,18 +4,26 @@
 
 #include "io/output.h"
 
-/* HTML as it stands, and lines of it that end with NULL. */
+/* HTML as it stands. */
 void cli_html_put(cli_output *output, const char *html);
-void cli_html_lines(cli_output *output, const char *const *lines);
 /* As content or within the quotes of an attribute: what has a meaning in HTML is escaped, bytes that are no UTF-8 become
  * U+FFFD, control characters a blank. */
 void cli_html_text(cli_output *output, const char *text);
 /* The same as one word of a shell. */
 void cli_html_shell(cli_output *output, const char *word);
 void cli_html_base64(cli_output *output, const void *bytes, size_t count);
-/* "1,234" */
-void cli_html_count(cli_output *output, size_t count);
-/* "97 %" */
-void cli_html_percent(cli_output *output, double part);
+
+/* ---- numbers, for the slots of a template; each returns out->text ---- */
+
+typedef struct cli_number {
+    char text[128];
+} cli_number;
+
+const char *cli_number_count(cli_number *out, size_t count);                                        /* "1,234" */
+const char *cli_number_of(cli_number *out, size_t count, const char *singular, const char *plural); /* "1,234 rows" */
+const char *cli_number_percent(cli_number *out, double part);                                       /* "97 %" */
+/* As HTML: with all its digits for programs and some of them for people; 'f': after the point, 'g': in all. */
+const char *cli_number_real(cli_number *out, double value, char form, int digits);
+const char *cli_number_share(cli_number *out, double part); /* "57.1 %", likewise */
 
 #endif

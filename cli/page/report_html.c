@@ -1,11 +1,13 @@
 #include "page/report_html.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "page/html.h"
-#include "page/report_page.h"
+#include "page/assets.h"
+#include "page/figure.h"
+#include "page/page.h"
 #include "run/photos.h"
 
 cli_band cli_report_band(const cli_findings *findings, const cli_finding *finding)
@@ -22,28 +24,37 @@ static const char *positive_name(const cli_findings *all)
     return broad_model_output_name(all->model, broad_model_positive(all->model));
 }
 
+/* A template of this page, with slots and without. */
+#define PART(output, name, ...) CLI_PAGE_PART(output, cli_asset_report_html, name, __VA_ARGS__)
+static void put_plain(cli_output *output, const char *name)
+{
+    cli_page_part(output, cli_asset_report_html, name, NULL);
+}
+
 static void put_value(cli_output *output, double value) { cli_output_print(output, "%.4g", value); }
 
-/* "3 of 40 photos" */
-static void put_photos(cli_output *output, size_t count)
+static const char *photos(cli_number *out, size_t count) { return cli_number_of(out, count, "photo", "photos"); }
+
+static void put_fact(cli_output *output, const char *name, const char *text)
 {
-    cli_html_count(output, count);
-    cli_html_put(output, count == 1 ? " photo" : " photos");
+    CLI_PAGE_PART(output, cli_asset_page_html, "fact", "name", name, "text", text);
 }
 
 /* ---- head ---- */
 
-enum { DAY_LENGTH = 10 };
+enum { DAY_LENGTH = 10, NAMES = 1024 };
 
 /* "2024-05-01 09:12" from "2024-05-01T09:12:33"; nothing from "". */
-static void put_time(cli_output *output, const char *time)
+static void format_time(char out[32], const char *time)
 {
-    if (*time) cli_output_print(output, "%.10s %.5s", time, time + DAY_LENGTH + 1);
+    out[0] = 0;
+    if (*time) snprintf(out, 32, "%.10s %.5s", time, time + DAY_LENGTH + 1);
 }
 
 static void put_times(cli_output *output, const cli_findings *all)
 {
     const char *first = "", *last = "";
+    char begin[32], end[32], text[80];
     for (size_t i = 0; i < all->count; i++) {
         const char *time = all->items[i].photo->time;
         if (!*time) continue;
@@ -51,63 +62,55 @@ static void put_times(cli_output *output, const cli_findings *all)
         if (!*last || strcmp(time, last) > 0) last = time;
     }
     if (!*first) return;
-    cli_html_put(output, "<div><dt>Taken</dt><dd>");
-    put_time(output, first);
-    if (strcmp(first, last) != 0) cli_html_put(output, " to ");
-    if (strncmp(first, last, DAY_LENGTH) != 0) put_time(output, last);
-    else if (strcmp(first, last) != 0) cli_output_print(output, "%.5s", last + DAY_LENGTH + 1);
-    cli_html_put(output, "</dd></div>\n");
+    format_time(begin, first);
+    format_time(end, last);
+    int same_day = strncmp(first, last, DAY_LENGTH) == 0;
+    if (strcmp(first, last) == 0) snprintf(text, sizeof text, "%s", begin);
+    else snprintf(text, sizeof text, "%s to %s", begin, same_day ? end + DAY_LENGTH + 1 : end);
+    put_fact(output, "Taken", text);
 }
 
 static void put_expectation(cli_output *output, const cli_findings *all)
 {
     broad_estimate estimate = {.size = sizeof estimate};
+    char text[96];
     if (broad_model_estimate(&estimate, all->model) || !estimate.known) {
-        cli_html_put(output,
-                     "<div><dt>How good it is</dt><dd>not known: the model has no leave-one-out estimate</dd></div>\n");
+        put_fact(output, "How good it is", "not known: the model has no leave-one-out estimate");
         return;
     }
-    cli_html_put(output, "<div><dt>Expected of the model</dt><dd>");
-    if (all->classes) {
-        cli_html_percent(output, estimate.accuracy);
-        cli_html_put(output, " of verdicts right on photos like its own (leave-one-out)");
-    } else {
-        cli_html_put(output, "root mean square error ");
-        put_value(output, estimate.rmse);
-        cli_html_put(output, " on photos like its own (leave-one-out)");
-    }
-    cli_html_put(output, "</dd></div>\n");
+    if (all->classes)
+        snprintf(text, sizeof text, "%s of verdicts correct on photos like its own (leave-one-out)",
+                 cli_number_percent(&(cli_number){""}, estimate.accuracy));
+    else
+        snprintf(text, sizeof text, "root mean square error %.4g on photos like its own (leave-one-out)",
+                 estimate.rmse);
+    put_fact(output, "What to expect", text);
 }
 
-static void put_names(cli_output *output, const broad_model *model)
+static void format_names(char out[NAMES], const broad_model *model)
 {
-    size_t count = broad_model_outputs(model), most = count < 8 ? count : 8;
-    for (size_t i = 0; i < most; i++) {
-        if (i) cli_html_put(output, " / ");
-        cli_html_text(output, broad_model_output_name(model, i));
-    }
-    if (most < count) cli_output_print(output, " and %zu more", count - most);
+    size_t count = broad_model_outputs(model), used = 0, i = 0;
+    out[0] = 0;
+    for (; i < count && i < 8 && used + 32 < NAMES; i++)
+        used += (size_t)snprintf(out + used, NAMES - used, "%s%s", i ? " / " : "", broad_model_output_name(model, i));
+    if (i < count && used < NAMES) snprintf(out + used, NAMES - used, " and %zu more", count - i);
 }
 
 static void put_head(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
-    char maps[96];
-    cli_page_begin(output, page->title, NULL, 0);
-    cli_html_put(output, "<p class=\"lead\">");
-    put_photos(output, all->count);
-    cli_html_put(output, " judged by a model, the worst first</p>\n<dl class=\"facts\">\n");
+    char names[NAMES], maps[96], text[512];
+    cli_page_begin(output, page->title, cli_asset_report_css, cli_asset_report_js_sha256);
+    PART(output, all->classes ? "lead" : "lead-values", "photos", photos(&(cli_number){""}, all->count));
     put_times(output, all);
-    cli_html_put(output, "<div><dt>Model</dt><dd>");
-    cli_html_text(output, page->model_path);
-    cli_html_put(output, ": ");
-    put_names(output, all->model);
-    cli_html_put(output, "</dd></div>\n<div><dt>Trained on</dt><dd>");
-    put_photos(output, broad_model_rows(all->model));
+    format_names(names, all->model);
+    put_fact(output, "Model", page->model_path);
+    put_fact(output, all->classes ? "Classes" : "Values", names);
     cli_format_maps(maps, sizeof maps, broad_model_maps(all->model));
-    cli_output_print(output, ", seen as %s</dd></div>\n", maps);
+    snprintf(text, sizeof text, "%s, seen as %s", photos(&(cli_number){""}, broad_model_rows(all->model)), maps);
+    put_fact(output, "Trained on", text);
     put_expectation(output, all);
-    cli_html_put(output, "</dl>\n</header>\n<main>\n");
+    put_plain(output, "main");
 }
 
 /* ---- summary ---- */
@@ -126,17 +129,17 @@ static counts count_all(const cli_findings *all)
 
 static double part_of(size_t count, size_t all) { return all ? (double)count / (double)all : 0; }
 
-static void put_tile(cli_output *output, const char *band, size_t count, const char *label, size_t of)
+static void put_tile(cli_output *output, const char *band, const char *value, const char *label)
 {
-    cli_output_print(output, "<div class=\"tile %s\"><b>", band);
-    cli_html_count(output, count);
-    cli_html_put(output, "</b><span>");
-    cli_html_text(output, label);
-    if (of) {
-        cli_html_put(output, ", ");
-        cli_html_percent(output, part_of(count, of));
-    }
-    cli_html_put(output, "</span></div>\n");
+    CLI_PAGE_PART(output, cli_asset_page_html, "tile", "band", band, "value", value, "label", label);
+}
+
+static void put_count(cli_output *output, const char *band, size_t count, const char *label, size_t of)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%.400s%s%s", label, of ? ", " : "",
+             of ? cli_number_percent(&(cli_number){""}, part_of(count, of)) : "");
+    put_tile(output, band, cli_number_count(&(cli_number){""}, count), text);
 }
 
 static void put_share(cli_output *output, const cli_findings *all, const counts *found)
@@ -160,32 +163,25 @@ static const char *negative_name(const cli_findings *all)
 static void put_class_summary(cli_output *output, const cli_findings *all)
 {
     counts found = count_all(all);
-    cli_html_put(output, "<p class=\"say\"><strong>");
-    cli_html_count(output, found.band[CLI_BAND_POSITIVE]);
-    cli_html_put(output, " of ");
-    put_photos(output, all->count);
-    cli_html_put(output, "</strong> judged as <strong>");
-    cli_html_text(output, positive_name(all));
-    cli_html_put(output, "</strong>.");
-    if (found.band[CLI_BAND_UNSURE]) {
-        cli_html_put(output, " Of ");
-        cli_html_count(output, found.band[CLI_BAND_UNSURE]);
-        cli_html_put(output, " the model is unsure: look at these yourself.");
-    }
-    cli_html_put(output, "</p>\n<div class=\"tiles\">\n");
-    put_tile(output, "pos", found.band[CLI_BAND_POSITIVE], positive_name(all), all->count);
-    if (all->probabilities) put_tile(output, "mid", found.band[CLI_BAND_UNSURE], "unsure", all->count);
-    put_tile(output, "neg", found.band[CLI_BAND_NEGATIVE], negative_name(all), all->count);
-    put_tile(output, "", found.skipped, "skipped", 0);
+    PART(output, "say", "count", cli_number_count(&(cli_number){""}, found.band[CLI_BAND_POSITIVE]), "photos",
+         photos(&(cli_number){""}, all->count), "positive", positive_name(all));
+    if (found.band[CLI_BAND_UNSURE])
+        PART(output, "say-unsure", "photos", photos(&(cli_number){""}, found.band[CLI_BAND_UNSURE]), "these",
+             found.band[CLI_BAND_UNSURE] == 1 ? "it" : "them");
+    cli_html_put(output, "<div class=\"tiles\">\n");
+    put_count(output, "pos", found.band[CLI_BAND_POSITIVE], positive_name(all), all->count);
+    if (all->probabilities) put_count(output, "mid", found.band[CLI_BAND_UNSURE], "unsure", all->count);
+    put_count(output, "neg", found.band[CLI_BAND_NEGATIVE], negative_name(all), all->count);
+    put_count(output, "", found.skipped, "skipped", 0);
     cli_html_put(output, "</div>\n");
     put_share(output, all, &found);
 }
 
 static void put_value_tile(cli_output *output, double value, const char *label)
 {
-    cli_html_put(output, "<div class=\"tile\"><b>");
-    put_value(output, value);
-    cli_output_print(output, "</b><span>%s</span></div>\n", label);
+    char text[32];
+    snprintf(text, sizeof text, "%.4g", value);
+    put_tile(output, "", text, label);
 }
 
 static void put_value_summary(cli_output *output, const cli_findings *all)
@@ -193,26 +189,25 @@ static void put_value_summary(cli_output *output, const cli_findings *all)
     double sum = 0;
     for (size_t i = 0; i < all->count; i++) sum += all->items[i].severity;
     cli_html_put(output, "<div class=\"tiles\">\n");
-    put_tile(output, "", all->count, all->count == 1 ? "photo judged" : "photos judged", 0);
+    put_count(output, "", all->count, all->count == 1 ? "photo rated" : "photos rated", 0);
     if (all->count) {
         put_value_tile(output, all->items[0].severity, "largest");
         put_value_tile(output, sum / (double)all->count, "mean");
         put_value_tile(output, all->items[all->count / 2].severity, "median");
     }
-    put_tile(output, "", broad_data_skipped_count(all->data), "skipped", 0);
+    put_count(output, "", broad_data_skipped_count(all->data), "skipped", 0);
     cli_html_put(output, "</div>\n");
 }
 
 static void put_summary(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
-    cli_html_put(output, "<section id=\"summary\">\n<h2>Summary</h2>\n");
     if (all->classes) put_class_summary(output, all);
     else put_value_summary(output, all);
     if (all->count) {
         cli_html_put(output, "<div class=\"charts\">\n");
-        cli_report_histogram(output, all);
-        if (all->places) cli_report_map(output, page);
+        cli_figure_put(output, page->charts, "histogram", cli_asset_report_html);
+        cli_figure_put(output, page->charts, "map", cli_asset_report_html);
         cli_html_put(output, "</div>\n");
     }
     cli_html_put(output, "</section>\n");
@@ -231,13 +226,11 @@ static void put_chip(cli_output *output, const cli_findings *all, const cli_find
 
 static void put_meter(cli_output *output, const cli_findings *all, const cli_finding *item)
 {
+    char width[16];
     if (isnan(item->probability)) return;
-    cli_output_print(output, "<div class=\"meter %s\" title=\"probability of ",
-                     band_classes[cli_report_band(all, item)]);
-    cli_html_text(output, positive_name(all));
-    cli_output_print(output, "\"><span><i style=\"width:%.1f%%\"></i></span><b>", 100 * item->probability);
-    cli_html_percent(output, item->probability);
-    cli_html_put(output, "</b></div>\n");
+    snprintf(width, sizeof width, "%.1f", 100 * item->probability);
+    PART(output, "meter", "band", band_classes[cli_report_band(all, item)], "positive", positive_name(all), "width",
+         width, "probability", cli_number_percent(&(cli_number){""}, item->probability));
 }
 
 static void put_picture(cli_output *output, const cli_jpeg *picture, const char *what, const char *name)
@@ -249,47 +242,34 @@ static void put_picture(cli_output *output, const cli_jpeg *picture, const char 
     cli_html_put(output, "\">\n");
 }
 
-static void put_place(cli_output *output, const cli_finding *item)
+static void put_bit(cli_output *output, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void put_bit(cli_output *output, const char *name, const char *format, ...)
 {
-    if (cli_finding_has_place(item))
-        cli_output_print(output, "%.6f, %.6f", item->photo->latitude, item->photo->longitude);
+    char text[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    PART(output, "bit", "name", name, "text", text);
 }
 
 static void put_bits(cli_output *output, const cli_findings *all, const cli_finding *item)
 {
     const broad_photo *photo = item->photo;
-    const char *twin = cli_finding_group(all, item);
-    cli_html_put(output, "<dl class=\"bits\">");
-    if (!all->classes) {
-        cli_html_put(output, "<div><dt>");
-        cli_html_text(output, broad_model_output_name(all->model, 0));
-        cli_html_put(output, "</dt><dd>");
-        put_value(output, item->severity);
-        if (isfinite(item->low)) cli_output_print(output, " (%.4g to %.4g)", item->low, item->high);
-        cli_html_put(output, "</dd></div>");
-    }
-    if (isfinite(item->area)) {
-        cli_html_put(output, "<div><dt>Area</dt><dd>");
-        cli_html_percent(output, item->area);
-        cli_html_put(output, "</dd></div>");
-    }
-    if (*photo->time) {
-        cli_html_put(output, "<div><dt>Time</dt><dd>");
-        put_time(output, photo->time);
-        cli_html_put(output, "</dd></div>");
-    }
-    if (cli_finding_has_place(item)) {
-        cli_html_put(output, "<div><dt>Place</dt><dd>");
-        put_place(output, item);
-        cli_html_put(output, "</dd></div>");
-    }
-    if (isfinite(photo->relative_altitude))
-        cli_output_print(output, "<div><dt>Height</dt><dd>%.1f m</dd></div>", photo->relative_altitude);
-    if (*twin && strcmp(twin, photo->name) != 0) {
-        cli_html_put(output, "<div><dt>Much like</dt><dd>");
-        cli_html_text(output, twin);
-        cli_html_put(output, "</dd></div>");
-    }
+    const char *twin = cli_finding_group(all, item), *name = broad_model_output_name(all->model, 0);
+    char time[32];
+    format_time(time, photo->time);
+    cli_html_put(output, "<dl class=\"bits\">\n");
+    if (!all->classes && isfinite(item->low))
+        put_bit(output, name, "%.4g (%.4g to %.4g)", item->severity, item->low, item->high);
+    else if (!all->classes) put_bit(output, name, "%.4g", item->severity);
+    if (isfinite(item->area)) put_bit(output, "Area", "%s", cli_number_percent(&(cli_number){""}, item->area));
+    if (*time) put_bit(output, "Time", "%s", time);
+    if (cli_finding_has_place(item)) put_bit(output, "Place", "%.6f, %.6f", photo->latitude, photo->longitude);
+    if (isfinite(photo->relative_altitude)) put_bit(output, "Height", "%.1f m", photo->relative_altitude);
+    if (*twin && strcmp(twin, photo->name) != 0) PART(output, "twin", "name", twin);
     cli_html_put(output, "</dl>\n");
 }
 
@@ -297,12 +277,12 @@ static void put_card(cli_output *output, const cli_report_page *page, size_t ind
 {
     const cli_finding *item = &page->findings->items[index];
     const cli_report_card *card = &page->cards[index];
-    cli_output_print(output, "<article class=\"card\" id=\"p%zu\">\n<div class=\"pics\">\n", index + 1);
+    char number[24];
+    snprintf(number, sizeof number, "%zu", index + 1);
+    cli_output_print(output, "<article class=\"card\" id=\"p%s\">\n<div class=\"pics\">\n", number);
     put_picture(output, &card->photo, "Photo", item->photo->name);
     put_picture(output, &card->heat, "Heat map of", item->photo->name);
-    cli_output_print(output, "</div>\n<div class=\"about\">\n<div class=\"head\"><h3>%zu. ", index + 1);
-    cli_html_text(output, item->photo->name);
-    cli_html_put(output, "</h3>");
+    PART(output, "card", "number", number, "name", item->photo->name);
     put_chip(output, page->findings, item);
     cli_html_put(output, "</div>\n");
     put_meter(output, page->findings, item);
@@ -314,12 +294,7 @@ static void put_cards(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
     if (page->card_count == 0) return;
-    cli_html_put(
-        output,
-        "<section id=\"worst\">\n<h2>The worst first</h2>\n<div class=\"key\"><span>Colours of the right pictures, "
-        "where the model looked: speaks against ");
-    cli_html_text(output, all->classes ? positive_name(all) : "a large value");
-    cli_html_put(output, "</span><i></i><span>speaks for it</span></div>\n<div class=\"cards\">\n");
+    PART(output, "worst", "positive", all->classes ? positive_name(all) : "a large value");
     for (size_t i = 0; i < page->card_count; i++) put_card(output, page, i);
     cli_html_put(output, "</div>\n</section>\n");
 }
@@ -333,8 +308,23 @@ static void put_number_cell(cli_output *output, double value, int percent)
         return;
     }
     cli_output_print(output, "<td class=\"n\" data-v=\"%.6g\">", value);
-    if (percent) cli_html_percent(output, value);
+    if (percent) cli_html_put(output, cli_number_percent(&(cli_number){""}, value));
     else put_value(output, value);
+    cli_html_put(output, "</td>");
+}
+
+/* Where and when it was taken. */
+static void put_circumstances(cli_output *output, const cli_findings *all, const cli_finding *item)
+{
+    char time[32];
+    format_time(time, item->photo->time);
+    cli_html_put(output, "<td class=\"t wide\">");
+    cli_html_text(output, time);
+    cli_html_put(output, "</td>");
+    if (!all->places) return;
+    cli_html_put(output, "<td class=\"t wide\">");
+    if (cli_finding_has_place(item))
+        cli_output_print(output, "%.6f, %.6f", item->photo->latitude, item->photo->longitude);
     cli_html_put(output, "</td>");
 }
 
@@ -360,30 +350,20 @@ static void put_row(cli_output *output, const cli_report_page *page, size_t inde
         cli_html_text(output, cli_finding_label(all, item->truth));
         cli_html_put(output, "</td>");
     }
-    cli_html_put(output, "<td class=\"t wide\">");
-    put_time(output, item->photo->time);
-    cli_html_put(output, "</td>");
-    if (all->places) {
-        cli_html_put(output, "<td class=\"t wide\">");
-        put_place(output, item);
-        cli_html_put(output, "</td>");
-    }
+    put_circumstances(output, all, item);
     cli_html_put(output, "</tr>\n");
 }
 
 static void put_tools(cli_output *output, const cli_findings *all)
 {
-    cli_html_put(output,
-                 "<div class=\"tools\" id=\"tools\" hidden><input id=\"find\" type=\"search\" placeholder=\"Search\" "
-                 "aria-label=\"Search the table\"><select id=\"verdict\" aria-label=\"Verdicts shown\">"
-                 "<option value=\"\">All verdicts</option>");
+    put_plain(output, "tools");
     for (size_t i = 0; all->classes && i < broad_model_outputs(all->model); i++) {
         cli_html_put(output, "<option>");
         cli_html_text(output, broad_model_output_name(all->model, i));
-        cli_html_put(output, "</option>");
+        cli_html_put(output, "</option>\n");
     }
-    if (all->probabilities) cli_html_put(output, "<option value=\"?\">unsure</option>");
-    cli_html_put(output, "</select><span id=\"shown\" role=\"status\"></span></div>\n");
+    if (all->probabilities) cli_html_put(output, "<option value=\"?\">unsure</option>\n");
+    put_plain(output, "tools-end");
 }
 
 static void put_table(cli_output *output, const cli_report_page *page)
@@ -391,7 +371,7 @@ static void put_table(cli_output *output, const cli_report_page *page)
     const cli_findings *all = page->findings;
     cli_html_put(output, "<section id=\"all\">\n<h2>All findings</h2>\n");
     if (all->count == 0) {
-        cli_html_put(output, "<p>No photo could be judged.</p>\n</section>\n");
+        put_plain(output, "none");
         return;
     }
     put_tools(output, all);
@@ -427,11 +407,7 @@ static void put_confusion(cli_output *output, const cli_findings *all)
 {
     size_t classes = broad_model_outputs(all->model), right = 0;
     if (!all->truths || classes > 12) return;
-    cli_html_put(
-        output,
-        "<section id=\"labels\">\n<h2>Against the folders</h2>\n<p>The photos lie in folders named like the model's "
-        "classes. These names had no part in the verdicts; this is how they compare.</p>\n"
-        "<div class=\"scroll\"><table class=\"small\">\n<thead><tr><th scope=\"col\">Folder</th>");
+    put_plain(output, "labels");
     for (size_t j = 0; j < classes; j++) {
         cli_html_put(output, "<th scope=\"col\" class=\"n\">judged ");
         cli_html_text(output, broad_model_output_name(all->model, j));
@@ -447,11 +423,7 @@ static void put_confusion(cli_output *output, const cli_findings *all)
         cli_html_put(output, "</tr>\n");
         right += count_pair(all, i, i);
     }
-    cli_html_put(output, "</tbody>\n</table></div>\n<p><strong>");
-    cli_html_percent(output, part_of(right, all->count));
-    cli_html_put(output,
-                 "</strong> agree. If the model was trained on these very photos, this says little about others.</p>\n"
-                 "</section>\n");
+    PART(output, "labels-end", "part", cli_number_percent(&(cli_number){""}, part_of(right, all->count)));
 }
 
 /* ---- what was left out, what it all means ---- */
@@ -461,14 +433,8 @@ static void put_skipped(cli_output *output, const cli_findings *all)
     enum { LISTED = 200 };
     size_t count = broad_data_skipped_count(all->data);
     if (count == 0) return;
-    cli_html_put(output, "<section id=\"skipped\">\n<h2>Skipped</h2>\n<p>");
-    cli_html_count(output, count);
-    cli_html_put(output, count == 1 ? " file could not be judged." : " files could not be judged.");
-    if (count > LISTED) cli_output_print(output, " These are the first %d; <code>skipped.csv</code> has all.", LISTED);
-    cli_html_put(
-        output,
-        "</p>\n<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">File</th><th scope=\"col\">Reason</th></tr>"
-        "</thead>\n<tbody>\n");
+    PART(output, "skipped", "files", cli_number_of(&(cli_number){""}, count, "file", "files"), "more",
+         count > LISTED ? " These are the first 200; skipped.csv has all." : "");
     for (size_t i = 0; i < count && i < LISTED; i++) {
         cli_html_put(output, "<tr><td class=\"f\">");
         cli_html_text(output, broad_data_skipped(all->data, i)->file);
@@ -479,55 +445,17 @@ static void put_skipped(cli_output *output, const cli_findings *all)
     cli_html_put(output, "</tbody>\n</table></div>\n</section>\n");
 }
 
-static void put_class_words(cli_output *output, const cli_findings *all)
-{
-    if (all->probabilities) {
-        cli_html_put(output, "<div><dt>Probability</dt><dd>How sure the model is that a photo is ");
-        cli_html_text(output, positive_name(all));
-        cli_html_put(
-            output,
-            ", calibrated on photos that it was trained on, each judged as if it had been left out. Of all photos "
-            "with 80&nbsp;%, about 80 of 100 should be so. Where the verdict has less than 65&nbsp;%, it counts as "
-            "unsure and has a question mark.</dd></div>\n");
-        cli_html_put(
-            output,
-            "<div><dt>Severity</dt><dd>In the tables: the same probability. It says how sure the dirt is, not how "
-            "thick.</dd></div>\n");
-    } else {
-        cli_html_put(
-            output,
-            "<div><dt>Verdict</dt><dd>The class with the largest score. This model has no probabilities, because it "
-            "was trained without a leave-one-out estimate.</dd></div>\n");
-    }
-    cli_html_put(output, "<div><dt>Area</dt><dd>Only where the verdict is ");
-    cli_html_text(output, positive_name(all));
-    cli_html_put(
-        output,
-        ": the part of the picture that speaks clearly for it. The picture is cut into cells. From how the verdict "
-        "changes when a cell is left out follows what the model thinks of that cell; cells count where this is ");
-    cli_html_text(output, positive_name(all));
-    cli_html_put(output, all->probabilities ? " with at least 65&nbsp;%.</dd></div>\n" : ".</dd></div>\n");
-}
-
-static void put_value_words(cli_output *output, const cli_findings *all)
-{
-    cli_html_put(output, "<div><dt>");
-    cli_html_text(output, broad_model_output_name(all->model, 0));
-    cli_html_put(
-        output,
-        "</dt><dd>What the model predicts; in the tables it is the severity. The range in brackets should hold 9 of 10 "
-        "true values of photos like those that it was trained on.</dd></div>\n");
-}
-
 static void put_words(cli_output *output, const cli_findings *all)
 {
-    cli_html_put(output, "<section id=\"words\">\n<h2>What the figures mean</h2>\n<dl class=\"words\">\n");
-    if (all->classes) put_class_words(output, all);
-    else put_value_words(output, all);
-    cli_html_put(
-        output,
-        "<div><dt>What they are not</dt><dd>None of these figures is a measurement of power loss or of the amount of "
-        "dirt on a surface. They rank photos by what a model has seen in others.</dd></div>\n</dl>\n</section>\n");
+    put_plain(output, "words");
+    if (!all->classes) PART(output, "words-values", "name", broad_model_output_name(all->model, 0));
+    else {
+        if (all->probabilities) PART(output, "words-probability", "positive", positive_name(all));
+        else put_plain(output, "words-verdict");
+        PART(output, "words-area", "positive", positive_name(all), "level",
+             all->probabilities ? " with at least 65\302\240%" : "");
+    }
+    put_plain(output, "words-end");
 }
 
 static size_t count_twins(const cli_findings *all)
@@ -540,87 +468,47 @@ static size_t count_twins(const cli_findings *all)
 static void put_limits(cli_output *output, const cli_findings *all)
 {
     broad_estimate estimate = {.size = sizeof estimate};
+    char names[NAMES], text[32];
     size_t twins = count_twins(all);
     int known = broad_model_estimate(&estimate, all->model) == BROAD_OK && estimate.known;
-    cli_html_put(output, "<section id=\"limits\">\n<h2>Limits of validity</h2>\n<ul>\n<li>The model was trained on ");
-    put_photos(output, broad_model_rows(all->model));
-    cli_html_put(output, all->classes ? " of the classes " : " with values of ");
-    put_names(output, all->model);
-    cli_html_put(output,
-                 ". It knows nothing else: a photo of something else gets one of these verdicts all the same.</li>\n");
-    cli_html_put(
-        output,
-        "<li>Another camera, another height or angle, low sun, shadows, wet or frosted surfaces and other kinds of "
-        "panels can change the verdicts. Check some by eye before relying on photos of a new kind.</li>\n");
+    format_names(names, all->model);
+    PART(output, "limits", "photos", photos(&(cli_number){""}, broad_model_rows(all->model)), "of",
+         all->classes ? "of the classes" : "with values of", "names", names);
     if (known && all->classes) {
-        cli_html_put(output, "<li>By leave-one-out ");
-        cli_html_percent(output, estimate.accuracy);
-        cli_output_print(output,
-                         " of its verdicts are right, and its probabilities are off by %.3f on average (calibration "
-                         "error). Both hold for photos like those it was trained on.</li>\n",
-                         estimate.calibration_error);
+        snprintf(text, sizeof text, "%.3f", estimate.calibration_error);
+        PART(output, "limits-classes", "accuracy", cli_number_percent(&(cli_number){""}, estimate.accuracy), "error",
+             text);
     } else if (known) {
-        cli_output_print(output,
-                         "<li>By leave-one-out its root mean square error is %.4g and it explains %.0f&nbsp;%% of the "
-                         "variance. Both hold for photos like those it was trained on.</li>\n",
-                         estimate.rmse, 100 * fmax(estimate.r2, 0));
-    } else {
-        cli_html_put(output, "<li>How often it is right was not estimated when it was trained.</li>\n");
-    }
-    if (twins) {
-        cli_html_put(output, "<li>");
-        put_photos(output, twins);
-        cli_html_put(
-            output,
-            " here are near-duplicates of others (column <code>group</code> of the tables): they are no independent "
-            "evidence.</li>\n");
-    }
-    cli_html_put(
-        output,
-        "<li>The heat maps show what the model's opinion hangs on. That is often, but not always, where the dirt "
-        "is.</li>\n</ul>\n</section>\n");
+        snprintf(text, sizeof text, "%.4g", estimate.rmse);
+        PART(output, "limits-values", "rmse", text, "part",
+             cli_number_percent(&(cli_number){""}, fmax(estimate.r2, 0)));
+    } else put_plain(output, "limits-unknown");
+    if (twins) PART(output, "limits-twins", "photos", photos(&(cli_number){""}, twins));
+    put_plain(output, "limits-end");
 }
 
 static void put_correction(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
-    cli_html_put(output, "<section id=\"correct\">\n<h2>If a verdict is wrong</h2>\n<p>");
-    if (all->classes) {
-        cli_html_put(output,
-                     "Put copies of the photos into folders named after what they really show, and let the model learn "
-                     "them:</p>\n<pre>mkdir -p");
-        for (size_t i = 0; i < broad_model_outputs(all->model) && i < 8; i++) {
-            char folder[512];
-            snprintf(folder, sizeof folder, "corrected/%s", broad_model_output_name(all->model, i));
-            cli_html_put(output, " ");
-            cli_html_shell(output, folder);
-        }
-        cli_html_put(output, "\n# copy the photos there, then\nbroad learn ");
-        cli_html_shell(output, page->model_path);
-        cli_html_put(output, " corrected --with TRAINING_PHOTOS</pre>\n");
-    } else {
-        cli_html_put(output, "Write the true values into a list with the columns <code>file</code> and <code>");
-        cli_html_text(output, broad_model_output_name(all->model, 0));
-        cli_html_put(output, "</code>, and let the model learn them:</p>\n<pre>broad learn ");
+    if (!all->classes) {
+        PART(output, "correct-values", "name", broad_model_output_name(all->model, 0));
+        cli_html_put(output, "<pre>broad learn ");
         cli_html_shell(output, page->model_path);
         cli_html_put(output,
                      " corrected --labels corrected.csv --with TRAINING_PHOTOS --with-labels TRAINING_LABELS</pre>\n");
+        return;
     }
-    cli_html_put(output,
-                 "<p><code>TRAINING_PHOTOS</code> is the folder that the model was trained on. It takes a moment, and "
-                 "the model is "
-                 "then as if it had been trained on all of them.</p>\n</section>\n");
-}
-
-static void put_foot(cli_output *output)
-{
-    cli_html_put(output,
-                 "</main>\n<footer>\n<p>The same findings are in <code>findings.csv</code> for spreadsheets and in "
-                 "<code>findings.geojson</code> for maps, beside this file. Made by broad ");
-    cli_html_text(output, broad_version());
-    cli_html_put(output, ".</p>\n</footer>\n<script>\n");
-    cli_html_lines(output, cli_report_script);
-    cli_html_put(output, "</script>\n</body>\n</html>\n");
+    put_plain(output, "correct-classes");
+    cli_html_put(output, "<pre>mkdir -p");
+    for (size_t i = 0; i < broad_model_outputs(all->model) && i < 8; i++) {
+        char folder[512];
+        snprintf(folder, sizeof folder, "corrected/%s", broad_model_output_name(all->model, i));
+        cli_html_put(output, " ");
+        cli_html_shell(output, folder);
+    }
+    cli_html_put(output, "\n# copy the photos there, then\nbroad learn ");
+    cli_html_shell(output, page->model_path);
+    cli_html_put(output, " corrected --with TRAINING_PHOTOS</pre>\n");
 }
 
 int cli_report_write_html(const cli_report_page *page, const char *path)
@@ -636,6 +524,6 @@ int cli_report_write_html(const cli_report_page *page, const char *path)
     put_words(&output, page->findings);
     put_limits(&output, page->findings);
     put_correction(&output, page);
-    put_foot(&output);
+    PART(&output, "foot", "version", broad_version(), "script", cli_asset_report_js);
     return cli_output_close(&output);
 }

@@ -2,10 +2,11 @@
  * The page of `broad report`: one file without anything from outside, for screens light and dark, narrow and wide, and for
  * paper. It is the same for the same photos and model: no date of today is in it.
  */
-#ifndef BROAD_CLI_PAGE_REPORT_HTML_H
-#define BROAD_CLI_PAGE_REPORT_HTML_H
+#ifndef BROAD_CLI_REPORT_HTML_H
+#define BROAD_CLI_REPORT_HTML_H
 
 #include "io/output.h"
+#include "page/chart.h"
 #include "page/findings.h"
 
 typedef struct cli_jpeg {
@@ -22,6 +23,7 @@ typedef struct cli_report_page {
     const char *title, *model_path;
     size_t card_count;
     cli_report_card *cards; /* of the first so many findings */
+    const cli_charts *charts;
 } cli_report_page;
 
 int cli_report_write_html(const cli_report_page *page, const char *path);
@@ -31,11 +33,7 @@ int cli_report_write_html(const cli_report_page *page, const char *path);
 typedef enum cli_band { CLI_BAND_NEGATIVE, CLI_BAND_UNSURE, CLI_BAND_POSITIVE, CLI_BAND_NONE } cli_band;
 
 cli_band cli_report_band(const cli_findings *findings, const cli_finding *finding);
-/* Number of the colour class c0 to c4, from good to bad, at a place between the least and the largest. */
-int cli_report_shade(double part);
-
-/* Drawings (report_charts.c): how many photos there are of each probability or value, and where they were taken. */
-void cli_report_histogram(cli_output *output, const cli_findings *findings);
-void cli_report_map(cli_output *output, const cli_report_page *page);
+/* How many photos there are of each probability or value, and where they were taken (report_charts.c). */
+int cli_report_charts(cli_charts *out, const cli_findings *findings, size_t card_count);
 
 #endif

@@ -1,11 +1,12 @@
 /* What a page about training tells, found out. */
-#include "io/progress.h"
 #include "page/training.h"
+#include "io/progress.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "run/show.h"
 
 enum { BLOCK = 1024 };
@@ -26,7 +27,16 @@ int cli_training_starts(const cli_training *training, size_t layer)
 
 double cli_training_bound(const broad_layer *layer)
 {
-    return strcmp(layer->test, "output") == 0 ? sqrt(layer->bound) : layer->bound;
+    return layer->test == BROAD_SUPERVISE_OUTPUT ? sqrt(layer->bound) : layer->bound;
+}
+
+void cli_training_wilson(double out[2], double part, double rows)
+{
+    const double z = 1.959964;
+    double middle = (part + z * z / (2 * rows)) / (1 + z * z / rows);
+    double reach = z / (1 + z * z / rows) * sqrt(part * (1 - part) / rows + z * z / (4 * rows * rows));
+    out[0] = fmax(middle - reach, 0);
+    out[1] = fmin(middle + reach, 1);
 }
 
 /* ---- the model ---- */
@@ -37,7 +47,12 @@ static int take_model(cli_training *t)
     t->layers = calloc(t->layer_count + 1, sizeof *t->layers);
     if (!t->layers) return no_memory();
     int status = cli_json_stored(&t->stored, t->model);
-    for (size_t i = 0; !status && i < t->layer_count; i++) status = broad_model_layer(&t->layers[i], t->model, i);
+    for (size_t i = 0; !status && i < t->layer_count; i++) {
+        broad_layer_init(&t->layers[i]);
+        status = broad_model_layer(&t->layers[i], t->model, i);
+    }
+    broad_estimate_init(&t->estimate);
+    broad_joint_init(&t->joint);
     if (!status) status = broad_model_estimate(&t->estimate, t->model);
     return status ? status : broad_model_joint(&t->joint, t->model);
 }
@@ -49,8 +64,10 @@ static int take_curve(broad_curve_point **out, const cli_training *t, const broa
 {
     broad_curve_point *points = calloc(t->layer_count, sizeof *points);
     if (!points) return no_memory();
-    int status = data == t->train && t->verdict.holds ? broad_model_curve_loo(points, t->model, data, cli_watch(t->threads))
-                                                      : broad_model_curve(points, t->model, data, cli_watch(t->threads));
+    broad_curve_point_init(points);
+    int status = data == t->train && t->verdict.holds
+                     ? broad_model_curve_loo(points, t->model, data, cli_run(cli_watch(t->threads)))
+                     : broad_model_curve(points, t->model, data, cli_run(cli_watch(t->threads)));
     if (!status && isfinite(points[0].norm)) *out = points;
     else free(points);
     return status;
@@ -62,7 +79,8 @@ static void count_row(cli_training *t, const double *probabilities, size_t truth
     for (size_t c = 1; c < classes; c++)
         if (probabilities[c] > probabilities[best]) best = c;
     double place = floor(probabilities[best] * CLI_BINS);
-    cli_bin *bin = &t->bins[place >= CLI_BINS ? CLI_BINS - 1 : place > 0 ? (size_t)place : 0];
+    if (isnan(place)) return;
+    cli_bin *bin = &t->bins[(size_t)fmin(fmax(place, 0), CLI_BINS - 1)];
     bin->rows++;
     bin->right += best == truth;
     bin->probability += probabilities[best];
@@ -84,7 +102,7 @@ static int go_over(cli_training *t, const broad_data *data, int classify)
     int status = scores ? BROAD_OK : no_memory();
     for (size_t first = 0; !status && first < rows; first += BLOCK) {
         size_t count = rows - first < BLOCK ? rows - first : BLOCK;
-        status = broad_predict_part(scores, t->model, data, first, count, cli_watch(t->threads));
+        status = broad_predict_part(scores, t->model, data, first, count, cli_run(cli_watch(t->threads)));
         if (!status && classify) status = broad_probabilities(scores, t->model, scores, count);
         for (size_t i = 0; !status && i < count; i++) {
             if (classify) count_row(t, scores + i * outputs, broad_data_class(data, first + i));
@@ -128,7 +146,6 @@ static int take_levels(cli_training *t)
         for (size_t j = 0; j < t->value_count; j++) sum += inside(&t->values[j], half[j]);
         t->levels[t->level_count++] = (cli_coverage){levels[i], sum / (double)t->value_count};
     }
-    cli_message_clear();
     free(half);
     return BROAD_OK;
 }
@@ -151,9 +168,10 @@ static int take_rows(cli_training *t)
 {
     int status = BROAD_OK, classify = broad_model_task(t->model) == BROAD_TASK_CLASSIFY;
     if (t->train) {
-        double start = cli_seconds();
-        status = broad_verify(&t->verdict, t->model, t->train, cli_watch(t->threads));
-        t->verify_seconds = cli_seconds() - start;
+        double start = broad__seconds();
+        broad_verdict_init(&t->verdict);
+        status = broad_verify(&t->verdict, t->model, t->train, cli_run(cli_watch(t->threads)));
+        t->verify_seconds = broad__seconds() - start;
         t->verified = status == BROAD_OK;
     }
     if (!status && t->train && t->layer_count) status = take_curve(&t->train_curve, t, t->train);
@@ -167,13 +185,11 @@ int cli_training_make(cli_training *training)
 {
     int status = take_model(training);
     if (!status) status = take_rows(training);
-    return status ? status : cli_training_plot(training);
+    return status ? status : cli_training_chart(training);
 }
 
 void cli_training_note(const cli_training *training)
 {
-    const char *why = training->no_pictures;
-    if (*why) cli_note(training->arguments, "%s; the report has tables in the place of pictures", why);
     if (training->verified && !training->verdict.holds)
         cli_note(training->arguments, "the certificate does not hold: %s", training->verdict.reason);
 }
@@ -188,5 +204,5 @@ void cli_training_clear(cli_training *training)
         free(training->values[j].truth);
         free(training->values[j].predicted);
     }
-    cli_plots_clear(&training->plots);
+    cli_charts_clear(&training->charts);
 }

@@ -8,7 +8,8 @@
 #define BROAD_CLI_PAGE_TRAINING_H
 
 #include "io/json.h"
-#include "page/plot.h"
+#include "page/chart.h"
+#include "run/files.h"
 
 enum { CLI_BINS = 15, CLI_TARGETS_SHOWN = 4, CLI_LEVELS = 8 };
 
@@ -38,7 +39,7 @@ typedef struct cli_training {
     const cli_files *files;                            /* that it was trained on; NULL: not known */
     const broad_data *train, *test;                    /* NULL: not there */
     const broad_metrics *train_metrics, *test_metrics; /* of these */
-    const char *test_path;                             /* NULL: the rows that fit kept apart */
+    const char *test_path;                             /* NULL: the rows that fit held out */
     int looked_at;                                     /* the test rows decided when to stop */
     size_t threads;
     int timed; /* this process has trained it, and these are its seconds */
@@ -59,14 +60,13 @@ typedef struct cli_training {
     cli_fit_values values[CLI_TARGETS_SHOWN]; /* of the test rows, else of the training rows */
     size_t value_count, level_count;
     cli_coverage levels[CLI_LEVELS]; /* of the test rows */
-    cli_plots plots;
-    char no_pictures[CLI_GNUPLOT_WHY]; /* why there are none; "": there are */
+    cli_charts charts;
 } cli_training;
 
 int cli_training_make(cli_training *training);
 /* "-": standard output. */
 int cli_training_write(const cli_training *training, const char *path);
-/* Says on standard error what is not as it should be: no pictures, a certificate that does not hold. */
+/* Says on standard error if the certificate does not hold. */
 void cli_training_note(const cli_training *training);
 void cli_training_clear(cli_training *training); /* accepts a half-made one */
 
@@ -78,14 +78,13 @@ int cli_training_layered(const cli_training *training);
 int cli_training_starts(const cli_training *training, size_t layer);
 /* Of the norm: what the test of a layer promises, as a part of what was there. */
 double cli_training_bound(const broad_layer *layer);
-/* All pictures (training_plots.c). */
-int cli_training_plot(cli_training *training);
+/* Wilson's 95 % interval of a part that was counted on so many rows. */
+void cli_training_wilson(double out[2], double part, double rows);
+/* All charts (training_charts.c). */
+int cli_training_chart(cli_training *training);
 /* Confusion, settings, certificate (training_tables.c). */
 void cli_training_confusion(cli_output *output, const cli_training *training);
 void cli_training_settings(cli_output *output, const cli_training *training);
 void cli_training_certificate(cli_output *output, const cli_training *training);
-/* A number with all its digits for programs and some of them for people; 'f': behind the point, 'g': in all. */
-void cli_training_real(cli_output *output, double value, char form, int digits);
-void cli_training_share(cli_output *output, double part); /* "57.1 %" */
 
 #endif

@@ -4,36 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "page/html.h"
+#include "page/assets.h"
+#include "page/page.h"
 #include "page/training.h"
 #include "run/show.h"
 
 enum { CLASSES_SHOWN = 60, CLASSES_LOW = 30, CLASSES_WIDE = 12, PAIRS_SHOWN = 10, LAYERS_OPEN = 12, SHADES = 5 };
 
-void cli_training_real(cli_output *output, double value, char form, int digits)
+/* A template of this page, with slots and without. */
+#define PART(output, name, ...) CLI_PAGE_PART(output, cli_asset_training_html, name, __VA_ARGS__)
+static void put_plain(cli_output *output, const char *name)
 {
-    char text[64];
-    if (!isfinite(value)) {
-        cli_html_put(output, "&ndash;");
-        return;
-    }
-    cli_html_put(output, "<data value=\"");
-    cli_output_real(output, value);
-    if (form == 'f') snprintf(text, sizeof text, "%.*f", digits, fmin(fmax(value, -1e30), 1e30));
-    else snprintf(text, sizeof text, "%.*g", digits, value);
-    cli_html_put(output, "\">");
-    cli_html_put(output, text);
-    cli_html_put(output, "</data>");
+    cli_page_part(output, cli_asset_training_html, name, NULL);
 }
 
-void cli_training_share(cli_output *output, double part)
+static void put_number(cli_output *output, double value, char form, int digits)
 {
-    double percent = 100 * part;
-    cli_html_put(output, "<data value=\"");
-    cli_output_real(output, part);
-    /* What is not quite all is not shown as all. */
-    if (percent < 100 && percent > 99.9) percent = 99.9;
-    cli_output_print(output, "\">%.1f&nbsp;%%</data>", percent);
+    cli_html_put(output, "<td class=\"n\">");
+    cli_html_put(output, cli_number_real(&(cli_number){""}, value, form, digits));
+    cli_html_put(output, "</td>");
 }
 
 /* ---- confusion ---- */
@@ -81,7 +70,7 @@ static void put_matrix(cli_output *output, const cli_training *t, const broad_me
         cli_html_text(output, broad_model_output_name(t->model, j));
         cli_html_put(output, "</th>");
     }
-    cli_html_put(output, "<th scope=\"col\" class=\"n\">right</th></tr></thead>\n<tbody>\n");
+    cli_html_put(output, "<th scope=\"col\" class=\"n\">correct</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < m->classes; i++) {
         size_t all = of_class(m, i);
         cli_html_put(output, "<tr><th scope=\"row\">");
@@ -89,7 +78,7 @@ static void put_matrix(cli_output *output, const cli_training *t, const broad_me
         cli_html_put(output, "</th>");
         for (size_t j = 0; j < m->classes; j++) put_cell(output, m, i, j);
         cli_html_put(output, "<td class=\"n\">");
-        if (all) cli_training_share(output, (double)at(m, i, i) / (double)all);
+        if (all) cli_html_put(output, cli_number_share(&(cli_number){""}, (double)at(m, i, i) / (double)all));
         cli_html_put(output, "</td></tr>\n");
     }
     cli_html_put(output, "</tbody>\n</table></div>\n");
@@ -114,7 +103,7 @@ static void put_pairs(cli_output *output, const cli_training *t, const broad_met
 {
     size_t pair = 0, count = next_pair(&pair, m, SIZE_MAX, 0);
     if (!count) return;
-    cli_html_put(output, "<p>Mixed up most often:</p>\n<ol class=\"pairs\">\n");
+    cli_html_put(output, "<p>Most often confused:</p>\n<ol class=\"pairs\">\n");
     for (int shown = 0; count && shown < PAIRS_SHOWN; shown++) {
         cli_html_put(output, "<li><b>");
         cli_html_text(output, broad_model_output_name(t->model, pair / m->classes));
@@ -130,11 +119,7 @@ static void put_one_confusion(cli_output *output, const cli_training *t, const b
 {
     cli_output_print(output, "<div><h3>%s</h3>\n", heading);
     if (m->classes <= CLASSES_SHOWN) put_matrix(output, t, m);
-    else
-        cli_output_print(
-            output,
-            "<p>With %zu classes the table is too large for a page; <code>broad eval --json</code> has it.</p>\n",
-            m->classes);
+    else PART(output, "too-many-classes", "classes", cli_number_count(&(cli_number){""}, m->classes));
     if (m->classes > 6) put_pairs(output, t, m);
     cli_html_put(output, "</div>\n");
 }
@@ -147,9 +132,7 @@ static void put_measure(cli_output *output, const char *name, const cli_training
         double value = NAN;
         if (!all[i]) continue;
         memcpy(&value, (const char *)all[i] + offset, sizeof value);
-        cli_html_put(output, "<td class=\"n\">");
-        cli_training_real(output, value, 'f', 4);
-        cli_html_put(output, "</td>");
+        put_number(output, value, 'f', 4);
     }
     cli_html_put(output, "</tr>\n");
 }
@@ -165,35 +148,28 @@ static void put_measures(cli_output *output, const cli_training *t)
                 {"F1", offsetof(broad_metrics, f1)},
                 {"false positive rate", offsetof(broad_metrics, false_positive)},
                 {"false negative rate", offsetof(broad_metrics, false_negative)}};
-    cli_html_put(output,
-                 "<div class=\"scroll\"><table class=\"small\" id=\"measures\">\n<thead><tr><th scope=\"col\"></th>");
+    cli_html_put(output, "<div><h3>Measures</h3>\n<div class=\"scroll\"><table class=\"small\" id=\"measures\">\n"
+                         "<thead><tr><th scope=\"col\"></th>");
     if (t->test) cli_html_put(output, "<th scope=\"col\" class=\"n\">test rows</th>");
     if (t->train) cli_html_put(output, "<th scope=\"col\" class=\"n\">training rows</th>");
     cli_html_put(output, "</tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) put_measure(output, rows[i].name, t, rows[i].offset);
-    cli_html_put(output, "</tbody>\n</table></div>\n<p>");
-    if (broad_model_outputs(t->model) == 2) {
-        cli_html_put(output, "Precision, recall, F1 and the rates are those of the class <b>");
-        cli_html_text(output, broad_model_output_name(t->model, broad_model_positive(t->model)));
-        cli_html_put(output, "</b>.");
-    } else cli_html_put(output, "Precision, recall, F1 and the rates are means over the classes.");
-    cli_html_put(output, "</p>\n");
+    cli_html_put(output, "</tbody>\n</table></div>\n");
+    if (broad_model_outputs(t->model) == 2)
+        PART(output, "measures-two", "positive", broad_model_output_name(t->model, broad_model_positive(t->model)));
+    else put_plain(output, "measures-many");
+    cli_html_put(output, "</div>\n");
 }
 
 void cli_training_confusion(cli_output *output, const cli_training *training)
 {
     const cli_training *t = training;
     if (broad_model_task(t->model) != BROAD_TASK_CLASSIFY || (!t->train && !t->test)) return;
-    cli_html_put(
-        output,
-        "<section id=\"confusion\">\n<h2>Right and wrong verdicts</h2>\n<p>A line for each true class, a column for "
-        "each verdict: what stands on the diagonal is right, all else is mixed up.</p>\n");
-    cli_html_put(output, "<div class=\"sides\">\n");
+    put_plain(output, "confusion");
     if (t->test) put_one_confusion(output, t, t->test_metrics, "Test rows");
     if (t->train) put_one_confusion(output, t, t->train_metrics, "Training rows");
-    cli_html_put(output, "</div>\n<h3>Measures</h3>\n");
     put_measures(output, t);
-    cli_html_put(output, "</section>\n");
+    cli_html_put(output, "</div>\n</section>\n");
 }
 
 /* ---- settings ---- */
@@ -251,12 +227,12 @@ static void put_trained(cli_output *output, const json_t *settings, const char *
 static void put_of_rows(cli_output *output, const json_t *stored)
 {
     static const char *const rows[][3] = {
-        {"split_holdout", "holdout", "part of the rows that was kept out of training; 0: none"},
-        {"split_seed", "split seed", "seed of the choice of these rows"},
+        {"split_holdout", "holdout", "part of the rows that was held out; 0: none"},
+        {"split_seed", "split seed", "seed that chose these rows"},
         {"target_name", "target", "column of the targets"},
         {"group_name", "group", "rows with the same value here belong together"},
-        {"weight_name", "weight", "column that says how much a row counts"},
-        {"missing", "missing", "what was done about empty fields"},
+        {"weight_name", "weight", "column of the row weights"},
+        {"missing", "missing", "how empty fields were treated"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         put_setting(output, rows[i][1], "", json_object_get(stored, rows[i][0]), rows[i][2]);
@@ -265,10 +241,10 @@ static void put_of_rows(cli_output *output, const json_t *stored)
 static void put_of_photos(cli_output *output, const json_t *photo)
 {
     static const char *const rows[][2] = {
-        {"side", "side of the square of pixels"},
-        {"crop", "what of a photo is looked at"},
-        {"components", "principal components that are the inputs; 0: the inputs are as they come"},
-        {"augment", "changed copies of each photo that were trained on"},
+        {"side", "side of the square, in pixels"},
+        {"crop", "which part of a photo is used"},
+        {"components", "number of principal components used as inputs; 0: the inputs are used as they are"},
+        {"augment", "augmented copies of each photo that were trained on"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         put_setting(output, rows[i][0], "", json_object_get(photo, rows[i][0]), rows[i][1]);
@@ -277,16 +253,12 @@ static void put_of_photos(cli_output *output, const json_t *photo)
 void cli_training_settings(cli_output *output, const cli_training *training)
 {
     json_t *settings = json_object_get(training->stored, "settings");
-    cli_html_put(output,
-                 "<section id=\"settings\">\n<h2>Settings</h2>\n<p>As the model file has them. Equal settings, rows "
-                 "and seed give an equal network, byte for byte.</p>\n<details><summary>All settings</summary>\n"
-                 "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Setting</th><th scope=\"col\">Value</th>"
-                 "<th scope=\"col\">What it is</th></tr></thead>\n<tbody>\n");
+    put_plain(output, "settings");
     for (void *item = json_object_iter(settings); item; item = json_object_iter_next(settings, item))
         put_trained(output, settings, json_object_iter_key(item), json_object_iter_value(item));
     put_of_rows(output, training->stored);
     if (broad_model_maps(training->model)) put_of_photos(output, json_object_get(training->stored, "photo"));
-    cli_html_put(output, "</tbody>\n</table></div>\n</details>\n</section>\n");
+    put_plain(output, "settings-end");
 }
 
 /* ---- certificate ---- */
@@ -294,83 +266,66 @@ void cli_training_settings(cli_output *output, const cli_training *training)
 static void put_verdict(cli_output *output, const cli_training *t)
 {
     const broad_verdict *v = &t->verdict;
+    char layers[64], seconds[32];
     if (!t->verified) {
-        cli_html_put(
-            output,
-            "<p class=\"chips\"><span class=\"chip mid\">not checked here</span></p>\n<p>The training rows were "
-            "not at hand when this page was made. Below are the figures as recorded.</p>\n");
+        put_plain(output, "not-checked");
         return;
     }
     if (!v->holds) {
-        cli_html_put(output,
-                     "<p class=\"chips\"><span class=\"chip pos\">does not hold</span></p>\n<p><strong>The certificate "
-                     "could not be confirmed on these rows:</strong> ");
-        cli_html_text(output, v->reason);
-        cli_html_put(output, ".</p>\n");
+        PART(output, "broken", "reason", v->reason);
         return;
     }
-    cli_html_put(output, "<p class=\"chips\"><span class=\"chip neg\">holds</span></p>\n<p>");
-    cli_output_print(output, "When this page was made, %zu %s%s checked again on ", v->layers,
-                     cli_in_blocks(t->model) ? "block" : "layer", v->layers == 1 ? " was" : "s were");
-    cli_html_count(output, broad_data_rows(t->train));
-    cli_output_print(output, " training rows, by plain loops that share no code with training, in %.2f&nbsp;s.</p>\n",
-                     t->verify_seconds);
-    cli_html_put(output, "<dl class=\"facts\" id=\"verdict\">\n<div><dt>Norm reached, of the first</dt><dd>");
-    cli_training_real(output, v->reached, 'g', 6);
-    cli_html_put(output, "</dd></div>\n<div><dt>Product of the bounds</dt><dd>");
-    cli_training_real(output, v->product_bound, 'g', 6);
-    cli_html_put(output, "</dd></div>\n<div><dt>Largest relative difference to a recorded norm</dt><dd>");
-    cli_training_real(output, v->worst_norm_error, 'g', 2);
-    cli_html_put(output, "</dd></div>\n</dl>\n");
+    snprintf(layers, sizeof layers, "%zu %s%s", v->layers, cli_in_blocks(t->model) ? "block" : "layer",
+             v->layers == 1 ? " was" : "s were");
+    snprintf(seconds, sizeof seconds, "%.2f", t->verify_seconds);
+    PART(output, "holds", "layers", layers, "rows",
+         cli_number_of(&(cli_number){""}, broad_data_rows(t->train), "training row", "training rows"), "seconds",
+         seconds, "reached", cli_number_real(&(cli_number){""}, v->reached, 'g', 6), "bound",
+         cli_number_real(&(cli_number){""}, v->product_bound, 'g', 6), "error",
+         cli_number_real(&(cli_number){""}, v->worst_norm_error, 'g', 2));
 }
 
-static const char *origin_words(const char *origin)
+static const char *origin_name(const broad_layer *layer)
 {
-    static const char *const words[][2] = {
-        {"initial", "the network as it was first drawn"},
-        {"enhance", "more enhancement nodes"},
-        {"features", "new feature nodes, and enhancement nodes on them"},
-        {"data", "fitted after further rows were added"},
-        {"forgetful", "fitted to further rows alone"},
+    return broad_enum_name(BROAD_ENUM_ORIGIN, (int)layer->origin);
+}
+
+static const char *origin_words(broad_origin origin)
+{
+    static const char *const words[] = {
+        [BROAD_ORIGIN_INITIAL] = "the network as it was first drawn",
+        [BROAD_ORIGIN_ENHANCE] = "more enhancement nodes",
+        [BROAD_ORIGIN_FEATURES] = "new feature nodes, and enhancement nodes on them",
+        [BROAD_ORIGIN_DATA] = "fitted after further rows were added",
+        [BROAD_ORIGIN_FORGETFUL] = "fitted to further rows alone",
     };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i][0], origin) == 0) return words[i][1];
-    return "";
+    return (unsigned)origin < sizeof words / sizeof words[0] ? words[origin] : "";
 }
 
 static int same_stage(const broad_layer *a, const broad_layer *b)
 {
-    return a->rows == b->rows && a->first_row == b->first_row && strcmp(a->origin, b->origin) == 0;
+    return a->rows == b->rows && a->first_row == b->first_row && a->origin == b->origin;
 }
 
 static void put_stages(cli_output *output, const cli_training *t)
 {
     if (t->layer_count < 2) return;
-    cli_html_put(output, "<h3>Stages</h3>\n<div class=\"scroll\"><table class=\"small\" id=\"stages\">\n<thead><tr>"
-                         "<th scope=\"col\">Layers</th><th scope=\"col\">Origin</th><th scope=\"col\">What it is</th>"
-                         "<th scope=\"col\">Rows</th></tr></thead>\n<tbody>\n");
+    put_plain(output, "stages");
     for (size_t first = 0, end; first < t->layer_count; first = end) {
         const broad_layer *layer = &t->layers[first];
         for (end = first + 1; end < t->layer_count && same_stage(layer, &t->layers[end]);) end++;
         cli_output_print(output, "<tr><td>%zu", first + 1);
         if (end > first + 1) cli_output_print(output, " to %zu", end);
-        cli_output_print(output, "</td><td>%s</td><td>%s</td><td>%zu to %zu</td></tr>\n", layer->origin,
+        cli_output_print(output, "</td><td>%s</td><td>%s</td><td>%zu to %zu</td></tr>\n", origin_name(layer),
                          origin_words(layer->origin), layer->first_row + 1, layer->first_row + layer->rows);
     }
     cli_html_put(output, "</tbody>\n</table></div>\n");
 }
 
-static void put_number(cli_output *output, double value, char form, int digits)
-{
-    cli_html_put(output, "<td class=\"n\">");
-    cli_training_real(output, value, form, digits);
-    cli_html_put(output, "</td>");
-}
-
 static void put_layer(cli_output *output, const broad_layer *layer, size_t index)
 {
     cli_output_print(output, "<tr><td class=\"n\">%zu</td><td>%s</td><td class=\"n\">%zu</td>", index + 1,
-                     layer->origin, layer->width);
+                     origin_name(layer), layer->width);
     put_number(output, layer->gamma, 'f', 5);
     put_number(output, layer->mu, 'f', 5);
     put_number(output, layer->bound, 'f', 5);
@@ -381,7 +336,8 @@ static void put_layer(cli_output *output, const broad_layer *layer, size_t index
     put_number(output, layer->lambda, 'g', 2);
     put_number(output, layer->range, 'g', 4);
     cli_output_print(output, "<td class=\"n\">%zu</td><td class=\"n\">%zu</td><td>%s</td><td>%s</td></tr>\n",
-                     layer->tries, layer->relaxed, layer->test, layer->passed ? "yes" : "no");
+                     layer->tries, layer->relaxed, broad_enum_name(BROAD_ENUM_SUPERVISE, (int)layer->test),
+                     layer->passed ? "yes" : "no");
 }
 
 static void put_layers(cli_output *output, const cli_training *t)
@@ -403,11 +359,7 @@ static void put_layers(cli_output *output, const cli_training *t)
 
 void cli_training_certificate(cli_output *output, const cli_training *training)
 {
-    cli_html_put(
-        output,
-        "<section id=\"certificate\">\n<h2>The certificate</h2>\n<p>The file of a network records of every layer what "
-        "was promised and what came out: how large the error was before and after it, and the bound that it had to "
-        "keep. Whoever has the training rows can compute all of it again.</p>\n");
+    put_plain(output, "certificate");
     put_verdict(output, training);
     put_stages(output, training);
     put_layers(output, training);

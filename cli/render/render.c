@@ -4,7 +4,9 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "render/render_scene.h"
+#include "render/render_dirt.h"
+#include "render/render_sensor.h"
+#include "render/render_surface.h"
 
 typedef struct tally {
     double panel, through, covered;

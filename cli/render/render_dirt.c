@@ -1,5 +1,5 @@
 /* Dirt takes light in two ways: a film whose optical depth varies over the glass, and opaque spots on top of it. */
-#include "render/render_scene.h"
+#include "render/render_dirt.h"
 
 /* ---- film ---- */
 

@@ -192,17 +192,4 @@ int cli_render_meet(render_hit *out, const render_scene *scene, vec3 ray); /* 0:
 /* Pixel of a point of the array's plane; 0 when it is behind the camera. */
 int cli_render_project(float out[2], const render_camera *camera, float x, float y);
 
-vec3 cli_render_surroundings(const render_scene *scene, vec3 ray);
-/* The array at a hit, under dirt that lets `transmittance` of the light through, with a spot on top. */
-vec3 cli_render_panel(const render_scene *scene, const render_hit *hit, vec3 mirrored, float transmittance,
-                      const render_spot_pixel *spot);
-vec3 cli_render_mirrored(const render_scene *scene, vec3 ray); /* what clean glass reflects to the camera */
-
-float cli_render_density(const render_scene *scene, const render_hit *hit);
-/* Draws droppings and leaves into `spots`, which is zero, and then finds the amount of film that gives the severity. */
-void cli_render_settle(render_scene *scene, render_spot_pixel *spots);
-
-/* From light to bytes: blur, exposure, white balance, tone, noise, compression. `spare` is as large as `light`. */
-void cli_render_develop(unsigned char *rgb, const render_scene *scene, vec3 *light, vec3 *spare);
-
 #endif

@@ -1,5 +1,5 @@
 /* From light to bytes, as a camera does it. */
-#include "render/render_scene.h"
+#include "render/render_sensor.h"
 
 enum { BLOCK = 8, TONES = 2048 };
 

@@ -1,5 +1,5 @@
 /* What the light does: glass and cells, frames, roofs, the yard, the sky. */
-#include "render/render_scene.h"
+#include "render/render_surface.h"
 
 /* ---- sky ---- */
 

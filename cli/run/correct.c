@@ -1,12 +1,13 @@
-#include "io/progress.h"
 #include "run/correct.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "run/show.h"
 
 /* More new rows than this part of the old ones are no corrections, and auto must be asked for. */
 static const double FEW = 0.2;
@@ -63,7 +64,7 @@ int cli_correction_count(cli_correction *out, const cli_run *run)
     if (broad_model_task(model) != BROAD_TASK_CLASSIFY) return BROAD_OK;
     double *scores = calloc(broad_data_rows(rows) * outputs, sizeof *scores);
     if (!scores) return cli_fail(BROAD_NO_MEMORY, "out of memory");
-    int status = broad_predict_data(scores, model, rows, cli_watch(run->options.threads));
+    int status = broad_predict_data(scores, model, rows, cli_run(cli_watch(run->options.threads)));
     for (size_t i = 0; !status && i < broad_data_rows(rows); i++) {
         const broad_photo *photo = broad_data_photo(rows, i);
         int copied = photo && photo->copy; /* augmented copies are there to help, not to be judged */
@@ -76,7 +77,6 @@ int cli_correction_count(cli_correction *out, const cli_run *run)
 int cli_correction_learn(cli_correction *c, cli_run *run)
 {
     broad_correction found = {.size = sizeof found};
-    broad_correction_init(&found);
     int status = broad_trainer_resume(&run->trainer, run->model, run->train, &run->options,
                                       cli_given(run->arguments, "force") != NULL);
     if (!status) status = broad_trainer_correct(&found, run->trainer, run->fresh, c->weights);

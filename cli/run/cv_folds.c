@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "run/show.h"
 
 /* ---- measures ---- */
@@ -129,11 +130,11 @@ int cli_folds_next(cli_folds *cv)
     options.seed += result->repeat;
     broad_map_choice choice = {.size = sizeof choice};
     int status = cut_fold(&train, &test, cv, result->repeat, result->fold);
-    double start = cli_seconds();
+    double start = broad__seconds();
     broad_model_free(cv->model);
     cv->model = NULL;
     if (!status && cv->choosing) status = cli_choose_maps(&choice, &train, &test, &options, cv->choosing);
-    double chosen = cli_seconds() - start;
+    double chosen = broad__seconds() - start;
     if (!status) status = broad_fit(&cv->model, &seconds, train, &options);
     if (!status && broad_model_outcome(cv->model) == BROAD_OUTCOME_STOPPED) status = BROAD_INTERRUPTED;
     if (!status) status = cli_judge(&result->test, cv->model, test, options.threads);

@@ -2,7 +2,7 @@
 #ifndef BROAD_CLI_RUN_KEPT_STATS_H
 #define BROAD_CLI_RUN_KEPT_STATS_H
 
-#include "cli.h"
+#include "message.h"
 
 int cli_stats_exist(const char *model_path); /* whole, or left by a run that was cut off */
 int cli_stats_make(const broad_model *model, const broad_data *training, const char *model_path, size_t threads);

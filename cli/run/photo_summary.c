@@ -5,6 +5,7 @@
 
 #include "io/progress.h"
 #include "run/photos.h"
+#include "values.h"
 
 /* ---- near-duplicates ---- */
 
@@ -213,7 +214,7 @@ static int project(broad_data **train, broad_data **test, const cli_arguments *a
 int cli_choose_maps(broad_map_choice *out, broad_data **train, broad_data **test, const broad_options *options,
                     const cli_arguments *arguments)
 {
-    memset(out, 0, sizeof *out);
+    broad_map_choice_init(out);
     int status = BROAD_OK;
     unsigned maps = broad_data_maps(*train);
     if (!maps) return BROAD_OK;

@@ -8,8 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "io/progress.h"
+#include "nearest.h"
+#include "values.h"
 
 enum { COPIES_MOST = 1000 };
 
@@ -257,7 +260,7 @@ static int on_progress(const broad_progress *progress, void *context)
 {
     reading_bar *bar = context;
     size_t done = progress->done, total = progress->total;
-    double now = cli_seconds();
+    double now = broad__seconds();
     if (bar->visible && total && (now - bar->last > 0.1 || done == total)) {
         char text[96], left[32];
         cli_format_duration(left, sizeof left, done ? (now - bar->start) * (double)(total - done) / (double)done : 0);
@@ -275,7 +278,7 @@ static int read_photos(broad_data **out, const char *const *paths, size_t count,
     char cache[PATH_MAX];
     broad_photo_options photos;
     broad_read_options read = *options;
-    reading_bar bar = {.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet"), .start = cli_seconds()};
+    reading_bar bar = {.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet"), .start = broad__seconds()};
     int status = photo_options(&photos, cache, sizeof cache, options, arguments);
     if (status) return status;
     read.progress = on_progress;

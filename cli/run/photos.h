@@ -6,6 +6,7 @@
 #define BROAD_CLI_RUN_PHOTOS_H
 
 #include "io/json.h"
+#include "run/files.h"
 
 /* ---- paths ---- */
 

@@ -1,10 +1,11 @@
-/* --report of fit, grow and learn: the page about the run that has just ended. */
+#include "run/run_page.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "io/output.h"
 #include "page/training.h"
-#include "run/train_run.h"
 
 static int refuse_same(const char *report, const char *other, const char *what)
 {
@@ -56,7 +57,6 @@ int cli_run_page(const cli_run *run, const cli_files *files)
     if (!status) cli_training_note(&page);
     cli_training_clear(&page);
     if (!status) return BROAD_OK;
-    char why[2048];
-    snprintf(why, sizeof why, "%s", cli_message());
-    return cli_fail(status, "the model is saved in %s, but the report is not made: %s", run->output, why);
+    return cli_fail(status, "the model is saved in %s, but the report could not be written: %s", run->output,
+                    broad_error_message());
 }

@@ -1,8 +1,10 @@
-/* What a training run came to, as text and as JSON. */
+#include "run/run_report.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "run/correct.h"
 #include "run/show.h"
 
@@ -14,7 +16,7 @@ static json_t *seconds_json(const cli_run *run)
     cli_json_put(object, "read", cli_json_real(run->read_seconds));
     cli_json_put(object, "features", cli_json_real(run->seconds.features));
     cli_json_put(object, "layers", cli_json_real(run->seconds.layers));
-    cli_json_put(object, "total", cli_json_real(cli_seconds() - run->start));
+    cli_json_put(object, "total", cli_json_real(broad__seconds() - run->start));
     return object;
 }
 
@@ -80,7 +82,8 @@ static int report_json(const cli_run *run)
     const broad_model *model = run->model;
     json_t *object = cli_json_object(run->arguments->command->name);
     cli_json_put(object, "kind", cli_json_text(cli_kind_name(broad_model_kind(model))));
-    cli_json_put(object, "fitting", cli_json_text(broad_enum_name(BROAD_ENUM_FITTING, (int)broad_model_fitting(model))));
+    cli_json_put(object, "fitting",
+                 cli_json_text(broad_enum_name(BROAD_ENUM_FITTING, (int)broad_model_fitting(model))));
     cli_json_put(object, "task", cli_json_text(cli_task_name(broad_model_task(model))));
     cli_json_put(object, "rows", json_integer((json_int_t)broad_model_rows(model)));
     cli_json_put(object, "inputs", json_integer((json_int_t)broad_model_inputs(model)));
@@ -101,7 +104,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "stats", stats_json(run));
     cli_json_put(object, "report", run->report ? cli_json_text(run->report) : json_null());
     cli_json_put(object, "layers", cli_layers_json(model));
-    return cli_json_print(object);
+    return cli_json_give(run->arguments, object);
 }
 
 /* ---- text ---- */
@@ -115,7 +118,8 @@ static void print_data(const cli_run *run, const char *path)
     int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
     int part = run->test && !run->test_path && !run->fresh;
     cli_format_names(names, sizeof names, broad_model_output_name, model, outputs);
-    printf("data     %s (%s): %zu %srows, %zu inputs, %zu %s (%s)\n", path, broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)),
+    printf("data     %s (%s): %zu %srows, %zu inputs, %zu %s (%s)\n", path,
+           broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)),
            broad_data_rows(data) + (part ? broad_data_rows(run->test) : 0), run->fresh ? "new " : "",
            broad_model_inputs(model), outputs,
            classify       ? "classes"

@@ -1,5 +1,5 @@
-#include "io/progress.h"
 #include "run/show.h"
+#include "io/progress.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), cons
 int cli_judge(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads)
 {
     broad_metrics_init(out);
-    return broad_eval(out, model, data, cli_watch(threads));
+    return broad_eval(out, model, data, cli_run(cli_watch(threads)));
 }
 
 json_t *cli_confusion_json(const broad_metrics *metrics)
@@ -137,7 +137,7 @@ json_t *cli_joint_json(const broad_model *model)
 static json_t *layer_json(const broad_layer *layer)
 {
     json_t *object = json_object();
-    cli_json_put(object, "origin", cli_json_text(layer->origin));
+    cli_json_put(object, "origin", cli_json_text(broad_enum_name(BROAD_ENUM_ORIGIN, (int)layer->origin)));
     cli_json_put(object, "width", json_integer((json_int_t)layer->width));
     cli_json_put(object, "first_row", json_integer((json_int_t)layer->first_row));
     cli_json_put(object, "rows", json_integer((json_int_t)layer->rows));
@@ -152,7 +152,7 @@ static json_t *layer_json(const broad_layer *layer)
     cli_json_put(object, "range", cli_json_real(layer->range));
     cli_json_put(object, "tries", json_integer((json_int_t)layer->tries));
     cli_json_put(object, "relaxed", json_integer((json_int_t)layer->relaxed));
-    cli_json_put(object, "test", cli_json_text(layer->test));
+    cli_json_put(object, "test", cli_json_text(broad_enum_name(BROAD_ENUM_SUPERVISE, (int)layer->test)));
     cli_json_put(object, "passed", json_boolean(layer->passed));
     return object;
 }
@@ -241,7 +241,8 @@ static void print_blocks(const broad_model *model)
     for (size_t i = 0; i < broad_model_layers(model); i++) {
         broad_layer layer = {.size = sizeof layer};
         if (broad_model_layer(&layer, model, i)) continue;
-        printf("  %5zu %6zu %9s %7.4g\n", i + 1, layer.width, layer.origin, layer.range);
+        printf("  %5zu %6zu %9s %7.4g\n", i + 1, layer.width, broad_enum_name(BROAD_ENUM_ORIGIN, (int)layer.origin),
+               layer.range);
     }
 }
 
@@ -320,10 +321,10 @@ static size_t stage_end(broad_layer *out, const broad_model *model, size_t first
 {
     size_t end = first + 1;
     broad_layer next = {.size = sizeof next};
-    memset(out, 0, sizeof *out);
+    broad_layer_init(out);
     if (broad_model_layer(out, model, first)) return end;
     while (end < broad_model_layers(model) && !broad_model_layer(&next, model, end) && next.rows == out->rows &&
-           next.first_row == out->first_row && strcmp(next.origin, out->origin) == 0)
+           next.first_row == out->first_row && next.origin == out->origin)
         end++;
     return end;
 }
@@ -337,7 +338,7 @@ json_t *cli_stages_json(const broad_model *model)
         end = stage_end(&layer, model, first);
         cli_json_put(object, "first_layer", json_integer((json_int_t)first + 1));
         cli_json_put(object, "layers", json_integer((json_int_t)(end - first)));
-        cli_json_put(object, "origin", cli_json_text(layer.origin));
+        cli_json_put(object, "origin", cli_json_text(broad_enum_name(BROAD_ENUM_ORIGIN, (int)layer.origin)));
         cli_json_put(object, "first_row", json_integer((json_int_t)layer.first_row));
         cli_json_put(object, "rows", json_integer((json_int_t)layer.rows));
         cli_json_append(stages, object);
@@ -354,7 +355,8 @@ void cli_print_stages(const broad_model *model)
         const char *word = cli_in_blocks(model) ? "block" : "layer";
         if (end - first == 1) snprintf(layers, sizeof layers, "%s %zu", word, end);
         else snprintf(layers, sizeof layers, "%ss %zu-%zu", word, first + 1, end);
-        printf("%-8s %s: %s, on rows %zu-%zu\n", first ? "" : "stages", layers, layer.origin, layer.first_row + 1,
+        printf("%-8s %s: %s, on rows %zu-%zu\n", first ? "" : "stages", layers,
+               broad_enum_name(BROAD_ENUM_ORIGIN, (int)layer.origin), layer.first_row + 1,
                layer.first_row + layer.rows);
     }
 }

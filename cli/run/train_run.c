@@ -5,8 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
+#include "io/output.h"
 #include "run/kept_stats.h"
+#include "run/run_page.h"
 #include "run/show.h"
+#include "values.h"
 
 /* ---- before ---- */
 
@@ -29,7 +34,7 @@ static int check_output(const cli_run *run)
 
 int cli_run_prepare(cli_run *run, const cli_arguments *arguments, const char *output)
 {
-    run->start = cli_seconds();
+    run->start = broad__seconds();
     run->arguments = arguments;
     run->output = output;
     run->test_path = cli_given(arguments, "test");
@@ -155,7 +160,7 @@ static int show_plan(const cli_run *run, const broad_plan *plan)
     if (cli_given(run->arguments, "json")) {
         json_t *object = cli_json_object(run->arguments->command->name);
         cli_json_put(object, "plan", plan_json(plan));
-        status = cli_json_print(object);
+        status = cli_json_give(run->arguments, object);
     } else {
         print_plan(plan);
     }
@@ -252,7 +257,8 @@ int cli_run_settle(cli_run *run, int status)
 {
     cli_progress_end(&run->progress);
     if (!status) {
-        run->seconds = broad_trainer_seconds(run->trainer);
+        broad_seconds_init(&run->seconds);
+        broad_trainer_seconds(&run->seconds, run->trainer);
         broad_model_free(run->model);
         broad_trainer_close(&run->model, run->trainer);
         run->trainer = NULL;

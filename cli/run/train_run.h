@@ -67,10 +67,6 @@ int cli_run_keep_stats(cli_run *run, const broad_data *training); /* sums of run
 
 /* Nothing where the model goes to standard output and nobody asks for a report. */
 int cli_run_measure(cli_run *run);
-/* --report: where it goes can be written to and is no input; the page, with the files that were trained on (run_page.c). */
-int cli_run_check_page(const cli_run *run);
-int cli_run_page(const cli_run *run, const cli_files *files);
-int cli_run_report(const cli_run *run, const char *const *paths, size_t count);
 /* Frees everything and makes the exit code of a run that was interrupted. */
 int cli_run_end(cli_run *run, int status);
 

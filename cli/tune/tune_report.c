@@ -1,11 +1,12 @@
-/* What a search came to, as text and as JSON. */
+#include "tune/tune_report.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "run/show.h"
-#include "tune/tune.h"
+#include "tune/tune_state.h"
 
 /* ---- the command line for fit ---- */
 
@@ -147,7 +148,7 @@ int tune_report_json(const tune_result *result)
     cli_json_put(seconds, "total", cli_json_real(result->total_seconds));
     cli_json_put(object, "seconds", seconds);
     cli_json_put(object, "trials", trials_json(search));
-    return cli_json_print(object);
+    return cli_json_give(result->search->arguments, object);
 }
 
 /* ---- text ---- */

@@ -3,13 +3,15 @@
  * either stays as the preset has it or gets a word of its row. After these, two trials of three change one setting or two
  * of a trial among the best, and the third is a further random draw.
  */
+#include "tune/tune_space.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rng/philox.h"
-#include "tune/tune.h"
+#include "values.h"
 
 typedef struct space_row {
     const char *option;

@@ -1,4 +1,6 @@
 /* The state of a search: JSON lines, replaced as a whole with every trial, so that a crash loses one trial at most. */
+#include "tune/tune_state.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +10,6 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "tune/tune.h"
 
 enum { TEXT_MAX = 1 << 28 };
 static const char *const end_names[] = {"done", "dropped", "failed"};

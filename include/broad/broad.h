@@ -84,7 +84,7 @@ typedef enum broad_status { BROAD_STATUS_LIST(BROAD_STATUS_ENUM) } broad_status;
 BROAD_API const char *broad_error_message(void);
 /* What the last failure of this thread was about, where a program may want to act on it. */
 typedef enum broad_reason {
-    BROAD_REASON_NONE,         /* nothing that has a name here                                                         */
+    BROAD_REASON_NONE, /* nothing that has a name here                                                         */
     BROAD_REASON_UNKNOWN_LABEL /* rows have labels that the model does not know: see broad_read_options.new_classes    */
 } broad_reason;
 BROAD_API broad_reason broad_error_reason(void);

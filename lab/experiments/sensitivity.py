@@ -163,7 +163,7 @@ def text(result):
     name = "experiments-sensitivity" + ("" if result["data"] == "photos" else "-rendered")
     parts = [f"{result['seeds']} splits and seeds, {len(result['ranges'])} ranges. Shares of bad outcomes over all "
              "ranges and seeds:\n", summary(result), "\n".join(f"- {verdict(one)}" for one in sets) + "\n",
-             f"![accuracy, share of bad outcomes and training norm against the range](images/{name}.svg)\n"]
+             f"![accuracy, share of bad outcomes and training norm against the range](../images/{name}.svg)\n"]
     for one in sets:
         parts += [f"**{one['name']}**: accuracy on new rows, median [quartiles] worst, and the share of bad ones. The "
                   f"most frequent class has {one['frequent']:.3f}; {choosing(one)}.\n", accuracies(result, one),

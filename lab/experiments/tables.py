@@ -302,7 +302,7 @@ def text(result):
     parts += ["Seconds of training:", times(result),
               f"Ours: {result['machine']}; training as the tool reports it, and the whole command with reading, "
               f"testing and writing the model. {devices(result)}The paper: {paper.MACHINE}.",
-              f"![accuracy of all methods, ours and the paper's](images/{picture_name(result)})",
+              f"![accuracy of all methods, ours and the paper's](../images/{picture_name(result)})",
               "What else there is to be tried with our networks, on the same splits:", what_else(result, "else"),
               "And splits made the wrong way, to see what a leak does. **These are not results.**",
               what_else(result, "wrong"),
@@ -324,8 +324,8 @@ def shares():
     return table(["method", "accuracy", "recall", "false positive", "dusty, at least", "at most"], rows)
 
 
-def readme(result):
-    """The short table of README.md: rivals at the paper's rate, and in a sentence what a chosen one gets them."""
+def short(result):
+    """The short table of docs/experiments.md: rivals at the paper's rate, and in a sentence what a chosen one gets them."""
     rows, chosen = [], []
     for row in rivals(result):
         if row.name in paper.DEEP:

@@ -26,7 +26,7 @@ def wave():
 
 def remainders(size=RANGE, features=GROUPS * GROUP):
     """How far a feature node and an enhancement node can be from an affine function of x in [0, 1]; the steps are in
-    docs/experiments.md."""
+    docs/experiments/theorem.md."""
     feature = size ** 3 / 32
     second = features ** 2 * (features + 1) * size ** 5 / 128 + features * size ** 4 / 16
     return feature, second / 8
@@ -204,7 +204,7 @@ def text(result):
                       "BSCRLS with the same base range, `--gamma harmonic:0.3` and at most "
                       f"{facts['some']:,} layers:\n",
                       said_of_lists(facts), words_on_lists(facts) + "\n",
-                      f"![norm against layers, and the bound](images/{name}.svg)\n",
+                      f"![norm against layers, and the bound](../images/{name}.svg)\n",
                       "**A feature node that is 0 on all rows.** " + said_of_dead(result["dead"]),
                       "**The paper's norm.**\n", said_of_operator(result["operator"])])
 

@@ -360,7 +360,7 @@ class Rivals(unittest.TestCase):
         self.assertIn("The best deep rival is VGG, rate chosen.", text)
         self.assertIn("VGG (1 of 2)", text)
         self.assertIn("reckoned from 3 steps on CPU", text)
-        short = tables.readme(made_result(found, missing, why))
+        short = tables.short(made_result(found, missing, why))
         self.assertEqual(row_of(short, "BSCRLS"), ["0.600 ± 0.000", "0.600 ± 0.000", "2.00", "0.900 ± 0.008"])
         self.assertEqual(row_of(short, "VGG")[2], "77.0")
 
@@ -368,7 +368,7 @@ class Rivals(unittest.TestCase):
         found, missing, why = self.find(rival("MLP", 0), rival("SAE", 0, extrapolated=True))
         self.assertEqual(missing, [name for name in paper.DEEP if name != "MLP"])
         self.assertIn("--rivals FILE", why)
-        self.assertIsNone(row_of(tables.readme(made_result(found, missing, why)), "SAE"))
+        self.assertIsNone(row_of(tables.short(made_result(found, missing, why)), "SAE"))
 
     def test_bad_files(self):
         with self.assertRaisesRegex(Failure, "rivals.jsonl:2: a result of other photos"):
@@ -386,9 +386,10 @@ class Documentation(unittest.TestCase):
         self.root = pathlib.Path(scratch.name)
         for folder in ("docs/images", "docs/experiments/photos"):
             (self.root / folder).mkdir(parents=True)
-        self.page, self.readme = self.root / "docs" / "experiments.md", self.root / "README.md"
+        self.page = self.root / "docs" / "experiments" / "tables.md"
+        self.summary = self.root / "docs" / "experiments.md"
         self.page.write_text("Prose.\n\n" + "".join(marks.marks("tables photos")), encoding="utf-8")
-        self.readme.write_text("Top.\n" + "".join(marks.marks(load_script().README)) + "End.\n", encoding="utf-8")
+        self.summary.write_text("Top.\n" + "".join(marks.marks(load_script().SHORT)) + "End.\n", encoding="utf-8")
         found = [{**dict.fromkeys(deep.KEPT), **rival("MLP", 0)}]
         result = made_result(found, paper.DEEP[:4], "of the weather")
         (self.root / "docs" / "experiments" / "photos" / "tables.json").write_text(json.dumps(result), encoding="utf-8")
@@ -403,7 +404,7 @@ class Documentation(unittest.TestCase):
         done = script("--docs", "--root", self.root)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.check()[0], 0, self.check()[1])
-        for file in (self.page, self.readme):
+        for file in (self.page, self.summary):
             text = file.read_text(encoding="utf-8")
             self.assertIn("0.900 ± 0.008", text)
             file.write_text(text.replace("0.900 ± 0.008", "0.901 ± 0.008", 1), encoding="utf-8")
@@ -416,11 +417,11 @@ class Documentation(unittest.TestCase):
         self.assertIn("docs/images/experiments-tables.svg is missing", self.check()[1])
 
     def test_marks(self):
-        self.readme.write_text("No marks.\n", encoding="utf-8")
+        self.summary.write_text("No marks.\n", encoding="utf-8")
         for word in ("--docs", "--check"):
             done = script(word, "--root", self.root)
             self.assertEqual(done.returncode, 1)
-            self.assertIn("README.md does not have these two marks", done.stderr)
+            self.assertIn("docs/experiments.md does not have these two marks", done.stderr)
         self.assertNotIn("0.900", self.page.read_text(encoding="utf-8"))
         (self.root / "docs" / "experiments" / "photos" / "tables.json").unlink()
         self.assertEqual(self.check()[0], 0)

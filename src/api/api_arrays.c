@@ -38,7 +38,8 @@ static int check_layout(broad_arrays *arrays)
         return broad__fail(BROAD_USAGE, "broad_arrays: the row stride %zu is smaller than the %zu inputs",
                            arrays->row_stride, arrays->inputs);
     if (arrays->borrow && (arrays->type != BROAD_NUMBER_DOUBLE || !is_dense(arrays) || arrays->category_count))
-        return broad__fail(BROAD_USAGE, "broad_arrays: only doubles without gaps and without categories can be borrowed");
+        return broad__fail(BROAD_USAGE,
+                           "broad_arrays: only doubles without gaps and without categories can be borrowed");
     return BROAD_OK;
 }
 
@@ -139,8 +140,7 @@ static int set_inputs(broad_data *table, const spreading *s)
     }
     table->x = broad__alloc_doubles(arrays->rows, s->inputs);
     if (!table->x) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < arrays->rows && status == BROAD_OK; i++)
-        status = copy_row(table->x + i * s->inputs, s, i);
+    for (size_t i = 0; i < arrays->rows && status == BROAD_OK; i++) status = copy_row(table->x + i * s->inputs, s, i);
     return status;
 }
 
@@ -178,8 +178,8 @@ static int copy_levels(broad__category *out, const broad_array_category *from, c
     }
     for (size_t l = 1; l < from->count; l++)
         if (strcmp(out->levels[l - 1], out->levels[l]) == 0)
-            return broad__fail(BROAD_USAGE, "broad_arrays: the level '%.100s' of input %zu is given twice", out->levels[l],
-                               from->input + 1);
+            return broad__fail(BROAD_USAGE, "broad_arrays: the level '%.100s' of input %zu is given twice",
+                               out->levels[l], from->input + 1);
     return BROAD_OK;
 }
 

@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "model/preset.h"
 
-enum { NEWER_MOST = 4096 }; /* bytes that a newer struct may have beyond this one; a larger size is what lay in memory */
+enum {
+    NEWER_MOST = 4096
+}; /* bytes that a newer struct may have beyond this one; a larger size is what lay in memory */
 
 int broad__missing_argument(const char *function)
 {
@@ -50,6 +53,12 @@ int broad__options_take(void *full, size_t own, const void *given, const char *t
     return BROAD_OK;
 }
 
+int broad__training_options_take(broad_options *full, const broad_options *given)
+{
+    broad__options_default(full);
+    return broad__options_take(full, sizeof *full, given, "broad_options");
+}
+
 void broad_result_init(void *out, size_t size)
 {
     if (!out) return;
@@ -68,8 +77,7 @@ int broad__call_begin(broad__call *call, const char *stage, const broad_run_opti
     *call = (broad__call){.run = {.size = sizeof call->run}};
     int status = broad__options_take(&call->run, sizeof call->run, run, "broad_run_options");
     if (status < 0) return status;
-    call->watch = (broad__watch){
-        .stage = stage, .progress = call->run.progress, .context = call->run.progress_context};
+    call->watch = (broad__watch){.stage = stage, .progress = call->run.progress, .context = call->run.progress_context};
     call->before = broad__watch_enter(&call->watch);
     return BROAD_OK;
 }

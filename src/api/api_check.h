@@ -22,6 +22,7 @@ void broad__result_give(void *out, const void *full, size_t own);
 /* Copies the fields that the caller has over the defaults in `full`. Fields that only a newer program knows must be zero. NULL: the
  * defaults stay. */
 int broad__options_take(void *full, size_t own, const void *given, const char *type);
+/* The same for options of training, over the defaults of broad_options_init(). */
 int broad__training_options_take(broad_options *full, const broad_options *given);
 /* Gives options back, as much of them as fits into `size` bytes. */
 void broad__options_give(void *out, size_t size, const void *full, size_t own);

@@ -39,8 +39,7 @@ static int read_data(broad_data **out, const char *path, const broad_read_option
 
 static int read_watched(broad_data **out, const char *path, const broad_read_options *options)
 {
-    broad__watch watch = {
-        .stage = "read", .progress = options->progress, .context = options->progress_context};
+    broad__watch watch = {.stage = "read", .progress = options->progress, .context = options->progress_context};
     watch.span = watch.total = (size_t)broad__file_bytes(path);
     broad__watch *before = broad__watch_enter(&watch);
     int status = broad__watch_poll(0, 1);
@@ -114,8 +113,7 @@ size_t broad_data_group(const broad_data *data, size_t row)
 
 int broad_data_split(broad_data **out_train, broad_data **out_test, const broad_data *data, const broad_split *split)
 {
-    if (!out_train || !out_test || !data || !split)
-        return broad__missing_argument("broad_data_split");
+    if (!out_train || !out_test || !data || !split) return broad__missing_argument("broad_data_split");
     *out_train = *out_test = NULL;
     broad_split how;
     broad_split_init(&how);
@@ -156,8 +154,7 @@ static int group_like_model(broad_data *view, size_t **made, const broad_model *
 
 int broad_data_training_part(broad_data **out, const broad_data *data, const broad_model *model)
 {
-    if (!out || !data || !model)
-        return broad__missing_argument("broad_data_training_part");
+    if (!out || !data || !model) return broad__missing_argument("broad_data_training_part");
     *out = NULL;
     broad_data view = *data, *test = NULL;
     size_t *groups = NULL;
@@ -174,8 +171,7 @@ int broad_data_training_part(broad_data **out, const broad_data *data, const bro
 
 int broad_data_pick(broad_data **out, const broad_data *data, const size_t *rows, size_t count)
 {
-    if (!out || !data || !rows)
-        return broad__missing_argument("broad_data_pick");
+    if (!out || !data || !rows) return broad__missing_argument("broad_data_pick");
     *out = NULL;
     if (!count) return broad__fail(BROAD_USAGE, "broad_data_pick: no rows are given");
     for (size_t i = 0; i < count; i++)
@@ -187,8 +183,7 @@ int broad_data_pick(broad_data **out, const broad_data *data, const size_t *rows
 
 int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b)
 {
-    if (!out || !a || !b)
-        return broad__missing_argument("broad_data_append");
+    if (!out || !a || !b) return broad__missing_argument("broad_data_append");
     *out = NULL;
     return broad__table_append(out, a, b);
 }

@@ -90,7 +90,8 @@ size_t broad_model_feature_groups(const broad_model *model) { return model ? mod
 
 broad_feature_source broad_model_feature_source(const broad_model *model)
 {
-    return broad_model_feature_groups(model) ? (broad_feature_source)model->groups[0].source : BROAD_FEATURE_SOURCE_NONE;
+    return broad_model_feature_groups(model) ? (broad_feature_source)model->groups[0].source
+                                             : BROAD_FEATURE_SOURCE_NONE;
 }
 
 int broad_model_pilot(broad_pilot *out, const broad_model *model)

@@ -122,7 +122,8 @@ int broad_fit(broad_model **out, broad_seconds *out_seconds, const broad_data *d
     broad_options full;
     broad_trainer *trainer = NULL;
     int status = broad__training_options_take(&full, options);
-    if (status == BROAD_OK && out_seconds) status = broad__struct_check(out_seconds, sizeof *out_seconds, "broad_seconds");
+    if (status == BROAD_OK && out_seconds)
+        status = broad__struct_check(out_seconds, sizeof *out_seconds, "broad_seconds");
     if (status < 0) return status;
     broad__profile_scope before = broad__profile_enter(full.profile);
     status = broad__trainer_open(&trainer, data, &full);

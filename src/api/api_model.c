@@ -26,7 +26,10 @@ int broad_version_number(void) { return BROAD_VERSION_NUMBER; }
 
 size_t broad_model_layers(const broad_model *model) { return model ? model->layer_count : 0; }
 broad_kind broad_model_kind(const broad_model *model) { return model ? model->settings.kind : BROAD_KIND_BSCRLS; }
-broad_precision broad_model_precision(const broad_model *model) { return model ? model->settings.precision : BROAD_PRECISION_DOUBLE; }
+broad_precision broad_model_precision(const broad_model *model)
+{
+    return model ? model->settings.precision : BROAD_PRECISION_DOUBLE;
+}
 broad_task broad_model_task(const broad_model *model) { return model ? model->task : BROAD_TASK_AUTO; }
 broad_outcome broad_model_outcome(const broad_model *model) { return model ? model->outcome : BROAD_OUTCOME_COMPLETE; }
 const char *broad_model_reason(const broad_model *model) { return model ? model->reason : ""; }
@@ -44,8 +47,7 @@ double broad_model_relevance(const broad_model *model, size_t input)
     double sum = 0;
     if (!model || !model->relevance || input >= model->inputs) return 1;
     size_t columns = broad__model_columns(model);
-    for (size_t j = input; j < columns; j += model->inputs, count++)
-        sum += model->relevance[j] * model->relevance[j];
+    for (size_t j = input; j < columns; j += model->inputs, count++) sum += model->relevance[j] * model->relevance[j];
     return count ? sqrt(sum / (double)count) : 1;
 }
 
@@ -149,7 +151,8 @@ int broad_predict(double *out, const broad_model *model, const double *x, size_t
     if (!out || !model || (!x && rows)) return broad__missing_argument("broad_predict");
     if (stride == 0) stride = model->inputs;
     if (stride < model->inputs)
-        return broad__fail(BROAD_USAGE, "broad_predict: the stride %zu is smaller than the %zu inputs", stride, model->inputs);
+        return broad__fail(BROAD_USAGE, "broad_predict: the stride %zu is smaller than the %zu inputs", stride,
+                           model->inputs);
     return broad__predict(out, model, x, rows, stride, 1);
 }
 
@@ -335,8 +338,7 @@ int broad_model_curve_loo(broad_curve_point *out, const broad_model *model, cons
     return curve(out, model, training, 1, run);
 }
 
-int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training,
-                 const broad_run_options *run)
+int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training, const broad_run_options *run)
 {
     if (!out || !model || !training) return broad__missing_argument("broad_verify");
     broad__call call;

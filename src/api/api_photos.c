@@ -8,6 +8,7 @@
 #include "broad/broad.h"
 #include "data/photo/photo_rows.h"
 #include "data/photo/photos.h"
+#include "data/transform/projection.h"
 #include "model/model.h"
 #include "model/train/choose_photo_maps.h"
 
@@ -63,8 +64,7 @@ const broad_skipped *broad_data_skipped(const broad_data *data, size_t index)
 
 int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options)
 {
-    if (!out || !data || !options)
-        return broad__missing_argument("broad_photos_choose");
+    if (!out || !data || !options) return broad__missing_argument("broad_photos_choose");
     if (!data->photos.spec.maps) return broad__fail(BROAD_USAGE, "the rows are not photos: they have no maps");
     broad_options full;
     broad_map_choice choice;

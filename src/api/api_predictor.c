@@ -82,8 +82,8 @@ int broad_predictor_rows(double *out, const broad_predictor *predictor, const do
                            network->inputs);
     size_t least = broad_predictor_scratch(predictor, 1);
     if (bytes < least)
-        return broad__fail(BROAD_USAGE, "broad_predictor_rows: the scratch has %zu bytes; at least %zu are needed", bytes,
-                           least);
+        return broad__fail(BROAD_USAGE, "broad_predictor_rows: the scratch has %zu bytes; at least %zu are needed",
+                           bytes, least);
     int status = broad__network_check(network, x, rows, stride);
     size_t most = least > ALIGNMENT ? (bytes - ALIGNMENT) / (least - ALIGNMENT) : BROAD__PREDICT_ROWS;
     if (most > BROAD__PREDICT_ROWS) most = BROAD__PREDICT_ROWS;

@@ -149,8 +149,7 @@ static int set_gamma(broad_options *options, const broad__option_row *row, const
     broad__limits limits = broad__gamma_limits((broad_gamma_form)found);
     double numbers[BROAD_LIST_MAX] = {0};
     size_t count = 0;
-    if (parse_reals(numbers, &count, colon + 1, limits.min, limits.max))
-        return fail_value(row, value, "a schedule");
+    if (parse_reals(numbers, &count, colon + 1, limits.min, limits.max)) return fail_value(row, value, "a schedule");
     if (count > 1 && found != BROAD_GAMMA_LIST) return fail_value(row, value, "a schedule");
     options->gamma_form = (broad_gamma_form)found;
     options->gamma_count = count;

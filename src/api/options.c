@@ -15,12 +15,6 @@ void broad_options_init_sized(broad_options *out, size_t size)
     if (out) broad__options_give(out, size, &full, sizeof full);
 }
 
-int broad__training_options_take(broad_options *full, const broad_options *given)
-{
-    broad__options_default(full);
-    return broad__options_take(full, sizeof *full, given, "broad_options");
-}
-
 int broad_options_preset(broad_options *options, broad_preset preset)
 {
     broad_options full;
@@ -44,7 +38,8 @@ static int find_row(const broad__option_row **out, const broad_options *options,
         if (strcmp(rows[i].option.name, name) != 0) continue;
         *out = &rows[i];
         if (rows[i].field < options->size) return BROAD_OK;
-        return broad__fail(BROAD_USAGE, "option %s is newer than the broad.h that this program was compiled with", name);
+        return broad__fail(BROAD_USAGE, "option %s is newer than the broad.h that this program was compiled with",
+                           name);
     }
     return broad__fail(BROAD_USAGE, "there is no option '%.100s'", name);
 }

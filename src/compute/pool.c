@@ -27,7 +27,7 @@ struct broad__pool {
     broad__job job;
     void *context;
     broad__profile_scope scope; /* of the thread that gave it */
-    int watched; /* the caller's thread polls its watch between pieces */
+    int watched;                /* the caller's thread polls its watch between pieces */
     size_t count;
     atomic_size_t next;
 };

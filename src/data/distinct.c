@@ -43,23 +43,23 @@ size_t broad__text_set_find(const broad__text_set *set, broad__text text)
     return found ? found - 1 : set->count;
 }
 
-int broad__text_set_add(broad__text_set *set, broad__text text, size_t most)
+int broad__text_set_add(broad__text_set *set, broad__text text, size_t max)
 {
     int status = 2 * set->count >= set->size ? set_widen(set) : BROAD_OK;
-    if (status == BROAD_OK) status = broad__grow(&set->texts, &set->room, set->count + 1, sizeof *set->texts, most);
+    if (status == BROAD_OK) status = broad__grow(&set->texts, &set->capacity, set->count + 1, sizeof *set->texts, max);
     if (status < 0) return status;
     set->texts[set->count++] = text;
     *set_slot(set, text) = set->count;
     return BROAD_OK;
 }
 
-int broad__text_set_keep(broad__text_set *set, broad__text text, size_t most, broad__arena *keep)
+int broad__text_set_keep(broad__text_set *set, broad__text text, size_t max, broad__arena *keep)
 {
-    if (!keep) return broad__text_set_add(set, text, most);
+    if (!keep) return broad__text_set_add(set, text, max);
     char *kept = broad__arena_take(keep, text.count);
     if (!kept) return BROAD_NO_MEMORY;
     if (text.count) memcpy(kept, text.bytes, text.count);
-    return broad__text_set_add(set, (broad__text){kept, text.count}, most);
+    return broad__text_set_add(set, (broad__text){kept, text.count}, max);
 }
 
 void broad__text_set_empty(broad__text_set *set)
@@ -124,7 +124,7 @@ static int name_values(broad__distinct *out, const double *values)
 /* Different numbers, in open addressing as texts are. */
 typedef struct value_set {
     double *values; /* count */
-    size_t count, room, *slots, size;
+    size_t count, capacity, *slots, size;
 } value_set;
 
 static size_t *value_slot(const value_set *set, double wanted)
@@ -137,9 +137,9 @@ static size_t *value_slot(const value_set *set, double wanted)
     return &set->slots[at];
 }
 
-static int value_add(value_set *set, double value, size_t most)
+static int value_add(value_set *set, double value, size_t max)
 {
-    int status = broad__grow(&set->values, &set->room, set->count + 1, sizeof *set->values, most);
+    int status = broad__grow(&set->values, &set->capacity, set->count + 1, sizeof *set->values, max);
     if (status < 0) return status;
     set->values[set->count++] = value;
     if (2 * set->count < set->size) {

@@ -8,16 +8,16 @@
 /* Different texts, numbered in the order they came. The bytes they point to must outlive the set. */
 typedef struct broad__text_set {
     broad__text *texts; /* count */
-    size_t count, room;
+    size_t count, capacity;
     size_t *slots; /* open addressing: 1 + the number of a text, 0 is free; at most half full */
     size_t size;   /* a power of two */
 } broad__text_set;
 
 size_t broad__text_set_find(const broad__text_set *set, broad__text text); /* its number; count: it is not there */
 /* One that is not there, as number count; there is room for `most`. */
-int broad__text_set_add(broad__text_set *set, broad__text text, size_t most);
+int broad__text_set_add(broad__text_set *set, broad__text text, size_t max);
 /* The same with a copy of its bytes in `keep`; NULL: as they are. */
-int broad__text_set_keep(broad__text_set *set, broad__text text, size_t most, broad__arena *keep);
+int broad__text_set_keep(broad__text_set *set, broad__text text, size_t max, broad__arena *keep);
 void broad__text_set_empty(broad__text_set *set); /* keeps the memory */
 void broad__text_set_clear(broad__text_set *set);
 

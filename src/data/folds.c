@@ -61,24 +61,24 @@ cleanup:
 /* ---- groups ---- */
 
 typedef struct sized {
-    size_t group, size, place;
+    size_t group, size, order;
 } sized;
 
 static int compare_sizes(const void *a, const void *b)
 {
     const sized *x = a, *y = b;
     if (x->size != y->size) return x->size > y->size ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 static void deal_groups_sorted(size_t *fold_of, size_t *rows, const sized *items, size_t items_count, size_t count)
 {
     for (size_t i = 0; i < items_count; i++) {
-        size_t least = 0;
+        size_t min = 0;
         for (size_t f = 1; f < count; f++)
-            if (rows[f] < rows[least]) least = f;
-        rows[least] += items[i].size;
-        fold_of[items[i].group] = least;
+            if (rows[f] < rows[min]) min = f;
+        rows[min] += items[i].size;
+        fold_of[items[i].group] = min;
     }
 }
 

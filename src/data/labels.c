@@ -227,15 +227,6 @@ int broad__table_set_labels(broad_data *table, const char *const *labels)
     return status;
 }
 
-int broad__table_set_labels_known(broad_data *table, const char *const *labels, const char *const *names, size_t count)
-{
-    broad__distinct distinct;
-    int status = distinct_strings(&distinct, labels, table->rows, table->rows);
-    if (status == BROAD_OK) status = broad__labels_match(table, &distinct, names, count, 0);
-    broad__distinct_clear(&distinct, NULL);
-    return status;
-}
-
 int broad__table_set_groups(broad_data *table, const char *const *groups, const char *name)
 {
     broad__distinct distinct;

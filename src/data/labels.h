@@ -21,4 +21,8 @@ int broad__labels_match(broad_data *table, broad__distinct *labels, const char *
 
 int broad__labels_group(broad_data *table, broad__distinct *groups, const char *name);
 
+/* The same from one text per row. */
+int broad__table_set_labels(broad_data *table, const char *const *labels);
+int broad__table_set_groups(broad_data *table, const char *const *groups, const char *name);
+
 #endif

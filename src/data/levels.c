@@ -10,18 +10,18 @@
 #include "data/roles.h"
 #include "data/table.h"
 
-int broad__levels_open(broad__parsed *content, const broad__roles *plan, const broad__categories *model)
+int broad__levels_open(broad__parsed *parsed, const broad__roles *roles, const broad__categories *model)
 {
-    if (!plan->categories) return BROAD_OK;
-    broad__dictionary *coding = &content->coding;
-    coding->levels = broad__alloc_array(plan->categories, sizeof *coding->levels);
-    if (!coding->levels) return BROAD_NO_MEMORY;
-    coding->level_sets = plan->categories;
-    coding->levels_closed = model->count > 0;
+    if (!roles->categories) return BROAD_OK;
+    broad__dictionary *dictionary = &parsed->dictionary;
+    dictionary->levels = broad__alloc_array(roles->categories, sizeof *dictionary->levels);
+    if (!dictionary->levels) return BROAD_NO_MEMORY;
+    dictionary->level_sets = roles->categories;
+    dictionary->levels_closed = model->count > 0;
     int status = BROAD_OK;
     for (size_t i = 0; i < model->count; i++)
         for (size_t l = 0; l < model->items[i].count && status == BROAD_OK; l++)
-            status = broad__text_set_add(&coding->levels[i], broad__text_of(model->items[i].levels[l]),
+            status = broad__text_set_add(&dictionary->levels[i], broad__text_of(model->items[i].levels[l]),
                                          model->items[i].count);
     return status;
 }
@@ -51,12 +51,12 @@ int broad__level_number(double *out, broad__level_fault *out_fault, broad__text_
     return *out_fault == BROAD__LEVEL_GOOD ? broad__text_set_keep(levels, text, BROAD__LEVELS_MAX, keep) : BROAD_OK;
 }
 
-int broad__level_fail(const broad__parsed *content, size_t category, broad__text text, broad__level_fault fault,
+int broad__level_fail(const broad__parsed *parsed, size_t category, broad__text text, broad__level_fault fault,
                       const char *where, const char *column)
 {
     enum { SHOWN = 6 };
     char quoted[BROAD__QUOTE_BYTES], list[SHOWN * (BROAD__QUOTE_BYTES + 2) + 8] = "", *at = list;
-    const broad__text_set *levels = &content->coding.levels[category];
+    const broad__text_set *levels = &parsed->dictionary.levels[category];
     broad__text_quote(quoted, text);
     if (fault == BROAD__LEVEL_TOO_MANY)
         return broad__fail(BROAD_BAD_DATA,
@@ -82,7 +82,7 @@ int broad__level_fail(const broad__parsed *content, size_t category, broad__text
 
 /* Where levels go: level l of category k is input rank[offset[k] + l] of those of its column. */
 typedef struct spreading {
-    const broad__roles *plan;
+    const broad__roles *roles;
     const broad__categories *categories;
     size_t *offset, *rank;
 } spreading;
@@ -101,23 +101,23 @@ static int name_category(broad__category *out, const broad__text_set *levels, co
     return BROAD_OK;
 }
 
-static int make_categories(broad__categories *out, const broad__parsed *content, const spreading *s, char *const *names)
+static int make_categories(broad__categories *out, const broad__parsed *parsed, const spreading *s, char *const *names)
 {
     int status = BROAD_OK;
-    out->items = broad__alloc_array(content->coding.level_sets, sizeof *out->items);
+    out->items = broad__alloc_array(parsed->dictionary.level_sets, sizeof *out->items);
     if (!out->items) return BROAD_NO_MEMORY;
-    for (size_t k = 0; k < content->coding.level_sets && status == BROAD_OK; k++) {
-        const broad__text_set *levels = &content->coding.levels[k];
-        const char *name = names[s->plan->category_places[k]];
+    for (size_t k = 0; k < parsed->dictionary.level_sets && status == BROAD_OK; k++) {
+        const broad__text_set *levels = &parsed->dictionary.levels[k];
+        const char *name = names[s->roles->category_inputs[k]];
         char quoted[BROAD__QUOTE_BYTES];
         size_t *rank = s->rank + s->offset[k];
         out->count++;
         if (!levels->count)
-            return broad__fail(BROAD_BAD_DATA, "%s: column %s has no value in any row; remove it", content->file,
+            return broad__fail(BROAD_BAD_DATA, "%s: column %s has no value in any row; remove it", parsed->file,
                                broad__text_quote(quoted, broad__text_of(name)));
         status = broad__labels_order(rank, levels->texts, levels->count);
         if (status == BROAD_OK) status = name_category(&out->items[k], levels, rank, name);
-        out->items[k].first = s->plan->category_places[k] + s->offset[k] - k;
+        out->items[k].first = s->roles->category_inputs[k] + s->offset[k] - k;
     }
     return status;
 }
@@ -126,62 +126,62 @@ static void spread_row(double *to, const double *from, const spreading *s)
 {
     size_t done = 0;
     for (size_t k = 0; k < s->categories->count; k++) {
-        size_t place = s->plan->category_places[k], levels = s->categories->items[k].count;
-        for (; done < place; done++) *to++ = from[done];
-        if (isnan(from[place]))
+        size_t index = s->roles->category_inputs[k], levels = s->categories->items[k].count;
+        for (; done < index; done++) *to++ = from[done];
+        if (isnan(from[index]))
             for (size_t l = 0; l < levels; l++) to[l] = (double)NAN;
-        else to[s->rank[s->offset[k] + (size_t)from[place]]] = 1;
+        else to[s->rank[s->offset[k] + (size_t)from[index]]] = 1;
         to += levels;
         done++;
     }
-    for (; done < s->plan->inputs; done++) *to++ = from[done];
+    for (; done < s->roles->inputs; done++) *to++ = from[done];
 }
 
-static int spread_rows(broad__parsed *content, const spreading *s, size_t inputs, broad__level_limits limits)
+static int spread_rows(broad__parsed *parsed, const spreading *s, size_t inputs, broad__level_limits limits)
 {
-    if (!broad__parsed_dense(content->rows, inputs, limits.bytes))
+    if (!broad__parsed_dense(parsed->rows, inputs, limits.bytes))
         return broad__fail(BROAD_BAD_DATA,
                            "%s: %zu rows with %zu inputs, most of them levels, would be out of proportion as a table "
                            "(the file has %zu bytes); leave columns with many levels out of --categorical",
-                           content->file, content->rows, inputs, limits.bytes);
+                           parsed->file, parsed->rows, inputs, limits.bytes);
     int status = BROAD_OK;
-    if (broad__table_spills(content->rows * inputs * sizeof(double), limits.memory))
-        status = broad__parsed_move(content, limits.memory);
+    if (broad__table_spills(parsed->rows * inputs * sizeof(double), limits.memory))
+        status = broad__parsed_move(parsed, limits.memory);
     if (status < 0) return status;
     const size_t step = (size_t)BROAD__SPILL_STEP / (inputs * sizeof(double)) + 1;
-    double *x = broad__spill_alloc(content->spill, content->rows * inputs, sizeof *x);
+    double *x = broad__spill_alloc(parsed->spill, parsed->rows * inputs, sizeof *x);
     if (!x) return BROAD_NO_MEMORY;
-    for (size_t first = 0; first < content->rows; first += step) {
-        size_t count = content->rows - first < step ? content->rows - first : step;
-        for (size_t i = first; i < first + count; i++) spread_row(x + i * inputs, content->x + i * content->inputs, s);
-        broad__spill_done(content->spill, x + first * inputs, count * inputs * sizeof *x);
-        broad__spill_done(content->spill, content->x + first * content->inputs, count * content->inputs * sizeof *x);
+    for (size_t first = 0; first < parsed->rows; first += step) {
+        size_t count = parsed->rows - first < step ? parsed->rows - first : step;
+        for (size_t i = first; i < first + count; i++) spread_row(x + i * inputs, parsed->x + i * parsed->inputs, s);
+        broad__spill_done(parsed->spill, x + first * inputs, count * inputs * sizeof *x);
+        broad__spill_done(parsed->spill, parsed->x + first * parsed->inputs, count * parsed->inputs * sizeof *x);
     }
-    broad__spill_free(content->spill, content->x);
-    content->x = x;
-    content->inputs = inputs;
+    broad__spill_free(parsed->spill, parsed->x);
+    parsed->x = x;
+    parsed->inputs = inputs;
     return BROAD_OK;
 }
 
-int broad__levels_spread(broad__categories *out, broad__parsed *content, const broad__roles *plan, char *const *names,
+int broad__levels_spread(broad__categories *out, broad__parsed *parsed, const broad__roles *roles, char *const *names,
                          const broad__categories *model, broad__level_limits limits)
 {
-    if (!plan->categories) return BROAD_OK;
-    spreading s = {.plan = plan, .categories = out};
+    if (!roles->categories) return BROAD_OK;
+    spreading s = {.roles = roles, .categories = out};
     size_t levels = 0;
     int status = BROAD_NO_MEMORY;
-    for (size_t k = 0; k < content->coding.level_sets; k++) levels += content->coding.levels[k].count;
-    s.offset = broad__alloc_array(content->coding.level_sets, sizeof *s.offset);
+    for (size_t k = 0; k < parsed->dictionary.level_sets; k++) levels += parsed->dictionary.levels[k].count;
+    s.offset = broad__alloc_array(parsed->dictionary.level_sets, sizeof *s.offset);
     s.rank = broad__alloc_array(levels, sizeof *s.rank);
     if (!s.offset || !s.rank) goto cleanup;
-    for (size_t k = 0, at = 0; k < content->coding.level_sets; at += content->coding.levels[k++].count) {
+    for (size_t k = 0, at = 0; k < parsed->dictionary.level_sets; at += parsed->dictionary.levels[k++].count) {
         s.offset[k] = at;
-        for (size_t l = 0; l < content->coding.levels[k].count; l++) s.rank[at + l] = l;
+        for (size_t l = 0; l < parsed->dictionary.levels[k].count; l++) s.rank[at + l] = l;
     }
     status =
-        content->coding.levels_closed ? broad__categories_copy(out, model) : make_categories(out, content, &s, names);
+        parsed->dictionary.levels_closed ? broad__categories_copy(out, model) : make_categories(out, parsed, &s, names);
     if (status == BROAD_OK)
-        status = spread_rows(content, &s, plan->inputs + levels - content->coding.level_sets, limits);
+        status = spread_rows(parsed, &s, roles->inputs + levels - parsed->dictionary.level_sets, limits);
 
 cleanup:
     broad__free(s.offset);

@@ -10,11 +10,10 @@
 
 #include "data/category.h"
 #include "data/parsed.h"
-
-typedef struct broad__roles broad__roles;
+#include "data/roles.h"
 
 /* One set for each category of the plan; those of the model if there is one. */
-int broad__levels_open(broad__parsed *content, const broad__roles *plan, const broad__categories *model);
+int broad__levels_open(broad__parsed *parsed, const broad__roles *roles, const broad__categories *model);
 
 /* What stands against a level. */
 typedef enum broad__level_fault {
@@ -30,7 +29,7 @@ int broad__level_number(double *out, broad__level_fault *out_fault, broad__text_
                         broad__text text, broad__arena *keep);
 
 /* A message about a level that is at fault: "where: 'red' is ...". `column` names the column for the user. */
-int broad__level_fail(const broad__parsed *content, size_t category, broad__text text, broad__level_fault fault,
+int broad__level_fail(const broad__parsed *parsed, size_t category, broad__text text, broad__level_fault fault,
                       const char *where, const char *column);
 
 /* What the spread table must be in proportion to. */
@@ -40,7 +39,7 @@ typedef struct broad__level_limits {
 } broad__level_limits;
 
 /* Spreads the inputs of `content`, `out` says which became what. `names`: of the columns that are inputs. */
-int broad__levels_spread(broad__categories *out, broad__parsed *content, const broad__roles *plan, char *const *names,
+int broad__levels_spread(broad__categories *out, broad__parsed *parsed, const broad__roles *roles, char *const *names,
                          const broad__categories *model, broad__level_limits limits);
 
 #endif

@@ -8,11 +8,11 @@
 #include "data/roles.h"
 #include "data/table.h"
 
-const char *broad__parsed_where(char out[BROAD__WHERE_BYTES], const broad__parsed *content, size_t row)
+const char *broad__parsed_where(char out[BROAD__WHERE_BYTES], const broad__parsed *parsed, size_t row)
 {
-    if (content->line_of)
-        snprintf(out, BROAD__WHERE_BYTES, "%.255s:%zu", content->file, content->line_of(content->reader, row));
-    else snprintf(out, BROAD__WHERE_BYTES, "%.255s: row %zu", content->file, row + 1);
+    if (parsed->line_of)
+        snprintf(out, BROAD__WHERE_BYTES, "%.255s:%zu", parsed->file, parsed->line_of(parsed->reader, row));
+    else snprintf(out, BROAD__WHERE_BYTES, "%.255s: row %zu", parsed->file, row + 1);
     return out;
 }
 
@@ -26,18 +26,18 @@ int broad__parsed_dense(size_t rows, size_t inputs, size_t file_bytes)
     return bytes <= always || bytes / ratio <= file_bytes;
 }
 
-int broad__parsed_place(broad__parsed *content, size_t rows, size_t numbers, size_t memory)
+int broad__parsed_place(broad__parsed *parsed, size_t rows, size_t numbers, size_t memory)
 {
     size_t bytes;
-    if (content->spill || !memory) return BROAD_OK;
+    if (parsed->spill || !memory) return BROAD_OK;
     if (broad__multiply(&bytes, rows, numbers) < 0 || broad__multiply(&bytes, bytes, sizeof(double)) < 0)
         return broad__fail_memory(SIZE_MAX);
-    return broad__table_spills(bytes, memory) ? broad__spill_open(&content->spill, memory) : BROAD_OK;
+    return broad__table_spills(bytes, memory) ? broad__spill_open(&parsed->spill, memory) : BROAD_OK;
 }
 
-void *broad__parsed_alloc(const broad__parsed *content, size_t count, size_t bytes)
+void *broad__parsed_alloc(const broad__parsed *parsed, size_t count, size_t bytes)
 {
-    return content->spill ? broad__spill_alloc(content->spill, count, bytes) : broad__alloc_unset(count, bytes);
+    return parsed->spill ? broad__spill_alloc(parsed->spill, count, bytes) : broad__alloc_unset(count, bytes);
 }
 
 static int move(void *block_pointer, broad__spill *spill, size_t count, size_t bytes)
@@ -53,9 +53,9 @@ static int move(void *block_pointer, broad__spill *spill, size_t count, size_t b
     return BROAD_OK;
 }
 
-int broad__parsed_move(broad__parsed *content, size_t memory)
+int broad__parsed_move(broad__parsed *parsed, size_t memory)
 {
-    broad__parsed *c = content;
+    broad__parsed *c = parsed;
     broad__spill *spill;
     if (c->spill) return BROAD_OK;
     int status = broad__spill_open(&spill, memory);
@@ -76,47 +76,48 @@ int broad__parsed_move(broad__parsed *content, size_t memory)
     return status;
 }
 
-static void done(const broad__parsed *content, const void *block, size_t first, size_t count, size_t columns)
+static void done(const broad__parsed *parsed, const void *block, size_t first, size_t count, size_t columns)
 {
     const char *bytes = block;
     if (block && count)
-        broad__spill_done(content->spill, bytes + first * columns * sizeof(double), count * columns * sizeof(double));
+        broad__spill_done(parsed->spill, bytes + first * columns * sizeof(double), count * columns * sizeof(double));
 }
 
-void broad__parsed_done(const broad__parsed *content, size_t first, size_t count)
+void broad__parsed_done(const broad__parsed *parsed, size_t first, size_t count)
 {
-    if (!content->spill) return;
-    done(content, content->x, first, count, content->inputs);
-    done(content, content->weights, first, count, 1);
-    done(content, content->targets.values, first, count, content->targets.columns);
-    done(content, content->targets.ids, first, count, 1);
-    done(content, content->groups.values, first, count, 1);
-    done(content, content->groups.ids, first, count, 1);
+    if (!parsed->spill) return;
+    done(parsed, parsed->x, first, count, parsed->inputs);
+    done(parsed, parsed->weights, first, count, 1);
+    done(parsed, parsed->targets.values, first, count, parsed->targets.columns);
+    done(parsed, parsed->targets.ids, first, count, 1);
+    done(parsed, parsed->groups.values, first, count, 1);
+    done(parsed, parsed->groups.ids, first, count, 1);
 }
 
-void broad__dictionary_clear(broad__dictionary *coding)
+void broad__dictionary_clear(broad__dictionary *dictionary)
 {
-    for (size_t i = 0; coding->levels && i < coding->level_sets; i++) broad__text_set_clear(&coding->levels[i]);
-    broad__free(coding->levels);
-    broad__text_set_clear(&coding->labels);
-    broad__free(coding->label_values);
-    broad__text_set_clear(&coding->groups);
-    *coding = (broad__dictionary){0};
+    for (size_t i = 0; dictionary->levels && i < dictionary->level_sets; i++)
+        broad__text_set_clear(&dictionary->levels[i]);
+    broad__free(dictionary->levels);
+    broad__text_set_clear(&dictionary->labels);
+    broad__free(dictionary->label_values);
+    broad__text_set_clear(&dictionary->groups);
+    *dictionary = (broad__dictionary){0};
 }
 
-void broad__parsed_clear(broad__parsed *content)
+void broad__parsed_clear(broad__parsed *parsed)
 {
-    broad__spill *spill = content->spill;
-    broad__spill_free(spill, content->x);
-    broad__spill_free(spill, content->weights);
-    broad__spill_free(spill, content->targets.values);
-    broad__spill_free(spill, content->targets.ids);
-    broad__spill_free(spill, content->groups.values);
-    broad__spill_free(spill, content->groups.ids);
-    if (!content->spill_borrowed) broad__spill_close(spill);
-    broad__free(content->targets.texts);
-    broad__free(content->groups.texts);
-    broad__dictionary_clear(&content->coding);
-    broad__arena_clear(&content->arena);
-    *content = (broad__parsed){0};
+    broad__spill *spill = parsed->spill;
+    broad__spill_free(spill, parsed->x);
+    broad__spill_free(spill, parsed->weights);
+    broad__spill_free(spill, parsed->targets.values);
+    broad__spill_free(spill, parsed->targets.ids);
+    broad__spill_free(spill, parsed->groups.values);
+    broad__spill_free(spill, parsed->groups.ids);
+    if (!parsed->spill_borrowed) broad__spill_close(spill);
+    broad__free(parsed->targets.texts);
+    broad__free(parsed->groups.texts);
+    broad__dictionary_clear(&parsed->dictionary);
+    broad__arena_clear(&parsed->arena);
+    *parsed = (broad__parsed){0};
 }

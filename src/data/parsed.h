@@ -29,7 +29,7 @@ typedef struct broad__dictionary {
     int levels_closed;       /* they are those of a model: no other can come */
     broad__text_set labels;  /* of the target, and what they are as numbers: NaN if none */
     double *label_values;
-    size_t label_room;
+    size_t label_capacity;
     int labels_over; /* there are too many to be classes: no more are kept, and ids mean nothing */
     broad__text_set groups;
 } broad__dictionary;
@@ -42,7 +42,7 @@ typedef struct broad__parsed {
     double *x;
     double *weights; /* rows, each above 0; NULL: no such column */
     broad__cells targets, groups;
-    broad__dictionary coding;
+    broad__dictionary dictionary;
     broad__arena arena;
     /* The line of a row in a text file; NULL for a binary one. */
     size_t (*line_of)(const void *reader, size_t row);
@@ -51,22 +51,22 @@ typedef struct broad__parsed {
 
 /* "data.csv:12" or "data.npy: row 12", for a message. */
 enum { BROAD__WHERE_BYTES = 320 };
-const char *broad__parsed_where(char out[BROAD__WHERE_BYTES], const broad__parsed *content, size_t row);
+const char *broad__parsed_where(char out[BROAD__WHERE_BYTES], const broad__parsed *parsed, size_t row);
 
 /* Whether a dense table is in proportion to a file that may be much smaller. */
 int broad__parsed_dense(size_t rows, size_t inputs, size_t file_bytes);
 
 /* Opens a spill if `rows` rows of `numbers` numbers each are too many for `memory` bytes; 0: no limit. One that is there
  * already stays. */
-int broad__parsed_place(broad__parsed *content, size_t rows, size_t numbers, size_t memory);
+int broad__parsed_place(broad__parsed *parsed, size_t rows, size_t numbers, size_t memory);
 /* An array of rows, in the spill or in memory; it may hold anything. */
-void *broad__parsed_alloc(const broad__parsed *content, size_t count, size_t bytes);
+void *broad__parsed_alloc(const broad__parsed *parsed, size_t count, size_t bytes);
 /* Moves the arrays of rows into a spill, if they are in memory. */
-int broad__parsed_move(broad__parsed *content, size_t memory);
+int broad__parsed_move(broad__parsed *parsed, size_t memory);
 /* Rows [first, first + count) are not needed for a while. */
-void broad__parsed_done(const broad__parsed *content, size_t first, size_t count);
+void broad__parsed_done(const broad__parsed *parsed, size_t first, size_t count);
 
-void broad__dictionary_clear(broad__dictionary *coding);
-void broad__parsed_clear(broad__parsed *content);
+void broad__dictionary_clear(broad__dictionary *dictionary);
+void broad__parsed_clear(broad__parsed *parsed);
 
 #endif

@@ -5,9 +5,11 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/format/csv.h"
+#include "data/format/csv_fill.h"
+#include "data/format/csv_open.h"
+#include "data/format/idx.h"
 #include "data/format/libsvm.h"
-#include "data/format/matrix.h"
+#include "data/format/npy.h"
 #include "data/format/source.h"
 #include "data/levels.h"
 #include "data/roles.h"
@@ -28,16 +30,16 @@ typedef struct reading {
     int grid; /* each row is a picture */
     broad__libsvm libsvm;
     broad__layout layout;
-    broad__roles plan;
-    broad__parsed content;
+    broad__roles roles;
+    broad__parsed parsed;
     char **target_names;
     char *group_name, *weight_name;
 } reading;
 
 static void reading_clear(reading *r)
 {
-    broad__parsed_clear(&r->content);
-    broad__roles_clear(&r->plan);
+    broad__parsed_clear(&r->parsed);
+    broad__roles_clear(&r->roles);
     broad__csv_close(&r->csv);
     broad__source_close(&r->source);
     broad__free(r->target_names);
@@ -115,12 +117,12 @@ static broad_missing missing_policy(const reading *r)
     return mean ? BROAD_MISSING_MEAN : BROAD_MISSING_ERROR;
 }
 
-static int make_plan(reading *r)
+static int find_roles(reading *r)
 {
     const broad__columns *fields = r->model ? &r->fields : NULL;
     r->layout.file = r->source.name;
-    return r->rows ? broad__roles_labels(&r->plan, &r->layout, r->options, fields)
-                   : broad__roles_table(&r->plan, &r->layout, r->options, fields);
+    return r->rows ? broad__roles_labels(&r->roles, &r->layout, r->options, fields)
+                   : broad__roles_table(&r->roles, &r->layout, r->options, fields);
 }
 
 /* Labels go where the table is. */
@@ -134,15 +136,15 @@ static int read_csv(reading *r)
     int status = broad__csv_open(&r->csv, &r->source, &hints);
     if (status < 0) return status;
     r->layout = (broad__layout){.columns = r->csv.columns, .names = r->csv.names};
-    status = make_plan(r);
-    if (status == BROAD_OK && r->plan.automatic) status = broad__csv_categories(&r->plan, &r->csv);
-    if (status == BROAD_OK) status = broad__roles_categories(&r->plan, &r->layout);
+    status = find_roles(r);
+    if (status == BROAD_OK && r->roles.automatic) status = broad__csv_categories(&r->roles, &r->csv);
+    if (status == BROAD_OK) status = broad__roles_categories(&r->roles, &r->layout);
     if (status < 0) return status;
     broad_task task = r->model ? r->model->task : r->options->task;
-    broad__csv_request wants = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
-    wants.labels = task != BROAD_TASK_REGRESS;
-    wants.memory = memory_limit(r);
-    return broad__csv_fill(&r->content, &r->csv, &r->plan, &wants);
+    broad__csv_request request = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
+    request.labels = task != BROAD_TASK_REGRESS;
+    request.memory = memory_limit(r);
+    return broad__csv_fill(&r->parsed, &r->csv, &r->roles, &request);
 }
 
 static int read_matrix(reading *r)
@@ -152,12 +154,12 @@ static int read_matrix(reading *r)
     if (status < 0) return status;
     r->grid = r->matrix.dimensions == 3;
     r->layout = (broad__layout){.columns = r->matrix.columns, .flattened = r->matrix.dimensions > 2};
-    status = make_plan(r);
-    if (status == BROAD_OK) status = broad__roles_categories(&r->plan, &r->layout);
+    status = find_roles(r);
+    if (status == BROAD_OK) status = broad__roles_categories(&r->roles, &r->layout);
     if (status < 0) return status;
-    broad__matrix_request wants = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
-    wants.memory = memory_limit(r);
-    return broad__matrix_fill(&r->content, &r->matrix, &r->plan, &wants);
+    broad__matrix_request request = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
+    request.memory = memory_limit(r);
+    return broad__matrix_fill(&r->parsed, &r->matrix, &r->roles, &request);
 }
 
 static int read_libsvm(reading *r)
@@ -172,13 +174,13 @@ static int read_libsvm(reading *r)
             "%s: a LIBSVM file is not read in less memory than its table takes; write it as CSV or NPY, or "
             "allow more memory",
             r->source.name);
-    return broad__libsvm_read(&r->content, &r->libsvm, &r->source, &options, r->rows ? NULL : r->model);
+    return broad__libsvm_read(&r->parsed, &r->libsvm, &r->source, &options, r->rows ? NULL : r->model);
 }
 
 /* Names for the targets, the group and the weights: from the header, else the numbers they were asked for by, else "target". */
 static int name_columns(reading *r)
 {
-    size_t count = r->content.targets.columns;
+    size_t count = r->parsed.targets.columns;
     int libsvm = strcmp(r->format, "libsvm") == 0;
     broad__text *texts = broad__alloc_array(count, sizeof *texts);
     broad__arena arena = {0};
@@ -187,7 +189,7 @@ static int name_columns(reading *r)
         char standard[32] = "target";
         if (count > 1) snprintf(standard, sizeof standard, "target%zu", i + 1);
         char *name = libsvm ? broad__copy_text(standard)
-                            : broad__roles_name(&r->layout, r->plan.target_columns[i], r->plan.chosen, standard);
+                            : broad__roles_name(&r->layout, r->roles.target_columns[i], r->roles.chosen, standard);
         size_t bytes = name ? strlen(name) + 1 : 0;
         char *kept = name ? broad__arena_take(&arena, bytes) : NULL;
         if (kept) memcpy(kept, name, bytes);
@@ -196,12 +198,12 @@ static int name_columns(reading *r)
         broad__free(name);
     }
     if (status == BROAD_OK) r->target_names = broad__names_copy(texts, count);
-    if (status == BROAD_OK && r->content.groups.columns)
+    if (status == BROAD_OK && r->parsed.groups.columns)
         r->group_name =
-            libsvm ? broad__copy_text("qid") : broad__roles_name(&r->layout, r->plan.group_column, 1, "group");
-    if (status == BROAD_OK && r->content.weights)
-        r->weight_name = broad__roles_name(&r->layout, r->plan.weight_column, 1, "weight");
-    if (!r->target_names || (r->content.groups.columns && !r->group_name) || (r->content.weights && !r->weight_name))
+            libsvm ? broad__copy_text("qid") : broad__roles_name(&r->layout, r->roles.group_column, 1, "group");
+    if (status == BROAD_OK && r->parsed.weights)
+        r->weight_name = broad__roles_name(&r->layout, r->roles.weight_column, 1, "weight");
+    if (!r->target_names || (r->parsed.groups.columns && !r->group_name) || (r->parsed.weights && !r->weight_name))
         status = BROAD_NO_MEMORY;
     broad__arena_clear(&arena);
     broad__free(texts);
@@ -221,15 +223,15 @@ static int read_content(reading *r)
 /* Of the columns that are inputs: the names of the file or the model, else numbers. */
 static char **field_names(const reading *r)
 {
-    size_t inputs = r->content.inputs;
+    size_t inputs = r->parsed.inputs;
     if (!r->model && !r->layout.names)
         return broad__names_number("x", strcmp(r->format, "libsvm") == 0 ? r->libsvm.base : 1, inputs);
     broad__text *texts = broad__alloc_array(inputs, sizeof *texts);
     if (!texts) return NULL;
     for (size_t i = 0; r->model && i < inputs; i++) texts[i] = broad__text_of(r->fields.input_names[i]);
     for (size_t c = 0; !r->model && c < r->layout.columns; c++)
-        if (r->plan.role[c] == BROAD__ROLE_INPUT || r->plan.role[c] == BROAD__ROLE_CATEGORY)
-            texts[r->plan.place[c]] = broad__text_of(r->layout.names[c]);
+        if (r->roles.role[c] == BROAD__ROLE_INPUT || r->roles.role[c] == BROAD__ROLE_CATEGORY)
+            texts[r->roles.index[c]] = broad__text_of(r->layout.names[c]);
     char **names = broad__names_copy(texts, inputs);
     broad__free(texts);
     return names;
@@ -241,15 +243,15 @@ static int set_inputs(broad_data *table, reading *r)
     broad__level_limits limits = {.bytes = r->source.count, .memory = memory_limit(r)};
     char **fields = field_names(r);
     if (!fields) return BROAD_NO_MEMORY;
-    int status = broad__levels_spread(&table->categories, &r->content, &r->plan, fields, &r->fields.categories, limits);
-    if (status == BROAD_OK) table->input_names = broad__category_inputs(fields, r->content.inputs, &table->categories);
+    int status = broad__levels_spread(&table->categories, &r->parsed, &r->roles, fields, &r->fields.categories, limits);
+    if (status == BROAD_OK) table->input_names = broad__category_inputs(fields, r->parsed.inputs, &table->categories);
     if (fields != table->input_names) broad__free(fields);
     if (status < 0) return status;
-    table->inputs = r->content.inputs;
-    table->x = r->content.x;
-    table->spill = r->content.spill;
-    r->content.x = NULL;
-    r->content.spill_borrowed = 1;
+    table->inputs = r->parsed.inputs;
+    table->x = r->parsed.x;
+    table->spill = r->parsed.spill;
+    r->parsed.x = NULL;
+    r->parsed.spill_borrowed = 1;
     return table->input_names ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
@@ -259,7 +261,7 @@ static int make_table(broad_data **out, reading *r)
     broad_data *table = broad__alloc(sizeof *table);
     *out = table;
     if (!table) return BROAD_NO_MEMORY;
-    table->rows = r->content.rows;
+    table->rows = r->parsed.rows;
     table->format = r->format;
     table->missing = missing_policy(r);
     table->named = r->model ? r->model->named : r->layout.names != NULL;
@@ -269,17 +271,17 @@ static int make_table(broad_data **out, reading *r)
         table->grid_height = r->matrix.shape[1];
         table->grid_width = r->matrix.shape[2];
     }
-    table->weights = r->content.weights;
+    table->weights = r->parsed.weights;
     table->weight_name = r->weight_name;
-    r->content.weights = NULL;
+    r->parsed.weights = NULL;
     r->weight_name = NULL;
-    return broad__groups_set(table, &r->content, r->group_name ? r->group_name : "group");
+    return broad__groups_set(table, &r->parsed, r->group_name ? r->group_name : "group");
 }
 
 static int set_targets(broad_data *table, reading *r)
 {
     broad__target_facts facts = {.names = r->target_names, .apart = r->rows > 0};
-    return broad__targets_set(table, &r->content, &facts, r->options, r->model);
+    return broad__targets_set(table, &r->parsed, &facts, r->options, r->model);
 }
 
 static int read_labels(broad_data *table, const reading *inputs)
@@ -288,9 +290,9 @@ static int read_labels(broad_data *table, const reading *inputs)
     int status = set_fields(&r);
     if (status == BROAD_OK) status = broad__source_open(&r.source, r.options->labels, r.options->memory);
     if (status == BROAD_OK) status = read_content(&r);
-    if (status == BROAD_OK && r.content.rows != table->rows)
+    if (status == BROAD_OK && r.parsed.rows != table->rows)
         status = broad__fail(BROAD_BAD_DATA, "%s has %zu rows, %s has %zu: each row needs its target", r.source.name,
-                             r.content.rows, inputs->source.name, table->rows);
+                             r.parsed.rows, inputs->source.name, table->rows);
     if (status == BROAD_OK) status = set_targets(table, &r);
     reading_clear(&r);
     return status;
@@ -303,7 +305,7 @@ static int read_table(broad_data **out, reading *r)
     if (status == BROAD_OK) status = make_table(&table, r);
     if (status == BROAD_OK) status = r->options->labels ? read_labels(table, r) : set_targets(table, r);
     if (status < 0) {
-        broad__parsed_clear(&r->content); /* what is left of it lies in the table's spill */
+        broad__parsed_clear(&r->parsed); /* what is left of it lies in the table's spill */
         broad__table_free(table);
         table = NULL;
     }

@@ -76,84 +76,84 @@ static int has_name(const broad__layout *layout, const char *name)
     return 0;
 }
 
-static int plan_start(broad__roles *out, const broad__layout *layout, broad__role role)
+static int roles_start(broad__roles *out, const broad__layout *layout, broad__role role)
 {
     *out = (broad__roles){.columns = layout->columns};
     if (layout->columns > BROAD__COLUMNS_MAX)
         return broad__fail(BROAD_BAD_DATA, "%s: %zu columns; at most %d can be read", layout->file, layout->columns,
                            BROAD__COLUMNS_MAX);
     out->role = broad__alloc(layout->columns);
-    out->place = broad__alloc_array(layout->columns, sizeof *out->place);
-    if (!out->role || !out->place) return BROAD_NO_MEMORY;
+    out->index = broad__alloc_array(layout->columns, sizeof *out->index);
+    if (!out->role || !out->index) return BROAD_NO_MEMORY;
     memset(out->role, (int)role, layout->columns);
     return BROAD_OK;
 }
 
 /* Gives a column its role, unless it has one that was asked for too. */
-static int take_column(broad__roles *plan, const broad__layout *layout, size_t column, broad__role role)
+static int take_column(broad__roles *roles, const broad__layout *layout, size_t column, broad__role role)
 {
     static const char *const names[] = {"ignored", "input", "target", "group", "weight", "category"};
-    broad__role had = (broad__role)plan->role[column];
+    broad__role had = (broad__role)roles->role[column];
     if (had != BROAD__ROLE_IGNORED && had != BROAD__ROLE_INPUT)
-        return broad__fail(BROAD_BAD_DATA, "%s: column %zu is asked for twice, as %s and as %s%s", layout->file,
-                           column + 1, names[role], names[had],
-                           had == BROAD__ROLE_TARGET && !plan->chosen ? " (the last one, unless --target names another)"
-                                                                      : "");
-    plan->role[column] = (unsigned char)role;
+        return broad__fail(
+            BROAD_BAD_DATA, "%s: column %zu is asked for twice, as %s and as %s%s", layout->file, column + 1,
+            names[role], names[had],
+            had == BROAD__ROLE_TARGET && !roles->chosen ? " (the last one, unless --target names another)" : "");
+    roles->role[column] = (unsigned char)role;
     return BROAD_OK;
 }
 
-static int add_target(broad__roles *plan, const broad__layout *layout, size_t column)
+static int add_target(broad__roles *roles, const broad__layout *layout, size_t column)
 {
-    int status = take_column(plan, layout, column, BROAD__ROLE_TARGET);
+    int status = take_column(roles, layout, column, BROAD__ROLE_TARGET);
     if (status < 0) return status;
-    plan->place[column] = (uint32_t)plan->targets;
-    plan->target_columns[plan->targets++] = column;
+    roles->index[column] = (uint32_t)roles->targets;
+    roles->target_columns[roles->targets++] = column;
     return BROAD_OK;
 }
 
-typedef int (*take_function)(broad__roles *plan, const broad__layout *layout, broad__text wanted);
+typedef int (*take_function)(broad__roles *roles, const broad__layout *layout, broad__text wanted);
 
 /* The whole text may be one name with commas in it; else it is a list. */
-static int take_list(broad__roles *plan, const broad__layout *layout, const char *list, take_function take)
+static int take_list(broad__roles *roles, const broad__layout *layout, const char *list, take_function take)
 {
-    if (!strchr(list, ',') || has_name(layout, list)) return take(plan, layout, broad__text_of(list));
+    if (!strchr(list, ',') || has_name(layout, list)) return take(roles, layout, broad__text_of(list));
     int status = BROAD_OK;
     for (const char *at = list; at && status == BROAD_OK; at = strchr(at, ',')) {
         if (at != list) at++;
-        status = take(plan, layout, (broad__text){at, strcspn(at, ",")});
+        status = take(roles, layout, (broad__text){at, strcspn(at, ",")});
     }
     return status;
 }
 
-static int take_target(broad__roles *plan, const broad__layout *layout, broad__text wanted)
+static int take_target(broad__roles *roles, const broad__layout *layout, broad__text wanted)
 {
     size_t column;
-    plan->chosen = 1;
+    roles->chosen = 1;
     int status = find_column(&column, layout, wanted, "--target");
-    return status < 0 ? status : add_target(plan, layout, column);
+    return status < 0 ? status : add_target(roles, layout, column);
 }
 
-static int add_target_list(broad__roles *plan, const broad__layout *layout, const char *list)
+static int add_target_list(broad__roles *roles, const broad__layout *layout, const char *list)
 {
-    return take_list(plan, layout, list, take_target);
+    return take_list(roles, layout, list, take_target);
 }
 
-static int take_category(broad__roles *plan, const broad__layout *layout, broad__text wanted)
+static int take_category(broad__roles *roles, const broad__layout *layout, broad__text wanted)
 {
     size_t column;
     if (broad__text_same(broad__text_trim(wanted), broad__text_of("auto"))) {
-        plan->automatic = 1;
+        roles->automatic = 1;
         return BROAD_OK;
     }
     int status = find_column(&column, layout, wanted, "--categorical");
-    return status < 0 ? status : take_column(plan, layout, column, BROAD__ROLE_CATEGORY);
+    return status < 0 ? status : take_column(roles, layout, column, BROAD__ROLE_CATEGORY);
 }
 
-static int target_room(broad__roles *plan, size_t most)
+static int target_capacity(broad__roles *roles, size_t max)
 {
-    plan->target_columns = broad__alloc_array(most, sizeof *plan->target_columns);
-    return plan->target_columns ? BROAD_OK : BROAD_NO_MEMORY;
+    roles->target_columns = broad__alloc_array(max, sizeof *roles->target_columns);
+    return roles->target_columns ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
 static size_t list_length(const char *list)
@@ -163,36 +163,36 @@ static size_t list_length(const char *list)
     return length;
 }
 
-static int set_group(broad__roles *plan, const broad__layout *layout, const char *name)
+static int set_group(broad__roles *roles, const broad__layout *layout, const char *name)
 {
-    int status = find_column(&plan->group_column, layout, broad__text_of(name), "--group");
-    if (status == BROAD_OK) status = take_column(plan, layout, plan->group_column, BROAD__ROLE_GROUP);
-    plan->groups = status == BROAD_OK;
+    int status = find_column(&roles->group_column, layout, broad__text_of(name), "--group");
+    if (status == BROAD_OK) status = take_column(roles, layout, roles->group_column, BROAD__ROLE_GROUP);
+    roles->groups = status == BROAD_OK;
     return status;
 }
 
-static int set_weight(broad__roles *plan, const broad__layout *layout, const char *name)
+static int set_weight(broad__roles *roles, const broad__layout *layout, const char *name)
 {
-    int status = find_column(&plan->weight_column, layout, broad__text_of(name), "--weight");
-    if (status == BROAD_OK) status = take_column(plan, layout, plan->weight_column, BROAD__ROLE_WEIGHT);
-    plan->weights = status == BROAD_OK;
+    int status = find_column(&roles->weight_column, layout, broad__text_of(name), "--weight");
+    if (status == BROAD_OK) status = take_column(roles, layout, roles->weight_column, BROAD__ROLE_WEIGHT);
+    roles->weights = status == BROAD_OK;
     return status;
 }
 
-static void number_inputs(broad__roles *plan)
+static void number_inputs(broad__roles *roles)
 {
-    for (size_t i = 0; i < plan->columns; i++)
-        if (plan->role[i] == BROAD__ROLE_INPUT) plan->place[i] = (uint32_t)plan->inputs++;
+    for (size_t i = 0; i < roles->columns; i++)
+        if (roles->role[i] == BROAD__ROLE_INPUT) roles->index[i] = (uint32_t)roles->inputs++;
 }
 
 /* The last `count` columns that are inputs so far become targets. */
-static int add_last_targets(broad__roles *plan, const broad__layout *layout, size_t count)
+static int add_last_targets(broad__roles *roles, const broad__layout *layout, size_t count)
 {
-    size_t column = plan->columns;
-    for (size_t left = count; left && column; left -= plan->role[column] == BROAD__ROLE_INPUT) column--;
-    for (size_t added = 0; added < count && column < plan->columns; column++) {
-        if (plan->role[column] != BROAD__ROLE_INPUT) continue;
-        int status = add_target(plan, layout, column);
+    size_t column = roles->columns;
+    for (size_t left = count; left && column; left -= roles->role[column] == BROAD__ROLE_INPUT) column--;
+    for (size_t added = 0; added < count && column < roles->columns; column++) {
+        if (roles->role[column] != BROAD__ROLE_INPUT) continue;
+        int status = add_target(roles, layout, column);
         if (status < 0) return status;
         added++;
     }
@@ -201,7 +201,7 @@ static int add_last_targets(broad__roles *plan, const broad__layout *layout, siz
 
 static int plan_plain(broad__roles *out, const broad__layout *layout, const broad_read_options *options)
 {
-    int status = plan_start(out, layout, BROAD__ROLE_INPUT);
+    int status = roles_start(out, layout, BROAD__ROLE_INPUT);
     if (status == BROAD_OK && options->group) status = set_group(out, layout, options->group);
     if (status == BROAD_OK && options->weight) status = set_weight(out, layout, options->weight);
     if (status == BROAD_OK && !options->labels) {
@@ -210,7 +210,7 @@ static int plan_plain(broad__roles *out, const broad__layout *layout, const broa
                                "%s: each row has more than one dimension, so no column is the target; "
                                "give the targets with --labels FILE",
                                layout->file);
-        status = target_room(out, options->target ? list_length(options->target) : 1);
+        status = target_capacity(out, options->target ? list_length(options->target) : 1);
         if (status == BROAD_OK && options->target) status = add_target_list(out, layout, options->target);
         if (status == BROAD_OK && !options->target) status = add_last_targets(out, layout, 1);
     }
@@ -290,13 +290,13 @@ static int fail_no_target(const broad__layout *layout, const broad__columns *mod
 }
 
 /* The target columns by their names in the model; none, if any is absent. */
-static int add_model_targets(broad__roles *plan, const broad__layout *layout, const broad_read_options *options,
+static int add_model_targets(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
                              const broad__columns *model)
 {
     size_t count = model_targets(model);
-    int status = target_room(plan, options->target ? list_length(options->target) : count);
+    int status = target_capacity(roles, options->target ? list_length(options->target) : count);
     if (status < 0) return status;
-    if (options->target) return add_target_list(plan, layout, options->target);
+    if (options->target) return add_target_list(roles, layout, options->target);
     for (size_t i = 0; i < count; i++) {
         const char *name = model_target_name(model, i);
         if (name && has_name(layout, name)) continue;
@@ -305,7 +305,7 @@ static int add_model_targets(broad__roles *plan, const broad__layout *layout, co
     for (size_t i = 0; i < count && status == BROAD_OK; i++) {
         size_t column;
         status = find_column(&column, layout, broad__text_of(model_target_name(model, i)), "--target");
-        if (status == BROAD_OK) status = add_target(plan, layout, column);
+        if (status == BROAD_OK) status = add_target(roles, layout, column);
     }
     return status;
 }
@@ -313,7 +313,7 @@ static int add_model_targets(broad__roles *plan, const broad__layout *layout, co
 static int plan_by_name(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                         const broad__columns *model)
 {
-    int status = plan_start(out, layout, BROAD__ROLE_IGNORED);
+    int status = roles_start(out, layout, BROAD__ROLE_IGNORED);
     if (status < 0) return status;
     size_t *found = broad__alloc_array(model->inputs, sizeof *found);
     if (!found) return BROAD_NO_MEMORY;
@@ -323,7 +323,7 @@ static int plan_by_name(broad__roles *out, const broad__layout *layout, const br
             status = fail_absent(layout, model, found);
         } else {
             out->role[found[i]] = BROAD__ROLE_INPUT;
-            out->place[found[i]] = (uint32_t)i;
+            out->index[found[i]] = (uint32_t)i;
         }
     }
     broad__free(found);
@@ -360,16 +360,16 @@ static int fail_width(const broad__layout *layout, const broad__columns *model, 
 static size_t placed_number(const char *name) { return name ? column_number(broad__text_of(name)) : 0; }
 
 /* The model's column `number` in a file that may lack its group and its weights. */
-static size_t shifted_number(size_t number, const broad__roles *plan, const broad__columns *model)
+static size_t shifted_number(size_t number, const broad__roles *roles, const broad__columns *model)
 {
     size_t group = placed_number(model->group_name), weight = placed_number(model->weight_name), absent = 0;
-    if (!plan->groups && group && group < number) absent++;
-    if (!plan->weights && weight && weight < number) absent++;
+    if (!roles->groups && group && group < number) absent++;
+    if (!roles->weights && weight && weight < number) absent++;
     return number - absent;
 }
 
 /* Group and weights of a file without names: as asked for; those of the model if there is room for all of them. */
-static int add_placed_others(broad__roles *plan, const broad__layout *layout, const broad_read_options *options,
+static int add_placed_others(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
                              const broad__columns *model, size_t targets)
 {
     const char *group = options->group, *weight = options->weight;
@@ -378,36 +378,36 @@ static int add_placed_others(broad__roles *plan, const broad__layout *layout, co
         if (!group && placed_number(model->group_name)) group = model->group_name;
         if (!weight && placed_number(model->weight_name)) weight = model->weight_name;
     }
-    int status = group ? set_group(plan, layout, group) : BROAD_OK;
-    return status == BROAD_OK && weight ? set_weight(plan, layout, weight) : status;
+    int status = group ? set_group(roles, layout, group) : BROAD_OK;
+    return status == BROAD_OK && weight ? set_weight(roles, layout, weight) : status;
 }
 
 /* Targets of a file without names: where they are asked for, where they were in training, or at the end. A column
  * number is what the model has for a name when its own file had none. */
-static int add_placed_targets(broad__roles *plan, const broad__layout *layout, const broad_read_options *options,
+static int add_placed_targets(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
                               const broad__columns *model)
 {
     size_t count = model_targets(model);
-    int status = target_room(plan, options->target ? list_length(options->target) : count);
+    int status = target_capacity(roles, options->target ? list_length(options->target) : count);
     if (status < 0) return status;
-    if (options->target) return add_target_list(plan, layout, options->target);
+    if (options->target) return add_target_list(roles, layout, options->target);
     for (size_t i = 0; i < count; i++) {
         const char *name = model_target_name(model, i);
         size_t number = name && !model->named ? column_number(broad__text_of(name)) : 0;
-        if (number) number = shifted_number(number, plan, model);
+        if (number) number = shifted_number(number, roles, model);
         if (number < 1 || number > layout->columns) break;
-        status = add_target(plan, layout, number - 1);
+        status = add_target(roles, layout, number - 1);
         if (status < 0) return status;
     }
-    if (plan->targets == count) return BROAD_OK;
-    return plan->targets ? fail_no_target(layout, model) : add_last_targets(plan, layout, count);
+    if (roles->targets == count) return BROAD_OK;
+    return roles->targets ? fail_no_target(layout, model) : add_last_targets(roles, layout, count);
 }
 
 static int plan_by_place(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                          const broad__columns *model)
 {
     size_t targets = model_targets(model);
-    int status = plan_start(out, layout, BROAD__ROLE_INPUT);
+    int status = roles_start(out, layout, BROAD__ROLE_INPUT);
     if (status == BROAD_OK) status = add_placed_others(out, layout, options, model, options->labels ? 0 : targets);
     if (status < 0) return status;
     size_t left = out->columns - out->groups - out->weights;
@@ -422,23 +422,23 @@ static int plan_by_place(broad__roles *out, const broad__layout *layout, const b
 }
 
 /* Rows to train on need the model's weights; in rows to predict nobody looks at them. */
-static int settle_weights(broad__roles *plan, const broad__layout *layout, const broad_read_options *options,
+static int settle_weights(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
                           const broad__columns *model)
 {
     char quoted[BROAD__QUOTE_BYTES];
-    if (model->weight_name && options->training && !plan->weights)
+    if (model->weight_name && options->training && !roles->weights)
         return broad__fail(BROAD_BAD_DATA,
                            "%s: the column of weights %s that the model was trained with is not there; add it",
                            layout->file, broad__text_quote(quoted, broad__text_of(model->weight_name)));
-    if (!plan->weights || options->weight || !options->target_optional) return BROAD_OK;
-    plan->role[plan->weight_column] = BROAD__ROLE_IGNORED;
-    plan->weights = 0;
+    if (!roles->weights || options->weight || !options->target_optional) return BROAD_OK;
+    roles->role[roles->weight_column] = BROAD__ROLE_IGNORED;
+    roles->weights = 0;
     return BROAD_OK;
 }
 
 /* The inputs that are categories in the model: its columns before them, one for each, are as many as their inputs less
  * the further levels of earlier categories. */
-static int take_model_categories(broad__roles *plan, const broad__columns *model)
+static int take_model_categories(broad__roles *roles, const broad__columns *model)
 {
     if (!model->categories.count) return BROAD_OK;
     unsigned char *is = broad__alloc(model->inputs);
@@ -447,8 +447,8 @@ static int take_model_categories(broad__roles *plan, const broad__columns *model
         is[model->categories.items[k].first - further] = 1;
         further += model->categories.items[k].count - 1;
     }
-    for (size_t c = 0; c < plan->columns; c++)
-        if (plan->role[c] == BROAD__ROLE_INPUT && is[plan->place[c]]) plan->role[c] = BROAD__ROLE_CATEGORY;
+    for (size_t c = 0; c < roles->columns; c++)
+        if (roles->role[c] == BROAD__ROLE_INPUT && is[roles->index[c]]) roles->role[c] = BROAD__ROLE_CATEGORY;
     broad__free(is);
     return BROAD_OK;
 }
@@ -471,24 +471,24 @@ int broad__roles_table(broad__roles *out, const broad__layout *layout, const bro
     return status;
 }
 
-int broad__roles_categories(broad__roles *plan, const broad__layout *layout)
+int broad__roles_categories(broad__roles *roles, const broad__layout *layout)
 {
     size_t count = 0;
-    for (size_t c = 0; c < plan->columns; c++) count += plan->role[c] == BROAD__ROLE_CATEGORY;
+    for (size_t c = 0; c < roles->columns; c++) count += roles->role[c] == BROAD__ROLE_CATEGORY;
     if (!count) return BROAD_OK;
     if (count > BROAD__CATEGORIES_MAX)
         return broad__fail(BROAD_BAD_DATA, "%s: %zu columns of categories; at most %d can be read", layout->file, count,
                            BROAD__CATEGORIES_MAX);
-    plan->category = broad__alloc_array(plan->columns, sizeof *plan->category);
-    plan->category_places = broad__alloc_array(count, sizeof *plan->category_places);
-    size_t *column_of = broad__alloc_array(plan->inputs, sizeof *column_of); /* 1 + column, 0: no category */
-    int status = plan->category && plan->category_places && column_of ? BROAD_OK : BROAD_NO_MEMORY;
-    for (size_t c = 0; c < plan->columns && status == BROAD_OK; c++)
-        if (plan->role[c] == BROAD__ROLE_CATEGORY) column_of[plan->place[c]] = c + 1;
-    for (size_t i = 0; i < plan->inputs && status == BROAD_OK; i++) {
+    roles->category = broad__alloc_array(roles->columns, sizeof *roles->category);
+    roles->category_inputs = broad__alloc_array(count, sizeof *roles->category_inputs);
+    size_t *column_of = broad__alloc_array(roles->inputs, sizeof *column_of); /* 1 + column, 0: no category */
+    int status = roles->category && roles->category_inputs && column_of ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t c = 0; c < roles->columns && status == BROAD_OK; c++)
+        if (roles->role[c] == BROAD__ROLE_CATEGORY) column_of[roles->index[c]] = c + 1;
+    for (size_t i = 0; i < roles->inputs && status == BROAD_OK; i++) {
         if (!column_of[i]) continue;
-        plan->category[column_of[i] - 1] = (uint32_t)plan->categories;
-        plan->category_places[plan->categories++] = i;
+        roles->category[column_of[i] - 1] = (uint32_t)roles->categories;
+        roles->category_inputs[roles->categories++] = i;
     }
     broad__free(column_of);
     return status;
@@ -497,8 +497,9 @@ int broad__roles_categories(broad__roles *plan, const broad__layout *layout)
 int broad__roles_labels(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                         const broad__columns *model)
 {
-    int status = plan_start(out, layout, options->target ? BROAD__ROLE_IGNORED : BROAD__ROLE_INPUT);
-    if (status == BROAD_OK) status = target_room(out, options->target ? list_length(options->target) : layout->columns);
+    int status = roles_start(out, layout, options->target ? BROAD__ROLE_IGNORED : BROAD__ROLE_INPUT);
+    if (status == BROAD_OK)
+        status = target_capacity(out, options->target ? list_length(options->target) : layout->columns);
     if (status == BROAD_OK && options->target) status = add_target_list(out, layout, options->target);
     if (status == BROAD_OK && !options->target) status = add_last_targets(out, layout, layout->columns);
     if (status == BROAD_OK && model && out->targets != model_targets(model))
@@ -509,20 +510,20 @@ int broad__roles_labels(broad__roles *out, const broad__layout *layout, const br
 }
 
 /* The columns that are asked for, else those called like the model's targets, else the last ones. */
-static int add_photo_targets(broad__roles *plan, const broad__layout *layout, const broad_read_options *options,
+static int add_photo_targets(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
                              const broad__columns *model)
 {
-    if (options->target) return add_target_list(plan, layout, options->target);
+    if (options->target) return add_target_list(roles, layout, options->target);
     size_t count = model ? model_targets(model) : 1, named = 0;
     for (size_t i = 0; model && i < count; i++) {
         const char *name = model_target_name(model, i);
         named += name && has_name(layout, name);
     }
-    if (!model || named < count) return add_last_targets(plan, layout, count);
+    if (!model || named < count) return add_last_targets(roles, layout, count);
     int status = BROAD_OK;
     for (size_t i = 0, column; i < count && status == BROAD_OK; i++) {
         status = find_column(&column, layout, broad__text_of(model_target_name(model, i)), "--target");
-        if (status == BROAD_OK) status = add_target(plan, layout, column);
+        if (status == BROAD_OK) status = add_target(roles, layout, column);
     }
     return status;
 }
@@ -531,9 +532,9 @@ int broad__roles_photos(broad__roles *out, const broad__layout *layout, const br
                         const broad__columns *model)
 {
     size_t file = 0, wanted = model ? model_targets(model) : 1;
-    int status = plan_start(out, layout, BROAD__ROLE_INPUT);
+    int status = roles_start(out, layout, BROAD__ROLE_INPUT);
     if (status == BROAD_OK)
-        status = target_room(out, 1 + (options->target ? list_length(options->target) : layout->columns));
+        status = target_capacity(out, 1 + (options->target ? list_length(options->target) : layout->columns));
     if (status == BROAD_OK && has_name(layout, "file"))
         status = find_column(&file, layout, broad__text_of("file"), "the list of photos");
     if (status == BROAD_OK) status = add_target(out, layout, file);
@@ -556,14 +557,14 @@ int broad__roles_photos(broad__roles *out, const broad__layout *layout, const br
     return status;
 }
 
-void broad__roles_clear(broad__roles *plan)
+void broad__roles_clear(broad__roles *roles)
 {
-    broad__free(plan->role);
-    broad__free(plan->place);
-    broad__free(plan->target_columns);
-    broad__free(plan->category_places);
-    broad__free(plan->category);
-    *plan = (broad__roles){0};
+    broad__free(roles->role);
+    broad__free(roles->index);
+    broad__free(roles->target_columns);
+    broad__free(roles->category_inputs);
+    broad__free(roles->category);
+    *roles = (broad__roles){0};
 }
 
 char *broad__roles_name(const broad__layout *layout, size_t column, int chosen, const char *standard)

@@ -20,7 +20,7 @@ typedef enum broad__role {
 typedef struct broad__roles {
     size_t columns, inputs, targets, groups, weights; /* inputs: columns; groups, weights: 0 or 1 */
     unsigned char *role;                              /* columns */
-    uint32_t *place;                                  /* columns: which input or target it is */
+    uint32_t *index;                                  /* columns: which input or target it is */
     size_t *target_columns;                           /* targets */
     size_t group_column, weight_column;
     int chosen;    /* the target columns were asked for, not taken by default */
@@ -28,7 +28,7 @@ typedef struct broad__roles {
     int modelled;  /* a model says what the columns are */
 
     size_t categories;       /* inputs that are categories ... */
-    size_t *category_places; /* ... and which inputs they are, rising */
+    size_t *category_inputs; /* ... and which inputs they are, rising */
     uint32_t *category;      /* columns: which category it is; NULL: there are none */
 } broad__roles;
 
@@ -44,14 +44,14 @@ typedef struct broad__layout {
 int broad__roles_table(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                        const broad__columns *model);
 /* Numbers the categories, once their role is given. To be called before the file is read. */
-int broad__roles_categories(broad__roles *plan, const broad__layout *layout);
+int broad__roles_categories(broad__roles *roles, const broad__layout *layout);
 /* Of a file with targets alone. */
 int broad__roles_labels(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                         const broad__columns *model);
 /* Of a list of photos: the column called "file", or the first one, is target 0; the targets themselves come after it. */
 int broad__roles_photos(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                         const broad__columns *model);
-void broad__roles_clear(broad__roles *plan);
+void broad__roles_clear(broad__roles *roles);
 
 /* The column of each of the model's inputs by name, the k-th of equal names for the k-th; `columns` for none. */
 int broad__roles_match(size_t *out, char *const *names, size_t columns, const broad__columns *model);

@@ -122,7 +122,7 @@ static int choose_groups(unsigned char *apart, const broad_data *table, double h
 
 typedef struct share {
     size_t class, rows, taken;
-    size_t most; /* that may be kept apart: a class gives all but one of its rows */
+    size_t max;  /* that may be kept apart: a class gives all but one of its rows */
     double rest; /* of the exact share, above `taken` */
 } share;
 
@@ -142,7 +142,7 @@ static void complete_shares(share *shares, size_t classes, size_t wanted)
     while (have < wanted && giving) {
         size_t kept = 0;
         for (size_t i = 0; i < giving && have < wanted; i++) {
-            if (shares[i].taken == shares[i].most) continue;
+            if (shares[i].taken == shares[i].max) continue;
             shares[i].taken++;
             have++;
             share swapped = shares[kept];
@@ -277,8 +277,8 @@ static int choose_by_class(unsigned char *apart, const broad_data *table, double
         share *s = &shares[c];
         double exact = holdout * (double)s->rows;
         s->class = c;
-        s->most = s->rows ? s->rows - 1 : 0;
-        s->taken = (size_t)exact < s->most ? (size_t)exact : s->most;
+        s->max = s->rows ? s->rows - 1 : 0;
+        s->taken = (size_t)exact < s->max ? (size_t)exact : s->max;
         s->rest = exact - (double)s->taken;
     }
     complete_shares(shares, table->outputs, wanted_rows(table->rows, holdout));

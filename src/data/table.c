@@ -106,12 +106,12 @@ typedef struct picking {
 static void give_back(const picking *p, const char *from, size_t row_bytes, size_t first, size_t end)
 {
     if (!p->table->spill || first == end) return;
-    size_t least = p->rows[first], most = p->rows[first];
+    size_t min = p->rows[first], max = p->rows[first];
     for (size_t i = first; i < end; i++) {
-        if (p->rows[i] < least) least = p->rows[i];
-        if (p->rows[i] > most) most = p->rows[i];
+        if (p->rows[i] < min) min = p->rows[i];
+        if (p->rows[i] > max) max = p->rows[i];
     }
-    broad__spill_done(p->table->spill, from + least * row_bytes, (most - least + 1) * row_bytes);
+    broad__spill_done(p->table->spill, from + min * row_bytes, (max - min + 1) * row_bytes);
     broad__spill_done(p->table->spill, p->rows + first, (end - first) * sizeof *p->rows);
 }
 

@@ -12,7 +12,8 @@
 #include "base/spill.h"
 #include "broad/broad.h"
 #include "data/category.h"
-#include "data/transform/projection.h"
+#include "data/table_done.h"
+#include "data/transform/projection_apply.h"
 #include "image/photo.h"
 
 /* Rows that come from photos. */
@@ -58,18 +59,6 @@ void broad__table_free(broad_data *table); /* accepts NULL and half-built ones *
 
 /* Whether arrays of so many bytes are to be spilled where the process should hold `memory` bytes; 0: no limit. */
 int broad__table_spills(size_t bytes, size_t memory);
-
-/* Rows [first, first + count) are not needed for a while: broad__spill_done() for all arrays. */
-void broad__table_done(const broad_data *table, size_t first, size_t count);
-
-/* Turns one text label a row into classes: distinct labels sorted by number if all are numbers, else by bytes. */
-int broad__table_set_labels(broad_data *table, const char *const *labels);
-
-/* Classes of `names` given; a label that is none of them is an error that lists it. */
-int broad__table_set_labels_known(broad_data *table, const char *const *labels, const char *const *names, size_t count);
-
-/* One group a row from text. */
-int broad__table_set_groups(broad_data *table, const char *const *groups, const char *name);
 
 /* A new table of the given rows. */
 int broad__table_rows(broad_data **out, const broad_data *table, const size_t *rows, size_t count);

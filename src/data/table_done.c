@@ -1,4 +1,5 @@
-/* By itself: those who only look at targets need nothing else of tables. */
+#include "data/table_done.h"
+
 #include "base/spill.h"
 #include "data/table.h"
 

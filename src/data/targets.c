@@ -26,47 +26,47 @@ static int code_numbers(broad__cells *cells, size_t rows)
     return BROAD_OK;
 }
 
-static int fail_missing(const broad__parsed *content, const broad__target_facts *facts)
+static int fail_missing(const broad__parsed *parsed, const broad__target_facts *facts)
 {
     char where[BROAD__WHERE_BYTES], quoted[BROAD__QUOTE_BYTES];
-    size_t columns = content->targets.columns, cell = content->targets.first_missing;
+    size_t columns = parsed->targets.columns, cell = parsed->targets.first_missing;
     return broad__fail(BROAD_BAD_DATA, "%s: the target %s is missing; fill it in or remove the row",
-                       broad__parsed_where(where, content, cell / columns),
+                       broad__parsed_where(where, parsed, cell / columns),
                        broad__text_quote(quoted, broad__text_of(facts->names[cell % columns])));
 }
 
-static int fail_word(const broad__parsed *content, const broad__target_facts *facts, const char *remedy)
+static int fail_word(const broad__parsed *parsed, const broad__target_facts *facts, const char *remedy)
 {
     char where[BROAD__WHERE_BYTES], quoted[BROAD__QUOTE_BYTES], name[BROAD__QUOTE_BYTES];
-    size_t columns = content->targets.columns, cell = content->targets.first_word;
+    size_t columns = parsed->targets.columns, cell = parsed->targets.first_word;
     return broad__fail(BROAD_BAD_DATA, "%s: %s in the target %s is not a finite number; %s",
-                       broad__parsed_where(where, content, cell / columns),
-                       broad__text_quote(quoted, content->targets.word),
+                       broad__parsed_where(where, parsed, cell / columns),
+                       broad__text_quote(quoted, parsed->targets.word),
                        broad__text_quote(name, broad__text_of(facts->names[cell % columns])), remedy);
 }
 
 /* Text makes classes, numbers make values; whole numbers make classes where that is the habit: LIBSVM labels, and
  * binary files of labels. */
-static int choose_task(broad_task *out, const broad__parsed *content, const broad__target_facts *facts,
+static int choose_task(broad_task *out, const broad__parsed *parsed, const broad__target_facts *facts,
                        const broad_read_options *options)
 {
-    const broad__cells *cells = &content->targets;
+    const broad__cells *cells = &parsed->targets;
     *out = options->task;
     if (*out != BROAD_TASK_AUTO) return BROAD_OK;
     *out = cells->words ? BROAD_TASK_CLASSIFY : BROAD_TASK_REGRESS;
-    if (cells->integers && cells->columns == 1 && (facts->apart || content->line_of)) *out = BROAD_TASK_CLASSIFY;
+    if (cells->integers && cells->columns == 1 && (facts->apart || parsed->line_of)) *out = BROAD_TASK_CLASSIFY;
     /* A few words among many numbers are slips, not classes. */
-    if (cells->words && cells->words < content->rows / 100)
-        return fail_word(content, facts, "correct it, or say --task classify if it is a class");
+    if (cells->words && cells->words < parsed->rows / 100)
+        return fail_word(parsed, facts, "correct it, or say --task classify if it is a class");
     return BROAD_OK;
 }
 
-static int set_values(broad_data *table, broad__parsed *content, const broad__target_facts *facts,
+static int set_values(broad_data *table, broad__parsed *parsed, const broad__target_facts *facts,
                       const broad__columns *model)
 {
-    size_t outputs = content->targets.columns;
-    if (content->targets.words)
-        return fail_word(content, facts, "a regression needs numbers; --task classify makes classes");
+    size_t outputs = parsed->targets.columns;
+    if (parsed->targets.words)
+        return fail_word(parsed, facts, "a regression needs numbers; --task classify makes classes");
     broad__text *texts = broad__alloc_array(outputs, sizeof *texts);
     if (!texts) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < outputs; i++) texts[i] = broad__text_of(model ? model->output_names[i] : facts->names[i]);
@@ -75,34 +75,33 @@ static int set_values(broad_data *table, broad__parsed *content, const broad__ta
     if (!table->output_names) return BROAD_NO_MEMORY;
     table->task = BROAD_TASK_REGRESS;
     table->outputs = outputs;
-    table->values = content->targets.values;
-    content->targets.values = NULL;
+    table->values = parsed->targets.values;
+    parsed->targets.values = NULL;
     return BROAD_OK;
 }
 
 /* The different labels of the rows; *borrowed: the texts are the content's. */
-static int find_labels(broad__distinct *out, int *borrowed, broad__parsed *content)
+static int find_labels(broad__distinct *out, int *borrowed, broad__parsed *parsed)
 {
-    broad__cells *cells = &content->targets;
-    const broad__dictionary *coding = &content->coding;
+    broad__cells *cells = &parsed->targets;
+    const broad__dictionary *dictionary = &parsed->dictionary;
     *borrowed = cells->ids != NULL;
-    if (cells->texts) return broad__distinct_texts(out, cells->texts, content->rows, BROAD__CLASSES_MAX);
-    if (!cells->ids)
-        return broad__distinct_values(out, cells->values, content->rows, BROAD__CLASSES_MAX, content->spill);
-    *out = (broad__distinct){.ids = cells->ids, .count = coding->labels.count, .texts = coding->labels.texts};
-    if (coding->labels_over) out->count = BROAD__CLASSES_MAX + 1;
+    if (cells->texts) return broad__distinct_texts(out, cells->texts, parsed->rows, BROAD__CLASSES_MAX);
+    if (!cells->ids) return broad__distinct_values(out, cells->values, parsed->rows, BROAD__CLASSES_MAX, parsed->spill);
+    *out = (broad__distinct){.ids = cells->ids, .count = dictionary->labels.count, .texts = dictionary->labels.texts};
+    if (dictionary->labels_over) out->count = BROAD__CLASSES_MAX + 1;
     cells->ids = NULL;
     return BROAD_OK;
 }
 
-static int set_classes(broad_data *table, broad__parsed *content, const broad__target_facts *facts,
+static int set_classes(broad_data *table, broad__parsed *parsed, const broad__target_facts *facts,
                        const broad_read_options *options, const broad__columns *model)
 {
-    if (content->targets.columns != 1)
+    if (parsed->targets.columns != 1)
         return broad__fail(BROAD_BAD_DATA, "%s: %zu target columns; a classification has one: choose it with --target",
-                           content->file, content->targets.columns);
+                           parsed->file, parsed->targets.columns);
     broad__distinct labels;
-    int borrowed, status = find_labels(&labels, &borrowed, content);
+    int borrowed, status = find_labels(&labels, &borrowed, parsed);
     if (status < 0) return status;
     char quoted[BROAD__QUOTE_BYTES], column[BROAD__QUOTE_BYTES + 16];
     snprintf(column, sizeof column, "target %s", broad__text_quote(quoted, broad__text_of(facts->names[0])));
@@ -110,52 +109,52 @@ static int set_classes(broad_data *table, broad__parsed *content, const broad__t
         status = broad__labels_match(table, &labels, model->output_names, model->outputs, options->new_classes);
     else status = broad__labels_sort(table, &labels, column);
     if (borrowed) labels.texts = NULL;
-    broad__distinct_clear(&labels, content->spill);
-    if (status == BROAD_BAD_DATA) return broad__fail_in(status, content->file);
+    broad__distinct_clear(&labels, parsed->spill);
+    if (status == BROAD_BAD_DATA) return broad__fail_in(status, parsed->file);
     if (status < 0) return status;
     const char *name = model && model->target_name ? model->target_name : facts->names[0];
     table->target_name = broad__copy_text(name);
     return table->target_name ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
-int broad__targets_set(broad_data *table, broad__parsed *content, const broad__target_facts *facts,
+int broad__targets_set(broad_data *table, broad__parsed *parsed, const broad__target_facts *facts,
                        const broad_read_options *options, const broad__columns *model)
 {
-    if (!content->targets.columns) return BROAD_OK;
+    if (!parsed->targets.columns) return BROAD_OK;
     broad_task task = model ? model->task : BROAD_TASK_AUTO;
-    int status = content->targets.texts ? code_numbers(&content->targets, content->rows) : BROAD_OK;
-    if (status == BROAD_OK && content->targets.missing) status = fail_missing(content, facts);
-    if (status == BROAD_OK && !model) status = choose_task(&task, content, facts, options);
-    if (status == BROAD_OK && task == BROAD_TASK_CLASSIFY) status = set_classes(table, content, facts, options, model);
-    if (status == BROAD_OK && task == BROAD_TASK_REGRESS) status = set_values(table, content, facts, model);
+    int status = parsed->targets.texts ? code_numbers(&parsed->targets, parsed->rows) : BROAD_OK;
+    if (status == BROAD_OK && parsed->targets.missing) status = fail_missing(parsed, facts);
+    if (status == BROAD_OK && !model) status = choose_task(&task, parsed, facts, options);
+    if (status == BROAD_OK && task == BROAD_TASK_CLASSIFY) status = set_classes(table, parsed, facts, options, model);
+    if (status == BROAD_OK && task == BROAD_TASK_REGRESS) status = set_values(table, parsed, facts, model);
     /* Rows to predict may have targets that are blank or foreign: then they have none. */
     if (status == BROAD_BAD_DATA && model && options->target_optional) status = BROAD_OK;
     return status;
 }
 
-static int fail_group(const broad__parsed *content, size_t row)
+static int fail_group(const broad__parsed *parsed, size_t row)
 {
     char where[BROAD__WHERE_BYTES];
     return broad__fail(BROAD_BAD_DATA, "%s: the group is missing; fill it in or remove the row",
-                       broad__parsed_where(where, content, row));
+                       broad__parsed_where(where, parsed, row));
 }
 
-int broad__groups_set(broad_data *table, broad__parsed *content, const char *name)
+int broad__groups_set(broad_data *table, broad__parsed *parsed, const char *name)
 {
-    broad__cells *cells = &content->groups;
+    broad__cells *cells = &parsed->groups;
     broad__distinct groups = {0};
     double value;
     int status = BROAD_OK;
     if (!cells->columns) return BROAD_OK;
-    for (size_t i = 0; cells->texts && i < content->rows; i++)
-        if (broad__number_read(&value, cells->texts[i]) == BROAD__NUMBER_MISSING) return fail_group(content, i);
-    if (cells->missing) return fail_group(content, cells->first_missing);
-    if (cells->texts) status = broad__distinct_texts(&groups, cells->texts, content->rows, content->rows);
+    for (size_t i = 0; cells->texts && i < parsed->rows; i++)
+        if (broad__number_read(&value, cells->texts[i]) == BROAD__NUMBER_MISSING) return fail_group(parsed, i);
+    if (cells->missing) return fail_group(parsed, cells->first_missing);
+    if (cells->texts) status = broad__distinct_texts(&groups, cells->texts, parsed->rows, parsed->rows);
     else if (cells->values)
-        status = broad__distinct_values(&groups, cells->values, content->rows, content->rows, content->spill);
+        status = broad__distinct_values(&groups, cells->values, parsed->rows, parsed->rows, parsed->spill);
     else groups.ids = cells->ids;
     if (groups.ids == cells->ids) cells->ids = NULL;
     if (status == BROAD_OK) status = broad__labels_group(table, &groups, name);
-    broad__distinct_clear(&groups, content->spill);
+    broad__distinct_clear(&groups, parsed->spill);
     return status;
 }

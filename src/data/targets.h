@@ -12,9 +12,9 @@ typedef struct broad__target_facts {
 
 /* Sets task, outputs and targets of a table whose rows are those of `content`, which gives them away; both lie in the same
  * spill. `model` may be NULL. */
-int broad__targets_set(broad_data *table, broad__parsed *content, const broad__target_facts *facts,
+int broad__targets_set(broad_data *table, broad__parsed *parsed, const broad__target_facts *facts,
                        const broad_read_options *options, const broad__columns *model);
 
-int broad__groups_set(broad_data *table, broad__parsed *content, const char *name);
+int broad__groups_set(broad_data *table, broad__parsed *parsed, const char *name);
 
 #endif

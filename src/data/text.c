@@ -103,10 +103,10 @@ char **broad__names_number(const char *prefix, size_t first, size_t count)
     if (!names) return NULL;
     char *at = (char *)(names + count);
     for (size_t i = 0; i < count; i++) {
-        size_t room = head + decimal_digits(first + i) + 1;
-        snprintf(at, room, "%s%zu", prefix, first + i);
+        size_t capacity = head + decimal_digits(first + i) + 1;
+        snprintf(at, capacity, "%s%zu", prefix, first + i);
         names[i] = at;
-        at += room;
+        at += capacity;
     }
     return names;
 }

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "image/resample.h"
 
 int broad__image_init(broad__image *out, size_t width, size_t height)
 {
@@ -33,6 +34,19 @@ void broad__image_fit(size_t *out_width, size_t *out_height, size_t width, size_
     if (!shorter) shorter = 1;
     *out_width = width >= height ? side : shorter;
     *out_height = width >= height ? shorter : side;
+}
+
+int broad__image_resize(broad__image *out, const broad__image *image, size_t width, size_t height)
+{
+    broad__resample rows;
+    int status = broad__resample_begin(&rows, image->width, image->height, width, height);
+    if (status < 0) return status;
+    for (size_t y = 0; y < image->height; y++) {
+        memcpy(broad__resample_next(&rows), image->pixels + y * image->width * 3, image->width * 3);
+        broad__resample_done(&rows);
+    }
+    broad__resample_finish(out, &rows, 0);
+    return BROAD_OK;
 }
 
 int broad__image_crop(broad__image *out, const broad__image *image, size_t x, size_t y, size_t width, size_t height)

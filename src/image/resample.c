@@ -208,16 +208,3 @@ void broad__resample_finish(broad__image *out, broad__resample *rows, unsigned c
     *image = (broad__image){0};
     broad__resample_free(rows);
 }
-
-int broad__image_resize(broad__image *out, const broad__image *image, size_t width, size_t height)
-{
-    broad__resample rows;
-    int status = broad__resample_begin(&rows, image->width, image->height, width, height);
-    if (status < 0) return status;
-    for (size_t y = 0; y < image->height; y++) {
-        memcpy(broad__resample_next(&rows), image->pixels + y * image->width * 3, image->width * 3);
-        broad__resample_done(&rows);
-    }
-    broad__resample_finish(out, &rows, 0);
-    return BROAD_OK;
-}

@@ -126,8 +126,8 @@ static void measure_values(broad_metrics *out, const broad__tally *tally)
 void broad__tally_measure(broad_metrics *out, broad__tally *tally, size_t positive)
 {
     const broad_data *truth = tally->truth;
-    *out = (broad_metrics){
-        .size = sizeof *out, .task = truth->task, .rows = truth->rows, .confusion = tally->confusion};
+    *out =
+        (broad_metrics){.size = sizeof *out, .task = truth->task, .rows = truth->rows, .confusion = tally->confusion};
     tally->confusion = NULL;
     out->classes = out->confusion ? truth->outputs : 0;
     if (out->confusion) measure_classes(out, positive);

@@ -73,7 +73,8 @@ static int check_bit(const broad_options *options, const char *option, int value
     broad__enum_name(kind, BROAD__KINDS, (int)options->kind);
     broad__enum_name(given, choices, value);
     list_words(possible, sizeof possible, choices, bits);
-    return broad__fail(BROAD_USAGE, "option kind %s does not go with option %s %s; give option %s %s, or choose another kind", kind,
+    return broad__fail(BROAD_USAGE,
+                       "option kind %s does not go with option %s %s; give option %s %s, or choose another kind", kind,
                        option, given, option, possible);
 }
 
@@ -85,7 +86,8 @@ int broad__kind_check(const broad_options *options)
         status = check_bit(options, "weights", (int)options->weights, BROAD__WEIGHTS, kind->weights);
     if (status == BROAD_OK && options->feature_weights != BROAD_FEATURE_WEIGHTS_RANDOM &&
         kind->nodes != BROAD__NODES_FEATURES)
-        status = broad__fail(BROAD_USAGE, "this kind has no feature nodes: leave out option feature-weights, or give option "
-                                          "kind bls, brls or bscrls");
+        status =
+            broad__fail(BROAD_USAGE, "this kind has no feature nodes: leave out option feature-weights, or give option "
+                                     "kind bls, brls or bscrls");
     return status;
 }

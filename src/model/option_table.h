@@ -26,9 +26,9 @@ typedef struct broad__option_row {
     broad_option option;
     broad__value_type type;
     size_t field, partner; /* offsets in broad_options */
-    double min, max;       /* of the value; of A for AxB; max of a choice: its largest value if later words are aliases */
-    double partner_max;    /* of B for AxB */
-    const char *expects;   /* what to give; NULL: said by the choices or the limits */
+    double min, max;     /* of the value; of A for AxB; max of a choice: its largest value if later words are aliases */
+    double partner_max;  /* of B for AxB */
+    const char *expects; /* what to give; NULL: said by the choices or the limits */
     void (*follow)(broad_options *options); /* what else follows from a new value */
 } broad__option_row;
 

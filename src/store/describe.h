@@ -10,9 +10,4 @@ int broad__describe(char **out, const broad_model *model); /* freed with broad__
  * is a tensor of them. */
 int broad__describe_read(broad_model *out, int *out_class_weights, const char *text);
 
-/* What must hold between the fields: counts, names, widths, groups, rows. BROAD_BAD_MODEL with the reason. */
-int broad__describe_check(const broad_model *model);
-/* The same for what goes with its kind; types and ranges must hold already. */
-int broad__describe_check_kind(const broad_model *model, int class_weights);
-
 #endif

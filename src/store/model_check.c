@@ -1,3 +1,5 @@
+#include "store/model_check.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -5,7 +7,6 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/kind.h"
-#include "store/describe.h"
 
 static int check_names(char *const *names, size_t count, const char *what)
 {

@@ -13,6 +13,7 @@
 #include "rng/philox.h"
 #include "store/container.h"
 #include "store/describe.h"
+#include "store/model_check.h"
 
 /* A compact file may ask for more memory than it has bytes: that is its purpose. The limit on what it may have drawn
  * again keeps a small damaged or hostile file from asking for everything. */

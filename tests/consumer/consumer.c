@@ -58,7 +58,7 @@ int main(int count, char **arguments)
         right += strcmp(broad_model_output_name(loaded, broad_best_class(loaded, again[i])), labels[i]) == 0;
 
     broad_verdict verdict = {.size = sizeof verdict};
-    must(broad_verify(&verdict, loaded, data, THREADS(1)), "verify");
+    must(broad_verify(&verdict, loaded, data, NULL), "verify");
     int same = memcmp(scores, again, sizeof scores) == 0;
     printf("broad %s: %d of %d right, loaded model %s, certificate %s\n", broad_version(), right, ROWS,
            same ? "agrees" : "differs", verdict.holds ? "holds" : verdict.reason);

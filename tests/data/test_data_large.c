@@ -626,8 +626,9 @@ static void test_ranks_of_many_rows(void **state)
     double made[2][4 * COLUMNS + COLUMNS + 2 * BROAD__KNOTS * COLUMNS];
     for (int t = 0; t < 2; t++) {
         double *m = made[t];
-        assert_ok(broad__scaling_fit(m, m + 2 * COLUMNS, m + 4 * COLUMNS, m + 5 * COLUMNS, BROAD_SCALE_BOTH,
-                                     t ? copy : x, COUNT, COLUMNS, t ? spill : NULL));
+        broad__scaling_arrays arrays = {m, m + 2 * COLUMNS, m + 4 * COLUMNS, m + 5 * COLUMNS};
+        broad__column_rows rows = {t ? copy : x, COUNT, COLUMNS, t ? spill : NULL};
+        assert_ok(broad__scaling_fit(&arrays, BROAD_SCALE_BOTH, &rows));
     }
     assert_memory_equal(made[0], made[1], sizeof made[0]);
     for (size_t j = 0; j < COLUMNS; j++) {

@@ -13,7 +13,7 @@ static broad_arrays small_arrays(void)
     broad_arrays_init(&arrays);
     arrays.rows = 4;
     arrays.inputs = 2;
-    arrays.stride = 3;
+    arrays.row_stride = 3;
     arrays.x = x;
     arrays.labels = labels;
     return arrays;
@@ -38,7 +38,7 @@ static void test_from_arrays(void **state)
     assert_int_equal(broad_data_class(data, 0), 1);
     assert_string_equal(broad_data_output_name(data, 2), "c");
     assert_string_equal(broad_data_input_name(data, 1), "v");
-    assert_string_equal(broad_data_format(data), "memory");
+    assert_int_equal(broad_data_format(data), BROAD_FORMAT_MEMORY);
     assert_true(broad_data_row(data, 2)[1] == 6);
     assert_int_equal(data->groups[0], data->groups[3]);
     assert_int_not_equal(data->groups[0], data->groups[1]);
@@ -85,7 +85,7 @@ static void test_bad_arrays(void **state)
     arrays.rows = 0;
     assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "needs rows");
     arrays = good;
-    arrays.stride = 1;
+    arrays.row_stride = 1;
     assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "stride");
     arrays = good;
     arrays.classes = classes;
@@ -267,19 +267,35 @@ static void test_training_part(void **state)
     broad_data_free(data);
 }
 
+typedef struct columns_scaled {
+    double shift[70], factor[70], fill[70];
+} columns_scaled;
+
+static void scale_fit(columns_scaled *out, broad_scale how, const double *x, size_t rows, size_t columns)
+{
+    broad__scaling_arrays arrays = {.shift = out->shift, .factor = out->factor, .fill = out->fill};
+    assert_ok(broad__scaling_fit(&arrays, how, &(broad__column_rows){.x = x, .rows = rows, .columns = columns}));
+}
+
+static broad__scaling scaling_of(const columns_scaled *s, size_t columns, const double *fill)
+{
+    return (broad__scaling){BROAD_SCALE_STANDARD, columns, columns, s->shift, s->factor, fill, NULL};
+}
+
 static void test_scale_standard(void **state)
 {
     (void)state;
     /* 70 columns: more than one block; column j has mean 1e6 + j and spread j + 1, far from zero. */
     enum { ROWS = 101, COLUMNS = 70 };
     static double x[ROWS * COLUMNS], scaled[ROWS * COLUMNS];
-    double shift[COLUMNS], factor[COLUMNS], fill[COLUMNS];
+    columns_scaled s;
     for (size_t i = 0; i < ROWS; i++)
         for (size_t j = 0; j < COLUMNS; j++)
             x[i * COLUMNS + j] = 1e6 + (double)j + (double)(j + 1) * ((double)i - 50) / 25;
     x[3] = NAN;
-    assert_ok(broad__scale_fit(shift, factor, fill, BROAD_SCALE_STANDARD, x, ROWS, COLUMNS, NULL));
-    broad__scale_apply(scaled, x, ROWS, COLUMNS, COLUMNS, shift, factor, fill);
+    scale_fit(&s, BROAD_SCALE_STANDARD, x, ROWS, COLUMNS);
+    broad__scaling scaling = scaling_of(&s, COLUMNS, s.fill);
+    broad__scaling_apply(scaled, &scaling, x, ROWS, COLUMNS);
     for (size_t j = 0; j < COLUMNS; j++) {
         double mean = 0, squares = 0;
         for (size_t i = 0; i < ROWS; i++) mean += scaled[i * COLUMNS + j] / ROWS;
@@ -288,7 +304,7 @@ static void test_scale_standard(void **state)
         assert_true(fabs(squares - (j == 3 ? 100.0 / 101 : 1)) < 1e-8);
     }
     assert_true(fabs(scaled[3]) < 1e-12); /* the missing value became the mean */
-    assert_true(fabs(fill[5] - 1000005) < 1e-9);
+    assert_true(fabs(s.fill[5] - 1000005) < 1e-9);
 }
 
 static void test_scale_others(void **state)
@@ -296,20 +312,24 @@ static void test_scale_others(void **state)
     (void)state;
     /* columns: ordinary, constant, empty, huge, tiny */
     double x[] = {1, 5, NAN, -1.7e308, 0, 3, 5, NAN, 1.7e308, 5e-324};
-    double shift[5], factor[5], fill[5], out[10];
+    double out[10];
+    columns_scaled s;
     static const broad_scale scales[] = {BROAD_SCALE_NONE, BROAD_SCALE_MINMAX, BROAD_SCALE_STANDARD};
-    for (int s = 0; s < 3; s++) {
-        assert_ok(broad__scale_fit(shift, factor, fill, scales[s], x, 2, 5, NULL));
-        broad__scale_apply(out, x, 2, 5, 5, shift, factor, fill);
-        for (int i = 0; i < 10; i++) assert_true(isfinite(out[i]) && isfinite(factor[i % 5]) && factor[i % 5] > 0);
-        assert_true(fill[0] == 2 && fill[1] == 5 && fill[2] == 0);
-        assert_true(factor[1] == 1 && factor[2] == 1);
+    for (int k = 0; k < 3; k++) {
+        scale_fit(&s, scales[k], x, 2, 5);
+        broad__scaling scaling = scaling_of(&s, 5, s.fill);
+        broad__scaling_apply(out, &scaling, x, 2, 5);
+        for (int i = 0; i < 10; i++) assert_true(isfinite(out[i]) && isfinite(s.factor[i % 5]) && s.factor[i % 5] > 0);
+        assert_true(s.fill[0] == 2 && s.fill[1] == 5 && s.fill[2] == 0);
+        assert_true(s.factor[1] == 1 && s.factor[2] == 1);
     }
-    assert_ok(broad__scale_fit(shift, factor, NULL, BROAD_SCALE_MINMAX, x, 2, 5, NULL));
-    broad__scale_apply(x, x, 2, 5, 5, shift, factor, NULL);
+    scale_fit(&s, BROAD_SCALE_MINMAX, x, 2, 5);
+    broad__scaling in_place = scaling_of(&s, 5, NULL);
+    broad__scaling_apply(x, &in_place, x, 2, 5);
     assert_true(x[0] == 0 && x[5] == 1 && x[1] == 0 && isnan(x[2]));
-    double strided[] = {1, 2, 9, 3, 4, 9}, flat[4], zero[2] = {0}, one[2] = {1, 1};
-    broad__scale_apply(flat, strided, 2, 2, 3, zero, one, NULL);
+    double strided[] = {1, 2, 9, 3, 4, 9}, flat[4];
+    broad__scaling same = scaling_of(&(columns_scaled){.factor = {1, 1}}, 2, NULL);
+    broad__scaling_apply(flat, &same, strided, 2, 3);
     assert_true(flat[2] == 3 && flat[3] == 4);
 }
 

@@ -46,7 +46,7 @@ static void classes_are_folders(void **state)
     for (unsigned i = 6; i-- > 0;) save_photo(s->folder, names[i], i);
     broad_data *data = must_read(s->folder, &s->run);
     assert_int_equal(broad_data_rows(data), 6);
-    assert_string_equal(broad_data_format(data), "photos");
+    assert_int_equal(broad_data_format(data), BROAD_FORMAT_PHOTOS);
     assert_int_equal(broad_data_task(data), BROAD_TASK_CLASSIFY);
     assert_int_equal(broad_data_outputs(data), 2);
     assert_string_equal(broad_data_output_name(data, 0), "Clean");
@@ -835,9 +835,11 @@ typedef struct watcher {
     size_t calls, last, total, stop_at;
 } watcher;
 
-static int watch(size_t done, size_t total, void *context)
+static int watch(const broad_progress *progress, void *context)
 {
     watcher *w = context;
+    size_t done = progress->done, total = progress->total;
+    assert_string_equal(progress->stage, "photos");
     assert_true(pthread_equal(w->thread, pthread_self()));
     assert_true(done >= w->last && done <= total);
     w->calls++;
@@ -851,8 +853,8 @@ static void progress_and_interrupt(void **state)
     scratch *s = *state;
     watcher w = {.thread = pthread_self()};
     make_classes(s->folder, 10);
-    s->run.photos.progress = watch;
-    s->run.photos.progress_context = &w;
+    s->run.options.progress = watch;
+    s->run.options.progress_context = &w;
     for (size_t threads = 1; threads <= 2; threads++) {
         s->run.photos.threads = threads;
         w = (watcher){.thread = pthread_self()};
@@ -863,7 +865,7 @@ static void progress_and_interrupt(void **state)
         assert_fails(read_run(&data, s->folder, &s->run), BROAD_INTERRUPTED, "of 20 files");
         assert_null(data);
     }
-    s->run.photos.progress_context = NULL;
+    s->run.options.progress_context = NULL;
 }
 
 /* Whichever request for memory fails, all is given back. */

@@ -45,7 +45,8 @@ static void fit(fitted *f, broad_scale how, double *x, size_t rows, size_t input
     f->shift = malloc(columns * sizeof *f->shift), f->factor = malloc(columns * sizeof *f->factor);
     f->fill = malloc(inputs * sizeof *f->fill);
     f->knots = malloc(broad__scaling_knots(how, inputs) * sizeof *f->knots);
-    assert_ok(broad__scaling_fit(f->shift, f->factor, f->fill, f->knots, how, x, rows, inputs, NULL));
+    broad__scaling_arrays arrays = {f->shift, f->factor, f->fill, f->knots};
+    assert_ok(broad__scaling_fit(&arrays, how, &(broad__column_rows){x, rows, inputs, NULL}));
     f->scaling = (broad__scaling){how, inputs, columns, f->shift, f->factor, f->fill, f->knots};
 }
 
@@ -166,24 +167,26 @@ static void both_is_one_after_the_other(void **state)
     enum { ROWS = 90, INPUTS = 3, STRIDE = 5 };
     problem_random r = {8};
     double *x = problem_normals(ROWS * INPUTS, &r), fresh[4 * STRIDE], both[4 * 6], ranks[4 * 3], plain[4 * 3];
-    double *copy = malloc(ROWS * INPUTS * sizeof *copy), shift[3], factor[3], fill[3];
+    double *copy = malloc(ROWS * INPUTS * sizeof *copy), *third = malloc(ROWS * INPUTS * sizeof *third);
     for (size_t i = 0; i < ROWS; i += 11) x[i * INPUTS + 1] = NAN;
     for (size_t i = 0; i < 4 * STRIDE; i++) fresh[i] = i == STRIDE + 1 ? NAN : 2 * problem_normal(&r);
     memcpy(copy, x, ROWS * INPUTS * sizeof *copy);
-    fitted f, g;
+    memcpy(third, x, ROWS * INPUTS * sizeof *third);
+    fitted f, g, h;
     fit(&f, BROAD_SCALE_BOTH, x, ROWS, INPUTS);
     fit(&g, BROAD_SCALE_RANK, copy, ROWS, INPUTS);
     assert_int_equal(f.scaling.columns, 2 * INPUTS);
-    assert_ok(broad__scale_fit(shift, factor, fill, BROAD_SCALE_STANDARD, copy, ROWS, INPUTS, NULL));
+    fit(&h, BROAD_SCALE_STANDARD, third, ROWS, INPUTS);
     broad__scaling_apply(both, &f.scaling, fresh, 4, STRIDE);
     broad__scaling_apply(ranks, &g.scaling, fresh, 4, STRIDE);
-    broad__scale_apply(plain, fresh, 4, INPUTS, STRIDE, shift, factor, fill);
+    broad__scaling_apply(plain, &h.scaling, fresh, 4, STRIDE);
     for (size_t i = 0; i < 4; i++) {
         assert_memory_equal(both + i * 6, plain + i * 3, 3 * sizeof(double));
         assert_memory_equal(both + i * 6 + 3, ranks + i * 3, 3 * sizeof(double));
     }
     fitted_free(&f);
     fitted_free(&g);
+    fitted_free(&h);
 }
 
 /* A network on columns by rank is one on these columns as they are. */

@@ -110,7 +110,7 @@ class Words(unittest.TestCase):
         self.assertIn("at least one of them beyond it.", text)
         self.assertIn("Against the SVM it is better on 0 of the 13 tables and equal on 0", text)
         self.assertIn("it takes less on none.", text)
-        self.assertIn(f"| {methods:.1f} |", plain(tables.readme(found)))
+        self.assertIn(f"| {methods:.1f} |", plain(tables.in_short(found)))
 
     def test_photos(self):
         found = stored("photos-benchmarks")
@@ -126,7 +126,7 @@ class Words(unittest.TestCase):
         runs = len(found["correction"]["runs"])
         self.assertIn(f"Of the {4 * runs} photos that were given back {3 * runs} are right afterwards, within 1.50 s.", text)
         self.assertIn(f"0.500 are right before and 0.250 after; on {runs} of the {runs} splits they are worse.", text)
-        self.assertIn(f"RMSE 0.500; ridge on pixels {(0.25 * (splits - 1) + 0.75) / splits:.3f},", plain(images.readme(found)))
+        self.assertIn(f"RMSE 0.500; ridge on pixels {(0.25 * (splits - 1) + 0.75) / splits:.3f},", plain(images.in_short(found)))
 
     def test_settings(self):
         results = [{"accuracy": a, "cpu_seconds": 2.0, "maps": ["windows"]} for a in (0.5, 0.75, 0.75)]

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """What README and docs show of commands is what these print: the commands are taken from the page, run, and compared with what is
 below them. Seconds, and sizes that depend on the machine, may be anything; other numbers may differ from the sixth digit on,
-since another processor rounds differently.
+since another processor rounds differently. A line '...' stands for any number of lines.
 
-Usage: test_readme.py PATH_OF_BROAD.
+Of docs/getting-started.md every block is used, in order: those of sh are run, those below <!-- file: NAME --> are saved.
+
+Usage: test_readme.py PATH_OF_BROAD [--update]
+--update writes what the commands print into the pages, where the first word of a line is still the same.
 """
 import importlib.machinery
 import importlib.util
@@ -26,6 +29,7 @@ ANYTHING = [(re.compile(r"\d+(?:\.\d+)? s\b"), "SECONDS"), (re.compile(r"[\d.]+ 
             (re.compile(r"(?:peak of the process|this run needs at least) [\d.]+ MB"), "PROCESS")]
 CLOSE, ROUNDING = 1e-6, 1e-12
 PLAN_ROWS = 300_000
+UPDATE = "--update" in sys.argv[2:]
 
 
 def blocks(page):
@@ -40,6 +44,12 @@ def block(page, begins):
     return found[0]
 
 
+def parts(page):
+    """(name of the file it is saved as, language, text) of each block."""
+    text = (SOURCE / page).read_text(encoding="utf-8")
+    return re.findall(r"(?ms)(?:^<!-- file: (\S+) -->\n)?^```(\w*)\n(.*?)^```$", text)
+
+
 def words(line):
     for pattern, name in ANYTHING:
         line = pattern.sub(name, line)
@@ -47,8 +57,39 @@ def words(line):
     return " ".join(NUMBER.sub("#", line).split()), numbers
 
 
+def pieces(shown):
+    """Runs of lines between lines '...'."""
+    return [piece.splitlines() for piece in re.split(r"(?m)^\.\.\.$\n?", shown)]
+
+
+def place(piece, printed, start):
+    """Where the lines of a piece are printed, from `start` on, by their words; -1: nowhere."""
+    wanted = [words(line)[0] for line in piece]
+    found = [words(line)[0] for line in printed]
+    return next((at for at in range(start, len(found) - len(wanted) + 1) if found[at:at + len(wanted)] == wanted), -1)
+
+
+def renewed(shown, printed):
+    """What is shown with each line replaced by the next printed one that begins with the same word."""
+    rest, lines = iter(printed.splitlines()), []
+    if "..." not in shown.splitlines():
+        return printed
+    for line in shown.splitlines():
+        word = words(line)[0].split()[:1]
+        now = None if line == "..." else next((other for other in rest if words(other)[0].split()[:1] == word), None)
+        lines.append(line if now is None else now)
+    return "\n".join(lines) + "\n"
+
+
 def same_number(shown, printed):
     return abs(shown - printed) <= CLOSE * abs(shown) or max(abs(shown), abs(printed)) < ROUNDING
+
+
+def with_library(command):
+    """The command with the library that was built in the place of the installed one, and warnings as errors."""
+    flags = f"-I{SOURCE}/include -L{BINARY} -lbroad -Wl,-rpath,{BINARY}"
+    command = re.sub(r"\$\(pkg-config [^)]*\)", lambda _: flags, command)
+    return re.sub(r"(?m)^cc ", os.environ.get("CC", "cc") + " -Wall -Werror ", command)
 
 
 class Transcripts(unittest.TestCase):
@@ -65,41 +106,76 @@ class Transcripts(unittest.TestCase):
         shutil.rmtree(cls.folder)
 
     @classmethod
-    def run_words(cls, command):
-        done = subprocess.run(["bash", "-e", "-c", command], capture_output=True, text=True, cwd=cls.folder,
+    def run_words(cls, command, folder=None):
+        done = subprocess.run(["bash", "-e", "-c", command], capture_output=True, text=True, cwd=folder or cls.folder,
                               env=cls.environment, check=False)
         if done.returncode:
             raise AssertionError(f"{command}: exit code {done.returncode}\n{done.stderr}")
         return done.stdout
 
-    def assert_shown(self, shown, printed):
-        shown, printed = shown.splitlines(), printed.splitlines()
+    def assert_same(self, shown, printed):
         self.assertEqual([words(line)[0] for line in shown], [words(line)[0] for line in printed])
         for line, other in zip(shown, printed):
             for number, now in zip(words(line)[1], words(other)[1]):
                 self.assertTrue(same_number(number, now), f"it says\n{line}\nand now it is\n{other}")
 
-    def test_photos(self):
-        """The README leaves out the end, which says what to try next."""
-        shown = block("README.md", "photos  ")
-        printed = self.run_words("broad demo").splitlines()[:len(shown.splitlines())]
-        self.assert_shown(shown, "\n".join(printed))
+    def assert_shown(self, shown, printed):
+        """`shown` may leave out lines of `printed` where it has a line '...'."""
+        found, lines, at = pieces(shown), printed.splitlines(), 0
+        for number, piece in enumerate(found):
+            if number == 0 or number == len(found) - 1 and piece:
+                start = 0 if number == 0 else len(lines) - len(piece)
+                end = len(lines) if number == 0 == len(found) - 1 else start + len(piece)
+                self.assert_same(piece, lines[start:end])
+            else:
+                start = place(piece, lines, at)
+                self.assertGreaterEqual(start, 0, f"none of this is printed:\n{piece}\nbut\n{printed}")
+                self.assert_same(piece, lines[start:start + len(piece)])
+            at = start + len(piece)
+
+    def compare(self, page, shown, printed):
+        if UPDATE:
+            path = SOURCE / page
+            path.write_text(path.read_text(encoding="utf-8").replace(shown, renewed(shown, printed)), encoding="utf-8")
+        else:
+            self.assert_shown(shown, printed)
+
+    def test_demo(self):
+        """And the commands for photos, on its photos."""
+        self.compare("README.md", block("README.md", "photos  "), self.run_words("broad demo"))
+        for name in ("photos", "new", "corrected"):
+            (self.folder / name).symlink_to(self.folder / "broad-demo" / name)
+        self.run_words(block("README.md", "broad fit photos/"))
+        self.assertTrue((self.folder / "report" / "report.html").is_file())
 
     def test_tables(self):
-        """The first command only makes the table: what it prints is not shown."""
-        commands = block("README.md", "broad demo --what spirals\n").splitlines()[1:]
-        printed = self.run_words("\n".join(commands))
-        self.assert_shown(block("README.md", "data     broad-demo"), printed)
+        """The first command only makes the table, and the last prints the help: what they print is not shown."""
+        commands = block("README.md", "broad demo --what spirals").splitlines()
+        self.run_words(commands[-1])
+        printed = self.run_words("\n".join(commands[1:-1]))
+        shown = next(text for text in blocks("README.md") if text.startswith("...\ntest "))
+        self.compare("README.md", shown, printed)
         accuracy = float(re.search(r"(?m)^test +accuracy ([\d.]+)", printed)[1])
         self.assert_figures("docs/mathematics.md", r"no such schedule: ([\d.]+) with one layer", [accuracy])
 
-    def test_program(self):
-        (self.folder / "spirals.c").write_text(block("README.md", "#include <broad/broad.h>\n#include <stdio.h>"),
-                                               encoding="utf-8")
-        command, shown = block("README.md", "$ cc spirals.c").split("\n", 1)
-        flags = f"-I{SOURCE}/include -L{BINARY} -lbroad -Wl,-rpath,{BINARY}"
-        command = re.sub(r"\$\(pkg-config [^)]*\)", lambda _: flags, command.removeprefix("$ "))
-        self.assert_shown(shown, self.run_words(command.replace("cc ", os.environ.get("CC", "cc") + " -Wall -Werror ", 1)))
+    def test_getting_started(self):
+        """Every block of the page, in order, in a folder of its own."""
+        folder, printed = self.folder / "getting-started", None
+        folder.mkdir()
+        for name, language, text in parts("docs/getting-started.md"):
+            if name:
+                (folder / name).write_text(text, encoding="utf-8")
+            elif language == "sh":
+                printed = self.run_words(with_library(text), folder)
+            else:
+                self.assertEqual(language, "", text)
+                self.compare("docs/getting-started.md", text, printed)
+
+    def test_calls(self):
+        """The calls that the README shows are those of the whole program."""
+        program = next(text for name, _, text in parts("docs/getting-started.md") if name.endswith(".c"))
+        for call in block("README.md", "broad_data_read(&data").splitlines():
+            self.assertIn(call, program)
 
     def assert_figures(self, page, pattern, values):
         """The figures in a sentence are these, rounded as they stand there."""
@@ -114,9 +190,9 @@ class Transcripts(unittest.TestCase):
         rows = {kind: [float(cell) for cell in cells.split()] for kind, cells in
                 re.findall(r"(?m)^  (brls|bscrls) +([\d. ]+)$", self.spirals)}
         (layers, _, _, norm, accuracy, _), (_, _, draws, our_norm, our_accuracy, _) = rows["brls"], rows["bscrls"]
-        self.assert_figures("README.md", r"over (\d+) layers, falling to ([\d.]+) for bscrls and to ([\d.]+) for brls",
+        self.assert_figures("docs/mathematics.md", r"over (\d+) layers, falling to ([\d.]+) for bscrls and to ([\d.]+) for brls",
                             [layers, our_norm, norm])
-        self.assert_figures("docs/mathematics.md", r"has accuracy ([\d.]+) on the rows kept apart after (\d+) layers; BSCRLS goes "
+        self.assert_figures("docs/mathematics.md", r"has accuracy ([\d.]+) on the held-out rows after (\d+) layers; BSCRLS goes "
                             r"to wider ones, looks at ([\d,]+) draws and has (\d\.\d+)", [accuracy, layers, draws, our_accuracy])
 
     def test_pictures(self):
@@ -139,7 +215,7 @@ class Transcripts(unittest.TestCase):
         line = ",".join(f"0.{i:02}5" for i in range(20))
         with open(self.folder / "c300.csv", "w", encoding="utf-8") as file:
             file.write(",".join(f"x{i}" for i in range(20)) + ",y\n" + f"{line},no\n{line},yes\n" * (PLAN_ROWS // 2))
-        self.assert_shown(shown, self.run_words(command.removeprefix("$ ")))
+        self.compare("docs/large-data.md", shown, self.run_words(command.removeprefix("$ ")))
 
     def test_a_changed_word_or_figure_is_seen(self):
         shown = "train accuracy 0.9971, 8.12 s\n  largest difference 1.0e-15\n"
@@ -149,6 +225,15 @@ class Transcripts(unittest.TestCase):
                       "train accuracy 0.9971, 8.12 s\n  largest difference 1.0e-7\n", "train accuracy 0.9971, 8.12 s\n"):
             with self.assertRaises(AssertionError):
                 self.assert_shown(shown, wrong)
+
+    def test_lines_left_out(self):
+        printed = "a 1\nb 2\nc 3\nd 4\n"
+        for shown in ("a 1\n...\nd 4\n", "...\nb 2\n...\n", "a 1\n...\nc 3\n...\n", "...\nc 3\nd 4\n", printed):
+            self.assert_shown(shown, printed)
+        for wrong in ("a 1\n", "b 2\n...\n", "...\nc 3\n", "a 1\n...\nb 3\n...\n", "...\nc 3\n...\nb 2\n...\n", "...\ne 1\n...\n"):
+            with self.assertRaises(AssertionError, msg=wrong):
+                self.assert_shown(wrong, printed)
+        self.assertEqual(renewed("a 0\n...\nc it is\n...\n", "a 1\nb 2\nc 3\nd 4\n"), "a 1\n...\nc 3\n...\n")
 
 
 if __name__ == "__main__":

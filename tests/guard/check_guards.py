@@ -106,9 +106,66 @@ class Layers(Guard):
                 self.assert_fault(fragment, "check_layers", self.root)
                 (self.root / name).unlink()
 
+    def test_an_arrow_that_nothing_uses(self):
+        """Only where the script lies in the tree: here, in a copy that allows three arrows, of which two are used."""
+        text = (ROOT / "scripts/check_layers").read_text(encoding="utf-8")
+        table = 'MAY_USE = {"base": "", "data": "base", "model": "data", "api": "base"}\n'
+        text = re.sub(r"(?ms)^MAY_USE = \{.*?^\}\n", lambda match: table, text)
+        text = re.sub(r"(?m)^CLI_MAY_(USE|INCLUDE) = .*$", r"CLI_MAY_\1 = set()", text)
+        self.write("scripts/check_layers", text)
+        (self.root / "scripts/check_layers").chmod(0o755)
+        done = subprocess.run([self.root / "scripts/check_layers"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[0], "scripts/check_layers: data may use base, but does not")
+        self.assertIn("0 against the order, 1 allowed for nothing", done.stdout)
+        self.write("src/data/used.c", '#include "base/status.h"\n')
+        done = subprocess.run([self.root / "scripts/check_layers"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def test_nothing_to_read(self):
         with tempfile.TemporaryDirectory() as empty:
             self.assert_fault("no sources", "check_layers", empty)
+
+
+class Homes(Guard):
+    def test_sound(self):
+        self.write("src/base/kinds.h", "typedef struct broad__a {\n    int (*call)(int);\n} broad__a;\n"
+                   "typedef int (*broad__b)(broad__a *a);\nextern int (*broad__hook)(void);\n"
+                   "static inline int broad__c(void) { return 1; }\n/* int broad__d(void); */\n#define E() \\\n    broad__e();\n")
+        self.write("src/base/table.c", "static const int rows[] = {1, 2};\nstatic int twice(int x) { return rows[x]; }\n")
+        self.assert_sound("check_homes", self.root)
+        self.assertIn("1 prototypes, 2 type names, 0 faults", self.check("check_homes", self.root)[1])
+
+    def test_faults(self):
+        other = "\n\nint broad__bad(void) { return 1; }\n"
+        faults = [
+            ("src/base/bad.h", "int broad__none(void);\n", "src/base/bad.h:1: broad__none is defined nowhere"),
+            ("src/base/status.h", STATUS_H + "\nint broad__bad(void);\n", "status.h:10: broad__bad belongs in src/base/status.c"),
+            ("src/api/status.h", "int broad__bad(\n    void);\n", "broad__bad belongs in src/api/status.c; it is defined in src/base/x.c"),
+            ("src/base/bad.h", "typedef struct broad__x {\n    int x;\n} broad__x;\n", "bad.h:1: broad__x is already the name of a type"),
+            ("src/base/bad.h", "enum broad__x { BROAD__Y };\n", "broad__x is already the name of a type in src/api/x.h:1"),
+            ("src/base/bad.h", "typedef int (*broad__x)(void);\n", "broad__x is already the name of a type"),
+            ("src/base/bad.h", "struct broad__bad {\n    int x;\n};\n", "broad__bad is also the name of a function"),
+            ("src/compute/device.h", "int broad__status(void);\n", "broad__status belongs in src/compute/device.c"),
+            ("src/compute/device.h", "typedef int broad__device;\n", "excuses it for nothing"),
+        ]
+        self.write("src/base/x.c", other)
+        self.write("src/api/x.h", "typedef struct broad__x {\n    int y;\n} broad__x;\n")
+        for name, text, fragment in faults:
+            with self.subTest(name=name, text=text):
+                self.write(name, text)
+                self.assert_fault(fragment, "check_homes", self.root)
+                (self.root / name).unlink()
+        self.assert_sound("check_homes", self.root)
+
+    def test_an_excuse(self):
+        self.write("src/compute/device.h", "int broad__device_cpu(void);\n")
+        self.write("src/compute/cpu/cpu.c", "int broad__device_cpu(void) { return 1; }\n")
+        self.assert_sound("check_homes", self.root)
+
+    def test_nothing_to_read(self):
+        with tempfile.TemporaryDirectory() as empty:
+            self.assert_fault("no sources", "check_homes", empty)
 
 
 class Headers(Guard):
@@ -290,7 +347,7 @@ class Figures(Guard):
     def test_a_changed_figure(self):
         """One digit in every marked part."""
         changed = []
-        for page in [self.root / "README.md", *sorted((self.root / "docs").glob("*.md"))]:
+        for page in [self.root / "README.md", *sorted((self.root / "docs").rglob("*.md"))]:
             text = page.read_text(encoding="utf-8")
             for part in re.finditer(r"(?ms)^<!-- (docs/.+?): begin -->\n(.*?)^<!-- \1: end -->", text):
                 place = part.start(2) + re.search(r"\d(?=\D*\Z)", part[2]).start()
@@ -304,12 +361,12 @@ class Figures(Guard):
 
     def test_a_changed_result(self):
         self.change("docs/mnist.json", '"accuracy": 0.98', '"accuracy": 0.89')
-        self.assert_fault("README.md: the part 'docs/mnist.json in short' is not", "check_figures", self.root)
+        self.assert_fault("README.md: the part 'docs/*.json in short' is not", "check_figures", self.root)
         self.assert_sound("check_figures", "--fix", self.root)
         self.assertIn("0.89", (self.root / "README.md").read_text(encoding="utf-8"))
 
     def test_marks(self):
-        mark = "<!-- docs/mnist.json in short: begin -->\n"
+        mark = "<!-- docs/*.json in short: begin -->\n"
         faults = [(mark, "", "do not come in pairs"), (mark, mark + mark, "two parts called"),
                   ("## Install", "<!-- docs/nothing.json figures: begin -->\n<!-- docs/nothing.json figures: end -->\n",
                    "nothing makes the part 'docs/nothing.json figures'"),
@@ -340,6 +397,54 @@ class Figures(Guard):
                 stored = self.root / "docs" / f"{name}.json"
                 self.assert_fault("no whole run", "check_figures", "--take", name, stored, self.root)
         self.assert_fault("no results called 'mnists'", "check_figures", "--take", "mnists", stored, self.root)
+
+
+class Reference(Guard):
+    HEADER = PUBLIC.replace("BROAD_API int broad_answer(void);\n", """
+/* ---- answers ---- */
+
+typedef struct broad_question {
+    int depth; /* of the thought */
+} broad_question;
+
+/* What it all comes to. */
+BROAD_API int broad_answer(const broad_question *question);
+""")
+
+    def setUp(self):
+        super().setUp()
+        self.write("include/broad/broad.h", self.HEADER)
+        self.write("VERSION", "1.2.3\n")
+        self.write("docs/api.md", "")
+        self.assertEqual(self.check("make_api_reference", self.root), (0, ""))
+
+    def test_sound(self):
+        self.assert_sound("make_api_reference", "--check", self.root)
+        page = (self.root / "docs/api.md").read_text(encoding="utf-8")
+        for part in ("## answers", "| `int depth` | of the thought |", "int broad_answer(const broad_question *question);",
+                     "What it all comes to."):
+            self.assertIn(part, page)
+
+    def test_faults(self):
+        for old, new in (("What it all", "What this all"), ("of the thought", "of the water"), ("int depth", "long depth"),
+                         ("answers", "replies"), ("int broad_answer", "long broad_answer")):
+            with self.subTest(old=old):
+                self.write("include/broad/broad.h", self.HEADER.replace(old, new))
+                self.assert_fault("docs/api.md is not what include/broad/broad.h gives", "make_api_reference", "--check",
+                                  self.root)
+
+    def test_manual_pages(self):
+        """Each function and struct leads to the page of its section, and man has nothing to complain of."""
+        self.assertEqual(self.check("make_api_reference", "--man", self.root / "man3", self.root), (0, ""))
+        pages = {path.stem: path.read_text(encoding="utf-8") for path in (self.root / "man3").iterdir()}
+        self.assertEqual(set(pages), {"libbroad", "libbroad_answers", "broad_answer", "broad_question"})
+        self.assertEqual(pages["broad_answer"], ".so man3/libbroad_answers.3\n")
+        self.assertIn("What it all comes to.", pages["libbroad_answers"])
+        if shutil.which("man"):
+            for name in ("libbroad", "libbroad_answers"):
+                words = ["man", "--warnings", "-l", str(self.root / "man3" / f"{name}.3")]
+                done = subprocess.run(words, capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 class Setup(Guard):

@@ -4,7 +4,8 @@
 #include <pthread.h>
 
 #include "base/memory.h"
-#include "image/descriptor/windows_work.h"
+#include "image/descriptor/windows_kernel.h"
+#include "image/descriptor/windows_local.h"
 #include "image/photo.h"
 #include "rng/philox.h"
 

@@ -4,6 +4,7 @@
 #include <float.h>
 
 #include "base/memory.h"
+#include "data/labels.h"
 #include "model/train/train.h"
 
 /* Rows with three inputs that follow each other without end; every third problem has classes. */

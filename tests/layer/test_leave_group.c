@@ -2,6 +2,7 @@
 #include "plain.h"
 
 #include "base/memory.h"
+#include "data/labels.h"
 #include "layer/leave_out_sets.h"
 #include "model/train/train.h"
 
@@ -509,7 +510,7 @@ static judged judge(broad_options o, size_t copies, int grouped)
 {
     broad_data *data = copied(copies, grouped);
     broad_model *model = NULL;
-    judged out = {0};
+    judged out = {.estimate = {.size = sizeof out.estimate}};
     assert_ok(broad_fit(&model, NULL, data, &o));
     assert_ok(broad_model_estimate(&out.estimate, model));
     assert_true(out.estimate.known);

@@ -117,7 +117,8 @@ static void a_cut_is_a_shorter_chain(void **state)
             if (what == WEIGHTED) o.class_weight = "balanced";
             if (k == 2) assert_ok(broad_options_set(&o, "weights", "chain"));
             broad_model *model = fitted(data, &o);
-            broad_curve_point on_training[MOST] = {{.size = sizeof *on_training}}, points[MOST] = {{.size = sizeof *points}};
+            broad_curve_point on_training[MOST] = {{.size = sizeof *on_training}},
+                              points[MOST] = {{.size = sizeof *points}};
             assert_int_equal(broad_model_layers(model), LAYERS);
             assert_ok(broad_model_curve(on_training, model, data, THREADS(2)));
             assert_ok(broad_model_curve(points, model, others, THREADS(2)));
@@ -224,7 +225,8 @@ static void leave_one_out(void **state)
             assert_true(relative_difference(points[j].loo, layer.tested * layer.norm_before, 0) < 1e-9);
             assert_true(points[j].loo > points[j].norm);
         }
-        assert_fails(broad_model_curve_loo(points, model, others, THREADS(1)), BROAD_BAD_DATA, "150 rows that the model was");
+        assert_fails(broad_model_curve_loo(points, model, others, THREADS(1)), BROAD_BAD_DATA,
+                     "150 rows that the model was");
         broad_model_free(model), broad_data_free(data), broad_data_free(others);
     }
 }

@@ -246,7 +246,8 @@ static void same_judgement(void **state)
             assert_ok(broad_predict_part(some, m, rows, first, 777, THREADS(2)));
             assert_memory_equal(some, scores + first * outputs, 777 * outputs * sizeof *some);
         }
-        assert_fails(broad_predict_part(some, m, rows, 19999, 2, THREADS(1)), BROAD_USAGE, "rows 20000 to 20001 of 20000");
+        assert_fails(broad_predict_part(some, m, rows, 19999, 2, THREADS(1)), BROAD_USAGE,
+                     "rows 20000 to 20001 of 20000");
         broad_metrics_clear(&plain), broad_metrics_clear(&spilled);
         broad_model_free(m);
         broad_data_free(rows);

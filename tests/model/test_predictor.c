@@ -516,7 +516,8 @@ static void many_threads_predict_at_once(void **state)
 static int child_predicts(const subject *s, const broad_data *data, double *scores)
 {
     size_t bytes = FRESH * s->outputs * sizeof *scores;
-    int wrong = broad_predict_data(scores, s->model, data, THREADS(4)) != BROAD_OK || memcmp(scores, s->expected, bytes) != 0;
+    int wrong =
+        broad_predict_data(scores, s->model, data, THREADS(4)) != BROAD_OK || memcmp(scores, s->expected, bytes) != 0;
     wrong |= broad_predict(scores, s->model, s->x, 100, 0) != BROAD_OK;
     wrong |= memcmp(scores, s->expected, 100 * s->outputs * sizeof *scores) != 0;
     wrong |= broad_predictor_row(scores, s->predictor, s->x, s->scratch) != BROAD_OK;

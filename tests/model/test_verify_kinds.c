@@ -882,7 +882,8 @@ static void missing_row_weights(void **state)
     broad__free(m.data->weights);
     m.data->weights = NULL;
     broad_verdict verdict = {.size = sizeof verdict};
-    assert_fails(broad_verify(&verdict, m.model, m.data, THREADS(1)), BROAD_BAD_DATA, "weights of the rows from column 'trust'");
+    assert_fails(broad_verify(&verdict, m.model, m.data, THREADS(1)), BROAD_BAD_DATA,
+                 "weights of the rows from column 'trust'");
     drop(&m);
 }
 

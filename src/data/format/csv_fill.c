@@ -1,280 +1,134 @@
-/* The body of delimited text, in one pass: numbers go straight to their place in the table, a row at a time. */
 #include "data/format/csv_fill.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/format/number_fast.h"
-#include "data/labels.h"
+#include "data/format/csv_threads.h"
 #include "data/levels.h"
 
-/* The header's name for a column, for a message: " (column 'age')", or nothing. */
-static const char *column_note(char out[BROAD__QUOTE_BYTES + 16], const broad__csv *csv, size_t column)
+/* The plain loop: row by row, on this thread. */
+static int fill_plainly(const broad__filling *work, const char *at, int texts)
 {
-    char quoted[BROAD__QUOTE_BYTES];
-    *out = 0;
-    if (!csv->names) return out;
-    broad__text_quote(quoted, broad__text_of(csv->names[column]));
-    char *at = stpcpy(out, " (column ");
-    at = stpcpy(at, quoted);
-    stpcpy(at, ")");
-    return out;
-}
-
-static int fail_ragged(const broad__filler *f)
-{
-    const char *next;
-    size_t cells = broad__row_cells(&next, f->work->csv, f->row);
-    const char *first = broad__row_start(f->work->csv, f->work->csv->begin);
-    return broad__fail(BROAD_BAD_DATA,
-                       "%s:%zu: %zu cell%s, but line %zu has %zu; separate with '%s'? say it with --separator",
-                       f->work->csv->name, broad__line_at(f->work->csv, f->row), cells, cells == 1 ? "" : "s",
-                       broad__line_at(f->work->csv, first), f->work->csv->columns,
-                       f->work->csv->separator == '\t' ? "tab" : (char[2]){f->work->csv->separator, 0});
-}
-
-static int fail_number(const broad__filler *f, const char *at, size_t column, broad__text cell, broad__number_kind kind)
-{
-    char note[BROAD__QUOTE_BYTES + 16], quoted[BROAD__QUOTE_BYTES];
-    const broad__csv *csv = f->work->csv;
-    const char *next;
-    /* In a row of the wrong length every cell is suspect. */
-    if (broad__row_cells(&next, csv, f->row) != csv->columns) return fail_ragged(f);
-    size_t line = broad__line_at(csv, at);
-    column_note(note, csv, column);
-    if (kind == BROAD__NUMBER_MISSING)
-        return broad__fail(BROAD_BAD_DATA,
-                           "%s:%zu:%zu: missing value%s; fill it in, or take the mean with --missing mean", csv->name,
-                           line, column + 1, note);
-    broad__text_quote(quoted, cell);
-    if (kind == BROAD__NUMBER_INFINITE)
-        return broad__fail(BROAD_BAD_DATA,
-                           "%s:%zu:%zu: %s is infinite or too large for a number%s; correct it or remove "
-                           "the row",
-                           csv->name, line, column + 1, quoted, note);
-    int comma = memchr(cell.bytes, ',', cell.count) != NULL;
-    if (f->work->plan->modelled)
-        return broad__fail(BROAD_BAD_DATA, "%s:%zu:%zu: %s is not a number%s, as it was for the model; %s", csv->name,
-                           line, column + 1, quoted, note, comma ? "write numbers with a point" : "correct it");
-    char name[BROAD__QUOTE_BYTES];
-    if (csv->names) broad__text_quote(name, broad__text_of(csv->names[column]));
-    else snprintf(name, sizeof name, "%zu", column + 1);
-    return broad__fail(BROAD_BAD_DATA,
-                       "%s:%zu:%zu: %s is not a number%s; %sgive --categorical %s (or auto) if the column holds "
-                       "categories, --target if it is the target, --group if it names groups; else turn it into "
-                       "numbers or remove it",
-                       csv->name, line, column + 1, quoted, note, comma ? "write numbers with a point, or " : "", name);
-}
-
-static int fill_weight(broad__filler *f, const char *at, size_t row, size_t column, broad__text cell)
-{
-    char note[BROAD__QUOTE_BYTES + 16], quoted[BROAD__QUOTE_BYTES];
-    double value = 0;
-    const char *next;
-    broad__number_kind kind = broad__number_read(&value, cell);
-    f->work->content->weights[row] = value;
-    if (kind == BROAD__NUMBER && value > 0) return BROAD_OK;
-    if (broad__row_cells(&next, f->work->csv, f->row) != f->work->csv->columns) return fail_ragged(f);
-    size_t line = broad__line_at(f->work->csv, at);
-    column_note(note, f->work->csv, column);
-    if (kind == BROAD__NUMBER_MISSING)
-        return broad__fail(BROAD_BAD_DATA, "%s:%zu:%zu: the weight is missing%s; fill it in or remove the row",
-                           f->work->csv->name, line, column + 1, note);
-    return broad__fail(BROAD_BAD_DATA,
-                       "%s:%zu:%zu: the weight %s is not a finite number above 0%s; correct it or remove the row",
-                       f->work->csv->name, line, column + 1, broad__text_quote(quoted, cell), note);
-}
-
-static int fail_level(const broad__filler *f, const char *at, size_t column, broad__text cell, broad__level_fault fault)
-{
-    char where[BROAD__WHERE_BYTES], name[BROAD__QUOTE_BYTES + 16], quoted[BROAD__QUOTE_BYTES];
-    const broad__csv *csv = f->work->csv;
-    const char *next;
-    if (broad__row_cells(&next, csv, f->row) != csv->columns) return fail_ragged(f);
-    snprintf(where, sizeof where, "%.255s:%zu:%zu", csv->name, broad__line_at(csv, at), column + 1);
-    if (csv->names)
-        snprintf(name, sizeof name, "column %s", broad__text_quote(quoted, broad__text_of(csv->names[column])));
-    else snprintf(name, sizeof name, "column %zu", column + 1);
-    return broad__level_fail(f->work->content, f->work->plan->category[column], cell, fault, where, name);
-}
-
-static int fill_level(broad__filler *f, const char *at, size_t row, size_t column, broad__cell *cell)
-{
-    const broad__filling *work = f->work;
-    double *to = &work->content->x[row * work->plan->inputs + work->plan->place[column]], number;
-    *to = (double)NAN;
-    if (broad__number_read(&number, cell->text) == BROAD__NUMBER_MISSING)
-        return work->missing == BROAD_MISSING_MEAN ? BROAD_OK
-                                                   : fail_number(f, at, column, cell->text, BROAD__NUMBER_MISSING);
-    broad__level_fault fault = BROAD__LEVEL_GOOD;
-    broad__text_set *levels = &f->coding->levels[work->plan->category[column]];
-    int status = cell->doubled ? broad__cell_undouble(&cell->text, f->arena) : BROAD_OK;
-    if (status == BROAD_OK)
-        status = broad__level_number(to, &fault, levels, f->coding->levels_closed, cell->text, f->keep);
-    if (status < 0 || fault == BROAD__LEVEL_GOOD) return status;
-    if (fault == BROAD__LEVEL_UNKNOWN && work->missing == BROAD_MISSING_MEAN) return BROAD_OK;
-    return fail_level(f, at, column, cell->text, fault);
-}
-
-/* Text that is to outlive the row. */
-static int keep_text(broad__text *text, broad__arena *keep)
-{
-    char *kept = keep ? broad__arena_take(keep, text->count) : NULL;
-    if (keep && !kept) return BROAD_NO_MEMORY;
-    if (kept && text->count) memcpy(kept, text->bytes, text->count);
-    if (kept) text->bytes = kept;
-    return BROAD_OK;
-}
-
-/* A target cell that is no number: it is counted, and the first is remembered. */
-static int find_word(broad__filler *f, size_t cell, broad__text text)
-{
-    broad__cells *found = &f->targets;
-    if (found->words++) return BROAD_OK;
-    found->first_word = cell;
-    found->word = text;
-    return keep_text(&found->word, f->keep);
-}
-
-/* A label that was not there yet, of the kind that it is as a number. */
-static int add_label(broad__filler *f, broad__text text, double value)
-{
-    broad__dictionary *coding = f->coding;
-    size_t count = coding->labels.count;
-    if (count == BROAD__CLASSES_MAX) {
-        coding->labels_over = 1;
-        return BROAD_OK;
+    enum { STEP = BROAD__SPILL_STEP };
+    broad__parsed *parsed = work->parsed;
+    const broad__csv *csv = work->csv;
+    broad__arena scratch = {0};
+    broad__filler f = {.work = work, .dictionary = &parsed->dictionary, .targets = parsed->targets};
+    f.groups = parsed->groups;
+    f.arena = texts ? &parsed->arena : &scratch;
+    f.keep = &parsed->arena;
+    const char *released = at;
+    size_t done = parsed->rows;
+    int status = BROAD_OK;
+    for (at = broad__row_start(csv, at); at < csv->end && status == BROAD_OK;) {
+        int full = parsed->rows == work->capacity;
+        status = full ? broad__csv_fail_rows(&f, at) : broad__csv_fill_row(&f, &at, parsed->rows);
+        parsed->rows++;
+        at = broad__row_start(csv, at);
+        broad__arena_clear(&scratch);
+        if (!work->memory || at - released < STEP) continue;
+        broad__csv_passed(csv, &released, at);
+        broad__parsed_done(parsed, done, parsed->rows - done);
+        done = parsed->rows;
     }
-    int status = broad__grow(&coding->label_values, &coding->label_room, count + 1, sizeof *coding->label_values,
-                             BROAD__CLASSES_MAX);
-    if (status == BROAD_OK) status = broad__text_set_keep(&coding->labels, text, BROAD__CLASSES_MAX, f->keep);
-    if (status == BROAD_OK) coding->label_values[count] = value;
+    parsed->targets = f.targets;
+    parsed->groups = f.groups;
     return status;
 }
 
-static int fill_target(broad__filler *f, size_t row, size_t column, broad__text text)
+/* The most rows there can be: one per line, and a row of c cells has at least c bytes, so that the table stays in proportion
+ * to the file. */
+static size_t max_rows(const broad__csv *csv)
 {
-    const broad__filling *work = f->work;
-    broad__cells *cells = &work->content->targets;
-    broad__dictionary *coding = f->coding;
-    size_t cell = row * work->plan->targets + work->plan->place[column];
-    int coded = cells->ids && !coding->labels_over, status = BROAD_OK;
-    size_t id = coded ? broad__text_set_find(&coding->labels, text) : 0;
-    double value = NAN;
-    if (coded) cells->ids[row] = id;
-    if (coded && id < coding->labels.count) {
-        value = coding->label_values[id];
-    } else {
-        broad__number_kind kind = broad__number_read(&value, text);
-        if (kind != BROAD__NUMBER) value = NAN;
-        if (kind == BROAD__NUMBER_MISSING) {
-            if (!f->targets.missing++) f->targets.first_missing = cell;
-            if (coded) cells->ids[row] = 0;
-            cells->values[cell] = value;
-            return BROAD_OK;
-        }
-        if (coded) status = add_label(f, text, value);
+    size_t lines = 1 + csv->lines, bytes = (size_t)(csv->end - csv->body);
+    for (const char *at = csv->begin; at < csv->body; lines--) {
+        at = memchr(at, csv->newline, (size_t)(csv->body - at));
+        if (!at) break;
+        at++;
     }
-    cells->values[cell] = value;
-    return status == BROAD_OK && isnan(value) ? find_word(f, cell, text) : status;
+    size_t fitting = (bytes + 1) / csv->columns;
+    return lines < fitting ? lines : fitting;
 }
 
-static int fill_group(broad__filler *f, size_t row, broad__text text)
+static size_t line_of_row(const void *reader, size_t row)
 {
-    double value;
-    broad__text_set *groups = &f->coding->groups;
-    size_t id = broad__text_set_find(groups, text);
-    f->work->content->groups.ids[row] = id;
-    if (id < groups->count) return BROAD_OK;
-    if (broad__number_read(&value, text) == BROAD__NUMBER_MISSING) {
-        if (!f->groups.missing++) f->groups.first_missing = row;
-        f->work->content->groups.ids[row] = 0;
-        return BROAD_OK;
+    const broad__csv *csv = reader;
+    const char *at = broad__row_start(csv, csv->body), *released = at;
+    for (; row && at < csv->end; row--) {
+        broad__row_cells(&at, csv, at);
+        at = broad__row_start(csv, at);
+        broad__csv_passed(csv, &released, at);
     }
-    return broad__text_set_keep(groups, text, SIZE_MAX / 64, f->keep);
+    return broad__line_at(csv, at);
 }
 
-static int fill_text(broad__filler *f, size_t row, size_t column, broad__cell *cell)
+static int allocate(const broad__filling *work, const broad__csv_request *request)
 {
-    const broad__roles *plan = f->work->plan;
-    broad__parsed *content = f->work->content;
-    int target = plan->role[column] == BROAD__ROLE_TARGET;
-    int status = cell->doubled ? broad__cell_undouble(&cell->text, f->arena) : BROAD_OK;
+    broad__parsed *out = work->parsed;
+    const broad__roles *roles = work->roles;
+    int texts = request->texts, ids = !texts && roles->targets == 1 && request->labels;
+    size_t cells, rows = work->capacity;
+    if (broad__multiply(&cells, rows, roles->targets) < 0 || broad__multiply(&cells, rows, roles->inputs) < 0)
+        return broad__fail_memory(SIZE_MAX);
+    size_t numbers = roles->inputs + roles->weights + (texts ? 0 : roles->targets + (size_t)ids + roles->groups);
+    out->spill = request->spill;
+    out->spill_borrowed = out->spill != NULL;
+    int status = broad__parsed_place(out, rows, numbers, request->memory);
     if (status < 0) return status;
-    if (target && content->targets.texts)
-        content->targets.texts[row * plan->targets + plan->place[column]] = cell->text;
-    else if (target) return fill_target(f, row, column, cell->text);
-    else if (content->groups.texts) content->groups.texts[row] = cell->text;
-    else return fill_group(f, row, cell->text);
+    int failed = !(out->x = broad__parsed_alloc(out, rows * roles->inputs, sizeof *out->x));
+    if (roles->weights) failed |= !(out->weights = broad__parsed_alloc(out, rows, sizeof *out->weights));
+    cells = rows * roles->targets;
+    if (roles->targets && texts)
+        failed |= !(out->targets.texts = broad__alloc_array(cells, sizeof *out->targets.texts));
+    if (roles->groups && texts) failed |= !(out->groups.texts = broad__alloc_array(rows, sizeof *out->groups.texts));
+    if (roles->targets && !texts)
+        failed |= !(out->targets.values = broad__parsed_alloc(out, cells, sizeof *out->targets.values));
+    if (ids) failed |= !(out->targets.ids = broad__parsed_alloc(out, rows, sizeof *out->targets.ids));
+    if (roles->groups && !texts) failed |= !(out->groups.ids = broad__parsed_alloc(out, rows, sizeof *out->groups.ids));
+    return failed ? BROAD_NO_MEMORY : BROAD_OK;
+}
+
+/* Columns of numbers whose text is not needed. */
+static int set_columns(broad__filling *work)
+{
+    const broad__roles *roles = work->roles;
+    const broad__parsed *parsed = work->parsed;
+    work->columns = broad__alloc_array(roles->columns, sizeof *work->columns);
+    if (!work->columns) return BROAD_NO_MEMORY;
+    for (size_t c = 0; c < roles->columns && work->csv->separator != ' '; c++) {
+        if (roles->role[c] == BROAD__ROLE_INPUT)
+            work->columns[c] = (broad__csv_column){parsed->x + roles->index[c], roles->inputs};
+        if (roles->role[c] == BROAD__ROLE_TARGET && parsed->targets.values && !parsed->targets.ids)
+            work->columns[c] = (broad__csv_column){parsed->targets.values + roles->index[c], roles->targets};
+    }
     return BROAD_OK;
 }
 
-int broad__csv_fill_cell(broad__filler *f, const char **at, int *last, size_t row, size_t column)
+static int fill_rows(broad__filling *work, int texts)
 {
-    const broad__roles *plan = f->work->plan;
-    const broad__csv *csv = f->work->csv;
-    broad__cell cell;
-    const char *begin = *at;
-    *at = broad__cell_read(&cell, csv, begin);
-    *last = cell.last;
-    if (cell.fault)
-        return broad__fail(BROAD_BAD_DATA, "%s:%zu:%zu: %s", csv->name, broad__line_at(csv, begin), column + 1,
-                           cell.fault);
-    if (plan->role[column] == BROAD__ROLE_INPUT) {
-        double value = NAN;
-        broad__number_kind kind = broad__number_read(&value, cell.text);
-        if (kind == BROAD__NUMBER_MISSING) value = NAN;
-        if (kind != BROAD__NUMBER && !(kind == BROAD__NUMBER_MISSING && f->work->missing == BROAD_MISSING_MEAN))
-            return fail_number(f, begin, column, cell.text, kind);
-        f->work->content->x[row * plan->inputs + plan->place[column]] = value;
-        return BROAD_OK;
-    }
-    if (plan->role[column] == BROAD__ROLE_IGNORED) return BROAD_OK;
-    if (plan->role[column] == BROAD__ROLE_CATEGORY) return fill_level(f, begin, row, column, &cell);
-    if (plan->role[column] == BROAD__ROLE_WEIGHT) return fill_weight(f, begin, row, column, cell.text);
-    return fill_text(f, row, column, &cell);
+    const broad__csv *csv = work->csv;
+    const char *at = csv->body;
+    int status = csv->chunk_count > 1 && !texts ? broad__csv_fill_threads(work, &at) : BROAD_OK;
+    return status == BROAD_OK && at < csv->end ? fill_plainly(work, at, texts) : status;
 }
 
-/* The number at `at`, if it is a finite one and ends where the cell does. */
-static inline const char *quick_number(double *out, const char *at, const broad__csv *csv)
+int broad__csv_fill(broad__parsed *out, const broad__csv *csv, const broad__roles *roles,
+                    const broad__csv_request *request)
 {
-    const char *stop = NULL;
-    if (csv->end - at > BROAD__NUMBER_AHEAD) stop = broad__number_fast(out, at);
-    if (stop && (*stop == csv->separator || *stop == csv->newline)) return stop;
-    stop = broad__number_scan(out, at, csv->end);
-    return stop && stop < csv->end && (*stop == csv->separator || *stop == csv->newline) && isfinite(*out) ? stop
-                                                                                                           : NULL;
-}
-
-int broad__csv_fill_row(broad__filler *f, const char **next, size_t row)
-{
-    const broad__filling *work = f->work;
-    const broad__csv csv = *work->csv;
-    const char *at = *next;
-    int last = 0;
-    f->row = at;
-    for (size_t column = 0; !last; column++) {
-        if (column == csv.columns) return fail_ragged(f);
-        const broad__csv_column *to = &work->columns[column];
-        const char *stop = to->first ? quick_number(to->first + row * to->stride, at, &csv) : NULL;
-        if (stop) {
-            last = *stop == csv.newline;
-            at = stop + 1;
-        } else {
-            int status = broad__csv_fill_cell(f, &at, &last, row, column);
-            if (status < 0) return status;
-        }
-        if (last && column + 1 < csv.columns) return fail_ragged(f);
-    }
-    *next = at;
-    return BROAD_OK;
-}
-
-int broad__csv_fail_rows(broad__filler *f, const char *at)
-{
-    f->row = at;
-    return fail_ragged(f);
+    *out = (broad__parsed){.file = csv->name, .inputs = roles->inputs, .line_of = line_of_row, .reader = csv};
+    out->targets.columns = roles->targets;
+    out->groups.columns = roles->groups;
+    broad__filling work = {.parsed = out, .csv = csv, .roles = roles, .missing = request->missing};
+    work.capacity = max_rows(csv);
+    work.memory = request->memory;
+    int status = allocate(&work, request);
+    if (status == BROAD_OK) status = broad__levels_open(out, roles, request->known);
+    if (status == BROAD_OK) status = set_columns(&work);
+    if (status == BROAD_OK) status = fill_rows(&work, request->texts);
+    broad__free(work.columns);
+    if (status == BROAD_OK && !out->rows)
+        status = broad__fail(BROAD_BAD_DATA, "%s: a header and no rows; give option header as no if line %zu is data",
+                             csv->name, broad__line_at(csv, broad__row_start(csv, csv->begin)));
+    return status;
 }

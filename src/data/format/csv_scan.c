@@ -95,23 +95,23 @@ size_t broad__row_cells(const char **next, const broad__csv *csv, const char *at
     return cells;
 }
 
-void broad__csv_passed(const broad__csv *csv, const char **given_back, const char *at)
+void broad__csv_passed(const broad__csv *csv, const char **released, const char *at)
 {
     enum { STEP = BROAD__SPILL_STEP };
-    if (!csv->source->memory || at - *given_back < STEP) return;
-    broad__source_done(csv->source, *given_back, at);
-    *given_back = at;
+    if (!csv->source->memory || at - *released < STEP) return;
+    broad__source_done(csv->source, *released, at);
+    *released = at;
 }
 
 size_t broad__line_at(const broad__csv *csv, const char *at)
 {
     size_t line = 1;
-    const char *given_back = csv->begin;
+    const char *released = csv->begin;
     for (const char *from = csv->begin; from < at; line++) {
         from = memchr(from, csv->newline, (size_t)(at - from));
         if (!from) break;
         from++;
-        broad__csv_passed(csv, &given_back, from);
+        broad__csv_passed(csv, &released, from);
     }
     return line;
 }

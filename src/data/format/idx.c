@@ -1,8 +1,8 @@
-/* IDX, the format of MNIST: two zero bytes, type, number of dimensions, their sizes, the numbers; all big-endian. */
+#include "data/format/idx.h"
+
 #include <string.h>
 
 #include "base/status.h"
-#include "data/format/matrix.h"
 
 typedef struct idx_type {
     unsigned char code;

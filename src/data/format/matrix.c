@@ -112,19 +112,19 @@ typedef struct column_fill {
     size_t from_stride;
 } column_fill;
 
-static column_fill column_setup(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
+static column_fill column_setup(broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
                                 size_t column)
 {
-    column_fill c = {.role = (broad__role)plan->role[column], .column = column};
-    if (c.role == BROAD__ROLE_CATEGORY) c.category = plan->category[column];
+    column_fill c = {.role = (broad__role)roles->role[column], .column = column};
+    if (c.role == BROAD__ROLE_CATEGORY) c.category = roles->category[column];
     int input = c.role == BROAD__ROLE_INPUT || c.role == BROAD__ROLE_CATEGORY;
     c.from = matrix->bytes + column_offset(matrix, column) * matrix->item;
     c.from_stride = (matrix->fortran ? 1 : matrix->columns) * matrix->item;
-    c.to = input                          ? out->x + plan->place[column]
-           : c.role == BROAD__ROLE_TARGET ? out->targets.values + plan->place[column]
+    c.to = input                          ? out->x + roles->index[column]
+           : c.role == BROAD__ROLE_TARGET ? out->targets.values + roles->index[column]
            : c.role == BROAD__ROLE_WEIGHT ? out->weights
                                           : out->groups.values;
-    c.to_stride = input ? plan->inputs : c.role == BROAD__ROLE_TARGET ? plan->targets : 1;
+    c.to_stride = input ? roles->inputs : c.role == BROAD__ROLE_TARGET ? roles->targets : 1;
     return c;
 }
 
@@ -137,7 +137,7 @@ static int set_level(broad__parsed *out, const column_fill *c, size_t row, doubl
     *to = value;
     if (isnan(value)) return BROAD_OK;
     broad__number_print(printed, value);
-    int status = broad__level_number(to, &fault, &out->coding.levels[c->category], out->coding.levels_closed,
+    int status = broad__level_number(to, &fault, &out->dictionary.levels[c->category], out->dictionary.levels_closed,
                                      broad__text_of(printed), &out->arena);
     if (status < 0 || fault == BROAD__LEVEL_GOOD) return status;
     if (fault == BROAD__LEVEL_UNKNOWN && missing == BROAD_MISSING_MEAN) return BROAD_OK;
@@ -198,40 +198,40 @@ static int fill_columns(broad__parsed *out, const column_fill *columns, size_t w
     return status;
 }
 
-static int allocate(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
-                    const broad__matrix_request *wants)
+static int allocate(broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
+                    const broad__matrix_request *request)
 {
-    size_t rows = matrix->rows, numbers = plan->inputs + plan->targets + plan->groups + plan->weights;
-    out->spill = wants->spill;
+    size_t rows = matrix->rows, numbers = roles->inputs + roles->targets + roles->groups + roles->weights;
+    out->spill = request->spill;
     out->spill_borrowed = out->spill != NULL;
-    int status = broad__parsed_place(out, rows, numbers, wants->memory);
+    int status = broad__parsed_place(out, rows, numbers, request->memory);
     if (status < 0) return status;
-    int failed = !(out->x = broad__parsed_alloc(out, rows * plan->inputs, sizeof *out->x));
-    if (plan->targets)
-        failed |= !(out->targets.values = broad__parsed_alloc(out, rows * plan->targets, sizeof *out->targets.values));
-    if (plan->groups) failed |= !(out->groups.values = broad__parsed_alloc(out, rows, sizeof *out->groups.values));
-    if (plan->weights) failed |= !(out->weights = broad__parsed_alloc(out, rows, sizeof *out->weights));
+    int failed = !(out->x = broad__parsed_alloc(out, rows * roles->inputs, sizeof *out->x));
+    if (roles->targets)
+        failed |= !(out->targets.values = broad__parsed_alloc(out, rows * roles->targets, sizeof *out->targets.values));
+    if (roles->groups) failed |= !(out->groups.values = broad__parsed_alloc(out, rows, sizeof *out->groups.values));
+    if (roles->weights) failed |= !(out->weights = broad__parsed_alloc(out, rows, sizeof *out->weights));
     return failed ? BROAD_NO_MEMORY : BROAD_OK;
 }
 
-int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
-                       const broad__matrix_request *wants)
+int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
+                       const broad__matrix_request *request)
 {
     int whole = matrix->type != 'f';
     size_t cells;
-    *out = (broad__parsed){.file = matrix->name, .rows = matrix->rows, .inputs = plan->inputs};
-    out->targets = (broad__cells){.columns = plan->targets, .integers = whole};
-    out->groups = (broad__cells){.columns = plan->groups, .integers = whole};
+    *out = (broad__parsed){.file = matrix->name, .rows = matrix->rows, .inputs = roles->inputs};
+    out->targets = (broad__cells){.columns = roles->targets, .integers = whole};
+    out->groups = (broad__cells){.columns = roles->groups, .integers = whole};
     if (broad__multiply(&cells, matrix->rows, matrix->columns) < 0) return broad__fail_memory(SIZE_MAX);
     column_fill *columns = broad__alloc_array(matrix->columns, sizeof *columns);
-    int status = columns ? allocate(out, matrix, plan, wants) : BROAD_NO_MEMORY;
-    if (status == BROAD_OK) status = broad__levels_open(out, plan, wants->known);
+    int status = columns ? allocate(out, matrix, roles, request) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = broad__levels_open(out, roles, request->known);
     /* With a limit, not more columns of a Fortran file than their surroundings can be in memory. */
     size_t width = matrix->fortran && matrix->source->memory ? 16 : matrix->columns;
-    for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c++) columns[c] = column_setup(out, matrix, plan, c);
+    for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c++) columns[c] = column_setup(out, matrix, roles, c);
     for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c += width)
         status = fill_columns(out, columns + c, matrix->columns - c < width ? matrix->columns - c : width, matrix,
-                              wants->missing);
+                              request->missing);
     broad__free(columns);
     return status;
 }

@@ -21,11 +21,6 @@ typedef struct broad__matrix {
     size_t rows, columns;
 } broad__matrix;
 
-int broad__npy_is(const broad__source *source);
-int broad__npy_open(broad__matrix *out, const broad__source *source);
-int broad__idx_is(const broad__source *source);
-int broad__idx_open(broad__matrix *out, const broad__source *source);
-
 /* Rows, columns and the bytes they need from the shape; `have` bytes are there. */
 int broad__matrix_check(broad__matrix *matrix, size_t have);
 /* What becomes of the numbers; as broad__csv_request has it. */
@@ -36,7 +31,7 @@ typedef struct broad__matrix_request {
     broad__spill *spill;
 } broad__matrix_request;
 
-int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *plan,
-                       const broad__matrix_request *wants);
+int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
+                       const broad__matrix_request *request);
 
 #endif

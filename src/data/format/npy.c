@@ -1,8 +1,8 @@
-/* NPY: magic, version, length of the header, a Python dictionary (descr, fortran_order, shape), then the numbers. */
+#include "data/format/npy.h"
+
 #include <string.h>
 
 #include "base/status.h"
-#include "data/format/matrix.h"
 
 typedef struct header_cursor {
     const char *at, *end;

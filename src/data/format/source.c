@@ -174,10 +174,10 @@ static int unpack_members(unpacking *out, z_stream *stream)
         int status = unpack_room(out);
         if (status == BROAD_OK) status = broad__watch_poll(0, 1);
         if (status < 0) return status;
-        size_t left = (size_t)(end - stream->next_in), room = g->capacity - g->count;
-        if (g->spill && room > STEP) room = STEP;
+        size_t left = (size_t)(end - stream->next_in), capacity = g->capacity - g->count;
+        if (g->spill && capacity > STEP) capacity = STEP;
         stream->avail_in = left > INT_MAX ? INT_MAX : (uInt)left;
-        stream->avail_out = room > INT_MAX ? INT_MAX : (uInt)room;
+        stream->avail_out = capacity > INT_MAX ? INT_MAX : (uInt)capacity;
         stream->next_out = (Bytef *)g->block + g->count;
         size_t before = stream->avail_out;
         int result = inflate(stream, Z_NO_FLUSH);

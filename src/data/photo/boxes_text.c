@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/format/csv_scan.h"
+#include "data/format/csv_open.h"
 #include "data/format/number.h"
 #include "data/photo/boxes_read.h"
 

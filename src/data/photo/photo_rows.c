@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/transform/projection.h"
 
 void broad__photos_clear(broad__photos *photos)
 {

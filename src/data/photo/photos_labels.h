@@ -2,7 +2,8 @@
 #ifndef BROAD_DATA_PHOTO_PHOTOS_LABELS_H
 #define BROAD_DATA_PHOTO_PHOTOS_LABELS_H
 
-#include "data/format/csv.h"
+#include "data/format/csv_fill.h"
+#include "data/format/csv_open.h"
 #include "data/photo/photos_list.h"
 
 typedef struct broad__photo_labels {

@@ -8,13 +8,13 @@
 #include "compute/device.h"
 #include "data/transform/scale.h"
 
-enum { ROWS_MOST = 1000, COMPONENTS_LEAST = 16, COMPONENTS_MOST = 192, ROWS_FOR_EACH = 3 };
+enum { ROWS_MAX = 1000, COMPONENTS_MIN = 16, COMPONENTS_MAX = 192, ROWS_FOR_EACH = 3 };
 static const double NOTHING = 1e-10; /* variance of a component, as a part of the first one's */
 
 size_t broad__projection_components(size_t rows)
 {
     size_t wanted = rows / ROWS_FOR_EACH;
-    return wanted < COMPONENTS_LEAST ? COMPONENTS_LEAST : wanted > COMPONENTS_MOST ? COMPONENTS_MOST : wanted;
+    return wanted < COMPONENTS_MIN ? COMPONENTS_MIN : wanted > COMPONENTS_MAX ? COMPONENTS_MAX : wanted;
 }
 
 typedef struct fitting {
@@ -39,7 +39,9 @@ static int standardise(fitting *f, const broad__photo_spec *spec, const double *
     for (size_t i = 0; i < f->rows; i++)
         memcpy(f->z + i * f->inputs, x + (size_t)((double)i * (double)rows / (double)f->rows) * f->inputs,
                f->inputs * sizeof(double));
-    int status = broad__scale_fit(f->shift, f->factor, NULL, BROAD_SCALE_STANDARD, f->z, f->rows, f->inputs, NULL);
+    broad__column_rows sampled = {.x = f->z, .rows = f->rows, .columns = f->inputs};
+    broad__scaling_arrays arrays = {.shift = f->shift, .factor = f->factor};
+    int status = broad__scaling_fit(&arrays, BROAD_SCALE_STANDARD, &sampled);
     if (status < 0) return status;
     for (size_t j = 0; j < f->inputs; j++) {
         int varies = 0;
@@ -51,16 +53,17 @@ static int standardise(fitting *f, const broad__photo_spec *spec, const double *
         size_t first = broad__photo_first(spec, map), count = broad__map_inputs(map, spec->side);
         for (size_t j = first; j < first + count; j++) f->factor[j] /= sqrt((double)count);
     }
-    broad__scale_apply(f->z, f->z, f->rows, f->inputs, f->inputs, f->shift, f->factor, NULL);
+    broad__scaling scaling = {BROAD_SCALE_STANDARD, f->inputs, f->inputs, f->shift, f->factor, NULL, NULL};
+    broad__scaling_apply(f->z, &scaling, f->z, f->rows, f->inputs);
     return BROAD_OK;
 }
 
 /* Largest first: eigenvalues rise, so from the end. Returns how many there are, `most` at most. */
-static size_t count_components(const fitting *f, size_t most)
+static size_t count_components(const fitting *f, size_t max)
 {
     size_t count = 0;
     double first = f->rows ? f->values[f->rows - 1] : 0;
-    while (count < most && count < f->rows && f->values[f->rows - 1 - count] > NOTHING * first) count++;
+    while (count < max && count < f->rows && f->values[f->rows - 1 - count] > NOTHING * first) count++;
     return first > 0 ? count : 0;
 }
 
@@ -112,7 +115,7 @@ static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, cons
         return broad__fail(BROAD_BAD_DATA, "all photos look the same to the network; give it different ones");
     spec->components = components;
     status = turn_vectors(f, components);
-    if (status == BROAD_OK) status = broad__projection_room(out, spec);
+    if (status == BROAD_OK) status = broad__projection_alloc(out, spec);
     if (status == BROAD_OK) make_axes(out, f, components, device);
     return status;
 }
@@ -120,7 +123,7 @@ static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, cons
 int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const double *x, size_t rows)
 {
     const broad__device *device = broad__device_cpu();
-    fitting f = {.rows = rows < ROWS_MOST ? rows : ROWS_MOST, .inputs = broad__photo_inputs(spec)};
+    fitting f = {.rows = rows < ROWS_MAX ? rows : ROWS_MAX, .inputs = broad__photo_inputs(spec)};
     *out = (broad__projection){0};
     f.shift = broad__alloc_doubles(2, f.inputs);
     f.z = broad__alloc_doubles(f.rows, f.inputs);

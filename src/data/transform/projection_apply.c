@@ -1,9 +1,9 @@
-/* A projection that is there; apart from its fitting, so that a program that only predicts is not linked to BLAS. */
+#include "data/transform/projection_apply.h"
+
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/transform/projection.h"
 
 void broad__projection_clear(broad__projection *projection)
 {
@@ -12,7 +12,7 @@ void broad__projection_clear(broad__projection *projection)
     *projection = (broad__projection){0};
 }
 
-int broad__projection_room(broad__projection *out, const broad__photo_spec *spec)
+int broad__projection_alloc(broad__projection *out, const broad__photo_spec *spec)
 {
     *out = (broad__projection){broad__alloc_doubles(broad__photo_inputs(spec), spec->components),
                                broad__alloc_doubles(spec->components, 1)};
@@ -25,7 +25,7 @@ int broad__projection_copy(broad__projection *out, const broad__projection *from
 {
     *out = (broad__projection){0};
     if (!from->axes) return BROAD_OK;
-    int status = broad__projection_room(out, spec);
+    int status = broad__projection_alloc(out, spec);
     if (status < 0) return status;
     memcpy(out->axes, from->axes, broad__photo_inputs(spec) * spec->components * sizeof(double));
     memcpy(out->shift, from->shift, spec->components * sizeof(double));

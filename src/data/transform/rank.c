@@ -1,17 +1,11 @@
-/* Scaling by rank, and that of a network's inputs as a whole. */
+#include "data/transform/rank.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/transform/scale.h"
-
-static int ranked(broad_scale how) { return how == BROAD_SCALE_RANK || how == BROAD_SCALE_BOTH; }
-
-size_t broad__scaling_columns(broad_scale how, size_t inputs) { return how == BROAD_SCALE_BOTH ? 2 * inputs : inputs; }
-
-size_t broad__scaling_knots(broad_scale how, size_t inputs) { return ranked(how) ? 2 * BROAD__KNOTS * inputs : 0; }
 
 /* Bits that rise as the numbers do, and the number again. */
 static uint64_t rising_bits(double value)
@@ -37,14 +31,14 @@ static const uint64_t *sort_keys(uint64_t *keys, uint64_t *scratch, size_t count
     for (size_t i = 0; i < count; i++)
         for (unsigned d = 0; d < DIGITS; d++) counts[d][keys[i] >> 8 * d & 0xFF]++;
     for (unsigned d = 0; d < DIGITS && count; d++) {
-        size_t *place = counts[d], before = 0;
-        if (place[keys[0] >> 8 * d & 0xFF] == count) continue; /* all alike */
+        size_t *offset = counts[d], before = 0;
+        if (offset[keys[0] >> 8 * d & 0xFF] == count) continue; /* all alike */
         for (size_t k = 0; k < BUCKETS; k++) {
-            size_t here = place[k];
-            place[k] = before;
+            size_t here = offset[k];
+            offset[k] = before;
             before += here;
         }
-        for (size_t i = 0; i < count; i++) scratch[place[keys[i] >> 8 * d & 0xFF]++] = keys[i];
+        for (size_t i = 0; i < count; i++) scratch[offset[keys[i] >> 8 * d & 0xFF]++] = keys[i];
         uint64_t *swapped = keys;
         keys = scratch;
         scratch = swapped;
@@ -89,25 +83,7 @@ static void choose_knots(double *knots, const double *values, const double *rank
     }
 }
 
-/* The last knot that is not above `value`, which is not below the first one. */
-static size_t knot_at(const double *values, double value)
-{
-    size_t at = 0;
-    for (size_t step = BROAD__KNOTS / 2; step; step /= 2) at += values[at + step] <= value ? step : 0;
-    return at;
-}
-
-static double rank_of(const double *knots, double value)
-{
-    const double *values = knots, *ranks = knots + BROAD__KNOTS;
-    if (!(value > values[0])) return ranks[0];
-    if (value >= values[BROAD__KNOTS - 1]) return ranks[BROAD__KNOTS - 1];
-    size_t low = knot_at(values, value);
-    double part = (value - values[low]) / (values[low + 1] - values[low]);
-    return ranks[low] + part * (ranks[low + 1] - ranks[low]);
-}
-
-/* What is fitted, and the statistics of its columns as they were read. */
+/* What is fitted. */
 typedef struct ranking {
     const double *x;
     size_t rows, inputs;
@@ -118,7 +94,7 @@ typedef struct ranking {
     size_t sample; /* rows that knots are chosen among */
 } ranking;
 
-/* Calls visit(context, row) for every row; memory is given back on the way. */
+/* Calls visit(context, row) for every row; memory is released on the way. */
 static void each_row(const ranking *r, void (*visit)(void *context, const double *row), void *context)
 {
     const size_t step = (size_t)BROAD__SPILL_STEP / (r->inputs * sizeof *r->x) + 1;
@@ -132,13 +108,13 @@ static void each_row(const ranking *r, void (*visit)(void *context, const double
 /* Columns [first, first + width) of the sampled rows, one after the other. */
 static void sample_columns(double *out, const ranking *r, size_t first, size_t width)
 {
-    size_t given_back = 0, step = (size_t)BROAD__SPILL_STEP / (r->inputs * sizeof *r->x) + 1;
+    size_t released = 0, step = (size_t)BROAD__SPILL_STEP / (r->inputs * sizeof *r->x) + 1;
     for (size_t i = 0; i < r->sample; i++) {
         size_t row = r->sample == r->rows ? i : (size_t)((double)i * (double)r->rows / (double)r->sample);
         for (size_t j = 0; j < width; j++) out[j * r->sample + i] = r->x[row * r->inputs + first + j];
-        if (i + 1 < r->sample && row - given_back < step) continue;
-        broad__spill_done(r->spill, r->x + given_back * r->inputs, (row - given_back + 1) * r->inputs * sizeof *r->x);
-        given_back = row;
+        if (i + 1 < r->sample && row - released < step) continue;
+        broad__spill_done(r->spill, r->x + released * r->inputs, (row - released + 1) * r->inputs * sizeof *r->x);
+        released = row;
     }
 }
 
@@ -160,12 +136,12 @@ static void ordering_free(ordering *o, broad__spill *spill)
 
 static int ordering_make(ordering *out, const ranking *r, size_t width)
 {
-    size_t most = r->sample + 2;
+    size_t max = r->sample + 2;
     out->columns = broad__spill_alloc(r->spill, r->sample * width, sizeof *out->columns);
-    out->keys = broad__alloc_array(most, sizeof *out->keys);
-    out->scratch = broad__alloc_array(most, sizeof *out->scratch);
-    out->values = broad__alloc_doubles(most, 1);
-    out->ranks = broad__alloc_doubles(most, 1);
+    out->keys = broad__alloc_array(max, sizeof *out->keys);
+    out->scratch = broad__alloc_array(max, sizeof *out->scratch);
+    out->values = broad__alloc_doubles(max, 1);
+    out->ranks = broad__alloc_doubles(max, 1);
     return out->columns && out->keys && out->scratch && out->values && out->ranks ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
@@ -176,8 +152,8 @@ static size_t order_column(ordering *o, const ranking *r, const double *column, 
     for (size_t i = 0; i < r->sample; i++)
         if (!isnan(column[i])) o->keys[count++] = rising_bits(column[i] + 0.0); /* zeros of either sign are one value */
     if (r->sample < r->rows && sums->count) {
-        o->keys[count++] = rising_bits(sums->least + 0.0);
-        o->keys[count++] = rising_bits(sums->most + 0.0);
+        o->keys[count++] = rising_bits(sums->min + 0.0);
+        o->keys[count++] = rising_bits(sums->max + 0.0);
     }
     const uint64_t *sorted = sort_keys(o->keys, o->scratch, count);
     for (size_t i = 0; i < count; i++) o->values[i] = number_of(sorted[i]);
@@ -220,7 +196,7 @@ static void count_row(void *context, const double *row)
     for (size_t j = 0; j < c->ranking->inputs; j++) {
         if (isnan(row[j])) continue;
         const double *values = c->ranking->knots + j * 2 * BROAD__KNOTS;
-        size_t at = knot_at(values, row[j]);
+        size_t at = broad__rank_knot(values, row[j]);
         c->counts[j].equal[at] += values[at] == row[j];
         c->counts[j].between[at] += values[at] != row[j];
     }
@@ -259,13 +235,13 @@ static void add_ranks(void *context, const double *row)
     const rank_sums *s = context;
     for (size_t j = 0; j < s->ranking->inputs; j++) {
         double value = isnan(row[j]) ? s->ranking->fill[j] : row[j];
-        double rank = rank_of(s->ranking->knots + j * 2 * BROAD__KNOTS, value);
+        double rank = broad__rank_of(s->ranking->knots + j * 2 * BROAD__KNOTS, value);
         broad__column_sums *sums = &s->sums[j];
         long double distance = (long double)rank - 0.5L;
         sums->sum += distance;
         sums->squares += distance * distance;
-        sums->least = rank < sums->least ? rank : sums->least;
-        sums->most = rank > sums->most ? rank : sums->most;
+        sums->min = rank < sums->min ? rank : sums->min;
+        sums->max = rank > sums->max ? rank : sums->max;
     }
 }
 
@@ -274,71 +250,28 @@ static int fit_ranks(double *shift, double *factor, const ranking *r)
 {
     rank_sums s = {r, broad__alloc_array(r->inputs, sizeof *s.sums)};
     if (!s.sums) return BROAD_NO_MEMORY;
-    for (size_t j = 0; j < r->inputs; j++) s.sums[j] = (broad__column_sums){.least = INFINITY, .most = -INFINITY};
+    for (size_t j = 0; j < r->inputs; j++) s.sums[j] = (broad__column_sums){.min = INFINITY, .max = -INFINITY};
     each_row(r, add_ranks, &s);
     for (size_t j = 0; j < r->inputs; j++) {
         broad__column_sums *sums = &s.sums[j];
         sums->count = r->rows;
         sums->squares -= sums->sum * sums->sum / (long double)r->rows;
         sums->sum += 0.5L * (long double)r->rows;
-        broad__scale_column(&shift[j], &factor[j], NULL, BROAD_SCALE_STANDARD, sums);
+        broad__column_scale(&shift[j], &factor[j], BROAD_SCALE_STANDARD, sums);
     }
     broad__free(s.sums);
     return BROAD_OK;
 }
 
-/* All columns alike, to [0, 1]. */
-static void fit_whole(double *shift, double *factor, const broad__column_sums *sums, size_t inputs)
-{
-    double least = INFINITY, most = -INFINITY;
-    for (size_t j = 0; j < inputs; j++) {
-        least = sums[j].least < least ? sums[j].least : least;
-        most = sums[j].most > most ? sums[j].most : most;
-    }
-    double inverse = 1 / (most - least);
-    for (size_t j = 0; j < inputs && isfinite(inverse) && inverse > 0; j++) {
-        shift[j] = least;
-        factor[j] = inverse;
-    }
-}
-
-int broad__scaling_fit(double *shift, double *factor, double *fill, double *knots, broad_scale how, const double *x,
-                       size_t rows, size_t inputs, broad__spill *spill)
+int broad__rank_fit(double *shift, double *factor, const broad__rank_task *task)
 {
     enum { SAMPLE = 1 << 18 };
-    if (!inputs) return BROAD_OK;
-    broad_scale plain = ranked(how) ? BROAD_SCALE_STANDARD : how == BROAD_SCALE_WHOLE ? BROAD_SCALE_NONE : how;
-    broad__column_sums *sums = broad__alloc_array(inputs, sizeof *sums);
-    int status = sums ? BROAD_OK : BROAD_NO_MEMORY;
-    if (status < 0) return status;
-    broad__scale_sums(sums, plain == BROAD_SCALE_STANDARD, x, rows, inputs, spill);
-    for (size_t j = 0; j < inputs; j++) broad__scale_column(&shift[j], &factor[j], &fill[j], plain, &sums[j]);
-    if (how == BROAD_SCALE_WHOLE) fit_whole(shift, factor, sums, inputs);
-    if (ranked(how)) {
-        size_t first = how == BROAD_SCALE_BOTH ? inputs : 0;
-        ranking r = {
-            .x = x, .rows = rows, .inputs = inputs, .spill = spill, .sums = sums, .knots = knots, .fill = fill};
-        r.sample = rows < SAMPLE ? rows : SAMPLE;
-        status = fit_knots(&r);
-        if (status == BROAD_OK && r.sample < rows) status = count_ranks(&r);
-        if (status == BROAD_OK) status = fit_ranks(shift + first, factor + first, &r);
-    }
-    broad__free(sums);
-    return status;
-}
-
-void broad__scaling_apply(double *out, const broad__scaling *s, const double *x, size_t rows, size_t stride)
-{
-    if (!ranked(s->how)) {
-        broad__scale_apply(out, x, rows, s->inputs, stride, s->shift, s->factor, s->fill);
-        return;
-    }
-    size_t first = s->columns - s->inputs;
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < s->inputs; j++) {
-            double value = isnan(x[i * stride + j]) ? s->fill[j] : x[i * stride + j], *to = out + i * s->columns;
-            double rank = rank_of(s->knots + j * 2 * BROAD__KNOTS, value);
-            if (first) to[j] = (value - s->shift[j]) * s->factor[j];
-            to[first + j] = (rank - s->shift[first + j]) * s->factor[first + j];
-        }
+    const broad__column_rows *rows = &task->rows;
+    ranking r = {.x = rows->x, .rows = rows->rows, .inputs = rows->columns, .spill = rows->spill, .sums = task->sums};
+    r.knots = task->knots;
+    r.fill = task->fill;
+    r.sample = r.rows < SAMPLE ? r.rows : SAMPLE;
+    int status = fit_knots(&r);
+    if (status == BROAD_OK && r.sample < r.rows) status = count_ranks(&r);
+    return status == BROAD_OK ? fit_ranks(shift, factor, &r) : status;
 }

@@ -4,103 +4,76 @@
 
 #include "base/memory.h"
 
-/* Rows whose columns are added up before the next are looked at: they stay in the cache for the blocks of columns. */
-enum { BLOCK = 32, ROWS = 128 };
+static int ranked(broad_scale how) { return how == BROAD_SCALE_RANK || how == BROAD_SCALE_BOTH; }
 
-static const size_t STEP = BROAD__SPILL_STEP;
+size_t broad__scaling_columns(broad_scale how, size_t inputs) { return how == BROAD_SCALE_BOTH ? 2 * inputs : inputs; }
 
-/* Column by column, so that a sum stays in a register for all rows at hand. */
-static void gather(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
+size_t broad__scaling_knots(broad_scale how, size_t inputs) { return ranked(how) ? 2 * BROAD__KNOTS * inputs : 0; }
+
+/* All columns alike, to [0, 1]. */
+static void fit_whole(const broad__scaling_arrays *out, const broad__column_sums *sums, size_t inputs)
 {
-    for (size_t j = 0; j < columns; j++) {
-        broad__column_sums s = sums[j];
-        for (size_t i = 0; i < rows; i++) {
-            double value = x[i * stride + j];
-            if (isnan(value)) continue;
-            s.sum += value;
-            s.count++;
-            s.least = value < s.least ? value : s.least;
-            s.most = value > s.most ? value : s.most;
-        }
-        sums[j] = s;
+    double min = INFINITY, max = -INFINITY;
+    for (size_t j = 0; j < inputs; j++) {
+        min = sums[j].min < min ? sums[j].min : min;
+        max = sums[j].max > max ? sums[j].max : max;
+    }
+    double inverse = 1 / (max - min);
+    for (size_t j = 0; j < inputs && isfinite(inverse) && inverse > 0; j++) {
+        out->shift[j] = min;
+        out->factor[j] = inverse;
     }
 }
 
-static void gather_squares(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
+int broad__scaling_fit(const broad__scaling_arrays *out, broad_scale how, const broad__column_rows *rows)
 {
-    for (size_t j = 0; j < columns; j++) {
-        long double squares = sums[j].squares, mean = sums[j].count ? sums[j].sum / (long double)sums[j].count : 0;
-        for (size_t i = 0; i < rows; i++) {
-            double value = x[i * stride + j];
-            if (isnan(value)) continue;
-            long double distance = value - mean;
-            squares += distance * distance;
-        }
-        sums[j].squares = squares;
-    }
-}
-
-void broad__scale_sums(broad__column_sums *out, int squares, const double *x, size_t rows, size_t columns,
-                       broad__spill *spill)
-{
-    if (!columns) return;
-    const size_t step = STEP / (columns * sizeof *x) + 1;
-    for (size_t j = 0; j < columns; j++) out[j] = (broad__column_sums){.least = INFINITY, .most = -INFINITY};
-    for (int pass = 0; pass < (squares ? 2 : 1); pass++)
-        for (size_t first = 0, given_back = 0; first < rows; first += ROWS) {
-            size_t count = rows - first < ROWS ? rows - first : ROWS, end = first + count;
-            for (size_t j = 0; j < columns; j += BLOCK) {
-                size_t width = columns - j < BLOCK ? columns - j : BLOCK;
-                if (pass == 0) gather(out + j, x + first * columns + j, count, columns, width);
-                else gather_squares(out + j, x + first * columns + j, count, columns, width);
-            }
-            if (end < rows && end - given_back < step) continue;
-            broad__spill_done(spill, x + given_back * columns, (end - given_back) * columns * sizeof *x);
-            given_back = end;
-        }
-}
-
-void broad__scale_column(double *shift, double *factor, double *fill, broad_scale scale, const broad__column_sums *sums)
-{
-    double mean = sums->count ? (double)(sums->sum / (long double)sums->count) : 0;
-    if (fill) *fill = mean;
-    *shift = 0;
-    *factor = 1;
-    if (scale == BROAD_SCALE_NONE || !sums->count) return;
-    *shift = scale == BROAD_SCALE_STANDARD ? mean : sums->least;
-    if (sums->least == sums->most) return;
-    if (!isfinite(sums->most - sums->least)) { /* a difference of two values would overflow */
-        *shift = 0;
-        *factor = 1 / fmax(fabs(sums->least), fabs(sums->most));
-        return;
-    }
-    long double spread = scale == BROAD_SCALE_STANDARD ? sqrtl(sums->squares / (long double)sums->count)
-                                                       : (long double)sums->most - sums->least;
-    double inverse = (double)(1 / spread);
-    if (isfinite(inverse) && inverse > 0) *factor = inverse;
-}
-
-int broad__scale_fit(double *shift, double *factor, double *fill, broad_scale scale, const double *x, size_t rows,
-                     size_t columns, broad__spill *spill)
-{
-    broad__column_sums *sums = broad__alloc_array(columns, sizeof *sums);
+    size_t inputs = rows->columns;
+    if (!inputs) return BROAD_OK;
+    broad_scale plain = ranked(how) ? BROAD_SCALE_STANDARD : how == BROAD_SCALE_WHOLE ? BROAD_SCALE_NONE : how;
+    broad__column_sums *sums = broad__alloc_array(inputs, sizeof *sums);
     if (!sums) return BROAD_NO_MEMORY;
-    broad__scale_sums(sums, scale == BROAD_SCALE_STANDARD, x, rows, columns, spill);
-    for (size_t j = 0; j < columns; j++)
-        broad__scale_column(&shift[j], &factor[j], fill ? &fill[j] : NULL, scale, &sums[j]);
+    broad__column_sums_of(sums, rows, plain == BROAD_SCALE_STANDARD);
+    for (size_t j = 0; j < inputs; j++) {
+        broad__column_scale(&out->shift[j], &out->factor[j], plain, &sums[j]);
+        if (out->fill) out->fill[j] = broad__column_mean(&sums[j]);
+    }
+    if (how == BROAD_SCALE_WHOLE) fit_whole(out, sums, inputs);
+    int status = BROAD_OK;
+    if (ranked(how)) {
+        size_t first = how == BROAD_SCALE_BOTH ? inputs : 0;
+        broad__rank_task task = {.rows = *rows, .sums = sums, .knots = out->knots, .fill = out->fill};
+        status = broad__rank_fit(out->shift + first, out->factor + first, &task);
+    }
     broad__free(sums);
-    return BROAD_OK;
+    return status;
 }
 
-void broad__scale_apply(double *out, const double *x, size_t rows, size_t columns, size_t stride, const double *shift,
-                        const double *factor, const double *fill)
+static void apply_plain(double *out, const broad__scaling *s, const double *x, size_t rows, size_t stride)
 {
     for (size_t i = 0; i < rows; i++) {
         const double *from = x + i * stride;
-        double *to = out + i * columns;
-        for (size_t j = 0; j < columns; j++) {
-            double value = fill && isnan(from[j]) ? fill[j] : from[j];
-            to[j] = (value - shift[j]) * factor[j];
+        double *to = out + i * s->inputs;
+        for (size_t j = 0; j < s->inputs; j++) {
+            double value = s->fill && isnan(from[j]) ? s->fill[j] : from[j];
+            to[j] = (value - s->shift[j]) * s->factor[j];
         }
     }
+}
+
+static void apply_ranks(double *out, const broad__scaling *s, const double *x, size_t rows, size_t stride)
+{
+    size_t first = s->columns - s->inputs;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < s->inputs; j++) {
+            double value = isnan(x[i * stride + j]) ? s->fill[j] : x[i * stride + j], *to = out + i * s->columns;
+            double rank = broad__rank_of(s->knots + j * 2 * BROAD__KNOTS, value);
+            if (first) to[j] = (value - s->shift[j]) * s->factor[j];
+            to[first + j] = (rank - s->shift[first + j]) * s->factor[first + j];
+        }
+}
+
+void broad__scaling_apply(double *out, const broad__scaling *scaling, const double *x, size_t rows, size_t stride)
+{
+    if (ranked(scaling->how)) apply_ranks(out, scaling, x, rows, stride);
+    else apply_plain(out, scaling, x, rows, stride);
 }

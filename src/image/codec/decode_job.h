@@ -1,4 +1,4 @@
-/* One picture on its way through a decoder; for decode.c, decode_jpeg.c and decode_png.c alone. */
+/* One picture on its way through a decoder; for decode*.c alone. */
 #ifndef BROAD_IMAGE_CODEC_DECODE_JOB_H
 #define BROAD_IMAGE_CODEC_DECODE_JOB_H
 
@@ -21,8 +21,5 @@ int broad__decode_check_size(broad__decode_job *job, size_t width, size_t height
 /* Begins job->rows for rows of width x height. `extra` bytes are needed beside it; *left is what max_bytes leaves. */
 int broad__decode_begin_rows(size_t *left, broad__decode_job *job, size_t width, size_t height, size_t extra);
 int broad__decode_fail_limit(const broad__decode_job *job);
-
-int broad__decode_jpeg(broad__decode_job *job);
-int broad__decode_png(broad__decode_job *job);
 
 #endif

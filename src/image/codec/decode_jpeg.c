@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "image/codec/decode_job.h"
+#include "image/codec/decode_jpeg.h"
 
 /* A progressive picture has about ten scans. Each costs a pass over all its blocks, and takes a few bytes to ask for. */
 enum { MAX_SCANS = 100 };

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "image/codec/decode_job.h"
+#include "image/codec/decode_png.h"
 
 enum { HEAD = 16, CHUNK_MEMORY = 8 << 20, MAX_CHUNKS = 1000 };
 

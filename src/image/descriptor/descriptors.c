@@ -5,7 +5,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "image/descriptor/descriptors_work.h"
+#include "image/descriptor/descriptors_colour.h"
+#include "image/descriptor/descriptors_texture.h"
 
 typedef struct histogram {
     const char *name;

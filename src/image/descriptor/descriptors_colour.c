@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "image/descriptor/descriptors_work.h"
+#include "image/descriptor/descriptors_colour.h"
 
 enum {
     RED_BLUE_ROOM = 2 * 255 + 1, /* red minus blue, from -255 on */

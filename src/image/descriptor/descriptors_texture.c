@@ -1,4 +1,4 @@
-#include "image/descriptor/descriptors_work.h"
+#include "image/descriptor/descriptors_texture.h"
 
 /* Levels. */
 static const int brighter_by[BROAD__PATTERNS] = {-8, 2, 5};

@@ -68,10 +68,4 @@ void broad__count_row(const broad__descriptor_grid *grid, const broad__descripto
                       size_t at, const unsigned char *table, const uint16_t *words, size_t first, size_t count);
 void broad__count_edges(broad__descriptor_work *work, const broad__descriptor_grid *grid, size_t width);
 
-/* The BROAD__PATTERNS histograms of a plane, from descriptor `at` on. */
-void broad__count_texture(const broad__descriptor_grid *grid, broad__descriptor_work *work, const broad__plane *plane,
-                          size_t at);
-void broad__count_colour(const broad__descriptor_grid *grid, broad__descriptor_work *work);
-void broad__count_contrast(const broad__descriptor_grid *grid, broad__descriptor_work *work);
-
 #endif

@@ -5,7 +5,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "image/descriptor/windows_work.h"
+#include "image/descriptor/windows_kernel.h"
+#include "image/descriptor/windows_local.h"
 #include "image/photo.h"
 #include "rng/philox.h"
 

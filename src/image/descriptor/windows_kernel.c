@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "image/descriptor/windows_work.h"
+#include "image/descriptor/windows_kernel.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

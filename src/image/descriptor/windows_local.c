@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "image/descriptor/windows_work.h"
+#include "image/descriptor/windows_local.h"
 
 enum { PATTERNS = 256 };
 static const int thresholds[BROAD__WINDOW_THRESHOLDS] = {2, -8}; /* of 255 */

@@ -30,28 +30,4 @@ struct broad__window_weights {
     unsigned char fold[256]; /* texture pattern -> class */
 };
 
-/* How a side of a picture is cut: window i covers the pixels from at[i] to before at[i + 1]. */
-typedef struct broad__window_cuts {
-    size_t count;
-    size_t at[BROAD__WINDOW_SIDE + 1];
-} broad__window_cuts;
-
-/* Sides of at most BROAD__WINDOW_SIDE^2 pixels. */
-void broad__window_cut(broad__window_cuts *out, size_t side);
-
-void broad__window_fold(unsigned char out[256]);
-
-/* u of every window, row by row from the top: windows x BROAD__WINDOW_INPUTS. */
-int broad__window_describe(float *out, const broad__image *image, const broad__window_cuts *across,
-                           const broad__window_cuts *down, const unsigned char fold[256]);
-
-/* out[i][j] = cos(2 pi (bias_j + sum over the inputs of z[i][input] * weight[input][j])), summed in this order.
- * z: count x BROAD__WINDOW_INPUTS; count is a multiple of BROAD__WINDOW_TOGETHER. */
-typedef void broad__window_kernel(float (*out)[BROAD__WINDOW_LANES], const float *z, size_t count,
-                                  const float (*weight)[BROAD__WINDOW_LANES], const float *bias);
-
-/* Those that this processor can run, fastest first, and their number. All give the same bits. */
-enum { BROAD__WINDOW_KERNELS = 2 };
-size_t broad__window_kernels(broad__window_kernel *out[BROAD__WINDOW_KERNELS]);
-
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "data/photo/photo_rows.h"
+#include "data/transform/projection.h"
 #include "model/train/train.h"
 
 /* Rows as many as the pilot looks at; nodes enough to tell maps apart, and cheap. */

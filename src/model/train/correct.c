@@ -57,7 +57,7 @@ static int search(correction *c)
     broad_trainer *t = c->trainer;
     for (c->tries = 1;; c->tries++) {
         int status = broad__trainer_learn(t, c->rows, c->weights, 0, 0, 0);
-        if (status < 0 || t->model->outcome == BROAD_STOPPED) return status;
+        if (status < 0 || t->model->outcome == BROAD_OUTCOME_STOPPED) return status;
         status = judge(c);
         if (status < 0 || !c->raised) return status;
         status = broad__trainer_return(t, c->before, c->parts);

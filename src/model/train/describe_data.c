@@ -46,17 +46,18 @@ static int fit_scales(broad_model *model, const broad_data *data)
     if (!model->input_shift || !model->input_factor || !model->input_fill || !model->output_shift ||
         !model->output_factor || (knots && !model->input_knots))
         return BROAD_NO_MEMORY;
-    int status = broad__scaling_fit(model->input_shift, model->input_factor, model->input_fill, model->input_knots,
-                                    model->settings.scale, data->x, data->rows, data->inputs, data->spill);
+    broad__scaling_arrays inputs = {model->input_shift, model->input_factor, model->input_fill, model->input_knots};
+    broad__column_rows input_rows = {data->x, data->rows, data->inputs, data->spill};
+    int status = broad__scaling_fit(&inputs, model->settings.scale, &input_rows);
     if (status < 0) return status;
     int classes = data->task == BROAD_TASK_CLASSIFY;
     if (classes && model->settings.scale_target == BROAD_SCALE_STANDARD) {
         centre_classes(model, data);
         return BROAD_OK;
     }
-    return broad__scale_fit(model->output_shift, model->output_factor, NULL,
-                            classes ? BROAD_SCALE_NONE : model->settings.scale_target, data->values,
-                            classes ? 0 : data->rows, data->outputs, data->spill);
+    broad__scaling_arrays outputs = {.shift = model->output_shift, .factor = model->output_factor};
+    broad__column_rows output_rows = {data->values, classes ? 0 : data->rows, data->outputs, data->spill};
+    return broad__scaling_fit(&outputs, classes ? BROAD_SCALE_NONE : model->settings.scale_target, &output_rows);
 }
 
 /* Components are scaled already; points of pictures are of one kind. */
@@ -250,7 +251,9 @@ void broad__model_targets(double *out, const broad_model *model, const broad_dat
     for (size_t i = 0; i < count; i++)
         if (data->classes) out[i * want + data->classes[first + i]] = 1;
         else memcpy(out + i * want, data->values + (first + i) * have, have * sizeof(double));
-    broad__scale_apply(out, out, count, want, want, model->output_shift, model->output_factor, NULL);
+    broad__scaling scaling = {model->settings.scale_target, want, want, model->output_shift,
+                              model->output_factor,         NULL, NULL};
+    broad__scaling_apply(out, &scaling, out, count, want);
 }
 
 /* ---- further classes ------------------------------------------------------------------------------------------- */

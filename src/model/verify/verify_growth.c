@@ -276,7 +276,8 @@ static int step(broad__finding *found, growth *g, size_t j)
     int status = growth_add(g, layer);
     found->after = growth_norm(g);
     growth_leave_out(then, g);
-    if (status == BROAD_OK && layer->certificate.test == BROAD_SUPERVISE_OUTPUT) status = fit_alone(&worst, NULL, v, j, e);
+    if (status == BROAD_OK && layer->certificate.test == BROAD_SUPERVISE_OUTPUT)
+        status = fit_alone(&worst, NULL, v, j, e);
     if (layer->certificate.test == BROAD_SUPERVISE_LOO) {
         found->tested = sqrt(then[0] / first[0]);
         found->least = sqrt(fmax(then[0] - then[1], 0) / (first[0] + first[1]));

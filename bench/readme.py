@@ -1,0 +1,82 @@
+"""The README's table of results: one row per comparison, from everything that is stored."""
+from bench.images import report as images
+from bench.marks import wrapped
+from bench.speed import report as speed
+from bench.tables import ranks
+from bench.tables import report as tables
+from lab.experiments import tables as experiments
+
+PART = "docs/*.json in short"
+
+
+def photo_rows(found):
+    part, days, again = found["panels"], found["soiling"], "`make bench-images PANELS=FOLDER SOILING=FOLDER`"
+    means = {name: f"{images.mean(results, 'accuracy'):.3f}" for name, results in part["results"].items()}
+    yield [f"photos of solar panels, clean or dusty ({part['photos']} photos, {part['splits']} splits): accuracy",
+           means["auto"], f"random forest {means['forest, histograms']}; SVM {means['svm, histograms']} (both on colour "
+           f"histograms); ridge on pixels {means['ridge, 32x32']}", again]
+    errors = {name: f"{images.mean(results, 'rmse'):.3f}" for name, results in days["results"].items()}
+    yield ["power that a dirty panel loses, on unseen days: RMSE, lower is better", errors["auto"],
+           f"ridge on pixels {errors['ridge, 32x32']}; random forest on pixels {errors['forest, 16x16']}", again]
+
+
+def deep_rows(result):
+    ours = experiments.ours(result)["auto"]
+    rivals = sorted((row for row in experiments.rivals(result) if row.values("accuracy")), key=lambda row: -row.mean())
+    if rivals:
+        shown = "; ".join(f"{row.name} {row.mean():.3f}".replace(experiments.RULES["fair"], " (rate chosen)") for row in rivals[:3])
+        yield [f"the same photos, against deep networks without pre-training: accuracy",
+               f"{ours.mean():.3f}", f"the best three of {len(rivals)}: {shown}", "`make experiments ONLY=tables DATA=FOLDER`"]
+
+
+def table_rows(found):
+    measured = tables.measured_of(found)
+    methods = tables.methods_of(found, measured)
+    means = dict(zip(methods, ranks.mean_ranks(tables.rank_rows(measured, methods))))
+    rivals = "; ".join(f"{title.split(',')[0]} {means[name]:.1f}" for name, title in tables.RIVALS.items())
+    yield [f"{len(measured)} public tables: mean rank among {len(methods)} methods, 1 is best", f"{means['auto']:.1f}", rivals,
+           "`make bench-tables DATA=FOLDER`"]
+
+
+def mnist_rows(found):
+    rows = {row["name"]: row for row in found["rows"]}
+    yield ["MNIST: accuracy (processor time)", "{accuracy:.4f} ({cpu_seconds:.0f} s)".format(**rows["broad fit"]),
+           "BLS in numpy {accuracy:.4f} ({cpu_seconds:.0f} s)".format(**rows["numpy"]), "`scripts/get-data mnist && make bench-mnist`"]
+
+
+WORK = {  # of bench/speed, with the words of this table
+    "brls, 60,000": "training BRLS on 60,000 × 784",
+    "brls, 1,793": "training BRLS on 1,793 × 12,288",
+    "joint weights": "one ridge regression over 5,100 nodes, 60,000 rows",
+    "prediction, one row, 784": "predicting one row of 784 inputs",
+    "prediction, 10,000 rows": "predicting 10,000 rows of 784 inputs",
+    "CSV into memory": "reading a CSV file of 1 GB",
+}
+RIVALS = ("numpy", "pandas", "scikit-learn Ridge", "scikit-learn MLP")
+
+
+def speed_rows(found):
+    for start, words in WORK.items():
+        for one in found["measurements"]:
+            if one["what"].startswith(start) and "section" not in one:
+                rivals = "; ".join(f"{name} {speed.median(rival['summary'], one['unit'])}"
+                                   for name, rival in one["rivals"].items() if name in RIVALS)
+                yield [words, speed.median(one["summary"], one["unit"]), rivals, f"`make bench ONLY={one['entry']}`"]
+                break
+
+
+MAKERS = {"photos-benchmarks": photo_rows, "experiments/photos/tables": deep_rows, "tables": table_rows, "mnist": mnist_rows,
+          "benchmarks": speed_rows}
+
+
+def machine(found):
+    one = found["machine"]
+    return (f"Times are medians on {one['processor']}, {found['threads']} threads for every side, Debian 12's numpy, "
+            "scikit-learn and pandas.")
+
+
+def text(stored):
+    """`stored`: all of MAKERS, by name."""
+    rows = [row for name, make in MAKERS.items() for row in make(stored[name])]
+    lines = images.table(["", "broad", "others", "reproduce"], rows, left=4)
+    return "\n".join([*lines, "", *wrapped(machine(stored["benchmarks"]))]) + "\n"

@@ -1,0 +1,39 @@
+/* The words of the command line, checked against the command's row of the table. */
+#ifndef BROAD_CLI_ARGUMENTS_H
+#define BROAD_CLI_ARGUMENTS_H
+
+#include <jansson.h>
+
+#include "commands.h"
+#include "message.h"
+
+enum { CLI_GIVEN_MAX = 256 };
+
+struct cli_arguments {
+    const cli_command *command;
+    json_t **result; /* where cli_json_give() puts the result, for whoever runs the command; NULL: standard output */
+    size_t positional_count, given_count;
+    const char **positional; /* owned; the words are not */
+    struct cli_given {
+        const broad_option *option;
+        const char *value;  /* "" for a switch */
+    } given[CLI_GIVEN_MAX]; /* in order; of an option given twice the last counts, unless it makes a list */
+};
+
+/* Call cli_arguments_clear() afterwards, whatever the status. */
+int cli_arguments_parse(cli_arguments *out, const cli_command *command, int count, char **words);
+void cli_arguments_clear(cli_arguments *arguments);
+/* The option by this name that the command has; NULL: none. */
+const broad_option *cli_option_named(const cli_command *command, const char *name);
+const char *cli_given(const cli_arguments *arguments, const char *name); /* NULL: not given */
+const char *cli_value(const cli_arguments *arguments, const char *name); /* given, else the table's default */
+/* Its number in the choices; the default's if not given. */
+int cli_choice(const cli_arguments *arguments, const char *name);
+/* All values of an option that makes a list; out has room for CLI_GIVEN_MAX. */
+size_t cli_given_all(const char **out, const cli_arguments *arguments, const char *name);
+/* BROAD_USAGE with this message and a pointer to the command's help. */
+int cli_fail_usage(const cli_command *command, const char *message);
+/* On standard error, unless --quiet. */
+void cli_note(const cli_arguments *arguments, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

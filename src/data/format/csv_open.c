@@ -1,0 +1,373 @@
+/*
+ * Opening delimited text: a survey of all of it (is it text, how many lines, where are quotation marks), then from its first
+ * rows the separator, the header and the columns.
+ */
+#include "data/format/csv_open.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "base/watch.h"
+#include "data/format/number.h"
+
+/* ---- survey -------------------------------------------------------------------------------------------------------- */
+
+/* A comparison gives -1 in each equal byte; a byte counts up to 255. */
+typedef unsigned char bytes_16 __attribute__((vector_size(16)));
+enum { WIDTH = 16, COUNTS_MAX = 255, BATCH = 64 };
+
+static uint32_t add_up(const bytes_16 *counts)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < WIDTH; i++) sum += (*counts)[i];
+    return sum;
+}
+
+typedef struct tally {
+    uint32_t lines, quotes, zeros;
+} tally;
+
+static tally count_bytes(const char *at, size_t count, char newline)
+{
+    const bytes_16 nothing = {0}, line = nothing + (unsigned char)newline, quote = nothing + (unsigned char)'"';
+    tally t = {0};
+    while (count >= WIDTH) {
+        bytes_16 lines = nothing, quotes = nothing, zeros = nothing;
+        size_t steps = count / WIDTH < COUNTS_MAX ? count / WIDTH : COUNTS_MAX;
+        for (size_t i = 0; i < steps; i++, at += WIDTH) {
+            bytes_16 now;
+            memcpy(&now, at, sizeof now);
+            lines -= (bytes_16)(now == line);
+            quotes -= (bytes_16)(now == quote);
+            zeros |= (bytes_16)(now == nothing);
+        }
+        t.lines += add_up(&lines);
+        t.quotes += add_up(&quotes);
+        t.zeros += add_up(&zeros) > 0;
+        count -= steps * WIDTH;
+    }
+    for (; count; count--, at++) {
+        t.lines += *at == newline;
+        t.quotes += *at == '"';
+        t.zeros += *at == 0;
+    }
+    return t;
+}
+
+typedef struct survey {
+    broad__csv *csv;
+    size_t first; /* chunk of the current batch */
+    const char *zero[BATCH];
+} survey;
+
+static void survey_chunk(void *context, size_t index, size_t worker)
+{
+    (void)worker;
+    survey *s = context;
+    broad__csv *csv = s->csv;
+    const char *from = csv->begin + (s->first + index) * BROAD__CSV_CHUNK;
+    size_t count = (size_t)(csv->end - from) < BROAD__CSV_CHUNK ? (size_t)(csv->end - from) : BROAD__CSV_CHUNK;
+    tally t = count_bytes(from, count, csv->newline);
+    csv->chunks[s->first + index] = (broad__csv_chunk){t.lines, t.quotes};
+    s->zero[index] = t.zeros ? memchr(from, 0, count) : NULL;
+}
+
+static int survey_all(broad__csv *csv)
+{
+    csv->lines = csv->quotes = 0;
+    for (size_t first = 0; first < csv->chunk_count; first += BATCH) {
+        survey s = {.csv = csv, .first = first};
+        int status = broad__watch_poll(0, 1);
+        if (status < 0) return status;
+        size_t count = csv->chunk_count - first < BATCH ? csv->chunk_count - first : BATCH;
+        if (csv->pool) broad__pool_run(csv->pool, count, survey_chunk, &s);
+        for (size_t i = 0; i < count; i++) {
+            if (!csv->pool) survey_chunk(&s, i, 0);
+            if (s.zero[i])
+                return broad__fail(BROAD_BAD_DATA,
+                                   "%s:%zu: a zero byte; the file is binary but neither NPY nor IDX, or UTF-16 text",
+                                   csv->name, broad__line_at(csv, s.zero[i]));
+            csv->lines += csv->chunks[first + i].lines;
+            csv->quotes += csv->chunks[first + i].quotes;
+        }
+        const char *from = csv->begin + first * BROAD__CSV_CHUNK;
+        broad__source_done(csv->source, from,
+                           first + count == csv->chunk_count ? csv->end : from + count * BROAD__CSV_CHUNK);
+    }
+    return BROAD_OK;
+}
+
+static int survey_text(broad__csv *csv)
+{
+    size_t count = (size_t)(csv->end - csv->begin);
+    csv->chunk_count = (count + BROAD__CSV_CHUNK - 1) / BROAD__CSV_CHUNK;
+    csv->chunks = broad__alloc_array(csv->chunk_count, sizeof *csv->chunks);
+    if (!csv->chunks) return BROAD_NO_MEMORY;
+    csv->newline = '\n';
+    int status = survey_all(csv);
+    if (status < 0 || csv->lines || !count || !memchr(csv->begin, '\r', count)) return status;
+    csv->newline = '\r';
+    return survey_all(csv);
+}
+
+/* ---- separator ----------------------------------------------------------------------------------------------------- */
+
+/* The sample in which separator and header are looked for. */
+enum { SAMPLE_ROWS = 21, SAMPLE_BYTES = 1 << 20 };
+
+static const char separators[] = "\t;|, "; /* the rarer in numbers and text comes first */
+
+/* The start of the text, cut after some whole rows; all of it if the first row is longer than that. */
+static broad__csv sample_of(const broad__csv *csv)
+{
+    broad__csv sample = *csv;
+    if (csv->end - csv->begin <= SAMPLE_BYTES) return sample;
+    const char *cut = memrchr(csv->begin, csv->newline, SAMPLE_BYTES);
+    if (cut) sample.end = cut + 1;
+    return sample;
+}
+
+/* Cells a row if this separator gives every sampled row the same number, else 0. Blanks separate only numbers. */
+static size_t separator_fits(const broad__csv *sample, char separator)
+{
+    broad__csv trial = *sample;
+    trial.separator = separator;
+    size_t columns = 0, rows = 0, numbers = 0, cells = 0;
+    for (const char *at = broad__row_start(&trial, trial.begin); at < trial.end && rows < SAMPLE_ROWS; rows++) {
+        broad__cell cell = {.last = 0};
+        size_t here = 0;
+        for (double value; !cell.last; here++) {
+            at = broad__cell_read(&cell, &trial, at);
+            if (cell.fault) return 0;
+            if (separator != ' ' || !rows) continue;
+            cells++;
+            numbers += broad__number_read(&value, cell.text) == BROAD__NUMBER;
+        }
+        if (rows && here != columns) return 0;
+        columns = here;
+        at = broad__row_start(&trial, at);
+    }
+    if (separator == ' ' && 2 * numbers < cells) return 0;
+    return columns > 1 ? columns : 0;
+}
+
+static char find_separator(const broad__csv *csv)
+{
+    broad__csv sample = sample_of(csv);
+    for (const char *s = separators; *s; s++)
+        if (separator_fits(&sample, *s)) return *s;
+    /* Rows of different length: the separator of the first row, so that the message can count its cells. */
+    char best = ',';
+    size_t max = 1;
+    for (const char *s = separators; *s != ' '; s++) {
+        const char *next;
+        broad__csv trial = sample;
+        trial.separator = *s;
+        size_t cells = broad__row_cells(&next, &trial, broad__row_start(&trial, trial.begin));
+        if (cells > max) best = *s;
+        if (cells > max) max = cells;
+    }
+    return best;
+}
+
+static int parse_separator(char *out, const char *text)
+{
+    if (strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0) text = "\t";
+    if (strcmp(text, "space") == 0) text = " ";
+    if (strlen(text) != 1 || strchr("\"\r\n.+-0123456789", *text))
+        return broad__fail(BROAD_USAGE,
+                           "the separator must be auto, tab, space or one character such as ; and not '%.20s'", text);
+    *out = *text;
+    return BROAD_OK;
+}
+
+/* ---- header -------------------------------------------------------------------------------------------------------- */
+
+/* What the sampled rows below the first hold in a column. */
+enum { BELOW_NUMBER = 1, BELOW_TEXT = 2 };
+
+static void look_below(unsigned char *below, const broad__csv *csv, const char *at)
+{
+    broad__csv sample = sample_of(csv);
+    at = at < sample.end ? broad__row_start(&sample, at) : sample.end;
+    for (size_t row = 1; at < sample.end && row < SAMPLE_ROWS; row++) {
+        broad__cell cell = {.last = 0};
+        for (size_t c = 0; !cell.last; c++) {
+            double value;
+            at = broad__cell_read(&cell, &sample, at);
+            broad__number_kind kind = broad__number_read(&value, cell.text);
+            if (c < csv->columns && kind != BROAD__NUMBER_MISSING)
+                below[c] |= kind == BROAD__NUMBER_TEXT ? BELOW_TEXT : BELOW_NUMBER;
+        }
+        at = broad__row_start(&sample, at);
+    }
+}
+
+typedef enum header_sign { HEADER_NO, HEADER_YES, HEADER_PERHAPS } header_sign;
+
+/* A header has text where the column below is numbers. Only text anywhere may be a header or not. A row with numbers
+ * and without any name that should be there (`strange`) is none. */
+static int judge_header(header_sign *out, const broad__csv *csv, const char *first, int strange)
+{
+    unsigned char *below = broad__alloc(csv->columns);
+    if (!below) return BROAD_NO_MEMORY;
+    const char *at = first, *next;
+    broad__row_cells(&next, csv, first);
+    look_below(below, csv, next);
+    size_t numbers = 0, texts = 0;
+    *out = HEADER_PERHAPS;
+    for (size_t c = 0; c < csv->columns; c++) {
+        broad__cell cell;
+        double value;
+        at = broad__cell_read(&cell, csv, at);
+        broad__number_kind kind = broad__number_read(&value, cell.text);
+        if (kind == BROAD__NUMBER_TEXT && below[c] == BELOW_NUMBER) *out = HEADER_YES;
+        numbers += kind == BROAD__NUMBER || kind == BROAD__NUMBER_INFINITE;
+        texts += kind == BROAD__NUMBER_TEXT;
+    }
+    if ((*out == HEADER_PERHAPS || strange) && (numbers || !texts)) *out = HEADER_NO;
+    broad__free(below);
+    return BROAD_OK;
+}
+
+static size_t count_rows(const broad__csv *csv)
+{
+    size_t rows = 0;
+    const char *released = csv->begin;
+    for (const char *at = broad__row_start(csv, csv->begin); at < csv->end; rows++) {
+        broad__row_cells(&at, csv, at);
+        at = broad__row_start(csv, at);
+        broad__csv_passed(csv, &released, at);
+    }
+    return rows;
+}
+
+static int fail_cell(const broad__csv *csv, const char *at, size_t column, const char *fault)
+{
+    return broad__fail(BROAD_BAD_DATA, "%s:%zu:%zu: %s", csv->name, broad__line_at(csv, at), column + 1, fault);
+}
+
+static int read_names(char ***out, const broad__csv *csv, const char *first)
+{
+    broad__text *texts = broad__alloc_array(csv->columns, sizeof *texts);
+    char **numbered = broad__names_number("x", 1, csv->columns);
+    broad__arena arena = {0};
+    const char *at = first;
+    int status = texts && numbered ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t c = 0; c < csv->columns && status == BROAD_OK; c++) {
+        broad__cell cell;
+        at = broad__cell_read(&cell, csv, at);
+        if (cell.fault) status = fail_cell(csv, first, c, cell.fault);
+        if (status == BROAD_OK && cell.doubled) status = broad__cell_undouble(&cell.text, &arena);
+        texts[c] = cell.text.count ? cell.text : broad__text_of(numbered[c]);
+        if (status == BROAD_OK && !broad__text_is_utf8(texts[c]))
+            status = fail_cell(csv, first, c, "the column name is not UTF-8 text; convert the file with iconv");
+    }
+    *out = status == BROAD_OK ? broad__names_copy(texts, csv->columns) : NULL;
+    if (status == BROAD_OK && !*out) status = BROAD_NO_MEMORY;
+    broad__arena_clear(&arena);
+    broad__free(numbered);
+    broad__free(texts);
+    return status;
+}
+
+/* How many of the model's input names the first row holds; they may look like numbers. */
+static int count_model_names(size_t *out, const broad__csv *csv, const char *first, const broad__columns *model)
+{
+    char **names = NULL;
+    size_t *found = broad__alloc_array(model->inputs, sizeof *found);
+    int status = found ? read_names(&names, csv, first) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = broad__roles_match(found, names, csv->columns, model);
+    *out = 0;
+    for (size_t i = 0; status == BROAD_OK && i < model->inputs; i++) *out += found[i] < csv->columns;
+    broad__free(names);
+    broad__free(found);
+    return status == BROAD_BAD_DATA ? BROAD_OK : status; /* what cannot be names at all are none of them */
+}
+
+static int find_header(int *out, const broad__csv *csv, const char *first, const broad__csv_hints *hints)
+{
+    const broad__columns *model = hints->model && hints->model->named ? hints->model : NULL;
+    size_t known = 0;
+    header_sign sign;
+    int status = model ? count_model_names(&known, csv, first, model) : BROAD_OK;
+    if (status < 0) return status;
+    *out = model && known == model->inputs;
+    if (*out) return BROAD_OK;
+    status = judge_header(&sign, csv, first, model && !known);
+    if (status < 0) return status;
+    *out = sign == HEADER_YES || (sign == HEADER_PERHAPS && !(hints->rows && count_rows(csv) == hints->rows));
+    return BROAD_OK;
+}
+
+static int has_header(int *out, const broad__csv *csv, const char *first, const broad__csv_hints *hints)
+{
+    const char *said = hints->header ? hints->header : "auto";
+    *out = strcmp(said, "yes") == 0;
+    if (*out || strcmp(said, "no") == 0) return BROAD_OK;
+    if (strcmp(said, "auto") != 0)
+        return broad__fail(BROAD_USAGE, "header must be auto, yes or no and not '%.20s'", said);
+    return find_header(out, csv, first, hints);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------------------------- */
+
+int broad__csv_open(broad__csv *out, const broad__source *source, const broad__csv_hints *hints)
+{
+    enum { ALONE = 4 * BROAD__CSV_CHUNK }; /* text that other threads are not woken for */
+    *out = (broad__csv){.name = source->name, .begin = source->bytes, .end = source->bytes + source->count};
+    if (source->count >= 3 && memcmp(source->bytes, "\xEF\xBB\xBF", 3) == 0) out->begin += 3;
+    out->source = source;
+    size_t count = (size_t)(out->end - out->begin);
+    int status = count > ALONE && hints->threads != 1 ? broad__pool_open(&out->pool, hints->threads) : BROAD_OK;
+    if (status == BROAD_OK) status = survey_text(out);
+    if (status < 0) return status;
+    if (hints->separator && strcmp(hints->separator, "auto") != 0) {
+        status = parse_separator(&out->separator, hints->separator);
+        if (status < 0) return status;
+    } else if (count) {
+        out->separator = find_separator(out);
+    }
+    const char *first = broad__row_start(out, out->begin);
+    if (first == out->end) return broad__fail(BROAD_BAD_DATA, "%s: the file is empty", out->name);
+    out->columns = broad__row_cells(&out->body, out, first);
+    if (out->columns > BROAD__COLUMNS_MAX)
+        return broad__fail(BROAD_BAD_DATA, "%s:%zu: %zu cells in one row; at most %d can be read", out->name,
+                           broad__line_at(out, first), out->columns, BROAD__COLUMNS_MAX);
+    int header;
+    status = has_header(&header, out, first, hints);
+    if (status < 0) return status;
+    if (!header) out->body = first;
+    return header ? read_names(&out->names, out, first) : BROAD_OK;
+}
+
+int broad__csv_categories(broad__roles *roles, const broad__csv *csv)
+{
+    size_t rows = 0, *texts = broad__alloc_array(csv->columns, sizeof *texts);
+    if (!texts) return BROAD_NO_MEMORY;
+    const char *released = csv->body;
+    for (const char *at = broad__row_start(csv, csv->body); at < csv->end; rows++) {
+        broad__cell cell = {.last = 0};
+        for (size_t c = 0; !cell.last; c++) {
+            double value;
+            at = broad__cell_read(&cell, csv, at);
+            if (c < csv->columns && roles->role[c] == BROAD__ROLE_INPUT)
+                texts[c] += broad__number_read(&value, cell.text) == BROAD__NUMBER_TEXT;
+        }
+        at = broad__row_start(csv, at);
+        broad__csv_passed(csv, &released, at);
+    }
+    for (size_t c = 0; c < csv->columns; c++)
+        if (texts[c] && texts[c] >= rows / 100) roles->role[c] = BROAD__ROLE_CATEGORY;
+    broad__free(texts);
+    return BROAD_OK;
+}
+
+void broad__csv_close(broad__csv *csv)
+{
+    broad__free(csv->names);
+    broad__free(csv->chunks);
+    broad__pool_close(csv->pool);
+    *csv = (broad__csv){0};
+}

@@ -1,0 +1,23 @@
+/* Delimited text: the separator and the header are found from the content. */
+#ifndef BROAD_DATA_FORMAT_CSV_OPEN_H
+#define BROAD_DATA_FORMAT_CSV_OPEN_H
+
+#include "data/format/csv_scan.h"
+#include "data/roles.h"
+
+/* How to read: what the user says, and what is known about the file. */
+typedef struct broad__csv_hints {
+    const char *header, *separator; /* as in broad_read_options */
+    size_t rows;                    /* that the file should have; 0: not known */
+    const broad__columns *model;    /* may be NULL */
+    size_t threads;                 /* 0: one per processor */
+} broad__csv_hints;
+
+/* Finds separator, header and columns. The source must outlive it. */
+int broad__csv_open(broad__csv *out, const broad__source *source, const broad__csv_hints *hints);
+
+/* Inputs that hold text become categories, unless fewer than 1 cell in 100 holds it: those must be slips. */
+int broad__csv_categories(broad__roles *roles, const broad__csv *csv);
+void broad__csv_close(broad__csv *csv);
+
+#endif

@@ -1,0 +1,31 @@
+/* Sums over the rows of each column, and the shift and factor that follow from them. */
+#ifndef BROAD_DATA_TRANSFORM_COLUMN_SUMS_H
+#define BROAD_DATA_TRANSFORM_COLUMN_SUMS_H
+
+#include "base/spill.h"
+#include "broad/broad.h"
+
+/* Of one column, without missing values. Sums are kept in long double: they neither overflow for the largest doubles nor
+ * lose the digits that matter. */
+typedef struct broad__column_sums {
+    long double sum, squares; /* squares: of the distances from the mean, if they are asked for */
+    double min, max;
+    size_t count;
+} broad__column_sums;
+
+/* Rows of numbers without gaps; in `spill`, whose memory is released on the way, or in memory (NULL). */
+typedef struct broad__column_rows {
+    const double *x; /* rows x columns */
+    size_t rows, columns;
+    broad__spill *spill;
+} broad__column_rows;
+
+/* out: one per column */
+void broad__column_sums_of(broad__column_sums *out, const broad__column_rows *rows, int squares);
+
+/* (value - shift) * factor lies in [0, 1] (minmax) or has mean 0 and deviation 1 (standard); otherwise shift is 0 and factor 1.
+ * A column that is constant or empty gets factor 1; one whose spread overflows is divided by its largest magnitude. */
+void broad__column_scale(double *shift, double *factor, broad_scale how, const broad__column_sums *sums);
+double broad__column_mean(const broad__column_sums *sums); /* 0 for an empty column */
+
+#endif
