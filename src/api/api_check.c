@@ -24,7 +24,7 @@ static size_t size_of(const void *given)
 int broad__struct_check(const void *given, size_t own, const char *type)
 {
     size_t size = size_of(given);
-    if (size > sizeof size && size <= own + NEWER_MOST) return BROAD_OK;
+    if (size >= sizeof size && size <= own + NEWER_MOST) return BROAD_OK;
     return broad__fail(BROAD_USAGE, "%s is not initialised; call %s_init() first", type, type);
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/enum_names.h"
 #include "base/status.h"
-#include "layer/certificate.h"
 #include "model/kind.h"
 #include "model/model.h"
 

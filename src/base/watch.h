@@ -2,7 +2,7 @@
  * Progress of a long call other than training, and the request to stop it.
  *
  * A call that takes a progress function enters a watch on its thread; the loops below it poll that watch, on this thread
- * alone: elsewhere, and when nobody watches, a poll does nothing. The progress function is called at most every
+ * alone: elsewhere, and without a progress function, a poll does nothing. The progress function is called at most every
  * BROAD__WATCH_SECONDS, so a loop may poll as often as it likes.
  */
 #ifndef BROAD_BASE_WATCH_H
@@ -14,7 +14,7 @@
 
 typedef struct broad__watch {
     const char *stage;
-    broad_progress_function progress; /* NULL: nobody asks */
+    broad_progress_function progress; /* NULL: none */
     void *context;
     size_t done, span, total; /* done before this part of the work, its share, and all of it */
     double last;              /* when it was reported */

@@ -75,7 +75,7 @@ static const broad__option_row rows[] = {
      "a number >= 0", NULL},
     {{"sparse-steps", 0, "COUNT", NULL, NULL, "number of ADMM iterations of the autoencoder"},
      BROAD__VALUE_SIZE, FIELD(sparse_steps), 0, 1, 100000, 0, NULL, NULL},
-    {{"scale", 0, "NAME", BROAD__SCALES, NULL, 
+    {{"scale", 0, "NAME", BROAD__SCALES, NULL,
       "scaling of the inputs, from the training rows; rank: by rank; both: standard and rank side by side; whole: the "
       "same scale for all columns; auto: whole for photos, both otherwise"},
      BROAD__VALUE_CHOICE, FIELD(scale), 0, 0, 0, 0, NULL, NULL},

@@ -159,7 +159,7 @@ static void percentages_read_back(void **state)
 static void wrong_values_are_refused(void **state)
 {
     (void)state;
-    expect_refused("lambda", "abc", "--lambda: 'abc' is not a number; give a number >= 0 or auto");
+    expect_refused("lambda", "abc", "option lambda: 'abc' is not a number; give a number >= 0 or auto");
     expect_refused("lambda", "-1", "not in range");
     expect_refused("lambda", "nan", "not a number");
     expect_refused("lambda", "inf", "not a number");
