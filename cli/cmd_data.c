@@ -40,14 +40,14 @@ void data_advise_targets(data_advice *advice, const broad_data *data, const size
     }
     if (!counts || !classes) return;
     if (classes == 1)
-        data_advise(advice, "there is only one class, %s: a network has nothing to tell apart",
+        data_advise(advice, "there is only one class, %s, so there is nothing to learn",
                     broad_data_output_name(data, 0));
     if (counts[least] < FEW)
-        data_advise(advice, "there are only %zu of class %s; what a network learns of it is not to be relied on",
-                    counts[least], broad_data_output_name(data, least));
+        data_advise(advice, "class %s has only %zu rows; the model will not be reliable for it",
+                    broad_data_output_name(data, least), counts[least]);
     if (counts[most] > UNEVEN * counts[least])
-        data_advise(advice, "there are %.0f times as many of %s as of %s: try --class-weight balanced",
-                    (double)counts[most] / (double)counts[least], broad_data_output_name(data, most),
+        data_advise(advice, "class %s is %.0f times as frequent as class %s: try --class-weight balanced",
+                    broad_data_output_name(data, most), (double)counts[most] / (double)counts[least],
                     broad_data_output_name(data, least));
 }
 
@@ -86,7 +86,7 @@ static int table_make(data_table *out, const broad_data *data)
     out->missing = calloc(inputs + 1, sizeof *out->missing);
     out->constant = calloc(inputs + 1, sizeof *out->constant);
     if (!out->missing || !out->constant)
-        return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for a report on %zu columns", inputs);
+        return cli_fail(BROAD_NO_MEMORY, "out of memory: cannot describe %zu columns", inputs);
     for (size_t j = 0; j < inputs; j++) {
         double least = INFINITY, most = -INFINITY;
         for (size_t i = 0; i < rows; i++) {
@@ -115,8 +115,8 @@ static void table_advise(data_advice *advice, const data_table *table)
         data_advise(advice, "there are no targets: give --labels FILE");
     if (table->empty) data_advise(advice, "there are empty fields: fill them in, or train with --missing mean");
     if (table->constants)
-        data_advise(advice, "%zu input%s never change%s and can be left out", table->constants,
-                    table->constants == 1 ? "" : "s", table->constants == 1 ? "s" : "");
+        data_advise(advice, "%zu input%s constant and can be removed", table->constants,
+                    table->constants == 1 ? " is" : "s are");
     data_advise_targets(advice, table->data, table->class_counts);
 }
 
@@ -127,39 +127,40 @@ static void print_inputs(const data_table *table, int constant, int all)
     for (size_t j = 0; j < broad_data_inputs(table->data); j++) {
         if (constant ? !table->constant[j] : !table->missing[j]) continue;
         if (seen++ >= shown) continue;
-        printf("%s%s", seen > 1 ? ", " : ": ", broad_data_input_name(table->data, j));
-        if (!constant) printf(" %zu", table->missing[j]);
+        cli_print("%s%s", seen > 1 ? ", " : ": ", broad_data_input_name(table->data, j));
+        if (!constant) cli_print(" %zu", table->missing[j]);
     }
-    if (seen > shown) printf(" and %zu more", seen - shown);
-    printf("\n");
+    if (seen > shown) cli_print(" and %zu more", seen - shown);
+    cli_print("\n");
 }
 
 static void print_targets(const broad_data *data, const size_t *counts)
 {
     size_t outputs = broad_data_outputs(data);
     if (counts) {
-        printf("classes ");
+        cli_print("classes ");
         for (size_t c = 0; c < outputs; c++)
-            printf("%s %s %zu", c ? "," : "", broad_data_output_name(data, c), counts[c]);
-        printf("\n");
+            cli_print("%s %s %zu", c ? "," : "", broad_data_output_name(data, c), counts[c]);
+        cli_print("\n");
         return;
     }
     for (size_t j = 0; j < outputs; j++) {
         value_range range = range_of(data, j);
-        printf("target   %s: %.6g to %.6g, mean %.6g\n", broad_data_output_name(data, j), range.least, range.largest,
-               range.mean);
+        cli_print("target   %s: %.6g to %.6g, mean %.6g\n", broad_data_output_name(data, j), range.least, range.largest,
+                  range.mean);
     }
 }
 
 static void table_print(const data_table *table, int all)
 {
     const broad_data *data = table->data;
-    printf("rows     %zu of %zu inputs\n", broad_data_rows(data), broad_data_inputs(data));
+    cli_print("rows     %zu, with %zu input%s\n", broad_data_rows(data), broad_data_inputs(data),
+              cli_plural(broad_data_inputs(data)));
     print_targets(data, table->class_counts);
-    printf("empty    %zu field%s in %zu input%s", table->empty, table->empty == 1 ? "" : "s", table->with_empty,
-           table->with_empty == 1 ? "" : "s");
+    cli_print("empty    %zu field%s in %zu input%s", table->empty, cli_plural(table->empty), table->with_empty,
+              cli_plural(table->with_empty));
     print_inputs(table, 0, all);
-    printf("constant %zu input%s", table->constants, table->constants == 1 ? "" : "s");
+    cli_print("constant %zu input%s", table->constants, cli_plural(table->constants));
     print_inputs(table, 1, all);
 }
 
@@ -228,7 +229,7 @@ static json_t *result_json(const char *path, const broad_data *data, const size_
 
 static void print_advice(const data_advice *advice)
 {
-    for (size_t i = 0; i < advice->count; i++) printf("%-8s %s\n", i ? "" : "advice", advice->lines[i]);
+    for (size_t i = 0; i < advice->count; i++) cli_print("%-8s %s\n", i ? "" : "advice", advice->lines[i]);
 }
 
 static int report_photos(const cli_arguments *arguments, const broad_data *data, json_t *record)
@@ -242,7 +243,7 @@ static int report_photos(const cli_arguments *arguments, const broad_data *data,
         status =
             cli_json_give(arguments, result_json(arguments->positional[0], data, photos.class_counts, record, &advice));
     } else if (!status) {
-        printf("data     %s (photos)\n", arguments->positional[0]);
+        cli_print("data     %s (photos)\n", arguments->positional[0]);
         data_photos_print(&photos, cli_given(arguments, "all") != NULL);
         if (!photos.class_counts) print_targets(data, NULL);
         print_advice(&advice);
@@ -262,8 +263,8 @@ static int report_table(const cli_arguments *arguments, const broad_data *data)
         table_json(object, &table);
         status = cli_json_give(arguments, object);
     } else if (!status) {
-        printf("data     %s (%s)\n", arguments->positional[0],
-               broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)));
+        cli_print("data     %s (%s)\n", arguments->positional[0],
+                  broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)));
         table_print(&table, cli_given(arguments, "all") != NULL);
         print_advice(&advice);
     }
@@ -278,9 +279,9 @@ static int report_export(const cli_arguments *arguments, const broad_data *data,
     const char *path = arguments->positional[0], *folder = cli_given(arguments, "export");
     data_advice advice = {0};
     if (!cli_given(arguments, "json")) {
-        printf("data     %s (%s): %zu rows of %zu inputs\n", path,
-               broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)), broad_data_rows(data),
-               broad_data_inputs(data));
+        cli_print("data     %s (%s): %zu rows, %zu input%s\n", path,
+                  broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)), broad_data_rows(data),
+                  broad_data_inputs(data), cli_plural(broad_data_inputs(data)));
         cli_print_maps(&(broad_map_choice){0}, broad_data_maps(data), 0);
         cli_export_print(made, folder);
         return BROAD_OK;
@@ -302,7 +303,7 @@ static int export_rows(const cli_arguments *arguments, const broad_data *data, j
     if (!status) status = cli_export_write(&made, data, &folder);
     int left = status ? cli_folder_abandon(&folder) : BROAD_OK; /* what is left is worse than why */
     if (status == BROAD_INTERRUPTED && !left)
-        status = cli_fail(status, "interrupted; %s was not made", cli_given(arguments, "export"));
+        status = cli_fail(status, "interrupted; %s was not written", cli_given(arguments, "export"));
     if (left) status = left;
     if (!status) status = cli_folder_commit(&folder);
     cli_signals_release();
@@ -317,9 +318,9 @@ static int check_export(const cli_arguments *arguments)
     cli_folder folder = {0};
     for (size_t i = 0; !path && i < sizeof for_export / sizeof for_export[0]; i++)
         if (cli_given(arguments, for_export[i]))
-            return cli_fail(BROAD_USAGE, "--%s is about what --export writes; give that too", for_export[i]);
+            return cli_fail(BROAD_USAGE, "--%s only applies to --export; give that too", for_export[i]);
     if (path && cli_given(arguments, "all"))
-        return cli_fail(BROAD_USAGE, "--all lists what is found, which --export does not; leave out one of them");
+        return cli_fail(BROAD_USAGE, "--all and --export do not go together; omit one of them");
     if (!path) return BROAD_OK;
     int status = cli_folder_begin(&folder, path);
     return status ? status : cli_folder_abandon(&folder);

@@ -65,11 +65,12 @@ static int choose_maps(cli_run *run)
     cli_progress progress;
     broad_options options = run->options;
     cli_progress_begin(&progress, &options, "maps", run->arguments);
-    int status = cli_choose_maps(&run->maps, &run->train, &run->test, &options, run->arguments);
+    broad_map_choice_init(&run->maps);
+    int status = broad_photos_prepare(&run->maps, &run->train, &run->test, &options);
     cli_progress_end(&progress);
     cli_signals_release();
     if (status != BROAD_INTERRUPTED) return status;
-    return cli_fail(status, "interrupted while maps were chosen; nothing was written");
+    return cli_fail(status, "interrupted while choosing photo maps; nothing was written");
 }
 
 static int train(cli_run *run)
@@ -87,8 +88,7 @@ static int save_stats(cli_run *run)
 {
     if (run->keep_stats) return cli_run_keep_stats(run, run->train);
     if (strcmp(run->output, "-") && cli_stats_exist(run->output))
-        cli_note(run->arguments, "%s.stats belongs to an earlier model; fit with --keep-stats to replace it",
-                 run->output);
+        cli_note(run->arguments, "%s.stats belongs to an earlier model; give --keep-stats to replace it", run->output);
     return BROAD_OK;
 }
 

@@ -1,7 +1,5 @@
 /* broad render: photos of solar panels with labels, and all that the renderer knows about them. */
-#include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +8,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/status.h"
-#include "compute/pool.h"
 #include "image/codec/write.h"
 #include "io/folder.h"
+#include "io/jobs.h"
 #include "io/json.h"
 #include "io/output.h"
 #include "io/progress.h"
@@ -21,31 +18,24 @@
 #include "rng/philox.h"
 #include "values.h"
 
-enum { PHOTOS_MAX = 1000000, QUALITY = 92, NAME_BYTES = 64 };
+enum { PHOTOS_MAX = 1000000, QUALITY = 92, NAME_BYTES = 64, BATCH = 4 };
 enum { SEVERITY_DRAW = 1 }; /* a photo's own draws have numbers from 16 on */
 
-/* One thread's pictures. */
-typedef struct worker {
+/* What one job draws into. */
+typedef struct canvas {
     broad__image photo, map; /* map: grey */
     unsigned char *panel, *dimmed;
-} worker;
+} canvas;
 
 typedef struct render_run {
     const cli_arguments *arguments;
-    size_t count, side;
+    size_t count, side, threads;
     uint64_t seed;
-    int by_severity, png, masks, visible;
-    double start, last_drawn, seconds;
+    int by_severity, png, masks;
+    double seconds;
     cli_folder folder;
     cli_render_truth *truths;
-    broad__pool *pool;
-    worker *workers;
-    size_t worker_count;
     atomic_size_t done;
-    atomic_int stop;
-    pthread_mutex_t lock; /* of the two below */
-    int status;
-    char message[1024]; /* of the first failure: a message belongs to its thread */
 } render_run;
 
 /* ---- names ---- */
@@ -80,15 +70,8 @@ static int write_file(const render_run *run, const char *name, const void *bytes
 {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%s", run->folder.temporary, name);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return broad__fail(BROAD_CANNOT_WRITE, "%s: the name is too long", run->folder.path);
-    FILE *file = fopen(path, "wbx");
-    if (!file) return broad__fail(BROAD_CANNOT_WRITE, "%s: cannot be made: %s", path, strerror(errno));
-    errno = 0;
-    int failed = fwrite(bytes, 1, count, file) != count, reason = errno;
-    if (fclose(file) && !failed) failed = 1, reason = errno;
-    if (failed) return broad__fail(BROAD_IO, "%s: writing failed: %s", path, strerror(reason));
-    return BROAD_OK;
+    if (length > 0 && (size_t)length < sizeof path) return cli_write_new(path, bytes, count);
+    return cli_fail(BROAD_CANNOT_WRITE, "%s: the path is too long", run->folder.path);
 }
 
 static int write_photo(const render_run *run, const broad__image *photo, size_t index)
@@ -117,7 +100,7 @@ static int write_map(const render_run *run, broad__image *picture, const unsigne
     return status;
 }
 
-static int make_photo(render_run *run, worker *own, size_t index)
+static int make_photo(render_run *run, canvas *own, size_t index)
 {
     cli_render_spec spec = {.wanted = class_wanted(run, index), .panel = own->panel, .dimmed = own->dimmed};
     if (run->by_severity) {
@@ -134,76 +117,38 @@ static int make_photo(render_run *run, worker *own, size_t index)
     return status;
 }
 
-static void note_failure(render_run *run, int status)
+static int canvas_open(canvas *out, const render_run *run)
 {
-    pthread_mutex_lock(&run->lock);
-    if (!run->status) {
-        run->status = status;
-        snprintf(run->message, sizeof run->message, "%s", broad_error_message());
-    }
-    pthread_mutex_unlock(&run->lock);
-    atomic_store(&run->stop, 1);
+    int status = broad__image_init(&out->photo, run->side, run->side);
+    if (status || !run->masks) return status;
+    status = broad__image_init(&out->map, run->side, run->side);
+    out->panel = broad__alloc_array(run->side, run->side);
+    out->dimmed = broad__alloc_array(run->side, run->side);
+    return !status && (!out->panel || !out->dimmed) ? BROAD_NO_MEMORY : status;
 }
 
-static void draw_bar(render_run *run)
+static void canvas_close(canvas *own)
 {
-    double now = broad__seconds();
-    size_t done = atomic_load(&run->done);
-    char left[32], text[96];
-    if (!run->visible || done == 0 || now - run->last_drawn < 0.1) return;
-    cli_format_duration(left, sizeof left, (now - run->start) / (double)done * (double)(run->count - done));
-    snprintf(text, sizeof text, "photo %zu/%zu, %.0f a second, left %s", done, run->count,
-             (double)done / (now - run->start), left);
-    cli_bar("render", (double)done / (double)run->count, text);
-    run->last_drawn = now;
+    broad__image_free(&own->photo);
+    broad__image_free(&own->map);
+    broad__free(own->panel);
+    broad__free(own->dimmed);
 }
 
-static void photo_job(void *context, size_t index, size_t number)
+static int photo_job(void *context, size_t first, size_t count)
 {
     render_run *run = context;
-    if (atomic_load(&run->stop) || cli_interrupted()) return;
-    int status = make_photo(run, &run->workers[number], index);
-    if (status) note_failure(run, status);
-    else atomic_fetch_add(&run->done, 1);
-    if (number == 0) draw_bar(run); /* the caller's thread */
-}
-
-/* ---- all photos ---- */
-
-static int open_workers(render_run *run, size_t threads)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (threads == 0) threads = processors > 0 ? (size_t)processors : 1;
-    int status = broad__pool_open(&run->pool, threads < run->count ? threads : run->count);
-    if (status) return status;
-    run->worker_count = broad__pool_threads(run->pool);
-    run->workers = broad__alloc_array(run->worker_count, sizeof *run->workers);
-    run->truths = broad__alloc_array(run->count, sizeof *run->truths);
-    if (!run->workers || !run->truths) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < run->worker_count && !status; i++) {
-        worker *own = &run->workers[i];
-        status = broad__image_init(&own->photo, run->side, run->side);
-        if (status || !run->masks) continue;
-        status = broad__image_init(&own->map, run->side, run->side);
-        own->panel = broad__alloc_array(run->side, run->side);
-        own->dimmed = broad__alloc_array(run->side, run->side);
-        if (!status && (!own->panel || !own->dimmed)) status = BROAD_NO_MEMORY;
+    canvas own = {0};
+    int status = canvas_open(&own, run);
+    for (size_t i = first; !status && i < first + count && !cli_interrupted(); i++) {
+        status = make_photo(run, &own, i);
+        if (!status) atomic_fetch_add(&run->done, 1);
     }
+    canvas_close(&own);
     return status;
 }
 
-static void close_workers(render_run *run)
-{
-    broad__pool_close(run->pool);
-    for (size_t i = 0; run->workers && i < run->worker_count; i++) {
-        broad__image_free(&run->workers[i].photo);
-        broad__image_free(&run->workers[i].map);
-        broad__free(run->workers[i].panel);
-        broad__free(run->workers[i].dimmed);
-    }
-    broad__free(run->workers);
-    broad__free(run->truths);
-}
+/* ---- all photos ---- */
 
 static int make_folders(const render_run *run)
 {
@@ -218,13 +163,12 @@ static int make_folders(const render_run *run)
 
 static int make_photos(render_run *run)
 {
-    run->visible = isatty(STDERR_FILENO) && !cli_given(run->arguments, "quiet");
-    run->start = broad__seconds();
-    broad__pool_run(run->pool, run->count, photo_job, run);
-    run->seconds = broad__seconds() - run->start;
-    if (run->last_drawn > 0) cli_bar_wipe();
-    if (run->status) return cli_fail(run->status, "%s", run->message);
-    return cli_interrupted() ? BROAD_INTERRUPTED : BROAD_OK;
+    double start = broad__seconds();
+    run->truths = broad__alloc_array(run->count, sizeof *run->truths);
+    if (!run->truths) return BROAD_NO_MEMORY;
+    int status = cli_jobs_run(run->count, BATCH, run->threads, photo_job, run, "render", run->arguments);
+    run->seconds = broad__seconds() - start;
+    return status;
 }
 
 /* ---- what is known about them ---- */
@@ -255,7 +199,7 @@ static int write_table(const render_run *run, const char *name, const char *head
     cli_output output;
     int length = snprintf(path, sizeof path, "%s/%s", run->folder.temporary, name);
     if (length < 0 || (size_t)length >= sizeof path)
-        return cli_fail(BROAD_CANNOT_WRITE, "%s: the name is too long", run->folder.path);
+        return cli_fail(BROAD_CANNOT_WRITE, "%s: the path is too long", run->folder.path);
     cli_output_open(&output, path);
     cli_output_print(&output, "%s\n", header);
     for (size_t i = 0; i < run->count; i++) {
@@ -275,26 +219,33 @@ static int write_tables(const render_run *run)
 
 /* ---- the command ---- */
 
-static int prepare(render_run *run, size_t *out_threads, const cli_arguments *arguments)
+/* As many threads as there are photos at most. */
+static size_t threads_used(size_t wanted, size_t photos)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (wanted == 0) wanted = processors > 0 ? (size_t)processors : 1;
+    return wanted < photos ? wanted : photos;
+}
+
+static int prepare(render_run *run, const cli_arguments *arguments)
 {
     broad_options options;
     memset(run, 0, sizeof *run);
     run->arguments = arguments;
-    pthread_mutex_init(&run->lock, NULL);
     int status = cli_training_options(&options, arguments);
     if (!status) status = cli_count(&run->count, arguments, "count");
     if (!status) status = cli_count(&run->side, arguments, "size");
     if (status) return status;
     if (run->count > PHOTOS_MAX)
-        return cli_fail(BROAD_USAGE, "--count: %zu are too many; %d is the most", run->count, PHOTOS_MAX);
+        return cli_fail(BROAD_USAGE, "--count: %zu is too large; the maximum is %d", run->count, PHOTOS_MAX);
     if (run->side < CLI_RENDER_SIDE_MIN || run->side > CLI_RENDER_SIDE_MAX)
-        return cli_fail(BROAD_USAGE, "--size: a side of %zu pixels cannot be drawn; give %d to %d", run->side,
+        return cli_fail(BROAD_USAGE, "--size: %zu is out of range; give %d to %d pixels", run->side,
                         CLI_RENDER_SIDE_MIN, CLI_RENDER_SIDE_MAX);
     run->seed = options.seed;
     run->by_severity = cli_given(arguments, "severity") != NULL;
     run->masks = cli_given(arguments, "masks") != NULL;
     run->png = cli_choice(arguments, "format") == 1;
-    *out_threads = options.threads;
+    run->threads = threads_used(options.threads, run->count);
     return BROAD_OK;
 }
 
@@ -321,7 +272,7 @@ static int report_json(const render_run *run, const char *folder, int complete)
     cli_json_put(object, "labels", complete && run->by_severity ? cli_json_text("labels.csv") : json_null());
     cli_json_put(object, "truth", complete ? cli_json_text("truth.csv") : json_null());
     cli_json_put(object, "masks", complete && run->masks ? cli_json_text(MAPS_FOLDER) : json_null());
-    cli_json_put(object, "threads", json_integer((json_int_t)run->worker_count));
+    cli_json_put(object, "threads", json_integer((json_int_t)run->threads));
     cli_json_put(object, "seconds", cli_json_real(run->seconds));
     cli_json_put(object, "photos_per_second", cli_json_real(run->seconds > 0 ? (double)done / run->seconds : 0));
     return cli_json_give(run->arguments, object);
@@ -330,12 +281,12 @@ static int report_json(const render_run *run, const char *folder, int complete)
 static void report_text(const render_run *run, const char *folder)
 {
     size_t dusty = count_class(run, CLI_RENDER_DUSTY);
-    printf("photos   %zu of %zu x %zu pixels in %s: %zu clean, %zu dusty\n", run->count, run->side, run->side, folder,
-           run->count - dusty, dusty);
-    printf("truth    %s/truth.csv", folder);
-    if (run->by_severity) printf("; severity alone in %s/labels.csv", folder);
-    if (run->masks) printf("; maps in %s/" MAPS_FOLDER, folder);
-    printf("\ntime     %.2f s, %.0f photos a second\n", run->seconds, (double)run->count / run->seconds);
+    cli_print("photos   %zu of %zu x %zu pixels in %s: %zu clean, %zu dusty\n", run->count, run->side, run->side,
+              folder, run->count - dusty, dusty);
+    cli_print("truth    %s/truth.csv", folder);
+    if (run->by_severity) cli_print("; severities in %s/labels.csv", folder);
+    if (run->masks) cli_print("; masks in %s/" MAPS_FOLDER, folder);
+    cli_print("\ntime     %.2f s, %.0f photos per second\n", run->seconds, (double)run->count / run->seconds);
 }
 
 static int report(const render_run *run, const char *folder)
@@ -345,7 +296,7 @@ static int report(const render_run *run, const char *folder)
     return BROAD_OK;
 }
 
-/* The note comes first, for whoever cannot wait until everything is removed and interrupts again. */
+/* The note comes first, since a second interrupt may end the removal. */
 static int end_interrupted(render_run *run)
 {
     size_t done = atomic_load(&run->done);
@@ -356,10 +307,9 @@ static int end_interrupted(render_run *run)
     return status ? status : 128 + cli_interrupted();
 }
 
-static int fill_folder(render_run *run, size_t threads)
+static int fill_folder(render_run *run)
 {
-    int status = open_workers(run, threads);
-    if (!status) status = make_folders(run);
+    int status = make_folders(run);
     if (!status) status = make_photos(run);
     if (!status) status = write_tables(run);
     return !status && cli_interrupted() ? BROAD_INTERRUPTED : status;
@@ -368,18 +318,17 @@ static int fill_folder(render_run *run, size_t threads)
 int cli_render(const cli_arguments *arguments)
 {
     render_run run;
-    size_t threads = 0;
     const char *path = arguments->positional[0];
-    int status = prepare(&run, &threads, arguments);
+    int status = prepare(&run, arguments);
     if (status) goto cleanup;
     cli_signals_catch();
     status = cli_folder_begin(&run.folder, path);
     if (status) goto cleanup;
-    status = fill_folder(&run, threads);
+    status = fill_folder(&run);
     if (status == BROAD_INTERRUPTED) {
         status = end_interrupted(&run);
     } else if (status) {
-        int kept = cli_folder_abandon(&run.folder); /* what is left is worse than why */
+        int kept = cli_folder_abandon(&run.folder); /* a folder left behind matters more than why */
         if (kept) status = kept;
     } else {
         status = cli_folder_commit(&run.folder);
@@ -388,7 +337,6 @@ int cli_render(const cli_arguments *arguments)
     }
 
 cleanup:
-    close_workers(&run);
-    pthread_mutex_destroy(&run.lock);
+    broad__free(run.truths);
     return status;
 }

@@ -36,7 +36,7 @@ static void print_error_json(const char *command, int status)
     json_t *error = json_object();
     cli_json_put(error, "status", cli_json_text(broad_status_name(status)));
     cli_json_put(error, "code", json_integer(-status));
-    cli_json_put(error, "message", cli_json_text(broad_error_message()));
+    cli_json_put(error, "message", cli_json_text(cli_error()));
     cli_json_put(object, "error", error);
     cli_json_print(object);
 }
@@ -85,7 +85,7 @@ int main(int count, char **words)
     int status = dispatch(count, words, &name);
     if (status < 0) {
         fflush(stdout);
-        cli_say("%s", broad_error_message());
+        cli_say("%s", cli_error());
         if (wants_json(count, words)) print_error_json(name, status);
     }
     status = finish_output(status);

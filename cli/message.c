@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "base/status.h"
 #include "base/utf8.h"
+#include "commands.h"
 
 enum { MESSAGE_BYTES = 4096 };
 
@@ -18,18 +20,52 @@ int cli_fail(int status, const char *format, ...)
     return broad__fail(status, "%s", text);
 }
 
+/* Whether some command has an option by this name. */
+static int is_option(const char *name, size_t length)
+{
+    char text[64];
+    if (length == 0 || length >= sizeof text) return 0;
+    memcpy(text, name, length);
+    text[length] = 0;
+    for (size_t i = 0; i < cli_command_count(); i++)
+        if (cli_option_named(cli_command_at(i), text)) return 1;
+    return 0;
+}
+
+const char *cli_error(void)
+{
+    static _Thread_local char out[MESSAGE_BYTES];
+    static const char word[] = "option ";
+    const char *from = broad_error_message(), *start = from;
+    size_t used = 0;
+    while (*from && used + 3 < sizeof out) {
+        int begins = from == start || !strchr("abcdefghijklmnopqrstuvwxyz", from[-1]);
+        const char *name = from + strlen(word);
+        if (begins && strncmp(from, word, strlen(word)) == 0 &&
+            is_option(name, strspn(name, "abcdefghijklmnopqrstuvwxyz-"))) {
+            out[used++] = '-';
+            out[used++] = '-';
+            from = name;
+        } else {
+            out[used++] = *from++;
+        }
+    }
+    out[used] = 0;
+    return out;
+}
+
 /* C0, DEL and C1, which terminals obey. */
 static int is_control(const unsigned char *at, size_t bytes)
 {
     return bytes == 1 ? at[0] < 0x20 || at[0] == 0x7f : bytes == 2 && at[0] == 0xc2 && at[1] < 0xa0;
 }
 
-/* `keep`: control characters that pass. */
-static void put_plain(FILE *to, const char *text, const char *keep)
+void cli_put_plain(FILE *to, const char *text, size_t left, const char *keep)
 {
-    for (size_t left = strlen(text), bytes; left > 0; text += bytes, left -= bytes) {
+    for (size_t bytes; left > 0; text += bytes, left -= bytes) {
         bytes = broad__utf8_length(text, left);
-        int plain = bytes && (strchr(keep, text[0]) || !is_control((const unsigned char *)text, bytes));
+        int kept = text[0] && strchr(keep, text[0]);
+        int plain = bytes && (kept || !is_control((const unsigned char *)text, bytes));
         if (!bytes) bytes = 1;
         if (plain) fwrite(text, 1, bytes, to);
         for (size_t i = 0; !plain && i < bytes; i++) fprintf(to, "\\x%02x", (unsigned char)text[i]);
@@ -40,7 +76,7 @@ static void put_formatted(FILE *to, const char *format, va_list list, const char
 {
     char *text = NULL;
     if (vasprintf(&text, format, list) < 0) return;
-    put_plain(to, text, keep);
+    cli_put_plain(to, text, strlen(text), keep);
     free(text);
 }
 
@@ -66,3 +102,5 @@ void cli_say(const char *format, ...)
     cli_say_list(format, list);
     va_end(list);
 }
+
+const char *cli_plural(size_t count) { return count == 1 ? "" : "s"; }

@@ -40,7 +40,7 @@ static void note_failure(jobs *all, int status)
     pthread_mutex_lock(&all->lock);
     if (!all->status) {
         all->status = status;
-        snprintf(all->message, sizeof all->message, "%s", broad_error_message());
+        snprintf(all->message, sizeof all->message, "%s", cli_error());
     }
     pthread_mutex_unlock(&all->lock);
     atomic_store(&all->stop, 1);
@@ -72,5 +72,5 @@ int cli_jobs_run(size_t count, size_t batch, size_t threads, cli_job job, void *
     pthread_mutex_destroy(&all.lock);
     if (all.last_drawn > 0) cli_bar_wipe();
     if (all.status) return cli_fail(all.status, "%s", all.message);
-    return cli_interrupted() ? BROAD_INTERRUPTED : BROAD_OK;
+    return cli_interrupted() ? cli_fail(BROAD_INTERRUPTED, "interrupted") : BROAD_OK;
 }

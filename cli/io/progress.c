@@ -13,7 +13,7 @@ static atomic_int interrupted; /* free of locks, so a handler may set it; thread
 
 static void note_signal(int signal_number) { interrupted = signal_number; }
 
-/* SA_RESETHAND: whoever asks twice means it. */
+/* SA_RESETHAND: a second interrupt ends the process. */
 static void catch_signals(void (*handler)(int))
 {
     struct sigaction action;

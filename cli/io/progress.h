@@ -7,7 +7,7 @@
 typedef struct cli_progress {
     const char *label;
     int visible, drawn;
-    size_t stop_at; /* ends the run after so many layers in all; 0: does not */
+    size_t stop_at; /* the run ends at this number of layers; 0: it does not */
     size_t first;   /* layers there were at the start */
     double start, layers_start, last;
 } cli_progress;

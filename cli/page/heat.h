@@ -6,9 +6,9 @@
 
 typedef struct cli_heat {
     size_t width, height; /* cells */
-    double *cells;        /* opinions, row by row from the top; above 0: speaks for, below 0: against; broad__free() */
-    double clear;         /* an opinion above this is clear */
-    double full;          /* and one of this size has the strongest colour, unless there are many larger ones */
+    double *cells; /* opinions, row by row from the top; above 0: evidence for, below 0: against; broad__free() */
+    double clear;  /* an opinion above this is clear */
+    double full;   /* and one of this size has the strongest colour, unless there are many larger ones */
 } cli_heat;
 
 void cli_heat_clear(cli_heat *heat);
@@ -23,10 +23,10 @@ int cli_heat_smooth(cli_heat *heat);
 double cli_heat_area(const cli_heat *heat);
 
 /* The opinion that gets the strongest colour: heat->full, or the size of 95 of 100 cells where that is larger. So a picture
- * in which little speaks is not coloured by noise. */
+ * with little evidence is not coloured by noise. */
 double cli_heat_unit(const cli_heat *heat);
 
-/* Colours the picture: yellow to red what speaks for, blue what speaks against, linear between the centres of the cells. */
+/* Colours the picture: yellow to red the evidence for, blue the evidence against, linear between the centres of the cells. */
 int cli_heat_draw(broad__image *picture, const cli_heat *heat);
 
 /* Adds a strip with the colours below the picture: the strongest against on the left, the strongest for on the right. */

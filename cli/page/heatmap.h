@@ -1,5 +1,5 @@
 /*
- * Which parts of a photo speak for a verdict.
+ * Which parts of a photo are evidence for a verdict.
  *
  * A grid of n cells is laid over the part of the photo that the model looks at. The inputs with each cell left out come from
  * one pass over the picture (broad__photo_occlude), and all of them are judged in one batch. The model's opinion f is
@@ -40,7 +40,7 @@ typedef struct cli_heat_task {
 /* A prediction has a fixed cost, so photos are judged in batches of this many; and it takes memory, so no more threads than
  * this should do so at once. */
 enum { CLI_HEAT_BATCH = 8, CLI_HEAT_THREADS = 16 };
-size_t cli_heat_threads(size_t threads); /* as many as asked for, 0: one a processor, but no more */
+size_t cli_heat_threads(size_t threads); /* as many as asked for, 0: one per processor, but no more */
 
 /* These fail through broad__fail(), as jobs must. */
 int cli_heat_make(cli_heat_task *tasks, size_t count, const cli_heat_maker *maker); /* on failure none is made */

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "image/codec/decode.h"
 #include "image/codec/write.h"
+#include "io/output.h"
 
 enum { FILE_BYTES_MAX = 1 << 30, DECODED_SIDE_MAX = 8192 };
 
@@ -122,23 +123,12 @@ int cli_photo_framed(broad__image *out, const broad__image *whole, const broad_p
 
 /* ---- writing ---- */
 
-static int write_bytes(const char *path, const void *bytes, size_t count)
-{
-    FILE *file = fopen(path, "wbx");
-    if (!file) return broad__fail(BROAD_CANNOT_WRITE, "%s: cannot be made: %s", path, strerror(errno));
-    errno = 0;
-    int failed = fwrite(bytes, 1, count, file) != count, reason = errno;
-    if (fclose(file) && !failed) failed = 1, reason = errno;
-    if (failed) return broad__fail(BROAD_IO, "%s: writing failed: %s", path, strerror(reason));
-    return BROAD_OK;
-}
-
 int cli_picture_write(const char *path, const broad__image *picture, int quality)
 {
     void *bytes = NULL;
     size_t count = 0;
     int status = broad__write_jpeg(&bytes, &count, picture, quality);
-    if (!status) status = write_bytes(path, bytes, count);
+    if (!status) status = cli_write_new(path, bytes, count);
     broad__free(bytes);
     return status;
 }

@@ -6,7 +6,7 @@
 #include "image/image.h"
 
 /* The upright photo, decoded so large that the part that was looked at has a longer side of `side`, where the photo has as
- * much. What is left of a damaged one is taken: whoever read it before has decided that it counts. */
+ * much. What is left of a damaged one is taken: the reader has decided before that it counts. */
 int cli_photo_decode(broad__image *out, const broad_photo *photo, size_t side);
 int cli_photo_is_cropped(const broad_photo *photo); /* whether it was not looked at as a whole */
 /* Of the photo as it was decoded: the part that was looked at, with a longer side of at most `side`. */

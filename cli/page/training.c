@@ -66,8 +66,8 @@ static int take_curve(broad_curve_point **out, const cli_training *t, const broa
     if (!points) return no_memory();
     broad_curve_point_init(points);
     int status = data == t->train && t->verdict.holds
-                     ? broad_model_curve_loo(points, t->model, data, cli_run(cli_watch(t->threads)))
-                     : broad_model_curve(points, t->model, data, cli_run(cli_watch(t->threads)));
+                     ? broad_model_curve_loo(points, t->model, data, cli_watch(t->threads))
+                     : broad_model_curve(points, t->model, data, cli_watch(t->threads));
     if (!status && isfinite(points[0].norm)) *out = points;
     else free(points);
     return status;
@@ -102,7 +102,7 @@ static int go_over(cli_training *t, const broad_data *data, int classify)
     int status = scores ? BROAD_OK : no_memory();
     for (size_t first = 0; !status && first < rows; first += BLOCK) {
         size_t count = rows - first < BLOCK ? rows - first : BLOCK;
-        status = broad_predict_part(scores, t->model, data, first, count, cli_run(cli_watch(t->threads)));
+        status = broad_predict_part(scores, t->model, data, first, count, cli_watch(t->threads));
         if (!status && classify) status = broad_probabilities(scores, t->model, scores, count);
         for (size_t i = 0; !status && i < count; i++) {
             if (classify) count_row(t, scores + i * outputs, broad_data_class(data, first + i));
@@ -170,7 +170,7 @@ static int take_rows(cli_training *t)
     if (t->train) {
         double start = broad__seconds();
         broad_verdict_init(&t->verdict);
-        status = broad_verify(&t->verdict, t->model, t->train, cli_run(cli_watch(t->threads)));
+        status = broad_verify(&t->verdict, t->model, t->train, cli_watch(t->threads));
         t->verify_seconds = broad__seconds() - start;
         t->verified = status == BROAD_OK;
     }

@@ -64,7 +64,7 @@ int cli_correction_count(cli_correction *out, const cli_run *run)
     if (broad_model_task(model) != BROAD_TASK_CLASSIFY) return BROAD_OK;
     double *scores = calloc(broad_data_rows(rows) * outputs, sizeof *scores);
     if (!scores) return cli_fail(BROAD_NO_MEMORY, "out of memory");
-    int status = broad_predict_data(scores, model, rows, cli_run(cli_watch(run->options.threads)));
+    int status = broad_predict_data(scores, model, rows, cli_watch(run->options.threads));
     for (size_t i = 0; !status && i < broad_data_rows(rows); i++) {
         const broad_photo *photo = broad_data_photo(rows, i);
         int copied = photo && photo->copy; /* augmented copies are there to help, not to be judged */

@@ -41,7 +41,6 @@ typedef struct cli_fold {
 
 typedef struct cli_folds {
     const broad_data *data;
-    const cli_arguments *choosing; /* maps of photos are chosen in every fold as these say; NULL: they are not */
     broad_options options;
     size_t folds, repeats;
     size_t done; /* folds of all repeats so far */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "io/progress.h"
-#include "page/findings.h"
+#include "io/quote.h"
 
 /* ---- inputs.npy ---- */
 
@@ -108,7 +108,7 @@ static void put_targets(cli_output *output, const broad_data *data, size_t row)
     }
     if (!classify) return;
     cli_output_bytes(output, ",", 1);
-    cli_csv_text(output, broad_data_output_name(data, broad_data_class(data, row)));
+    cli_csv_exact(output, broad_data_output_name(data, broad_data_class(data, row)));
 }
 
 static int write_rows(const broad_data *data, const char *path)
@@ -119,14 +119,14 @@ static int write_rows(const broad_data *data, const char *path)
     if (broad_data_task(data) == BROAD_TASK_CLASSIFY) cli_output_print(&output, ",label");
     for (size_t c = 0; broad_data_task(data) == BROAD_TASK_REGRESS && c < broad_data_outputs(data); c++) {
         cli_output_bytes(&output, ",", 1);
-        cli_csv_text(&output, broad_data_output_name(data, c));
+        cli_csv_exact(&output, broad_data_output_name(data, c));
     }
     cli_output_print(&output, ",group,copy\n");
     for (size_t i = 0; i < broad_data_rows(data); i++) {
         const broad_photo *photo = broad_data_photo(data, i);
         cli_output_count(&output, i + 1);
         cli_output_bytes(&output, ",", 1);
-        cli_csv_text(&output, photo ? photo->name : "");
+        cli_csv_exact(&output, photo ? photo->name : "");
         put_targets(&output, data, i);
         cli_output_print(&output, ",%zu,%zu\n", broad_data_group(data, i) + 1, photo ? photo->copy : 0);
     }
@@ -141,7 +141,7 @@ static int write_columns(const broad_data *data, const char *path)
     for (size_t j = 0; j < broad_data_inputs(data); j++) {
         cli_output_count(&output, j + 1);
         cli_output_bytes(&output, ",", 1);
-        cli_csv_text(&output, broad_data_input_name(data, j));
+        cli_csv_exact(&output, broad_data_input_name(data, j));
         cli_output_bytes(&output, "\n", 1);
     }
     return cli_output_close(&output);

@@ -1,4 +1,4 @@
-/* What there is to say about photos that were read, and the choice of their maps. */
+/* What there is to say about photos that were read, and about their maps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,12 +145,6 @@ void cli_photos_record(json_t *record, const broad_data *data, const cli_photo_f
 
 const char *const cli_map_names[CLI_MAPS] = {"pixels", "descriptors", "windows"};
 
-int cli_maps_given(const cli_arguments *arguments)
-{
-    const char *given = cli_given(arguments, "map");
-    return given && strcmp(given, "auto") != 0;
-}
-
 void cli_format_maps(char *out, size_t bytes, unsigned maps)
 {
     size_t used = 0;
@@ -166,64 +160,6 @@ json_t *cli_maps_json(unsigned maps)
     for (size_t i = 0; i < CLI_MAPS; i++)
         if (maps >> i & 1) cli_json_append(list, cli_json_text(cli_map_names[i]));
     return list;
-}
-
-/* Puts a table in the place of another. */
-static int replace(broad_data **data, broad_data *by, int status)
-{
-    if (status) return status;
-    broad_data_free(*data);
-    *data = by;
-    return BROAD_OK;
-}
-
-static int narrow(broad_data **data, unsigned maps)
-{
-    broad_data *part = NULL;
-    if (!*data || broad_data_maps(*data) == maps) return BROAD_OK;
-    int status = broad_photos_narrow(&part, *data, maps);
-    return replace(data, part, status);
-}
-
-/* *out_none: the inputs stay as the maps give them; *out 0: as many components as the rows warrant. */
-static int parse_components(size_t *out, int *out_none, const cli_arguments *arguments)
-{
-    const char *given = cli_given(arguments, "components"), *preset = cli_given(arguments, "preset");
-    *out = 0;
-    *out_none = given ? strcmp(given, "none") == 0 : preset && strcmp(preset, "paper") == 0;
-    if (!given || *out_none || strcmp(given, "auto") == 0) return BROAD_OK;
-    int status = cli_count(out, arguments, "components");
-    if (!status && !*out) status = cli_fail(BROAD_USAGE, "--components: give a number from 1 on, auto or none");
-    return status;
-}
-
-static int project(broad_data **train, broad_data **test, const cli_arguments *arguments)
-{
-    size_t components = 0;
-    int none = 0;
-    broad_data *part = NULL;
-    int status = parse_components(&components, &none, arguments);
-    if (status || none) return status;
-    status = broad_photos_project(&part, *train, components, NULL);
-    status = replace(train, part, status);
-    if (status || !test || !*test) return status;
-    status = broad_photos_project(&part, *test, 0, *train);
-    return replace(test, part, status);
-}
-
-int cli_choose_maps(broad_map_choice *out, broad_data **train, broad_data **test, const broad_options *options,
-                    const cli_arguments *arguments)
-{
-    broad_map_choice_init(out);
-    int status = BROAD_OK;
-    unsigned maps = broad_data_maps(*train);
-    if (!maps) return BROAD_OK;
-    if (maps & (maps - 1) && !cli_maps_given(arguments)) {
-        status = broad_photos_choose(out, *train, options);
-        if (!status) status = narrow(train, out->maps);
-        if (!status && test) status = narrow(test, out->maps);
-    }
-    return status ? status : project(train, test, arguments);
 }
 
 void cli_print_maps(const broad_map_choice *choice, unsigned maps, size_t components)

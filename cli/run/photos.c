@@ -84,8 +84,9 @@ void cli_paths_clear(cli_paths *paths)
 static int parse_maps(unsigned *out, const char *text)
 {
     char copy[128];
+    if (!text) return BROAD_OK;
     *out = 0;
-    if (!text || strcmp(text, "auto") == 0) return BROAD_OK;
+    if (strcmp(text, "auto") == 0) return BROAD_OK;
     snprintf(copy, sizeof copy, "%s", text);
     for (char *rest = copy, *word; (word = strsep(&rest, ","));) {
         size_t at = 0;
@@ -141,13 +142,25 @@ static int only_looks(const cli_arguments *arguments)
     return arguments->command->run == cli_data && !cli_given(arguments, "export");
 }
 
+static int parse_components(size_t *out, const cli_arguments *arguments)
+{
+    const char *given = cli_given(arguments, "components");
+    if (!given) return BROAD_OK;
+    *out = strcmp(given, "none") == 0 ? BROAD_COMPONENTS_NONE : 0;
+    if (*out || strcmp(given, "auto") == 0) return BROAD_OK;
+    int status = cli_count(out, arguments, "components");
+    if (!status && !*out) status = cli_fail(BROAD_USAGE, "--components: give a number from 1 on, auto or none");
+    return status;
+}
+
 static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
 {
     const char *preset = cli_given(arguments, "preset");
     int paper = preset && strcmp(preset, "paper") == 0;
-    int status = parse_maps(&out->maps, cli_given(arguments, "map"));
-    if ((paper && !cli_given(arguments, "map")) || only_looks(arguments)) out->maps = BROAD_PHOTO_MAP_PIXELS;
-    if (paper) out->side = 64;
+    int status = broad_photo_options_preset(out, paper ? BROAD_PRESET_PAPER : BROAD_PRESET_AUTO);
+    if (!status) status = parse_maps(&out->maps, cli_given(arguments, "map"));
+    if (!status) status = parse_components(&out->components, arguments);
+    if (only_looks(arguments)) out->maps = BROAD_PHOTO_MAP_PIXELS;
     if (!status && cli_given(arguments, "side")) status = cli_count(&out->side, arguments, "side");
     if (!status && cli_given(arguments, "augment")) status = cli_count(&out->augment, arguments, "augment");
     if (!status && out->augment > COPIES_MOST)

@@ -1,6 +1,6 @@
 /*
  * Photos on the command line: which arguments are read as photos and how, with a bar on the way; what is said about them
- * afterwards; and the choice of maps.
+ * afterwards.
  */
 #ifndef BROAD_CLI_RUN_PHOTOS_H
 #define BROAD_CLI_RUN_PHOTOS_H
@@ -67,17 +67,11 @@ void cli_photos_record(json_t *record, const broad_data *data, const cli_photo_f
 
 /* ---- maps (photo_notes.c) ---- */
 
-int cli_maps_given(const cli_arguments *arguments); /* --map names maps, and is not auto */
 enum { CLI_MAPS = 3 };
 extern const char *const cli_map_names[CLI_MAPS];             /* of broad_photo_map, by the number of its bit */
 void cli_format_maps(char *out, size_t bytes, unsigned maps); /* "descriptors + windows" */
 json_t *cli_maps_json(unsigned maps);                         /* ["descriptors", "windows"] */
 
-/* Where the photos were read with several maps and --map was not given: chooses among them by leave-one-out on *train and
- * narrows it, and *test where there is one. choice->count is 0 where nothing was chosen. Then the inputs become
- * principal components of *train, as --components says. */
-int cli_choose_maps(broad_map_choice *out, broad_data **train, broad_data **test, const broad_options *options,
-                    const cli_arguments *arguments);
 /* "inputs   70 components of windows (leave-one-out error 0.31; descriptors 0.35, ...)"; nothing where maps is 0. */
 void cli_print_maps(const broad_map_choice *choice, unsigned maps, size_t components);
 /* Adds "maps" and "map_errors" to a "photos" member; record NULL: nothing. */

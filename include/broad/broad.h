@@ -443,6 +443,8 @@ typedef struct broad_photo_options {
     const char *detector;    /* command line for /bin/sh                                                  */
     double detector_seconds; /* time limit for its start, and then for each photo                         */
     int each_box;            /* 1: every box is a row; 0: the best box of each photo                      */
+    size_t components;       /* principal components to train on instead of the inputs of the maps, see
+                                broad_photos_prepare(); 0: as many as the rows warrant; or BROAD_COMPONENTS_NONE */
     size_t augment;          /* training: rows made from augmented copies of each photo                   */
     uint64_t seed;           /* of the augmentation                                                       */
     int strict;              /* 1: a file that cannot be read is an error; 0: it is skipped               */
@@ -451,11 +453,17 @@ typedef struct broad_photo_options {
     size_t threads;          /* 0: one per processor                                                      */
 } broad_photo_options;
 
+#define BROAD_COMPONENTS_NONE SIZE_MAX /* the inputs stay as the maps compute them */
+
 BROAD_API void broad_photo_options_init_sized(broad_photo_options *out, size_t size);
 static inline void broad_photo_options_init(broad_photo_options *out)
 {
     broad_photo_options_init_sized(out, sizeof *out);
 }
+
+/* What a preset means for photos: for `paper` the pixels of a square with a side of 64, without components; `auto` is what
+ * broad_photo_options_init() sets. */
+BROAD_API int broad_photo_options_preset(broad_photo_options *options, broad_preset preset);
 
 typedef struct broad_read_options {
     size_t size;
@@ -594,6 +602,17 @@ typedef struct broad_map_choice {
 } broad_map_choice;
 
 static inline void broad_map_choice_init(broad_map_choice *out) { broad_result_init(out, sizeof *out); }
+/*
+ * From photos as they were read to the rows that a network is trained on. Where no maps were named in reading, those with the lowest
+ * leave-one-out error are chosen on *train (broad_photos_choose()); then principal components, fitted to *train, replace the inputs
+ * (broad_photos_project()). Both tables are replaced and the old ones freed; `test` and *test may be NULL. What is already
+ * prepared, was read for a model, or is not from photos, stays as it is.
+ *
+ * broad_fit() and broad_trainer_open() do this themselves where it has not been done, on a table of their own; a program calls it to
+ * see the choice, or to have rows to test on in the same form. out may be NULL; out->count is 0 where nothing was chosen.
+ */
+BROAD_API int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data **test,
+                                   const broad_options *options);
 /* Of the maps of `data`, those whose inputs have the lowest leave-one-out error in the pilot of preset `auto`: all together, or one
  * of them if its error is lower by a twentieth. `options` gives seed, threads, class_weight and progress, whose stage is
  * "maps". */

@@ -51,7 +51,7 @@ class Clock:
 
 
 class Trainer:
-    """`sample`: only as many steps of each phase are done, and its seconds are those of all of them, reckoned from these."""
+    """`sample`: only as many steps of each phase are done, and its seconds are those of all of them, extrapolated from these."""
 
     def __init__(self, device, epochs, batch=BATCH, graphs=True, sample=None):
         self.device, self.epochs, self.batch, self.sample = device, epochs, batch, sample

@@ -7,7 +7,7 @@
 #include "model/kind.h"
 #include "model/train/correct.h"
 #include "model/train/plan.h"
-#include "model/train/train.h"
+#include "model/train/prepare_photos.h"
 #include "store/store_stats.h"
 
 int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options)
@@ -18,7 +18,7 @@ int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_
     int status = broad__training_options_take(&full, options);
     if (status < 0) return status;
     broad__profile_scope before = broad__profile_enter(full.profile);
-    status = broad__trainer_open(out, data, &full);
+    status = broad__trainer_open_photos(out, data, &full);
     broad__profile_leave(before);
     return status;
 }
@@ -41,7 +41,7 @@ int broad_trainer_validate(broad_trainer *trainer, const broad_data *rows)
 {
     if (!trainer || !rows) return broad__missing_argument("broad_trainer_validate");
     broad__profile_scope before = broad__profile_enter(trainer->run.profile);
-    int status = broad__trainer_validate(trainer, rows);
+    int status = broad__trainer_validate_photos(trainer, rows);
     broad__profile_leave(before);
     return status;
 }
@@ -126,7 +126,7 @@ int broad_fit(broad_model **out, broad_seconds *out_seconds, const broad_data *d
         status = broad__struct_check(out_seconds, sizeof *out_seconds, "broad_seconds");
     if (status < 0) return status;
     broad__profile_scope before = broad__profile_enter(full.profile);
-    status = broad__trainer_open(&trainer, data, &full);
+    status = broad__trainer_open_photos(&trainer, data, &full);
     if (status == BROAD_OK) status = broad__trainer_enhance(trainer, full.enhance_nodes, full.enhance_layers);
     if (out_seconds && trainer) broad_trainer_seconds(out_seconds, trainer);
     broad__trainer_close(status == BROAD_OK ? out : NULL, trainer);

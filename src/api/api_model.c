@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/api_check.h"
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/shards.h"
@@ -204,11 +205,7 @@ int broad_predict_part(double *out, const broad_model *model, const broad_data *
 
 size_t broad_best_class(const broad_model *model, const double *scores)
 {
-    size_t best = 0;
-    if (!model || !scores) return 0;
-    for (size_t c = 1; c < model->outputs; c++)
-        if (scores[c] > scores[best]) best = c;
-    return best;
+    return model && scores ? broad__largest(scores, model->outputs) : 0;
 }
 
 int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows)

@@ -11,12 +11,29 @@
 #include "data/transform/projection.h"
 #include "model/model.h"
 #include "model/train/choose_photo_maps.h"
+#include "model/train/prepare_photos.h"
+
+enum { PAPER_SIDE = 64 };
 
 void broad_photo_options_init_sized(broad_photo_options *out, size_t size)
 {
     broad_photo_options full = {
         .size = sizeof full, .side = BROAD__PIXELS_SIDE, .crop = BROAD_CROP_MODEL, .detector_seconds = 60};
     if (out) broad__options_give(out, size, &full, sizeof full);
+}
+
+int broad_photo_options_preset(broad_photo_options *options, broad_preset preset)
+{
+    if (!options) return broad__missing_argument("broad_photo_options_preset");
+    broad_photo_options full;
+    broad_photo_options_init(&full);
+    int status = broad__options_take(&full, sizeof full, options, "broad_photo_options");
+    if (status < 0) return status;
+    full.maps = preset == BROAD_PRESET_PAPER ? BROAD_PHOTO_MAP_PIXELS : 0;
+    full.side = preset == BROAD_PRESET_PAPER ? PAPER_SIDE : BROAD__PIXELS_SIDE;
+    full.components = preset == BROAD_PRESET_PAPER ? BROAD_COMPONENTS_NONE : 0;
+    broad__options_give(options, options->size, &full, sizeof full);
+    return BROAD_OK;
 }
 
 static int read_photos(broad_data **out, const char *const *paths, size_t count, const broad_read_options *options)
@@ -60,6 +77,34 @@ size_t broad_data_skipped_count(const broad_data *data) { return data ? data->ph
 const broad_skipped *broad_data_skipped(const broad_data *data, size_t index)
 {
     return index < broad_data_skipped_count(data) ? &data->photos.skipped[index] : NULL;
+}
+
+/* Puts a table in the place of another; NULL: it stays. */
+static void replace(broad_data **data, broad_data *by)
+{
+    if (!by) return;
+    broad__table_free(*data);
+    *data = by;
+}
+
+int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data **test, const broad_options *options)
+{
+    broad_map_choice choice;
+    broad_data *trained = NULL, *tested = NULL;
+    broad_options full;
+    if (!train || !*train || !options) return broad__missing_argument("broad_photos_prepare");
+    int status = out ? broad__struct_check(out, sizeof *out, "broad_map_choice") : BROAD_OK;
+    if (status == BROAD_OK) status = broad__training_options_take(&full, options);
+    if (status == BROAD_OK) status = broad__photos_settle(&trained, &choice, *train, &full);
+    if (status == BROAD_OK && test && *test) status = broad__photos_follow(&tested, *test, trained ? trained : *train);
+    if (status < 0) {
+        broad__table_free(trained);
+        return status;
+    }
+    replace(train, trained);
+    if (test) replace(test, tested);
+    if (out) broad__result_give(out, &choice, sizeof choice);
+    return BROAD_OK;
 }
 
 int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options)

@@ -332,8 +332,8 @@ int broad__cut(broad_data **out_train, broad_data **out_test, const broad_data *
 const char *broad__group_remedy(const broad_data *table)
 {
     if (!table->groups || !table->group_name || strcmp(table->group_name, BROAD__NEAR_DUPLICATES) != 0) return "";
-    return "; photos that look alike stay together: --group names a column of --labels to go by instead, and "
-           "--no-groups "
+    return "; photos that look alike stay together: option group names a column of option labels to go by instead, and "
+           "option no-groups "
            "takes each photo by itself";
 }
 

@@ -16,10 +16,18 @@
 #include "data/transform/projection_apply.h"
 #include "image/photo.h"
 
+/* What is due before a network is trained on photos: the reader knows it, model/train/prepare_photos.h does it. */
+typedef struct broad__photo_plan {
+    int choose;        /* among the maps, which nobody named */
+    int project;       /* principal components take the place of the inputs */
+    size_t components; /* so many; 0: as many as the rows warrant */
+} broad__photo_plan;
+
 /* Rows that come from photos. */
 typedef struct broad__photos {
     broad__photo_spec spec;       /* maps 0: they do not, and the rest is 0 */
     broad__projection projection; /* of spec.components; zeroed without */
+    broad__photo_plan plan;       /* zeroed: nothing is due */
     broad_photo *items;           /* rows; their texts lie in `texts` */
     char **texts;                 /* one block: file and name of each row; data/text.h */
     size_t skipped_count;

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 
 broad__text broad__text_of(const char *text) { return (broad__text){text, strlen(text)}; }
 
@@ -12,42 +14,17 @@ int broad__text_same(broad__text a, broad__text b)
     return a.count == b.count && (a.count == 0 || memcmp(a.bytes, b.bytes, a.count) == 0);
 }
 
-static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
 broad__text broad__text_trim(broad__text text)
 {
-    while (text.count && is_blank(text.bytes[0])) {
+    while (text.count && broad__is_blank(text.bytes[0])) {
         text.bytes++;
         text.count--;
     }
-    while (text.count && is_blank(text.bytes[text.count - 1])) text.count--;
+    while (text.count && broad__is_blank(text.bytes[text.count - 1])) text.count--;
     return text;
 }
 
-/* Bytes of the UTF-8 character at `at`, or 0 if there is none. Overlong forms, surrogates and numbers beyond U+10FFFF
- * are none. */
-static size_t utf8_length(const unsigned char *at, size_t left)
-{
-    if (at[0] < 0x80) return 1;
-    size_t length = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
-    if (at[0] < 0xC2 || at[0] > 0xF4 || left < length) return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xC0) != 0x80) return 0;
-    if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] > 0x9F)) return 0;
-    if ((at[0] == 0xF0 && at[1] < 0x90) || (at[0] == 0xF4 && at[1] > 0x8F)) return 0;
-    return length;
-}
-
-int broad__text_is_utf8(broad__text text)
-{
-    const unsigned char *bytes = (const unsigned char *)text.bytes;
-    for (size_t i = 0; i < text.count;) {
-        size_t length = utf8_length(bytes + i, text.count - i);
-        if (!length) return 0;
-        i += length;
-    }
-    return 1;
-}
+int broad__text_is_utf8(broad__text text) { return broad__utf8_valid(text.bytes, text.count); }
 
 const char *broad__text_quote(char out[BROAD__QUOTE_BYTES], broad__text text)
 {
@@ -56,7 +33,7 @@ const char *broad__text_quote(char out[BROAD__QUOTE_BYTES], broad__text text)
     size_t used = 0, i = 0;
     out[used++] = '\'';
     while (i < text.count) {
-        size_t length = utf8_length(bytes + i, text.count - i);
+        size_t length = broad__utf8_length(text.bytes + i, text.count - i);
         size_t bytes_shown = length ? length : 1;
         if (used + bytes_shown > ROOM) break;
         if (!length || bytes[i] < 0x20 || bytes[i] == 0x7F) out[used] = '?';

@@ -48,11 +48,11 @@ static void follow_activation(broad_options *options) { options->feature_activat
 /* clang-format off */
 static const broad__option_row rows[] = {
     {{"kind", 0, "KIND", BROAD__KINDS, "bscrls",
-      "network: bscrls tests each layer before it is kept, brls keeps all, bls has one layer, scn and rvfl have no feature "
-      "nodes; each kind has its own defaults"},
+      "kind of network: bscrls tests each layer before keeping it, brls keeps all layers, bls has one layer, scn and "
+      "rvfl have no feature nodes; each kind has its own defaults"},
      BROAD__VALUE_CHOICE, FIELD(kind), 0, 0, 0, 0, NULL, follow_preset},
     {{"preset", 0, "NAME", BROAD__PRESETS, "auto",
-      "defaults of all settings: auto chooses by leave-one-out, paper is as published"},
+      "defaults of all settings: auto chooses by leave-one-out, paper uses the published values"},
      BROAD__VALUE_CHOICE, FIELD(preset), 0, 0, 0, 0, NULL, follow_preset},
     {{"features", 0, "GxK|auto", NULL, NULL, "feature nodes: G groups of K nodes; auto: more for more rows"},
      BROAD__VALUE_SIZES_OR_AUTO, FIELD(feature_groups), FIELD(feature_nodes), 1, NODES_MAX, NODES_MAX,
@@ -68,7 +68,8 @@ static const broad__option_row rows[] = {
     {{"feature-activation", 0, "NAME", BROAD__ACTIVATIONS, NULL, "activation function of the feature nodes, if different"},
      BROAD__VALUE_CHOICE, FIELD(feature_activation), 0, 0, 0, 0, NULL, NULL},
     {{"precision", 0, "NAME", BROAD__PRECISIONS, "double",
-      "precision in which nodes are computed: double, or float, which is faster and needs a lambda that is not too small"},
+      "precision in which nodes are computed: double, or float, which is faster but needs a lambda that is not too "
+      "small"},
      BROAD__VALUE_CHOICE, FIELD(precision), 0, 0, 0, 0, NULL, NULL},
     {{"sparse-lambda", 0, "NUMBER", NULL, NULL, "sparsity penalty of the autoencoder"},
      BROAD__VALUE_REAL, FIELD(sparse_lambda), 0, 0, LARGEST, 0,
@@ -86,14 +87,14 @@ static const broad__option_row rows[] = {
      BROAD__VALUE_REAL_OR_AUTO, FIELD(lambda), FIELD(lambda_auto), 0, LARGEST, 0,
      "a number >= 0 or auto", NULL},
     {{"range", 0, "NUMBER|auto", NULL, NULL,
-      "random weights are drawn from [-range, range]; auto: by leave-one-out over a small grid"},
+      "random weights are drawn from [-range, range]; auto: chosen from a small grid by leave-one-out"},
      BROAD__VALUE_REAL_OR_AUTO, FIELD(range), FIELD(range_auto), ABOVE_ZERO, LARGEST, 0,
      "a number > 0 or auto", NULL},
     {{"range-unit", 0, "UNIT", BROAD__RANGE_UNITS, NULL, "fan-in: divide the range by the square root of the node's number of inputs"},
      BROAD__VALUE_CHOICE, FIELD(range_unit), 0, 0, 0, 0, NULL, NULL},
     {{"supervise", 0, "TEST", BROAD__SUPERVISIONS, NULL,
-      "what a layer must pass: its residual, its leave-one-out residual, the operator norm, nothing, or the residual of "
-      "every output, which is the test of scn"},
+      "the test a layer must pass: on its residual, its leave-one-out residual, the operator norm, the residual of "
+      "every output (the test of scn), or none"},
      BROAD__VALUE_CHOICE, FIELD(supervise), 0, 0, 0, 0, NULL, NULL},
     {{"gamma", 0, "FORM:VALUES", NULL, NULL, "schedule of the bound: harmonic:C, constant:G or list:G1,G2,..."},
      BROAD__VALUE_GAMMA, FIELD(gamma), FIELD(gamma_count), 0, 0, 0,
@@ -111,22 +112,23 @@ static const broad__option_row rows[] = {
     {{"select", 0, "RULE", BROAD__SELECTIONS, NULL, "which draw of a range is kept: the first that passes, or the best"},
      BROAD__VALUE_CHOICE, FIELD(select), 0, 0, 0, 0, NULL, NULL},
     {{"weights", 0, "HOW", BROAD__WEIGHTS "|sc1|sc2|sc3", NULL,
-      "output weights: chain: each layer is fitted to the residual of the layers before it; joint: one ridge regression over "
-      "all nodes; window (scn): each layer solves those of the last nodes again; "
-      "sc1, sc2 and sc3 are other words for chain, window and joint"},
+      "how output weights are computed; chain: each layer is fitted to the residual of the layers before it; joint: "
+      "one ridge regression over all nodes; window (scn): with each layer, the weights of the last nodes are solved "
+      "again; sc1, sc2 and sc3 are aliases of chain, window and joint"},
      BROAD__VALUE_CHOICE, FIELD(weights), 0, 0, BROAD_WEIGHTS_WINDOW, 0, NULL, follow_weights},
     {{"window", 0, "NODES", NULL, NULL, "number of nodes whose weights are solved again when weights is window"},
      BROAD__VALUE_SIZE, FIELD(window), 0, 1, NODES_MAX, 0, NULL, NULL},
     {{"loo", 0, "WHETHER", BROAD__LOOS, NULL,
-      "estimate the error by leave-one-out, which probabilities and intervals need; auto: with joint weights, where it has a "
-      "closed form"},
+      "estimate the error by leave-one-out, which probabilities and intervals need; auto: with joint weights, which "
+      "have a closed form"},
      BROAD__VALUE_CHOICE, FIELD(loo), 0, 0, 0, 0, NULL, NULL},
     {{"class-weight", 0, "WEIGHTS", NULL, NULL,
-      "weight of the rows of each class: balanced, or a list such as a:1,b:3; default: 1"},
+      "weight of the rows of each class: balanced, or a list such as a:1,b:3; default: equal weights"},
      BROAD__VALUE_TEXT, FIELD(class_weight), 0, 0, 0, 0,
      "balanced, or weights such as a:1,b:3", NULL},
     {{"until", 0, "NORM|PERCENT%", NULL, "0",
-      "stop when ||E|| is at most this, or at most this percentage of the first norm; 0: no limit"},
+      "stop once the norm ||E|| of the residual is at most this value, or this percentage of the initial norm; 0: no "
+      "limit"},
      BROAD__VALUE_PART, FIELD(until), FIELD(until_relative), 0, LARGEST, 0,
      "a norm such as 12.5, or a percentage of the initial norm such as 30%", NULL},
     {{"until-accuracy", 0, "FRACTION", NULL, "0",
@@ -137,13 +139,14 @@ static const broad__option_row rows[] = {
     {{"max-layers", 0, "COUNT", NULL, "0", "maximum number of layers, including existing ones; 0: no limit"},
      BROAD__VALUE_SIZE, FIELD(max_layers), 0, 0, LAYERS_MAX, 0, NULL, NULL},
     {{"max-nodes", 0, "COUNT", NULL, "0",
-      "stop before the network has more nodes than this, including feature nodes; 0: no limit"},
+      "maximum number of nodes, including feature nodes; 0: no limit"},
      BROAD__VALUE_SIZE, FIELD(max_nodes), 0, 0, ALL_NODES_MAX, 0, NULL, NULL},
     {{"max-seconds", 0, "SECONDS", NULL, "0", "stop after this many seconds; 0: no limit"},
      BROAD__VALUE_REAL, FIELD(max_seconds), 0, 0, SECONDS_MAX, 0,
      "a number of seconds from 0 to 1e9", NULL},
     {{"patience", 0, "LAYERS", NULL, "0",
-      "stop after this number of layers without improvement on the held-out rows, and return to the best state; 0: no limit"},
+      "stop after this many layers without improvement on the held-out rows, and return to the best layer; 0: no "
+      "limit"},
      BROAD__VALUE_SIZE, FIELD(patience), 0, 0, LAYERS_MAX, 0, NULL, NULL},
     {{"positive", 0, "LABEL", NULL, NULL, "the class that precision and recall refer to; default: the last one"},
      BROAD__VALUE_TEXT, FIELD(positive), 0, 0, 0, 0,
@@ -154,7 +157,8 @@ static const broad__option_row rows[] = {
     {{"threads", 0, "COUNT", NULL, "0", "number of threads; 0: one per processor; results do not depend on it"},
      BROAD__VALUE_SIZE, FIELD(threads), 0, 0, THREADS_MAX, 0, NULL, NULL},
     {{"memory", 0, "SIZE", NULL, "0",
-      "maximum memory to use, such as 2G; what does not fit is kept in temporary files; 0: no limit. Results do not depend on it"},
+      "memory limit, such as 2G; what does not fit is kept in temporary files; 0: no limit; results do not depend on "
+      "it"},
      BROAD__VALUE_BYTES, FIELD(memory), 0, 0, BYTES_MAX, 0,
      "a number of bytes, optionally with K, M, G or T, such as 512M or 1.5G; 0: no limit", NULL},
 };

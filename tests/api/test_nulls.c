@@ -137,6 +137,8 @@ static void walk_data(broad_data *data)
     IS(0, broad_data_maps, NULL);
     IS(0, broad_data_skipped_count, NULL);
     IS(NULL, broad_data_skipped, NULL, 0);
+    REFUSED(broad_photo_options_preset, NULL, BROAD_PRESET_AUTO);
+    REFUSED(broad_photos_prepare, NULL, NULL, NULL, NULL);
     REFUSED(broad_photos_choose, NULL, data, NULL);
     REFUSED(broad_photos_narrow, NULL, data, 1);
     REFUSED(broad_photos_project, &out, NULL, 0, NULL);

@@ -296,7 +296,7 @@ static void sizes_beside_auto(void **state)
 {
     (void)state;
     broad_options as_it_comes = fresh(), o = fresh();
-    broad_plan wanted, plan;
+    broad_plan wanted = {.size = sizeof wanted}, plan = {.size = sizeof plan};
     o.feature_groups = 3, o.feature_nodes = 7;
     assert_int_equal(broad_plan_run(&wanted, &as_it_comes, NULL, 500, 4, 2), BROAD_OK);
     assert_int_equal(broad_plan_run(&plan, &o, NULL, 500, 4, 2), BROAD_OK);

@@ -130,6 +130,27 @@ class Correct(unittest.TestCase):
         self.assertEqual(told["test"]["rows"], apart["test"]["rows"] - told["not_tested"])
         self.assertEqual(told["before"]["test"]["rows"], told["test"]["rows"])
 
+    def refused(self, model, *words):
+        """Rows that are not those of training: the message that also learning without a search gives."""
+        learn = ["learn", model, *words, "-o", "r.broad"]
+        said = run(*learn, "--weight", "auto", code=65).stderr
+        self.assertEqual(said, run(*learn, "--weight", "1", code=65).stderr)
+        self.assertIn("the model was trained on", said)
+        self.assertFalse(os.path.exists("r.broad"))
+
+    def test_other_rows_than_those_of_training_are_refused(self):
+        rows = ["%d,%d,%s\n" % (i % 11, i % 7, "ab"[i % 11 > 5]) for i in range(77)]
+        for name, part in (("a.csv", rows[:60]), ("b.csv", rows[60:])):
+            with open(name, "w", encoding="utf-8") as f:
+                f.write("x,y,label\n" + "".join(part))
+        run("fit", "a.csv", "-o", "t.broad", "-q")
+        run("learn", "t.broad", "b.csv", "--with", "a.csv", "--weight", "auto", "-q")
+        self.refused("t.broad", "b.csv", "--with", "a.csv")
+        self.refused("m.broad", "corrected", "--with", "panels", "--with", "panels")
+        shutil.copytree("panels", "more")
+        shutil.copy(self.wrong[0], "more/Clean/new.jpg")
+        self.refused("m.broad", "corrected", "--with", "more")
+
     def test_many_new_photos_are_no_corrections(self):
         told = result("learn", "m.broad", "field", "--with", "panels", "-o", "n.broad")
         self.assertEqual(told["weight"], 1)

@@ -290,7 +290,7 @@ class Weights(Data):
         self.assertEqual(found["test"], self.ok("eval", self.model, self.bare, "--json").json["test"])
 
     def test_training_needs_it(self):
-        missing = "bare.csv: the column of weights 'count' that the model was trained with is not there; add it"
+        missing = "bare.csv: the column of weights 'count' that the model was trained with is missing; add it"
         self.ok("verify", self.model, self.rows)
         self.fails(65, missing, "verify", self.model, self.bare)
         self.fails(65, missing, "grow", self.model, self.bare, "--enhance", "10x1", "-o", self.path("no"))

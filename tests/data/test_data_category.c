@@ -286,13 +286,13 @@ static void test_model_errors(void **state)
         read_with(&data, "a,shape,colour,b,label\n1,round,red,2,no\n1,round,purple,2,no\n", &options, &columns),
         BROAD_BAD_DATA,
         "data:3:3: 'purple' is no level of column 'colour'; the model has 3: 'blue', 'green', 'red'; correct "
-        "it, or fit again, with such rows or with --missing mean");
+        "it, or fit again, with such rows or with option missing mean");
     /* It is no class either, whatever 'learn --new-classes' could do about those. */
     assert_null(strstr(broad_error_message(), "the model does not know"));
     assert_fails(read_with(&data, "a,shape,colour,b,label\n1,,red,2,no\n", &options, &columns), BROAD_BAD_DATA,
                  "data:2:2: missing value (column 'shape')");
     assert_fails(read_with(&data, "a,shape,b,label\n1,round,2,no\n", &options, &columns), BROAD_BAD_DATA,
-                 "1 column the model was trained on is not there: 'colour'");
+                 "1 column that the model was trained on is missing: 'colour'");
     assert_fails(read_with(&data, "1,red,2\n", &options, &columns), BROAD_BAD_DATA,
                  "3 columns; the model needs 4 inputs, or 5 columns with the target");
     assert_fails(read_with(&data, "a,shape,colour,b,label\nx,round,red,2,no\n1,round,red,2,no\n", &options, &columns),

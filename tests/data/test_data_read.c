@@ -449,7 +449,7 @@ static void test_npy_missing(void **state)
     broad_data *table;
     bytes b = npy_bytes(1, dictionary, data, sizeof data);
     assert_fails(broad__read_bytes(&table, "data", b.at, b.count, &options, NULL), BROAD_BAD_DATA,
-                 "data: row 2, column 1: missing value (NaN); fill it in, or take the mean with --missing mean");
+                 "data: row 2, column 1: missing value (NaN); fill it in, or take the mean with option missing mean");
     options.missing = BROAD_MISSING_MEAN;
     assert_ok(broad__read_bytes(&table, "data", b.at, b.count, &options, NULL));
     assert_true(isnan(table->x[1]));
@@ -734,9 +734,9 @@ static void test_model_errors(void **state)
     broad__columns columns = classifier();
     broad_data *data;
     assert_fails(read_with(&data, "c,label\n1,yes\n", &options, &columns), BROAD_BAD_DATA,
-                 "2 columns the model was trained on are not there: 'a', 'b'");
+                 "2 columns that the model was trained on are missing: 'a', 'b'");
     assert_fails(read_with(&data, "a,c,label\n1,2,yes\n", &options, &columns), BROAD_BAD_DATA,
-                 "1 column the model was trained on is not there: 'b'");
+                 "1 column that the model was trained on is missing: 'b'");
     assert_fails(read_with(&data, "a,b\n1,2\n", &options, &columns), BROAD_BAD_DATA, "the target 'label' is not there");
     assert_fails(read_with(&data, "1,2\n3,4\n", &options, &columns), BROAD_BAD_DATA, "the target 'label' is not there");
     assert_fails(read_with(&data, "1,2,3,4\n5,6,7,8\n", &options, &columns), BROAD_BAD_DATA,
@@ -745,7 +745,7 @@ static void test_model_errors(void **state)
                  "2 labels the model does not know: 'green', 'blue'");
     assert_fails(read_with(&data, "a,b,label\n1,2,\n", &options, &columns), BROAD_BAD_DATA,
                  "the target 'label' is missing");
-    assert_fails(read_with(&data, "a,b,label\n1,NA,yes\n", &options, &columns), BROAD_BAD_DATA, "--missing mean");
+    assert_fails(read_with(&data, "a,b,label\n1,NA,yes\n", &options, &columns), BROAD_BAD_DATA, "option missing mean");
     options.target = "a";
     assert_fails(read_with(&data, "a,b,label\n1,2,yes\n", &options, &columns), BROAD_BAD_DATA,
                  "cannot be its target, group or weight too");

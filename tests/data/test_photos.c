@@ -218,7 +218,7 @@ static void strict_names_the_first(void **state)
     broad_data_free(must_read(s->folder, &s->run));
     make_odd_files(s->folder);
     assert_fails(read_run(&data, s->folder, &s->run), BROAD_BAD_DATA, "/Clean/cut.jpg: ");
-    assert_non_null(strstr(broad_error_message(), "(and 6 more); without --strict"));
+    assert_non_null(strstr(broad_error_message(), "(and 6 more); without option strict"));
     assert_null(data);
 }
 
@@ -277,12 +277,12 @@ static void wrong_options(void **state)
     REFUSED(run.photos.augment = 1001, "at most 1000 changed copies");
     REFUSED(run.photos.size = 1, "_init");
     REFUSED(run.options.size = 1, "_init");
-    REFUSED(run.options.group = "day", "--group names a column, and photos have none");
-    REFUSED(run.options.target = "x", "--target names a column, and photos have none");
-    REFUSED(run.options.weight = "x", "--weight names a column, and photos have none");
-    REFUSED(run.options.categorical = "auto", "--categorical names a column");
-    REFUSED(run.photos.crop = BROAD_CROP_BOXES, "these photos are cropped to boxes; give these with --boxes");
-    REFUSED(run.photos.crop = BROAD_CROP_DETECTOR, "--detector");
+    REFUSED(run.options.group = "day", "option group names a column, and photos have none");
+    REFUSED(run.options.target = "x", "option target names a column, and photos have none");
+    REFUSED(run.options.weight = "x", "option weight names a column, and photos have none");
+    REFUSED(run.options.categorical = "auto", "option categorical names a column");
+    REFUSED(run.photos.crop = BROAD_CROP_BOXES, "these photos are cropped to boxes; give these with option boxes");
+    REFUSED(run.photos.crop = BROAD_CROP_DETECTOR, "option detector");
     REFUSED((run.photos.crop = BROAD_CROP_NONE, run.photos.boxes = "b.csv"), "looked at as a whole, but boxes");
     REFUSED(run.photos.crop = (broad_crop)1, "the built-in finder of panels was removed");
     REFUSED(run.photos.crop = (broad_crop)5, "no way of cropping number 5");
@@ -484,9 +484,9 @@ static void all_alike_cannot_be_split(void **state)
     }
     broad_data *data = must_read(s->folder, &s->run);
     assert_fails(broad__split(&train, &test, data, 0.3, 0), BROAD_BAD_DATA, "leaves nothing to train on");
-    assert_non_null(strstr(broad_error_message(), "--group names a column of --labels"));
-    assert_non_null(strstr(broad_error_message(), "--no-groups"));
-    assert_fails(broad__folds(folds, data, 2, 0), BROAD_BAD_DATA, "--no-groups");
+    assert_non_null(strstr(broad_error_message(), "option group names a column of option labels"));
+    assert_non_null(strstr(broad_error_message(), "option no-groups"));
+    assert_fails(broad__folds(folds, data, 2, 0), BROAD_BAD_DATA, "option no-groups");
     broad_data_free(data);
     s->run.photos.no_groups = 1;
     data = must_read(s->folder, &s->run);

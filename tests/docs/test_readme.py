@@ -193,7 +193,7 @@ class Transcripts(unittest.TestCase):
         self.assert_figures("docs/mathematics.md", r"over (\d+) layers, falling to ([\d.]+) for bscrls and to ([\d.]+) for brls",
                             [layers, our_norm, norm])
         self.assert_figures("docs/mathematics.md", r"has accuracy ([\d.]+) on the held-out rows after (\d+) layers; BSCRLS goes "
-                            r"to wider ones, looks at ([\d,]+) draws and has (\d\.\d+)", [accuracy, layers, draws, our_accuracy])
+                            r"to wider ones, tries ([\d,]+) draws and has (\d\.\d+)", [accuracy, layers, draws, our_accuracy])
 
     def test_pictures(self):
         """The words and figures in them, as scripts/make_pictures makes them."""

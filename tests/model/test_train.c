@@ -675,14 +675,16 @@ static void wrong_options(void **state)
     assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "range-steps");
     o = good, o.kind = BROAD_KIND_BRLS;
     assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE,
-                 "--kind brls does not go with --supervise residual; give it --supervise none, or choose another kind");
+                 "option kind brls does not go with option supervise residual; give option supervise none, or choose "
+                 "another kind");
     o = good, o.weights = BROAD_WEIGHTS_WINDOW;
     assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE,
-                 "--kind bscrls does not go with --weights window; give it --weights chain or joint");
+                 "option kind bscrls does not go with option weights window; give option weights chain or joint");
     o = good, o.kind = BROAD_KIND_BLS, o.supervise = BROAD_SUPERVISE_NONE;
-    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "--kind bls does not go with --weights chain");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE,
+                 "option kind bls does not go with option weights chain");
     o = good, o.kind = BROAD_KIND_SCN;
-    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "give it --supervise output");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "give it option supervise output");
     o.supervise = BROAD_SUPERVISE_OUTPUT, o.feature_weights = BROAD_FEATURE_WEIGHTS_AUTOENCODER;
     assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "this kind has no feature nodes");
     o = good, o.positive = "no such class";

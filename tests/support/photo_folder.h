@@ -111,6 +111,7 @@ static inline void photo_run_init(photo_run *run)
     run->options.photos = &run->photos;
     run->photos.maps = BROAD_PHOTO_MAP_PIXELS;
     run->photos.side = 8;
+    run->photos.components = BROAD_COMPONENTS_NONE;
     run->photos.threads = 1;
 }
 

@@ -31,7 +31,7 @@ static int fail_ragged(const broad__filler *f)
     size_t cells = broad__row_cells(&next, f->work->csv, f->row);
     const char *first = broad__row_start(f->work->csv, f->work->csv->begin);
     return broad__fail(BROAD_BAD_DATA,
-                       "%s:%zu: %zu cell%s, but line %zu has %zu; separate with '%s'? say it with --separator",
+                       "%s:%zu: %zu cell%s, but line %zu has %zu; separate with '%s'? say it with option separator",
                        f->work->csv->name, broad__line_at(f->work->csv, f->row), cells, cells == 1 ? "" : "s",
                        broad__line_at(f->work->csv, first), f->work->csv->columns,
                        f->work->csv->separator == '\t' ? "tab" : (char[2]){f->work->csv->separator, 0});
@@ -48,8 +48,8 @@ static int fail_number(const broad__filler *f, const char *at, size_t column, br
     column_note(note, csv, column);
     if (kind == BROAD__NUMBER_MISSING)
         return broad__fail(BROAD_BAD_DATA,
-                           "%s:%zu:%zu: missing value%s; fill it in, or take the mean with --missing mean", csv->name,
-                           line, column + 1, note);
+                           "%s:%zu:%zu: missing value%s; fill it in, or take the mean with option missing mean",
+                           csv->name, line, column + 1, note);
     broad__text_quote(quoted, cell);
     if (kind == BROAD__NUMBER_INFINITE)
         return broad__fail(BROAD_BAD_DATA,
@@ -63,11 +63,12 @@ static int fail_number(const broad__filler *f, const char *at, size_t column, br
     char name[BROAD__QUOTE_BYTES];
     if (csv->names) broad__text_quote(name, broad__text_of(csv->names[column]));
     else snprintf(name, sizeof name, "%zu", column + 1);
-    return broad__fail(BROAD_BAD_DATA,
-                       "%s:%zu:%zu: %s is not a number%s; %sgive --categorical %s (or auto) if the column holds "
-                       "categories, --target if it is the target, --group if it names groups; else turn it into "
-                       "numbers or remove it",
-                       csv->name, line, column + 1, quoted, note, comma ? "write numbers with a point, or " : "", name);
+    return broad__fail(
+        BROAD_BAD_DATA,
+        "%s:%zu:%zu: %s is not a number%s; %sgive option categorical %s (or auto) if the column holds "
+        "categories, option target if it is the target, option group if it names groups; else turn it into "
+        "numbers or remove it",
+        csv->name, line, column + 1, quoted, note, comma ? "write numbers with a point, or " : "", name);
 }
 
 static int fill_weight(broad__filler *f, const char *at, size_t row, size_t column, broad__text cell)

@@ -153,7 +153,7 @@ static int survey_file(survey *out, const broad__source *source, broad_missing m
             if (is_qid) continue;
             if (isnan(value) && missing != BROAD_MISSING_MEAN)
                 return fail_token(source, token,
-                                  "has a missing value; fill it in, or take the mean with --missing mean");
+                                  "has a missing value; fill it in, or take the mean with option missing mean");
             before = index;
             if (index < out->lowest) out->lowest = index;
             if (index > out->highest) out->highest = index;
@@ -188,7 +188,8 @@ static int fill_rows(broad__parsed *out, const broad__libsvm *reader, const broa
         if (has_qid) continue;
         out->groups.columns = 0;
         if (qid_required)
-            return broad__fail(BROAD_BAD_DATA, "%s:%zu: no qid in this row; leave --group out, or give every row one",
+            return broad__fail(BROAD_BAD_DATA,
+                               "%s:%zu: no qid in this row; leave option group out, or give every row one",
                                source->name, line_of(source, line.at));
     }
     return BROAD_OK;
@@ -222,12 +223,12 @@ static int check_columns(const broad__source *source, const broad_read_options *
 {
     if (options->weight || (model && model->weight_name && options->training))
         return broad__fail(BROAD_BAD_DATA, "%s: a LIBSVM file has no column of weights; %s", source->name,
-                           options->weight ? "write it as CSV to use --weight"
+                           options->weight ? "write it as CSV to use option weight"
                                            : "the model was trained with weights: give the rows as CSV or NPY");
     int named = !model && options->categorical && strcmp(options->categorical, "auto") != 0;
     if (named || (model && model->categories.count))
         return broad__fail(BROAD_BAD_DATA, "%s: a LIBSVM file has numbers only; %s", source->name,
-                           named ? "write it as CSV to use --categorical"
+                           named ? "write it as CSV to use option categorical"
                                  : "the model has columns of categories: give the rows as CSV");
     return BROAD_OK;
 }
@@ -236,7 +237,7 @@ static int check_options(const broad__source *source, const broad_read_options *
 {
     if (options->target && !options->labels)
         return broad__fail(BROAD_BAD_DATA,
-                           "%s: a LIBSVM file has its target at the start of each line; leave --target out",
+                           "%s: a LIBSVM file has its target at the start of each line; leave option target out",
                            source->name);
     if (options->group && strcmp(options->group, "qid") != 0)
         return broad__fail(BROAD_BAD_DATA, "%s: the only group of a LIBSVM file is qid", source->name);

@@ -84,7 +84,7 @@ static int fail_value(const broad__matrix *matrix, size_t row, size_t column, br
     if (isnan(value) && (role == BROAD__ROLE_INPUT || role == BROAD__ROLE_CATEGORY))
         return broad__fail(BROAD_BAD_DATA,
                            "%s: row %zu, column %zu: missing value (NaN); fill it in, or take the mean with "
-                           "--missing mean",
+                           "option missing mean",
                            matrix->name, row + 1, column + 1);
     if (isnan(value))
         return broad__fail(BROAD_BAD_DATA,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
@@ -20,13 +21,6 @@ static const size_t STREAM_MAXIMUM = (size_t)1 << 36;
 static const size_t GZIP_ALWAYS = (size_t)64 << 20, GZIP_RATIO = 100;
 
 enum { CHUNK = 1 << 18 };
-
-static int fail_system(int status, const char *path, const char *what)
-{
-    char text[128];
-    const char *reason = strerror_r(errno, text, sizeof text);
-    return broad__fail(status, "%s: %s: %s", path, what, reason);
-}
 
 /* Bytes that come one after the other, and how many: in memory, or in the spill of the source. */
 typedef struct growing {
@@ -93,7 +87,7 @@ static int read_stream(broad__source *source, int fd)
         if (status < 0) break;
         ssize_t got = read(fd, g.block + g.count, g.capacity - g.count);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fail_system(BROAD_IO, source->name, "cannot read");
+        if (got < 0) return broad__file_fail(BROAD_IO, source->name, "cannot be read", errno);
         if (got == 0) break;
         g.count += (size_t)got;
         grow_done(&g);
@@ -105,7 +99,7 @@ static int read_stream(broad__source *source, int fd)
 static int load(broad__source *source, int fd, int is_input)
 {
     struct stat facts;
-    if (fstat(fd, &facts) < 0) return fail_system(BROAD_IO, source->name, "cannot look at it");
+    if (fstat(fd, &facts) < 0) return broad__file_fail(BROAD_IO, source->name, "cannot be looked at", errno);
     if (S_ISDIR(facts.st_mode))
         return broad__fail(BROAD_NO_INPUT, "%s: is a folder; give a CSV, LIBSVM, NPY or IDX file", source->name);
     if (S_ISBLK(facts.st_mode) || (S_ISCHR(facts.st_mode) && !is_input && !isatty(fd)))
@@ -242,7 +236,7 @@ int broad__source_open(broad__source *out, const char *path, size_t memory)
     int is_input = strcmp(path, "-") == 0;
     *out = (broad__source){.name = is_input ? "standard input" : path, .memory = memory};
     int fd = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fail_system(BROAD_NO_INPUT, path, "cannot open");
+    if (fd < 0) return broad__file_fail(BROAD_NO_INPUT, path, "cannot be opened", errno);
     int status = load(out, fd, is_input);
     if (!is_input) close(fd);
     if (status == BROAD_OK) status = unpack_if_gzip(out);

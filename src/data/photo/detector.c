@@ -354,7 +354,8 @@ static int exchange(size_t *out, broad__detector *detector, const char *file, co
         if (detector->count > seen || ended) continue;
         if (!wait_for(detector, put < count, deadline)) {
             char what[128];
-            snprintf(what, sizeof what, "has not answered within %g seconds; give it more time with --detector-seconds",
+            snprintf(what, sizeof what,
+                     "has not answered within %g seconds; give it more time with option detector-seconds",
                      detector->seconds);
             return give_up(detector, file, what);
         }

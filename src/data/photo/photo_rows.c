@@ -36,7 +36,7 @@ static int copy_texts(broad__photos *photos, size_t count)
 
 int broad__photos_pick(broad__photos *out, const broad__photos *photos, const size_t *rows, size_t count)
 {
-    *out = (broad__photos){.spec = photos->spec};
+    *out = (broad__photos){.spec = photos->spec, .plan = photos->plan};
     if (!photos->spec.maps) return BROAD_OK;
     out->items = broad__alloc_array(count, sizeof *out->items);
     int status = out->items ? BROAD_OK : BROAD_NO_MEMORY;
@@ -76,7 +76,7 @@ static int join_skipped(broad__photos *out, const broad__photos *a, const broad_
 
 int broad__photos_join(broad__photos *out, const broad__photos *a, size_t a_rows, const broad__photos *b, size_t b_rows)
 {
-    *out = (broad__photos){.spec = a->spec};
+    *out = (broad__photos){.spec = a->spec, .plan = a->plan};
     if (!a->spec.maps) return BROAD_OK;
     out->items = broad__alloc_array(a_rows + b_rows, sizeof *out->items);
     int status = out->items ? BROAD_OK : BROAD_NO_MEMORY;
@@ -146,6 +146,7 @@ int broad__table_narrow(broad_data **out, const broad_data *table, unsigned maps
     int status = copy_shell(&part, table);
     if (status < 0) return status;
     part->photos.spec.maps = maps;
+    part->photos.plan.choose = 0;
     part->inputs = broad__photo_inputs(&part->photos.spec);
     status = copy_columns(part, table);
     if (status == BROAD_OK) *out = part;
@@ -164,6 +165,7 @@ int broad__table_project(broad_data **out, const broad_data *table, size_t compo
     if (status < 0) return status;
     broad__photos *photos = &part->photos;
     photos->spec.components = components;
+    photos->plan = (broad__photo_plan){0};
     if (projection) status = broad__projection_copy(&photos->projection, projection, &photos->spec);
     else status = broad__projection_fit(&photos->projection, &photos->spec, table->x, table->rows);
     part->inputs = photos->spec.components;

@@ -204,7 +204,7 @@ static int check_targets(const broad_model *model, const broad_data *data)
 {
     if (data->task == BROAD_TASK_AUTO || !data->rows)
         return broad__fail(BROAD_BAD_DATA,
-                           "the data have no targets to compare with; name them with --target or --labels");
+                           "the data have no targets to compare with; name them with option target or option labels");
     if (data->inputs != model->inputs)
         return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
     if (data->task != model->task || data->outputs != model->outputs)

@@ -116,16 +116,18 @@ static int set_class_weight(double *out, const broad_model *model, const char *t
     double weight = 0;
     const char *end = colon ? broad__number_scan(&weight, text + colon, text + length) : NULL;
     if (end != text + length || !(weight > 0) || weight > 1e12)
-        return broad__fail(BROAD_USAGE, "--class-weight: '%.*s' is not a class and a weight above 0, such as dusty:3",
+        return broad__fail(BROAD_USAGE,
+                           "option class-weight: '%.*s' is not a class and a weight above 0, such as dusty:3",
                            (int)length, text);
     for (size_t c = 0; c < model->outputs; c++)
         if (strlen(model->output_names[c]) == colon - 1 && memcmp(model->output_names[c], text, colon - 1) == 0) {
             if (out[c] > 0)
-                return broad__fail(BROAD_USAGE, "--class-weight: '%s' was given twice", model->output_names[c]);
+                return broad__fail(BROAD_USAGE, "option class-weight: '%s' was given twice", model->output_names[c]);
             out[c] = weight;
             return BROAD_OK;
         }
-    return broad__fail(BROAD_USAGE, "--class-weight: '%.*s' is no class of the data; the first is '%s', the last '%s'",
+    return broad__fail(BROAD_USAGE,
+                       "option class-weight: '%.*s' is no class of the data; the first is '%s', the last '%s'",
                        (int)colon - 1, text, model->output_names[0], model->output_names[model->outputs - 1]);
 }
 
@@ -133,8 +135,9 @@ int broad__model_class_weights(broad_model *model, const broad_data *data, const
 {
     if (!text) return BROAD_OK;
     if (model->task != BROAD_TASK_CLASSIFY)
-        return broad__fail(BROAD_USAGE,
-                           "--class-weight: a regression has no classes; --weight names a column of row weights");
+        return broad__fail(
+            BROAD_USAGE,
+            "option class-weight: a regression has no classes; option weight names a column of row weights");
     model->class_weights = broad__alloc_doubles(model->outputs, 1);
     if (!model->class_weights) return BROAD_NO_MEMORY;
     if (strcmp(text, "balanced") == 0) {
@@ -226,7 +229,7 @@ int broad__model_check_rows(const broad_model *model, const broad_data *data)
     if (data->rows != model->rows)
         return broad__fail(BROAD_BAD_DATA,
                            "the model was trained on %zu rows, and here are %zu; give the same rows in the "
-                           "same order, or --force to go on with these",
+                           "same order, or option force to go on with these",
                            model->rows, data->rows);
     size_t first = 0;
     for (size_t i = 0; i < model->segment_count; i++) {
@@ -236,7 +239,7 @@ int broad__model_check_rows(const broad_model *model, const broad_data *data)
         if (strcmp(fingerprint, model->segments[i].fingerprint) != 0)
             return broad__fail(BROAD_BAD_DATA,
                                "rows %zu to %zu have other values, or another order, than those the model "
-                               "was trained on; give the same rows, or --force to go on with these",
+                               "was trained on; give the same rows, or option force to go on with these",
                                first + 1, first + model->segments[i].rows);
         first += model->segments[i].rows;
     }

@@ -205,11 +205,11 @@ static int check_served(const broad_model *model, const broad_data *data)
     if (weighted)
         return broad__fail(BROAD_USAGE,
                            "sums of the training rows cannot be kept for rows or classes that have weights; "
-                           "learn with the rows themselves (--with)");
+                           "learn with the rows themselves");
     if (broad__fitting_of(&model->settings) != BROAD__FIT_CHAIN ||
         broad__kind_of(model->settings.kind)->nodes != BROAD__NODES_FEATURES)
         return broad__fail(BROAD_USAGE, "sums of the training rows serve bscrls and brls with chain weights alone; use "
-                                        "--weights chain, or learn with the rows themselves (--with)");
+                                        "option weights chain, or learn with the rows themselves");
     return BROAD_OK;
 }
 

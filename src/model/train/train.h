@@ -37,6 +37,7 @@ struct broad_trainer {
     broad__joint joint;   /* sums and factor of the joint weights, while they are up to date */
     broad__growing_qr qr; /* what the layers span, where all weights are solved again with each */
     broad__best best;
+    broad_data *settled, *settled_validation; /* photos as they are trained on, where they came otherwise; owned */
     broad_seconds seconds;
     double started;
     size_t wanted; /* layers asked for, for the progress function */
