@@ -22,7 +22,8 @@ void cli_bar_wipe(void);
 void cli_format_duration(char *out, size_t bytes, double seconds); /* "12.3 s", "1:05", "2:00:01" */
 void cli_signals_catch(void);                                      /* without a bar */
 void cli_signals_release(void);
-/* For calls other than training: so many threads, and an end once a signal asks for it. Valid until this thread asks again. */
+/* For calls other than training: so many threads, and an end once a signal asks for it. Valid until this thread asks
+ * again. */
 const broad_run_options *cli_watch(size_t threads);
 /* The signal that asked to stop, 0 if none did. */
 int cli_interrupted(void);

@@ -1,9 +1,9 @@
 /*
  * broad: broad learning in C.
  *
- * Networks of random nodes whose only trained weights come from ridge regression. The main one is BSCRLS: layers of random
- * nodes, each fitted to the residual of the layers before it and kept only if it passes a supervision test, so that the
- * training error converges in norm and the model carries a certificate of it.
+ * Networks of random nodes whose only trained weights come from ridge regression. The main one is BSCRLS: layers of
+ * random nodes, each fitted to the residual of the layers before it and kept only if it passes a supervision test, so
+ * that the training error converges in norm and the model carries a certificate of it.
  *
  * In five lines (every call returns BROAD_OK or a negative status; check it):
  *
@@ -13,36 +13,37 @@
  *     broad_model_save(model, "iris.broad", BROAD_FILE_FULL);
  *     broad_predict(scores, model, x, rows, 0);
  *
- * Sections, in reading order: status and version, memory, enums, structs and their sizes, progress, options, data (files,
- * arrays, photos, splits), training, the model, prediction, the predictor, evaluation, growing, sums instead of rows,
- * planning, the certificate, the profile, the machine, compatibility.
+ * Sections, in reading order: status and version, memory, enums, structs and their sizes, progress, options, data
+ * (files, arrays, photos, splits), training, the model, prediction, the predictor, evaluation, growing, sums instead of
+ * rows, planning, the certificate, the profile, the machine, compatibility.
  *
  * Rules that hold for every function here:
- *  - It returns BROAD_OK or a negative status, and on failure leaves a message for broad_error_message(). Functions that
- *    return something else are plain getters.
+ *  - It returns BROAD_OK or a negative status, and on failure leaves a message for broad_error_message(). Functions
+ *    that return something else are plain getters.
  *  - NULL is never a crash: where an argument is required, it is BROAD_USAGE; a getter returns 0, "", NaN or NULL.
  *  - Out-parameters come first and are written only on success; handles are set to NULL on failure.
  *  - Nothing is printed, no signal handler is installed, the process is never ended.
  *  - Running out of memory is always reported as BROAD_NO_MEMORY.
  *  - Results have the same bits for any number of threads.
- *  - While a function computes, or a trainer is open, OpenBLAS runs on one thread in the whole process, because the library
- *    distributes the rows itself; afterwards its number of threads is restored.
- *  - fork() is safe at any time: it waits for BLAS calls in progress, and the child may use every handle it inherits (an
- *    inherited trainer runs on one thread).
+ *  - While a function computes, or a trainer is open, OpenBLAS runs on one thread in the whole process, because the
+ *    library distributes the rows itself; afterwards its number of threads is restored.
+ *  - fork() is safe at any time: it waits for BLAS calls in progress, and the child may use every handle it inherits
+ *    (an inherited trainer runs on one thread).
  *
- * Threads and lifetimes. Different handles may be used by different threads at the same time without precautions. Of one
- * handle:
- *  - broad_data and broad_predictor never change once made: any number of threads may use one at the same time. A table made
- *    from borrowed arrays (broad_arrays.borrow) needs them until it is freed.
- *  - broad_model: any number of threads may read it and predict with it. Only broad_stats_learn() changes a model; no other
- *    thread may use that model meanwhile.
- *  - broad_trainer, broad_stats: one thread at a time. The data given to a trainer must outlive it; a model, or the data, given
- *    to broad_stats functions is needed during the call only.
+ * Threads and lifetimes. Different handles may be used by different threads at the same time without precautions. Of
+ * one handle:
+ *  - broad_data and broad_predictor never change once made: any number of threads may use one at the same time. A table
+ *    made from borrowed arrays (broad_arrays.borrow) needs them until it is freed.
+ *  - broad_model: any number of threads may read it and predict with it. Only broad_stats_learn() changes a model; no
+ *    other thread may use that model meanwhile.
+ *  - broad_trainer, broad_stats: one thread at a time. The data given to a trainer must outlive it; a model, or the
+ *    data, given to broad_stats functions is needed during the call only.
  *  - broad_profile: any thread may read it while it is being filled; it must outlive the trainers that fill it.
- *  - Texts and pointers that a getter returns belong to the handle and live as long as it does. broad_error_message() is valid
- *    until the next failing call of the same thread; a success leaves it as it is.
- *  - Texts given to a function are copied before it returns, with one exception: broad_options keeps the pointers `positive` and
- *    `class_weight` (also those given to broad_options_set()) until the options are used: keep these texts until then.
+ *  - Texts and pointers that a getter returns belong to the handle and live as long as it does. broad_error_message()
+ *    is valid until the next failing call of the same thread; a success leaves it as it is.
+ *  - Texts given to a function are copied before it returns, with one exception: broad_options keeps the pointers
+ *    `positive` and `class_weight` (also those given to broad_options_set()) until the options are used: keep these
+ *    texts until then.
  *  - What a function hands out as a plain block (void *, char *) is freed with broad_free().
  */
 #ifndef BROAD_BROAD_H
@@ -84,14 +85,15 @@ typedef enum broad_status { BROAD_STATUS_LIST(BROAD_STATUS_ENUM) } broad_status;
 BROAD_API const char *broad_error_message(void);
 /* What the last failure of this thread was about, where a program may want to act on it. */
 typedef enum broad_reason {
-    BROAD_REASON_NONE, /* nothing that has a name here                                                         */
-    BROAD_REASON_UNKNOWN_LABEL /* rows have labels that the model does not know: see broad_read_options.new_classes    */
+    BROAD_REASON_NONE,         /* nothing that has a name here                                             */
+    BROAD_REASON_UNKNOWN_LABEL /* labels that the model does not know: see broad_read_options.new_classes */
 } broad_reason;
 BROAD_API broad_reason broad_error_reason(void);
 BROAD_API const char *broad_status_name(int status); /* "bad_data" */
 BROAD_API const char *broad_status_text(int status); /* "bad data" */
 
-/* Of this header; compare BROAD_VERSION_NUMBER with #if. Until 1.0 programs and libraries of one minor version fit together. */
+/* Of this header; compare BROAD_VERSION_NUMBER with #if. Until 1.0 programs and libraries of one minor version fit
+ * together. */
 #define BROAD_VERSION_MAJOR 0
 #define BROAD_VERSION_MINOR 1
 #define BROAD_VERSION_PATCH 0
@@ -163,8 +165,8 @@ typedef enum broad_weights {
 typedef enum broad_feature_weights {
     BROAD_FEATURE_WEIGHTS_RANDOM,
     BROAD_FEATURE_WEIGHTS_AUTOENCODER,
-    /* Random directions with the bias chosen so that the node's transition passes through a training row; every second group
-     * uses two inputs per node. */
+    /* Random directions with the bias chosen so that the node's transition passes through a training row; every second
+     * group uses two inputs per node. */
     BROAD_FEATURE_WEIGHTS_SAMPLED
 } broad_feature_weights;
 typedef enum broad_loo { BROAD_LOO_AUTO, BROAD_LOO_YES, BROAD_LOO_NO } broad_loo;
@@ -282,10 +284,10 @@ BROAD_API int broad_enum_value(broad_enum which, const char *name); /* -1: there
 /* ---- structs and their sizes ----------------------------------------------------------------------------------- */
 
 /*
- * A struct that the caller owns begins with `size`, and its _init() function sets it to the size that the caller was compiled
- * with. New fields are only ever added at the end, so a program and a library of different patch levels work together: the
- * library fills no more than `size` bytes of a result, sets what it does not know to zero, and uses defaults for options that
- * the caller does not have. A struct that was not initialised is BROAD_USAGE. In C,
+ * A struct that the caller owns begins with `size`, and its _init() function sets it to the size that the caller was
+ * compiled with. New fields are only ever added at the end, so a program and a library of different patch levels work
+ * together: the library fills no more than `size` bytes of a result, sets what it does not know to zero, and uses
+ * defaults for options that the caller does not have. A struct that was not initialised is BROAD_USAGE. In C,
  *
  *     broad_metrics metrics = {.size = sizeof metrics};
  *
@@ -309,12 +311,12 @@ typedef struct broad_progress {
 } broad_progress;
 
 /*
- * Called now and then, at intervals of at most 0.2 s as a rule, always on the thread that made the call. Non-zero asks to stop:
- * training then ends early with a complete and valid model, whose outcome is BROAD_OUTCOME_STOPPED; every other call returns
- * BROAD_INTERRUPTED and no result.
+ * Called now and then, at intervals of at most 0.2 s as a rule, always on the thread that made the call. Non-zero asks
+ * to stop: training then ends early with a complete and valid model, whose outcome is BROAD_OUTCOME_STOPPED; every
+ * other call returns BROAD_INTERRUPTED and no result.
  *
- * The pattern is the same everywhere: a struct of options with the fields threads, progress and progress_context. Calls that
- * have no options of their own take a broad_run_options.
+ * The pattern is the same everywhere: a struct of options with the fields threads, progress and progress_context. Calls
+ * that have no options of their own take a broad_run_options.
  */
 typedef int (*broad_progress_function)(const broad_progress *progress, void *context);
 
@@ -336,7 +338,8 @@ typedef struct broad_profile broad_profile;
 
 #define BROAD_LIST_MAX 256 /* maximum number of values in a list option */
 
-/* Plain values, copied freely. broad_options_init() sets preset `auto`. Limits, choices and defaults: the option table below. */
+/* Plain values, copied freely. broad_options_init() sets preset `auto`. Limits, choices and defaults: the option table
+ * below. */
 typedef struct broad_options {
     size_t size;
     broad_kind
@@ -344,8 +347,8 @@ typedef struct broad_options {
     broad_preset preset;
     uint64_t seed;
     size_t threads; /* 0: one per processor */
-    /* Bytes that the process as a whole should hold at most while training; 0: no limit. Rows that do not fit are kept in an
-     * unnamed file in $TMPDIR or /var/tmp. Not part of the model. */
+    /* Bytes that the process as a whole should hold at most while training; 0: no limit. Rows that do not fit are kept
+     * in an unnamed file in $TMPDIR or /var/tmp. Not part of the model. */
     size_t memory;
 
     int features_auto;                    /* chosen by the number of rows; the next two are then ignored */
@@ -381,13 +384,13 @@ typedef struct broad_options {
 
     broad_weights weights;
     size_t window; /* nodes whose weights BROAD_WEIGHTS_WINDOW solves again */
-    /* Whether to estimate the error by leave-one-out, which probabilities and intervals need; auto: where it is cheap. Rows of
-     * one group are left out together. */
+    /* Whether to estimate the error by leave-one-out, which probabilities and intervals need; auto: where it is cheap.
+     * Rows of one group are left out together. */
     broad_loo loo;
     const char *class_weight; /* "balanced", or "a:1,b:3"; NULL: every row has weight 1 */
 
-    /* When to stop before all layers are added; the first rule that is met ends the run, 0 switches a rule off. Not part of the
-     * model. */
+    /* When to stop before all layers are added; the first rule that is met ends the run, 0 switches a rule off. Not
+     * part of the model. */
     double until; /* ||E|| at most this; with until_relative: at most this fraction of the first norm */
     int until_relative;
     double until_accuracy; /* of the validation rows if there are any, otherwise of the training rows */
@@ -432,8 +435,8 @@ typedef struct broad_data broad_data;
 /* A trained network. Freed with broad_model_free(). */
 typedef struct broad_model broad_model;
 
-/* How photos are read. With a model, maps, side, each_box, the way of cropping and (for training) augment are the model's; the
- * boxes or the program must be given again: no command is ever taken from a model file. */
+/* How photos are read. With a model, maps, side, each_box, the way of cropping and (for training) augment are the
+ * model's; the boxes or the program must be given again: no command is ever taken from a model file. */
 typedef struct broad_photo_options {
     size_t size;
     unsigned maps;           /* of broad_photo_map; 0: descriptors and windows                            */
@@ -461,8 +464,8 @@ static inline void broad_photo_options_init(broad_photo_options *out)
     broad_photo_options_init_sized(out, sizeof *out);
 }
 
-/* What a preset means for photos: for `paper` the pixels of a square with a side of 64, without components; `auto` is what
- * broad_photo_options_init() sets. */
+/* What a preset means for photos: for `paper` the pixels of a square with a side of 64, without components; `auto` is
+ * what broad_photo_options_init() sets. */
 BROAD_API int broad_photo_options_preset(broad_photo_options *options, broad_preset preset);
 
 typedef struct broad_read_options {
@@ -485,8 +488,8 @@ typedef struct broad_read_options {
     const broad_photo_options
         *photos;    /* NULL: the defaults                                                           */
     size_t threads; /* 0: one per processor; the table is the same for any number                   */
-    /* Bytes that the process should hold at most; 0: no limit. A table that takes a large part of them is kept in unnamed
-     * files in $TMPDIR or /var/tmp. Photos and LIBSVM must fit in memory. */
+    /* Bytes that the process should hold at most; 0: no limit. A table that takes a large part of them is kept in
+     * unnamed files in $TMPDIR or /var/tmp. Photos and LIBSVM must fit in memory. */
     size_t memory;
     broad_progress_function progress; /* stage "read", in bytes, or "photos" */
     void *progress_context;
@@ -495,22 +498,23 @@ typedef struct broad_read_options {
 BROAD_API void broad_read_options_init_sized(broad_read_options *out, size_t size);
 static inline void broad_read_options_init(broad_read_options *out) { broad_read_options_init_sized(out, sizeof *out); }
 
-/* Reads CSV, LIBSVM, NPY or IDX, each also gzipped; "-" is standard input. The format is detected from the content. A folder is
- * read as photos: broad_data_read_photos(). options NULL: the defaults. */
+/* Reads CSV, LIBSVM, NPY or IDX, each also gzipped; "-" is standard input. The format is detected from the content. A
+ * folder is read as photos: broad_data_read_photos(). options NULL: the defaults. */
 BROAD_API int broad_data_read(broad_data **out, const char *path, const broad_read_options *options);
 
-/* Photos from files and folders, JPEG or PNG by their content. Folders are searched recursively, without hidden files. Targets:
- * options->labels, a CSV file whose first column, or the one called "file", names the photos (as paths relative to the folder, or
- * by their last part where that is unique), and whose column `target`, or the last one, is the target; `group` may name a
- * further column. Without such a file the class is the folder directly below the given one; photos outside such folders, or
- * given as files, have no class. Near-duplicates get the same group, unless `group` is given. */
+/* Photos from files and folders, JPEG or PNG by their content. Folders are searched recursively, without hidden files.
+ * Targets: options->labels, a CSV file whose first column, or the one called "file", names the photos (as paths
+ * relative to the folder, or by their last part where that is unique), and whose column `target`, or the last one, is
+ * the target; `group` may name a further column. Without such a file the class is the folder directly below the given
+ * one; photos outside such folders, or given as files, have no class. Near-duplicates get the same group, unless
+ * `group` is given. */
 BROAD_API int broad_data_read_photos(broad_data **out, const char *const *paths, size_t count,
                                      const broad_read_options *options);
 
 typedef enum broad_number { BROAD_NUMBER_DOUBLE, BROAD_NUMBER_FLOAT, BROAD_NUMBER_UINT8 } broad_number;
 
-/* An input column whose numbers are codes of categories: code k, from 0, stands for levels[k]. It becomes one input per level,
- * called "name=level", in the order in which a file would have them; a missing code is NaN. */
+/* An input column whose numbers are codes of categories: code k, from 0, stands for levels[k]. It becomes one input per
+ * level, called "name=level", in the order in which a file would have them; a missing code is NaN. */
 typedef struct broad_array_category {
     size_t input; /* number of the column, from 0 */
     size_t count;
@@ -518,10 +522,11 @@ typedef struct broad_array_category {
 } broad_array_category;
 
 /*
- * A table from arrays in memory. Give exactly one of labels, classes and values, or none (inputs only). The table is the one that
- * reading the same values from a file gives. Everything is copied, and numbers of other types are converted to double
- * meanwhile, unless `borrow` is set: then x is used in place, must be double without gaps (row_stride `inputs`, column_stride 1)
- * and without categories, and must neither change nor go before the table and all that is made from it. Otherwise BROAD_USAGE.
+ * A table from arrays in memory. Give exactly one of labels, classes and values, or none (inputs only). The table is
+ * the one that reading the same values from a file gives. Everything is copied, and numbers of other types are
+ * converted to double meanwhile, unless `borrow` is set: then x is used in place, must be double without gaps
+ * (row_stride `inputs`, column_stride 1) and without categories, and must neither change nor go before the table and
+ * all that is made from it. Otherwise BROAD_USAGE.
  */
 typedef struct broad_arrays {
     size_t size;
@@ -603,25 +608,26 @@ typedef struct broad_map_choice {
 
 static inline void broad_map_choice_init(broad_map_choice *out) { broad_result_init(out, sizeof *out); }
 /*
- * From photos as they were read to the rows that a network is trained on. Where no maps were named in reading, those with the lowest
- * leave-one-out error are chosen on *train (broad_photos_choose()); then principal components, fitted to *train, replace the inputs
- * (broad_photos_project()). Both tables are replaced and the old ones freed; `test` and *test may be NULL. What is already
- * prepared, was read for a model, or is not from photos, stays as it is.
+ * From photos as they were read to the rows that a network is trained on. Where no maps were named in reading, those
+ * with the lowest leave-one-out error are chosen on *train (broad_photos_choose()); then principal components, fitted
+ * to *train, replace the inputs (broad_photos_project()). Both tables are replaced and the old ones freed; `test` and
+ * *test may be NULL. What is already prepared, was read for a model, or is not from photos, stays as it is.
  *
- * broad_fit() and broad_trainer_open() do this themselves where it has not been done, on a table of their own; a program calls it to
- * see the choice, or to have rows to test on in the same form. out may be NULL; out->count is 0 where nothing was chosen.
+ * broad_fit() and broad_trainer_open() do this themselves where it has not been done, on a table of their own; a
+ * program calls it to see the choice, or to have rows to test on in the same form. out may be NULL; out->count is 0
+ * where nothing was chosen.
  */
 BROAD_API int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data **test,
                                    const broad_options *options);
-/* Of the maps of `data`, those whose inputs have the lowest leave-one-out error in the pilot of preset `auto`: all together, or one
- * of them if its error is lower by a twentieth. `options` gives seed, threads, class_weight and progress, whose stage is
- * "maps". */
+/* Of the maps of `data`, those whose inputs have the lowest leave-one-out error in the pilot of preset `auto`: all
+ * together, or one of them if its error is lower by a twentieth. `options` gives seed, threads, class_weight and
+ * progress, whose stage is "maps". */
 BROAD_API int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options);
 /* The same rows with the inputs of some of their maps. */
 BROAD_API int broad_photos_narrow(broad_data **out, const broad_data *data, unsigned maps);
-/* Replaces the inputs by their principal components (faster, and more accurate when rows are few). `like` NULL: fitted to `data`,
- * at most `components` of them, 0: as many as the rows warrant; otherwise the components already fitted to `like`, the training
- * part. Rows that are read for a model have its components. */
+/* Replaces the inputs by their principal components (faster, and more accurate when rows are few). `like` NULL: fitted
+ * to `data`, at most `components` of them, 0: as many as the rows warrant; otherwise the components already fitted to
+ * `like`, the training part. Rows that are read for a model have its components. */
 BROAD_API int broad_photos_project(broad_data **out, const broad_data *data, size_t components, const broad_data *like);
 /* From the numbers that the maps of a model compute, row after row, to its inputs: x of broad_predict(). */
 BROAD_API int broad_photos_inputs(double *out, const broad_model *model, const float *maps, size_t rows);
@@ -634,8 +640,8 @@ typedef struct broad_split {
 
 BROAD_API void broad_split_init_sized(broad_split *out, size_t size);
 static inline void broad_split_init(broad_split *out) { broad_split_init_sized(out, sizeof *out); }
-/* Holds rows out: whole groups if the data has groups, otherwise class by class, otherwise at random. The training part remembers
- * how it was made, and so does a model fitted to it. */
+/* Holds rows out: whole groups if the data has groups, otherwise class by class, otherwise at random. The training part
+ * remembers how it was made, and so does a model fitted to it. */
 BROAD_API int broad_data_split(broad_data **out_train, broad_data **out_test, const broad_data *data,
                                const broad_split *split);
 
@@ -649,16 +655,17 @@ typedef struct broad_folds {
 
 BROAD_API void broad_folds_init_sized(broad_folds *out, size_t size); /* the first of 5 */
 static inline void broad_folds_init(broad_folds *out) { broad_folds_init_sized(out, sizeof *out); }
-/* Every row is in exactly one fold, which depends on data, count and seed alone: whole groups if the data has groups, with about as
- * many rows in each fold; otherwise class by class, otherwise at random, with folds that differ by at most one row. Fewer rows
- * or groups than folds, and a class with a single row, are refused. */
+/* Every row is in exactly one fold, which depends on data, count and seed alone: whole groups if the data has groups,
+ * with about as many rows in each fold; otherwise class by class, otherwise at random, with folds that differ by at
+ * most one row. Fewer rows or groups than folds, and a class with a single row, are refused. */
 BROAD_API int broad_data_fold(broad_data **out_train, broad_data **out_test, const broad_data *data,
                               const broad_folds *folds);
 /* The rows of `data` that a model was trained on: all, or the training part of the split it remembers. */
 BROAD_API int broad_data_training_part(broad_data **out, const broad_data *data, const broad_model *model);
 
-/* The rows of both, one after the other; columns, classes and names must agree (classes of `b` may continue those of `a`). Groups of
- * `b` are different from those of `a`; if only one has groups, each row of the other is a group of its own. */
+/* The rows of both, one after the other; columns, classes and names must agree (classes of `b` may continue those of
+ * `a`). Groups of `b` are different from those of `a`; if only one has groups, each row of the other is a group of its
+ * own. */
 BROAD_API int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b);
 /* A new table of the given rows, numbered from 0, in this order. */
 BROAD_API int broad_data_pick(broad_data **out, const broad_data *data, const size_t *rows, size_t count);
@@ -672,7 +679,8 @@ typedef struct broad_seconds {
 
 static inline void broad_seconds_init(broad_seconds *out) { broad_result_init(out, sizeof *out); }
 
-/* Fits a network. out_seconds may be NULL. A run that stalls or is stopped is not an error: see broad_model_outcome(). */
+/* Fits a network. out_seconds may be NULL. A run that stalls or is stopped is not an error: see
+ * broad_model_outcome(). */
 BROAD_API int broad_fit(broad_model **out, broad_seconds *out_seconds, const broad_data *data,
                         const broad_options *options);
 
@@ -699,8 +707,8 @@ typedef struct broad_layer {
     broad_origin origin;
     double gamma, mu, bound;               /* bound = gamma + mu */
     double norm_before, norm_after, ratio; /* of E, Frobenius */
-    /* What the test compared with the bound: the ratio, its leave-one-out form, the operator norm, or the largest ratio of
-     * squares of any output. */
+    /* What the test compared with the bound: the ratio, its leave-one-out form, the operator norm, or the largest ratio
+     * of squares of any output. */
     double tested;
     double lambda, range; /* range: as a multiple of the base range */
     size_t tries;         /* draws tried, including the one that was kept */
@@ -726,7 +734,8 @@ BROAD_API size_t broad_model_inputs(const broad_model *model);
 BROAD_API size_t broad_model_outputs(const broad_model *model);
 BROAD_API size_t broad_model_nodes(const broad_model *model); /* feature and enhancement nodes */
 BROAD_API double broad_model_feature_range(const broad_model *model);
-/* The relevance of an input for sampled feature nodes, as the pilot of `auto` found it: mean square 1; 1 without a pilot. */
+/* The relevance of an input for sampled feature nodes, as the pilot of `auto` found it: mean square 1; 1 without a
+ * pilot. */
 BROAD_API double broad_model_relevance(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_input_name(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_output_name(const broad_model *model, size_t output);
@@ -735,12 +744,13 @@ BROAD_API double broad_model_class_weight(const broad_model *model, size_t outpu
 /* Every setting and the certificate as one JSON object, as stored in the file. Free it with broad_free(). */
 BROAD_API int broad_model_json(char **out, const broad_model *model);
 
-/* The settings it was trained with, without those of the run alone (threads, memory, progress, stop rules). `out` is initialised
- * options; its texts belong to the model. */
+/* The settings it was trained with, without those of the run alone (threads, memory, progress, stop rules). `out` is
+ * initialised options; its texts belong to the model. */
 BROAD_API int broad_model_settings(broad_options *out, const broad_model *model);
 BROAD_API int broad_model_is_compact(const broad_model *model); /* 1: it was loaded from a BROAD_FILE_COMPACT file */
 
-/* How the training rows were split from the first data; holdout 0: all of them were trained on. `out` is initialised. */
+/* How the training rows were split from the first data; holdout 0: all of them were trained on. `out` is
+ * initialised. */
 BROAD_API int broad_model_split(broad_split *out, const broad_model *model);
 /* The training rows came in segments: those of the first fit, then those of each step of learning. */
 BROAD_API size_t broad_model_segments(const broad_model *model);
@@ -801,8 +811,8 @@ typedef struct broad_joint {
 static inline void broad_joint_init(broad_joint *out) { broad_result_init(out, sizeof *out); }
 BROAD_API int broad_model_joint(broad_joint *out, const broad_model *model);
 
-/* The leave-one-out estimate of the model as it is: how good its predictions are on rows it has not seen. Where rows have groups,
- * each was left out together with its group: then it is about rows of groups the model has not seen. */
+/* The leave-one-out estimate of the model as it is: how good its predictions are on rows it has not seen. Where rows
+ * have groups, each was left out together with its group: then it is about rows of groups the model has not seen. */
 typedef struct broad_estimate {
     size_t size;
     int known;                                 /* 0: the model has none, and the rest is 0            */
@@ -816,8 +826,9 @@ BROAD_API int broad_model_estimate(broad_estimate *out, const broad_model *model
 
 /* ---- prediction ------------------------------------------------------------------------------------------------ */
 
-/* Scores, rows x outputs: the class with the largest score wins; for a regression they are the values. The scores of a row depend
- * neither on the other rows nor on the number of threads. x[i * stride + j] is input j of row i; stride 0: inputs. */
+/* Scores, rows x outputs: the class with the largest score wins; for a regression they are the values. The scores of a
+ * row depend neither on the other rows nor on the number of threads. x[i * stride + j] is input j of row i; stride 0:
+ * inputs. */
 BROAD_API int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride);
 BROAD_API int broad_predict_data(double *out, const broad_model *model, const broad_data *data,
                                  const broad_run_options *run);
@@ -827,32 +838,34 @@ BROAD_API int broad_predict_part(double *out, const broad_model *model, const br
                                  size_t count, const broad_run_options *run);
 BROAD_API size_t broad_best_class(const broad_model *model, const double *scores);
 
-/* Probabilities of the classes, rows x outputs, from scores; out may be scores. They are calibrated on leave-one-out scores (by
- * groups where the rows had groups): without an estimate it is BROAD_USAGE. Unless classes were weighted in training, the class
- * with the largest score is the most probable one. */
+/* Probabilities of the classes, rows x outputs, from scores; out may be scores. They are calibrated on leave-one-out
+ * scores (by groups where the rows had groups): without an estimate it is BROAD_USAGE. Unless classes were weighted in
+ * training, the class with the largest score is the most probable one. */
 BROAD_API int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows);
-/* Prediction intervals of a regression: for each output, how far above and below the predicted value the interval reaches that
- * contains a fraction `level` of new values. From leave-one-out residuals; BROAD_USAGE without an estimate, or if the level is too
- * high for its number of rows. */
+/* Prediction intervals of a regression: for each output, how far above and below the predicted value the interval
+ * reaches that contains a fraction `level` of new values. From leave-one-out residuals; BROAD_USAGE without an
+ * estimate, or if the level is too high for its number of rows. */
 BROAD_API int broad_interval(double *out, const broad_model *model, double level);
 
 /* ---- predictor ------------------------------------------------------------------------------------------------- */
 
 /*
- * Only what prediction needs of a model, for programs that predict and do nothing else. Any number of threads may use one at the
- * same time, each with its own scratch. Predicting allocates nothing, takes no lock, starts no thread and calls no BLAS; it
- * gives exactly the numbers of broad_predict(), however many rows come at once.
+ * Only what prediction needs of a model, for programs that predict and do nothing else. Any number of threads may use
+ * one at the same time, each with its own scratch. Predicting allocates nothing, takes no lock, starts no thread and
+ * calls no BLAS; it gives exactly the numbers of broad_predict(), however many rows come at once.
  *
- * It takes rows of numbers in the order of the model's inputs: for a column of categories one input per level, 1 for the level
- * that is present and 0 for all others; NaN for a missing value where the model was trained with BROAD_MISSING_MEAN. A model for
- * photos takes prepared rows: broad_data_row() of photos read for the model, or broad_photos_inputs().
+ * It takes rows of numbers in the order of the model's inputs: for a column of categories one input per level, 1 for
+ * the level that is present and 0 for all others; NaN for a missing value where the model was trained with
+ * BROAD_MISSING_MEAN. A model for photos takes prepared rows: broad_data_row() of photos read for the model, or
+ * broad_photos_inputs().
  */
 typedef struct broad_predictor broad_predictor;
 
-/* From a model file, whose pages are used in place and shared by all processes that do so: do not change the file while it is in
- * use. Replacing it, as broad_model_save() does, is safe. It is checked as by broad_model_load(). */
+/* From a model file, whose pages are used in place and shared by all processes that do so: do not change the file while
+ * it is in use. Replacing it, as broad_model_save() does, is safe. It is checked as by broad_model_load(). */
 BROAD_API int broad_predictor_load(broad_predictor **out, const char *path);
-/* From the bytes of such a file, which are used in place where they are aligned to 8, and must outlive the predictor. */
+/* From the bytes of such a file, which are used in place where they are aligned to 8, and must outlive the
+ * predictor. */
 BROAD_API int broad_predictor_from_memory(broad_predictor **out, const void *bytes, size_t count);
 /* A copy: the model may be freed or grown. */
 BROAD_API int broad_predictor_from_model(broad_predictor **out, const broad_model *model);
@@ -865,12 +878,13 @@ BROAD_API const char *broad_predictor_output_name(const broad_predictor *predict
 /* Memory that it owns, without what it uses in place of a file or of bytes. */
 BROAD_API size_t broad_predictor_bytes(const broad_predictor *predictor);
 
-/* Bytes of scratch needed to process `rows` rows at once. It stops growing at 256 rows: more are processed in blocks. */
+/* Bytes of scratch needed to process `rows` rows at once. It stops growing at 256 rows: more are processed in
+ * blocks. */
 BROAD_API size_t broad_predictor_scratch(const broad_predictor *predictor, size_t rows);
 /* Scores of one row. scratch: broad_predictor_scratch(predictor, 1) bytes of any content and alignment. */
 BROAD_API int broad_predictor_row(double *out, const broad_predictor *predictor, const double *x, void *scratch);
-/* rows x outputs; x[i * stride + j] is input j of row i, stride 0: inputs. The scratch has `bytes` bytes, at least those for one
- * row; with more, up to those for 256, it is faster and gives the same numbers. */
+/* rows x outputs; x[i * stride + j] is input j of row i, stride 0: inputs. The scratch has `bytes` bytes, at least
+ * those for one row; with more, up to those for 256, it is faster and gives the same numbers. */
 BROAD_API int broad_predictor_rows(double *out, const broad_predictor *predictor, const double *x, size_t rows,
                                    size_t stride, void *scratch, size_t bytes);
 
@@ -888,10 +902,10 @@ typedef struct broad_metrics {
     size_t rows;
     /* Classification. Two classes: of the positive one; more: the mean over the classes. */
     double accuracy, precision, recall, f1, false_positive, false_negative;
-    /* Of its probabilities, where the model has an estimate. Brier score: mean over the rows of the sum over the classes
-     * of (p - 1)^2 for the true class and p^2 for the others. Log loss: mean of -log p of the true class, p at least 1e-15.
-     * Calibration error: the rows in 15 bins of equal width by the probability of their most probable class, mean over
-     * the rows of |fraction classified correctly - mean probability| of their bin. */
+    /* Of its probabilities, where the model has an estimate. Brier score: mean over the rows of the sum over the
+     * classes of (p - 1)^2 for the true class and p^2 for the others. Log loss: mean of -log p of the true class, p at
+     * least 1e-15. Calibration error: the rows in 15 bins of equal width by the probability of their most probable
+     * class, mean over the rows of |fraction classified correctly - mean probability| of their bin. */
     int has_probabilities;
     double brier, log_loss, calibration_error;
     /* Regression, over all outputs. */
@@ -916,8 +930,8 @@ broad_metrics_clear(broad_metrics *metrics); /* frees what it holds; it can be u
 typedef struct broad_curve_point {
     size_t size;
     size_t layer, nodes; /* its number from 1; feature and enhancement nodes so far */
-    /* ||Y - scores||, Frobenius, in the units and with the row and class weights of training: on the training rows it is
-     * norm_after of the layer's certificate. */
+    /* ||Y - scores||, Frobenius, in the units and with the row and class weights of training: on the training rows it
+     * is norm_after of the layer's certificate. */
     double norm;
     double accuracy; /* classification */
     double rmse;     /* regression, over all outputs */
@@ -925,23 +939,24 @@ typedef struct broad_curve_point {
 } broad_curve_point;
 
 static inline void broad_curve_point_init(broad_curve_point *out) { broad_result_init(out, sizeof *out); }
-/* `out` is an array of broad_model_layers() points; initialise the first, whose size is the distance between them. The numbers
- * are the same for any number of threads. Intermediate networks exist only for chain weights: with joint or window weights the
- * earlier layers' own weights are not stored, so that every point but the last has only `layer` and `nodes`, and the rest is
- * NaN. After rows were added, a certificate is about the earlier rows; the curve is about the rows given. loo is NaN. */
+/* `out` is an array of broad_model_layers() points; initialise the first, whose size is the distance between them. The
+ * numbers are the same for any number of threads. Intermediate networks exist only for chain weights: with joint or
+ * window weights the earlier layers' own weights are not stored, so that every point but the last has only `layer` and
+ * `nodes`, and the rest is NaN. After rows were added, a certificate is about the earlier rows; the curve is about the
+ * rows given. loo is NaN. */
 BROAD_API int broad_model_curve(broad_curve_point *out, const broad_model *model, const broad_data *data,
                                 const broad_run_options *run);
-/* The same for the training rows, with loo where the network is a chain: over the rows that the layer was fitted to. Other
- * rows are BROAD_BAD_DATA. */
+/* The same for the training rows, with loo where the network is a chain: over the rows that the layer was fitted to.
+ * Other rows are BROAD_BAD_DATA. */
 BROAD_API int broad_model_curve_loo(broad_curve_point *out, const broad_model *model, const broad_data *training,
                                     const broad_run_options *run);
 
 /* ---- growing --------------------------------------------------------------------------------------------------- */
 
 /*
- * A network under construction: its rows, feature nodes and residual stay open between increments, so that a program that grows a
- * model every second does not compute them again. The data is not copied: it must outlive the trainer. After every call the model
- * in it is complete and valid, also after a failure. Use it from one thread at a time.
+ * A network under construction: its rows, feature nodes and residual stay open between increments, so that a program
+ * that grows a model every second does not compute them again. The data is not copied: it must outlive the trainer.
+ * After every call the model in it is complete and valid, also after a failure. Use it from one thread at a time.
  */
 typedef struct broad_trainer broad_trainer;
 
@@ -954,8 +969,8 @@ typedef enum broad_resume {
     BROAD_RESUME_FORCED   /* accept them                       */
 } broad_resume;
 
-/* Continues with a model on the rows it was trained on. Of `run`, only threads, memory, progress, profile and the stop rules are
- * used. data NULL: the old rows are gone, and only forgetful learning is possible. */
+/* Continues with a model on the rows it was trained on. Of `run`, only threads, memory, progress, profile and the stop
+ * rules are used. data NULL: the old rows are gone, and only forgetful learning is possible. */
 BROAD_API int broad_trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
                                    const broad_options *run, broad_resume how);
 
@@ -973,14 +988,15 @@ typedef enum broad_learn {
     BROAD_LEARN_NEW_ROWS  /* forgetful: the new rows alone  */
 } broad_learn;
 
-/* Algorithm 4: further rows, then up to `layers` layers of `nodes` nodes. Classes that continue the model's own become further
- * outputs, for which the earlier layers have weights of zero. */
+/* Algorithm 4: further rows, then up to `layers` layers of `nodes` nodes. Classes that continue the model's own become
+ * further outputs, for which the earlier layers have weights of zero. */
 BROAD_API int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers,
                                   broad_learn how);
-/* As broad_trainer_learn(), with one weight per new row (1e-12 to 1e12), by which its influence is multiplied: for corrections, a few
- * rows among many. The weights stay with these rows in the model, which can be verified and grown like any other. Unless layers
- * are added, lambda of joint weights stays as it is, because rows that were selected for being predicted incorrectly say little
- * about it. When it is chosen again later, leave-one-out counts these rows without their weights. */
+/* As broad_trainer_learn(), with one weight per new row (1e-12 to 1e12), by which its influence is multiplied: for
+ * corrections, a few rows among many. The weights stay with these rows in the model, which can be verified and grown
+ * like any other. Unless layers are added, lambda of joint weights stays as it is, because rows that were selected for
+ * being predicted incorrectly say little about it. When it is chosen again later, leave-one-out counts these rows
+ * without their weights. */
 BROAD_API int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, const double *weights,
                                            size_t nodes, size_t layers, broad_learn how);
 
@@ -994,10 +1010,11 @@ typedef struct broad_correction {
 #define BROAD_CORRECTION_MOST 1024.0
 
 static inline void broad_correction_init(broad_correction *out) { broad_result_init(out, sizeof *out); }
-/* Learns corrections with the smallest weights that make the network predict all of them correctly: each row starts at 1/4, and the
- * weight of those still predicted incorrectly is doubled until none is left or it has reached BROAD_CORRECTION_MOST. `weights`,
- * where it is not NULL, receives one weight per row. The trainer must hold its training rows, and broad_model_can_correct()
- * must be true of its model: BROAD_USAGE otherwise. After a failure the model may be the one before. */
+/* Learns corrections with the smallest weights that make the network predict all of them correctly: each row starts at
+ * 1/4, and the weight of those still predicted incorrectly is doubled until none is left or it has reached
+ * BROAD_CORRECTION_MOST. `weights`, where it is not NULL, receives one weight per row. The trainer must hold its
+ * training rows, and broad_model_can_correct() must be true of its model: BROAD_USAGE otherwise. After a failure the
+ * model may be the one before. */
 BROAD_API int broad_trainer_correct(broad_correction *out, broad_trainer *trainer, const broad_data *rows,
                                     double *weights);
 /* Whether weights of corrections can be searched: classes, and joint output weights. */
@@ -1012,9 +1029,9 @@ BROAD_API void broad_trainer_close(broad_model **out, broad_trainer *trainer);
 /* ---- sums instead of rows -------------------------------------------------------------------------------------- */
 
 /*
- * C = A'A and D = A'Y over all nodes of a model: all that a chain needs of its training rows. New rows are added to the sums, and
- * every layer is solved again exactly as if it had been trained on all rows, without the old ones. Use it from one thread at a
- * time; broad_stats_learn() changes the model, which no other thread may use meanwhile.
+ * C = A'A and D = A'Y over all nodes of a model: all that a chain needs of its training rows. New rows are added to the
+ * sums, and every layer is solved again exactly as if it had been trained on all rows, without the old ones. Use it
+ * from one thread at a time; broad_stats_learn() changes the model, which no other thread may use meanwhile.
  */
 typedef struct broad_stats broad_stats;
 
@@ -1050,8 +1067,9 @@ typedef struct broad_plan {
 } broad_plan;
 
 static inline void broad_plan_init(broad_plan *out) { broad_result_init(out, sizeof *out); }
-/* For fitting `options` to data of this size, which is already in memory. With a model: for growing it by enhance_layers layers, or
- * by feature_groups groups with a layer each where feature_groups is not 0. model may be NULL. */
+/* For fitting `options` to data of this size, which is already in memory. With a model: for growing it by
+ * enhance_layers layers, or by feature_groups groups with a layer each where feature_groups is not 0. model may be
+ * NULL. */
 BROAD_API int broad_plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows,
                              size_t inputs, size_t outputs);
 
@@ -1069,16 +1087,16 @@ typedef struct broad_verdict {
 } broad_verdict;
 
 static inline void broad_verdict_init(broad_verdict *out) { broad_result_init(out, sizeof *out); }
-/* Recomputes every norm and inequality of the certificate from the training rows. Nodes, sums and solutions are recomputed by
- * separate code in plain loops, without BLAS; the random draw, the schedule and the fingerprint are the functions that training
- * uses. A certificate that does not hold is a verdict, not an error. */
+/* Recomputes every norm and inequality of the certificate from the training rows. Nodes, sums and solutions are
+ * recomputed by separate code in plain loops, without BLAS; the random draw, the schedule and the fingerprint are the
+ * functions that training uses. A certificate that does not hold is a verdict, not an error. */
 BROAD_API int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training,
                            const broad_run_options *run);
 
 /* ---- profile --------------------------------------------------------------------------------------------------- */
 
-/* One stage of a run, so far. Seconds are processor time, summed over the threads that did the work: flops / seconds is the rate of
- * one core. Where files are read and written they are elapsed time. Stages do not contain each other. */
+/* One stage of a run, so far. Seconds are processor time, summed over the threads that did the work: flops / seconds is
+ * the rate of one core. Where files are read and written they are elapsed time. Stages do not contain each other. */
 typedef struct broad_stage {
     size_t size;
     const char *name, *group, *help; /* static storage */
@@ -1109,13 +1127,13 @@ typedef struct broad_machine {
 } broad_machine;
 
 static inline void broad_machine_init(broad_machine *out) { broad_result_init(out, sizeof *out); }
-/* Describes the machine, and with `test` not 0 checks that it computes correctly. That it does not is a finding, not a failure: the
- * message is left for broad_error_message().
+/* Describes the machine, and with `test` not 0 checks that it computes correctly. That it does not is a finding, not a
+ * failure: the message is left for broad_error_message().
  *
- * OpenBLAS chooses its kernels when it is loaded, and an old version chooses slow ones for a processor it does not know. Only the
- * environment can override that, before the program starts: OPENBLAS_CORETYPE=best_core where that differs from blas_core.
- * Products over the rows are computed by the library's own kernels and not affected; factors, eigenvalues and wide joint sums
- * are. */
+ * OpenBLAS chooses its kernels when it is loaded, and an old version chooses slow ones for a processor it does not
+ * know. Only the environment can override that, before the program starts: OPENBLAS_CORETYPE=best_core where that
+ * differs from blas_core. Products over the rows are computed by the library's own kernels and not affected; factors,
+ * eigenvalues and wide joint sums are. */
 BROAD_API int broad_machine_inspect(broad_machine *out, int test);
 
 /* Of one thread alone, at its best; of all threads together, on average. */
@@ -1137,8 +1155,8 @@ typedef struct broad_speed {
 } broad_speed;
 
 static inline void broad_speed_init(broad_speed *out) { broad_result_init(out, sizeof *out); }
-/* Measures for about a second with this many threads (0: one per processor). quick not 0: peak and read of one thread alone, in
- * less than a tenth of that; the rest is 0. */
+/* Measures for about a second with this many threads (0: one per processor). quick not 0: peak and read of one thread
+ * alone, in less than a tenth of that; the rest is 0. */
 BROAD_API int broad_machine_measure(broad_speed *out, size_t threads, int quick);
 
 /* ---- compatibility with 0.1 -------------------------------------------------------------------------------------- */

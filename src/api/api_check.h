@@ -16,11 +16,12 @@ int broad__missing_argument(const char *function); /* BROAD_USAGE: one of its ar
 /* BROAD_USAGE where the struct's size cannot be one that its _init() function set. */
 int broad__struct_check(const void *given, size_t own, const char *type);
 
-/* Copies as much of a result as the caller has room for; what the library does not know becomes zero. Sizes are checked. */
+/* Copies as much of a result as the caller has room for; what the library does not know becomes zero. Sizes are
+ * checked. */
 void broad__result_give(void *out, const void *full, size_t own);
 
-/* Copies the fields that the caller has over the defaults in `full`. Fields that only a newer program knows must be zero. NULL: the
- * defaults stay. */
+/* Copies the fields that the caller has over the defaults in `full`. Fields that only a newer program knows must be
+ * zero. NULL: the defaults stay. */
 int broad__options_take(void *full, size_t own, const void *given, const char *type);
 /* The same for options of training, over the defaults of broad_options_init(). */
 int broad__training_options_take(broad_options *full, const broad_options *given);

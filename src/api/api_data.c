@@ -131,8 +131,8 @@ static int copy_table(broad_data **out, const broad_data *data)
     return status;
 }
 
-/* Photos in the groups that the model's were in: those that look alike may have been left aside then. `made` is what `view`
- * then points to. */
+/* Puts photos into the groups that the model's were in, which may ignore near-duplicates. `made` is what `view` then
+ * points to. */
 static int group_like_model(broad_data *view, size_t **made, const broad_model *model)
 {
     static char by_photo[] = BROAD__PHOTO_GROUPS;

@@ -1,4 +1,4 @@
-/* Entry points of broad.h: the model, prediction, evaluation. Thin: arguments are checked here, the work is done below. */
+/* Entry points of broad.h: the model, prediction, evaluation. Arguments are checked here, the work is done below. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * Progress of a long call other than training, and the request to stop it.
  *
- * A call that takes a progress function enters a watch on its thread; the loops below it poll that watch, on this thread
- * alone: elsewhere, and without a progress function, a poll does nothing. The progress function is called at most every
- * BROAD__WATCH_SECONDS, so a loop may poll as often as it likes.
+ * A call that takes a progress function enters a watch on its thread; the loops below it poll that watch, on this
+ * thread alone: elsewhere, and without a progress function, a poll does nothing. The progress function is called at
+ * most every BROAD__WATCH_SECONDS, so a loop may poll as often as it likes.
  */
 #ifndef BROAD_BASE_WATCH_H
 #define BROAD_BASE_WATCH_H
@@ -27,7 +27,8 @@ void broad__watch_leave(broad__watch *before);
 
 /* The work that is polled from now on is `span` of `total`, after `done`. */
 void broad__watch_part(size_t done, size_t span, size_t total);
-/* `step` of `steps` steps of this part are done. BROAD_INTERRUPTED, with a message, once the progress function asked to stop. */
+/* `step` of `steps` steps of this part are done. BROAD_INTERRUPTED, with a message, once the progress function asked to
+ * stop. */
 int broad__watch_poll(size_t step, size_t steps);
 
 #endif

@@ -63,9 +63,11 @@ static const broad__option_row rows[] = {
     {{"activation", 0, "NAME", BROAD__ACTIVATIONS, NULL, "activation function of all nodes"},
      BROAD__VALUE_CHOICE, FIELD(activation), 0, 0, 0, 0, NULL, follow_activation},
     {{"feature-weights", 0, "HOW", BROAD__FEATURE_WEIGHTS, NULL,
-      "weights of the feature nodes: random, fitted to the inputs by a sparse autoencoder, or sampled where the rows are"},
+      "weights of the feature nodes: random, fitted to the inputs by a sparse autoencoder, or sampled where the rows "
+      "are"},
      BROAD__VALUE_CHOICE, FIELD(feature_weights), 0, 0, 0, 0, NULL, follow_feature_weights},
-    {{"feature-activation", 0, "NAME", BROAD__ACTIVATIONS, NULL, "activation function of the feature nodes, if different"},
+    {{"feature-activation", 0, "NAME", BROAD__ACTIVATIONS, NULL,
+      "activation function of the feature nodes, if different"},
      BROAD__VALUE_CHOICE, FIELD(feature_activation), 0, 0, 0, 0, NULL, NULL},
     {{"precision", 0, "NAME", BROAD__PRECISIONS, "double",
       "precision in which nodes are computed: double, or float, which is faster but needs a lambda that is not too "
@@ -90,7 +92,8 @@ static const broad__option_row rows[] = {
       "random weights are drawn from [-range, range]; auto: chosen from a small grid by leave-one-out"},
      BROAD__VALUE_REAL_OR_AUTO, FIELD(range), FIELD(range_auto), ABOVE_ZERO, LARGEST, 0,
      "a number > 0 or auto", NULL},
-    {{"range-unit", 0, "UNIT", BROAD__RANGE_UNITS, NULL, "fan-in: divide the range by the square root of the node's number of inputs"},
+    {{"range-unit", 0, "UNIT", BROAD__RANGE_UNITS, NULL,
+      "fan-in: divide the range by the square root of the node's number of inputs"},
      BROAD__VALUE_CHOICE, FIELD(range_unit), 0, 0, 0, 0, NULL, NULL},
     {{"supervise", 0, "TEST", BROAD__SUPERVISIONS, NULL,
       "the test a layer must pass: on its residual, its leave-one-out residual, the operator norm, the residual of "
@@ -107,9 +110,11 @@ static const broad__option_row rows[] = {
     {{"relax", 0, "NUMBER", NULL, NULL, "if no draw passes, gamma moves towards 1 by this fraction"},
      BROAD__VALUE_REAL, FIELD(relax), 0, ABOVE_ZERO, BELOW_ONE, 0,
      "a number above 0 and below 1", NULL},
-    {{"relax-count", 0, "COUNT", NULL, NULL, "maximum number of relaxations per layer; after that the run ends as 'stalled'"},
+    {{"relax-count", 0, "COUNT", NULL, NULL,
+      "maximum number of relaxations per layer; after that the run ends as 'stalled'"},
      BROAD__VALUE_SIZE, FIELD(relax_count), 0, 0, 1000, 0, NULL, NULL},
-    {{"select", 0, "RULE", BROAD__SELECTIONS, NULL, "which draw of a range is kept: the first that passes, or the best"},
+    {{"select", 0, "RULE", BROAD__SELECTIONS, NULL,
+      "which draw of a range is kept: the first that passes, or the best"},
      BROAD__VALUE_CHOICE, FIELD(select), 0, 0, 0, 0, NULL, NULL},
     {{"weights", 0, "HOW", BROAD__WEIGHTS "|sc1|sc2|sc3", NULL,
       "how output weights are computed; chain: each layer is fitted to the residual of the layers before it; joint: "
@@ -132,8 +137,8 @@ static const broad__option_row rows[] = {
      BROAD__VALUE_PART, FIELD(until), FIELD(until_relative), 0, LARGEST, 0,
      "a norm such as 12.5, or a percentage of the initial norm such as 30%", NULL},
     {{"until-accuracy", 0, "FRACTION", NULL, "0",
-      "stop once this fraction of the held-out rows (or of the training rows, if none are held out) is classified correctly; 0: "
-      "no limit"},
+      "stop once this fraction of the held-out rows (or of the training rows, if none are held out) is classified correctly; "
+      "0: no limit"},
      BROAD__VALUE_REAL, FIELD(until_accuracy), 0, 0, 1, 0,
      "a number from 0 to 1, such as 0.95", NULL},
     {{"max-layers", 0, "COUNT", NULL, "0", "maximum number of layers, including existing ones; 0: no limit"},

@@ -1,6 +1,6 @@
 /*
- * The table of training options: the only place that knows their names, types, limits, choices and defaults. Parsing, printing,
- * checking and every front end go by it.
+ * The table of training options: the only place that knows their names, types, limits, choices and defaults. Parsing,
+ * printing, checking and every front end go by it.
  */
 #ifndef BROAD_MODEL_OPTION_TABLE_H
 #define BROAD_MODEL_OPTION_TABLE_H

@@ -1,6 +1,6 @@
 /*
- * NULL, and structs that were never initialised, given to every function of broad.h: a status or a harmless default, never a
- * crash. The functions are counted against the header, so that one without a row here fails.
+ * NULL, and structs that were never initialised, given to every function of broad.h: a status or a harmless default,
+ * never a crash. The functions are counted against the header, so that one without a row here fails.
  */
 #include "helper.h"
 

@@ -1,6 +1,6 @@
 /*
- * A program that was compiled against an older broad.h, whose structs lack their last field, and runs with today's library:
- * check_old_program.py cuts the fields. Behind every struct lies a canary that the library must not touch.
+ * A program that was compiled against an older broad.h, whose structs lack their last field, and runs with today's
+ * library: check_old_program.py cuts the fields. Behind every struct lies a canary that the library must not touch.
  */
 #include <broad/broad.h>
 
