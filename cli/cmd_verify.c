@@ -4,7 +4,7 @@
 #include "io/progress.h"
 #include "run/files.h"
 #include "run/load_model.h"
-#include "run/photos.h"
+#include "run/rows.h"
 #include "run/show.h"
 #include "values.h"
 

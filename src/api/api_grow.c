@@ -8,6 +8,9 @@
 #include "model/train/correct.h"
 #include "model/train/plan.h"
 #include "model/train/prepare_photos.h"
+#include "model/train/train.h"
+#include "model/train/train_open.h"
+#include "model/train/train_rows.h"
 #include "store/store_stats.h"
 
 int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options)

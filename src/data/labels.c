@@ -55,8 +55,8 @@ static int check_labels(const broad__distinct *labels, const char *target)
     if (labels->count > BROAD__CLASSES_MAX)
         return broad__fail(
             BROAD_BAD_DATA,
-            "%s: more than %d different labels; is it the target? Choose it with option target, or option task "
-            "regress for numbers",
+            "%s: more than %d different labels; is this the target? Choose it with option target, or set "
+            "option task to regress if it is a number",
             target, BROAD__CLASSES_MAX);
     for (size_t i = 0; i < labels->count; i++) {
         if (!labels->texts[i].count) return broad__fail(BROAD_BAD_DATA, "%s: a label is empty", target);
