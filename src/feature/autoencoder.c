@@ -71,7 +71,8 @@ static void spread_shard(void *context, size_t shard, size_t worker)
 
 static int fail_large(void)
 {
-    return broad__fail(BROAD_BAD_DATA, "the inputs are too large for an autoencoder: scale them (--scale standard)");
+    return broad__fail(BROAD_BAD_DATA,
+                       "the inputs are too large for an autoencoder: scale them (option scale standard)");
 }
 
 /* Largest of a node's weights and of what its bias will be made of. */

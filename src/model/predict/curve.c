@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/device_choice.h"
 #include "compute/pool.h"
 #include "compute/shards.h"
@@ -161,7 +162,8 @@ static int walk(curve *c, size_t threads)
     c->scratch = broad__alloc_doubles(broad__pool_threads(pool), c->each);
     c->sums = broad__alloc_doubles(shards, sums);
     if (!c->scratch || !c->sums) status = BROAD_NO_MEMORY;
-    if (status == BROAD_OK) broad__pool_run(pool, shards, walk_shard, c);
+    broad__watch_part(0, rows, rows);
+    if (status == BROAD_OK) status = broad__pool_run_watched(pool, shards, walk_shard, c);
     broad__pool_close(pool);
     if (status == BROAD_OK && atomic_load(&c->refused))
         status = broad__network_check(network, c->data->x, rows, c->data->inputs);
@@ -204,7 +206,7 @@ static int check_targets(const broad_model *model, const broad_data *data)
 {
     if (data->task == BROAD_TASK_AUTO || !data->rows)
         return broad__fail(BROAD_BAD_DATA,
-                           "the data have no targets to compare with; name them with --target or --labels");
+                           "the data have no targets to compare with; name them with option target or option labels");
     if (data->inputs != model->inputs)
         return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
     if (data->task != model->task || data->outputs != model->outputs)
@@ -299,8 +301,11 @@ int broad__model_curve_loo(broad_curve_point *points, const broad_model *model, 
     if (status < 0) return status;
     status = r.device->hold();
     int held = status == BROAD_OK;
-    for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++)
-        status = leave_out_layer(&points[j].loo, &r, j);
+    broad__watch_part(0, model->layer_count, model->layer_count);
+    for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) {
+        status = broad__watch_poll(j, model->layer_count);
+        if (status == BROAD_OK) status = leave_out_layer(&points[j].loo, &r, j);
+    }
     broad__ridge_clear(&r.ridge);
     broad__rowset_close(&r.rowset);
     if (held) r.device->release();

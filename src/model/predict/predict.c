@@ -209,7 +209,7 @@ static int predict_rows(prediction *p, size_t threads)
     if (status == BROAD_OK) broad__pool_run(pool, blocks, check_block, p);
     if (status == BROAD_OK && atomic_load(&p->refused))
         status = broad__network_check(p->network, p->x, p->rows, p->stride);
-    if (status == BROAD_OK) broad__pool_run(pool, blocks, predict_block, p);
+    if (status == BROAD_OK) status = broad__pool_run_watched(pool, blocks, predict_block, p);
     broad__pool_close(pool);
     broad__free(p->scratch);
     return status;

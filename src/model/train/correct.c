@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/kind.h"
+#include "model/predict/predict.h"
 #include "model/train/describe_data.h"
 #include "model/train/train_open.h"
 #include "model/train/train_rows.h"
@@ -42,7 +43,7 @@ static int is_wrong(const correction *c, const broad_model *model, size_t row)
 static int judge(correction *c)
 {
     const broad_model *model = c->trainer->model;
-    int status = broad_predict_data(c->scores, model, c->rows, c->trainer->run.threads);
+    int status = broad__predict(c->scores, model, c->rows->x, c->rows->rows, model->inputs, c->trainer->run.threads);
     c->wrong = c->raised = 0;
     for (size_t i = 0; status == BROAD_OK && i < c->rows->rows; i++) {
         if (!is_wrong(c, model, i)) continue;

@@ -170,7 +170,7 @@ int broad__model_check_rows(const broad_model *model, const broad_data *data)
     if (data->rows != model->rows)
         return broad__fail(BROAD_BAD_DATA,
                            "the model was trained on %zu rows, and here are %zu; give the same rows in the "
-                           "same order, or --force to go on with these",
+                           "same order, or option force to go on with these",
                            model->rows, data->rows);
     size_t first = 0;
     for (size_t i = 0; i < model->segment_count; i++) {
@@ -180,7 +180,7 @@ int broad__model_check_rows(const broad_model *model, const broad_data *data)
         if (strcmp(fingerprint, model->segments[i].fingerprint) != 0)
             return broad__fail(BROAD_BAD_DATA,
                                "rows %zu to %zu have other values, or another order, than those the model "
-                               "was trained on; give the same rows, or --force to go on with these",
+                               "was trained on; give the same rows, or option force to go on with these",
                                first + 1, first + model->segments[i].rows);
         first += model->segments[i].rows;
     }

@@ -235,14 +235,15 @@ int broad__plan_refuse(const broad_plan *plan)
             "to a folder on a disk with room",
             plan->bytes_disk / 1e9, broad__spill_folder(), plan->bytes_disk_free / 1e9);
     if (!plan->can_spill)
-        return broad__fail(BROAD_NO_MEMORY,
-                           "these settings keep the nodes of all rows in memory: %.0fM are needed, and --memory allows "
-                           "%.0fM; give --weights chain with --supervise residual or none, fewer nodes than rows, or "
-                           "more memory",
-                           least, limit);
+        return broad__fail(
+            BROAD_NO_MEMORY,
+            "these settings keep the nodes of all rows in memory: %.0fM are needed, and option memory allows "
+            "%.0fM; give option weights chain with option supervise residual or none, fewer nodes than rows, or "
+            "more memory",
+            least, limit);
     return broad__fail(
         BROAD_NO_MEMORY,
-        "--memory %.0fM is too little for this run, also with all rows in files: give at least %.0fM, or use "
+        "option memory %.0fM is too little for this run, also with all rows in files: give at least %.0fM, or use "
         "fewer nodes or threads",
         limit, least);
 }

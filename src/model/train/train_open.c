@@ -23,14 +23,14 @@ static int find_positive(broad_model *model, const char *label)
     model->positive = model->task == BROAD_TASK_CLASSIFY ? model->outputs - 1 : 0;
     if (!label) return BROAD_OK;
     if (model->task != BROAD_TASK_CLASSIFY)
-        return broad__fail(BROAD_USAGE, "--positive '%s': a regression has no positive class", label);
+        return broad__fail(BROAD_USAGE, "option positive '%s': a regression has no positive class", label);
     for (size_t i = 0; i < model->outputs; i++)
         if (strcmp(model->output_names[i], label) == 0) {
             model->positive = i;
             return BROAD_OK;
         }
-    return broad__fail(BROAD_USAGE, "--positive '%s' is no class of the data; the first is '%s', the last '%s'", label,
-                       model->output_names[0], model->output_names[model->outputs - 1]);
+    return broad__fail(BROAD_USAGE, "option positive '%s' is no class of the data; the first is '%s', the last '%s'",
+                       label, model->output_names[0], model->output_names[model->outputs - 1]);
 }
 
 /* The settings that stay with the model: nothing of this run alone. */
@@ -102,7 +102,7 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     t->model->first_norm = t->train.residual.norm;
     if (status == BROAD_OK && !isfinite(t->train.residual.norm))
         status = broad__fail(BROAD_BAD_DATA,
-                             "the targets are too large to be squared: scale them (--scale-target standard)");
+                             "the targets are too large to be squared: scale them (option scale-target standard)");
     return status;
 }
 
@@ -202,7 +202,7 @@ static int check_groups(const broad_model *model, const broad_data *data)
         return BROAD_OK;
     return broad__fail(BROAD_BAD_DATA,
                        "the model was trained with groups of rows (column '%s'), and the data has none; give them, or "
-                       "--force to go on without",
+                       "option force to go on without",
                        model->group_name);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/device.h"
 #include "compute/shards.h"
 #include "model/verify/verify_nodes.h"
@@ -81,7 +82,9 @@ static int run_pass(layer_pass *pass)
     broad__free(pass->areas);
     pass->areas = broad__alloc_doubles(workers, pass->each);
     if (!pass->areas) return BROAD_NO_MEMORY;
-    broad__pool_run(v->pool, blocks_of(v->data->rows), pass_block, pass);
+    broad__watch_part(v->verdict->layers, 1, v->model->layer_count);
+    int status = broad__pool_run_watched(v->pool, blocks_of(v->data->rows), pass_block, pass);
+    if (status < 0) return status;
     for (size_t w = 1; w < workers; w++)
         for (size_t i = 0; i < sums; i++) pass->areas[lead + i] += pass->areas[w * pass->each + lead + i];
     return BROAD_OK;

@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "model/kind.h"
 #include "model/verify/verify_joint.h"
 #include "model/verify/verify_nodes.h"
@@ -139,14 +140,19 @@ static void take_column(growth *g)
     g->columns++;
 }
 
-static void growth_add(growth *g, const broad__layer *layer)
+static int growth_add(growth *g, const broad__layer *layer)
 {
     double *fresh = g->q + g->columns * g->length;
     for (size_t i = 0; i < g->rows; i++) {
         broad__verify_row(g->v, g->k, layer, g->from + i);
         for (size_t a = 0; a < layer->width; a++) fresh[a * g->length + i] = g->k[a];
     }
-    for (size_t a = 0; a < layer->width; a++) take_column(g);
+    int status = BROAD_OK;
+    for (size_t a = 0; a < layer->width && status == BROAD_OK; a++) {
+        status = broad__watch_poll(a, layer->width);
+        if (status == BROAD_OK) take_column(g);
+    }
+    return status;
 }
 
 static double output_square(const growth *g, size_t output)
@@ -208,7 +214,7 @@ static int fit_alone(double *out_worst, double *out_weights, const broad__verifi
     size_t c = v->model->outputs, rows = layer->certificate.rows;
     growth g;
     int status = growth_open(&g, v, &layer->certificate, layer->width, e);
-    if (status == BROAD_OK) growth_add(&g, layer);
+    if (status == BROAD_OK) status = growth_add(&g, layer);
     *out_worst = 0;
     for (size_t q = 0; status == BROAD_OK && q < c; q++) {
         double before = 0;
@@ -257,7 +263,7 @@ static int restart(growth *g, const broad__verification *v, size_t j)
     growth_close(g);
     int status =
         growth_open(g, v, &record, width_of(model, 0, model->layer_count), v->e + record.first_row * model->outputs);
-    for (size_t i = 0; status == BROAD_OK && i < j; i++) growth_add(g, &model->layers[i]);
+    for (size_t i = 0; status == BROAD_OK && i < j; i++) status = growth_add(g, &model->layers[i]);
     return status;
 }
 
@@ -272,11 +278,11 @@ static int step(broad__finding *found, growth *g, size_t j)
     growth_residual(e, g);
     *found = (broad__finding){.before = growth_norm(g)};
     growth_leave_out(first, g);
-    growth_add(g, layer);
+    int status = growth_add(g, layer);
     found->after = growth_norm(g);
     growth_leave_out(then, g);
-    int status = BROAD_OK;
-    if (layer->certificate.test == BROAD_SUPERVISE_OUTPUT) status = fit_alone(&worst, NULL, v, j, e);
+    if (status == BROAD_OK && layer->certificate.test == BROAD_SUPERVISE_OUTPUT)
+        status = fit_alone(&worst, NULL, v, j, e);
     if (layer->certificate.test == BROAD_SUPERVISE_LOO) {
         found->tested = sqrt(then[0] / first[0]);
         found->min = sqrt(fmax(then[0] - then[1], 0) / (first[0] + first[1]));
@@ -364,7 +370,7 @@ static int solve_again(window *s, size_t first, size_t j)
     double *w = broad__alloc_doubles(width, outputs);
     if (status == BROAD_OK && !w) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
-        for (size_t l = first; l <= j; l++) growth_add(&g, &model->layers[l]);
+        for (size_t l = first; l <= j && status == BROAD_OK; l++) status = growth_add(&g, &model->layers[l]);
         int kept = fabs(growth_norm(&g) - c->norm_after) <= BROAD__TOLERANCE * c->norm_after + s->floor;
         growth_weights(w, &g);
         const double *from = w;

@@ -49,12 +49,13 @@ static int equation_run(double *out, equation_pass *pass, size_t count)
     pass->each = lead + p * pass->v->model->outputs;
     pass->areas = broad__alloc_doubles(workers, pass->each);
     if (!pass->areas) return BROAD_NO_MEMORY;
-    broad__pool_run(pass->v->pool, (pass->s->rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, equation_block, pass);
+    size_t blocks = (pass->s->rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS;
+    int status = broad__pool_run_watched(pass->v->pool, blocks, equation_block, pass);
     memset(out, 0, count * sizeof(double));
     for (size_t w = 0; w < workers; w++)
         for (size_t i = 0; i < count; i++) out[i] += pass->areas[w * pass->each + lead + i];
     broad__free(pass->areas);
-    return BROAD_OK;
+    return status;
 }
 
 static const double *weights_of(const broad__solution *s, const broad__layer *layer)
