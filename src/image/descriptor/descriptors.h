@@ -44,9 +44,13 @@ typedef struct broad__descriptor_grid {
 int broad__descriptor_grid_make(broad__descriptor_grid *out, const broad__image *image, size_t width, size_t height);
 void broad__descriptor_grid_free(broad__descriptor_grid *grid); /* accepts an empty one */
 
-/* Of the cells left <= x < right, top <= y < bottom, or with `others` of all but these. A histogram to which these cells
- * have nothing to say is the whole picture's. */
-void broad__descriptor_grid_read(float *out, const broad__descriptor_grid *grid, size_t left, size_t top, size_t right,
-                                 size_t bottom, int others);
+/* The cells left <= x < right, top <= y < bottom of a grid. */
+typedef struct broad__grid_area {
+    size_t left, top, right, bottom;
+} broad__grid_area;
+
+/* The descriptors of an area, or with `others` of all cells outside it. A histogram in which these cells have no counts is
+ * that of the whole picture. */
+void broad__descriptor_grid_read(float *out, const broad__descriptor_grid *grid, broad__grid_area area, int others);
 
 #endif

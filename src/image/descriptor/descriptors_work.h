@@ -62,10 +62,16 @@ void broad__plane_halve(broad__plane *out, const broad__plane *plane);
 /* Rows from one that is counted to the next: of many rows every second one tells as much. */
 size_t broad__count_step(const broad__plane *plane);
 
-/* Counts a row of a plane whose cells work->edges tell, in the histogram that begins at descriptor `at`: table[words[i]]
- * is the bin of pixel first + i. */
+/* A row of a plane to be counted: table[words[i]] is the bin of pixel first + i. */
+typedef struct broad__counted_row {
+    const unsigned char *table;
+    const uint16_t *words; /* count */
+    size_t first, count;
+} broad__counted_row;
+
+/* Counts a row of cells `cell_row`, whose edges are work->edges, in the histogram that begins at descriptor `at`. */
 void broad__count_row(const broad__descriptor_grid *grid, const broad__descriptor_work *work, size_t cell_row,
-                      size_t at, const unsigned char *table, const uint16_t *words, size_t first, size_t count);
+                      size_t at, broad__counted_row row);
 void broad__count_edges(broad__descriptor_work *work, const broad__descriptor_grid *grid, size_t width);
 
 #endif

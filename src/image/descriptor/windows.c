@@ -185,11 +185,10 @@ int broad__windows(float *out, const broad__window_weights *weights, const broad
     return see(out, NULL, NULL, weights, image);
 }
 
-int broad__windows_occlude(float *out, size_t stride, float *whole, const broad__window_weights *weights,
-                           const broad__image *image, size_t grid_width, size_t grid_height)
+int broad__windows_occlude(const broad__occlusion *how, const broad__window_weights *weights, const broad__image *image)
 {
-    grid cells = {.width = grid_width, .height = grid_height, .stride = stride};
-    int status = see(whole, out, &cells, weights, image);
+    grid cells = {.width = how->width, .height = how->height, .stride = how->stride};
+    int status = see(how->whole, how->out, &cells, weights, image);
     broad__free(cells.cell);
     broad__free(cells.count);
     return status;
