@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "run/load_model.h"
-#include "run/photos.h"
+#include "run/photo_summary.h"
 #include "run/show.h"
 
 static double file_bytes(const char *path)

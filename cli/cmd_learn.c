@@ -7,6 +7,8 @@
 #include "run/correct.h"
 #include "run/files.h"
 #include "run/kept_stats.h"
+#include "run/photos.h"
+#include "run/rows.h"
 #include "run/run_page.h"
 #include "run/run_report.h"
 #include "run/show.h"
