@@ -6,7 +6,7 @@
  *   p_c = exp(a s_c + b_c) / sum_k exp(a s_k + b_k)
  *
  * with one slope a >= 0 that minimises the log loss of leave-one-out scores. The biases b are not fitted: they undo the
- * class weights of training, b_c = -log(weight of c), and are 0 without. Fitted ones bring nothing on rows kept apart,
+ * class weights of training, b_c = -log(weight of c), and are 0 without. Fitted ones bring nothing on held-out rows,
  * and with none the most probable class is the one with the largest score.
  */
 #ifndef BROAD_METRIC_CALIBRATION_H

@@ -509,7 +509,7 @@ static void dust_is_seen(void **state)
     broad__image_free(&dusty);
 }
 
-/* Every allocation fails in turn; whatever was taken is given back. */
+/* Every allocation fails in turn; everything allocated is freed. */
 static void without_memory(void **state)
 {
     (void)state;

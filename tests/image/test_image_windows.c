@@ -393,7 +393,7 @@ static void threads_share_weights(void **state)
     for (size_t i = 0; i < 2; i++) broad__image_free(&images[i]);
 }
 
-/* Every allocation fails in turn; whatever was taken is given back. */
+/* Every allocation fails in turn; everything allocated is freed. */
 static void without_memory(void **state)
 {
     (void)state;
