@@ -292,7 +292,7 @@ static void plan_under_a_limit(void **state)
     o.kind = BROAD_KIND_SCN;
     assert_ok(broad_options_preset(&o, BROAD_PRESET_AUTO));
     o.memory = 1 << 20;
-    assert_fails(broad_fit(&m, rows, &o, NULL), BROAD_NO_MEMORY, "--weights chain");
+    assert_fails(broad_fit(&m, rows, &o, NULL), BROAD_NO_MEMORY, "option weights chain");
     assert_null(m);
     broad_data_free(rows);
 }

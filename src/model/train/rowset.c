@@ -15,7 +15,7 @@
 
 enum { PARTS_MAX = 1000000 };
 
-/* Rows that are gone through at a time where each piece is given back before the next; whole blocks. */
+/* Rows that are processed at a time where each block is released before the next; whole blocks. */
 enum { STRETCH = 64 * BROAD__BLOCK_ROWS };
 
 static void set_storage(broad__residual *residual, const broad__storage *storage)
@@ -75,7 +75,7 @@ static void copy_rows(const broad__rowset *rowset, double *to, size_t stride, co
 
 /* ---- Z --------------------------------------------------------------------------------------------------------- */
 
-/* Rows that go through phi at a time: a block for each thread, and more as long as their inputs are few megabytes. */
+/* Rows that go through phi at a time: a block per thread, and more as long as their inputs take few megabytes. */
 static size_t phi_stretch(const broad__rowset *rowset)
 {
     size_t block = BROAD__BLOCK_ROWS * rowset->model->inputs * sizeof(double), few = ((size_t)4 << 20) / block;
@@ -149,7 +149,7 @@ static void use_z(broad__rowset *rowset, double *z, size_t features)
 
 static int makes_z(const broad__rowset *rowset) { return rowset->source && rowset->storage.z_recomputed; }
 
-/* The source tells the first `groups` groups. */
+/* Tells the source of the first `groups` groups. */
 static int aim_source(const broad__rowset *rowset, size_t groups)
 {
     if (makes_z(rowset)) return broad__z_source_groups(rowset->source, rowset->model, groups);
@@ -226,7 +226,7 @@ int broad__rowset_restart(broad__rowset *rowset) { return broad__residual_reset(
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
-/* What is there of the rows of one part, and of the rows before it together with these. */
+/* The arrays of the rows of one part, and of the rows before it together with these. */
 typedef struct arrival {
     broad__spill *spill;
     broad__residual residual; /* E of the part, with its Z and roots */
@@ -281,7 +281,7 @@ static int arrival_groups(arrival *a, const broad__rowset *rowset, const broad__
     return BROAD_OK;
 }
 
-/* Room for the rows so far and those of the part, the former copied. */
+/* Allocates arrays for the rows so far and those of the part, and copies the former. */
 static int arrival_open(arrival *a, const broad__rowset *rowset, const broad__part *part)
 {
     size_t old = rowset->residual.rows, all = old + part->count, outputs = rowset->model->outputs;
@@ -344,7 +344,7 @@ static int part_source(arrival *a, const broad__rowset *rowset, const broad__par
     return status;
 }
 
-/* The part's own Z and E, by themselves: what came before does not matter to them. */
+/* The part's own Z and E, which do not depend on the rows before it. */
 static int part_residual(arrival *a, const broad__rowset *rowset, const broad__part *part, size_t layers)
 {
     size_t old = rowset->residual.rows, outputs = rowset->model->outputs;
