@@ -112,7 +112,7 @@ static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, cons
     if (status < 0) return status;
     size_t components = count_components(f, spec->components);
     if (!components)
-        return broad__fail(BROAD_BAD_DATA, "all photos look the same to the network; give it different ones");
+        return broad__fail(BROAD_BAD_DATA, "all photos look the same to the network; give photos that differ");
     spec->components = components;
     status = turn_vectors(f, components);
     if (status == BROAD_OK) status = broad__projection_alloc(out, spec);
