@@ -317,7 +317,7 @@ static double norm_after(const broad_model *m, size_t layer)
     return l.norm_after;
 }
 
-/* Longer than a second, once a layer is there. */
+/* Longer than a second, as soon as there is a layer. */
 static int slow_down(const broad_progress *progress, void *context)
 {
     (void)context;
