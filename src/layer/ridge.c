@@ -208,9 +208,9 @@ static int check_single(double lambda, const broad__residual *residual)
     double unit = pow(10, floor(log10(least)) - 1);
     return broad__fail(
         BROAD_USAGE,
-        "option precision: lambda %.9g is too small for float. A layer of %zu nodes over %zu rows needs at "
-        "least %.9g here, ten times the rounding of its sums; give a larger option lambda, or auto, "
-        "whose sums are in double precision, or precision double",
+        "option precision float: lambda %.9g is too small for it. A layer of %zu nodes over %zu rows needs at "
+        "least %.9g here, ten times the rounding of its sums; give a larger option lambda, option lambda auto, "
+        "whose sums are in double precision, or option precision double",
         lambda, residual->candidate.width, residual->rows, ceil(least / unit) * unit);
 }
 

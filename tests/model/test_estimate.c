@@ -645,9 +645,11 @@ static void test_without_an_estimate(void **state)
         fit_small(&model, &data, classify);
         broad__estimate_clear(model);
         assert_fails(broad_probabilities(numbers, model, numbers, 1), BROAD_USAGE,
-                     classify ? "no leave-one-out estimate: fit it with --loo yes" : "this model predicts numbers");
+                     classify ? "no leave-one-out estimate: fit it with option loo yes"
+                              : "this model predicts numbers");
         assert_fails(broad_interval(numbers, model, 0.9), BROAD_USAGE,
-                     classify ? "this model predicts classes" : "no leave-one-out estimate: fit it with --loo yes");
+                     classify ? "this model predicts classes"
+                              : "no leave-one-out estimate: fit it with option loo yes");
         assert_ok(broad_eval(&metrics, model, data, 1));
         assert_true(!metrics.has_probabilities && metrics.brier == 0 && metrics.level == 0);
         broad_metrics_clear(&metrics);

@@ -23,15 +23,14 @@ static int find_positive(broad_model *model, const char *label)
     model->positive = model->task == BROAD_TASK_CLASSIFY ? model->outputs - 1 : 0;
     if (!label) return BROAD_OK;
     if (model->task != BROAD_TASK_CLASSIFY)
-        return broad__fail(BROAD_USAGE, "option positive: '%s': a regression has no positive class", label);
+        return broad__fail(BROAD_USAGE, "option positive '%s': a regression has no positive class", label);
     for (size_t i = 0; i < model->outputs; i++)
         if (strcmp(model->output_names[i], label) == 0) {
             model->positive = i;
             return BROAD_OK;
         }
-    return broad__fail(BROAD_USAGE,
-                       "option positive: '%s' is not a class of the data; the first is '%s', the last '%s'", label,
-                       model->output_names[0], model->output_names[model->outputs - 1]);
+    return broad__fail(BROAD_USAGE, "option positive '%s' is not a class of the data; the first is '%s', the last '%s'",
+                       label, model->output_names[0], model->output_names[model->outputs - 1]);
 }
 
 /* The settings that stay with the model: nothing of this run alone. */
