@@ -104,7 +104,7 @@ static void test_slope_is_found_again(void **state)
     scored_free(&s);
 }
 
-/* Rows that are all told apart, that are told wrongly, that are not told apart at all. */
+/* Rows that are all told apart, that are classified incorrectly, that are not told apart at all. */
 static void test_slope_stays_in_bounds(void **state)
 {
     (void)state;
