@@ -697,7 +697,8 @@ static const cli_command commands[] = {
                        "and bounds of every layer, draws and ranges, settings, certificate, and an explanation. "
                        "DATA are the rows MODEL was trained on, as for 'grow'. With them the page adds curves, "
                        "results and a check of the certificate; and, from the rows that fit held out or those of "
-                       "--test, what to expect of new rows. Exit code 1: the page was written, but the certificate does not hold on DATA.",
+                       "--test, what to expect of new rows. Exit code 1: the page was written, but the "
+                       "certificate does not hold on DATA.",
         .examples = {
             {"broad report panels.broad flight/ -o report", "then open report/report.html"},
             {"broad report panels.broad flight/ -o report --worst 200 --title 'Roof 7, May'",

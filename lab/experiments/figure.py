@@ -145,7 +145,7 @@ def problem_text(problem, shape):
 
 
 def cell(values, measure):
-    """Test errors are now and then a hundred times as large as most: a mean would speak of these alone."""
+    """Test errors are now and then a hundred times as large as most: a mean would describe these alone."""
     if measure == "test":
         return f"{norm(statistics.median(values))} ({norm(min(values))} to {norm(max(values))})"
     return mean_sd(values, 3 if measure == "accuracy" else 2)

@@ -13,7 +13,7 @@ HEADS = {"accuracy": "accuracy", "precision": "precision", "recall": "recall", "
 PARTS = {"photos": "photos", "copies": "photos and copies", "alone": "photos alone",
          "ungrouped": "near-duplicates on both sides",
          "mixed": "copies of a photo on both sides"}
-# Every one that was tried, so that nobody chooses among them by their test photos.
+# Every one that was tried, so that no choice is made among them by test photos.
 SCHEDULES = ["harmonic:0.1", "harmonic:0.3", "harmonic:0.5", "harmonic:1", "constant:0.9"]
 BEST = "BSCRLS, harmonic:0.5, best of 10 draws"
 RULES = {"paper": "", "fair": ", rate chosen"}

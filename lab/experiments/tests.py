@@ -8,7 +8,7 @@ from bench.tool import Failure
 
 TITLE = "The supervision tests compared"
 JOINT = ["--weights", "joint", "--lambda", "auto"]
-# λ by leave-one-out for every draw is dear: three draws a layer, as in preset auto.
+# λ by leave-one-out for every draw is expensive: three draws per layer, as in preset auto.
 FEW = ["--tries", "1", "--range-steps", "1,0.5,2"]
 TESTS = {"none": ["--kind", "brls"], "residual": [], "residual, harmonic:0.05": ["--gamma", "harmonic:0.05"],
          "residual, harmonic:0.3": ["--gamma", "harmonic:0.3"], "loo": ["--supervise", "loo"],

@@ -127,7 +127,7 @@ def run(lab):
 # ---- what the figures say -------------------------------------------------------------------------------------------
 
 def at_layer(run_, number):
-    """The norm after so many layers, where it was kept."""
+    """The norm after this number of layers, where it was kept."""
     return dict(zip(run_["at"], trials.unpack(run_["norms"]))).get(number)
 
 

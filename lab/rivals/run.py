@@ -89,7 +89,7 @@ class Task:
         return scores.argmax(1).tolist(), labels.tolist(), float(torch.nn.functional.cross_entropy(scores, labels))
 
     def choose(self):
-        """Optimiser and rate by photos kept apart from the training ones: accuracy, then loss. Test photos are not touched."""
+        """Optimiser and rate by photos held out from the training ones: accuracy, then loss. Test photos are not touched."""
         kept, apart = self.folder.apart(self.split)
         epochs, tried = max(1, math.ceil(CHOICE_PART * self.options.epochs)), []
         for optimiser, rate in CHOICE:

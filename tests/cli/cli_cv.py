@@ -236,7 +236,7 @@ class CrossValidation(Case):
         self.fails(2, "--patience needs held-out rows", "cv", data, "--patience", "3")
         self.fails(2, "'cv' has no option '--holdout'", "cv", data, "--holdout", "0.3")
         self.fails(65, "63 folds need as many rows, but there are 62", "cv", data, "--folds", "63")
-        self.fails(65, "class 'hermit' has one row only", "cv", lonely)
+        self.fails(65, "class 'hermit' has only one row", "cv", lonely)
         self.fails(65, "8 folds need as many groups, but column 'who' has 7", "cv", grouped, "--group", "who", "--folds",
                    "8")
         self.fails(66, "No such file", "cv", self.path("none.csv"))

@@ -132,7 +132,7 @@ class Categories(Data):
                             ("price", ("learn", self.model, "--with", self.raw, "-o", self.path("refused")))):
             order = ["size", "age", "colour", "shape", "price"]
             data = self.write("unknown.csv", text(rows, order[:order.index(name) + 1]))
-            result = self.fails(65, "unknown.csv:3:3: 'mauve' is no level of column 'colour'; the model has 3: 'blue', "
+            result = self.fails(65, "unknown.csv:3:3: 'mauve' is not a level of column 'colour'; the model has 3: 'blue', "
                                 "'green', 'red'; correct it, or fit again", *words[:2], data, *words[2:])
             self.assertEqual(result.out, "")
             self.assertNotIn("--new-classes", result.err)
