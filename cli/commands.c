@@ -673,7 +673,7 @@ static const cli_command commands[] = {
     },
     {
         .name = "report",
-        .purpose = "classify photos and write a report, or report on training",
+        .purpose = "write a report on photos, or on the training of a model",
         .positional = "MODEL [PHOTOS...|DATA...]",
         .fewest = 1,
         .most = CLI_NO_LIMIT,
