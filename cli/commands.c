@@ -116,7 +116,8 @@ static const broad_option grown_output[] = {
 };
 
 static const broad_option run_details[] = {
-    {"verbose", 'v', NULL, NULL, NULL, "also print the layers of the network, with their bounds and norms, and how the run ended"},
+    {"verbose", 'v', NULL, NULL, NULL,
+     "also print the layers of the network, with their bounds and norms, and how the run ended"},
 };
 
 static const broad_option model_output[] = {
