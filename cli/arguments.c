@@ -58,17 +58,6 @@ static const broad_option *find_letter(const cli_command *command, char letter)
     return NULL;
 }
 
-/* "a, b, c" of "a|b|c". */
-static void format_choices(char *out, size_t bytes, const char *choices)
-{
-    size_t used = 0;
-    for (; *choices && used + 3 < bytes; choices++) {
-        if (*choices != '|') out[used++] = *choices;
-        else out[used++] = ',', out[used++] = ' ';
-    }
-    out[used] = 0;
-}
-
 /* The choices are checked here, so that a slip is named before anything is read. */
 static int check_choice(const cli_command *command, const broad_option *option, const char *value)
 {
@@ -81,9 +70,9 @@ static int check_choice(const cli_command *command, const broad_option *option, 
         words[count++] = word;
     }
     const char *nearest = cli_nearest(value, words, count);
-    format_choices(listed, sizeof listed, option->choices);
-    snprintf(text, sizeof text, "--%s: '%.200s' is not one of %s%s%s%s", option->name, value, listed,
-             nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    cli_format_choices(listed, sizeof listed, option->choices);
+    snprintf(text, sizeof text, "--%s: unknown value '%.200s'; give %s%s%s%s", option->name, value, listed,
+             nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
     return cli_fail_usage(command, text);
 }
 
@@ -119,7 +108,7 @@ static int parse_option(cli_arguments *out, int *at, int count, char **words)
     }
     if (!value && *at + 1 < count) value = words[++*at];
     char listed[160];
-    format_choices(listed, sizeof listed, option->choices ? option->choices : option->argument);
+    cli_format_choices(listed, sizeof listed, option->choices ? option->choices : option->argument);
     snprintf(text, sizeof text, "'--%s' needs a value: %s", option->name, listed);
     return value ? add_given(out, option, value) : cli_fail_usage(out->command, text);
 }

@@ -6,6 +6,7 @@
 #include "run/files.h"
 #include "run/load_model.h"
 #include "run/photos.h"
+#include "run/rows.h"
 #include "run/show.h"
 #include "values.h"
 

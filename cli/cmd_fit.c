@@ -5,6 +5,7 @@
 #include "io/output.h"
 #include "run/files.h"
 #include "run/kept_stats.h"
+#include "run/rows.h"
 #include "run/run_page.h"
 #include "run/run_report.h"
 #include "run/train_run.h"

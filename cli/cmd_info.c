@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "run/load_model.h"
-#include "run/photos.h"
+#include "run/photo_summary.h"
 #include "run/show.h"
 
 static double file_bytes(const char *path)
@@ -85,8 +85,8 @@ static void print_category(const broad_model *model, size_t category)
 {
     enum { SHOWN = 8 };
     size_t count = broad_model_category_levels(model, category);
-    cli_print("%-8s %.40s: %zu categor%s (", category ? "" : "columns", broad_model_category_name(model, category), count,
-           count == 1 ? "y" : "ies");
+    cli_print("%-8s %.40s: %zu categor%s (", category ? "" : "columns", broad_model_category_name(model, category),
+              count, count == 1 ? "y" : "ies");
     for (size_t i = 0; i < count && i < SHOWN; i++)
         cli_print("%s%.24s", i ? ", " : "", broad_model_category_level(model, category, i));
     if (count > SHOWN) cli_print(" and %zu more", count - SHOWN);
@@ -108,7 +108,7 @@ static void print_photo(const broad_model *model)
     if (photo.crop == BROAD_CROP_NONE) cli_print(", whole photos\n");
     else
         cli_print(", %s %s\n", photo.each_box ? "each box" : "the best box",
-               photo.crop == BROAD_CROP_BOXES ? "in a file" : "that a detector finds");
+                  photo.crop == BROAD_CROP_BOXES ? "in a file" : "that a detector finds");
 }
 
 /* What columns of the file are besides inputs and targets. */
@@ -147,7 +147,7 @@ static int print_choices(const broad_model *model)
     if (source == BROAD_FEATURE_SOURCE_DIRECT) cli_print("features the inputs themselves");
     else
         cli_print("features %zu groups of nodes, %s", broad_model_feature_groups(model),
-               broad_feature_source_name(source));
+                  broad_feature_source_name(source));
     cli_print("; inputs scaled: %s\n", scale);
     cli_print("outputs  %s\n", outputs[broad_model_fitting(model)]);
     cli_print_joint(model);
@@ -180,7 +180,7 @@ static void print_pilot(const broad_model *model)
     broad_pilot_init(&pilot);
     if (broad_model_pilot(&pilot, model) || !pilot.known) return;
     cli_print("pilot    %s nodes with range %.3g; leave-one-out errors on a part of the rows, relative to the targets:",
-           pilot.styles[pilot.chosen].name, broad_model_feature_range(model));
+              pilot.styles[pilot.chosen].name, broad_model_feature_range(model));
     for (size_t i = 0; i < BROAD_PILOT_STYLES; i++)
         cli_print("%s %s %.4g", i ? "," : "", pilot.styles[i].name, pilot.styles[i].error);
     cli_print("\n");
@@ -196,8 +196,8 @@ static int report_text(const char *path, const broad_model *model, int all)
     cli_print("file     %s (%s)\n", path, size);
     cli_format_size(size, sizeof size, model);
     cli_print("network  %s, %s%s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
-           broad_model_precision(model) == BROAD_PRECISION_FLOAT ? ", in single precision" : "",
-           (unsigned long long)broad_model_seed(model));
+              broad_model_precision(model) == BROAD_PRECISION_FLOAT ? ", in single precision" : "",
+              (unsigned long long)broad_model_seed(model));
     cli_format_names(names, sizeof names, broad_model_input_name, model, broad_model_inputs(model));
     cli_print("inputs   %zu (%s)\n", broad_model_inputs(model), names);
     print_photo(model);
@@ -208,15 +208,15 @@ static int report_text(const char *path, const broad_model *model, int all)
     if (status) return status;
     print_pilot(model);
     cli_print("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
-           reason[0] ? ": " : "", reason);
+              reason[0] ? ": " : "", reason);
     if (cli_estimate_line(estimate, sizeof estimate, model)) cli_print("estimate %s\n", estimate);
     cli_print_stages(model);
     cli_print_layers(model, all);
     broad_layer first, last;
     if (layers && !cli_in_blocks(model) && !broad_model_layer(&first, model, 0) &&
         !broad_model_layer(&last, model, layers - 1))
-        cli_print("norm     of the residual: %.6g -> %.6g, %.4f of the initial norm\n", first.norm_before, last.norm_after,
-               first.norm_before > 0 ? last.norm_after / first.norm_before : 0);
+        cli_print("norm     of the residual: %.6g -> %.6g, %.4f of the initial norm\n", first.norm_before,
+                  last.norm_after, first.norm_before > 0 ? last.norm_after / first.norm_before : 0);
     return BROAD_OK;
 }
 

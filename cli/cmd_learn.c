@@ -7,6 +7,8 @@
 #include "run/correct.h"
 #include "run/files.h"
 #include "run/kept_stats.h"
+#include "run/photos.h"
+#include "run/rows.h"
 #include "run/run_page.h"
 #include "run/run_report.h"
 #include "run/show.h"
@@ -102,7 +104,8 @@ static int read_fresh(learn_run *learn)
     read.new_classes = cli_given(run->arguments, "new-classes") != NULL;
     int status = cli_read(&learn->fresh, &run->photos, &learn->path, 1, &read, run->arguments);
     if (!status || read.new_classes || broad_error_reason() != BROAD_REASON_UNKNOWN_LABEL) return status;
-    return cli_fail(status, "%s; correct the labels, or give --new-classes to add them as classes", broad_error_message());
+    return cli_fail(status, "%s; correct the labels, or give --new-classes to add them as classes",
+                    broad_error_message());
 }
 
 static int read_rows(learn_run *learn)

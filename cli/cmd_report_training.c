@@ -8,6 +8,7 @@
 #include "run/files.h"
 #include "run/load_model.h"
 #include "run/photos.h"
+#include "run/rows.h"
 #include "run/show.h"
 #include "values.h"
 
@@ -135,10 +136,8 @@ static void report_text(const page_run *run)
         cli_metrics_line(line, sizeof line, &run->test_metrics);
         cli_print("test         %s\n", line);
     }
-    if (page->verified) cli_print("certificate  %s
-", page->verdict.holds ? "holds" : "does NOT hold");
-    cli_print("report       %s (%zu picture%s)
-", run->output, page->charts.count, cli_plural(page->charts.count));
+    if (page->verified) cli_print("certificate  %s\n", page->verdict.holds ? "holds" : "does NOT hold");
+    cli_print("report       %s (%zu picture%s)\n", run->output, page->charts.count, cli_plural(page->charts.count));
 }
 
 static void clear(page_run *run)

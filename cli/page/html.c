@@ -102,10 +102,16 @@ static const char *put_data(cli_number *out, double value, const char *shown)
     return out->text;
 }
 
+static const char *none(cli_number *out)
+{
+    snprintf(out->text, sizeof out->text, "&ndash;");
+    return out->text;
+}
+
 const char *cli_number_real(cli_number *out, double value, char form, int digits)
 {
     char text[64];
-    if (!isfinite(value)) return strcpy(out->text, "&ndash;");
+    if (!isfinite(value)) return none(out);
     if (form == 'f') snprintf(text, sizeof text, "%.*f", digits, fmin(fmax(value, -1e30), 1e30));
     else snprintf(text, sizeof text, "%.*g", digits, value);
     return put_data(out, value, text);
@@ -114,7 +120,7 @@ const char *cli_number_real(cli_number *out, double value, char form, int digits
 const char *cli_number_share(cli_number *out, double part)
 {
     char text[64];
-    if (!isfinite(part)) return strcpy(out->text, "&ndash;");
+    if (!isfinite(part)) return none(out);
     double percent = 100 * part;
     if (percent < 100 && percent > 99.9) percent = 99.9; /* what is not quite all is not shown as all */
     snprintf(text, sizeof text, "%.1f" NO_BREAK "%%", percent);

@@ -84,7 +84,7 @@ static int write_inputs(const cli_export *made, const broad_data *data, item as,
 {
     size_t inputs = broad_data_inputs(data), bytes = inputs * items[as].bytes;
     unsigned char *row = malloc(bytes + 1);
-    if (!row) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for a row of %zu inputs", inputs);
+    if (!row) return cli_fail(BROAD_NO_MEMORY, "out of memory: cannot store a row of %zu inputs", inputs);
     cli_output output;
     cli_output_open(&output, path);
     put_header(&output, made, as);
@@ -154,7 +154,7 @@ static int place(char out[PATH_MAX], const char *folder, const char *name)
     size_t length = strlen(folder);
     int used = snprintf(out, PATH_MAX, "%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", name);
     if (used > 0 && used < PATH_MAX) return BROAD_OK;
-    return cli_fail(BROAD_CANNOT_WRITE, "%s: the name is too long", folder);
+    return cli_fail(BROAD_CANNOT_WRITE, "%s: the path is too long", folder);
 }
 
 int cli_export_write(cli_export *out, const broad_data *data, const cli_folder *folder)
@@ -195,7 +195,7 @@ void cli_export_print(const cli_export *made, const char *folder)
     char inputs[PATH_MAX], rows[PATH_MAX], columns[PATH_MAX];
     if (place(inputs, folder, "inputs.npy") || place(rows, folder, "rows.csv") || place(columns, folder, "columns.csv"))
         return;
-    printf("wrote    %s (%s", inputs, made->type);
-    for (size_t d = 0; d < made->dimensions; d++) printf("%s%zu", d ? " x " : ", ", made->shape[d]);
-    printf("), %s, %s\n", rows, columns);
+    cli_print("wrote    %s (%s", inputs, made->type);
+    for (size_t d = 0; d < made->dimensions; d++) cli_print("%s%zu", d ? " x " : ", ", made->shape[d]);
+    cli_print("), %s, %s\n", rows, columns);
 }

@@ -12,13 +12,14 @@
 #include "base/file.h"
 #include "io/progress.h"
 #include "nearest.h"
+#include "run/photo_summary.h"
 #include "values.h"
 
 enum { COPIES_MOST = 1000 };
 
 /* ---- paths ---- */
 
-static int no_room(void) { return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the names of the photos"); }
+static int no_room(void) { return cli_fail(BROAD_NO_MEMORY, "out of memory while listing the photos"); }
 
 /* Standard input as one block that ends with a zero. */
 static int read_lines(char **out)
@@ -59,7 +60,7 @@ static int take_lines(cli_paths *out)
         if (line[0]) out->items[out->count++] = line;
     }
     if (out->count) return BROAD_OK;
-    return cli_fail(BROAD_BAD_DATA, "there are no names of photos on standard input; give one a line");
+    return cli_fail(BROAD_BAD_DATA, "there are no file names on standard input; give one per line");
 }
 
 int cli_paths_take(cli_paths *out, const cli_arguments *arguments, size_t first, int listed)
@@ -94,8 +95,8 @@ static int parse_maps(unsigned *out, const char *text)
         if (at == CLI_MAPS) {
             const char *near = cli_nearest(word, cli_map_names, CLI_MAPS);
             return cli_fail(BROAD_USAGE,
-                            "--map: there is no '%s'; give auto, or one or several of pixels, descriptors and "
-                            "windows with commas between%s%s%s",
+                            "--map: unknown map '%s'; give auto, or pixels, descriptors and windows, "
+                            "separated by commas%s%s%s",
                             word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
         }
         *out |= 1u << at;
@@ -149,7 +150,7 @@ static int parse_components(size_t *out, const cli_arguments *arguments)
     *out = strcmp(given, "none") == 0 ? BROAD_COMPONENTS_NONE : 0;
     if (*out || strcmp(given, "auto") == 0) return BROAD_OK;
     int status = cli_count(out, arguments, "components");
-    if (!status && !*out) status = cli_fail(BROAD_USAGE, "--components: give a number from 1 on, auto or none");
+    if (!status && !*out) status = cli_fail(BROAD_USAGE, "--components: give a number of at least 1, auto or none");
     return status;
 }
 
@@ -165,7 +166,7 @@ static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
     if (!status && cli_given(arguments, "augment")) status = cli_count(&out->augment, arguments, "augment");
     if (!status && out->augment > COPIES_MOST)
         status =
-            cli_fail(BROAD_USAGE, "--augment: %zu copies are too many; give %d at most", out->augment, COPIES_MOST);
+            cli_fail(BROAD_USAGE, "--augment: %zu copies are too many; the maximum is %d", out->augment, COPIES_MOST);
     out->each_box = cli_given(arguments, "each-box") != NULL;
     return status;
 }
@@ -229,22 +230,24 @@ static int tell_kind(int *out, const char *const *paths, size_t count, const bro
     *out = model ? broad_model_maps(model) != 0 : folder;
     if (model && !*out && (folder || what == LOOKS_PICTURE))
         return cli_fail(BROAD_BAD_DATA,
-                        "%s is a %s, but the model was trained on a table of %zu inputs; give it a table, or make a "
-                        "model of photos with 'broad fit PHOTOS/'",
-                        paths[0], folder ? "folder" : "picture", broad_model_inputs(model));
+                        "%s is a %s, but the model was trained on a table of %zu inputs; give a table, or train a "
+                        "model on photos with 'broad fit PHOTOS/'",
+                        paths[0], folder ? "folder" : "photo", broad_model_inputs(model));
     if (*out && count == 1 && what == LOOKS_TABLE)
-        return cli_fail(BROAD_BAD_DATA,
-                        "%s is no photo, and the model was trained on photos; give it JPEG or PNG files, "
-                        "or a folder of them",
-                        paths[0]);
+        return cli_fail(
+            BROAD_BAD_DATA,
+            "%s is not a photo, and the model was trained on photos; give JPEG or PNG files, or a folder of "
+            "them",
+            paths[0]);
     if (!model && what == LOOKS_PICTURE)
-        return cli_fail(BROAD_BAD_DATA,
-                        "%s is a picture; give the folder that the photos lie in, with one sub-folder a class, or with "
-                        "--labels LIST.csv",
-                        paths[0]);
+        return cli_fail(
+            BROAD_BAD_DATA,
+            "%s is a photo; give the folder that contains the photos, with one sub-folder per class, or with "
+            "--labels LIST.csv",
+            paths[0]);
     if (!*out && count > 1)
-        return cli_fail(BROAD_USAGE, "%zu files were given, but of tables it can be only one; several are for photos",
-                        count);
+        return cli_fail(BROAD_USAGE,
+                        "%zu files were given, but only photos can be given as several files; give one table", count);
     return BROAD_OK;
 }
 
@@ -296,9 +299,9 @@ static int read_photos(broad_data **out, const char *const *paths, size_t count,
     photos.progress = on_progress;
     photos.progress_context = &bar;
     read.photos = &photos;
-    cli_signals_catch();
+    int outermost = cli_signals_catch();
     status = broad_data_read_photos(out, paths, count, &read);
-    cli_signals_release();
+    if (outermost) cli_signals_release();
     if (bar.drawn) cli_bar_wipe();
     if (status != BROAD_INTERRUPTED) return status;
     return cli_fail(status, "interrupted while reading photos; nothing was written");

@@ -1,4 +1,6 @@
 /* Rows to train on; and rows as a model knows them: the files it was trained on, joined, and the part held out. */
+#include "run/rows.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +29,8 @@ static void hint_task(const broad_data *data, const cli_arguments *arguments)
     size_t values = count_whole_values(data, 16);
     if (values > 0 && broad_data_rows(data) >= 5 * values)
         cli_note(arguments,
-                 "the target has only %zu different whole values; if these are classes, give --task classify", values);
+                 "the target has only %zu distinct whole value%s; if these are classes, give --task classify", values,
+                 cli_plural(values));
 }
 
 int cli_read_table(broad_data **out, json_t **record, const char *path, const broad_read_options *read,
@@ -40,7 +43,8 @@ int cli_read_table(broad_data **out, json_t **record, const char *path, const br
         int photos = broad_data_maps(data) != 0;
         broad_data_free(data);
         return cli_fail(BROAD_BAD_DATA, "%s has no targets; %sgive them with --labels %s", path,
-                        photos ? "put the photos into one sub-folder a class, or " : "", photos ? "LIST.csv" : "FILE");
+                        photos ? "put the photos into one sub-folder per class, or " : "",
+                        photos ? "LIST.csv" : "FILE");
     }
     if (read->task == BROAD_TASK_AUTO) hint_task(data, arguments);
     *out = data;

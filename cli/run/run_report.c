@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "io/quote.h"
 #include "run/correct.h"
+#include "run/photo_summary.h"
 #include "run/show.h"
 
 /* ---- JSON ---- */
@@ -112,42 +113,37 @@ static int report_json(const cli_run *run)
 
 static int is_verbose(const cli_run *run) { return cli_given(run->arguments, "verbose") != NULL; }
 
-static void print_measures(const char *name, const broad_metrics *metrics, const char *rows)
+/* "test     accuracy 0.97, ... on 30 held-out rows"; `which` rows, and more to say after them. */
+static void print_measures(const char *name, const broad_metrics *metrics, const char *which, const char *more)
 {
     char line[256];
     cli_metrics_line(line, sizeof line, metrics);
-    cli_print("%-8s %s on %zu %s\n", name, line, metrics->rows, rows);
+    cli_print("%-8s %s on %zu %s row%s%s\n", name, line, metrics->rows, which, cli_plural(metrics->rows), more);
 }
 
 /* Measures with what they were before. */
-static void print_change(const char *name, const broad_metrics *after, const broad_metrics *before, const char *rows)
+static void print_change(const char *name, const broad_metrics *after, const broad_metrics *before, const char *which,
+                         const char *more)
 {
     char text[300];
-    int classify = after->task != BROAD_TASK_REGRESS, used = snprintf(text, sizeof text, "%s", rows);
-    if (before && used > 0)
+    int classify = after->task != BROAD_TASK_REGRESS, used = snprintf(text, sizeof text, "%s", more);
+    if (before && used >= 0)
         snprintf(text + used, sizeof text - (size_t)used, " (before: %s %.4g)", classify ? "accuracy" : "RMSE",
                  classify ? before->accuracy : before->rmse);
-    print_measures(name, after, text);
-}
-
-static const char *test_rows(const cli_run *run)
-{
-    int decided = run->options.patience > 0 || run->options.until_accuracy > 0;
-    if (run->test_path) return decided ? "test rows, which also decided when to stop" : "test rows";
-    return decided ? "held-out rows, which also decided when to stop" : "held-out rows";
+    print_measures(name, after, which, text);
 }
 
 /* What learning has changed. */
 static void print_correction(const cli_run *run)
 {
     const cli_correction *c = run->correction;
-    char rows[160];
-    int used = snprintf(rows, sizeof rows, "%s", test_rows(run));
-    if (c->dropped && used > 0)
-        snprintf(rows + used, sizeof rows - (size_t)used, ", without %zu that are learned now", c->dropped);
-    if (run->test) print_change("test", &run->test_metrics, c->known ? &c->test_before : NULL, rows);
-    print_change("new", &run->fresh_metrics, c->known ? &c->fresh_before : NULL, "new rows");
-    if (c->known && run->train) print_change("old", &c->old_after, &c->old_before, "old rows");
+    char dropped[64] = "";
+    if (c->dropped) snprintf(dropped, sizeof dropped, ", without %zu that are learned now", c->dropped);
+    if (run->test)
+        print_change("test", &run->test_metrics, c->known ? &c->test_before : NULL,
+                     run->test_path ? "test" : "held-out", dropped);
+    print_change("new", &run->fresh_metrics, c->known ? &c->fresh_before : NULL, "new", "");
+    if (c->known && run->train) print_change("old", &c->old_after, &c->old_before, "old", "");
     if (c->automatic)
         cli_print("weight   up to %.4g per new row (an old row has 1): the smallest weights that suffice\n", c->weight);
     else if (c->given) cli_print("weight   %.4g per new row (an old row has 1)\n", c->weight);
@@ -157,10 +153,13 @@ static void print_correction(const cli_run *run)
 static void print_quality(const cli_run *run)
 {
     char estimate[256];
+    int decided = run->options.patience > 0 || run->options.until_accuracy > 0;
     if (run->correction) print_correction(run);
-    else if (run->test) print_measures("test", &run->test_metrics, test_rows(run));
+    else if (run->test)
+        print_measures("test", &run->test_metrics, run->test_path ? "test" : "held-out",
+                       decided ? ", which also decided when to stop" : "");
     if (cli_estimate_line(estimate, sizeof estimate, run->model)) cli_print("estimate %s\n", estimate);
-    if (run->train) print_measures("train", &run->train_metrics, "training rows");
+    if (run->train) print_measures("train", &run->train_metrics, "training", "");
 }
 
 static void print_data(const cli_run *run, const char *path)

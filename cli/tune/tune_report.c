@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/quote.h"
+#include "run/photo_summary.h"
 #include "run/show.h"
 #include "tune/tune_state.h"
 

@@ -98,9 +98,12 @@ static int add_names(char (*names)[TUNE_WORD], size_t *count, const char *option
         size_t length = strcspn(at, stops);
         snprintf(word, sizeof word, "%.*s", (int)length, at);
         const char *choices = cli_library_option(option)->choices;
-        if (length >= sizeof word || find_word(choices, word) == count_words(choices))
-            return cli_fail(BROAD_USAGE, "--%ss: unknown %s '%.*s'; choose from %s, separated by commas", option,
-                            option, (int)length, at, choices);
+        if (length >= sizeof word || find_word(choices, word) == count_words(choices)) {
+            char listed[160];
+            cli_format_choices(listed, sizeof listed, choices);
+            return cli_fail(BROAD_USAGE, "--%ss: unknown %s '%.*s'; give a list of %s, separated by commas", option,
+                            option, (int)length, at, listed);
+        }
         int status = add_name(names, count, at, length);
         if (status) return status;
         at += length;

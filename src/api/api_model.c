@@ -15,6 +15,8 @@
 #include "model/predict/predict.h"
 #include "model/train/correct.h"
 #include "model/train/prepare_photos.h"
+#include "model/train/train.h"
+#include "model/train/train_open.h"
 #include "model/verify/verify.h"
 
 #ifndef BROAD_VERSION

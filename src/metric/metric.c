@@ -43,7 +43,7 @@ int broad__tally_open(broad__tally *out, const broad_data *truth)
     *out = (broad__tally){.truth = truth};
     if (truth->task == BROAD_TASK_AUTO || !truth->rows)
         return broad__fail(BROAD_BAD_DATA,
-                           "the data have no targets to compare with; name them with --target or --labels");
+                           "the data have no targets to compare with; give option target or option labels");
     if (truth->task != BROAD_TASK_CLASSIFY) return BROAD_OK;
     size_t cells;
     if (broad__multiply(&cells, truth->outputs, truth->outputs) < 0) return broad__fail_memory(SIZE_MAX);

@@ -13,13 +13,6 @@
 
 enum { POINTS = 5 };
 
-/* In the place of message.c, which needs the command line. */
-int cli_fail(int status, const char *format, ...)
-{
-    (void)format;
-    return status;
-}
-
 /* ---- cases ---- */
 
 typedef struct chart_case {

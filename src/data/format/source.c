@@ -100,9 +100,9 @@ static int load(broad__source *source, int fd, int is_input)
     struct stat facts;
     if (fstat(fd, &facts) < 0) return broad__file_fail(BROAD_IO, source->name, "cannot be looked at", errno);
     if (S_ISDIR(facts.st_mode))
-        return broad__fail(BROAD_NO_INPUT, "%s: is a folder; give a CSV, LIBSVM, NPY or IDX file", source->name);
+        return broad__fail(BROAD_NO_INPUT, "%s: this is a folder; give a CSV, LIBSVM, NPY or IDX file", source->name);
     if (S_ISBLK(facts.st_mode) || (S_ISCHR(facts.st_mode) && !is_input && !isatty(fd)))
-        return broad__fail(BROAD_NO_INPUT, "%s: is a device; give a CSV, LIBSVM, NPY or IDX file", source->name);
+        return broad__fail(BROAD_NO_INPUT, "%s: this is a device; give a CSV, LIBSVM, NPY or IDX file", source->name);
     if (!S_ISREG(facts.st_mode) || facts.st_size <= 0 || lseek(fd, 0, SEEK_CUR) != 0) return read_stream(source, fd);
     size_t bytes = (size_t)facts.st_size;
     void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -137,8 +137,8 @@ static int unpack_room(unpacking *out)
     growing *g = &out->out;
     if (g->count == out->limit)
         return broad__fail(BROAD_BAD_DATA,
-                           "%s: unpacks to more than %zu bytes from %zu; that looks like a bomb: if it is none, "
-                           "unpack it with gunzip and give the plain file",
+                           "%s: unpacks to more than %zu bytes from %zu, which looks like a decompression bomb; if it "
+                           "is not one, unpack it with gunzip and give the plain file",
                            out->packed->name, out->limit, out->packed->count);
     if (g->count < g->capacity) return BROAD_OK;
     size_t wanted = out->limit - g->count < CHUNK ? out->limit : g->count + CHUNK;
@@ -152,8 +152,8 @@ static int unpack_next(z_stream *stream, const unpacking *out)
     if (end - at >= 2 && at[0] == 0x1f && at[1] == 0x8b) return inflateReset(stream) == Z_OK ? 1 : BROAD_BUG;
     for (; at < end; at++)
         if (*at)
-            return broad__fail(BROAD_BAD_DATA, "%s: %zu bytes after the end of the gzip data are none of it",
-                               out->packed->name, (size_t)(end - stream->next_in));
+            return broad__fail(BROAD_BAD_DATA, "%s: %zu bytes follow the end of the gzip data", out->packed->name,
+                               (size_t)(end - stream->next_in));
     return 0;
 }
 
@@ -211,7 +211,7 @@ static int unpack(broad__source *source)
         status = unpack_members(&out, &stream);
         inflateEnd(&stream);
     } else {
-        status = result == Z_MEM_ERROR ? BROAD_NO_MEMORY : broad__fail(BROAD_BUG, "zlib does not start");
+        status = result == Z_MEM_ERROR ? BROAD_NO_MEMORY : broad__fail(BROAD_BUG, "zlib cannot be started");
     }
     grow_give(&unpacked, &out.out);
     if (status < 0) {
