@@ -59,6 +59,8 @@ typedef enum broad_reason {
     BROAD_REASON_UNKNOWN_LABEL /* rows have labels that the model does not know: see read option new_classes */
 } broad_reason;
 BROAD_API broad_reason broad_error_reason(void);
+/* Leaves a message, as a function that the library calls back does before it fails. Returns the status. */
+BROAD_API int broad_error_set(int status, const char *message);
 BROAD_API const char *broad_status_name(int status); /* "bad_data" */
 BROAD_API const char *broad_status_text(int status); /* "bad data" */
 
@@ -149,7 +151,7 @@ typedef enum broad_photo_map {
 typedef enum broad_crop {
     BROAD_CROP_NONE = 0,     /* all of it                                    */
     BROAD_CROP_BOXES = 2,    /* boxes from a file                            */
-    BROAD_CROP_DETECTOR = 3, /* boxes from a program                         */
+    BROAD_CROP_DETECTOR = 3, /* boxes from a function of the caller's       */
     BROAD_CROP_MODEL = 4     /* reading for a model: as that one was trained */
 } broad_crop;
 
@@ -274,26 +276,40 @@ typedef struct broad_model broad_model;
 /* Called from the thread that called in. Non-zero ends the reading with BROAD_INTERRUPTED. */
 typedef int (*broad_photo_progress)(size_t done, size_t total, void *context);
 
+/* The boxes of one photo, while a function of the caller's finds them. */
+typedef struct broad_box_list broad_box_list;
+/* Adds a box in pixels of the upright photo; right and bottom are outside of it. score: NaN where there is none. BROAD_BAD_DATA for
+ * a box without width or height, or with a side that is no finite number. */
+BROAD_API int broad_box_list_add(broad_box_list *list, double left, double top, double right, double bottom,
+                                 double score);
+/*
+ * Finds the boxes in the photo `file`, the path as it can be opened, and adds them to `out`, which the library owns; the function keeps
+ * neither. Photos are prepared on several threads: it is called on any of them, but never twice at once. It returns BROAD_OK;
+ * BROAD_BAD_DATA where this photo alone cannot be used, which is then left out with the message as its reason; any other status
+ * ends the reading with that status and message. broad_error_set() leaves the message. What it added before it failed is dropped.
+ */
+typedef int (*broad_boxes_function)(broad_box_list *out, const char *file, void *context);
+
 /* How photos are read. With a model, maps, side and each_box are the model's, and for training so is augment; and so is the
- * way of cropping, whose boxes or program must be given again: no command is ever taken from a model file. */
+ * way of cropping, whose boxes or function must be given again. For training, near-duplicates are grouped if the model's were. */
 typedef struct broad_photo_options {
     size_t size;
-    unsigned maps;           /* of broad_photo_map; 0: descriptors and windows                           */
-    size_t side;             /* of the square of pixels                                                  */
-    broad_crop crop;         /* BROAD_CROP_MODEL: whole photos where there is no model                   */
-    const char *boxes;       /* file or folder with them: YOLO text, COCO JSON or CSV                    */
-    const char *detector;    /* command line for /bin/sh                                                 */
-    double detector_seconds; /* that it may take to start, and then for each photo                       */
-    int each_box;            /* every box is a row; otherwise the best one of each photo                 */
-    size_t components;       /* principal components that a network is trained on in the place of the maps'
+    unsigned maps;                   /* of broad_photo_map; 0: descriptors and windows                           */
+    size_t side;                     /* of the square of pixels                                                  */
+    broad_crop crop;                 /* BROAD_CROP_MODEL: whole photos where there is no model                   */
+    const char *boxes;               /* file or folder with them: YOLO text, COCO JSON or CSV                    */
+    broad_boxes_function find_boxes; /* a detector: see above                                            */
+    void *find_boxes_context;
+    int each_box;      /* every box is a row; otherwise the best one of each photo                 */
+    size_t components; /* principal components that a network is trained on in the place of the maps'
                                 inputs, see broad_photos_prepare(); 0: as many as the rows warrant; or
                                 BROAD_COMPONENTS_NONE                                                    */
-    size_t augment;          /* rows made from augmented copies of each photo, for training              */
-    uint64_t seed;           /* of these changes                                                         */
-    int strict;              /* a file that cannot be read is an error; otherwise it is left out         */
-    int no_groups;           /* do not look for near-duplicates                                          */
-    const char *cache;       /* folder for prepared features; NULL: none                                 */
-    size_t threads;          /* 0: one a processor                                                       */
+    size_t augment;    /* rows made from augmented copies of each photo, for training              */
+    uint64_t seed;     /* of these changes                                                         */
+    int strict;        /* a file that cannot be read is an error; otherwise it is left out         */
+    int no_groups;     /* do not look for near-duplicates                                          */
+    const char *cache; /* folder for prepared features; NULL: none                                 */
+    size_t threads;    /* 0: one a processor                                                       */
     broad_photo_progress progress;
     void *progress_context;
 } broad_photo_options;
@@ -636,6 +652,31 @@ BROAD_API int broad_probabilities(double *out, const broad_model *model, const d
  * level is too high for its number of rows. */
 BROAD_API int broad_interval(double *out, const broad_model *model, double level);
 
+/* ---- explanations of photos ------------------------------------------------------------------------------------ */
+
+/* What is needed to explain verdicts on photos by one model, which must outlive it and be one of photos: BROAD_USAGE. Any number of
+ * threads may use it at once. */
+typedef struct broad_explainer broad_explainer;
+BROAD_API int broad_explainer_open(broad_explainer **out, const broad_model *model);
+BROAD_API void broad_explainer_close(broad_explainer *explainer); /* accepts NULL */
+
+/* A grid over the part of a photo that the model looks at, and how much each of its cells is evidence for an output (above 0) or
+ * against it (below 0): log odds of a class where the model has probabilities, else the lead of its score; of values, how much
+ * more or less than the whole photo the cell stands for. */
+typedef struct broad_explanation {
+    size_t size;          /* sizeof(broad_explanation): broad_explanation_init() */
+    size_t width, height; /* in cells */
+    double *cells;        /* row by row from the top; owned, freed by broad_explanation_clear() */
+} broad_explanation;
+
+BROAD_API void broad_explanation_init(broad_explanation *out);
+BROAD_API void broad_explanation_clear(broad_explanation *explanation);
+/* Explains `count` photos at once, each for one class or target: by occlusion, that is by what the model says of the photo with
+ * each cell left out. The photos are rows of a table that was read for the model, and their files are read again: one that has
+ * changed is BROAD_IO. Photos judged together cost less than one by one; eight at a time are enough. */
+BROAD_API int broad_photo_explain(broad_explanation *out, const broad_explainer *explainer,
+                                  const broad_photo *const *photos, const size_t *outputs, size_t count);
+
 /* ---- predictor ------------------------------------------------------------------------------------------------- */
 
 /*
@@ -870,6 +911,57 @@ BROAD_API void broad_profile_close(broad_profile *profile); /* accepts NULL */
 BROAD_API size_t broad_profile_stages(void);
 /* May be asked at any time, by any thread. */
 BROAD_API int broad_profile_stage(broad_stage *out, const broad_profile *profile, size_t stage);
+
+/* ---- pictures -------------------------------------------------------------------------------------------------- */
+
+/* A picture in memory: rows from the top without gaps, three bytes per pixel: red, green, blue (sRGB). */
+typedef struct broad_picture broad_picture;
+BROAD_API int broad_picture_new(broad_picture **out, size_t width, size_t height); /* black */
+BROAD_API void broad_picture_free(broad_picture *picture);                         /* accepts NULL */
+BROAD_API size_t broad_picture_width(const broad_picture *picture);
+BROAD_API size_t broad_picture_height(const broad_picture *picture);
+BROAD_API unsigned char *broad_picture_pixels(broad_picture *picture); /* to be written to */
+BROAD_API const unsigned char *broad_picture_bytes(const broad_picture *picture);
+/* From the bytes of a JPEG or PNG file, turned upright, with a longer side of at most `side`; 0: as large as it is. What is left of
+ * a damaged picture is taken, the rest being grey. The message of a failure does not name the file. */
+BROAD_API int broad_picture_decode(broad_picture **out, const void *bytes, size_t count, size_t side);
+/* As the bytes of a file, for broad_free(). Equal pictures give equal bytes. */
+BROAD_API int broad_picture_jpeg(void **out, size_t *out_bytes, const broad_picture *picture,
+                                 int quality); /* 1 to 100 */
+BROAD_API int broad_picture_png(void **out, size_t *out_bytes, const broad_picture *picture);
+/* With the same proportions and a longer side of at most `side`. */
+BROAD_API int broad_picture_fit(broad_picture **out, const broad_picture *picture, size_t side);
+/* A part that lies inside of it. */
+BROAD_API int broad_picture_crop(broad_picture **out, const broad_picture *picture, size_t left, size_t top,
+                                 size_t width, size_t height);
+
+/* ---- several threads ------------------------------------------------------------------------------------------- */
+
+/* Calls job(context, index, worker) for every index below `count`, on so many threads (0: one per processor), and returns when all
+ * are done. Which thread does what is open; worker 0 is the thread that called, the others have numbers below the threads. */
+typedef void (*broad_parallel_function)(void *context, size_t index, size_t worker);
+BROAD_API int broad_parallel(size_t count, size_t threads, broad_parallel_function job, void *context);
+
+/* ---- random numbers -------------------------------------------------------------------------------------------- */
+
+/* Uniform numbers in [0, 1) by counter (docs/model-format.md): each follows from the seed and its place alone, whatever else was drawn,
+ * on any thread. None of them is one that a network is drawn with. */
+typedef enum broad_random_purpose {
+    BROAD_RANDOM_PURPOSE_PICTURES = 4,
+    BROAD_RANDOM_PURPOSE_SEARCH = 5
+} broad_random_purpose;
+typedef struct broad_random {
+    size_t size; /* sizeof(broad_random): broad_random_init() */
+    uint64_t seed;
+    broad_random_purpose purpose;
+    uint64_t number; /* of the thing that they are drawn for, below 2^48; 0 at first */
+    uint16_t draw;   /* and which draw for it; 0 at first */
+} broad_random;
+
+BROAD_API void broad_random_init(broad_random *out, uint64_t seed, broad_random_purpose purpose);
+BROAD_API double broad_random_at(const broad_random *random, uint64_t element);
+/* out[i] is the number of element first + i. */
+BROAD_API void broad_random_fill(double *out, const broad_random *random, uint64_t first, size_t count);
 
 /* ---- machine --------------------------------------------------------------------------------------------------- */
 

@@ -16,8 +16,7 @@ enum { PAPER_SIDE = 64 };
 
 void broad_photo_options_init(broad_photo_options *out)
 {
-    *out = (broad_photo_options){
-        .size = sizeof *out, .side = BROAD__PIXELS_SIDE, .crop = BROAD_CROP_MODEL, .detector_seconds = 60};
+    *out = (broad_photo_options){.size = sizeof *out, .side = BROAD__PIXELS_SIDE, .crop = BROAD_CROP_MODEL};
 }
 
 int broad_photo_options_preset(broad_photo_options *options, broad_preset preset)
