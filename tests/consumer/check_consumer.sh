@@ -62,6 +62,11 @@ if [[ -e $build/pages.stamp ]]; then
         [[ -s $stage/first/$file ]] || { echo "$file is not installed"; exit 1; }
     done
 fi
+if [[ -e $build/man3/libbroad.3 ]]; then
+    for file in share/man/man3/libbroad.3 share/man/man3/broad_fit.3; do
+        [[ -s $stage/first/$file ]] || { echo "$file is not installed"; exit 1; }
+    done
+fi
 
 use "$stage/first" "$stage/one"
 mv "$stage/first" "$stage/moved"
