@@ -220,35 +220,6 @@ static char **field_names(const reading *r)
     return names;
 }
 
-/* A column of categories gives way to its levels: "name=level" in the place of "name". `fields` may be the result. */
-static char **input_names(char **fields, size_t inputs, const broad__categories *categories)
-{
-    if (!categories->count) return fields;
-    char **names = NULL;
-    broad__arena arena = {0};
-    broad__text *texts = broad__alloc_array(inputs, sizeof *texts);
-    for (size_t i = 0, k = 0, f = 0; texts && i < inputs; f++) {
-        if (k == categories->count || categories->items[k].first != i) {
-            texts[i++] = broad__text_of(fields[f]);
-            continue;
-        }
-        const broad__category *category = &categories->items[k++];
-        for (size_t l = 0; l < category->count; l++, i++) {
-            size_t bytes = strlen(category->name) + strlen(category->levels[l]) + 2;
-            char *name = broad__arena_take(&arena, bytes);
-            if (!name) goto cleanup;
-            snprintf(name, bytes, "%s=%s", category->name, category->levels[l]);
-            texts[i] = broad__text_of(name);
-        }
-    }
-    if (texts) names = broad__names_copy(texts, inputs);
-
-cleanup:
-    broad__arena_clear(&arena);
-    broad__free(texts);
-    return names;
-}
-
 /* Spreads the categories and names the inputs. */
 static int set_inputs(broad_data *table, reading *r)
 {
@@ -256,7 +227,7 @@ static int set_inputs(broad_data *table, reading *r)
     char **fields = field_names(r);
     if (!fields) return BROAD_NO_MEMORY;
     int status = broad__levels_spread(&table->categories, &r->parsed, &r->roles, fields, &r->fields.categories, limits);
-    if (status == BROAD_OK) table->input_names = input_names(fields, r->parsed.inputs, &table->categories);
+    if (status == BROAD_OK) table->input_names = broad__category_inputs(fields, r->parsed.inputs, &table->categories);
     if (fields != table->input_names) broad__free(fields);
     if (status < 0) return status;
     table->inputs = r->parsed.inputs;

@@ -29,7 +29,7 @@ int broad__table_new(broad_data **out, size_t rows, size_t inputs)
 void broad__table_free(broad_data *table)
 {
     if (!table) return;
-    broad__spill_free(table->spill, table->x);
+    if (!table->x_borrowed) broad__spill_free(table->spill, table->x);
     broad__spill_free(table->spill, table->classes);
     broad__spill_free(table->spill, table->values);
     broad__spill_free(table->spill, table->groups);

@@ -41,6 +41,7 @@ struct broad_data {
     const char *format;  /* static text */
     broad__spill *spill; /* what x, classes, values, groups and weights lie in; NULL: memory */
     double *x;           /* rows x inputs */
+    int x_borrowed;      /* x is the caller's, who keeps it until the table is freed */
     size_t *classes;     /* classification: rows */
     double *values;      /* regression: rows x outputs */
     char **input_names;  /* inputs; "x1", "x2", ... where the file gives none. Names lie in one block: data/text.h */

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "data/format/number.h"
 
 /* ---- survey -------------------------------------------------------------------------------------------------------- */
@@ -77,6 +78,8 @@ static int survey_all(broad__csv *csv)
     csv->lines = csv->quotes = 0;
     for (size_t first = 0; first < csv->chunk_count; first += BATCH) {
         survey s = {.csv = csv, .first = first};
+        int status = broad__watch_poll(0, 1);
+        if (status < 0) return status;
         size_t count = csv->chunk_count - first < BATCH ? csv->chunk_count - first : BATCH;
         if (csv->pool) broad__pool_run(csv->pool, count, survey_chunk, &s);
         for (size_t i = 0; i < count; i++) {

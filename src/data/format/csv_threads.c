@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "data/labels.h"
 #include "data/levels.h"
 
@@ -328,8 +329,11 @@ int broad__csv_fill_threads(broad__filling *work, const char **next)
     reading r = {.work = work, .at = *next};
     start(&r);
     int status = pieces_make(&r), more = status == BROAD_OK;
-    while (more > 0) more = read_round(&r);
-    if (more < 0) status = more;
+    const broad__csv *csv = work->csv;
+    while (more > 0 && status == BROAD_OK) {
+        more = read_round(&r);
+        status = more < 0 ? more : broad__watch_poll((size_t)(r.at - csv->begin), (size_t)(csv->end - csv->begin));
+    }
     pieces_free(&r);
     *next = r.at;
     return status;

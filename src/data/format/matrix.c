@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "data/format/number.h"
 #include "data/levels.h"
 
@@ -186,6 +187,7 @@ static int fill_columns(broad__parsed *out, const column_fill *columns, size_t w
     int status = BROAD_OK;
     for (size_t row = 0; row < matrix->rows && status == BROAD_OK; row += block) {
         size_t count = matrix->rows - row < block ? matrix->rows - row : block;
+        status = broad__watch_poll(row, matrix->rows);
         for (size_t c = 0; c < width && status == BROAD_OK; c++)
             if (columns[c].role != BROAD__ROLE_IGNORED)
                 status = fill_column(out, &columns[c], matrix, row, count, missing);

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 
 /* What comes through a pipe has no size beforehand. */
 static const size_t STREAM_MAXIMUM = (size_t)1 << 36;
@@ -165,6 +166,7 @@ static int unpack_members(unpacking *out, z_stream *stream)
     stream->next_in = (Bytef *)(uintptr_t)packed->bytes;
     for (const char *read = packed->bytes;;) {
         int status = unpack_room(out);
+        if (status == BROAD_OK) status = broad__watch_poll(0, 1);
         if (status < 0) return status;
         size_t left = (size_t)(end - stream->next_in), capacity = g->capacity - g->count;
         if (g->spill && capacity > STEP) capacity = STEP;

@@ -26,7 +26,7 @@ static int all_finite(const double *values, size_t count)
     return 1;
 }
 
-/* The targets and weights of the rows listed; inputs and names are not there. */
+/* The targets and weights of the rows listed, without inputs and names. */
 static void targets_clear(broad_data *targets)
 {
     broad__free(targets->classes);
