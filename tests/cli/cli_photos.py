@@ -239,7 +239,7 @@ class Photos(unittest.TestCase):
     def look_at_odd(self, clean):
         text = run("data", "odd").stdout
         for line in ("photos   43: Clean 21, Dusty 22", "formats  42 JPEG, 1 PNG", "skipped  4 files", "copies   2 files",
-                     "Clean/same.jpg is Clean/" + clean[1], "groups   4 photos are near-duplicates, in 2 groups",
+                     "Clean/same.jpg is the same as Clean/" + clean[1], "groups   4 photos are near-duplicates, in 2 groups",
                      "labels   1 photo has", "advice   4 files cannot be read", "remove exact copies"):
             self.assertIn(line, text)
         found = result("data", "odd")
