@@ -182,7 +182,7 @@ static int note_contradiction(void *context, size_t fresh, size_t old)
     if (list) cli_json_append(list, pair);
     else json_decref(pair);
     if (++c->correction->contradictions <= NOTES_MOST)
-        cli_note(run->arguments, "%s (%s) is a copy of %s, which has another label (%s)",
+        cli_note(run->arguments, "%s (%s) is a copy of %s with another label (%s)",
                  broad_data_photo(run->fresh, fresh)->file, label_of(run->fresh, fresh),
                  broad_data_photo(run->train, old)->file, label_of(run->train, old));
     return BROAD_OK;

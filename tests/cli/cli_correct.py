@@ -116,7 +116,7 @@ class Correct(unittest.TestCase):
         done = run("learn", "m.broad", "both", "--with", "panels", "-o", "n.broad", "--json")
         self.assertEqual(json.loads(done.stdout)["wrong"], 1)
         self.assertEqual(json.loads(done.stdout)["weight"], 1024)
-        self.assertIn("1 of the 2 new rows are judged incorrectly whatever they count up to 1024", done.stderr)
+        self.assertIn("1 of the 2 new rows are still classified incorrectly at the maximum weight, 1024", done.stderr)
 
     def test_rows_kept_apart_that_are_learned_are_not_tested_on(self):
         run("fit", "panels", "--holdout", "0.3", "-o", "h.broad", "-q")

@@ -375,7 +375,7 @@ class Tuning(Case):
         self.assertEqual(self.text(state), before)
         with open(state, "a") as f:
             f.write('{"settings":{}}\n')
-        self.fails(65, "other.json:4: no state of 'broad tune'", *words, *self.BAD)
+        self.fails(65, "other.json:4: this is not a state file of 'broad tune'", *words, *self.BAD)
         self.ok(*words[:-1], "2", *self.BAD, "--threads", "1", "--state", self.path("fresh.json"))
 
     def test_failures_are_results(self):

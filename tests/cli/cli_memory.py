@@ -20,7 +20,7 @@ from cli_test import BROAD, Case, Result, run  # noqa: E402
 
 ROWS, INPUTS, LIMIT = 40_000, 10, "48M"
 PAPER = ["--preset", "paper", "--kind", "brls"]
-AGAIN = [*PAPER, "--features", "4x10", "--enhance", "150x2"]  # few inputs: feature nodes are made again
+AGAIN = [*PAPER, "--features", "4x10", "--enhance", "150x2"]  # few inputs: feature nodes are recomputed
 KEPT = [*PAPER, "--features", "1x2", "--enhance", "190x2"]  # fewer nodes than inputs: they are kept in files
 MEGABYTE = 1 << 20
 

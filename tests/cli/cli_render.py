@@ -254,7 +254,7 @@ class Folder(Case):
         self.fails(73, "lost", self.path("lost"), *self.SMALL)
         self.fails(73, "current folder", ".", *self.SMALL, cwd=self.path("here"))
         self.fails(73, "cannot be accessed", self.path("file/below"), *self.SMALL)
-        self.fails(2, "no name of a folder", "", *self.SMALL)
+        self.fails(2, "cannot be the name of a folder", "", *self.SMALL)
         error = json.loads(self.fails(73, "is not empty", self.path("full"), "--json").stdout)["error"]
         self.assertEqual(error["status"], "cannot_write")
         self.assertEqual(self.names(), ["file", "full", "here", "lost"])
