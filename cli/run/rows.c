@@ -80,6 +80,7 @@ static int held_out(broad_data **out, const broad_data *whole, const broad_model
 {
     broad_split split;
     broad_data *train = NULL;
+    broad_split_init(&split);
     int status = broad_model_split(&split, model);
     if (!status && split.holdout > 0 && broad_data_rows(whole) != broad_model_segment_rows(model, 0))
         status = broad_data_split(&train, out, whole, &split);

@@ -35,7 +35,7 @@ use() {
         printf '%-16s ' "$(basename "$program")"
         "$program" "$work/model.broad"
         local linked=no
-        if readelf -d "$program" | grep -q 'NEEDED.*libbroad\.so\.0'; then linked=yes; fi
+        if readelf -d "$program" | grep -q 'NEEDED.*libbroad\.so\.0\.1'; then linked=yes; fi
         case $program in
             *shared) [[ $linked == yes ]] || { echo "$program is not linked to libbroad.so"; return 1; } ;;
             *static) [[ $linked == no ]] || { echo "$program is linked to libbroad.so"; return 1; } ;;
