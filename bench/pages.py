@@ -49,7 +49,7 @@ def parts(root):
         found = stored(root, name)
         for page, texts in module(name).parts(found).items() if found else []:
             pages.setdefault(page, {}).update({f"docs/{name}.json {part}": text for part, text in texts.items()})
-    results = {name: stored(root, name) for name in readme.MAKERS}
+    results = {name: stored(root, name) for name in readme.SOURCES}
     if all(results.values()):
         pages.setdefault("README.md", {})[readme.PART] = readme.text(results)
     return pages

@@ -9,22 +9,28 @@ from lab.experiments import tables as experiments
 PART = "docs/*.json in short"
 
 
-def photo_rows(found):
-    part, days, again = found["panels"], found["soiling"], "`make bench-images PANELS=FOLDER SOILING=FOLDER`"
+def panel_rows(found):
+    part = found["panels"]
     means = {name: f"{images.mean(results, 'accuracy'):.3f}" for name, results in part["results"].items()}
     yield [f"photos of solar panels, clean or dusty ({part['photos']} photos, {part['splits']} splits): accuracy",
            means["auto"], f"random forest {means['forest, histograms']}; SVM {means['svm, histograms']} (both on colour "
-           f"histograms); ridge on pixels {means['ridge, 32x32']}", again]
+           f"histograms); ridge on pixels {means['ridge, 32x32']}", "`make bench-images PANELS=FOLDER`"]
+
+
+def power_rows(found):
+    days = found["soiling"]
     errors = {name: f"{images.mean(results, 'rmse'):.3f}" for name, results in days["results"].items()}
     yield ["power that a dirty panel loses, on unseen days: RMSE, lower is better", errors["auto"],
-           f"ridge on pixels {errors['ridge, 32x32']}; random forest on pixels {errors['forest, 16x16']}", again]
+           f"ridge on pixels {errors['ridge, 32x32']}; random forest on pixels {errors['forest, 16x16']}",
+           "`make bench-images SOILING=FOLDER`"]
 
 
 def deep_rows(result):
     ours = experiments.ours(result)["auto"]
     rivals = sorted((row for row in experiments.rivals(result) if row.values("accuracy")), key=lambda row: -row.mean())
     if rivals:
-        shown = "; ".join(f"{row.name} {row.mean():.3f}".replace(experiments.RULES["fair"], " (rate chosen)") for row in rivals[:3])
+        named = [(row.name.replace(experiments.RULES["fair"], " (rate chosen)"), row.mean()) for row in rivals[:3]]
+        shown = "; ".join(f"{name} {mean:.3f}" for name, mean in named)
         yield [f"the same photos, against deep networks without pre-training: accuracy",
                f"{ours.mean():.3f}", f"the best three of {len(rivals)}: {shown}", "`make experiments ONLY=tables DATA=FOLDER`"]
 
@@ -41,7 +47,8 @@ def table_rows(found):
 def mnist_rows(found):
     rows = {row["name"]: row for row in found["rows"]}
     yield ["MNIST: accuracy (processor time)", "{accuracy:.4f} ({cpu_seconds:.0f} s)".format(**rows["broad fit"]),
-           "BLS in numpy {accuracy:.4f} ({cpu_seconds:.0f} s)".format(**rows["numpy"]), "`scripts/get-data mnist && make bench-mnist`"]
+           "BLS in numpy {accuracy:.4f} ({cpu_seconds:.0f} s)".format(**rows["numpy"]),
+           "`scripts/get-data mnist && make bench-mnist`"]
 
 
 WORK = {  # of bench/speed, with the words of this table
@@ -65,8 +72,9 @@ def speed_rows(found):
                 break
 
 
-MAKERS = {"photos-benchmarks": photo_rows, "experiments/photos/tables": deep_rows, "tables": table_rows, "mnist": mnist_rows,
-          "benchmarks": speed_rows}
+ROWS = [("photos-benchmarks", panel_rows), ("experiments/photos/tables", deep_rows), ("photos-benchmarks", power_rows),
+        ("tables", table_rows), ("mnist", mnist_rows), ("benchmarks", speed_rows)]
+SOURCES = list(dict.fromkeys(name for name, _ in ROWS))
 
 
 def machine(found):
@@ -76,7 +84,7 @@ def machine(found):
 
 
 def text(stored):
-    """`stored`: all of MAKERS, by name."""
-    rows = [row for name, make in MAKERS.items() for row in make(stored[name])]
+    """`stored`: what SOURCES name."""
+    rows = [row for name, make in ROWS for row in make(stored[name])]
     lines = images.table(["", "broad", "others", "reproduce"], rows, left=4)
     return "\n".join([*lines, "", *wrapped(machine(stored["benchmarks"]))]) + "\n"

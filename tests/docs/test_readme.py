@@ -241,7 +241,8 @@ class Transcripts(unittest.TestCase):
         printed = "a 1\nb 2\nc 3\nd 4\n"
         for shown in ("a 1\n...\nd 4\n", "...\nb 2\n...\n", "a 1\n...\nc 3\n...\n", "...\nc 3\nd 4\n", printed):
             self.assert_shown(shown, printed)
-        for wrong in ("a 1\n", "b 2\n...\n", "...\nc 3\n", "a 1\n...\nb 3\n...\n", "...\nc 3\n...\nb 2\n...\n", "...\ne 1\n...\n"):
+        for wrong in ("a 1\n", "b 2\n...\n", "...\nc 3\n", "a 1\n...\nb 3\n...\n", "...\nc 3\n...\nb 2\n...\n",
+                      "...\ne 1\n...\n"):
             with self.assertRaises(AssertionError, msg=wrong):
                 self.assert_shown(wrong, printed)
         self.assertEqual(renewed("a 0\n...\nc it is\n...\n", "a 1\nb 2\nc 3\nd 4\n"), "a 1\n...\nc 3\n...\n")
