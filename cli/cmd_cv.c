@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "io/progress.h"
 #include "run/cv_folds.h"
+#include "run/input.h"
 #include "run/show.h"
 #include "values.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "run/photos.h"
+#include "run/photo_summary.h"
 #include "run/show.h"
 
 static double file_bytes(const char *path)

@@ -6,7 +6,8 @@
 
 #include "io/output.h"
 #include "page/heatmap.h"
-#include "run/photos.h"
+#include "run/input.h"
+#include "run/paths.h"
 #include "values.h"
 
 /* A CSV field, quoted where RFC 4180 asks for it. */
@@ -279,7 +280,8 @@ static int read_rows(predictions *p, const cli_arguments *arguments)
     if (status) return status;
     p->boxes = photo.crop != BROAD_CROP_NONE;
     status = cli_paths_take(&paths, arguments, 1, broad_model_maps(p->model) != 0);
-    if (!status) status = cli_read(&p->data, &p->photos, paths.items, paths.count, &read, arguments);
+    const cli_input input = {paths.items, paths.count, &read, CLI_TO_COMPUTE, arguments};
+    if (!status) status = cli_input_read(&p->data, &p->photos, &input);
     cli_paths_clear(&paths);
     return status;
 }

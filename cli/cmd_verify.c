@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "run/files.h"
-#include "run/photos.h"
+#include "run/input.h"
 #include "run/show.h"
 #include "values.h"
 

@@ -8,7 +8,7 @@
 #include "page/assets.h"
 #include "page/figure.h"
 #include "page/page.h"
-#include "run/photos.h"
+#include "run/photo_summary.h"
 
 cli_band cli_report_band(const cli_findings *findings, const cli_finding *finding)
 {

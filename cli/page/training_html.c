@@ -7,7 +7,7 @@
 #include "page/figure.h"
 #include "page/page.h"
 #include "page/training.h"
-#include "run/photos.h"
+#include "run/photo_summary.h"
 #include "run/show.h"
 
 /* ---- pieces ---- */

@@ -2,7 +2,7 @@
 #ifndef BROAD_CLI_RUN_DATA_H
 #define BROAD_CLI_RUN_DATA_H
 
-#include "run/photos.h"
+#include "run/photo_summary.h"
 
 enum { DATA_ADVICE_MAX = 12, DATA_ADVICE_BYTES = 320 };
 

@@ -1,10 +1,10 @@
-/* What there is to say about photos that were read, and about their maps. */
+#include "run/photo_summary.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/progress.h"
-#include "run/photos.h"
 #include "values.h"
 
 /* ---- near-duplicates ---- */

@@ -344,6 +344,16 @@ typedef struct broad_read_options {
 
 BROAD_API void broad_read_options_init(broad_read_options *out);
 
+/* What a path leads to, by its first bytes; nothing is said about whether it can be read to its end. */
+typedef enum broad_path_kind {
+    BROAD_PATH_KIND_UNKNOWN, /* not there, no regular file, or nothing known */
+    BROAD_PATH_KIND_FOLDER,
+    BROAD_PATH_KIND_PHOTO,   /* JPEG or PNG                                  */
+    BROAD_PATH_KIND_PICTURE, /* of another format, which is not read         */
+    BROAD_PATH_KIND_TABLE    /* text, or one of the formats of tables        */
+} broad_path_kind;
+BROAD_API broad_path_kind broad_path_look(const char *path);
+
 /* Reads CSV, LIBSVM, NPY or IDX, each also gzipped; "-" is standard input. The format is found from the content. A folder
  * is one of photos: broad_data_read_photos(). */
 BROAD_API int broad_data_read(broad_data **out, const char *path, const broad_read_options *options);

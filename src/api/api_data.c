@@ -13,6 +13,7 @@
 #include "data/photo/photo_rows.h"
 #include "data/photo/photos.h"
 #include "data/read.h"
+#include "data/recognise.h"
 #include "data/split.h"
 #include "data/table.h"
 #include "data/text.h"
@@ -34,6 +35,8 @@ void broad_arrays_init(broad_arrays *out) { *out = (broad_arrays){.size = sizeof
 
 void broad_split_init(broad_split *out) { *out = (broad_split){.size = sizeof *out, .holdout = 0.3}; }
 
+broad_path_kind broad_path_look(const char *path) { return path ? broad__path_kind(path) : BROAD_PATH_KIND_UNKNOWN; }
+
 static int read_data(broad_data **out, const char *path, const broad_read_options *options)
 {
     broad_read_options standard;
@@ -44,7 +47,8 @@ static int read_data(broad_data **out, const char *path, const broad_read_option
     int status = check_size(options->size, sizeof *options, "broad_read_options");
     if (status < 0) return status;
     int photos = options->model ? options->model->photo.maps > 0 : 0;
-    if (photos || broad__is_folder(path)) return broad_data_read_photos(out, &path, 1, options);
+    if (photos || broad__path_kind(path) == BROAD_PATH_KIND_FOLDER)
+        return broad_data_read_photos(out, &path, 1, options);
     if (!options->model) return broad__read(out, path, options, NULL);
     broad__columns columns = broad__model_reads(options->model);
     return broad__read(out, path, options, &columns);

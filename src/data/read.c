@@ -12,6 +12,7 @@
 #include "data/format/npy.h"
 #include "data/format/source.h"
 #include "data/levels.h"
+#include "data/recognise.h"
 #include "data/roles.h"
 #include "data/targets.h"
 
@@ -67,42 +68,13 @@ static int set_fields(reading *r)
     return BROAD_OK;
 }
 
-typedef struct foreign_format {
-    const char *magic;
-    size_t count;
-    const char *what;
-} foreign_format;
-
-static const foreign_format foreign_formats[] = {
-    {"PK\x03\x04", 4, "a ZIP archive (NPZ, XLSX or the like); unpack it, or export it as CSV"},
-    {"\xFD"
-     "7zXZ",
-     5, "packed with xz; unpack it first"},
-    {"BZh", 3, "packed with bzip2; unpack it first"},
-    {"\x28\xB5\x2F\xFD", 4, "packed with zstd; unpack it first"},
-    {"\x89"
-     "HDF",
-     4, "an HDF5 file; export it as NPY or CSV"},
-    {"PAR1", 4, "a Parquet file; export it as CSV or NPY"},
-    {"\x89"
-     "PNG",
-     4, "a picture, not a table; photos are read from a folder"},
-    {"\xFF\xD8\xFF", 3, "a picture, not a table; photos are read from a folder"},
-    {"%PDF", 4, "a PDF document, not a table"},
-    {"\xFF\xFE", 2, "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"},
-    {"\xFE\xFF", 2, "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"},
-};
-
 static int find_format(reading *r)
 {
     const broad__source *source = &r->source;
     const char *separator = r->options->separator;
     if (!source->count) return broad__fail(BROAD_BAD_DATA, "%s: the file is empty", source->name);
-    for (size_t i = 0; i < sizeof foreign_formats / sizeof foreign_formats[0]; i++) {
-        const foreign_format *f = &foreign_formats[i];
-        if (source->count >= f->count && memcmp(source->bytes, f->magic, f->count) == 0)
-            return broad__fail(BROAD_BAD_DATA, "%s: %s", source->name, f->what);
-    }
+    const char *foreign = broad__bytes_foreign(source->bytes, source->count);
+    if (foreign) return broad__fail(BROAD_BAD_DATA, "%s: %s", source->name, foreign);
     if (broad__npy_is(source)) r->format = "npy";
     else if (broad__idx_is(source)) r->format = "idx";
     else if ((!separator || strcmp(separator, "auto") == 0) && broad__libsvm_is(source)) r->format = "libsvm";

@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -498,10 +497,4 @@ int broad__read_photos(broad_data **out, const char *const *paths, size_t count,
     reading_clear(&r);
     pthread_mutex_destroy(&r.lock);
     return status;
-}
-
-int broad__is_folder(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
