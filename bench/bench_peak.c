@@ -1,5 +1,5 @@
 /*
- * What the processor can do at most: fused multiply-adds in double on numbers that stay in registers, on so many threads at
+ * What the processor can do at most: fused multiply-adds in double on numbers that stay in registers, on a given number of threads at
  * once. Prints the GFLOP/s of all threads together in its best run, or fails where it does not know the processor.
  *   bench_peak [--runs N] [--threads N] [--quick]
  */

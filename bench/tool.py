@@ -30,7 +30,7 @@ class Tool:
         return json.loads(done.stdout)
 
     def share_threads(self, threads):
-        """So many threads for every library, and for OpenBLAS the kernels that are best here. They are read when a
+        """This number of threads for every library, and for OpenBLAS the kernels that are best here. They are read when a
         library is loaded, hence the new start."""
         wanted = {"OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
         if self.machine["best_core"]:

@@ -61,7 +61,7 @@ static const broad_option *find_letter(const cli_command *command, char letter)
 /* The choices are checked here, so that a slip is named before anything is read. */
 static int check_choice(const cli_command *command, const broad_option *option, const char *value)
 {
-    char copy[256], text[768];
+    char copy[256], listed[300], text[768];
     const char *words[16];
     size_t count = 0;
     snprintf(copy, sizeof copy, "%s", option->choices);
@@ -70,8 +70,9 @@ static int check_choice(const cli_command *command, const broad_option *option, 
         words[count++] = word;
     }
     const char *nearest = cli_nearest(value, words, count);
-    snprintf(text, sizeof text, "--%s: there is no '%.200s'; give one of %s%s%s%s", option->name, value,
-             option->choices, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
+    cli_format_choices(listed, sizeof listed, option->choices);
+    snprintf(text, sizeof text, "--%s: unknown value '%.200s'; give %s%s%s%s", option->name, value, listed,
+             nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
     return cli_fail_usage(command, text);
 }
 
@@ -79,7 +80,7 @@ static int add_given(cli_arguments *out, const broad_option *option, const char 
 {
     int status = option->choices ? check_choice(out->command, option, value) : BROAD_OK;
     if (status) return status;
-    if (out->given_count == CLI_GIVEN_MAX) return cli_fail_usage(out->command, "there are too many options");
+    if (out->given_count == CLI_GIVEN_MAX) return cli_fail_usage(out->command, "too many options");
     out->given[out->given_count].option = option;
     out->given[out->given_count++].value = value;
     return BROAD_OK;
@@ -102,12 +103,13 @@ static int parse_option(cli_arguments *out, int *at, int count, char **words)
     }
     if (!option) return fail_unknown(out->command, word, length);
     if (!option->argument) {
-        snprintf(text, sizeof text, "'--%s' takes no value; give it alone", option->name);
+        snprintf(text, sizeof text, "'--%s' takes no value", option->name);
         return value ? cli_fail_usage(out->command, text) : add_given(out, option, "");
     }
     if (!value && *at + 1 < count) value = words[++*at];
-    snprintf(text, sizeof text, "'--%s' needs a value: %s", option->name,
-             option->choices ? option->choices : option->argument);
+    char listed[160];
+    cli_format_choices(listed, sizeof listed, option->choices ? option->choices : option->argument);
+    snprintf(text, sizeof text, "'--%s' needs a value: %s", option->name, listed);
     return value ? add_given(out, option, value) : cli_fail_usage(out->command, text);
 }
 
@@ -116,8 +118,7 @@ static int check_positional(const cli_arguments *arguments)
     const cli_command *command = arguments->command;
     char text[256];
     if (cli_given(arguments, "help") || arguments->positional_count >= command->fewest) return BROAD_OK;
-    snprintf(text, sizeof text, "'broad %s' needs %s, but %zu of %zu were given", command->name, command->positional,
-             arguments->positional_count, command->fewest);
+    snprintf(text, sizeof text, "missing argument; usage: broad %s %s", command->name, command->positional);
     return cli_fail_usage(command, text);
 }
 
@@ -126,7 +127,7 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int coun
     memset(out, 0, sizeof *out);
     out->command = command;
     out->positional = calloc((size_t)count + 1, sizeof *out->positional);
-    if (!out->positional) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the arguments");
+    if (!out->positional) return cli_fail(BROAD_NO_MEMORY, "out of memory while reading the arguments");
     int options_ended = 0;
     for (int i = 0; i < count; i++) {
         const char *word = words[i];
@@ -139,7 +140,7 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int coun
             out->positional[out->positional_count++] = word;
         } else {
             char text[512];
-            snprintf(text, sizeof text, "'%.200s' is one argument too many for 'broad %s %s'", word, command->name,
+            snprintf(text, sizeof text, "unexpected argument '%.200s'; usage: broad %s %s", word, command->name,
                      command->positional);
             return cli_fail_usage(command, text);
         }

@@ -11,7 +11,7 @@ enum { CLI_GIVEN_MAX = 256 };
 
 struct cli_arguments {
     const cli_command *command;
-    json_t **result; /* where cli_json_give() puts the result, for whoever runs the command; NULL: standard output */
+    json_t **result; /* where cli_json_give() puts the result, for a caller in this process; NULL: standard output */
     size_t positional_count, given_count;
     const char **positional; /* owned; the words are not */
     struct cli_given {

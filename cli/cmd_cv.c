@@ -9,6 +9,7 @@
 #include "io/progress.h"
 #include "run/cv_folds.h"
 #include "run/input.h"
+#include "run/photo_summary.h"
 #include "run/show.h"
 #include "values.h"
 
@@ -43,7 +44,7 @@ static int prepare(cv_run *run, const cli_arguments *arguments)
     if (!status && run->folds < 2)
         status = cli_fail(BROAD_USAGE, "--folds: cross-validation needs at least 2 folds, for example 5");
     if (!status && run->repeats > 100000)
-        status = cli_fail(BROAD_USAGE, "--repeat: %zu is too often; give at most 100000", run->repeats);
+        status = cli_fail(BROAD_USAGE, "--repeat: %zu is too large; the maximum is 100000", run->repeats);
     return status;
 }
 
@@ -76,7 +77,7 @@ static int open_folds(cv_run *run)
                                 cli_given(run->arguments, "force") != NULL);
     if (status) return status;
     run->values = calloc(run->folds * run->repeats, sizeof *run->values);
-    return run->values ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the results");
+    return run->values ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory while storing the results");
 }
 
 /* An interrupt ends it with the folds done so far. */
@@ -101,7 +102,7 @@ static int pool(cv_run *run)
     size_t classes = cv->results[0].test.classes;
     pooled->task = BROAD_TASK_CLASSIFY;
     pooled->confusion = calloc(classes * classes, sizeof *pooled->confusion);
-    if (!pooled->confusion) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the confusion table");
+    if (!pooled->confusion) return cli_fail(BROAD_NO_MEMORY, "out of memory while storing the confusion matrix");
     pooled->classes = classes;
     for (size_t i = 0; i < cv->done; i++) {
         pooled->rows += cv->results[i].test.rows;
@@ -224,19 +225,19 @@ static void print_data(const cv_run *run)
     const broad_data *data = run->data;
     size_t outputs = broad_data_outputs(data);
     int classify = broad_data_task(data) == BROAD_TASK_CLASSIFY;
-    printf("data     %s (%s): %zu rows, %zu inputs, %zu %s\n", run->path, broad_data_format(data),
-           broad_data_rows(data), broad_data_inputs(data), outputs,
-           classify       ? "classes"
-           : outputs == 1 ? "target"
-                          : "targets");
-    printf("folds    %zu, ", run->folds);
-    if (in_groups(run)) printf("whole groups of %s", run->read.group ? run->read.group : "near-duplicates");
-    else printf("%s", classify ? "class by class" : "at random");
-    printf(", seed %llu", (unsigned long long)run->options.seed);
+    cli_print("data     %s (%s): %zu rows, %zu input%s, %zu %s\n", run->path, broad_data_format(data),
+              broad_data_rows(data), broad_data_inputs(data), cli_plural(broad_data_inputs(data)), outputs,
+              classify       ? "classes"
+              : outputs == 1 ? "target"
+                             : "targets");
+    cli_print("folds    %zu, ", run->folds);
+    if (in_groups(run)) cli_print("whole groups of %s", run->read.group ? run->read.group : "near-duplicates");
+    else cli_print("%s", classify ? "stratified by class" : "at random");
+    cli_print(", seed %llu", (unsigned long long)run->options.seed);
     if (run->repeats > 1)
-        printf("; %zu times, with seeds up to %llu", run->repeats,
-               (unsigned long long)(run->options.seed + run->repeats - 1));
-    printf("\n");
+        cli_print("; repeated %zu times, with seeds up to %llu", run->repeats,
+                  (unsigned long long)(run->options.seed + run->repeats - 1));
+    cli_print("\n");
 }
 
 /* "inputs   descriptors + windows in 4 folds, windows in 1" */
@@ -248,10 +249,10 @@ static void print_maps(const cv_run *run)
         size_t count = count_maps(&run->cv, maps);
         if (!count) continue;
         cli_format_maps(name, sizeof name, maps);
-        printf("%s%s in %zu fold%s", between, name, count, count == 1 ? "" : "s");
+        cli_print("%s%s in %zu fold%s", between, name, count, cli_plural(count));
         between = ", ";
     }
-    if (between[0] == ',') printf("\n");
+    if (between[0] == ',') cli_print("\n");
 }
 
 static void print_folds(const cv_run *run)
@@ -260,8 +261,8 @@ static void print_folds(const cv_run *run)
     for (size_t i = 0; i < run->cv.done; i++) {
         const cli_fold *fold = &run->cv.results[i];
         cli_metrics_line(line, sizeof line, &fold->test);
-        printf("  repeat %zu, fold %zu: %zu + %zu rows, %zu nodes, %.2f s: %s\n", fold->repeat + 1, fold->fold + 1,
-               fold->train_rows, fold->test.rows, fold->nodes, fold->seconds, line);
+        cli_print("  repeat %zu, fold %zu: %zu + %zu rows, %zu nodes, %.2f s: %s\n", fold->repeat + 1, fold->fold + 1,
+                  fold->train_rows, fold->test.rows, fold->nodes, fold->seconds, line);
     }
 }
 
@@ -276,10 +277,10 @@ static void print_summaries(const cv_run *run)
         cli_format_measure(mean, sizeof mean, task, s.mean);
         cli_format_measure(sd, sizeof sd, task, s.sd);
         cli_format_measure(repeat_sd, sizeof repeat_sd, task, s.repeat_sd);
-        printf("  %-15s %10s", measure->title, mean);
-        if (isfinite(s.sd)) printf(" ± %s", sd);
-        if (isfinite(s.repeat_sd)) printf("   (from repeat to repeat ± %s)", repeat_sd);
-        printf("\n");
+        cli_print("  %-17s %10s", measure->title, mean);
+        if (isfinite(s.sd)) cli_print(" ± %s", sd);
+        if (isfinite(s.repeat_sd)) cli_print("   (± %s between repeats)", repeat_sd);
+        cli_print("\n");
     }
 }
 
@@ -290,11 +291,11 @@ static void report_text(const cv_run *run)
     print_data(run);
     print_maps(run);
     if (cli_given(run->arguments, "verbose")) print_folds(run);
-    printf("test     %s, mean ± deviation of %zu folds\n", cli_kind_name(run->options.kind), cv->done);
+    cli_print("test     %s, mean ± standard deviation of %zu folds\n", cli_kind_name(run->options.kind), cv->done);
     print_summaries(run);
     if (run->pooled.confusion) cli_print_confusion(&run->pooled, cv->model);
-    printf("time     %.2f s of training, %.2f s a fold; %.2f s in all\n", seconds, seconds / (double)cv->done,
-           broad__seconds() - run->start);
+    cli_print("time     %.2f s of training, %.2f s per fold; %.2f s in total\n", seconds, seconds / (double)cv->done,
+              broad__seconds() - run->start);
 }
 
 static int report(const cv_run *run)

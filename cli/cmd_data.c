@@ -1,56 +1,16 @@
 /* broad data: what a folder of photos or a table holds, and what to mend before training. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/progress.h"
-#include "run/data.h"
+#include "run/data_photos.h"
 #include "run/export.h"
 #include "run/input.h"
+#include "run/photo_summary.h"
 #include "run/show.h"
 #include "values.h"
-
-/* ---- advice ---- */
-
-void data_advise(data_advice *advice, const char *format, ...)
-{
-    va_list list;
-    if (advice->count == DATA_ADVICE_MAX) return;
-    va_start(list, format);
-    vsnprintf(advice->lines[advice->count++], DATA_ADVICE_BYTES, format, list);
-    va_end(list);
-}
-
-size_t *data_class_counts(const broad_data *data)
-{
-    if (broad_data_task(data) != BROAD_TASK_CLASSIFY) return NULL;
-    size_t *counts = calloc(broad_data_outputs(data) + 1, sizeof *counts);
-    for (size_t i = 0; counts && i < broad_data_rows(data); i++) counts[broad_data_class(data, i)]++;
-    return counts;
-}
-
-void data_advise_targets(data_advice *advice, const broad_data *data, const size_t *counts)
-{
-    enum { FEW = 20, UNEVEN = 4 };
-    size_t classes = broad_data_outputs(data), least = 0, most = 0;
-    for (size_t c = 0; counts && c < classes; c++) {
-        if (counts[c] < counts[least]) least = c;
-        if (counts[c] > counts[most]) most = c;
-    }
-    if (!counts || !classes) return;
-    if (classes == 1)
-        data_advise(advice, "there is only one class, %s: a network has nothing to tell apart",
-                    broad_data_output_name(data, 0));
-    if (counts[least] < FEW)
-        data_advise(advice, "there are only %zu of class %s; what a network learns of it is not to be relied on",
-                    counts[least], broad_data_output_name(data, least));
-    if (counts[most] > UNEVEN * counts[least])
-        data_advise(advice, "there are %.0f times as many of %s as of %s: try --class-weight balanced",
-                    (double)counts[most] / (double)counts[least], broad_data_output_name(data, most),
-                    broad_data_output_name(data, least));
-}
 
 /* ---- targets that are numbers ---- */
 
@@ -87,7 +47,7 @@ static int table_make(data_table *out, const broad_data *data)
     out->missing = calloc(inputs + 1, sizeof *out->missing);
     out->constant = calloc(inputs + 1, sizeof *out->constant);
     if (!out->missing || !out->constant)
-        return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for a report on %zu columns", inputs);
+        return cli_fail(BROAD_NO_MEMORY, "out of memory: cannot describe %zu columns", inputs);
     for (size_t j = 0; j < inputs; j++) {
         double least = INFINITY, most = -INFINITY;
         for (size_t i = 0; i < rows; i++) {
@@ -116,8 +76,8 @@ static void table_advise(data_advice *advice, const data_table *table)
         data_advise(advice, "there are no targets: give --labels FILE");
     if (table->empty) data_advise(advice, "there are empty fields: fill them in, or train with --missing mean");
     if (table->constants)
-        data_advise(advice, "%zu input%s never change%s and can be left out", table->constants,
-                    table->constants == 1 ? "" : "s", table->constants == 1 ? "s" : "");
+        data_advise(advice, "%zu input%s constant and can be removed", table->constants,
+                    table->constants == 1 ? " is" : "s are");
     data_advise_targets(advice, table->data, table->class_counts);
 }
 
@@ -128,39 +88,40 @@ static void print_inputs(const data_table *table, int constant, int all)
     for (size_t j = 0; j < broad_data_inputs(table->data); j++) {
         if (constant ? !table->constant[j] : !table->missing[j]) continue;
         if (seen++ >= shown) continue;
-        printf("%s%s", seen > 1 ? ", " : ": ", broad_data_input_name(table->data, j));
-        if (!constant) printf(" %zu", table->missing[j]);
+        cli_print("%s%s", seen > 1 ? ", " : ": ", broad_data_input_name(table->data, j));
+        if (!constant) cli_print(" %zu", table->missing[j]);
     }
-    if (seen > shown) printf(" and %zu more", seen - shown);
-    printf("\n");
+    if (seen > shown) cli_print(" and %zu more", seen - shown);
+    cli_print("\n");
 }
 
 static void print_targets(const broad_data *data, const size_t *counts)
 {
     size_t outputs = broad_data_outputs(data);
     if (counts) {
-        printf("classes ");
+        cli_print("classes ");
         for (size_t c = 0; c < outputs; c++)
-            printf("%s %s %zu", c ? "," : "", broad_data_output_name(data, c), counts[c]);
-        printf("\n");
+            cli_print("%s %s %zu", c ? "," : "", broad_data_output_name(data, c), counts[c]);
+        cli_print("\n");
         return;
     }
     for (size_t j = 0; j < outputs; j++) {
         value_range range = range_of(data, j);
-        printf("target   %s: %.6g to %.6g, mean %.6g\n", broad_data_output_name(data, j), range.least, range.largest,
-               range.mean);
+        cli_print("target   %s: %.6g to %.6g, mean %.6g\n", broad_data_output_name(data, j), range.least, range.largest,
+                  range.mean);
     }
 }
 
 static void table_print(const data_table *table, int all)
 {
     const broad_data *data = table->data;
-    printf("rows     %zu of %zu inputs\n", broad_data_rows(data), broad_data_inputs(data));
+    cli_print("rows     %zu, with %zu input%s\n", broad_data_rows(data), broad_data_inputs(data),
+              cli_plural(broad_data_inputs(data)));
     print_targets(data, table->class_counts);
-    printf("empty    %zu field%s in %zu input%s", table->empty, table->empty == 1 ? "" : "s", table->with_empty,
-           table->with_empty == 1 ? "" : "s");
+    cli_print("empty    %zu field%s in %zu input%s", table->empty, cli_plural(table->empty), table->with_empty,
+              cli_plural(table->with_empty));
     print_inputs(table, 0, all);
-    printf("constant %zu input%s", table->constants, table->constants == 1 ? "" : "s");
+    cli_print("constant %zu input%s", table->constants, cli_plural(table->constants));
     print_inputs(table, 1, all);
 }
 
@@ -229,7 +190,7 @@ static json_t *result_json(const char *path, const broad_data *data, const size_
 
 static void print_advice(const data_advice *advice)
 {
-    for (size_t i = 0; i < advice->count; i++) printf("%-8s %s\n", i ? "" : "advice", advice->lines[i]);
+    for (size_t i = 0; i < advice->count; i++) cli_print("%-8s %s\n", i ? "" : "advice", advice->lines[i]);
 }
 
 static int report_photos(const cli_arguments *arguments, const broad_data *data, json_t *record)
@@ -243,7 +204,7 @@ static int report_photos(const cli_arguments *arguments, const broad_data *data,
         status =
             cli_json_give(arguments, result_json(arguments->positional[0], data, photos.class_counts, record, &advice));
     } else if (!status) {
-        printf("data     %s (photos)\n", arguments->positional[0]);
+        cli_print("data     %s (photos)\n", arguments->positional[0]);
         data_photos_print(&photos, cli_given(arguments, "all") != NULL);
         if (!photos.class_counts) print_targets(data, NULL);
         print_advice(&advice);
@@ -263,7 +224,7 @@ static int report_table(const cli_arguments *arguments, const broad_data *data)
         table_json(object, &table);
         status = cli_json_give(arguments, object);
     } else if (!status) {
-        printf("data     %s (%s)\n", arguments->positional[0], broad_data_format(data));
+        cli_print("data     %s (%s)\n", arguments->positional[0], broad_data_format(data));
         table_print(&table, cli_given(arguments, "all") != NULL);
         print_advice(&advice);
     }
@@ -278,8 +239,8 @@ static int report_export(const cli_arguments *arguments, const broad_data *data,
     const char *path = arguments->positional[0], *folder = cli_given(arguments, "export");
     data_advice advice = {0};
     if (!cli_given(arguments, "json")) {
-        printf("data     %s (%s): %zu rows of %zu inputs\n", path, broad_data_format(data), broad_data_rows(data),
-               broad_data_inputs(data));
+        cli_print("data     %s (%s): %zu rows, %zu input%s\n", path, broad_data_format(data), broad_data_rows(data),
+                  broad_data_inputs(data), cli_plural(broad_data_inputs(data)));
         cli_print_maps(&(broad_map_choice){0}, broad_data_maps(data), 0);
         cli_export_print(made, folder);
         return BROAD_OK;
@@ -301,7 +262,7 @@ static int export_rows(const cli_arguments *arguments, const broad_data *data, j
     if (!status) status = cli_export_write(&made, data, &folder);
     int left = status ? cli_folder_abandon(&folder) : BROAD_OK; /* what is left is worse than why */
     if (status == BROAD_INTERRUPTED && !left)
-        status = cli_fail(status, "interrupted; %s was not made", cli_given(arguments, "export"));
+        status = cli_fail(status, "interrupted; %s was not written", cli_given(arguments, "export"));
     if (left) status = left;
     if (!status) status = cli_folder_commit(&folder);
     cli_signals_release();
@@ -316,9 +277,9 @@ static int check_export(const cli_arguments *arguments)
     cli_folder folder = {0};
     for (size_t i = 0; !path && i < sizeof for_export / sizeof for_export[0]; i++)
         if (cli_given(arguments, for_export[i]))
-            return cli_fail(BROAD_USAGE, "--%s is about what --export writes; give that too", for_export[i]);
+            return cli_fail(BROAD_USAGE, "--%s only applies to --export; give that too", for_export[i]);
     if (path && cli_given(arguments, "all"))
-        return cli_fail(BROAD_USAGE, "--all lists what is found, which --export does not; leave out one of them");
+        return cli_fail(BROAD_USAGE, "--all and --export do not go together; omit one of them");
     if (!path) return BROAD_OK;
     int status = cli_folder_begin(&folder, path);
     return status ? status : cli_folder_abandon(&folder);

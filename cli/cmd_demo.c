@@ -5,6 +5,7 @@
 int cli_demo(const cli_arguments *arguments)
 {
     if (cli_choice(arguments, "what") == 0) return demo_photos(arguments);
-    if (cli_given(arguments, "count")) return cli_fail(BROAD_USAGE, "--count is for photos; leave it out for spirals");
+    if (cli_given(arguments, "count"))
+        return cli_fail(BROAD_USAGE, "--count only applies to photos; omit it for spirals");
     return demo_spirals(arguments);
 }

@@ -47,7 +47,7 @@ static void advise_on_kernels(diagnosis *d)
         advise(d, "this OpenBLAS is the OpenMP build, which can hang after a fork; install the other one (Debian: "
                   "libopenblas0-pthread)");
     if (getenv("BROAD_KERNELS"))
-        advise(d, "BROAD_KERNELS=%s is set: own kernels are %s, not what would be chosen", getenv("BROAD_KERNELS"),
+        advise(d, "BROAD_KERNELS=%s is set, so the kernels are %s instead of the best ones", getenv("BROAD_KERNELS"),
                m->kernels);
     else if (strcmp(m->kernels, "plain") == 0 && strstr(d->system.vectors, "sse2"))
         advise(d,
@@ -59,21 +59,21 @@ static void advise_on_speed(diagnosis *d)
 {
     const broad_speed *s = &d->speed;
     if (s->busy > 0.1)
-        advise(d,
-               "others used %.0f %% of the processors while this was measured, and training has to wait for them too",
+        advise(d, "other programs used %.0f %% of the processors during the measurement; they slow down training too",
                100 * s->busy);
     if (s->spread > 0.1)
-        advise(d,
-               "the peak changed by %.0f %% within a second: the processor is throttled (heat, power), or shared with "
-               "other "
-               "machines",
-               100 * s->spread);
+        advise(
+            d,
+            "the peak speed varied by %.0f %% within a second: the processor is throttled (heat, power) or shared with "
+            "other virtual machines",
+            100 * s->spread);
     if (s->peak.one > 0 && s->dgemm.one < 0.5 * s->peak.one && strcmp(d->machine.blas_core, d->machine.best_core) == 0)
         advise(d, "the BLAS reaches %.0f %% of the peak; a newer one may do better (OpenBLAS 0.3.25 or later)",
                100 * s->dgemm.one / s->peak.one);
     if (s->peak.one > 0 && s->threads > 1 && s->peak.all < 0.7 * s->peak.one * (double)s->threads && s->busy <= 0.1)
-        advise(d, "%zu threads reach %.1f times the peak of one: they may share cores; try --threads %.0f", s->threads,
-               s->peak.all / s->peak.one, fmax(1, round(s->peak.all / s->peak.one)));
+        advise(d,
+               "%zu threads reach only %.1f times the peak speed of one, so they may share cores; try --threads %.0f",
+               s->threads, s->peak.all / s->peak.one, fmax(1, round(s->peak.all / s->peak.one)));
 }
 
 static void advise_on_limits(diagnosis *d)
@@ -81,20 +81,23 @@ static void advise_on_limits(diagnosis *d)
     const cli_machine *s = &d->system;
     double processors = (double)d->machine.processors;
     if (s->quota > 0 && s->quota < processors)
-        advise(d, "a control group allows the time of %.1f processors, but %.0f threads would run: give --threads %.0f",
-               s->quota, processors, fmax(1, floor(s->quota)));
-    if (s->available > 0 && s->available < 512e6) advise(d, "less than half a gigabyte of memory is free");
+        advise(
+            d,
+            "a control group limits this process to %.1f processors, but %.0f threads would run; give --threads %.0f",
+            s->quota, processors, fmax(1, floor(s->quota)));
+    if (s->available > 0 && s->available < 512e6) advise(d, "less than 0.5 GB of memory is available");
     if (s->limit_addresses > 0 && s->limit_addresses < 1e9)
         advise(d, "addresses are limited to %.2f GB (ulimit -v), and OpenBLAS alone takes 0.2 GB of them",
                s->limit_addresses / 1e9);
     if (s->limit_group > 0 && s->limit_group < s->available)
-        advise(d, "a control group limits memory to %.2f GB; give --memory less than that for large tables",
+        advise(d, "a control group limits memory to %.2f GB; for large tables give --memory with less than that",
                s->limit_group / 1e9);
     if (s->temporary_in_memory)
-        advise(d, "%s lies in memory, so --memory would save none: set TMPDIR to a folder on a disk", s->temporary);
+        advise(d, "%s is kept in memory, so --memory would save nothing; set TMPDIR to a folder on a disk",
+               s->temporary);
     else if (s->temporary_free > 0 && s->temporary_free < 2e9)
-        advise(d, "%s has %.1f GB left for what --memory puts there; set TMPDIR to a folder with more", s->temporary,
-               s->temporary_free / 1e9);
+        advise(d, "%s has only %.1f GB free for the temporary files of --memory; set TMPDIR to a larger folder",
+               s->temporary, s->temporary_free / 1e9);
 }
 
 /* ---- as JSON --------------------------------------------------------------------------------------------------- */
@@ -189,39 +192,39 @@ static void print_processor(const diagnosis *d)
     const cli_machine *s = &d->system;
     char level[3][32];
     for (size_t i = 0; i < 3; i++) format_cache(level[i], sizeof level[i], s->cache[i]);
-    printf("processor  %s, %zu in use of %zu\n", s->processor[0] ? s->processor : "unknown", d->machine.processors,
-           s->online);
-    if (s->vectors[0]) printf("vectors    %s\n", s->vectors);
-    if (s->cache[0] > 0) printf("caches     level 1 %s, level 2 %s, level 3 %s\n", level[0], level[1], level[2]);
-    if (s->quota > 0) printf("quota      the time of %.1f processors, by a control group\n", s->quota);
+    cli_print("processor  %s, %zu in use of %zu\n", s->processor[0] ? s->processor : "unknown", d->machine.processors,
+              s->online);
+    if (s->vectors[0]) cli_print("vectors    %s\n", s->vectors);
+    if (s->cache[0] > 0) cli_print("caches     level 1 %s, level 2 %s, level 3 %s\n", level[0], level[1], level[2]);
+    if (s->quota > 0) cli_print("quota      %.1f processors, set by a control group\n", s->quota);
 }
 
 static void print_memory(const cli_machine *s)
 {
-    printf("memory     %.1f GB, %.1f GB available", s->memory / 1e9, s->available / 1e9);
-    if (s->limit_addresses > 0) printf(", addresses limited to %.2f GB", s->limit_addresses / 1e9);
-    if (s->limit_group > 0) printf(", limited to %.2f GB by a control group", s->limit_group / 1e9);
-    if (s->limit_addresses <= 0 && s->limit_group <= 0) printf(", no limit");
-    printf("\ntemporary  %s, %.1f GB free%s (used by --memory)\n", s->temporary, s->temporary_free / 1e9,
-           s->temporary_in_memory ? ", in memory" : "");
+    cli_print("memory     %.1f GB, %.1f GB available", s->memory / 1e9, s->available / 1e9);
+    if (s->limit_addresses > 0) cli_print(", addresses limited to %.2f GB", s->limit_addresses / 1e9);
+    if (s->limit_group > 0) cli_print(", limited to %.2f GB by a control group", s->limit_group / 1e9);
+    if (s->limit_addresses <= 0 && s->limit_group <= 0) cli_print(", no limit");
+    cli_print("\ntemporary  %s, %.1f GB free%s (used by --memory)\n", s->temporary, s->temporary_free / 1e9,
+              s->temporary_in_memory ? ", in memory" : "");
 }
 
 static void print_software(const broad_machine *m)
 {
-    printf("kernels    %s, for products over the rows\n", m->kernels);
-    printf("BLAS       %s%s%s\n", m->blas[0] ? m->blas : "unknown", m->blas_build[0] ? ", built for " : "",
-           m->blas_build);
-    printf("           %s kernels (best for this processor: %s)%s, one thread for each of ours\n", m->blas_core,
-           m->best_core, getenv("BROAD_REEXEC") ? ", chosen by broad" : "");
-    printf("self-test  %s\n", m->self_test ? "passed: own kernels and BLAS agree with plain C" : "FAILED");
+    cli_print("kernels    %s, for sums over the rows\n", m->kernels);
+    cli_print("BLAS       %s%s%s\n", m->blas[0] ? m->blas : "unknown", m->blas_build[0] ? ", built for " : "",
+              m->blas_build);
+    cli_print("           %s kernels (best for this processor: %s)%s, one thread for each of ours\n", m->blas_core,
+              m->best_core, getenv("BROAD_REEXEC") ? ", chosen by broad" : "");
+    cli_print("self-test  %s\n", m->self_test ? "passed: own kernels and BLAS agree with plain C" : "FAILED");
 }
 
 static void print_flops(const char *name, broad_rate rate, broad_rate peak)
 {
-    printf("  %-22s %7.1f", name, rate.one);
-    if (peak.one > 0) printf("  %4.0f %%", 100 * rate.one / peak.one);
-    printf("   %9.1f", rate.all);
-    if (peak.all > 0) printf("  %4.0f %%", 100 * rate.all / peak.all);
+    cli_print("  %-22s %7.1f", name, rate.one);
+    if (peak.one > 0) cli_print("  %4.0f %%", 100 * rate.one / peak.one);
+    cli_print("   %9.1f", rate.all);
+    if (peak.all > 0) cli_print("  %4.0f %%", 100 * rate.all / peak.all);
     putchar('\n');
 }
 
@@ -229,27 +232,27 @@ static void print_speed(const broad_speed *s)
 {
     char peak[64];
     snprintf(peak, sizeof peak, "peak%s%s", s->instructions[0] ? ", " : "", s->instructions);
-    printf("speed                   one thread, of peak   %2zu threads, of peak\n", s->threads);
-    printf("GFLOP/s\n");
+    cli_print("speed                   one thread, of peak   %2zu threads, of peak\n", s->threads);
+    cli_print("GFLOP/s\n");
     if (s->peak.one > 0) print_flops(peak, s->peak, s->peak);
     print_flops("large product (BLAS)", s->dgemm, s->peak);
     print_flops("pass over the rows", s->layer, s->peak);
     print_flops("  its nodes", s->nodes, s->peak);
     print_flops("  its sums K'K", s->gram, s->peak);
-    printf("GB/s\n");
-    printf("  %-22s %7.1f   %16.1f\n", "memory, read", s->read.one, s->read.all);
-    printf("  %-22s %7.1f   %16.1f\n", "memory, copied", s->copy.one, s->copy.all);
+    cli_print("GB/s\n");
+    cli_print("  %-22s %7.1f   %16.1f\n", "memory, read", s->read.one, s->read.all);
+    cli_print("  %-22s %7.1f   %16.1f\n", "memory, copied", s->copy.one, s->copy.all);
 }
 
 static void report_text(const diagnosis *d)
 {
-    printf("broad      %s\n", broad_version());
+    cli_print("broad      %s\n", broad_version());
     print_processor(d);
     print_memory(&d->system);
     print_software(&d->machine);
     if (d->measured) print_speed(&d->speed);
-    if (!d->advice_count) printf("advice     none: all is well\n");
-    for (size_t i = 0; i < d->advice_count; i++) printf("advice     %s\n", d->advice[i]);
+    if (!d->advice_count) cli_print("advice     none: everything is fine\n");
+    for (size_t i = 0; i < d->advice_count; i++) cli_print("advice     %s\n", d->advice[i]);
 }
 
 int cli_doctor(const cli_arguments *arguments)

@@ -5,6 +5,7 @@
 
 #include "run/files.h"
 #include "run/input.h"
+#include "run/load_model.h"
 #include "run/show.h"
 #include "values.h"
 
@@ -24,11 +25,11 @@ static int report_json(const cli_arguments *arguments, const broad_model *model,
 
 static void print_values(const broad_metrics *metrics)
 {
-    printf("rows            %zu\nRMSE            %.9g\nMAE             %.9g\nR2              %.6f\n", metrics->rows,
-           metrics->rmse, metrics->mae, metrics->r2);
+    cli_print("rows            %zu\nRMSE            %.9g\nMAE             %.9g\nR2              %.6f\n", metrics->rows,
+              metrics->rmse, metrics->mae, metrics->r2);
     if (metrics->level > 0)
-        printf("coverage        %.6f of intervals of level %g\nmean width      %.9g\n", metrics->coverage,
-               metrics->level, metrics->interval_width);
+        cli_print("coverage        %.6f of the intervals of level %g\nmean width      %.9g\n", metrics->coverage,
+                  metrics->level, metrics->interval_width);
 }
 
 static void print_measures(const broad_model *model, const broad_metrics *metrics)
@@ -37,15 +38,15 @@ static void print_measures(const broad_model *model, const broad_metrics *metric
         print_values(metrics);
         return;
     }
-    printf(
+    cli_print(
         "rows            %zu\naccuracy        %.6f\nprecision       %.6f\nrecall          %.6f\nF1              %.6f\n",
         metrics->rows, metrics->accuracy, metrics->precision, metrics->recall, metrics->f1);
-    printf("false positive  %.6f\nfalse negative  %.6f\n", metrics->false_positive, metrics->false_negative);
+    cli_print("false positive  %.6f\nfalse negative  %.6f\n", metrics->false_positive, metrics->false_negative);
     if (metrics->has_probabilities)
-        printf("Brier score     %.6f\nlog loss        %.6f\ncalibration     %.6f error\n", metrics->brier,
-               metrics->log_loss, metrics->calibration_error);
+        cli_print("Brier score     %.6f\nlog loss        %.6f\ncalibration     %.6f error\n", metrics->brier,
+                  metrics->log_loss, metrics->calibration_error);
     if (metrics->classes == 2)
-        printf("positive class  %s\n", broad_model_output_name(model, broad_model_positive(model)));
+        cli_print("positive class  %s\n", broad_model_output_name(model, broad_model_positive(model)));
     cli_print_confusion(metrics, model);
 }
 
@@ -53,7 +54,7 @@ static void report_text(const broad_model *model, const broad_metrics *metrics, 
 {
     print_measures(model, metrics);
     if (!curve) return;
-    printf("\n");
+    cli_print("\n");
     cli_print_curve(curve, model);
 }
 
@@ -73,8 +74,7 @@ static int read_rows(broad_data **out, json_t **photos, const broad_model *model
     int status = cli_files_after_model(&files, arguments);
     if (!status) status = cli_read_training(&train, &apart, photos, model, arguments, &files);
     if (!status && part == TEST && !apart)
-        status = cli_fail(BROAD_BAD_DATA,
-                          "--part test: fit kept no rows of %s apart; leave it out to measure on all of them",
+        status = cli_fail(BROAD_BAD_DATA, "--part test: fit held out no rows of %s; omit --part to measure on all rows",
                           files.paths[0]);
     if (!status) *out = part == TEST ? apart : train;
     broad_data_free(status || part == TEST ? train : apart);
@@ -88,7 +88,7 @@ static int make_curve(broad_curve_point **out, const broad_model *model, const b
     int loo = cli_given(arguments, "loo") != NULL;
     if (!cli_given(arguments, "curve")) return BROAD_OK;
     *out = calloc(broad_model_layers(model) + 1, sizeof **out);
-    if (!*out) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the figures of the layers");
+    if (!*out) return cli_fail(BROAD_NO_MEMORY, "out of memory while computing the curve");
     return (loo ? broad_model_curve_loo : broad_model_curve)(*out, model, data, threads);
 }
 
@@ -103,10 +103,10 @@ int cli_eval(const cli_arguments *arguments)
     double level = 0;
     memset(&metrics, 0, sizeof metrics);
     if (cli_given(arguments, "loo") && !cli_given(arguments, "curve"))
-        return cli_fail(BROAD_USAGE, "--loo is about the layers of --curve; give that too");
+        return cli_fail(BROAD_USAGE, "--loo needs --curve");
     int status = cli_threads(&threads, arguments);
     if (!status) status = cli_level(&level, arguments);
-    if (!status) status = broad_model_load(&model, arguments->positional[0]);
+    if (!status) status = cli_model_load(&model, arguments);
     if (!status) status = read_rows(&data, &photos, model, arguments);
     if (!status)
         status = level > 0 ? broad_eval_level(&metrics, model, data, level, threads)

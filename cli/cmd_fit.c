@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "io/output.h"
 #include "run/files.h"
+#include "run/input.h"
 #include "run/kept_stats.h"
 #include "run/run_page.h"
 #include "run/run_report.h"
@@ -69,7 +70,7 @@ static int choose_maps(cli_run *run)
     cli_progress_end(&progress);
     cli_signals_release();
     if (status != BROAD_INTERRUPTED) return status;
-    return cli_fail(status, "interrupted while maps were chosen; nothing was written");
+    return cli_fail(status, "interrupted while choosing photo maps; nothing was written");
 }
 
 static int train(cli_run *run)
@@ -87,8 +88,7 @@ static int save_stats(cli_run *run)
 {
     if (run->keep_stats) return cli_run_keep_stats(run, run->train);
     if (strcmp(run->output, "-") && cli_stats_exist(run->output))
-        cli_note(run->arguments, "%s.stats belongs to an earlier model; fit with --keep-stats to replace it",
-                 run->output);
+        cli_note(run->arguments, "%s.stats belongs to an earlier model; give --keep-stats to replace it", run->output);
     return BROAD_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "io/output.h"
 #include "run/files.h"
+#include "run/input.h"
 #include "run/kept_stats.h"
 #include "run/run_page.h"
 #include "run/run_report.h"
@@ -23,10 +24,13 @@ static int read_increment(cli_run *run, const cli_arguments *arguments)
     int features = cli_given(arguments, "features") != NULL, enhance = cli_given(arguments, "enhance") != NULL;
     if (!enhance && !features && cli_given(arguments, "keep-stats")) return BROAD_OK;
     if (!enhance)
-        return cli_fail(BROAD_USAGE, "'broad grow' needs --enhance QxL: what is to be added (see 'broad help grow')");
+        return cli_fail(
+            BROAD_USAGE,
+            "--enhance is missing: give the layers to add, such as --enhance 100x10 (see 'broad help grow')");
     if (features && options->enhance_layers > 1)
-        return cli_fail(BROAD_USAGE,
-                        "with --features each new group gets one layer: give --enhance Q, its nodes, without a count");
+        return cli_fail(
+            BROAD_USAGE,
+            "with --features, each new group gets one layer; give its number of nodes alone, such as --enhance 200");
     run->increment = (cli_increment){
         .nodes = options->enhance_nodes,
         .layers = features ? options->feature_groups : options->enhance_layers,
@@ -78,8 +82,8 @@ static int save_stats(cli_run *run)
     int had = cli_stats_exist(run->model_path), in_place = cli_same_file(run->output, run->model_path);
     if (run->keep_stats || (had && in_place)) return cli_run_keep_stats(run, run->train);
     if (had)
-        cli_note(run->arguments, "%s.stats belongs to %s; give --keep-stats to make sums for %s too", run->model_path,
-                 run->model_path, run->output);
+        cli_note(run->arguments, "%s.stats belongs to %s; give --keep-stats to compute sums for %s too",
+                 run->model_path, run->model_path, run->output);
     return BROAD_OK;
 }
 

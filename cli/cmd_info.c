@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "run/load_model.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
 
@@ -84,12 +85,12 @@ static void print_category(const broad_model *model, size_t category)
 {
     enum { SHOWN = 8 };
     size_t count = broad_model_category_levels(model, category);
-    printf("%-8s %.40s: %zu level%s (", category ? "" : "columns", broad_model_category_name(model, category), count,
-           count == 1 ? "" : "s");
+    cli_print("%-8s %.40s: %zu categor%s (", category ? "" : "columns", broad_model_category_name(model, category),
+              count, count == 1 ? "y" : "ies");
     for (size_t i = 0; i < count && i < SHOWN; i++)
-        printf("%s%.24s", i ? ", " : "", broad_model_category_level(model, category, i));
-    if (count > SHOWN) printf(" and %zu more", count - SHOWN);
-    printf(")\n");
+        cli_print("%s%.24s", i ? ", " : "", broad_model_category_level(model, category, i));
+    if (count > SHOWN) cli_print(" and %zu more", count - SHOWN);
+    cli_print(")\n");
 }
 
 /* How photos become its inputs; nothing for a model of other rows. */
@@ -100,14 +101,14 @@ static void print_photo(const broad_model *model)
     broad_photo_spec_init(&photo);
     if (broad_model_photo(&photo, model) || !photo.maps) return;
     cli_format_maps(names, sizeof names, photo.maps);
-    printf("photos   ");
-    if (photo.components) printf("%zu components of ", photo.components);
-    printf("%s", names);
-    if (photo.maps & BROAD_PHOTO_MAP_PIXELS) printf(", %zu x %zu pixels", photo.side, photo.side);
-    if (photo.crop == BROAD_CROP_NONE) printf(", of whole photos\n");
+    cli_print("photos   ");
+    if (photo.components) cli_print("%zu components of ", photo.components);
+    cli_print("%s", names);
+    if (photo.maps & BROAD_PHOTO_MAP_PIXELS) cli_print(", %zu x %zu pixels", photo.side, photo.side);
+    if (photo.crop == BROAD_CROP_NONE) cli_print(", whole photos\n");
     else
-        printf(", of %s %s\n", photo.each_box ? "each box" : "the best box",
-               photo.crop == BROAD_CROP_BOXES ? "in a file" : "that a detector finds");
+        cli_print(", %s %s\n", photo.each_box ? "each box" : "the best box",
+                  photo.crop == BROAD_CROP_BOXES ? "in a file" : "that a detector finds");
 }
 
 /* What columns of the file are besides inputs and targets. */
@@ -115,7 +116,7 @@ static void print_columns(const broad_model *model)
 {
     const char *weight = broad_model_weight_name(model);
     for (size_t i = 0; i < broad_model_categories(model); i++) print_category(model, i);
-    if (weight) printf("weights  column %.40s\n", weight);
+    if (weight) cli_print("weights  column %.40s\n", weight);
 }
 
 static void print_class_weights(const broad_model *model)
@@ -123,10 +124,10 @@ static void print_class_weights(const broad_model *model)
     enum { SHOWN = 16 };
     size_t count = broad_model_outputs(model);
     if (!broad_model_weighs_classes(model)) return;
-    printf("weights  of classes: ");
+    cli_print("weights  by class: ");
     for (size_t c = 0; c < count && c < SHOWN; c++)
-        printf("%s%.24s %.4g", c ? ", " : "", broad_model_output_name(model, c), broad_model_class_weight(model, c));
-    printf(count > SHOWN ? ", ...\n" : "\n");
+        cli_print("%s%.24s %.4g", c ? ", " : "", broad_model_output_name(model, c), broad_model_class_weight(model, c));
+    cli_print(count > SHOWN ? ", ...\n" : "\n");
 }
 
 /* Which nodes there are, what they see, and where the output weights come from. */
@@ -134,21 +135,21 @@ static int print_choices(const broad_model *model)
 {
     static const char *const outputs[] = {
         [BROAD_FITTING_CHAIN] = "each layer fitted to the residual of those before it (chain)",
-        [BROAD_FITTING_JOINT] = "a chain, then one ridge over all nodes, which predicts (joint)",
-        [BROAD_FITTING_STEPWISE] = "one ridge over all nodes, solved again with each layer (joint)",
-        [BROAD_FITTING_WINDOW] = "with each layer those of the last nodes solved again (window)",
-        [BROAD_FITTING_AT_ONCE] = "one ridge over all nodes (joint)",
+        [BROAD_FITTING_JOINT] = "a chain of layers, then one ridge regression over all nodes (joint)",
+        [BROAD_FITTING_STEPWISE] = "one ridge regression over all nodes, solved again with each layer (joint)",
+        [BROAD_FITTING_WINDOW] = "with each layer, the weights of the last nodes are solved again (window)",
+        [BROAD_FITTING_AT_ONCE] = "one ridge regression over all nodes (joint)",
     };
     char scale[64];
     broad_feature_source source = broad_model_feature_source(model);
     int status = format_scale(scale, sizeof scale, model);
     if (status) return status;
-    if (source == BROAD_FEATURE_SOURCE_DIRECT) printf("features the inputs themselves");
+    if (source == BROAD_FEATURE_SOURCE_DIRECT) cli_print("features the inputs themselves");
     else
-        printf("features %zu groups of nodes, %s", broad_model_feature_groups(model),
-               broad_feature_source_name(source));
-    printf("; inputs scaled: %s\n", scale);
-    printf("outputs  %s\n", outputs[broad_model_fitting(model)]);
+        cli_print("features %zu groups of nodes, %s", broad_model_feature_groups(model),
+                  broad_feature_source_name(source));
+    cli_print("; inputs scaled: %s\n", scale);
+    cli_print("outputs  %s\n", outputs[broad_model_fitting(model)]);
     cli_print_joint(model);
     return BROAD_OK;
 }
@@ -167,9 +168,9 @@ static void print_relevance(const broad_model *model)
         }
         if (best == inputs || (shown == 0 && broad_model_relevance(model, best) < 1 + 1e-9)) break;
         limit = broad_model_relevance(model, best);
-        printf("%s%.40s %.2f", shown ? ", " : "relevant ", broad_model_input_name(model, best), limit);
+        cli_print("%s%.40s %.2f", shown ? ", " : "relevant ", broad_model_input_name(model, best), limit);
     }
-    if (shown) printf(" (1 is the mean; by how much predictions move with an input)\n");
+    if (shown) cli_print(" (how strongly predictions depend on an input; the mean is 1)\n");
 }
 
 /* What the pilot of `auto` decided, and by which figures. */
@@ -178,11 +179,11 @@ static void print_pilot(const broad_model *model)
     broad_pilot pilot;
     broad_pilot_init(&pilot);
     if (broad_model_pilot(&pilot, model) || !pilot.known) return;
-    printf("pilot    %s nodes of range %.3g: leave-one-out errors on a part of the rows, as parts of the whole:",
-           pilot.styles[pilot.chosen].name, broad_model_feature_range(model));
+    cli_print("pilot    %s nodes with range %.3g; leave-one-out errors on a part of the rows, relative to the targets:",
+              pilot.styles[pilot.chosen].name, broad_model_feature_range(model));
     for (size_t i = 0; i < BROAD_PILOT_STYLES; i++)
-        printf("%s %s %.4g", i ? "," : "", pilot.styles[i].name, pilot.styles[i].error);
-    printf("\n");
+        cli_print("%s %s %.4g", i ? "," : "", pilot.styles[i].name, pilot.styles[i].error);
+    cli_print("\n");
     print_relevance(model);
 }
 
@@ -190,34 +191,32 @@ static int report_text(const char *path, const broad_model *model, int all)
 {
     char size[64], names[256], estimate[256];
     const char *reason = broad_model_reason(model);
-    size_t layers = broad_model_layers(model), outputs = broad_model_outputs(model);
-    int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
+    size_t layers = broad_model_layers(model);
     cli_format_bytes(size, sizeof size, file_bytes(path));
-    printf("file     %s (%s)\n", path, size);
+    cli_print("file     %s (%s)\n", path, size);
     cli_format_size(size, sizeof size, model);
-    printf("network  %s, %s%s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
-           broad_model_precision(model) == BROAD_PRECISION_FLOAT ? ", in single precision" : "",
-           (unsigned long long)broad_model_seed(model));
+    cli_print("network  %s, %s%s, seed %llu\n", cli_kind_name(broad_model_kind(model)), size,
+              broad_model_precision(model) == BROAD_PRECISION_FLOAT ? ", in single precision" : "",
+              (unsigned long long)broad_model_seed(model));
     cli_format_names(names, sizeof names, broad_model_input_name, model, broad_model_inputs(model));
-    printf("inputs   %zu (%s)\n", broad_model_inputs(model), names);
+    cli_print("inputs   %zu (%s)\n", broad_model_inputs(model), names);
     print_photo(model);
     print_columns(model);
-    cli_format_names(names, sizeof names, broad_model_output_name, model, outputs);
-    printf("%s  %zu (%s)\n", classify ? "classes" : "targets", outputs, names);
+    cli_print_outputs(model);
     print_class_weights(model);
     int status = print_choices(model);
     if (status) return status;
     print_pilot(model);
-    printf("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
-           reason[0] ? ": " : "", reason);
-    if (cli_estimate_line(estimate, sizeof estimate, model)) printf("loo      leave-one-out estimate: %s\n", estimate);
+    cli_print("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
+              reason[0] ? ": " : "", reason);
+    if (cli_estimate_line(estimate, sizeof estimate, model)) cli_print("estimate %s\n", estimate);
     cli_print_stages(model);
     cli_print_layers(model, all);
     broad_layer first, last;
     if (layers && !cli_in_blocks(model) && !broad_model_layer(&first, model, 0) &&
         !broad_model_layer(&last, model, layers - 1))
-        printf("norm     %.6g -> %.6g, %.4f of the first\n", first.norm_before, last.norm_after,
-               first.norm_before > 0 ? last.norm_after / first.norm_before : 0);
+        cli_print("norm     of the residual: %.6g -> %.6g, %.4f of the initial norm\n", first.norm_before,
+                  last.norm_after, first.norm_before > 0 ? last.norm_after / first.norm_before : 0);
     return BROAD_OK;
 }
 
@@ -225,7 +224,7 @@ int cli_info(const cli_arguments *arguments)
 {
     broad_model *model = NULL;
     const char *path = arguments->positional[0];
-    int status = broad_model_load(&model, path);
+    int status = cli_model_load(&model, arguments);
     if (!status && cli_given(arguments, "json")) status = report_json(arguments, model);
     else if (!status) status = report_text(path, model, cli_given(arguments, "layers") != NULL);
     broad_model_free(model);

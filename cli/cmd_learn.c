@@ -1,4 +1,4 @@
-/* broad learn: further rows, with the old ones at hand, with their sums, or without either. */
+/* broad learn: new rows, with the old ones, with their sums, or with neither. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +6,7 @@
 #include "io/output.h"
 #include "run/correct.h"
 #include "run/files.h"
+#include "run/input.h"
 #include "run/kept_stats.h"
 #include "run/run_page.h"
 #include "run/run_report.h"
@@ -28,23 +29,25 @@ static int choose_way(learn_run *learn)
     int forgetful = cli_given(arguments, "forgetful") != NULL;
     learn->way = forgetful ? FORGETFUL : learn->old.count ? WITH_ROWS : WITH_SUMS;
     if (forgetful && learn->old.count)
-        return cli_fail(BROAD_USAGE, "--forgetful leaves the old rows out, --with brings them: choose one");
+        return cli_fail(BROAD_USAGE, "--forgetful ignores the old rows and --with reads them; choose one");
     if (learn->way != WITH_SUMS) return BROAD_OK;
+    if (!cli_stats_exist(run->model_path) && broad_model_fitting(run->model) != BROAD_FITTING_CHAIN)
+        return cli_fail(BROAD_USAGE, "the old rows are needed too: give --with OLD, the file (or files, in order) the "
+                                     "model was trained on");
     if (!cli_stats_exist(run->model_path))
         return cli_fail(
             BROAD_USAGE,
-            "without the old rows the new ones cannot simply be added. Give --with OLD, the file (or files, "
-            "in order) the model was trained on; or fit with --keep-stats next time, then %s.stats stands "
-            "in for the old rows exactly; or give --forgetful: a new layer is fitted to the new rows "
-            "alone, and on the old ones the model may get worse",
+            "the old rows are needed too: give --with OLD, the file (or files, in order) the model was trained on. "
+            "Alternatives: fit with --keep-stats, so that %s.stats replaces the old rows; or "
+            "give --forgetful to fit a new layer to the new rows alone, which may make the model worse on the old ones",
             run->model_path);
     if (cli_given(arguments, "enhance"))
         return cli_fail(BROAD_USAGE,
-                        "with the sums in %s.stats every layer is solved again and none is added: leave out --enhance, "
-                        "or give --with OLD",
+                        "with the sums in %s.stats every layer is solved again and none is added; omit --enhance, or "
+                        "give --with OLD",
                         run->model_path);
     if (strcmp(run->output, "-") == 0)
-        return cli_fail(BROAD_USAGE, "the sums go beside the model: give a file with -o, not -");
+        return cli_fail(BROAD_USAGE, "the sums are saved next to the model, so -o needs a file, not -");
     return BROAD_OK;
 }
 
@@ -100,7 +103,8 @@ static int read_fresh(learn_run *learn)
     read.new_classes = cli_given(run->arguments, "new-classes") != NULL;
     int status = cli_read(&learn->fresh, &run->photos, learn->path, &read, run->arguments);
     if (!status || read.new_classes || broad_error_reason() != BROAD_REASON_UNKNOWN_LABEL) return status;
-    return cli_fail(status, "%s; correct them, or give --new-classes to add them as classes", broad_error_message());
+    return cli_fail(status, "%s; correct the labels, or give --new-classes to add them as classes",
+                    broad_error_message());
 }
 
 static int read_rows(learn_run *learn)
@@ -127,8 +131,8 @@ static int learn_by_layers(learn_run *learn)
     run->increment.forgetful = learn->way == FORGETFUL;
     if (learn->way == FORGETFUL)
         cli_note(run->arguments,
-                 "forgetful: the new layers are fitted to the %zu new rows alone; on the old ones the "
-                 "model may get worse, and nothing here can tell",
+                 "forgetful: the new layers are fitted to the %zu new rows alone; the model may become worse on the "
+                 "old ones, which cannot be measured without them",
                  broad_data_rows(learn->fresh));
     cli_run_begin(run);
     if (learn->correction.automatic) return cli_correction_learn(&learn->correction, run);
@@ -174,8 +178,7 @@ static int save_stats(learn_run *learn)
     if (learn->way == WITH_SUMS) return BROAD_OK;
     if (learn->way == WITH_ROWS && (run->keep_stats || (had && in_place))) return cli_run_keep_stats(run, run->train);
     if (had && in_place)
-        cli_note(run->arguments, "%s.stats no longer belongs to the model, and without the old rows there are no sums",
-                 run->model_path);
+        cli_note(run->arguments, "%s.stats no longer matches the model; new sums need the old rows", run->model_path);
     return BROAD_OK;
 }
 

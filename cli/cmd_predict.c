@@ -4,30 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/output.h"
+#include "io/quote.h"
 #include "page/heatmap.h"
 #include "run/input.h"
+#include "run/load_model.h"
 #include "run/paths.h"
 #include "values.h"
-
-/* A CSV field, quoted where RFC 4180 asks for it. */
-static void put_text(cli_output *output, const char *prefix, const char *text, const char *suffix)
-{
-    size_t quote = strpbrk(text, ",\"\r\n") != NULL;
-    cli_output_bytes(output, "\"", quote);
-    cli_output_bytes(output, prefix, strlen(prefix));
-    for (const char *c = text; *c; c++) {
-        if (*c == '"') cli_output_bytes(output, "\"", 1);
-        cli_output_bytes(output, c, 1);
-    }
-    cli_output_bytes(output, suffix, strlen(suffix));
-    cli_output_bytes(output, "\"", quote);
-}
 
 static void put_field(cli_output *output, const char *prefix, const char *text, const char *suffix)
 {
     cli_output_bytes(output, ",", 1);
-    put_text(output, prefix, text, suffix);
+    cli_csv_parts(output, prefix, text, suffix);
 }
 
 typedef struct predictions {
@@ -80,7 +67,7 @@ static void put_place(cli_output *output, const predictions *p, size_t row)
         cli_output_count(output, row + 1);
         return;
     }
-    put_text(output, "", photo->file, "");
+    cli_csv_text(output, photo->file);
     const double sides[] = {photo->left, photo->top, photo->right, photo->bottom};
     for (size_t i = 0; p->boxes && i < sizeof sides / sizeof sides[0]; i++) put_real(output, sides[i]);
 }
@@ -192,7 +179,7 @@ static int print_json(const cli_arguments *arguments, const predictions *p)
 static int new_numbers(double **out, size_t rows, size_t columns)
 {
     *out = calloc(rows ? rows : 1, columns * sizeof **out);
-    return *out ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the scores of %zu rows", rows);
+    return *out ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: cannot store the scores of %zu rows", rows);
 }
 
 /* Rows that are predicted at a time: all where all are shown at once, else as many as take little memory. */
@@ -244,7 +231,8 @@ static int write_predictions(const cli_arguments *arguments, predictions *p)
     }
     status = cli_output_close(&output);
     if (!status && json) return print_json(arguments, p);
-    if (!status && strcmp(path, "-")) cli_note(arguments, "wrote %zu predictions to %s", p->rows, path);
+    if (!status && strcmp(path, "-"))
+        cli_note(arguments, "wrote %zu prediction%s to %s", p->rows, cli_plural(p->rows), path);
     return status;
 }
 
@@ -260,7 +248,7 @@ static int check_paths(const cli_arguments *arguments)
 /* What the model cannot give is refused before DATA is read. */
 static int prepare(predictions *p, const cli_arguments *arguments)
 {
-    int status = broad_model_load(&p->model, arguments->positional[0]);
+    int status = cli_model_load(&p->model, arguments);
     if (!status && cli_given(arguments, "proba")) status = broad_probabilities(NULL, p->model, NULL, 0);
     if (status || !cli_given(arguments, "interval")) return status;
     status = new_numbers(&p->reach, 1, broad_model_outputs(p->model));

@@ -8,34 +8,31 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "io/folder.h"
 #include "io/jobs.h"
 #include "io/json.h"
 #include "io/output.h"
 #include "io/progress.h"
-#include "page/picture_file.h"
 #include "render/render.h"
 #include "values.h"
 
-enum { PHOTOS_MAX = 1000000, QUALITY = 92, NAME_BYTES = 64 };
+enum { PHOTOS_MAX = 1000000, QUALITY = 92, NAME_BYTES = 64, BATCH = 4 };
 enum { SEVERITY_DRAW = 1 }; /* a photo's own draws have numbers from 16 on */
 
-/* What a photo is made in. */
-typedef struct workshop {
+/* What one job draws into. */
+typedef struct canvas {
     broad_picture *photo, *map; /* map: grey, NULL without masks */
     unsigned char *panel, *dimmed;
-} workshop;
+} canvas;
 
 typedef struct render_run {
     const cli_arguments *arguments;
-    size_t count, side;
+    size_t count, side, threads;
     uint64_t seed;
     int by_severity, png, masks;
     double seconds;
     cli_folder folder;
     cli_render_truth *truths;
-    size_t threads;
     atomic_size_t done;
 } render_run;
 
@@ -71,9 +68,8 @@ static int write_file(const render_run *run, const char *name, const void *bytes
 {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%s", run->folder.temporary, name);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return broad__fail(BROAD_CANNOT_WRITE, "%s: the name is too long", run->folder.path);
-    return cli_file_write_new(path, bytes, count);
+    if (length > 0 && (size_t)length < sizeof path) return cli_write_new(path, bytes, count);
+    return cli_fail(BROAD_CANNOT_WRITE, "%s: the path is too long", run->folder.path);
 }
 
 static int write_photo(const render_run *run, const broad_picture *photo, size_t index)
@@ -104,25 +100,7 @@ static int write_map(const render_run *run, broad_picture *picture, const unsign
     return status;
 }
 
-static void close_workshop(workshop *own)
-{
-    broad_picture_free(own->photo);
-    broad_picture_free(own->map);
-    broad__free(own->panel);
-    broad__free(own->dimmed);
-}
-
-static int open_workshop(workshop *out, const render_run *run)
-{
-    int status = broad_picture_new(&out->photo, run->side, run->side);
-    if (status || !run->masks) return status;
-    out->panel = broad__alloc_array(run->side, run->side);
-    out->dimmed = broad__alloc_array(run->side, run->side);
-    if (!out->panel || !out->dimmed) return BROAD_NO_MEMORY;
-    return broad_picture_new(&out->map, run->side, run->side);
-}
-
-static int draw_photo(const render_run *run, workshop *own, size_t index)
+static int make_photo(render_run *run, canvas *own, size_t index)
 {
     cli_render_spec spec = {.wanted = class_wanted(run, index), .panel = own->panel, .dimmed = own->dimmed};
     if (run->by_severity) {
@@ -133,33 +111,46 @@ static int draw_photo(const render_run *run, workshop *own, size_t index)
         spec.use_severity = 1;
         spec.severity = broad_random_at(&stream, 0);
     }
-    return cli_render_photo(broad_picture_pixels(own->photo), run->side, run->side, run->seed, index, &spec,
-                            &run->truths[index]);
+    int status = cli_render_photo(broad_picture_pixels(own->photo), run->side, run->side, run->seed, index, &spec,
+                                  &run->truths[index]);
+    if (!status) status = write_photo(run, own->photo, index);
+    if (!status && run->masks) status = write_map(run, own->map, own->dimmed, "dirt", index);
+    if (!status && run->masks) status = write_map(run, own->map, own->panel, "panel", index);
+    return status;
 }
 
-static int photo_job(void *context, size_t index, size_t count)
+static int canvas_open(canvas *out, const render_run *run)
+{
+    int status = broad_picture_new(&out->photo, run->side, run->side);
+    if (status || !run->masks) return status;
+    status = broad_picture_new(&out->map, run->side, run->side);
+    out->panel = broad__alloc_array(run->side, run->side);
+    out->dimmed = broad__alloc_array(run->side, run->side);
+    return !status && (!out->panel || !out->dimmed) ? BROAD_NO_MEMORY : status;
+}
+
+static void canvas_close(canvas *own)
+{
+    broad_picture_free(own->photo);
+    broad_picture_free(own->map);
+    broad__free(own->panel);
+    broad__free(own->dimmed);
+}
+
+static int photo_job(void *context, size_t first, size_t count)
 {
     render_run *run = context;
-    workshop own = {0};
-    (void)count; /* one at a time */
-    int status = open_workshop(&own, run);
-    if (!status) status = draw_photo(run, &own, index);
-    if (!status) status = write_photo(run, own.photo, index);
-    if (!status && run->masks) status = write_map(run, own.map, own.dimmed, "dirt", index);
-    if (!status && run->masks) status = write_map(run, own.map, own.panel, "panel", index);
-    close_workshop(&own);
-    if (!status) atomic_fetch_add(&run->done, 1);
+    canvas own = {0};
+    int status = canvas_open(&own, run);
+    for (size_t i = first; !status && i < first + count && !cli_interrupted(); i++) {
+        status = make_photo(run, &own, i);
+        if (!status) atomic_fetch_add(&run->done, 1);
+    }
+    canvas_close(&own);
     return status;
 }
 
 /* ---- all photos ---- */
-
-static size_t threads_for(size_t asked, size_t photos)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (asked == 0) asked = processors > 0 ? (size_t)processors : 1;
-    return asked < photos ? asked : photos;
-}
 
 static int make_folders(const render_run *run)
 {
@@ -175,7 +166,9 @@ static int make_folders(const render_run *run)
 static int make_photos(render_run *run)
 {
     double start = broad__seconds();
-    int status = cli_jobs_run(run->count, 1, run->threads, photo_job, run, "render", run->arguments);
+    run->truths = broad__alloc_array(run->count, sizeof *run->truths);
+    if (!run->truths) return BROAD_NO_MEMORY;
+    int status = cli_jobs_run(run->count, BATCH, run->threads, photo_job, run, "render", run->arguments);
     run->seconds = broad__seconds() - start;
     return status;
 }
@@ -208,7 +201,7 @@ static int write_table(const render_run *run, const char *name, const char *head
     cli_output output;
     int length = snprintf(path, sizeof path, "%s/%s", run->folder.temporary, name);
     if (length < 0 || (size_t)length >= sizeof path)
-        return cli_fail(BROAD_CANNOT_WRITE, "%s: the name is too long", run->folder.path);
+        return cli_fail(BROAD_CANNOT_WRITE, "%s: the path is too long", run->folder.path);
     cli_output_open(&output, path);
     cli_output_print(&output, "%s\n", header);
     for (size_t i = 0; i < run->count; i++) {
@@ -228,7 +221,15 @@ static int write_tables(const render_run *run)
 
 /* ---- the command ---- */
 
-static int prepare(render_run *run, size_t *out_threads, const cli_arguments *arguments)
+/* As many threads as there are photos at most. */
+static size_t threads_used(size_t wanted, size_t photos)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (wanted == 0) wanted = processors > 0 ? (size_t)processors : 1;
+    return wanted < photos ? wanted : photos;
+}
+
+static int prepare(render_run *run, const cli_arguments *arguments)
 {
     broad_options options;
     memset(run, 0, sizeof *run);
@@ -238,15 +239,15 @@ static int prepare(render_run *run, size_t *out_threads, const cli_arguments *ar
     if (!status) status = cli_count(&run->side, arguments, "size");
     if (status) return status;
     if (run->count > PHOTOS_MAX)
-        return cli_fail(BROAD_USAGE, "--count: %zu are too many; %d is the most", run->count, PHOTOS_MAX);
+        return cli_fail(BROAD_USAGE, "--count: %zu is too large; the maximum is %d", run->count, PHOTOS_MAX);
     if (run->side < CLI_RENDER_SIDE_MIN || run->side > CLI_RENDER_SIDE_MAX)
-        return cli_fail(BROAD_USAGE, "--size: a side of %zu pixels cannot be drawn; give %d to %d", run->side,
+        return cli_fail(BROAD_USAGE, "--size: %zu is out of range; give %d to %d pixels", run->side,
                         CLI_RENDER_SIDE_MIN, CLI_RENDER_SIDE_MAX);
     run->seed = options.seed;
     run->by_severity = cli_given(arguments, "severity") != NULL;
     run->masks = cli_given(arguments, "masks") != NULL;
     run->png = cli_choice(arguments, "format") == 1;
-    *out_threads = options.threads;
+    run->threads = threads_used(options.threads, run->count);
     return BROAD_OK;
 }
 
@@ -282,12 +283,12 @@ static int report_json(const render_run *run, const char *folder, int complete)
 static void report_text(const render_run *run, const char *folder)
 {
     size_t dusty = count_class(run, CLI_RENDER_DUSTY);
-    printf("photos   %zu of %zu x %zu pixels in %s: %zu clean, %zu dusty\n", run->count, run->side, run->side, folder,
-           run->count - dusty, dusty);
-    printf("truth    %s/truth.csv", folder);
-    if (run->by_severity) printf("; severity alone in %s/labels.csv", folder);
-    if (run->masks) printf("; maps in %s/" MAPS_FOLDER, folder);
-    printf("\ntime     %.2f s, %.0f photos a second\n", run->seconds, (double)run->count / run->seconds);
+    cli_print("photos   %zu of %zu x %zu pixels in %s: %zu clean, %zu dusty\n", run->count, run->side, run->side,
+              folder, run->count - dusty, dusty);
+    cli_print("truth    %s/truth.csv", folder);
+    if (run->by_severity) cli_print("; severities in %s/labels.csv", folder);
+    if (run->masks) cli_print("; masks in %s/" MAPS_FOLDER, folder);
+    cli_print("\ntime     %.2f s, %.0f photos per second\n", run->seconds, (double)run->count / run->seconds);
 }
 
 static int report(const render_run *run, const char *folder)
@@ -297,7 +298,7 @@ static int report(const render_run *run, const char *folder)
     return BROAD_OK;
 }
 
-/* The note comes first, for whoever cannot wait until everything is removed and interrupts again. */
+/* The note comes first, since a second interrupt may end the removal. */
 static int end_interrupted(render_run *run)
 {
     size_t done = atomic_load(&run->done);
@@ -308,11 +309,9 @@ static int end_interrupted(render_run *run)
     return status ? status : 128 + cli_interrupted();
 }
 
-static int fill_folder(render_run *run, size_t threads)
+static int fill_folder(render_run *run)
 {
-    run->threads = threads_for(threads, run->count);
-    run->truths = broad__alloc_array(run->count, sizeof *run->truths);
-    int status = run->truths ? make_folders(run) : BROAD_NO_MEMORY;
+    int status = make_folders(run);
     if (!status) status = make_photos(run);
     if (!status) status = write_tables(run);
     return !status && cli_interrupted() ? BROAD_INTERRUPTED : status;
@@ -321,18 +320,17 @@ static int fill_folder(render_run *run, size_t threads)
 int cli_render(const cli_arguments *arguments)
 {
     render_run run;
-    size_t threads = 0;
     const char *path = arguments->positional[0];
-    int status = prepare(&run, &threads, arguments);
+    int status = prepare(&run, arguments);
     if (status) goto cleanup;
     cli_signals_catch();
     status = cli_folder_begin(&run.folder, path);
     if (status) goto cleanup;
-    status = fill_folder(&run, threads);
+    status = fill_folder(&run);
     if (status == BROAD_INTERRUPTED) {
         status = end_interrupted(&run);
     } else if (status) {
-        int kept = cli_folder_abandon(&run.folder); /* what is left is worse than why */
+        int kept = cli_folder_abandon(&run.folder); /* a folder left behind matters more than why */
         if (kept) status = kept;
     } else {
         status = cli_folder_commit(&run.folder);

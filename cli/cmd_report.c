@@ -13,6 +13,7 @@
 #include "page/picture_file.h"
 #include "page/report_html.h"
 #include "run/input.h"
+#include "run/load_model.h"
 #include "run/paths.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
@@ -97,7 +98,7 @@ static int look(report_run *run)
     run->cards = calloc(run->card_count + 1, sizeof *run->cards);
     run->looked_at = calloc(all->count + 1, sizeof *run->looked_at);
     if (!run->cards || !run->looked_at)
-        return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the pictures of %zu photos", all->count);
+        return cli_fail(BROAD_NO_MEMORY, "out of memory: cannot store the images of %zu photos", all->count);
     for (size_t i = 0; i < all->count; i++)
         if (i < run->card_count || cli_finding_is_positive(all, &all->items[i]))
             run->looked_at[run->looked_count++] = i;
@@ -111,7 +112,7 @@ static int place(char out[PATH_MAX], const report_run *run, const char *name)
 {
     int length = snprintf(out, PATH_MAX, "%s/%s", run->folder.temporary, name);
     if (length > 0 && length < PATH_MAX) return BROAD_OK;
-    return cli_fail(BROAD_CANNOT_WRITE, "%s: the name is too long", run->folder.path);
+    return cli_fail(BROAD_CANNOT_WRITE, "%s: the path is too long", run->folder.path);
 }
 
 static int write_files(const report_run *run)
@@ -139,23 +140,6 @@ static int write_files(const report_run *run)
 
 /* ---- what is said at the end ---- */
 
-typedef struct tally {
-    size_t positive, unsure, negative, placed;
-} tally;
-
-static tally count_findings(const cli_findings *all)
-{
-    tally found = {0};
-    for (size_t i = 0; i < all->count; i++) {
-        cli_band band = cli_report_band(all, &all->items[i]);
-        found.positive += band == CLI_BAND_POSITIVE;
-        found.unsure += band == CLI_BAND_UNSURE;
-        found.negative += band == CLI_BAND_NEGATIVE;
-        found.placed += cli_finding_has_place(&all->items[i]) != 0;
-    }
-    return found;
-}
-
 static json_t *count_json(size_t count, int known) { return known ? json_integer((json_int_t)count) : json_null(); }
 
 static json_t *file_json(const char *folder, const char *name)
@@ -169,7 +153,7 @@ static json_t *file_json(const char *folder, const char *name)
 static int report_json(report_run *run, const char *folder)
 {
     const cli_findings *all = &run->findings;
-    tally found = count_findings(all);
+    cli_tally found = cli_report_count(all);
     json_t *object = cli_json_object("report");
     cli_json_put(object, "model", cli_json_text(run->arguments->positional[0]));
     cli_json_put(object, "task", cli_json_text(cli_task_name(broad_model_task(run->model))));
@@ -195,17 +179,17 @@ static int report_json(report_run *run, const char *folder)
 static void report_text(const report_run *run, const char *folder)
 {
     const cli_findings *all = &run->findings;
-    tally found = count_findings(all);
-    printf("photos    %zu judged, %zu skipped\n", all->count, broad_data_skipped_count(run->data));
+    cli_tally found = cli_report_count(all);
+    cli_print("photos    %zu classified, %zu skipped\n", all->count, broad_data_skipped_count(run->data));
     if (all->classes) {
-        printf("verdicts  %zu %s", found.positive,
-               broad_model_output_name(run->model, broad_model_positive(run->model)));
-        if (all->probabilities) printf(", %zu unsure", found.unsure);
-        printf(", %zu other\n", found.negative);
+        cli_print("verdicts  %zu %s", found.positive,
+                  broad_model_output_name(run->model, broad_model_positive(run->model)));
+        if (all->probabilities) cli_print(", %zu unsure", found.unsure);
+        cli_print(", %zu other\n", found.negative);
     } else if (all->count) {
-        printf("values    %.4g to %.4g\n", all->items[all->count - 1].severity, all->items[0].severity);
+        cli_print("values    %.4g to %.4g\n", all->items[all->count - 1].severity, all->items[0].severity);
     }
-    printf("report    %s/report.html\n", folder);
+    cli_print("report    %s/report.html\n", folder);
 }
 
 /* ---- the command ---- */
@@ -216,12 +200,11 @@ static int check_photos(const cli_arguments *arguments)
     static const char *const others[] = {"target", "labels", "header", "separator", "test", "test-labels", "memory"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (cli_given(arguments, others[i]))
-            return cli_fail(BROAD_USAGE, "--%s is about a report on training: give --training too, or leave it out",
-                            others[i]);
+            return cli_fail(BROAD_USAGE, "--%s only applies to --training; give that too, or omit it", others[i]);
     if (arguments->positional_count > 1) return BROAD_OK;
     return cli_fail(BROAD_USAGE,
-                    "the photos are missing: 'broad report MODEL PHOTOS... -o DIR'; a report on the training "
-                    "of a model takes --training");
+                    "the photos are missing: 'broad report MODEL PHOTOS... -o DIR'; for a report on the training of a "
+                    "model, give --training");
 }
 
 static int prepare(report_run *run)
@@ -232,11 +215,14 @@ static int prepare(report_run *run)
     if (!status) status = cli_count(&run->worst, arguments, "worst");
     if (status) return status;
     if (run->worst > WORST_MOST)
-        return cli_fail(BROAD_USAGE, "--worst: pictures of %zu photos are too many for one page; %d is the most",
-                        run->worst, WORST_MOST);
+        return cli_fail(BROAD_USAGE, "--worst: %zu photos are too many for one page; the maximum is %d", run->worst,
+                        WORST_MOST);
     if (!cli_given(arguments, "output"))
-        return cli_fail(BROAD_USAGE, "where the report goes is missing; give a new folder with -o, such as -o report");
-    status = broad_model_load(&run->model, arguments->positional[0]);
+        return cli_fail(BROAD_USAGE, "the output is missing: give a new folder, such as -o report");
+    status = cli_model_load(&run->model, arguments);
+    if (!status && !broad_model_maps(run->model))
+        return cli_fail(BROAD_USAGE, "%s was not trained on photos; for a report on its training, give --training",
+                        arguments->positional[0]);
     return status ? status : cli_heat_maker_open(&run->maker, run->model);
 }
 
@@ -290,10 +276,10 @@ int cli_report(const cli_arguments *arguments)
     if (status) goto cleanup;
     status = make_report(&run);
     if (status) {
-        int left = cli_folder_abandon(&run.folder); /* what is left is worse than why */
+        int left = cli_folder_abandon(&run.folder); /* a folder left behind matters more than why */
         if (left) status = left;
         else if (status == BROAD_INTERRUPTED && cli_interrupted()) {
-            cli_note(arguments, "interrupted; %s was not made", folder);
+            cli_note(arguments, "interrupted; %s was not written", folder);
             status = 128 + cli_interrupted();
         }
         goto cleanup;

@@ -1,4 +1,4 @@
-/* broad report --training: the page about how a model came about. */
+/* broad report --training: the page about the training of a model. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,6 +7,7 @@
 #include "page/training.h"
 #include "run/files.h"
 #include "run/input.h"
+#include "run/load_model.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
 #include "values.h"
@@ -27,12 +28,11 @@ static int prepare(page_run *run)
     const cli_arguments *arguments = run->arguments;
     const char *test = cli_given(arguments, "test");
     run->output = cli_given(arguments, "output");
-    if (!run->output)
-        return cli_fail(BROAD_USAGE, "where the page goes is missing; give a file with -o, such as -o training.html");
+    if (!run->output) return cli_fail(BROAD_USAGE, "the output is missing: give a file, such as -o training.html");
     if (strcmp(run->output, "-") == 0 && cli_given(arguments, "json"))
-        return cli_fail(BROAD_USAGE, "-o - writes the page to standard output; leave out --json, or give a file");
+        return cli_fail(BROAD_USAGE, "-o - writes the page to standard output; omit --json, or give a file");
     if (cli_given(arguments, "worst"))
-        return cli_fail(BROAD_USAGE, "--worst is about a report on photos and does not go with --training");
+        return cli_fail(BROAD_USAGE, "--worst only applies to a report on photos, not to --training");
     if (cli_given(arguments, "test-labels") && !test)
         return cli_fail(BROAD_USAGE, "--test-labels was given without --test");
     int status = cli_threads(&run->page.threads, arguments);
@@ -41,7 +41,7 @@ static int prepare(page_run *run)
     if (!status) status = cli_files_apart(&run->files, run->output);
     if (!status) status = cli_check_apart(run->output, test);
     if (!status) status = cli_check_apart(run->output, cli_given(arguments, "test-labels"));
-    if (!status) status = broad_model_load(&run->model, arguments->positional[0]);
+    if (!status) status = cli_model_load(&run->model, arguments);
     return status ? status : cli_check_writable(run->output);
 }
 
@@ -129,15 +129,15 @@ static void report_text(const page_run *run)
     if (strcmp(run->output, "-") == 0) return;
     if (run->train) {
         cli_metrics_line(line, sizeof line, &run->train_metrics);
-        printf("train        %s\n", line);
+        cli_print("train        %s\n", line);
     }
-    if (cli_estimate_line(line, sizeof line, run->model)) printf("loo          %s (leave-one-out)\n", line);
+    if (cli_estimate_line(line, sizeof line, run->model)) cli_print("estimate     %s\n", line);
     if (run->test) {
         cli_metrics_line(line, sizeof line, &run->test_metrics);
-        printf("test         %s\n", line);
+        cli_print("test         %s\n", line);
     }
-    if (page->verified) printf("certificate  %s\n", page->verdict.holds ? "holds" : "does NOT hold");
-    printf("report       %s (%zu picture%s)\n", run->output, page->charts.count, page->charts.count == 1 ? "" : "s");
+    if (page->verified) cli_print("certificate  %s\n", page->verdict.holds ? "holds" : "does NOT hold");
+    cli_print("report       %s (%zu picture%s)\n", run->output, page->charts.count, cli_plural(page->charts.count));
 }
 
 static void clear(page_run *run)
@@ -160,7 +160,7 @@ int cli_report_training(const cli_arguments *arguments)
     status = make_page(&run);
     cli_signals_release();
     if (status == BROAD_INTERRUPTED && cli_interrupted()) {
-        cli_note(arguments, "interrupted; %s was not made", run.output);
+        cli_note(arguments, "interrupted; %s was not written", run.output);
         status = 128 + cli_interrupted();
     }
     if (status) goto cleanup;

@@ -1,4 +1,4 @@
-/* broad tune: settings tried one after the other until the time is over. */
+/* broad tune: tries settings one after the other until the time is up. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ typedef struct tune_run {
     tune_search search;
     tune_state state;
     size_t resumed;
-    int cut, wrote; /* the trial at hand was stopped; the model is there */
+    int cut, wrote; /* the current trial was stopped; the model was written */
     double start, read_seconds, search_start, search_seconds, last_drawn;
     int visible, drawn;
 } tune_run;
@@ -48,7 +48,7 @@ static int check_files(const tune_run *run)
     const char *const inputs[] = {run->path, run->read.labels};
     int status = BROAD_OK;
     if (run->output && strcmp(run->output, "-") == 0)
-        return cli_fail(BROAD_USAGE, "-o needs a file; the result goes to standard output");
+        return cli_fail(BROAD_USAGE, "-o needs a file; standard output is for the result");
     for (size_t i = 0; !status && i < 2; i++) {
         status = cli_check_apart(run->output, inputs[i]);
         if (!status && run->state_path && inputs[i] && cli_same_file(run->state_path, inputs[i]))
@@ -82,8 +82,7 @@ static int prepare(tune_run *run, const cli_arguments *arguments)
     if (!status) status = cli_count(&run->rows, arguments, "rows");
     if (!status && run->folds < 2)
         status = cli_fail(BROAD_USAGE, "--folds: cross-validation needs at least 2 folds, for example 5");
-    if (!status && options.patience)
-        status = cli_fail(BROAD_USAGE, "--patience needs rows that are not trained on; leave it out here");
+    if (!status && options.patience) status = cli_fail(BROAD_USAGE, "--patience needs held-out rows; omit it here");
     return status ? status : check_files(run);
 }
 
@@ -93,15 +92,16 @@ static int choose_measure(tune_run *run)
     broad_task task = broad_data_task(run->data);
     const cli_measure *measure = strcmp(name, "auto") ? cli_measure_named(name) : cli_measure_at(task, 0);
     if (!measure || measure->task != task)
-        return cli_fail(BROAD_USAGE, "--metric %s is not for a %s", name,
+        return cli_fail(BROAD_USAGE, "--metric %s does not apply to %s", name,
                         task == BROAD_TASK_CLASSIFY ? "classification" : "regression");
     static const char *const estimated_too[] = {"accuracy", "brier", "rmse", "mae", "r2"};
     int by_loo = 0;
     for (size_t i = 0; i < sizeof estimated_too / sizeof estimated_too[0]; i++)
         by_loo |= strcmp(measure->name, estimated_too[i]) == 0;
     if (run->by_loo && !by_loo)
-        return cli_fail(BROAD_USAGE,
-                        "--metric %s: leave-one-out tells accuracy and brier, or rmse, mae and r2; use --by cv", name);
+        return cli_fail(
+            BROAD_USAGE,
+            "--metric %s: leave-one-out estimates only accuracy and brier, or rmse, mae and r2; use --by cv", name);
     run->search.measure = measure;
     return BROAD_OK;
 }
@@ -202,7 +202,7 @@ static int open_search(tune_run *run)
     run->resumed = run->search.count;
     run->read_seconds = broad__seconds() - run->start;
     if (!status && run->resumed)
-        cli_note(run->arguments, "going on after %zu trials of %s", run->resumed, run->state_path);
+        cli_note(run->arguments, "continuing after the %zu trials in %s", run->resumed, run->state_path);
     return status;
 }
 
@@ -239,7 +239,7 @@ static int on_progress(const broad_progress *state, void *context)
 static int set_scores(tune_trial *trial, const double *scores, size_t count)
 {
     trial->scores = calloc(count ? count : 1, sizeof *trial->scores);
-    if (!trial->scores) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the scores of a trial");
+    if (!trial->scores) return cli_fail(BROAD_NO_MEMORY, "out of memory while storing the scores of a trial");
     for (size_t i = 0; i < count; i++) trial->scores[i] = scores[i];
     trial->count = count;
     trial->score = cli_mean(scores, count);
@@ -265,7 +265,7 @@ static int score_by_folds(tune_trial *trial, tune_run *run, const broad_options 
 {
     cli_folds cv;
     double *scores = calloc(run->folds, sizeof *scores);
-    int status = scores ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the scores of a trial");
+    int status = scores ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory while storing the scores of a trial");
     memset(&cv, 0, sizeof cv);
     if (!status) status = cli_folds_open(&cv, run->part ? run->part : run->data, options, run->folds, 1, 0);
     while (!status && cv.done < run->folds) {
@@ -290,8 +290,7 @@ static int estimated(double *out, const broad_model *model, const cli_measure *m
     broad_estimate estimate;
     int status = broad_model_estimate(&estimate, model);
     if (status) return status;
-    if (!estimate.known)
-        return cli_fail(BROAD_FAILED, "a leave-one-out estimate is not available for this network; use --by cv");
+    if (!estimate.known) return cli_fail(BROAD_FAILED, "this network has no leave-one-out estimate; use --by cv");
     broad_metrics metrics = {.accuracy = estimate.accuracy,
                              .has_probabilities = 1,
                              .brier = estimate.brier,
@@ -381,11 +380,11 @@ static int check_found(const tune_run *run)
     const tune_search *search = &run->search;
     if (tune_best(&best, 1, search) || cli_interrupted()) return BROAD_OK;
     if (search->count && all_failed(search))
-        return cli_fail(BROAD_FAILED, "none of the %zu settings that were tried can be used; the last failed with: %s",
+        return cli_fail(BROAD_FAILED, "none of the %zu settings tried can be used; the last one failed: %s",
                         search->count, search->trials[search->count - 1].reason);
     return cli_fail(
         BROAD_FAILED,
-        "no trial was done within %g seconds; give a larger --budget, fewer --folds, or --rows to search on "
+        "no trial finished within %g seconds; give a larger --budget, fewer --folds, or --rows to search on "
         "a part of the rows",
         run->budget);
 }
@@ -432,8 +431,8 @@ static int report(const tune_run *run)
     };
     int status = cli_given(run->arguments, "json") ? tune_report_json(&result) : tune_report_text(&result);
     if (status || !cli_interrupted()) return status;
-    cli_note(run->arguments, "interrupted after %zu trials%s%s", run->search.count,
-             run->state_path ? "; the same command goes on from " : "", run->state_path ? run->state_path : "");
+    cli_note(run->arguments, "interrupted after %zu trial%s%s%s", run->search.count, cli_plural(run->search.count),
+             run->state_path ? "; the same command continues from " : "", run->state_path ? run->state_path : "");
     return 128 + cli_interrupted();
 }
 

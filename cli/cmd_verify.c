@@ -3,6 +3,7 @@
 
 #include "run/files.h"
 #include "run/input.h"
+#include "run/load_model.h"
 #include "run/show.h"
 #include "values.h"
 
@@ -25,14 +26,14 @@ static int report_json(const cli_arguments *arguments, const broad_verdict *verd
 static void report_text(const broad_verdict *verdict, size_t rows)
 {
     if (!verdict->holds) {
-        printf("the certificate does NOT hold: %s\n", verdict->reason);
+        cli_print("the certificate does NOT hold: %s\n", verdict->reason);
         return;
     }
-    printf("the certificate holds: %zu layer%s checked on %zu rows\n", verdict->layers, verdict->layers == 1 ? "" : "s",
-           rows);
-    printf("  norm reached      %.6f of the first\n", verdict->reached);
-    printf("  product of bounds %.6f\n", verdict->product_bound);
-    printf("  largest relative difference to a recorded norm %.1e\n", verdict->worst_norm_error);
+    cli_print("the certificate holds: %zu layer%s checked on %zu rows\n", verdict->layers, cli_plural(verdict->layers),
+              rows);
+    cli_print("  residual norm     %.6f of the initial norm\n", verdict->reached);
+    cli_print("  product of bounds %.6f, its upper limit\n", verdict->product_bound);
+    cli_print("  largest relative difference from a recorded norm: %.1e\n", verdict->worst_norm_error);
 }
 
 int cli_verify(const cli_arguments *arguments)
@@ -45,7 +46,7 @@ int cli_verify(const cli_arguments *arguments)
     size_t threads = 0;
     int status = cli_threads(&threads, arguments);
     if (!status) status = cli_files_after_model(&files, arguments);
-    if (!status) status = broad_model_load(&model, arguments->positional[0]);
+    if (!status) status = cli_model_load(&model, arguments);
     if (!status) status = cli_read_training(&training, NULL, &photos, model, arguments, &files);
     if (!status) status = broad_verify(&verdict, model, training, threads);
     if (!status && cli_given(arguments, "json"))

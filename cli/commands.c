@@ -693,8 +693,8 @@ static const cli_command commands[] = {
                        "and bounds of every layer, draws and ranges, settings, certificate, and an explanation. "
                        "DATA are the rows MODEL was trained on, as for 'grow'. With them the page adds curves, "
                        "results and a check of the certificate; and, from the rows that fit held out or those of "
-                       "--test, what to expect of new rows. Charts are drawn by gnuplot; without it there are "
-                       "tables. Exit code 1: the page was written, but the certificate does not hold on DATA.",
+                       "--test, what to expect of new rows. Exit code 1: the page was written, but the "
+                       "certificate does not hold on DATA.",
         .examples = {
             {"broad report panels.broad flight/ -o report", "then open report/report.html"},
             {"broad report panels.broad flight/ -o report --worst 200 --title 'Roof 7, May'",
@@ -884,7 +884,7 @@ int cli_command_named(const cli_command **out, const char *name)
     *out = cli_command_find(name);
     if (*out) return BROAD_OK;
     const char *nearest = cli_nearest(name, names, COUNT(commands));
-    return cli_fail(BROAD_USAGE, "there is no command '%.100s'%s%s%s (see 'broad help')", name,
+    return cli_fail(BROAD_USAGE, "unknown command '%.100s'%s%s%s (see 'broad help')", name,
                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
@@ -956,5 +956,21 @@ void cli_option_default(char *out, size_t bytes, const broad_option *option)
     broad_options_preset(&options, BROAD_PRESET_PAPER);
     if (broad_options_get(paper, sizeof paper, &options, option->name)) paper[0] = 0;
     if (strcmp(automatic, paper) == 0) snprintf(out, bytes, "%s", automatic);
-    else snprintf(out, bytes, "%s, in preset paper %s", automatic, paper);
+    else snprintf(out, bytes, "%s; preset paper: %s", automatic, paper);
+}
+
+void cli_format_choices(char *out, size_t bytes, const char *choices)
+{
+    size_t used = 0;
+    out[0] = 0;
+    while (*choices && used < bytes) {
+        size_t length = strcspn(choices, "|");
+        int last = choices[length] == 0, first = used == 0;
+        used += (size_t)snprintf(out + used, bytes - used, "%s%.*s",
+                                 first  ? ""
+                                 : last ? " or "
+                                        : ", ",
+                                 (int)length, choices);
+        choices += length + (last ? 0 : 1);
+    }
 }

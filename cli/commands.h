@@ -57,6 +57,8 @@ size_t cli_command_options(const broad_option **out, const cli_command *command)
 const broad_option *cli_library_option(const char *name); /* NULL: none */
 /* The default as text, "" if there is none: of the option itself, or what the presets say. */
 void cli_option_default(char *out, size_t bytes, const broad_option *option);
+/* "a, b or c" of "a|b|c"; bytes > 0. */
+void cli_format_choices(char *out, size_t bytes, const char *choices);
 
 /* ---- the commands themselves, each defined in cmd_NAME.c ---- */
 

@@ -24,12 +24,12 @@ static int is_control(const unsigned char *at, size_t bytes)
     return bytes == 1 ? at[0] < 0x20 || at[0] == 0x7f : bytes == 2 && at[0] == 0xc2 && at[1] < 0xa0;
 }
 
-/* `keep`: control characters that pass. */
-static void put_plain(FILE *to, const char *text, const char *keep)
+void cli_put_plain(FILE *to, const char *text, size_t left, const char *keep)
 {
-    for (size_t left = strlen(text), bytes; left > 0; text += bytes, left -= bytes) {
+    for (size_t bytes; left > 0; text += bytes, left -= bytes) {
         bytes = broad__utf8_length(text, left);
-        int plain = bytes && (strchr(keep, text[0]) || !is_control((const unsigned char *)text, bytes));
+        int kept = text[0] && strchr(keep, text[0]);
+        int plain = bytes && (kept || !is_control((const unsigned char *)text, bytes));
         if (!bytes) bytes = 1;
         if (plain) fwrite(text, 1, bytes, to);
         for (size_t i = 0; !plain && i < bytes; i++) fprintf(to, "\\x%02x", (unsigned char)text[i]);
@@ -40,7 +40,7 @@ static void put_formatted(FILE *to, const char *format, va_list list, const char
 {
     char *text = NULL;
     if (vasprintf(&text, format, list) < 0) return;
-    put_plain(to, text, keep);
+    cli_put_plain(to, text, strlen(text), keep);
     free(text);
 }
 
@@ -66,3 +66,5 @@ void cli_say(const char *format, ...)
     cli_say_list(format, list);
     va_end(list);
 }
+
+const char *cli_plural(size_t count) { return count == 1 ? "" : "s"; }

@@ -3,7 +3,7 @@
 
     broad fit photos/ --detector 'python3 examples/detector_yolo_world.py --device 0'
 
-NOT RUN where it was written: the package `ultralytics` and its weights were not to be had there. It follows the package's
+NOT RUN by the tests: the package `ultralytics` and its weights were not available. It follows the package's
 documentation (YOLOWorld, set_classes, predict, Results.boxes), and its protocol was tried with a stand-in for the package
 (tests/docs/test_examples.py). Weights and CLIP's text encoder are fetched by the package on its first run: let that happen once
 by hand, since the time limit of the first photo counts from the start.

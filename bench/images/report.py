@@ -129,9 +129,9 @@ def correction(part):
     means = [f"{statistics.mean(c[name] for c in part['runs']):.3f}" for name in
              ("before", "after", "unseen_before", "unseen_after")] if rows else [""] * 4
     rows.append(["mean", "", "", "", *means[:2], "", *means[2:], "", ""])
-    return [f"Trained on 4 tenths of {part['photos']} {part['what']}. Of 3 tenths that are then judged, up to ten photos "
-            "whose verdict is wrong are given back with their right label; the others are the rest of these 3 tenths. "
-            "Another 3 tenths are unseen: no photo was chosen among them.",
+    return [f"Trained on 4 tenths of {part['photos']} {part['what']}. Of another 3 tenths that are then classified, up to ten photos "
+            "with a wrong verdict are learned with their right label; the others are the rest of these 3 tenths. "
+            "The last 3 tenths are unseen: no photo was chosen among them.",
             "", "```sh", "broad learn MODEL CORRECTED/ --with TRAIN/ --weight auto", "```", "", *table(head, rows)]
 
 
@@ -151,7 +151,7 @@ def verdict_words(part):
     found, rivals = part["results"], [name for name in part["results"] if name not in part["commands"]]
     counts = {name: len(better_on(found["auto"], found[name], "accuracy")) for name in rivals}
     against = ", ".join(f"than `{name}` on {count}" for name, count in counts.items())
-    return (f"- **Verdicts.** `auto` is right on {mean(found['auto'], 'accuracy'):.3f} of the photos it was not trained on. Of "
+    return (f"- **Verdicts.** `auto` classifies {mean(found['auto'], 'accuracy'):.3f} of the held-out photos correctly. Over "
             f"the {part['splits']} splits it is better {against}.")
 
 
@@ -159,8 +159,8 @@ def paper_words(found):
     part = found["panels"]
     ours, always = mean(part["results"]["bscrls, paper"], "accuracy"), part["classes"][part["positive"]] / part["photos"]
     lambda_auto = mean(found["settings"]["results"]["paper, lambda auto"], "accuracy")
-    return (f"- **The published settings** on 64×64 pixels are right on {ours:.3f}; always saying \"{part['positive']}\" would "
-            f"be on {always:.3f}. With λ by leave-one-out instead of 1e-8 they are right on {lambda_auto:.3f}.")
+    return (f"- **The published settings** on 64×64 pixels have an accuracy of {ours:.3f}; always answering \"{part['positive']}\" "
+            f"would have {always:.3f}. With λ by leave-one-out instead of 1e-8 they have {lambda_auto:.3f}.")
 
 
 def soiling_words(part):
@@ -169,11 +169,11 @@ def soiling_words(part):
     ridge = better_on(found["ridge, 32x32"], found["auto"], "rmse", -1)
     auto = better_on(found["auto"], found["ridge, 32x32"], "rmse", -1)
     least = min(range(part["splits"]), key=lambda i: found["auto"][i]["coverage"])
-    return [f"- **Power loss.** RMSE in the mean: {means}. But {part['splits']} splits of {part['groups']} days do not settle "
-            f"it: the ridge is better than `auto` on splits {listed(ridge)}, `auto` on {listed(auto)}.",
+    return [f"- **Power loss.** Mean RMSE: {means}. But {part['splits']} splits of {part['groups']} days do not settle "
+            f"the comparison: the ridge is better than `auto` on splits {listed(ridge)}, `auto` on {listed(auto)}.",
             f"- **Intervals** of 90 % hold {mean(found['auto'], 'coverage'):.3f} of the test values, and only "
-            f"{found['auto'][least]['coverage']:.2f} on split {least}: they are made by leaving out days of the training part, "
-            "and cannot know of a kind of day that is not among these."]
+            f"{found['auto'][least]['coverage']:.2f} on split {least}: they are computed by leaving out days of the training part, "
+            "and cannot account for a kind of day that is not among these."]
 
 
 def stage(part, name):
@@ -182,8 +182,8 @@ def stage(part, name):
 
 def speed_words(part):
     one, both, fit = stage(part, "descriptors"), stage(part, "descriptors and windows"), part["fits"][-1]
-    return (f"- **Speed.** From a file of two megapixels to descriptors one thread takes {one['rate']:.0f} photos a second, "
-            f"{one['of_decoding']:.0f} % of what decoding alone does; with windows as well {both['rate']:.0f}, "
+    return (f"- **Speed.** One thread turns {one['rate']:.0f} files of two megapixels per second into descriptors, "
+            f"{one['of_decoding']:.0f} % of the rate of decoding alone; with windows as well {both['rate']:.0f}, "
             f"{both['of_decoding']:.0f} %. `broad fit` on {part['fit_photos']:,} photos that are in the cache takes "
             f"{fit['seconds']:.1f} s on {part['threads']} threads.")
 
@@ -193,12 +193,11 @@ def correction_words(part):
     right, given = (sum(run[name] for run in runs) for name in ("right_after", "wrong"))
     worse = sum(run["unseen_after"] < run["unseen_before"] for run in runs)
     means = {name: mean(runs, name) for name in ("before", "after", "unseen_before", "unseen_after")}
-    return (f"- **A correction.** Of the {given} photos that were given back {right} are right afterwards, within "
-            f"{max(run['seconds'] for run in runs):.2f} s. Of the unseen ones {means['unseen_before']:.3f} are right before and "
-            f"{means['unseen_after']:.3f} after; on {worse} of the {len(runs)} splits they are worse. The others of the part "
-            f"that was judged go from {means['before']:.3f} to {means['after']:.3f}. They are what was left when wrong ones had "
-            "been picked out, so nearly all of them were right, and a change of the model can hardly do anything but lose "
-            "there.")
+    return (f"- **A correction.** Of the {given} corrected photos {right} are classified correctly afterwards, within "
+            f"{max(run['seconds'] for run in runs):.2f} s. On the unseen photos the accuracy is {means['unseen_before']:.3f} before and "
+            f"{means['unseen_after']:.3f} after; on {worse} of the {len(runs)} splits it is lower. On the other photos of the "
+            f"classified part it goes from {means['before']:.3f} to {means['after']:.3f}. The wrong ones had been removed from "
+            "these, so nearly all of them were right, and any change of the model can hardly improve the figure.")
 
 
 def reading(found):
@@ -230,14 +229,14 @@ def in_short(found):
              "PANELS=FOLDER SOILING=FOLDER`):")
     rmse = {name: f"{mean(results, 'rmse'):.3f}" for name, results in days["results"].items()}
     ridge = better_on(days["results"]["ridge, 32x32"], days["results"]["auto"], "rmse", -1)
-    power = (f"The power that a panel loses, from photos of days that were not trained on: RMSE {rmse['auto']}; ridge on pixels "
+    power = (f"Power loss of a panel, predicted from photos of unseen days: RMSE {rmse['auto']}; ridge on pixels "
              f"{rmse['ridge, 32x32']}, random forest on pixels {rmse['forest, 16x16']}, the mean of the training days "
-             f"{rmse['mean']}. On {len(ridge)} of the {days['splits']} splits by days the ridge is better.")
+             f"{rmse['mean']}. The ridge is better on {len(ridge)} of the {days['splits']} splits by days.")
     one, fit, runs = stage(speeds, "descriptors"), speeds["fits"][-1], found["correction"]["runs"]
-    fast = (f"One thread brings {one['rate']:.0f} JPEGs of two megapixels a second from file to descriptors, "
-            f"{one['of_decoding']:.0f} % of what decoding alone does; `broad fit` on {speeds['fit_photos']:,} photos takes "
+    fast = (f"One thread turns {one['rate']:.0f} JPEG files of two megapixels per second into descriptors, "
+            f"{one['of_decoding']:.0f} % of the rate of decoding alone; `broad fit` on {speeds['fit_photos']:,} photos takes "
             f"{fit['seconds']:.0f} s on {speeds['threads']} threads once they are in the cache, and learning up to "
-            f"{max(run['wrong'] for run in runs)} corrections {max(run['seconds'] for run in runs):.2f} s at most.")
+            f"{max(run['wrong'] for run in runs)} corrections at most {max(run['seconds'] for run in runs):.2f} s.")
     return "\n".join([*paragraphs(begin), "", *short_table(part), "", *paragraphs(power, fast)]) + "\n"
 
 

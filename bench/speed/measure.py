@@ -12,7 +12,7 @@ from bench.tool import Failure
 
 SIZES = ("full", "quick", "tiny")
 RATIOS = ("rival/ours", "ours/rival")
-# OpenBLAS's threads spin for a while after their last product, at the cost of whoever comes next.
+# OpenBLAS's threads spin for a while after their last product, at the cost of the next process.
 PAUSE = 0.05
 RESIDENT = pathlib.Path(__file__).with_name("resident.py")
 
@@ -95,7 +95,7 @@ class Bench:
         return self.path(name).stat().st_size
 
     def peak(self):
-        """GFLOP/s that so many threads can do at most in double; None where that is not known. Measured once."""
+        """The peak of this number of threads in double, in GFLOP/s; None where that is not known. Measured once."""
         if self._peak is None:
             runs = self.pick(20, 5, 1)
             try:
@@ -123,7 +123,7 @@ def rival(figures, command, ratio="rival/ours", **goal):
 
 
 def shown(*words):
-    """A command as somebody else would type it: no folders of this run."""
+    """A command as a user would type it: no folders of this run."""
     return " ".join(word.name if isinstance(word, pathlib.PurePath) else str(word) for word in words)
 
 

@@ -8,7 +8,7 @@ LAMBDA, TRIES = 1e-8, 10
 
 
 def waves(rows, inputs, classes, seed=1, directions=6):
-    """Numbers in [0, 1] and classes that both come from a few hidden numbers a row, as pixels and what a picture shows
+    """Numbers in [0, 1] and classes that both come from a few hidden numbers per row, as pixels and what a picture shows
     do: every layer finds something to learn, so that the first draw passes the test of bscrls."""
     rng = np.random.default_rng(seed)
     hidden = rng.random((rows, directions))

@@ -207,7 +207,7 @@ def reading(found):
     slow = [m.table.name for m in measured if m.mean("svm", "cpu_seconds") < m.mean("auto", "cpu_seconds")]
     text = (f"- **`auto`** has the mean rank {means['auto']:.2f}, place {place} of {len(methods)}; the random forest "
             f"{means['forest']:.2f}, the grid-searched SVM {means['svm']:.2f}. The critical difference is {difference:.2f}, "
-            f"{settled}. Against the SVM it is {words['svm']}, against the forest {words['forest']}. In all the search of the "
+            f"{settled}. Against the SVM it is {words['svm']}, against the forest {words['forest']}. In total the search of the "
             f"SVM takes {multiple(measured, 'svm')} times the processor time of `auto`; it takes less on {listed(slow)}.")
     return "\n".join(paragraphs(text)) + "\n"
 
@@ -237,8 +237,8 @@ def in_short(found):
               if m.table.task == "classify" and m.test_rows >= LARGE]
     begin = (f"Without any option, on {len(measured)} public tables, at most {found['rows']:,} training rows, "
              f"against {found['rivals']} on the same splits (`make bench-tables DATA=FOLDER`):")
-    end = (f"The critical difference of two mean ranks is {difference:.1f}: {len(measured)} tables do not settle whether "
-           f"`broad fit` or any of these is better: {listed(near)}. Intervals of 90 % cover {min(covered):.1f} to "
+    end = (f"The critical difference of two mean ranks is {difference:.1f}: {len(measured)} tables are too few to decide between "
+           f"`broad fit` and {listed(near)}. Intervals of 90 % cover {min(covered):.1f} to "
            f"{max(covered):.1f} % of the test values on the {len(covered)} regressions; the calibration error is "
            f"{max(errors):.3f} at most on the {len(errors)} classifications with {LARGE:,} test rows or more.")
     return "\n".join([*paragraphs(begin), "", *short_table(measured, methods), "", *paragraphs(end)]) + "\n"

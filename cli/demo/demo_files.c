@@ -52,7 +52,8 @@ int demo_files_prepare(demo_story *story)
 {
     size_t length = strlen(story->folder);
     if (length == 0 || length > DEMO_PATH_BYTES - 64)
-        return cli_fail(BROAD_USAGE, "'%.100s' is no name of a folder; give one such as broad-demo", story->folder);
+        return cli_fail(BROAD_USAGE, "'%.100s' cannot be the name of a folder; give one such as broad-demo",
+                        story->folder);
     while (length > 1 && story->folder[length - 1] == '/') length--;
     for (size_t i = 0; i < DEMO_PLACES; i++)
         snprintf(story->at[i], DEMO_PATH_BYTES, "%.*s/%s", (int)length, story->folder, names[i]);
@@ -60,7 +61,7 @@ int demo_files_prepare(demo_story *story)
     for (size_t i = DEMO_MARK + 1; !status && i < DEMO_PLACES; i++) {
         if (!ours && is_there(story->at[i]))
             return cli_fail(BROAD_CANNOT_WRITE,
-                            "%s: is there, and no demonstration has made it; give the name of another folder",
+                            "%s: exists and does not come from a demonstration; give the name of another folder",
                             story->at[i]);
         status = cli_folder_remove(story->at[i]);
     }
@@ -92,7 +93,7 @@ static int read_truth(truth_line *out, size_t count, const char *path)
     int fine = fgets(header, sizeof header, file) && strcmp(header, truth_header) == 0;
     for (size_t i = 0; fine && i < count; i++) fine = read_line(&out[i], file);
     fclose(file);
-    return fine ? BROAD_OK : cli_fail(BROAD_BUG, "%s: is not as it was written", path);
+    return fine ? BROAD_OK : cli_fail(BROAD_BUG, "%s: was changed while the demonstration ran", path);
 }
 
 /* Fisher and Yates: out[i] of 0 to count - 1 in an order that follows from the seed. */
@@ -151,7 +152,7 @@ int demo_files_part(demo_story *story)
     size_t all = story->count + story->fresh_count;
     truth_line *lines = calloc(all, sizeof *lines);
     size_t *order = calloc(story->fresh_count, sizeof *order);
-    int status = lines && order ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: no room for %zu names", all);
+    int status = lines && order ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: cannot list %zu photos", all);
     snprintf(path, sizeof path, "%s/truth.csv", story->at[DEMO_PHOTOS]);
     if (!status) status = read_truth(lines, all, path);
     if (!status) status = demo_make_folder(story->at[DEMO_NEW]);

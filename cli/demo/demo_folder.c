@@ -12,5 +12,5 @@ const char *demo_folder(const cli_arguments *arguments)
 int demo_make_folder(const char *path)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST) return BROAD_OK;
-    return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot make this folder: %s", path, strerror(errno));
+    return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot create this folder: %s", path, strerror(errno));
 }

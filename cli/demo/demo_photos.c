@@ -91,7 +91,7 @@ static int take_verdict(const demo_story *story, const json_t *prediction, int a
     const json_t *probabilities = json_object_get(prediction, "probabilities");
     demo_photo *photo = find_photo(story, file);
     if (!photo || !label)
-        return cli_fail(BROAD_BUG, "the demonstration does not know the photo %s", file ? file : "of a verdict");
+        return cli_fail(BROAD_BUG, "a verdict is about an unknown photo, %s", file ? file : "without a name");
     demo_verdict *verdict = after ? &photo->after : &photo->before;
     verdict->label = strcmp(label, demo_classes[1]) == 0;
     verdict->probability = json_real_value(json_object_get(probabilities, demo_classes[1]));
@@ -200,11 +200,11 @@ static int prepare(demo_story *story, const cli_arguments *arguments)
     if (!status) status = cli_count(&story->count, arguments, "count");
     if (status) return status;
     if (story->count < COUNT_LEAST || story->count > COUNT_MOST)
-        return cli_fail(BROAD_USAGE, "--count: %zu photos will not do; give %d to %d", story->count, COUNT_LEAST,
+        return cli_fail(BROAD_USAGE, "--count: %zu is out of range; give %d to %d", story->count, COUNT_LEAST,
                         COUNT_MOST);
     story->fresh_count = story->count / 3;
     story->fresh = calloc(story->fresh_count, sizeof *story->fresh);
-    if (!story->fresh) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for %zu photos", story->fresh_count);
+    if (!story->fresh) return cli_fail(BROAD_NO_MEMORY, "out of memory: cannot list %zu photos", story->fresh_count);
     return demo_files_prepare(story);
 }
 
@@ -232,7 +232,7 @@ static int tell_story(demo_story *story, int json)
 int demo_photos(const cli_arguments *arguments)
 {
     demo_story *story = calloc(1, sizeof *story);
-    if (!story) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the demonstration");
+    if (!story) return cli_fail(BROAD_NO_MEMORY, "out of memory while starting the demonstration");
     int status = prepare(story, arguments);
     if (!status) status = tell_story(story, cli_given(arguments, "json") != NULL);
     json_decref(story->fit);

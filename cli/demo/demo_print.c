@@ -13,108 +13,113 @@ static long long whole(const json_t *object, const char *name)
 
 /* ---- text ---- */
 
-static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
-
 void demo_print_photos(const demo_story *story)
 {
-    printf("photos       %zu drawn in %.1f s: %zu to learn from in %s/Clean and\n"
-           "             %s/Dusty, and %zu others without labels in %s\n",
-           story->count + story->fresh_count, story->seconds.render, story->count, story->at[DEMO_PHOTOS],
-           story->at[DEMO_PHOTOS], story->fresh_count, story->at[DEMO_NEW]);
+    cli_print("photos       %zu made in %.1f s: %zu to learn from in %s/Clean and\n"
+              "             %s/Dusty, and %zu new ones without labels in %s\n",
+              story->count + story->fresh_count, story->seconds.render, story->count, story->at[DEMO_PHOTOS],
+              story->at[DEMO_PHOTOS], story->fresh_count, story->at[DEMO_NEW]);
 }
 
 static void print_maps(const json_t *maps)
 {
     for (size_t i = 0; i < json_array_size(maps); i++)
-        printf("%s%s", i ? " + " : "", json_string_value(json_array_get(maps, i)));
+        cli_print("%s%s", i ? " + " : "", json_string_value(json_array_get(maps, i)));
 }
 
 void demo_print_fit(const demo_story *story)
 {
     long long rows = whole(story->fit, "rows");
-    printf("training     %lld of the %zu photos, %.1f s, seen as ", rows, story->count, story->seconds.fit);
+    cli_print("training     on %lld of the %zu photos, %.1f s; inputs: ", rows, story->count, story->seconds.fit);
     print_maps(json_object_get(json_object_get(story->fit, "photos"), "maps"));
-    printf(", which leave-one-out chose\n             accuracy %.3f by leave-one-out, %.3f on the %lld kept apart\n",
-           demo_accuracy(story->fit, "loo"), demo_accuracy(story->fit, "test"), (long long)story->count - rows);
+    cli_print(
+        ", chosen by leave-one-out\n             accuracy %.3f by leave-one-out, %.3f on the %lld held-out photos\n",
+        demo_accuracy(story->fit, "loo"), demo_accuracy(story->fit, "test"), (long long)story->count - rows);
 }
 
 static void print_verdict(const demo_photo *photo)
 {
     double probability = photo->before.label ? photo->before.probability : 1 - photo->before.probability;
-    printf("             %-18s %-8s %11.2f%s\n", photo->name, demo_classes[photo->before.label], probability,
-           demo_is_right(photo, &photo->before) ? "" : "  wrong");
+    cli_print("             %-18s %-8s %11.2f%s\n", photo->name, demo_classes[photo->before.label], probability,
+              demo_is_right(photo, &photo->before) ? "" : "  wrong");
 }
 
 /* All that are wrong and the first that are not. */
 void demo_print_verdicts(const demo_story *story)
 {
     size_t right = demo_count_right(story, 0, 0), shown = 0, wrong = story->fresh_count - right;
-    printf("verdicts     %zu new photos with heat maps, %.1f s: %zu right, %zu wrong\n\n", story->fresh_count,
-           story->seconds.predict, right, wrong);
-    printf("             %-18s %-8s %11s\n", "photo", "verdict", "probability");
+    cli_print("verdicts     %zu new photos with heat maps, %.1f s: %zu correct, %zu wrong\n\n", story->fresh_count,
+              story->seconds.predict, right, wrong);
+    cli_print("             %-18s %-8s %11s\n", "photo", "verdict", "probability");
     for (size_t i = 0; i < story->fresh_count && (shown < SHOWN_RIGHT || wrong); i++) {
         int fine = demo_is_right(&story->fresh[i], &story->fresh[i].before);
         if (fine && shown++ >= SHOWN_RIGHT) continue;
         if (!fine) wrong--;
         print_verdict(&story->fresh[i]);
     }
-    printf("\n");
+    cli_print("\n");
 }
 
-/* Right verdicts on the photos that training kept apart. */
-static double right_apart(const json_t *result)
+/* Correct verdicts on the photos that training held out. */
+static size_t right_held_out(const json_t *result)
 {
-    return round(demo_accuracy(result, "test") * (double)whole(json_object_get(result, "test"), "rows"));
+    return (size_t)round(demo_accuracy(result, "test") * (double)whole(json_object_get(result, "test"), "rows"));
+}
+
+static void print_counts(size_t photos, const char *which, size_t before, size_t after)
+{
+    cli_print("             the %3zu %-16s %8zu %8zu\n", photos, which, before, after);
 }
 
 void demo_print_correction(const demo_story *story)
 {
     size_t count = story->corrections, before = demo_count_right(story, 0, 1);
-    long long apart = whole(json_object_get(story->learn, "test"), "rows");
-    printf("correction   ");
-    if (before) printf("none was wrong, so the %zu least certain are confirmed", count);
-    else printf("%zu wrong one%s put right in %s", count, plural(count), story->at[DEMO_CORRECTED]);
-    printf(" and learned, %.1f s\n\n", story->seconds.learn);
-    printf("             right verdicts on %8s %8s\n", "before", "after");
-    printf("             the %2zu %s  %8zu %8zu\n", count, before ? "confirmed" : "corrected", before,
-           demo_count_right(story, 1, 1));
-    printf("             the %2zu others     %8zu %8zu\n", story->fresh_count - count, demo_count_right(story, 0, 0),
-           demo_count_right(story, 1, 0));
-    printf("             the %2lld kept apart %8.0f %8.0f\n\n", apart, right_apart(story->fit),
-           right_apart(story->learn));
+    long long held_out = whole(json_object_get(story->learn, "test"), "rows");
+    cli_print("correction   ");
+    if (before) cli_print("none was wrong, so the %zu least certain ones are confirmed", count);
+    else cli_print("%zu wrong one%s corrected in %s", count, cli_plural(count), story->at[DEMO_CORRECTED]);
+    cli_print(" and learned, %.1f s\n\n", story->seconds.learn);
+    cli_print("             %-24s %8s %8s\n", "correct verdicts on", "before", "after");
+    print_counts(count, before ? "confirmed ones" : "corrected ones", before, demo_count_right(story, 1, 1));
+    print_counts(story->fresh_count - count, "other new ones", demo_count_right(story, 0, 0),
+                 demo_count_right(story, 1, 0));
+    print_counts((size_t)held_out, "held-out ones", right_held_out(story->fit), right_held_out(story->learn));
+    cli_print("\n");
     if (demo_count_right(story, 0, 0) == story->fresh_count - count)
-        printf("             every other one was right before, so these can only lose; those kept apart are the fair "
-               "test\n\n");
+        cli_print(
+            "             all other new ones were correct before, so they can only get worse; the held-out ones are\n"
+            "             the fair test\n\n");
 }
 
 static void print_commands(void)
 {
-    printf("\nthe same with photos of your own, in one folder a class\n"
-           "  broad fit PHOTOS/ --holdout 0.3\n"
-           "  broad predict model.broad NEW/ --proba --heatmap heatmaps\n"
-           "  broad learn model.broad CORRECTED/ --with PHOTOS/\n"
-           "  broad verify model.broad PHOTOS/ CORRECTED/\n"
-           "  broad report model.broad NEW/ -o report\n");
+    cli_print("\nthe same with your own photos, in one folder per class\n"
+              "  broad fit PHOTOS/ --holdout 0.3\n"
+              "  broad predict model.broad NEW/ --proba --heatmap heatmaps\n"
+              "  broad learn model.broad CORRECTED/ --with PHOTOS/\n"
+              "  broad verify model.broad PHOTOS/ CORRECTED/\n"
+              "  broad report model.broad NEW/ -o report\n");
 }
 
 static void print_certificate(const json_t *check)
 {
     if (json_is_true(json_object_get(check, "holds")))
-        printf("certificate  holds: recomputed from %lld photos, norm %.4f of the first, at most %.4f by the bounds\n",
-               whole(check, "rows"), json_number_value(json_object_get(check, "reached")),
-               json_number_value(json_object_get(check, "product_bound")));
-    else printf("certificate  does NOT hold: %s\n", json_string_value(json_object_get(check, "reason")));
+        cli_print(
+            "certificate  holds: recomputed from %lld photos; residual norm %.4f of the initial norm, bound %.4f\n",
+            whole(check, "rows"), json_number_value(json_object_get(check, "reached")),
+            json_number_value(json_object_get(check, "product_bound")));
+    else cli_print("certificate  does NOT hold: %s\n", json_string_value(json_object_get(check, "reason")));
 }
 
 void demo_print_end(const demo_story *story)
 {
     print_certificate(story->verify);
-    printf("report       %lld dusty, %lld unsure, %lld clean; %.1f s\n", whole(story->report, "positive_count"),
-           whole(story->report, "unsure_count"), whole(story->report, "negative_count"), story->seconds.report);
-    printf("time         %.1f s in all\n\nwhat to look at\n", story->seconds.total);
-    printf("  %-40s the report, in a browser\n", json_string_value(json_object_get(story->report, "html")));
-    printf("  %-40s what in a photo speaks for dust\n", story->at[DEMO_HEATMAPS]);
-    printf("  %-40s how dirty each of them really is\n", story->at[DEMO_NEW_TRUTH]);
+    cli_print("report       %lld dusty, %lld unsure, %lld clean; %.1f s\n", whole(story->report, "positive_count"),
+              whole(story->report, "unsure_count"), whole(story->report, "negative_count"), story->seconds.report);
+    cli_print("time         %.1f s in total\n\nwhat to look at\n", story->seconds.total);
+    cli_print("  %-40s the report, in a browser\n", json_string_value(json_object_get(story->report, "html")));
+    cli_print("  %-40s heat maps: the evidence for dust in each photo\n", story->at[DEMO_HEATMAPS]);
+    cli_print("  %-40s how dirty each photo really is\n", story->at[DEMO_NEW_TRUTH]);
     print_commands();
 }
 
@@ -158,9 +163,10 @@ static json_t *verdicts_json(const demo_story *story)
 
 static json_t *accuracies_json(const json_t *result)
 {
+    static const char held_out[] = "kept_apart"; /* the name since 0.1 */
     json_t *object = json_object();
     cli_json_put(object, "loo", cli_json_real(demo_accuracy(result, "loo")));
-    cli_json_put(object, "kept_apart", cli_json_real(demo_accuracy(result, "test")));
+    cli_json_put(object, held_out, cli_json_real(demo_accuracy(result, "test")));
     return object;
 }
 

@@ -146,19 +146,19 @@ static int save_and_verify(demo_run *run)
 
 static void print_comparison(const demo_run *run)
 {
-    printf("\n  %-8s %7s %7s %7s %12s %10s %8s\n", "network", "layers", "nodes", "draws", "norm", "accuracy",
-           "seconds");
+    cli_print("\n  %-8s %7s %7s %7s %12s %10s %8s\n", "network", "layers", "nodes", "draws", "norm", "accuracy",
+              "seconds");
     for (size_t i = 0; i < DEMO_NETWORKS; i++) {
         const demo_network *network = &run->networks[i];
-        printf("  %-8s %7zu %7zu %7zu %12.5f %10.4f %8.2f\n", network->name, broad_model_layers(network->model),
-               broad_model_nodes(network->model), draws_tried(network->model), norm_reached(network->model),
-               network->accuracy, network->seconds.total);
+        cli_print("  %-8s %7zu %7zu %7zu %12.5f %10.4f %8.2f\n", network->name, broad_model_layers(network->model),
+                  broad_model_nodes(network->model), draws_tried(network->model), norm_reached(network->model),
+                  network->accuracy, network->seconds.total);
     }
-    printf("\n  norm: of the training residual, relative to the targets; accuracy: on %zu rows kept apart\n",
-           broad_data_rows(run->test));
-    printf("  %s: %s", run->networks[1].name, cli_outcome_name(broad_model_outcome(run->networks[1].model)));
+    cli_print("\n  norm: of the training residual, relative to the targets; accuracy: on %zu held-out rows\n",
+              broad_data_rows(run->test));
+    cli_print("  %s: %s", run->networks[1].name, cli_outcome_name(broad_model_outcome(run->networks[1].model)));
     const char *reason = broad_model_reason(run->networks[1].model);
-    printf("%s%s\n", reason[0] ? ", " : "", reason);
+    cli_print("%s%s\n", reason[0] ? ", " : "", reason);
 }
 
 static int print_predictions(const demo_run *run)
@@ -167,26 +167,26 @@ static int print_predictions(const demo_run *run)
     double scores[PROBES * 2];
     int status = broad_predict(scores, run->loaded, &points[0][0], PROBES, 2);
     if (status) return status;
-    printf("\npredictions of the saved model\n");
+    cli_print("\npredictions of the saved model\n");
     for (size_t i = 0; i < PROBES; i++) {
         size_t best = broad_best_class(run->loaded, &scores[2 * i]);
-        printf("  (%5.2f, %5.2f)  %-7s score %.3f\n", points[i][0], points[i][1],
-               broad_model_output_name(run->loaded, best), scores[2 * i + best]);
+        cli_print("  (%5.2f, %5.2f)  %-7s score %.3f\n", points[i][0], points[i][1],
+                  broad_model_output_name(run->loaded, best), scores[2 * i + best]);
     }
     return BROAD_OK;
 }
 
 static void print_end(const demo_run *run)
 {
-    printf("\nwrote %s, %s and %s\n\nthe same by hand, and with the settings left to the tool\n", run->table,
-           run->saved, run->picture);
-    printf("  broad fit %s --holdout 0.3", run->table);
-    for (size_t i = 0; i < SETTINGS; i++) printf(" --%s %s", settings[i][0], settings[i][1]);
-    printf("\n  broad fit %s --holdout 0.3\n\nwhat to try next\n", run->table);
-    printf("  broad verify %s %s\n", run->saved, run->table);
-    printf("  broad grow %s %s --enhance 50x10\n", run->saved, run->table);
-    printf("  broad info %s\n", run->saved);
-    printf("  broad fit YOUR.csv --holdout 0.3\n");
+    cli_print("\nwrote %s, %s and %s\n\nthe same by hand, and with the default settings\n", run->table, run->saved,
+              run->picture);
+    cli_print("  broad fit %s --holdout 0.3", run->table);
+    for (size_t i = 0; i < SETTINGS; i++) cli_print(" --%s %s", settings[i][0], settings[i][1]);
+    cli_print("\n  broad fit %s --holdout 0.3\n\nwhat to try next\n", run->table);
+    cli_print("  broad verify %s %s\n", run->saved, run->table);
+    cli_print("  broad grow %s %s --enhance 50x10\n", run->saved, run->table);
+    cli_print("  broad info %s\n", run->saved);
+    cli_print("  broad fit YOUR.csv --holdout 0.3\n");
 }
 
 static json_t *networks_json(const demo_run *run)
@@ -223,11 +223,11 @@ static int report_json(const demo_run *run)
 static int report_text(const demo_run *run)
 {
     print_comparison(run);
-    printf("\nthe saved model's certificate %s", run->verdict.holds ? "holds" : "does NOT hold: ");
+    cli_print("\nthe saved model's certificate %s", run->verdict.holds ? "holds" : "does NOT hold: ");
     if (run->verdict.holds)
-        printf(": %zu layers recomputed, norm %.5f, at most %.5f by the bounds\n", run->verdict.layers,
-               run->verdict.reached, run->verdict.product_bound);
-    else printf("%s\n", run->verdict.reason);
+        cli_print(": %zu layers recomputed, norm %.5f, bound %.5f\n", run->verdict.layers, run->verdict.reached,
+                  run->verdict.product_bound);
+    else cli_print("%s\n", run->verdict.reason);
     int status = print_predictions(run);
     if (!status) print_end(run);
     return status;
@@ -238,7 +238,7 @@ static int prepare(demo_run *run, const cli_arguments *arguments)
     memset(run, 0, sizeof *run);
     run->arguments = arguments;
     run->folder = demo_folder(arguments);
-    if (strlen(run->folder) > PATH_BYTES - 32) return cli_fail(BROAD_USAGE, "the folder's name is too long");
+    if (strlen(run->folder) > PATH_BYTES - 32) return cli_fail(BROAD_USAGE, "the name of the folder is too long");
     snprintf(run->table, PATH_BYTES, "%s/spirals.csv", run->folder);
     snprintf(run->saved, PATH_BYTES, "%s/spirals.broad", run->folder);
     snprintf(run->picture, PATH_BYTES, "%s/spirals.svg", run->folder);
@@ -254,8 +254,8 @@ int demo_spirals(const cli_arguments *arguments)
     if (!status) status = make_table(&run);
     if (!status) status = read_table(&run);
     if (!status && !json) {
-        printf("two spirals of %d turns in noise: %zu rows to train on, %zu kept apart\n", TURNS,
-               broad_data_rows(run.train), broad_data_rows(run.test));
+        cli_print("two noisy spirals of %d turns: %zu rows to train on, %zu held out\n", TURNS,
+                  broad_data_rows(run.train), broad_data_rows(run.test));
         fflush(stdout);
     }
     if (!status) status = train(&run, &run.networks[0], "brls");

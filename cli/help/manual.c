@@ -132,11 +132,11 @@ static void put_tool(FILE *to)
 static int make_page(char **out, size_t *out_bytes, const cli_command *command)
 {
     FILE *memory = open_memstream(out, out_bytes);
-    if (!memory) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for a manual page");
+    if (!memory) return cli_fail(BROAD_NO_MEMORY, "out of memory while writing a manual page");
     if (command) put_command(memory, command);
     else put_tool(memory);
     if (fclose(memory) == 0) return BROAD_OK;
-    return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for a manual page");
+    return cli_fail(BROAD_NO_MEMORY, "out of memory while writing a manual page");
 }
 
 int cli_print_manual(const cli_command *command)
@@ -168,7 +168,7 @@ static int write_page(const char *folder, const cli_command *command)
 int cli_write_manuals(const char *folder)
 {
     if (mkdir(folder, 0777) && errno != EEXIST)
-        return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot make this folder: %s", folder, strerror(errno));
+        return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot create this folder: %s", folder, strerror(errno));
     int status = write_page(folder, NULL);
     for (size_t i = 0; !status && i < cli_command_count(); i++) status = write_page(folder, cli_command_at(i));
     return status;

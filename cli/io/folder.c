@@ -30,15 +30,15 @@ static int look_at(char resolved[PATH_MAX], unsigned *out_mode, const char *path
 {
     struct stat about, here;
     if (stat(path, &about) || !realpath(path, resolved))
-        return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be looked at: %s", path, strerror(errno));
+        return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be accessed: %s", path, strerror(errno));
     if (!S_ISDIR(about.st_mode))
-        return cli_fail(BROAD_CANNOT_WRITE, "%s: is there and is no folder; give the name of a new folder", path);
+        return cli_fail(BROAD_CANNOT_WRITE, "%s: exists and is not a folder; give the name of a new folder", path);
     int empty = is_empty(path);
     if (empty < 0) return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be read: %s", path, strerror(errno));
     if (!empty) return cli_fail(BROAD_CANNOT_WRITE, "%s: is not empty; give the name of a new folder", path);
-    /* Whoever stands in a folder that is replaced is left in one without a name. */
+    /* A process whose current folder is replaced is left in one without a name. */
     if (stat(".", &here) == 0 && here.st_dev == about.st_dev && here.st_ino == about.st_ino)
-        return cli_fail(BROAD_CANNOT_WRITE, "%s: is the current folder; give the name of a new one in it", path);
+        return cli_fail(BROAD_CANNOT_WRITE, "%s: is the current folder; give the name of a new folder inside it", path);
     *out_mode = about.st_mode & 07777;
     return BROAD_OK;
 }
@@ -49,9 +49,9 @@ static int resolve(char resolved[PATH_MAX], unsigned *out_mode, const char *path
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
     if (length == 0 || length > PATH_MAX - 16)
-        return cli_fail(BROAD_USAGE, "'%.100s' is no name of a folder; give one such as photos", path);
+        return cli_fail(BROAD_USAGE, "'%.100s' cannot be the name of a folder; give one such as photos", path);
     if (lstat(path, &about) == 0) return look_at(resolved, out_mode, path);
-    if (errno != ENOENT) return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be looked at: %s", path, strerror(errno));
+    if (errno != ENOENT) return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be accessed: %s", path, strerror(errno));
     memcpy(resolved, path, length);
     resolved[length] = 0;
     return BROAD_OK;
@@ -76,9 +76,9 @@ int cli_folder_begin(cli_folder *out, const char *path)
     int length = asprintf(&temporary, "%.*s.%.200s.XXXXXX", (int)(name - resolved), resolved, name);
     if (length < 0) temporary = NULL;
     *out = (cli_folder){.path = place, .temporary = temporary, .mode = mode};
-    if (!place || !temporary) status = cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the name of a folder");
+    if (!place || !temporary) status = cli_fail(BROAD_NO_MEMORY, "out of memory while naming a folder");
     else if (!mkdtemp(temporary))
-        status = cli_fail(BROAD_CANNOT_WRITE, "%s: cannot make a folder in this place: %s", path, strerror(errno));
+        status = cli_fail(BROAD_CANNOT_WRITE, "%s: cannot create a folder here: %s", path, strerror(errno));
     if (status) forget(out);
     return status;
 }
@@ -88,9 +88,9 @@ int cli_folder_add(const cli_folder *folder, const char *name)
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%s", folder->temporary, name);
     if (length < 0 || (size_t)length >= sizeof path)
-        return cli_fail(BROAD_CANNOT_WRITE, "%s: the name is too long", folder->path);
+        return cli_fail(BROAD_CANNOT_WRITE, "%s: the path is too long", folder->path);
     if (mkdir(path, 0777) == 0) return BROAD_OK;
-    return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot make this folder: %s", path, strerror(errno));
+    return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot create this folder: %s", path, strerror(errno));
 }
 
 /* mkdtemp() shuts others out, which a new folder would not do; the mask can only be asked for by setting it. */

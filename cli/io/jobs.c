@@ -68,5 +68,5 @@ int cli_jobs_run(size_t count, size_t batch, size_t threads, cli_job job, void *
     if (all.last_drawn > 0) cli_bar_wipe();
     if (status) return status;
     if (all.status) return cli_fail(all.status, "%s", all.message);
-    return cli_interrupted() ? BROAD_INTERRUPTED : BROAD_OK;
+    return cli_interrupted() ? cli_fail(BROAD_INTERRUPTED, "interrupted") : BROAD_OK;
 }

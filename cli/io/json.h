@@ -16,7 +16,7 @@ void cli_json_put(json_t *object, const char *name, json_t *value);
 void cli_json_append(json_t *array, json_t *value);
 /* Prints it to standard output and frees it. */
 int cli_json_print(json_t *object);
-/* The result of a command, taken over: to whoever runs the command (cli_arguments.result), or to standard output. */
+/* The result of a command, taken over: to the caller of the command (cli_arguments.result), or to standard output. */
 int cli_json_give(const cli_arguments *arguments, json_t *object);
 
 #endif

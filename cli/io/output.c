@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "io/real_text.h"
 
@@ -15,7 +16,8 @@ int cli_output_open(cli_output *out, const char *path)
 {
     memset(out, 0, sizeof *out);
     out->buffer = malloc(BUFFER_BYTES);
-    if (!out->buffer) return out->status = cli_fail(BROAD_NO_MEMORY, "out of memory: no room for an output buffer");
+    if (!out->buffer) return out->status = cli_fail(BROAD_NO_MEMORY, "out of memory while opening the output");
+    out->terminal = strcmp(path, "-") == 0 && isatty(STDOUT_FILENO);
     if (strcmp(path, "-") == 0) return BROAD_OK;
     out->status = broad__replace_begin(&out->file, path);
     out->to_file = out->status == BROAD_OK;
@@ -27,6 +29,8 @@ static void flush(cli_output *output)
     if (output->status || output->used == 0) return;
     if (output->to_file) {
         output->status = broad__replace_write(&output->file, output->buffer, output->used);
+    } else if (output->terminal) {
+        cli_put_plain(stdout, output->buffer, output->used, "\n\t");
     } else if (fwrite(output->buffer, 1, output->used, stdout) != output->used) {
         output->status = cli_fail(BROAD_IO, "cannot write to standard output: %s", strerror(errno));
     }
@@ -95,6 +99,16 @@ void cli_output_abandon(cli_output *output)
     output->buffer = NULL;
 }
 
+int cli_write_new(const char *path, const void *bytes, size_t count)
+{
+    FILE *file = fopen(path, "wbx");
+    if (!file) return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be created: %s", path, strerror(errno));
+    errno = 0;
+    int failed = fwrite(bytes, 1, count, file) != count, reason = errno;
+    if (fclose(file) && !failed) failed = 1, reason = errno;
+    return failed ? cli_fail(BROAD_IO, "%s: cannot be written: %s", path, strerror(reason)) : BROAD_OK;
+}
+
 int cli_same_file(const char *one, const char *other)
 {
     struct stat a, b;
@@ -108,7 +122,8 @@ int cli_check_apart(const char *output, const char *input)
     struct stat info;
     if (!output || !input || !cli_same_file(output, input)) return BROAD_OK;
     if (stat(output, &info) || !S_ISREG(info.st_mode)) return BROAD_OK;
-    return cli_fail(BROAD_USAGE, "the output '%s' is the input '%s'; give another name with -o", output, input);
+    return cli_fail(BROAD_USAGE, "the output '%s' would overwrite the input '%s'; give another name with -o", output,
+                    input);
 }
 
 int cli_check_writable(const char *path)

@@ -7,6 +7,7 @@
 
 typedef struct cli_output {
     int to_file;
+    int terminal; /* control characters of names and labels are shown, not sent */
     broad__replacement file;
     char *buffer;
     size_t used;
@@ -22,6 +23,9 @@ void cli_output_real(cli_output *output, double value); /* shortest text that re
 int cli_output_close(cli_output *output);
 /* Gives up: nothing appears. */
 void cli_output_abandon(cli_output *output);
+
+/* A new file with these bytes; a file that exists is an error. */
+int cli_write_new(const char *path, const void *bytes, size_t count);
 
 /* ---- files that must not be mixed up ---- */
 

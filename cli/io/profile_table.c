@@ -105,8 +105,8 @@ static void print_profile(const cli_profile *p, double wall)
 {
     figures f;
     double counted = 0, all = wall * (double)p->threads;
-    fprintf(stderr, "profile: %.4f s on %zu thread%s; a core does %.1f GFLOP/s at most (%s) and reads %.1f GB/s\n",
-            wall, p->threads, p->threads == 1 ? "" : "s", p->machine.peak.one,
+    fprintf(stderr, "profile: %.4f s on %zu thread%s; one core reaches %.1f GFLOP/s (%s) and reads %.1f GB/s\n", wall,
+            p->threads, p->threads == 1 ? "" : "s", p->machine.peak.one,
             p->machine.instructions[0] ? p->machine.instructions : "not measured", p->machine.read.one);
     fprintf(stderr, "  %-13s %8s %10s %8s %10s %8s %7s %9s %7s\n", "stage", "calls", "thread s", "of all", "GFLOP",
             "GFLOP/s", "of peak", "GB", "GB/s");
@@ -116,7 +116,7 @@ static void print_profile(const cli_profile *p, double wall)
         print_stage(&f);
     }
     double rest = all > counted ? all - counted : 0;
-    fprintf(stderr, "  %-13s %8s %10.4f %6.1f %%   waiting, and what is in no stage\n", "rest", "", rest,
+    fprintf(stderr, "  %-13s %8s %10.4f %6.1f %%   waiting, and work outside the stages\n", "rest", "", rest,
             all > 0 ? 100 * rest / all : 0);
 }
 

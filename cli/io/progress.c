@@ -11,9 +11,11 @@
 
 static atomic_int interrupted; /* free of locks, so a handler may set it; threads read it */
 
+static int caught;
+
 static void note_signal(int signal_number) { interrupted = signal_number; }
 
-/* SA_RESETHAND: whoever asks twice means it. */
+/* SA_RESETHAND: a second interrupt ends the process. */
 static void catch_signals(void (*handler)(int))
 {
     struct sigaction action;
@@ -25,7 +27,13 @@ static void catch_signals(void (*handler)(int))
     sigaction(SIGTERM, &action, NULL);
 }
 
-void cli_signals_catch(void) { catch_signals(note_signal); }
+int cli_signals_catch(void)
+{
+    int first = !caught;
+    caught = 1;
+    catch_signals(note_signal);
+    return first;
+}
 
 int cli_interrupted(void) { return interrupted; }
 
@@ -109,4 +117,8 @@ void cli_progress_end(cli_progress *progress)
     progress->drawn = 0;
 }
 
-void cli_signals_release(void) { catch_signals(SIG_DFL); }
+void cli_signals_release(void)
+{
+    caught = 0;
+    catch_signals(SIG_DFL);
+}

@@ -7,7 +7,7 @@
 typedef struct cli_progress {
     const char *label;
     int visible, drawn;
-    size_t stop_at; /* ends the run after so many layers in all; 0: does not */
+    size_t stop_at; /* the run ends at this number of layers; 0: it does not */
     size_t first;   /* layers there were at the start */
     double start, layers_start, last;
 } cli_progress;
@@ -20,7 +20,8 @@ void cli_progress_end(cli_progress *progress); /* wipes the bar */
 void cli_bar(const char *label, double part, const char *text);
 void cli_bar_wipe(void);
 void cli_format_duration(char *out, size_t bytes, double seconds); /* "12.3 s", "1:05", "2:00:01" */
-void cli_signals_catch(void);                                      /* without a bar */
+/* The same without a bar. Returns whether they were not caught already, and are to be released by the caller. */
+int cli_signals_catch(void);
 void cli_signals_release(void);
 /* The signal that asked to stop, 0 if none did. */
 int cli_interrupted(void);

@@ -130,9 +130,10 @@ static size_t even_ticks(double out[CLI_TICKS_MAX], double *step, const double r
     *step = 0;
     for (size_t i = 0; i < 4 && !(*step >= least * (1 - 1e-9)); i++) *step = heads[i] * unit;
     if (!(*step > 0) || !isfinite(*step)) return 0;
+    double first = ceil(range[0] / *step - 1e-9), last = floor(range[1] / *step + 1e-9);
     size_t count = 0;
-    double last = floor(range[1] / *step + 1e-9);
-    for (double i = ceil(range[0] / *step - 1e-9); i <= last && count < CLI_TICKS_MAX; i++) out[count++] = i * *step;
+    for (; first + (double)count <= last && count < CLI_TICKS_MAX; count++)
+        out[count] = (first + (double)count) * *step;
     return count;
 }
 
@@ -141,9 +142,10 @@ static size_t log_ticks(double out[CLI_TICKS_MAX], const double range[2])
 {
     static const double heads[] = {1, 2, 5};
     size_t count = 0;
-    double low = log10(range[0]), high = log10(range[1]), step = high - low > 8 ? ceil((high - low) / 6) : 1;
-    for (double power = floor(low); power <= high && count < CLI_TICKS_MAX; power += step)
-        for (int i = 0; i < (high - low > 3 ? 1 : 3); i++) {
+    double decades = log10(range[1]) - log10(range[0]);
+    int step = decades > 8 ? (int)ceil(decades / 6) : 1, last = (int)floor(log10(range[1]));
+    for (int power = (int)floor(log10(range[0])); power <= last; power += step)
+        for (int i = 0; i < (decades > 3 ? 1 : 3); i++) {
             double tick = heads[i] * pow(10, power);
             if (tick >= range[0] && tick <= range[1] && count < CLI_TICKS_MAX) out[count++] = tick;
         }
@@ -161,14 +163,12 @@ size_t cli_ticks(double out[CLI_TICKS_MAX], double *out_step, const double range
 const char *cli_tick_text(char out[CLI_TICK_TEXT], double value, double step)
 {
     double size = fabs(value);
-    if (size < 1e-6 * step) return strcpy(out, "0");
+    if (size < 1e-6 * step) value = 0;
     double digits = step > 0 ? fmin(fmax(floor(log10(size) + 1e-9) - floor(log10(step) + 1e-9) + 1, 1), 15) : 4;
-    if (step > 0 && size >= 1e-4 && size < 1e6) {
-        int decimals = (int)fmin(fmax(ceil(-log10(step) - 1e-9), 0), 15);
-        snprintf(out, CLI_TICK_TEXT, "%.*f", decimals, value);
-        return out;
-    }
-    snprintf(out, CLI_TICK_TEXT, "%.*g", (int)digits, value);
+    int decimals = (int)fmin(fmax(ceil(-log10(step) - 1e-9), 0), 15);
+    if (value == 0) snprintf(out, CLI_TICK_TEXT, "0");
+    else if (step > 0 && size >= 1e-4 && size < 1e6) snprintf(out, CLI_TICK_TEXT, "%.*f", decimals, value);
+    else snprintf(out, CLI_TICK_TEXT, "%.*g", (int)digits, value);
     char *exponent = strchr(out, 'e');
     if (exponent) snprintf(exponent + 1, 8, "%ld", strtol(exponent + 1, NULL, 10)); /* 1e-05: 1e-5 */
     return out;

@@ -60,18 +60,28 @@ static void put_table(cli_output *output, const cli_chart *chart)
     cli_html_put(output, "</tbody>\n</table></div>\n</details>\n");
 }
 
+/* The caption can say how many of all figures have a mark. */
+static void put_words(cli_output *output, const cli_chart *chart, const char *asset)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < chart->count; i++) shown += isfinite(chart->at[i]) && isfinite(chart->series[0].values[i]);
+    CLI_PAGE_PART(output, asset, chart->words, "shown", cli_number_count(&(cli_number){""}, shown), "all",
+                  cli_number_count(&(cli_number){""}, chart->count));
+    if (chart->start_count) cli_page_part(output, asset, "starts", NULL);
+}
+
 void cli_figure_put(cli_output *output, const cli_charts *charts, const char *id, const char *asset)
 {
     const cli_chart *chart = cli_charts_find(charts, id);
     if (!chart) return;
-    cli_output_print(output, "<figure id=\"%s\">\n<h3>", id);
+    cli_output_print(output, "<figure id=\"%s\">\n<div><h3>", id);
     cli_html_text(output, chart->heading);
     cli_html_put(output, "</h3>\n");
     if (!chart->tags) put_legend(output, chart); /* what has colours of its own has them explained in words */
+    cli_html_put(output, "</div>\n");
     cli_chart_svg(output, chart);
     cli_html_put(output, "<figcaption>");
-    cli_page_part(output, asset, chart->words, NULL);
-    if (chart->start_count) cli_page_part(output, asset, "starts", NULL);
+    put_words(output, chart, asset);
     cli_html_put(output, "</figcaption>\n");
     if (!chart->untabled) put_table(output, chart);
     cli_html_put(output, "</figure>\n");

@@ -41,7 +41,7 @@ static void *room(int *status, size_t count, size_t bytes)
     return block;
 }
 
-/* Changed copies are for training; readers make none for a model. */
+/* Augmented copies are for training; readers make none for a model. */
 static void fill(cli_findings *all, const double *probabilities, const double *reach)
 {
     size_t outputs = broad_model_outputs(all->model);
@@ -133,17 +133,6 @@ const char *cli_finding_group(const cli_findings *findings, const cli_finding *f
 }
 
 /* ---- CSV ---- */
-
-void cli_csv_text(cli_output *output, const char *text)
-{
-    int quote = strpbrk(text, ",\"\r\n") != NULL;
-    if (quote) cli_output_bytes(output, "\"", 1);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"') cli_output_bytes(output, "\"", 1);
-        cli_output_bytes(output, c, 1);
-    }
-    if (quote) cli_output_bytes(output, "\"", 1);
-}
 
 /* After a comma; nothing for what there is none of. */
 static void put_number(cli_output *output, double value, int digits)

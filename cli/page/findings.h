@@ -2,7 +2,7 @@
 #ifndef BROAD_CLI_PAGE_FINDINGS_H
 #define BROAD_CLI_PAGE_FINDINGS_H
 
-#include "io/output.h"
+#include "io/quote.h"
 
 #define CLI_CERTAIN 0.65 /* a verdict that is less probable than this is unsure */
 #define CLI_INTERVAL 0.9 /* level of the intervals of values */
@@ -43,7 +43,6 @@ int cli_finding_has_place(const cli_finding *finding);
 /* The first photo of its group of near-duplicates; "" where it is alone. */
 const char *cli_finding_group(const cli_findings *findings, const cli_finding *finding);
 
-void cli_csv_text(cli_output *output, const char *text); /* a field, quoted where RFC 4180 asks for it */
 int cli_findings_write_csv(const cli_findings *findings, const char *path);
 /* RFC 7946: points of those that say where they were taken. */
 int cli_findings_write_geojson(const cli_findings *findings, const char *path);

@@ -22,7 +22,7 @@ typedef struct cli_heat_task {
 /* A prediction has a fixed cost, so photos are judged in batches of this many; and it takes memory, so no more threads than
  * this should do so at once. */
 enum { CLI_HEAT_BATCH = 8, CLI_HEAT_THREADS = 16 };
-size_t cli_heat_threads(size_t threads); /* as many as asked for, 0: one a processor, but no more */
+size_t cli_heat_threads(size_t threads); /* as many as asked for, 0: one per processor, but no more */
 
 /* These fail through broad__fail(), as jobs must. */
 /* At most CLI_HEAT_BATCH at a time; on failure none is made. */

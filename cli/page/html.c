@@ -4,26 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "io/real_text.h"
 
 #define NO_BREAK "\302\240" /* U+00A0, the space between a number and its unit */
-
-/* Length of the character of UTF-8 at `text`, 0 if there is none: RFC 3629, table 3-7 of Unicode. */
-static size_t character_length(const unsigned char *text)
-{
-    unsigned char first = text[0], low = 0x80, high = 0xBF;
-    size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
-    if (first == 0xE0) low = 0xA0;
-    if (first == 0xED) high = 0x9F;
-    if (first == 0xF0) low = 0x90;
-    if (first == 0xF4) high = 0x8F;
-    for (size_t i = 1; i < length; i++) {
-        if (text[i] < low || text[i] > high) return 0;
-        low = 0x80;
-        high = 0xBF;
-    }
-    return length;
-}
 
 static const char *escape_of(unsigned char character)
 {
@@ -38,13 +22,13 @@ static const char *escape_of(unsigned char character)
     }
 }
 
-/* Returns the bytes it takes. */
-static size_t put_character(cli_output *output, const unsigned char *text)
+/* Of the `left` bytes of text it takes one character; returns its bytes. */
+static size_t put_character(cli_output *output, const char *text, size_t left)
 {
-    size_t length = character_length(text);
-    const char *escape = length ? escape_of(*text) : "\xEF\xBF\xBD";
+    size_t length = broad__utf8_length(text, left);
+    const char *escape = length ? escape_of((unsigned char)*text) : "\xEF\xBF\xBD";
     if (escape) cli_output_bytes(output, escape, strlen(escape));
-    else cli_output_bytes(output, (const char *)text, length);
+    else cli_output_bytes(output, text, length);
     return length ? length : 1;
 }
 
@@ -52,7 +36,7 @@ void cli_html_put(cli_output *output, const char *html) { cli_output_bytes(outpu
 
 void cli_html_text(cli_output *output, const char *text)
 {
-    for (const unsigned char *c = (const unsigned char *)text; *c;) c += put_character(output, c);
+    for (size_t at = 0, count = strlen(text); at < count;) at += put_character(output, text + at, count - at);
 }
 
 void cli_html_shell(cli_output *output, const char *word)
@@ -60,9 +44,9 @@ void cli_html_shell(cli_output *output, const char *word)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@%+";
     int quote = !*word || word[strspn(word, plain)] != 0;
     if (quote) cli_html_text(output, "'");
-    for (const unsigned char *c = (const unsigned char *)word; *c;) {
-        if (*c == '\'') cli_html_text(output, "'\\'");
-        c += put_character(output, c);
+    for (size_t at = 0, count = strlen(word); at < count;) {
+        if (word[at] == '\'') cli_html_text(output, "'\\'");
+        at += put_character(output, word + at, count - at);
     }
     if (quote) cli_html_text(output, "'");
 }
@@ -118,10 +102,16 @@ static const char *put_data(cli_number *out, double value, const char *shown)
     return out->text;
 }
 
+static const char *none(cli_number *out)
+{
+    snprintf(out->text, sizeof out->text, "&ndash;");
+    return out->text;
+}
+
 const char *cli_number_real(cli_number *out, double value, char form, int digits)
 {
     char text[64];
-    if (!isfinite(value)) return strcpy(out->text, "&ndash;");
+    if (!isfinite(value)) return none(out);
     if (form == 'f') snprintf(text, sizeof text, "%.*f", digits, fmin(fmax(value, -1e30), 1e30));
     else snprintf(text, sizeof text, "%.*g", digits, value);
     return put_data(out, value, text);
@@ -130,7 +120,7 @@ const char *cli_number_real(cli_number *out, double value, char form, int digits
 const char *cli_number_share(cli_number *out, double part)
 {
     char text[64];
-    if (!isfinite(part)) return strcpy(out->text, "&ndash;");
+    if (!isfinite(part)) return none(out);
     double percent = 100 * part;
     if (percent < 100 && percent > 99.9) percent = 99.9; /* what is not quite all is not shown as all */
     snprintf(text, sizeof text, "%.1f" NO_BREAK "%%", percent);

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "io/output.h"
 
 enum { FILE_BYTES_MAX = 1 << 30, DECODED_SIDE_MAX = 8192 };
 
@@ -110,23 +111,12 @@ int cli_photo_framed(broad_picture **out, const broad_picture *whole, const broa
 
 /* ---- writing ---- */
 
-int cli_file_write_new(const char *path, const void *bytes, size_t count)
-{
-    FILE *file = fopen(path, "wbx");
-    if (!file) return broad__fail(BROAD_CANNOT_WRITE, "%s: cannot be made: %s", path, strerror(errno));
-    errno = 0;
-    int failed = fwrite(bytes, 1, count, file) != count, reason = errno;
-    if (fclose(file) && !failed) failed = 1, reason = errno;
-    if (failed) return broad__fail(BROAD_IO, "%s: writing failed: %s", path, strerror(reason));
-    return BROAD_OK;
-}
-
 int cli_picture_write(const char *path, const broad_picture *picture, int quality)
 {
     void *bytes = NULL;
     size_t count = 0;
     int status = broad_picture_jpeg(&bytes, &count, picture, quality);
-    if (!status) status = cli_file_write_new(path, bytes, count);
+    if (!status) status = cli_write_new(path, bytes, count);
     broad_free(bytes);
     return status;
 }

@@ -5,7 +5,7 @@
 #include "broad/broad.h"
 
 /* The upright photo, decoded so large that the part that was looked at has a longer side of `side`, where the photo has as
- * much. What is left of a damaged one is taken: whoever read it before has decided that it counts. */
+ * much. What is left of a damaged one is taken: the reader has decided before that it counts. */
 int cli_photo_decode(broad_picture **out, const broad_photo *photo, size_t side);
 int cli_photo_is_cropped(const broad_photo *photo); /* whether it was not looked at as a whole */
 /* Of the photo as it was decoded: the part that was looked at, with a longer side of at most `side`. */
@@ -13,7 +13,6 @@ int cli_photo_part(broad_picture **out, const broad_picture *whole, const broad_
 /* The whole photo likewise, with a frame around that part where it is not all. */
 int cli_photo_framed(broad_picture **out, const broad_picture *whole, const broad_photo *photo, size_t side);
 
-int cli_file_write_new(const char *path, const void *bytes, size_t count);          /* the file must be new */
 int cli_picture_write(const char *path, const broad_picture *picture, int quality); /* JPEG; the file must be new */
 
 #endif

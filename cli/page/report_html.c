@@ -17,6 +17,19 @@ cli_band cli_report_band(const cli_findings *findings, const cli_finding *findin
     return cli_finding_is_positive(findings, finding) ? CLI_BAND_POSITIVE : CLI_BAND_NEGATIVE;
 }
 
+cli_tally cli_report_count(const cli_findings *findings)
+{
+    cli_tally found = {0};
+    for (size_t i = 0; i < findings->count; i++) {
+        cli_band band = cli_report_band(findings, &findings->items[i]);
+        found.positive += band == CLI_BAND_POSITIVE;
+        found.unsure += band == CLI_BAND_UNSURE;
+        found.negative += band == CLI_BAND_NEGATIVE;
+        found.placed += cli_finding_has_place(&findings->items[i]) != 0;
+    }
+    return found;
+}
+
 static const char *const band_classes[] = {"neg", "mid", "pos", ""};
 
 static const char *positive_name(const cli_findings *all)
@@ -115,18 +128,6 @@ static void put_head(cli_output *output, const cli_report_page *page)
 
 /* ---- summary ---- */
 
-typedef struct counts {
-    size_t band[3];
-    size_t skipped;
-} counts;
-
-static counts count_all(const cli_findings *all)
-{
-    counts found = {.skipped = broad_data_skipped_count(all->data)};
-    for (size_t i = 0; i < all->count && all->classes; i++) found.band[cli_report_band(all, &all->items[i])]++;
-    return found;
-}
-
 static double part_of(size_t count, size_t all) { return all ? (double)count / (double)all : 0; }
 
 static void put_tile(cli_output *output, const char *band, const char *value, const char *label)
@@ -142,15 +143,9 @@ static void put_count(cli_output *output, const char *band, size_t count, const 
     put_tile(output, band, cli_number_count(&(cli_number){""}, count), text);
 }
 
-static void put_share(cli_output *output, const cli_findings *all, const counts *found)
+static void put_share(cli_output *output, const char *band, double part)
 {
-    static const cli_band order[] = {CLI_BAND_POSITIVE, CLI_BAND_UNSURE, CLI_BAND_NEGATIVE};
-    cli_html_put(output, "<div class=\"share\" aria-hidden=\"true\">");
-    for (size_t i = 0; i < 3; i++)
-        if (found->band[order[i]])
-            cli_output_print(output, "<i class=\"%s\" style=\"width:%.2f%%\"></i>", band_classes[order[i]],
-                             100 * part_of(found->band[order[i]], all->count));
-    cli_html_put(output, "</div>\n");
+    if (part > 0) cli_output_print(output, "<i class=\"%s\" style=\"width:%.2f%%\"></i>", band, 100 * part);
 }
 
 /* The other class, if there is just one. */
@@ -162,19 +157,22 @@ static const char *negative_name(const cli_findings *all)
 
 static void put_class_summary(cli_output *output, const cli_findings *all)
 {
-    counts found = count_all(all);
-    PART(output, "say", "count", cli_number_count(&(cli_number){""}, found.band[CLI_BAND_POSITIVE]), "photos",
+    cli_tally found = cli_report_count(all);
+    PART(output, "say", "count", cli_number_count(&(cli_number){""}, found.positive), "photos",
          photos(&(cli_number){""}, all->count), "positive", positive_name(all));
-    if (found.band[CLI_BAND_UNSURE])
-        PART(output, "say-unsure", "photos", photos(&(cli_number){""}, found.band[CLI_BAND_UNSURE]), "these",
-             found.band[CLI_BAND_UNSURE] == 1 ? "it" : "them");
+    if (found.unsure)
+        PART(output, "say-unsure", "photos", photos(&(cli_number){""}, found.unsure), "these",
+             found.unsure == 1 ? "it" : "them");
     cli_html_put(output, "<div class=\"tiles\">\n");
-    put_count(output, "pos", found.band[CLI_BAND_POSITIVE], positive_name(all), all->count);
-    if (all->probabilities) put_count(output, "mid", found.band[CLI_BAND_UNSURE], "unsure", all->count);
-    put_count(output, "neg", found.band[CLI_BAND_NEGATIVE], negative_name(all), all->count);
-    put_count(output, "", found.skipped, "skipped", 0);
+    put_count(output, "pos", found.positive, positive_name(all), all->count);
+    if (all->probabilities) put_count(output, "mid", found.unsure, "unsure", all->count);
+    put_count(output, "neg", found.negative, negative_name(all), all->count);
+    put_count(output, "", broad_data_skipped_count(all->data), "skipped", 0);
+    cli_html_put(output, "</div>\n<div class=\"share\" aria-hidden=\"true\">");
+    put_share(output, "pos", part_of(found.positive, all->count));
+    put_share(output, "mid", part_of(found.unsure, all->count));
+    put_share(output, "neg", part_of(found.negative, all->count));
     cli_html_put(output, "</div>\n");
-    put_share(output, all, &found);
 }
 
 static void put_value_tile(cli_output *output, double value, const char *label)

@@ -33,6 +33,13 @@ int cli_report_write_html(const cli_report_page *page, const char *path);
 typedef enum cli_band { CLI_BAND_NEGATIVE, CLI_BAND_UNSURE, CLI_BAND_POSITIVE, CLI_BAND_NONE } cli_band;
 
 cli_band cli_report_band(const cli_findings *findings, const cli_finding *finding);
+
+/* How many findings there are of each band, and with a place. */
+typedef struct cli_tally {
+    size_t positive, unsure, negative, placed;
+} cli_tally;
+
+cli_tally cli_report_count(const cli_findings *findings);
 /* How many photos there are of each probability or value, and where they were taken (report_charts.c). */
 int cli_report_charts(cli_charts *out, const cli_findings *findings, size_t card_count);
 

@@ -78,7 +78,7 @@ int cli_training_layered(const cli_training *training);
 int cli_training_starts(const cli_training *training, size_t layer);
 /* Of the norm: what the test of a layer promises, as a part of what was there. */
 double cli_training_bound(const broad_layer *layer);
-/* Wilson's 95 % interval of a part that was counted on so many rows. */
+/* Wilson's 95 % interval of a part that was counted on this many rows. */
 void cli_training_wilson(double out[2], double part, double rows);
 /* All charts (training_charts.c). */
 int cli_training_chart(cli_training *training);

@@ -106,9 +106,7 @@ static int tests_differ(const cli_training *t)
 static int chart_drops(cli_training *t)
 {
     int tested = any_test(t), differ = tests_differ(t);
-    cli_chart *chart = add_layer_chart(
-        t, "drops", tested ? "What each layer removed, and what was required" : "What each layer removed",
-        t->layer_count);
+    cli_chart *chart = add_layer_chart(t, "drops", "What each layer removed", t->layer_count);
     if (!chart) return no_memory();
     double *drop = cli_chart_series(chart, "part of the error removed (1 - ratio)", CLI_LINE, 1);
     double *asked = tested ? cli_chart_series(chart, "required (1 - bound)", CLI_STEPS, 2) : NULL;

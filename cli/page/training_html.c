@@ -198,7 +198,7 @@ static void say_gap(cli_output *output, const cli_training *t)
     if (gap) PART(output, "say-gap", "figure", figure(&(cli_number){""}, t, a->accuracy, a->rmse));
 }
 
-/* Of a part that was counted on so many rows. */
+/* Of a part that was counted on this many rows. */
 static double variance(double p, size_t rows) { return rows ? p * (1 - p) / (double)rows : 1; }
 
 static void say_estimate(cli_output *output, const cli_training *t)

@@ -102,7 +102,7 @@ static void expose(const render_scene *scene, vec3 *light, render_dice *dice)
 
 /* ---- noise ---- */
 
-/* Two of six bytes of a number for each channel: a triangle instead of a bell, which nobody sees. */
+/* Two of six bytes of a number for each channel: a triangle instead of a bell, a difference no one sees. */
 static void add_noise(const render_scene *scene, vec3 *light, float sigma)
 {
     enum { CHUNK = 256 };

@@ -41,16 +41,15 @@ int cli_correction_weight(cli_correction *out, const cli_run *run, int with_rows
     out->automatic = text ? strcmp(text, "auto") == 0 : broad_model_maps(run->model) && can_search(run, with_rows);
     if (out->automatic && !can_search(run, with_rows))
         return cli_fail(BROAD_USAGE,
-                        "--weight auto is for classes and joint weights, with the old rows at hand (--with OLD) "
-                        "and without --enhance; give a number");
+                        "--weight auto is for classes and joint weights, with the old rows (--with OLD) and without "
+                        "--enhance; give a number");
     if (!text || out->automatic) return BROAD_OK;
     out->weight = strtod(text, &end);
     if (end == text || *end || !(out->weight >= 1e-12 && out->weight <= 1e12))
         return cli_fail(BROAD_USAGE, "--weight: '%s' is neither auto nor a number from 1e-12 to 1e12, such as 10",
                         text);
     if (!with_rows && out->weight != 1)
-        return cli_fail(BROAD_USAGE,
-                        "--weight says how much new rows count beside the old ones; give these with --with OLD");
+        return cli_fail(BROAD_USAGE, "--weight is relative to the old rows; give them with --with OLD");
     return BROAD_OK;
 }
 
@@ -84,10 +83,10 @@ int cli_correction_learn(cli_correction *c, cli_run *run)
     if (status) return status;
     c->weight = found.weight;
     if (found.wrong)
-        cli_note(
-            run->arguments,
-            "%zu of the %zu new rows are judged incorrectly whatever they count up to %g; are their labels correct?",
-            found.wrong, broad_data_rows(run->fresh), BROAD_CORRECTION_MOST);
+        cli_note(run->arguments,
+                 "%zu of the %zu new rows are still classified incorrectly at the maximum weight, %g; are their labels "
+                 "correct?",
+                 found.wrong, broad_data_rows(run->fresh), BROAD_CORRECTION_MOST);
     return BROAD_OK;
 }
 
@@ -113,7 +112,7 @@ int cli_correction_measure_after(cli_correction *out, const cli_run *run)
 
 /* ---- copies ---- */
 
-/* Sizes of the files that rows come from; -1 where there is none to look at, or the row is a changed copy. */
+/* Sizes of the files that rows come from; -1 where there is none to look at, or the row is a augmented copy. */
 static off_t *file_sizes(const broad_data *rows)
 {
     off_t *sizes = calloc(broad_data_rows(rows) + 1, sizeof *sizes);
@@ -183,7 +182,7 @@ static int note_contradiction(void *context, size_t fresh, size_t old)
     if (list) cli_json_append(list, pair);
     else json_decref(pair);
     if (++c->correction->contradictions <= NOTES_MOST)
-        cli_note(run->arguments, "%s (%s) is a copy of %s with another label (%s)",
+        cli_note(run->arguments, "%s (%s) is a copy of %s, which has another label (%s)",
                  broad_data_photo(run->fresh, fresh)->file, label_of(run->fresh, fresh),
                  broad_data_photo(run->train, old)->file, label_of(run->train, old));
     return BROAD_OK;
@@ -239,7 +238,7 @@ int cli_correction_compare(cli_correction *out, cli_run *run)
     if (!broad_data_maps(run->fresh)) return BROAD_OK;
     if (run->train && classify) status = each_copy(run->fresh, run->train, note_contradiction, &c);
     if (out->contradictions > NOTES_MOST)
-        cli_note(run->arguments, "%zu more of the new photos are copies of old ones with another label",
+        cli_note(run->arguments, "%zu more new photos are copies of old ones with another label",
                  out->contradictions - NOTES_MOST);
     if (status || !run->test) return status;
     c.learned = calloc(broad_data_rows(run->test), 1);

@@ -1,4 +1,4 @@
-/* Corrections: a few new rows that shall be judged rightly, and what the old ones say to that. */
+/* Corrections: a few new rows that shall be classified correctly, and what the old ones say to that. */
 #ifndef BROAD_CLI_RUN_CORRECT_H
 #define BROAD_CLI_RUN_CORRECT_H
 
@@ -14,7 +14,7 @@ typedef struct cli_correction {
     broad_metrics old_before, fresh_before,
         test_before;         /* of the model as it was, on the old rows, the new and the test */
     broad_metrics old_after; /* of the model as it is, on the old rows */
-    size_t dropped;          /* rows kept apart that are not tested on: they, or near-duplicates, are learned now */
+    size_t dropped;          /* rows held out that are not tested on: they, or near-duplicates, are learned now */
     size_t contradictions;   /* new photos that are files of old ones with another label */
 } cli_correction;
 
@@ -28,9 +28,9 @@ int cli_correction_compare(cli_correction *out, cli_run *run);
 /* What run->model says, which is still the old one; and the new one, before run->train has the new rows. */
 int cli_correction_measure(cli_correction *out, const cli_run *run);
 int cli_correction_measure_after(cli_correction *out, const cli_run *run);
-/* Learns run->fresh, and those that are still wrong with more weight, until all of them are judged rightly. */
+/* Learns run->fresh, and those that are still wrong with more weight, until all of them are classified correctly. */
 int cli_correction_learn(cli_correction *out, cli_run *run);
-/* How many of the new rows run->model judges wrongly. */
+/* How many of the new rows run->model classifies incorrectly. */
 int cli_correction_count(cli_correction *out, const cli_run *run);
 
 #endif

@@ -22,7 +22,7 @@ static const cli_measure measures[] = {
     CLASSES(false_positive, "false positive", 1, OF_VERDICTS),
     CLASSES(false_negative, "false negative", 1, OF_VERDICTS),
     CLASSES(brier, "Brier score", 1, OF_PROBABILITIES),
-    CLASSES(calibration_error, "calibration", 1, OF_PROBABILITIES),
+    CLASSES(calibration_error, "calibration error", 1, OF_PROBABILITIES),
     VALUES(rmse, "RMSE", 1, OF_VERDICTS),
     VALUES(mae, "MAE", 1, OF_VERDICTS),
     VALUES(r2, "R2", 0, OF_VERDICTS),
@@ -98,7 +98,7 @@ static int check_memory(const cli_folds *cv)
     cli_format_bytes(available, sizeof available, plan.bytes_available);
     return cli_fail(BROAD_NO_MEMORY,
                     "training on one fold needs %s of memory, but only %s is available; use fewer nodes, layers or "
-                    "rows, or --force to try it",
+                    "rows, or give --force to try anyway",
                     training, available);
 }
 
@@ -108,8 +108,8 @@ int cli_folds_open(cli_folds *out, const broad_data *data, const broad_options *
     broad_data *train = NULL, *test = NULL;
     *out = (cli_folds){.data = data, .options = *options, .folds = folds, .repeats = repeats};
     if (options->patience)
-        return cli_fail(BROAD_USAGE, "--patience needs rows that are not trained on, and a fold has none to spare: the "
-                                     "others test it");
+        return cli_fail(BROAD_USAGE,
+                        "--patience needs held-out rows, and a fold has none: its other rows are for testing");
     int status = cut_fold(&train, &test, out, 0, 0);
     broad_data_free(train);
     broad_data_free(test);
@@ -117,7 +117,7 @@ int cli_folds_open(cli_folds *out, const broad_data *data, const broad_options *
     if (status) return status;
     if (repeats <= SIZE_MAX / folds) out->results = calloc(folds * repeats, sizeof *out->results);
     if (out->results) return BROAD_OK;
-    return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the results of %zu x %zu folds", repeats, folds);
+    return cli_fail(BROAD_NO_MEMORY, "out of memory: cannot store the results of %zu x %zu folds", repeats, folds);
 }
 
 int cli_folds_next(cli_folds *cv)

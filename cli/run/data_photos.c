@@ -1,4 +1,6 @@
 /* What a folder of photos holds. */
+#include "run/data_photos.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +9,9 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "run/data.h"
 
 enum { FILES_SHOWN = 5, MEMBERS_SHOWN = 4 };
-enum { CROWD = 4 }; /* a group of more than one in so many of all photos */
+enum { CROWD = 4 }; /* a group of more than one in this number of all photos */
 static const size_t FILE_MOST = (size_t)1 << 30;
 
 /* ---- orders ---- */
@@ -154,7 +155,7 @@ int data_photos_make(data_photos *out, const broad_data *data)
     } else {
         status = BROAD_NO_MEMORY;
     }
-    if (status) return cli_fail(status, "out of memory: no room for a report on %zu photos", rows);
+    if (status) return cli_fail(status, "out of memory: cannot describe %zu photos", rows);
     look_at_files(out);
     find_span(out);
     return BROAD_OK;
@@ -194,11 +195,11 @@ static void advise_sizes(data_advice *advice, const data_photos *p)
         if (median_pixels(p, c) > median_pixels(p, large)) large = c;
     }
     if (p->class_counts && median_pixels(p, large) > ALIKE * median_pixels(p, small))
-        data_advise(
-            advice,
-            "photos of %s are larger than those of %s; if their source differs too, a network may learn to tell "
-            "the cameras apart: mix the sources",
-            broad_data_output_name(p->data, large), broad_data_output_name(p->data, small));
+        data_advise(advice,
+                    "photos of %s are larger than those of %s; if they also come from different sources, the model may "
+                    "learn to "
+                    "tell the cameras apart: mix the sources",
+                    broad_data_output_name(p->data, large), broad_data_output_name(p->data, small));
 }
 
 void data_photos_advise(data_advice *advice, const data_photos *p)
@@ -206,22 +207,22 @@ void data_photos_advise(data_advice *advice, const data_photos *p)
     size_t skipped = broad_data_skipped_count(p->data);
     if (broad_data_task(p->data) == BROAD_TASK_AUTO)
         data_advise(advice,
-                    "there are no classes: put the photos into one sub-folder a class, or give --labels LIST.csv");
+                    "there are no classes: put the photos into one sub-folder per class, or give --labels LIST.csv");
     if (skipped)
         data_advise(advice, "%zu file%s cannot be read: convert %s to JPEG or PNG, or remove %s", skipped,
                     skipped == 1 ? "" : "s", skipped == 1 ? "it" : "them", skipped == 1 ? "it" : "them");
     if (p->facts.contradictions)
         data_advise(
             advice,
-            "near-duplicates with different labels: give them the same label, or remove one; whatever a network "
-            "learns, it is wrong on one of them");
+            "near-duplicates have different labels: give them the same label, or remove one; otherwise any model is "
+            "wrong about one of them");
     if (p->facts.groups && CROWD * p->members[p->groups[0]] > broad_data_rows(p->data))
         data_advise(
             advice,
-            "%zu photos all look alike, as of one camera that does not move, and would stay on one side of every "
-            "split: give a list with --labels and go by one of its columns, as --group date, or use --no-groups",
+            "%zu photos look alike, as if from one fixed camera, and would stay on one side of every split: give a "
+            "list with --labels and group by one of its columns, such as --group date, or give --no-groups",
             p->members[p->groups[0]]);
-    if (p->copies) data_advise(advice, "remove exact copies: they add nothing, and count twice");
+    if (p->copies) data_advise(advice, "remove exact copies: they add nothing but count twice");
     data_advise_targets(advice, p->data, p->class_counts);
     advise_sizes(advice, p);
 }
@@ -233,10 +234,10 @@ static const char *name_of(const data_photos *p, size_t row) { return broad_data
 static void print_classes(const data_photos *p)
 {
     size_t classes = broad_data_outputs(p->data), rows = broad_data_rows(p->data);
-    printf("photos   %zu", rows);
+    cli_print("photos   %zu", rows);
     for (size_t c = 0; p->class_counts && c < classes; c++)
-        printf("%s %s %zu", c ? "," : ":", broad_data_output_name(p->data, c), p->class_counts[c]);
-    printf("\nformats  %zu JPEG, %zu PNG\n", p->jpegs, p->pngs);
+        cli_print("%s %s %zu", c ? "," : ":", broad_data_output_name(p->data, c), p->class_counts[c]);
+    cli_print("\nformats  %zu JPEG, %zu PNG\n", p->jpegs, p->pngs);
 }
 
 static void print_sizes(const data_photos *p)
@@ -245,42 +246,44 @@ static void print_sizes(const data_photos *p)
     const broad_photo *least = broad_data_photo(p->data, p->by_pixels[0]),
                       *median = broad_data_photo(p->data, p->by_pixels[rows / 2]),
                       *largest = broad_data_photo(p->data, p->by_pixels[rows - 1]);
-    printf("sizes    %zux%zu to %zux%zu, median %zux%zu\n", least->width, least->height, largest->width,
-           largest->height, median->width, median->height);
-    printf("shapes   %zu wider than high, %zu higher than wide, %zu square; width / height %.2f to %.2f, median %.2f\n",
-           p->landscape, p->portrait, rows - p->landscape - p->portrait,
-           aspect_of(broad_data_photo(p->data, p->by_aspect[0])),
-           aspect_of(broad_data_photo(p->data, p->by_aspect[rows - 1])),
-           aspect_of(broad_data_photo(p->data, p->by_aspect[rows / 2])));
+    cli_print("sizes    %zux%zu to %zux%zu, median %zux%zu\n", least->width, least->height, largest->width,
+              largest->height, median->width, median->height);
+    cli_print("shapes   %zu landscape, %zu portrait, %zu square; width / height %.2f to %.2f, median %.2f\n",
+              p->landscape, p->portrait, rows - p->landscape - p->portrait,
+              aspect_of(broad_data_photo(p->data, p->by_aspect[0])),
+              aspect_of(broad_data_photo(p->data, p->by_aspect[rows - 1])),
+              aspect_of(broad_data_photo(p->data, p->by_aspect[rows / 2])));
 }
 
 static void print_span(const data_photos *p)
 {
     size_t rows = broad_data_rows(p->data);
-    if (p->timed) printf("times    %s to %s, of %zu of %zu photos\n", p->first_time, p->last_time, p->timed, rows);
-    else printf("times    not known\n");
+    if (p->timed)
+        cli_print("times    %s to %s (%zu of %zu photos have a time)\n", p->first_time, p->last_time, p->timed, rows);
+    else cli_print("times    not known\n");
     if (p->placed)
-        printf("places   %zu of %zu photos know theirs: latitude %.5f to %.5f, longitude %.5f to %.5f\n", p->placed,
-               rows, p->south, p->north, p->west, p->east);
-    else printf("places   not known\n");
+        cli_print("places   %zu of %zu photos have coordinates: latitude %.5f to %.5f, longitude %.5f to %.5f\n",
+                  p->placed, rows, p->south, p->north, p->west, p->east);
+    else cli_print("places   not known\n");
 }
 
 static void print_skipped(const data_photos *p, size_t shown)
 {
     size_t count = broad_data_skipped_count(p->data);
-    printf("skipped  %zu file%s that cannot be read\n", count, count == 1 ? "" : "s");
+    cli_print("skipped  %zu file%s that cannot be read\n", count, count == 1 ? "" : "s");
     for (size_t i = 0; i < count && i < shown; i++)
-        printf("  %s: %s\n", broad_data_skipped(p->data, i)->file, broad_data_skipped(p->data, i)->reason);
-    if (count > shown) printf("  and %zu more\n", count - shown);
+        cli_print("  %s: %s\n", broad_data_skipped(p->data, i)->file, broad_data_skipped(p->data, i)->reason);
+    if (count > shown) cli_print("  and %zu more\n", count - shown);
 }
 
 static void print_copies(const data_photos *p, size_t shown)
 {
     size_t seen = 0;
-    printf("copies   %zu file%s the same bytes as another\n", p->copies, p->copies == 1 ? " has" : "s have");
+    cli_print("copies   %zu file%s identical to another\n", p->copies, p->copies == 1 ? " is" : "s are");
     for (size_t i = 0; i < broad_data_rows(p->data); i++)
-        if (p->copy_of[i] != i && seen++ < shown) printf("  %s is %s\n", name_of(p, i), name_of(p, p->copy_of[i]));
-    if (seen > shown) printf("  and %zu more\n", seen - shown);
+        if (p->copy_of[i] != i && seen++ < shown)
+            cli_print("  %s is the same as %s\n", name_of(p, i), name_of(p, p->copy_of[i]));
+    if (seen > shown) cli_print("  and %zu more\n", seen - shown);
 }
 
 static void print_group(const data_photos *p, size_t group, size_t shown)
@@ -288,33 +291,33 @@ static void print_group(const data_photos *p, size_t group, size_t shown)
     size_t seen = 0;
     for (size_t i = 0; i < broad_data_rows(p->data); i++)
         if (broad_data_photo(p->data, i)->group == group && seen++ < shown)
-            printf("%s%s", seen > 1 ? ", " : "  ", name_of(p, i));
-    if (seen > shown) printf(" and %zu more", seen - shown);
-    printf("\n");
+            cli_print("%s%s", seen > 1 ? ", " : "  ", name_of(p, i));
+    if (seen > shown) cli_print(" and %zu more", seen - shown);
+    cli_print("\n");
 }
 
 static void print_groups(const data_photos *p, size_t shown, size_t members)
 {
     const cli_photo_facts *facts = &p->facts;
-    printf("groups   %zu photos are near-duplicates, in %zu group%s\n", facts->grouped, facts->groups,
-           facts->groups == 1 ? "" : "s");
+    cli_print("groups   %zu photos are near-duplicates, in %zu group%s\n", facts->grouped, facts->groups,
+              facts->groups == 1 ? "" : "s");
     for (size_t i = 0; i < facts->groups && i < shown; i++) print_group(p, p->groups[i], members);
-    if (facts->groups > shown) printf("  and %zu more\n", facts->groups - shown);
+    if (facts->groups > shown) cli_print("  and %zu more\n", facts->groups - shown);
 }
 
 static void print_contradictions(const data_photos *p, size_t shown)
 {
     const cli_photo_facts *facts = &p->facts;
     if (!p->class_counts) return;
-    printf("labels   %zu photo%s another label than a near-duplicate\n", facts->contradictions,
-           facts->contradictions == 1 ? " has" : "s have");
+    cli_print("labels   %zu photo%s a different label from a near-duplicate\n", facts->contradictions,
+              facts->contradictions == 1 ? " has" : "s have");
     for (size_t i = 0; i < facts->contradictions && i < shown; i++)
         for (size_t k = 0; k < 2; k++) {
             size_t row = facts->pairs[i][k];
-            printf("%s%s (%s)%s", k ? " and " : "  ", name_of(p, row),
-                   broad_data_output_name(p->data, broad_data_class(p->data, row)), k ? "\n" : "");
+            cli_print("%s%s (%s)%s", k ? " and " : "  ", name_of(p, row),
+                      broad_data_output_name(p->data, broad_data_class(p->data, row)), k ? "\n" : "");
         }
-    if (facts->contradictions > shown) printf("  and %zu more\n", facts->contradictions - shown);
+    if (facts->contradictions > shown) cli_print("  and %zu more\n", facts->contradictions - shown);
 }
 
 void data_photos_print(const data_photos *p, int all)

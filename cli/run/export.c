@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "io/progress.h"
-#include "page/findings.h"
+#include "io/quote.h"
 
 /* ---- inputs.npy ---- */
 
@@ -84,7 +84,7 @@ static int write_inputs(const cli_export *made, const broad_data *data, item as,
 {
     size_t inputs = broad_data_inputs(data), bytes = inputs * items[as].bytes;
     unsigned char *row = malloc(bytes + 1);
-    if (!row) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for a row of %zu inputs", inputs);
+    if (!row) return cli_fail(BROAD_NO_MEMORY, "out of memory: cannot store a row of %zu inputs", inputs);
     cli_output output;
     cli_output_open(&output, path);
     put_header(&output, made, as);
@@ -108,7 +108,7 @@ static void put_targets(cli_output *output, const broad_data *data, size_t row)
     }
     if (!classify) return;
     cli_output_bytes(output, ",", 1);
-    cli_csv_text(output, broad_data_output_name(data, broad_data_class(data, row)));
+    cli_csv_exact(output, broad_data_output_name(data, broad_data_class(data, row)));
 }
 
 static int write_rows(const broad_data *data, const char *path)
@@ -119,14 +119,14 @@ static int write_rows(const broad_data *data, const char *path)
     if (broad_data_task(data) == BROAD_TASK_CLASSIFY) cli_output_print(&output, ",label");
     for (size_t c = 0; broad_data_task(data) == BROAD_TASK_REGRESS && c < broad_data_outputs(data); c++) {
         cli_output_bytes(&output, ",", 1);
-        cli_csv_text(&output, broad_data_output_name(data, c));
+        cli_csv_exact(&output, broad_data_output_name(data, c));
     }
     cli_output_print(&output, ",group,copy\n");
     for (size_t i = 0; i < broad_data_rows(data); i++) {
         const broad_photo *photo = broad_data_photo(data, i);
         cli_output_count(&output, i + 1);
         cli_output_bytes(&output, ",", 1);
-        cli_csv_text(&output, photo ? photo->name : "");
+        cli_csv_exact(&output, photo ? photo->name : "");
         put_targets(&output, data, i);
         cli_output_print(&output, ",%zu,%zu\n", broad_data_group(data, i) + 1, photo ? photo->copy : 0);
     }
@@ -141,7 +141,7 @@ static int write_columns(const broad_data *data, const char *path)
     for (size_t j = 0; j < broad_data_inputs(data); j++) {
         cli_output_count(&output, j + 1);
         cli_output_bytes(&output, ",", 1);
-        cli_csv_text(&output, broad_data_input_name(data, j));
+        cli_csv_exact(&output, broad_data_input_name(data, j));
         cli_output_bytes(&output, "\n", 1);
     }
     return cli_output_close(&output);
@@ -154,7 +154,7 @@ static int place(char out[PATH_MAX], const char *folder, const char *name)
     size_t length = strlen(folder);
     int used = snprintf(out, PATH_MAX, "%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", name);
     if (used > 0 && used < PATH_MAX) return BROAD_OK;
-    return cli_fail(BROAD_CANNOT_WRITE, "%s: the name is too long", folder);
+    return cli_fail(BROAD_CANNOT_WRITE, "%s: the path is too long", folder);
 }
 
 int cli_export_write(cli_export *out, const broad_data *data, const cli_folder *folder)
@@ -195,7 +195,7 @@ void cli_export_print(const cli_export *made, const char *folder)
     char inputs[PATH_MAX], rows[PATH_MAX], columns[PATH_MAX];
     if (place(inputs, folder, "inputs.npy") || place(rows, folder, "rows.csv") || place(columns, folder, "columns.csv"))
         return;
-    printf("wrote    %s (%s", inputs, made->type);
-    for (size_t d = 0; d < made->dimensions; d++) printf("%s%zu", d ? " x " : ", ", made->shape[d]);
-    printf("), %s, %s\n", rows, columns);
+    cli_print("wrote    %s (%s", inputs, made->type);
+    for (size_t d = 0; d < made->dimensions; d++) cli_print("%s%zu", d ? " x " : ", ", made->shape[d]);
+    cli_print("), %s, %s\n", rows, columns);
 }

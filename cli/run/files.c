@@ -8,7 +8,8 @@ static int set_labels(cli_files *out, const cli_arguments *arguments, const char
 {
     size_t labels = cli_given_all(out->labels, arguments, option);
     if (labels == 0 || labels == out->count) return BROAD_OK;
-    return cli_fail(BROAD_USAGE, "--%s was given %zu time%s for %zu file%s of rows; give one for each, in order",
+    return cli_fail(BROAD_USAGE,
+                    "--%s was given %zu time%s for %zu file%s of rows; give it once per file, in the same order",
                     option, labels, labels == 1 ? "" : "s", out->count, out->count == 1 ? "" : "s");
 }
 

@@ -18,26 +18,28 @@ static int tell_kind(int *out, const char *const *paths, size_t count, const bro
 {
     broad_path_kind what = broad_path_look(paths[0]);
     int folder = what == BROAD_PATH_KIND_FOLDER;
-    int picture = what == BROAD_PATH_KIND_PHOTO || what == BROAD_PATH_KIND_PICTURE;
+    int picture = what == BROAD_PATH_KIND_PICTURE;
     *out = model ? broad_model_maps(model) != 0 : folder;
     if (model && !*out && (folder || picture))
         return cli_fail(BROAD_BAD_DATA,
-                        "%s is a %s, but the model was trained on a table of %zu inputs; give it a table, or make a "
-                        "model of photos with 'broad fit PHOTOS/'",
-                        paths[0], folder ? "folder" : "picture", broad_model_inputs(model));
+                        "%s is a %s, but the model was trained on a table of %zu inputs; give a table, or train a "
+                        "model on photos with 'broad fit PHOTOS/'",
+                        paths[0], folder ? "folder" : "photo", broad_model_inputs(model));
     if (*out && count == 1 && what == BROAD_PATH_KIND_TABLE)
-        return cli_fail(BROAD_BAD_DATA,
-                        "%s is no photo, and the model was trained on photos; give it JPEG or PNG files, "
-                        "or a folder of them",
-                        paths[0]);
+        return cli_fail(
+            BROAD_BAD_DATA,
+            "%s is not a photo, and the model was trained on photos; give JPEG or PNG files, or a folder of "
+            "them",
+            paths[0]);
     if (!model && picture)
-        return cli_fail(BROAD_BAD_DATA,
-                        "%s is a picture; give the folder that the photos lie in, with one sub-folder a class, or with "
-                        "--labels LIST.csv",
-                        paths[0]);
+        return cli_fail(
+            BROAD_BAD_DATA,
+            "%s is a photo; give the folder that contains the photos, with one sub-folder per class, or with "
+            "--labels LIST.csv",
+            paths[0]);
     if (!*out && count > 1)
-        return cli_fail(BROAD_USAGE, "%zu files were given, but of tables it can be only one; several are for photos",
-                        count);
+        return cli_fail(BROAD_USAGE,
+                        "%zu files were given, but only photos can be given as several files; give one table", count);
     return BROAD_OK;
 }
 
@@ -88,10 +90,10 @@ static int read_photos(broad_data **out, const cli_input *input)
     reading.options.progress = on_progress;
     reading.options.progress_context = &bar;
     read.photos = &reading.options;
-    cli_signals_catch();
+    int outermost = cli_signals_catch();
     status = broad_data_read_photos(out, input->paths, input->count, &read);
     cli_photo_reading_close(&reading);
-    cli_signals_release();
+    if (outermost) cli_signals_release();
     if (bar.drawn) cli_bar_wipe();
     if (status != BROAD_INTERRUPTED) return status;
     return cli_fail(status, "interrupted while reading photos; nothing was written");
@@ -160,7 +162,8 @@ static void hint_task(const broad_data *data, const cli_arguments *arguments)
     size_t values = count_whole_values(data, 16);
     if (values > 0 && broad_data_rows(data) >= 5 * values)
         cli_note(arguments,
-                 "the target has only %zu different whole values; if these are classes, give --task classify", values);
+                 "the target has only %zu distinct whole value%s; if these are classes, give --task classify", values,
+                 cli_plural(values));
 }
 
 int cli_read_table(broad_data **out, json_t **record, const char *path, const broad_read_options *read,
@@ -173,7 +176,8 @@ int cli_read_table(broad_data **out, json_t **record, const char *path, const br
         int photos = broad_data_maps(data) != 0;
         broad_data_free(data);
         return cli_fail(BROAD_BAD_DATA, "%s has no targets; %sgive them with --labels %s", path,
-                        photos ? "put the photos into one sub-folder a class, or " : "", photos ? "LIST.csv" : "FILE");
+                        photos ? "put the photos into one sub-folder per class, or " : "",
+                        photos ? "LIST.csv" : "FILE");
     }
     if (read->task == BROAD_TASK_AUTO) hint_task(data, arguments);
     *out = data;

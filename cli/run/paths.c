@@ -7,7 +7,7 @@
 
 #include "message.h"
 
-static int no_room(void) { return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the names of the photos"); }
+static int no_room(void) { return cli_fail(BROAD_NO_MEMORY, "out of memory while listing the photos"); }
 
 /* Standard input as one block that ends with a zero. */
 static int read_lines(char **out)
@@ -48,7 +48,7 @@ static int take_lines(cli_paths *out)
         if (line[0]) out->items[out->count++] = line;
     }
     if (out->count) return BROAD_OK;
-    return cli_fail(BROAD_BAD_DATA, "there are no names of photos on standard input; give one a line");
+    return cli_fail(BROAD_BAD_DATA, "there are no file names on standard input; give one per line");
 }
 
 int cli_paths_take(cli_paths *out, const cli_arguments *arguments, size_t first, int listed)

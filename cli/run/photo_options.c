@@ -23,8 +23,8 @@ static int parse_maps(unsigned *out, const char *text)
         if (at == CLI_MAPS) {
             const char *near = cli_nearest(word, cli_map_names, CLI_MAPS);
             return cli_fail(BROAD_USAGE,
-                            "--map: there is no '%s'; give auto, or one or several of pixels, descriptors and "
-                            "windows with commas between%s%s%s",
+                            "--map: unknown map '%s'; give auto, or pixels, descriptors and windows, "
+                            "separated by commas%s%s%s",
                             word, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
         }
         *out |= 1u << at;
@@ -85,7 +85,7 @@ static int parse_components(size_t *out, const cli_arguments *arguments)
     *out = strcmp(given, "none") == 0 ? BROAD_COMPONENTS_NONE : 0;
     if (*out || strcmp(given, "auto") == 0) return BROAD_OK;
     int status = cli_count(out, arguments, "components");
-    if (!status && !*out) status = cli_fail(BROAD_USAGE, "--components: give a number from 1 on, auto or none");
+    if (!status && !*out) status = cli_fail(BROAD_USAGE, "--components: give a number of at least 1, auto or none");
     return status;
 }
 
@@ -101,7 +101,7 @@ static int set_maps(broad_photo_options *out, cli_purpose purpose, const cli_arg
     if (!status && cli_given(arguments, "augment")) status = cli_count(&out->augment, arguments, "augment");
     if (!status && out->augment > COPIES_MOST)
         status =
-            cli_fail(BROAD_USAGE, "--augment: %zu copies are too many; give %d at most", out->augment, COPIES_MOST);
+            cli_fail(BROAD_USAGE, "--augment: %zu copies are too many; the maximum is %d", out->augment, COPIES_MOST);
     out->each_box = cli_given(arguments, "each-box") != NULL;
     return status;
 }

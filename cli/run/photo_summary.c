@@ -1,3 +1,4 @@
+/* What there is to say about photos that were read, and about their maps. */
 #include "run/photo_summary.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 /* ---- near-duplicates ---- */
 
-/* Whether the row is the first one of its file: further boxes follow it, and changed copies are none. */
+/* Whether the row is the first one of its file: further boxes follow it, and augmented copies are none. */
 static int is_first(const broad_data *data, size_t row)
 {
     const broad_photo *photo = broad_data_photo(data, row);
@@ -26,7 +27,7 @@ int cli_photo_facts_make(cli_photo_facts *out, const broad_data *data)
     if (!members || !out->pairs) {
         free(members);
         cli_photo_facts_clear(out);
-        return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the groups of %zu photos", rows);
+        return cli_fail(BROAD_NO_MEMORY, "out of memory: cannot group %zu photos", rows);
     }
     for (size_t i = 0; i < rows; i++) {
         const broad_photo *photo = broad_data_photo(data, i);
@@ -68,7 +69,7 @@ void cli_note_skipped(const broad_data *data, const cli_arguments *arguments)
     size_t count = broad_data_skipped_count(data), read = 0;
     if (!count) return;
     for (size_t i = 0; i < broad_data_rows(data); i++) read += (size_t)is_first(data, i);
-    cli_note(arguments, "%zu photo%s read, %zu file%s left out:", read, read == 1 ? "" : "s", count,
+    cli_note(arguments, "%zu photo%s read, %zu file%s skipped:", read, read == 1 ? "" : "s", count,
              count == 1 ? "" : "s");
     for (size_t i = 0; i < count && i < SHOWN; i++) {
         const broad_skipped *skipped = broad_data_skipped(data, i);
@@ -81,10 +82,10 @@ void cli_note_facts(const broad_data *data, const cli_photo_facts *facts, const 
 {
     enum { SHOWN = 3 };
     if (facts->groups)
-        cli_note(arguments, "%zu photos are near-duplicates, in %zu group%s; a group stays together in a split",
+        cli_note(arguments, "%zu photos are near-duplicates, in %zu group%s; groups are kept together in splits",
                  facts->grouped, facts->groups, facts->groups == 1 ? "" : "s");
     if (!facts->contradictions) return;
-    cli_note(arguments, "%zu photo%s another label than a near-duplicate:", facts->contradictions,
+    cli_note(arguments, "%zu photo%s a different label from a near-duplicate:", facts->contradictions,
              facts->contradictions == 1 ? " has" : "s have");
     for (size_t i = 0; i < facts->contradictions && i < SHOWN; i++) {
         size_t first = facts->pairs[i][0], other = facts->pairs[i][1];
@@ -94,7 +95,7 @@ void cli_note_facts(const broad_data *data, const cli_photo_facts *facts, const 
     }
     if (facts->contradictions > SHOWN)
         cli_note(arguments, "  and %zu more; 'broad data' lists all of them", facts->contradictions - SHOWN);
-    cli_note(arguments, "  give both the same label, or remove one of them; if they are not alike, --no-groups");
+    cli_note(arguments, "  give both the same label, or remove one; if they are not near-duplicates, give --no-groups");
 }
 
 /* ---- JSON ---- */
@@ -169,17 +170,17 @@ void cli_print_maps(const broad_map_choice *choice, unsigned maps, size_t compon
     size_t others = 0;
     if (!maps) return;
     cli_format_maps(name, sizeof name, maps);
-    if (components) printf("inputs   %zu components of %s", components, name);
-    else printf("inputs   %s", name);
+    if (components) cli_print("inputs   %zu components of %s", components, name);
+    else cli_print("inputs   %s", name);
     for (size_t i = 0; i < choice->count; i++)
         if (choice->trials[i].maps == maps) error = choice->trials[i].error;
-    if (choice->count) printf(" (leave-one-out error %.3f", error);
+    if (choice->count) cli_print(" (leave-one-out error %.3f", error);
     for (size_t i = 0; i < choice->count; i++) {
         if (choice->trials[i].maps == maps) continue;
         cli_format_maps(name, sizeof name, choice->trials[i].maps);
-        printf("%s %s %.3f", others++ ? "," : ";", name, choice->trials[i].error);
+        cli_print("%s %s %.3f", others++ ? "," : ";", name, choice->trials[i].error);
     }
-    printf(choice->count ? ")\n" : "\n");
+    cli_print(choice->count ? ")\n" : "\n");
 }
 
 void cli_record_maps(json_t *record, const broad_map_choice *choice, unsigned maps)

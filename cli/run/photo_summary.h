@@ -1,4 +1,4 @@
-/* What there is to say about photos that were read, and about their maps. */
+/* What there is to say about photos that were read: near-duplicates, skipped files, and the choice of maps. */
 #ifndef BROAD_CLI_RUN_PHOTO_SUMMARY_H
 #define BROAD_CLI_RUN_PHOTO_SUMMARY_H
 
@@ -22,6 +22,8 @@ void cli_note_skipped(const broad_data *data, const cli_arguments *arguments);
 void cli_note_facts(const broad_data *data, const cli_photo_facts *facts, const cli_arguments *arguments);
 /* Adds to a "photos" member: read, copies, skipped, groups, grouped, contradictions. */
 void cli_photos_record(json_t *record, const broad_data *data, const cli_photo_facts *facts);
+
+/* ---- maps ---- */
 
 enum { CLI_MAPS = 3 };
 extern const char *const cli_map_names[CLI_MAPS];             /* of broad_photo_map, by the number of its bit */

@@ -22,7 +22,7 @@ int cli_run_check_page(const cli_run *run)
     const char *report = run->report;
     if (!report) return BROAD_OK;
     if (strcmp(report, "-") == 0)
-        return cli_fail(BROAD_USAGE, "--report needs a file: what goes to standard output is the result");
+        return cli_fail(BROAD_USAGE, "--report needs a file; standard output is for the result");
     int status = refuse_same(report, run->output, "the model");
     for (size_t i = 0; !status && i < arguments->positional_count; i++)
         status = refuse_same(report, arguments->positional[i], "an input");

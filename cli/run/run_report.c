@@ -1,11 +1,14 @@
 #include "run/run_report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "io/quote.h"
 #include "run/correct.h"
+#include "run/photo_summary.h"
 #include "run/show.h"
 
 /* ---- JSON ---- */
@@ -108,25 +111,69 @@ static int report_json(const cli_run *run)
 
 /* ---- text ---- */
 
+static int is_verbose(const cli_run *run) { return cli_given(run->arguments, "verbose") != NULL; }
+
+/* "test     accuracy 0.97, ... on 30 held-out rows"; `which` rows, and more to say after them. */
+static void print_measures(const char *name, const broad_metrics *metrics, const char *which, const char *more)
+{
+    char line[256];
+    cli_metrics_line(line, sizeof line, metrics);
+    cli_print("%-8s %s on %zu %s row%s%s\n", name, line, metrics->rows, which, cli_plural(metrics->rows), more);
+}
+
+/* Measures with what they were before. */
+static void print_change(const char *name, const broad_metrics *after, const broad_metrics *before, const char *which,
+                         const char *more)
+{
+    char text[300];
+    int classify = after->task != BROAD_TASK_REGRESS, used = snprintf(text, sizeof text, "%s", more);
+    if (before && used >= 0)
+        snprintf(text + used, sizeof text - (size_t)used, " (before: %s %.4g)", classify ? "accuracy" : "RMSE",
+                 classify ? before->accuracy : before->rmse);
+    print_measures(name, after, which, text);
+}
+
+/* What learning has changed. */
+static void print_correction(const cli_run *run)
+{
+    const cli_correction *c = run->correction;
+    char dropped[64] = "";
+    if (c->dropped) snprintf(dropped, sizeof dropped, ", without %zu that are learned now", c->dropped);
+    if (run->test)
+        print_change("test", &run->test_metrics, c->known ? &c->test_before : NULL,
+                     run->test_path ? "test" : "held-out", dropped);
+    print_change("new", &run->fresh_metrics, c->known ? &c->fresh_before : NULL, "new", "");
+    if (c->known && run->train) print_change("old", &c->old_after, &c->old_before, "old", "");
+    if (c->automatic)
+        cli_print("weight   up to %.4g per new row (an old row has 1): the smallest weights that suffice\n", c->weight);
+    else if (c->given) cli_print("weight   %.4g per new row (an old row has 1)\n", c->weight);
+}
+
+/* What to expect of the model, most important first. */
+static void print_quality(const cli_run *run)
+{
+    char estimate[256];
+    int decided = run->options.patience > 0 || run->options.until_accuracy > 0;
+    if (run->correction) print_correction(run);
+    else if (run->test)
+        print_measures("test", &run->test_metrics, run->test_path ? "test" : "held-out",
+                       decided ? ", which also decided when to stop" : "");
+    if (cli_estimate_line(estimate, sizeof estimate, run->model)) cli_print("estimate %s\n", estimate);
+    if (run->train) print_measures("train", &run->train_metrics, "training", "");
+}
+
 static void print_data(const cli_run *run, const char *path)
 {
-    char names[256];
     const broad_model *model = run->model;
     const broad_data *data = run->fresh ? run->fresh : run->train;
-    size_t outputs = broad_model_outputs(model);
-    int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
     int part = run->test && !run->test_path && !run->fresh;
-    cli_format_names(names, sizeof names, broad_model_output_name, model, outputs);
-    printf("data     %s (%s): %zu %srows, %zu inputs, %zu %s (%s)\n", path, broad_data_format(data),
-           broad_data_rows(data) + (part ? broad_data_rows(run->test) : 0), run->fresh ? "new " : "",
-           broad_model_inputs(model), outputs,
-           classify       ? "classes"
-           : outputs == 1 ? "target"
-                          : "targets",
-           names);
-    if (run->test)
-        printf("split    %zu rows to train on, %zu to test on%s%s\n", broad_model_rows(model),
-               broad_data_rows(run->test), run->test_path ? " from " : "", run->test_path ? run->test_path : "");
+    size_t rows = broad_data_rows(data) + (part ? broad_data_rows(run->test) : 0), inputs = broad_model_inputs(model);
+    cli_print("data     %s (%s): %zu %srow%s, %zu input%s", path, broad_data_format(data), rows,
+              run->fresh ? "new " : "", cli_plural(rows), inputs, cli_plural(inputs));
+    if (part) cli_print("; %zu to train on, %zu held out", broad_model_rows(model), broad_data_rows(run->test));
+    if (run->test_path) cli_print("; tested on %s", run->test_path);
+    cli_print("\n");
+    cli_print_outputs(model);
     cli_print_maps(&run->maps, broad_model_maps(model), broad_data_components(data));
 }
 
@@ -136,85 +183,93 @@ static void print_network(const cli_run *run)
     size_t layers = broad_model_layers(model), wanted = run->increment.layers;
     char size[64];
     cli_format_size(size, sizeof size, model);
-    printf("network  %s, ", cli_kind_name(broad_model_kind(model)));
-    if (!run->model_path && !cli_in_blocks(model))
-        printf("%zu nodes in %zu of %zu layers", broad_model_nodes(model), layers, wanted);
-    else printf("%s", size);
-    if (solved_again(run)) printf(", all solved again on %zu rows", broad_model_rows(model));
-    else if (run->model_path && layers >= run->layers_before) printf(", %zu of them new", layers - run->layers_before);
-    printf(", %.2f s\n", run->seconds.total);
+    cli_print("network  %s, %s", cli_kind_name(broad_model_kind(model)), size);
+    if (!run->model_path && !cli_in_blocks(model) && layers < wanted) cli_print(" (of at most %zu)", wanted);
+    if (solved_again(run)) cli_print(", all solved again on %zu rows", broad_model_rows(model));
+    else if (run->model_path && layers >= run->layers_before)
+        cli_print(", %zu of them new", layers - run->layers_before);
+    cli_print(", %.2f s\n", run->seconds.total);
 }
 
-static void print_measures(const char *name, const broad_metrics *metrics, const char *remark)
+/* How it ended: always where it was not as planned. */
+static void print_end(const cli_run *run)
 {
-    char line[256];
-    cli_metrics_line(line, sizeof line, metrics);
-    printf("%-8s %s%s\n", name, line, remark);
+    const broad_model *model = run->model;
+    const char *reason = broad_model_reason(model);
+    if (is_verbose(run)) {
+        cli_print_layers(model, 0);
+        cli_print_joint(model);
+    }
+    if (is_verbose(run) || broad_model_outcome(model) != BROAD_OUTCOME_COMPLETE)
+        cli_print("status   %s%s%s\n", cli_outcome_name(broad_model_outcome(model)), reason[0] ? ": " : "", reason);
 }
 
-/* Measures with what they were before; `more` goes on after them. */
-static void print_change(const char *name, const broad_metrics *after, const broad_metrics *before, const char *more)
+/* ---- what to do next ---- */
+
+static void put_option(FILE *line, const char *name, const char *value)
 {
-    char line[256], was[300] = "";
-    int classify = after->task != BROAD_TASK_REGRESS;
-    if (before)
-        snprintf(was, sizeof was, " (before: %s %.4g)", classify ? "accuracy" : "RMSE",
-                 classify ? before->accuracy : before->rmse);
-    cli_metrics_line(line, sizeof line, after);
-    printf("%-8s %s%s%s\n", name, line, was, more);
+    fprintf(line, " --%s ", name);
+    cli_shell_word(line, value);
 }
 
-/* What learning has changed. */
-static void print_correction(const cli_run *run)
+/* The label files of all training files, in order; 0: some have one and some do not, which verify cannot take. */
+static int all_labels(const char **out, size_t *out_count, const cli_run *run, size_t files)
 {
-    const cli_correction *c = run->correction;
-    char dropped[96] = "";
-    if (c->known && run->train) print_change("old", &c->old_after, &c->old_before, "");
-    print_change("new", &run->fresh_metrics, c->known ? &c->fresh_before : NULL, "");
-    if (c->dropped) snprintf(dropped, sizeof dropped, ", without %zu rows that are learned now", c->dropped);
-    if (run->test) print_change("test", &run->test_metrics, c->known ? &c->test_before : NULL, dropped);
-    if (c->automatic || c->given)
-        printf("weight   %s%.4g: what a new row counts beside an old one%s\n", c->automatic ? "at most " : "",
-               c->weight, c->automatic ? ", each as little as does" : "");
+    size_t count = run->fresh ? cli_given_all(out, run->arguments, "with-labels") : 0;
+    *out_count = count + cli_given_all(out + count, run->arguments, "labels");
+    return *out_count == 0 || *out_count == files;
 }
 
-static void print_files(const cli_run *run, const char *const *paths, size_t count)
+/* Checks the model against its rows; without them there is only the model to look at. */
+static void put_check(FILE *line, const cli_run *run, const char *const *paths, size_t count)
+{
+    const char *labels[2 * CLI_GIVEN_MAX], *boxes = cli_given(run->arguments, "boxes");
+    const char *detector = cli_given(run->arguments, "detector");
+    size_t label_count = 0;
+    int all = run->train && all_labels(labels, &label_count, run, count);
+    for (size_t i = 0; i < count; i++) all = all && strcmp(paths[i], "-");
+    fprintf(line, "broad %s ", all ? "verify" : "info");
+    cli_shell_word(line, run->output);
+    for (size_t i = 0; all && i < count; i++) {
+        fputc(' ', line);
+        cli_shell_word(line, paths[i]);
+    }
+    for (size_t i = 0; all && i < label_count; i++) put_option(line, "labels", labels[i]);
+    if (all && boxes) put_option(line, "boxes", boxes);
+    if (all && detector) put_option(line, "detector", detector);
+}
+
+static void print_next(const cli_run *run, const char *const *paths, size_t count)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *lines = open_memstream(&text, &bytes);
+    if (!lines) return;
+    fputs("next     broad predict ", lines);
+    cli_shell_word(lines, run->output);
+    fprintf(lines, " %s\n         ", broad_model_maps(run->model) ? "NEW/ --proba" : "NEW.csv");
+    put_check(lines, run, paths, count);
+    if (fclose(lines) == 0) cli_print("%s\n", text);
+    free(text);
+}
+
+static void print_files(const cli_run *run)
 {
     struct stat info;
     char size[32] = "";
     if (stat(run->output, &info) == 0) cli_format_bytes(size, sizeof size, (double)info.st_size);
-    printf("wrote    %s (%s)%s\n", run->output, size, run->stats_kept ? " and its sums, beside it as .stats" : "");
-    if (run->report) printf("report   %s\n", run->report);
-    int all = run->train != NULL;
-    for (size_t i = 0; i < count; i++) all = all && strcmp(paths[i], "-");
-    printf("next     broad %s %s", all ? "verify" : "info", run->output);
-    for (size_t i = 0; all && i < count; i++) printf(" %s", paths[i]);
-    const char *labels[CLI_GIVEN_MAX];
-    size_t label_count = run->fresh ? 0 : cli_given_all(labels, run->arguments, "labels");
-    for (size_t i = 0; all && i < label_count; i++) printf(" --labels %s", labels[i]);
-    const char *boxes = cli_given(run->arguments, "boxes"), *detector = cli_given(run->arguments, "detector");
-    if (all && boxes) printf(" --boxes %s", boxes);
-    if (all && detector) printf(" --detector '%s'", detector);
-    printf("\n");
+    cli_print("model    %s (%s)%s\n", run->output, size, run->stats_kept ? ", with its sums in a .stats file" : "");
+    if (run->report) cli_print("report   %s\n", run->report);
 }
 
 static void report_text(const cli_run *run, const char *const *paths, size_t count)
 {
-    const broad_model *model = run->model;
-    const char *reason = broad_model_reason(model);
-    char estimate[256];
-    int looked_at = run->options.patience > 0 || run->options.until_accuracy > 0;
+    print_quality(run);
     print_data(run, paths[run->fresh && count ? count - 1 : 0]);
     print_network(run);
-    cli_print_layers(model, 0);
-    cli_print_joint(model);
-    printf("status   %s%s%s\n", cli_outcome_name(broad_model_outcome(model)), reason[0] ? ": " : "", reason);
-    if (run->train) print_measures("train", &run->train_metrics, "");
-    if (cli_estimate_line(estimate, sizeof estimate, model)) printf("loo      %s (leave-one-out)\n", estimate);
-    if (run->correction) print_correction(run);
-    else if (run->test)
-        print_measures("test", &run->test_metrics, looked_at ? " (these rows also decided when to stop)" : "");
-    print_files(run, paths, count);
+    print_end(run);
+    print_files(run);
+    print_next(run, paths, count);
 }
 
 int cli_run_report(const cli_run *run, const char *const *paths, size_t count)

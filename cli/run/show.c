@@ -176,26 +176,40 @@ int cli_estimate_line(char *out, size_t bytes, const broad_model *model)
     broad_estimate estimate;
     if (broad_model_estimate(&estimate, model) || !estimate.known) return 0;
     if (broad_model_task(model) == BROAD_TASK_REGRESS)
-        snprintf(out, bytes, "RMSE %.6g, MAE %.6g, R2 %.4f on %zu rows", estimate.rmse, estimate.mae, estimate.r2,
-                 estimate.rows);
+        snprintf(out, bytes, "RMSE %.6g, MAE %.6g, R2 %.4f on new rows (leave-one-out on %zu rows)", estimate.rmse,
+                 estimate.mae, estimate.r2, estimate.rows);
     else
-        snprintf(out, bytes, "accuracy %.4f, Brier score %.4f, calibration error %.4f on %zu rows", estimate.accuracy,
-                 estimate.brier, estimate.calibration_error, estimate.rows);
+        snprintf(out, bytes,
+                 "accuracy %.4f, Brier score %.4f, calibration error %.4f on new rows (leave-one-out on %zu rows)",
+                 estimate.accuracy, estimate.brier, estimate.calibration_error, estimate.rows);
     return 1;
+}
+
+void cli_print_outputs(const broad_model *model)
+{
+    char names[256];
+    size_t outputs = broad_model_outputs(model);
+    int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
+    cli_format_names(names, sizeof names, broad_model_output_name, model, outputs);
+    if (outputs == 1) cli_print("%s %s\n", classify ? "class   " : "target  ", names);
+    else cli_print("%s %zu: %s", classify ? "classes " : "targets ", outputs, names);
+    if (classify && outputs == 2)
+        cli_print("; positive class: %s", broad_model_output_name(model, broad_model_positive(model)));
+    if (outputs != 1) cli_print("\n");
 }
 
 void cli_print_confusion(const broad_metrics *metrics, const broad_model *model)
 {
     size_t classes = metrics->classes;
     if (!metrics->confusion || classes > CONFUSION_CLASSES) return;
-    printf("\nrows: truth, columns: verdict\n%*s", NAME_COLUMNS, "");
+    cli_print("\nconfusion matrix (rows: true class, columns: predicted class)\n%*s", NAME_COLUMNS, "");
     for (size_t j = 0; j < classes; j++)
-        printf(" %*.*s", NAME_COLUMNS, NAME_COLUMNS, broad_model_output_name(model, j));
+        cli_print(" %*.*s", NAME_COLUMNS, NAME_COLUMNS, broad_model_output_name(model, j));
     for (size_t i = 0; i < classes; i++) {
-        printf("\n%*.*s", NAME_COLUMNS, NAME_COLUMNS, broad_model_output_name(model, i));
-        for (size_t j = 0; j < classes; j++) printf(" %*zu", NAME_COLUMNS, metrics->confusion[i * classes + j]);
+        cli_print("\n%*.*s", NAME_COLUMNS, NAME_COLUMNS, broad_model_output_name(model, i));
+        for (size_t j = 0; j < classes; j++) cli_print(" %*zu", NAME_COLUMNS, metrics->confusion[i * classes + j]);
     }
-    printf("\n");
+    cli_print("\n");
 }
 
 /* The first five, then about five spread over the rest, and the last. */
@@ -224,17 +238,17 @@ void cli_print_joint(const broad_model *model)
 {
     broad_joint joint;
     if (broad_model_joint(&joint, model) || !joint.known) return;
-    printf("joint    one ridge over all nodes: lambda %.3g, ||E|| %.5g\n", joint.lambda, joint.norm);
+    cli_print("joint    one ridge regression over all nodes: lambda %.3g, ||E|| %.5g\n", joint.lambda, joint.norm);
 }
 
 /* What there is to say about blocks whose weights are all of one fit. */
 static void print_blocks(const broad_model *model)
 {
-    printf("  %5s %6s %9s %7s\n", "block", "width", "origin", "range");
+    cli_print("  %5s %6s %9s %7s\n", "block", "width", "origin", "range");
     for (size_t i = 0; i < broad_model_layers(model); i++) {
         broad_layer layer;
         if (broad_model_layer(&layer, model, i)) continue;
-        printf("  %5zu %6zu %9s %7.4g\n", i + 1, layer.width, layer.origin, layer.range);
+        cli_print("  %5zu %6zu %9s %7.4g\n", i + 1, layer.width, layer.origin, layer.range);
     }
 }
 
@@ -246,8 +260,8 @@ void cli_print_layers(const broad_model *model, int all)
         print_blocks(model);
         return;
     }
-    printf("  %5s %6s %9s %9s %9s %11s %9s %7s %6s\n", "layer", "width", "gamma", "bound", "tested", "||E||", "lambda",
-           "range", "tries");
+    cli_print("  %5s %6s %9s %9s %9s %11s %9s %7s %6s\n", "layer", "width", "gamma", "bound", "tested", "||E||",
+              "lambda", "range", "tries");
     for (size_t i = 0; i < count; i++) {
         broad_layer layer;
         if (broad_model_layer(&layer, model, i)) continue;
@@ -255,11 +269,11 @@ void cli_print_layers(const broad_model *model, int all)
             skipped++;
             continue;
         }
-        if (skipped) printf("  %5s\n", "...");
+        if (skipped) cli_print("  %5s\n", "...");
         skipped = 0;
-        printf("  %5zu %6zu %9.5f %9.5f %9.5f %11.5g %9.1e %7.4g %6zu%s\n", i + 1, layer.width, layer.gamma,
-               layer.bound, layer.tested, layer.norm_after, layer.lambda, layer.range, layer.tries,
-               layer.passed ? "" : "  forced");
+        cli_print("  %5zu %6zu %9.5f %9.5f %9.5f %11.5g %9.1e %7.4g %6zu%s\n", i + 1, layer.width, layer.gamma,
+                  layer.bound, layer.tested, layer.norm_after, layer.lambda, layer.range, layer.tries,
+                  layer.passed ? "" : "  forced");
     }
 }
 
@@ -287,22 +301,22 @@ void cli_print_curve(const broad_curve_point *points, const broad_model *model)
     size_t count = broad_model_layers(model), skipped = 0;
     int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY, loo = count && !isnan(points[count - 1].loo);
     if (count > 1 && isnan(points[0].norm))
-        printf("curve    only of the whole network: all its output weights were solved for together, and those of a "
-               "part of it are not known\n");
-    printf("  %5s %6s %11s %11s%s\n", "layer", "nodes", "||E||", classify ? "accuracy" : "RMSE",
-           loo ? "         loo" : "");
+        cli_print("curve    only for the whole network: its output weights were computed together, so a part of the "
+                  "network has none of its own\n");
+    cli_print("  %5s %6s %11s %11s%s\n", "layer", "nodes", "||E||", classify ? "accuracy" : "RMSE",
+              loo ? "         loo" : "");
     for (size_t i = 0; i < count; i++) {
         const broad_curve_point *point = &points[i];
         if (isnan(point->norm) || !layer_shown(i, count)) {
             skipped += isnan(point->norm) ? 0 : 1;
             continue;
         }
-        if (skipped) printf("  %5s\n", "...");
+        if (skipped) cli_print("  %5s\n", "...");
         skipped = 0;
-        printf("  %5zu %6zu %11.5g %11.6g", point->layer, point->nodes, point->norm,
-               classify ? point->accuracy : point->rmse);
-        if (loo) printf(" %11.5g", point->loo);
-        printf("\n");
+        cli_print("  %5zu %6zu %11.5g %11.6g", point->layer, point->nodes, point->norm,
+                  classify ? point->accuracy : point->rmse);
+        if (loo) cli_print(" %11.5g", point->loo);
+        cli_print("\n");
     }
 }
 
@@ -347,8 +361,8 @@ void cli_print_stages(const broad_model *model)
         const char *word = cli_in_blocks(model) ? "block" : "layer";
         if (end - first == 1) snprintf(layers, sizeof layers, "%s %zu", word, end);
         else snprintf(layers, sizeof layers, "%ss %zu-%zu", word, first + 1, end);
-        printf("%-8s %s: %s, on rows %zu-%zu\n", first ? "" : "stages", layers, layer.origin, layer.first_row + 1,
-               layer.first_row + layer.rows);
+        cli_print("%-8s %s: %s, on rows %zu-%zu\n", first ? "" : "stages", layers, layer.origin, layer.first_row + 1,
+                  layer.first_row + layer.rows);
     }
 }
 

@@ -18,8 +18,10 @@ json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), cons
 
 /* "accuracy 0.9667, ..." without a newline. */
 void cli_metrics_line(char *out, size_t bytes, const broad_metrics *metrics);
-/* "accuracy 0.9667, ... on 1200 rows" of the leave-one-out estimate; 0: the model has none. */
+/* "accuracy 0.9667, ... on new rows (leave-one-out on 1200 rows)"; 0: the model has no such estimate. */
 int cli_estimate_line(char *out, size_t bytes, const broad_model *model);
+/* "classes  2: Clean, Dusty; positive class: Dusty", or the targets. */
+void cli_print_outputs(const broad_model *model);
 void cli_print_confusion(const broad_metrics *metrics, const broad_model *model);
 /* "34 nodes in 5 layers"; without a chain "in one block". */
 void cli_format_size(char *out, size_t bytes, const broad_model *model);
@@ -33,7 +35,7 @@ void cli_print_layers(const broad_model *model, int all);
 /* The figures after each layer, broad_model_layers() of them; the table shows as many as that of the layers. */
 void cli_print_curve(const broad_curve_point *points, const broad_model *model);
 json_t *cli_curve_json(const broad_curve_point *points, const broad_model *model);
-/* "layers 2-10: enhance, on rows 1-1000", one line a stage. */
+/* "layers 2-10: enhance, on rows 1-1000", one line per stage. */
 void cli_print_stages(const broad_model *model);
 json_t *cli_stages_json(const broad_model *model);
 void cli_format_bytes(char *out, size_t bytes, double count);

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "io/output.h"
 #include "run/kept_stats.h"
+#include "run/load_model.h"
 #include "run/run_page.h"
 #include "run/show.h"
 #include "values.h"
@@ -20,8 +21,9 @@ static int check_output(const cli_run *run)
     const cli_arguments *arguments = run->arguments;
     int piped = strcmp(run->output, "-") == 0;
     if (piped && (cli_given(arguments, "json") || isatty(STDOUT_FILENO)))
-        return cli_fail(BROAD_USAGE,
-                        "-o - writes the model to standard output, which must be a file or a pipe, without --json");
+        return cli_fail(
+            BROAD_USAGE,
+            "-o - writes the model to standard output, which must be a file or a pipe, and does not go with --json");
     if (piped && (run->checkpoint || run->keep_stats))
         return cli_fail(BROAD_USAGE, "--checkpoint and --keep-stats need a file; give one with -o");
     int status = cli_check_apart(run->output, run->test_path);
@@ -46,14 +48,14 @@ int cli_run_prepare(cli_run *run, const cli_arguments *arguments, const char *ou
     if (cli_given(arguments, "test-labels") && !run->test_path)
         return cli_fail(BROAD_USAGE, "--test-labels was given without --test");
     if (cli_given(arguments, "labels") && run->test_path && !cli_given(arguments, "test-labels"))
-        return cli_fail(BROAD_USAGE, "--labels needs --test-labels where --test is given");
+        return cli_fail(BROAD_USAGE, "with --labels, --test needs --test-labels");
     return check_output(run);
 }
 
 int cli_run_load(cli_run *run, const char *path)
 {
     run->model_path = path;
-    int status = broad_model_load(&run->model, path);
+    int status = cli_model_load(&run->model, run->arguments);
     if (status) return status;
     run->layers_before = broad_model_layers(run->model);
     run->compact |= broad_model_is_compact(run->model); /* a compact file stays one */
@@ -77,20 +79,22 @@ int cli_run_check_rules(const cli_run *run, int has_test)
 {
     if (run->options.patience == 0 || has_test) return BROAD_OK;
     return cli_fail(BROAD_USAGE,
-                    "--patience needs rows that are not trained on: give --holdout FRACTION when fitting, or --test");
+                    "--patience needs rows that are not trained on: give --holdout FRACTION to fit, or --test");
 }
 
 /* ---- planning ---- */
 
 static json_t *limit_json(const broad_plan *plan)
 {
+    static const char again[] = "made"
+                                " again"; /* for the programs that read it since 0.1 */
     json_t *object = json_object();
     cli_json_put(object, "memory", cli_json_real(plan->memory));
     cli_json_put(object, "bytes_least", cli_json_real(plan->bytes_least));
     cli_json_put(object, "can_spill", json_boolean(plan->can_spill));
     cli_json_put(object, "spilled", json_boolean(plan->spilled));
-    cli_json_put(object, "features", cli_json_text(plan->features_recomputed ? "made again" : "kept"));
-    cli_json_put(object, "layers", cli_json_text(plan->spilled ? "made again" : "kept"));
+    cli_json_put(object, "features", cli_json_text(plan->features_recomputed ? again : "kept"));
+    cli_json_put(object, "layers", cli_json_text(plan->spilled ? again : "kept"));
     cli_json_put(object, "passes", cli_json_real(plan->passes));
     cli_json_put(object, "bytes_disk", cli_json_real(plan->bytes_disk));
     cli_json_put(object, "bytes_disk_free", cli_json_real(plan->bytes_disk_free));
@@ -123,14 +127,14 @@ static void print_limit(const broad_plan *plan)
     cli_format_bytes(least, sizeof least, plan->bytes_least);
     cli_format_bytes(disk, sizeof disk, plan->bytes_disk);
     cli_format_bytes(room, sizeof room, plan->bytes_disk_free);
-    printf("limit    %s; this run needs at least %s\n", limit, least);
+    cli_print("limit    %s; this run needs at least %s\n", limit, least);
     if (!plan->spilled) {
-        printf("rows     in memory\n");
+        cli_print("rows     in memory\n");
         return;
     }
-    printf("rows     in files, %s of %s that are free; about %.0f passes\n", disk, room, plan->passes);
-    printf("nodes    of features %s; of layers made again with each pass\n",
-           plan->features_recomputed ? "made again with each pass" : "kept in files");
+    cli_print("rows     in temporary files: %s of %s free; about %.0f passes\n", disk, room, plan->passes);
+    cli_print("nodes    feature nodes are %s; layers are recomputed in each pass\n",
+              plan->features_recomputed ? "recomputed in each pass" : "kept in files");
 }
 
 static void print_plan(const broad_plan *plan)
@@ -143,15 +147,15 @@ static void print_plan(const broad_plan *plan)
     cli_format_flops(features, sizeof features, plan->flops_features);
     cli_format_flops(layer, sizeof layer, plan->flops_layer);
     cli_format_flops(total, sizeof total, plan->flops_total);
-    printf("run      %.0f rows, %.0f inputs, %.0f outputs; %.0f nodes at its end\n", plan->rows, plan->inputs,
-           plan->outputs, plan->nodes);
+    cli_print("run      %.0f rows, %.0f inputs, %.0f outputs; %.0f nodes at the end\n", plan->rows, plan->inputs,
+              plan->outputs, plan->nodes);
     cli_format_bytes(peak, sizeof peak, plan->bytes_peak);
-    printf("memory   %s for the table, %s more to train; %s available; peak of the process %s\n", table, training,
-           available, peak);
+    cli_print("memory   %s for the table, %s more to train; %s available; process peak %s\n", table, training,
+              available, peak);
     if (plan->memory > 0) print_limit(plan);
-    printf("work     %s for the features, %s a layer, %s in all, if each layer's first draw is kept\n", features, layer,
-           total);
-    printf("verdict  %s\n", plan->fits ? "it fits" : "it does NOT fit");
+    cli_print("work     %s for the features, %s per layer, %s in total, if the first draw of each layer is kept\n",
+              features, layer, total);
+    cli_print("verdict  %s\n", plan->fits ? "fits in memory" : "does NOT fit in memory");
 }
 
 static int show_plan(const cli_run *run, const broad_plan *plan)
@@ -200,9 +204,10 @@ int cli_run_plan(int *out_done, const cli_run *run, size_t rows, size_t inputs, 
     cli_format_bytes(training, sizeof training, plan.bytes_training);
     cli_format_bytes(available, sizeof available, plan.bytes_available);
     return cli_fail(BROAD_NO_MEMORY,
-                    "this run needs %s of memory to train, besides %s for the table, but only %s is available; use "
-                    "fewer nodes, layers or rows (--max-layers and --max-nodes also count), %sor --force to try it",
-                    training, table, available, plan.can_spill ? "--memory SIZE to keep the rows in files, " : "");
+                    "training needs %s of memory in addition to %s for the table, but only %s is available; use fewer "
+                    "nodes, layers or rows (--max-layers and --max-nodes help), %sor give --force to try anyway",
+                    training, table, available,
+                    plan.can_spill ? "give --memory SIZE to keep the rows in temporary files, " : "");
 }
 
 /* ---- growing ---- */
@@ -288,7 +293,8 @@ int cli_run_keep_stats(cli_run *run, const broad_data *training)
     int status = cli_stats_make(run->model, training, run->output, run->options.threads);
     run->stats_kept = status == BROAD_OK;
     if (!status) return BROAD_OK;
-    return cli_fail(status, "the model is saved in %s, but its sums are not: %s", run->output, broad_error_message());
+    return cli_fail(status, "the model is saved in %s, but its sums could not be saved: %s", run->output,
+                    broad_error_message());
 }
 
 /* ---- after ---- */

@@ -12,7 +12,7 @@
 #include "run/input.h"
 #include "run/photo_summary.h"
 
-/* What is added: layers of nodes; to new feature groups where there are any; on further rows where there are any. */
+/* What is added: layers of nodes, with new feature groups or new rows if there are any. */
 typedef struct cli_increment {
     size_t nodes, layers;
     size_t groups, group_nodes; /* groups > 0: one layer each, and `layers` is their number */
@@ -66,7 +66,7 @@ int cli_run_settle(cli_run *run, int status);
 int cli_run_save(const cli_run *run, const broad_model *model);
 int cli_run_keep_stats(cli_run *run, const broad_data *training); /* sums of run->model beside it */
 
-/* Nothing where the model goes to standard output and nobody asks for a report. */
+/* Nothing where the model goes to standard output and no report is asked for. */
 int cli_run_measure(cli_run *run);
 /* Frees everything and makes the exit code of a run that was interrupted. */
 int cli_run_end(cli_run *run, int status);

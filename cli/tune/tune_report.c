@@ -5,26 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/quote.h"
+#include "run/photo_summary.h"
 #include "run/show.h"
 #include "tune/tune_state.h"
 
 /* ---- the command line for fit ---- */
 
-/* One word so that a shell reads it back as it is. */
 static void put_quoted(FILE *out, const char *before, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+=@%";
     fputs(before, out);
-    if (*word && word[strspn(word, plain)] == 0) {
-        fputs(word, out);
-        return;
-    }
-    fputc('\'', out);
-    for (; *word; word++) {
-        if (*word == '\'') fputs("'\\''", out);
-        else fputc(*word, out);
-    }
-    fputc('\'', out);
+    cli_shell_word(out, word);
 }
 
 /* What was said about reading the data, said again. */
@@ -158,13 +149,13 @@ static void print_score(const tune_search *search, const tune_trial *trial)
     char score[32], sd[32];
     cli_format_measure(score, sizeof score, search->measure->task, trial->score);
     cli_format_measure(sd, sizeof sd, search->measure->task, trial->sd);
-    printf("%s", score);
-    if (isfinite(trial->sd)) printf(" ± %s", sd);
+    cli_print("%s", score);
+    if (isfinite(trial->sd)) cli_print(" ± %s", sd);
 }
 
 static void print_top(const tune_search *search, const size_t *best, size_t count)
 {
-    printf("  %4s  %-20s %8s  settings\n", "rank", search->measure->title, "seconds");
+    cli_print("  %4s  %-20s %8s  settings\n", "rank", search->measure->title, "seconds");
     for (size_t i = 0; i < count; i++) {
         const tune_trial *trial = &search->trials[best[i]];
         char score[32], sd[32] = "", both[80];
@@ -172,10 +163,10 @@ static void print_top(const tune_search *search, const size_t *best, size_t coun
         if (isfinite(trial->sd)) cli_format_measure(sd, sizeof sd, search->measure->task, trial->sd);
         snprintf(both, sizeof both, "%s%s%s", score, sd[0] ? " ± " : "", sd);
         /* The sign takes two bytes for one column. */
-        printf("  %4zu  %-*s %8.2f ", i + 1, sd[0] ? 21 : 20, both, trial->seconds);
+        cli_print("  %4zu  %-*s %8.2f ", i + 1, sd[0] ? 21 : 20, both, trial->seconds);
         for (size_t k = 0; k < json_array_size(trial->arguments); k++)
             put_quoted(stdout, " ", json_string_value(json_array_get(trial->arguments, k)));
-        printf("\n");
+        cli_print("\n");
     }
 }
 
@@ -185,23 +176,23 @@ int tune_report_text(const tune_result *result)
     size_t best[TUNE_TOP], count = tune_best(best, TUNE_TOP, search);
     if (!count) return BROAD_OK;
     char *line = fit_line(result, &search->trials[best[0]]);
-    if (!line) return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the command line");
-    printf("data     %s: %zu rows", result->path, broad_data_rows(result->data));
-    if (result->rows < broad_data_rows(result->data)) printf(", %zu of them searched on", result->rows);
-    printf("\n");
+    if (!line) return cli_fail(BROAD_NO_MEMORY, "out of memory while writing the command line");
+    cli_print("data     %s: %zu rows", result->path, broad_data_rows(result->data));
+    if (result->rows < broad_data_rows(result->data)) cli_print(", search on %zu of them", result->rows);
+    cli_print("\n");
     cli_print_maps(result->maps, broad_data_maps(result->data), broad_data_components(result->data));
-    printf("search   %zu trials, %zu dropped early, %zu failed, %.1f s; %s by ", search->count,
-           count_ends(search, TUNE_DROPPED), count_ends(search, TUNE_FAILED), result->search_seconds,
-           search->measure->title);
-    if (strcmp(result->by, "cv") == 0) printf("%zu folds", result->folds);
-    else printf("leave-one-out");
-    if (result->resumed) printf("; %zu of the trials from %s", result->resumed, result->state);
-    printf("\nbest     trial %zu: %s ", best[0] + 1, search->measure->title);
+    cli_print("search   %zu trial%s, %zu dropped early, %zu failed, %.1f s; %s by ", search->count,
+              cli_plural(search->count), count_ends(search, TUNE_DROPPED), count_ends(search, TUNE_FAILED),
+              result->search_seconds, search->measure->title);
+    if (strcmp(result->by, "cv") == 0) cli_print("%zu folds", result->folds);
+    else cli_print("leave-one-out");
+    if (result->resumed) cli_print("; %zu of the trials are from %s", result->resumed, result->state);
+    cli_print("\nbest     trial %zu: %s ", best[0] + 1, search->measure->title);
     print_score(search, &search->trials[best[0]]);
-    printf("\n");
+    cli_print("\n");
     print_top(search, best, count);
-    if (result->model) printf("wrote    %s\n", result->model);
-    printf("next     %s\n", line);
+    if (result->model) cli_print("model    %s\n", result->model);
+    cli_print("next     %s\n", line);
     free(line);
     return BROAD_OK;
 }

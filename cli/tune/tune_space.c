@@ -97,9 +97,12 @@ static int add_names(char (*names)[TUNE_WORD], size_t *count, const char *option
         size_t length = strcspn(at, stops);
         snprintf(word, sizeof word, "%.*s", (int)length, at);
         const char *choices = cli_library_option(option)->choices;
-        if (length >= sizeof word || find_word(choices, word) == count_words(choices))
-            return cli_fail(BROAD_USAGE, "--%ss: there is no %s '%.*s'; give some of %s with commas between", option,
-                            option, (int)length, at, choices);
+        if (length >= sizeof word || find_word(choices, word) == count_words(choices)) {
+            char listed[160];
+            cli_format_choices(listed, sizeof listed, choices);
+            return cli_fail(BROAD_USAGE, "--%ss: unknown %s '%.*s'; give a list of %s, separated by commas", option,
+                            option, (int)length, at, listed);
+        }
         int status = add_name(names, count, at, length);
         if (status) return status;
         at += length;
@@ -148,7 +151,7 @@ int tune_add(tune_search *search, tune_trial *trial)
         tune_trial *more = realloc(search->trials, room * sizeof *more);
         if (!more) {
             tune_trial_clear(trial);
-            return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for another trial");
+            return cli_fail(BROAD_NO_MEMORY, "out of memory while storing a trial");
         }
         search->trials = more;
         search->room = room;

@@ -85,7 +85,7 @@ static int append_line(tune_state *state, json_t *object)
         state->text[state->used++] = '\n';
     }
     free(line);
-    return fits ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the state of the search");
+    return fits ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory while storing the state of the search");
 }
 
 static int write_text(const tune_state *state)
@@ -104,10 +104,11 @@ static int fail_other(const char *path, const char *name, const json_t *there, c
 {
     char *was = there ? json_dumps(there, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     char *is = here ? json_dumps(here, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
-    int status = cli_fail(BROAD_USAGE,
-                          "%s is the state of another search: '%s' was %.300s there and is %.300s here; give another "
-                          "--state, or remove the file",
-                          path, name, was ? was : "nothing", is ? is : "nothing");
+    int status =
+        cli_fail(BROAD_USAGE,
+                 "%s is the state of a different search: '%s' is %.300s there and %.300s here; give another --state, "
+                 "or remove the file",
+                 path, name, was ? was : "nothing", is ? is : "nothing");
     free(was);
     free(is);
     return status;
@@ -138,7 +139,8 @@ static int read_lines(tune_search *search, const char *path, const char *text, s
         number++;
         memset(&trial, 0, sizeof trial);
         if (!json_is_object(object) || (number > 1 && read_trial(&trial, object, search->arguments))) {
-            status = cli_fail(BROAD_BAD_DATA, "%s:%zu: no state of 'broad tune'; give another --state, or remove it",
+            status = cli_fail(BROAD_BAD_DATA,
+                              "%s:%zu: this is not a state file of 'broad tune'; give another --state, or remove it",
                               path, number);
             tune_trial_clear(&trial);
         } else if (number == 1) {

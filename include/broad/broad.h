@@ -348,8 +348,7 @@ BROAD_API void broad_read_options_init(broad_read_options *out);
 typedef enum broad_path_kind {
     BROAD_PATH_KIND_UNKNOWN, /* not there, no regular file, or nothing known */
     BROAD_PATH_KIND_FOLDER,
-    BROAD_PATH_KIND_PHOTO,   /* JPEG or PNG                                  */
-    BROAD_PATH_KIND_PICTURE, /* of another format, which is not read         */
+    BROAD_PATH_KIND_PICTURE, /* of any format; JPEG and PNG are read         */
     BROAD_PATH_KIND_TABLE    /* text, or one of the formats of tables        */
 } broad_path_kind;
 BROAD_API broad_path_kind broad_path_look(const char *path);
@@ -1032,15 +1031,15 @@ BROAD_API int broad_machine_measure(broad_speed *out, size_t threads, int quick)
 #define BROAD_COMPLETE BROAD_OUTCOME_COMPLETE
 #define BROAD_STALLED BROAD_OUTCOME_STALLED
 #define BROAD_TARGET_REACHED BROAD_OUTCOME_TARGET_REACHED
-#define BROAD_OUTCOME_STOPPED BROAD_OUTCOME_STOPPED
+#define BROAD_STOPPED BROAD_OUTCOME_STOPPED
 #define BROAD_FEATURES_RANDOM BROAD_FEATURE_WEIGHTS_RANDOM
 #define BROAD_FEATURES_AUTOENCODER BROAD_FEATURE_WEIGHTS_AUTOENCODER
 #define BROAD_FEATURES_SAMPLED BROAD_FEATURE_WEIGHTS_SAMPLED
-#define BROAD_PHOTO_MAP_PIXELS BROAD_PHOTO_MAP_PIXELS
-#define BROAD_PHOTO_MAP_DESCRIPTORS BROAD_PHOTO_MAP_DESCRIPTORS
-#define BROAD_PHOTO_MAP_WINDOWS BROAD_PHOTO_MAP_WINDOWS
-#define BROAD_PHOTO_MAP_ALL BROAD_PHOTO_MAP_ALL
-#define BROAD_PHOTO_MAP_TRIALS_MAX BROAD_PHOTO_MAP_TRIALS_MAX
+#define BROAD_MAP_PIXELS BROAD_PHOTO_MAP_PIXELS
+#define BROAD_MAP_DESCRIPTORS BROAD_PHOTO_MAP_DESCRIPTORS
+#define BROAD_MAP_WINDOWS BROAD_PHOTO_MAP_WINDOWS
+#define BROAD_MAP_ALL BROAD_PHOTO_MAP_ALL
+#define BROAD_MAP_TRIALS_MAX BROAD_PHOTO_MAP_TRIALS_MAX
 #endif
 
 #ifdef __cplusplus

@@ -75,7 +75,7 @@ def find(lab):
             found = train(lab)
         else:
             found = train(lab, "--steps-only", "3")
-            why = ("there is no GPU here, where training takes days; seconds are reckoned from three steps. " +
+            why = ("there is no GPU here, where training takes days; seconds are extrapolated from three steps. " +
                    ELSEWHERE)
     found = latest(found)
     there = {one["rival"] for one in found if not one["extrapolated"]}

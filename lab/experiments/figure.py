@@ -10,7 +10,7 @@ TITLE = "The figure: error and accuracy, layer by layer"
 SCHEDULES = ["harmonic:1", "harmonic:0.5", "harmonic:0.2", "harmonic:0.1", "harmonic:0.05"]  # the tightest first
 COPIES = 7  # of each photo: about as many rows as the paper's seven tenths of 2,562 photos
 MEASURES = {"train": "training error", "test": "test error", "accuracy": "test accuracy"}
-SHORT = {"brls": "BRLS", "plain": "BSCRLS as it comes", "tight": "BSCRLS, tight schedule",
+SHORT = {"brls": "BRLS", "plain": "BSCRLS, default", "tight": "BSCRLS, tight schedule",
          "best": "BSCRLS, best of 10 draws"}
 DRAWN = {"brls": RED, "plain": INK, "tight": TEAL, "best": GOLD}
 
@@ -18,7 +18,7 @@ DRAWN = {"brls": RED, "plain": INK, "tight": TEAL, "best": GOLD}
 def methods(tight):
     """Name and options of each; all but BRLS are BSCRLS."""
     return {"brls": ("BRLS", ["--kind", "brls"]),
-            "plain": ("BSCRLS as it comes", []),
+            "plain": ("BSCRLS, default", []),
             "tight": (f"BSCRLS, `{tight}`", ["--gamma", tight]),
             "best": ("BSCRLS, best of 10 draws", ["--select", "best"]),
             "constant": ("BSCRLS, `constant:0.9`", ["--gamma", "constant:0.9"]),
@@ -138,14 +138,14 @@ def problem_text(problem, shape):
                 [[name if i == 0 else "", layer,
                   *(cell(curves.after(method, measure, layer), measure) for method in DRAWN)]
                  for measure, name in MEASURES.items() for i, layer in enumerate(shown_layers(last))])
-    yield table(["", "layers", "draws a layer", "seconds", "training error at the end", "test accuracy at the end",
+    yield table(["", "layers", "draws per layer", "seconds", "training error at the end", "test accuracy at the end",
                  "more than BRLS (95 %)"],
                 [summary(curves, method, name, last) for method, name in names.items()])
     yield "\n".join("- " + line for line in findings(curves, names, problem, last, pairs)) + "\n"
 
 
 def cell(values, measure):
-    """Test errors are now and then a hundred times as large as most: a mean would speak of these alone."""
+    """Test errors are now and then a hundred times as large as most: a mean would describe these alone."""
     if measure == "test":
         return f"{norm(statistics.median(values))} ({norm(min(values))} to {norm(max(values))})"
     return mean_sd(values, 3 if measure == "accuracy" else 2)
@@ -169,10 +169,10 @@ def findings(curves, names, problem, last, pairs):
     alike = sum(a["train"] == b["train"] and a["accuracy"] == b["accuracy"]
                 for a, b in zip(curves.runs["brls"], curves.runs["plain"]))
     if alike == pairs:
-        yield (f"Supervision as it comes refuses nothing here: in all {pairs} pairs BSCRLS has the figures of BRLS, "
+        yield (f"The default schedule refuses nothing here: in all {pairs} pairs BSCRLS has the figures of BRLS, "
                "layer by layer.")
     else:
-        yield (f"Supervision as it comes refused a draw in {pairs - alike} of {pairs} pairs; in the others BSCRLS is "
+        yield (f"The default schedule refused a draw in {pairs - alike} of {pairs} pairs; in the others BSCRLS is "
                "BRLS.")
     for method in ("tight", "best", "loo"):
         yield claim(curves, method, names[method], last, pairs)
@@ -204,8 +204,8 @@ def over_fit(curves, last):
     accuracy = [statistics.fmean(curves.after("brls", "accuracy", layer)) for layer in (1, last)]
     nothing = math.sqrt(statistics.fmean(curves.total("brls", "test_rows")))
     return (f"From layer 1 to {last} the training error of BRLS goes from {train[0]:.2f} to {train[1]:.2f}; its test "
-            f"error {course(test)}, and test accuracy goes from {accuracy[0]:.3f} to {accuracy[1]:.3f}. To say 0 for "
-            f"everything is a test error of {nothing:.2f}.")
+            f"error {course(test)}, and test accuracy goes from {accuracy[0]:.3f} to {accuracy[1]:.3f}. Always predicting "
+            f"0 gives a test error of {nothing:.2f}.")
 
 
 def course(errors):

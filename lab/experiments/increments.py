@@ -9,7 +9,7 @@ from lab.experiments.words import interval, judged, mean_sd, table
 TITLE = "Tables 4, 5 and 6: the three increments"
 COPIES = 7  # of each photo: about as many rows as the paper's
 METHODS = {"brls": ("BRLS", ["--kind", "brls"]),
-           "plain": ("BSCRLS as it comes", []),
+           "plain": ("BSCRLS, default", []),
            "best": ("BSCRLS, best of 10 draws", ["--select", "best"])}
 COLOURS = {"brls": RED, "plain": INK, "best": GOLD}
 PAPER = {"BRLS": f"lc rgb '{GREY}' lw 2.2 dt (1,3)", "BSCRLS": f"lc rgb '{QUIET}' lw 1.6 dt solid"}
@@ -63,7 +63,7 @@ class Network:
 
     def figures(self, *words):
         """Seconds: of the nodes of the command's own layers; of what comes before them, which in `fit` are the feature
-        nodes, in `grow` and `learn` the features and the residual of the network in the file, made again."""
+        nodes, in `grow` and `learn` the features and the residual of the network in the file, recomputed."""
         report = self.lab.run(*words, "--test", self.test)
         layers = report["layers"]
         return {"rows": report["rows"], "nodes": report["nodes"], "layers": len(layers),
@@ -73,7 +73,7 @@ class Network:
                 "before_seconds": round(report["seconds"]["features"], 4)}
 
     def whole(self, *words):
-        """The network of the last step trained from nothing, and whether it is the same file."""
+        """The network of the last step trained from scratch, and whether it is the same file."""
         path = self.lab.work / "whole.broad"
         figures = self.fit(*words, file=path)
         return {**figures, "same": path.read_bytes() == self.file.read_bytes()}
@@ -148,7 +148,7 @@ def text(result):
         parts += [f"**Table {number}, adding {name}**: test accuracy\n", accuracies(number, printed, pair),
                   f"The seconds of table {number}: of each step, and so far (*photos*, mean)\n",
                   seconds(number, printed, pair[0])]
-    parts += ["**Grown, and trained from nothing**: the last network of each table\n", from_nothing(result),
+    parts += ["**Grown, and trained from scratch**: the last network of each table\n", from_nothing(result),
               "\n".join("- " + line for line in findings(result)) + "\n"]
     return "\n".join(parts)
 
@@ -174,7 +174,7 @@ def accuracies(number, printed, pair):
     heads, left = left_columns(number, printed, pair)
     heads += ["paper: BRLS", "BSCRLS"]
     for place in ("photos", "table"):
-        heads += [f"{place}: BRLS", "BSCRLS as it comes", "best of 10"]
+        heads += [f"{place}: BRLS", "BSCRLS, default", "best of 10"]
     return table(heads, [[*left[i], *(f"{v:.3f}" for v in printed_figures(number, printed, i)[:2]),
                           *(mean_sd(g.at(method, i, "accuracy")) for g in pair for method in METHODS)]
                          for i in range(pair[0].count)], left=0)
@@ -183,7 +183,7 @@ def accuracies(number, printed, pair):
 def seconds(number, printed, growth):
     heads = ["rows" if number == "6" else "feature nodes" if number == "5" else "enhancement nodes"]
     heads += ["paper: BRLS", "BSCRLS", "so far: BRLS", "BSCRLS"]
-    heads += ["ours: BRLS", "as it comes", "best of 10", "so far: BRLS", "as it comes", "best of 10"]
+    heads += ["ours: BRLS", "default", "best of 10", "so far: BRLS", "default", "best of 10"]
     rows = []
     for i in range(growth.count):
         first = f"{statistics.fmean(growth.at('brls', i, 'rows')):.0f}" if number == "6" else printed[i][number == "4"]
@@ -209,8 +209,8 @@ def from_nothing(result):
                              f"{statistics.fmean(resumed(growth, method)):.3f}",
                              f"{statistics.fmean(retrained(growth, method)):.3f}",
                              f"{same} of {len(growth.runs[method])}"])
-    return table(["table", "data", "", "grown: accuracy", "from nothing", "difference (95 %)", "grown: norm",
-                  "from nothing", "last step, s", "with what it resumes, s", "from nothing, s", "same file"], rows,
+    return table(["table", "data", "", "grown: accuracy", "from scratch", "difference (95 %)", "grown: norm",
+                  "from scratch", "last step, s", "including resuming, s", "from scratch, s", "same file"], rows,
                  left=3)
 
 
@@ -231,12 +231,12 @@ def findings(result):
     for number, (_, printed) in TABLES.items():
         ours = [Growth(problem, number) for problem in result["problems"]]
         first, last = (printed_figures(number, printed, step) for step in (0, -1))
-        yield (f"Table {number}, whether accuracy rises with the network. Paper: {first[0]:.3f} to {last[0]:.3f}. "
+        yield (f"Table {number}, does accuracy rise with the network? Paper: {first[0]:.3f} to {last[0]:.3f}. "
                + " ".join(rise_words(place, growth) for place, growth in zip(("Photos", "Table"), ours)))
         yield (f"Table {number}, BSCRLS above BRLS in the end. Paper: {last[1] - last[0]:+.3f}. "
                + " ".join(lead_words(place, growth) for place, growth in zip(("Photos", "Table"), ours)))
         yield f"Table {number}, seconds. " + time_words(ours[0], last)
-        yield (f"Table {number}, BRLS grown against trained from nothing. "
+        yield (f"Table {number}, BRLS grown against trained from scratch. "
                + " ".join(nothing_words(place, growth) for place, growth in zip(("Photos", "Table"), ours)))
 
 
@@ -253,7 +253,7 @@ def lead_words(place, growth):
     mean, half = interval(growth.lead("best", -1))
     plain = "it is BRLS at every step" if alike else f"{statistics.fmean(growth.lead('plain', -1)):+.3f}"
     verdict = judged(growth.lead("best", -1), "better", "worse")
-    return f"{place}: as it comes {plain}; best of 10 {mean:+.3f} ± {half:.3f}, {verdict}."
+    return f"{place}: default {plain}; best of 10 {mean:+.3f} ± {half:.3f}, {verdict}."
 
 
 def time_words(growth, last):
@@ -262,9 +262,9 @@ def time_words(growth, last):
     whole = statistics.fmean(growth.total("brls", growth.count - 1))
     first = statistics.fmean(growth.added("brls", 0))
     return (f"Paper: {last[4]:.2f} in all for BRLS, {last[5] / last[4]:.2f} times as much for BSCRLS. Photos: "
-            f"{whole:.2f} in all for BRLS, {first:.2f} of them for the first step, which makes the feature nodes; "
-            f"then, on average of the steps, {later['brls']:.3f} for BRLS, {later['plain']:.3f} for BSCRLS as it "
-            f"comes, {later['best']:.3f} for the best of 10.")
+            f"{whole:.2f} in all for BRLS, {first:.2f} of them for the first step, which computes the feature nodes; "
+            f"then, on average per step, {later['brls']:.3f} for BRLS, {later['plain']:.3f} for BSCRLS with its "
+            f"default schedule, {later['best']:.3f} for the best of 10.")
 
 
 def nothing_words(place, growth):
@@ -274,7 +274,7 @@ def nothing_words(place, growth):
         mean, half = interval(grown_more(growth, "brls"))
         told = f"accuracy {mean:+.3f} ± {half:.3f}, {judged(grown_more(growth, 'brls'), 'better', 'worse')}"
     return (f"{place}: {told}; {statistics.fmean(growth.added('brls', -1)):.3f} s for the last step, "
-            f"{statistics.fmean(retrained(growth, 'brls')):.3f} s from nothing.")
+            f"{statistics.fmean(retrained(growth, 'brls')):.3f} s from scratch.")
 
 
 # ---- picture --------------------------------------------------------------------------------------------------------

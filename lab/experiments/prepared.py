@@ -1,4 +1,4 @@
-"""Photos and their changed copies as arrays of pixels that the tool made: what all methods of tables 2 and 3 get."""
+"""Photos and their augmented copies as arrays of pixels that the tool made: what all methods of tables 2 and 3 get."""
 import csv
 import json
 import shutil

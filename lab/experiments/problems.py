@@ -1,4 +1,4 @@
-"""What the experiments about growing networks train on: photos, photos with changed copies, and a table."""
+"""What the experiments about growing networks train on: photos, photos with augmented copies, and a table."""
 import csv
 import math
 import random
@@ -12,12 +12,12 @@ TESTED = 0.3
 
 
 class PhotoRows:
-    """Photos of the lab, each with so many changed copies when it is trained on; copies are made after the split."""
+    """Photos of the lab, each with so many augmented copies when it is trained on; copies are made after the split."""
 
     def __init__(self, lab, copies):
         self.lab, self.copies, self.splits = lab, copies, {}
         self.name = "copies" if copies else "photos"
-        self.title = f"photos, each with {copies} changed cop{'ies' if copies > 1 else 'y'}" if copies else "photos"
+        self.title = f"photos, each with {copies} augmented cop{'ies' if copies > 1 else 'y'}" if copies else "photos"
         self.words = ["--augment", copies] if copies else []
         if lab.quick:
             self.words += ["--side", 16]

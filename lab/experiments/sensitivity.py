@@ -152,7 +152,7 @@ def verdict(one):
 
     bad_share = f"the share of runs with a bad accuracy ({100 * share_of['brls'][3]:.0f} % for BRLS)"
     return (f"**{one['name']}**: {100 * same(one, 'bscrls'):.0f} % of the runs of BSCRLS end with the norm of BRLS, to "
-            f"six figures; of {count} pairs it is right more often in {more} and less often in {less}. Supervision "
+            f"six digits; of {count} pairs it is more accurate in {more} and less accurate in {less}. Supervision "
             f"{change(plain, bad_share)}; with the tight schedule it {change(tight, 'it')}. With the range chosen by "
             f"leave-one-out the same network has {100 * share_of['chosen'][3]:.0f} %, and preset `auto` "
             f"{100 * share_of['auto'][3]:.0f} %.")
@@ -220,7 +220,7 @@ def pictures(result):
              "set logscale x", f"set xrange [{min(result['ranges']):g}:{max(result['ranges']):g}]", "set format x ''",
              "unset key", *key()]
     for row, (what, label) in enumerate((("accuracy", "accuracy, new rows"), ("bad", "share of bad accuracies"),
-                                         ("norm", "training norm by first"))):
+                                         ("norm", "training norm, relative"))):
         lines += {"accuracy": ["set yrange [0.4:1.02]", "set ytics 0.1"],
                   "bad": ["set yrange [-0.03:1.03]", "set ytics 0.25"],
                   "norm": ["set logscale y", f"set yrange [{floor:g}:2]", "unset mytics", "set format x '%g'",

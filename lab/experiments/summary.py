@@ -38,16 +38,16 @@ def rivals(results):
     alike = [row.name for row in plain if near(row)]
     others = [row for row in plain if row.name not in alike]
     above = sum(row.mean() > row.paper["accuracy"][0] for row in others)
-    yield ("The accuracies of these",
-           f"as in the paper within the two deviations: {listed(alike)}; of the others {above} of "
-           f"{len(others)} do better here", "in part" if others else "yes")
-    reckoned = [one["seconds"] for name in paper.DEEP for one in tables.lines(results["tables"], name, "paper",
+    yield ("The accuracies of these networks",
+           f"as in the paper within the two deviations: {listed(alike)}; {above} of the {len(others)} "
+           f"others do better here", "in part" if others else "yes")
+    extrapolated = [one["seconds"] for name in paper.DEEP for one in tables.lines(results["tables"], name, "paper",
                                                                               extrapolated=True)]
     spent = statistics.fmean(one["command_seconds"] for one in rows["BSCRLS"].splits.values())
-    if reckoned:
+    if extrapolated:
         yield ("BSCRLS trains in seconds, deep networks in minutes to days",
-               f"{spent:.1f} s for the whole command, {min(reckoned):,.0f} to {max(reckoned):,.0f} s for 50 epochs on "
-               "the same processors (reckoned)", "yes" if min(reckoned) > 10 * spent else "no")
+               f"{spent:.1f} s for the whole command, {min(extrapolated):,.0f} to {max(extrapolated):,.0f} s for 50 epochs on "
+               "the same processors (extrapolated)", "yes" if min(extrapolated) > 10 * spent else "no")
 
 
 def layers(results):
@@ -63,10 +63,10 @@ def layers(results):
         words.append(f"{train:.2f} times ({problem['title']})")
     count = len(words)
     yield ("Its training error falls faster, layer by layer",
-           f"as it comes it is BRLS on {alike} of {count} data sets; with a schedule so tight that draws are refused "
-           f"it ends at {', '.join(words)} that of BRLS",
+           f"with the default schedule it equals BRLS on {alike} of {count} data sets; with a schedule tight enough to "
+           f"refuse draws it ends at {', '.join(words)} that of BRLS",
            "where draws are refused" if strong == count else "in part" if strong else "no")
-    yield ("and its test accuracy is better", f"with that schedule on {right} of {count} data sets by more than chance",
+    yield ("and its test accuracy is better", f"with that schedule, on {right} of {count} data sets beyond chance",
            "yes" if right == count else "in part" if right else "no")
 
 
@@ -79,8 +79,8 @@ def growth(results):
            "yes" if rises.count("rises") == len(rises) else "no")
     same = [flag for problem in results["increments"]["problems"]
             for flag in increments.Growth(problem, "4").whole("brls", "same")]
-    yield ("Enhancement nodes can be added without training again",
-           f"the file of a network that was trained at once, byte for byte, in {sum(same)} of {len(same)} runs",
+    yield ("Enhancement nodes can be added without retraining",
+           f"the same file as a network trained at once, byte for byte, in {sum(same)} of {len(same)} runs",
            "yes" if all(same) else "no")
 
 
@@ -91,7 +91,7 @@ def ranges(results):
         lower += before - after > 0.1
         words.append(f"{100 * before:.0f} and {100 * after:.0f} % ({one['name']})")
     yield ("BRLS is highly sensitive to its random parameters, BSCRLS is not",
-           "runs with a bad accuracy over six decades of the range: " + ", ".join(words),
+           "share of runs with a bad accuracy over six decades of the range: " + ", ".join(words),
            "in part" if lower else "no")
     facts = results["theorem"]["narrow"]
     bound = theorem.lower_bound(facts["long"], affine=facts["affine"])
@@ -99,12 +99,12 @@ def ranges(results):
     alone = [run["norm"] for run in facts["bscrls"]["the base range alone"]]
     yield ("There are configurations in which BRLS stays above an error and BSCRLS does not (theorems 3.1 and 3.2)",
            f"BRLS above {bound:.5f} of the first norm after {facts['long']:,} layers; BSCRLS at {mean_sd(usable)} with "
-           f"a list of ranges that has usable ones, at {mean_sd(alone)} without",
+           f"a list that contains usable ranges, at {mean_sd(alone)} without",
            "yes, with such a list" if max(usable) < bound else "no")
     refused = results["theorem"]["operator"]["said"]
     told = ("that norm is 1 for every layer with fewer nodes than rows: no draw can pass, and the tool refuses at once"
             if refused else "the tool did not refuse it")
-    yield "Layers are kept where ‖I − KK⁺‖ ≤ γ + μ < 1 (theorem 3.2)", told, "no" if refused else "yes"
+    yield "Layers are kept if ‖I − KK⁺‖ ≤ γ + μ < 1 (theorem 3.2)", told, "no" if refused else "yes"
 
 
 def auto(results):

@@ -13,7 +13,7 @@ HEADS = {"accuracy": "accuracy", "precision": "precision", "recall": "recall", "
 PARTS = {"photos": "photos", "copies": "photos and copies", "alone": "photos alone",
          "ungrouped": "near-duplicates on both sides",
          "mixed": "copies of a photo on both sides"}
-# Every one that was tried, so that nobody chooses among them by their test photos.
+# Every one that was tried, so that no choice is made among them by test photos.
 SCHEDULES = ["harmonic:0.1", "harmonic:0.3", "harmonic:0.5", "harmonic:1", "constant:0.9"]
 BEST = "BSCRLS, harmonic:0.5, best of 10 draws"
 RULES = {"paper": "", "fair": ", rate chosen"}
@@ -148,7 +148,7 @@ def leak(rows):
         said.append(f"{kind} goes from {right.cell('accuracy')} to {wrong.cell('accuracy')}, which {word} the paper's "
                     f"{mean:.3f}")
     fan = [rows["BSCRLS, range by fan-in" + end].cell("accuracy") for end in ("", ", copies made before the split")]
-    return ("Copies made before the split, so that changed copies of one photo are on both sides: " + "; ".join(said) +
+    return ("Copies made before the split, so that augmented copies of one photo are on both sides: " + "; ".join(said) +
             f"; with the range by fan-in BSCRLS goes from {fan[0]} to {fan[1]}.")
 
 
@@ -177,7 +177,7 @@ def deep_verdicts(result, rows, deep):
         if found:
             gains.append(f"{row.name} {statistics.fmean(found):+.3f} ({counted(len(found), 'split')})")
     if gains:
-        said.append("A rate chosen on a part of the training photos in the place of the paper's, on the same splits, "
+        said.append("A rate chosen on a part of the training photos instead of the paper's, on the same splits, "
                     f"changes the accuracy by: {', '.join(gains)}.")
     if len(plain) > 2:
         found = rank_correlation([row.mean() for row in plain], [row.paper["accuracy"][0] for row in plain])
@@ -185,8 +185,8 @@ def deep_verdicts(result, rows, deep):
                     f"rank correlation {found:.2f} (1: the same order, 0: nothing in common).")
     bad = untrained(result)
     if bad:
-        said.append("Did not train at the paper's rate, by accuracy on their own training photos (splits): "
-                    f"{listed(bad)}. A further row shows what they do with an optimiser and a rate chosen on a part "
+        said.append("Failed to train at the paper's rate, judged by accuracy on their own training photos (splits): "
+                    f"{listed(bad)}. A further row shows their result with an optimiser and a rate chosen on a part "
                     "of these photos.")
     return said
 
@@ -198,10 +198,10 @@ def guess(result, rows):
         found = rows[name].values("accuracy")
         if rows[name].mean() - statistics.fmean(values) <= (statistics.stdev(found) if len(found) > 1 else 0.0):
             low.append(name)
-    said = f"Who names the commoner class of the training photos without a look gets {mean_sd(values)}"
+    said = f"Always answering the more frequent class of the training photos gives {mean_sd(values)}"
     if low:
         verb = "is" if len(low) == 1 else "are"
-        said += f"; with the paper's settings {listed(low)} {verb} not better by more than the spread"
+        said += f"; with the paper's settings {listed(low)} {verb} not better than that by more than the spread"
     return said + "."
 
 
@@ -210,7 +210,7 @@ def verdicts(result):
     return ["; ".join(against_paper(rows[name]) for name in paper.BROAD) + ".", guess(result, rows), supervision(rows),
             "Ranges divided by the root of the number of inputs, so that nodes are not all saturated: " +
             compared(rows[fan], rows["BSCRLS"]) + " " + compared(rows[fan], rows["BRLS, range by fan-in"]),
-            "Changed copies: " + compared(rows["BSCRLS"], rows["BSCRLS, no copies"]), leak(rows),
+            "Augmented copies: " + compared(rows["BSCRLS"], rows["BSCRLS, no copies"]), leak(rows),
             compared(rows["auto"], rows["BSCRLS"]), *deep_verdicts(result, rows, rivals(result))]
 
 
@@ -245,20 +245,20 @@ def times(result):
     rows = []
     for name in paper.DEEP:
         trained = [one["seconds"] for one in clean_lines(result, name)]
-        reckoned = [one["seconds"] for one in lines(result, name, "paper", extrapolated=True)]
-        rows.append([name, seconds(trained), seconds(reckoned), "–", f"{paper.SECONDS[name]:,.1f}"])
+        extrapolated = [one["seconds"] for one in lines(result, name, "paper", extrapolated=True)]
+        rows.append([name, seconds(trained), seconds(extrapolated), "–", f"{paper.SECONDS[name]:,.1f}"])
     for one in result["methods"]:
         if one["table"] == "paper":
             rows.append([one["name"], seconds([split["seconds"] for split in one["splits"]]), "–",
                          seconds([split["command_seconds"] for split in one["splits"]]),
                          f"{paper.SECONDS[one['paper']]:,.1f}" if one["paper"] else "–"])
-    return table(["method", "training", "training, reckoned", "whole command", "paper"], rows)
+    return table(["method", "training", "training, extrapolated", "whole command", "paper"], rows)
 
 
-def devices(result, reckoned=True):
+def devices(result, both=True):
     """Where the rivals' seconds come from."""
     said = []
-    for extrapolated, words in ((False, "trained on"), (True, "reckoned from {steps} steps on"))[:1 + reckoned]:
+    for extrapolated, words in ((False, "trained on"), (True, "extrapolated from {steps} steps on"))[:1 + both]:
         found = [one for name in paper.DEEP for one in (lines(result, name, "paper", extrapolated=True) if extrapolated
                                                         else clean_lines(result, name))]
         places = [tuple(one[key] for key in ("device", "threads", "torch", "steps", "jobs")) for one in found]
@@ -290,9 +290,9 @@ def about(result):
     what = {"photos": f"{result['photos']} photos", "rendered": f"{result['photos']} rendered photos"}[result["data"]]
     short = "**A short form: these figures mean nothing.** " if result["quick"] else ""
     return (f"{short}{what} ({classes}; {result['groups']} groups of near-duplicates or single photos), whole, "
-            f"{result['copies']} changed copies of each to train on; mean ± deviation over {len(splits)} grouped "
+            f"{result['copies']} augmented copies of each to train on; mean ± deviation over {len(splits)} grouped "
             f"splits of about {splits[0]['train']} to {splits[0]['test']} photos. Positive is {result['positive']}. "
-            f"The paper's figures ({paper.SOURCE}, tables 2 and 3) beside ours are of other photos.")
+            f"The paper's figures ({paper.SOURCE}, tables 2 and 3) beside ours are for other photos.")
 
 
 def text(result):
@@ -303,8 +303,8 @@ def text(result):
               f"Ours: {result['machine']}; training as the tool reports it, and the whole command with reading, "
               f"testing and writing the model. {devices(result)}The paper: {paper.MACHINE}.",
               f"![accuracy of all methods, ours and the paper's](../images/{picture_name(result)})",
-              "What else there is to be tried with our networks, on the same splits:", what_else(result, "else"),
-              "And splits made the wrong way, to see what a leak does. **These are not results.**",
+              "Other settings of our networks, on the same splits:", what_else(result, "else"),
+              "Splits made incorrectly, to show what a leak does. **These are not results.**",
               what_else(result, "wrong"),
               "What holds and what does not:", "\n".join("- " + said for said in verdicts(result))]
     return "\n\n".join(part.strip() for part in parts) + "\n"
@@ -336,13 +336,13 @@ def short(result):
         if one["table"] == "paper":
             rows.append((ours(result)[one["name"]], [split["command_seconds"] for split in one["splits"]]))
     best = max(chosen, key=lambda row: row.mean(), default=None)
-    more = (f"With a rate that is chosen on a part of the training photos the best of them is "
+    more = (f"With a rate chosen on a part of the training photos the best of them is "
             f"{best.name.removesuffix(RULES['fair'])}, {best.cell('accuracy')} on "
             f"{counted(len(best.values('accuracy')), 'split')}." if best else "")
     cells = [[label(row, result), row.cell("accuracy"), row.cell("f1"), seconds(spent), row.paper_cell("accuracy")]
              for row, spent in rows if row.values("accuracy")]
-    said = (f"Seconds of our networks are those of the whole command ({result['machine']}), of deep rivals those of "
-            f"training alone. {devices(result, reckoned=False)}{more}")
+    said = (f"Seconds are for the whole command for our networks ({result['machine']}), and for training alone for "
+            f"deep rivals. {devices(result, both=False)}{more}")
     return table(["method", "accuracy", "F1", "seconds", "paper's accuracy"], cells) + "\n" + said.strip() + "\n"
 
 

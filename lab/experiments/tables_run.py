@@ -1,4 +1,4 @@
-"""Tables 2 and 3: our networks and the deep rivals on the same photos, changed copies and splits; and, of our networks,
+"""Tables 2 and 3: our networks and the deep rivals on the same photos, augmented copies and splits; and, of our networks,
 what else there is to be tried before one believes a figure."""
 import random
 import shutil

@@ -8,7 +8,7 @@ from bench.tool import Failure
 
 TITLE = "The supervision tests compared"
 JOINT = ["--weights", "joint", "--lambda", "auto"]
-# λ by leave-one-out for every draw is dear: three draws a layer, as in preset auto.
+# λ by leave-one-out for every draw is expensive: three draws per layer, as in preset auto.
 FEW = ["--tries", "1", "--range-steps", "1,0.5,2"]
 TESTS = {"none": ["--kind", "brls"], "residual": [], "residual, harmonic:0.05": ["--gamma", "harmonic:0.05"],
          "residual, harmonic:0.3": ["--gamma", "harmonic:0.3"], "loo": ["--supervise", "loo"],
@@ -113,7 +113,7 @@ def verdicts(result):
             continue
         rows.append([name, f"{told['better']}, {told['worse']}", f"{told['up']}, {told['down']}",
                      f"{told['slower']:.1f}", told["sets"]])
-    heads = ["test, against none", "means better, worse", "splits better, worse", "times the seconds", "data sets"]
+    heads = ["test, against none", "means better, worse", "splits better, worse", "factor in seconds", "data sets"]
     return table(heads, rows)
 
 
@@ -124,7 +124,7 @@ def words_on(result):
     same = plain["sets"] - plain["better"] - plain["worse"]
     lines.append(f"`residual` with the default schedule gives the same mean result as no test in {same} of "
                  f"{plain['sets']} data sets, a better one in {plain['better']} and a worse one in {plain['worse']}.")
-    lines.append(f"`loo` predicts better than no test in {loo['better']} of {loo['sets']} in the mean and worse in "
+    lines.append(f"`loo` predicts better than no test in {loo['better']} of {loo['sets']} on average and worse in "
                  f"{loo['worse']}, and in {loo['up']} splits against {loo['down']}, for {loo['slower']:.1f} times the "
                  "seconds in the median.")
     lowest = sum(mean(one["tests"]["residual, harmonic:0.3"], "norm") < mean(one["tests"]["none"], "norm")
@@ -145,10 +145,10 @@ def worth(result):
     told = {name: tally(result, name) for name in TESTS if name not in ("none", "operator") and "joint" not in name}
     name, best = max(told.items(), key=lambda one: (one[1]["better"] - one[1]["worse"], one[1]["up"] - one[1]["down"]))
     if best["better"] <= best["worse"]:
-        return ("By results on new rows no test of a chain is worth its draws here; what a test gives is a certificate "
+        return ("Judged by new rows, no test of a chain is worth its draws here; what a test gives is a certificate "
                 "and, with `loo`, a small network.")
     chance = "would also give" if by_chance(best["up"], best["down"]) > 0.05 else "alone would hardly give"
-    return (f"By results on new rows `{name}` does best of the tests of a chain, {best['better']} data sets better and "
+    return (f"Judged by new rows, `{name}` does best among the tests of a chain, {best['better']} data sets better and "
             f"{best['worse']} worse than none; by splits it is {best['up']} to {best['down']}, which chance {chance}.")
 
 
@@ -159,8 +159,8 @@ def by_chance(up, down):
 
 
 def text(result):
-    parts = [f"{result['splits']} splits and seeds, preset `paper` but for what the name of a row says. Draws are "
-             "those of the layers that were kept.\n"]
+    parts = [f"{result['splits']} splits and seeds, preset `paper` except as the name of a row says. Draws are "
+             "those of the kept layers.\n"]
     for one in result["sets"]:
         measure = "accuracy" if one["task"] == "classify" else "RMSE"
         parts += [f"**{one['name']}**, {one['rows']} training rows:\n",

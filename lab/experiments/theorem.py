@@ -127,7 +127,7 @@ def run(lab):
 # ---- what the figures say -------------------------------------------------------------------------------------------
 
 def at_layer(run_, number):
-    """The norm after so many layers, where it was kept."""
+    """The norm after this number of layers, where it was kept."""
     return dict(zip(run_["at"], trials.unpack(run_["norms"]))).get(number)
 
 
@@ -164,8 +164,8 @@ def words_on_lists(facts):
         below = sum(one["norm"] < bound for one in runs)
         found.append(f"{name}: {below} of {len(runs)}")
     nothing = [one for one in facts["bscrls"]["the base range alone"] if not one["layers"]]
-    told = f"Seeds in which BSCRLS falls below what BRLS cannot get below ({bound:.5f}): {'; '.join(found)}. "
-    return told + (f"Where it can do nothing it says so: “{nothing[0]['reason']}”." if nothing else "")
+    told = f"Seeds in which BSCRLS falls below the bound of BRLS ({bound:.5f}): {'; '.join(found)}. "
+    return told + (f"Where it cannot do anything it says so: “{nothing[0]['reason']}”." if nothing else "")
 
 
 def said_of_dead(facts):
@@ -200,7 +200,7 @@ def said_of_operator(facts):
 def text(result):
     name = "experiments-theorem" + ("" if result["data"] == "photos" else "-rendered")
     facts = result["narrow"]
-    return "\n".join(["**Nodes that are all but affine.** " + said_of_narrow(facts),
+    return "\n".join(["**Nodes that are nearly affine.** " + said_of_narrow(facts),
                       "BSCRLS with the same base range, `--gamma harmonic:0.3` and at most "
                       f"{facts['some']:,} layers:\n",
                       said_of_lists(facts), words_on_lists(facts) + "\n",

@@ -49,7 +49,7 @@ class Folder:
         return Photos.split(known, split, APART, self.splits[split][0])
 
     def rows(self, numbers, side, flat, copies, device):
-        """Inputs in [0, 1] and classes of photos, with their changed copies or without."""
+        """Inputs in [0, 1] and classes of photos, with their augmented copies or without."""
         count = 1 + self.copies if copies else 1
         pixels = np.ascontiguousarray(self.images(side)[numbers, :count])
         inputs = torch.from_numpy(pixels).to(device).float().div_(255).reshape(len(numbers) * count, side, side, 3)

@@ -89,7 +89,7 @@ class Task:
         return scores.argmax(1).tolist(), labels.tolist(), float(torch.nn.functional.cross_entropy(scores, labels))
 
     def choose(self):
-        """Optimiser and rate by photos kept apart from the training ones: accuracy, then loss. Test photos are not touched."""
+        """Optimiser and rate by photos held out from the training ones: accuracy, then loss. Test photos are not touched."""
         kept, apart = self.folder.apart(self.split)
         epochs, tried = max(1, math.ceil(CHOICE_PART * self.options.epochs)), []
         for optimiser, rate in CHOICE:
@@ -245,7 +245,7 @@ class Runner:
     def describe(result):
         text = f"{result['optimiser']} {result['rate']:g}, {result['seconds']:.1f} s"
         if result.get("extrapolated"):
-            return text + f", reckoned from {result['steps']} steps"
+            return text + f", extrapolated from {result['steps']} steps"
         if result["diverged"]:
             return text + f", diverged: {result['diverged']}"
         return text + f", accuracy {result['accuracy']:.3f}, in training {result['train_accuracy']:.3f}" + \
@@ -313,7 +313,7 @@ def parse(words=None):
     add("--device", choices=["auto", "cpu", "cuda"], default="auto")
     add("--minutes", type=float, help="no training is begun after so many")
     add("--timing", action="store_true", help="the first split alone, one training at a time: for clean seconds")
-    add("--steps-only", type=positive, metavar="COUNT", help="so many steps, and the seconds of all reckoned from them")
+    add("--steps-only", type=positive, metavar="COUNT", help="so many steps, and the seconds of all extrapolated from them")
     add("--no-graphs", dest="graphs", action="store_false", help="no CUDA graphs")
     add("--quick", action="store_true", help="2 epochs and the first split, to see that all of it runs")
     options = parser.parse_args(words)

@@ -3,7 +3,7 @@
 A phase of training is a step that is done again and again. The step takes the numbers of a batch of rows and a rate, both on
 the device, and changes its own tensors. On a GPU it is recorded once as a CUDA graph and then replayed, because these networks
 are so small that starting their kernels one by one takes longer than the kernels do; elsewhere it is called. Every epoch takes
-the rows in a new order, in whole batches: what is left over, less than one batch, sits out that epoch, on both paths alike.
+the rows in a new order, in whole batches: the remainder, less than one batch, sits out that epoch, on both paths alike.
 """
 import contextlib
 import math
@@ -51,7 +51,7 @@ class Clock:
 
 
 class Trainer:
-    """`sample`: only as many steps of each phase are done, and its seconds are those of all of them, reckoned from these."""
+    """`sample`: only as many steps of each phase are done, and its seconds are those of all of them, extrapolated from these."""
 
     def __init__(self, device, epochs, batch=BATCH, graphs=True, sample=None):
         self.device, self.epochs, self.batch, self.sample = device, epochs, batch, sample

@@ -324,10 +324,10 @@ class Summary(unittest.TestCase):
         self.assertEqual(self.verdict("stays above an error"), "no")
 
     def test_same_file(self):
-        self.assertEqual(self.verdict("without training again"), "yes")
+        self.assertEqual(self.verdict("without retraining"), "yes")
         next(run for run in self.results["increments"]["problems"][0]["runs"]
              if run["table"] == "4" and run["method"] == "brls")["whole"]["same"] = False
-        self.assertEqual(self.verdict("without training again"), "no")
+        self.assertEqual(self.verdict("without retraining"), "no")
 
 
 class Rivals(unittest.TestCase):
@@ -359,7 +359,7 @@ class Rivals(unittest.TestCase):
         self.assertEqual(row_of(times, "MLP")[:2], ["12.0", "4,321"])
         self.assertIn("The best deep rival is VGG, rate chosen.", text)
         self.assertIn("VGG (1 of 2)", text)
-        self.assertIn("reckoned from 3 steps on CPU", text)
+        self.assertIn("extrapolated from 3 steps on CPU", text)
         short = tables.short(made_result(found, missing, why))
         self.assertEqual(row_of(short, "BSCRLS"), ["0.600 ± 0.000", "0.600 ± 0.000", "2.00", "0.900 ± 0.008"])
         self.assertEqual(row_of(short, "VGG")[2], "77.0")

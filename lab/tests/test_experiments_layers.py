@@ -156,7 +156,7 @@ class Short(unittest.TestCase):
                 path = pathlib.Path(self.scratch.name) / name
                 draw(script, path, module.TITLE)
                 self.assertEqual(script.count("\nplot "), panels)
-                self.assertIn("BSCRLS as it comes", path.read_text(encoding="utf-8"))
+                self.assertIn("BSCRLS, default", path.read_text(encoding="utf-8"))
 
 
 def made_up(train, accuracy, layers=4):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The experiments on ranges, on theorem 3.1 and on the supervision tests: their figures against nodes read from model
-files, against predictions counted here, and against shares worked out by hand.
+files, against predictions counted here, and against shares computed by hand.
 
 Usage: test_experiments_ranges.py PATH_OF_BROAD.
 """

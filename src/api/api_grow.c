@@ -6,6 +6,9 @@
 #include "model/train/correct.h"
 #include "model/train/plan.h"
 #include "model/train/prepare_photos.h"
+#include "model/train/train.h"
+#include "model/train/train_open.h"
+#include "model/train/train_rows.h"
 #include "store/store_stats.h"
 
 static int missing_argument(const char *function)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
@@ -14,6 +15,8 @@
 #include "model/predict/predict.h"
 #include "model/train/correct.h"
 #include "model/train/prepare_photos.h"
+#include "model/train/train.h"
+#include "model/train/train_open.h"
 #include "model/verify/verify.h"
 
 #ifndef BROAD_VERSION
@@ -191,10 +194,7 @@ int broad_predict_part(double *out, const broad_model *model, const broad_data *
 
 size_t broad_best_class(const broad_model *model, const double *scores)
 {
-    size_t best = 0;
-    for (size_t c = 1; c < model->outputs; c++)
-        if (scores[c] > scores[best]) best = c;
-    return best;
+    return broad__largest(scores, model->outputs);
 }
 
 int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows)

@@ -1,6 +1,7 @@
 /* Entry points of broad.h: the predictor. */
 #include <stdint.h>
 
+#include "base/common.h"
 #include "base/status.h"
 #include "model/predict/predictor.h"
 #include "store/store.h"
@@ -90,10 +91,7 @@ int broad_predictor_rows(double *out, const broad_predictor *predictor, const do
 
 size_t broad_predictor_best_class(const broad_predictor *predictor, const double *scores)
 {
-    size_t best = 0;
-    for (size_t c = 1; c < predictor->network.outputs; c++)
-        if (scores[c] > scores[best]) best = c;
-    return best;
+    return broad__largest(scores, predictor->network.outputs);
 }
 
 int broad_predictor_probabilities(double *out, const broad_predictor *predictor, const double *scores, size_t rows)

@@ -65,11 +65,11 @@ static void follow_feature_weights(broad_options *options, const broad_options *
 /* clang-format off */
 static const option_row rows[] = {
     {{"kind", 0, "KIND", BROAD__KINDS, "bscrls",
-      "network: bscrls tests each layer before it is kept, brls keeps all, bls has one layer, scn and rvfl no feature nodes; "
-      "each kind has starting values of its own"},
+      "kind of network: bscrls tests each layer before keeping it, brls keeps all layers, bls has one layer, scn and "
+      "rvfl have no feature nodes; each kind has its own defaults"},
      VALUE_CHOICE, FIELD(kind), 0, 0, 0, NULL, follow_kind},
     {{"preset", 0, "NAME", BROAD__PRESETS, "auto",
-      "starting values of all settings: auto chooses by leave-one-out, paper is as published"},
+      "defaults of all settings: auto chooses by leave-one-out, paper uses the published values"},
      VALUE_CHOICE, FIELD(preset), 0, 0, 0, NULL, follow_preset},
     {{"features", 0, "GxK|auto", NULL, NULL, "feature nodes: G groups of K nodes; auto: more for more rows"},
      VALUE_SIZES_OR_AUTO, FIELD(feature_groups), FIELD(feature_nodes), 1, NODES_MAX,
@@ -80,13 +80,15 @@ static const option_row rows[] = {
     {{"activation", 0, "NAME", BROAD__ACTIVATIONS, NULL, "activation function of all nodes"},
      VALUE_CHOICE, FIELD(activation), 0, 0, 0, NULL, follow_activation},
     {{"feature-weights", 0, "HOW", BROAD__FEATURE_WEIGHTS, NULL,
-      "weights of the feature nodes: random, fitted to the inputs by a sparse autoencoder, or sampled where the rows are"},
+      "weights of the feature nodes: random, fitted to the inputs by a sparse autoencoder, or sampled where the rows "
+      "are"},
      VALUE_CHOICE, FIELD(feature_weights), 0, 0, 0, NULL, follow_feature_weights},
     {{"feature-activation", 0, "NAME", BROAD__ACTIVATIONS, NULL,
       "activation function of the feature nodes, if different"},
      VALUE_CHOICE, FIELD(feature_activation), 0, 0, 0, NULL, NULL},
     {{"precision", 0, "NAME", BROAD__PRECISIONS, "double",
-      "numbers that nodes are worked out in: double, or float, which is faster and needs a lambda that is not too small"},
+      "precision in which nodes are computed: double, or float, which is faster but needs a lambda that is not too "
+      "small"},
      VALUE_CHOICE, FIELD(precision), 0, 0, 0, NULL, NULL},
     {{"sparse-lambda", 0, "NUMBER", NULL, NULL, "sparsity penalty of the autoencoder"},
      VALUE_REAL, FIELD(sparse_lambda), 0, 0, LARGEST,
@@ -105,15 +107,15 @@ static const option_row rows[] = {
      VALUE_REAL_OR_AUTO, FIELD(lambda), FIELD(lambda_auto), 0, LARGEST,
      "a number >= 0 or auto", NULL},
     {{"range", 0, "NUMBER|auto", NULL, NULL,
-      "random weights are drawn from [-range, range]; auto: by leave-one-out over a small grid"},
+      "random weights are drawn from [-range, range]; auto: chosen from a small grid by leave-one-out"},
      VALUE_REAL_OR_AUTO, FIELD(range), FIELD(range_auto), ABOVE_ZERO, LARGEST,
      "a number > 0 or auto", NULL},
     {{"range-unit", 0, "UNIT", BROAD__RANGE_UNITS, NULL,
       "fan-in: divide the range by the square root of the node's number of inputs"},
      VALUE_CHOICE, FIELD(range_unit), 0, 0, 0, NULL, NULL},
     {{"supervise", 0, "TEST", BROAD__SUPERVISIONS, NULL,
-      "what a layer must pass: its residual, its leave-one-out residual, the operator norm, nothing, or the residual of "
-      "every output, which is the test of scn"},
+      "the test a layer must pass: on its residual, its leave-one-out residual, the operator norm, the residual of "
+      "every output (the test of scn), or none"},
      VALUE_CHOICE, FIELD(supervise), 0, 0, 0, NULL, NULL},
     {{"gamma", 0, "FORM:VALUES", NULL, NULL, "schedule of the bound: harmonic:C, constant:G or list:G1,G2,..."},
      VALUE_GAMMA, FIELD(gamma), FIELD(gamma_count), 0, 0,
@@ -135,41 +137,43 @@ static const option_row rows[] = {
       "which draw of a range is kept: the first that passes, or the best"},
      VALUE_CHOICE, FIELD(select), 0, 0, 0, NULL, NULL},
     {{"weights", 0, "HOW", BROAD__WEIGHTS "|sc1|sc2|sc3", NULL,
-      "output weights: chain: each layer fitted to what those before it left; joint: one ridge regression over all nodes; "
-      "window (scn): with each layer those of the last nodes again; "
-      "sc1, sc2 and sc3 are other words for chain, window and joint"},
+      "how output weights are computed; chain: each layer is fitted to the residual of the layers before it; joint: "
+      "one ridge regression over all nodes; window (scn): with each layer, the weights of the last nodes are solved "
+      "again; sc1, sc2 and sc3 are aliases of chain, window and joint"},
      VALUE_CHOICE, FIELD(weights), 0, 0, 0, NULL, follow_weights},
     {{"window", 0, "NODES", NULL, NULL, "number of nodes whose weights are solved again with --weights window"},
      VALUE_SIZE, FIELD(window), 0, 1, NODES_MAX,
      "a whole number from 1 to 1000000", NULL},
     {{"loo", 0, "WHETHER", BROAD__LOOS, NULL,
-      "estimate the error by leave-one-out, which probabilities and intervals need; auto: with joint weights, where it has a "
-      "closed form"},
+      "estimate the error by leave-one-out, which probabilities and intervals need; auto: with joint weights, which "
+      "have a closed form"},
      VALUE_CHOICE, FIELD(loo), 0, 0, 0, NULL, NULL},
     {{"class-weight", 0, "WEIGHTS", NULL, NULL,
-      "how much a row of each class counts: balanced, or such as a:1,b:3; alike unless given"},
+      "weight of the rows of each class: balanced, or a list such as a:1,b:3; default: equal weights"},
      VALUE_TEXT, FIELD(class_weight), 0, 0, 0,
      "balanced, or weights such as a:1,b:3", NULL},
     {{"until", 0, "NORM|PERCENT%", NULL, "0",
-      "stop when ||E|| is at most this, or this part of the first norm; 0: no limit"},
+      "stop once the norm ||E|| of the residual is at most this value, or this percentage of the initial norm; 0: no "
+      "limit"},
      VALUE_PART, FIELD(until), FIELD(until_relative), 0, LARGEST,
      "a norm such as 12.5, or a percentage of the initial norm such as 30%", NULL},
     {{"until-accuracy", 0, "FRACTION", NULL, "0",
-      "stop when so much of the rows kept for testing, else of the training rows, is classified rightly; 0: no limit"},
+      "stop once this fraction of the held-out rows (or of the training rows, if none are held out) is classified "
+      "correctly; 0: no limit"},
      VALUE_REAL, FIELD(until_accuracy), 0, 0, 1,
      "a number from 0 to 1, such as 0.95", NULL},
     {{"max-layers", 0, "COUNT", NULL, "0", "maximum number of layers, including existing ones; 0: no limit"},
      VALUE_SIZE, FIELD(max_layers), 0, 0, LAYERS_MAX,
      "a whole number from 0 to 100000", NULL},
-    {{"max-nodes", 0, "COUNT", NULL, "0",
-      "stop before there are more nodes in all, feature nodes included; 0: no limit"},
+    {{"max-nodes", 0, "COUNT", NULL, "0", "maximum number of nodes, including feature nodes; 0: no limit"},
      VALUE_SIZE, FIELD(max_nodes), 0, 0, ALL_NODES_MAX,
      "a whole number from 0 to 4294967295", NULL},
     {{"max-seconds", 0, "SECONDS", NULL, "0", "stop after this many seconds; 0: no limit"},
      VALUE_REAL, FIELD(max_seconds), 0, 0, SECONDS_MAX,
      "a number of seconds from 0 to 1e9", NULL},
     {{"patience", 0, "LAYERS", NULL, "0",
-      "stop after so many layers that did not improve the rows kept for testing, and go back to the best; 0: no limit"},
+      "stop after this many layers without improvement on the held-out rows, and return to the best layer; 0: no "
+      "limit"},
      VALUE_SIZE, FIELD(patience), 0, 0, LAYERS_MAX,
      "a whole number from 0 to 100000", NULL},
     {{"positive", 0, "LABEL", NULL, NULL, "the class that precision and recall refer to; default: the last one"},
@@ -182,7 +186,8 @@ static const option_row rows[] = {
      VALUE_SIZE, FIELD(threads), 0, 0, THREADS_MAX,
      "a whole number from 0 to 1024", NULL},
     {{"memory", 0, "SIZE", NULL, "0",
-      "memory to use at most, such as 2G; what does not fit lies in files meanwhile; 0: no limit. Results do not depend on it"},
+      "memory limit, such as 2G; what does not fit is kept in temporary files; 0: no limit; results do not depend on "
+      "it"},
      VALUE_BYTES, FIELD(memory), 0, 0, BYTES_MAX,
      "a number of bytes, optionally with K, M, G or T, such as 512M or 1.5G; 0: no limit", NULL},
 };

@@ -22,13 +22,10 @@ enum {
     CHUNK = 1 << 30 /* Linux moves at most 2 GiB a call */
 };
 
-/* The system's text for an error number; the thread-safe form that never needs memory. */
-static const char *reason_text(char out[REASON_BYTES], int number) { return strerror_r(number, out, REASON_BYTES); }
-
-static int fail_system(int status, const char *path, const char *what, int number)
+int broad__file_fail(int status, const char *path, const char *what, int number)
 {
     char reason[REASON_BYTES];
-    return broad__fail(status, "%s: %s: %s", path, what, reason_text(reason, number));
+    return broad__fail(status, "%s: %s: %s", path, what, strerror_r(number, reason, sizeof reason));
 }
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
@@ -37,10 +34,10 @@ static int fail_system(int status, const char *path, const char *what, int numbe
 static int open_regular(int *out, off_t *out_size, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) return fail_system(BROAD_NO_INPUT, path, "cannot be opened", errno);
+    if (fd < 0) return broad__file_fail(BROAD_NO_INPUT, path, "cannot be opened", errno);
     struct stat about;
     int status = BROAD_OK;
-    if (fstat(fd, &about) != 0) status = fail_system(BROAD_NO_INPUT, path, "cannot be looked at", errno);
+    if (fstat(fd, &about) != 0) status = broad__file_fail(BROAD_NO_INPUT, path, "cannot be looked at", errno);
     else if (!S_ISREG(about.st_mode))
         status = broad__fail(BROAD_NO_INPUT, "%s: is %s; give a file", path,
                              S_ISDIR(about.st_mode) ? "a folder" : "no regular file");
@@ -61,7 +58,7 @@ static int read_fully(unsigned char *out, size_t *out_bytes, int fd, const char 
         size_t ask = room - have < CHUNK ? room - have : CHUNK;
         ssize_t got = read(fd, out + have, ask);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fail_system(BROAD_IO, path, "reading failed", errno);
+        if (got < 0) return broad__file_fail(BROAD_IO, path, "reading failed", errno);
         if (got == 0) break;
         have += (size_t)got;
     }
@@ -159,17 +156,17 @@ static int replace_resolve(char out[PATH_MAX], mode_t *out_mode, const char *pat
     if (length == 0 || length >= PATH_MAX || path[length - 1] == '/')
         return broad__fail(BROAD_CANNOT_WRITE, "%s: is not the name of a file to write to", path);
     if (!realpath(path, out)) {
-        if (errno != ENOENT) return fail_system(BROAD_CANNOT_WRITE, path, "cannot be written to", errno);
+        if (errno != ENOENT) return broad__file_fail(BROAD_CANNOT_WRITE, path, "cannot be written to", errno);
         if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode))
             return broad__fail(BROAD_CANNOT_WRITE, "%s: is a link to something that does not exist; remove it", path);
         memcpy(out, path, length + 1);
         return BROAD_OK;
     }
-    if (stat(out, &about) != 0) return fail_system(BROAD_CANNOT_WRITE, path, "cannot be looked at", errno);
+    if (stat(out, &about) != 0) return broad__file_fail(BROAD_CANNOT_WRITE, path, "cannot be looked at", errno);
     if (!S_ISREG(about.st_mode))
         return broad__fail(BROAD_CANNOT_WRITE, "%s: is %s and is not replaced; give the name of a file", path,
                            S_ISDIR(about.st_mode) ? "a folder" : "no regular file");
-    if (access(out, W_OK) != 0) return fail_system(BROAD_CANNOT_WRITE, path, "is protected", errno);
+    if (access(out, W_OK) != 0) return broad__file_fail(BROAD_CANNOT_WRITE, path, "is protected", errno);
     *out_mode = about.st_mode;
     return BROAD_OK;
 }
@@ -213,12 +210,12 @@ int broad__replace_begin(broad__replacement *out, const char *path)
     /* A file that others may not read must not be open to them for a moment either. */
     made.fd = broad__file_calls_used.make_temporary(made.temporary, mode ? S_IRUSR | S_IWUSR : 0666);
     if (made.fd < 0) {
-        status = fail_system(BROAD_CANNOT_WRITE, path, "no temporary file can be made beside it", errno);
+        status = broad__file_fail(BROAD_CANNOT_WRITE, path, "no temporary file can be made beside it", errno);
         replace_free(&made);
         return status;
     }
     if (mode && fchmod(made.fd, mode & 0777) != 0) {
-        status = fail_system(BROAD_CANNOT_WRITE, path, "the mode cannot be kept", errno);
+        status = broad__file_fail(BROAD_CANNOT_WRITE, path, "the mode cannot be kept", errno);
         broad__replace_abandon(&made);
         return status;
     }
@@ -233,7 +230,7 @@ int broad__replace_write(broad__replacement *replacement, const void *bytes, siz
         ssize_t put = broad__file_calls_used.write(replacement->fd, next, count < CHUNK ? count : CHUNK);
         if (put < 0 && errno == EINTR) continue;
         if (put <= 0) {
-            int status = fail_system(BROAD_IO, replacement->path, "writing failed", put < 0 ? errno : ENOSPC);
+            int status = broad__file_fail(BROAD_IO, replacement->path, "writing failed", put < 0 ? errno : ENOSPC);
             broad__replace_abandon(replacement);
             return status;
         }
@@ -255,7 +252,8 @@ static int folder_open(int *out, const char *path)
     if (slash && slash != path) memcpy(folder, path, length);
     folder[length] = 0;
     *out = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (*out < 0 && errno != EACCES) return fail_system(BROAD_CANNOT_WRITE, path, "its folder cannot be opened", errno);
+    if (*out < 0 && errno != EACCES)
+        return broad__file_fail(BROAD_CANNOT_WRITE, path, "its folder cannot be opened", errno);
     return BROAD_OK;
 }
 
@@ -263,7 +261,7 @@ static int folder_sync(int folder, const char *path)
 {
     if (folder < 0 || broad__file_calls_used.sync(folder) == 0) return BROAD_OK;
     if (errno == EINVAL || errno == ENOTSUP) return BROAD_OK; /* a file system that has no such thing */
-    return fail_system(BROAD_IO, path, "was replaced, but its folder cannot be synced", errno);
+    return broad__file_fail(BROAD_IO, path, "was replaced, but its folder cannot be synced", errno);
 }
 
 /* After sync() nothing is left to write, so an interrupted close() has lost nothing. */
@@ -272,7 +270,7 @@ static int replace_close(broad__replacement *replacement)
     int fd = replacement->fd;
     replacement->fd = -1;
     if (broad__file_calls_used.close(fd) == 0 || errno == EINTR) return BROAD_OK;
-    return fail_system(BROAD_IO, replacement->path, "closing failed", errno);
+    return broad__file_fail(BROAD_IO, replacement->path, "closing failed", errno);
 }
 
 int broad__replace_commit(broad__replacement *replacement)
@@ -281,11 +279,11 @@ int broad__replace_commit(broad__replacement *replacement)
     int status = BROAD_OK;
     if (!replacement->temporary) return broad__fail(BROAD_BUG, "a replacement that failed or is done was committed");
     if (broad__file_calls_used.sync(replacement->fd) != 0)
-        status = fail_system(BROAD_IO, replacement->path, "syncing failed", errno);
+        status = broad__file_fail(BROAD_IO, replacement->path, "syncing failed", errno);
     if (!status) status = replace_close(replacement);
     if (!status) status = folder_open(&folder, replacement->path);
     if (!status && broad__file_calls_used.rename(replacement->temporary, replacement->path) != 0)
-        status = fail_system(BROAD_CANNOT_WRITE, replacement->path, "cannot be replaced", errno);
+        status = broad__file_fail(BROAD_CANNOT_WRITE, replacement->path, "cannot be replaced", errno);
     if (status) {
         broad__replace_abandon(replacement);
     } else {
@@ -301,7 +299,7 @@ int broad__replace_commit_unsynced(broad__replacement *replacement)
     if (!replacement->temporary) return broad__fail(BROAD_BUG, "a replacement that failed or is done was committed");
     int status = replace_close(replacement);
     if (!status && broad__file_calls_used.rename(replacement->temporary, replacement->path) != 0)
-        status = fail_system(BROAD_CANNOT_WRITE, replacement->path, "cannot be replaced", errno);
+        status = broad__file_fail(BROAD_CANNOT_WRITE, replacement->path, "cannot be replaced", errno);
     if (status) broad__replace_abandon(replacement);
     else replace_free(replacement);
     return status;

@@ -24,6 +24,9 @@ typedef struct broad__mapping {
 int broad__file_map(broad__mapping *out, const char *path);
 void broad__file_unmap(broad__mapping *mapping); /* accepts one that has nothing */
 
+/* Fails with "PATH: WHAT: " and the system's text for the error number. */
+int broad__file_fail(int status, const char *path, const char *what, int number);
+
 double broad__file_bytes(const char *path); /* 0 where that is not known */
 
 /* Writes into a temporary file beside `path`, called .NAME.XXXXXX; commit makes it durable and puts it in the place of

@@ -140,3 +140,21 @@ void broad__free(void *block)
 }
 
 void broad_free(void *block) { broad__free(block); }
+
+void broad__free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; texts && i < count; i++) broad__free(texts[i]);
+    broad__free(texts);
+}
+
+char **broad__copy_texts(char *const *texts, size_t count)
+{
+    char **copy = broad__alloc_array(count, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = broad__copy_text(texts[i]);
+        if (copy[i]) continue;
+        broad__free_texts(copy, i);
+        return NULL;
+    }
+    return copy;
+}

@@ -19,7 +19,9 @@ int broad__reserve(double **block, size_t *room, size_t count);
 
 char *broad__copy_text(const char *text);
 char *broad__copy_bytes(const char *bytes, size_t count); /* adds a NUL */
-void broad__free(void *block);                            /* accepts NULL */
+char **broad__copy_texts(char *const *texts, size_t count);
+void broad__free_texts(char **texts, size_t count); /* accepts NULL */
+void broad__free(void *block);                      /* accepts NULL */
 
 /* 0 and *out = a * b, or -1 if that does not fit. */
 int broad__multiply(size_t *out, size_t a, size_t b);

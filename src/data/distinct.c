@@ -121,52 +121,29 @@ static int name_values(broad__distinct *out, const double *values)
     return BROAD_OK;
 }
 
-/* Different numbers, in open addressing as texts are. */
-typedef struct value_set {
-    double *values; /* count */
-    size_t count, capacity, *slots, size;
-} value_set;
-
-static size_t *value_slot(const value_set *set, double wanted)
+/* Numbers go into a set as the texts of their bytes, zeros of either sign as one. */
+static broad__text value_text(double *value)
 {
-    uint64_t bits;
-    memcpy(&bits, &wanted, sizeof bits);
-    bits = (bits ^ bits >> 32) * 0x9E3779B97F4A7C15u;
-    size_t at = (size_t)(bits ^ bits >> 29) & (set->size - 1);
-    while (set->slots[at] && set->values[set->slots[at] - 1] != wanted) at = (at + 1) & (set->size - 1);
-    return &set->slots[at];
-}
-
-static int value_add(value_set *set, double value, size_t max)
-{
-    int status = broad__grow(&set->values, &set->capacity, set->count + 1, sizeof *set->values, max);
-    if (status < 0) return status;
-    set->values[set->count++] = value;
-    if (2 * set->count < set->size) {
-        *value_slot(set, value) = set->count;
-        return BROAD_OK;
-    }
-    value_set wider = *set;
-    wider.size = set->size ? 2 * set->size : 16;
-    wider.slots = broad__alloc_array(wider.size, sizeof *wider.slots);
-    if (!wider.slots) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < set->count; i++) *value_slot(&wider, set->values[i]) = i + 1;
-    broad__free(set->slots);
-    *set = wider;
-    return BROAD_OK;
+    *value += 0.0;
+    return (broad__text){(const char *)value, sizeof *value};
 }
 
 static const size_t STEP = BROAD__SPILL_STEP / sizeof(size_t); /* rows */
 
-static int number_values(size_t *ids, value_set *set, const double *values, size_t rows, size_t maximum,
+typedef struct value_set {
+    broad__text_set set;
+    broad__arena arena; /* of the bytes */
+} value_set;
+
+static int number_values(size_t *ids, value_set *all, const double *values, size_t rows, size_t maximum,
                          broad__spill *spill)
 {
-    for (size_t i = 0; i < rows && set->count <= maximum; i++) {
-        double value = values[i] + 0.0; /* zeros of either sign are one value */
-        size_t found = set->size ? *value_slot(set, value) : 0;
-        int status = found ? BROAD_OK : value_add(set, value, rows);
+    for (size_t i = 0; i < rows && all->set.count <= maximum; i++) {
+        double value = values[i];
+        broad__text text = value_text(&value);
+        ids[i] = broad__text_set_find(&all->set, text);
+        int status = ids[i] == all->set.count ? broad__text_set_keep(&all->set, text, rows, &all->arena) : BROAD_OK;
         if (status < 0) return status;
-        ids[i] = found ? found - 1 : set->count - 1;
         if (i % STEP != STEP - 1) continue;
         broad__spill_done(spill, ids + i + 1 - STEP, STEP * sizeof *ids);
         broad__spill_done(spill, values + i + 1 - STEP, STEP * sizeof *values);
@@ -182,32 +159,38 @@ void broad__ids_map(size_t *ids, size_t rows, const size_t *map, broad__spill *s
     }
 }
 
+/* sorted: the values of the set in order; rank[i]: where value i is among them. */
+static void sort_values(double *sorted, size_t *rank, const broad__text_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) memcpy(&sorted[i], set->texts[i].bytes, sizeof *sorted);
+    qsort(sorted, set->count, sizeof *sorted, compare_values);
+    for (size_t i = 0; i < set->count; i++) rank[broad__text_set_find(set, value_text(&sorted[i]))] = i;
+}
+
 int broad__distinct_values(broad__distinct *out, const double *values, size_t rows, size_t maximum, broad__spill *spill)
 {
     *out = (broad__distinct){0};
-    value_set set = {0};
+    value_set all = {0};
     double *sorted = NULL;
     size_t *rank = NULL;
     int status = BROAD_NO_MEMORY;
     out->ids = broad__spill_alloc(spill, rows, sizeof *out->ids);
     if (!out->ids) goto cleanup;
-    status = number_values(out->ids, &set, values, rows, maximum, spill);
+    status = number_values(out->ids, &all, values, rows, maximum, spill);
     if (status < 0) goto cleanup;
-    out->count = set.count;
+    out->count = all.set.count;
     if (out->count > maximum) goto cleanup;
     status = BROAD_NO_MEMORY;
-    sorted = broad__alloc_doubles(set.count, 1);
-    rank = broad__alloc_array(set.count, sizeof *rank);
+    sorted = broad__alloc_doubles(out->count, 1);
+    rank = broad__alloc_array(out->count, sizeof *rank);
     if (!sorted || !rank) goto cleanup;
-    if (set.count) memcpy(sorted, set.values, set.count * sizeof *sorted);
-    qsort(sorted, set.count, sizeof *sorted, compare_values);
-    for (size_t i = 0; i < set.count; i++) rank[*value_slot(&set, sorted[i]) - 1] = i;
+    sort_values(sorted, rank, &all.set);
     broad__ids_map(out->ids, rows, rank, spill);
     status = name_values(out, sorted);
 
 cleanup:
-    broad__free(set.values);
-    broad__free(set.slots);
+    broad__text_set_clear(&all.set);
+    broad__arena_clear(&all.arena);
     broad__free(sorted);
     broad__free(rank);
     if (status < 0) broad__distinct_clear(out, spill);

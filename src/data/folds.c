@@ -21,10 +21,11 @@ static int check_classes(const size_t *sizes, const broad_data *table)
 {
     for (size_t c = 0; c < table->outputs; c++)
         if (sizes[c] == 1)
-            return broad__fail(BROAD_BAD_DATA,
-                               "class '%.100s' has one row only: no fold can train on it and test on it; give it more "
-                               "rows, or leave it out",
-                               table->output_names[c]);
+            return broad__fail(
+                BROAD_BAD_DATA,
+                "class '%.100s' has only one row, so no fold can both train and test on it; add rows, or "
+                "remove it",
+                table->output_names[c]);
     return BROAD_OK;
 }
 
@@ -90,10 +91,9 @@ static int deal_groups(size_t *out, const broad_data *table, size_t count, uint6
     int status = broad__groups_shuffled(&groups, table, seed);
     if (status < 0) return status;
     if (groups.count < count) {
-        status =
-            broad__fail(BROAD_BAD_DATA, "%zu folds need as many groups, but %s'%.100s' has %zu; take fewer folds%s",
-                        count, table->photos.items ? "" : "column ", table->group_name ? table->group_name : "group",
-                        groups.count, broad__group_remedy(table));
+        status = broad__fail(BROAD_BAD_DATA, "%zu folds need as many groups, but %s'%.100s' has %zu; use fewer folds%s",
+                             count, table->photos.items ? "" : "column ",
+                             table->group_name ? table->group_name : "group", groups.count, broad__group_remedy(table));
         goto cleanup;
     }
     status = BROAD_NO_MEMORY;
@@ -123,7 +123,7 @@ int broad__folds(size_t *out, const broad_data *table, size_t count, uint64_t se
         return broad__fail(BROAD_USAGE, "cross-validation needs at least 2 folds, for example 5; %zu were given",
                            count);
     if (count > table->rows)
-        return broad__fail(BROAD_BAD_DATA, "%zu folds need as many rows, but there are %zu; take fewer folds", count,
+        return broad__fail(BROAD_BAD_DATA, "%zu folds need as many rows, but there are %zu; use fewer folds", count,
                            table->rows);
     return table->groups ? deal_groups(out, table, count, seed) : deal_rows(out, table, count, seed);
 }

@@ -53,10 +53,11 @@ static int check_labels(const broad__distinct *labels, const char *target)
 {
     char quoted[BROAD__QUOTE_BYTES];
     if (labels->count > BROAD__CLASSES_MAX)
-        return broad__fail(BROAD_BAD_DATA,
-                           "%s: more than %d different labels; is it the target? Choose it with --target, or --task "
-                           "regress for numbers",
-                           target, BROAD__CLASSES_MAX);
+        return broad__fail(
+            BROAD_BAD_DATA,
+            "%s: more than %d different labels; is this the target? Choose it with option target, or set "
+            "option task to regress if it is a number",
+            target, BROAD__CLASSES_MAX);
     for (size_t i = 0; i < labels->count; i++) {
         if (!labels->texts[i].count) return broad__fail(BROAD_BAD_DATA, "%s: a label is empty", target);
         if (!broad__text_is_utf8(labels->texts[i]))

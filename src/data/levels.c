@@ -59,10 +59,11 @@ int broad__level_fail(const broad__parsed *parsed, size_t category, broad__text 
     const broad__text_set *levels = &parsed->dictionary.levels[category];
     broad__text_quote(quoted, text);
     if (fault == BROAD__LEVEL_TOO_MANY)
-        return broad__fail(BROAD_BAD_DATA,
-                           "%s: more than %d levels in %s; is it a name or a number of the row? Remove it, or leave it "
-                           "out of --categorical",
-                           where, BROAD__LEVELS_MAX, column);
+        return broad__fail(
+            BROAD_BAD_DATA,
+            "%s: more than %d levels in %s; does it name or number the rows? Remove it, or leave it out of "
+            "option categorical",
+            where, BROAD__LEVELS_MAX, column);
     if (fault == BROAD__LEVEL_NOT_UTF8)
         return broad__fail(BROAD_BAD_DATA, "%s: the level %s of %s is not UTF-8 text; convert the file with iconv",
                            where, quoted, column);
@@ -73,8 +74,8 @@ int broad__level_fail(const broad__parsed *parsed, size_t category, broad__text 
     }
     if (levels->count > SHOWN) stpcpy(at, ", ...");
     return broad__fail(BROAD_BAD_DATA,
-                       "%s: %s is no level of %s; the model has %zu: %s; correct it, or fit again, with such rows or "
-                       "with --missing mean",
+                       "%s: %s is not a level of %s; the model has %zu: %s; correct it, or fit again, with such rows "
+                       "or with option missing mean",
                        where, quoted, column, levels->count, list);
 }
 
@@ -141,8 +142,8 @@ static int spread_rows(broad__parsed *parsed, const spreading *s, size_t inputs,
 {
     if (!broad__parsed_dense(parsed->rows, inputs, limits.bytes))
         return broad__fail(BROAD_BAD_DATA,
-                           "%s: %zu rows with %zu inputs, most of them levels, would be out of proportion as a table "
-                           "(the file has %zu bytes); leave columns with many levels out of --categorical",
+                           "%s: a table of %zu rows and %zu inputs, most of them levels, would be out of proportion to "
+                           "the file of %zu bytes; leave columns with many levels out of option categorical",
                            parsed->file, parsed->rows, inputs, limits.bytes);
     int status = BROAD_OK;
     if (broad__table_spills(parsed->rows * inputs * sizeof(double), limits.memory))

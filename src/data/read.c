@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/detect.h"
 #include "data/format/csv_fill.h"
 #include "data/format/csv_open.h"
 #include "data/format/idx.h"
@@ -12,7 +13,6 @@
 #include "data/format/npy.h"
 #include "data/format/source.h"
 #include "data/levels.h"
-#include "data/recognise.h"
 #include "data/roles.h"
 #include "data/targets.h"
 
@@ -73,10 +73,13 @@ static int find_format(reading *r)
     const broad__source *source = &r->source;
     const char *separator = r->options->separator;
     if (!source->count) return broad__fail(BROAD_BAD_DATA, "%s: the file is empty", source->name);
-    const char *foreign = broad__bytes_foreign(source->bytes, source->count);
-    if (foreign) return broad__fail(BROAD_BAD_DATA, "%s: %s", source->name, foreign);
-    if (broad__npy_is(source)) r->format = "npy";
-    else if (broad__idx_is(source)) r->format = "idx";
+    broad__detected found = broad__data_detect(source->bytes, source->count);
+    if (found.content == BROAD__CONTENT_FOREIGN) return broad__fail(BROAD_BAD_DATA, "%s: %s", source->name, found.what);
+    if (found.content == BROAD__CONTENT_PICTURE)
+        return broad__fail(BROAD_BAD_DATA, "%s: %s, not a table; photos are read from a folder", source->name,
+                           found.what);
+    if (broad__npy_is(source->bytes, source->count)) r->format = "npy";
+    else if (broad__idx_is(source->bytes, source->count)) r->format = "idx";
     else if ((!separator || strcmp(separator, "auto") == 0) && broad__libsvm_is(source)) r->format = "libsvm";
     else r->format = "csv";
     return BROAD_OK;
@@ -143,43 +146,51 @@ static int read_libsvm(reading *r)
     if (options.memory && (r->spill || broad__table_spills(r->source.count, options.memory)))
         return broad__fail(
             BROAD_BAD_DATA,
-            "%s: a LIBSVM file is not read in less memory than its table takes; write it as CSV or NPY, or "
-            "allow more memory",
+            "%s: the table of a LIBSVM file must fit in memory; write it as CSV or NPY, or allow more memory",
             r->source.name);
     return broad__libsvm_read(&r->parsed, &r->libsvm, &r->source, &options, r->rows ? NULL : r->model);
 }
 
-/* Names for the targets, the group and the weights: from the header, else the numbers they were asked for by, else "target". */
-static int name_columns(reading *r)
+/* "target", or "target1", "target2", ... */
+static void default_target_name(char out[32], size_t target, size_t count)
+{
+    if (count == 1) snprintf(out, 32, "target");
+    else snprintf(out, 32, "target%zu", target + 1);
+}
+
+static int name_targets(reading *r, int libsvm)
 {
     size_t count = r->parsed.targets.columns;
-    int libsvm = strcmp(r->format, "libsvm") == 0;
+    int status = BROAD_OK;
     broad__text *texts = broad__alloc_array(count, sizeof *texts);
-    broad__arena arena = {0};
-    int status = texts ? BROAD_OK : BROAD_NO_MEMORY;
+    char **names = broad__alloc_array(count, sizeof *names);
+    if (!texts || !names) status = BROAD_NO_MEMORY;
     for (size_t i = 0; i < count && status == BROAD_OK; i++) {
-        char standard[32] = "target";
-        if (count > 1) snprintf(standard, sizeof standard, "target%zu", i + 1);
-        char *name = libsvm ? broad__copy_text(standard)
-                            : broad__roles_name(&r->layout, r->roles.target_columns[i], r->roles.chosen, standard);
-        size_t bytes = name ? strlen(name) + 1 : 0;
-        char *kept = name ? broad__arena_take(&arena, bytes) : NULL;
-        if (kept) memcpy(kept, name, bytes);
-        if (kept) texts[i] = broad__text_of(kept);
-        if (!kept) status = BROAD_NO_MEMORY;
-        broad__free(name);
+        char otherwise[32];
+        default_target_name(otherwise, i, count);
+        names[i] = libsvm ? broad__copy_text(otherwise)
+                          : broad__roles_name(&r->layout, r->roles.target_columns[i], r->roles.chosen, otherwise);
+        if (names[i]) texts[i] = broad__text_of(names[i]);
+        else status = BROAD_NO_MEMORY;
     }
     if (status == BROAD_OK) r->target_names = broad__names_copy(texts, count);
-    if (status == BROAD_OK && r->parsed.groups.columns)
-        r->group_name =
-            libsvm ? broad__copy_text("qid") : broad__roles_name(&r->layout, r->roles.group_column, 1, "group");
-    if (status == BROAD_OK && r->parsed.weights)
-        r->weight_name = broad__roles_name(&r->layout, r->roles.weight_column, 1, "weight");
-    if (!r->target_names || (r->parsed.groups.columns && !r->group_name) || (r->parsed.weights && !r->weight_name))
-        status = BROAD_NO_MEMORY;
-    broad__arena_clear(&arena);
+    for (size_t i = 0; names && i < count; i++) broad__free(names[i]);
+    broad__free(names);
     broad__free(texts);
-    return status;
+    return r->target_names ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+/* Targets, group and weights are called as the header says, else by the numbers they were asked for by, else "target", ... */
+static int name_columns(reading *r)
+{
+    int libsvm = strcmp(r->format, "libsvm") == 0, group = r->parsed.groups.columns > 0;
+    int weight = r->parsed.weights != NULL;
+    int status = name_targets(r, libsvm);
+    if (status < 0) return status;
+    if (group && libsvm) r->group_name = broad__copy_text("qid");
+    else if (group) r->group_name = broad__roles_name(&r->layout, r->roles.group_column, 1, "group");
+    if (weight) r->weight_name = broad__roles_name(&r->layout, r->roles.weight_column, 1, "weight");
+    return (group && !r->group_name) || (weight && !r->weight_name) ? BROAD_NO_MEMORY : BROAD_OK;
 }
 
 static int read_content(reading *r)

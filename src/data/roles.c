@@ -48,18 +48,19 @@ static int fail_no_column(const broad__layout *layout, broad__text wanted, const
                        quoted, option, layout->columns, list);
 }
 
-/* By name first, then by number from 1. */
+/* By name first, then by number from 1. `option` NULL: a number would not do. */
 static int find_column(size_t *out, const broad__layout *layout, broad__text wanted, const char *option)
 {
-    char quoted[BROAD__QUOTE_BYTES];
+    char quoted[BROAD__QUOTE_BYTES], number_hint[64];
     size_t found = 0;
+    snprintf(number_hint, sizeof number_hint, "%s by number", option ? option : "");
     wanted = broad__text_trim(wanted);
     for (size_t i = 0; layout->names && i < layout->columns; i++) {
         if (!broad__text_same(broad__text_of(layout->names[i]), wanted)) continue;
         if (found++)
-            return broad__fail(BROAD_BAD_DATA,
-                               "%s: more than one column is called %s (%zu and %zu); give %s its number", layout->file,
-                               broad__text_quote(quoted, wanted), *out + 1, i + 1, option);
+            return broad__fail(BROAD_BAD_DATA, "%s: more than one column is called %s (%zu and %zu); give %s",
+                               layout->file, broad__text_quote(quoted, wanted), *out + 1, i + 1,
+                               option ? number_hint : "one of them another name");
         *out = i;
     }
     if (found) return BROAD_OK;
@@ -89,16 +90,17 @@ static int roles_start(broad__roles *out, const broad__layout *layout, broad__ro
     return BROAD_OK;
 }
 
-/* Gives a column its role, unless it has one that was asked for too. */
+/* Gives a column its role, unless another one was asked for as well. */
 static int take_column(broad__roles *roles, const broad__layout *layout, size_t column, broad__role role)
 {
     static const char *const names[] = {"ignored", "input", "target", "group", "weight", "category"};
     broad__role had = (broad__role)roles->role[column];
     if (had != BROAD__ROLE_IGNORED && had != BROAD__ROLE_INPUT)
-        return broad__fail(
-            BROAD_BAD_DATA, "%s: column %zu is asked for twice, as %s and as %s%s", layout->file, column + 1,
-            names[role], names[had],
-            had == BROAD__ROLE_TARGET && !roles->chosen ? " (the last one, unless --target names another)" : "");
+        return broad__fail(BROAD_BAD_DATA, "%s: column %zu is asked for twice, as %s and as %s%s", layout->file,
+                           column + 1, names[role], names[had],
+                           had == BROAD__ROLE_TARGET && !roles->chosen
+                               ? " (the last column, by default; choose another with option target)"
+                               : "");
     roles->role[column] = (unsigned char)role;
     return BROAD_OK;
 }
@@ -130,13 +132,8 @@ static int take_target(broad__roles *roles, const broad__layout *layout, broad__
 {
     size_t column;
     roles->chosen = 1;
-    int status = find_column(&column, layout, wanted, "--target");
+    int status = find_column(&column, layout, wanted, "option target");
     return status < 0 ? status : add_target(roles, layout, column);
-}
-
-static int add_target_list(broad__roles *roles, const broad__layout *layout, const char *list)
-{
-    return take_list(roles, layout, list, take_target);
 }
 
 static int take_category(broad__roles *roles, const broad__layout *layout, broad__text wanted)
@@ -146,14 +143,8 @@ static int take_category(broad__roles *roles, const broad__layout *layout, broad
         roles->automatic = 1;
         return BROAD_OK;
     }
-    int status = find_column(&column, layout, wanted, "--categorical");
+    int status = find_column(&column, layout, wanted, "option categorical");
     return status < 0 ? status : take_column(roles, layout, column, BROAD__ROLE_CATEGORY);
-}
-
-static int target_capacity(broad__roles *roles, size_t max)
-{
-    roles->target_columns = broad__alloc_array(max, sizeof *roles->target_columns);
-    return roles->target_columns ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
 static size_t list_length(const char *list)
@@ -163,9 +154,22 @@ static size_t list_length(const char *list)
     return length;
 }
 
+static int alloc_targets(broad__roles *roles, size_t max)
+{
+    roles->target_columns = broad__alloc_array(max, sizeof *roles->target_columns);
+    return roles->target_columns ? BROAD_OK : BROAD_NO_MEMORY;
+}
+
+/* Adds the targets that are asked for; NULL: allocates for `otherwise` of them. */
+static int add_asked_targets(broad__roles *roles, const broad__layout *layout, const char *asked, size_t otherwise)
+{
+    int status = alloc_targets(roles, asked ? list_length(asked) : otherwise);
+    return status == BROAD_OK && asked ? take_list(roles, layout, asked, take_target) : status;
+}
+
 static int set_group(broad__roles *roles, const broad__layout *layout, const char *name)
 {
-    int status = find_column(&roles->group_column, layout, broad__text_of(name), "--group");
+    int status = find_column(&roles->group_column, layout, broad__text_of(name), "option group");
     if (status == BROAD_OK) status = take_column(roles, layout, roles->group_column, BROAD__ROLE_GROUP);
     roles->groups = status == BROAD_OK;
     return status;
@@ -173,7 +177,7 @@ static int set_group(broad__roles *roles, const broad__layout *layout, const cha
 
 static int set_weight(broad__roles *roles, const broad__layout *layout, const char *name)
 {
-    int status = find_column(&roles->weight_column, layout, broad__text_of(name), "--weight");
+    int status = find_column(&roles->weight_column, layout, broad__text_of(name), "option weight");
     if (status == BROAD_OK) status = take_column(roles, layout, roles->weight_column, BROAD__ROLE_WEIGHT);
     roles->weights = status == BROAD_OK;
     return status;
@@ -199,27 +203,34 @@ static int add_last_targets(broad__roles *roles, const broad__layout *layout, si
     return BROAD_OK;
 }
 
-static int plan_plain(broad__roles *out, const broad__layout *layout, const broad_read_options *options)
+static int add_plain_targets(broad__roles *roles, const broad__layout *layout, const broad_read_options *options)
+{
+    if (layout->flattened)
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: each row has more than one dimension, so no column is the target; give the targets as "
+                           "option labels",
+                           layout->file);
+    int status = add_asked_targets(roles, layout, options->target, 1);
+    return status == BROAD_OK && !options->target ? add_last_targets(roles, layout, 1) : status;
+}
+
+static int fail_no_inputs(const broad__roles *roles, const broad__layout *layout)
+{
+    return broad__fail(BROAD_BAD_DATA, "%s: no input column is left: %zu column%s, of which %zu target%s%s%s",
+                       layout->file, roles->columns, roles->columns == 1 ? "" : "s", roles->targets,
+                       roles->targets == 1 ? "" : "s", roles->groups ? " and one group" : "",
+                       roles->weights ? " and one weight" : "");
+}
+
+static int roles_plain(broad__roles *out, const broad__layout *layout, const broad_read_options *options)
 {
     int status = roles_start(out, layout, BROAD__ROLE_INPUT);
     if (status == BROAD_OK && options->group) status = set_group(out, layout, options->group);
     if (status == BROAD_OK && options->weight) status = set_weight(out, layout, options->weight);
-    if (status == BROAD_OK && !options->labels) {
-        if (layout->flattened)
-            return broad__fail(BROAD_BAD_DATA,
-                               "%s: each row has more than one dimension, so no column is the target; "
-                               "give the targets with --labels FILE",
-                               layout->file);
-        status = target_capacity(out, options->target ? list_length(options->target) : 1);
-        if (status == BROAD_OK && options->target) status = add_target_list(out, layout, options->target);
-        if (status == BROAD_OK && !options->target) status = add_last_targets(out, layout, 1);
-    }
+    if (status == BROAD_OK && !options->labels) status = add_plain_targets(out, layout, options);
     if (status < 0) return status;
     number_inputs(out);
-    if (!out->inputs)
-        return broad__fail(BROAD_BAD_DATA, "%s: no input column is left: %zu column%s, %zu of them target%s%s",
-                           layout->file, out->columns, out->columns == 1 ? "" : "s", out->targets,
-                           out->groups ? " and one group" : "", out->weights ? " and one weight" : "");
+    if (!out->inputs) return fail_no_inputs(out, layout);
     return options->categorical ? take_list(out, layout, options->categorical, take_category) : BROAD_OK;
 }
 
@@ -265,7 +276,7 @@ static int fail_absent(const broad__layout *layout, const broad__columns *model,
         absent++;
     }
     list_names(list, shown, absent);
-    return broad__fail(BROAD_BAD_DATA, "%s: %zu column%s the model was trained on %s not there: %s", layout->file,
+    return broad__fail(BROAD_BAD_DATA, "%s: %zu column%s that the model was trained on %s missing: %s", layout->file,
                        absent, absent == 1 ? "" : "s", absent == 1 ? "is" : "are", list);
 }
 
@@ -284,68 +295,83 @@ static int fail_no_target(const broad__layout *layout, const broad__columns *mod
     char quoted[BROAD__QUOTE_BYTES];
     const char *name = model_target_name(model, 0);
     return broad__fail(BROAD_BAD_DATA,
-                       "%s: the target %s is not there; give it with --target, or a file with the targets "
-                       "with --labels",
+                       "%s: there is no column for the target %s; choose one with option target, or give a file of "
+                       "targets as option labels",
                        layout->file, broad__text_quote(quoted, broad__text_of(name ? name : "target")));
 }
 
-/* The target columns by their names in the model; none, if any is absent. */
-static int add_model_targets(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
-                             const broad__columns *model)
+static int has_target_names(const broad__layout *layout, const broad__columns *model)
 {
-    size_t count = model_targets(model);
-    int status = target_capacity(roles, options->target ? list_length(options->target) : count);
-    if (status < 0) return status;
-    if (options->target) return add_target_list(roles, layout, options->target);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < model_targets(model); i++) {
         const char *name = model_target_name(model, i);
-        if (name && has_name(layout, name)) continue;
-        return options->target_optional ? BROAD_OK : fail_no_target(layout, model);
+        if (!name || !has_name(layout, name)) return 0;
     }
-    for (size_t i = 0; i < count && status == BROAD_OK; i++) {
-        size_t column;
-        status = find_column(&column, layout, broad__text_of(model_target_name(model, i)), "--target");
+    return 1;
+}
+
+/* The columns that are called like the model's targets. */
+static int add_named_targets(broad__roles *roles, const broad__layout *layout, const broad__columns *model)
+{
+    int status = BROAD_OK;
+    for (size_t i = 0, column; i < model_targets(model) && status == BROAD_OK; i++) {
+        status = find_column(&column, layout, broad__text_of(model_target_name(model, i)), "option target");
         if (status == BROAD_OK) status = add_target(roles, layout, column);
     }
     return status;
 }
 
-static int plan_by_name(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
-                        const broad__columns *model)
+/* The targets that are asked for, else the model's by their names; none if any of these is missing. */
+static int add_targets_by_name(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
+                               const broad__columns *model)
 {
-    int status = roles_start(out, layout, BROAD__ROLE_IGNORED);
-    if (status < 0) return status;
+    int status = add_asked_targets(roles, layout, options->target, model_targets(model));
+    if (status < 0 || options->target) return status;
+    if (has_target_names(layout, model)) return add_named_targets(roles, layout, model);
+    return options->target_optional ? BROAD_OK : fail_no_target(layout, model);
+}
+
+/* Group and weight: as asked for, else the model's if columns are called like them. */
+static int add_others_by_name(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
+                              const broad__columns *model)
+{
+    const char *group = options->group, *weight = options->weight;
+    if (!group && model && model->group_name && has_name(layout, model->group_name)) group = model->group_name;
+    if (!weight && model && model->weight_name && has_name(layout, model->weight_name)) weight = model->weight_name;
+    int status = group ? set_group(roles, layout, group) : BROAD_OK;
+    return status == BROAD_OK && weight ? set_weight(roles, layout, weight) : status;
+}
+
+static int add_inputs_by_name(broad__roles *roles, const broad__layout *layout, const broad__columns *model)
+{
     size_t *found = broad__alloc_array(model->inputs, sizeof *found);
-    if (!found) return BROAD_NO_MEMORY;
-    status = broad__roles_match(found, layout->names, layout->columns, model);
+    int status = found ? broad__roles_match(found, layout->names, layout->columns, model) : BROAD_NO_MEMORY;
     for (size_t i = 0; i < model->inputs && status == BROAD_OK; i++) {
         if (found[i] == layout->columns) {
             status = fail_absent(layout, model, found);
         } else {
-            out->role[found[i]] = BROAD__ROLE_INPUT;
-            out->index[found[i]] = (uint32_t)i;
+            roles->role[found[i]] = BROAD__ROLE_INPUT;
+            roles->index[found[i]] = (uint32_t)i;
         }
     }
     broad__free(found);
+    roles->inputs = model->inputs;
+    return status;
+}
+
+static int roles_by_name(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                         const broad__columns *model)
+{
+    size_t inputs = 0;
+    int status = roles_start(out, layout, BROAD__ROLE_IGNORED);
+    if (status == BROAD_OK) status = add_inputs_by_name(out, layout, model);
+    if (status == BROAD_OK) status = add_others_by_name(out, layout, options, model);
+    if (status == BROAD_OK && !options->labels) status = add_targets_by_name(out, layout, options, model);
     if (status < 0) return status;
-    out->inputs = model->inputs;
-    if (options->group) status = set_group(out, layout, options->group);
-    else if (model->group_name && has_name(layout, model->group_name))
-        status = set_group(out, layout, model->group_name);
-    if (status < 0) return status;
-    if (options->weight) status = set_weight(out, layout, options->weight);
-    else if (model->weight_name && has_name(layout, model->weight_name))
-        status = set_weight(out, layout, model->weight_name);
-    if (status == BROAD_OK && !options->labels) status = add_model_targets(out, layout, options, model);
-    if (status < 0) return status;
-    for (size_t i = 0, inputs = 0; i < layout->columns; i++) {
-        inputs += out->role[i] == BROAD__ROLE_INPUT;
-        if (i + 1 == layout->columns && inputs < model->inputs)
-            return broad__fail(BROAD_BAD_DATA,
-                               "%s: a column the model was trained on cannot be its target, group or weight too",
-                               layout->file);
-    }
-    return BROAD_OK;
+    for (size_t i = 0; i < layout->columns; i++) inputs += out->role[i] == BROAD__ROLE_INPUT;
+    if (inputs == model->inputs) return BROAD_OK;
+    return broad__fail(BROAD_BAD_DATA,
+                       "%s: a column that the model was trained on cannot also be its target, group or weight",
+                       layout->file);
 }
 
 static int fail_width(const broad__layout *layout, const broad__columns *model, size_t targets)
@@ -353,48 +379,47 @@ static int fail_width(const broad__layout *layout, const broad__columns *model, 
     return broad__fail(BROAD_BAD_DATA,
                        "%s: %zu columns; the model needs %zu inputs, or %zu columns with the target%s%s", layout->file,
                        layout->columns, model->inputs, model->inputs + targets, targets == 1 ? "" : "s",
-                       model->weight_name ? "; its column of weights comes on top" : "");
+                       model->weight_name ? ", besides its column of weights" : "");
 }
 
-/* The number that stands for a column in a model whose file had no names; 0: none. */
-static size_t placed_number(const char *name) { return name ? column_number(broad__text_of(name)) : 0; }
+/* The number, from 1, that stands for a column in a model whose file had no names; 0: none. */
+static size_t position_of(const char *name) { return name ? column_number(broad__text_of(name)) : 0; }
 
 /* The model's column `number` in a file that may lack its group and its weights. */
-static size_t shifted_number(size_t number, const broad__roles *roles, const broad__columns *model)
+static size_t shifted_position(size_t number, const broad__roles *roles, const broad__columns *model)
 {
-    size_t group = placed_number(model->group_name), weight = placed_number(model->weight_name), absent = 0;
+    size_t group = position_of(model->group_name), weight = position_of(model->weight_name), absent = 0;
     if (!roles->groups && group && group < number) absent++;
     if (!roles->weights && weight && weight < number) absent++;
     return number - absent;
 }
 
-/* Group and weights of a file without names: as asked for; those of the model if there is room for all of them. */
-static int add_placed_others(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
-                             const broad__columns *model, size_t targets)
+/* Group and weights of a file without names: as asked for, else the model's if there are enough columns for all of them. */
+static int add_others_by_position(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
+                                  const broad__columns *model, size_t targets)
 {
     const char *group = options->group, *weight = options->weight;
-    size_t others = (group || placed_number(model->group_name)) + (size_t)(weight || placed_number(model->weight_name));
+    size_t others = (group || position_of(model->group_name)) + (size_t)(weight || position_of(model->weight_name));
     if (layout->columns >= model->inputs + targets + others) {
-        if (!group && placed_number(model->group_name)) group = model->group_name;
-        if (!weight && placed_number(model->weight_name)) weight = model->weight_name;
+        if (!group && position_of(model->group_name)) group = model->group_name;
+        if (!weight && position_of(model->weight_name)) weight = model->weight_name;
     }
     int status = group ? set_group(roles, layout, group) : BROAD_OK;
     return status == BROAD_OK && weight ? set_weight(roles, layout, weight) : status;
 }
 
-/* Targets of a file without names: where they are asked for, where they were in training, or at the end. A column
- * number is what the model has for a name when its own file had none. */
-static int add_placed_targets(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
-                              const broad__columns *model)
+/* Targets of a file without names: as asked for, else where they were in training, else at the end. If the model's own file
+ * had no names, their names are column numbers. */
+static int add_targets_by_position(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
+                                   const broad__columns *model)
 {
     size_t count = model_targets(model);
-    int status = target_capacity(roles, options->target ? list_length(options->target) : count);
-    if (status < 0) return status;
-    if (options->target) return add_target_list(roles, layout, options->target);
+    int status = add_asked_targets(roles, layout, options->target, count);
+    if (status < 0 || options->target) return status;
     for (size_t i = 0; i < count; i++) {
         const char *name = model_target_name(model, i);
         size_t number = name && !model->named ? column_number(broad__text_of(name)) : 0;
-        if (number) number = shifted_number(number, roles, model);
+        if (number) number = shifted_position(number, roles, model);
         if (number < 1 || number > layout->columns) break;
         status = add_target(roles, layout, number - 1);
         if (status < 0) return status;
@@ -403,32 +428,32 @@ static int add_placed_targets(broad__roles *roles, const broad__layout *layout, 
     return roles->targets ? fail_no_target(layout, model) : add_last_targets(roles, layout, count);
 }
 
-static int plan_by_place(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
-                         const broad__columns *model)
+static int roles_by_position(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                             const broad__columns *model)
 {
     size_t targets = model_targets(model);
     int status = roles_start(out, layout, BROAD__ROLE_INPUT);
-    if (status == BROAD_OK) status = add_placed_others(out, layout, options, model, options->labels ? 0 : targets);
+    if (status == BROAD_OK) status = add_others_by_position(out, layout, options, model, options->labels ? 0 : targets);
     if (status < 0) return status;
     size_t left = out->columns - out->groups - out->weights;
     if (left == model->inputs) {
         if (!options->labels && !options->target_optional) return fail_no_target(layout, model);
     } else if (left == model->inputs + targets && !options->labels && !layout->flattened) {
-        status = add_placed_targets(out, layout, options, model);
+        status = add_targets_by_position(out, layout, options, model);
         if (status < 0) return status;
     }
     number_inputs(out);
     return out->inputs == model->inputs ? BROAD_OK : fail_width(layout, model, targets);
 }
 
-/* Rows to train on need the model's weights; in rows to predict nobody looks at them. */
+/* Rows to train on need the model's weights; rows to predict do not. */
 static int settle_weights(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
                           const broad__columns *model)
 {
     char quoted[BROAD__QUOTE_BYTES];
     if (model->weight_name && options->training && !roles->weights)
         return broad__fail(BROAD_BAD_DATA,
-                           "%s: the column of weights %s that the model was trained with is not there; add it",
+                           "%s: the column of weights %s that the model was trained with is missing; add it",
                            layout->file, broad__text_quote(quoted, broad__text_of(model->weight_name)));
     if (!roles->weights || options->weight || !options->target_optional) return BROAD_OK;
     roles->role[roles->weight_column] = BROAD__ROLE_IGNORED;
@@ -436,8 +461,8 @@ static int settle_weights(broad__roles *roles, const broad__layout *layout, cons
     return BROAD_OK;
 }
 
-/* The inputs that are categories in the model: its columns before them, one for each, are as many as their inputs less
- * the further levels of earlier categories. */
+/* The inputs that are categories in the model. Each is one column here, so its index is that of its first input less the
+ * further levels of earlier categories. */
 static int take_model_categories(broad__roles *roles, const broad__columns *model)
 {
     if (!model->categories.count) return BROAD_OK;
@@ -453,11 +478,11 @@ static int take_model_categories(broad__roles *roles, const broad__columns *mode
     return BROAD_OK;
 }
 
-static int plan_like_model(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
-                           const broad__columns *model)
+static int roles_like_model(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
+                            const broad__columns *model)
 {
-    int status = model->named && layout->names ? plan_by_name(out, layout, options, model)
-                                               : plan_by_place(out, layout, options, model);
+    int status = model->named && layout->names ? roles_by_name(out, layout, options, model)
+                                               : roles_by_position(out, layout, options, model);
     out->modelled = 1;
     if (status == BROAD_OK) status = settle_weights(out, layout, options, model);
     return status == BROAD_OK ? take_model_categories(out, model) : status;
@@ -466,7 +491,7 @@ static int plan_like_model(broad__roles *out, const broad__layout *layout, const
 int broad__roles_table(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                        const broad__columns *model)
 {
-    int status = model ? plan_like_model(out, layout, options, model) : plan_plain(out, layout, options);
+    int status = model ? roles_like_model(out, layout, options, model) : roles_plain(out, layout, options);
     if (status < 0) broad__roles_clear(out);
     return status;
 }
@@ -498,59 +523,56 @@ int broad__roles_labels(broad__roles *out, const broad__layout *layout, const br
                         const broad__columns *model)
 {
     int status = roles_start(out, layout, options->target ? BROAD__ROLE_IGNORED : BROAD__ROLE_INPUT);
-    if (status == BROAD_OK)
-        status = target_capacity(out, options->target ? list_length(options->target) : layout->columns);
-    if (status == BROAD_OK && options->target) status = add_target_list(out, layout, options->target);
+    if (status == BROAD_OK) status = add_asked_targets(out, layout, options->target, layout->columns);
     if (status == BROAD_OK && !options->target) status = add_last_targets(out, layout, layout->columns);
     if (status == BROAD_OK && model && out->targets != model_targets(model))
-        status = broad__fail(BROAD_BAD_DATA, "%s: %zu target columns; the model has %zu; choose with --target",
+        status = broad__fail(BROAD_BAD_DATA, "%s: %zu target columns, but the model has %zu; choose with option target",
                              layout->file, out->targets, model_targets(model));
     if (status < 0) broad__roles_clear(out);
     return status;
 }
 
-/* The columns that are asked for, else those called like the model's targets, else the last ones. */
+/* ---- lists of photos --------------------------------------------------------------------------------------------- */
+
+/* The column called "file", else the first. */
+static int find_file_column(size_t *out, const broad__layout *layout)
+{
+    *out = 0;
+    return has_name(layout, "file") ? find_column(out, layout, broad__text_of("file"), NULL) : BROAD_OK;
+}
+
+/* The columns that are asked for, else those called like the model's targets, else the last. */
 static int add_photo_targets(broad__roles *roles, const broad__layout *layout, const broad_read_options *options,
                              const broad__columns *model)
 {
-    if (options->target) return add_target_list(roles, layout, options->target);
-    size_t count = model ? model_targets(model) : 1, named = 0;
-    for (size_t i = 0; model && i < count; i++) {
-        const char *name = model_target_name(model, i);
-        named += name && has_name(layout, name);
-    }
-    if (!model || named < count) return add_last_targets(roles, layout, count);
-    int status = BROAD_OK;
-    for (size_t i = 0, column; i < count && status == BROAD_OK; i++) {
-        status = find_column(&column, layout, broad__text_of(model_target_name(model, i)), "--target");
-        if (status == BROAD_OK) status = add_target(roles, layout, column);
-    }
-    return status;
+    if (options->target) return take_list(roles, layout, options->target, take_target);
+    if (model && has_target_names(layout, model)) return add_named_targets(roles, layout, model);
+    return add_last_targets(roles, layout, model ? model_targets(model) : 1);
+}
+
+static int check_photo_targets(const broad__roles *roles, const broad__layout *layout, const broad__columns *model)
+{
+    size_t wanted = model ? model_targets(model) : 1, columns = layout->columns;
+    if (roles->targets >= 2 && (!model || roles->targets - 1 == wanted)) return BROAD_OK;
+    return broad__fail(BROAD_BAD_DATA,
+                       "%s: a list of photos needs a column of file names and %zu target column%s; this one has %zu "
+                       "column%s",
+                       layout->file, wanted, wanted == 1 ? "" : "s", columns, columns == 1 ? "" : "s");
 }
 
 int broad__roles_photos(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                         const broad__columns *model)
 {
-    size_t file = 0, wanted = model ? model_targets(model) : 1;
+    size_t file;
     int status = roles_start(out, layout, BROAD__ROLE_INPUT);
     if (status == BROAD_OK)
-        status = target_capacity(out, 1 + (options->target ? list_length(options->target) : layout->columns));
-    if (status == BROAD_OK && has_name(layout, "file"))
-        status = find_column(&file, layout, broad__text_of("file"), "the list of photos");
+        status = alloc_targets(out, 1 + (options->target ? list_length(options->target) : layout->columns));
+    if (status == BROAD_OK) status = find_file_column(&file, layout);
     if (status == BROAD_OK) status = add_target(out, layout, file);
-    const char *group = options->group, *weight = options->weight;
-    if (!group && model && model->group_name && has_name(layout, model->group_name)) group = model->group_name;
-    if (!weight && model && model->weight_name && has_name(layout, model->weight_name)) weight = model->weight_name;
-    if (status == BROAD_OK && group) status = set_group(out, layout, group);
-    if (status == BROAD_OK && weight) status = set_weight(out, layout, weight);
+    if (status == BROAD_OK) status = add_others_by_name(out, layout, options, model);
     if (status == BROAD_OK && model) status = settle_weights(out, layout, options, model);
     if (status == BROAD_OK) status = add_photo_targets(out, layout, options, model);
-    if (status == BROAD_OK && (out->targets < 2 || (model && out->targets - 1 != wanted)))
-        status =
-            broad__fail(BROAD_BAD_DATA,
-                        "%s: a list of photos has a column that names the files, and %zu with the target%s; this "
-                        "one has %zu column%s",
-                        layout->file, wanted, wanted == 1 ? "" : "s", layout->columns, layout->columns == 1 ? "" : "s");
+    if (status == BROAD_OK) status = check_photo_targets(out, layout, model);
     for (size_t i = 0; status == BROAD_OK && i < out->columns; i++)
         if (out->role[i] == BROAD__ROLE_INPUT) out->role[i] = BROAD__ROLE_IGNORED;
     if (status < 0) broad__roles_clear(out);
@@ -567,11 +589,11 @@ void broad__roles_clear(broad__roles *roles)
     *roles = (broad__roles){0};
 }
 
-char *broad__roles_name(const broad__layout *layout, size_t column, int chosen, const char *standard)
+char *broad__roles_name(const broad__layout *layout, size_t column, int chosen, const char *otherwise)
 {
     char number[24];
     if (layout->names) return broad__copy_text(layout->names[column]);
-    if (!chosen) return broad__copy_text(standard);
+    if (!chosen) return broad__copy_text(otherwise);
     snprintf(number, sizeof number, "%zu", column + 1);
     return broad__copy_text(number);
 }

@@ -332,9 +332,9 @@ int broad__cut(broad_data **out_train, broad_data **out_test, const broad_data *
 const char *broad__group_remedy(const broad_data *table)
 {
     if (!table->groups || !table->group_name || strcmp(table->group_name, BROAD__NEAR_DUPLICATES) != 0) return "";
-    return "; photos that look alike stay together: --group names a column of --labels to go by instead, and "
-           "--no-groups "
-           "takes each photo by itself";
+    return "; photos that look alike stay together: group by a column of option labels instead (option group), or "
+           "treat "
+           "each photo separately (option no-groups)";
 }
 
 static int check_parts(const broad_data *table, const unsigned char *apart, double holdout)
@@ -344,12 +344,11 @@ static int check_parts(const broad_data *table, const unsigned char *apart, doub
     const char *unit = table->groups ? "rows in whole groups" : "rows", *remedy = broad__group_remedy(table);
     if (count == 0)
         return broad__fail(BROAD_BAD_DATA,
-                           "a holdout of %g of %zu %s keeps nothing apart; take a larger part, or more rows%s", holdout,
+                           "a holdout of %g of %zu %s holds out nothing; use a larger part, or more rows%s", holdout,
                            table->rows, unit, remedy);
     if (count == table->rows)
         return broad__fail(BROAD_BAD_DATA,
-                           "a holdout of %g of %zu %s leaves nothing to train on; take a smaller part, or "
-                           "more rows%s",
+                           "a holdout of %g of %zu %s leaves nothing to train on; use a smaller part, or more rows%s",
                            holdout, table->rows, unit, remedy);
     return BROAD_OK;
 }
@@ -358,7 +357,7 @@ int broad__split(broad_data **out_train, broad_data **out_test, const broad_data
 {
     *out_train = *out_test = NULL;
     if (!(holdout > 0 && holdout < 1))
-        return broad__fail(BROAD_USAGE, "the holdout must lie between 0 and 1, for example 0.3; it is %g", holdout);
+        return broad__fail(BROAD_USAGE, "the holdout is %g; it must lie between 0 and 1, for example 0.3", holdout);
     int status = BROAD_NO_MEMORY;
     unsigned char *apart = broad__spill_alloc(table->spill, table->rows, 1);
     if (!apart) goto cleanup;

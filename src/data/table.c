@@ -188,15 +188,15 @@ static int check_join(const broad_data *a, const broad_data *b)
             return broad__fail(BROAD_BAD_DATA, "input %zu is called '%s' in one file and '%s' in the other", j + 1,
                                a->input_names[j], b->input_names[j]);
     if (a->categories.count && b->categories.count && !broad__categories_same(&a->categories, &b->categories))
-        return broad__fail(BROAD_BAD_DATA, "the columns of categories of the two files have not the same levels; read "
-                                           "the second with a model of the first");
+        return broad__fail(BROAD_BAD_DATA, "the columns of categories of the two files have different levels; read the "
+                                           "second with a model of the first");
     if (!a->photos.spec.maps != !b->photos.spec.maps ||
         memcmp(&a->photos.spec, &b->photos.spec, sizeof a->photos.spec) != 0)
-        return broad__fail(BROAD_BAD_DATA, "the photos of one folder were not read as those of the other; read the "
+        return broad__fail(BROAD_BAD_DATA, "the photos of the two folders were not read in the same way; read the "
                                            "second with a model of the first");
     if (!a->weights != !b->weights)
-        return broad__fail(BROAD_BAD_DATA, "the rows of one file have weights, those of the other none; give both or "
-                                           "neither");
+        return broad__fail(BROAD_BAD_DATA, "the rows of one file have weights and those of the other do not; give "
+                                           "weights to both or neither");
     size_t shared = a->outputs < b->outputs ? a->outputs : b->outputs;
     for (size_t c = 0; a->task == BROAD_TASK_CLASSIFY && c < shared; c++)
         if (strcmp(a->output_names[c], b->output_names[c]) != 0)

@@ -57,7 +57,7 @@ static int choose_task(broad_task *out, const broad__parsed *parsed, const broad
     if (cells->integers && cells->columns == 1 && (facts->apart || parsed->line_of)) *out = BROAD_TASK_CLASSIFY;
     /* A few words among many numbers are slips, not classes. */
     if (cells->words && cells->words < parsed->rows / 100)
-        return fail_word(parsed, facts, "correct it, or say --task classify if it is a class");
+        return fail_word(parsed, facts, "correct it, or set option task to classify if it is a class");
     return BROAD_OK;
 }
 
@@ -66,7 +66,7 @@ static int set_values(broad_data *table, broad__parsed *parsed, const broad__tar
 {
     size_t outputs = parsed->targets.columns;
     if (parsed->targets.words)
-        return fail_word(parsed, facts, "a regression needs numbers; --task classify makes classes");
+        return fail_word(parsed, facts, "a regression needs numbers; set option task to classify if these are classes");
     broad__text *texts = broad__alloc_array(outputs, sizeof *texts);
     if (!texts) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < outputs; i++) texts[i] = broad__text_of(model ? model->output_names[i] : facts->names[i]);
@@ -98,7 +98,8 @@ static int set_classes(broad_data *table, broad__parsed *parsed, const broad__ta
                        const broad_read_options *options, const broad__columns *model)
 {
     if (parsed->targets.columns != 1)
-        return broad__fail(BROAD_BAD_DATA, "%s: %zu target columns; a classification has one: choose it with --target",
+        return broad__fail(BROAD_BAD_DATA,
+                           "%s: %zu target columns, but a classification has one: choose it with option target",
                            parsed->file, parsed->targets.columns);
     broad__distinct labels;
     int borrowed, status = find_labels(&labels, &borrowed, parsed);

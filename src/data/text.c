@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 
@@ -13,15 +14,13 @@ int broad__text_same(broad__text a, broad__text b)
     return a.count == b.count && (a.count == 0 || memcmp(a.bytes, b.bytes, a.count) == 0);
 }
 
-static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
 broad__text broad__text_trim(broad__text text)
 {
-    while (text.count && is_blank(text.bytes[0])) {
+    while (text.count && broad__is_blank(text.bytes[0])) {
         text.bytes++;
         text.count--;
     }
-    while (text.count && is_blank(text.bytes[text.count - 1])) text.count--;
+    while (text.count && broad__is_blank(text.bytes[text.count - 1])) text.count--;
     return text;
 }
 

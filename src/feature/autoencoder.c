@@ -78,9 +78,9 @@ static int fail_large(void)
 static double largest(const fitting *f, size_t j, double low)
 {
     size_t k = f->task->nodes;
-    double most = fabs(f->bias[j]) + fabs(low);
-    for (size_t i = 0; i < f->task->scaling.columns; i++) most = fmax(most, fabs(f->weight[i * k + j]));
-    return most;
+    double size = fabs(f->bias[j]) + fabs(low);
+    for (size_t i = 0; i < f->task->scaling.columns; i++) size = fmax(size, fabs(f->weight[i * k + j]));
+    return size;
 }
 
 /* Changes weight and bias so that every node goes from `from` to `to` over the rows; one that is constant becomes zero. */
@@ -150,21 +150,21 @@ static void solve_chunk(void *context, size_t chunk, size_t worker)
 {
     fitting *f = context;
     size_t k = f->task->nodes, inputs = f->task->scaling.columns, first = chunk * CHUNK;
-    size_t wide = inputs - first < CHUNK ? inputs - first : CHUNK, count = k * wide;
+    size_t columns = inputs - first < CHUNK ? inputs - first : CHUNK, count = k * columns;
     double *v = f->chunks + worker * 3 * k * CHUNK, *w = v + count, *u = w + count;
     memset(w, 0, 2 * count * sizeof(double));
     for (size_t step = 0; step < f->task->steps; step++) {
         for (size_t j = 0; j < k; j++) {
             const double *cross = f->cross + j * inputs + first;
-            for (size_t i = j * wide; i < (j + 1) * wide; i++) v[i] = cross[i - j * wide] + w[i] - u[i];
+            for (size_t i = j * columns; i < (j + 1) * columns; i++) v[i] = cross[i - j * columns] + w[i] - u[i];
         }
-        f->task->device->solve(v, wide, f->gram, k);
+        f->task->device->solve(v, columns, f->gram, k);
         for (size_t i = 0; i < count; i++) {
             w[i] = soft(v[i] + u[i], f->task->lambda);
             u[i] += v[i] - w[i];
         }
     }
-    for (size_t j = 0; j < k; j++) memcpy(f->w + j * inputs + first, w + j * wide, wide * sizeof(double));
+    for (size_t j = 0; j < k; j++) memcpy(f->w + j * inputs + first, w + j * columns, columns * sizeof(double));
 }
 
 static int solve(fitting *f)
@@ -220,7 +220,8 @@ int broad__autoencoder(double *weight, double *bias, const broad__autoencoder_ta
     fitting f = {.task = task, .weight = weight, .bias = bias};
     int status = fitting_open(&f);
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FEATURES);
-    broad__draw_nodes(weight, bias, &task->stream, task->scaling.columns, task->nodes, 1.0, BROAD_RANGE_ABSOLUTE);
+    broad__draw draw = {task->stream, task->scaling.columns, task->nodes, 1.0, BROAD_RANGE_ABSOLUTE};
+    broad__draw_nodes(weight, bias, &draw);
     if (status == BROAD_OK) status = scale_nodes(&f, -1, 1);
     if (status == BROAD_OK) status = add_up(&f);
     if (status == BROAD_OK) status = solve(&f);

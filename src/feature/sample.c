@@ -34,12 +34,12 @@ static void scaled_row(double *out, const broad__sample_task *task, size_t row)
     broad__scaling_apply(out, &task->scaling, task->x + row * inputs, 1, inputs);
 }
 
-/* A row from those that are scaled already, or scaled into `room`. */
-static const double *get_row(const sampling *s, double *room, size_t row)
+/* A row from those that are scaled already, or scaled into `scratch`. */
+static const double *get_row(const sampling *s, double *scratch, size_t row)
 {
     if (s->scaled) return s->scaled + row * s->task->scaling.columns;
-    scaled_row(room, s->task, row);
-    return room;
+    scaled_row(scratch, s->task, row);
+    return scratch;
 }
 
 static size_t row_at(const broad__sample_task *task, double u) { return (size_t)(u * (double)task->rows); }

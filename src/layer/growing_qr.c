@@ -15,26 +15,26 @@ enum { CHUNK = 128 };
 /* A column of which less than this part is new adds nothing but rounding. */
 static const double NOTHING_NEW = 1e-12;
 
-static void trial_clear(broad__growing_qr *b)
+static void trial_clear(broad__growing_qr *qr)
 {
-    broad__free(b->trial_q);
-    broad__free(b->trial_h);
-    broad__free(b->trial_b);
-    broad__free(b->trial_r);
-    broad__free(b->trial_t);
-    b->trial_q = b->trial_h = b->trial_b = b->trial_r = b->trial_t = NULL;
-    b->trial = 0;
+    broad__free(qr->trial_q);
+    broad__free(qr->trial_h);
+    broad__free(qr->trial_b);
+    broad__free(qr->trial_r);
+    broad__free(qr->trial_t);
+    qr->trial_q = qr->trial_h = qr->trial_b = qr->trial_r = qr->trial_t = NULL;
+    qr->trial = 0;
 }
 
-void broad__growing_qr_clear(broad__growing_qr *b)
+void broad__growing_qr_clear(broad__growing_qr *qr)
 {
-    trial_clear(b);
-    broad__free(b->q);
-    broad__free(b->bottom);
-    broad__free(b->r);
-    broad__free(b->turned);
-    broad__free(b->h);
-    memset(b, 0, sizeof *b);
+    trial_clear(qr);
+    broad__free(qr->q);
+    broad__free(qr->bottom);
+    broad__free(qr->r);
+    broad__free(qr->turned);
+    broad__free(qr->h);
+    memset(qr, 0, sizeof *qr);
 }
 
 int broad__growing_qr_open(broad__growing_qr *out, size_t rows, size_t outputs, const double *y)
@@ -63,8 +63,8 @@ static void cross_chunk(void *context, size_t index, size_t worker)
 {
     (void)worker;
     const product *x = context;
-    size_t at = index * CHUNK, wide = x->p - at < CHUNK ? x->p - at : CHUNK;
-    x->device->cross(x->out + at * x->c, x->c, x->left + at, x->stride, wide, x->right, x->c, x->c, x->rows);
+    size_t at = index * CHUNK, columns = x->p - at < CHUNK ? x->p - at : CHUNK;
+    x->device->cross(x->out + at * x->c, x->c, x->left + at, x->stride, columns, x->right, x->c, x->c, x->rows);
 }
 
 static void cross_all(const product *x, broad__pool *pool)
@@ -90,7 +90,7 @@ static void subtract_all(const product *x, broad__pool *pool)
 
 typedef struct trial {
     broad__growing_qr *qr;
-    broad__residual *rows;
+    broad__residual *residual;
     double *part;   /* columns x trial: what is taken off in one pass */
     double *corner; /* trial x trial */
     double *before; /* trial: squared lengths of the columns to begin with */
@@ -99,63 +99,63 @@ typedef struct trial {
 
 static int trial_open(trial *t)
 {
-    broad__growing_qr *b = t->qr;
-    size_t q = t->rows->width, p = b->columns;
-    trial_clear(b);
-    b->trial = q;
-    b->trial_q = broad__alloc_doubles(b->rows, q);
-    b->trial_h = broad__alloc_doubles(b->rows, 1);
-    b->trial_b = broad__alloc_doubles(p + q, q);
-    b->trial_r = broad__alloc_doubles(p + q, q);
-    b->trial_t = broad__alloc_doubles(q, b->outputs);
+    broad__growing_qr *qr = t->qr;
+    size_t q = t->residual->candidate.width, p = qr->columns;
+    trial_clear(qr);
+    qr->trial = q;
+    qr->trial_q = broad__alloc_doubles(qr->rows, q);
+    qr->trial_h = broad__alloc_doubles(qr->rows, 1);
+    qr->trial_b = broad__alloc_doubles(p + q, q);
+    qr->trial_r = broad__alloc_doubles(p + q, q);
+    qr->trial_t = broad__alloc_doubles(q, qr->outputs);
     t->part = broad__alloc_doubles(p, q);
     t->corner = broad__alloc_doubles(q, q);
     t->before = broad__alloc_doubles(q, 1);
     t->dead = broad__alloc_array(q, sizeof *t->dead);
-    if (!b->trial_q || !b->trial_h || !b->trial_b || !b->trial_r || !b->trial_t || !t->part || !t->corner ||
+    if (!qr->trial_q || !qr->trial_h || !qr->trial_b || !qr->trial_r || !qr->trial_t || !t->part || !t->corner ||
         !t->before || !t->dead)
         return BROAD_NO_MEMORY;
-    memcpy(b->trial_q, t->rows->k, b->rows * q * sizeof(double));
-    for (size_t j = 0; j < q; j++) b->trial_b[(p + j) * q + j] = sqrt(b->lambda);
-    for (size_t i = 0; i < b->rows; i++)
-        for (size_t j = 0; j < q; j++) t->before[j] += b->trial_q[i * q + j] * b->trial_q[i * q + j];
+    memcpy(qr->trial_q, t->residual->candidate.k, qr->rows * q * sizeof(double));
+    for (size_t j = 0; j < q; j++) qr->trial_b[(p + j) * q + j] = sqrt(qr->lambda);
+    for (size_t i = 0; i < qr->rows; i++)
+        for (size_t j = 0; j < q; j++) t->before[j] += qr->trial_q[i * q + j] * qr->trial_q[i * q + j];
     return BROAD_OK;
 }
 
 /* One pass of Gram-Schmidt against the columns there are; what is taken off goes to R12, in the coordinates of K. */
 static void orthogonalise(trial *t)
 {
-    broad__growing_qr *b = t->qr;
-    const broad__device *device = t->rows->device;
-    size_t p = b->columns, q = b->trial;
+    broad__growing_qr *qr = t->qr;
+    const broad__device *device = t->residual->device;
+    size_t p = qr->columns, q = qr->trial;
     if (!p) return;
     memset(t->part, 0, p * q * sizeof(double));
-    product top = {device, t->part, b->q, b->room, p, b->trial_q, q, b->rows};
-    cross_all(&top, t->rows->pool);
-    device->cross(t->part, q, b->bottom, b->room, p, b->trial_b, q, q, p);
-    subtract_all(&top, t->rows->pool);
-    device->apply(b->trial_b, q, -1.0, b->bottom, b->room, p, t->part, q, p, q);
-    device->apply(b->trial_r, q, 1.0, t->part, q, p, b->trial_r + p * q, q, q, q);
+    product top = {device, t->part, qr->q, qr->capacity, p, qr->trial_q, q, qr->rows};
+    cross_all(&top, t->residual->pool);
+    device->cross(t->part, q, qr->bottom, qr->capacity, p, qr->trial_b, q, q, p);
+    subtract_all(&top, t->residual->pool);
+    device->apply(qr->trial_b, q, -1.0, qr->bottom, qr->capacity, p, t->part, q, p, q);
+    device->apply(qr->trial_r, q, 1.0, t->part, q, p, qr->trial_r + p * q, q, q, q);
 }
 
 static void kill_column(trial *t, size_t j)
 {
-    broad__growing_qr *b = t->qr;
-    size_t q = b->trial;
+    broad__growing_qr *qr = t->qr;
+    size_t q = qr->trial;
     t->dead[j] = 1;
-    for (size_t i = 0; i < b->rows; i++) b->trial_q[i * q + j] = 0;
-    for (size_t i = 0; i < b->columns + q; i++) b->trial_b[i * q + j] = 0;
+    for (size_t i = 0; i < qr->rows; i++) qr->trial_q[i * q + j] = 0;
+    for (size_t i = 0; i < qr->columns + q; i++) qr->trial_b[i * q + j] = 0;
 }
 
 /* Gram matrix of the block, top and bottom; 1 for a dead column. */
 static void block_gram(trial *t)
 {
-    broad__growing_qr *b = t->qr;
-    size_t q = b->trial, below = b->columns + q;
+    broad__growing_qr *qr = t->qr;
+    size_t q = qr->trial, below = qr->columns + q;
     memset(t->corner, 0, q * q * sizeof(double));
-    product top = {t->rows->device, t->corner, b->trial_q, q, q, b->trial_q, q, b->rows};
-    cross_all(&top, t->rows->pool);
-    t->rows->device->cross(t->corner, q, b->trial_b, q, q, b->trial_b, q, q, below);
+    product top = {t->residual->device, t->corner, qr->trial_q, q, q, qr->trial_q, q, qr->rows};
+    cross_all(&top, t->residual->pool);
+    t->residual->device->cross(t->corner, q, qr->trial_b, q, q, qr->trial_b, q, q, below);
     for (size_t j = 0; j < q; j++)
         if (t->dead[j]) t->corner[j * q + j] = 1;
 }
@@ -163,9 +163,9 @@ static void block_gram(trial *t)
 /* R22 <- C R22 with C the factor in t->corner: one round of the block's own factorisation. */
 static void multiply_corner(trial *t)
 {
-    broad__growing_qr *b = t->qr;
-    size_t q = b->trial;
-    double *r = b->trial_r + b->columns * q;
+    broad__growing_qr *qr = t->qr;
+    size_t q = qr->trial;
+    double *r = qr->trial_r + qr->columns * q;
     for (size_t i = 0; i < q; i++)
         for (size_t k = 0; k < q; k++) {
             double sum = 0;
@@ -175,41 +175,41 @@ static void multiply_corner(trial *t)
 }
 
 /* Column j times column k of the block, top and bottom. */
-static double block_dot(const broad__growing_qr *b, size_t j, size_t k)
+static double block_dot(const broad__growing_qr *qr, size_t j, size_t k)
 {
-    size_t q = b->trial;
+    size_t q = qr->trial;
     double sum = 0;
-    for (size_t i = 0; i < b->rows; i++) sum += b->trial_q[i * q + j] * b->trial_q[i * q + k];
-    for (size_t i = 0; i < b->columns + q; i++) sum += b->trial_b[i * q + j] * b->trial_b[i * q + k];
+    for (size_t i = 0; i < qr->rows; i++) sum += qr->trial_q[i * q + j] * qr->trial_q[i * q + k];
+    for (size_t i = 0; i < qr->columns + q; i++) sum += qr->trial_b[i * q + j] * qr->trial_b[i * q + k];
     return sum;
 }
 
 /* Column j += factor * column k. */
-static void block_add(broad__growing_qr *b, size_t j, double factor, size_t k)
+static void block_add(broad__growing_qr *qr, size_t j, double factor, size_t k)
 {
-    size_t q = b->trial;
-    for (size_t i = 0; i < b->rows; i++) b->trial_q[i * q + j] += factor * b->trial_q[i * q + k];
-    for (size_t i = 0; i < b->columns + q; i++) b->trial_b[i * q + j] += factor * b->trial_b[i * q + k];
+    size_t q = qr->trial;
+    for (size_t i = 0; i < qr->rows; i++) qr->trial_q[i * q + j] += factor * qr->trial_q[i * q + k];
+    for (size_t i = 0; i < qr->columns + q; i++) qr->trial_b[i * q + j] += factor * qr->trial_b[i * q + k];
 }
 
 /* The block's factor column by column, for columns too near to each other for their Gram matrix to tell them apart. Only
  * what brings nothing new is dropped. */
 static void factor_columns(trial *t)
 {
-    broad__growing_qr *b = t->qr;
-    size_t q = b->trial;
+    broad__growing_qr *qr = t->qr;
+    size_t q = qr->trial;
     memset(t->corner, 0, q * q * sizeof(double));
     for (size_t j = 0; j < q; j++) {
         for (int pass = 0; pass < 2; pass++)
             for (size_t k = 0; k < j; k++) {
-                double dot = t->dead[k] ? 0 : block_dot(b, k, j);
-                block_add(b, j, -dot, k);
+                double dot = t->dead[k] ? 0 : block_dot(qr, k, j);
+                block_add(qr, j, -dot, k);
                 t->corner[k * q + j] += dot;
             }
-        double length = sqrt(block_dot(b, j, j));
+        double length = sqrt(block_dot(qr, j, j));
         int lives = length > NOTHING_NEW * sqrt(t->before[j]);
         t->corner[j * q + j] = lives ? length : 1;
-        if (lives) block_add(b, j, 1 / length - 1, j);
+        if (lives) block_add(qr, j, 1 / length - 1, j);
         else kill_column(t, j);
     }
 }
@@ -217,13 +217,13 @@ static void factor_columns(trial *t)
 /* Makes the block's columns orthonormal, by Cholesky where that works. */
 static void factor_block(trial *t)
 {
-    broad__growing_qr *b = t->qr;
-    const broad__device *device = t->rows->device;
-    size_t q = b->trial;
+    broad__growing_qr *qr = t->qr;
+    const broad__device *device = t->residual->device;
+    size_t q = qr->trial;
     block_gram(t);
     if (device->factor(t->corner, q) == 0) {
-        broad__whiten_rows(b->trial_q, b->rows, t->corner, q, device, t->rows->pool);
-        device->whiten(b->trial_b, q, b->columns + q, t->corner, q, q);
+        broad__whiten_rows(qr->trial_q, qr->rows, t->corner, q, device, t->residual->pool);
+        device->whiten(qr->trial_b, q, qr->columns + q, t->corner, q, q);
     } else {
         factor_columns(t);
     }
@@ -234,9 +234,9 @@ static void factor_block(trial *t)
  * of a column make large. */
 static void settle(trial *t)
 {
-    broad__growing_qr *b = t->qr;
-    size_t q = b->trial;
-    for (size_t j = 0; j < q; j++) b->trial_r[(b->columns + j) * q + j] = 1;
+    broad__growing_qr *qr = t->qr;
+    size_t q = qr->trial;
+    for (size_t j = 0; j < q; j++) qr->trial_r[(qr->columns + j) * q + j] = 1;
     orthogonalise(t);
     block_gram(t);
     for (size_t j = 0; j < q; j++)
@@ -250,32 +250,32 @@ static void settle(trial *t)
 /* The residual and leverages with the block. */
 static void measure(trial *t, const double *y)
 {
-    broad__growing_qr *b = t->qr;
-    broad__residual *rows = t->rows;
-    size_t q = b->trial, c = b->outputs;
-    product top = {rows->device, b->trial_t, b->trial_q, q, q, (double *)y, c, b->rows};
-    cross_all(&top, rows->pool);
-    memcpy(rows->next, rows->e, b->rows * c * sizeof(double));
-    top.right = rows->next;
-    subtract_all(&top, rows->pool);
+    broad__growing_qr *qr = t->qr;
+    broad__residual *residual = t->residual;
+    size_t q = qr->trial, c = qr->outputs;
+    product top = {residual->device, qr->trial_t, qr->trial_q, q, q, (double *)y, c, qr->rows};
+    cross_all(&top, residual->pool);
+    memcpy(residual->next, residual->e, qr->rows * c * sizeof(double));
+    top.right = residual->next;
+    subtract_all(&top, residual->pool);
     double squares = 0, left_out = 0;
-    for (size_t i = 0; i < b->rows; i++) {
-        double h = b->h[i], square = 0;
-        for (size_t j = 0; j < q; j++) h += b->trial_q[i * q + j] * b->trial_q[i * q + j];
-        for (size_t j = 0; j < c; j++) square += rows->next[i * c + j] * rows->next[i * c + j];
+    for (size_t i = 0; i < qr->rows; i++) {
+        double h = qr->h[i], square = 0;
+        for (size_t j = 0; j < q; j++) h += qr->trial_q[i * q + j] * qr->trial_q[i * q + j];
+        for (size_t j = 0; j < c; j++) square += residual->next[i * c + j] * residual->next[i * c + j];
         double rest = 1 - h > DBL_EPSILON ? 1 - h : DBL_EPSILON;
-        b->trial_h[i] = h;
+        qr->trial_h[i] = h;
         squares += square;
         left_out += square / (rest * rest);
     }
-    b->trial_norm = sqrt(squares);
-    b->trial_loo = sqrt(left_out);
+    qr->trial_norm = sqrt(squares);
+    qr->trial_loo = sqrt(left_out);
 }
 
-int broad__growing_qr_try(broad__growing_qr *b, broad__residual *rows, const double *y, double lambda)
+int broad__growing_qr_try(broad__growing_qr *qr, broad__residual *residual, const double *y, double lambda)
 {
-    trial t = {.qr = b, .rows = rows};
-    if (!b->columns) b->lambda = lambda;
+    trial t = {.qr = qr, .residual = residual};
+    if (!qr->columns) qr->lambda = lambda;
     int status = trial_open(&t);
     if (status == BROAD_OK) {
         settle(&t);
@@ -300,105 +300,108 @@ static double *restride(const double *from, size_t stride, size_t rows, size_t c
     return to;
 }
 
-static int make_room(broad__growing_qr *b, size_t columns)
+static int reserve_columns(broad__growing_qr *qr, size_t columns)
 {
-    if (columns <= b->room) return BROAD_OK;
-    size_t room = columns > 2 * b->room ? columns : 2 * b->room, p = b->columns;
-    double *q = restride(b->q, b->room, b->rows, p, b->rows, room), *r = restride(b->r, b->room, p, p, room, room);
-    double *bottom = restride(b->bottom, b->room, p, p, room, room);
-    double *turned = restride(b->turned, b->outputs, p, b->outputs, room, b->outputs);
+    if (columns <= qr->capacity) return BROAD_OK;
+    size_t capacity = columns > 2 * qr->capacity ? columns : 2 * qr->capacity, p = qr->columns;
+    double *q = restride(qr->q, qr->capacity, qr->rows, p, qr->rows, capacity),
+           *r = restride(qr->r, qr->capacity, p, p, capacity, capacity);
+    double *bottom = restride(qr->bottom, qr->capacity, p, p, capacity, capacity);
+    double *turned = restride(qr->turned, qr->outputs, p, qr->outputs, capacity, qr->outputs);
     if (!q || !r || !bottom || !turned) {
         broad__free(q), broad__free(r), broad__free(bottom), broad__free(turned);
         return BROAD_NO_MEMORY;
     }
-    broad__free(b->q), broad__free(b->r), broad__free(b->bottom), broad__free(b->turned);
-    b->q = q;
-    b->r = r;
-    b->bottom = bottom;
-    b->turned = turned;
-    b->room = room;
+    broad__free(qr->q), broad__free(qr->r), broad__free(qr->bottom), broad__free(qr->turned);
+    qr->q = q;
+    qr->r = r;
+    qr->bottom = bottom;
+    qr->turned = turned;
+    qr->capacity = capacity;
     return BROAD_OK;
 }
 
-int broad__growing_qr_accept(broad__growing_qr *b)
+int broad__growing_qr_accept(broad__growing_qr *qr)
 {
-    size_t p = b->columns, q = b->trial;
-    int status = make_room(b, p + q);
+    size_t p = qr->columns, q = qr->trial;
+    int status = reserve_columns(qr, p + q);
     if (status < 0) return status;
-    for (size_t i = 0; i < b->rows; i++) memcpy(b->q + i * b->room + p, b->trial_q + i * q, q * sizeof(double));
+    for (size_t i = 0; i < qr->rows; i++) memcpy(qr->q + i * qr->capacity + p, qr->trial_q + i * q, q * sizeof(double));
     for (size_t i = 0; i < p + q; i++) {
-        memcpy(b->r + i * b->room + p, b->trial_r + i * q, q * sizeof(double));
-        memcpy(b->bottom + i * b->room + p, b->trial_b + i * q, q * sizeof(double));
+        memcpy(qr->r + i * qr->capacity + p, qr->trial_r + i * q, q * sizeof(double));
+        memcpy(qr->bottom + i * qr->capacity + p, qr->trial_b + i * q, q * sizeof(double));
     }
-    memcpy(b->turned + p * b->outputs, b->trial_t, q * b->outputs * sizeof(double));
-    memcpy(b->h, b->trial_h, b->rows * sizeof(double));
-    b->columns += q;
-    b->loo = b->trial_loo;
-    trial_clear(b);
+    memcpy(qr->turned + p * qr->outputs, qr->trial_t, q * qr->outputs * sizeof(double));
+    memcpy(qr->h, qr->trial_h, qr->rows * sizeof(double));
+    qr->columns += q;
+    qr->loo = qr->trial_loo;
+    trial_clear(qr);
     return BROAD_OK;
 }
 
-static void leave_rows(double *out, const broad__growing_qr *b, const broad__residual *rows, const double *y)
+static void leave_rows(double *out, const broad__growing_qr *qr, const broad__residual *residual, const double *y)
 {
-    for (size_t i = 0; i < b->rows; i++) {
-        double rest = 1 - b->h[i] > DBL_EPSILON ? 1 - b->h[i] : DBL_EPSILON,
-               root = rows->sqrt_weight ? rows->sqrt_weight[i] : 1;
-        for (size_t at = i * b->outputs; at < (i + 1) * b->outputs; at++) out[at] = (y[at] - rows->e[at] / rest) / root;
+    for (size_t i = 0; i < qr->rows; i++) {
+        double rest = 1 - qr->h[i] > DBL_EPSILON ? 1 - qr->h[i] : DBL_EPSILON,
+               root = residual->sqrt_weight ? residual->sqrt_weight[i] : 1;
+        for (size_t at = i * qr->outputs; at < (i + 1) * qr->outputs; at++)
+            out[at] = (y[at] - residual->e[at] / rest) / root;
     }
 }
 
 /* I - Q_b Q_b' of the rows of one set, in the upper triangle; q has room for n x columns. */
-static void set_system(double *out, double *q, const broad__growing_qr *b, const broad__residual *rows,
+static void set_system(double *out, double *q, const broad__growing_qr *qr, const broad__residual *residual,
                        const size_t *set, size_t n)
 {
-    size_t p = b->columns;
-    for (size_t i = 0; i < n; i++) memcpy(q + i * p, b->q + set[i] * b->room, p * sizeof(double));
+    size_t p = qr->columns;
+    for (size_t i = 0; i < n; i++) memcpy(q + i * p, qr->q + set[i] * qr->capacity, p * sizeof(double));
     memset(out, 0, n * n * sizeof(double));
-    rows->device->outer(out, n, q, p, n, q, p, n, p);
+    residual->device->outer(out, n, q, p, n, q, p, n, p);
     for (size_t i = 0; i < n; i++)
         for (size_t k = i; k < n; k++) out[i * n + k] = (i == k) - out[i * n + k];
 }
 
-static int leave_sets(double *out, const broad__growing_qr *b, const broad__residual *rows, const double *y,
+static int leave_sets(double *out, const broad__growing_qr *qr, const broad__residual *residual, const double *y,
                       const broad__leave_out_sets *sets)
 {
-    size_t c = b->outputs, most = BROAD__SET_ROWS;
-    double *room = broad__alloc_doubles(most, b->columns + c + 1 + 2 * most);
-    if (!room) return BROAD_NO_MEMORY;
-    double *q = room, *left = q + most * b->columns, *pivots = left + most * c, *system = pivots + most;
+    size_t c = qr->outputs, max = BROAD__SET_ROWS;
+    double *scratch = broad__alloc_doubles(max, qr->columns + c + 1 + 2 * max);
+    if (!scratch) return BROAD_NO_MEMORY;
+    double *q = scratch, *left = q + max * qr->columns, *pivots = left + max * c, *matrix = pivots + max;
     for (size_t s = 0; s < sets->count; s++) {
         const size_t *set = sets->rows + sets->first[s];
         size_t n = sets->first[s + 1] - sets->first[s];
-        set_system(system, q, b, rows, set, n);
-        for (size_t i = 0; i < n; i++) memcpy(left + i * c, rows->e + set[i] * c, c * sizeof(double));
-        broad__leave_out_sets_apply(left, pivots, system + most * most, system, n, c, rows->device);
+        set_system(matrix, q, qr, residual, set, n);
+        for (size_t i = 0; i < n; i++) memcpy(left + i * c, residual->e + set[i] * c, c * sizeof(double));
+        broad__leave_out_sets_apply(left, pivots, matrix + max * max, matrix, n, c, residual->device);
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < c; k++)
                 out[set[i] * c + k] =
-                    (y[set[i] * c + k] - left[i * c + k]) / (rows->sqrt_weight ? rows->sqrt_weight[set[i]] : 1);
+                    (y[set[i] * c + k] - left[i * c + k]) / (residual->sqrt_weight ? residual->sqrt_weight[set[i]] : 1);
     }
-    broad__free(room);
+    broad__free(scratch);
     return BROAD_OK;
 }
 
-int broad__growing_qr_leave_out(double *out, const broad__growing_qr *b, const broad__residual *rows, const double *y)
+int broad__growing_qr_leave_out(double *out, const broad__growing_qr *qr, const broad__residual *residual,
+                                const double *y)
 {
     broad__leave_out_sets sets = {0};
-    int status = broad__leave_out_sets_make(&sets, rows->group, b->rows);
-    if (status == BROAD_OK && sets.count) status = leave_sets(out, b, rows, y, &sets);
-    if (status == BROAD_OK && !sets.count) leave_rows(out, b, rows, y);
+    int status = broad__leave_out_sets_make(&sets, residual->group, qr->rows);
+    if (status == BROAD_OK && sets.count) status = leave_sets(out, qr, residual, y, &sets);
+    if (status == BROAD_OK && !sets.count) leave_rows(out, qr, residual, y);
     broad__leave_out_sets_clear(&sets);
     return status;
 }
 
-void broad__growing_qr_weights(double *out, const broad__growing_qr *b)
+void broad__growing_qr_weights(double *out, const broad__growing_qr *qr)
 {
-    size_t p = b->columns, c = b->outputs;
-    memcpy(out, b->turned, p * c * sizeof(double));
+    size_t p = qr->columns, c = qr->outputs;
+    memcpy(out, qr->turned, p * c * sizeof(double));
     for (size_t i = p; i-- > 0;)
         for (size_t q = 0; q < c; q++) {
             double sum = out[i * c + q];
-            for (size_t k = i + 1; k < p; k++) sum -= b->r[i * b->room + k] * out[k * c + q];
-            out[i * c + q] = sum / b->r[i * b->room + i];
+            for (size_t k = i + 1; k < p; k++) sum -= qr->r[i * qr->capacity + k] * out[k * c + q];
+            out[i * c + q] = sum / qr->r[i * qr->capacity + i];
         }
 }

@@ -14,14 +14,14 @@
 
 typedef struct broad__growing_qr {
     size_t rows, columns, outputs;
-    size_t room;    /* columns there is room for */
-    double lambda;  /* fixed with the first block */
-    double *q;      /* rows x room */
-    double *bottom; /* room x room: B, upper triangle */
-    double *r;      /* room x room, upper triangle */
-    double *turned; /* room x outputs: Q'Y */
-    double *h;      /* rows: leverages */
-    double loo;     /* norm of the leave-one-out residuals of what has been accepted; of Y to begin with */
+    size_t capacity; /* columns that fit into the arrays */
+    double lambda;   /* fixed with the first block */
+    double *q;       /* rows x capacity */
+    double *bottom;  /* capacity x capacity: B, upper triangle */
+    double *r;       /* capacity x capacity, upper triangle */
+    double *turned;  /* capacity x outputs: Q'Y */
+    double *h;       /* rows: leverages */
+    double loo;      /* norm of the leave-one-out residuals of what has been accepted; of Y to begin with */
 
     /* A block on trial, accepted or forgotten. */
     size_t trial;     /* its columns */
@@ -37,14 +37,15 @@ typedef struct broad__growing_qr {
 void broad__growing_qr_clear(broad__growing_qr *qr); /* accepts a zeroed one */
 int broad__growing_qr_open(broad__growing_qr *out, size_t rows, size_t outputs, const double *y);
 
-/* Tries K as it stands in `rows` (rows->k, rows->width). Puts the residual of the joint fit with it into rows->next. y: the
+/* Tries K as it stands in `rows` (rows->k, rows->width). Puts the residual of the joint fit with it into next. y: the
  * targets, times the rows' roots. lambda counts for the first block only. */
-int broad__growing_qr_try(broad__growing_qr *qr, broad__residual *rows, const double *y, double lambda);
+int broad__growing_qr_try(broad__growing_qr *qr, broad__residual *residual, const double *y, double lambda);
 int broad__growing_qr_accept(broad__growing_qr *qr);
 
 /* Scores of every row as if it, and all rows of its group, had not been there; without its root: rows x outputs. rows: E is
  * that of the qr. */
-int broad__growing_qr_leave_out(double *out, const broad__growing_qr *qr, const broad__residual *rows, const double *y);
+int broad__growing_qr_leave_out(double *out, const broad__growing_qr *qr, const broad__residual *residual,
+                                const double *y);
 
 /* W of all columns: columns x outputs. */
 void broad__growing_qr_weights(double *out, const broad__growing_qr *qr);

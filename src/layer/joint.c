@@ -5,7 +5,9 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
-#include "layer/joint_work.h"
+#include "layer/joint_loo.h"
+#include "layer/joint_solve.h"
+#include "layer/joint_sums.h"
 
 /* An update by more than a sixth of n costs more than a new factor. */
 enum { UPDATE_SHARE = 6 };
@@ -20,7 +22,7 @@ void broad__joint_clear(broad__joint *j)
     broad__free(j->a);
     broad__free(j->w);
     broad__joint_forget_sample(j);
-    broad__spd_clear(&j->system);
+    broad__spd_clear(&j->spd);
     memset(j, 0, sizeof *j);
     j->factored = -1;
 }
@@ -57,10 +59,10 @@ static int border(broad__joint *j, const broad__joint_task *task, size_t old)
 }
 
 /* R'R += b'b; b: k x n, used up. */
-static int update(broad__joint *j, const broad__residual *rows, double *b, size_t k)
+static int update(broad__joint *j, const broad__residual *residual, double *b, size_t k)
 {
     j->updates++;
-    return rows->device->update(j->matrix, broad__joint_size(j), b, k);
+    return residual->device->update(j->matrix, broad__joint_size(j), b, k);
 }
 
 static int worth_an_update(const broad__joint *j, size_t k)
@@ -86,7 +88,7 @@ static int add_columns(broad__joint *j, const broad__joint_task *task, size_t co
 
 static int add_rows(broad__joint *j, const broad__joint_task *task)
 {
-    size_t old = j->rows, end = task->rows->rows;
+    size_t old = j->rows, end = task->residual->rows;
     int status = broad__joint_add(j, task, old, end, 0, SUMS_DONE);
     if (status) return status;
     j->rows = end;
@@ -96,8 +98,8 @@ static int add_rows(broad__joint *j, const broad__joint_task *task)
     }
     double *b = broad__alloc_doubles(end - old, j->columns);
     if (!b) return BROAD_NO_MEMORY;
-    broad__joint_fill(b, j->columns, task->rows, task->pieces, task->count, old, end);
-    status = update(j, task->rows, b, end - old);
+    broad__joint_fill((broad__joint_filling){task->residual, task->kblocks, task->count, old, end, b, j->columns});
+    status = update(j, task->residual, b, end - old);
     broad__free(b);
     return status;
 }
@@ -112,7 +114,8 @@ static int widen_a(broad__joint *j, const broad__joint_task *task, size_t column
     broad__free(j->a);
     j->a = a;
     j->columns = columns;
-    broad__joint_fill(a + old, columns, task->rows, task->pieces + j->pieces, task->count - j->pieces, 0, j->rows);
+    broad__joint_fill((broad__joint_filling){task->residual, task->kblocks + j->kblocks, task->count - j->kblocks, 0,
+                                             j->rows, a + old, columns});
     return BROAD_OK;
 }
 
@@ -131,20 +134,20 @@ static int add_columns_dual(broad__joint *j, const broad__joint_task *task, size
     if (!b) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < q; i++)
         for (size_t k = 0; k < n; k++) b[i * n + k] = j->a[k * columns + old + i];
-    status = update(j, task->rows, b, q);
+    status = update(j, task->residual, b, q);
     broad__free(b);
     return status;
 }
 
 static int add_rows_dual(broad__joint *j, const broad__joint_task *task)
 {
-    size_t old = j->rows, end = task->rows->rows, p = j->columns;
+    size_t old = j->rows, end = task->residual->rows, p = j->columns;
     double *a = broad__alloc_doubles(end, p);
     if (!a) return BROAD_NO_MEMORY;
     if (j->a) memcpy(a, j->a, old * p * sizeof(double));
     broad__free(j->a);
     j->a = a;
-    broad__joint_fill(a + old * p, p, task->rows, task->pieces, task->count, old, end);
+    broad__joint_fill((broad__joint_filling){task->residual, task->kblocks, task->count, old, end, a + old * p, p});
     int status = grow_matrix(j, old, end);
     if (status < 0) return status;
     j->rows = end;
@@ -154,45 +157,45 @@ static int add_rows_dual(broad__joint *j, const broad__joint_task *task)
 
 static int bring_up_to_date(broad__joint *j, const broad__joint_task *task)
 {
-    size_t columns = 0, rows = task->rows->rows;
-    for (size_t i = 0; i < task->count; i++) columns += broad__kblock_width(&task->pieces[i]);
-    int dual = rows < columns, status = broad__residual_ready(task->rows);
+    size_t columns = broad__kblocks_width(task->kblocks, task->count), rows = task->residual->rows;
+    int dual = rows < columns;
+    int status = broad__z_supply_ready(&task->residual->z, broad__pool_threads(task->residual->pool));
     if (status < 0) return status;
     if (dual != j->dual || j->rows == 0) broad__joint_clear(j);
     j->dual = dual;
     j->part = 0;
-    j->outputs = task->rows->outputs;
+    j->outputs = task->residual->outputs;
     if (rows != j->rows || columns != j->columns) {
         broad__joint_forget_sample(j);
         if (j->spectral) j->factored = -1;
         j->spectral = 0;
     }
     if (columns > j->columns) status = dual ? add_columns_dual(j, task, columns) : add_columns(j, task, columns);
-    j->pieces = task->count;
+    j->kblocks = task->count;
     if (status == BROAD_OK && rows > j->rows) status = dual ? add_rows_dual(j, task) : add_rows(j, task);
     return status;
 }
 
-int broad__joint_adopt(broad__joint *j, const broad__residual *rows)
+int broad__joint_adopt(broad__joint *j, const broad__residual *residual)
 {
-    size_t p = rows->width;
+    size_t p = residual->candidate.width;
     broad__joint_clear(j);
-    if (rows->dual) return BROAD_OK;
-    double *cross = broad__alloc_doubles(p, rows->outputs);
+    if (residual->candidate.dual) return BROAD_OK;
+    double *cross = broad__alloc_doubles(p, residual->outputs);
     if (!cross || grow_matrix(j, 0, p) < 0) {
         broad__free(cross);
         return BROAD_NO_MEMORY;
     }
     for (size_t i = 0; i < p; i++) {
-        j->diagonal[i] = rows->matrix[i * p + i];
-        for (size_t k = 0; k < i; k++) j->matrix[i * p + k] = rows->matrix[k * p + i];
+        j->diagonal[i] = residual->candidate.matrix[i * p + i];
+        for (size_t k = 0; k < i; k++) j->matrix[i * p + k] = residual->candidate.matrix[k * p + i];
     }
-    memcpy(cross, rows->cross, p * rows->outputs * sizeof(double));
+    memcpy(cross, residual->candidate.cross, p * residual->outputs * sizeof(double));
     j->cross = cross;
-    j->rows = rows->rows;
+    j->rows = residual->rows;
     j->columns = p;
-    j->pieces = 1;
-    j->outputs = rows->outputs;
+    j->kblocks = 1;
+    j->outputs = residual->outputs;
     return BROAD_OK;
 }
 

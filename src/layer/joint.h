@@ -29,9 +29,9 @@ enum {
 };
 
 typedef struct broad__joint_task {
-    broad__residual *rows; /* their Z, and where the residual goes; E is not looked at */
-    const double *y;       /* rows x outputs: targets, times the rows' roots */
-    const broad__kblock *pieces;
+    broad__residual *residual; /* their Z, and where the residual goes; E is not looked at */
+    const double *y;           /* rows x outputs: targets, times the rows' roots */
+    const broad__kblock *kblocks;
     size_t count;
     int lambda_auto; /* by leave-one-out */
     double lambda;   /* otherwise */
@@ -44,14 +44,14 @@ typedef struct broad__joint_task {
 } broad__joint_task;
 
 typedef struct broad__joint {
-    size_t rows, columns, pieces, outputs; /* that M covers */
-    int dual;                              /* M = AA' */
-    double *matrix;    /* n x n, n = columns, or rows in the dual form: R, and below its diagonal M */
-    double *diagonal;  /* n: that of M */
-    double *cross;     /* A'Y, columns x outputs; not in the dual form */
-    double *a;         /* A, rows x columns, in the dual form */
-    double factored;   /* lambda that R is for; below 0: there is none */
-    broad__spd system; /* in place of R where Cholesky breaks down */
+    size_t rows, columns, kblocks, outputs; /* that M covers */
+    int dual;                               /* M = AA' */
+    double *matrix;   /* n x n, n = columns, or rows in the dual form: R, and below its diagonal M */
+    double *diagonal; /* n: that of M */
+    double *cross;    /* A'Y, columns x outputs; not in the dual form */
+    double *a;        /* A, rows x columns, in the dual form */
+    double factored;  /* lambda that R is for; below 0: there is none */
+    broad__spd spd;   /* in place of R where Cholesky breaks down */
     int spectral;
     size_t factors, updates; /* how often R was made from M, and brought up to date; for those who want to know */
     size_t passes;           /* over the rows, to solve for W with what is left of them */
@@ -70,21 +70,14 @@ typedef struct broad__joint {
     double *loo_scores;          /* sample_count x outputs, without the roots; if wanted */
 } broad__joint;
 
-void broad__joint_clear(broad__joint *joint); /* accepts a zeroed one */
-
-/* Numbers that a fit of this size holds at most, for plans. */
-typedef struct broad__joint_extent {
-    size_t rows, columns, outputs, features, threads;
-    int loo;      /* leave-one-out, for its own sake or for lambda */
-    int spectral; /* lambda may be lost in rounding beside M */
-} broad__joint_extent;
-double broad__joint_numbers(const broad__joint_extent *extent);
+void broad__joint_clear(broad__joint *joint);        /* accepts a zeroed one */
+size_t broad__joint_size(const broad__joint *joint); /* n of M */
 
 /* Begins with the sums of the candidate in `rows` that has just been kept, whose columns are the first piece: they need not be
  * added up again. Nothing happens where there are none that would do. E was Y when they were made. */
-int broad__joint_adopt(broad__joint *joint, const broad__residual *rows);
+int broad__joint_adopt(broad__joint *joint, const broad__residual *residual);
 
-/* Brings M, R and W up to date with the task and puts Y - A W into rows->next; joint->norm is its norm. Only further rows
+/* Brings M, R and W up to date with the task and puts Y - A W into next; joint->norm is its norm. Only further rows
  * and pieces may have come since the last call; otherwise clear it first. 1: asked to stop, nothing is valid. */
 int broad__joint_fit(broad__joint *joint, const broad__joint_task *task);
 

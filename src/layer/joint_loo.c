@@ -1,4 +1,6 @@
 /* Leave-one-out of a joint fit, on all rows or on some at equal distances; by whole sets of rows where they have groups. */
+#include "layer/joint_loo.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -8,18 +10,20 @@
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
-#include "layer/joint_work.h"
+#include "layer/joint_solve.h"
+#include "layer/joint_sums.h"
+#include "layer/joint_watch.h"
 #include "layer/leave_out_sets.h"
 
 /* More rows than these tell no more, and each costs a pass over R; for lambda fewer will do. */
 enum { SEARCH_MAX = 1000, DUAL_ROWS = 64 };
 
 /* Where a row decides its own fit to within this, rounding decides what is left of it. */
-static const double REST_LEAST = 1e-6;
+static const double REST_MIN = 1e-6;
 
 /* lambda as powers of ten of the mean eigenvalue, in half steps; the search starts in the middle and goes on while it gets
  * better, over one bad step if need be. */
-static const double EXPONENT_LEAST = -10, EXPONENT_START = -4, EXPONENT_MOST = 2;
+static const double EXPONENT_MIN = -10, EXPONENT_START = -4, EXPONENT_MAX = 2;
 
 void broad__joint_forget_sample(broad__joint *j)
 {
@@ -36,24 +40,24 @@ void broad__joint_forget_sample(broad__joint *j)
 /* Z and roots of the sampled rows, as rows of their own. */
 static int sample_nodes(broad__joint *j, const broad__joint_task *task)
 {
-    const broad__residual *rows = task->rows;
-    size_t count = j->sample_count, features = rows->features;
+    const broad__residual *residual = task->residual;
+    size_t count = j->sample_count, features = residual->z.features;
     double *z = broad__alloc_doubles(count, features), *root = broad__alloc_doubles(count, 1);
     int status = z && root ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
         for (size_t i = 0; i < count; i++) {
-            memcpy(z + i * features, broad__residual_z(rows, j->sample[i], 1, 0), features * sizeof(double));
-            root[i] = rows->sqrt_weight ? rows->sqrt_weight[j->sample[i]] : 1;
-            if (rows->sqrt_weight) broad__spill_done(rows->spill, rows->sqrt_weight + j->sample[i], sizeof(double));
+            memcpy(z + i * features, broad__z_supply_rows(&residual->z, j->sample[i], 1, 0), features * sizeof(double));
+            root[i] = residual->sqrt_weight ? residual->sqrt_weight[j->sample[i]] : 1;
+            if (residual->sqrt_weight)
+                broad__spill_done(residual->spill, residual->sqrt_weight + j->sample[i], sizeof(double));
         }
-        broad__residual some = {.device = rows->device,
-                                .pool = rows->pool,
+        broad__residual some = {.device = residual->device,
+                                .pool = residual->pool,
                                 .rows = count,
-                                .outputs = rows->outputs,
-                                .z = z,
-                                .features = features,
-                                .sqrt_weight = rows->sqrt_weight ? root : NULL};
-        broad__joint_fill(j->sample_a, j->columns, &some, task->pieces, task->count, 0, count);
+                                .outputs = residual->outputs,
+                                .z = {.stored = z, .features = features},
+                                .sqrt_weight = residual->sqrt_weight ? root : NULL};
+        broad__joint_fill((broad__joint_filling){&some, task->kblocks, task->count, 0, count, j->sample_a, j->columns});
     }
     broad__free(z);
     broad__free(root);
@@ -113,10 +117,10 @@ static int order_sets(broad__joint *j, const broad__leave_out_sets *from, size_t
 static int choose_sample(broad__joint *j, const size_t *group)
 {
     size_t rows = j->rows, count = rows < BROAD__LOO_ROWS || j->dual ? rows : BROAD__LOO_ROWS;
-    size_t room = rows < count + BROAD__SET_ROWS ? rows : count + BROAD__SET_ROWS;
+    size_t capacity = rows < count + BROAD__SET_ROWS ? rows : count + BROAD__SET_ROWS;
     broad__leave_out_sets sets = {0};
     int status = broad__leave_out_sets_make(&sets, group, rows);
-    j->sample = status == BROAD_OK ? broad__alloc_array(room, sizeof *j->sample) : NULL;
+    j->sample = status == BROAD_OK ? broad__alloc_array(capacity, sizeof *j->sample) : NULL;
     if (status == BROAD_OK && !j->sample) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK && sets.count) status = order_sets(j, &sets, count);
     if (status == BROAD_OK && !sets.count) {
@@ -131,7 +135,7 @@ static int take_sample(broad__joint *j, const broad__joint_task *task)
 {
     if (j->sample_count) return BROAD_OK;
     size_t c = j->outputs;
-    int status = choose_sample(j, task->rows->group);
+    int status = choose_sample(j, task->residual->group);
     if (status == BROAD_OK) {
         j->sample_y = broad__alloc_doubles(j->sample_count, c);
         j->loo_scores = broad__alloc_doubles(j->sample_count, c);
@@ -145,7 +149,7 @@ static int take_sample(broad__joint *j, const broad__joint_task *task)
     for (size_t i = 0; i < j->sample_count; i++) {
         const double *y = task->y + j->sample[i] * c;
         memcpy(j->sample_y + i * c, y, c * sizeof(double));
-        broad__spill_done(task->rows->spill, y, c * sizeof(double)); /* each row brings the pages around it */
+        broad__spill_done(task->residual->spill, y, c * sizeof(double)); /* each row brings the pages around it */
     }
     return j->dual ? BROAD_OK : sample_nodes(j, task);
 }
@@ -174,7 +178,7 @@ static void turn(double *white, const leaving *l, const double *a, size_t n)
     size_t p = j->columns;
     if (j->spectral) {
         memset(white, 0, n * p * sizeof(double));
-        l->device->outer(white, p, a, p, n, j->system.factor, p, p, p);
+        l->device->outer(white, p, a, p, n, j->spd.factor, p, p, p);
     } else {
         memcpy(white, a, n * p * sizeof(double));
         l->device->whiten(white, p, n, j->matrix, p, p);
@@ -191,7 +195,7 @@ static void leverages(double *h, const leaving *l, double *white, const double *
         h[i] = 0;
         for (size_t k = 0; k < p; k++) {
             double v = white[i * p + k];
-            h[i] += v * v * (j->spectral ? broad__spd_inverse(&j->system, k, j->factored) : 1);
+            h[i] += v * v * (j->spectral ? broad__spd_inverse(&j->spd, k, j->factored) : 1);
         }
     }
 }
@@ -219,18 +223,18 @@ static void leave_block(void *context, size_t block, size_t worker)
     broad__joint_watch_step(l->watch, 0, worker);
 }
 
-static int leave_primal_rows(broad__joint *j, const broad__residual *rows, double *rest, size_t count,
+static int leave_primal_rows(broad__joint *j, const broad__residual *residual, double *rest, size_t count,
                              broad__joint_watch *watch)
 {
     leaving l = {.joint = j,
-                 .device = rows->device,
+                 .device = residual->device,
                  .rest = rest,
                  .watch = watch,
                  .scratch_each = BROAD__BLOCK_ROWS * (j->columns + j->outputs)};
-    l.scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l.scratch_each);
+    l.scratch = broad__alloc_doubles(broad__pool_threads(residual->pool), l.scratch_each);
     if (!l.scratch) return BROAD_NO_MEMORY;
     l.count = count;
-    broad__pool_run(rows->pool, (count + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, leave_block, &l);
+    broad__pool_run(residual->pool, (count + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, leave_block, &l);
     broad__free(l.scratch);
     return BROAD_OK;
 }
@@ -254,19 +258,19 @@ static void leave_chunk(void *context, size_t chunk, size_t worker)
     size_t from = l->chunks[chunk], end = l->chunks[chunk + 1], p = j->columns, c = j->outputs;
     size_t first = j->sets[from], n = j->sets[end] - first;
     double *white = l->scratch + worker * l->scratch_each, *left = white + l->chunk_rows * p;
-    double *system = left + l->chunk_rows * c, *room = system + l->largest * l->largest;
+    double *matrix = left + l->chunk_rows * c, *scratch = matrix + l->largest * l->largest;
     const double *a = j->sample_a + first * p, *y = j->sample_y + first * c;
     turn(white, l, a, n);
     for (size_t k = 0; j->spectral && k < p; k++) {
-        double factor = sqrt(broad__spd_inverse(&j->system, k, j->factored));
+        double factor = sqrt(broad__spd_inverse(&j->spd, k, j->factored));
         for (size_t i = 0; i < n; i++) white[i * p + k] *= factor;
     }
     memcpy(left, y, n * c * sizeof(double));
     l->device->apply(left, c, -1.0, a, p, n, j->w, c, p, c);
     for (size_t set = from; set < end; set++) {
         size_t at = j->sets[set] - first, size = j->sets[set + 1] - j->sets[set];
-        set_system(system, l, white + at * p, size);
-        broad__leave_out_sets_apply(left + at * c, l->rest + first + at, room, system, size, c, l->device);
+        set_system(matrix, l, white + at * p, size);
+        broad__leave_out_sets_apply(left + at * c, l->rest + first + at, scratch, matrix, size, c, l->device);
     }
     for (size_t i = 0; i < n * c; i++) j->loo_scores[first * c + i] = y[i] - left[i];
     broad__joint_watch_step(l->watch, 0, worker);
@@ -290,16 +294,16 @@ static size_t list_chunks(size_t *out, const broad__joint *j, size_t count)
     return chunks;
 }
 
-static int leave_primal_sets(broad__joint *j, const broad__residual *rows, double *rest, size_t count,
+static int leave_primal_sets(broad__joint *j, const broad__residual *residual, double *rest, size_t count,
                              broad__joint_watch *watch)
 {
-    leaving l = {.joint = j, .device = rows->device, .rest = rest, .largest = largest_set(j), .watch = watch};
+    leaving l = {.joint = j, .device = residual->device, .rest = rest, .largest = largest_set(j), .watch = watch};
     l.chunk_rows = l.largest > BROAD__BLOCK_ROWS ? l.largest : BROAD__BLOCK_ROWS;
     l.scratch_each = l.chunk_rows * (j->columns + j->outputs) + 2 * l.largest * l.largest;
-    l.scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l.scratch_each);
+    l.scratch = broad__alloc_doubles(broad__pool_threads(residual->pool), l.scratch_each);
     l.chunks = broad__alloc_array(j->set_count + 1, sizeof *l.chunks);
     int status = l.scratch && l.chunks ? BROAD_OK : BROAD_NO_MEMORY;
-    if (status == BROAD_OK) broad__pool_run(rows->pool, list_chunks(l.chunks, j, count), leave_chunk, &l);
+    if (status == BROAD_OK) broad__pool_run(residual->pool, list_chunks(l.chunks, j, count), leave_chunk, &l);
     broad__free(l.scratch);
     broad__free(l.chunks);
     return status;
@@ -312,8 +316,8 @@ static void inverse_rows(double *out, size_t stride, const leaving *l, size_t fi
     const broad__joint *j = l->joint;
     size_t n = j->rows, skip = first - from;
     for (size_t k = 0; j->spectral && k < n; k++) {
-        double root = sqrt(broad__spd_inverse(&j->system, k, j->factored));
-        for (size_t i = 0; i < count; i++) out[i * stride + k] = j->system.factor[k * n + first + i] * root;
+        double root = sqrt(broad__spd_inverse(&j->spd, k, j->factored));
+        for (size_t i = 0; i < count; i++) out[i * stride + k] = j->spd.factor[k * n + first + i] * root;
     }
     if (j->spectral) return;
     for (size_t i = 0; i < count; i++) {
@@ -353,13 +357,13 @@ static void leave_dual_block(void *context, size_t block, size_t worker)
     broad__joint_watch_step(l->watch, 0, worker);
 }
 
-static int leave_dual_rows(leaving *l, const broad__residual *rows)
+static int leave_dual_rows(leaving *l, const broad__residual *residual)
 {
     size_t n = l->joint->rows;
     l->scratch_each = DUAL_ROWS * n;
-    l->scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l->scratch_each);
+    l->scratch = broad__alloc_doubles(broad__pool_threads(residual->pool), l->scratch_each);
     if (!l->scratch) return BROAD_NO_MEMORY;
-    broad__pool_run(rows->pool, (n + DUAL_ROWS - 1) / DUAL_ROWS, leave_dual_block, l);
+    broad__pool_run(residual->pool, (n + DUAL_ROWS - 1) / DUAL_ROWS, leave_dual_block, l);
     broad__free(l->scratch);
     return BROAD_OK;
 }
@@ -371,74 +375,74 @@ static void leave_dual_set(void *context, size_t set, size_t worker)
     if (atomic_load(&l->watch->stopped)) return;
     broad__joint *j = l->joint;
     size_t n = j->rows, c = j->outputs, first = j->sets[set], size = j->sets[set + 1] - first;
-    size_t from = j->spectral ? 0 : j->sample[first], wide = n - from;
+    size_t from = j->spectral ? 0 : j->sample[first], columns = n - from;
     double *factor = l->scratch + worker * l->scratch_each, *left = factor + l->largest * n;
-    double *system = left + l->largest * c, *room = system + l->largest * l->largest;
+    double *matrix = left + l->largest * c, *scratch = matrix + l->largest * l->largest;
     for (size_t i = 0; i < size; i++) {
         size_t row = j->sample[first + i];
-        memcpy(factor + i * wide, l->inverse + row * n + from, wide * sizeof(double));
+        memcpy(factor + i * columns, l->inverse + row * n + from, columns * sizeof(double));
         memcpy(left + i * c, l->alpha + row * c, c * sizeof(double));
     }
-    memset(system, 0, size * size * sizeof(double));
-    l->device->outer(system, size, factor, wide, size, factor, wide, size, wide);
-    broad__leave_out_sets_apply(left, l->rest + first, room, system, size, c, l->device);
+    memset(matrix, 0, size * size * sizeof(double));
+    l->device->outer(matrix, size, factor, columns, size, factor, columns, size, columns);
+    broad__leave_out_sets_apply(left, l->rest + first, scratch, matrix, size, c, l->device);
     for (size_t i = 0; i < size; i++) l->rest[first + i] *= j->factored;
     for (size_t i = 0; i < size * c; i++) j->loo_scores[first * c + i] = j->sample_y[first * c + i] - left[i];
     broad__joint_watch_step(l->watch, 0, worker);
 }
 
-static int leave_dual_sets(leaving *l, const broad__residual *rows)
+static int leave_dual_sets(leaving *l, const broad__residual *residual)
 {
     broad__joint *j = l->joint;
     l->largest = largest_set(j);
     l->scratch_each = l->largest * (j->rows + j->outputs + 2 * l->largest);
-    l->scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), l->scratch_each);
+    l->scratch = broad__alloc_doubles(broad__pool_threads(residual->pool), l->scratch_each);
     l->inverse = broad__alloc_doubles(j->rows, j->rows);
     int status = l->scratch && l->inverse ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
-        broad__pool_run(rows->pool, (j->rows + DUAL_ROWS - 1) / DUAL_ROWS, inverse_block, l);
-        broad__pool_run(rows->pool, j->set_count, leave_dual_set, l);
+        broad__pool_run(residual->pool, (j->rows + DUAL_ROWS - 1) / DUAL_ROWS, inverse_block, l);
+        broad__pool_run(residual->pool, j->set_count, leave_dual_set, l);
     }
     broad__free(l->scratch);
     broad__free(l->inverse);
     return status;
 }
 
-static int leave_dual(broad__joint *j, const broad__residual *rows, double *rest, broad__joint_watch *watch)
+static int leave_dual(broad__joint *j, const broad__residual *residual, double *rest, broad__joint_watch *watch)
 {
     size_t n = j->rows, c = j->outputs;
     double *alpha = broad__alloc_doubles(n, c);
-    leaving l = {.joint = j, .device = rows->device, .rest = rest, .alpha = alpha, .watch = watch};
+    leaving l = {.joint = j, .device = residual->device, .rest = rest, .alpha = alpha, .watch = watch};
     if (!alpha) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < n; i++) memcpy(alpha + j->sample[i] * c, j->sample_y + i * c, c * sizeof(double));
-    int status = broad__joint_solve(alpha, j, rows);
-    if (status == BROAD_OK) status = j->set_count ? leave_dual_sets(&l, rows) : leave_dual_rows(&l, rows);
+    int status = broad__joint_solve(alpha, j, residual);
+    if (status == BROAD_OK) status = j->set_count ? leave_dual_sets(&l, residual) : leave_dual_rows(&l, residual);
     broad__free(alpha);
     return status;
 }
 
-static int leave_primal(broad__joint *j, const broad__residual *rows, double *rest, size_t count,
+static int leave_primal(broad__joint *j, const broad__residual *residual, double *rest, size_t count,
                         broad__joint_watch *watch)
 {
-    return j->set_count ? leave_primal_sets(j, rows, rest, count, watch)
-                        : leave_primal_rows(j, rows, rest, count, watch);
+    return j->set_count ? leave_primal_sets(j, residual, rest, count, watch)
+                        : leave_primal_rows(j, residual, rest, count, watch);
 }
 
 /* The first `count` rows of the sample. *out_least: the smallest 1 - h. 1: asked to stop. */
 static int leave_each(double *out_least, broad__joint *j, const broad__joint_task *task, size_t count)
 {
-    const broad__residual *rows = task->rows;
+    const broad__residual *residual = task->residual;
     double *rest = broad__alloc_doubles(count, 1), sum = 0;
     broad__joint_watch watch;
     if (!rest) return BROAD_NO_MEMORY;
     broad__joint_watch_open(&watch, j, task, j->part, 1);
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_LOO);
-    int status = j->dual ? leave_dual(j, rows, rest, &watch) : leave_primal(j, rows, rest, count, &watch);
+    int status = j->dual ? leave_dual(j, residual, rest, &watch) : leave_primal(j, residual, rest, count, &watch);
     broad__profile_leave(before);
     if (status == BROAD_OK) status = atomic_load(&watch.stopped);
     *out_least = 1;
     for (size_t i = 0; i < count; i++) {
-        double extra = rows->sqrt_segment_weight ? rows->sqrt_segment_weight[j->sample[i]] : 1;
+        double extra = residual->sqrt_segment_weight ? residual->sqrt_segment_weight[j->sample[i]] : 1;
         for (size_t q = i * j->outputs; q < (i + 1) * j->outputs; q++) {
             double miss = (j->sample_y[q] - j->loo_scores[q]) / extra;
             sum += miss * miss;
@@ -452,13 +456,13 @@ static int leave_each(double *out_least, broad__joint *j, const broad__joint_tas
 
 int broad__joint_leave_out(broad__joint *j, const broad__joint_task *task)
 {
-    const double *root = task->rows->sqrt_weight;
+    const double *root = task->residual->sqrt_weight;
     double least = 1;
     int status = take_sample(j, task);
     if (status == BROAD_OK) status = leave_each(&least, j, task, j->sample_count);
     for (size_t i = 0; status == BROAD_OK && root && i < j->sample_count; i++) {
         for (size_t q = 0; q < j->outputs; q++) j->loo_scores[i * j->outputs + q] /= root[j->sample[i]];
-        broad__spill_done(task->rows->spill, root + j->sample[i], sizeof *root);
+        broad__spill_done(task->residual->spill, root + j->sample[i], sizeof *root);
     }
     return status;
 }
@@ -478,18 +482,18 @@ typedef struct lambda_search {
 static int try_exponent(double *out, lambda_search *s, double exponent)
 {
     broad__joint *j = s->joint;
-    const broad__residual *rows = s->task->rows;
+    const broad__residual *residual = s->task->residual;
     int broken = 0, status = broad__joint_factor(&broken, j, s->task, s->unit * pow(10, exponent), 0);
     *out = INFINITY;
     if (status || broken) return status;
     if (!j->dual) {
         memcpy(j->w, j->cross, j->columns * j->outputs * sizeof(double));
-        status = broad__joint_solve(j->w, j, rows);
+        status = broad__joint_solve(j->w, j, residual);
     }
     double least = 1;
     if (status == BROAD_OK) status = leave_each(&least, j, s->task, j->search_count);
     if (status) return status;
-    *out = isfinite(j->loo) && least > REST_LEAST ? j->loo : INFINITY;
+    *out = isfinite(j->loo) && least > REST_MIN ? j->loo : INFINITY;
     if (*out < s->loo) {
         s->loo = *out;
         s->best = exponent;
@@ -504,7 +508,7 @@ static int walk(lambda_search *s, double step, int patience)
     int worse = 0, status = BROAD_OK;
     for (int i = 1; status == BROAD_OK && worse < patience; i++) {
         double e = s->start + i * step;
-        if (e < EXPONENT_LEAST || e > EXPONENT_MOST) break;
+        if (e < EXPONENT_MIN || e > EXPONENT_MAX) break;
         double before = s->loo, value = 0;
         status = try_exponent(&value, s, e);
         worse = value < before ? 0 : worse + 1;
@@ -529,13 +533,13 @@ static int search_exponent(lambda_search *s, int near)
 int broad__joint_choose(broad__joint *j, const broad__joint_task *task, double until)
 {
     lambda_search s = {
-        .joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MOST, .loo = INFINITY, .until = until};
+        .joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MAX, .loo = INFINITY, .until = until};
     double hint = task->exponent ? *task->exponent : 0;
-    int near = hint != 0 && hint > EXPONENT_LEAST && hint < EXPONENT_MOST;
+    int near = hint != 0 && hint > EXPONENT_MIN && hint < EXPONENT_MAX;
     size_t n = broad__joint_size(j), rank = j->rows < j->columns ? j->rows : j->columns;
     if (near) s.start = hint;
     for (size_t i = 0; i < n; i++) {
-        double extra = j->dual && task->rows->sqrt_segment_weight ? task->rows->sqrt_segment_weight[i] : 1;
+        double extra = j->dual && task->residual->sqrt_segment_weight ? task->residual->sqrt_segment_weight[i] : 1;
         s.unit += j->diagonal[i] / (extra * extra) / (double)rank;
     }
     if (!(s.unit > 0) || !isfinite(s.unit)) s.unit = 1;

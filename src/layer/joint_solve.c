@@ -1,13 +1,16 @@
-/* R of a joint fit, W, and how far W is from the ridge solution of the rows themselves. */
+#include "layer/joint_solve.h"
+
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
-#include "layer/joint_work.h"
+#include "layer/joint_watch.h"
+#include "layer/shard_sums.h"
 
 enum { REFINEMENTS = 4, STRIP = 64 };
 /*
@@ -19,8 +22,6 @@ enum { REFINEMENTS = 4, STRIP = 64 };
  *   above LOST     Cholesky has nothing to offer here.
  */
 static const double CLOSE = 2e-9, SETTLED = 1e-5, DRIFTED = 1e-3, LOST = 0.25;
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* ---- R --------------------------------------------------------------------------------------------------------- */
 
@@ -34,9 +35,9 @@ static void mirror_strip(void *context, size_t index, size_t worker)
 {
     (void)worker;
     const mirroring *m = context;
-    size_t n = m->n, first = m->from + index * STRIP, end = least(first + STRIP, n);
+    size_t n = m->n, first = m->from + index * STRIP, end = broad__min(first + STRIP, n);
     for (size_t b = 0; b < end; b += STRIP)
-        for (size_t k = b; k < least(b + STRIP, end); k++)
+        for (size_t k = b; k < broad__min(b + STRIP, end); k++)
             for (size_t i = k < first ? first : k + 1; i < end; i++) m->matrix[k * n + i] = m->matrix[i * n + k];
 }
 
@@ -60,12 +61,12 @@ int broad__joint_border(int *out_broken, broad__joint *j, const broad__joint_tas
     size_t pivot = 0;
     broad__joint_watch watch;
     broad__joint_watch_open(&watch, j, task, j->part, 1);
-    broad__joint_mirror(j, task->rows->pool, old, j->factored);
+    broad__joint_mirror(j, task->residual->pool, old, j->factored);
     broad__cholesky_task work = {.a = j->matrix,
                                  .n = broad__joint_size(j),
                                  .done = old,
-                                 .device = task->rows->device,
-                                 .pool = task->rows->pool,
+                                 .device = task->residual->device,
+                                 .pool = task->residual->pool,
                                  .stop = asked_to_stop,
                                  .context = &watch};
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FACTOR);
@@ -84,8 +85,8 @@ int broad__joint_factor(int *out_broken, broad__joint *j, const broad__joint_tas
     j->spectral = spectral;
     j->factors++;
     if (spectral) {
-        broad__joint_mirror(j, task->rows->pool, 0, 0);
-        int status = broad__spd_factor(&j->system, task->rows->device, j->matrix, broad__joint_size(j), lambda, 1);
+        broad__joint_mirror(j, task->residual->pool, 0, 0);
+        int status = broad__spd_factor(&j->spd, task->residual->device, j->matrix, broad__joint_size(j), lambda, 1);
         if (status == BROAD_OK) j->factored = lambda;
         return status;
     }
@@ -93,10 +94,10 @@ int broad__joint_factor(int *out_broken, broad__joint *j, const broad__joint_tas
     return broad__joint_border(out_broken, j, task, 0);
 }
 
-int broad__joint_solve(double *b, broad__joint *j, const broad__residual *rows)
+int broad__joint_solve(double *b, broad__joint *j, const broad__residual *residual)
 {
-    if (j->spectral) return broad__spd_solve(b, j->outputs, &j->system);
-    rows->device->solve(b, j->outputs, j->matrix, broad__joint_size(j));
+    if (j->spectral) return broad__spd_solve(b, j->outputs, &j->spd);
+    residual->device->solve(b, j->outputs, j->matrix, broad__joint_size(j));
     return BROAD_OK;
 }
 
@@ -124,21 +125,25 @@ static void residual_shard(void *context, size_t first, size_t end, double *sums
 {
     solution *s = context;
     const broad__joint *j = s->joint;
-    broad__residual *rows = s->task->rows;
+    broad__residual *residual = s->task->residual;
     size_t p = j->columns, c = j->outputs;
     for (size_t i = first; i < end && !atomic_load(&s->watch.stopped); i += BROAD__BLOCK_ROWS) {
-        size_t n = least(BROAD__BLOCK_ROWS, end - i);
-        double *block = j->dual ? j->a + i * p : s->blocks + worker * BROAD__BLOCK_ROWS * p, *next = rows->next + i * c;
-        if (!j->dual) broad__residual_pieces(block, p, rows, s->task->pieces, s->task->count, i, n, worker);
+        size_t n = broad__min(BROAD__BLOCK_ROWS, end - i);
+        double *block = j->dual ? j->a + i * p : s->blocks + worker * BROAD__BLOCK_ROWS * p,
+               *next = residual->next + i * c;
+        if (!j->dual) {
+            broad__row_block rows = broad__residual_block(residual, i, n, worker);
+            broad__residual_columns(block, p, residual, s->task->kblocks, s->task->count, &rows);
+        }
         memcpy(next, s->task->y + i * c, n * c * sizeof(double));
-        rows->device->apply(next, c, -1.0, block, p, n, j->w, c, p, c);
-        if (!j->dual) rows->device->cross(sums + 1, c, block, p, p, next, c, c, n);
+        residual->device->apply(next, c, -1.0, block, p, n, j->w, c, p, c);
+        if (!j->dual) residual->device->cross(sums + 1, c, block, p, p, next, c, c, n);
         for (size_t k = 0; k < n * c; k++) sums[0] += next[k] * next[k];
         broad__joint_watch_step(&s->watch, n, worker);
     }
 }
 
-/* rows->next and the norm; and the gradient A'next, which the dual form has no need of. */
+/* next and the norm; and the gradient A'next, which the dual form has no need of. */
 static int residual_pass(solution *s)
 {
     broad__joint *j = s->joint;
@@ -146,7 +151,7 @@ static int residual_pass(solution *s)
     size_t numbers = j->dual ? 0 : j->columns * j->outputs;
     broad__joint_watch_open(&s->watch, j, s->task, j->part + (1 - j->part) / 2, (double)j->rows);
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_REFINE);
-    int status = broad__residual_sum(&sums, s->task->rows, numbers + 1, residual_shard, s);
+    int status = broad__shard_sums(&sums, s->task->residual, numbers + 1, residual_shard, s);
     broad__profile_leave(before);
     if (status < 0) return status;
     if (numbers) memcpy(s->gradient, sums + 1, numbers * sizeof(double));
@@ -159,8 +164,8 @@ static void weights_from_alpha(solution *s)
 {
     broad__joint *j = s->joint;
     memset(j->w, 0, j->columns * j->outputs * sizeof(double));
-    s->task->rows->device->cross(j->w, j->outputs, j->a, j->columns, j->columns, s->alpha, j->outputs, j->outputs,
-                                 j->rows);
+    s->task->residual->device->cross(j->w, j->outputs, j->a, j->columns, j->columns, s->alpha, j->outputs, j->outputs,
+                                     j->rows);
 }
 
 static int solve_first(solution *s)
@@ -168,7 +173,7 @@ static int solve_first(solution *s)
     broad__joint *j = s->joint;
     double *x = j->dual ? s->alpha : j->w;
     memcpy(x, j->dual ? s->task->y : j->cross, s->count * sizeof(double));
-    int status = broad__joint_solve(x, j, s->task->rows);
+    int status = broad__joint_solve(x, j, s->task->residual);
     if (status == BROAD_OK && j->dual) weights_from_alpha(s);
     return status == BROAD_OK ? residual_pass(s) : status;
 }
@@ -177,9 +182,9 @@ static int solve_first(solution *s)
 static int find_step(double *out_size, solution *s)
 {
     broad__joint *j = s->joint;
-    const double *x = j->dual ? s->alpha : j->w, *right = j->dual ? s->task->rows->next : s->gradient;
+    const double *x = j->dual ? s->alpha : j->w, *right = j->dual ? s->task->residual->next : s->gradient;
     for (size_t i = 0; i < s->count; i++) s->step[i] = right[i] - j->lambda * x[i];
-    int status = broad__joint_solve(s->step, j, s->task->rows);
+    int status = broad__joint_solve(s->step, j, s->task->residual);
     double whole = length(x, s->count);
     *out_size = whole > 0 ? length(s->step, s->count) / whole : 0;
     return status;
@@ -232,7 +237,7 @@ static int solve_well(solution *s)
 
 int broad__joint_weights(broad__joint *j, const broad__joint_task *task)
 {
-    const broad__residual *rows = task->rows;
+    const broad__residual *residual = task->residual;
     solution s = {.joint = j, .task = task, .count = (j->dual ? j->rows : j->columns) * j->outputs};
     broad__free(j->w);
     j->w = broad__alloc_doubles(j->columns, j->outputs);
@@ -241,7 +246,7 @@ int broad__joint_weights(broad__joint *j, const broad__joint_task *task)
         s.alpha = broad__alloc_doubles(s.count, 1);
     } else {
         s.gradient = broad__alloc_doubles(j->columns, j->outputs);
-        s.blocks = broad__alloc_doubles(broad__pool_threads(rows->pool) * BROAD__BLOCK_ROWS, j->columns);
+        s.blocks = broad__alloc_doubles(broad__pool_threads(residual->pool) * BROAD__BLOCK_ROWS, j->columns);
     }
     int status = j->w && s.step && (j->dual ? s.alpha != NULL : s.gradient && s.blocks) ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) status = solve_well(&s);

@@ -2,91 +2,51 @@
  * A and M of a joint fit. A is never there as a whole unless M is AA': panels of its rows are made, then M is added up tile by
  * tile, each by one thread and in the order of the panels. Where M is small, shards of the rows have sums of their own instead.
  */
+#include "layer/joint_sums.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
-#include "layer/joint_work.h"
-#include "layer/residual_work.h"
+#include "layer/joint_watch.h"
+#include "layer/shard_sums.h"
 
 enum {
     PANEL_NUMBERS = 5 << 20,
-    PANEL_MOST = 2048,
+    PANEL_ROWS_MAX = 2048,
     FILL_ROWS = 128, /* made by one thread at a time */
     SHARD_MAX = 256, /* M with a side up to this: shards */
     STRIP = 128      /* of a square tile of AA' */
 };
-static const double TELL_SECONDS = 0.05;
-
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
-
-/* ---- watching -------------------------------------------------------------------------------------------------- */
-
-void broad__joint_watch_open(broad__joint_watch *out, broad__joint *j, const broad__joint_task *task, double until,
-                             double all)
-{
-    *out = (broad__joint_watch){.joint = j, .task = task, .from = j->part, .until = until, .all = all > 0 ? all : 1};
-    out->told = broad__seconds();
-}
-
-static void tell(broad__joint_watch *s)
-{
-    double done = (double)atomic_load(&s->done) / s->all;
-    s->joint->part = s->from + (s->until - s->from) * (done < 1 ? done : 1);
-    if (s->task->watch && s->task->watch(s->task->context, s->joint->part)) atomic_store(&s->stopped, 1);
-    s->told = broad__seconds();
-}
-
-void broad__joint_watch_step(broad__joint_watch *s, size_t amount, size_t worker)
-{
-    atomic_fetch_add(&s->done, amount);
-    if (worker == 0 && !atomic_load(&s->stopped) && broad__seconds() - s->told >= TELL_SECONDS) tell(s);
-}
-
-int broad__joint_watch_close(broad__joint_watch *s)
-{
-    atomic_store(&s->done, (size_t)s->all + 1);
-    if (!atomic_load(&s->stopped)) tell(s);
-    return atomic_load(&s->stopped);
-}
 
 /* ---- A --------------------------------------------------------------------------------------------------------- */
 
-typedef struct filling {
-    const broad__residual *rows;
-    const broad__kblock *pieces;
-    size_t count;
-    double *out;
-    size_t stride, first, end;
-} filling;
-
 static void fill_block(void *context, size_t index, size_t worker)
 {
-    const filling *f = context;
-    size_t row = index * FILL_ROWS, n = least(FILL_ROWS, f->end - f->first - row);
-    broad__residual_pieces(f->out + row * f->stride, f->stride, f->rows, f->pieces, f->count, f->first + row, n,
-                           worker);
+    const broad__joint_filling *f = context;
+    size_t row = index * FILL_ROWS, n = broad__min(FILL_ROWS, f->end - f->first - row);
+    broad__row_block block = broad__residual_block(f->residual, f->first + row, n, worker);
+    broad__residual_columns(f->out + row * f->stride, f->stride, f->residual, f->kblocks, f->count, &block);
 }
 
-void broad__joint_fill(double *out, size_t stride, const broad__residual *rows, const broad__kblock *pieces,
-                       size_t count, size_t first, size_t end)
+void broad__joint_fill(broad__joint_filling filling)
 {
-    filling f = {rows, pieces, count, out, stride, first, end};
-    broad__pool_run(rows->pool, (end - first + FILL_ROWS - 1) / FILL_ROWS, fill_block, &f);
+    size_t rows = filling.end - filling.first;
+    broad__pool_run(filling.residual->pool, (rows + FILL_ROWS - 1) / FILL_ROWS, fill_block, &filling);
 }
 
 /* ---- tiles of M ------------------------------------------------------------------------------------------------ */
 
 typedef enum tile_kind { BELOW, SQUARE, TARGETS } tile_kind;
 
-/* Rows [row, row + high) of M; of its columns some before these, or the same, or what belongs to them of A'Y. */
+/* Rows [row, row + rows) of M; of its columns some before these, or the same, or what belongs to them of A'Y. */
 typedef struct tile {
     tile_kind kind;
-    size_t row, high, column, wide;
+    size_t row, rows, column, columns;
 } tile;
 
 typedef struct addition {
@@ -109,12 +69,13 @@ static size_t list_tiles(tile *out, size_t from, size_t n, int targets)
 {
     size_t count = 0, side = tile_side(n), strips = (n - from + side - 1) / side;
     for (size_t s = strips; s-- > 0;) {
-        size_t row = from + s * side, high = least(side, n - row);
-        for (size_t c = 0; c < row; c += 4 * side) out[count++] = (tile){BELOW, row, high, c, least(4 * side, row - c)};
+        size_t row = from + s * side, rows = broad__min(side, n - row);
+        for (size_t c = 0; c < row; c += 4 * side)
+            out[count++] = (tile){BELOW, row, rows, c, broad__min(4 * side, row - c)};
     }
-    for (size_t row = from; row < n; row += side) out[count++] = (tile){SQUARE, row, least(side, n - row), row, 0};
+    for (size_t row = from; row < n; row += side) out[count++] = (tile){SQUARE, row, broad__min(side, n - row), row, 0};
     for (size_t row = from; targets && row < n; row += side)
-        out[count++] = (tile){TARGETS, row, least(side, n - row), 0, 0};
+        out[count++] = (tile){TARGETS, row, broad__min(side, n - row), 0, 0};
     return count;
 }
 
@@ -127,18 +88,18 @@ static void add_turned(broad__joint *j, size_t row, const double *square, size_t
     for (size_t i = 0; i < side; i++) j->diagonal[row + i] += square[i * side + i];
     for (size_t a = 0; a < side; a += SMALL)
         for (size_t b = 0; b <= a; b += SMALL)
-            for (size_t i = a; i < least(a + SMALL, side); i++)
-                for (size_t k = b; k < least(b + SMALL, i); k++) m[i * n + k] += square[k * side + i];
+            for (size_t i = a; i < broad__min(a + SMALL, side); i++)
+                for (size_t k = b; k < broad__min(b + SMALL, i); k++) m[i * n + k] += square[k * side + i];
 }
 
 static void add_square(const addition *add, const tile *t, double *square)
 {
-    size_t side = t->high, stride = add->stride;
+    size_t side = t->rows, stride = add->stride;
     memset(square, 0, side * side * sizeof(double));
     if (!add->joint->dual) add->device->gram(square, side, add->k + t->row, stride, add->count, side);
     for (size_t i = 0; add->joint->dual && i < side; i += STRIP) {
         const double *k = add->k + (t->row + i) * stride;
-        add->device->outer(square + i * side + i, side, k, stride, least(STRIP, side - i), k, stride, side - i,
+        add->device->outer(square + i * side + i, side, k, stride, broad__min(STRIP, side - i), k, stride, side - i,
                            add->count);
     }
     add_turned(add->joint, t->row, square, side);
@@ -149,9 +110,11 @@ static void add_below(const addition *add, const tile *t)
     size_t n = broad__joint_size(add->joint), stride = add->stride;
     double *out = add->joint->matrix + t->row * n + t->column;
     if (add->joint->dual)
-        add->device->outer(out, n, add->k + t->row * stride, stride, t->high, add->k + t->column * stride, stride,
-                           t->wide, add->count);
-    else add->device->cross(out, n, add->k + t->row, stride, t->high, add->k + t->column, stride, t->wide, add->count);
+        add->device->outer(out, n, add->k + t->row * stride, stride, t->rows, add->k + t->column * stride, stride,
+                           t->columns, add->count);
+    else
+        add->device->cross(out, n, add->k + t->row, stride, t->rows, add->k + t->column, stride, t->columns,
+                           add->count);
 }
 
 static void add_tile(void *context, size_t index, size_t worker)
@@ -164,11 +127,11 @@ static void add_tile(void *context, size_t index, size_t worker)
     case BELOW: add_below(add, t); break;
     case SQUARE: add_square(add, t, add->squares + worker * add->side * add->side); break;
     case TARGETS:
-        add->device->cross(add->joint->cross + t->row * c, c, add->k + t->row, add->stride, t->high, add->y, c, c,
+        add->device->cross(add->joint->cross + t->row * c, c, add->k + t->row, add->stride, t->rows, add->y, c, c,
                            add->count);
         break;
     }
-    broad__joint_watch_step(add->watch, t->high * (t->wide ? t->wide : t->high / 2) * add->count, worker);
+    broad__joint_watch_step(add->watch, t->rows * (t->columns ? t->columns : t->rows / 2) * add->count, worker);
 }
 
 static void addition_close(addition *add)
@@ -178,12 +141,13 @@ static void addition_close(addition *add)
 }
 
 /* *out_tiles: how many there are. */
-static int addition_open(addition *out, size_t *out_tiles, broad__joint *j, const broad__residual *rows, size_t from)
+static int addition_open(addition *out, size_t *out_tiles, broad__joint *j, const broad__residual *residual,
+                         size_t from)
 {
-    size_t n = broad__joint_size(j), side = least(tile_side(n), n - from), across = n / tile_side(n) + 2;
-    *out = (addition){.joint = j, .device = rows->device, .side = side};
+    size_t n = broad__joint_size(j), side = broad__min(tile_side(n), n - from), across = n / tile_side(n) + 2;
+    *out = (addition){.joint = j, .device = residual->device, .side = side};
     out->tiles = broad__alloc_array(across * across, sizeof *out->tiles);
-    out->squares = broad__alloc_doubles(broad__pool_threads(rows->pool), side * side);
+    out->squares = broad__alloc_doubles(broad__pool_threads(residual->pool), side * side);
     if (!out->tiles || !out->squares) {
         addition_close(out);
         return BROAD_NO_MEMORY;
@@ -195,29 +159,29 @@ static int addition_open(addition *out, size_t *out_tiles, broad__joint *j, cons
 static size_t panel_rows(size_t columns)
 {
     size_t rows = PANEL_NUMBERS / (columns ? columns : 1) / BROAD__BLOCK_ROWS * BROAD__BLOCK_ROWS;
-    return rows < BROAD__BLOCK_ROWS ? BROAD__BLOCK_ROWS : least(rows, PANEL_MOST);
+    return rows < BROAD__BLOCK_ROWS ? BROAD__BLOCK_ROWS : broad__min(rows, PANEL_ROWS_MAX);
 }
 
 static int add_panels(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from,
                       broad__joint_watch *watch)
 {
-    const broad__residual *rows = task->rows;
-    size_t tiles = 0, high = panel_rows(j->columns);
+    const broad__residual *residual = task->residual;
+    size_t tiles = 0, rows = panel_rows(j->columns);
     addition add;
-    int status = addition_open(&add, &tiles, j, rows, from);
+    int status = addition_open(&add, &tiles, j, residual, from);
     if (status < 0) return status;
-    double *panel = broad__alloc_doubles(least(high, end - first), j->columns);
+    double *panel = broad__alloc_doubles(broad__min(rows, end - first), j->columns);
     if (!panel) status = BROAD_NO_MEMORY;
-    for (size_t i = first; status == BROAD_OK && i < end && !atomic_load(&watch->stopped); i += high) {
-        size_t stop = least(i + high, end);
-        broad__joint_fill(panel, j->columns, rows, task->pieces, task->count, i, stop);
+    for (size_t i = first; status == BROAD_OK && i < end && !atomic_load(&watch->stopped); i += rows) {
+        size_t stop = broad__min(i + rows, end);
+        broad__joint_fill((broad__joint_filling){residual, task->kblocks, task->count, i, stop, panel, j->columns});
         add.k = panel;
         add.stride = j->columns;
         add.count = stop - i;
         add.y = task->y + i * j->outputs;
         add.watch = watch;
-        broad__pool_run(rows->pool, tiles, add_tile, &add);
-        broad__residual_release(rows, i, stop);
+        broad__pool_run(residual->pool, tiles, add_tile, &add);
+        broad__residual_release(residual, i, stop);
     }
     broad__free(panel);
     addition_close(&add);
@@ -238,15 +202,16 @@ typedef struct shard_addition {
 static void add_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
     shard_addition *add = context;
-    const broad__residual *rows = add->task->rows;
+    const broad__residual *residual = add->task->residual;
     size_t p = add->joint->columns, c = add->joint->outputs, from = add->from, q = p - from;
     double *k = add->blocks + worker * BROAD__BLOCK_ROWS * p, *below = sums + q * q, *cross = below + q * from;
     for (size_t i = first; i < end && !atomic_load(&add->watch->stopped); i += BROAD__BLOCK_ROWS) {
-        size_t n = least(BROAD__BLOCK_ROWS, end - i);
-        broad__residual_pieces(k, p, rows, add->task->pieces, add->task->count, i, n, worker);
-        rows->device->gram(sums, q, k + from, p, n, q);
-        if (from) rows->device->cross(below, from, k + from, p, q, k, p, from, n);
-        rows->device->cross(cross, c, k + from, p, q, add->task->y + i * c, c, c, n);
+        size_t n = broad__min(BROAD__BLOCK_ROWS, end - i);
+        broad__row_block block = broad__residual_block(residual, i, n, worker);
+        broad__residual_columns(k, p, residual, add->task->kblocks, add->task->count, &block);
+        residual->device->gram(sums, q, k + from, p, n, q);
+        if (from) residual->device->cross(below, from, k + from, p, q, k, p, from, n);
+        residual->device->cross(cross, c, k + from, p, q, add->task->y + i * c, c, c, n);
         broad__joint_watch_step(add->watch, n, worker);
     }
 }
@@ -255,10 +220,10 @@ static int add_shards(broad__joint *j, const broad__joint_task *task, size_t fro
 {
     size_t n = j->columns, q = n - from, c = j->outputs;
     shard_addition add = {j, task, from, NULL, watch};
-    add.blocks = broad__alloc_doubles(broad__pool_threads(task->rows->pool) * BROAD__BLOCK_ROWS, n);
+    add.blocks = broad__alloc_doubles(broad__pool_threads(task->residual->pool) * BROAD__BLOCK_ROWS, n);
     if (!add.blocks) return BROAD_NO_MEMORY;
     double *sums = NULL;
-    int status = broad__residual_sum(&sums, task->rows, q * (q + from + c), add_shard, &add);
+    int status = broad__shard_sums(&sums, task->residual, q * (q + from + c), add_shard, &add);
     broad__free(add.blocks);
     if (status < 0) return status;
     add_turned(j, from, sums, q);
@@ -272,7 +237,7 @@ int broad__joint_add(broad__joint *j, const broad__joint_task *task, size_t firs
                      double until)
 {
     double n = (double)j->columns, rows = (double)(end - first);
-    int shards = j->columns <= SHARD_MAX && first == 0 && end == task->rows->rows;
+    int shards = j->columns <= SHARD_MAX && first == 0 && end == task->residual->rows;
     broad__joint_watch watch;
     broad__joint_watch_open(&watch, j, task, until, shards ? rows : rows * (n * n - (double)from * (double)from) / 2);
     int status = shards ? add_shards(j, task, from, &watch) : add_panels(j, task, first, end, from, &watch);
@@ -286,13 +251,13 @@ int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t
     addition add;
     broad__joint_watch watch;
     broad__joint_watch_open(&watch, j, task, until, (double)(j->columns - column) * (n * n - old * old) / 2);
-    int status = addition_open(&add, &tiles, j, task->rows, from);
+    int status = addition_open(&add, &tiles, j, task->residual, from);
     if (status < 0) return status;
     add.k = j->a + column;
     add.stride = j->columns;
     add.count = j->columns - column;
     add.watch = &watch;
-    broad__pool_run(task->rows->pool, tiles, add_tile, &add);
+    broad__pool_run(task->residual->pool, tiles, add_tile, &add);
     addition_close(&add);
     return broad__joint_watch_close(&watch);
 }
@@ -302,15 +267,15 @@ int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t
 /* Space in which M is added up, and nothing more afterwards. */
 static double sums_numbers(const broad__joint_extent *e, size_t n)
 {
-    size_t p = e->columns, side = least(tile_side(n), n), squares = e->threads * side * side;
+    size_t p = e->columns, side = broad__min(tile_side(n), n), squares = e->threads * side * side;
     if (n < p) return (double)squares;
     if (p <= SHARD_MAX) return (double)(e->threads * BROAD__BLOCK_ROWS * p);
-    return (double)(least(panel_rows(p), e->rows) * p + squares);
+    return (double)(broad__min(panel_rows(p), e->rows) * p + squares);
 }
 
 double broad__joint_numbers(const broad__joint_extent *e)
 {
-    size_t n = least(e->rows, e->columns), some = least(e->rows, BROAD__LOO_ROWS);
+    size_t n = broad__min(e->rows, e->columns), some = broad__min(e->rows, BROAD__LOO_ROWS);
     double p = (double)e->columns, c = (double)e->outputs, square = (double)n * (double)n, sums = sums_numbers(e, n);
     double kept = square + 4 * p * c + (double)n, factor = (double)broad__cholesky_scratch(n, e->threads);
     double spectral = e->spectral ? 3 * square : 0;

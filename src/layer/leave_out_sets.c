@@ -14,14 +14,14 @@ void broad__leave_out_sets_clear(broad__leave_out_sets *sets)
     *sets = (broad__leave_out_sets){0};
 }
 
-/* Groups numbered as they appear: sizes[0] is that of the first one. Returns how many there are. place: zero, a number for
+/* Groups numbered as they appear: sizes[0] is that of the first one. Returns how many there are. number: zero, a number for
  * each number that a group may have; gets 1 + the number of the group. */
-static size_t count_groups(size_t *sizes, size_t *place, const size_t *group, size_t rows)
+static size_t count_groups(size_t *sizes, size_t *number, const size_t *group, size_t rows)
 {
     size_t count = 0;
     for (size_t i = 0; i < rows; i++) {
-        if (!place[group[i]]) place[group[i]] = ++count;
-        sizes[place[group[i]] - 1]++;
+        if (!number[group[i]]) number[group[i]] = ++count;
+        sizes[number[group[i]] - 1]++;
     }
     return count;
 }
@@ -29,8 +29,8 @@ static size_t count_groups(size_t *sizes, size_t *place, const size_t *group, si
 static size_t parts_of(size_t size) { return (size + BROAD__SET_ROWS - 1) / BROAD__SET_ROWS; }
 
 /* sizes: used up. */
-static int fill_sets(broad__leave_out_sets *out, const size_t *place, size_t *sizes, size_t groups, const size_t *group,
-                     size_t rows)
+static int fill_sets(broad__leave_out_sets *out, const size_t *number, size_t *sizes, size_t groups,
+                     const size_t *group, size_t rows)
 {
     size_t count = 0, at = 0, part = 0;
     for (size_t g = 0; g < groups; g++) count += parts_of(sizes[g]);
@@ -45,7 +45,7 @@ static int fill_sets(broad__leave_out_sets *out, const size_t *place, size_t *si
         at += size;
     }
     out->first[part] = at;
-    for (size_t i = 0; i < rows; i++) out->rows[sizes[place[group[i]] - 1]++] = i;
+    for (size_t i = 0; i < rows; i++) out->rows[sizes[number[group[i]] - 1]++] = i;
     return BROAD_OK;
 }
 
@@ -54,35 +54,35 @@ int broad__leave_out_sets_make(broad__leave_out_sets *out, const size_t *group, 
     *out = (broad__leave_out_sets){0};
     if (!group || rows == 0) return BROAD_OK;
     broad__leave_out_sets sets = {0};
-    size_t most = 0;
-    for (size_t i = 0; i < rows; i++) most = group[i] > most ? group[i] : most;
-    size_t *place = broad__alloc_array(most + 1, sizeof *place), *sizes = broad__alloc_array(rows, sizeof *sizes);
-    int status = place && sizes ? BROAD_OK : BROAD_NO_MEMORY;
+    size_t max = 0;
+    for (size_t i = 0; i < rows; i++) max = group[i] > max ? group[i] : max;
+    size_t *number = broad__alloc_array(max + 1, sizeof *number), *sizes = broad__alloc_array(rows, sizeof *sizes);
+    int status = number && sizes ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
-        size_t groups = count_groups(sizes, place, group, rows);
-        if (groups > 1 && groups < rows) status = fill_sets(&sets, place, sizes, groups, group, rows);
+        size_t groups = count_groups(sizes, number, group, rows);
+        if (groups > 1 && groups < rows) status = fill_sets(&sets, number, sizes, groups, group, rows);
     }
-    broad__free(place);
+    broad__free(number);
     broad__free(sizes);
     if (status == BROAD_OK) *out = sets;
     else broad__leave_out_sets_clear(&sets);
     return status;
 }
 
-void broad__leave_out_sets_apply(double *residual, double *pivots, double *room, const double *system, size_t n,
+void broad__leave_out_sets_apply(double *residual, double *pivots, double *scratch, const double *matrix, size_t n,
                                  size_t outputs, const broad__device *device)
 {
     enum { TRIES = 16 };
     double largest = 0, lift = 0;
     size_t broken = 1;
-    for (size_t i = 0; i < n; i++) largest = fmax(largest, system[i * n + i]);
+    for (size_t i = 0; i < n; i++) largest = fmax(largest, matrix[i * n + i]);
     for (int i = 0; broken && i < TRIES; i++) {
-        memcpy(room, system, n * n * sizeof(double));
-        for (size_t k = 0; k < n; k++) room[k * n + k] += lift;
-        broken = device->factor(room, n);
+        memcpy(scratch, matrix, n * n * sizeof(double));
+        for (size_t k = 0; k < n; k++) scratch[k * n + k] += lift;
+        broken = device->factor(scratch, n);
         lift = lift > 0 ? lift * 16 : (largest > 0 ? largest : 1) * DBL_EPSILON;
     }
-    for (size_t i = 0; i < n; i++) pivots[i] = broken ? 0 : room[i * n + i] * room[i * n + i];
-    if (!broken) device->solve(residual, outputs, room, n);
+    for (size_t i = 0; i < n; i++) pivots[i] = broken ? 0 : scratch[i * n + i] * scratch[i * n + i];
+    if (!broken) device->solve(residual, outputs, scratch, n);
     for (size_t i = 0; broken && i < n * outputs; i++) residual[i] = NAN;
 }

@@ -25,9 +25,9 @@ typedef struct broad__leave_out_sets {
 int broad__leave_out_sets_make(broad__leave_out_sets *out, const size_t *group, size_t rows);
 void broad__leave_out_sets_clear(broad__leave_out_sets *sets); /* accepts a zeroed one */
 
-/* residual (n x outputs) <- system^-1 residual; system: n x n, upper triangle, and stays; pivots: n, the squares of its Cholesky
- * factor's; room: n x n. Where rounding has made the system singular its diagonal is raised by as little as will do. */
-void broad__leave_out_sets_apply(double *residual, double *pivots, double *room, const double *system, size_t n,
+/* residual (n x outputs) <- matrix^-1 residual; matrix: n x n, upper triangle, and stays; pivots: n, the squares of its Cholesky
+ * factor's; scratch: n x n. Where rounding has made the matrix singular its diagonal is raised by as little as will do. */
+void broad__leave_out_sets_apply(double *residual, double *pivots, double *scratch, const double *matrix, size_t n,
                                  size_t outputs, const broad__device *device);
 
 #endif

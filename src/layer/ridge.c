@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/shards.h"
+#include "layer/shard_sums.h"
 
 /* The grid of lambda, as powers of ten of the mean eigenvalue. */
 enum { GRID = 19 };
@@ -16,7 +17,7 @@ void broad__ridge_clear(broad__ridge *ridge)
 {
     broad__free(ridge->w);
     broad__free(ridge->step);
-    broad__spd_clear(&ridge->system);
+    broad__spd_clear(&ridge->spd);
     memset(ridge, 0, sizeof *ridge);
 }
 
@@ -30,8 +31,8 @@ static double dot(const double *a, const double *b, size_t count)
 /* ---- leave-one-out over a grid of lambda ----------------------------------------------------------------------- */
 
 typedef struct loo_grid {
-    broad__residual *rows;
-    const broad__spd *system;
+    broad__residual *residual;
+    const broad__spd *spd;
     size_t count;
     double lambda[GRID];
     double sum[GRID]; /* of squared leave-one-out residuals */
@@ -51,22 +52,22 @@ static double loo_factor(double leverage)
 /* P = K V' has the rows in eigen-coordinates: fits are P * weights, leverages are (P o P) * shrink, for all lambda at once. */
 static void loo_block(loo_grid *grid, double *sums, size_t worker, size_t first, size_t n)
 {
-    broad__residual *rows = grid->rows;
-    const broad__device *device = rows->device;
-    size_t p = rows->width, c = rows->outputs, wide = grid->count * c;
+    broad__residual *residual = grid->residual;
+    const broad__device *device = residual->device;
+    size_t p = residual->candidate.width, c = residual->outputs, columns = grid->count * c;
     double *area = grid->scratch + worker * grid->scratch_each, *coordinates = area, *fits = coordinates + n * p,
-           *leverage = fits + n * wide;
-    memset(area, 0, n * (p + wide + grid->count) * sizeof(double));
-    device->outer(coordinates, p, broad__residual_k(rows, first, n, worker), p, n, grid->system->factor, p, p, p);
-    device->apply(fits, wide, 1.0, coordinates, p, n, grid->weights, wide, p, wide);
+           *leverage = fits + n * columns;
+    memset(area, 0, n * (p + columns + grid->count) * sizeof(double));
+    device->outer(coordinates, p, broad__candidate_k(residual, first, n, worker), p, n, grid->spd->factor, p, p, p);
+    device->apply(fits, columns, 1.0, coordinates, p, n, grid->weights, columns, p, columns);
     for (size_t i = 0; i < n * p; i++) coordinates[i] *= coordinates[i];
     device->apply(leverage, grid->count, 1.0, coordinates, p, n, grid->shrink, grid->count, p, grid->count);
     for (size_t i = 0; i < n; i++) {
-        const double *e = rows->e + (first + i) * c;
+        const double *e = residual->e + (first + i) * c;
         for (size_t l = 0; l < grid->count; l++) {
             double factor = loo_factor(leverage[i * grid->count + l]), square = 0;
             for (size_t j = 0; j < c; j++) {
-                double r = e[j] - fits[i * wide + l * c + j];
+                double r = e[j] - fits[i * columns + l * c + j];
                 square += r * r;
             }
             sums[l] += square * factor * factor;
@@ -86,14 +87,14 @@ static void loo_shard(void *context, size_t first, size_t end, double *sums, siz
 /* weights(i, l, j) = shrink(i, l) * (V b)(i, j) */
 static int loo_coordinates(loo_grid *grid, const double *b)
 {
-    const broad__spd *system = grid->system;
-    size_t n = system->n, c = grid->rows->outputs;
+    const broad__spd *spd = grid->spd;
+    size_t n = spd->n, c = grid->residual->outputs;
     double *turned = broad__alloc_doubles(n, c);
     if (!turned) return BROAD_NO_MEMORY;
-    system->device->apply(turned, c, 1.0, system->factor, n, n, b, c, n, c);
+    spd->device->apply(turned, c, 1.0, spd->factor, n, n, b, c, n, c);
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < grid->count; l++) {
-            double inverse = broad__spd_inverse(system, i, grid->lambda[l]);
+            double inverse = broad__spd_inverse(spd, i, grid->lambda[l]);
             grid->shrink[i * grid->count + l] = inverse;
             for (size_t j = 0; j < c; j++) grid->weights[(i * grid->count + l) * c + j] = inverse * turned[i * c + j];
         }
@@ -103,15 +104,15 @@ static int loo_coordinates(loo_grid *grid, const double *b)
 
 static int loo_primal(loo_grid *grid)
 {
-    broad__residual *rows = grid->rows;
-    size_t p = rows->width, wide = grid->count * rows->outputs;
-    size_t block = rows->rows < BROAD__BLOCK_ROWS ? rows->rows : BROAD__BLOCK_ROWS;
-    grid->scratch_each = block * (p + wide + grid->count);
-    grid->scratch = broad__alloc_doubles(broad__pool_threads(rows->pool), grid->scratch_each);
+    broad__residual *residual = grid->residual;
+    size_t p = residual->candidate.width, columns = grid->count * residual->outputs;
+    size_t block = residual->rows < BROAD__BLOCK_ROWS ? residual->rows : BROAD__BLOCK_ROWS;
+    grid->scratch_each = block * (p + columns + grid->count);
+    grid->scratch = broad__alloc_doubles(broad__pool_threads(residual->pool), grid->scratch_each);
     if (!grid->scratch) return BROAD_NO_MEMORY;
-    int status = loo_coordinates(grid, rows->cross);
+    int status = loo_coordinates(grid, residual->candidate.cross);
     double *sums = NULL;
-    if (status == BROAD_OK) status = broad__residual_sum(&sums, rows, grid->count, loo_shard, grid);
+    if (status == BROAD_OK) status = broad__shard_sums(&sums, residual, grid->count, loo_shard, grid);
     if (status == BROAD_OK) memcpy(grid->sum, sums, grid->count * sizeof(double));
     return status;
 }
@@ -119,20 +120,20 @@ static int loo_primal(loo_grid *grid)
 /* a = V' weights and g = diag(V' shrink V); the leave-one-out residual of row i is a_i / g_i. */
 static int loo_dual(loo_grid *grid)
 {
-    broad__residual *rows = grid->rows;
-    const broad__spd *system = grid->system;
-    size_t n = rows->rows, c = rows->outputs, wide = grid->count * c;
-    int status = loo_coordinates(grid, rows->e);
-    double *a = broad__alloc_doubles(n, wide), *g = broad__alloc_doubles(n, grid->count),
+    broad__residual *residual = grid->residual;
+    const broad__spd *spd = grid->spd;
+    size_t n = residual->rows, c = residual->outputs, columns = grid->count * c;
+    int status = loo_coordinates(grid, residual->e);
+    double *a = broad__alloc_doubles(n, columns), *g = broad__alloc_doubles(n, grid->count),
            *squared = broad__alloc_doubles(n, n);
     if (status == BROAD_OK && (!a || !g || !squared)) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
-        rows->device->cross(a, wide, system->factor, n, n, grid->weights, wide, wide, n);
-        for (size_t i = 0; i < n * n; i++) squared[i] = system->factor[i] * system->factor[i];
-        rows->device->cross(g, grid->count, squared, n, n, grid->shrink, grid->count, grid->count, n);
+        residual->device->cross(a, columns, spd->factor, n, n, grid->weights, columns, columns, n);
+        for (size_t i = 0; i < n * n; i++) squared[i] = spd->factor[i] * spd->factor[i];
+        residual->device->cross(g, grid->count, squared, n, n, grid->shrink, grid->count, grid->count, n);
         for (size_t i = 0; i < n; i++)
             for (size_t l = 0; l < grid->count; l++) {
-                const double *ai = a + i * wide + l * c;
+                const double *ai = a + i * columns + l * c;
                 double gi = g[i * grid->count + l];
                 if (gi > 0) grid->sum[l] += dot(ai, ai, c) / (gi * gi);
             }
@@ -143,26 +144,26 @@ static int loo_dual(loo_grid *grid)
     return status;
 }
 
-static double mean_eigenvalue(const broad__spd *system)
+static double mean_eigenvalue(const broad__spd *spd)
 {
     double sum = 0;
-    for (size_t i = 0; i < system->n; i++) sum += system->values[i];
-    return sum / (double)system->n;
+    for (size_t i = 0; i < spd->n; i++) sum += spd->values[i];
+    return sum / (double)spd->n;
 }
 
 /* Leave-one-out norm for the wished lambda, or for the best of the grid; sets lambda and loo. */
-static int loo_choose(broad__ridge *ridge, broad__residual *rows, const broad__ridge_request *request)
+static int loo_choose(broad__ridge *ridge, broad__residual *residual, const broad__ridge_request *request)
 {
-    loo_grid grid = {.rows = rows, .system = &ridge->system, .count = request->lambda_auto ? GRID : 1};
-    double unit = mean_eigenvalue(&ridge->system);
+    loo_grid grid = {.residual = residual, .spd = &ridge->spd, .count = request->lambda_auto ? GRID : 1};
+    double unit = mean_eigenvalue(&ridge->spd);
     if (!(unit > 0)) unit = 1;
     for (size_t l = 0; l < grid.count; l++)
         grid.lambda[l] = request->lambda_auto ? unit * pow(10.0, GRID_FIRST + GRID_STEP * (double)l) : request->lambda;
-    size_t n = ridge->system.n;
-    grid.weights = broad__alloc_doubles(n, grid.count * rows->outputs);
+    size_t n = ridge->spd.n;
+    grid.weights = broad__alloc_doubles(n, grid.count * residual->outputs);
     grid.shrink = broad__alloc_doubles(n, grid.count);
     int status = grid.weights && grid.shrink ? BROAD_OK : BROAD_NO_MEMORY;
-    if (status == BROAD_OK) status = rows->dual ? loo_dual(&grid) : loo_primal(&grid);
+    if (status == BROAD_OK) status = residual->candidate.dual ? loo_dual(&grid) : loo_primal(&grid);
     size_t best = 0;
     for (size_t l = 1; l < grid.count; l++)
         if (grid.sum[l] < grid.sum[best]) best = l;
@@ -190,17 +191,18 @@ static double mean_diagonal(const double *matrix, size_t n)
  * by refinement with the rows themselves, in double precision; below a thousandth it can stay: the residual, which is a
  * minimum, moves by the square of that.
  */
-static double single_rounding(const broad__residual *rows)
+static double single_rounding(const broad__residual *residual)
 {
-    if (!broad__residual_single(rows, rows->width)) return 0;
-    return (double)FLT_EPSILON * mean_diagonal(rows->matrix, rows->width) * sqrt((double)rows->width);
+    if (!broad__candidate_single(residual, residual->candidate.width)) return 0;
+    return (double)FLT_EPSILON * mean_diagonal(residual->candidate.matrix, residual->candidate.width) *
+           sqrt((double)residual->candidate.width);
 }
 
 static const double SINGLE_USABLE = 10, SINGLE_SETTLED = 1000;
 
-static int check_single(double lambda, const broad__residual *rows)
+static int check_single(double lambda, const broad__residual *residual)
 {
-    double least = SINGLE_USABLE * single_rounding(rows);
+    double least = SINGLE_USABLE * single_rounding(residual);
     if (lambda >= least) return BROAD_OK;
     double unit = pow(10, floor(log10(least)) - 1);
     return broad__fail(
@@ -208,7 +210,7 @@ static int check_single(double lambda, const broad__residual *rows)
         "--precision float: lambda %.9g is too small for it. A layer of %zu nodes over %zu rows needs at "
         "least %.9g here, ten times the rounding of its sums; give a larger --lambda, --lambda auto, "
         "whose sums are in double precision, or --precision double",
-        lambda, rows->width, rows->rows, ceil(least / unit) * unit);
+        lambda, residual->candidate.width, residual->rows, ceil(least / unit) * unit);
 }
 
 /* ---- solving --------------------------------------------------------------------------------------------------- */
@@ -218,112 +220,115 @@ static const double SETTLED = 3e-10;
 enum { ENOUGH = 64 };
 
 /* out = G W */
-static void gram_times(double *out, const broad__residual *rows, const double *w)
+static void gram_times(double *out, const broad__residual *residual, const double *w)
 {
-    size_t p = rows->width, c = rows->outputs;
+    size_t p = residual->candidate.width, c = residual->outputs;
     memset(out, 0, p * c * sizeof(double));
-    rows->device->apply(out, c, 1.0, rows->matrix, p, p, w, c, p, c);
+    residual->device->apply(out, c, 1.0, residual->candidate.matrix, p, p, w, c, p, c);
 }
 
 /* W gets (G + lambda I)^-1 (B - (G + lambda I) W), which takes the rounding of the factor out of it. That of the sums is left;
  * it is about as large, and grows with the root of the number of blocks that one sum runs over. Of few numbers that cannot be
  * told: they may look right by chance. */
-static int correct_by_sums(broad__ridge *ridge, broad__residual *rows)
+static int correct_by_sums(broad__ridge *ridge, broad__residual *residual)
 {
-    size_t count = rows->width * rows->outputs;
+    size_t count = residual->candidate.width * residual->outputs;
     double *step = ridge->step;
-    gram_times(step, rows, ridge->w);
-    for (size_t i = 0; i < count; i++) step[i] = rows->cross[i] - step[i] - ridge->lambda * ridge->w[i];
-    int status = broad__spd_solve(step, rows->outputs, &ridge->system);
+    gram_times(step, residual, ridge->w);
+    for (size_t i = 0; i < count; i++) step[i] = residual->candidate.cross[i] - step[i] - ridge->lambda * ridge->w[i];
+    int status = broad__spd_solve(step, residual->outputs, &ridge->spd);
     double size = dot(ridge->w, ridge->w, count), change = dot(step, step, count);
-    double blocks = 1 + (double)rows->rows / (BROAD__SHARDS_MAX * BROAD__BLOCK_ROWS);
-    ridge->settled = status == BROAD_OK && !ridge->system.spectral && count >= ENOUGH;
-    if (ridge->lambda < SINGLE_SETTLED * single_rounding(rows)) ridge->settled = 0;
+    double blocks = 1 + (double)residual->rows / (BROAD__SHARDS_MAX * BROAD__BLOCK_ROWS);
+    ridge->settled = status == BROAD_OK && !ridge->spd.spectral && count >= ENOUGH;
+    if (ridge->lambda < SINGLE_SETTLED * single_rounding(residual)) ridge->settled = 0;
     if (!(change * blocks <= SETTLED * SETTLED * size)) ridge->settled = 0;
     for (size_t i = 0; ridge->settled && i < count; i++) ridge->w[i] += step[i];
     return status;
 }
 
 /* ||E - KW|| from the sums; not less, if these are rounded to single precision. */
-static double estimate_norm(broad__ridge *ridge, const broad__residual *rows)
+static double estimate_norm(broad__ridge *ridge, const broad__residual *residual)
 {
-    size_t count = rows->width * rows->outputs;
-    gram_times(ridge->step, rows, ridge->w);
-    double square = rows->norm * rows->norm - 2 * dot(ridge->w, rows->cross, count) + dot(ridge->w, ridge->step, count);
-    square += single_rounding(rows) * dot(ridge->w, ridge->w, count);
+    size_t count = residual->candidate.width * residual->outputs;
+    gram_times(ridge->step, residual, ridge->w);
+    double square = residual->norm * residual->norm - 2 * dot(ridge->w, residual->candidate.cross, count) +
+                    dot(ridge->w, ridge->step, count);
+    square += single_rounding(residual) * dot(ridge->w, ridge->w, count);
     return square > 0 ? sqrt(square) : 0;
 }
 
-static int solve_primal(broad__ridge *ridge, broad__residual *rows)
+static int solve_primal(broad__ridge *ridge, broad__residual *residual)
 {
-    memcpy(ridge->w, rows->cross, rows->width * rows->outputs * sizeof(double));
-    int status = broad__spd_solve(ridge->w, rows->outputs, &ridge->system);
-    if (status == BROAD_OK) status = correct_by_sums(ridge, rows);
-    if (status == BROAD_OK) ridge->estimate = estimate_norm(ridge, rows);
+    memcpy(ridge->w, residual->candidate.cross, residual->candidate.width * residual->outputs * sizeof(double));
+    int status = broad__spd_solve(ridge->w, residual->outputs, &ridge->spd);
+    if (status == BROAD_OK) status = correct_by_sums(ridge, residual);
+    if (status == BROAD_OK) ridge->estimate = estimate_norm(ridge, residual);
     return status;
 }
 
 /* The dual solution a stays in ridge->step; W = K'a. */
-static int solve_dual(broad__ridge *ridge, broad__residual *rows)
+static int solve_dual(broad__ridge *ridge, broad__residual *residual)
 {
-    size_t count = rows->rows * rows->outputs;
+    size_t count = residual->rows * residual->outputs;
     ridge->settled = 0;
-    memcpy(ridge->step, rows->e, count * sizeof(double));
-    int status = broad__spd_solve(ridge->step, rows->outputs, &ridge->system);
+    memcpy(ridge->step, residual->e, count * sizeof(double));
+    int status = broad__spd_solve(ridge->step, residual->outputs, &ridge->spd);
     if (status < 0) return status;
-    memcpy(rows->next, ridge->step, count * sizeof(double));
-    status = broad__residual_cross_next(ridge->w, rows);
-    if (status == BROAD_OK) ridge->estimate = broad__residual_next(rows, ridge->w);
+    memcpy(residual->next, ridge->step, count * sizeof(double));
+    status = broad__residual_cross_next(ridge->w, residual);
+    if (status == BROAD_OK) ridge->estimate = broad__residual_next(residual, ridge->w);
     return status;
 }
 
-/* ||e_q||^2, then ||e_q - K w_q||^2 as rows->next has it. */
+/* ||e_q||^2, then ||e_q - K w_q||^2 as next has it. */
 static void output_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
     (void)worker;
-    broad__residual *rows = context;
-    size_t c = rows->outputs;
+    broad__residual *residual = context;
+    size_t c = residual->outputs;
     for (size_t i = first; i < end; i++)
         for (size_t q = 0; q < c; q++) {
-            double e = rows->e[i * c + q], next = rows->next[i * c + q];
+            double e = residual->e[i * c + q], next = residual->next[i * c + q];
             sums[q] += e * e;
             sums[c + q] += next * next;
         }
 }
 
-static int worst_output(broad__ridge *ridge, broad__residual *rows)
+static int worst_output(broad__ridge *ridge, broad__residual *residual)
 {
     double *sums = NULL;
-    size_t c = rows->outputs;
-    broad__residual_next(rows, ridge->w);
-    int status = broad__residual_sum(&sums, rows, 2 * c, output_shard, rows);
+    size_t c = residual->outputs;
+    broad__residual_next(residual, ridge->w);
+    int status = broad__shard_sums(&sums, residual, 2 * c, output_shard, residual);
     ridge->worst_output = 0;
     for (size_t q = 0; status == BROAD_OK && q < c; q++)
         if (sums[q] > 0 && sums[c + q] / sums[q] > ridge->worst_output) ridge->worst_output = sums[c + q] / sums[q];
     return status;
 }
 
-int broad__ridge_solve(broad__ridge *ridge, broad__residual *rows, const broad__ridge_request *request)
+int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const broad__ridge_request *request)
 {
-    size_t p = rows->width, c = rows->outputs, side = rows->dual ? rows->rows : p;
+    size_t p = residual->candidate.width, c = residual->outputs, side = residual->candidate.dual ? residual->rows : p;
     int spectral = request->lambda_auto || request->loo || request->operator_norm;
-    int status = broad__reserve(&ridge->w, &ridge->w_room, p * c);
-    if (status == BROAD_OK) status = broad__reserve(&ridge->step, &ridge->step_room, side * c);
-    ridge->lambda = request->relative ? request->lambda * mean_diagonal(rows->matrix, side) : request->lambda;
-    if (status == BROAD_OK) status = check_single(ridge->lambda, rows);
+    int status = broad__reserve(&ridge->w, &ridge->w_capacity, p * c);
+    if (status == BROAD_OK) status = broad__reserve(&ridge->step, &ridge->step_capacity, side * c);
+    ridge->lambda =
+        request->relative ? request->lambda * mean_diagonal(residual->candidate.matrix, side) : request->lambda;
+    if (status == BROAD_OK) status = check_single(ridge->lambda, residual);
     if (status == BROAD_OK)
-        status = broad__spd_factor(&ridge->system, rows->device, rows->matrix, side, ridge->lambda, spectral);
-    if (status == BROAD_OK && (request->lambda_auto || request->loo)) status = loo_choose(ridge, rows, request);
+        status =
+            broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, side, ridge->lambda, spectral);
+    if (status == BROAD_OK && (request->lambda_auto || request->loo)) status = loo_choose(ridge, residual, request);
     if (status < 0) return status;
-    ridge->system.lambda = ridge->lambda;
+    ridge->spd.lambda = ridge->lambda;
     ridge->operator_norm = 1;
     ridge->refined = 0;
-    if (rows->rows <= rows->width && ridge->system.spectral) {
-        double least = ridge->system.values[0] + ridge->lambda;
+    if (residual->rows <= residual->candidate.width && ridge->spd.spectral) {
+        double least = ridge->spd.values[0] + ridge->lambda;
         ridge->operator_norm = least > 0 ? ridge->lambda / least : 1;
     }
-    status = rows->dual ? solve_dual(ridge, rows) : solve_primal(ridge, rows);
-    return status == BROAD_OK && request->outputs ? worst_output(ridge, rows) : status;
+    status = residual->candidate.dual ? solve_dual(ridge, residual) : solve_primal(ridge, residual);
+    return status == BROAD_OK && request->outputs ? worst_output(ridge, residual) : status;
 }
 
 /* ---- finishing ------------------------------------------------------------------------------------------------- */
@@ -338,68 +343,69 @@ static int correction_small(const double *step, const double *solution, size_t c
 static const double REFINED = 1e-6;
 
 /* step = (K'K + lambda I)^-1 (K' r - lambda W) with r = E - KW as computed: its cancellation is past, so its digits are good. */
-static int correct_by_rows(broad__ridge *ridge, broad__residual *rows)
+static int correct_by_rows(broad__ridge *ridge, broad__residual *residual)
 {
-    size_t count = rows->width * rows->outputs;
-    int status = broad__residual_next_cross(ridge->step, &ridge->norm, rows, ridge->w);
+    size_t count = residual->candidate.width * residual->outputs;
+    int status = broad__residual_next_cross(ridge->step, &ridge->norm, residual, ridge->w);
     if (status < 0) return status;
     for (size_t i = 0; i < count; i++) ridge->step[i] -= ridge->lambda * ridge->w[i];
-    status = broad__spd_solve(ridge->step, rows->outputs, &ridge->system);
+    status = broad__spd_solve(ridge->step, residual->outputs, &ridge->spd);
     if (status < 0 || !correction_small(ridge->step, ridge->w, count)) return status;
-    ridge->settled = !ridge->system.spectral &&
+    ridge->settled = !ridge->spd.spectral &&
                      dot(ridge->step, ridge->step, count) <= REFINED * REFINED * dot(ridge->w, ridge->w, count);
     for (size_t i = 0; i < count; i++) ridge->w[i] += ridge->step[i];
     return BROAD_OK;
 }
 
-int broad__ridge_refine(broad__ridge *ridge, broad__residual *rows)
+int broad__ridge_refine(broad__ridge *ridge, broad__residual *residual)
 {
-    if (rows->dual || ridge->settled || ridge->refined) return BROAD_OK;
+    if (residual->candidate.dual || ridge->settled || ridge->refined) return BROAD_OK;
     ridge->refined = 1;
-    int status = correct_by_rows(ridge, rows);
+    int status = correct_by_rows(ridge, residual);
     if (ridge->settled) ridge->estimate = ridge->norm;
     return status;
 }
 
-static int finish_primal(broad__ridge *ridge, broad__residual *rows)
+static int finish_primal(broad__ridge *ridge, broad__residual *residual)
 {
-    int status = broad__ridge_refine(ridge, rows);
-    if (status == BROAD_OK) ridge->norm = broad__residual_next(rows, ridge->w);
+    int status = broad__ridge_refine(ridge, residual);
+    if (status == BROAD_OK) ridge->norm = broad__residual_next(residual, ridge->w);
     return status;
 }
 
 /* The same for a: r = E - (KK' + lambda I) a. */
-static int finish_dual(broad__ridge *ridge, broad__residual *rows)
+static int finish_dual(broad__ridge *ridge, broad__residual *residual)
 {
-    size_t count = rows->rows * rows->outputs;
-    double *a = ridge->step, *r = rows->next;
-    ridge->norm = broad__residual_next(rows, ridge->w);
+    size_t count = residual->rows * residual->outputs;
+    double *a = ridge->step, *r = residual->next;
+    ridge->norm = broad__residual_next(residual, ridge->w);
     for (size_t i = 0; i < count; i++) r[i] -= ridge->lambda * a[i];
-    int status = broad__spd_solve(r, rows->outputs, &ridge->system);
+    int status = broad__spd_solve(r, residual->outputs, &ridge->spd);
     if (status < 0) return status;
     if (correction_small(r, a, count))
         for (size_t i = 0; i < count; i++) a[i] += r[i];
     memcpy(r, a, count * sizeof(double));
-    status = broad__residual_cross_next(ridge->w, rows);
-    if (status == BROAD_OK) ridge->norm = broad__residual_next(rows, ridge->w);
+    status = broad__residual_cross_next(ridge->w, residual);
+    if (status == BROAD_OK) ridge->norm = broad__residual_next(residual, ridge->w);
     return status;
 }
 
-int broad__ridge_finish(broad__ridge *ridge, broad__residual *rows)
+int broad__ridge_finish(broad__ridge *ridge, broad__residual *residual)
 {
-    int status = rows->dual ? finish_dual(ridge, rows) : finish_primal(ridge, rows);
+    int status = residual->candidate.dual ? finish_dual(ridge, residual) : finish_primal(ridge, residual);
     if (status < 0) return status;
-    if (ridge->norm <= rows->norm) return BROAD_OK;
-    if (!ridge->system.spectral) {
-        size_t side = ridge->system.n;
-        status = broad__spd_factor(&ridge->system, rows->device, rows->matrix, side, ridge->lambda, 1);
-        if (status == BROAD_OK) status = rows->dual ? solve_dual(ridge, rows) : solve_primal(ridge, rows);
+    if (ridge->norm <= residual->norm) return BROAD_OK;
+    if (!ridge->spd.spectral) {
+        size_t side = ridge->spd.n;
+        status = broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, side, ridge->lambda, 1);
+        if (status == BROAD_OK)
+            status = residual->candidate.dual ? solve_dual(ridge, residual) : solve_primal(ridge, residual);
         if (status < 0) return status;
-        ridge->norm = broad__residual_next(rows, ridge->w);
-        if (ridge->norm <= rows->norm) return BROAD_OK;
+        ridge->norm = broad__residual_next(residual, ridge->w);
+        if (ridge->norm <= residual->norm) return BROAD_OK;
     }
-    memset(ridge->w, 0, rows->width * rows->outputs * sizeof(double));
-    broad__residual_keep(rows);
-    ridge->norm = rows->norm;
+    memset(ridge->w, 0, residual->candidate.width * residual->outputs * sizeof(double));
+    broad__residual_next_unchanged(residual);
+    ridge->norm = residual->norm;
     return BROAD_OK;
 }

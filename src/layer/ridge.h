@@ -34,23 +34,23 @@ typedef struct broad__ridge {
     double
         worst_output; /* largest part of an output's squared norm that is left, if wished: max_q ||e_q - K w_q||^2 / ||e_q||^2 */
 
-    broad__spd system;
+    broad__spd spd;
     double *step; /* a correction of w, or the dual solution */
-    size_t w_room, step_room;
+    size_t w_capacity, step_capacity;
 } broad__ridge;
 
 void broad__ridge_clear(broad__ridge *ridge); /* accepts a zeroed one */
 
 /* Solves for the candidate in `rows`. */
-int broad__ridge_solve(broad__ridge *ridge, broad__residual *rows, const broad__ridge_request *request);
+int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const broad__ridge_request *request);
 
 /* Improves W by one step of refinement with the residual of the rows, unless it is settled; in the primal form. If that settles
  * it, the estimate is the norm of that residual. */
-int broad__ridge_refine(broad__ridge *ridge, broad__residual *rows);
+int broad__ridge_refine(broad__ridge *ridge, broad__residual *residual);
 
-/* Puts E - KW into rows->next, improves W by one step of iterative refinement with that residual unless it is settled, and
+/* Puts E - KW into next, improves W by one step of iterative refinement with that residual unless it is settled, and
  * gives the norm.
  * The norm never exceeds ||E||: where rounding leaves nothing of the solution, W is zero. */
-int broad__ridge_finish(broad__ridge *ridge, broad__residual *rows);
+int broad__ridge_finish(broad__ridge *ridge, broad__residual *residual);
 
 #endif

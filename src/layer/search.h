@@ -17,12 +17,12 @@
 #include "layer/residual.h"
 #include "layer/ridge.h"
 
-typedef struct broad__search {
-    /* The task. */
+/* The layer that is wanted. */
+typedef struct broad__search_task {
     const broad_options *options;
     double range;        /* base range */
-    double chain_lambda; /* of a chain that joint weights follow, in units of the mean eigenvalue; 0: a small one */
-    broad__residual *rows;
+    double chain_lambda; /* of a chain followed by joint weights, in units of the mean eigenvalue; 0: a small one */
+    broad__residual *residual;
     size_t index;         /* of the layer, from 0 */
     size_t nodes;         /* to draw */
     size_t first, prefix; /* columns of Z that K starts with */
@@ -30,35 +30,41 @@ typedef struct broad__search {
     /* All weights are solved again with each layer: what the layers so far span, and Y times the rows' roots. NULL: a chain. */
     broad__growing_qr *qr;
     const double *y;
-    int may_defer; /* E may be left to be brought up to date by the next pass, where the sums leave no doubt */
-    /* Makes Z anew with the range of this step; NULL: Z is settled. Step 0 is in force at the start. */
+    int may_defer; /* the update of E may be left to the next pass, where the sums leave no doubt */
+    /* Recomputes Z with the range of this step; NULL: Z is settled. Step 0 is in force at the start. */
     int (*redraw)(void *context, size_t step);
     /* Called after each draw; non-zero stops the search. May be NULL. */
     int (*watch)(void *context, size_t draws);
     void *context;
+} broad__search_task;
 
-    /* What is there to be reused from layer to layer. */
+/* Memory that is reused from layer to layer. */
+typedef struct broad__search {
     broad__ridge ridge;
     double *weight, *bias; /* of the draws tried together: features x nodes each, nodes each */
     size_t tries;          /* that the layer before needed */
     double *values;        /* what was tested, feature step by range by draw; NaN: not yet */
-    double *merits; /* what is least in the best of them: the value, or for a test of every output the whole residual */
-    double
-        *slack; /* by which part a value may exceed the bound before the residual itself is looked at; 0 after that */
-    size_t weight_room, bias_room, values_room, merits_room, slack_room;
-
-    /* What came out. */
-    int kept, stopped;
-    int deferred;                          /* E is not up to date: the caller says broad__residual_defer() */
-    const double *kept_weight, *kept_bias; /* of the kept draw */
-    double best;                           /* smallest value tested if none passed */
-    size_t feature_step;                   /* of the kept draw */
-    broad__certificate certificate;
+    /* What the best of them has least of: the value, or for a test of every output the norm of the whole residual. */
+    double *merits;
+    /* By which part a value may exceed the bound before the residual is computed directly; 0 after that. */
+    double *slack;
+    size_t weight_capacity, bias_capacity, values_capacity, merits_capacity, slack_capacity;
 } broad__search;
 
-/* On success with kept: kept_weight, kept_bias, ridge.w and the certificate are the layer's, and the rows' residual is updated,
- * unless it is deferred, when norms after the layer are from the sums; with a qr the weights are there instead. Without kept: no draw passed, or the watch stopped it; the rows are as before. */
-int broad__search_run(broad__search *search);
+/* What the search came to. Its arrays lie in the search and hold until its next run. */
+typedef struct broad__search_result {
+    int passed;                  /* a draw passed, and is the layer */
+    int stopped;                 /* the watch asked for it */
+    int deferred;                /* E is not up to date: the caller calls broad__residual_defer() */
+    const double *weight, *bias; /* of the layer's nodes */
+    const double *w;             /* its output weights; NULL with a qr, which has them */
+    double best;                 /* smallest value tested if none passed */
+    broad__certificate certificate;
+} broad__search_result;
+
+/* If a draw passed, the residual has been updated, unless that is deferred, when norms after the layer are those from the sums.
+ * Otherwise the rows are as before. */
+int broad__search_run(broad__search_result *out, broad__search *search, const broad__search_task *task);
 void broad__search_clear(broad__search *search); /* accepts a zeroed one */
 
 #endif

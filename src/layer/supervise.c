@@ -24,7 +24,7 @@ broad__bound broad__schedule(const broad_options *options, size_t m, size_t rela
 /* Where a joint ridge follows, its lambda is the one that counts; the chain has a small one, for what the test asks. */
 static const double CHAIN_LAMBDA = 1e-6;
 
-broad__ridge_request broad__supervise_wish(const broad_options *options)
+broad__ridge_request broad__supervise_request(const broad_options *options)
 {
     int followed = options->lambda_auto && options->weights == BROAD_WEIGHTS_JOINT &&
                    (options->supervise == BROAD_SUPERVISE_RESIDUAL || options->supervise == BROAD_SUPERVISE_NONE ||
@@ -46,11 +46,11 @@ int broad__supervise_single(const broad_options *options)
            options->weights == BROAD_WEIGHTS_CHAIN;
 }
 
-double broad__supervise_value(const broad_options *options, const broad__ridge *ridge, const broad__residual *rows)
+double broad__supervise_value(const broad_options *options, const broad__ridge *ridge, const broad__residual *residual)
 {
     switch (options->supervise) {
-    case BROAD_SUPERVISE_RESIDUAL: return ridge->estimate / rows->norm;
-    case BROAD_SUPERVISE_LOO: return ridge->loo / rows->norm;
+    case BROAD_SUPERVISE_RESIDUAL: return ridge->estimate / residual->norm;
+    case BROAD_SUPERVISE_LOO: return ridge->loo / residual->norm;
     case BROAD_SUPERVISE_OPERATOR: return ridge->operator_norm;
     case BROAD_SUPERVISE_OUTPUT: return ridge->worst_output;
     case BROAD_SUPERVISE_NONE: break;

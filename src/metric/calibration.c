@@ -166,13 +166,14 @@ void broad__order_statistics(double *sizes, size_t rows, size_t kept)
 int broad__jackknife(double *out, const double *sizes, size_t kept, size_t rows, double level)
 {
     if (!(level > 0 && level < 1))
-        return broad__fail(BROAD_USAGE, "the level of an interval is %g; give one between 0 and 1, such as 0.9", level);
+        return broad__fail(BROAD_USAGE, "the level of an interval is %g; it must lie between 0 and 1, for example 0.9",
+                           level);
     /* A level such as 0.07 is a little more than it says: that must not cost a rank. */
     double rank = ceil(((double)rows + 1) * level * (1 - 4 * DBL_EPSILON));
     if (rank > (double)rows)
         return broad__fail(BROAD_USAGE,
-                           "an interval of level %g cannot be made from the leave-one-out residuals of %zu rows; "
-                           "the highest level they can make is %.6g",
+                           "an interval of level %g cannot be computed from the leave-one-out residuals of %zu rows; "
+                           "the highest level they allow is %.6g",
                            level, rows, floor(1e6 * (double)rows / ((double)rows + 1)) / 1e6);
     *out = sizes[(size_t)(rank - 1) * kept / rows];
     return BROAD_OK;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/page_cursor.h"
 #include "base/status.h"
@@ -37,20 +38,12 @@ static void add_class(broad_metrics *out, size_t class, double weight)
     out->false_negative += weight * rate(c.false_negative, c.false_negative + c.true_positive);
 }
 
-static size_t best_of(const double *scores, size_t count)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < count; i++)
-        if (scores[i] > scores[best]) best = i;
-    return best;
-}
-
 int broad__tally_open(broad__tally *out, const broad_data *truth)
 {
     *out = (broad__tally){.truth = truth};
     if (truth->task == BROAD_TASK_AUTO || !truth->rows)
         return broad__fail(BROAD_BAD_DATA,
-                           "the data have no targets to compare with; name them with --target or --labels");
+                           "the data have no targets to compare with; give option target or option labels");
     if (truth->task != BROAD_TASK_CLASSIFY) return BROAD_OK;
     size_t cells;
     if (broad__multiply(&cells, truth->outputs, truth->outputs) < 0) return broad__fail_memory(SIZE_MAX);
@@ -70,7 +63,7 @@ void broad__tally_add(broad__tally *tally, const double *scores, size_t first, s
     size_t outputs = truth->outputs;
     if (truth->task == BROAD_TASK_CLASSIFY) {
         for (size_t i = 0; i < count; i++)
-            tally->confusion[truth->classes[first + i] * outputs + best_of(scores + i * outputs, outputs)]++;
+            tally->confusion[truth->classes[first + i] * outputs + broad__largest(scores + i * outputs, outputs)]++;
         broad__spill_done(truth->spill, truth->classes + first, count * sizeof *truth->classes);
         return;
     }

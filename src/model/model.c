@@ -137,7 +137,7 @@ static void copy_network(broad_model *to, const broad_model *from, int *failed)
 {
     to->groups = broad__alloc_array(from->group_count, sizeof *to->groups);
     to->layers = broad__alloc_array(from->layer_count, sizeof *to->layers);
-    to->layer_room = from->layer_count;
+    to->layer_capacity = from->layer_count;
     if (!to->groups || !to->layers) *failed = 1;
     for (size_t g = 0; to->groups && g < from->group_count; g++) {
         const broad__group *group = &from->groups[g];
@@ -202,20 +202,21 @@ void broad__group_draw(broad__group *group, const broad_model *model, size_t ind
                             .purpose = BROAD__FOR_FEATURES,
                             .layer = (uint32_t)index,
                             .step = (uint16_t)group->step};
-    broad__draw_nodes(group->weight, group->bias, &stream, broad__model_columns(model), group->nodes,
-                      model->range * group->range, model->settings.range_unit);
+    broad__draw draw = {stream, broad__model_columns(model), group->nodes, model->range * group->range,
+                        model->settings.range_unit};
+    broad__draw_nodes(group->weight, group->bias, &draw);
 }
 
 void broad__layer_draw(broad__layer *layer, const broad_model *model, size_t index)
 {
-    const broad__certificate *kept = &layer->certificate;
+    const broad__certificate *record = &layer->certificate;
     broad__stream stream = {.seed = model->settings.seed,
                             .purpose = BROAD__FOR_ENHANCEMENT,
                             .layer = (uint32_t)index,
-                            .step = (uint16_t)kept->step,
-                            .draw = (uint16_t)kept->draw};
-    broad__draw_nodes(layer->weight, layer->bias, &stream, layer->inputs, layer->nodes, model->range * kept->range,
-                      model->settings.range_unit);
+                            .step = (uint16_t)record->step,
+                            .draw = (uint16_t)record->draw};
+    broad__draw draw = {stream, layer->inputs, layer->nodes, model->range * record->range, model->settings.range_unit};
+    broad__draw_nodes(layer->weight, layer->bias, &draw);
 }
 
 broad__columns broad__model_reads(const broad_model *model)

@@ -81,8 +81,8 @@ typedef struct broad__estimate {
 } broad__estimate;
 
 /* Limits of a segment's weight: roots and products of weights stay far from overflow. */
-#define BROAD__SEGMENT_WEIGHT_LEAST 1e-12
-#define BROAD__SEGMENT_WEIGHT_MOST 1e12
+#define BROAD__SEGMENT_WEIGHT_MIN 1e-12
+#define BROAD__SEGMENT_WEIGHT_MAX 1e12
 
 /* A run of training rows, in the order they came. */
 typedef struct broad__segment {
@@ -136,7 +136,7 @@ struct broad_model {
     broad__group *groups;
     size_t layer_count;
     broad__layer *layers;
-    size_t layer_room; /* layers there is room for; less than layer_count: just these */
+    size_t layer_capacity; /* layers there is room for; less than layer_count: just these */
     broad__joint_record joint;
     broad__estimate estimate;
 };

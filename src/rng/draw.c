@@ -2,21 +2,26 @@
 
 #include <math.h>
 
+#include "base/common.h"
 #include "base/profile.h"
 
-/* Nodes that are drawn together, so that weights are written as far as possible side by side, and inputs at a time. */
-enum { GROUP = 8, PIECE = 256 };
+/* Nodes that are drawn together, so that weights that lie side by side are written together; and inputs at a time. */
+enum { GROUP = 8, SPAN = 256 };
 
-static void write_inputs(double *weight, size_t nodes, const double *u, size_t stride, size_t group, size_t inputs,
-                         double scale)
+/* u: for each node of the group `stride` numbers. */
+typedef struct numbers {
+    const double *u;
+    size_t stride, group;
+} numbers;
+
+static void write_inputs(double *weight, size_t nodes, numbers from, size_t inputs, double scale)
 {
     for (size_t i = 0; i < inputs; i++, weight += nodes)
-        for (size_t j = 0; j < group; j++) weight[j] = (2.0 * u[j * stride + i] - 1.0) * scale;
+        for (size_t j = 0; j < from.group; j++) weight[j] = (2.0 * from.u[j * from.stride + i] - 1.0) * scale;
 }
 
-/* Numbers of a group whose nodes fit in whole are drawn in one go: they follow each other. */
-static void draw_piece(double *u, const broad__stream *stream, uint64_t first, size_t length, size_t group,
-                       size_t count)
+/* `count` numbers of each node of a group; where that is all of them they follow each other, and are drawn in one go. */
+static void draw_span(double *u, const broad__stream *stream, uint64_t first, size_t length, size_t group, size_t count)
 {
     if (count == length) broad__random_fill(u, stream, first, group * length);
     else
@@ -24,20 +29,19 @@ static void draw_piece(double *u, const broad__stream *stream, uint64_t first, s
             broad__random_fill(u + j * count, stream, first + (uint64_t)j * length, count);
 }
 
-void broad__draw_nodes(double *weight, double *bias, const broad__stream *stream, size_t inputs, size_t nodes,
-                       double range, broad_range_unit unit)
+void broad__draw_nodes(double *weight, double *bias, const broad__draw *draw)
 {
-    double scale = unit == BROAD_RANGE_FAN_IN ? range * sqrt(3.0 / (double)inputs) : range;
-    size_t length = inputs + 1; /* with the bias */
-    double u[GROUP * PIECE];
+    size_t inputs = draw->inputs, nodes = draw->nodes, length = inputs + 1; /* with the bias */
+    double scale = draw->unit == BROAD_RANGE_FAN_IN ? draw->range * sqrt(3.0 / (double)inputs) : draw->range;
+    double u[GROUP * SPAN];
     broad__profile_span span = broad__profile_start();
-    for (size_t i = 0; i < length; i += PIECE) {
-        size_t count = length - i < PIECE ? length - i : PIECE, weights = inputs - i < count ? inputs - i : count;
+    for (size_t i = 0; i < length; i += SPAN) {
+        size_t count = broad__min(length - i, SPAN), weights = broad__min(inputs - i, count);
         for (size_t node = 0; node < nodes; node += GROUP) {
-            size_t group = nodes - node < GROUP ? nodes - node : GROUP;
-            draw_piece(u, stream, (uint64_t)node * length + i, length, group, count);
-            write_inputs(weight + i * nodes + node, nodes, u, count, group, weights, scale);
-            if (weights < count) write_inputs(bias + node, nodes, u + weights, count, group, 1, range);
+            size_t group = broad__min(nodes - node, GROUP);
+            draw_span(u, &draw->stream, (uint64_t)node * length + i, length, group, count);
+            write_inputs(weight + i * nodes + node, nodes, (numbers){u, count, group}, weights, scale);
+            if (weights < count) write_inputs(bias + node, nodes, (numbers){u + weights, count, group}, 1, draw->range);
         }
     }
     broad__profile_stop(span, BROAD__STAGE_DRAW, 0, (double)length * (double)nodes * sizeof(double));

@@ -108,7 +108,7 @@ static const broad__field category_fields[] = {
 
 static const broad__field segment_fields[] = {
     {COUNT("rows", broad__segment, rows, 1)},
-    {NUMBER("weight", broad__segment, weight, BROAD__SEGMENT_WEIGHT_LEAST, BROAD__SEGMENT_WEIGHT_MOST)},
+    {NUMBER("weight", broad__segment, weight, BROAD__SEGMENT_WEIGHT_MIN, BROAD__SEGMENT_WEIGHT_MAX)},
     {PLAIN("fingerprint", BROAD__FIELD_HASH, broad__segment, fingerprint)},
 };
 
@@ -160,7 +160,7 @@ static const broad__field value_estimate_fields[] = {
     {NUMBER("rmse", broad__estimate, rmse, NOT_NEGATIVE)},
     {NUMBER("mae", broad__estimate, mae, NOT_NEGATIVE)},
     {NUMBER("r2", broad__estimate, r2, -DBL_MAX, 1)},
-    {"residuals", BROAD__FIELD_COUNT, offsetof(broad__estimate, residual_count), 0, NULL, 1, BROAD__RESIDUALS_MOST},
+    {"residuals", BROAD__FIELD_COUNT, offsetof(broad__estimate, residual_count), 0, NULL, 1, BROAD__RESIDUALS_MAX},
 };
 
 static const broad__field photo_fields[] = {

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/utf8.h"
 
 _Static_assert(sizeof(broad_kind) == sizeof(int), "choices are read and written as int");
 
@@ -94,31 +95,6 @@ int broad__json_text(char **out, size_t *out_bytes, const json_t *value)
 
 /* ---- text ------------------------------------------------------------------------------------------------------ */
 
-/* Bytes of the UTF-8 character at `s`, 0 if there is none: no overlong forms, no surrogates, nothing past U+10FFFF. */
-static size_t utf8_length(const unsigned char *s)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
-    if (length < 2) return length;
-    uint32_t value = s[0] & (0x7Fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if (s[i] >> 6 != 2) return 0; /* also at the closing NUL */
-        value = value << 6 | (s[i] & 0x3Fu);
-    }
-    return value < least[length] || value > 0x10FFFF || (value >> 11) == 0x1B ? 0 : length;
-}
-
-static int utf8_valid(const char *text)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    while (*s) {
-        size_t length = utf8_length(s);
-        if (length == 0) return 0;
-        s += length;
-    }
-    return 1;
-}
-
 static json_t *bytes_encode(const char *text)
 {
     static const char digits[] = "0123456789abcdef";
@@ -136,7 +112,7 @@ static json_t *bytes_encode(const char *text)
 
 json_t *broad__text_encode(const char *text)
 {
-    return utf8_valid(text) ? json_string_nocheck(text) : bytes_encode(text);
+    return broad__utf8_valid(text, strlen(text)) ? json_string_nocheck(text) : bytes_encode(text);
 }
 
 static int hex_digit(char c)

@@ -93,7 +93,7 @@ class Correct(unittest.TestCase):
         self.assertEqual(told["wrong"], 0)
         self.assertGreater(told["weight"], 0.25)
         self.assertGreater(result(*learn, "s.broad", "--weight", repr(told["weight"] / 2))["wrong"], 0)
-        self.assertIn("weight   at most %.4g: " % told["weight"], run(*learn, "n.broad").stdout)
+        self.assertIn("weight   up to %.4g per new row " % told["weight"], run(*learn, "n.broad").stdout)
 
     def test_a_copy_with_another_label_wins_and_is_noted(self):
         clean = sorted(os.listdir("panels/Clean"))

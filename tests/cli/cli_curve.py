@@ -57,7 +57,7 @@ class Curve(Case):
         model, _ = self.fit(data, 30)
         shown = [line.split() for line in self.ok("eval", model, data, "--curve").out.splitlines()]
         head = shown.index(["layer", "nodes", "||E||", "accuracy"])
-        listed = [line.split() for line in self.ok("fit", data, *CHAIN, "--enhance", "6x30", "-o", self.path("t.broad"))
+        listed = [line.split() for line in self.ok("fit", data, *CHAIN, "--enhance", "6x30", "-o", self.path("t.broad"), "--verbose")
                   .out.splitlines()]
         layers = next(i for i, line in enumerate(listed) if line[:2] == ["layer", "width"])
         rows = [line[0] for line in shown[head + 1:]]
@@ -72,7 +72,7 @@ class Curve(Case):
         self.assertEqual([point["norm"] for point in found["curve"][:2]], [None, None])
         self.assertEqual([point["accuracy"] for point in found["curve"][:2]], [None, None])
         self.assertEqual(found["curve"][2]["accuracy"], found["test"]["accuracy"])
-        self.assertIn("only of the whole network", self.ok("eval", self.path("j.broad"), data, "--curve").out)
+        self.assertIn("only for the whole network", self.ok("eval", self.path("j.broad"), data, "--curve").out)
 
     def test_photos(self):
         panels = self.path("panels")
@@ -92,7 +92,7 @@ class Curve(Case):
         self.fails(2, "--curve", "eval", model, data, "--loo")
         self.fails(2, "part", "eval", model, data, "--part", "some")
         self.fails(65, "the 90 rows that the model was trained on", "eval", model, other, "--curve", "--loo")
-        self.fails(65, "kept no rows", "eval", model, data, "--part", "test")
+        self.fails(65, "held out no rows", "eval", model, data, "--part", "test")
         self.fails(65, "target", "eval", model, self.write("bare.csv", "a,b\n1,2\n"), "--curve")
 
 

@@ -233,10 +233,10 @@ class CrossValidation(Case):
         self.fails(2, "at least 2 folds", "cv", data, "--folds", "1")
         self.fails(2, "--folds: '0' is not a whole number", "cv", data, "--folds", "0")
         self.fails(2, "--repeat: 'x' is not a whole number", "cv", data, "--repeat", "x")
-        self.fails(2, "--patience needs rows", "cv", data, "--patience", "3")
+        self.fails(2, "--patience needs held-out rows", "cv", data, "--patience", "3")
         self.fails(2, "'cv' has no option '--holdout'", "cv", data, "--holdout", "0.3")
         self.fails(65, "63 folds need as many rows, but there are 62", "cv", data, "--folds", "63")
-        self.fails(65, "class 'hermit' has one row only", "cv", lonely)
+        self.fails(65, "class 'hermit' has only one row", "cv", lonely)
         self.fails(65, "8 folds need as many groups, but column 'who' has 7", "cv", grouped, "--group", "who", "--folds",
                    "8")
         self.fails(66, "No such file", "cv", self.path("none.csv"))
@@ -335,7 +335,7 @@ class Tuning(Case):
         lines = lambda: self.text(state).count("\n") if os.path.exists(state) else 0
         code, _, err = self.interrupted([*words, "--state", state], lambda: lines() > 3)
         self.assertEqual(code, 130, err)
-        self.assertIn("the same command goes on from", err)
+        self.assertIn("the same command continues from", err)
         kept = lines() - 1
         self.assertTrue(3 <= kept < 30, kept)
         # A kill leaves whole trials too.
@@ -365,13 +365,13 @@ class Tuning(Case):
         words = ["tune", self.curve, *self.reading, "--state", state, "--trials", "2"]
         self.ok(*words, *self.BAD)
         before = self.text(state)
-        self.fails(2, "'seed' was 0 there and is 1 here", *words, *self.BAD, "--seed", "1")
-        self.fails(2, "'fixed' was", *words, *self.BAD, "--lambda", "1")
-        self.fails(2, "'metric' was \"rmse\"", *words, *self.BAD, "--metric", "mae")
-        self.fails(2, "'folds' was 3", *words, *self.BAD, "--folds", "4")
-        self.fails(2, "'reading' was", "tune", self.curve, "--target", "u", "--group", "who", "--state", state, *self.BAD)
+        self.fails(2, "'seed' is 0 there and 1 here", *words, *self.BAD, "--seed", "1")
+        self.fails(2, "'fixed' is", *words, *self.BAD, "--lambda", "1")
+        self.fails(2, "'metric' is \"rmse\"", *words, *self.BAD, "--metric", "mae")
+        self.fails(2, "'folds' is 3", *words, *self.BAD, "--folds", "4")
+        self.fails(2, "'reading' is", "tune", self.curve, "--target", "u", "--group", "who", "--state", state, *self.BAD)
         more = self.write("more.csv", curve(151))
-        self.fails(2, "'data' was", "tune", more, *self.reading, "--state", state, *self.BAD)
+        self.fails(2, "'data' is", "tune", more, *self.reading, "--state", state, *self.BAD)
         self.assertEqual(self.text(state), before)
         with open(state, "a") as f:
             f.write('{"settings":{}}\n')
@@ -392,7 +392,7 @@ class Tuning(Case):
     def test_budget_ends_a_long_trial(self):
         data = self.write("large.csv", blobs(4000))
         began = time.time()
-        self.fails(1, "no trial was done within 0.5 seconds", "tune", data, "--budget", "0.5", "--kinds", "brls",
+        self.fails(1, "no trial finished within 0.5 seconds", "tune", data, "--budget", "0.5", "--kinds", "brls",
                    "--preset", "paper", "--enhance", "200x100000", "--max-nodes", "50000")
         self.assertLess(time.time() - began, 20)
 
@@ -412,7 +412,7 @@ class Tuning(Case):
             fit = shlex.split(best["fit"])[1:]
             report = self.json(*fit, "-o", self.path("again.broad"))
             self.assertEqual(report["loo"][metric], best["score"], best["fit"])
-        self.fails(2, "leave-one-out tells accuracy and brier", "tune", data, "--by", "loo", "--metric", "f1")
+        self.fails(2, "leave-one-out estimates only accuracy and brier", "tune", data, "--by", "loo", "--metric", "f1")
 
     def test_rows_and_quoting(self):
         data = self.write("it's a table.csv", blobs(300))
@@ -425,13 +425,13 @@ class Tuning(Case):
 
     def test_bad_uses(self):
         data = self.write("blobs.csv", blobs(62))
-        self.fails(2, "there is no kind 'blx'; give some of bscrls|", "tune", data, "--kinds", "bls,blx")
+        self.fails(2, "unknown kind 'blx'; give a list of bscrls, ", "tune", data, "--kinds", "bls,blx")
         self.fails(2, "--kinds and --kind", "tune", data, "--kinds", "bls", "--kind", "bls")
         self.fails(2, "--budget: '0' is not a number of seconds", "tune", data, "--budget", "0")
-        self.fails(2, "--metric rmse is not for a classification", "tune", data, "--metric", "rmse")
+        self.fails(2, "--metric rmse does not apply to classification", "tune", data, "--metric", "rmse")
         self.fails(2, "at least 2 folds", "tune", data, "--folds", "1")
         self.fails(65, "63 folds need as many rows", "tune", data, "--folds", "63")
-        self.fails(2, "is the input", "tune", data, "-o", data)
+        self.fails(2, "would overwrite the input", "tune", data, "-o", data)
         self.fails(2, "is an input", "tune", data, "--state", data)
         self.fails(2, "the same file", "tune", data, "--state", self.path("x"), "-o", self.path("x"))
         self.fails(73, "no-such-folder", "tune", data, "-o", self.path("no-such-folder/x"))

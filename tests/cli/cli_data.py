@@ -132,7 +132,7 @@ class Categories(Data):
                             ("price", ("learn", self.model, "--with", self.raw, "-o", self.path("refused")))):
             order = ["size", "age", "colour", "shape", "price"]
             data = self.write("unknown.csv", text(rows, order[:order.index(name) + 1]))
-            result = self.fails(65, "unknown.csv:3:3: 'mauve' is no level of column 'colour'; the model has 3: 'blue', "
+            result = self.fails(65, "unknown.csv:3:3: 'mauve' is not a level of column 'colour'; the model has 3: 'blue', "
                                 "'green', 'red'; correct it, or fit again", *words[:2], data, *words[2:])
             self.assertEqual(result.out, "")
             self.assertNotIn("--new-classes", result.err)
@@ -147,8 +147,8 @@ class Categories(Data):
 
     def test_info(self):
         shown = self.ok("info", self.model).out
-        self.assertRegex(shown, r"(?m)^columns  colour: 3 levels \(blue, green, red\)$")
-        self.assertRegex(shown, r"(?m)^         shape: 3 levels \(long, thin, round, square\)$")
+        self.assertRegex(shown, r"(?m)^columns  colour: 3 categories \(blue, green, red\)$")
+        self.assertRegex(shown, r"(?m)^         shape: 3 categories \(long, thin, round, square\)$")
         self.assertIn("inputs   8 (size, colour=blue, ", shown)
         self.assertNotIn("weights  column", shown)
         info = self.ok("info", self.model, "--json").json
@@ -158,7 +158,7 @@ class Categories(Data):
         self.assertEqual(info["stored"]["categories"], expected)
         self.assertIsNone(info["weight"])
         self.assertEqual(self.ok("info", self.by_hand, "--json").json["categories"], [])
-        self.assertNotIn("levels", self.ok("info", self.by_hand).out)
+        self.assertNotIn("categories", self.ok("info", self.by_hand).out)
 
     def test_grow_and_verify(self):
         for name, data in (("model", self.raw), ("by_hand", self.hot)):
@@ -290,7 +290,7 @@ class Weights(Data):
         self.assertEqual(found["test"], self.ok("eval", self.model, self.bare, "--json").json["test"])
 
     def test_training_needs_it(self):
-        missing = "bare.csv: the column of weights 'count' that the model was trained with is not there; add it"
+        missing = "bare.csv: the column of weights 'count' that the model was trained with is missing; add it"
         self.ok("verify", self.model, self.rows)
         self.fails(65, missing, "verify", self.model, self.bare)
         self.fails(65, missing, "grow", self.model, self.bare, "--enhance", "10x1", "-o", self.path("no"))

@@ -171,7 +171,7 @@ class Words(unittest.TestCase):
     def test_text(self):
         done = run("demo", "d", "--count", "40", "-q", cwd=self.work)
         self.assertEqual(done.stderr, "")
-        for needle in ("13 others without labels in d/new", "accuracy", "13 new photos", "right verdicts on",
+        for needle in ("13 new ones without labels in d/new", "accuracy", "13 new photos", "correct verdicts on",
                        "certificate  holds", "d/report/report.html", "broad fit PHOTOS/"):
             self.assertIn(needle, done.stdout)
         self.assertNotRegex(done.stdout, r"\bnan\b|\(null\)|[^\n]{121}")
@@ -189,7 +189,7 @@ class Words(unittest.TestCase):
 
     def test_bad_words(self):
         for words, part in ((["--count", "39"], "40 to 10000"), (["--count", "10001"], "40 to 10000"),
-                            (["--what", "cats"], "photos"), (["--what", "spirals", "--count", "50"], "for photos")):
+                            (["--what", "cats"], "photos"), (["--what", "spirals", "--count", "50"], "applies to photos")):
             self.assertIn(part, run("demo", "d", *words, code=2, cwd=self.work).stderr)
         self.assertEqual(os.listdir(self.work), [])
         self.assertIn("no/such", run("demo", "no/such/place", code=73, cwd=self.work).stderr)

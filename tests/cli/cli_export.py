@@ -170,13 +170,13 @@ class Export(Case):
         before = sorted(os.listdir(self.folder))
         new = self.path("new")
         for option in (["--side", "8"], ["--map", "pixels"], ["--augment", "1"], ["--seed", "1"]):
-            self.fails(2, option[0] + " is about what --export writes", "data", self.panels, *option)
+            self.fails(2, option[0] + " only applies to --export", "data", self.panels, *option)
         self.fails(2, "--all", "data", self.panels, "--export", new, "--all")
         self.fails(2, "there is no 'points'", "data", self.panels, "--export", new, "--map", "points")
         table = self.write("w.csv", "a,y\n1,p\n2,q\n")
         self.fails(2, "is for photos", "data", table, "--export", new, "--side", "8")
         self.fails(73, "is not empty", "data", self.panels, "--export", self.panels)
-        self.fails(73, "cannot make a folder", "data", self.panels, "--export", new + "/deeper")
+        self.fails(73, "cannot create a folder", "data", self.panels, "--export", new + "/deeper")
         self.fails(66, "none.csv", "data", self.path("none.csv"), "--export", new)
         self.assertEqual(sorted(set(os.listdir(self.folder)) - {"w.csv"}), before)
 

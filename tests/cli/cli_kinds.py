@@ -46,9 +46,9 @@ class Blocks(Kinds):
         """Layers mean nothing where one ridge makes all weights; the reports say so."""
         for kind, words in AT_ONCE.items():
             nodes = 40 + (10 if kind == "bls" else 0)
-            text = self.ok("fit", self.data, "-o", self.path("m"), *PAPER, *words, "--enhance", "20x2").out
+            text = self.ok("fit", self.data, "-o", self.path("m"), *PAPER, *words, "--enhance", "20x2", "--verbose").out
             self.assertRegex(text, r"(?m)^network  %s, %d nodes in one block, \d" % (kind, nodes))
-            self.assertRegex(text, r"(?m)^joint    one ridge over all nodes: lambda 0\.01, \|\|E\|\| ")
+            self.assertRegex(text, r"(?m)^joint    one ridge regression over all nodes: lambda 0\.01, \|\|E\|\| ")
             self.assertNotIn("layer", text)
             self.assertNotIn("gamma", text)
             text = self.ok("grow", self.path("m"), self.data, "--enhance", "100").out
@@ -131,7 +131,7 @@ class Info(Kinds):
                 info = self.ok("info", self.path("m"), "--json").json
                 self.assertEqual((info["fitting"], info["joint"]), (report["fitting"], report["joint"]))
                 self.assertEqual((info["fitting"], info["joint"]["lambda"]), (fitting, 0.01))
-                self.assertIn("joint    one ridge over all nodes: lambda 0.01", self.ok("info", self.path("m")).out)
+                self.assertIn("joint    one ridge regression over all nodes: lambda 0.01", self.ok("info", self.path("m")).out)
                 self.assertIsNotNone(info["loo"])
         for words, text in ((["--kind", "scn", "--weights", "sc2", "--enhance", "1x5"], "window"),
                             (["--enhance", "5x2"], "chain")):
@@ -148,7 +148,7 @@ class Info(Kinds):
             self.assertEqual((info["features"], info["scale"]), (features, scale))
             self.assertEqual(info["class_weights"], {"ant": 2, "bee": 1, "cat": 0.5})
             text = self.ok("info", self.path("m")).out
-            self.assertIn("weights  of classes: ant 2, bee 1, cat 0.5\n", text)
+            self.assertIn("weights  by class: ant 2, bee 1, cat 0.5\n", text)
             self.assertIn("inputs scaled: %s\n" % scale, text)
             self.assertIn("the inputs themselves" if features == "direct" else "2 groups of nodes, %s" % features, text)
         self.fit("m", "--enhance", "6x2")
@@ -176,7 +176,7 @@ class Plan(Kinds):
     def test_too_large(self):
         for words in (*AT_ONCE.values(), *STEPWISE.values()):
             words = ["fit", self.data, "-o", self.path("never"), *PAPER, *words, "--enhance", "1000000x4000"]
-            self.fails(71, "this run needs", *words)
+            self.fails(71, "training needs", *words)
             self.fails(71, "", *words, "--plan")
             self.assertFalse(os.path.exists(self.path("never")))
 

@@ -170,7 +170,7 @@ class Photos(unittest.TestCase):
         self.assertIn("inputs   pixels\n", text)
         self.assertEqual(result("info", "paper.broad")["photo"]["side"], 64)
         text = run("info", "paper.broad").stdout
-        self.assertIn("photos   pixels, 64 x 64 pixels, of whole photos", text)
+        self.assertIn("photos   pixels, 64 x 64 pixels, whole photos", text)
 
     def test_numbers_from_a_list(self):
         fitted = result("fit", "soiled/photos", "--labels", "soiled/labels.csv", *SMALL, "--holdout", "0.25",
@@ -316,7 +316,7 @@ class Photos(unittest.TestCase):
                 out.write("%s,%s,%s,%s,%s\n" % (row["file"], row["left"], row["top"], row["right"], row["bottom"]))
         done = run("fit", "panels", *SMALL, "--boxes", "boxes.csv", "-o", "b.broad")
         self.assertIn("verify b.broad panels --boxes boxes.csv", done.stdout)
-        self.assertIn("of the best box in a file", run("info", "b.broad").stdout)
+        self.assertIn("the best box in a file", run("info", "b.broad").stdout)
         row = rows_of(run("predict", "b.broad", "panels", "--boxes", "boxes.csv"))[0]
         truth = {line["file"]: line for line in lines_of("panels/truth.csv")}
         of = truth[row["file"].split("/", 1)[1]]
@@ -446,8 +446,8 @@ class Photos(unittest.TestCase):
             for i in range(30):
                 out.write("%d,%s,7,%s,%s\n" % (i, "" if i % 10 == 0 else i % 4, "pq"[i % 2], "x" if i else "y"))
         text = run("data", "holes.csv").stdout
-        for line in ("rows     30 of", "classes  x 29, y 1", "empty    3 fields in 1 input: b 3", "constant 1 input: c",
-                     "--missing mean", "there are only 1 of class y", "29 times as many of x as of y"):
+        for line in ("rows     30, with", "classes  x 29, y 1", "empty    3 fields in 1 input: b 3", "constant 1 input: c",
+                     "--missing mean", "class y has only 1 row;", "class x is 29 times as frequent as class y"):
             self.assertIn(line, text)
         told = result("data", "holes.csv")
         self.assertEqual((told["rows"], told["missing"], told["constant"]), (30, {"b": 3}, ["c"]))

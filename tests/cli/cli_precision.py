@@ -77,7 +77,7 @@ class Precision(Case):
         self.ok(*small, "-q", "--lambda", str(least))
         for enough in (["--lambda", "auto"], ["--precision", "double"]):
             self.ok(*small, "-q", *enough)
-        self.fails(2, "there is no 'half'; give one of double|float", "fit", self.classes, "--precision", "half")
+        self.fails(2, "unknown value 'half'; give double or float", "fit", self.classes, "--precision", "half")
 
     def test_bytes_do_not_depend_on_threads_or_vectors(self):
         self.fit("one.broad", self.classes, *PAPER, "--threads", "1")

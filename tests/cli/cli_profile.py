@@ -78,7 +78,7 @@ class Profile(Case):
         plain, profiled = (self.ok("eval", self.path("base"), self.data, *words) for words in ([], ["--profile"]))
         self.assertEqual(plain.out, profiled.out)
         self.assertNotIn("profile", plain.err)
-        self.assertRegex(profiled.err, r"(?m)^profile: [\d.]+ s on \d+ threads?; a core does ")
+        self.assertRegex(profiled.err, r"(?m)^profile: [\d.]+ s on \d+ threads?; one core reaches ")
         self.assertRegex(profiled.err, r"(?m)^  predict +\d+ ")
         shares = [float(x) for x in re.findall(r"(?m)^  [a-z_]+ .*?(\d+\.\d) %", profiled.err)]
         self.assertLess(abs(sum(shares) - 100), 15)

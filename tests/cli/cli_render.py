@@ -220,7 +220,7 @@ class Photos(Case):
     def test_bar(self):
         words = ["--count", "40", "--size", "128"]
         seen = self.bar(self.path("out"), *words)
-        self.assertRegex(seen.decode(), r"render \[#*\.*\] photo \d+/40, \d+ a second, left ")
+        self.assertRegex(seen.decode(), r"render \[#*\.*\] \d+/40, left ")
         self.assertTrue(seen.endswith(b"\r\x1b[K"))
         self.assertEqual(self.bar(self.path("quiet"), *words, "--quiet"), b"")
 
@@ -249,11 +249,11 @@ class Folder(Case):
         os.symlink("nowhere", self.path("lost"))
         before = tree(self.path("full"))
         self.fails(73, "is not empty", self.path("full"), *self.SMALL)
-        self.fails(73, "is no folder", self.path("file"), *self.SMALL)
+        self.fails(73, "is not a folder", self.path("file"), *self.SMALL)
         self.fails(73, "no/such", self.path("no/such/place"), *self.SMALL)
         self.fails(73, "lost", self.path("lost"), *self.SMALL)
         self.fails(73, "current folder", ".", *self.SMALL, cwd=self.path("here"))
-        self.fails(73, "cannot be looked at", self.path("file/below"), *self.SMALL)
+        self.fails(73, "cannot be accessed", self.path("file/below"), *self.SMALL)
         self.fails(2, "no name of a folder", "", *self.SMALL)
         error = json.loads(self.fails(73, "is not empty", self.path("full"), "--json").stdout)["error"]
         self.assertEqual(error["status"], "cannot_write")
@@ -263,10 +263,10 @@ class Folder(Case):
 
     def test_usage(self):
         out = self.path("out")
-        self.fails(2, "needs DIR")
-        for words, needle in ((["--count", "0"], "--count"), (["--count", "1000001"], "1000000 is the most"),
+        self.fails(2, "usage: broad render DIR")
+        for words, needle in ((["--count", "0"], "--count"), (["--count", "1000001"], "maximum is 1000000"),
                               (["--count", "ten"], "'ten'"), (["--size", "15"], "give 16 to 8192"),
-                              (["--size", "8193"], "give 16 to 8192"), (["--format", "gif"], "jpeg|png"),
+                              (["--size", "8193"], "give 16 to 8192"), (["--format", "gif"], "jpeg or png"),
                               (["--seed", "-1"], "--seed"), (["--threads", "1025"], "1024")):
             self.fails(2, needle, out, *words)
         self.assertEqual(self.names(), [])
@@ -277,7 +277,7 @@ class Folder(Case):
             resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 
         for threads in ("1", "3"):
-            self.fails(74, "writing failed: File too large", self.path("out"), "--count", "40", "--size", "256",
+            self.fails(74, "cannot be written: File too large", self.path("out"), "--count", "40", "--size", "256",
                        "--threads", threads, preexec_fn=small_files)
             self.assertEqual(self.names(), [])
         # Small photos fit, and their table does not.

@@ -127,7 +127,7 @@ def read(path):
 
 
 def write_classes(path, names, rows, seed):
-    """Rings around the middle, one a class, so that no line parts them."""
+    """Rings around the middle, one per class, so that no line separates them."""
     pick = random.Random(seed)
     with open(path, "w", encoding="utf-8") as file:
         file.write("x,y,class\n")
@@ -188,6 +188,8 @@ class Training(unittest.TestCase):
         for name in page.labelled:
             self.assertIn(name, page.ids)
         self.assertIn("content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\"", page.source)
+        for name in page.classes:
+            self.assertRegex(page.styles, rf"\.{name}[ .,]")
         for chart in re.findall(r"<svg.*?</svg>", page.source, re.S):
             self.check_chart(xml.etree.ElementTree.fromstring(chart))
         self.assertLess(len(page.source), 2e6)
@@ -216,8 +218,6 @@ class Training(unittest.TestCase):
         for name in ("--ink", "--paper", "--line", "--soft", "--k1", "--k2"):
             found = [re.search(rf"{name}: (#\w+)", part)[1] for part in (light, dark)]
             self.assertNotEqual(found[0], found[1])
-        for name in self.page.classes - {"chart"}:
-            self.assertRegex(self.page.styles, rf"\.{name}[ .,]")
         self.assertFalse("rgb(" in self.page.source)
 
     def test_certificate(self):
@@ -299,7 +299,7 @@ class Training(unittest.TestCase):
                 self.assertIn(name.replace("_", "-"), settings)
 
     def test_the_same_from_the_file(self):
-        """Made again from model and rows it is the same page, but for the times."""
+        """From model and rows alone it is the same page, but for the times."""
         page = self.make(self.model, self.rows)
         self.assertIn("model files hold no times", page.text)
         for name in ("layers", "measures", "stages"):

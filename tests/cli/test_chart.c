@@ -13,13 +13,6 @@
 
 enum { POINTS = 5 };
 
-/* In the place of message.c, which needs the command line. */
-int cli_fail(int status, const char *format, ...)
-{
-    (void)format;
-    return status;
-}
-
 /* ---- cases ---- */
 
 typedef struct chart_case {
@@ -28,26 +21,28 @@ typedef struct chart_case {
     int log_y;
     double values[POINTS];
     size_t count;
+    double most; /* where the y axis ends; 0: as the figures go */
 } chart_case;
 
 static const chart_case cases[] = {
-    {"empty", CLI_LINE, 0, {0}, 0},
-    {"single", CLI_LINE_POINTS, 0, {3}, 1},
-    {"single-log", CLI_LINE_POINTS, 1, {3}, 1},
-    {"zero", CLI_POINTS, 0, {0}, 1},
-    {"flat", CLI_DASHED, 0, {7, 7, 7, 7, 7}, POINTS},
-    {"gaps", CLI_LINE, 0, {1, NAN, 2, INFINITY, 3}, POINTS},
-    {"nothing-finite", CLI_LINE_POINTS, 0, {NAN, INFINITY, -INFINITY, NAN, NAN}, POINTS},
-    {"huge", CLI_LINE_POINTS, 0, {-1e300, 1e300, 1.7e308, 0, 1}, POINTS},
-    {"huge-log", CLI_LINE_POINTS, 1, {1e-300, 1e300, 1, 1e-5, 1e5}, POINTS},
-    {"tiny", CLI_LINE_POINTS, 0, {1e-310, 2e-310, 3e-310, 0, 0}, POINTS},
-    {"close", CLI_LINE_POINTS, 0, {1e9, 1e9 + 1e-6, 1e9 + 2e-6, 1e9, 1e9}, POINTS},
-    {"not-positive-log", CLI_LINE_POINTS, 1, {-1, 0, 10, 100, NAN}, POINTS},
-    {"bars", CLI_BARS, 0, {0, 1, 1000, NAN, -4}, POINTS},
-    {"bars-log", CLI_BARS, 1, {0, 1, 1000, NAN, -4}, POINTS},
-    {"steps", CLI_STEPS, 0, {1, 2, NAN, 4, 5}, POINTS},
-    {"dotted", CLI_DOTTED, 0, {1, 2, 3, 4, 5}, POINTS},
-    {"band", CLI_BAND, 0, {1, 2, NAN, 4, NAN}, POINTS},
+    {"empty", CLI_LINE, 0, {0}, 0, 0},
+    {"single", CLI_LINE_POINTS, 0, {3}, 1, 0},
+    {"single-log", CLI_LINE_POINTS, 1, {3}, 1, 0},
+    {"zero", CLI_POINTS, 0, {0}, 1, 0},
+    {"flat", CLI_DASHED, 0, {7, 7, 7, 7, 7}, POINTS, 0},
+    {"gaps", CLI_LINE, 0, {1, NAN, 2, INFINITY, 3}, POINTS, 0},
+    {"nothing-finite", CLI_LINE_POINTS, 0, {NAN, INFINITY, -INFINITY, NAN, NAN}, POINTS, 0},
+    {"huge", CLI_LINE_POINTS, 0, {-1e300, 1e300, 1.7e308, 0, 1}, POINTS, 0},
+    {"huge-log", CLI_LINE_POINTS, 1, {1e-300, 1e300, 1, 1e-5, 1e5}, POINTS, 0},
+    {"tiny", CLI_LINE_POINTS, 0, {1e-310, 2e-310, 3e-310, 0, 0}, POINTS, 0},
+    {"close", CLI_LINE_POINTS, 0, {1e9, 1e9 + 1e-6, 1e9 + 2e-6, 1e9, 1e9}, POINTS, 0},
+    {"not-positive-log", CLI_LINE_POINTS, 1, {-1, 0, 10, 100, NAN}, POINTS, 0},
+    {"bars", CLI_BARS, 0, {0, 1, 1000, NAN, -4}, POINTS, 0},
+    {"bars-log", CLI_BARS, 1, {0, 1, 1000, NAN, -4}, POINTS, 0},
+    {"steps", CLI_STEPS, 0, {1, 2, NAN, 4, 5}, POINTS, 0},
+    {"dotted", CLI_DOTTED, 0, {1, 2, 3, 4, 5}, POINTS, 0},
+    {"beyond", CLI_LINE_POINTS, 0, {1, 2, 9, -50, 3}, POINTS, 4},
+    {"band", CLI_BAND, 0, {1, 2, NAN, 4, NAN}, POINTS, 0},
 };
 
 static cli_chart *add_case(cli_charts *charts, const chart_case *one)
@@ -62,6 +57,7 @@ static cli_chart *add_case(cli_charts *charts, const chart_case *one)
     }
     chart->x.name = "x < 1 & more";
     chart->y.log = one->log_y;
+    if (one->most > 0) chart->y.range[1] = one->most;
     return chart;
 }
 

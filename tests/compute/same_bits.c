@@ -96,7 +96,7 @@ static void show_draws(void)
         for (int unit = 0; unit < 2; unit++) {
             size_t inputs = shapes[s][0], nodes = shapes[s][1];
             broad__stream stream = {0x123456789abcdefu + s, BROAD__FOR_ENHANCEMENT, (uint32_t)s, 3, 4};
-            broad__draw_nodes(weight, bias, &stream, inputs, nodes, 0.7, (broad_range_unit)unit);
+            broad__draw_nodes(weight, bias, &(broad__draw){stream, inputs, nodes, 0.7, (broad_range_unit)unit});
             show("weights", inputs, nodes, weight, inputs * nodes);
             show("biases", inputs, nodes, bias, nodes);
         }

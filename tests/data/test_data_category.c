@@ -202,7 +202,7 @@ static void test_numbers_in_binary(void **state)
     numbers[4] = 3;
     b = npy_bytes(1, dictionary, numbers, sizeof numbers);
     assert_fails(broad__read_bytes(&again, "data", b.at, b.count, &options, &columns), BROAD_BAD_DATA,
-                 "data: row 2: '3' is no level of column 2; the model has 3: '-1', '0.5', '7'");
+                 "data: row 2: '3' is not a level of column 2; the model has 3: '-1', '0.5', '7'");
     columns.missing = BROAD_MISSING_MEAN;
     assert_ok(broad__read_bytes(&again, "data", b.at, b.count, &options, &columns));
     check_text(again, "x1,x2=-1,x2=0.5,x2=7\n1,1,0,0\n2,?,?,?\n3,0,0,1\n4,1,0,0\n", "NPY with a model");
@@ -285,20 +285,21 @@ static void test_model_errors(void **state)
     assert_fails(
         read_with(&data, "a,shape,colour,b,label\n1,round,red,2,no\n1,round,purple,2,no\n", &options, &columns),
         BROAD_BAD_DATA,
-        "data:3:3: 'purple' is no level of column 'colour'; the model has 3: 'blue', 'green', 'red'; correct "
-        "it, or fit again, with such rows or with --missing mean");
+        "data:3:3: 'purple' is not a level of column 'colour'; the model has 3: 'blue', 'green', 'red'; correct "
+        "it, or fit again, with such rows or with option missing mean");
     /* It is no class either, whatever 'learn --new-classes' could do about those. */
     assert_null(strstr(broad_error_message(), "the model does not know"));
     assert_fails(read_with(&data, "a,shape,colour,b,label\n1,,red,2,no\n", &options, &columns), BROAD_BAD_DATA,
                  "data:2:2: missing value (column 'shape')");
     assert_fails(read_with(&data, "a,shape,b,label\n1,round,2,no\n", &options, &columns), BROAD_BAD_DATA,
-                 "1 column the model was trained on is not there: 'colour'");
+                 "1 column that the model was trained on is missing: 'colour'");
     assert_fails(read_with(&data, "1,red,2\n", &options, &columns), BROAD_BAD_DATA,
                  "3 columns; the model needs 4 inputs, or 5 columns with the target");
     assert_fails(read_with(&data, "a,shape,colour,b,label\nx,round,red,2,no\n1,round,red,2,no\n", &options, &columns),
-                 BROAD_BAD_DATA, "data:2:1: 'x' is not a number (column 'a'), as it was for the model; correct it");
+                 BROAD_BAD_DATA,
+                 "data:2:1: 'x' is not a number (column 'a'), but the model was trained on numbers there; correct it");
     assert_fails(read_with(&data, "1 1:2\n-1 2:3\n", &options, &columns), BROAD_BAD_DATA,
-                 "a LIBSVM file has numbers only; the model has columns of categories: give the rows as CSV");
+                 "a LIBSVM file has only numbers; the model has columns of categories: give the rows as CSV");
     /* Many levels: the first are named. */
     char *many[9], names[9][4];
     for (int i = 0; i < 9; i++) {
@@ -334,7 +335,7 @@ static void test_many_levels(void **state)
     broad_data *data;
     char *text = many_levels(10001, 10001, "");
     assert_fails(read_text(&data, text, &options), BROAD_BAD_DATA,
-                 "data:10002:1: more than 10000 levels in column 'id'; is it a name or a number of the row?");
+                 "data:10002:1: more than 10000 levels in column 'id'; does it name or number the rows?");
     free(text);
     /* So many levels are few enough, but the table would be a thousand times the file. */
     text = many_levels(10000, 9000, "");
@@ -342,7 +343,8 @@ static void test_many_levels(void **state)
     watch_start(&watch, 0);
     int status = read_text(&data, text, &options);
     watch_stop();
-    assert_fails(status, BROAD_BAD_DATA, "data: 10000 rows with 9000 inputs, most of them levels, would be out of");
+    assert_fails(status, BROAD_BAD_DATA,
+                 "data: a table of 10000 rows and 9000 inputs, most of them levels, would be out of");
     assert_int_equal(watch.live, 0);
     assert_true(watch.peak < 100 * strlen(text));
     free(text);
@@ -392,7 +394,7 @@ static void test_rows_and_joins(void **state)
     assert_true(broad__categories_same(&both->categories, &data->categories));
     broad_data_free(both);
     other->named = 0; /* then the names of the inputs do not tell */
-    assert_fails(broad_data_append(&both, data, other), BROAD_BAD_DATA, "have not the same levels");
+    assert_fails(broad_data_append(&both, data, other), BROAD_BAD_DATA, "have different levels");
     broad_data_free(rows);
     broad_data_free(train);
     broad_data_free(test);

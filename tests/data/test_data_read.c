@@ -449,7 +449,7 @@ static void test_npy_missing(void **state)
     broad_data *table;
     bytes b = npy_bytes(1, dictionary, data, sizeof data);
     assert_fails(broad__read_bytes(&table, "data", b.at, b.count, &options, NULL), BROAD_BAD_DATA,
-                 "data: row 2, column 1: missing value (NaN); fill it in, or take the mean with --missing mean");
+                 "data: row 2, column 1: missing value (NaN); fill it in, or use the mean (option missing mean)");
     options.missing = BROAD_MISSING_MEAN;
     assert_ok(broad__read_bytes(&table, "data", b.at, b.count, &options, NULL));
     assert_true(isnan(table->x[1]));
@@ -554,7 +554,7 @@ static void test_labels_apart(void **state)
     assert_non_null(strstr(broad_error_message(), "images has 3: each row needs its target"));
     write_text(labels, "p,q\na,b\nc,d\ne,f\n");
     assert_fails(broad_data_read(&data, images, &options), BROAD_BAD_DATA,
-                 "2 target columns; a classification has one");
+                 "2 target columns, but a classification has one");
     write_text(labels, "1\n\"\"\n2\n");
     assert_fails(broad_data_read(&data, images, &options), BROAD_BAD_DATA, "labels:2: the target 'target' is missing");
     double floats[3] = {0, 1, 0};
@@ -590,7 +590,7 @@ static void test_gzip(void **state)
     }
     joined.at[joined.count] = 'x';
     write_file(path, joined.at, joined.count + 1);
-    assert_fails(broad_data_read(&data, path, NULL), BROAD_BAD_DATA, "1 bytes after the end of the gzip data");
+    assert_fails(broad_data_read(&data, path, NULL), BROAD_BAD_DATA, "1 bytes follow the end of the gzip data");
     free(joined.at);
     free(a.at);
     free(b.at);
@@ -734,21 +734,23 @@ static void test_model_errors(void **state)
     broad__columns columns = classifier();
     broad_data *data;
     assert_fails(read_with(&data, "c,label\n1,yes\n", &options, &columns), BROAD_BAD_DATA,
-                 "2 columns the model was trained on are not there: 'a', 'b'");
+                 "2 columns that the model was trained on are missing: 'a', 'b'");
     assert_fails(read_with(&data, "a,c,label\n1,2,yes\n", &options, &columns), BROAD_BAD_DATA,
-                 "1 column the model was trained on is not there: 'b'");
-    assert_fails(read_with(&data, "a,b\n1,2\n", &options, &columns), BROAD_BAD_DATA, "the target 'label' is not there");
-    assert_fails(read_with(&data, "1,2\n3,4\n", &options, &columns), BROAD_BAD_DATA, "the target 'label' is not there");
+                 "1 column that the model was trained on is missing: 'b'");
+    assert_fails(read_with(&data, "a,b\n1,2\n", &options, &columns), BROAD_BAD_DATA,
+                 "there is no column for the target 'label'");
+    assert_fails(read_with(&data, "1,2\n3,4\n", &options, &columns), BROAD_BAD_DATA,
+                 "there is no column for the target 'label'");
     assert_fails(read_with(&data, "1,2,3,4\n5,6,7,8\n", &options, &columns), BROAD_BAD_DATA,
                  "4 columns; the model needs 2 inputs, or 3 columns with the target");
     assert_fails(read_with(&data, "a,b,label\n1,2,green\n1,2,blue\n1,2,yes\n", &options, &columns), BROAD_BAD_DATA,
                  "2 labels the model does not know: 'green', 'blue'");
     assert_fails(read_with(&data, "a,b,label\n1,2,\n", &options, &columns), BROAD_BAD_DATA,
                  "the target 'label' is missing");
-    assert_fails(read_with(&data, "a,b,label\n1,NA,yes\n", &options, &columns), BROAD_BAD_DATA, "--missing mean");
+    assert_fails(read_with(&data, "a,b,label\n1,NA,yes\n", &options, &columns), BROAD_BAD_DATA, "option missing mean");
     options.target = "a";
     assert_fails(read_with(&data, "a,b,label\n1,2,yes\n", &options, &columns), BROAD_BAD_DATA,
-                 "cannot be its target, group or weight too");
+                 "cannot also be its target, group or weight");
     options.target = NULL;
     columns.missing = BROAD_MISSING_MEAN;
     assert_ok(read_with(&data, "a,b,label\n1,NA,yes\n", &options, &columns));
@@ -780,8 +782,8 @@ static void test_model_and_libsvm(void **state)
     assert_true(data->x[1] == 5);
     broad_data_free(data);
     assert_fails(read_with(&data, "+1 4:5\n", &options, &columns), BROAD_BAD_DATA,
-                 "index 4 appears; the model has only 3 inputs");
-    assert_fails(read_with(&data, "+1 0:5\n", &options, &columns), BROAD_BAD_DATA, "index 0 appears");
+                 "there is an index 4, but the model has only 3 inputs");
+    assert_fails(read_with(&data, "+1 0:5\n", &options, &columns), BROAD_BAD_DATA, "there is an index 0");
     assert_fails(read_with(&data, "2 1:5\n", &options, &columns), BROAD_BAD_DATA, "the model does not know: '2'");
     options.target_optional = 1;
     assert_ok(read_with(&data, "0 1:5\n", &options, &columns));
@@ -849,7 +851,7 @@ static void test_weights_of_a_model(void **state)
     check_with(without, &options, &columns, BROAD_TASK_CLASSIFY); /* to measure with */
     options.training = 1;
     assert_fails(read_with(&data, without, &options, &columns), BROAD_BAD_DATA,
-                 "data: the column of weights 'w' that the model was trained with is not there; add it");
+                 "data: the column of weights 'w' that the model was trained with is missing; add it");
     assert_fails(read_with(&data, broken, &options, &columns), BROAD_BAD_DATA, "data:2:1: the weight '0'");
     assert_fails(read_with(&data, "1 1:2\n", &options, &columns), BROAD_BAD_DATA,
                  "a LIBSVM file has no column of weights; the model was trained with weights");
@@ -869,11 +871,10 @@ static void test_weights_of_a_model(void **state)
     options.header = "no";
     options.training = 1;
     check_with("7,1,yes,p,2\n8,3,3,q,4\n", &options, &columns, BROAD_TASK_CLASSIFY);
-    assert_fails(
-        read_with(&data, "1,yes,p,2\n3,3,q,4\n", &options, &columns), BROAD_BAD_DATA,
-        "4 columns; the model needs 2 inputs, or 3 columns with the target; its column of weights comes on top");
+    assert_fails(read_with(&data, "1,yes,p,2\n3,3,q,4\n", &options, &columns), BROAD_BAD_DATA,
+                 "4 columns; the model needs 2 inputs, or 3 columns with the target, besides its column of weights");
     assert_fails(read_with(&data, "1,yes,2\n3,3,4\n", &options, &columns), BROAD_BAD_DATA,
-                 "the column of weights '1' that the model was trained with is not there");
+                 "the column of weights '1' that the model was trained with is missing");
     options.training = 0;
     check_with("1,yes,2\n3,3,4\n", &options, &columns, BROAD_TASK_CLASSIFY); /* the target moves up */
     options.target_optional = 1;

@@ -222,8 +222,8 @@ static void test_fingerprint_and_weights(void **state)
     broad_data *without;
     arrays.weights = NULL;
     assert_ok(broad_data_from_arrays(&without, &arrays));
-    assert_fails(broad_data_append(&both, data, without), BROAD_BAD_DATA, "have weights, those of the other none");
-    assert_fails(broad_data_append(&both, without, data), BROAD_BAD_DATA, "give both or neither");
+    assert_fails(broad_data_append(&both, data, without), BROAD_BAD_DATA, "have weights and those of the other do not");
+    assert_fails(broad_data_append(&both, without, data), BROAD_BAD_DATA, "give weights to both or neither");
     broad_data_free(data);
     arrays.weights = ones;
     assert_ok(broad_data_from_arrays(&data, &arrays));

@@ -202,7 +202,7 @@ static void test_refused(void **state)
 
     arrays.labels = alone;
     assert_ok(broad_data_from_arrays(&table, &arrays));
-    assert_fails(cut(&train, &test, table, 2, 0, 0), BROAD_BAD_DATA, "class 'hermit' has one row only");
+    assert_fails(cut(&train, &test, table, 2, 0, 0), BROAD_BAD_DATA, "class 'hermit' has only one row");
     broad_data_free(table);
 
     arrays.groups = grouped;

@@ -193,7 +193,7 @@ static void wrong_lists(void **state)
     refused(s, "file,label\nc.png,x\n", "labels.csv:2: several photos are called 'c.png', day/c.png is the first");
     refused(s, "file,label\na.jpg,x\nb.jpg,y\n./a.jpg,x\n", "labels.csv:4: a second line for a.jpg, which line 2 has");
     refused(s, "file,label\na.jpg,x\nb.jpg,\n", "labels.csv:3: the target 'label' is missing");
-    refused(s, "file\na.jpg\nb.jpg\n", "a list of photos has a column that names the files, and 1 with the target");
+    refused(s, "file\na.jpg\nb.jpg\n", "a list of photos needs a column of file names and 1 target column");
     refused(s, "file,label\na.jpg,x\nb.jpg,y,z\n", "labels.csv:3: 3 cells");
     refused(s, "file,label\na.jpg,x\nb.jpg,\"y\n", "labels.csv:3:2");
     refused(s, "file,label\na.jpg,x\nb.jpg,x\n", "only one class, 'x'");
@@ -202,7 +202,7 @@ static void wrong_lists(void **state)
     s->run.options.task = BROAD_TASK_REGRESS;
     refused(s, "file,label\na.jpg,x\nb.jpg,y\n", "labels.csv:2: 'x' in the target 'label' is not a finite number");
     s->run.options.labels = "/does/not/exist.csv";
-    assert_fails(read_run(&data, s->folder, &s->run), BROAD_NO_INPUT, "cannot open");
+    assert_fails(read_run(&data, s->folder, &s->run), BROAD_NO_INPUT, "cannot be opened");
     s->run.options.labels = s->folder;
     assert_fails(read_run(&data, s->folder, &s->run), BROAD_NO_INPUT, "is a folder");
 }

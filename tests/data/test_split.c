@@ -190,14 +190,14 @@ static void test_errors(void **state)
         assert_null(train);
         assert_null(test);
     }
-    assert_fails(broad__split(&train, &test, whole, 0.1, 0), BROAD_BAD_DATA, "keeps nothing apart");
+    assert_fails(broad__split(&train, &test, whole, 0.1, 0), BROAD_BAD_DATA, "holds out nothing");
     assert_fails(broad__split(&train, &test, whole, 0.9, 0), BROAD_BAD_DATA, "leaves nothing to train on");
     broad_data_free(whole);
     whole = table_of(3, NULL, one_group);
     assert_fails(broad__split(&train, &test, whole, 0.5, 0), BROAD_BAD_DATA, "whole groups");
     broad_data_free(whole);
     whole = table_of(3, lonely, NULL);
-    assert_fails(broad__split(&train, &test, whole, 0.5, 0), BROAD_BAD_DATA, "keeps nothing apart");
+    assert_fails(broad__split(&train, &test, whole, 0.5, 0), BROAD_BAD_DATA, "holds out nothing");
     broad_data_free(whole);
     broad_split split = {.size = 3};
     assert_fails(broad_data_split(&train, &test, NULL, &split), BROAD_USAGE, "needs");

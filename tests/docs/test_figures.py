@@ -124,8 +124,8 @@ class Words(unittest.TestCase):
         self.assertIn(f"the ridge is better than `auto` on splits {others}, `auto` on 0.", text)
         self.assertIn("and only 0.50 on split 2:", text)
         runs = len(found["correction"]["runs"])
-        self.assertIn(f"Of the {4 * runs} photos that were given back {3 * runs} are right afterwards, within 1.50 s.", text)
-        self.assertIn(f"0.500 are right before and 0.250 after; on {runs} of the {runs} splits they are worse.", text)
+        self.assertIn(f"Of the {4 * runs} corrected photos {3 * runs} are classified correctly afterwards, within 1.50 s.", text)
+        self.assertIn(f"the accuracy is 0.500 before and 0.250 after; on {runs} of the {runs} splits it is lower.", text)
         self.assertIn(f"RMSE 0.500; ridge on pixels {(0.25 * (splits - 1) + 0.75) / splits:.3f},", plain(images.in_short(found)))
 
     def test_settings(self):

@@ -25,8 +25,8 @@ SOURCE = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).
 BINARY = pathlib.Path(os.environ.get("BROAD_BINARY_DIR", BROAD.parent))
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 ANYTHING = [(re.compile(r"\d+(?:\.\d+)? s\b"), "SECONDS"), (re.compile(r"[\d.]+ [kMGT]?B available"), "AVAILABLE"),
-            (re.compile(r"of [\d.]+ [kMGT]?B that are free"), "FREE"),
-            (re.compile(r"(?:peak of the process|this run needs at least) [\d.]+ MB"), "PROCESS")]
+            (re.compile(r"of [\d.]+ [kMGT]?B free"), "FREE"),
+            (re.compile(r"(?:process peak|this run needs at least) [\d.]+ MB"), "PROCESS")]
 CLOSE, ROUNDING = 1e-6, 1e-12
 PLAN_ROWS = 300_000
 UPDATE = "--update" in sys.argv[2:]
@@ -77,7 +77,7 @@ def renewed(shown, printed):
     for line in shown.splitlines():
         word = words(line)[0].split()[:1]
         now = None if line == "..." else next((other for other in rest if words(other)[0].split()[:1] == word), None)
-        lines.append(line if now is None else now)
+        lines.append(line if now is None or words(line) == words(now) else now)
     return "\n".join(lines) + "\n"
 
 
@@ -193,7 +193,7 @@ class Transcripts(unittest.TestCase):
         self.assert_figures("docs/mathematics.md", r"over (\d+) layers, falling to ([\d.]+) for bscrls and to ([\d.]+) for brls",
                             [layers, our_norm, norm])
         self.assert_figures("docs/mathematics.md", r"has accuracy ([\d.]+) on the held-out rows after (\d+) layers; BSCRLS goes "
-                            r"to wider ones, looks at ([\d,]+) draws and has (\d\.\d+)", [accuracy, layers, draws, our_accuracy])
+                            r"to wider ones, tries ([\d,]+) draws and has (\d\.\d+)", [accuracy, layers, draws, our_accuracy])
 
     def test_pictures(self):
         """The words and figures in them, as scripts/make_pictures makes them."""

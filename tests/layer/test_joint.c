@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "data/labels.h"
 #include "model/train/train.h"
+#include "model/train/train_open.h"
+#include "model/train/train_rows.h"
 
 /* Rows with three inputs that follow each other without end; every third problem has classes. */
 static broad_data *rows_of(problem_random *r, size_t rows, size_t inputs, int classes, int weighted)
@@ -51,24 +53,24 @@ static double distance(const double *a, const double *b, size_t count)
 static double error_of(broad_trainer *t)
 {
     broad_model *model = t->model;
-    broad__residual *rows = &t->train.rows;
+    broad__residual *residual = &t->train.residual;
     size_t c = model->outputs, p = 0, at = 0;
-    broad__kblock *pieces = calloc(model->layer_count, sizeof *pieces);
+    broad__kblock *kblocks = calloc(model->layer_count, sizeof *kblocks);
     for (size_t j = 0; j < model->layer_count; j++) {
-        pieces[j] = broad__model_kblock(model, j);
-        p += broad__kblock_width(&pieces[j]);
+        kblocks[j] = broad__model_kblock(model, j);
+        p += broad__kblock_width(&kblocks[j]);
     }
-    assert_ok(broad__residual_nodes(rows, pieces, model->layer_count));
+    assert_ok(broad__candidate_nodes(residual, kblocks, model->layer_count));
     double *exact = malloc(p * c * sizeof *exact), *have = malloc(p * c * sizeof *have);
     double lambda = model->joint.present ? model->joint.lambda : model->layers[0].certificate.lambda;
-    plain_ridge(exact, rows->k, t->train.y, rows->rows, p, c, lambda);
+    plain_ridge(exact, residual->candidate.k, t->train.y, residual->rows, p, c, lambda);
     for (size_t j = 0; j < model->layer_count; j++) {
         const broad__layer *layer = &model->layers[j];
         memcpy(have + at, layer->joint ? layer->joint : layer->output, layer->width * c * sizeof *have);
         at += layer->width * c;
     }
     double error = distance(have, exact, p * c);
-    free(pieces), free(exact), free(have);
+    free(kblocks), free(exact), free(have);
     return error;
 }
 

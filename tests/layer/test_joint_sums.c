@@ -7,13 +7,13 @@
 #include "layer/cholesky.h"
 #include "layer/joint.h"
 
-enum { OUTPUTS = 3, FEATURES = 6, PIECES = 2 };
+enum { OUTPUTS = 3, FEATURES = 6, KBLOCKS = 2 };
 
 /* Rows with two pieces of random nodes on a random Z. */
 typedef struct network {
-    size_t rows, widths[PIECES];
-    double *z, *y, *weight[PIECES], *bias[PIECES];
-    broad__kblock pieces[PIECES];
+    size_t rows, widths[KBLOCKS];
+    double *z, *y, *weight[KBLOCKS], *bias[KBLOCKS];
+    broad__kblock kblocks[KBLOCKS];
     broad__pool *pool;
     broad__residual view;
     broad__joint joint;
@@ -33,19 +33,19 @@ static network *network_open(size_t rows, size_t first, size_t second, size_t th
     n->rows = rows;
     n->z = random_numbers(&r, rows * FEATURES, 1);
     n->y = random_numbers(&r, rows * OUTPUTS, 1);
-    size_t nodes[PIECES] = {first - FEATURES, second};
-    for (size_t i = 0; i < PIECES; i++) {
+    size_t nodes[KBLOCKS] = {first - FEATURES, second};
+    for (size_t i = 0; i < KBLOCKS; i++) {
         n->weight[i] = random_numbers(&r, FEATURES * nodes[i], 0.8);
         n->bias[i] = random_numbers(&r, nodes[i], 1);
-        n->pieces[i] = (broad__kblock){
+        n->kblocks[i] = (broad__kblock){
             {FEATURES, nodes[i], n->weight[i], n->bias[i], BROAD_ACTIVATION_TANH, 0}, 0, i ? 0 : FEATURES};
     }
     assert_ok(broad__pool_open(&n->pool, threads));
     assert_ok(broad__residual_open(&n->view, broad__device_cpu(), n->pool, OUTPUTS));
     n->view.device->hold();
     assert_ok(broad__residual_append(&n->view, n->y, rows));
-    n->view.z = n->z;
-    n->view.features = FEATURES;
+    n->view.z.stored = n->z;
+    n->view.z.features = FEATURES;
     broad__joint_clear(&n->joint);
     return n;
 }
@@ -56,13 +56,14 @@ static void network_close(network *n)
     n->view.device->release();
     broad__residual_close(&n->view);
     broad__pool_close(n->pool);
-    for (size_t i = 0; i < PIECES; i++) free(n->weight[i]), free(n->bias[i]);
+    for (size_t i = 0; i < KBLOCKS; i++) free(n->weight[i]), free(n->bias[i]);
     free(n->z), free(n->y), free(n);
 }
 
-static broad__joint_task task_of(network *n, size_t pieces, double lambda)
+static broad__joint_task task_of(network *n, size_t kblocks, double lambda)
 {
-    return (broad__joint_task){.rows = &n->view, .y = n->y, .pieces = n->pieces, .count = pieces, .lambda = lambda};
+    return (broad__joint_task){
+        .residual = &n->view, .y = n->y, .kblocks = n->kblocks, .count = kblocks, .lambda = lambda};
 }
 
 /* A by its formula, rows x columns. */
@@ -70,8 +71,8 @@ static double *plain_a(const network *n, size_t columns)
 {
     double *a = malloc(n->rows * columns * sizeof *a);
     for (size_t i = 0; i < n->rows; i++) memcpy(a + i * columns, n->z + i * FEATURES, FEATURES * sizeof *a);
-    for (size_t p = 0, at = FEATURES; p < PIECES && at < columns; at += n->pieces[p++].nodes.nodes)
-        plain_nodes(a, columns, at, n->z, n->rows, FEATURES, n->weight[p], n->bias[p], n->pieces[p].nodes.nodes,
+    for (size_t p = 0, at = FEATURES; p < KBLOCKS && at < columns; at += n->kblocks[p++].nodes.nodes)
+        plain_nodes(a, columns, at, n->z, n->rows, FEATURES, n->weight[p], n->bias[p], n->kblocks[p].nodes.nodes,
                     BROAD_ACTIVATION_TANH);
     return a;
 }
@@ -225,8 +226,10 @@ static void passes_as_needed(void **state)
         assert_ok(broad__joint_fit(&n->joint, &task));
         size_t p = n->joint.columns, step = n->rows / 10;
         double *a = malloc(n->rows * p * sizeof *a), *w = malloc(p * OUTPUTS * sizeof *w), apart = 0, whole = 0;
-        for (size_t i = 0; i < n->rows; i += step)
-            broad__residual_pieces(a + i * p, p, &n->view, n->pieces, PIECES, i, step, 0);
+        for (size_t i = 0; i < n->rows; i += step) {
+            broad__row_block block = broad__residual_block(&n->view, i, step, 0);
+            broad__residual_columns(a + i * p, p, &n->view, n->kblocks, KBLOCKS, &block);
+        }
         plain_ridge(w, a, n->y, n->rows, p, OUTPUTS, lambdas[l]);
         for (size_t i = 0; i < p * OUTPUTS; i++) {
             apart += (w[i] - n->joint.w[i]) * (w[i] - n->joint.w[i]);

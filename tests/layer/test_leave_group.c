@@ -5,6 +5,8 @@
 #include "data/labels.h"
 #include "layer/leave_out_sets.h"
 #include "model/train/train.h"
+#include "model/train/train_open.h"
+#include "model/train/train_rows.h"
 
 /* ---- groups ---------------------------------------------------------------------------------------------------- */
 
@@ -316,9 +318,9 @@ static void spectral_scores(void **state)
         trial_open(&x, i + 70, group, (shape){rows, 0, 0, 0}, &o);
         assert_ok(broad__trainer_enhance(x.t, 3, 1));
         /* The same nodes again: columns that are there twice. */
-        broad__joint_task task = {.rows = &x.t->train.rows, .y = x.t->train.y, .lambda = 1e-16, .loo = 1};
-        broad__kblock pieces[2] = {broad__model_kblock(x.t->model, 0), broad__model_kblock(x.t->model, 0)};
-        task.pieces = pieces, task.count = 2;
+        broad__joint_task task = {.residual = &x.t->train.residual, .y = x.t->train.y, .lambda = 1e-16, .loo = 1};
+        broad__kblock kblocks[2] = {broad__model_kblock(x.t->model, 0), broad__model_kblock(x.t->model, 0)};
+        task.kblocks = kblocks, task.count = 2;
         broad__joint_clear(&x.t->joint);
         assert_ok(broad__joint_fit(&x.t->joint, &task));
         copies = x.t->joint.columns;
@@ -353,7 +355,7 @@ static void stepwise_scores(void **state)
         assert_true(x.t->model->layer_count > 1);
         trial_look(&x);
         double *exact = trial_brute(&x, o.lambda), *have = malloc(rows * x.outputs * sizeof *have);
-        assert_ok(broad__growing_qr_leave_out(have, &x.t->qr, &x.t->train.rows, x.t->train.y));
+        assert_ok(broad__growing_qr_leave_out(have, &x.t->qr, &x.t->train.residual, x.t->train.y));
         assert_true(relative_distance(have, exact, rows * x.outputs) < 1e-8);
         check_estimate(&x, exact, 1e-8);
         free(exact), free(have);

@@ -3,6 +3,7 @@
 
 #include "layer/supervise.h"
 #include "model/train/train.h"
+#include "model/train/train_open.h"
 
 /* ---- one problem ----------------------------------------------------------------------------------------------- */
 
@@ -162,7 +163,7 @@ static void stepwise_scores(void **state)
         trial_look(&x);
         double *exact = malloc(x.rows * x.outputs * sizeof *exact), *have = malloc(x.rows * x.outputs * sizeof *have);
         plain_leave_out(exact, x.a, x.y, x.root, x.rows, x.columns, x.outputs, o.lambda);
-        assert_ok(broad__growing_qr_leave_out(have, &x.t->qr, &x.t->train.rows, x.t->train.y));
+        assert_ok(broad__growing_qr_leave_out(have, &x.t->qr, &x.t->train.residual, x.t->train.y));
         double error = relative_distance(have, exact, x.rows * x.outputs);
         assert_true(error < 1e-8);
         check_estimate(&x, exact, 1e-8);

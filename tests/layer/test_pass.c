@@ -14,7 +14,7 @@ typedef struct setting {
     size_t rows, nodes;
     double *z, *e, *root;
     double *weight[CANDIDATES], *bias[CANDIDATES], *w;
-    broad__kblock pieces[CANDIDATES];
+    broad__kblock kblocks[CANDIDATES];
 } setting;
 
 static void setting_open(setting *out, size_t rows, size_t nodes, int weighted, problem_random *r)
@@ -28,7 +28,8 @@ static void setting_open(setting *out, size_t rows, size_t nodes, int weighted, 
     for (size_t i = 0; i < CANDIDATES; i++) {
         out->weight[i] = problem_normals(INPUTS * nodes, r);
         out->bias[i] = problem_normals(nodes, r);
-        out->pieces[i] = (broad__kblock){{INPUTS, nodes, out->weight[i], out->bias[i], BROAD_ACTIVATION_TANH, 0}, 3, 2};
+        out->kblocks[i] =
+            (broad__kblock){{INPUTS, nodes, out->weight[i], out->bias[i], BROAD_ACTIVATION_TANH, 0}, 3, 2};
     }
 }
 
@@ -47,25 +48,25 @@ static void make_z(void *context, double *out, size_t first, size_t n, size_t wo
 
 typedef struct place {
     broad__pool *pool;
-    broad__residual rows;
+    broad__residual residual;
 } place;
 
 static void place_open(place *out, setting *world, size_t threads, int keep_k, int stored_z)
 {
     assert_ok(broad__pool_open(&out->pool, threads));
-    assert_ok(broad__residual_open(&out->rows, broad__device_cpu(), out->pool, OUTPUTS));
-    assert_ok(broad__residual_append(&out->rows, world->e, world->rows));
-    out->rows.keep_k = keep_k;
-    out->rows.features = INPUTS;
-    out->rows.sqrt_weight = world->root;
-    if (stored_z) out->rows.z = world->z;
-    out->rows.make_z = make_z;
-    out->rows.z_context = world;
+    assert_ok(broad__residual_open(&out->residual, broad__device_cpu(), out->pool, OUTPUTS));
+    assert_ok(broad__residual_append(&out->residual, world->e, world->rows));
+    out->residual.candidate.recompute = !keep_k;
+    out->residual.z.features = INPUTS;
+    out->residual.sqrt_weight = world->root;
+    if (stored_z) out->residual.z.stored = world->z;
+    out->residual.z.make = make_z;
+    out->residual.z.context = world;
 }
 
 static void place_close(place *s)
 {
-    broad__residual_close(&s->rows);
+    broad__residual_close(&s->residual);
     broad__pool_close(s->pool);
 }
 
@@ -97,13 +98,14 @@ static void assert_plain(const setting *world, const place *s)
             double value = world->e[i * OUTPUTS + c];
             for (size_t j = 0; j < p; j++) value -= before[i * p + j] * world->w[j * OUTPUTS + c];
             e[i * OUTPUTS + c] = value;
-            worst = fmax(worst, fabs(value - s->rows.e[i * OUTPUTS + c]));
+            worst = fmax(worst, fabs(value - s->residual.e[i * OUTPUTS + c]));
         }
     for (size_t a = 0; a < p; a++)
         for (size_t b = 0; b < p + OUTPUTS; b++) {
             double sum = 0;
             for (size_t i = 0; i < rows; i++) sum += k[i * p + a] * (b < p ? k[i * p + b] : e[i * OUTPUTS + b - p]);
-            double found = b < p ? s->rows.matrix[a * p + b] : s->rows.cross[a * OUTPUTS + b - p];
+            double found =
+                b < p ? s->residual.candidate.matrix[a * p + b] : s->residual.candidate.cross[a * OUTPUTS + b - p];
             worst = fmax(worst, fabs(sum - found) / (double)rows);
         }
     assert_true(worst < 1e-11);
@@ -124,23 +126,23 @@ static void pass_ways(size_t rows, size_t nodes, int weighted, problem_random *r
         if (several && p > 512) continue;
         place s;
         place_open(&s, &world, threads, keep_k, stored_z);
-        assert_ok(broad__residual_candidate(&s.rows, &world.pieces[0], 1));
-        broad__residual_defer(&s.rows, &world.pieces[0], world.w, 1);
-        if (now) assert_ok(broad__residual_settle(&s.rows));
+        assert_ok(broad__candidate_compute(&s.residual, &world.kblocks[0], 1));
+        broad__residual_defer(&s.residual, &world.kblocks[0], world.w, 1);
+        if (now) assert_ok(broad__residual_settle(&s.residual));
         if (several) {
-            assert_ok(broad__residual_trials(&s.rows, world.pieces, CANDIDATES));
-            broad__residual_take(&s.rows, &world.pieces[1], 1);
+            assert_ok(broad__candidate_trials(&s.residual, world.kblocks, CANDIDATES));
+            broad__candidate_take(&s.residual, &world.kblocks[1], 1);
         } else {
-            assert_ok(broad__residual_candidate(&s.rows, &world.pieces[1], 1));
+            assert_ok(broad__candidate_compute(&s.residual, &world.kblocks[1], 1));
         }
-        assert_false(s.rows.deferred);
-        assert_true(s.rows.norm == s.rows.settled);
+        assert_false(s.residual.update.pending);
+        assert_true(s.residual.norm == s.residual.update.norm);
         double *found = malloc((sums + rows * OUTPUTS + 2) * sizeof(double));
-        memcpy(found, s.rows.matrix, p * p * sizeof(double));
-        memcpy(found + p * p, s.rows.cross, p * OUTPUTS * sizeof(double));
-        memcpy(found + sums, s.rows.e, rows * OUTPUTS * sizeof(double));
-        found[sums + rows * OUTPUTS] = s.rows.norm;
-        found[sums + rows * OUTPUTS + 1] = broad__residual_next(&s.rows, world.w);
+        memcpy(found, s.residual.candidate.matrix, p * p * sizeof(double));
+        memcpy(found + p * p, s.residual.candidate.cross, p * OUTPUTS * sizeof(double));
+        memcpy(found + sums, s.residual.e, rows * OUTPUTS * sizeof(double));
+        found[sums + rows * OUTPUTS] = s.residual.norm;
+        found[sums + rows * OUTPUTS + 1] = broad__residual_next(&s.residual, world.w);
         if (!first) {
             assert_plain(&world, &s);
             first = found;
@@ -175,11 +177,11 @@ static void dual_form(void **state)
     for (int keep = 0; keep < 2; keep++) {
         place s;
         place_open(&s, &world, 2, keep, 1);
-        assert_ok(broad__residual_candidate(&s.rows, &world.pieces[0], 1));
-        assert_true(s.rows.dual && s.rows.stored);
-        broad__residual_defer(&s.rows, &world.pieces[0], world.w, 1);
-        assert_ok(broad__residual_candidate(&s.rows, &world.pieces[1], 1));
-        memcpy(e[keep], s.rows.e, sizeof e[keep]);
+        assert_ok(broad__candidate_compute(&s.residual, &world.kblocks[0], 1));
+        assert_true(s.residual.candidate.dual && s.residual.candidate.stored);
+        broad__residual_defer(&s.residual, &world.kblocks[0], world.w, 1);
+        assert_ok(broad__candidate_compute(&s.residual, &world.kblocks[1], 1));
+        memcpy(e[keep], s.residual.e, sizeof e[keep]);
         place_close(&s);
     }
     assert_memory_equal(e[0], e[1], sizeof e[0]);
@@ -197,13 +199,13 @@ static void other_width(void **state)
     for (int now = 0; now < 2; now++) {
         place s;
         place_open(&s, &world, 3, 1, 1);
-        broad__kblock narrow = world.pieces[1];
+        broad__kblock narrow = world.kblocks[1];
         narrow.prefix = 0;
-        assert_ok(broad__residual_candidate(&s.rows, &world.pieces[0], 1));
-        broad__residual_defer(&s.rows, &world.pieces[0], world.w, 1);
-        if (now) assert_ok(broad__residual_settle(&s.rows));
-        assert_ok(broad__residual_candidate(&s.rows, &narrow, 1));
-        norms[now] = s.rows.norm;
+        assert_ok(broad__candidate_compute(&s.residual, &world.kblocks[0], 1));
+        broad__residual_defer(&s.residual, &world.kblocks[0], world.w, 1);
+        if (now) assert_ok(broad__residual_settle(&s.residual));
+        assert_ok(broad__candidate_compute(&s.residual, &narrow, 1));
+        norms[now] = s.residual.norm;
         place_close(&s);
     }
     assert_true(norms[0] == norms[1]);

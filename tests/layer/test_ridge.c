@@ -64,7 +64,7 @@ static void quad_solution(double *w, const double *k, size_t rows, size_t p, con
 /* Rows whose Z is K: identity weights and activation hand it through unchanged. */
 typedef struct setting {
     broad__pool *pool;
-    broad__residual rows;
+    broad__residual residual;
     broad__ridge ridge;
     double *weight, *bias;
     broad__nodes nodes;
@@ -75,21 +75,21 @@ static void setting_open(setting *s, const broad__device *device, size_t threads
 {
     memset(s, 0, sizeof *s);
     assert_ok(broad__pool_open(&s->pool, threads));
-    assert_ok(broad__residual_open(&s->rows, device, s->pool, c));
-    assert_ok(broad__residual_append(&s->rows, e, rows));
-    s->rows.z = k;
-    s->rows.features = p;
+    assert_ok(broad__residual_open(&s->residual, device, s->pool, c));
+    assert_ok(broad__residual_append(&s->residual, e, rows));
+    s->residual.z.stored = k;
+    s->residual.z.features = p;
     s->weight = calloc(p * p, sizeof(double));
     s->bias = calloc(p, sizeof(double));
     for (size_t i = 0; i < p; i++) s->weight[i * p + i] = 1;
     s->nodes = (broad__nodes){p, p, s->weight, s->bias, BROAD_ACTIVATION_IDENTITY, 0};
-    assert_ok(broad__residual_candidate(&s->rows, &(broad__kblock){s->nodes, 0, 0}, 1));
+    assert_ok(broad__candidate_compute(&s->residual, &(broad__kblock){s->nodes, 0, 0}, 1));
 }
 
 static void setting_close(setting *s)
 {
     broad__ridge_clear(&s->ridge);
-    broad__residual_close(&s->rows);
+    broad__residual_close(&s->residual);
     broad__pool_close(s->pool);
     free(s->weight);
     free(s->bias);
@@ -111,10 +111,10 @@ static double solve_and_compare(size_t rows, size_t p, size_t c, double conditio
     setting s;
     setting_open(&s, broad__device_cpu(), 1, k, rows, p, e, c);
     broad__ridge_request wish = {.lambda = lambda};
-    assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
+    assert_ok(broad__ridge_solve(&s.ridge, &s.residual, &wish));
     double estimate = s.ridge.estimate;
     *settled = s.ridge.settled;
-    assert_ok(broad__ridge_finish(&s.ridge, &s.rows));
+    assert_ok(broad__ridge_finish(&s.ridge, &s.residual));
     double direct = 0;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < c; j++) {
@@ -123,10 +123,10 @@ static double solve_and_compare(size_t rows, size_t p, size_t c, double conditio
             direct += value * value;
         }
     direct = sqrt(direct);
-    if (!(relative_difference(s.ridge.norm, direct, 1e-6 * s.rows.norm) < 1e-7))
+    if (!(relative_difference(s.ridge.norm, direct, 1e-6 * s.residual.norm) < 1e-7))
         fail_msg("%zu x %zu: norm %.15g, direct %.15g", rows, p, s.ridge.norm, direct);
     /* The identity subtracts numbers of the size of ||E||^2, so that is what its error is measured by. */
-    double identity_error = fabs(estimate * estimate - direct * direct) / (s.rows.norm * s.rows.norm);
+    double identity_error = fabs(estimate * estimate - direct * direct) / (s.residual.norm * s.residual.norm);
     if (!(identity_error < 1e-9)) fail_msg("%zu x %zu: the residual identity is off by %g", rows, p, identity_error);
     double error = relative_distance(s.ridge.w, expected, p * c);
     if (error > 1e-9 && rows * p * p < 10000000) {
@@ -188,16 +188,16 @@ static void devices_and_threads_agree(void **state)
         for (size_t threads = 1; threads <= 8; threads += threads == 3 ? 5 : 1) {
             setting s;
             setting_open(&s, broad__device_cpu(), threads, k, rows, p, e, c);
-            assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
-            assert_ok(broad__ridge_finish(&s.ridge, &s.rows));
+            assert_ok(broad__ridge_solve(&s.ridge, &s.residual, &wish));
+            assert_ok(broad__ridge_finish(&s.ridge, &s.residual));
             if (threads == 1) memcpy(first, s.ridge.w, p * c * sizeof(double));
             assert_memory_equal(first, s.ridge.w, p * c * sizeof(double));
             setting_close(&s);
         }
         setting s;
         setting_open(&s, broad__device_reference(), 2, k, rows, p, e, c);
-        assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
-        assert_ok(broad__ridge_finish(&s.ridge, &s.rows));
+        assert_ok(broad__ridge_solve(&s.ridge, &s.residual, &wish));
+        assert_ok(broad__ridge_finish(&s.ridge, &s.residual));
         assert_true(relative_distance(s.ridge.w, first, p * c) < 1e-10);
         setting_close(&s);
         free(k);
@@ -241,7 +241,7 @@ static void leave_one_out_against_refits(void **state)
         setting s;
         setting_open(&s, broad__device_cpu(), 2, k, rows, p, e, c);
         broad__ridge_request wish = {.lambda = lambda, .loo = 1};
-        assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
+        assert_ok(broad__ridge_solve(&s.ridge, &s.residual, &wish));
         double error = relative_difference(s.ridge.loo, expected, 0);
         if (!(error < 1e-9))
             fail_msg("%zu x %zu: leave-one-out norm %.15g, by refits %.15g", rows, p, s.ridge.loo, expected);
@@ -266,15 +266,15 @@ static void lambda_by_leave_one_out(void **state)
         setting s;
         setting_open(&s, broad__device_cpu(), 1, k, rows, p, e, 1);
         broad__ridge_request wish = {.lambda_auto = 1};
-        assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
+        assert_ok(broad__ridge_solve(&s.ridge, &s.residual, &wish));
         double chosen = s.ridge.lambda, loo = s.ridge.loo;
         for (int step = -2; step <= 2; step++) {
             broad__ridge_request fixed = {.lambda = chosen * pow(10, 0.5 * step), .loo = 1};
-            assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &fixed));
+            assert_ok(broad__ridge_solve(&s.ridge, &s.residual, &fixed));
             if (step == 0) assert_true(relative_difference(s.ridge.loo, loo, 0) < 1e-10);
             /* Beyond the ends of the grid a better one may lie. */
             double mean = 0;
-            for (size_t v = 0; v < s.ridge.system.n; v++) mean += s.ridge.system.values[v] / (double)s.ridge.system.n;
+            for (size_t v = 0; v < s.ridge.spd.n; v++) mean += s.ridge.spd.values[v] / (double)s.ridge.spd.n;
             double place = log10(fixed.lambda / mean);
             if (place > -8.1 && place < 1.1) assert_true(s.ridge.loo >= loo * (1 - 1e-10));
         }
@@ -292,17 +292,17 @@ static void operator_norm_of_known_matrices(void **state)
     broad__ridge_request wish = {.lambda = 0.25, .operator_norm = 1};
     setting s;
     setting_open(&s, broad__device_cpu(), 1, k, 2, 3, e, 1);
-    assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
+    assert_ok(broad__ridge_solve(&s.ridge, &s.residual, &wish));
     assert_true(fabs(s.ridge.operator_norm - 0.25 / (0.25 + 0.25)) < 1e-14);
     setting_close(&s);
     /* As many rows as columns: the columns reach everything. */
     double square[4] = {3, 0, 0, 0.5};
     setting_open(&s, broad__device_cpu(), 1, square, 2, 2, e, 1);
-    assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
+    assert_ok(broad__ridge_solve(&s.ridge, &s.residual, &wish));
     assert_true(fabs(s.ridge.operator_norm - 0.25 / (0.25 + 0.25)) < 1e-14);
     setting_close(&s);
     setting_open(&s, broad__device_cpu(), 1, k, 3, 2, tall_e, 1);
-    assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
+    assert_ok(broad__ridge_solve(&s.ridge, &s.residual, &wish));
     assert_true(s.ridge.operator_norm == 1);
     setting_close(&s);
 }
@@ -326,10 +326,10 @@ static void degenerate_matrices(void **state)
         setting s;
         setting_open(&s, broad__device_cpu(), 1, k, rows, p, e, 1);
         broad__ridge_request wish = {.lambda = i % 3 ? 1e-8 : 0, .loo = i % 5 == 0};
-        assert_ok(broad__ridge_solve(&s.ridge, &s.rows, &wish));
-        assert_ok(broad__ridge_finish(&s.ridge, &s.rows));
+        assert_ok(broad__ridge_solve(&s.ridge, &s.residual, &wish));
+        assert_ok(broad__ridge_finish(&s.ridge, &s.residual));
         for (size_t a = 0; a < p; a++) assert_true(isfinite(s.ridge.w[a]));
-        assert_true(s.ridge.norm <= s.rows.norm);
+        assert_true(s.ridge.norm <= s.residual.norm);
         setting_close(&s);
         free(k);
         free(e);
@@ -338,7 +338,7 @@ static void degenerate_matrices(void **state)
     setting s;
     setting_open(&s, broad__device_cpu(), 1, huge, 2, 2, e, 1);
     broad__ridge_request wish = {.lambda = 1e-8};
-    assert_fails(broad__ridge_solve(&s.ridge, &s.rows, &wish), BROAD_BAD_DATA, "overflow");
+    assert_fails(broad__ridge_solve(&s.ridge, &s.residual, &wish), BROAD_BAD_DATA, "overflow");
     setting_close(&s);
 }
 

@@ -1,7 +1,7 @@
 /* Networks without a chain against the ridge regression they are, and what is kept of fitted and sampled nodes. */
 #include "plain.h"
 
-#include "model/train/train.h"
+#include "model/train/train_open.h"
 
 enum { ROWS = 80, INPUTS = 3, FRESH = 30 };
 

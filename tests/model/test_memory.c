@@ -4,7 +4,7 @@
 #include "base/page_cursor.h"
 #include "data/table.h"
 #include "model/train/plan.h"
-#include "model/train/train.h"
+#include "model/train/train_open.h"
 
 enum { ROWS = HELPER_SANITIZED ? 600 : 1500, MORE = 333, INPUTS = 7 };
 

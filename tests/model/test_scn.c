@@ -3,6 +3,7 @@
 
 #include "layer/supervise.h"
 #include "model/train/train.h"
+#include "model/train/train_open.h"
 
 /* ---- the published example ------------------------------------------------------------------------------------- */
 
@@ -285,9 +286,10 @@ static double orthogonality(const broad__growing_qr *b, size_t *dropped)
     for (size_t j = 0; j < b->columns; j++)
         for (size_t k = j; k < b->columns; k++) {
             long double sum = 0;
-            for (size_t i = 0; i < b->rows; i++) sum += (long double)b->q[i * b->room + j] * b->q[i * b->room + k];
+            for (size_t i = 0; i < b->rows; i++)
+                sum += (long double)b->q[i * b->capacity + j] * b->q[i * b->capacity + k];
             for (size_t i = 0; i < b->columns; i++)
-                sum += (long double)b->bottom[i * b->room + j] * b->bottom[i * b->room + k];
+                sum += (long double)b->bottom[i * b->capacity + j] * b->bottom[i * b->capacity + k];
             if (j == k && sum == 0) ++*dropped;
             else worst = fmax(worst, fabs((double)sum - (j == k)));
         }
@@ -301,7 +303,7 @@ static double factor_error(const broad__growing_qr *b, const double *a)
     for (size_t j = 0; j < b->columns; j++)
         for (size_t i = 0; i < b->rows; i++) {
             long double sum = a[i * b->columns + j];
-            for (size_t k = 0; k <= j; k++) sum -= (long double)b->q[i * b->room + k] * b->r[k * b->room + j];
+            for (size_t k = 0; k <= j; k++) sum -= (long double)b->q[i * b->capacity + k] * b->r[k * b->capacity + j];
             worst = fmax(worst, fabs((double)sum));
         }
     return worst;
@@ -338,10 +340,10 @@ static void the_basis_stays_orthogonal(void **state)
         assert_ok(broad__residual_open(&rows, broad__device_cpu(), pool, 2));
         assert_ok(broad__residual_append(&rows, y, BASIS_ROWS));
         assert_ok(broad__growing_qr_open(&b, BASIS_ROWS, 2, y));
-        rows.z = a, rows.features = BASIS_COLUMNS;
+        rows.z.stored = a, rows.z.features = BASIS_COLUMNS;
         for (size_t at = 0; at < BASIS_COLUMNS; at += block) {
-            broad__kblock piece = {{0}, at, BASIS_COLUMNS - at < block ? BASIS_COLUMNS - at : block};
-            assert_ok(broad__residual_nodes(&rows, &piece, 1));
+            broad__kblock kblock = {{0}, at, BASIS_COLUMNS - at < block ? BASIS_COLUMNS - at : block};
+            assert_ok(broad__candidate_nodes(&rows, &kblock, 1));
             assert_ok(broad__growing_qr_try(&b, &rows, y, lambdas[i / 7 % 3]));
             double norm = b.trial_norm;
             assert_ok(broad__growing_qr_accept(&b));

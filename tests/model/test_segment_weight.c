@@ -319,7 +319,7 @@ static void bad_weights(void **state)
     broad_trainer *t = NULL;
     assert_ok(broad_trainer_resume(&t, model, old, &o, 0));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_fails(learn_all(t, more, bad[i], 0, 0), BROAD_USAGE, "cannot count");
+        assert_fails(learn_all(t, more, bad[i], 0, 0), BROAD_USAGE, "the weight of new row");
     assert_fails(broad_trainer_learn_weighted(t, NULL, bad, 0, 0, 0), BROAD_USAGE, "NULL");
     assert_fails(broad_trainer_learn_weighted(t, more, NULL, 0, 0, 0), BROAD_USAGE, "NULL");
     broad_trainer_close(&after, t);

@@ -6,7 +6,8 @@
 #include "layer/supervise.h"
 #include "model/kind.h"
 #include "model/model.h"
-#include "model/train/train.h"
+#include "model/train/describe_data.h"
+#include "model/train/train_open.h"
 
 typedef long double real;
 

@@ -84,7 +84,7 @@ static void check_weights(size_t inputs, size_t nodes, double range, broad_range
     double *weight = malloc(inputs * nodes * sizeof(double)), *bias = malloc(nodes * sizeof(double));
     broad__stream stream = {99, BROAD__FOR_FEATURES, 2, 0, 0};
     double scale = unit == BROAD_RANGE_FAN_IN ? range * sqrt(3.0 / (double)inputs) : range;
-    broad__draw_nodes(weight, bias, &stream, inputs, nodes, range, unit);
+    broad__draw_nodes(weight, bias, &(broad__draw){stream, inputs, nodes, range, unit});
     for (uint64_t node = 0; node < nodes; node++) {
         for (uint64_t i = 0; i < inputs; i++) {
             double u = broad__random_at(&stream, node * (inputs + 1) + i);

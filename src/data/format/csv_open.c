@@ -174,7 +174,7 @@ static int parse_separator(char *out, const char *text)
     if (strcmp(text, "space") == 0) text = " ";
     if (strlen(text) != 1 || strchr("\"\r\n.+-0123456789", *text))
         return broad__fail(BROAD_USAGE,
-                           "the separator must be auto, tab, space or one character such as ; and not '%.20s'", text);
+                           "option separator must be auto, tab, space or one character such as ;, not '%.20s'", text);
     *out = *text;
     return BROAD_OK;
 }
@@ -304,7 +304,7 @@ static int has_header(int *out, const broad__csv *csv, const char *first, const 
     *out = strcmp(said, "yes") == 0;
     if (*out || strcmp(said, "no") == 0) return BROAD_OK;
     if (strcmp(said, "auto") != 0)
-        return broad__fail(BROAD_USAGE, "header must be auto, yes or no and not '%.20s'", said);
+        return broad__fail(BROAD_USAGE, "option header must be auto, yes or no, not '%.20s'", said);
     return find_header(out, csv, first, hints);
 }
 

@@ -31,7 +31,7 @@ static int fail_ragged(const broad__filler *f)
     size_t cells = broad__row_cells(&next, f->work->csv, f->row);
     const char *first = broad__row_start(f->work->csv, f->work->csv->begin);
     return broad__fail(BROAD_BAD_DATA,
-                       "%s:%zu: %zu cell%s, but line %zu has %zu; separate with '%s'? say it with --separator",
+                       "%s:%zu: %zu cell%s, but line %zu has %zu; if '%s' is not the separator, give option separator",
                        f->work->csv->name, broad__line_at(f->work->csv, f->row), cells, cells == 1 ? "" : "s",
                        broad__line_at(f->work->csv, first), f->work->csv->columns,
                        f->work->csv->separator == '\t' ? "tab" : (char[2]){f->work->csv->separator, 0});
@@ -48,26 +48,26 @@ static int fail_number(const broad__filler *f, const char *at, size_t column, br
     column_note(note, csv, column);
     if (kind == BROAD__NUMBER_MISSING)
         return broad__fail(BROAD_BAD_DATA,
-                           "%s:%zu:%zu: missing value%s; fill it in, or take the mean with --missing mean", csv->name,
+                           "%s:%zu:%zu: missing value%s; fill it in, or use the mean (option missing mean)", csv->name,
                            line, column + 1, note);
     broad__text_quote(quoted, cell);
     if (kind == BROAD__NUMBER_INFINITE)
-        return broad__fail(BROAD_BAD_DATA,
-                           "%s:%zu:%zu: %s is infinite or too large for a number%s; correct it or remove "
-                           "the row",
+        return broad__fail(BROAD_BAD_DATA, "%s:%zu:%zu: %s is infinite or too large%s; correct it or remove the row",
                            csv->name, line, column + 1, quoted, note);
     int comma = memchr(cell.bytes, ',', cell.count) != NULL;
     if (f->work->roles->modelled)
-        return broad__fail(BROAD_BAD_DATA, "%s:%zu:%zu: %s is not a number%s, as it was for the model; %s", csv->name,
-                           line, column + 1, quoted, note, comma ? "write numbers with a point" : "correct it");
+        return broad__fail(
+            BROAD_BAD_DATA, "%s:%zu:%zu: %s is not a number%s, but the model was trained on numbers there; %s",
+            csv->name, line, column + 1, quoted, note, comma ? "write numbers with a decimal point" : "correct it");
     char name[BROAD__QUOTE_BYTES];
     if (csv->names) broad__text_quote(name, broad__text_of(csv->names[column]));
     else snprintf(name, sizeof name, "%zu", column + 1);
     return broad__fail(BROAD_BAD_DATA,
-                       "%s:%zu:%zu: %s is not a number%s; %sgive --categorical %s (or auto) if the column holds "
-                       "categories, --target if it is the target, --group if it names groups; else turn it into "
-                       "numbers or remove it",
-                       csv->name, line, column + 1, quoted, note, comma ? "write numbers with a point, or " : "", name);
+                       "%s:%zu:%zu: %s is not a number%s; %sgive option categorical %s (or auto) if the column holds "
+                       "categories, option target if it is the target, option group if it names groups; otherwise "
+                       "convert it to numbers or remove it",
+                       csv->name, line, column + 1, quoted, note,
+                       comma ? "write numbers with a decimal point, or " : "", name);
 }
 
 static int fill_weight(broad__filler *f, const char *at, size_t row, size_t column, broad__text cell)

@@ -20,10 +20,10 @@ static const idx_type *find_type(unsigned char code)
     return NULL;
 }
 
-int broad__idx_is(const broad__source *source)
+int broad__idx_is(const void *bytes, size_t count)
 {
-    const unsigned char *bytes = (const unsigned char *)source->bytes;
-    return source->count >= 4 && bytes[0] == 0 && bytes[1] == 0 && find_type(bytes[2]);
+    const unsigned char *first = bytes;
+    return count >= 4 && first[0] == 0 && first[1] == 0 && find_type(first[2]);
 }
 
 int broad__idx_open(broad__matrix *out, const broad__source *source)

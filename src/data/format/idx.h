@@ -4,7 +4,7 @@
 
 #include "data/format/matrix.h"
 
-int broad__idx_is(const broad__source *source);
+int broad__idx_is(const void *bytes, size_t count);
 int broad__idx_open(broad__matrix *out, const broad__source *source);
 
 #endif

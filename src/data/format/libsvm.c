@@ -117,17 +117,17 @@ static int read_pair(size_t *index, double *value, int *is_qid, const broad__sou
                      size_t before)
 {
     broad__text key, text;
-    if (!split_pair(&key, &text, token)) return fail_token(source, token, "is no index:value pair");
+    if (!split_pair(&key, &text, token)) return fail_token(source, token, "is not an index:value pair");
     *is_qid = broad__text_same(key, broad__text_of("qid"));
     if (!*is_qid && !parse_index(index, key)) return fail_token(source, token, "has no whole number before the colon");
     broad__number_kind kind = broad__number_read(value, text);
-    if (kind == BROAD__NUMBER_INFINITE) return fail_token(source, token, "is infinite or too large for a number");
+    if (kind == BROAD__NUMBER_INFINITE) return fail_token(source, token, "is infinite or too large");
     if (kind == BROAD__NUMBER_TEXT) return fail_token(source, token, "has no number after the colon");
     if (kind == BROAD__NUMBER_MISSING) *value = NAN;
     if (*is_qid && (before != SIZE_MAX || isnan(*value)))
         return fail_token(source, token, "must be a number and stand right after the label");
     if (!*is_qid && before != SIZE_MAX && *index <= before)
-        return fail_token(source, token, "is out of order: indices must rise along a line");
+        return fail_token(source, token, "is out of order: indices must increase along a line");
     return BROAD_OK;
 }
 
@@ -142,15 +142,15 @@ static int survey_file(survey *out, const broad__source *source, broad_missing m
         size_t index, before = SIZE_MAX;
         next_token(&token, &line);
         broad__number_kind kind = broad__number_read(&value, token);
-        if (kind == BROAD__NUMBER_MISSING) return fail_token(source, token, "is no label: every row needs one");
-        if (kind != BROAD__NUMBER) return fail_token(source, token, "is no label: it must be a number");
+        if (kind == BROAD__NUMBER_MISSING) return fail_token(source, token, "is not a label: every row needs one");
+        if (kind != BROAD__NUMBER) return fail_token(source, token, "is not a label: it must be a number");
         while (next_token(&token, &line)) {
             int is_qid, status = read_pair(&index, &value, &is_qid, source, token, before);
             if (status < 0) return status;
             if (is_qid) continue;
             if (isnan(value) && missing != BROAD_MISSING_MEAN)
                 return fail_token(source, token,
-                                  "has a missing value; fill it in, or take the mean with --missing mean");
+                                  "has a missing value; fill it in, or use the mean (option missing mean)");
             before = index;
             if (index < out->lowest) out->lowest = index;
             if (index > out->highest) out->highest = index;
@@ -184,7 +184,8 @@ static int fill_rows(broad__parsed *out, const broad__libsvm *reader, const broa
         if (has_qid) continue;
         out->groups.columns = 0;
         if (qid_required)
-            return broad__fail(BROAD_BAD_DATA, "%s:%zu: no qid in this row; leave --group out, or give every row one",
+            return broad__fail(BROAD_BAD_DATA,
+                               "%s:%zu: no qid in this row; leave out option group, or give every row a qid",
                                source->name, line_of(source, line.at));
     }
     return BROAD_OK;
@@ -196,20 +197,21 @@ static int choose_inputs(size_t *inputs, size_t *base, const survey *found, cons
     int empty = found->lowest > found->highest;
     *base = model ? strcmp(model->input_names[0], "x0") != 0 : found->lowest != 0;
     if (model && !empty && found->lowest < *base)
-        return broad__fail(BROAD_BAD_DATA, "%s: index 0 appears; the model was trained with indices from 1",
+        return broad__fail(BROAD_BAD_DATA, "%s: there is an index 0, but the model was trained with indices from 1",
                            source->name);
     *inputs = empty ? 0 : found->highest - *base + 1;
     if (model && *inputs > model->inputs)
-        return broad__fail(BROAD_BAD_DATA, "%s: index %zu appears; the model has only %zu inputs", source->name,
+        return broad__fail(BROAD_BAD_DATA, "%s: there is an index %zu, but the model has only %zu inputs", source->name,
                            found->highest, model->inputs);
     if (model) *inputs = model->inputs;
     if (!*inputs)
-        return broad__fail(BROAD_BAD_DATA, "%s: no row has an index:value pair: no input is left", source->name);
+        return broad__fail(BROAD_BAD_DATA, "%s: no row has an index:value pair, so there are no inputs", source->name);
     if (!broad__parsed_dense(found->rows, *inputs, source->count))
-        return broad__fail(BROAD_BAD_DATA,
-                           "%s: %zu rows with indices up to %zu would be out of proportion as a dense table "
-                           "(the file has %zu bytes); number the inputs without gaps",
-                           source->name, found->rows, found->highest, source->count);
+        return broad__fail(
+            BROAD_BAD_DATA,
+            "%s: a dense table of %zu rows with indices up to %zu would be out of proportion to the file "
+            "of %zu bytes; number the inputs without gaps",
+            source->name, found->rows, found->highest, source->count);
     return BROAD_OK;
 }
 
@@ -218,12 +220,12 @@ static int check_columns(const broad__source *source, const broad_read_options *
 {
     if (options->weight || (model && model->weight_name && options->training))
         return broad__fail(BROAD_BAD_DATA, "%s: a LIBSVM file has no column of weights; %s", source->name,
-                           options->weight ? "write it as CSV to use --weight"
+                           options->weight ? "write it as CSV to use option weight"
                                            : "the model was trained with weights: give the rows as CSV or NPY");
     int named = !model && options->categorical && strcmp(options->categorical, "auto") != 0;
     if (named || (model && model->categories.count))
-        return broad__fail(BROAD_BAD_DATA, "%s: a LIBSVM file has numbers only; %s", source->name,
-                           named ? "write it as CSV to use --categorical"
+        return broad__fail(BROAD_BAD_DATA, "%s: a LIBSVM file has only numbers; %s", source->name,
+                           named ? "write it as CSV to use option categorical"
                                  : "the model has columns of categories: give the rows as CSV");
     return BROAD_OK;
 }
@@ -232,7 +234,7 @@ static int check_options(const broad__source *source, const broad_read_options *
 {
     if (options->target && !options->labels)
         return broad__fail(BROAD_BAD_DATA,
-                           "%s: a LIBSVM file has its target at the start of each line; leave --target out",
+                           "%s: a LIBSVM file has its target at the start of each line; leave out option target",
                            source->name);
     if (options->group && strcmp(options->group, "qid") != 0)
         return broad__fail(BROAD_BAD_DATA, "%s: the only group of a LIBSVM file is qid", source->name);

@@ -16,7 +16,7 @@ int broad__matrix_check(broad__matrix *matrix, size_t have)
     for (size_t d = 0; d < matrix->dimensions; d++) huge |= broad__multiply(&cells, cells, matrix->shape[d]) < 0;
     for (size_t d = 0; d < matrix->dimensions; d++)
         if (!matrix->shape[d])
-            return broad__fail(BROAD_BAD_DATA, "%s: dimension %zu is 0: there is no data", matrix->name, d + 1);
+            return broad__fail(BROAD_BAD_DATA, "%s: dimension %zu is 0, so there is no data", matrix->name, d + 1);
     if (huge || broad__multiply(&bytes, cells, matrix->item) < 0)
         return broad__fail(BROAD_BAD_DATA,
                            "%s: the header claims more than 2^64 bytes, the file has %zu: it is damaged", matrix->name,
@@ -82,8 +82,8 @@ static int fail_value(const broad__matrix *matrix, size_t row, size_t column, br
     static const char *const names[] = {"", "", "target", "group", "weight", ""};
     if (isnan(value) && (role == BROAD__ROLE_INPUT || role == BROAD__ROLE_CATEGORY))
         return broad__fail(BROAD_BAD_DATA,
-                           "%s: row %zu, column %zu: missing value (NaN); fill it in, or take the mean with "
-                           "--missing mean",
+                           "%s: row %zu, column %zu: missing value (NaN); fill it in, or use the mean (option "
+                           "missing mean)",
                            matrix->name, row + 1, column + 1);
     if (isnan(value))
         return broad__fail(BROAD_BAD_DATA,

@@ -8,10 +8,7 @@ typedef struct header_cursor {
     const char *at, *end;
 } header_cursor;
 
-int broad__npy_is(const broad__source *source)
-{
-    return source->count >= 6 && memcmp(source->bytes, "\x93NUMPY", 6) == 0;
-}
+int broad__npy_is(const void *bytes, size_t count) { return count >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0; }
 
 static void skip_blanks(header_cursor *c)
 {
@@ -83,33 +80,50 @@ static int parse_type(broad__matrix *matrix, broad__text descr)
     return BROAD_OK;
 }
 
+/* The entries of the header that have been seen. */
+typedef struct header_seen {
+    int descr, order, shape;
+} header_seen;
+
+static int take_descr(header_cursor *c, broad__matrix *matrix, int *sound)
+{
+    broad__text descr;
+    if (take(c, "["))
+        return broad__fail(BROAD_BAD_DATA, "%s: a structured array cannot be read; save one plain array of numbers",
+                           matrix->name);
+    *sound = take_string(c, &descr);
+    return *sound ? parse_type(matrix, descr) : BROAD_OK;
+}
+
+static int take_order(header_cursor *c, broad__matrix *matrix)
+{
+    matrix->fortran = take(c, "True");
+    return matrix->fortran || take(c, "False");
+}
+
+/* One "key: value"; *sound: it is well-formed, known and not a repetition. */
+static int take_entry(header_cursor *c, broad__matrix *matrix, header_seen *seen, int *sound)
+{
+    broad__text key;
+    *sound = take_string(c, &key) && take(c, ":");
+    if (!*sound) return BROAD_OK;
+    if (broad__text_same(key, broad__text_of("descr")) && !seen->descr++) return take_descr(c, matrix, sound);
+    if (broad__text_same(key, broad__text_of("fortran_order")) && !seen->order++) *sound = take_order(c, matrix);
+    else *sound = broad__text_same(key, broad__text_of("shape")) && !seen->shape++ && take_shape(c, matrix);
+    return BROAD_OK;
+}
+
 static int parse_header(broad__matrix *matrix, header_cursor c)
 {
-    int status = BROAD_OK, descr_seen = 0, order_seen = 0, shape_seen = 0, sound = take(&c, "{");
-    while (sound && status == BROAD_OK && !take(&c, "}")) {
-        broad__text key, descr;
-        sound = take_string(&c, &key) && take(&c, ":");
-        if (!sound) break;
-        if (broad__text_same(key, broad__text_of("descr"))) {
-            if (take(&c, "["))
-                return broad__fail(BROAD_BAD_DATA,
-                                   "%s: a structured array cannot be read; save one plain array of numbers",
-                                   matrix->name);
-            sound = !descr_seen++ && take_string(&c, &descr);
-            if (sound) status = parse_type(matrix, descr);
-        } else if (broad__text_same(key, broad__text_of("fortran_order"))) {
-            matrix->fortran = take(&c, "True");
-            sound = !order_seen++ && (matrix->fortran || take(&c, "False"));
-        } else {
-            sound = broad__text_same(key, broad__text_of("shape")) && !shape_seen++ && take_shape(&c, matrix);
-        }
-        if (sound && !take(&c, ",")) {
-            sound = take(&c, "}");
-            break;
-        }
+    header_seen seen = {0};
+    int status = BROAD_OK, sound = take(&c, "{"), more = sound;
+    while (more && status == BROAD_OK && !take(&c, "}")) {
+        status = take_entry(&c, matrix, &seen, &sound);
+        more = sound && take(&c, ",");
+        if (sound && !more) sound = take(&c, "}");
     }
     if (status < 0) return status;
-    if (!sound || !descr_seen || !order_seen || !shape_seen)
+    if (!sound || !seen.descr || !seen.order || !seen.shape)
         return broad__fail(BROAD_BAD_DATA, "%s: the NPY header is damaged; save the array again", matrix->name);
     return BROAD_OK;
 }

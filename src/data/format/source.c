@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -19,13 +20,6 @@ static const size_t STREAM_MAXIMUM = (size_t)1 << 36;
 static const size_t GZIP_ALWAYS = (size_t)64 << 20, GZIP_RATIO = 100;
 
 enum { CHUNK = 1 << 18 };
-
-static int fail_system(int status, const char *path, const char *what)
-{
-    char text[128];
-    const char *reason = strerror_r(errno, text, sizeof text);
-    return broad__fail(status, "%s: %s: %s", path, what, reason);
-}
 
 /* Bytes that come one after the other, and how many: in memory, or in the spill of the source. */
 typedef struct growing {
@@ -92,7 +86,7 @@ static int read_stream(broad__source *source, int fd)
         if (status < 0) break;
         ssize_t got = read(fd, g.block + g.count, g.capacity - g.count);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fail_system(BROAD_IO, source->name, "cannot read");
+        if (got < 0) return broad__file_fail(BROAD_IO, source->name, "cannot be read", errno);
         if (got == 0) break;
         g.count += (size_t)got;
         grow_done(&g);
@@ -104,11 +98,11 @@ static int read_stream(broad__source *source, int fd)
 static int load(broad__source *source, int fd, int is_input)
 {
     struct stat facts;
-    if (fstat(fd, &facts) < 0) return fail_system(BROAD_IO, source->name, "cannot look at it");
+    if (fstat(fd, &facts) < 0) return broad__file_fail(BROAD_IO, source->name, "cannot be looked at", errno);
     if (S_ISDIR(facts.st_mode))
-        return broad__fail(BROAD_NO_INPUT, "%s: is a folder; give a CSV, LIBSVM, NPY or IDX file", source->name);
+        return broad__fail(BROAD_NO_INPUT, "%s: this is a folder; give a CSV, LIBSVM, NPY or IDX file", source->name);
     if (S_ISBLK(facts.st_mode) || (S_ISCHR(facts.st_mode) && !is_input && !isatty(fd)))
-        return broad__fail(BROAD_NO_INPUT, "%s: is a device; give a CSV, LIBSVM, NPY or IDX file", source->name);
+        return broad__fail(BROAD_NO_INPUT, "%s: this is a device; give a CSV, LIBSVM, NPY or IDX file", source->name);
     if (!S_ISREG(facts.st_mode) || facts.st_size <= 0 || lseek(fd, 0, SEEK_CUR) != 0) return read_stream(source, fd);
     size_t bytes = (size_t)facts.st_size;
     void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -143,8 +137,8 @@ static int unpack_room(unpacking *out)
     growing *g = &out->out;
     if (g->count == out->limit)
         return broad__fail(BROAD_BAD_DATA,
-                           "%s: unpacks to more than %zu bytes from %zu; that looks like a bomb: if it is none, "
-                           "unpack it with gunzip and give the plain file",
+                           "%s: unpacks to more than %zu bytes from %zu, which looks like a decompression bomb; if it "
+                           "is not one, unpack it with gunzip and give the plain file",
                            out->packed->name, out->limit, out->packed->count);
     if (g->count < g->capacity) return BROAD_OK;
     size_t wanted = out->limit - g->count < CHUNK ? out->limit : g->count + CHUNK;
@@ -158,8 +152,8 @@ static int unpack_next(z_stream *stream, const unpacking *out)
     if (end - at >= 2 && at[0] == 0x1f && at[1] == 0x8b) return inflateReset(stream) == Z_OK ? 1 : BROAD_BUG;
     for (; at < end; at++)
         if (*at)
-            return broad__fail(BROAD_BAD_DATA, "%s: %zu bytes after the end of the gzip data are none of it",
-                               out->packed->name, (size_t)(end - stream->next_in));
+            return broad__fail(BROAD_BAD_DATA, "%s: %zu bytes follow the end of the gzip data", out->packed->name,
+                               (size_t)(end - stream->next_in));
     return 0;
 }
 
@@ -217,7 +211,7 @@ static int unpack(broad__source *source)
         status = unpack_members(&out, &stream);
         inflateEnd(&stream);
     } else {
-        status = result == Z_MEM_ERROR ? BROAD_NO_MEMORY : broad__fail(BROAD_BUG, "zlib does not start");
+        status = result == Z_MEM_ERROR ? BROAD_NO_MEMORY : broad__fail(BROAD_BUG, "zlib cannot be started");
     }
     grow_give(&unpacked, &out.out);
     if (status < 0) {
@@ -240,7 +234,7 @@ int broad__source_open(broad__source *out, const char *path, size_t memory)
     int is_input = strcmp(path, "-") == 0;
     *out = (broad__source){.name = is_input ? "standard input" : path, .memory = memory};
     int fd = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fail_system(BROAD_NO_INPUT, path, "cannot open");
+    if (fd < 0) return broad__file_fail(BROAD_NO_INPUT, path, "cannot be opened", errno);
     int status = load(out, fd, is_input);
     if (!is_input) close(fd);
     if (status == BROAD_OK) status = unpack_if_gzip(out);

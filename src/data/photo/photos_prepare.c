@@ -14,7 +14,6 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/photo/photos_cache.h"
-#include "data/recognise.h"
 #include "image/augment.h"
 #include "image/codec/decode.h"
 
@@ -33,6 +32,12 @@ void broad__prepared_clear(broad__prepared *prepared)
 }
 
 /* ---- what a file is -------------------------------------------------------------------------------------------- */
+
+static int is_picture(const unsigned char *start, size_t count)
+{
+    return (count >= 8 && memcmp(start, "\x89PNG\r\n\x1A\n", 8) == 0) ||
+           (count >= 3 && memcmp(start, "\xFF\xD8\xFF", 3) == 0);
+}
 
 static int has_picture_suffix(const char *name)
 {
@@ -75,7 +80,7 @@ static int look_at_start(int *out_ignored, const broad__photo_file *file)
     size_t count = 0;
     int status = broad__file_read_start(start, &count, file->file, sizeof start);
     if (status < 0) return fail_without_path(status, file->file);
-    if (broad__bytes_kind(start, count) == BROAD_PATH_KIND_PHOTO) return BROAD_OK;
+    if (is_picture(start, count)) return BROAD_OK;
     *out_ignored = is_companion(file, start, count);
     if (*out_ignored) return BROAD_OK;
     broad__decode_options options;

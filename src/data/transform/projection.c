@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "compute/device.h"
+#include "compute/device_choice.h"
 #include "data/transform/scale.h"
 
 enum { ROWS_MAX = 1000, COMPONENTS_MIN = 16, COMPONENTS_MAX = 192, ROWS_FOR_EACH = 3 };
@@ -112,7 +112,7 @@ static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, cons
     if (status < 0) return status;
     size_t components = count_components(f, spec->components);
     if (!components)
-        return broad__fail(BROAD_BAD_DATA, "all photos look the same to the network; give it different ones");
+        return broad__fail(BROAD_BAD_DATA, "all photos look the same to the network; give photos that differ");
     spec->components = components;
     status = turn_vectors(f, components);
     if (status == BROAD_OK) status = broad__projection_alloc(out, spec);
@@ -122,7 +122,7 @@ static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, cons
 
 int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const double *x, size_t rows)
 {
-    const broad__device *device = broad__device_cpu();
+    const broad__device *device = broad__device_choose(NULL);
     fitting f = {.rows = rows < ROWS_MAX ? rows : ROWS_MAX, .inputs = broad__photo_inputs(spec)};
     *out = (broad__projection){0};
     f.shift = broad__alloc_doubles(2, f.inputs);

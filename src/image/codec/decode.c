@@ -19,6 +19,9 @@ typedef struct magic {
 
 /* clang-format off */
 static const magic magics[] = {
+    {"\xFF\xD8\xFF", 3, 0, NULL, "a JPEG picture"},
+    {"CgBI", 4, 12, NULL, "a PNG picture in Apple's own form"},
+    {"\x89PNG", 4, 0, NULL, "a PNG picture"},
     {"GIF8", 4, 0, NULL, "a GIF picture"},
     {"RIFF", 4, 0, "WEBP", "a WebP picture"},
     {"RIFF", 4, 0, "AVI ", "an AVI video"},
@@ -47,7 +50,6 @@ static const magic magics[] = {
     {"\x76\x2F\x31\x01", 4, 0, NULL, "an OpenEXR picture"},
     {"#?RADIANCE", 10, 0, NULL, "a Radiance picture"},
     {"FUJIFILMCCD-RAW", 15, 0, NULL, "a Fujifilm raw picture"},
-    {"CgBI", 4, 12, NULL, "a PNG picture in Apple's own form"},
     {"\x8AMNG", 4, 0, NULL, "an MNG animation"},
     {"P1\n", 3, 0, NULL, "a PBM picture"},
     {"P2\n", 3, 0, NULL, "a PGM picture"},
@@ -106,12 +108,18 @@ static const char *text_find(const unsigned char *bytes, size_t count)
     return NULL;
 }
 
+const char *broad__picture_name(const void *bytes, size_t count)
+{
+    const magic *row = magic_find(magics, sizeof magics / sizeof magics[0], bytes, count);
+    return row ? row->what : NULL;
+}
+
 static int fail_unknown(const unsigned char *bytes, size_t count)
 {
     if (!count) return broad__fail(BROAD_BAD_DATA, "the file is empty");
-    const magic *row = magic_find(magics, sizeof magics / sizeof magics[0], bytes, count);
-    if (row) return broad__fail(BROAD_BAD_DATA, "%s, which broad does not read; convert it to JPEG or PNG", row->what);
-    row = magic_find(others, sizeof others / sizeof others[0], bytes, count);
+    const char *name = broad__picture_name(bytes, count);
+    if (name) return broad__fail(BROAD_BAD_DATA, "%s, which broad does not read; convert it to JPEG or PNG", name);
+    const magic *row = magic_find(others, sizeof others / sizeof others[0], bytes, count);
     const char *text = row ? NULL : text_find(bytes, count);
     if (row || text) return broad__fail(BROAD_BAD_DATA, "%s, not a picture", row ? row->what : text);
     size_t zeros = 0;

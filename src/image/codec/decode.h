@@ -17,6 +17,9 @@ typedef struct broad__decode_options {
                           rest being grey */
 } broad__decode_options;
 
+/* The format of a picture or video, such as "a GIF picture", from its first bytes; NULL: it is neither. Static text. */
+const char *broad__picture_name(const void *bytes, size_t count);
+
 /* 2^28 pixels, 512 MiB, no target side, upright, nothing damaged. */
 void broad__decode_options_init(broad__decode_options *out);
 

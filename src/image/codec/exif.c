@@ -11,6 +11,7 @@
 
 #include <libexif/exif-data.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -170,12 +171,10 @@ static int exif_values(broad__exif *out, piece exif)
 
 /* ---- XMP ---- */
 
-static int is_blank(unsigned char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
 /* A number such as +12.30, in any locale; NaN where there is none. */
 static double number_read(const unsigned char *at, const unsigned char *end)
 {
-    while (at < end && is_blank(*at)) at++;
+    while (at < end && broad__is_blank((char)*at)) at++;
     double sign = at < end && *at == '-' ? -1 : 1, value = 0, unit = 1;
     if (at < end && (*at == '-' || *at == '+')) at++;
     int digits = 0, fraction = 0;
@@ -188,7 +187,7 @@ static double number_read(const unsigned char *at, const unsigned char *end)
             digits++;
         } else break;
     }
-    int ended = at == end || is_blank(*at) || *at == '"' || *at == '\'' || *at == '<';
+    int ended = at == end || broad__is_blank((char)*at) || *at == '"' || *at == '\'' || *at == '<';
     return digits && ended ? sign * value / unit : NAN;
 }
 
@@ -199,11 +198,11 @@ static double xmp_number(piece xmp, const char *name)
     size_t length = strlen(name);
     while ((at = memmem(at, (size_t)(end - at), name, length))) {
         at += length;
-        while (at < end && is_blank(*at)) at++;
+        while (at < end && broad__is_blank((char)*at)) at++;
         if (at < end && *at == '>') return number_read(at + 1, end);
         if (at == end || *at != '=') continue;
         at++;
-        while (at < end && is_blank(*at)) at++;
+        while (at < end && broad__is_blank((char)*at)) at++;
         if (at < end && (*at == '"' || *at == '\'')) return number_read(at + 1, end);
     }
     return NAN;

@@ -17,12 +17,14 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "compute/device_choice.h"
 #include "compute/pool.h"
 #include "compute/shards.h"
 #include "layer/ridge.h"
 #include "model/kind.h"
 #include "model/predict/predict.h"
-#include "model/train/train.h"
+#include "model/train/describe_data.h"
+#include "model/train/rowset.h"
 
 enum {
     SUMS = 2,    /* a layer's: square of its norm; rows judged rightly, or squared misses of the values */
@@ -248,7 +250,7 @@ static int change_rows(regrowth *r, size_t j)
     if (j && c->first_row == r->first && c->rows == r->rows) return BROAD_OK;
     broad__rowset_close(&r->rowset);
     int status = broad__rowset_open(&r->rowset, model, r->device, r->pool, NULL);
-    r->rowset.rows.single = 0; /* leave-one-out needs the sums in double precision */
+    r->rowset.residual.candidate.single = 0; /* leave-one-out needs the sums in double precision */
     r->rowset.groups = r->groups;
     r->first = c->first_row;
     r->rows = c->rows;
@@ -267,10 +269,10 @@ static int leave_out_layer(double *out, regrowth *r, size_t j)
     int status = change_rows(r, j);
     if (status == BROAD_OK && j && layer->groups) status = broad__rowset_add_groups(&r->rowset, layer->groups);
     if (j) r->groups += layer->groups;
-    broad__kblock piece = broad__model_kblock(r->model, j);
+    broad__kblock kblock = broad__model_kblock(r->model, j);
     broad__ridge_request request = {.lambda = layer->certificate.lambda, .loo = 1};
-    if (status == BROAD_OK) status = broad__residual_candidate(&r->rowset.rows, &piece, 1);
-    if (status == BROAD_OK) status = broad__ridge_solve(&r->ridge, &r->rowset.rows, &request);
+    if (status == BROAD_OK) status = broad__candidate_compute(&r->rowset.residual, &kblock, 1);
+    if (status == BROAD_OK) status = broad__ridge_solve(&r->ridge, &r->rowset.residual, &request);
     if (status == BROAD_OK) *out = r->ridge.loo;
     return status == BROAD_OK ? broad__rowset_follow(&r->rowset, j) : status;
 }
@@ -289,19 +291,19 @@ static int check_training(const broad_model *model, const broad_data *data)
 int broad__model_curve_loo(broad_curve_point *points, const broad_model *model, const broad_data *training,
                            size_t threads)
 {
-    regrowth r = {.model = model, .data = training, .device = broad__device_cpu()};
+    regrowth r = {.model = model, .data = training, .device = broad__device_choose(&model->settings)};
     int status = check_training(model, training);
     if (status < 0 || broad__fitting_of(&model->settings) != BROAD__FIT_CHAIN) return status;
     r.groups = broad__model_initial_groups(model);
     status = broad__pool_open(&r.pool, threads);
     if (status < 0) return status;
     status = r.device->hold();
-    int holding = status == BROAD_OK;
+    int held = status == BROAD_OK;
     for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++)
         status = leave_out_layer(&points[j].loo, &r, j);
     broad__ridge_clear(&r.ridge);
     broad__rowset_close(&r.rowset);
-    if (holding) r.device->release();
+    if (held) r.device->release();
     broad__pool_close(r.pool);
     return status;
 }

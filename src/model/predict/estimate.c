@@ -77,7 +77,7 @@ static int make_calibration(broad__estimate *out, const broad_model *model, cons
 static int make_residuals(broad__estimate *out, const broad_data *truth, const double *scores)
 {
     size_t rows = truth->rows, outputs = truth->outputs;
-    size_t kept = rows < BROAD__RESIDUALS_MOST ? rows : BROAD__RESIDUALS_MOST;
+    size_t kept = rows < BROAD__RESIDUALS_MAX ? rows : BROAD__RESIDUALS_MAX;
     double *sizes = broad__alloc_doubles(rows, 1);
     out->residual_count = kept;
     out->residuals = broad__alloc_doubles(outputs, kept);
@@ -139,7 +139,7 @@ static int check_residuals(const broad__estimate *e, size_t outputs)
 int broad__estimate_check(const broad_model *model)
 {
     const broad__estimate *e = &model->estimate;
-    size_t kept = e->rows < BROAD__RESIDUALS_MOST ? e->rows : BROAD__RESIDUALS_MOST;
+    size_t kept = e->rows < BROAD__RESIDUALS_MAX ? e->rows : BROAD__RESIDUALS_MAX;
     int classify = model->task == BROAD_TASK_CLASSIFY;
     if (e->rows == 0) return BROAD_OK;
     if (e->rows > model->rows)

@@ -10,7 +10,7 @@
 #include "model/model.h"
 #include "model/predict/confidence.h"
 
-enum { BROAD__RESIDUALS_MOST = 4096 };
+enum { BROAD__RESIDUALS_MAX = 4096 };
 
 /* From the scores that the network gives `count` rows when it has not seen them: count x outputs, in the units of the
  * targets; row i is rows[i] of `data`, or row i itself where rows is NULL. Replaces the estimate the model had. Where

@@ -7,8 +7,8 @@
 #include "base/status.h"
 
 enum {
-    NARROW = 32, /* fewer nodes do not fill the registers of a kernel */
-    WIDE = 128,  /* nodes side by side at most */
+    NARROW = 32,      /* fewer nodes do not fill the registers of a kernel */
+    JOINED_MAX = 128, /* nodes side by side at most */
     ALIGNMENT = 64
 };
 
@@ -16,27 +16,27 @@ enum {
 typedef struct layout {
     char *block; /* NULL: count only */
     size_t used;
-    const broad__borrowed *kept; /* NULL: everything is */
+    const broad__borrowed *borrowed; /* NULL: everything is */
     int join;
 } layout;
 
-int broad__borrowed_has(const broad__borrowed *kept, const void *place)
+int broad__borrowed_has(const broad__borrowed *borrowed, const void *address)
 {
-    uintptr_t begin = (uintptr_t)kept->bytes, at = (uintptr_t)place;
-    return at >= begin && at - begin < kept->count;
+    uintptr_t begin = (uintptr_t)borrowed->bytes, at = (uintptr_t)address;
+    return at >= begin && at - begin < borrowed->count;
 }
 
 static void *take(layout *to, size_t count, size_t element_bytes)
 {
-    void *place = to->block ? to->block + to->used : NULL;
+    void *address = to->block ? to->block + to->used : NULL;
     to->used += (count * element_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return place;
+    return address;
 }
 
 /* The numbers where they are if they stay there, else a copy. */
 static const double *keep(layout *to, const double *from, size_t count)
 {
-    if (!from || !to->kept || broad__borrowed_has(to->kept, from)) return from;
+    if (!from || !to->borrowed || broad__borrowed_has(to->borrowed, from)) return from;
     double *copy = take(to, count, sizeof *copy);
     if (copy) memcpy(copy, from, count * sizeof *copy);
     return copy;
@@ -79,7 +79,7 @@ static void put_nodes(broad__nodes *out, layout *to, source (*at)(const broad_mo
 /* Where a further source of `more` nodes goes beside those of *nodes. */
 static int fits(const layout *to, size_t *nodes, size_t more)
 {
-    if (!to->join || *nodes >= WIDE || more >= NARROW || *nodes + more > WIDE) return 0;
+    if (!to->join || *nodes >= JOINED_MAX || more >= NARROW || *nodes + more > JOINED_MAX) return 0;
     *nodes += more;
     return 1;
 }
@@ -158,7 +158,7 @@ static void put_confidence(broad__network *out, layout *to, const broad_model *m
 
 static void put_names(broad__network *out, layout *to, const broad_model *model)
 {
-    if (!to->kept) {
+    if (!to->borrowed) {
         out->output_names = model->output_names;
         return;
     }
@@ -177,7 +177,7 @@ static void lay_out(broad__network *out, layout *to, const broad_model *model)
         .inputs = model->inputs,
         .outputs = model->outputs,
         .missing = model->missing,
-        .input_names = to->kept ? NULL : model->input_names,
+        .input_names = to->borrowed ? NULL : model->input_names,
         .scaling = broad__model_scaling(model),
         .features = broad__model_feature_nodes(model, model->group_count),
         .direct = model->group_count > 0 && model->groups[0].source == BROAD__WEIGHT_SOURCE_DIRECT,
@@ -196,12 +196,12 @@ static void lay_out(broad__network *out, layout *to, const broad_model *model)
     put_names(out, to, model);
 }
 
-int broad__network_make(broad__network *out, const broad_model *model, const broad__borrowed *kept, int join)
+int broad__network_make(broad__network *out, const broad_model *model, const broad__borrowed *borrowed, int join)
 {
-    layout to = {.kept = kept, .join = join};
+    layout to = {.borrowed = borrowed, .join = join};
     lay_out(out, &to, model);
     size_t bytes = to.used;
-    to = (layout){.block = broad__alloc(bytes), .kept = kept, .join = join};
+    to = (layout){.block = broad__alloc(bytes), .borrowed = borrowed, .join = join};
     if (!to.block) {
         *out = (broad__network){0};
         return BROAD_NO_MEMORY;

@@ -46,7 +46,7 @@ typedef struct broad__network {
     const double *shift, *factor; /* value = score / factor + shift */
     broad__confidence confidence;
     size_t bytes; /* of `block` */
-    void *block;  /* owned: all that does not lie in the model or in `kept` */
+    void *block;  /* owned: all that does not lie in the model or in borrowed memory */
 } broad__network;
 
 /* Memory that outlives the network, such as a mapped file: weights inside it are used where they are. */
@@ -55,11 +55,11 @@ typedef struct broad__borrowed {
     size_t count;
 } broad__borrowed;
 
-/* kept NULL: the model outlives the network, and no weights are copied but those put side by side. join: narrow groups and
+/* borrowed NULL: the model outlives the network, and no weights are copied but those put side by side. join: narrow groups and
  * layers are. */
-int broad__network_make(broad__network *out, const broad_model *model, const broad__borrowed *kept, int join);
+int broad__network_make(broad__network *out, const broad_model *model, const broad__borrowed *borrowed, int join);
 void broad__network_clear(broad__network *network);
 
-int broad__borrowed_has(const broad__borrowed *kept, const void *place);
+int broad__borrowed_has(const broad__borrowed *borrowed, const void *address);
 
 #endif

@@ -26,37 +26,44 @@ size_t broad__network_scratch(const broad__network *network, size_t rows)
     return rows * (scaled + network->features + network->widest);
 }
 
-static void work_out(double *out, size_t out_stride, const broad__kernels *kernels, const broad__nodes *nodes,
-                     const double *x, size_t x_stride, size_t rows)
+/* Some rows on their way through the network. */
+typedef struct row_block {
+    const broad__network *network;
+    const broad__kernels *kernels;
+    size_t rows;
+    double *scaled, *z, *h; /* rows x scaled inputs, features, nodes of a run */
+} row_block;
+
+static void compute_nodes(double *out, size_t stride, const row_block *b, const broad__nodes *nodes, const double *x,
+                          size_t x_stride)
 {
-    if (nodes->single && !broad__fused()) broad__nodes_single(out, out_stride, nodes, x, x_stride, rows);
-    else (nodes->single ? kernels->single->nodes : kernels->nodes)(out, out_stride, nodes, x, x_stride, rows);
+    if (nodes->single && !broad__fused()) broad__nodes_single(out, stride, nodes, x, x_stride, b->rows);
+    else (nodes->single ? b->kernels->single->nodes : b->kernels->nodes)(out, stride, nodes, x, x_stride, b->rows);
 }
 
-/* Z, rows x features. */
-static void feature_nodes(double *z, const broad__network *network, const broad__kernels *kernels, const double *x,
-                          size_t stride, size_t rows, double *scaled)
+static void feature_nodes(const row_block *b, const double *x, size_t stride)
 {
-    broad__scaling_apply(network->direct ? z : scaled, &network->scaling, x, rows, stride);
+    const broad__network *network = b->network;
+    broad__scaling_apply(network->direct ? b->z : b->scaled, &network->scaling, x, b->rows, stride);
     for (size_t i = 0; i < network->part_count; i++) {
         const broad__feature_run *part = &network->parts[i];
-        work_out(z + part->first, network->features, kernels, &part->nodes, scaled, network->scaling.columns, rows);
+        compute_nodes(b->z + part->first, network->features, b, &part->nodes, b->scaled, network->scaling.columns);
     }
 }
 
-/* scores += K_j W_j for the layers of a run; h: their nodes, rows x all of them. */
-static void add_layers(double *scores, const broad__network *network, const broad__layer_run *run,
-                       const broad__kernels *kernels, const double *z, const double *h, size_t rows,
-                       const broad__layer_watch *watch)
+/* scores += K_j W_j for the layers of a run, whose nodes are in b->h. */
+static void add_layers(double *scores, const row_block *b, const broad__layer_run *run, const broad__layer_watch *watch)
 {
+    const broad__network *network = b->network;
+    const double *h = b->h;
     size_t outputs = network->outputs;
     for (size_t j = run->first; j < run->first + run->count; j++) {
         const broad__term *term = &network->terms[j];
         if (term->prefix)
-            kernels->apply(scores, outputs, 1.0, z + term->first, network->features, rows, term->output, outputs,
-                           term->prefix, outputs);
-        kernels->apply(scores, outputs, 1.0, h, run->nodes.nodes, rows, term->output + term->prefix * outputs, outputs,
-                       term->nodes, outputs);
+            b->kernels->apply(scores, outputs, 1.0, b->z + term->first, network->features, b->rows, term->output,
+                              outputs, term->prefix, outputs);
+        b->kernels->apply(scores, outputs, 1.0, h, run->nodes.nodes, b->rows, term->output + term->prefix * outputs,
+                          outputs, term->nodes, outputs);
         h += term->nodes;
         if (watch) watch->after(watch->context, j, scores);
     }
@@ -65,14 +72,14 @@ static void add_layers(double *scores, const broad__network *network, const broa
 void broad__network_layers(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
                            double *scratch, const broad__layer_watch *watch)
 {
-    const broad__kernels *kernels = broad__kernels_used();
     double *z = scratch + (network->direct ? 0 : rows * network->scaling.columns), *h = z + rows * network->features;
+    row_block b = {network, broad__kernels_used(), rows, scratch, z, h};
     memset(out, 0, rows * network->outputs * sizeof *out);
-    if (network->run_count) feature_nodes(z, network, kernels, x, stride, rows, scratch);
+    if (network->run_count) feature_nodes(&b, x, stride);
     for (size_t i = 0; i < network->run_count; i++) {
         const broad__layer_run *run = &network->runs[i];
-        work_out(h, run->nodes.nodes, kernels, &run->nodes, z, network->features, rows);
-        add_layers(out, network, run, kernels, z, h, rows, watch);
+        compute_nodes(h, run->nodes.nodes, &b, &run->nodes, z, network->features);
+        add_layers(out, &b, run, watch);
     }
 }
 
@@ -185,9 +192,9 @@ static void predict_block(void *context, size_t block, size_t worker)
 
 size_t broad__network_threads(const broad__network *network, size_t rows, size_t threads)
 {
-    double most = (double)rows * broad__network_flops(network) / THREAD_FLOPS;
-    if (rows <= BROAD__PREDICT_ROWS || most < 2) return 1;
-    return threads == 0 || (double)threads < most ? threads : (size_t)most;
+    double worth = (double)rows * broad__network_flops(network) / THREAD_FLOPS;
+    if (rows <= BROAD__PREDICT_ROWS || worth < 2) return 1;
+    return threads == 0 || (double)threads < worth ? threads : (size_t)worth;
 }
 
 static int predict_rows(prediction *p, size_t threads)

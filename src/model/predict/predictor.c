@@ -3,12 +3,12 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-int broad__predictor_make(broad_predictor **out, const broad_model *model, const broad__borrowed *kept)
+int broad__predictor_make(broad_predictor **out, const broad_model *model, const broad__borrowed *borrowed)
 {
     static const broad__borrowed nothing = {NULL, 0};
     broad_predictor *made = broad__alloc(sizeof *made);
     if (!made) return BROAD_NO_MEMORY;
-    int status = broad__network_make(&made->network, model, kept ? kept : &nothing, 1);
+    int status = broad__network_make(&made->network, model, borrowed ? borrowed : &nothing, 1);
     if (status < 0) broad_predictor_free(made);
     else *out = made;
     return status;

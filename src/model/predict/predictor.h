@@ -10,7 +10,7 @@ struct broad_predictor {
     broad__mapping file; /* where its weights are used in place; bytes NULL: none */
 };
 
-/* Weights inside `kept` are used where they are, all others are copied. kept NULL: all are. */
-int broad__predictor_make(broad_predictor **out, const broad_model *model, const broad__borrowed *kept);
+/* Weights inside `borrowed` are used where they are, all others are copied. borrowed NULL: all are. */
+int broad__predictor_make(broad_predictor **out, const broad_model *model, const broad__borrowed *borrowed);
 
 #endif

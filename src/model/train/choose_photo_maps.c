@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "data/photo/photo_rows.h"
 #include "data/transform/projection.h"
-#include "model/train/train.h"
+#include "model/train/train_open.h"
 
 /* Rows as many as the pilot looks at; nodes enough to tell maps apart, and cheap. */
 enum { CHOICE_ROWS = 1000, CHOICE_GROUPS = 10, CHOICE_NODES = 50 };

@@ -8,6 +8,9 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/kind.h"
+#include "model/train/describe_data.h"
+#include "model/train/train_open.h"
+#include "model/train/train_rows.h"
 
 static const double WEIGHT_LEAST = 0.25, WEIGHT_STEP = 2;
 

@@ -2,7 +2,7 @@
 #ifndef BROAD_MODEL_TRAIN_CORRECT_H
 #define BROAD_MODEL_TRAIN_CORRECT_H
 
-#include "model/train/train.h"
+#include "model/train/trainer.h"
 
 /* Whether another weight of the rows costs no more than another solution: classes, and joint weights that are solved again as a
  * whole. */

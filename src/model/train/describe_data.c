@@ -1,27 +1,12 @@
-/* What data tells a model: names, classes, scales, fingerprints; and whether other data fits it. */
+#include "model/train/describe_data.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/page_cursor.h"
 #include "base/status.h"
-#include "data/format/number.h"
 #include "data/transform/scale.h"
-#include "model/predict/estimate.h"
-#include "model/train/train.h"
-
-static char **copy_names(char *const *names, size_t count)
-{
-    char **copy = broad__alloc_array(count, sizeof *copy);
-    for (size_t i = 0; copy && i < count; i++) {
-        copy[i] = broad__copy_text(names[i]);
-        if (copy[i]) continue;
-        for (size_t j = 0; j < i; j++) broad__free(copy[j]);
-        broad__free(copy);
-        return NULL;
-    }
-    return copy;
-}
 
 /* The scores of a class start from how frequent it is. */
 static void centre_classes(broad_model *model, const broad_data *data)
@@ -77,8 +62,8 @@ int broad__model_describe(broad_model *model, const broad_data *data)
     model->missing = data->missing;
     model->split_holdout = data->split_holdout;
     model->split_seed = data->split_seed;
-    model->input_names = copy_names(data->input_names, data->inputs);
-    model->output_names = copy_names(data->output_names, data->outputs);
+    model->input_names = broad__copy_texts(data->input_names, data->inputs);
+    model->output_names = broad__copy_texts(data->output_names, data->outputs);
     model->target_name = broad__copy_text(data->target_name ? data->target_name : "target");
     if (data->group_name) model->group_name = broad__copy_text(data->group_name);
     if (data->weight_name) model->weight_name = broad__copy_text(data->weight_name);
@@ -90,67 +75,6 @@ int broad__model_describe(broad_model *model, const broad_data *data)
     if (status == BROAD_OK) status = broad__categories_copy(&model->categories, &data->categories);
     if (status == BROAD_OK) status = broad__model_add_segment(model, data, 0, data->rows, 1);
     return status == BROAD_OK ? fit_scales(model, data) : status;
-}
-
-/* ---- how much a class counts ----------------------------------------------------------------------------------- */
-
-/* N / (classes * rows of the class): each class counts alike as a whole. */
-static void balance_classes(double *out, const broad_data *data)
-{
-    double *rows = out;
-    for (size_t c = 0; c < data->outputs; c++) rows[c] = 0;
-    broad__page_cursor read = {0};
-    for (size_t i = 0; i < data->rows; i++) {
-        rows[data->classes[i]]++;
-        broad__page_cursor_step(&read, data->spill, &data->classes[i], sizeof *data->classes);
-    }
-    for (size_t c = 0; c < data->outputs; c++)
-        out[c] = rows[c] > 0 ? (double)data->rows / ((double)data->outputs * rows[c]) : 1;
-}
-
-/* One "label:weight" of `length` bytes. A label may have a colon of its own: the last one counts. out: 0 so far. */
-static int set_class_weight(double *out, const broad_model *model, const char *text, size_t length)
-{
-    size_t colon = length;
-    while (colon && text[colon - 1] != ':') colon--;
-    double weight = 0;
-    const char *end = colon ? broad__number_scan(&weight, text + colon, text + length) : NULL;
-    if (end != text + length || !(weight > 0) || weight > 1e12)
-        return broad__fail(BROAD_USAGE, "--class-weight: '%.*s' is not a class and a weight above 0, such as dusty:3",
-                           (int)length, text);
-    for (size_t c = 0; c < model->outputs; c++)
-        if (strlen(model->output_names[c]) == colon - 1 && memcmp(model->output_names[c], text, colon - 1) == 0) {
-            if (out[c] > 0)
-                return broad__fail(BROAD_USAGE, "--class-weight: '%s' was given twice", model->output_names[c]);
-            out[c] = weight;
-            return BROAD_OK;
-        }
-    return broad__fail(BROAD_USAGE, "--class-weight: '%.*s' is no class of the data; the first is '%s', the last '%s'",
-                       (int)colon - 1, text, model->output_names[0], model->output_names[model->outputs - 1]);
-}
-
-int broad__model_class_weights(broad_model *model, const broad_data *data, const char *text)
-{
-    if (!text) return BROAD_OK;
-    if (model->task != BROAD_TASK_CLASSIFY)
-        return broad__fail(BROAD_USAGE,
-                           "--class-weight: a regression has no classes; --weight names a column of row weights");
-    model->class_weights = broad__alloc_doubles(model->outputs, 1);
-    if (!model->class_weights) return BROAD_NO_MEMORY;
-    if (strcmp(text, "balanced") == 0) {
-        balance_classes(model->class_weights, data);
-        return BROAD_OK;
-    }
-    int status = BROAD_OK;
-    while (status == BROAD_OK) {
-        size_t length = strcspn(text, ",");
-        status = set_class_weight(model->class_weights, model, text, length);
-        if (text[length] == 0) break;
-        text += length + 1;
-    }
-    for (size_t c = 0; c < model->outputs; c++)
-        if (!(model->class_weights[c] > 0)) model->class_weights[c] = 1;
-    return status;
 }
 
 int broad__model_add_segment(broad_model *model, const broad_data *data, size_t first, size_t count, double weight)
@@ -191,16 +115,10 @@ static int check_missing(const broad_data *data)
     return BROAD_OK;
 }
 
-int broad__model_fits(const broad_model *model, const broad_data *data)
+static int check_inputs(const broad_model *model, const broad_data *data)
 {
-    if (data->rows == 0) return broad__fail(BROAD_BAD_DATA, "there are no rows to train on");
     if (data->inputs != model->inputs)
         return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
-    if (data->task == BROAD_TASK_AUTO) return broad__fail(BROAD_BAD_DATA, "the data has no targets to train on");
-    if (data->task != model->task)
-        return broad__fail(BROAD_BAD_DATA, "the data is for a %s, the model for a %s",
-                           data->task == BROAD_TASK_CLASSIFY ? "classification" : "regression",
-                           model->task == BROAD_TASK_CLASSIFY ? "classification" : "regression");
     for (size_t j = 0; model->named && data->named && j < model->inputs; j++)
         if (strcmp(data->input_names[j], model->input_names[j]) != 0)
             return broad__fail(BROAD_BAD_DATA, "input %zu is called '%s' in the data and '%s' in the model", j + 1,
@@ -211,14 +129,40 @@ int broad__model_fits(const broad_model *model, const broad_data *data)
     if (model->weight_name && !data->weights)
         return broad__fail(BROAD_BAD_DATA, "the model was trained with weights (column '%s'), and the data has none",
                            model->weight_name);
+    return BROAD_OK;
+}
+
+static const char *task_name(broad_task task) { return task == BROAD_TASK_CLASSIFY ? "classification" : "regression"; }
+
+static int check_task(const broad_model *model, const broad_data *data)
+{
+    if (data->task == BROAD_TASK_AUTO) return broad__fail(BROAD_BAD_DATA, "the data has no targets to train on");
+    if (data->task != model->task)
+        return broad__fail(BROAD_BAD_DATA, "the data is for a %s, the model for a %s", task_name(data->task),
+                           task_name(model->task));
+    return BROAD_OK;
+}
+
+/* Further classes may follow those that both have. */
+static int check_outputs(const broad_model *model, const broad_data *data)
+{
+    if (model->task == BROAD_TASK_REGRESS && data->outputs != model->outputs)
+        return broad__fail(BROAD_BAD_DATA, "the data has %zu targets, the model %zu", data->outputs, model->outputs);
     size_t shared = data->outputs < model->outputs ? data->outputs : model->outputs;
     for (size_t c = 0; c < shared && model->task == BROAD_TASK_CLASSIFY; c++)
         if (strcmp(data->output_names[c], model->output_names[c]) != 0)
             return broad__fail(BROAD_BAD_DATA, "class %zu is '%s' in the data and '%s' in the model", c + 1,
                                data->output_names[c], model->output_names[c]);
-    if (model->task == BROAD_TASK_REGRESS && data->outputs != model->outputs)
-        return broad__fail(BROAD_BAD_DATA, "the data has %zu targets, the model %zu", data->outputs, model->outputs);
-    return model->missing == BROAD_MISSING_ERROR ? check_missing(data) : BROAD_OK;
+    return BROAD_OK;
+}
+
+int broad__model_fits(const broad_model *model, const broad_data *data)
+{
+    if (data->rows == 0) return broad__fail(BROAD_BAD_DATA, "there are no rows to train on");
+    int status = check_task(model, data);
+    if (status == BROAD_OK) status = check_inputs(model, data);
+    if (status == BROAD_OK) status = check_outputs(model, data);
+    return status == BROAD_OK && model->missing == BROAD_MISSING_ERROR ? check_missing(data) : status;
 }
 
 int broad__model_check_rows(const broad_model *model, const broad_data *data)
@@ -254,58 +198,4 @@ void broad__model_targets(double *out, const broad_model *model, const broad_dat
     broad__scaling scaling = {model->settings.scale_target, want, want, model->output_shift,
                               model->output_factor,         NULL, NULL};
     broad__scaling_apply(out, &scaling, out, count, want);
-}
-
-/* ---- further classes ------------------------------------------------------------------------------------------- */
-
-static double *widen(const double *values, size_t rows, size_t columns, size_t more)
-{
-    double *wide = broad__alloc_doubles(rows, columns + more);
-    for (size_t i = 0; wide && i < rows; i++)
-        memcpy(wide + i * (columns + more), values + i * columns, columns * sizeof(double));
-    return wide;
-}
-
-/* Makes everything first and puts it in place last, so that a failure leaves the model as it was. */
-int broad__model_add_classes(broad_model *model, const broad_data *data)
-{
-    size_t old = model->outputs, more = data->outputs > old ? data->outputs - old : 0;
-    if (!more) return BROAD_OK;
-    char **names = copy_names(data->output_names, data->outputs);
-    double *shift = widen(model->output_shift, 1, old, more), *factor = widen(model->output_factor, 1, old, more);
-    double *weights = model->class_weights ? widen(model->class_weights, 1, old, more) : NULL;
-    double **outputs = broad__alloc_array(model->layer_count, sizeof *outputs);
-    int status = names && shift && factor && outputs && (weights || !model->class_weights) ? BROAD_OK : BROAD_NO_MEMORY;
-    for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) {
-        outputs[j] = widen(model->layers[j].output, model->layers[j].width, old, more);
-        if (!outputs[j]) status = BROAD_NO_MEMORY;
-    }
-    if (status < 0) {
-        for (size_t j = 0; outputs && j < model->layer_count; j++) broad__free(outputs[j]);
-        for (size_t c = 0; names && c < data->outputs; c++) broad__free(names[c]);
-        broad__free(names), broad__free(shift), broad__free(factor), broad__free(outputs), broad__free(weights);
-        return status;
-    }
-    for (size_t c = 0; c < more; c++) factor[old + c] = 1;
-    for (size_t c = 0; weights && c < more; c++) weights[old + c] = 1;
-    broad__free(model->class_weights);
-    model->class_weights = weights;
-    for (size_t c = 0; c < old; c++) broad__free(model->output_names[c]);
-    broad__free(model->output_names), broad__free(model->output_shift), broad__free(model->output_factor);
-    model->output_names = names;
-    model->output_shift = shift;
-    model->output_factor = factor;
-    model->outputs = data->outputs;
-    model->joint = (broad__joint_record){0};
-    broad__estimate_clear(model);
-    for (size_t j = 0; j < model->layer_count; j++) {
-        broad__layer *layer = &model->layers[j];
-        broad__free(layer->output);
-        layer->output = outputs[j];
-        broad__free(layer->joint); /* solved again before the network is used */
-        layer->joint = NULL;
-        broad__hash_text(layer->certificate.weights, layer->output, layer->width * model->outputs * sizeof(double));
-    }
-    broad__free(outputs);
-    return BROAD_OK;
 }

@@ -17,9 +17,9 @@ static void hash_layer(broad__layer *layer, size_t outputs)
 /* Pieces of the layers from `first` on. NULL: out of memory. */
 static broad__kblock *list_pieces(const broad_model *model, size_t first)
 {
-    broad__kblock *pieces = broad__alloc_array(model->layer_count - first, sizeof *pieces);
-    for (size_t j = first; pieces && j < model->layer_count; j++) pieces[j - first] = broad__model_kblock(model, j);
-    return pieces;
+    broad__kblock *kblocks = broad__alloc_array(model->layer_count - first, sizeof *kblocks);
+    for (size_t j = first; kblocks && j < model->layer_count; j++) kblocks[j - first] = broad__model_kblock(model, j);
+    return kblocks;
 }
 
 /* Weights of the layers from `first` on, one after the other, to and from one block. */
@@ -65,22 +65,22 @@ static int follow_check(broad_trainer *t)
 int broad__outputs_prepare(broad_trainer *t)
 {
     broad_model *model = t->model;
-    broad__residual *rows = &t->train.rows;
+    broad__residual *residual = &t->train.residual;
     if (broad__fitting_of(&model->settings) != BROAD__FIT_STEPWISE) return BROAD_OK;
     size_t columns = width_from(model, 0);
-    if (t->qr.h && t->qr.rows == rows->rows && t->qr.columns == columns && t->qr.outputs == rows->outputs)
+    if (t->qr.h && t->qr.rows == residual->rows && t->qr.columns == columns && t->qr.outputs == residual->outputs)
         return BROAD_OK;
     broad__growing_qr_clear(&t->qr);
-    int status = broad__growing_qr_open(&t->qr, rows->rows, rows->outputs, t->train.y);
+    int status = broad__growing_qr_open(&t->qr, residual->rows, residual->outputs, t->train.y);
     if (status == BROAD_OK) status = broad__rowset_restart(&t->train);
     for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) {
-        broad__kblock piece = broad__model_kblock(model, j);
-        status = broad__residual_nodes(rows, &piece, 1);
+        broad__kblock kblock = broad__model_kblock(model, j);
+        status = broad__candidate_nodes(residual, &kblock, 1);
         if (status == BROAD_OK)
-            status = broad__growing_qr_try(&t->qr, rows, t->train.y, model->layers[0].certificate.lambda);
+            status = broad__growing_qr_try(&t->qr, residual, t->train.y, model->layers[0].certificate.lambda);
         double norm = t->qr.trial_norm;
         if (status == BROAD_OK) status = broad__growing_qr_accept(&t->qr);
-        if (status == BROAD_OK) broad__residual_commit(rows, norm);
+        if (status == BROAD_OK) broad__residual_commit(residual, norm);
     }
     return status;
 }
@@ -106,29 +106,29 @@ static size_t window_first(const broad_model *model)
 
 /* E gets back what the window's layers took off it; then all of them are fitted to it together. Where rounding makes that
  * worse, things stay as they were. */
-static int solve_window(broad_trainer *t, const broad__kblock *pieces, size_t first, double *w)
+static int solve_window(broad_trainer *t, const broad__kblock *kblocks, size_t first, double *w)
 {
     broad_model *model = t->model;
-    broad__residual *rows = &t->train.rows;
+    broad__residual *residual = &t->train.residual;
     broad__ridge *ridge = &t->search.ridge;
     broad__certificate *record = &model->layers[model->layer_count - 1].certificate;
     broad__ridge_request request = {.lambda = record->lambda};
     size_t count = model->layer_count - first;
-    int status = broad__residual_nodes(rows, pieces, count);
+    int status = broad__candidate_nodes(residual, kblocks, count);
     if (status == BROAD_OK) {
-        broad__residual_commit(rows, broad__residual_shift(rows, 1.0, w));
-        status = broad__residual_candidate(rows, pieces, count);
+        broad__residual_commit(residual, broad__residual_shift(residual, 1.0, w));
+        status = broad__candidate_compute(residual, kblocks, count);
     }
-    if (status == BROAD_OK) status = broad__ridge_solve(ridge, rows, &request);
-    if (status == BROAD_OK) status = broad__ridge_finish(ridge, rows);
+    if (status == BROAD_OK) status = broad__ridge_solve(ridge, residual, &request);
+    if (status == BROAD_OK) status = broad__ridge_finish(ridge, residual);
     if (status < 0) return status;
     if (ridge->norm <= record->norm_after) {
         put_outputs(model, first, ridge->w);
         record->norm_after = ridge->norm;
         record->ratio = record->norm_after / record->norm_before;
-        broad__residual_commit(rows, ridge->norm);
+        broad__residual_commit(residual, ridge->norm);
     } else {
-        broad__residual_commit(rows, broad__residual_next(rows, w));
+        broad__residual_commit(residual, broad__residual_next(residual, w));
     }
     return BROAD_OK;
 }
@@ -138,14 +138,14 @@ static int follow_window(broad_trainer *t)
     broad_model *model = t->model;
     size_t first = window_first(model);
     if (first + 1 == model->layer_count) return BROAD_OK;
-    broad__kblock *pieces = list_pieces(model, first);
+    broad__kblock *kblocks = list_pieces(model, first);
     double *w = broad__alloc_doubles(width_from(model, first), model->outputs);
-    int status = pieces && w ? BROAD_OK : BROAD_NO_MEMORY;
+    int status = kblocks && w ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
         get_outputs(w, model, first);
-        status = solve_window(t, pieces, first, w);
+        status = solve_window(t, kblocks, first, w);
     }
-    broad__free(pieces);
+    broad__free(kblocks);
     broad__free(w);
     return status;
 }
@@ -157,7 +157,7 @@ int broad__outputs_follow(broad_trainer *t)
     case BROAD__FIT_STEPWISE: status = follow_stepwise(t); break;
     case BROAD__FIT_WINDOW: status = follow_window(t); break;
     case BROAD__FIT_FINALLY:
-        if (t->model->layer_count == 1) status = broad__joint_adopt(&t->joint, &t->train.rows);
+        if (t->model->layer_count == 1) status = broad__joint_adopt(&t->joint, &t->train.residual);
         if (status < 0) return status;
         /* fall through */
     case BROAD__FIT_CHAIN:
@@ -195,13 +195,13 @@ static int keep_instead(broad_trainer *t, double before)
     for (size_t j = 0; j < model->layer_count; j++) {
         broad__certificate *c = &model->layers[j].certificate;
         c->first_row = 0;
-        c->rows = t->train.rows.rows;
+        c->rows = t->train.residual.rows;
         c->lambda = t->joint.lambda;
         c->norm_before = before;
         c->norm_after = t->joint.norm;
         c->ratio = c->tested = before > 0 ? t->joint.norm / before : 0;
     }
-    broad__residual_commit(&t->train.rows, t->joint.norm);
+    broad__residual_commit(&t->train.residual, t->joint.norm);
     return follow_check(t);
 }
 
@@ -209,7 +209,8 @@ static int watch_joint(void *context, double part)
 {
     broad_trainer *t = context;
     if (!t->run.progress) return 0;
-    broad_progress progress = {"joint weights", (size_t)(part * 100), 100, 0, t->train.rows.norm, t->model->first_norm};
+    broad_progress progress = {"joint weights",        (size_t)(part * 100), 100, 0,
+                               t->train.residual.norm, t->model->first_norm};
     return t->run.progress(&progress, t->run.progress_context);
 }
 
@@ -217,7 +218,7 @@ static double targets_square(const broad__rowset *rowset)
 {
     double square = 0;
     broad__page_cursor read = {0};
-    for (size_t i = 0; i < rowset->rows.rows * rowset->rows.outputs; i++) {
+    for (size_t i = 0; i < rowset->residual.rows * rowset->residual.outputs; i++) {
         square += rowset->y[i] * rowset->y[i];
         broad__page_cursor_step(&read, rowset->storage.spill, &rowset->y[i], sizeof *rowset->y);
     }
@@ -227,12 +228,12 @@ static double targets_square(const broad__rowset *rowset)
 static int solve_joint(broad_trainer *t, broad__fitting fitting)
 {
     const broad_options *o = &t->model->settings;
-    broad__kblock *pieces = list_pieces(t->model, 0);
+    broad__kblock *kblocks = list_pieces(t->model, 0);
     double exponent = t->model->exponent;
-    if (!pieces) return BROAD_NO_MEMORY;
-    broad__joint_task task = {.rows = &t->train.rows,
+    if (!kblocks) return BROAD_NO_MEMORY;
+    broad__joint_task task = {.residual = &t->train.residual,
                               .y = t->train.y,
-                              .pieces = pieces,
+                              .kblocks = kblocks,
                               .count = t->model->layer_count,
                               .lambda_auto = o->lambda_auto && !t->lambda_fixed,
                               .lambda = t->lambda_fixed ? t->lambda : o->lambda,
@@ -241,10 +242,10 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
                               .watch = watch_joint,
                               .context = t};
     /* What the search for layers had is as large as all this, and not needed. */
-    broad__residual_forget(&t->train.rows);
-    broad__spd_clear(&t->search.ridge.system);
+    broad__residual_forget(&t->train.residual);
+    broad__spd_clear(&t->search.ridge.spd);
     int status = broad__joint_fit(&t->joint, &task);
-    broad__free(pieces);
+    broad__free(kblocks);
     if (status) return status;
     if (fitting != BROAD__FIT_AT_ONCE) return keep_beside(t);
     return keep_instead(t, sqrt(targets_square(&t->train)));
@@ -287,11 +288,11 @@ static int make_estimate(broad_trainer *t, const size_t *rows, size_t count, dou
 /* From the leverages of the growing fit: every row. */
 static int estimate_stepwise(broad_trainer *t)
 {
-    const broad__residual *rows = &t->train.rows;
-    double *scores = broad__alloc_doubles(rows->rows, rows->outputs);
+    const broad__residual *residual = &t->train.residual;
+    double *scores = broad__alloc_doubles(residual->rows, residual->outputs);
     if (!scores) return BROAD_NO_MEMORY;
-    int status = broad__growing_qr_leave_out(scores, &t->qr, rows, t->train.y);
-    if (status == BROAD_OK) status = make_estimate(t, NULL, rows->rows, scores);
+    int status = broad__growing_qr_leave_out(scores, &t->qr, residual, t->train.y);
+    if (status == BROAD_OK) status = make_estimate(t, NULL, residual->rows, scores);
     broad__free(scores);
     return status;
 }

@@ -2,7 +2,7 @@
 #ifndef BROAD_MODEL_TRAIN_OUTPUT_WEIGHTS_H
 #define BROAD_MODEL_TRAIN_OUTPUT_WEIGHTS_H
 
-#include "model/train/train.h"
+#include "model/train/trainer.h"
 
 /* Before layers are searched: what the layers so far span, where all weights are solved again with each layer. */
 int broad__outputs_prepare(broad_trainer *trainer);

@@ -5,9 +5,11 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "feature/feature.h"
+#include "feature/phi.h"
 #include "feature/sample.h"
 #include "layer/joint.h"
+#include "model/train/describe_data.h"
+#include "model/train/features.h"
 
 enum {
     PILOT_ROWS = 1000,
@@ -41,12 +43,12 @@ typedef struct pilot {
     broad_trainer *trainer;
     broad_data *rows;
     double *y;
-    size_t nodes, columns; /* nodes of a trial: half of them dense, half sparse */
-    double *weight, *bias; /* columns x nodes, nodes */
-    double *z;             /* rows x nodes */
-    double *relevance;     /* in force */
-    double exponent;       /* of lambda: where the last search ended */
-    broad__residual pass;  /* Z as rows of the joint fit */
+    size_t nodes, columns;    /* nodes of a trial: half of them dense, half sparse */
+    double *weight, *bias;    /* columns x nodes, nodes */
+    double *z;                /* rows x nodes */
+    double *relevance;        /* in force */
+    double exponent;          /* of lambda: where the last search ended */
+    broad__residual residual; /* Z as rows of the joint fit */
     broad__joint joint;
     /* The best trial of this round, and of all. */
     broad__style style, best_style;
@@ -59,8 +61,8 @@ static void pilot_close(pilot *p)
 {
     broad__table_free(p->rows);
     broad__joint_clear(&p->joint);
-    p->pass.z = NULL;
-    broad__residual_close(&p->pass);
+    p->residual.z.stored = NULL;
+    broad__residual_close(&p->residual);
     broad__free(p->y), broad__free(p->weight), broad__free(p->bias), broad__free(p->z), broad__free(p->relevance);
     broad__free(p->round_weight), broad__free(p->round_z), broad__free(p->round_w), broad__free(p->best_relevance);
 }
@@ -101,11 +103,11 @@ static int pilot_open(pilot *p, const broad_data *data)
     p->best_loo = INFINITY;
     p->best_range = 1;
     p->exponent = -4;
-    status = broad__residual_open(&p->pass, t->device, t->pool, outputs);
-    if (status == BROAD_OK) status = broad__residual_append(&p->pass, p->y, rows);
-    p->pass.z = p->z;
-    p->pass.features = p->nodes;
-    p->pass.group = p->rows->groups;
+    status = broad__residual_open(&p->residual, t->device, t->pool, outputs);
+    if (status == BROAD_OK) status = broad__residual_append(&p->residual, p->y, rows);
+    p->residual.z.stored = p->z;
+    p->residual.z.features = p->nodes;
+    p->residual.group = p->rows->groups;
     return status;
 }
 
@@ -154,14 +156,15 @@ static int trial(pilot *p, broad__style style, double range)
     const broad_options *o = &t->model->settings;
     int status = draw_trial(p, style, range);
     if (status < 0) return status;
-    broad__feature_map map = {
+    broad__phi phi = {
+        t->device,
         {p->columns, p->nodes, p->weight, p->bias, o->feature_activation, o->precision == BROAD_PRECISION_FLOAT},
         broad__model_scaling(t->model)};
-    status = broad__feature_rows(p->z, p->nodes, &map, t->device, t->pool, p->rows->x, p->rows->rows);
-    broad__kblock piece = {{p->nodes, 0, NULL, NULL, o->activation, 0}, 0, p->nodes};
-    broad__joint_task task = {.rows = &p->pass,
+    status = broad__phi_rows(p->z, p->nodes, &phi, t->pool, p->rows->x, p->rows->rows);
+    broad__kblock kblock = {{p->nodes, 0, NULL, NULL, o->activation, 0}, 0, p->nodes};
+    broad__joint_task task = {.residual = &p->residual,
                               .y = p->y,
-                              .pieces = &piece,
+                              .kblocks = &kblock,
                               .count = 1,
                               .lambda_auto = o->lambda_auto,
                               .lambda = o->lambda,

@@ -12,7 +12,7 @@
 #ifndef BROAD_MODEL_TRAIN_PILOT_H
 #define BROAD_MODEL_TRAIN_PILOT_H
 
-#include "model/train/train.h"
+#include "model/train/trainer.h"
 
 /* Sets *out_range, as a multiple of the base range, and the model's style and relevance. */
 int broad__pilot_run(double *out_range, broad_trainer *trainer, const broad_data *data);

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "compute/pool.h"
 #include "layer/joint.h"
-#include "model/train/plan_work.h"
+#include "model/train/plan_memory.h"
 
 static double scaled_columns(const broad_options *o, double inputs)
 {
@@ -124,7 +124,7 @@ int broad__plan_storage(broad__storage *out, const broad_options *options, const
     *out = (broad__storage){0};
     if (!options->memory) return BROAD_OK;
     int status = broad__plan_run(&plan, options, model, rows, inputs, outputs);
-    if (status == BROAD_OK && !plan.fits) status = broad__roles_refuse(&plan);
+    if (status == BROAD_OK && !plan.fits) status = broad__plan_refuse(&plan);
     if (status < 0 || !plan.spilled) return status;
     out->z_recomputed = plan.features_recomputed;
     out->k_recomputed = 1;

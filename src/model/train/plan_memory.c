@@ -3,6 +3,8 @@
  * this does not keep to, all arrays with something for each row are spilled; then what does not grow with the rows is left,
  * and a piece of each array for each thread.
  */
+#include "model/train/plan_memory.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +14,9 @@
 #include "base/spill.h"
 #include "base/status.h"
 #include "compute/shards.h"
-#include "layer/joint.h"
+#include "layer/joint_sums.h"
 #include "layer/search.h"
 #include "layer/supervise.h"
-#include "model/train/plan_work.h"
 
 /* The first number in a file of the system, times `unit`; INFINITY where there is none. */
 static double number_in(const char *path, const char *key, double unit)
@@ -74,12 +75,12 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_
     if (s->first <= 512 && s->rows >= s->first) sums += shards * s->first * s->first;
     /* Draws that are tried together, where the first is refused. */
     double more = how.worst && o->supervise == BROAD_SUPERVISE_RESIDUAL && o->tries > 1 && !o->lambda_auto
-                      ? (double)broad__residual_together((size_t)s->rows, (size_t)s->nodes) - 1
+                      ? (double)broad__candidate_together((size_t)s->rows, (size_t)s->nodes) - 1
                       : 0;
     if (more > 0)
         sums += (1 + more + more * shards) * s->nodes * (s->nodes + s->outputs) + more * s->features * s->nodes;
     double system = 2 * side * side + 3 * s->first * s->outputs, spectral = 0, range = 0;
-    broad__ridge_request request = broad__supervise_wish(o);
+    broad__ridge_request request = broad__supervise_request(o);
     if (request.lambda_auto || request.loo || request.operator_norm)
         spectral = (s->rows < s->first ? 2 : 3) * side * side + 20 * side * (1 + s->outputs);
     else if (!request.relative) spectral = 2 * side * side; /* where lambda is lost in rounding */
@@ -105,19 +106,20 @@ static double joint_numbers(const broad__sizes *s, const broad_options *o, plan_
     return broad__joint_numbers(&extent);
 }
 
-/* The growing factorisation, whose room doubles: src/layer/growing_qr.c. *out_kept: what is there when it has grown. */
+/* The growing factorisation, whose capacity doubles: src/layer/growing_qr.c. *out_kept: what is there when it has grown. */
 static double basis_numbers(double *out_kept, const broad__sizes *s)
 {
-    double room = s->old_width, have = s->old_width, peak = 0, c = s->outputs;
+    double capacity = s->old_width, have = s->old_width, peak = 0, c = s->outputs;
     for (size_t made = 0; made < (size_t)s->layers; made++) {
-        double wide = have == 0 ? s->first : (s->width - s->old_width) / s->layers;
-        have += wide;
-        double larger = have <= room ? room : fmax(have, 2 * room), moved = larger > room ? room : 0;
+        double width = have == 0 ? s->first : (s->width - s->old_width) / s->layers;
+        have += width;
+        double larger = have <= capacity ? capacity : fmax(have, 2 * capacity),
+               moved = larger > capacity ? capacity : 0;
         double there = s->rows * (larger + moved) + 2 * (larger * larger + moved * moved) + larger * c;
-        peak = fmax(peak, there + s->rows * (wide + 3) + 3 * have * wide);
-        room = larger;
+        peak = fmax(peak, there + s->rows * (width + 3) + 3 * have * width);
+        capacity = larger;
     }
-    *out_kept = s->rows * room + 2 * room * room;
+    *out_kept = s->rows * capacity + 2 * capacity * capacity;
     return fmax(peak, *out_kept);
 }
 
@@ -147,7 +149,7 @@ static double training_bytes(const broad__sizes *s, const broad_options *o, plan
 /* What Z costs to make and to read back, a thread and second: a usual disk and an ordinary core. */
 static const double DISK_BYTES = 1e9, CORE_FLOPS = 20e9, RANKED_INPUTS = 2e7;
 
-static double piece_bytes(const broad__sizes *s)
+static double block_bytes(const broad__sizes *s)
 {
     double blocks = 8 * s->threads * BROAD__BLOCK_ROWS * s->inputs;
     return s->threads * THREAD_PIECES + blocks;
@@ -193,13 +195,13 @@ static void plan_spilling(broad_plan *out, const broad__sizes *s, const broad_op
 static void plan_limit(broad_plan *out, const broad__sizes *s, const broad_options *o, double here)
 {
     double budget = fmin(out->memory, here + out->bytes_available);
-    if (here + out->bytes_training + piece_bytes(s) > budget && out->can_spill) plan_spilling(out, s, o);
+    if (here + out->bytes_training + block_bytes(s) > budget && out->can_spill) plan_spilling(out, s, o);
 }
 
 void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_options *o, int grown)
 {
     double resident = number_in("/proc/self/status", "VmRSS:", 1024),
-           most = number_in("/proc/self/status", "VmHWM:", 1024);
+           peak = number_in("/proc/self/status", "VmHWM:", 1024);
     double here = isfinite(resident) ? resident : BASE_BYTES;
     plan_case worst = {.grown = grown, .worst = 1}, likely = {.grown = grown};
     out->bytes_data = 8 * s->rows * (s->inputs + 1);
@@ -209,21 +211,21 @@ void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_opti
     out->bytes_disk_free = broad__spill_room();
     if (out->memory > 0) plan_limit(out, s, o, here);
     worst.spilled = likely.spilled = out->spilled;
-    int wide = (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) && s->width > JOINT_SHARD_MAX;
-    double pieces = out->spilled ? piece_bytes(s) : 0, blas = wide ? s->threads * BLAS_BYTES : 0;
-    if (out->spilled) out->bytes_training = training_bytes(s, o, worst) + pieces;
+    int large = (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) && s->width > JOINT_SHARD_MAX;
+    double blocks = out->spilled ? block_bytes(s) : 0, blas = large ? s->threads * BLAS_BYTES : 0;
+    if (out->spilled) out->bytes_training = training_bytes(s, o, worst) + blocks;
     if (out->spilled) out->bytes_training = fmax(out->bytes_training, TABLE_PIECES);
     /* The table is here already, unless somebody asks for sizes alone. */
     double before = out->spilled || out->memory > 0 ? here : fmax(here, BASE_BYTES + out->bytes_data);
-    out->bytes_peak = before + training_bytes(s, o, likely) + pieces + blas;
-    if (isfinite(most)) out->bytes_peak = fmax(out->bytes_peak, most);
+    out->bytes_peak = before + training_bytes(s, o, likely) + blocks + blas;
+    if (isfinite(peak)) out->bytes_peak = fmax(out->bytes_peak, peak);
     out->bytes_least = out->memory > 0 ? here + out->bytes_training + blas : 0;
     out->fits = out->memory > 0 ? out->bytes_least <= out->memory && out->bytes_training <= out->bytes_available &&
                                       out->bytes_disk <= out->bytes_disk_free
                                 : out->bytes_training <= out->bytes_available;
 }
 
-int broad__roles_refuse(const broad_plan *plan)
+int broad__plan_refuse(const broad_plan *plan)
 {
     double least = ceil(plan->bytes_least / 1048576), limit = plan->memory / 1048576;
     if (plan->bytes_disk > plan->bytes_disk_free)

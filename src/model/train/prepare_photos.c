@@ -3,6 +3,7 @@
 #include "data/photo/photo_rows.h"
 #include "data/transform/projection.h"
 #include "model/train/choose_photo_maps.h"
+#include "model/train/train_open.h"
 
 int broad__photos_due(const broad_data *data)
 {

@@ -5,7 +5,7 @@
 #ifndef BROAD_MODEL_TRAIN_PREPARE_PHOTOS_H
 #define BROAD_MODEL_TRAIN_PREPARE_PHOTOS_H
 
-#include "model/train/train.h"
+#include "model/train/trainer.h"
 
 /* Whether something is due. */
 int broad__photos_due(const broad_data *data);

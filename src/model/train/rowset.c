@@ -8,9 +8,9 @@
 #include "base/status.h"
 #include "compute/shards.h"
 #include "layer/supervise.h"
-#include "model/feature_map.h"
 #include "model/kind.h"
-#include "model/train/train.h"
+#include "model/model_phi.h"
+#include "model/train/describe_data.h"
 #include "model/train/zsource.h"
 
 enum { PARTS_MAX = 1000000 };
@@ -18,10 +18,10 @@ enum { PARTS_MAX = 1000000 };
 /* Rows that are gone through at a time where each piece is given back before the next; whole blocks. */
 enum { STRETCH = 64 * BROAD__BLOCK_ROWS };
 
-static void keep_rows(broad__residual *rows, const broad__storage *storage)
+static void set_storage(broad__residual *residual, const broad__storage *storage)
 {
-    rows->spill = storage->spill;
-    rows->keep_k = !(storage->spill && storage->k_recomputed);
+    residual->spill = storage->spill;
+    residual->candidate.recompute = storage->spill && storage->k_recomputed;
 }
 
 int broad__rowset_open(broad__rowset *out, const broad_model *model, const broad__device *device, broad__pool *pool,
@@ -30,16 +30,16 @@ int broad__rowset_open(broad__rowset *out, const broad_model *model, const broad
     memset(out, 0, sizeof *out);
     out->model = model;
     if (storage) out->storage = *storage;
-    int status = broad__residual_open(&out->rows, device, pool, model->outputs);
-    out->rows.single = broad__supervise_single(&model->settings);
-    keep_rows(&out->rows, &out->storage);
+    int status = broad__residual_open(&out->residual, device, pool, model->outputs);
+    out->residual.candidate.single = broad__supervise_single(&model->settings);
+    set_storage(&out->residual, &out->storage);
     return status == BROAD_OK && out->storage.spill ? broad__z_source_open(&out->source, out) : status;
 }
 
 void broad__rowset_close(broad__rowset *rowset)
 {
     broad__spill *spill = rowset->storage.spill;
-    broad__residual_close(&rowset->rows);
+    broad__residual_close(&rowset->residual);
     broad__z_source_close(rowset->source);
     broad__free(rowset->parts);
     broad__spill_free(spill, rowset->z);
@@ -60,41 +60,41 @@ static double *new_doubles(const broad__rowset *rowset, size_t rows, size_t colu
     return broad__spill_alloc(rowset->storage.spill, count, sizeof(double));
 }
 
-/* Rows of `columns` numbers into rows of `wide`, which have room for them at their beginning. */
-static void copy_rows(const broad__rowset *rowset, double *to, size_t wide, const double *from, size_t columns,
+/* Rows of `columns` numbers to the beginning of rows of `stride` numbers. */
+static void copy_rows(const broad__rowset *rowset, double *to, size_t stride, const double *from, size_t columns,
                       size_t rows)
 {
     broad__page_cursor read = {0}, written = {0};
     for (size_t i = 0; columns && i < rows; i += STRETCH) {
         size_t n = rows - i < STRETCH ? rows - i : STRETCH;
-        for (size_t r = i; r < i + n; r++) memcpy(to + r * wide, from + r * columns, columns * sizeof(double));
+        for (size_t r = i; r < i + n; r++) memcpy(to + r * stride, from + r * columns, columns * sizeof(double));
         broad__page_cursor_step(&read, rowset->storage.spill, from + i * columns, n * columns * sizeof(double));
-        broad__page_cursor_step(&written, rowset->storage.spill, to + i * wide, n * wide * sizeof(double));
+        broad__page_cursor_step(&written, rowset->storage.spill, to + i * stride, n * stride * sizeof(double));
     }
 }
 
 /* ---- Z --------------------------------------------------------------------------------------------------------- */
 
-/* Rows that go through a map at a time: a block for each thread, and more as long as their inputs are few megabytes. */
-static size_t map_stretch(const broad__rowset *rowset)
+/* Rows that go through phi at a time: a block for each thread, and more as long as their inputs are few megabytes. */
+static size_t phi_stretch(const broad__rowset *rowset)
 {
     size_t block = BROAD__BLOCK_ROWS * rowset->model->inputs * sizeof(double), few = ((size_t)4 << 20) / block;
-    size_t threads = broad__pool_threads(rowset->rows.pool);
+    size_t threads = broad__pool_threads(rowset->residual.pool);
     return (few > threads ? few : threads) * BROAD__BLOCK_ROWS;
 }
 
-/* The rows of a part through one map; all of them at once where they are in memory. */
-static int map_rows(double *z, size_t stride, const broad__rowset *rowset, const broad__part *part,
-                    const broad__feature_map *map)
+/* The rows of a part through phi; all of them at once where they are in memory. */
+static int phi_rows(double *z, size_t stride, const broad__rowset *rowset, const broad__part *part,
+                    const broad__phi *phi)
 {
     int spilled = rowset->storage.spill || part->data->spill;
-    size_t inputs = rowset->model->inputs, most = spilled ? map_stretch(rowset) : part->count;
+    size_t inputs = rowset->model->inputs, step = spilled ? phi_stretch(rowset) : part->count;
     broad__page_cursor read = {0}, written = {0};
     int status = BROAD_OK;
-    for (size_t i = 0; status == BROAD_OK && i < part->count; i += most) {
-        size_t n = part->count - i < most ? part->count - i : most;
+    for (size_t i = 0; status == BROAD_OK && i < part->count; i += step) {
+        size_t n = part->count - i < step ? part->count - i : step;
         const double *x = part->data->x + (part->first + i) * inputs;
-        status = broad__feature_rows(z + i * stride, stride, map, rowset->rows.device, rowset->rows.pool, x, n);
+        status = broad__phi_rows(z + i * stride, stride, phi, rowset->residual.pool, x, n);
         broad__page_cursor_step(&read, part->data->spill, x, n * inputs * sizeof(double));
         broad__page_cursor_step(&written, rowset->storage.spill, z + i * stride, n * stride * sizeof(double));
     }
@@ -105,13 +105,10 @@ static int map_rows(double *z, size_t stride, const broad__rowset *rowset, const
 static int part_features(double *z, size_t stride, const broad__rowset *rowset, const broad__part *part, size_t first,
                          size_t count)
 {
-    const broad_model *model = rowset->model;
-    size_t nodes = broad__model_feature_nodes(model, first + count) - broad__model_feature_nodes(model, first);
-    double *weights = broad__alloc_doubles(broad__model_map_room(model, first, count), 1);
-    if (!weights) return BROAD_NO_MEMORY;
-    broad__feature_map map;
-    broad__model_map(&map, weights, weights + broad__model_columns(model) * nodes, model, first, count);
-    int status = map_rows(z, stride, rowset, part, &map);
+    double *weights = NULL;
+    broad__phi phi;
+    int status = broad__model_phi(&phi, &weights, rowset->model, rowset->residual.device, first, count);
+    if (status == BROAD_OK) status = phi_rows(z, stride, rowset, part, &phi);
     broad__free(weights);
     return status;
 }
@@ -128,12 +125,12 @@ static int part_all_features(double *z, size_t stride, const broad__rowset *rows
 }
 
 /* The passes take Z from memory, or from the source. */
-static void show_z(broad__residual *rows, broad__z_source *source, const double *z, size_t features)
+static void show_z(broad__residual *residual, broad__z_source *source, const double *z, size_t features)
 {
-    rows->z = source ? NULL : z;
-    rows->features = features;
-    rows->make_z = source ? broad__z_source_make : NULL;
-    rows->z_context = source;
+    residual->z.stored = source ? NULL : z;
+    residual->z.features = features;
+    residual->z.make = source ? broad__z_source_make : NULL;
+    residual->z.context = source;
 }
 
 static void use_z(broad__rowset *rowset, double *z, size_t features)
@@ -147,7 +144,7 @@ static void use_z(broad__rowset *rowset, double *z, size_t features)
         rowset->source->sqrt_weight = rowset->sqrt_weight;
         rowset->source->y = rowset->y;
     }
-    show_z(&rowset->rows, rowset->source, z, features);
+    show_z(&rowset->residual, rowset->source, z, features);
 }
 
 static int makes_z(const broad__rowset *rowset) { return rowset->source && rowset->storage.z_recomputed; }
@@ -162,9 +159,9 @@ static int aim_source(const broad__rowset *rowset, size_t groups)
 
 static int add_columns(double *z, size_t features, broad__rowset *rowset, size_t count)
 {
-    size_t old = rowset->rows.features, at = 0;
+    size_t old = rowset->residual.z.features, at = 0;
     int status = BROAD_OK;
-    copy_rows(rowset, z, features, rowset->z, old, rowset->rows.rows);
+    copy_rows(rowset, z, features, rowset->z, old, rowset->residual.rows);
     for (size_t i = 0; status == BROAD_OK && i < rowset->part_count; i++) {
         status = part_features(z + at * features + old, features, rowset, &rowset->parts[i], rowset->groups, count);
         at += rowset->parts[i].count;
@@ -178,7 +175,7 @@ int broad__rowset_add_groups(broad__rowset *rowset, size_t count)
     double *z = NULL;
     int status = BROAD_OK;
     if (!makes_z(rowset)) {
-        z = new_doubles(rowset, rowset->rows.rows, features);
+        z = new_doubles(rowset, rowset->residual.rows, features);
         status = z ? add_columns(z, features, rowset, count) : BROAD_NO_MEMORY;
     }
     if (status == BROAD_OK) status = aim_source(rowset, rowset->groups + count);
@@ -197,8 +194,8 @@ int broad__rowset_refresh(broad__rowset *rowset)
     int status = BROAD_OK;
     double *z = rowset->z;
     for (size_t i = 0; status == BROAD_OK && i < rowset->part_count; i++) {
-        status = part_all_features(z, rowset->rows.features, rowset, &rowset->parts[i]);
-        z += rowset->parts[i].count * rowset->rows.features;
+        status = part_all_features(z, rowset->residual.z.features, rowset, &rowset->parts[i]);
+        z += rowset->parts[i].count * rowset->residual.z.features;
     }
     return status;
 }
@@ -214,23 +211,26 @@ broad__kblock broad__model_kblock(const broad_model *model, size_t index)
                            layer->width - layer->nodes};
 }
 
-static int follow(broad__residual *rows, const broad_model *model, size_t index)
+static int follow(broad__residual *residual, const broad_model *model, size_t index)
 {
-    broad__kblock piece = broad__model_kblock(model, index);
-    return broad__residual_follow(rows, &piece, model->layers[index].output);
+    broad__kblock kblock = broad__model_kblock(model, index);
+    return broad__residual_follow(residual, &kblock, model->layers[index].output);
 }
 
-int broad__rowset_follow(broad__rowset *rowset, size_t layer) { return follow(&rowset->rows, rowset->model, layer); }
+int broad__rowset_follow(broad__rowset *rowset, size_t layer)
+{
+    return follow(&rowset->residual, rowset->model, layer);
+}
 
-int broad__rowset_restart(broad__rowset *rowset) { return broad__residual_reset(&rowset->rows, rowset->y); }
+int broad__rowset_restart(broad__rowset *rowset) { return broad__residual_reset(&rowset->residual, rowset->y); }
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
 /* What is there of the rows of one part, and of the rows before it together with these. */
 typedef struct arrival {
     broad__spill *spill;
-    broad__residual rows;   /* E of the part, with its Z and roots */
-    broad__z_source source; /* the row set's, for the part alone; owns nothing */
+    broad__residual residual; /* E of the part, with its Z and roots */
+    broad__z_source source;   /* the row set's, for the part alone; owns nothing */
     double *z, *sqrt_weight, *sqrt_segment_weight, *y;
     size_t *group, group_end;
     size_t features;
@@ -238,7 +238,7 @@ typedef struct arrival {
 
 static void arrival_close(arrival *a)
 {
-    broad__residual_close(&a->rows);
+    broad__residual_close(&a->residual);
     broad__spill_free(a->spill, a->z), broad__spill_free(a->spill, a->sqrt_weight),
         broad__spill_free(a->spill, a->sqrt_segment_weight);
     broad__spill_free(a->spill, a->y), broad__spill_free(a->spill, a->group);
@@ -262,7 +262,7 @@ static void part_roots(double *root, const broad__rowset *rowset, const broad__p
 /* A row of a table without groups is a group of its own. */
 static int arrival_groups(arrival *a, const broad__rowset *rowset, const broad__part *part)
 {
-    size_t old = rowset->rows.rows, all = old + part->count;
+    size_t old = rowset->residual.rows, all = old + part->count;
     const size_t *given = part->data->groups;
     broad__page_cursor written = {0}, read = {0};
     if (!rowset->group && !given) return BROAD_OK;
@@ -284,7 +284,7 @@ static int arrival_groups(arrival *a, const broad__rowset *rowset, const broad__
 /* Room for the rows so far and those of the part, the former copied. */
 static int arrival_open(arrival *a, const broad__rowset *rowset, const broad__part *part)
 {
-    size_t old = rowset->rows.rows, all = old + part->count, outputs = rowset->model->outputs;
+    size_t old = rowset->residual.rows, all = old + part->count, outputs = rowset->model->outputs;
     int extra = rowset->sqrt_segment_weight || part->weight != 1;
     int weighted = rowset->sqrt_weight || part->data->weights || rowset->model->class_weights || extra;
     int keeps_y = broad__fitting_of(&rowset->model->settings) != BROAD__FIT_CHAIN, keeps_z = !makes_z(rowset);
@@ -310,7 +310,7 @@ static int arrival_open(arrival *a, const broad__rowset *rowset, const broad__pa
 /* Y of the part, times the roots. */
 static void part_targets(double *targets, const arrival *a, const broad__rowset *rowset, const broad__part *part)
 {
-    size_t old = rowset->rows.rows, outputs = rowset->model->outputs, have = part->data->outputs;
+    size_t old = rowset->residual.rows, outputs = rowset->model->outputs, have = part->data->outputs;
     const broad_data *data = part->data;
     broad__page_cursor written = {0}, read = {0}, roots = {0};
     for (size_t first = 0; first < part->count; first += STRETCH) {
@@ -331,35 +331,35 @@ static void part_targets(double *targets, const arrival *a, const broad__rowset 
 static int part_source(arrival *a, const broad__rowset *rowset, const broad__part *part, double *z)
 {
     int status = aim_source(rowset, rowset->groups);
-    a->rows.sqrt_weight = a->sqrt_weight ? a->sqrt_weight + rowset->rows.rows : NULL;
+    a->residual.sqrt_weight = a->sqrt_weight ? a->sqrt_weight + rowset->residual.rows : NULL;
     if (rowset->source) {
         a->source = *rowset->source;
         a->source.parts = part;
         a->source.part_count = 1;
         a->source.z = z;
-        a->source.sqrt_weight = a->rows.sqrt_weight;
+        a->source.sqrt_weight = a->residual.sqrt_weight;
         a->source.y = NULL;
     }
-    show_z(&a->rows, rowset->source ? &a->source : NULL, z, a->features);
+    show_z(&a->residual, rowset->source ? &a->source : NULL, z, a->features);
     return status;
 }
 
 /* The part's own Z and E, by themselves: what came before does not matter to them. */
 static int part_residual(arrival *a, const broad__rowset *rowset, const broad__part *part, size_t layers)
 {
-    size_t old = rowset->rows.rows, outputs = rowset->model->outputs;
+    size_t old = rowset->residual.rows, outputs = rowset->model->outputs;
     double *targets = new_doubles(rowset, part->count, outputs);
     if (!targets) return BROAD_NO_MEMORY;
     part_targets(targets, a, rowset, part);
     if (a->y) copy_rows(rowset, a->y + old * outputs, outputs, targets, outputs, part->count);
-    int status = broad__residual_open(&a->rows, rowset->rows.device, rowset->rows.pool, outputs);
-    keep_rows(&a->rows, &rowset->storage);
-    if (status == BROAD_OK) status = broad__residual_append(&a->rows, targets, part->count);
+    int status = broad__residual_open(&a->residual, rowset->residual.device, rowset->residual.pool, outputs);
+    set_storage(&a->residual, &rowset->storage);
+    if (status == BROAD_OK) status = broad__residual_append(&a->residual, targets, part->count);
     broad__spill_free(a->spill, targets);
     double *z = a->z ? a->z + old * a->features : NULL;
     if (status == BROAD_OK && z && a->features) status = part_all_features(z, a->features, rowset, part);
     if (status == BROAD_OK) status = part_source(a, rowset, part, z);
-    for (size_t j = 0; status == BROAD_OK && j < layers; j++) status = follow(&a->rows, rowset->model, j);
+    for (size_t j = 0; status == BROAD_OK && j < layers; j++) status = follow(&a->residual, rowset->model, j);
     return status;
 }
 
@@ -368,25 +368,25 @@ int broad__rowset_add_rows(broad__rowset *rowset, broad__part part, size_t layer
     arrival a = {0};
     broad__spill *spill = rowset->storage.spill;
     int status =
-        broad__grow(&rowset->parts, &rowset->part_room, rowset->part_count + 1, sizeof *rowset->parts, PARTS_MAX);
+        broad__grow(&rowset->parts, &rowset->part_capacity, rowset->part_count + 1, sizeof *rowset->parts, PARTS_MAX);
     if (status == BROAD_OK) status = arrival_open(&a, rowset, &part);
     if (status == BROAD_OK) status = part_residual(&a, rowset, &part, layers);
-    if (status == BROAD_OK) status = broad__residual_join(&rowset->rows, &a.rows);
+    if (status == BROAD_OK) status = broad__residual_join(&rowset->residual, &a.residual);
     if (status < 0) {
         arrival_close(&a);
         return status;
     }
-    broad__residual_close(&a.rows);
+    broad__residual_close(&a.residual);
     rowset->parts[rowset->part_count++] = part;
     broad__spill_free(spill, rowset->sqrt_weight), broad__spill_free(spill, rowset->sqrt_segment_weight);
     broad__spill_free(spill, rowset->y), broad__spill_free(spill, rowset->group);
     rowset->sqrt_weight = a.sqrt_weight;
-    rowset->rows.sqrt_weight = a.sqrt_weight;
+    rowset->residual.sqrt_weight = a.sqrt_weight;
     rowset->sqrt_segment_weight = a.sqrt_segment_weight;
-    rowset->rows.sqrt_segment_weight = a.sqrt_segment_weight;
+    rowset->residual.sqrt_segment_weight = a.sqrt_segment_weight;
     rowset->group = a.group;
     rowset->group_end = a.group_end;
-    rowset->rows.group = a.group;
+    rowset->residual.group = a.group;
     rowset->y = a.y;
     use_z(rowset, a.z, a.features);
     return BROAD_OK;
@@ -394,11 +394,11 @@ int broad__rowset_add_rows(broad__rowset *rowset, broad__part part, size_t layer
 
 int broad__rowset_widen(broad__rowset *rowset, size_t outputs)
 {
-    size_t rows = rowset->rows.rows, old = rowset->rows.outputs;
+    size_t rows = rowset->residual.rows, old = rowset->residual.outputs;
     double *y = rowset->y ? new_doubles(rowset, rows, outputs) : NULL;
     if (rowset->y && !y) return BROAD_NO_MEMORY;
     if (y) copy_rows(rowset, y, outputs, rowset->y, old, rows);
-    int status = broad__residual_widen(&rowset->rows, outputs);
+    int status = broad__residual_widen(&rowset->residual, outputs);
     if (status == BROAD_OK && y) {
         broad__spill_free(rowset->storage.spill, rowset->y);
         rowset->y = y;
@@ -417,7 +417,7 @@ double broad__rowset_accuracy(const broad__rowset *rowset)
     size_t right = 0, row = 0;
     for (size_t i = 0; i < rowset->part_count; i++) {
         const broad__part *part = &rowset->parts[i];
-        right += broad__residual_right(&rowset->rows, row, part->data->classes + part->first, part->count);
+        right += broad__residual_correct(&rowset->residual, row, part->data->classes + part->first, part->count);
         row += part->count;
     }
     return row ? (double)right / (double)row : 0;

@@ -31,18 +31,18 @@ typedef struct broad__storage {
 typedef struct broad__rowset {
     const broad_model *model; /* not owned */
     broad__storage storage;
-    broad__z_source *source; /* where rows.z is NULL */
+    broad__z_source *source; /* where residual.z is not stored */
     size_t groups;           /* feature groups in Z so far, the first ones of the model */
-    size_t part_count, part_room;
+    size_t part_count, part_capacity;
     broad__part *parts;
-    double *z;                   /* rows.rows x rows.features; NULL: made again */
-    double *sqrt_weight;         /* rows.rows: root of what each row counts; NULL: all alike */
-    double *sqrt_segment_weight; /* rows.rows: root of the weight of the row's part alone; NULL: 1 */
+    double *z;                   /* residual.rows x residual.z.features; NULL: made again */
+    double *sqrt_weight;         /* residual.rows: root of what each row counts; NULL: all alike */
+    double *sqrt_segment_weight; /* residual.rows: root of the weight of the row's part alone; NULL: 1 */
     size_t *group,
-        group_end; /* rows.rows: which rows the data says belong together, all numbers below the end. Parts share none:
+        group_end; /* residual.rows: which rows the data says belong together, all numbers below the end. Parts share none:
                                  they came at different times, from tables that number their own. NULL: none do */
-    double *y;     /* rows.rows x outputs: targets times root, where the weights are not a chain's; else NULL */
-    broad__residual rows;
+    double *y;     /* residual.rows x outputs: targets times root, where the weights are not a chain's; else NULL */
+    broad__residual residual;
 } broad__rowset;
 
 int broad__rowset_open(broad__rowset *out, const broad_model *model, const broad__device *device, broad__pool *pool,

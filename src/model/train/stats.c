@@ -6,14 +6,16 @@
 #include "base/memory.h"
 #include "base/page_cursor.h"
 #include "base/status.h"
+#include "compute/device_choice.h"
 #include "compute/pool.h"
 #include "compute/shards.h"
 #include "data/transform/scale.h"
 #include "layer/spd.h"
 #include "layer/supervise.h"
-#include "model/feature_map.h"
 #include "model/kind.h"
-#include "model/train/train.h"
+#include "model/model_phi.h"
+#include "model/train/classes.h"
+#include "model/train/describe_data.h"
 
 /* A product of this many rows is rounded as doubles are; what they add up to is not. */
 enum { CHUNK = 16 };
@@ -90,7 +92,7 @@ typedef struct intake {
     const broad_model *model;
     const broad_data *data;
     const broad__device *device;
-    broad__feature_map map;
+    broad__phi phi;
     double *targets; /* BATCH x outputs */
     double *a;       /* BATCH x nodes */
     double *scaled;  /* BATCH x inputs */
@@ -101,9 +103,8 @@ typedef struct intake {
 static void batch_nodes(intake *in)
 {
     const broad_model *model = in->model;
-    size_t nodes = in->stats->nodes, at = in->map.nodes.nodes;
-    broad__feature_block(in->a, nodes, &in->map, in->device, in->data->x + in->first * model->inputs, model->inputs,
-                         in->count, in->scaled);
+    size_t nodes = in->stats->nodes, at = in->phi.nodes.nodes;
+    broad__phi_block(in->a, nodes, &in->phi, in->data->x + in->first * model->inputs, in->count, in->scaled);
     for (size_t j = 0; j < model->layer_count; j++) {
         const broad__layer *layer = &model->layers[j];
         broad__nodes own = {layer->inputs,
@@ -124,44 +125,42 @@ static void batch_tile(void *context, size_t t, size_t worker)
     broad_stats *stats = in->stats;
     size_t nodes = stats->nodes, across = (nodes + TILE - 1) / TILE, row = 0;
     while (t >= across + 1 - row) t -= across + 1 - row++;
-    size_t column = row + t, high = nodes - row * TILE < TILE ? nodes - row * TILE : TILE;
+    size_t column = row + t, tile_rows = nodes - row * TILE < TILE ? nodes - row * TILE : TILE;
     int is_cross = column == across;
-    size_t wide = is_cross ? stats->outputs : nodes - column * TILE < TILE ? nodes - column * TILE : TILE;
+    size_t tile_columns = is_cross ? stats->outputs : nodes - column * TILE < TILE ? nodes - column * TILE : TILE;
     double *tile = in->tiles + worker * TILE * (TILE + stats->outputs);
-    double *high_part = is_cross ? stats->cross + row * TILE * wide : stats->gram + row * TILE * nodes + column * TILE;
+    double *high_part =
+        is_cross ? stats->cross + row * TILE * tile_columns : stats->gram + row * TILE * nodes + column * TILE;
     double *low_part =
-        is_cross ? stats->cross_low + row * TILE * wide : stats->gram_low + row * TILE * nodes + column * TILE;
-    size_t stride = is_cross ? wide : nodes;
+        is_cross ? stats->cross_low + row * TILE * tile_columns : stats->gram_low + row * TILE * nodes + column * TILE;
+    size_t stride = is_cross ? tile_columns : nodes;
     const double *right = is_cross ? in->targets : in->a + column * TILE;
     for (size_t at = 0; at < in->count; at += CHUNK) {
         size_t n = in->count - at < CHUNK ? in->count - at : CHUNK;
-        memset(tile, 0, high * wide * sizeof(double));
-        in->device->cross(tile, wide, in->a + at * nodes + row * TILE, nodes, high, right + at * stride, stride, wide,
-                          n);
-        for (size_t i = 0; i < high; i++)
-            for (size_t k = 0; k < wide; k++)
-                pair_add(&high_part[i * stride + k], &low_part[i * stride + k], tile[i * wide + k]);
+        memset(tile, 0, tile_rows * tile_columns * sizeof(double));
+        in->device->cross(tile, tile_columns, in->a + at * nodes + row * TILE, nodes, tile_rows, right + at * stride,
+                          stride, tile_columns, n);
+        for (size_t i = 0; i < tile_rows; i++)
+            for (size_t k = 0; k < tile_columns; k++)
+                pair_add(&high_part[i * stride + k], &low_part[i * stride + k], tile[i * tile_columns + k]);
     }
 }
 
 static int intake_open(intake *in, double **weights, size_t workers)
 {
     const broad_model *model = in->model;
-    size_t features = broad__model_feature_nodes(model, model->group_count), outputs = model->outputs;
-    *weights = broad__alloc_doubles(broad__model_columns(model) + 1, features);
+    size_t outputs = model->outputs;
     in->targets = broad__alloc_doubles(BATCH, outputs);
     in->a = broad__alloc_doubles(BATCH, in->stats->nodes);
     in->scaled = broad__alloc_doubles(BATCH, broad__model_columns(model));
     in->tiles = broad__alloc_doubles(workers * TILE, TILE + outputs);
-    if (!*weights || !in->targets || !in->a || !in->scaled || !in->tiles) return BROAD_NO_MEMORY;
-    broad__model_map(&in->map, *weights, *weights + broad__model_columns(model) * features, model, 0,
-                     model->group_count);
-    return BROAD_OK;
+    if (!in->targets || !in->a || !in->scaled || !in->tiles) return BROAD_NO_MEMORY;
+    return broad__model_phi(&in->phi, weights, model, in->device, 0, model->group_count);
 }
 
 static int add_rows(broad_stats *stats, const broad_model *model, const broad_data *data, size_t threads)
 {
-    intake in = {.stats = stats, .model = model, .data = data, .device = broad__device_cpu()};
+    intake in = {.stats = stats, .model = model, .data = data, .device = broad__device_choose(&model->settings)};
     double *weights = NULL;
     broad__pool *pool = NULL;
     broad__page_cursor read = {0};
@@ -247,8 +246,8 @@ static size_t column_at(const columns *c, size_t k)
 
 static long double gram_at(const broad_stats *stats, size_t a, size_t b)
 {
-    size_t place = a <= b ? a * stats->nodes + b : b * stats->nodes + a;
-    return (long double)stats->gram[place] + stats->gram_low[place];
+    size_t index = a <= b ? a * stats->nodes + b : b * stats->nodes + a;
+    return (long double)stats->gram[index] + stats->gram_low[index];
 }
 
 /* out -= C(rows of x, columns of y) w */
@@ -270,8 +269,8 @@ static void right_side(long double *out, const broad_stats *stats, const broad_m
     size_t c = stats->outputs;
     for (size_t a = 0; a < own.width; a++)
         for (size_t k = 0; k < c; k++) {
-            size_t place = column_at(&own, a) * c + k;
-            out[a * c + k] = (long double)stats->cross[place] + stats->cross_low[place];
+            size_t index = column_at(&own, a) * c + k;
+            out[a * c + k] = (long double)stats->cross[index] + stats->cross_low[index];
         }
     for (size_t i = 0; i < j; i++) {
         columns other = columns_of(model, i);
@@ -281,14 +280,15 @@ static void right_side(long double *out, const broad_stats *stats, const broad_m
 
 /* Room for the widest layer. */
 typedef struct bench {
-    broad__spd system;
+    const broad__device *device;
+    broad__spd spd;
     double *matrix, *change, *w;
     long double *right, *residual;
 } bench;
 
 static void bench_close(bench *b)
 {
-    broad__spd_clear(&b->system);
+    broad__spd_clear(&b->spd);
     broad__free(b->matrix);
     broad__free(b->change);
     broad__free(b->w);
@@ -302,7 +302,8 @@ static int bench_open(bench *b, const broad_model *model)
     size_t p = 0, c = model->outputs;
     for (size_t j = 0; j < model->layer_count; j++)
         if (model->layers[j].width > p) p = model->layers[j].width;
-    *b = (bench){.matrix = broad__alloc_doubles(p, p),
+    *b = (bench){.device = broad__device_choose(&model->settings),
+                 .matrix = broad__alloc_doubles(p, p),
                  .change = broad__alloc_doubles(p, c),
                  .w = broad__alloc_doubles(p, c),
                  .right = broad__alloc_array(p * c, sizeof(long double)),
@@ -319,13 +320,13 @@ static int solve_layer(bench *b, const broad_stats *stats, const columns *own, d
     for (size_t a = 0; a < p; a++)
         for (size_t d = a; d < p; d++)
             b->matrix[a * p + d] = (double)gram_at(stats, column_at(own, a), column_at(own, d));
-    int status = broad__spd_factor(&b->system, broad__device_cpu(), b->matrix, p, lambda, 0);
+    int status = broad__spd_factor(&b->spd, b->device, b->matrix, p, lambda, 0);
     memset(b->w, 0, count * sizeof(double));
     for (int step = 0; status == BROAD_OK && step <= REFINEMENTS; step++) {
         memcpy(b->residual, b->right, count * sizeof(long double));
         subtract_product(b->residual, stats, own, own, b->w);
         for (size_t i = 0; i < count; i++) b->change[i] = (double)(b->residual[i] - (long double)lambda * b->w[i]);
-        status = broad__spd_solve(b->change, stats->outputs, &b->system);
+        status = broad__spd_solve(b->change, stats->outputs, &b->spd);
         for (size_t i = 0; status == BROAD_OK && i < count; i++) b->w[i] += b->change[i];
     }
     return status;
@@ -392,11 +393,11 @@ static int solve_all(const broad_stats *stats, broad_model *model)
 
 static int widen(double **block, size_t rows, size_t old, size_t outputs)
 {
-    double *wide = broad__alloc_doubles(rows, outputs);
-    if (!wide) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < rows; i++) memcpy(wide + i * outputs, *block + i * old, old * sizeof(double));
+    double *copy = broad__alloc_doubles(rows, outputs);
+    if (!copy) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < rows; i++) memcpy(copy + i * outputs, *block + i * old, old * sizeof(double));
     broad__free(*block);
-    *block = wide;
+    *block = copy;
     return BROAD_OK;
 }
 

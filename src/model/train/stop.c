@@ -1,4 +1,5 @@
-/* Rules for stopping early. They combine: the first that is met ends the run, and the model says which. */
+#include "model/train/stop.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,7 +7,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "model/train/train.h"
 
 int broad__model_outcome(broad_model *model, broad_outcome outcome, const char *format, ...)
 {
@@ -37,8 +37,8 @@ static int out_of_patience(broad_trainer *t)
 {
     const broad_model *model = t->model;
     if (!t->run.patience || !t->validation.part_count) return 0;
-    if (t->validation.rows.norm < t->best.norm)
-        t->best = (broad__best){model->layer_count, model->group_count, t->validation.rows.norm};
+    if (t->validation.residual.norm < t->best.norm)
+        t->best = (broad__best){model->layer_count, model->group_count, t->validation.residual.norm};
     return model->layer_count >= t->best.layers + t->run.patience;
 }
 
@@ -56,7 +56,7 @@ static int good_enough(broad_trainer *t, int *status)
 {
     const broad_options *o = &t->run;
     broad_model *model = t->model;
-    double norm = t->train.rows.norm, target = o->until_relative ? o->until * model->first_norm : o->until;
+    double norm = t->train.residual.norm, target = o->until_relative ? o->until * model->first_norm : o->until;
     if (o->until > 0 && norm <= target) {
         *status =
             broad__model_outcome(model, BROAD_OUTCOME_TARGET_REACHED, "the norm %.6g is at most %.6g", norm, target);

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/shards.h"
-#include "model/feature_map.h"
+#include "model/model_phi.h"
 
 size_t broad__group_run(const broad_model *model, size_t first, size_t groups)
 {
@@ -18,11 +18,11 @@ int broad__z_source_open(broad__z_source **out, const broad__rowset *rowset)
 {
     broad__z_source *source = broad__alloc(sizeof *source);
     if (!source) return BROAD_NO_MEMORY;
-    source->device = rowset->rows.device;
+    source->device = rowset->residual.device;
     source->inputs = rowset->model->inputs;
     source->outputs = rowset->model->outputs;
     source->spill = rowset->storage.spill;
-    source->worker_count = broad__pool_threads(rowset->rows.pool);
+    source->worker_count = broad__pool_threads(rowset->residual.pool);
     source->scaled_each = BROAD__BLOCK_ROWS * broad__model_columns(rowset->model);
     source->workers = broad__alloc_array(source->worker_count, sizeof *source->workers);
     source->scaled = broad__alloc_doubles(source->worker_count, source->scaled_each);
@@ -49,16 +49,6 @@ void broad__z_source_close(broad__z_source *source)
     broad__free(source);
 }
 
-static int run_make(broad__z_run *out, const broad_model *model, size_t first, size_t count)
-{
-    out->column = broad__model_feature_nodes(model, first);
-    size_t nodes = broad__model_feature_nodes(model, first + count) - out->column;
-    out->weights = broad__alloc_doubles(broad__model_map_room(model, first, count), 1);
-    if (!out->weights) return BROAD_NO_MEMORY;
-    broad__model_map(&out->map, out->weights, out->weights + broad__model_columns(model) * nodes, model, first, count);
-    return BROAD_OK;
-}
-
 int broad__z_source_groups(broad__z_source *source, const broad_model *model, size_t groups)
 {
     size_t count = 0;
@@ -66,7 +56,9 @@ int broad__z_source_groups(broad__z_source *source, const broad_model *model, si
     int status = runs ? BROAD_OK : BROAD_NO_MEMORY;
     for (size_t g = 0; status == BROAD_OK && g < groups;) {
         size_t run = broad__group_run(model, g, groups);
-        status = run_make(&runs[count++], model, g, run);
+        runs[count].column = broad__model_feature_nodes(model, g);
+        status = broad__model_phi(&runs[count].phi, &runs[count].weights, model, source->device, g, run);
+        count++;
         g += run;
     }
     if (status < 0) {
@@ -87,8 +79,7 @@ static void make_rows(const broad__z_source *source, double *out, const broad__p
     const double *x = part->data->x + (part->first + first) * source->inputs;
     double *scaled = source->scaled + worker * source->scaled_each;
     for (size_t i = 0; i < source->run_count; i++)
-        broad__feature_block(out + source->runs[i].column, source->features, &source->runs[i].map, source->device, x,
-                             source->inputs, n, scaled);
+        broad__phi_block(out + source->runs[i].column, source->features, &source->runs[i].phi, x, n, scaled);
     broad__page_cursor_step(&source->workers[worker].of_x, part->data->spill, x, n * source->inputs * sizeof(double));
 }
 

@@ -6,13 +6,13 @@
 #define BROAD_MODEL_TRAIN_ZSOURCE_H
 
 #include "base/page_cursor.h"
-#include "feature/feature.h"
+#include "feature/phi.h"
 #include "model/train/rowset.h"
 
 typedef struct broad__z_run {
     size_t column; /* its first one in Z */
-    broad__feature_map map;
-    double *weights; /* what the map points to */
+    broad__phi phi;
+    double *weights; /* that phi points to */
 } broad__z_run;
 
 typedef struct broad__z_worker {

@@ -7,13 +7,17 @@
  *
  * every column twice where need be. E = Y - Q Q'Y is what the joint fit leaves over, h_i = |q_i|^2 are its leverages, R W = Q'Y.
  */
+#include "model/verify/verify_growth.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/kind.h"
-#include "model/verify/verify_work.h"
+#include "model/verify/verify_joint.h"
+#include "model/verify/verify_nodes.h"
+#include "model/verify/verify_records.h"
 
 /* A column of which less than this part is new adds nothing but rounding. */
 static const double NOTHING_NEW = 1e-12;
@@ -25,13 +29,13 @@ enum { CHUNK = 64, STRETCH = 1024 };
 typedef struct growth {
     const broad__verification *v;
     size_t from, rows, length;
-    size_t room, columns;
+    size_t capacity, columns;
     double lambda;
-    double *q;      /* room columns */
+    double *q;      /* capacity columns */
     double *left;   /* a column for each output: what is left over */
-    double *r;      /* room x room, upper triangle */
-    double *turned; /* room x outputs: Q'Y */
-    double *part;   /* room: what one pass of Gram-Schmidt takes off */
+    double *r;      /* capacity x capacity, upper triangle */
+    double *turned; /* capacity x outputs: Q'Y */
+    double *part;   /* capacity: what one pass of Gram-Schmidt takes off */
     double *h;      /* rows */
     double *k;      /* a row of K */
     double size;    /* squares of all columns of A so far */
@@ -51,19 +55,20 @@ static void growth_close(growth *g)
 }
 
 /* target: of the rows that `record` speaks of, rows x outputs. */
-static int growth_open(growth *g, const broad__verification *v, const broad__certificate *record, size_t room,
+static int growth_open(growth *g, const broad__verification *v, const broad__certificate *record, size_t capacity,
                        const double *target)
 {
     size_t c = v->model->outputs;
-    *g = (growth){.v = v, .from = record->first_row, .rows = record->rows, .room = room, .lambda = record->lambda};
-    g->length = g->rows + room;
-    g->q = broad__alloc_doubles(room, g->length);
+    *g = (growth){
+        .v = v, .from = record->first_row, .rows = record->rows, .capacity = capacity, .lambda = record->lambda};
+    g->length = g->rows + capacity;
+    g->q = broad__alloc_doubles(capacity, g->length);
     g->left = broad__alloc_doubles(c, g->length);
-    g->r = broad__alloc_doubles(room, room);
-    g->turned = broad__alloc_doubles(room, c);
-    g->part = broad__alloc_doubles(room, 1);
+    g->r = broad__alloc_doubles(capacity, capacity);
+    g->turned = broad__alloc_doubles(capacity, c);
+    g->part = broad__alloc_doubles(capacity, 1);
     g->h = broad__alloc_doubles(g->rows, 1);
-    g->k = broad__alloc_doubles(room, 1);
+    g->k = broad__alloc_doubles(capacity, 1);
     if (!g->q || !g->left || !g->r || !g->turned || !g->part || !g->h || !g->k) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < g->rows * c; i++) g->left[i % c * g->length + i / c] = target[i];
     g->off = BROAD__ROUNDING * broad__verify_norm(target, g->rows * c) + v->drift;
@@ -109,7 +114,7 @@ static void orthogonalise(growth *g)
 {
     broad__pool_run(g->v->pool, (g->columns + CHUNK - 1) / CHUNK, project_chunk, g);
     broad__pool_run(g->v->pool, (g->rows + g->columns + STRETCH - 1) / STRETCH, subtract_stretch, g);
-    for (size_t l = 0; l < g->columns; l++) g->r[l * g->room + g->columns] += g->part[l];
+    for (size_t l = 0; l < g->columns; l++) g->r[l * g->capacity + g->columns] += g->part[l];
 }
 
 /* The column that lies at the end becomes part of the fit. One that brings nothing new is zero, and so is its weight. */
@@ -123,7 +128,7 @@ static void take_column(growth *g)
     if (dot(x, x, length) < 0.5 * (before + g->lambda)) orthogonalise(g); /* twice is enough, and once if little goes */
     double norm = sqrt(dot(x, x, length));
     if (!(norm > NOTHING_NEW * sqrt(before))) norm = 0;
-    g->r[at * g->room + at] = norm;
+    g->r[at * g->capacity + at] = norm;
     for (size_t i = 0; i < length; i++) x[i] = norm > 0 ? x[i] / norm : 0;
     for (size_t i = 0; i < g->rows; i++) g->h[i] += x[i] * x[i];
     for (size_t j = 0; j < c; j++) {
@@ -181,8 +186,8 @@ static void growth_weights(double *out, const growth *g)
     size_t p = g->columns, c = g->v->model->outputs;
     for (size_t i = p; i-- > 0;)
         for (size_t j = 0; j < c; j++) {
-            double sum = g->turned[i * c + j], pivot = g->r[i * g->room + i];
-            for (size_t k = i + 1; k < p; k++) sum -= g->r[i * g->room + k] * out[k * c + j];
+            double sum = g->turned[i * c + j], pivot = g->r[i * g->capacity + i];
+            for (size_t k = i + 1; k < p; k++) sum -= g->r[i * g->capacity + k] * out[k * c + j];
             out[i * c + j] = pivot > 0 ? sum / pivot : 0;
         }
 }
@@ -274,10 +279,10 @@ static int step(broad__finding *found, growth *g, size_t j)
     if (layer->certificate.test == BROAD_SUPERVISE_OUTPUT) status = fit_alone(&worst, NULL, v, j, e);
     if (layer->certificate.test == BROAD_SUPERVISE_LOO) {
         found->tested = sqrt(then[0] / first[0]);
-        found->least = sqrt(fmax(then[0] - then[1], 0) / (first[0] + first[1]));
-        found->most = first[0] > first[1] ? sqrt((then[0] + then[1]) / (first[0] - first[1])) : INFINITY;
+        found->min = sqrt(fmax(then[0] - then[1], 0) / (first[0] + first[1]));
+        found->max = first[0] > first[1] ? sqrt((then[0] + then[1]) / (first[0] - first[1])) : INFINITY;
     } else {
-        found->tested = found->least = found->most = worst;
+        found->tested = found->min = found->max = worst;
     }
     broad__free(e);
     return status;
@@ -388,7 +393,7 @@ static int window_step(broad__finding *found, window *s, size_t j)
     shift(s, j, j + 1, -1);
     if (first < j) status = solve_again(s, first, j);
     found->after = window_norm(s, &layer->certificate);
-    found->least = found->most = found->tested;
+    found->min = found->max = found->tested;
     return status;
 }
 

@@ -1,4 +1,6 @@
 /* Weights of several layers that solve one ridge problem together: A'(Y - A W) = lambda W over A = [K_1 ... K_m]. */
+#include "model/verify/verify_joint.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +8,8 @@
 #include "base/status.h"
 #include "compute/device.h"
 #include "compute/shards.h"
-#include "model/verify/verify_work.h"
+#include "model/verify/verify_nodes.h"
+#include "model/verify/verify_records.h"
 
 /* ---- the equations --------------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,10 @@
 /* The scaling of the inputs, once more: each column from the rows as they were read, and its statistics. */
+#include "model/verify/verify_scale.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "model/verify/verify_work.h"
+#include "model/verify/verify_records.h"
 
 /* ---- one value ------------------------------------------------------------------------------------------------- */
 
@@ -39,7 +41,7 @@ double broad__verify_scaled(const broad_model *model, const double *x, size_t co
 /* ---- over the rows of the first fit ---------------------------------------------------------------------------- */
 
 typedef struct moments {
-    double least, most, mean, deviation;
+    double min, max, mean, deviation;
 } moments;
 
 /* Of a scaled column. A missing value is left out; among ranks it has that of what fills it. */
@@ -55,8 +57,8 @@ static moments column_moments(const broad__verification *v, size_t column)
             if (isnan(row[column % model->inputs]) && !by_rank(model, column)) continue;
             double x = broad__verify_scaled(model, row, column);
             count++;
-            if (x < m.least) m.least = x;
-            if (x > m.most) m.most = x;
+            if (x < m.min) m.min = x;
+            if (x > m.max) m.max = x;
             if (pass == 0) m.mean += x;
             else m.deviation += (x - m.mean) * (x - m.mean);
         }
@@ -70,12 +72,12 @@ static int check_column(const broad__verification *v, size_t column)
 {
     const broad_model *model = v->model;
     moments m = column_moments(v, column);
-    int constant = !(m.most > m.least);
-    if (!isfinite(m.least)) return 1;
+    int constant = !(m.max > m.min);
+    if (!isfinite(m.min)) return 1;
     if (model->settings.scale == BROAD_SCALE_NONE)
         return model->input_shift[column] == 0 && model->input_factor[column] == 1;
     if (model->settings.scale == BROAD_SCALE_MINMAX)
-        return fabs(m.least) <= BROAD__TOLERANCE && (constant || fabs(m.most - 1) <= BROAD__TOLERANCE);
+        return fabs(m.min) <= BROAD__TOLERANCE && (constant || fabs(m.max - 1) <= BROAD__TOLERANCE);
     return fabs(m.mean) <= BROAD__TOLERANCE && (constant || fabs(m.deviation - 1) <= BROAD__TOLERANCE);
 }
 
@@ -108,22 +110,22 @@ static int check_knots(const broad__verification *v, size_t input)
     return 1;
 }
 
-/* All columns alike: the least value there is becomes 0, the largest 1. */
+/* All columns alike: the min value there is becomes 0, the largest 1. */
 static int check_whole(const broad__verification *v)
 {
     const broad_model *model = v->model;
-    double least = INFINITY, most = -INFINITY;
+    double min = INFINITY, max = -INFINITY;
     for (size_t j = 0; j < model->inputs; j++) {
         moments m = column_moments(v, j);
-        least = fmin(least, m.least);
-        most = fmax(most, m.most);
+        min = fmin(min, m.min);
+        max = fmax(max, m.max);
         if (model->input_shift[j] != model->input_shift[0] || model->input_factor[j] != model->input_factor[0])
             return 0;
     }
     /* Without a difference that can be divided by, values stay as they are. */
-    double inverse = 1 / (most - least);
+    double inverse = 1 / (max - min);
     if (model->input_shift[0] == 0 && model->input_factor[0] == 1 && !(isfinite(inverse) && inverse > 0)) return 1;
-    return fabs(least) <= BROAD__TOLERANCE && fabs(most - 1) <= BROAD__TOLERANCE;
+    return fabs(min) <= BROAD__TOLERANCE && fabs(max - 1) <= BROAD__TOLERANCE;
 }
 
 int broad__verify_scaling(broad__verification *v)

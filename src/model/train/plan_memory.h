@@ -1,6 +1,6 @@
-/* What the parts of the plan share; for model/plan.c and model/plan_memory.c alone. */
-#ifndef BROAD_MODEL_TRAIN_PLAN_WORK_H
-#define BROAD_MODEL_TRAIN_PLAN_WORK_H
+/* Memory and disk space of a run. */
+#ifndef BROAD_MODEL_TRAIN_PLAN_MEMORY_H
+#define BROAD_MODEL_TRAIN_PLAN_MEMORY_H
 
 #include "model/kind.h"
 #include "model/model.h"
@@ -20,9 +20,9 @@ typedef struct broad__sizes {
     double width;     /* columns of all layers at the end */
 } broad__sizes;
 
-/* Fills in what the plan says of memory and place on disk. `o`: the settings of the network. */
+/* Fills in what the plan says about memory and disk space. `o`: the settings of the network. */
 void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_options *o, int grown);
 /* The message of a plan that does not fit its limit. */
-int broad__roles_refuse(const broad_plan *plan);
+int broad__plan_refuse(const broad_plan *plan);
 
 #endif

@@ -1,0 +1,50 @@
+#include "feature/phi.h"
+
+#include <string.h>
+
+#include "base/common.h"
+#include "base/memory.h"
+#include "base/profile.h"
+#include "base/status.h"
+#include "compute/shards.h"
+
+void broad__phi_block(double *z, size_t z_stride, const broad__phi *phi, const double *x, size_t rows, double *scratch)
+{
+    size_t columns = phi->nodes.inputs;
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FEATURES);
+    broad__profile_span span = broad__profile_start();
+    broad__scaling_apply(scratch, &phi->scaling, x, rows, phi->scaling.inputs);
+    broad__profile_stop(span, BROAD__STAGE_SCALE, 0, 2.0 * (double)rows * (double)columns * sizeof(double));
+    for (size_t i = 0; i < rows && !phi->nodes.weight; i++)
+        memcpy(z + i * z_stride, scratch + i * columns, columns * sizeof(double));
+    if (phi->nodes.weight) phi->device->nodes(z, z_stride, &phi->nodes, scratch, columns, rows);
+    broad__profile_leave(before);
+}
+
+typedef struct phi_run {
+    double *z;
+    size_t z_stride;
+    const broad__phi *phi;
+    const double *x;
+    size_t rows;
+    double *scratch; /* a block of scaled inputs per worker */
+} phi_run;
+
+static void run_block(void *context, size_t block, size_t worker)
+{
+    phi_run *run = context;
+    const broad__scaling *scaling = &run->phi->scaling;
+    size_t first = block * BROAD__BLOCK_ROWS, n = broad__min(run->rows - first, BROAD__BLOCK_ROWS);
+    broad__phi_block(run->z + first * run->z_stride, run->z_stride, run->phi, run->x + first * scaling->inputs, n,
+                     run->scratch + worker * BROAD__BLOCK_ROWS * scaling->columns);
+}
+
+int broad__phi_rows(double *z, size_t z_stride, const broad__phi *phi, broad__pool *pool, const double *x, size_t rows)
+{
+    phi_run run = {z, z_stride, phi, x, rows, NULL};
+    run.scratch = broad__alloc_doubles(broad__pool_threads(pool) * BROAD__BLOCK_ROWS, phi->scaling.columns);
+    if (!run.scratch) return BROAD_NO_MEMORY;
+    broad__pool_run(pool, (rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, run_block, &run);
+    broad__free(run.scratch);
+    return BROAD_OK;
+}

@@ -1,0 +1,241 @@
+#include "layer/candidate.h"
+
+#include <string.h>
+
+#include "base/common.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "compute/shards.h"
+#include "layer/pass.h"
+#include "layer/shard_sums.h"
+
+/* Up to this width each shard has a Gram matrix of its own; beyond it the threads share out tiles of one matrix, panel of
+ * rows by panel. */
+enum { SHARD_GRAM_MAX = 512, TILE = 256, PANEL = 2048 };
+
+/* ---- wide layers and the dual form: tiles ---------------------------------------------------------------------- */
+
+/* Tile t of the upper triangle, counted row by row. */
+static void find_tile(size_t *row, size_t *column, size_t t, size_t across)
+{
+    *row = 0;
+    while (t >= across - *row) t -= across - (*row)++;
+    *column = *row + t;
+}
+
+typedef struct row_panel {
+    broad__residual *residual;
+    const broad__kblock *kblocks;
+    size_t count;
+    double *k; /* of its first row */
+    size_t first, n;
+} row_panel;
+
+static void panel_block(void *context, size_t index, size_t worker)
+{
+    const row_panel *panel = context;
+    size_t at = index * BROAD__BLOCK_ROWS, p = panel->residual->candidate.width;
+    broad__row_block block =
+        broad__residual_block(panel->residual, panel->first + at, broad__min(BROAD__BLOCK_ROWS, panel->n - at), worker);
+    broad__residual_columns(panel->k + at * p, p, panel->residual, panel->kblocks, panel->count, &block);
+}
+
+static void panel_tile(void *context, size_t tile, size_t worker)
+{
+    (void)worker;
+    const row_panel *panel = context;
+    const broad__device *device = panel->residual->device;
+    size_t p = panel->residual->candidate.width, a, b;
+    find_tile(&a, &b, tile, (p + TILE - 1) / TILE);
+    size_t columns_a = broad__min(p - a * TILE, TILE), columns_b = broad__min(p - b * TILE, TILE);
+    double *out = panel->residual->candidate.matrix + a * TILE * p + b * TILE;
+    if (a == b) device->gram(out, p, panel->k + a * TILE, p, panel->n, columns_a);
+    else device->cross(out, p, panel->k + a * TILE, p, columns_a, panel->k + b * TILE, p, columns_b, panel->n);
+}
+
+static void panel_cross(void *context, size_t tile, size_t worker)
+{
+    (void)worker;
+    const row_panel *panel = context;
+    broad__residual *residual = panel->residual;
+    size_t p = residual->candidate.width, c = residual->outputs, at = tile * TILE;
+    residual->device->cross(residual->candidate.cross + at * c, c, panel->k + at, p, broad__min(p - at, TILE),
+                            residual->e + panel->first * c, c, c, panel->n);
+}
+
+/* The sums of a wide candidate, panel of rows by panel. */
+static int wide_pass(broad__residual *residual, const broad__kblock *kblocks, size_t count)
+{
+    broad__candidate *candidate = &residual->candidate;
+    size_t p = candidate->width, across = (p + TILE - 1) / TILE;
+    double *own = candidate->stored ? NULL : broad__alloc_doubles(broad__min(PANEL, residual->rows), p);
+    if (!candidate->stored && !own) return BROAD_NO_MEMORY;
+    memset(candidate->matrix, 0, p * p * sizeof(double));
+    memset(candidate->cross, 0, p * residual->outputs * sizeof(double));
+    for (size_t i = 0; i < residual->rows; i += PANEL) {
+        double *k = candidate->stored ? candidate->k + i * p : own;
+        row_panel panel = {residual, kblocks, count, k, i, broad__min(PANEL, residual->rows - i)};
+        broad__pool_run(residual->pool, (panel.n + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, panel_block, &panel);
+        broad__pool_run(residual->pool, across * (across + 1) / 2, panel_tile, &panel);
+        broad__pool_run(residual->pool, across, panel_cross, &panel);
+        broad__residual_release(residual, i, i + panel.n);
+    }
+    broad__free(own);
+    return BROAD_OK;
+}
+
+static void dual_tile(void *context, size_t tile, size_t worker)
+{
+    (void)worker;
+    broad__residual *residual = context;
+    const double *k = residual->candidate.k;
+    size_t p = residual->candidate.width, n = residual->rows, a, b;
+    find_tile(&a, &b, tile, (n + TILE - 1) / TILE);
+    size_t rows_a = broad__min(n - a * TILE, TILE), rows_b = broad__min(n - b * TILE, TILE);
+    double *out = residual->candidate.matrix + a * TILE * n + b * TILE;
+    residual->device->outer(out, n, k + a * TILE * p, p, rows_a, k + b * TILE * p, p, rows_b, p);
+}
+
+static void dual_pass(broad__residual *residual)
+{
+    size_t n = residual->rows, across = (n + TILE - 1) / TILE;
+    memset(residual->candidate.matrix, 0, n * n * sizeof(double));
+    broad__pool_run(residual->pool, across * (across + 1) / 2, dual_tile, residual);
+}
+
+/* ---- candidates ------------------------------------------------------------------------------------------------ */
+
+/* Sets the width and reserves K. A pending update is carried out first where it would lose its K by that. */
+static int shape(broad__residual *residual, size_t p, int stored)
+{
+    broad__candidate *candidate = &residual->candidate;
+    const broad__deferred_update *update = &residual->update;
+    size_t rows = residual->rows, workers = broad__pool_threads(residual->pool);
+    int in_the_way = update->pending && update->stored && stored && p != broad__kblock_width(&update->kblock);
+    int status = in_the_way ? broad__residual_settle(residual) : BROAD_OK;
+    if (status == BROAD_OK && (!broad__residual_size_fits(rows, p) || !broad__residual_size_fits(p, p) ||
+                               !broad__residual_size_fits(p, residual->outputs)))
+        status = broad__fail_memory(SIZE_MAX);
+    if (status == BROAD_OK) status = broad__z_supply_ready(&residual->z, workers);
+    if (status == BROAD_OK && stored) status = broad__reserve(&candidate->k, &candidate->k_capacity, rows * p);
+    if (status == BROAD_OK && !stored)
+        status = broad__reserve(&candidate->k_blocks, &candidate->k_blocks_capacity, workers * BROAD__BLOCK_ROWS * p);
+    candidate->width = p;
+    candidate->dual = rows < p;
+    candidate->stored = stored;
+    return status;
+}
+
+static int reserve_sums(broad__residual *residual)
+{
+    broad__candidate *candidate = &residual->candidate;
+    size_t p = candidate->width, n = candidate->dual ? residual->rows : p;
+    int status = broad__reserve(&candidate->matrix, &candidate->matrix_capacity, n * n);
+    if (status < 0) return status;
+    return broad__reserve(&candidate->cross, &candidate->cross_capacity, p * residual->outputs);
+}
+
+static void mirror(double *matrix, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) matrix[i * n + j] = matrix[j * n + i];
+}
+
+/* The sums become those of the candidate. */
+static void adopt_sums(broad__residual *residual, const double *sums)
+{
+    broad__candidate *candidate = &residual->candidate;
+    size_t p = candidate->width;
+    memcpy(candidate->matrix, sums, p * p * sizeof(double));
+    memcpy(candidate->cross, sums + p * p, p * residual->outputs * sizeof(double));
+    mirror(candidate->matrix, p);
+}
+
+int broad__candidate_nodes(broad__residual *residual, const broad__kblock *kblocks, size_t count)
+{
+    int status = shape(residual, broad__kblocks_width(kblocks, count), 1);
+    broad__pass pass = {.residual = residual, .kblocks = kblocks, .count = count, .trials = 1};
+    double *sums = NULL;
+    return status < 0 ? status : broad__pass_run(&sums, &pass);
+}
+
+static int narrow(size_t rows, size_t width) { return rows >= width && width <= SHARD_GRAM_MAX; }
+
+size_t broad__candidate_together(size_t rows, size_t width)
+{
+    size_t fit = rows / ((1 + broad__shard_count(rows)) * (width ? width : 1));
+    return !narrow(rows, width) || fit < 2 ? 1 : broad__min(fit, BROAD__TOGETHER);
+}
+
+int broad__candidate_single(const broad__residual *residual, size_t width)
+{
+    return residual->candidate.single && !residual->sqrt_weight && narrow(residual->rows, width);
+}
+
+int broad__candidate_compute(broad__residual *residual, const broad__kblock *kblocks, size_t count)
+{
+    broad__candidate *candidate = &residual->candidate;
+    size_t p = broad__kblocks_width(kblocks, count);
+    int status = shape(residual, p, !candidate->recompute || count > 1 || residual->rows < p);
+    if (status == BROAD_OK) status = reserve_sums(residual);
+    if (status < 0) return status;
+    candidate->kblock = kblocks[0];
+    broad__pass pass = {.residual = residual, .kblocks = kblocks, .count = count, .trials = 1};
+    double *sums = NULL;
+    if (narrow(residual->rows, p)) {
+        pass.gram = p * p;
+        pass.cross = p * residual->outputs;
+        status = broad__pass_run(&sums, &pass);
+        if (status == BROAD_OK) adopt_sums(residual, sums);
+    } else if (candidate->dual) {
+        status = broad__pass_run(&sums, &pass);
+        if (status == BROAD_OK) dual_pass(residual);
+    } else {
+        status = broad__residual_settle(residual);
+        if (status == BROAD_OK) status = wide_pass(residual, kblocks, count);
+        if (status == BROAD_OK) mirror(candidate->matrix, p);
+    }
+    return status;
+}
+
+int broad__candidate_trials(broad__residual *residual, const broad__kblock *trials, size_t count)
+{
+    broad__candidate *candidate = &residual->candidate;
+    size_t p = broad__kblock_width(&trials[0]), cross = p * residual->outputs, each = p * p + cross;
+    int status = shape(residual, p, 0);
+    if (status == BROAD_OK) status = reserve_sums(residual);
+    if (status == BROAD_OK) status = broad__reserve(&candidate->trials, &candidate->trials_capacity, count * each);
+    if (status < 0) return status;
+    broad__pass pass = {residual, trials, 1, count, p * p, cross, NULL};
+    double *sums = NULL;
+    status = broad__pass_run(&sums, &pass);
+    if (status == BROAD_OK) memcpy(candidate->trials, sums, count * each * sizeof(double));
+    return status;
+}
+
+void broad__candidate_take(broad__residual *residual, const broad__kblock *trial, size_t i)
+{
+    broad__candidate *candidate = &residual->candidate;
+    candidate->kblock = *trial;
+    adopt_sums(residual, candidate->trials + i * candidate->width * (candidate->width + residual->outputs));
+}
+
+const double *broad__candidate_k(const broad__residual *residual, size_t first, size_t n, size_t worker)
+{
+    const broad__candidate *candidate = &residual->candidate;
+    if (candidate->stored) return candidate->k + first * candidate->width;
+    double *k = candidate->k_blocks + worker * BROAD__BLOCK_ROWS * candidate->width;
+    broad__row_block block = broad__residual_block(residual, first, n, worker);
+    broad__residual_columns(k, candidate->width, residual, &candidate->kblock, 1, &block);
+    return k;
+}
+
+void broad__candidate_clear(broad__candidate *candidate)
+{
+    broad__free(candidate->k);
+    broad__free(candidate->k_blocks);
+    broad__free(candidate->matrix);
+    broad__free(candidate->cross);
+    broad__free(candidate->trials);
+    *candidate = (broad__candidate){.single = candidate->single, .recompute = candidate->recompute};
+}

@@ -1,0 +1,18 @@
+/*
+ * Sums over the rows. Rows run in fixed shards (compute/shards.h) whose sums are added up in a fixed order, so every result has
+ * the same bits for any number of threads.
+ */
+#ifndef BROAD_LAYER_SHARD_SUMS_H
+#define BROAD_LAYER_SHARD_SUMS_H
+
+#include "layer/residual.h"
+
+/* Runs a job over the shards with `doubles` zeroed numbers per shard, then adds these up in *out (not owned). */
+typedef void (*broad__shard_job)(void *context, size_t first, size_t end, double *sums, size_t worker);
+int broad__shard_sums(double **out, broad__residual *residual, size_t doubles, broad__shard_job job, void *context);
+
+/* A pass is done with these rows: memory of those of their arrays that are spilled is released. */
+void broad__residual_release(const broad__residual *residual, size_t first, size_t end);
+double broad__sum_of_squares(const double *values, size_t count);
+
+#endif

@@ -1,0 +1,271 @@
+/* The layers of a network that is being built: one after the other by search, or a whole block of nodes at once. */
+#include "model/train/train_layers.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "layer/supervise.h"
+#include "model/kind.h"
+#include "model/train/features.h"
+#include "model/train/output_weights.h"
+#include "model/train/stop.h"
+
+/* Below this part of the first norm the residual is rounding, and nothing can be certified about it. */
+static const double NORM_FLOOR = 1e-12;
+
+enum { LAYERS_MAX = 1000000 };
+
+int broad__trainer_report(broad_trainer *t, const char *stage, size_t draws)
+{
+    if (!t->run.progress) return 0;
+    broad_progress progress = {stage, t->model->layer_count,  t->wanted,
+                               draws, t->train.residual.norm, t->model->first_norm};
+    return t->run.progress(&progress, t->run.progress_context);
+}
+
+static int watch_draws(void *context, size_t draws) { return broad__trainer_report(context, "layers", draws); }
+
+static double *copy_doubles(const double *values, size_t count)
+{
+    double *copy = broad__alloc_doubles(count, 1);
+    if (copy) memcpy(copy, values, count * sizeof(double));
+    return copy;
+}
+
+static int reserve_layer(broad_model *model)
+{
+    if (model->layer_capacity < model->layer_count) model->layer_capacity = model->layer_count;
+    return broad__grow(&model->layers, &model->layer_capacity, model->layer_count + 1, sizeof *model->layers,
+                       LAYERS_MAX);
+}
+
+/* Appends a layer whose arrays have been allocated, as far as memory went; it is cleared where it did not. */
+static int append_layer(broad_model *model, broad__layer *layer)
+{
+    int status = layer->weight && layer->bias && layer->output ? reserve_layer(model) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) model->layers[model->layer_count++] = *layer;
+    else broad__layer_clear(layer);
+    return status;
+}
+
+/* A layer of the requested shape, without arrays. */
+static broad__layer shape_layer(const broad_trainer *t, const broad__layer_request *request)
+{
+    size_t first = broad__model_feature_nodes(t->model, request->first_group);
+    size_t end = broad__model_feature_nodes(t->model, request->first_group + request->groups);
+    return (broad__layer){.inputs = t->train.residual.z.features,
+                          .nodes = request->nodes,
+                          .first_group = request->groups ? request->first_group : 0,
+                          .groups = request->groups,
+                          .width = end - first + request->nodes};
+}
+
+/* Appends the layer that the search has found. */
+static int append_found(broad_trainer *t, const broad__layer_request *request)
+{
+    broad_model *model = t->model;
+    const broad__search_result *found = &t->found;
+    broad__layer layer = shape_layer(t, request);
+    layer.weight = copy_doubles(found->weight, layer.inputs * layer.nodes);
+    layer.bias = copy_doubles(found->bias, layer.nodes);
+    layer.output = found->w ? copy_doubles(found->w, layer.width * model->outputs)
+                            : broad__alloc_doubles(layer.width, model->outputs);
+    layer.certificate = found->certificate;
+    layer.certificate.first_row = t->first_row;
+    int status = append_layer(model, &layer);
+    if (status < 0 || !found->deferred) return status;
+    broad__kblock kblock = broad__model_kblock(model, model->layer_count - 1);
+    broad__residual_defer(&t->train.residual, &kblock, layer.output, found->certificate.norm_after);
+    return BROAD_OK;
+}
+
+/* What a layer's record says about the residual after it, now that E is there. */
+static void complete_record(broad__certificate *record, double norm)
+{
+    record->norm_after = norm;
+    record->ratio = record->tested = norm / record->norm_before;
+    record->passed = record->ratio <= record->bound;
+}
+
+/* E as the layers so far leave it, and the last record completed. */
+static int settle(broad_trainer *t)
+{
+    broad__residual *residual = &t->train.residual;
+    if (!residual->update.pending) return BROAD_OK;
+    int status = broad__residual_settle(residual);
+    if (status == BROAD_OK)
+        complete_record(&t->model->layers[t->model->layer_count - 1].certificate, residual->update.norm);
+    return status;
+}
+
+static int stalled(broad_trainer *t)
+{
+    const broad_options *o = &t->model->settings;
+    size_t layer = t->model->layer_count + 1;
+    broad__bound bound = broad__schedule(o, layer, o->relax_count);
+    return broad__model_outcome(
+        t->model, BROAD_OUTCOME_STALLED,
+        "layer %zu: no draw of any range met the bound %.10g, also after relaxing it %zu times; the "
+        "best had %.10g",
+        layer, bound.sum, o->relax_count, t->found.best);
+}
+
+/* Feature nodes whose range may be searched too. */
+static int drawn_features(const broad_model *model)
+{
+    return model->groups[0].source == BROAD__WEIGHT_SOURCE_DRAWN ||
+           model->groups[0].source == BROAD__WEIGHT_SOURCE_SAMPLED;
+}
+
+static broad__search_task search_task(broad_trainer *t, const broad__layer_request *request)
+{
+    broad_model *model = t->model;
+    size_t first = broad__model_feature_nodes(model, request->first_group);
+    int redrawn = request->origin == BROAD__ORIGIN_INITIAL && drawn_features(model);
+    return (broad__search_task){
+        .options = &model->settings,
+        .range = model->range,
+        .chain_lambda = model->exponent != 0 ? pow(10, model->exponent) : 0,
+        .residual = &t->train.residual,
+        .index = model->layer_count,
+        .nodes = request->nodes,
+        .first = first,
+        .prefix = broad__model_feature_nodes(model, request->first_group + request->groups) - first,
+        .origin = request->origin,
+        .qr = broad__fitting_of(&model->settings) == BROAD__FIT_STEPWISE ? &t->qr : NULL,
+        .y = t->train.y,
+        .may_defer = t->may_defer,
+        .redraw = redrawn ? broad__trainer_draw_features : NULL,
+        .watch = watch_draws,
+        .context = t,
+    };
+}
+
+/* Searches one layer and appends it, if one was found: t->found. */
+static int search_layer(broad_trainer *t, const broad__layer_request *request)
+{
+    broad_model *model = t->model;
+    size_t index = model->layer_count;
+    broad__search_task task = search_task(t, request);
+    int status = broad__outputs_prepare(t), pending = t->train.residual.update.pending;
+    if (status == BROAD_OK) status = broad__search_run(&t->found, &t->search, &task);
+    if (pending && !t->train.residual.update.pending)
+        complete_record(&model->layers[index - 1].certificate, t->train.residual.update.norm);
+    if (status == BROAD_OK && t->found.passed) status = append_found(t, request);
+    if (status == BROAD_OK && t->found.passed) status = broad__outputs_follow(t);
+    if (status == BROAD_OK) return BROAD_OK;
+    t->stale = 1; /* Z or E may be ahead of the model */
+    if (model->layer_count > index) {
+        t->train.residual.update.pending = 0;
+        broad__layer_clear(&model->layers[--model->layer_count]);
+    }
+    return status;
+}
+
+int broad__trainer_run_over(broad_trainer *t, size_t next_nodes)
+{
+    broad_model *model = t->model;
+    if (t->run.max_layers && model->layer_count >= t->run.max_layers) return 1;
+    if (!(t->train.residual.norm > NORM_FLOOR * model->first_norm)) {
+        int status =
+            broad__model_outcome(model, BROAD_OUTCOME_TARGET_REACHED, "the training error is zero up to rounding");
+        return status < 0 ? status : 1;
+    }
+    return broad__stop_rules(t, next_nodes);
+}
+
+int broad__trainer_layer_over(broad_trainer *t, int last)
+{
+    int status = BROAD_OK;
+    if (!t->found.passed && !t->found.stopped) status = stalled(t);
+    else if (t->found.stopped || (broad__trainer_report(t, "layers", 0) && !last))
+        status = broad__model_outcome(t->model, BROAD_OUTCOME_STOPPED, "stopped by the caller");
+    else return 0;
+    return status < 0 ? status : 1;
+}
+
+/* Groups whose nodes are columns of the first layer. */
+static size_t first_groups(const broad_model *model)
+{
+    return broad__kind_of(model->settings.kind)->nodes == BROAD__NODES_HIDDEN ? 0 : model->group_count;
+}
+
+/* Nodes of one draw, all kept; their weights are solved for with those of all others. */
+static int add_block(broad_trainer *t, const broad__layer_request *request)
+{
+    broad_model *model = t->model;
+    broad__layer layer = shape_layer(t, request);
+    layer.weight = broad__alloc_doubles(layer.inputs, layer.nodes);
+    layer.bias = broad__alloc_doubles(layer.nodes, 1);
+    layer.output = broad__alloc_doubles(layer.width, model->outputs);
+    layer.certificate = (broad__certificate){.origin = request->origin,
+                                             .test = BROAD_SUPERVISE_NONE,
+                                             .gamma = 1,
+                                             .bound = 1,
+                                             .range = model->settings.range_steps[0],
+                                             .tries = 1,
+                                             .passed = 1};
+    int status = append_layer(model, &layer);
+    if (status == BROAD_OK) broad__layer_draw(&layer, model, model->layer_count - 1);
+    return status;
+}
+
+int broad__trainer_add_layer(broad_trainer *t, const broad__layer_request *request)
+{
+    return broad__kind_of(t->model->settings.kind)->at_once ? add_block(t, request) : search_layer(t, request);
+}
+
+/* Whether E may lag behind by a layer: nothing looks at it between layers. */
+static int may_defer(const broad_trainer *t)
+{
+    broad__fitting fitting = broad__fitting_of(&t->model->settings);
+    return (fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_FINALLY) && !(t->run.until > 0) &&
+           !(t->run.until_accuracy > 0) && !t->run.patience;
+}
+
+/* All nodes as one block. */
+static int add_at_once(broad_trainer *t, size_t nodes, broad__origin origin)
+{
+    int initial = t->model->layer_count == 0, over = nodes ? broad__trainer_run_over(t, nodes) : 1;
+    if (over) return over < 0 ? over : BROAD_OK;
+    broad__layer_request request = {nodes, origin, 0, 0};
+    if (initial) request = (broad__layer_request){nodes, BROAD__ORIGIN_INITIAL, 0, t->model->group_count};
+    return add_block(t, &request);
+}
+
+/* Layer after layer, each by search. *out_over: as broad__trainer_layer_over(). */
+static int add_chain(int *out_over, broad_trainer *t, size_t nodes, size_t layers, broad__origin origin)
+{
+    broad_model *model = t->model;
+    /* A test that later layers can never pass is refused before the first one is added. */
+    int status = layers > 1 || model->layer_count
+                     ? broad__supervise_possible(&model->settings, t->train.residual.rows, nodes)
+                     : BROAD_OK;
+    for (size_t i = 0; status == BROAD_OK && i < layers; i++) {
+        *out_over = broad__trainer_run_over(t, nodes);
+        if (*out_over) break;
+        broad__layer_request request = {nodes, origin, 0, 0};
+        if (!model->layer_count) request = (broad__layer_request){nodes, BROAD__ORIGIN_INITIAL, 0, first_groups(model)};
+        status = search_layer(t, &request);
+        /* The first layer on new rows is algorithm 4, those after it are algorithm 2. */
+        if (origin == BROAD__ORIGIN_DATA) origin = BROAD__ORIGIN_ENHANCE;
+        if (status == BROAD_OK) *out_over = broad__trainer_layer_over(t, i + 1 == layers);
+        if (*out_over) break;
+    }
+    return status;
+}
+
+int broad__trainer_add_layers(broad_trainer *t, size_t nodes, size_t layers, broad__origin origin)
+{
+    if (broad__kind_of(t->model->settings.kind)->at_once) return add_at_once(t, nodes * layers, origin);
+    int over = 0;
+    t->may_defer = may_defer(t);
+    int status = add_chain(&over, t, nodes, layers, origin);
+    t->may_defer = 0;
+    int settled = settle(t);
+    if (status == BROAD_OK) status = settled;
+    if (status == BROAD_OK && !over) over = broad__stop_rules(t, 0);
+    return status < 0 ? status : over < 0 ? over : BROAD_OK;
+}

@@ -1,0 +1,47 @@
+/*
+ * The open state of a network that is being built. It keeps the rows' Z and E, so that layer after layer can be added; the
+ * model in it is complete and valid after every step.
+ */
+#ifndef BROAD_MODEL_TRAIN_TRAINER_H
+#define BROAD_MODEL_TRAIN_TRAINER_H
+
+#include "layer/growing_qr.h"
+#include "layer/joint.h"
+#include "layer/search.h"
+#include "model/train/rowset.h"
+
+/* The best network so far by its validation error. */
+typedef struct broad__best {
+    size_t layers, groups;
+    double norm;
+} broad__best;
+
+struct broad_trainer {
+    broad_model *model;     /* owned until it is taken out */
+    broad_options run;      /* threads, memory, progress and rules for stopping of this run */
+    broad__storage storage; /* of the arrays of both row sets; its spill is owned */
+    const broad__device *device;
+    broad__pool *pool;
+    int device_held;            /* the device is held */
+    broad__rowset train;        /* all training rows, or after forgetful learning the newest alone */
+    broad__rowset validation;   /* none: validation.part_count 0 */
+    broad__part first;          /* the rows of the first fit: nodes that are fitted or sampled look at these */
+    size_t first_row;           /* of the training rows in `train` */
+    int partial;                /* older rows are not there: only forgetful learning goes on */
+    int stale;                  /* the model was cut back: Z and E are to be made again */
+    double feature_factor;      /* range of the feature nodes in units of the base range */
+    broad__search search;       /* memory of the search for layers */
+    broad__search_result found; /* what it came to for the last layer */
+    int may_defer;              /* E may lag behind by a layer meanwhile */
+    int lambda_fixed;           /* of joint weights, while rows with a weight are learned */
+    double lambda;              /* that one */
+    broad__joint joint;         /* sums and factor of the joint weights, while they are up to date */
+    broad__growing_qr qr;       /* what the layers span, where all weights are solved again with each */
+    broad__best best;
+    broad_data *settled, *settled_validation; /* photos as they are trained on, where they came otherwise; owned */
+    broad_seconds seconds;
+    double started;
+    size_t wanted; /* layers asked for, for the progress function */
+};
+
+#endif
