@@ -407,7 +407,7 @@ typedef struct broad_photo {
     double left, top, right,
         bottom;                 /* of the part looked at, in pixels of the upright photo; the latter two are outside */
     double box_score;           /* what the detector thinks of it; NaN without one */
-    size_t copy;                /* 0: the photo itself; otherwise the number of a changed copy */
+    size_t copy;                /* 0: the photo itself; otherwise the number of an augmented copy */
     size_t group;               /* near-duplicates have the same; the number of the first row of the group */
     char time[20];              /* "2016-01-19T17:00:07" */
     double latitude, longitude; /* degrees */
@@ -544,7 +544,7 @@ BROAD_API size_t broad_model_positive(const broad_model *model); /* class number
 /* Every setting and the certificate as one JSON object, as stored in the file. Free with broad_free(). */
 BROAD_API int broad_model_json(char **out, const broad_model *model);
 
-/* The settings that it was trained with; nothing of the run alone, such as threads' progress function or its limits. */
+/* The settings that it was trained with; nothing of the run alone, such as its progress function and its limits. */
 BROAD_API int broad_model_settings(broad_options *out, const broad_model *model);
 /* Whether it was loaded from a file without its random weights, as broad_model_save() writes when asked for a compact one. */
 BROAD_API int broad_model_is_compact(const broad_model *model);
@@ -946,7 +946,7 @@ BROAD_API int broad_picture_crop(broad_picture **out, const broad_picture *pictu
 
 /* ---- several threads ------------------------------------------------------------------------------------------- */
 
-/* Calls job(context, index, worker) for every index below `count`, on so many threads (0: one per processor), and returns when all
+/* Calls job(context, index, worker) for every index below `count`, on `threads` threads (0: one per processor), and returns when all
  * are done. Which thread does what is open; worker 0 is the thread that called, the others have numbers below the threads. */
 typedef void (*broad_parallel_function)(void *context, size_t index, size_t worker);
 BROAD_API int broad_parallel(size_t count, size_t threads, broad_parallel_function job, void *context);

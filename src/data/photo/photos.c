@@ -73,7 +73,7 @@ static int check_how(const broad_photo_options *how)
         return broad__fail(BROAD_USAGE, "the side of the square of pixels is 1 to %d; it is %zu", BROAD__PIXELS_MOST,
                            how->side);
     if (how->augment > BROAD__COPIES_MOST)
-        return broad__fail(BROAD_USAGE, "at most %d changed copies of each photo can be made, not %zu",
+        return broad__fail(BROAD_USAGE, "at most %d augmented copies of each photo can be made, not %zu",
                            BROAD__COPIES_MOST, how->augment);
     if (how->boxes && how->find_boxes)
         return broad__fail(BROAD_USAGE, "boxes come from a file or from a detector, not from both");
