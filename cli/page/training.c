@@ -45,7 +45,8 @@ static int take_model(cli_training *t)
     t->layer_count = broad_model_layers(t->model);
     t->layers = calloc(t->layer_count + 1, sizeof *t->layers);
     if (!t->layers) return no_memory();
-    int status = cli_json_stored(&t->stored, t->model);
+    int status = broad_model_settings(&t->settings, t->model);
+    if (!status) status = cli_json_stored(&t->stored, t->model);
     for (size_t i = 0; !status && i < t->layer_count; i++) status = broad_model_layer(&t->layers[i], t->model, i);
     if (!status) status = broad_model_estimate(&t->estimate, t->model);
     return status ? status : broad_model_joint(&t->joint, t->model);
