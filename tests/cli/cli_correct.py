@@ -100,8 +100,8 @@ class Correct(unittest.TestCase):
         put("contrary", [("panels/Clean/" + clean[0], "Dusty"), "panels/Clean/" + clean[1]])
         done = run("learn", "m.broad", "contrary", "--with", "panels", "-o", "n.broad", "--json")
         told = json.loads(done.stdout)
-        self.assertEqual(done.stderr.count("with another label"), 1)
-        self.assertIn("contrary/Dusty/%s (Dusty) is a copy of panels/Clean/%s with another label (Clean)" %
+        self.assertEqual(done.stderr.count("which has another label"), 1)
+        self.assertIn("contrary/Dusty/%s (Dusty) is a copy of panels/Clean/%s, which has another label (Clean)" %
                       (clean[0], clean[0]), done.stderr)
         self.assertEqual(told["photos"]["contradictions"],
                          [[{"file": "panels/Clean/" + clean[0], "label": "Clean"},
@@ -116,7 +116,7 @@ class Correct(unittest.TestCase):
         done = run("learn", "m.broad", "both", "--with", "panels", "-o", "n.broad", "--json")
         self.assertEqual(json.loads(done.stdout)["wrong"], 1)
         self.assertEqual(json.loads(done.stdout)["weight"], 1024)
-        self.assertIn("1 of the 2 new rows are judged incorrectly whatever they count up to 1024", done.stderr)
+        self.assertIn("1 of the 2 new rows are still classified incorrectly at the maximum weight, 1024", done.stderr)
 
     def test_rows_kept_apart_that_are_learned_are_not_tested_on(self):
         run("fit", "panels", "--holdout", "0.3", "-o", "h.broad", "-q")

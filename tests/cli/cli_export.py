@@ -172,7 +172,7 @@ class Export(Case):
         for option in (["--side", "8"], ["--map", "pixels"], ["--augment", "1"], ["--seed", "1"]):
             self.fails(2, option[0] + " only applies to --export", "data", self.panels, *option)
         self.fails(2, "--all", "data", self.panels, "--export", new, "--all")
-        self.fails(2, "there is no 'points'", "data", self.panels, "--export", new, "--map", "points")
+        self.fails(2, "unknown map 'points'", "data", self.panels, "--export", new, "--map", "points")
         table = self.write("w.csv", "a,y\n1,p\n2,q\n")
         self.fails(2, "is for photos", "data", table, "--export", new, "--side", "8")
         self.fails(73, "is not empty", "data", self.panels, "--export", self.panels)

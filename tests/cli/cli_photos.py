@@ -200,7 +200,7 @@ class Photos(unittest.TestCase):
     def test_odd_files_are_listed_and_left_out(self):
         clean = self.odd_folder("odd")
         done = run("fit", "odd", *SMALL, "-o", "odd.broad")
-        for text in ("43 photos read, 4 files left out:", "odd/Clean/cut.jpg: the JPEG ends early", "odd/Clean/fake.jpg: no",
+        for text in ("43 photos read, 4 files skipped:", "odd/Clean/cut.jpg: the JPEG ends early", "odd/Clean/fake.jpg: no",
                      "odd/Dusty/empty.png: the file is empty", "odd/Dusty/anim.gif: a GIF picture",
                      "4 photos are near-duplicates, in 2 groups", "1 photo has another label than a near-duplicate",
                      "Clean/%s (Clean) and Dusty/contrary.jpg (Dusty)" % clean[2], "give both the same label"):
@@ -217,7 +217,7 @@ class Photos(unittest.TestCase):
         self.assertIn("without --strict", run("fit", "odd", *SMALL, "--strict", "-o", "no.broad", code=65).stderr)
         self.assertFalse(os.path.exists("no.broad"))
         done = run("predict", "p.broad", "odd", "-o", "odd.csv")
-        self.assertIn("4 files left out", done.stderr)
+        self.assertIn("4 files skipped", done.stderr)
         self.assertNotIn("near-duplicates", done.stderr)
         self.assertEqual(len(lines_of("odd.csv")), 43)
         run("predict", "p.broad", "odd", "--strict", "-o", "strict.csv", code=65)
@@ -258,7 +258,7 @@ class Photos(unittest.TestCase):
             with open("many/Clean/bad%d.jpg" % i, "w") as out:
                 out.write("nothing")
         done = run("eval", "p.broad", "many")
-        self.assertIn("10 photos read, 7 files left out", done.stderr)
+        self.assertIn("10 photos read, 7 files skipped", done.stderr)
         self.assertIn("bad4.jpg", done.stderr)
         self.assertNotIn("bad5.jpg", done.stderr)
         self.assertIn("and 2 more; --json lists all", done.stderr)
@@ -334,14 +334,14 @@ class Photos(unittest.TestCase):
         photo = "panels/Clean/" + os.listdir("panels/Clean")[0]
         for words, code, text in (
                 (["predict", "t.broad", "panels"], 65, "panels is a folder, but the model was trained on a table of 2"),
-                (["predict", "t.broad", photo], 65, "is a picture, but the model was trained on a table"),
+                (["predict", "t.broad", photo], 65, "is a photo, but the model was trained on a table"),
                 (["eval", "t.broad", "panels"], 65, "panels is a folder, but the model"),
-                (["predict", "p.broad", "table.csv"], 65, "table.csv is no photo, and the model was trained on photos"),
-                (["verify", "p.broad", "table.csv"], 65, "table.csv is no photo"),
-                (["learn", "p.broad", "table.csv", "--with", "panels"], 65, "table.csv is no photo"),
-                (["predict", "t.broad", "table.csv", "table.csv"], 2, "of tables it can be only one"),
-                (["fit", photo], 65, "is a picture; give the folder"),
-                (["fit", "panels/Clean"], 65, "put the photos into one sub-folder a class"),
+                (["predict", "p.broad", "table.csv"], 65, "table.csv is not a photo, and the model was trained on photos"),
+                (["verify", "p.broad", "table.csv"], 65, "table.csv is not a photo"),
+                (["learn", "p.broad", "table.csv", "--with", "panels"], 65, "table.csv is not a photo"),
+                (["predict", "t.broad", "table.csv", "table.csv"], 2, "only photos can be given as several files"),
+                (["fit", photo], 65, "is a photo; give the folder"),
+                (["fit", "panels/Clean"], 65, "put the photos into one sub-folder per class"),
                 (["fit", "table.csv", "--map", "pixels"], 2, "--map is for photos, and table.csv is a table"),
                 (["fit", "table.csv", "--boxes", "x"], 2, "--boxes is for photos"),
                 (["fit", "panels", "--categorical", "x"], 2, "--categorical is for tables"),
