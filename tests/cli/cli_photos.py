@@ -202,7 +202,7 @@ class Photos(unittest.TestCase):
         done = run("fit", "odd", *SMALL, "-o", "odd.broad")
         for text in ("43 photos read, 4 files skipped:", "odd/Clean/cut.jpg: the JPEG ends early", "odd/Clean/fake.jpg: no",
                      "odd/Dusty/empty.png: the file is empty", "odd/Dusty/anim.gif: a GIF picture",
-                     "4 photos are near-duplicates, in 2 groups", "1 photo has another label than a near-duplicate",
+                     "4 photos are near-duplicates, in 2 groups", "1 photo has a different label from a near-duplicate",
                      "Clean/%s (Clean) and Dusty/contrary.jpg (Dusty)" % clean[2], "give both the same label"):
             self.assertIn(text, done.stderr)
         self.assertNotIn("notes.txt", done.stderr)
@@ -347,7 +347,7 @@ class Photos(unittest.TestCase):
                 (["fit", "panels", "--categorical", "x"], 2, "--categorical is for tables"),
                 (["fit", "panels", "--map", "pixel"], 2, "did you mean 'pixels'?"),
                 (["fit", "panels", "--map", "pixels", "--side", "900"], 2, "1 to 512"),
-                (["fit", "panels", "--augment", "2000"], 2, "give 1000 at most"),
+                (["fit", "panels", "--augment", "2000"], 2, "the maximum is 1000"),
                 (["fit", "panels", "--boxes", "x", "--detector", "y"], 2, "choose one"),
                 (["fit", "panels", "--crop", "find"], 2, "(--boxes) or from a program (--detector)"),
                 (["predict", "p.broad", "panels", "--detector", "cat", "--detector-seconds", "0"], 2, "above 0"),
