@@ -110,7 +110,7 @@ static size_t draws_of(const broad_model *model)
 {
     size_t draws = 0;
     for (size_t i = 0; i < broad_model_layers(model); i++) {
-        broad_layer layer;
+        broad_layer layer = {.size = sizeof layer};
         check(broad_model_layer(&layer, model, i));
         draws += layer.tries;
     }

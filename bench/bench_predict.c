@@ -98,12 +98,13 @@ static double largest_difference(const work *w, size_t count)
 
 static void check(work *w, size_t count)
 {
+    broad_run_options two = {.size = sizeof two, .threads = 2};
     double sum = 0;
     predict_rows(w, w->scores, count);
     for (size_t i = 0; i < count * w->outputs; i++) sum += w->scores[i];
     predict_each(w, w->again, count);
     double most = largest_difference(w, count);
-    must(broad_predict_data(w->again, w->model, w->data, 2));
+    must(broad_predict_data(w->again, w->model, w->data, &two));
     printf("%.17g %g\n", sum, fmax(most, largest_difference(w, count)));
 }
 
@@ -150,6 +151,7 @@ static double time_reading(const work *w, size_t times)
 
 static void answer(work *w, const char *word, size_t count)
 {
+    broad_run_options run = {.size = sizeof run, .threads = count};
     double began = broad__seconds();
     size_t rows = count < w->rows ? count : w->rows;
     if (strcmp(word, "check") == 0) {
@@ -172,7 +174,7 @@ static void answer(work *w, const char *word, size_t count)
     } else if (strcmp(word, "rows") == 0) {
         predict_rows(w, w->scores, rows);
     } else if (strcmp(word, "threads") == 0) {
-        must(broad_predict_data(w->scores, w->model, w->data, count));
+        must(broad_predict_data(w->scores, w->model, w->data, &run));
     } else if (strcmp(word, "load") == 0) {
         for (size_t i = 0; i < count; i++) {
             broad_predictor *loaded = NULL;

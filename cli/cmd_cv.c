@@ -225,8 +225,9 @@ static void print_data(const cv_run *run)
     const broad_data *data = run->data;
     size_t outputs = broad_data_outputs(data);
     int classify = broad_data_task(data) == BROAD_TASK_CLASSIFY;
-    cli_print("data     %s (%s): %zu rows, %zu input%s, %zu %s\n", run->path, broad_data_format(data),
-              broad_data_rows(data), broad_data_inputs(data), cli_plural(broad_data_inputs(data)), outputs,
+    cli_print("data     %s (%s): %zu rows, %zu input%s, %zu %s\n", run->path,
+              broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)), broad_data_rows(data),
+              broad_data_inputs(data), cli_plural(broad_data_inputs(data)), outputs,
               classify       ? "classes"
               : outputs == 1 ? "target"
                              : "targets");

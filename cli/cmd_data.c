@@ -174,7 +174,7 @@ static json_t *result_json(const char *path, const broad_data *data, const size_
 {
     json_t *object = cli_json_object("data"), *lines = json_array();
     cli_json_put(object, "data", cli_json_text(path));
-    cli_json_put(object, "format", cli_json_text(broad_data_format(data)));
+    cli_json_put(object, "format", cli_json_text(broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data))));
     cli_json_put(object, "task",
                  broad_data_task(data) == BROAD_TASK_AUTO ? json_null()
                                                           : cli_json_text(cli_task_name(broad_data_task(data))));
@@ -224,7 +224,8 @@ static int report_table(const cli_arguments *arguments, const broad_data *data)
         table_json(object, &table);
         status = cli_json_give(arguments, object);
     } else if (!status) {
-        cli_print("data     %s (%s)\n", arguments->positional[0], broad_data_format(data));
+        cli_print("data     %s (%s)\n", arguments->positional[0],
+                  broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)));
         table_print(&table, cli_given(arguments, "all") != NULL);
         print_advice(&advice);
     }
@@ -239,7 +240,8 @@ static int report_export(const cli_arguments *arguments, const broad_data *data,
     const char *path = arguments->positional[0], *folder = cli_given(arguments, "export");
     data_advice advice = {0};
     if (!cli_given(arguments, "json")) {
-        cli_print("data     %s (%s): %zu rows, %zu input%s\n", path, broad_data_format(data), broad_data_rows(data),
+        cli_print("data     %s (%s): %zu rows, %zu input%s\n", path,
+                  broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)), broad_data_rows(data),
                   broad_data_inputs(data), cli_plural(broad_data_inputs(data)));
         cli_print_maps(&(broad_map_choice){0}, broad_data_maps(data), 0);
         cli_export_print(made, folder);

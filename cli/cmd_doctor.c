@@ -261,9 +261,11 @@ int cli_doctor(const cli_arguments *arguments)
     size_t threads = 0;
     memset(&d, 0, sizeof d);
     int status = cli_threads(&threads, arguments);
+    broad_machine_init(&d.machine);
+    broad_speed_init(&d.speed);
     if (!status) status = broad_machine_inspect(&d.machine, 1);
     if (status) return status;
-    if (!d.machine.self_test) snprintf(d.fault, sizeof d.fault, "%s", broad_error_message());
+    if (!d.machine.self_test) snprintf(d.fault, sizeof d.fault, "%s", cli_error());
     cli_machine_look(&d.system);
     if (d.machine.self_test && !cli_given(arguments, "quick")) {
         status = broad_machine_measure(&d.speed, threads, 0);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/progress.h"
 #include "run/files.h"
 #include "run/input.h"
 #include "run/load_model.h"
@@ -89,7 +90,8 @@ static int make_curve(broad_curve_point **out, const broad_model *model, const b
     if (!cli_given(arguments, "curve")) return BROAD_OK;
     *out = calloc(broad_model_layers(model) + 1, sizeof **out);
     if (!*out) return cli_fail(BROAD_NO_MEMORY, "out of memory while computing the curve");
-    return (loo ? broad_model_curve_loo : broad_model_curve)(*out, model, data, threads);
+    broad_curve_point_init(*out);
+    return (loo ? broad_model_curve_loo : broad_model_curve)(*out, model, data, cli_watch(threads));
 }
 
 int cli_eval(const cli_arguments *arguments)
@@ -98,7 +100,7 @@ int cli_eval(const cli_arguments *arguments)
     broad_data *data = NULL;
     json_t *photos = NULL;
     broad_curve_point *curve = NULL;
-    broad_metrics metrics;
+    broad_metrics metrics = {.size = sizeof metrics};
     size_t threads = 0;
     double level = 0;
     memset(&metrics, 0, sizeof metrics);
@@ -109,8 +111,8 @@ int cli_eval(const cli_arguments *arguments)
     if (!status) status = cli_model_load(&model, arguments);
     if (!status) status = read_rows(&data, &photos, model, arguments);
     if (!status)
-        status = level > 0 ? broad_eval_level(&metrics, model, data, level, threads)
-                           : broad_eval(&metrics, model, data, threads);
+        status = level > 0 ? broad_eval_level(&metrics, model, data, level, cli_watch(threads))
+                           : broad_eval(&metrics, model, data, cli_watch(threads));
     if (!status) status = make_curve(&curve, model, data, threads, arguments);
     if (!status && cli_given(arguments, "json")) status = report_json(arguments, model, &metrics, curve, photos);
     else if (!status) report_text(model, &metrics, curve);

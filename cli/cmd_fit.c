@@ -66,6 +66,7 @@ static int choose_maps(cli_run *run)
     cli_progress progress;
     broad_options options = run->options;
     cli_progress_begin(&progress, &options, "maps", run->arguments);
+    broad_map_choice_init(&run->maps);
     int status = broad_photos_prepare(&run->maps, &run->train, &run->test, &options);
     cli_progress_end(&progress);
     cli_signals_release();

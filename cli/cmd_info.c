@@ -27,6 +27,7 @@ static json_t *class_weights_json(const broad_model *model)
 static int format_scale(char *out, size_t bytes, const broad_model *model)
 {
     broad_options settings;
+    broad_options_init(&settings);
     int status = broad_model_settings(&settings, model);
     return status ? status : broad_options_get(out, bytes, &settings, "scale");
 }
@@ -63,8 +64,10 @@ static int report_json(const cli_arguments *arguments, const broad_model *model)
     cli_json_put(object, "weight", weight ? cli_json_text(weight) : json_null());
     cli_json_put(object, "class_weights", class_weights_json(model));
     cli_json_put(object, "scale", cli_json_text(scale));
-    cli_json_put(object, "features", cli_json_text(broad_feature_source_name(broad_model_feature_source(model))));
-    cli_json_put(object, "fitting", cli_json_text(broad_fitting_name(broad_model_fitting(model))));
+    cli_json_put(object, "features",
+                 cli_json_text(broad_enum_name(BROAD_ENUM_FEATURE_SOURCE, (int)broad_model_feature_source(model))));
+    cli_json_put(object, "fitting",
+                 cli_json_text(broad_enum_name(BROAD_ENUM_FITTING, (int)broad_model_fitting(model))));
     cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "nodes", json_integer((json_int_t)broad_model_nodes(model)));
     cli_json_put(object, "precision", cli_json_text(cli_precision_name(broad_model_precision(model))));
@@ -96,9 +99,8 @@ static void print_category(const broad_model *model, size_t category)
 /* How photos become its inputs; nothing for a model of other rows. */
 static void print_photo(const broad_model *model)
 {
-    broad_photo_spec photo;
+    broad_photo_spec photo = {.size = sizeof photo};
     char names[64];
-    broad_photo_spec_init(&photo);
     if (broad_model_photo(&photo, model) || !photo.maps) return;
     cli_format_maps(names, sizeof names, photo.maps);
     cli_print("photos   ");
@@ -147,7 +149,7 @@ static int print_choices(const broad_model *model)
     if (source == BROAD_FEATURE_SOURCE_DIRECT) cli_print("features the inputs themselves");
     else
         cli_print("features %zu groups of nodes, %s", broad_model_feature_groups(model),
-                  broad_feature_source_name(source));
+                  broad_enum_name(BROAD_ENUM_FEATURE_SOURCE, (int)source));
     cli_print("; inputs scaled: %s\n", scale);
     cli_print("outputs  %s\n", outputs[broad_model_fitting(model)]);
     cli_print_joint(model);
@@ -176,8 +178,7 @@ static void print_relevance(const broad_model *model)
 /* What the pilot of `auto` decided, and by which figures. */
 static void print_pilot(const broad_model *model)
 {
-    broad_pilot pilot;
-    broad_pilot_init(&pilot);
+    broad_pilot pilot = {.size = sizeof pilot};
     if (broad_model_pilot(&pilot, model) || !pilot.known) return;
     cli_print("pilot    %s nodes with range %.3g; leave-one-out errors on a part of the rows, relative to the targets:",
               pilot.styles[pilot.chosen].name, broad_model_feature_range(model));
@@ -212,7 +213,7 @@ static int report_text(const char *path, const broad_model *model, int all)
     if (cli_estimate_line(estimate, sizeof estimate, model)) cli_print("estimate %s\n", estimate);
     cli_print_stages(model);
     cli_print_layers(model, all);
-    broad_layer first, last;
+    broad_layer first = {.size = sizeof first}, last = {.size = sizeof last};
     if (layers && !cli_in_blocks(model) && !broad_model_layer(&first, model, 0) &&
         !broad_model_layer(&last, model, layers - 1))
         cli_print("norm     of the residual: %.6g -> %.6g, %.4f of the initial norm\n", first.norm_before,

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "io/output.h"
+#include "io/progress.h"
 #include "run/correct.h"
 #include "run/files.h"
 #include "run/input.h"
@@ -64,6 +65,7 @@ static int choose_nodes(learn_run *learn)
         run->increment.nodes = run->increment.layers = 0;
         return BROAD_OK;
     }
+    broad_options_init(&settings);
     int status = broad_model_settings(&settings, run->model);
     if (status) return status;
     run->increment.nodes = settings.enhance_nodes;
@@ -103,8 +105,7 @@ static int read_fresh(learn_run *learn)
     read.new_classes = cli_given(run->arguments, "new-classes") != NULL;
     int status = cli_read(&learn->fresh, &run->photos, learn->path, &read, run->arguments);
     if (!status || read.new_classes || broad_error_reason() != BROAD_REASON_UNKNOWN_LABEL) return status;
-    return cli_fail(status, "%s; correct the labels, or give --new-classes to add them as classes",
-                    broad_error_message());
+    return cli_fail(status, "%s; correct the labels, or give --new-classes to add them as classes", cli_error());
 }
 
 static int read_rows(learn_run *learn)
@@ -150,7 +151,7 @@ static int learn_by_sums(learn_run *learn)
     broad_stats *stats = NULL;
     double start = broad__seconds();
     int status = cli_stats_load(&stats, run->model, run->model_path);
-    if (!status) status = broad_stats_learn(stats, run->model, learn->fresh, run->options.threads);
+    if (!status) status = broad_stats_learn(stats, run->model, learn->fresh, cli_watch(run->options.threads));
     run->seconds.layers = run->seconds.total = broad__seconds() - start;
     if (!status) status = cli_stats_replace(stats, run->model, run->output, run->compact);
     run->stats_kept = run->resolved = status == BROAD_OK;

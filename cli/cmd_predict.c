@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/output.h"
+#include "io/progress.h"
 #include "io/quote.h"
 #include "page/heatmap.h"
 #include "run/input.h"
@@ -196,7 +198,7 @@ static int predict(predictions *p, size_t first, size_t count)
 {
     p->first = first;
     p->count = count;
-    int status = broad_predict_part(p->scores, p->model, p->data, first, count, p->threads);
+    int status = broad_predict_part(p->scores, p->model, p->data, first, count, cli_watch(p->threads));
     if (status || !p->probabilities) return status;
     return broad_probabilities(p->probabilities, p->model, p->scores, count);
 }
@@ -262,8 +264,7 @@ static int read_rows(predictions *p, const cli_arguments *arguments)
     cli_read_options(&read, arguments);
     read.model = p->model;
     read.target_optional = 1;
-    broad_photo_spec photo;
-    broad_photo_spec_init(&photo);
+    broad_photo_spec photo = {.size = sizeof photo};
     int status = broad_model_photo(&photo, p->model);
     if (status) return status;
     p->boxes = photo.crop != BROAD_CROP_NONE;

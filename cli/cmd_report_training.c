@@ -62,8 +62,8 @@ static int read_rows(page_run *run)
         status = cli_read_training(&run->train, test ? NULL : &run->test, &run->photos, run->model, run->arguments,
                                    &run->files);
     if (!status && test) status = read_test(run, test);
-    if (!status && run->train) status = broad_eval(&run->train_metrics, run->model, run->train, run->page.threads);
-    if (!status && run->test) status = broad_eval(&run->test_metrics, run->model, run->test, run->page.threads);
+    if (!status && run->train) status = cli_judge(&run->train_metrics, run->model, run->train, run->page.threads);
+    if (!status && run->test) status = cli_judge(&run->test_metrics, run->model, run->test, run->page.threads);
     return status;
 }
 

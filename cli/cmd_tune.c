@@ -183,6 +183,7 @@ static int choose_maps(tune_run *run)
     int status = cli_training_options(&options, run->arguments);
     if (status) return status;
     cli_progress_begin(&progress, &options, "maps", run->arguments);
+    broad_map_choice_init(&run->maps);
     status = broad_photos_prepare(&run->maps, &run->data, NULL, &options);
     cli_progress_end(&progress);
     cli_signals_release();
@@ -287,7 +288,7 @@ static int score_by_folds(tune_trial *trial, tune_run *run, const broad_options 
 /* The model's own estimate of the measure, from the rows it was trained on. */
 static int estimated(double *out, const broad_model *model, const cli_measure *measure)
 {
-    broad_estimate estimate;
+    broad_estimate estimate = {.size = sizeof estimate};
     int status = broad_model_estimate(&estimate, model);
     if (status) return status;
     if (!estimate.known) return cli_fail(BROAD_FAILED, "this network has no leave-one-out estimate; use --by cv");
@@ -308,7 +309,7 @@ static int score_by_loo(tune_trial *trial, tune_run *run, const broad_options *o
     broad_options with = *options;
     double score = NAN;
     with.loo = BROAD_LOO_YES;
-    int status = broad_fit(&model, run->part ? run->part : run->data, &with, NULL);
+    int status = broad_fit(&model, NULL, run->part ? run->part : run->data, &with);
     if (!status && broad_model_outcome(model) == BROAD_OUTCOME_STOPPED) status = BROAD_INTERRUPTED;
     if (!status) status = estimated(&score, model, run->search.measure);
     if (!status) status = set_scores(trial, &score, 1);
@@ -331,7 +332,7 @@ static void try_setting(tune_trial *trial, tune_run *run)
     if (!status || run->cut) return;
     trial->end = TUNE_FAILED;
     trial->score = trial->sd = NAN;
-    snprintf(trial->reason, sizeof trial->reason, "%s", broad_error_message());
+    snprintf(trial->reason, sizeof trial->reason, "%s", cli_error());
 }
 
 /* ---- all trials ---- */
@@ -401,7 +402,7 @@ static int fit_best(tune_run *run)
     int status = tune_options(&options, &run->search.trials[best].setting, run->arguments);
     if (status) return status;
     cli_progress_begin(&progress, &options, "best", run->arguments);
-    status = broad_fit(&model, run->data, &options, NULL);
+    status = broad_fit(&model, NULL, run->data, &options);
     cli_progress_end(&progress);
     if (!status) status = broad_model_save(model, run->output, 0);
     cli_signals_release();

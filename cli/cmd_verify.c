@@ -1,6 +1,7 @@
 /* broad verify: the certificate against the rows. */
 #include <stdio.h>
 
+#include "io/progress.h"
 #include "run/files.h"
 #include "run/input.h"
 #include "run/load_model.h"
@@ -41,14 +42,14 @@ int cli_verify(const cli_arguments *arguments)
     broad_model *model = NULL;
     broad_data *training = NULL;
     json_t *photos = NULL;
-    broad_verdict verdict = {0};
+    broad_verdict verdict = {.size = sizeof verdict};
     cli_files files;
     size_t threads = 0;
     int status = cli_threads(&threads, arguments);
     if (!status) status = cli_files_after_model(&files, arguments);
     if (!status) status = cli_model_load(&model, arguments);
     if (!status) status = cli_read_training(&training, NULL, &photos, model, arguments, &files);
-    if (!status) status = broad_verify(&verdict, model, training, threads);
+    if (!status) status = broad_verify(&verdict, model, training, cli_watch(threads));
     if (!status && cli_given(arguments, "json"))
         status = report_json(arguments, &verdict, broad_data_rows(training), photos);
     else if (!status) report_text(&verdict, broad_data_rows(training));

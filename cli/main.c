@@ -13,7 +13,7 @@
  * environment can say better, but only before loading: so the tool starts itself once more with that said. */
 static void restart_with_best_kernels(char **words)
 {
-    broad_machine machine;
+    broad_machine machine = {.size = sizeof machine};
     if (getenv("OPENBLAS_CORETYPE") || getenv("BROAD_REEXEC")) return;
     if (broad_machine_inspect(&machine, 0) || !machine.blas_core || !machine.best_core) return;
     if (!machine.best_core[0] || strcmp(machine.blas_core, machine.best_core) == 0) return;
@@ -36,7 +36,7 @@ static void print_error_json(const char *command, int status)
     json_t *error = json_object();
     cli_json_put(error, "status", cli_json_text(broad_status_name(status)));
     cli_json_put(error, "code", json_integer(-status));
-    cli_json_put(error, "message", cli_json_text(broad_error_message()));
+    cli_json_put(error, "message", cli_json_text(cli_error()));
     cli_json_put(object, "error", error);
     cli_json_print(object);
 }
@@ -85,7 +85,7 @@ int main(int count, char **words)
     int status = dispatch(count, words, &name);
     if (status < 0) {
         fflush(stdout);
-        cli_say("%s", broad_error_message());
+        cli_say("%s", cli_error());
         if (wants_json(count, words)) print_error_json(name, status);
     }
     status = finish_output(status);

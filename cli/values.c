@@ -10,7 +10,7 @@ static int set_training(broad_options *out, const cli_arguments *arguments, cons
     const char *value =
         cli_option_named(arguments->command, name) == cli_library_option(name) ? cli_given(arguments, name) : NULL;
     int status = value ? broad_options_set(out, name, value) : BROAD_OK;
-    return status ? cli_fail_usage(arguments->command, broad_error_message()) : BROAD_OK;
+    return status ? cli_fail_usage(arguments->command, cli_error()) : BROAD_OK;
 }
 
 int cli_training_details(broad_options *options, const cli_arguments *arguments)
@@ -43,7 +43,7 @@ int cli_increment_options(broad_options *out, const cli_arguments *arguments)
     if (status) return status;
     if (enhance) status = broad_options_set(out, "enhance", enhance);
     if (!status && features) status = broad_options_set(out, "features", features);
-    return status ? cli_fail_usage(arguments->command, broad_error_message()) : BROAD_OK;
+    return status ? cli_fail_usage(arguments->command, cli_error()) : BROAD_OK;
 }
 
 int cli_count(size_t *out, const cli_arguments *arguments, const char *name)

@@ -55,7 +55,7 @@ static int add_regions(cli_charts *charts, const char *heading, const broad_data
 /* As a part of the norm of the targets. */
 static double norm_after(const broad_model *model, size_t layers)
 {
-    broad_layer layer;
+    broad_layer layer = {.size = sizeof layer};
     double first = broad_model_layer(&layer, model, 0) ? 1 : layer.norm_before;
     if (layers == 0 || first <= 0 || broad_model_layer(&layer, model, layers - 1)) return 1;
     return layer.norm_after / first;

@@ -96,17 +96,17 @@ static int apply_settings(broad_options *options, const char *kind)
 static int train(demo_run *run, demo_network *network, const char *kind)
 {
     broad_options options = run->options;
-    broad_metrics metrics;
+    broad_metrics metrics = {.size = sizeof metrics};
     cli_progress progress;
     network->name = kind;
     int status = apply_settings(&options, kind);
     if (status) return status;
     cli_progress_begin(&progress, &options, kind, run->arguments);
-    status = broad_fit(&network->model, run->train, &options, &network->seconds);
+    status = broad_fit(&network->model, &network->seconds, run->train, &options);
     cli_progress_end(&progress);
     cli_signals_release();
     if (!status && cli_interrupted()) return cli_fail(BROAD_INTERRUPTED, "interrupted");
-    if (!status) status = broad_eval(&metrics, network->model, run->test, options.threads);
+    if (!status) status = broad_eval(&metrics, network->model, run->test, cli_watch(options.threads));
     if (status) return status;
     network->accuracy = metrics.accuracy;
     broad_metrics_clear(&metrics);
@@ -115,7 +115,7 @@ static int train(demo_run *run, demo_network *network, const char *kind)
 
 static double norm_reached(const broad_model *model)
 {
-    broad_layer first, last;
+    broad_layer first = {.size = sizeof first}, last = {.size = sizeof last};
     size_t layers = broad_model_layers(model);
     if (!layers || broad_model_layer(&first, model, 0) || broad_model_layer(&last, model, layers - 1)) return 1;
     return first.norm_before > 0 ? last.norm_after / first.norm_before : 0;
@@ -125,7 +125,7 @@ static size_t draws_tried(const broad_model *model)
 {
     size_t draws = 0;
     for (size_t i = 0; i < broad_model_layers(model); i++) {
-        broad_layer layer;
+        broad_layer layer = {.size = sizeof layer};
         if (!broad_model_layer(&layer, model, i)) draws += layer.tries;
     }
     return draws;
@@ -137,7 +137,8 @@ static int save_and_verify(demo_run *run)
     int status = broad_model_save(run->networks[DEMO_NETWORKS - 1].model, run->saved, 0);
     if (!status) status = broad_model_load(&run->loaded, run->saved);
     if (!status) status = broad_data_training_part(&part, run->data, run->loaded);
-    if (!status) status = broad_verify(&run->verdict, run->loaded, part, run->options.threads);
+    broad_verdict_init(&run->verdict);
+    if (!status) status = broad_verify(&run->verdict, run->loaded, part, cli_watch(run->options.threads));
     broad_data_free(part);
     return status;
 }

@@ -357,7 +357,8 @@ static int exchange(size_t *out, cli_detector *detector, const char *file, const
         if (detector->count > seen || ended) continue;
         if (!wait_for(detector, put < count, deadline)) {
             char what[128];
-            snprintf(what, sizeof what, "has not answered within %g seconds; give it more time with --detector-seconds",
+            snprintf(what, sizeof what,
+                     "has not answered within %g seconds; give it more time with option detector-seconds",
                      detector->seconds);
             return give_up(detector, file, what);
         }

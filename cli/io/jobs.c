@@ -39,7 +39,7 @@ static void note_failure(jobs *all, int status)
     pthread_mutex_lock(&all->lock);
     if (!all->status) {
         all->status = status;
-        snprintf(all->message, sizeof all->message, "%s", broad_error_message());
+        snprintf(all->message, sizeof all->message, "%s", cli_error());
     }
     pthread_mutex_unlock(&all->lock);
     atomic_store(&all->stop, 1);

@@ -9,7 +9,7 @@
 
 static size_t threads_used(const cli_arguments *arguments)
 {
-    broad_machine machine;
+    broad_machine machine = {.size = sizeof machine};
     size_t threads = 0;
     if (cli_threads(&threads, arguments) || threads) return threads ? threads : 1;
     return broad_machine_inspect(&machine, 0) ? 1 : machine.processors;
@@ -19,6 +19,7 @@ int cli_profile_begin(cli_profile *out, cli_arguments *arguments)
 {
     *out = (cli_profile){.arguments = arguments};
     if (!cli_given(arguments, "profile")) return BROAD_OK;
+    broad_speed_init(&out->machine);
     int status = broad_machine_measure(&out->machine, 1, 1);
     if (!status) status = broad_profile_open(&out->profile);
     if (status) return status;
@@ -42,6 +43,7 @@ typedef struct figures {
 static int figures_of(figures *out, const cli_profile *p, size_t stage, double wall)
 {
     *out = (figures){0};
+    broad_stage_init(&out->stage);
     if (broad_profile_stage(&out->stage, p->profile, stage) || out->stage.calls == 0) return 0;
     double seconds = out->stage.seconds;
     out->share = wall > 0 ? seconds / (wall * (double)p->threads) : 0;

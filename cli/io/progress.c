@@ -111,6 +111,20 @@ void cli_progress_begin(cli_progress *out, broad_options *options, const char *l
     cli_signals_catch();
 }
 
+static int on_watch(const broad_progress *state, void *context)
+{
+    (void)state;
+    (void)context;
+    return interrupted != 0;
+}
+
+const broad_run_options *cli_watch(size_t threads)
+{
+    static _Thread_local broad_run_options run;
+    run = (broad_run_options){.size = sizeof run, .threads = threads, .progress = on_watch};
+    return &run;
+}
+
 void cli_progress_end(cli_progress *progress)
 {
     if (progress->drawn) cli_bar_wipe();

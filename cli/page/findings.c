@@ -1,4 +1,5 @@
 #include "page/findings.h"
+#include "io/progress.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static void fill(cli_findings *all, const double *probabilities, const double *r
 static int predict(double **out_probabilities, cli_findings *all, size_t threads)
 {
     size_t outputs = broad_model_outputs(all->model);
-    int status = broad_predict_data(all->scores, all->model, all->data, threads);
+    int status = broad_predict_data(all->scores, all->model, all->data, cli_watch(threads));
     all->probabilities = all->classes && broad_probabilities(NULL, all->model, NULL, 0) == BROAD_OK;
     if (status || !all->probabilities) return status;
     *out_probabilities = room(&status, all->count, outputs * sizeof(double));

@@ -29,7 +29,7 @@ struct cli_heat_maker {
 /* Of values: by the model's usual error; without an estimate the largest of each picture set the scale. */
 static void set_scale(cli_heat_maker *maker)
 {
-    broad_estimate estimate;
+    broad_estimate estimate = {.size = sizeof estimate};
     maker->clear = 0;
     maker->full = maker->probabilities ? 4 : 0.5;
     if (maker->probabilities) maker->clear = log(CLI_CERTAIN / (1 - CLI_CERTAIN));

@@ -85,7 +85,7 @@ static void put_times(cli_output *output, const cli_findings *all)
 
 static void put_expectation(cli_output *output, const cli_findings *all)
 {
-    broad_estimate estimate;
+    broad_estimate estimate = {.size = sizeof estimate};
     char text[96];
     if (broad_model_estimate(&estimate, all->model) || !estimate.known) {
         put_fact(output, "How good it is", "not known: the model has no leave-one-out estimate");
@@ -465,7 +465,7 @@ static size_t count_twins(const cli_findings *all)
 
 static void put_limits(cli_output *output, const cli_findings *all)
 {
-    broad_estimate estimate;
+    broad_estimate estimate = {.size = sizeof estimate};
     char names[NAMES], text[32];
     size_t twins = count_twins(all);
     int known = broad_model_estimate(&estimate, all->model) == BROAD_OK && estimate.known;

@@ -1,5 +1,6 @@
 /* What a page about training tells, found out. */
 #include "page/training.h"
+#include "io/progress.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ int cli_training_starts(const cli_training *training, size_t layer)
 
 double cli_training_bound(const broad_layer *layer)
 {
-    return strcmp(layer->test, "output") == 0 ? sqrt(layer->bound) : layer->bound;
+    return layer->test == BROAD_SUPERVISE_OUTPUT ? sqrt(layer->bound) : layer->bound;
 }
 
 void cli_training_wilson(double out[2], double part, double rows)
@@ -45,9 +46,15 @@ static int take_model(cli_training *t)
     t->layer_count = broad_model_layers(t->model);
     t->layers = calloc(t->layer_count + 1, sizeof *t->layers);
     if (!t->layers) return no_memory();
+    broad_options_init(&t->settings);
     int status = broad_model_settings(&t->settings, t->model);
     if (!status) status = cli_json_stored(&t->stored, t->model);
-    for (size_t i = 0; !status && i < t->layer_count; i++) status = broad_model_layer(&t->layers[i], t->model, i);
+    for (size_t i = 0; !status && i < t->layer_count; i++) {
+        broad_layer_init(&t->layers[i]);
+        status = broad_model_layer(&t->layers[i], t->model, i);
+    }
+    broad_estimate_init(&t->estimate);
+    broad_joint_init(&t->joint);
     if (!status) status = broad_model_estimate(&t->estimate, t->model);
     return status ? status : broad_model_joint(&t->joint, t->model);
 }
@@ -59,8 +66,10 @@ static int take_curve(broad_curve_point **out, const cli_training *t, const broa
 {
     broad_curve_point *points = calloc(t->layer_count, sizeof *points);
     if (!points) return no_memory();
-    int status = data == t->train && t->verdict.holds ? broad_model_curve_loo(points, t->model, data, t->threads)
-                                                      : broad_model_curve(points, t->model, data, t->threads);
+    broad_curve_point_init(points);
+    int status = data == t->train && t->verdict.holds
+                     ? broad_model_curve_loo(points, t->model, data, cli_watch(t->threads))
+                     : broad_model_curve(points, t->model, data, cli_watch(t->threads));
     if (!status && isfinite(points[0].norm)) *out = points;
     else free(points);
     return status;
@@ -95,7 +104,7 @@ static int go_over(cli_training *t, const broad_data *data, int classify)
     int status = scores ? BROAD_OK : no_memory();
     for (size_t first = 0; !status && first < rows; first += BLOCK) {
         size_t count = rows - first < BLOCK ? rows - first : BLOCK;
-        status = broad_predict_part(scores, t->model, data, first, count, t->threads);
+        status = broad_predict_part(scores, t->model, data, first, count, cli_watch(t->threads));
         if (!status && classify) status = broad_probabilities(scores, t->model, scores, count);
         for (size_t i = 0; !status && i < count; i++) {
             if (classify) count_row(t, scores + i * outputs, broad_data_class(data, first + i));
@@ -162,7 +171,8 @@ static int take_rows(cli_training *t)
     int status = BROAD_OK, classify = broad_model_task(t->model) == BROAD_TASK_CLASSIFY;
     if (t->train) {
         double start = broad__seconds();
-        status = broad_verify(&t->verdict, t->model, t->train, t->threads);
+        broad_verdict_init(&t->verdict);
+        status = broad_verify(&t->verdict, t->model, t->train, cli_watch(t->threads));
         t->verify_seconds = broad__seconds() - start;
         t->verified = status == BROAD_OK;
     }

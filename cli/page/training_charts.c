@@ -15,7 +15,7 @@ static int no_memory(void) { return cli_fail(BROAD_NO_MEMORY, "out of memory: no
 static void mark_stages(cli_chart *chart, const cli_training *t)
 {
     for (size_t i = 2; i < t->layer_count; i++) {
-        int other = strcmp(t->layers[i].origin, t->layers[i - 1].origin) != 0 || cli_training_starts(t, i);
+        int other = t->layers[i].origin != t->layers[i - 1].origin || cli_training_starts(t, i);
         if (other && chart->start_count < CLI_STARTS_MAX) chart->starts[chart->start_count++] = (double)i + 0.5;
     }
 }
@@ -36,7 +36,7 @@ static cli_chart *add_layer_chart(cli_training *t, const char *id, const char *h
 static int any_test(const cli_training *t)
 {
     for (size_t i = 0; i < t->layer_count; i++)
-        if (strcmp(t->layers[i].test, "none") != 0) return 1;
+        if (t->layers[i].test != BROAD_SUPERVISE_NONE) return 1;
     return 0;
 }
 
@@ -99,7 +99,7 @@ static double positive(double value) { return value > 0 ? value : NAN; }
 static int tests_differ(const cli_training *t)
 {
     for (size_t i = 0; i < t->layer_count; i++)
-        if (strcmp(t->layers[i].test, "none") != 0 && t->layers[i].tested != t->layers[i].ratio) return 1;
+        if (t->layers[i].test != BROAD_SUPERVISE_NONE && t->layers[i].tested != t->layers[i].ratio) return 1;
     return 0;
 }
 
@@ -114,7 +114,7 @@ static int chart_drops(cli_training *t)
     if (!drop || (tested && !asked) || (differ && !seen)) return no_memory();
     for (size_t i = 0; i < t->layer_count; i++) {
         const broad_layer *layer = &t->layers[i];
-        int none = strcmp(layer->test, "none") == 0;
+        int none = layer->test == BROAD_SUPERVISE_NONE;
         drop[i] = positive(1 - layer->ratio);
         if (asked && !none) asked[i] = positive(1 - layer->bound);
         if (seen && !none) seen[i] = positive(1 - layer->tested);

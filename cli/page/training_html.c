@@ -230,7 +230,7 @@ static void say_supervision(cli_output *output, const cli_training *t)
 {
     size_t tested = 0, rejected = 0;
     for (size_t i = 0; i < t->layer_count; i++) {
-        int test = strcmp(t->layers[i].test, "none") != 0;
+        int test = t->layers[i].test != BROAD_SUPERVISE_NONE;
         tested += (size_t)test;
         rejected += test && (t->layers[i].tries > 1 || t->layers[i].relaxed);
     }
@@ -271,7 +271,7 @@ static void put_one_step(cli_output *output, const cli_training *t)
          cli_number_real(&(cli_number){""}, layer->norm_before, 'g', 5), "after",
          cli_number_real(&(cli_number){""}, after, 'g', 5), "part",
          cli_number_real(&(cli_number){""}, layer->norm_before > 0 ? after / layer->norm_before : NAN, 'g', 4));
-    if (strcmp(layer->test, "none") != 0)
+    if (layer->test != BROAD_SUPERVISE_NONE)
         PART(output, "one-step-tested", "bound", cli_number_real(&(cli_number){""}, layer->bound, 'g', 6), "draws",
              cli_number_of(&(cli_number){""}, layer->tries, "draw was", "draws were"));
 }
@@ -291,7 +291,7 @@ static void put_training(cli_output *output, const cli_training *t)
     if (cli_training_layered(t)) {
         put_plain(output, "layer-by-layer");
         if (fitting != BROAD_FITTING_CHAIN && fitting != BROAD_FITTING_AT_ONCE) /* weights were computed once more */
-            put_plain(output, broad_fitting_name(fitting));
+            put_plain(output, broad_enum_name(BROAD_ENUM_FITTING, (int)fitting));
         put_charts(output, t, charts);
     } else put_one_step(output, t);
     cli_html_put(output, "</section>\n");
@@ -377,7 +377,7 @@ static void put_seconds(cli_output *output, const char *what, double seconds)
 
 static void put_machine(cli_output *output, const cli_training *t)
 {
-    broad_machine machine;
+    broad_machine machine = {.size = sizeof machine};
     if (broad_machine_inspect(&machine, 0)) return;
     char blas[32];
     snprintf(blas, sizeof blas, "%.31s", *machine.blas ? machine.blas : "a BLAS without a name");

@@ -285,23 +285,26 @@ static void put_verdict(cli_output *output, const cli_training *t)
          cli_number_real(&(cli_number){""}, v->worst_norm_error, 'g', 2));
 }
 
-static const char *origin_words(const char *origin)
+static const char *origin_name(const broad_layer *layer)
 {
-    static const char *const words[][2] = {
-        {"initial", "the network as it was first drawn"},
-        {"enhance", "more enhancement nodes"},
-        {"features", "new feature nodes, and enhancement nodes on them"},
-        {"data", "fitted after further rows were added"},
-        {"forgetful", "fitted to further rows alone"},
+    return broad_enum_name(BROAD_ENUM_ORIGIN, (int)layer->origin);
+}
+
+static const char *origin_words(broad_origin origin)
+{
+    static const char *const words[] = {
+        [BROAD_ORIGIN_INITIAL] = "the network as it was first drawn",
+        [BROAD_ORIGIN_ENHANCE] = "more enhancement nodes",
+        [BROAD_ORIGIN_FEATURES] = "new feature nodes, and enhancement nodes on them",
+        [BROAD_ORIGIN_DATA] = "fitted after further rows were added",
+        [BROAD_ORIGIN_FORGETFUL] = "fitted to further rows alone",
     };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i][0], origin) == 0) return words[i][1];
-    return "";
+    return (unsigned)origin < sizeof words / sizeof words[0] ? words[origin] : "";
 }
 
 static int same_stage(const broad_layer *a, const broad_layer *b)
 {
-    return a->rows == b->rows && a->first_row == b->first_row && strcmp(a->origin, b->origin) == 0;
+    return a->rows == b->rows && a->first_row == b->first_row && a->origin == b->origin;
 }
 
 static void put_stages(cli_output *output, const cli_training *t)
@@ -313,7 +316,7 @@ static void put_stages(cli_output *output, const cli_training *t)
         for (end = first + 1; end < t->layer_count && same_stage(layer, &t->layers[end]);) end++;
         cli_output_print(output, "<tr><td>%zu", first + 1);
         if (end > first + 1) cli_output_print(output, " to %zu", end);
-        cli_output_print(output, "</td><td>%s</td><td>%s</td><td>%zu to %zu</td></tr>\n", layer->origin,
+        cli_output_print(output, "</td><td>%s</td><td>%s</td><td>%zu to %zu</td></tr>\n", origin_name(layer),
                          origin_words(layer->origin), layer->first_row + 1, layer->first_row + layer->rows);
     }
     cli_html_put(output, "</tbody>\n</table></div>\n");
@@ -322,7 +325,7 @@ static void put_stages(cli_output *output, const cli_training *t)
 static void put_layer(cli_output *output, const broad_layer *layer, size_t index)
 {
     cli_output_print(output, "<tr><td class=\"n\">%zu</td><td>%s</td><td class=\"n\">%zu</td>", index + 1,
-                     layer->origin, layer->width);
+                     origin_name(layer), layer->width);
     put_number(output, layer->gamma, 'f', 5);
     put_number(output, layer->mu, 'f', 5);
     put_number(output, layer->bound, 'f', 5);
@@ -333,7 +336,8 @@ static void put_layer(cli_output *output, const broad_layer *layer, size_t index
     put_number(output, layer->lambda, 'g', 2);
     put_number(output, layer->range, 'g', 4);
     cli_output_print(output, "<td class=\"n\">%zu</td><td class=\"n\">%zu</td><td>%s</td><td>%s</td></tr>\n",
-                     layer->tries, layer->relaxed, layer->test, layer->passed ? "yes" : "no");
+                     layer->tries, layer->relaxed, broad_enum_name(BROAD_ENUM_SUPERVISE, (int)layer->test),
+                     layer->passed ? "yes" : "no");
 }
 
 static void put_layers(cli_output *output, const cli_training *t)

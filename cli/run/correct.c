@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "run/show.h"
 
 /* More new rows than this part of the old ones are no corrections, and auto must be asked for. */
 static const double FEW = 0.2;
@@ -62,7 +63,7 @@ int cli_correction_count(cli_correction *out, const cli_run *run)
     if (broad_model_task(model) != BROAD_TASK_CLASSIFY) return BROAD_OK;
     double *scores = calloc(broad_data_rows(rows) * outputs, sizeof *scores);
     if (!scores) return cli_fail(BROAD_NO_MEMORY, "out of memory");
-    int status = broad_predict_data(scores, model, rows, run->options.threads);
+    int status = broad_predict_data(scores, model, rows, cli_watch(run->options.threads));
     for (size_t i = 0; !status && i < broad_data_rows(rows); i++) {
         const broad_photo *photo = broad_data_photo(rows, i);
         int copied = photo && photo->copy; /* augmented copies are there to help, not to be judged */
@@ -74,8 +75,7 @@ int cli_correction_count(cli_correction *out, const cli_run *run)
 
 int cli_correction_learn(cli_correction *c, cli_run *run)
 {
-    broad_correction found;
-    broad_correction_init(&found);
+    broad_correction found = {.size = sizeof found};
     int status = broad_trainer_resume(&run->trainer, run->model, run->train, &run->options,
                                       cli_given(run->arguments, "force") != NULL);
     if (!status) status = broad_trainer_correct(&found, run->trainer, run->fresh, c->weights);
@@ -97,9 +97,9 @@ int cli_correction_measure(cli_correction *out, const cli_run *run)
     size_t threads = run->options.threads;
     if (broad_data_outputs(run->fresh) > broad_model_outputs(run->model))
         return BROAD_OK; /* it cannot know the new ones */
-    int status = broad_eval(&out->fresh_before, run->model, run->fresh, threads);
-    if (!status && run->train) status = broad_eval(&out->old_before, run->model, run->train, threads);
-    if (!status && run->test) status = broad_eval(&out->test_before, run->model, run->test, threads);
+    int status = cli_judge(&out->fresh_before, run->model, run->fresh, threads);
+    if (!status && run->train) status = cli_judge(&out->old_before, run->model, run->train, threads);
+    if (!status && run->test) status = cli_judge(&out->test_before, run->model, run->test, threads);
     out->known = !status;
     return status;
 }
@@ -107,7 +107,7 @@ int cli_correction_measure(cli_correction *out, const cli_run *run)
 int cli_correction_measure_after(cli_correction *out, const cli_run *run)
 {
     if (!out->known || !run->train) return BROAD_OK;
-    return broad_eval(&out->old_after, run->model, run->train, run->options.threads);
+    return cli_judge(&out->old_after, run->model, run->train, run->options.threads);
 }
 
 /* ---- copies ---- */

@@ -88,7 +88,7 @@ static int cut_fold(broad_data **out_train, broad_data **out_test, const cli_fol
 
 static int check_memory(const cli_folds *cv)
 {
-    broad_plan plan;
+    broad_plan plan = {.size = sizeof plan};
     size_t rows = broad_data_rows(cv->data);
     int status = broad_plan_run(&plan, &cv->options, NULL, rows - rows / cv->folds, broad_data_inputs(cv->data),
                                 broad_data_outputs(cv->data));
@@ -124,7 +124,7 @@ int cli_folds_next(cli_folds *cv)
 {
     cli_fold *result = &cv->results[cv->done];
     broad_data *train = NULL, *test = NULL;
-    broad_seconds seconds = {0};
+    broad_seconds seconds = {.size = sizeof seconds};
     broad_options options = cv->options;
     *result = (cli_fold){.repeat = cv->done / cv->folds, .fold = cv->done % cv->folds};
     options.seed += result->repeat;
@@ -134,9 +134,9 @@ int cli_folds_next(cli_folds *cv)
     cv->model = NULL;
     if (!status) status = broad_photos_prepare(NULL, &train, &test, &options);
     double chosen = broad__seconds() - start;
-    if (!status) status = broad_fit(&cv->model, train, &options, &seconds);
+    if (!status) status = broad_fit(&cv->model, &seconds, train, &options);
     if (!status && broad_model_outcome(cv->model) == BROAD_OUTCOME_STOPPED) status = BROAD_INTERRUPTED;
-    if (!status) status = broad_eval(&result->test, cv->model, test, options.threads);
+    if (!status) status = cli_judge(&result->test, cv->model, test, options.threads);
     if (!status) {
         result->train_rows = broad_data_rows(train);
         result->nodes = broad_model_nodes(cv->model);

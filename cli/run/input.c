@@ -64,9 +64,10 @@ typedef struct reading_bar {
     double start, last;
 } reading_bar;
 
-static int on_progress(size_t done, size_t total, void *context)
+static int on_progress(const broad_progress *progress, void *context)
 {
     reading_bar *bar = context;
+    size_t done = progress->done, total = progress->total;
     double now = broad__seconds();
     if (bar->visible && total && (now - bar->last > 0.1 || done == total)) {
         char text[96], left[32];
@@ -87,8 +88,8 @@ static int read_photos(broad_data **out, const cli_input *input)
     reading_bar bar = {.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet"), .start = broad__seconds()};
     int status = cli_photo_reading_open(&reading, &read, input->purpose, arguments);
     if (status) return status;
-    reading.options.progress = on_progress;
-    reading.options.progress_context = &bar;
+    read.progress = on_progress;
+    read.progress_context = &bar;
     read.photos = &reading.options;
     int outermost = cli_signals_catch();
     status = broad_data_read_photos(out, input->paths, input->count, &read);

@@ -4,6 +4,7 @@
  * a crash in between the pair that belongs together is found: the old sums before the second step, the new ones after.
  */
 #include "run/kept_stats.h"
+#include "io/progress.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@ int cli_stats_make(const broad_model *model, const broad_data *training, const c
     broad_stats *stats = NULL;
     int status = path_beside(path, model_path, ".stats");
     if (!status) status = path_beside(fresh, model_path, ".stats.new");
-    if (!status) status = broad_stats_new(&stats, model, training, threads);
+    if (!status) status = broad_stats_new(&stats, model, training, cli_watch(threads));
     if (!status) status = broad_stats_save(stats, path);
     if (!status) unlink(fresh);
     broad_stats_free(stats);

@@ -16,7 +16,7 @@ int cli_model_load(broad_model **out, const cli_arguments *arguments)
     const char *path = arguments->positional[0];
     int status = broad_model_load(out, path);
     if (!status) return BROAD_OK;
-    snprintf(message, sizeof message, "%s", broad_error_message());
+    snprintf(message, sizeof message, "%s", cli_error());
     for (size_t i = 1; i < arguments->positional_count; i++)
         if (is_model(arguments->positional[i]))
             return cli_fail(status, "'%s' is not a model, but '%s' is: MODEL comes first, as in 'broad %s %s'", path,

@@ -58,5 +58,5 @@ int cli_run_page(const cli_run *run, const cli_files *files)
     cli_training_clear(&page);
     if (!status) return BROAD_OK;
     return cli_fail(status, "the model is saved in %s, but the report could not be written: %s", run->output,
-                    broad_error_message());
+                    cli_error());
 }

@@ -85,7 +85,8 @@ static int report_json(const cli_run *run)
     const broad_model *model = run->model;
     json_t *object = cli_json_object(run->arguments->command->name);
     cli_json_put(object, "kind", cli_json_text(cli_kind_name(broad_model_kind(model))));
-    cli_json_put(object, "fitting", cli_json_text(broad_fitting_name(broad_model_fitting(model))));
+    cli_json_put(object, "fitting",
+                 cli_json_text(broad_enum_name(BROAD_ENUM_FITTING, (int)broad_model_fitting(model))));
     cli_json_put(object, "task", cli_json_text(cli_task_name(broad_model_task(model))));
     cli_json_put(object, "rows", json_integer((json_int_t)broad_model_rows(model)));
     cli_json_put(object, "inputs", json_integer((json_int_t)broad_model_inputs(model)));
@@ -168,8 +169,9 @@ static void print_data(const cli_run *run, const char *path)
     const broad_data *data = run->fresh ? run->fresh : run->train;
     int part = run->test && !run->test_path && !run->fresh;
     size_t rows = broad_data_rows(data) + (part ? broad_data_rows(run->test) : 0), inputs = broad_model_inputs(model);
-    cli_print("data     %s (%s): %zu %srow%s, %zu input%s", path, broad_data_format(data), rows,
-              run->fresh ? "new " : "", cli_plural(rows), inputs, cli_plural(inputs));
+    cli_print("data     %s (%s): %zu %srow%s, %zu input%s", path,
+              broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)), rows, run->fresh ? "new " : "",
+              cli_plural(rows), inputs, cli_plural(inputs));
     if (part) cli_print("; %zu to train on, %zu held out", broad_model_rows(model), broad_data_rows(run->test));
     if (run->test_path) cli_print("; tested on %s", run->test_path);
     cli_print("\n");

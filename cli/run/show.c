@@ -1,4 +1,5 @@
 #include "run/show.h"
+#include "io/progress.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,6 +48,12 @@ json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), cons
     json_t *names = json_array();
     for (size_t i = 0; i < count; i++) cli_json_append(names, cli_json_text(name_at(model, i)));
     return names;
+}
+
+int cli_judge(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads)
+{
+    broad_metrics_init(out);
+    return broad_eval(out, model, data, cli_watch(threads));
 }
 
 json_t *cli_confusion_json(const broad_metrics *metrics)
@@ -101,7 +108,7 @@ json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model)
 
 json_t *cli_estimate_json(const broad_model *model)
 {
-    broad_estimate estimate;
+    broad_estimate estimate = {.size = sizeof estimate};
     if (broad_model_estimate(&estimate, model) || !estimate.known) return json_null();
     json_t *object = json_object();
     cli_json_put(object, "rows", json_integer((json_int_t)estimate.rows));
@@ -119,7 +126,7 @@ json_t *cli_estimate_json(const broad_model *model)
 
 json_t *cli_joint_json(const broad_model *model)
 {
-    broad_joint joint;
+    broad_joint joint = {.size = sizeof joint};
     if (broad_model_joint(&joint, model) || !joint.known) return json_null();
     json_t *object = json_object();
     cli_json_put(object, "lambda", cli_json_real(joint.lambda));
@@ -130,7 +137,7 @@ json_t *cli_joint_json(const broad_model *model)
 static json_t *layer_json(const broad_layer *layer)
 {
     json_t *object = json_object();
-    cli_json_put(object, "origin", cli_json_text(layer->origin));
+    cli_json_put(object, "origin", cli_json_text(broad_enum_name(BROAD_ENUM_ORIGIN, (int)layer->origin)));
     cli_json_put(object, "width", json_integer((json_int_t)layer->width));
     cli_json_put(object, "first_row", json_integer((json_int_t)layer->first_row));
     cli_json_put(object, "rows", json_integer((json_int_t)layer->rows));
@@ -145,7 +152,7 @@ static json_t *layer_json(const broad_layer *layer)
     cli_json_put(object, "range", cli_json_real(layer->range));
     cli_json_put(object, "tries", json_integer((json_int_t)layer->tries));
     cli_json_put(object, "relaxed", json_integer((json_int_t)layer->relaxed));
-    cli_json_put(object, "test", cli_json_text(layer->test));
+    cli_json_put(object, "test", cli_json_text(broad_enum_name(BROAD_ENUM_SUPERVISE, (int)layer->test)));
     cli_json_put(object, "passed", json_boolean(layer->passed));
     return object;
 }
@@ -154,7 +161,7 @@ json_t *cli_layers_json(const broad_model *model)
 {
     json_t *layers = json_array();
     for (size_t i = 0; i < broad_model_layers(model); i++) {
-        broad_layer layer;
+        broad_layer layer = {.size = sizeof layer};
         if (broad_model_layer(&layer, model, i) == BROAD_OK) cli_json_append(layers, layer_json(&layer));
     }
     return layers;
@@ -173,7 +180,7 @@ void cli_metrics_line(char *out, size_t bytes, const broad_metrics *metrics)
 
 int cli_estimate_line(char *out, size_t bytes, const broad_model *model)
 {
-    broad_estimate estimate;
+    broad_estimate estimate = {.size = sizeof estimate};
     if (broad_model_estimate(&estimate, model) || !estimate.known) return 0;
     if (broad_model_task(model) == BROAD_TASK_REGRESS)
         snprintf(out, bytes, "RMSE %.6g, MAE %.6g, R2 %.4f on new rows (leave-one-out on %zu rows)", estimate.rmse,
@@ -236,7 +243,7 @@ void cli_format_size(char *out, size_t bytes, const broad_model *model)
 
 void cli_print_joint(const broad_model *model)
 {
-    broad_joint joint;
+    broad_joint joint = {.size = sizeof joint};
     if (broad_model_joint(&joint, model) || !joint.known) return;
     cli_print("joint    one ridge regression over all nodes: lambda %.3g, ||E|| %.5g\n", joint.lambda, joint.norm);
 }
@@ -246,9 +253,10 @@ static void print_blocks(const broad_model *model)
 {
     cli_print("  %5s %6s %9s %7s\n", "block", "width", "origin", "range");
     for (size_t i = 0; i < broad_model_layers(model); i++) {
-        broad_layer layer;
+        broad_layer layer = {.size = sizeof layer};
         if (broad_model_layer(&layer, model, i)) continue;
-        cli_print("  %5zu %6zu %9s %7.4g\n", i + 1, layer.width, layer.origin, layer.range);
+        cli_print("  %5zu %6zu %9s %7.4g\n", i + 1, layer.width, broad_enum_name(BROAD_ENUM_ORIGIN, (int)layer.origin),
+                  layer.range);
     }
 }
 
@@ -263,7 +271,7 @@ void cli_print_layers(const broad_model *model, int all)
     cli_print("  %5s %6s %9s %9s %9s %11s %9s %7s %6s\n", "layer", "width", "gamma", "bound", "tested", "||E||",
               "lambda", "range", "tries");
     for (size_t i = 0; i < count; i++) {
-        broad_layer layer;
+        broad_layer layer = {.size = sizeof layer};
         if (broad_model_layer(&layer, model, i)) continue;
         if (!all && !layer_shown(i, count)) {
             skipped++;
@@ -326,11 +334,11 @@ void cli_print_curve(const broad_curve_point *points, const broad_model *model)
 static size_t stage_end(broad_layer *out, const broad_model *model, size_t first)
 {
     size_t end = first + 1;
-    broad_layer next;
-    memset(out, 0, sizeof *out);
+    broad_layer next = {.size = sizeof next};
+    broad_layer_init(out);
     if (broad_model_layer(out, model, first)) return end;
     while (end < broad_model_layers(model) && !broad_model_layer(&next, model, end) && next.rows == out->rows &&
-           next.first_row == out->first_row && strcmp(next.origin, out->origin) == 0)
+           next.first_row == out->first_row && next.origin == out->origin)
         end++;
     return end;
 }
@@ -339,12 +347,12 @@ json_t *cli_stages_json(const broad_model *model)
 {
     json_t *stages = json_array();
     for (size_t first = 0, end; first < broad_model_layers(model); first = end) {
-        broad_layer layer;
+        broad_layer layer = {.size = sizeof layer};
         json_t *object = json_object();
         end = stage_end(&layer, model, first);
         cli_json_put(object, "first_layer", json_integer((json_int_t)first + 1));
         cli_json_put(object, "layers", json_integer((json_int_t)(end - first)));
-        cli_json_put(object, "origin", cli_json_text(layer.origin));
+        cli_json_put(object, "origin", cli_json_text(broad_enum_name(BROAD_ENUM_ORIGIN, (int)layer.origin)));
         cli_json_put(object, "first_row", json_integer((json_int_t)layer.first_row));
         cli_json_put(object, "rows", json_integer((json_int_t)layer.rows));
         cli_json_append(stages, object);
@@ -355,13 +363,14 @@ json_t *cli_stages_json(const broad_model *model)
 void cli_print_stages(const broad_model *model)
 {
     for (size_t first = 0, end; first < broad_model_layers(model); first = end) {
-        broad_layer layer;
+        broad_layer layer = {.size = sizeof layer};
         char layers[64];
         end = stage_end(&layer, model, first);
         const char *word = cli_in_blocks(model) ? "block" : "layer";
         if (end - first == 1) snprintf(layers, sizeof layers, "%s %zu", word, end);
         else snprintf(layers, sizeof layers, "%ss %zu-%zu", word, first + 1, end);
-        cli_print("%-8s %s: %s, on rows %zu-%zu\n", first ? "" : "stages", layers, layer.origin, layer.first_row + 1,
+        cli_print("%-8s %s: %s, on rows %zu-%zu\n", first ? "" : "stages", layers,
+                  broad_enum_name(BROAD_ENUM_ORIGIN, (int)layer.origin), layer.first_row + 1,
                   layer.first_row + layer.rows);
     }
 }

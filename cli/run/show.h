@@ -17,6 +17,8 @@ json_t *cli_layers_json(const broad_model *model);
 json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), const broad_model *model, size_t count);
 
 /* "accuracy 0.9667, ..." without a newline. */
+/* broad_eval(cli_run()) of metrics that need not be initialised. */
+int cli_judge(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads);
 void cli_metrics_line(char *out, size_t bytes, const broad_metrics *metrics);
 /* "accuracy 0.9667, ... on new rows (leave-one-out on 1200 rows)"; 0: the model has no such estimate. */
 int cli_estimate_line(char *out, size_t bytes, const broad_model *model);

@@ -185,7 +185,7 @@ static size_t layers_at_most(const cli_run *run)
 
 int cli_run_plan(int *out_done, const cli_run *run, size_t rows, size_t inputs, size_t outputs)
 {
-    broad_plan plan;
+    broad_plan plan = {.size = sizeof plan};
     broad_options options = run->options;
     options.enhance_nodes = run->increment.nodes;
     options.enhance_layers = layers_at_most(run);
@@ -262,7 +262,8 @@ int cli_run_settle(cli_run *run, int status)
 {
     cli_progress_end(&run->progress);
     if (!status) {
-        run->seconds = broad_trainer_seconds(run->trainer);
+        broad_seconds_init(&run->seconds);
+        broad_trainer_seconds(&run->seconds, run->trainer);
         broad_model_free(run->model);
         broad_trainer_close(&run->model, run->trainer);
         run->trainer = NULL;
@@ -293,8 +294,7 @@ int cli_run_keep_stats(cli_run *run, const broad_data *training)
     int status = cli_stats_make(run->model, training, run->output, run->options.threads);
     run->stats_kept = status == BROAD_OK;
     if (!status) return BROAD_OK;
-    return cli_fail(status, "the model is saved in %s, but its sums could not be saved: %s", run->output,
-                    broad_error_message());
+    return cli_fail(status, "the model is saved in %s, but its sums could not be saved: %s", run->output, cli_error());
 }
 
 /* ---- after ---- */
@@ -304,9 +304,9 @@ int cli_run_measure(cli_run *run)
     size_t threads = run->options.threads;
     int status = BROAD_OK;
     if (strcmp(run->output, "-") == 0 && !run->report) return BROAD_OK;
-    if (run->train) status = broad_eval(&run->train_metrics, run->model, run->train, threads);
-    if (!status && run->fresh) status = broad_eval(&run->fresh_metrics, run->model, run->fresh, threads);
-    if (!status && run->test) status = broad_eval(&run->test_metrics, run->model, run->test, threads);
+    if (run->train) status = cli_judge(&run->train_metrics, run->model, run->train, threads);
+    if (!status && run->fresh) status = cli_judge(&run->fresh_metrics, run->model, run->fresh, threads);
+    if (!status && run->test) status = cli_judge(&run->test_metrics, run->model, run->test, threads);
     return status;
 }
 

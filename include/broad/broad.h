@@ -1,20 +1,50 @@
 /*
  * broad: broad learning in C.
  *
- * Networks of random nodes whose only trained weights come from ridge regression. The centre is BSCRLS: layers of
- * random nodes, each fitted to the residual that the earlier ones left, each kept only if it passes a supervision
- * test, so that the training error converges in norm and the model carries a certificate of it.
+ * Networks of random nodes whose only trained weights come from ridge regression. The main one is BSCRLS: layers of
+ * random nodes, each fitted to the residual of the layers before it and kept only if it passes a supervision test, so
+ * that the training error converges in norm and the model carries a certificate of it.
+ *
+ * In five lines (every call returns BROAD_OK or a negative status; check it):
+ *
+ *     broad_data_read(&data, "iris.csv", NULL);
+ *     broad_options_init(&options);
+ *     broad_fit(&model, NULL, data, &options);
+ *     broad_model_save(model, "iris.broad", BROAD_FILE_FULL);
+ *     broad_predict(scores, model, x, rows, 0);
+ *
+ * Sections, in reading order: status and version, memory, enums, structs and their sizes, progress, options, data
+ * (files, arrays, photos, splits), training, the model, prediction, the predictor, evaluation, growing, sums instead of
+ * rows, planning, the certificate, the profile, the machine, compatibility.
  *
  * Rules that hold for every function here:
- *  - it returns BROAD_OK or a negative status, and on failure leaves a message for broad_error_message();
- *  - an out-parameter comes first and is written only on success (handles are set to NULL on failure);
- *  - nothing is printed, no signal handler is installed, the process is never ended;
- *  - a loaded model may be used for prediction by any number of threads at once;
- *  - while a function here computes, or a trainer is open, OpenBLAS runs on one thread for the whole process, because the
- *    library shares out the rows itself; afterwards its number of threads is what it was;
- *  - memory that gives out is BROAD_NO_MEMORY, whenever it does;
- *  - fork() is safe at any time, and the child can do all that its parent could. It waits for calls of BLAS under way, and a
- *    trainer of the parent's works in the child on one thread.
+ *  - It returns BROAD_OK or a negative status, and on failure leaves a message for broad_error_message(). Functions
+ *    that return something else are plain getters.
+ *  - NULL is never a crash: where an argument is required, it is BROAD_USAGE; a getter returns 0, "", NaN or NULL.
+ *  - Out-parameters come first and are written only on success; handles are set to NULL on failure.
+ *  - Nothing is printed, no signal handler is installed, the process is never ended.
+ *  - Running out of memory is always reported as BROAD_NO_MEMORY.
+ *  - Results have the same bits for any number of threads.
+ *  - While a function computes, or a trainer is open, OpenBLAS runs on one thread in the whole process, because the
+ *    library distributes the rows itself; afterwards its number of threads is restored.
+ *  - fork() is safe at any time: it waits for BLAS calls in progress, and the child may use every handle it inherits
+ *    (an inherited trainer runs on one thread).
+ *
+ * Threads and lifetimes. Different handles may be used by different threads at the same time without precautions. Of
+ * one handle:
+ *  - broad_data and broad_predictor never change once made: any number of threads may use one at the same time. A table
+ *    made from borrowed arrays (broad_arrays.borrow) needs them until it is freed.
+ *  - broad_model: any number of threads may read it and predict with it. Only broad_stats_learn() changes a model; no
+ *    other thread may use that model meanwhile.
+ *  - broad_trainer, broad_stats: one thread at a time. The data given to a trainer must outlive it; a model, or the
+ *    data, given to broad_stats functions is needed during the call only.
+ *  - broad_profile: any thread may read it while it is being filled; it must outlive the trainers that fill it.
+ *  - Texts and pointers that a getter returns belong to the handle and live as long as it does. broad_error_message()
+ *    is valid until the next failing call of the same thread; a success leaves it as it is.
+ *  - Texts given to a function are copied before it returns, with one exception: broad_options keeps the pointers
+ *    `positive` and `class_weight` (also those given to broad_options_set()) until the options are used: keep these
+ *    texts until then.
+ *  - What a function hands out as a plain block (void *, char *) is freed with broad_free().
  */
 #ifndef BROAD_BROAD_H
 #define BROAD_BROAD_H
@@ -32,7 +62,7 @@ extern "C" {
 #define BROAD_API
 #endif
 
-/* ---- status ---------------------------------------------------------------------------------------------------- */
+/* ---- status and version ---------------------------------------------------------------------------------------- */
 
 /* One list makes the enum, the names and the texts. A status is minus the exit code of the command-line tool. */
 #define BROAD_STATUS_LIST(X)                                                                                           \
@@ -51,12 +81,12 @@ extern "C" {
 #define BROAD_STATUS_ENUM(name, value, word, text) name = value,
 typedef enum broad_status { BROAD_STATUS_LIST(BROAD_STATUS_ENUM) } broad_status;
 
-/* The last failure's message in this thread: what is wrong, where, and what to do. Never NULL. */
+/* The message of this thread's last failure: what is wrong, where, and what to do about it. Never NULL. */
 BROAD_API const char *broad_error_message(void);
-/* What the last failure in this thread was about, where a program may want to act on it. */
+/* What the last failure of this thread was about, where a program may want to act on it. */
 typedef enum broad_reason {
-    BROAD_REASON_NONE,         /* nothing that has a name here                                           */
-    BROAD_REASON_UNKNOWN_LABEL /* rows have labels that the model does not know: see read option new_classes */
+    BROAD_REASON_NONE,         /* nothing that has a name here                                             */
+    BROAD_REASON_UNKNOWN_LABEL /* labels that the model does not know: see broad_read_options.new_classes */
 } broad_reason;
 BROAD_API broad_reason broad_error_reason(void);
 /* Leaves a message, as a function that the library calls back does before it fails. Returns the status. */
@@ -64,9 +94,20 @@ BROAD_API int broad_error_set(int status, const char *message);
 BROAD_API const char *broad_status_name(int status); /* "bad_data" */
 BROAD_API const char *broad_status_text(int status); /* "bad data" */
 
-BROAD_API const char *broad_version(void); /* "0.1.0" */
+/* Of this header; compare BROAD_VERSION_NUMBER with #if. Until 1.0 programs and libraries of one minor version fit
+ * together. */
+#define BROAD_VERSION_MAJOR 0
+#define BROAD_VERSION_MINOR 1
+#define BROAD_VERSION_PATCH 0
+#define BROAD_VERSION_NUMBER (BROAD_VERSION_MAJOR * 1000000 + BROAD_VERSION_MINOR * 1000 + BROAD_VERSION_PATCH)
 
-/* Memory for everything the library allocates from now on. NULL restores the C library's. Set it before anything else. */
+/* Of the library in use. */
+BROAD_API const char *broad_version(void); /* "0.1.0" */
+BROAD_API int broad_version_number(void);  /* as BROAD_VERSION_NUMBER */
+
+/* ---- memory ---------------------------------------------------------------------------------------------------- */
+
+/* Allocates everything from now on; NULL restores the C library's functions. Set it before any other call. */
 typedef struct broad_allocator {
     void *(*allocate)(size_t bytes, void *context);
     void (*release)(void *block, void *context);
@@ -74,11 +115,20 @@ typedef struct broad_allocator {
 } broad_allocator;
 
 BROAD_API void broad_set_allocator(const broad_allocator *allocator);
-BROAD_API void broad_free(void *block); /* frees what a function here handed out as a plain block */
+BROAD_API void broad_free(void *block); /* frees a plain block that a function here handed out; accepts NULL */
 
-/* ---- choices --------------------------------------------------------------------------------------------------- */
+/* ---- enums ----------------------------------------------------------------------------------------------------- */
 
-/* What the networks have in common and where they differ: src/model/kind.h. */
+/*
+ * The networks: which nodes they have, how candidate layers are selected and where the output weights come from.
+ *
+ *            nodes                        selection                     output weights
+ *   rvfl     inputs + hidden nodes        none                          joint
+ *   bls      feature groups + nodes       none                          joint
+ *   brls     feature groups + layers      none                          chain or joint
+ *   bscrls   feature groups + layers      residual, loo or operator     chain or joint
+ *   scn      hidden nodes, in blocks      output                        chain, window or joint
+ */
 typedef enum broad_kind {
     BROAD_KIND_BSCRLS,
     BROAD_KIND_BRLS,
@@ -98,26 +148,28 @@ typedef enum broad_activation {
     BROAD_ACTIVATION_IDENTITY
 } broad_activation;
 
-/* What a candidate layer must show before it is kept; see docs/mathematics.md. */
+/* The test that a candidate layer must pass to be kept. E: residual before it, K: its nodes, W: its weights. */
 typedef enum broad_supervise {
-    BROAD_SUPERVISE_RESIDUAL, /* ||E - KW|| <= (gamma + mu) ||E||                                           */
-    BROAD_SUPERVISE_LOO,      /* the same with leave-one-out residuals                                     */
-    BROAD_SUPERVISE_OPERATOR, /* the paper's inequality on the residual operator itself                    */
-    BROAD_SUPERVISE_NONE,     /* every layer is kept                                                       */
-    BROAD_SUPERVISE_OUTPUT    /* scn: the squared residual of every output falls to at most gamma + mu     */
+    BROAD_SUPERVISE_RESIDUAL, /* ||E - KW|| <= (gamma + mu) ||E||                                        */
+    BROAD_SUPERVISE_LOO,      /* the same with leave-one-out residuals                                  */
+    BROAD_SUPERVISE_OPERATOR, /* the paper's inequality on the residual operator itself                 */
+    BROAD_SUPERVISE_NONE,     /* every layer is kept                                                    */
+    BROAD_SUPERVISE_OUTPUT    /* scn: the squared residual of every output falls to at most gamma + mu  */
 } broad_supervise;
 
 /* Where the output weights come from. */
 typedef enum broad_weights {
-    BROAD_WEIGHTS_CHAIN, /* each layer fitted to the residual of those before it                     */
-    BROAD_WEIGHTS_JOINT, /* one ridge regression over the nodes of all layers                        */
-    BROAD_WEIGHTS_WINDOW /* scn: with each layer those of the last nodes are solved again             */
+    BROAD_WEIGHTS_CHAIN, /* each layer is fitted to the residual of the layers before it       */
+    BROAD_WEIGHTS_JOINT, /* one ridge regression over the nodes of all layers                  */
+    BROAD_WEIGHTS_WINDOW /* scn: each new layer solves the weights of the last nodes again     */
 } broad_weights;
 
 typedef enum broad_feature_weights {
     BROAD_FEATURE_WEIGHTS_RANDOM,
     BROAD_FEATURE_WEIGHTS_AUTOENCODER,
-    BROAD_FEATURE_WEIGHTS_SAMPLED /* random, but each node turns at a training row, and half of the groups see two inputs a node */
+    /* Random directions with the bias chosen so that the node's transition passes through a training row; every second
+     * group uses two inputs per node. */
+    BROAD_FEATURE_WEIGHTS_SAMPLED
 } broad_feature_weights;
 typedef enum broad_loo { BROAD_LOO_AUTO, BROAD_LOO_YES, BROAD_LOO_NO } broad_loo;
 
@@ -126,28 +178,31 @@ typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select
 typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad_range_unit;
 typedef enum broad_precision {
     BROAD_PRECISION_DOUBLE,
-    BROAD_PRECISION_FLOAT /* nodes in single precision, and where lambda allows it the sums of their products */
+    BROAD_PRECISION_FLOAT /* nodes in single precision, and their products too where lambda allows it */
 } broad_precision;
 typedef enum broad_scale {
     BROAD_SCALE_NONE,
     BROAD_SCALE_MINMAX,
     BROAD_SCALE_STANDARD,
-    BROAD_SCALE_RANK,  /* by rank among the training rows, then standardised */
-    BROAD_SCALE_BOTH,  /* every column twice: standardised, and by rank      */
-    BROAD_SCALE_WHOLE, /* all columns by the least and the largest value there is, as the points of a picture are */
-    BROAD_SCALE_AUTO   /* whole for pictures, both for other tables          */
+    BROAD_SCALE_RANK,  /* by rank among the training rows, then standardised                                */
+    BROAD_SCALE_BOTH,  /* every column twice: standardised, and by rank                                     */
+    BROAD_SCALE_WHOLE, /* all columns by the smallest and largest value of the table, as pixels of an image */
+    BROAD_SCALE_AUTO   /* whole for images, both for other tables                                           */
 } broad_scale;
-typedef enum broad_missing { BROAD_MISSING_ERROR, BROAD_MISSING_MEAN } broad_missing;
+typedef enum broad_missing {
+    BROAD_MISSING_ERROR, /* a missing value is an error                                         */
+    BROAD_MISSING_MEAN   /* it is NaN in the table, and the mean of its column for the network  */
+} broad_missing;
 
-/* How a photo becomes inputs; several can be joined. docs/photos.md tells what each is. */
+/* How a photo becomes inputs; maps may be combined. */
 typedef enum broad_photo_map {
-    BROAD_PHOTO_MAP_PIXELS = 1,      /* the colours of a picture made small and square, as in the paper */
-    BROAD_PHOTO_MAP_DESCRIPTORS = 2, /* colour and texture of the whole picture                         */
-    BROAD_PHOTO_MAP_WINDOWS = 4,     /* random nodes that look at every window of it, averaged          */
+    BROAD_PHOTO_MAP_PIXELS = 1,      /* the colours of the photo, reduced to a small square      */
+    BROAD_PHOTO_MAP_DESCRIPTORS = 2, /* colour and texture of the whole photo                    */
+    BROAD_PHOTO_MAP_WINDOWS = 4,     /* random nodes applied to every window of it, averaged     */
     BROAD_PHOTO_MAP_ALL = 7
 } broad_photo_map;
 
-/* What of a photo is looked at. */
+/* Which part of a photo is used. */
 typedef enum broad_crop {
     BROAD_CROP_NONE = 0,     /* all of it                                    */
     BROAD_CROP_BOXES = 2,    /* boxes from a file                            */
@@ -155,60 +210,166 @@ typedef enum broad_crop {
     BROAD_CROP_MODEL = 4     /* reading for a model: as that one was trained */
 } broad_crop;
 
-/* The run's outcome, stored in the model with the reason in words. */
+/* How a run ended; stored in the model together with the reason in words. */
 typedef enum broad_outcome {
-    BROAD_OUTCOME_COMPLETE,       /* all layers asked for are there                            */
-    BROAD_OUTCOME_STALLED,        /* no candidate passed the test; the model so far is valid   */
-    BROAD_OUTCOME_TARGET_REACHED, /* a stop rule was met                                       */
-    BROAD_OUTCOME_STOPPED         /* the progress function asked to stop                       */
+    BROAD_OUTCOME_COMPLETE,       /* all requested layers were added                             */
+    BROAD_OUTCOME_STALLED,        /* no candidate passed the test; the model so far is valid     */
+    BROAD_OUTCOME_TARGET_REACHED, /* a stop rule was met                                         */
+    BROAD_OUTCOME_STOPPED         /* the progress function asked to stop                         */
 } broad_outcome;
 
-/* ---- options --------------------------------------------------------------------------------------------------- */
+/* Which call added a layer. */
+typedef enum broad_origin {
+    BROAD_ORIGIN_INITIAL,  /* broad_fit()                                            */
+    BROAD_ORIGIN_ENHANCE,  /* broad_trainer_enhance()                                */
+    BROAD_ORIGIN_FEATURES, /* broad_trainer_features()                               */
+    BROAD_ORIGIN_DATA,     /* broad_trainer_learn(), on all rows                     */
+    BROAD_ORIGIN_FORGETFUL /* broad_trainer_learn(), on the new rows alone           */
+} broad_origin;
+
+/* How the output weights of a model are computed. */
+typedef enum broad_fitting {
+    BROAD_FITTING_CHAIN,    /* each layer is fitted to the residual of the layers before it                     */
+    BROAD_FITTING_JOINT,    /* a chain, then one ridge regression over all nodes, whose weights predict         */
+    BROAD_FITTING_STEPWISE, /* that ridge regression again with every layer                                     */
+    BROAD_FITTING_WINDOW,   /* again with every layer, for the last nodes alone                                 */
+    BROAD_FITTING_AT_ONCE   /* one ridge regression without layers: the nodes of each run are one block         */
+} broad_fitting;
+
+/* Where the weights of feature nodes come from. */
+typedef enum broad_feature_source {
+    BROAD_FEATURE_SOURCE_DRAWN,       /* the seed                                        */
+    BROAD_FEATURE_SOURCE_DIRECT,      /* none: the nodes are the scaled inputs           */
+    BROAD_FEATURE_SOURCE_AUTOENCODER, /* fitted to the training rows                     */
+    BROAD_FEATURE_SOURCE_SAMPLED,     /* the seed and the training rows                  */
+    BROAD_FEATURE_SOURCE_NONE         /* there are no feature nodes                      */
+} broad_feature_source;
+
+/* Where a table came from. */
+typedef enum broad_format {
+    BROAD_FORMAT_CSV,
+    BROAD_FORMAT_LIBSVM,
+    BROAD_FORMAT_NPY,
+    BROAD_FORMAT_IDX,
+    BROAD_FORMAT_PHOTOS,
+    BROAD_FORMAT_MEMORY
+} broad_format;
+
+/* The enums that have names: the words of options, JSON output and model files. */
+typedef enum broad_enum {
+    BROAD_ENUM_KIND,
+    BROAD_ENUM_PRESET,
+    BROAD_ENUM_TASK,
+    BROAD_ENUM_ACTIVATION,
+    BROAD_ENUM_SUPERVISE,
+    BROAD_ENUM_WEIGHTS,
+    BROAD_ENUM_FEATURE_WEIGHTS,
+    BROAD_ENUM_LOO,
+    BROAD_ENUM_GAMMA_FORM,
+    BROAD_ENUM_SELECT,
+    BROAD_ENUM_PRECISION,
+    BROAD_ENUM_RANGE_UNIT,
+    BROAD_ENUM_SCALE,
+    BROAD_ENUM_MISSING,
+    BROAD_ENUM_CROP,
+    BROAD_ENUM_OUTCOME,
+    BROAD_ENUM_ORIGIN,
+    BROAD_ENUM_FITTING,
+    BROAD_ENUM_FEATURE_SOURCE,
+    BROAD_ENUM_FORMAT
+} broad_enum;
+
+/* broad_enum_name(BROAD_ENUM_KIND, BROAD_KIND_SCN) is "scn". Static text; "unknown" for a value that does not exist. */
+BROAD_API const char *broad_enum_name(broad_enum which, int value);
+BROAD_API int broad_enum_value(broad_enum which, const char *name); /* -1: there is no such name */
+
+/* ---- structs and their sizes ----------------------------------------------------------------------------------- */
+
+/*
+ * A struct that the caller owns begins with `size`, and its _init() function sets it to the size that the caller was
+ * compiled with. New fields are only ever added at the end, so a program and a library of different patch levels work
+ * together: the library fills no more than `size` bytes of a result, sets what it does not know to zero, and uses
+ * defaults for options that the caller does not have. A struct that was not initialised is BROAD_USAGE. In C,
+ *
+ *     broad_metrics metrics = {.size = sizeof metrics};
+ *
+ * does the same as broad_metrics_init(&metrics) for a result. Structs that the library owns and hands out by pointer
+ * (broad_option, broad_photo, broad_skipped, broad_progress) have no size; they too only grow at the end.
+ *
+ * Programs in other languages call broad_result_init() and the broad_..._init_sized() functions with the size they use.
+ */
+BROAD_API void broad_result_init(void *out, size_t size); /* zeros, and the size in front */
+
+/* ---- progress -------------------------------------------------------------------------------------------------- */
 
 typedef struct broad_progress {
-    const char *stage;  /* "features", "layers", ...             */
-    size_t done, total; /* layers so far and asked for           */
-    size_t draws;       /* draws tried for the layer at hand     */
-    double norm;        /* ||E|| so far                          */
-    double first_norm;  /* ||E_0||                               */
+    const char
+        *stage; /* "read", "photos", "maps", "features", "layers", "joint", "predict", "eval", "verify", "stats", ... */
+    size_t done,
+        total; /* of what the stage counts; 0 where it cannot say: layers in training, bytes, photos, rows or passes */
+    size_t draws;      /* training: draws tried for the current layer */
+    double norm;       /* training: ||E|| so far */
+    double first_norm; /* training: ||E_0|| */
 } broad_progress;
 
-/* Called between layers and between draws, always from the thread that called in. Non-zero ends the run early; the
- * model so far is complete and valid, its outcome BROAD_OUTCOME_STOPPED. */
+/*
+ * Called now and then, at intervals of at most 0.2 s as a rule, always on the thread that made the call. Non-zero asks
+ * to stop: training then ends early with a complete and valid model, whose outcome is BROAD_OUTCOME_STOPPED; every
+ * other call returns BROAD_INTERRUPTED and no result.
+ *
+ * The pattern is the same everywhere: a struct of options with the fields threads, progress and progress_context. Calls
+ * that have no options of their own take a broad_run_options.
+ */
 typedef int (*broad_progress_function)(const broad_progress *progress, void *context);
 
-/* Where the time of a run goes; see below. */
+/* How a call runs, with no influence on its result. NULL in place of one: the defaults. */
+typedef struct broad_run_options {
+    size_t size;
+    size_t threads; /* 0: one per processor */
+    broad_progress_function progress;
+    void *progress_context;
+} broad_run_options;
+
+BROAD_API void broad_run_options_init_sized(broad_run_options *out, size_t size);
+static inline void broad_run_options_init(broad_run_options *out) { broad_run_options_init_sized(out, sizeof *out); }
+
+/* ---- options of training --------------------------------------------------------------------------------------- */
+
+/* Counts where the time of a run goes; see the end of this file. */
 typedef struct broad_profile broad_profile;
 
-#define BROAD_LIST_MAX 256 /* most values in a list option */
+#define BROAD_LIST_MAX 256 /* maximum number of values in a list option */
 
-/* Plain values, copied freely. broad_options_init() fills in preset `auto`. */
+/* Plain values, copied freely. broad_options_init() sets preset `auto`. Limits, choices and defaults: the option table
+ * below. */
 typedef struct broad_options {
-    size_t size; /* sizeof(broad_options) */
-    broad_kind kind;
+    size_t size;
+    broad_kind
+        kind; /* set it with broad_options_set(), or call broad_options_preset() afterwards: kinds have own defaults */
     broad_preset preset;
     uint64_t seed;
-    size_t threads; /* 0: as many as there are processors */
-    size_t
-        memory; /* bytes that training should hold at most, the process with all it has; 0: no limit. Rows that do not
-                       fit lie in a file without a name in $TMPDIR, or /var/tmp. Not part of the model */
+    size_t threads; /* 0: one per processor */
+    /* Bytes that the process as a whole should hold at most while training; 0: no limit. Rows that do not fit are kept
+     * in an unnamed file in $TMPDIR or /var/tmp. Not part of the model. */
+    size_t memory;
 
-    int features_auto;                    /* as many as the rows warrant; the next two are then not looked at */
-    size_t feature_groups, feature_nodes; /* n groups of k nodes, where features_auto is 0 */
+    int features_auto;                    /* chosen by the number of rows; the next two are then ignored */
+    size_t feature_groups, feature_nodes; /* n groups of k nodes */
     size_t enhance_nodes, enhance_layers; /* q nodes in each of m layers */
     broad_activation activation;          /* of the enhancement nodes */
     broad_activation feature_activation;
     broad_feature_weights feature_weights;
-    broad_precision precision; /* that nodes are worked out in */
-    double sparse_lambda;      /* of the autoencoder: weight of its l1 term, and steps of ADMM */
-    size_t sparse_steps;
+    broad_precision precision; /* in which nodes are computed */
+    double sparse_lambda;      /* autoencoder: weight of its l1 term */
+    size_t sparse_steps;       /* autoencoder: ADMM steps */
 
-    broad_scale scale;        /* of the inputs, from the training rows  */
-    broad_scale scale_target; /* of the targets; classes: standard lets their scores start from their frequencies */
+    broad_scale scale; /* of the inputs, computed from the training rows */
+    broad_scale
+        scale_target; /* of the targets; for classes, standard makes their scores start from their frequencies */
 
-    int lambda_auto; /* per layer by leave-one-out          */
+    int lambda_auto; /* chosen per layer by leave-one-out */
     double lambda;
-    int range_auto; /* by leave-one-out over a small grid  */
+    int range_auto; /* chosen by leave-one-out over a small grid */
     double range;
     broad_range_unit range_unit;
 
@@ -216,67 +377,67 @@ typedef struct broad_options {
     broad_gamma_form gamma_form;
     size_t gamma_count;
     double gamma[BROAD_LIST_MAX]; /* the constant, the harmonic's c, or the list */
-    size_t tries;                 /* draws a range                               */
+    size_t tries;                 /* draws per range */
     size_t range_steps_count;
-    double range_steps[BROAD_LIST_MAX]; /* multiples of the range, in the order tried */
-    double relax;                       /* gamma <- gamma + relax (1 - gamma)         */
-    size_t relax_count;                 /* at most so often                           */
+    double range_steps[BROAD_LIST_MAX]; /* multiples of the range, in the order in which they are tried */
+    double relax;                       /* gamma <- gamma + relax (1 - gamma) */
+    size_t relax_count;                 /* maximum number of relaxations per layer */
     broad_select select;
 
     broad_weights weights;
-    size_t window; /* nodes that BROAD_WEIGHTS_WINDOW solves again */
-    broad_loo
-        loo; /* the leave-one-out estimate, which probabilities and intervals come from; auto: where it is cheap. Rows of
-                one group are left out together */
-    const char *class_weight; /* "balanced", or "a:1,b:3"; NULL: every row counts alike. Copied by broad_fit() */
+    size_t window; /* nodes whose weights BROAD_WEIGHTS_WINDOW solves again */
+    /* Whether to estimate the error by leave-one-out, which probabilities and intervals need; auto: where it is cheap.
+     * Rows of one group are left out together. */
+    broad_loo loo;
+    const char *class_weight; /* "balanced", or "a:1,b:3"; NULL: every row has weight 1 */
 
-    /* When to stop early, besides the layers asked for; the first rule that is met ends the run. Not part of the model. */
-    double until; /* ||E|| at most this; with until_relative: this part of the first norm. 0: no such rule */
+    /* When to stop before all layers are added; the first rule that is met ends the run, 0 switches a rule off. Not
+     * part of the model. */
+    double until; /* ||E|| at most this; with until_relative: at most this fraction of the first norm */
     int until_relative;
-    double until_accuracy; /* of the validation rows if there are any, else of the training rows; 0: no such rule */
-    size_t max_layers;     /* layers in all, those of an earlier run included; 0: no such rule */
-    size_t max_nodes;      /* nodes in all; 0: no such rule */
-    double max_seconds;    /* of this run; 0: no such rule */
-    size_t patience; /* layers without a better validation error; the model goes back to its best. 0: no such rule */
+    double until_accuracy; /* of the validation rows if there are any, otherwise of the training rows */
+    size_t max_layers;     /* layers in all, including those of earlier runs */
+    size_t max_nodes;      /* nodes in all */
+    double max_seconds;    /* of this run */
+    size_t patience;       /* layers without a lower validation error; the model then returns to its best state */
 
-    const char *positive; /* the class that precision and recall speak of; NULL: the last one. Copied by broad_fit() */
+    const char *positive; /* the class that precision and recall refer to; NULL: the last one */
 
     broad_progress_function progress;
     void *progress_context;
-    broad_profile *profile; /* counts the stages of the run; must outlive the trainer. NULL: nobody asks */
+    broad_profile *profile; /* NULL: nothing is counted */
 } broad_options;
 
-BROAD_API void broad_options_init(broad_options *out);
-/* Sets every field that the preset speaks of; kind, seed, precision, threads, memory, positive and progress stay. */
+BROAD_API void broad_options_init_sized(broad_options *out, size_t size);
+static inline void broad_options_init(broad_options *out) { broad_options_init_sized(out, sizeof *out); }
+/* Sets every field that belongs to the preset; kind, seed, precision, threads, memory, positive and progress stay. */
 BROAD_API int broad_options_preset(broad_options *options, broad_preset preset);
 /* Sets one option from text, by the names of the option table: broad_options_set(&o, "lambda", "1e-8"). */
 BROAD_API int broad_options_set(broad_options *options, const char *name, const char *value);
 /* The value of one option as text that broad_options_set() reads back; "" where there is none. */
 BROAD_API int broad_options_get(char *out, size_t bytes, const broad_options *options, const char *name);
 
-/* The option table: parser, help, manual, completion and bindings are made from it. */
+/* The option table, from which parsers, help, manuals, completion and bindings can be generated. */
 typedef struct broad_option {
-    const char *name;          /* "lambda": --lambda on the command line                          */
-    char letter;               /* 'o' for -o, or 0                                                */
-    const char *argument;      /* "NUMBER|auto"; NULL for a switch                                */
-    const char *choices;       /* "first|best" where only these are allowed, else NULL            */
-    const char *default_value; /* the default, as text; NULL when it depends on the preset or there is none */
-    const char *help;          /* one line                                                        */
+    const char *name;          /* "lambda": --lambda on the command line                                    */
+    char letter;               /* 'o' for -o, or 0                                                          */
+    const char *argument;      /* "NUMBER|auto"; NULL for a switch                                          */
+    const char *choices;       /* "first|best" where only these are allowed, otherwise NULL                 */
+    const char *default_value; /* as text; NULL where it depends on the preset or there is none             */
+    const char *help;          /* one line                                                                  */
 } broad_option;
 
 BROAD_API size_t broad_option_count(void);
-BROAD_API const broad_option *broad_option_at(size_t index);
+BROAD_API const broad_option *broad_option_at(size_t index); /* NULL beyond the last */
 
 /* ---- data ------------------------------------------------------------------------------------------------------ */
 
-/* Rows of numbers with their targets. Immutable once made. */
+/* Rows of numbers with their targets. Immutable once made. Freed with broad_data_free(). */
 typedef struct broad_data broad_data;
+/* A trained network. Freed with broad_model_free(). */
 typedef struct broad_model broad_model;
 
-/* Called from the thread that called in. Non-zero ends the reading with BROAD_INTERRUPTED. */
-typedef int (*broad_photo_progress)(size_t done, size_t total, void *context);
-
-/* The boxes of one photo, while a function of the caller's finds them. */
+/* The boxes of one photo, while the caller's function finds them. */
 typedef struct broad_box_list broad_box_list;
 /* Adds a box in pixels of the upright photo; right and bottom are outside of it. score: NaN where there is none. BROAD_BAD_DATA for
  * a box without width or height, or with a side that is no finite number. */
@@ -290,59 +451,68 @@ BROAD_API int broad_box_list_add(broad_box_list *list, double left, double top, 
  */
 typedef int (*broad_boxes_function)(broad_box_list *out, const char *file, void *context);
 
-/* How photos are read. With a model, maps, side and each_box are the model's, and for training so is augment; and so is the
- * way of cropping, whose boxes or function must be given again. For training, near-duplicates are grouped if the model's were. */
+/* How photos are read. With a model, maps, side, each_box, the way of cropping and (for training) augment are the
+ * model's; the boxes or the function must be given again. */
 typedef struct broad_photo_options {
     size_t size;
-    unsigned maps;                   /* of broad_photo_map; 0: descriptors and windows                           */
-    size_t side;                     /* of the square of pixels                                                  */
-    broad_crop crop;                 /* BROAD_CROP_MODEL: whole photos where there is no model                   */
-    const char *boxes;               /* file or folder with them: YOLO text, COCO JSON or CSV                    */
-    broad_boxes_function find_boxes; /* a detector: see above                                            */
+    unsigned maps;                   /* of broad_photo_map; 0: descriptors and windows                            */
+    size_t side;                     /* of the square of pixels                                                   */
+    broad_crop crop;                 /* BROAD_CROP_MODEL: whole photos where there is no model                    */
+    const char *boxes;               /* file or folder with boxes: YOLO text, COCO JSON or CSV                    */
+    broad_boxes_function find_boxes; /* a detector: see above */
     void *find_boxes_context;
-    int each_box;      /* every box is a row; otherwise the best one of each photo                 */
-    size_t components; /* principal components that a network is trained on in the place of the maps'
-                                inputs, see broad_photos_prepare(); 0: as many as the rows warrant; or
-                                BROAD_COMPONENTS_NONE                                                    */
-    size_t augment;    /* rows made from augmented copies of each photo, for training              */
-    uint64_t seed;     /* of these changes                                                         */
-    int strict;        /* a file that cannot be read is an error; otherwise it is left out         */
-    int no_groups;     /* do not look for near-duplicates                                          */
-    const char *cache; /* folder for prepared features; NULL: none                                 */
-    size_t threads;    /* 0: one a processor                                                       */
-    broad_photo_progress progress;
-    void *progress_context;
+    int each_box;      /* 1: every box is a row; 0: the best box of each photo                      */
+    size_t components; /* principal components to train on instead of the inputs of the maps, see
+                                broad_photos_prepare(); 0: as many as the rows warrant; or BROAD_COMPONENTS_NONE */
+    size_t augment;    /* training: rows made from augmented copies of each photo                   */
+    uint64_t seed;     /* of the augmentation                                                       */
+    int strict;        /* 1: a file that cannot be read is an error; 0: it is skipped               */
+    int no_groups;     /* 1: do not look for near-duplicates                                        */
+    const char *cache; /* folder for prepared features; NULL: none                                  */
+    size_t threads;    /* 0: one per processor                                                      */
 } broad_photo_options;
 
-#define BROAD_COMPONENTS_NONE SIZE_MAX /* the inputs stay as the maps give them */
+#define BROAD_COMPONENTS_NONE SIZE_MAX /* the inputs stay as the maps compute them */
 
-BROAD_API void broad_photo_options_init(broad_photo_options *out);
-/* What a preset says of photos: for `paper` the pixels of a square with a side of 64, without components; `auto` is what
- * broad_photo_options_init() gives. */
+BROAD_API void broad_photo_options_init_sized(broad_photo_options *out, size_t size);
+static inline void broad_photo_options_init(broad_photo_options *out)
+{
+    broad_photo_options_init_sized(out, sizeof *out);
+}
+
+/* What a preset means for photos: for `paper` the pixels of a square with a side of 64, without components; `auto` is
+ * what broad_photo_options_init() sets. */
 BROAD_API int broad_photo_options_preset(broad_photo_options *options, broad_preset preset);
 
 typedef struct broad_read_options {
     size_t size;
-    const char *target;      /* column name, number from 1, or a comma-separated list; NULL: the last column      */
-    const char *labels;      /* file with the targets; then DATA has inputs only                                 */
-    const char *group;       /* column whose equal values belong together in a split and in leave-one-out; no input */
-    const char *weight;      /* column that says how much each row counts, a number above 0; not an input        */
-    const char *categorical; /* columns whose values are categories: as target, or "auto" for those with text  */
-    const char *header;      /* "auto", "yes", "no"                                                              */
-    const char *separator;   /* "auto", or one character ("\t" or "tab" for a tab)                               */
+    const char *target; /* column name, number from 1, or a comma-separated list; NULL: the last column           */
+    const char *labels; /* file with the targets; the data file then has inputs only                              */
+    const char *group;  /* column whose equal values stay together in splits and leave-one-out; not an input      */
+    const char *weight; /* column with the weight of each row, a number above 0; not an input                     */
+    const char
+        *categorical;      /* columns whose values are categories: as target, or "auto" for those that contain text  */
+    const char *header;    /* "auto", "yes", "no"                                                                    */
+    const char *separator; /* "auto", or one character ("\t" or "tab" for a tab)                                     */
     broad_task task;
     broad_missing missing;
-    const broad_model *model; /* read the columns this model was trained on, by name; targets become its classes */
-    int target_optional;      /* with model: rows without targets are welcome                                   */
-    int training;             /* with model: rows to train on or to verify: they need weights if it had them    */
-    int new_classes;          /* with model: labels it does not know become further classes, after its own       */
-    const broad_photo_options *photos; /* NULL: as broad_photo_options_init() has them                          */
-    size_t threads; /* 0: one a processor; the table is the same for any number                                 */
-    size_t memory;  /* bytes that the process should hold at most, 0: no limit. A table that takes more than a part of
-                       them lies in files without a name in $TMPDIR or /var/tmp. Photos and LIBSVM have to fit in memory */
+    const broad_model
+        *model;          /* read the columns this model was trained on, by name; targets become its classes       */
+    int target_optional; /* with model: 1: rows may come without targets                                          */
+    int training;        /* with model: 1: rows to train on or to verify need weights if the model's rows had them */
+    int new_classes;     /* with model: 1: labels it does not know become further classes, after its own          */
+    const broad_photo_options
+        *photos;    /* NULL: the defaults                                                           */
+    size_t threads; /* 0: one per processor; the table is the same for any number                   */
+    /* Bytes that the process should hold at most; 0: no limit. A table that takes a large part of them is kept in
+     * unnamed files in $TMPDIR or /var/tmp. Photos and LIBSVM must fit in memory. */
+    size_t memory;
+    broad_progress_function progress; /* stage "read", in bytes, or "photos" */
+    void *progress_context;
 } broad_read_options;
 
-BROAD_API void broad_read_options_init(broad_read_options *out);
+BROAD_API void broad_read_options_init_sized(broad_read_options *out, size_t size);
+static inline void broad_read_options_init(broad_read_options *out) { broad_read_options_init_sized(out, sizeof *out); }
 
 /* What a path leads to, by its first bytes; nothing is said about whether it can be read to its end. */
 typedef enum broad_path_kind {
@@ -353,215 +523,259 @@ typedef enum broad_path_kind {
 } broad_path_kind;
 BROAD_API broad_path_kind broad_path_look(const char *path);
 
-/* Reads CSV, LIBSVM, NPY or IDX, each also gzipped; "-" is standard input. The format is found from the content. A folder
- * is one of photos: broad_data_read_photos(). */
+/* Reads CSV, LIBSVM, NPY or IDX, each also gzipped; "-" is standard input. The format is detected from the content. A
+ * folder is read as photos: broad_data_read_photos(). options NULL: the defaults. */
 BROAD_API int broad_data_read(broad_data **out, const char *path, const broad_read_options *options);
 
-/* Photos from files and folders, JPEG or PNG by their content. A folder is searched with all that is in it, hidden files left
- * out. Targets: options->labels, a CSV file whose first column, or the one called "file", names the photos (as paths from the
- * folder, or by their last part where that is unique), and of which `target`, or the last column, is the target; `group` may
- * name a further one. Without it the folder right below the one given is the class; photos that lie in none, or are given
- * as files, have none. Near-duplicates get the same group, unless `group` is given. */
+/* Photos from files and folders, JPEG or PNG by their content. Folders are searched recursively, without hidden files.
+ * Targets: options->labels, a CSV file whose first column, or the one called "file", names the photos (as paths
+ * relative to the folder, or by their last part where that is unique), and whose column `target`, or the last one, is
+ * the target; `group` may name a further column. Without such a file the class is the folder directly below the given
+ * one; photos outside such folders, or given as files, have no class. Near-duplicates get the same group, unless
+ * `group` is given. */
 BROAD_API int broad_data_read_photos(broad_data **out, const char *const *paths, size_t count,
                                      const broad_read_options *options);
 
-/* From arrays in memory, which are copied. Give exactly one of labels, classes and values, or none (inputs only). */
+typedef enum broad_number { BROAD_NUMBER_DOUBLE, BROAD_NUMBER_FLOAT, BROAD_NUMBER_UINT8 } broad_number;
+
+/* An input column whose numbers are codes of categories: code k, from 0, stands for levels[k]. It becomes one input per
+ * level, called "name=level", in the order in which a file would have them; a missing code is NaN. */
+typedef struct broad_array_category {
+    size_t input; /* number of the column, from 0 */
+    size_t count;
+    const char *const *levels;
+} broad_array_category;
+
+/*
+ * A table from arrays in memory. Give exactly one of labels, classes and values, or none (inputs only). The table is
+ * the one that reading the same values from a file gives. Everything is copied, and numbers of other types are
+ * converted to double meanwhile, unless `borrow` is set: then x is used in place, must be double without gaps
+ * (row_stride `inputs`, column_stride 1) and without categories, and must neither change nor go before the table and
+ * all that is made from it. Otherwise BROAD_USAGE.
+ */
 typedef struct broad_arrays {
     size_t size;
     size_t rows, inputs;
-    const double *x;           /* row i, input j at x[i * stride + j]              */
-    size_t stride;             /* 0: inputs                                        */
-    const char *const *labels; /* text label of each row: classification           */
-    const int64_t *classes;    /* number label of each row: classification         */
-    const double *values;      /* rows x outputs, row by row: regression           */
-    size_t outputs;            /* columns of values                                */
-    const char *const *names;  /* input names, or NULL                             */
-    const char *const *groups; /* group of each row, or NULL: rows that are alike  */
-    const double *weights;     /* how much each row counts, above 0, or NULL       */
+    const void *x;             /* row i, input j is element i * row_stride + j * column_stride             */
+    broad_number type;         /* of the elements of x                                                     */
+    size_t row_stride;         /* in elements; 0: inputs                                                   */
+    size_t column_stride;      /* in elements; 0: 1. Column by column: row_stride 1, column_stride rows    */
+    int borrow;                /* 1: use x in place                                                        */
+    broad_missing missing;     /* BROAD_MISSING_MEAN: NaN in x is a missing value                          */
+    const char *const *labels; /* text label of each row: classification                                   */
+    const int64_t *classes;    /* number label of each row: classification                                 */
+    const double *values;      /* rows x outputs, row by row: regression                                   */
+    size_t outputs;            /* columns of values                                                        */
+    const char *const *names;  /* input names, or NULL                                                     */
+    const char *const *groups; /* group of each row, or NULL: rows of a group stay together                */
+    const double *weights;     /* weight of each row, above 0, or NULL                                     */
+    const broad_array_category *categories; /* in the order of their inputs, or NULL                       */
+    size_t category_count;
 } broad_arrays;
 
-BROAD_API void broad_arrays_init(broad_arrays *out);
+BROAD_API void broad_arrays_init_sized(broad_arrays *out, size_t size);
+static inline void broad_arrays_init(broad_arrays *out) { broad_arrays_init_sized(out, sizeof *out); }
 BROAD_API int broad_data_from_arrays(broad_data **out, const broad_arrays *arrays);
 
-BROAD_API void broad_data_free(broad_data *data);
+BROAD_API void broad_data_free(broad_data *data); /* accepts NULL */
 BROAD_API size_t broad_data_rows(const broad_data *data);
 BROAD_API size_t broad_data_inputs(const broad_data *data);
-BROAD_API size_t broad_data_outputs(const broad_data *data);     /* classes, or target columns; 0 without targets */
-BROAD_API broad_task broad_data_task(const broad_data *data);    /* BROAD_TASK_AUTO without targets */
-BROAD_API const char *broad_data_format(const broad_data *data); /* "csv", "libsvm", "npy", "idx", "photos", "memory" */
-BROAD_API const char *broad_data_input_name(const broad_data *data,
-                                            size_t input); /* never NULL, also without a header */
+BROAD_API size_t broad_data_outputs(const broad_data *data);  /* classes, or target columns; 0 without targets */
+BROAD_API broad_task broad_data_task(const broad_data *data); /* BROAD_TASK_AUTO without targets */
+BROAD_API broad_format broad_data_format(const broad_data *data);
+BROAD_API const char *broad_data_input_name(const broad_data *data, size_t input);   /* "x1", ... without a header */
 BROAD_API const char *broad_data_output_name(const broad_data *data, size_t output); /* class label or target column */
-BROAD_API const double *broad_data_row(const broad_data *data, size_t row);          /* its inputs */
-BROAD_API size_t broad_data_class(const broad_data *data, size_t row); /* its class; classification only */
-BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* its target; regression only */
-BROAD_API double broad_data_weight(const broad_data *data, size_t row); /* how much it counts; 1 without weights */
-BROAD_API size_t broad_data_group(const broad_data *data,
-                                  size_t row); /* rows with the same stay together in a split; `row` without groups */
+BROAD_API const double *broad_data_row(const broad_data *data, size_t row);          /* its inputs; NULL: no such row */
+BROAD_API size_t broad_data_class(const broad_data *data, size_t row);               /* classification; 0 otherwise */
+BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* regression; NaN otherwise */
+BROAD_API double broad_data_weight(const broad_data *data, size_t row);               /* 1 without weights */
+/* Rows with the same number stay together in a split; `row` itself without groups. */
+BROAD_API size_t broad_data_group(const broad_data *data, size_t row);
 
-/* A row that comes from a photo. Numbers that nobody knows are NaN, texts "". */
+/* A row that comes from a photo. Unknown numbers are NaN, unknown texts "". */
 typedef struct broad_photo {
     const char *file;     /* as it can be opened */
-    const char *name;     /* from the folder given: "Dusty/dusty_001.jpg" */
+    const char *name;     /* relative to the given folder: "Dusty/dusty_001.jpg" */
     size_t width, height; /* upright */
-    double left, top, right,
-        bottom;                 /* of the part looked at, in pixels of the upright photo; the latter two are outside */
-    double box_score;           /* what the detector thinks of it; NaN without one */
+    /* The part that is used, in pixels of the upright photo; right and bottom are just outside. */
+    double left, top, right, bottom;
+    double box_score;           /* the detector's; NaN without one */
     size_t copy;                /* 0: the photo itself; otherwise the number of an augmented copy */
-    size_t group;               /* near-duplicates have the same; the number of the first row of the group */
+    size_t group;               /* the same for near-duplicates: the number of the first row of the group */
     char time[20];              /* "2016-01-19T17:00:07" */
     double latitude, longitude; /* degrees */
     double altitude, relative_altitude, yaw; /* metres, metres, degrees */
 } broad_photo;
 
 BROAD_API const broad_photo *broad_data_photo(const broad_data *data, size_t row); /* NULL: not from photos */
-BROAD_API size_t broad_data_components(const broad_data *data); /* 0: its inputs are as the maps gave them */
+BROAD_API size_t broad_data_components(const broad_data *data); /* 0: its inputs are as the maps computed them */
 BROAD_API unsigned broad_data_maps(const broad_data *data);     /* 0: not from photos */
 
-/* A file that was left out. */
+/* A file that was skipped. */
 typedef struct broad_skipped {
     const char *file, *reason;
 } broad_skipped;
 
 BROAD_API size_t broad_data_skipped_count(const broad_data *data);
-BROAD_API const broad_skipped *broad_data_skipped(const broad_data *data, size_t index);
+BROAD_API const broad_skipped *broad_data_skipped(const broad_data *data, size_t index); /* NULL beyond the last */
 
 /* Maps that were tried, each alone and all together, and which of them did best. */
 enum { BROAD_PHOTO_MAP_TRIALS_MAX = 4 };
 typedef struct broad_map_choice {
-    unsigned maps; /* to be kept */
+    size_t size;
+    unsigned maps; /* to keep */
     size_t count;  /* of trials; one: there was nothing to choose, and its error is 0 */
     struct broad_map_trial {
         unsigned maps;
-        double error; /* squared error by leave-one-out, as a part of that of the targets' mean */
+        double error; /* squared leave-one-out error, as a fraction of that of the targets' mean */
     } trials[BROAD_PHOTO_MAP_TRIALS_MAX];
 } broad_map_choice;
 
+static inline void broad_map_choice_init(broad_map_choice *out) { broad_result_init(out, sizeof *out); }
 /*
- * From photos as they were read to the rows that a network is trained on. Where no maps were named in reading, those that do
- * best by leave-one-out are chosen on *train (broad_photos_choose()); then principal components, fitted to *train, take the place
- * of the inputs (broad_photos_project()). Both tables are replaced, the old ones freed; `test` and *test may be NULL. What is
- * prepared already, was read for a model, or is no photo, stays as it is.
+ * From photos as they were read to the rows that a network is trained on. Where no maps were named in reading, those
+ * with the lowest leave-one-out error are chosen on *train (broad_photos_choose()); then principal components, fitted
+ * to *train, replace the inputs (broad_photos_project()). Both tables are replaced and the old ones freed; `test` and
+ * *test may be NULL. What is already prepared, was read for a model, or is not from photos, stays as it is.
  *
- * broad_fit() and broad_trainer_open() do this by themselves where it has not been done, on a table of their own; a program calls it
- * to see the choice, or to have rows to test on in the same form. out, unless NULL: out->count is 0 where nothing was chosen.
+ * broad_fit() and broad_trainer_open() do this themselves where it has not been done, on a table of their own; a
+ * program calls it to see the choice, or to have rows to test on in the same form. out may be NULL; out->count is 0
+ * where nothing was chosen.
  */
 BROAD_API int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data **test,
                                    const broad_options *options);
-/* The maps among those of `data` whose inputs do best by leave-one-out in the pilot of preset `auto`: all together, or one of
- * them if its error is smaller by a twentieth. `options` gives seed, threads, class_weight and progress, whose stage is
- * "maps"; BROAD_INTERRUPTED if it asks to stop. */
+/* Of the maps of `data`, those whose inputs have the lowest leave-one-out error in the pilot of preset `auto`: all
+ * together, or one of them if its error is lower by a twentieth. `options` gives seed, threads, class_weight and
+ * progress, whose stage is "maps". */
 BROAD_API int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options);
 /* The same rows with the inputs of some of their maps. */
 BROAD_API int broad_photos_narrow(broad_data **out, const broad_data *data, unsigned maps);
-/* The same rows with the principal components of these inputs in their place, which a network of few rows does better and much
- * faster with: those of `like` (the training part, after this), or, where it is NULL, fitted to these rows; `components` at
- * most, 0: as many as the rows warrant. Rows that are read for a model have its components. */
+/* Replaces the inputs by their principal components (faster, and more accurate when rows are few). `like` NULL: fitted
+ * to `data`, at most `components` of them, 0: as many as the rows warrant; otherwise the components already fitted to
+ * `like`, the training part. Rows that are read for a model have its components. */
 BROAD_API int broad_photos_project(broad_data **out, const broad_data *data, size_t components, const broad_data *like);
-/* From the numbers that the maps of a model give, rows one after the other, to its inputs: x of broad_predict(). */
+/* From the numbers that the maps of a model compute, row after row, to its inputs: x of broad_predict(). */
 BROAD_API int broad_photos_inputs(double *out, const broad_model *model, const float *maps, size_t rows);
 
 typedef struct broad_split {
     size_t size;
-    double holdout; /* fraction of the rows kept apart, > 0 and < 1 */
+    double holdout; /* fraction of the rows to hold out, > 0 and < 1 */
     uint64_t seed;
 } broad_split;
 
-BROAD_API void broad_split_init(broad_split *out);
-/* Keeps rows apart: whole groups if the data has a group column, else class by class, else at random. The training
- * part remembers how it was made, and so does a model fitted to it. */
+BROAD_API void broad_split_init_sized(broad_split *out, size_t size);
+static inline void broad_split_init(broad_split *out) { broad_split_init_sized(out, sizeof *out); }
+/* Holds rows out: whole groups if the data has groups, otherwise class by class, otherwise at random. The training part
+ * remembers how it was made, and so does a model fitted to it. */
 BROAD_API int broad_data_split(broad_data **out_train, broad_data **out_test, const broad_data *data,
                                const broad_split *split);
-/* One fold of a cross-validation: its rows are tested on, all others are trained on. */
+
+/* One fold of a cross-validation: the model is tested on its rows and trained on all others. */
 typedef struct broad_folds {
     size_t size;
-    size_t count; /* of folds, at least 2 */
+    size_t count; /* number of folds, at least 2 */
     size_t index; /* which of them, from 0 */
     uint64_t seed;
 } broad_folds;
 
-BROAD_API void broad_folds_init(broad_folds *out); /* the first of 5 */
-/* Every row is in exactly one fold, which depends on data, count and seed alone: whole groups if the data has a group
- * column, with about as many rows in each fold; else class by class, else at random, with folds that differ by one row
- * at most. Fewer rows or groups than folds, and a class with a single row, are refused. */
+BROAD_API void broad_folds_init_sized(broad_folds *out, size_t size); /* the first of 5 */
+static inline void broad_folds_init(broad_folds *out) { broad_folds_init_sized(out, sizeof *out); }
+/* Every row is in exactly one fold, which depends on data, count and seed alone: whole groups if the data has groups,
+ * with about as many rows in each fold; otherwise class by class, otherwise at random, with folds that differ by at
+ * most one row. Fewer rows or groups than folds, and a class with a single row, are refused. */
 BROAD_API int broad_data_fold(broad_data **out_train, broad_data **out_test, const broad_data *data,
                               const broad_folds *folds);
-/* The rows of `data` a model was trained on: all, or the training part of the split it remembers. */
+/* The rows of `data` that a model was trained on: all, or the training part of the split it remembers. */
 BROAD_API int broad_data_training_part(broad_data **out, const broad_data *data, const broad_model *model);
 
-/* ---- model ----------------------------------------------------------------------------------------------------- */
+/* The rows of both, one after the other; columns, classes and names must agree (classes of `b` may continue those of
+ * `a`). Groups of `b` are different from those of `a`; if only one has groups, each row of the other is a group of its
+ * own. */
+BROAD_API int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b);
+/* A new table of the given rows, numbered from 0, in this order. */
+BROAD_API int broad_data_pick(broad_data **out, const broad_data *data, const size_t *rows, size_t count);
+
+/* ---- training -------------------------------------------------------------------------------------------------- */
 
 typedef struct broad_seconds {
+    size_t size;
     double features, layers, total;
 } broad_seconds;
 
-/* `seconds` may be NULL. A run that stalls or is stopped is no error: see broad_model_outcome(). */
-BROAD_API int broad_fit(broad_model **out, const broad_data *data, const broad_options *options,
-                        broad_seconds *seconds);
-BROAD_API void broad_model_free(broad_model *model);
+static inline void broad_seconds_init(broad_seconds *out) { broad_result_init(out, sizeof *out); }
 
-BROAD_API int broad_model_save(const broad_model *model, const char *path, int compact);
+/* Fits a network. out_seconds may be NULL. A run that stalls or is stopped is not an error: see
+ * broad_model_outcome(). */
+BROAD_API int broad_fit(broad_model **out, broad_seconds *out_seconds, const broad_data *data,
+                        const broad_options *options);
+
+/* ---- the model ------------------------------------------------------------------------------------------------- */
+
+BROAD_API void broad_model_free(broad_model *model); /* accepts NULL */
+
+/* What a model file contains. */
+typedef enum broad_file {
+    BROAD_FILE_FULL,   /* all weights                                                                              */
+    BROAD_FILE_COMPACT /* random weights are drawn again from the seed when it is loaded: smaller, slower to load  */
+} broad_file;
+
+BROAD_API int broad_model_save(const broad_model *model, const char *path, broad_file file);
 BROAD_API int broad_model_load(broad_model **out, const char *path);
-BROAD_API int broad_model_to_memory(void **out, size_t *out_bytes, const broad_model *model, int compact);
+BROAD_API int broad_model_to_memory(void **out, size_t *out_bytes, const broad_model *model, broad_file file);
 BROAD_API int broad_model_from_memory(broad_model **out, const void *bytes, size_t count);
 
 /* The certificate of one layer. */
 typedef struct broad_layer {
-    size_t width;            /* columns of K: enhancement nodes, and feature nodes where the layer brings any */
-    size_t first_row, rows;  /* training rows it was fitted to                                                */
-    const char *origin;      /* "initial", "enhance", "features", "data", "forgetful"                         */
-    double gamma, mu, bound; /* bound = gamma + mu                                                            */
-    double norm_before, norm_after, ratio; /* of E, Frobenius                                                 */
-    double tested; /* what the test compared with the bound: ratio, its leave-one-out form, the operator norm, or the
-                      largest ratio of squares of an output */
-    double lambda, range; /* range: as a multiple of the base range                                        */
-    size_t tries;         /* draws looked at, the kept one included                                        */
-    size_t relaxed;       /* how often gamma was relaxed                                                   */
-    const char *test;     /* "residual", "loo", "operator", "none", "output"                               */
+    size_t size;
+    size_t width;           /* columns of K: enhancement nodes, and feature nodes where the layer adds any */
+    size_t first_row, rows; /* training rows it was fitted to */
+    broad_origin origin;
+    double gamma, mu, bound;               /* bound = gamma + mu */
+    double norm_before, norm_after, ratio; /* of E, Frobenius */
+    /* What the test compared with the bound: the ratio, its leave-one-out form, the operator norm, or the largest ratio
+     * of squares of any output. */
+    double tested;
+    double lambda, range; /* range: as a multiple of the base range */
+    size_t tries;         /* draws tried, including the one that was kept */
+    size_t relaxed;       /* how often gamma was relaxed */
+    broad_supervise test;
     int passed;
 } broad_layer;
 
+static inline void broad_layer_init(broad_layer *out) { broad_result_init(out, sizeof *out); }
 BROAD_API size_t broad_model_layers(const broad_model *model);
-BROAD_API int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer);
+BROAD_API int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer); /* from 0 */
 
 BROAD_API broad_kind broad_model_kind(const broad_model *model);
 BROAD_API broad_precision broad_model_precision(const broad_model *model);
 BROAD_API broad_task broad_model_task(const broad_model *model);
+BROAD_API broad_fitting broad_model_fitting(const broad_model *model);
 BROAD_API broad_outcome broad_model_outcome(const broad_model *model);
 BROAD_API const char *broad_model_reason(const broad_model *model); /* why it ended so; "" if complete */
 BROAD_API uint64_t broad_model_seed(const broad_model *model);
-BROAD_API unsigned broad_model_maps(const broad_model *model); /* of photos; 0: it was trained on other rows */
+BROAD_API unsigned broad_model_maps(const broad_model *model); /* of photos; 0: trained on other rows */
 BROAD_API size_t broad_model_rows(const broad_model *model);   /* training rows */
 BROAD_API size_t broad_model_inputs(const broad_model *model);
 BROAD_API size_t broad_model_outputs(const broad_model *model);
 BROAD_API size_t broad_model_nodes(const broad_model *model); /* feature and enhancement nodes */
 BROAD_API double broad_model_feature_range(const broad_model *model);
-/* How much an input counts for sampled feature nodes, as the pilot of `auto` found it: mean square 1; 1 without a pilot. */
+/* The relevance of an input for sampled feature nodes, as the pilot of `auto` found it: mean square 1; 1 without a
+ * pilot. */
 BROAD_API double broad_model_relevance(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_input_name(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_output_name(const broad_model *model, size_t output);
-BROAD_API size_t broad_model_positive(const broad_model *model); /* class number */
-/* Every setting and the certificate as one JSON object, as stored in the file. Free with broad_free(). */
+BROAD_API size_t broad_model_positive(const broad_model *model);                    /* class number */
+BROAD_API double broad_model_class_weight(const broad_model *model, size_t output); /* default: 1 */
+/* Every setting and the certificate as one JSON object, as stored in the file. Free it with broad_free(). */
 BROAD_API int broad_model_json(char **out, const broad_model *model);
 
-/* The settings that it was trained with; nothing of the run alone, such as its progress function and its limits. */
+/* The settings it was trained with, without those of the run alone (threads, memory, progress, stop rules). `out` is
+ * initialised options; its texts belong to the model. */
 BROAD_API int broad_model_settings(broad_options *out, const broad_model *model);
-/* Whether it was loaded from a file without its random weights, as broad_model_save() writes when asked for a compact one. */
-BROAD_API int broad_model_is_compact(const broad_model *model);
+BROAD_API int broad_model_is_compact(const broad_model *model); /* 1: it was loaded from a BROAD_FILE_COMPACT file */
 
-/* How its output weights come about. */
-typedef enum broad_fitting {
-    BROAD_FITTING_CHAIN,    /* each layer fitted to the residual of those before it                             */
-    BROAD_FITTING_JOINT,    /* a chain, and one ridge regression over all nodes that predicts in its place      */
-    BROAD_FITTING_STEPWISE, /* that ridge regression again with every layer                                     */
-    BROAD_FITTING_WINDOW,   /* again for the last nodes                                                         */
-    BROAD_FITTING_AT_ONCE   /* that ridge regression without layers: each run of nodes is one block             */
-} broad_fitting;
-
-BROAD_API broad_fitting broad_model_fitting(const broad_model *model);
-BROAD_API const char *broad_fitting_name(broad_fitting fitting); /* "chain", ..., "at_once" */
-
-/* How the training rows were split from the first data; holdout 0: all of them were trained on. */
+/* How the training rows were split from the first data; holdout 0: all of them were trained on. `out` is
+ * initialised. */
 BROAD_API int broad_model_split(broad_split *out, const broad_model *model);
 /* The training rows came in segments: those of the first fit, then those of each step of learning. */
 BROAD_API size_t broad_model_segments(const broad_model *model);
@@ -581,8 +795,8 @@ BROAD_API const char *broad_model_category_level(const broad_model *model, size_
 
 /* How photos become its inputs. */
 typedef struct broad_photo_spec {
-    size_t size;       /* sizeof(broad_photo_spec): broad_photo_spec_init()                   */
-    unsigned maps;     /* of broad_photo_map; 0: it was trained on other rows, the rest is 0  */
+    size_t size;
+    unsigned maps;     /* of broad_photo_map; 0: trained on other rows, and the rest is 0     */
     size_t side;       /* of the square of pixels                                             */
     broad_crop crop;   /* never BROAD_CROP_MODEL                                              */
     int each_box;      /* every box is a row                                                  */
@@ -590,75 +804,72 @@ typedef struct broad_photo_spec {
     size_t augment;    /* augmented copies of each photo that were trained on                 */
 } broad_photo_spec;
 
-BROAD_API void broad_photo_spec_init(broad_photo_spec *out);
+static inline void broad_photo_spec_init(broad_photo_spec *out) { broad_result_init(out, sizeof *out); }
 BROAD_API int broad_model_photo(broad_photo_spec *out, const broad_model *model);
-
-/* Feature nodes: groups, and where their weights come from. */
-typedef enum broad_feature_source {
-    BROAD_FEATURE_SOURCE_DRAWN,       /* from the seed                                   */
-    BROAD_FEATURE_SOURCE_DIRECT,      /* none: the nodes are the scaled inputs           */
-    BROAD_FEATURE_SOURCE_AUTOENCODER, /* fitted to the training rows                     */
-    BROAD_FEATURE_SOURCE_SAMPLED,     /* from the seed and the training rows             */
-    BROAD_FEATURE_SOURCE_NONE         /* there are no feature nodes                      */
-} broad_feature_source;
 
 BROAD_API size_t broad_model_feature_groups(const broad_model *model);
 BROAD_API broad_feature_source broad_model_feature_source(const broad_model *model);
-BROAD_API const char *broad_feature_source_name(broad_feature_source source); /* "drawn", ..., "none" */
 
 /* What the pilot of preset `auto` found with each style of sampled nodes, and which one it chose. */
 enum { BROAD_PILOT_STYLES = 3 };
 typedef struct broad_pilot {
-    size_t size;   /* sizeof(broad_pilot): broad_pilot_init() */
-    int known;     /* 0: there was no pilot                   */
-    size_t chosen; /* index into styles                       */
+    size_t size;
+    int known;     /* 0: there was no pilot */
+    size_t chosen; /* index into styles     */
     struct broad_pilot_style {
-        const char *name; /* "mix", "dense", "difference"; static storage               */
-        double error;     /* squared leave-one-out error, as a part of that of the mean */
+        const char *name; /* "mix", "dense", "difference"; static storage                   */
+        double error;     /* squared leave-one-out error, as a fraction of that of the mean */
     } styles[BROAD_PILOT_STYLES];
 } broad_pilot;
 
-BROAD_API void broad_pilot_init(broad_pilot *out);
+static inline void broad_pilot_init(broad_pilot *out) { broad_result_init(out, sizeof *out); }
 BROAD_API int broad_model_pilot(broad_pilot *out, const broad_model *model);
 
 /* The ridge regression over all nodes whose weights predict. */
 typedef struct broad_joint {
-    int known;     /* 0: the weights are those of a chain or a window, and the rest is 0 */
-    double lambda; /* its ridge parameter         */
-    double norm;   /* of the residual it leaves   */
+    size_t size;
+    int known;     /* 0: the weights come from a chain or a window, and the rest is 0 */
+    double lambda; /* its ridge parameter */
+    double norm;   /* of its residual     */
 } broad_joint;
 
+static inline void broad_joint_init(broad_joint *out) { broad_result_init(out, sizeof *out); }
 BROAD_API int broad_model_joint(broad_joint *out, const broad_model *model);
-BROAD_API double broad_model_class_weight(const broad_model *model, size_t output); /* 1 unless told otherwise */
 
-/* What leave-one-out says about the model as it stands: how good its verdicts are on rows it has not seen. Where the rows
- * have groups, each was left out together with its group: on rows of groups it has not seen. */
+/* The leave-one-out estimate of the model as it is: how good its predictions are on rows it has not seen. Where rows
+ * have groups, each was left out together with its group: then it is about rows of groups the model has not seen. */
 typedef struct broad_estimate {
-    int known;                                 /* 0: the model has none, and the rest is 0                         */
-    size_t rows;                               /* training rows that it was worked out on                          */
-    double accuracy, brier, calibration_error; /* classification; the last two as in broad_metrics                 */
-    double rmse, mae, r2;                      /* regression, over all outputs                                     */
+    size_t size;
+    int known;                                 /* 0: the model has none, and the rest is 0            */
+    size_t rows;                               /* training rows it was computed on                    */
+    double accuracy, brier, calibration_error; /* classification; the last two as in broad_metrics    */
+    double rmse, mae, r2;                      /* regression, over all outputs                        */
 } broad_estimate;
 
+static inline void broad_estimate_init(broad_estimate *out) { broad_result_init(out, sizeof *out); }
 BROAD_API int broad_model_estimate(broad_estimate *out, const broad_model *model);
 
-/* Scores, rows x outputs: the class with the largest score wins; for a regression they are the values. The scores of a row
- * do not depend on the rows it comes with, nor on the number of threads. */
+/* ---- prediction ------------------------------------------------------------------------------------------------ */
+
+/* Scores, rows x outputs: the class with the largest score wins; for a regression they are the values. The scores of a
+ * row depend neither on the other rows nor on the number of threads. x[i * stride + j] is input j of row i; stride 0:
+ * inputs. */
 BROAD_API int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride);
-BROAD_API int broad_predict_data(double *out, const broad_model *model, const broad_data *data, size_t threads);
-/* Of `count` rows from `first` on; count x outputs. The memory that these inputs take is given back where they are spilled
+BROAD_API int broad_predict_data(double *out, const broad_model *model, const broad_data *data,
+                                 const broad_run_options *run);
+/* For `count` rows beginning with row `first`; count x outputs. The memory of spilled inputs is released afterwards
  * (broad_read_options.memory). */
 BROAD_API int broad_predict_part(double *out, const broad_model *model, const broad_data *data, size_t first,
-                                 size_t count, size_t threads);
+                                 size_t count, const broad_run_options *run);
 BROAD_API size_t broad_best_class(const broad_model *model, const double *scores);
 
-/* Probabilities of the classes, rows x outputs, from scores; out may be scores. Calibrated on leave-one-out scores, by groups
- * where the rows had them: of a model without an estimate there are none, and that is BROAD_USAGE. Unless classes were weighted in training, the class
- * with the largest score is the most probable one. */
+/* Probabilities of the classes, rows x outputs, from scores; out may be scores. They are calibrated on leave-one-out
+ * scores (by groups where the rows had groups): without an estimate it is BROAD_USAGE. Unless classes were weighted in
+ * training, the class with the largest score is the most probable one. */
 BROAD_API int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows);
-/* Prediction intervals of a regression: for each output, how far above and below the predicted value they reach so that
- * a part `level` of new values lies inside. From leave-one-out residuals; BROAD_USAGE without an estimate, or if the
- * level is too high for its number of rows. */
+/* Prediction intervals of a regression: for each output, how far above and below the predicted value the interval
+ * reaches that contains a fraction `level` of new values. From leave-one-out residuals; BROAD_USAGE without an
+ * estimate, or if the level is too high for its number of rows. */
 BROAD_API int broad_interval(double *out, const broad_model *model, double level);
 
 /* ---- explanations of photos ------------------------------------------------------------------------------------ */
@@ -689,38 +900,41 @@ BROAD_API int broad_photo_explain(broad_explanation *out, const broad_explainer 
 /* ---- predictor ------------------------------------------------------------------------------------------------- */
 
 /*
- * Only what prediction needs of a model, for programs that predict and do nothing else: docs/embedding.md. Nothing in it ever
- * changes: any number of threads may use one at once, each with a scratch of its own. Predicting allocates nothing, takes no
- * lock, starts no thread and calls no BLAS; it gives the very numbers of broad_predict(), however many rows come at once.
+ * Only what prediction needs of a model, for programs that predict and do nothing else. Any number of threads may use
+ * one at the same time, each with its own scratch. Predicting allocates nothing, takes no lock, starts no thread and
+ * calls no BLAS; it gives exactly the numbers of broad_predict(), however many rows come at once.
  *
- * It takes rows of numbers, in the order of the model's inputs: for a column of categories one input a level, 1 for the level
- * that is there and 0 for all others; NaN for a missing value where the model was trained with --missing mean. Of a model for
- * photos it takes prepared rows: broad_data_row() of photos read for the model, or broad_photos_inputs().
+ * It takes rows of numbers in the order of the model's inputs: for a column of categories one input per level, 1 for
+ * the level that is present and 0 for all others; NaN for a missing value where the model was trained with
+ * BROAD_MISSING_MEAN. A model for photos takes prepared rows: broad_data_row() of photos read for the model, or
+ * broad_photos_inputs().
  */
 typedef struct broad_predictor broad_predictor;
 
-/* From a model file, whose pages are used in place and shared by all processes that do so: do not change it while it is in use.
- * Replacing it, as broad_model_save() does, is safe. Checked like a file for broad_model_load(). */
+/* From a model file, whose pages are used in place and shared by all processes that do so: do not change the file while
+ * it is in use. Replacing it, as broad_model_save() does, is safe. It is checked as by broad_model_load(). */
 BROAD_API int broad_predictor_load(broad_predictor **out, const char *path);
-/* From the bytes of such a file, which are used in place where they are aligned to 8, and must outlive the predictor. */
+/* From the bytes of such a file, which are used in place where they are aligned to 8, and must outlive the
+ * predictor. */
 BROAD_API int broad_predictor_from_memory(broad_predictor **out, const void *bytes, size_t count);
 /* A copy: the model may be freed or grown. */
 BROAD_API int broad_predictor_from_model(broad_predictor **out, const broad_model *model);
-BROAD_API void broad_predictor_free(broad_predictor *predictor);
+BROAD_API void broad_predictor_free(broad_predictor *predictor); /* accepts NULL */
 
 BROAD_API broad_task broad_predictor_task(const broad_predictor *predictor);
 BROAD_API size_t broad_predictor_inputs(const broad_predictor *predictor);
 BROAD_API size_t broad_predictor_outputs(const broad_predictor *predictor);
 BROAD_API const char *broad_predictor_output_name(const broad_predictor *predictor, size_t output);
-/* Memory that it holds for itself; what it uses of a file or of bytes in place is not in it. */
+/* Memory that it owns, without what it uses in place of a file or of bytes. */
 BROAD_API size_t broad_predictor_bytes(const broad_predictor *predictor);
 
-/* Bytes of scratch with which `rows` rows go through at once. From 256 rows on it does not grow: more go through in blocks. */
+/* Bytes of scratch needed to process `rows` rows at once. It stops growing at 256 rows: more are processed in
+ * blocks. */
 BROAD_API size_t broad_predictor_scratch(const broad_predictor *predictor, size_t rows);
-/* Scores of one row, as those of broad_predict(). scratch: broad_predictor_scratch(predictor, 1) bytes of any content. */
+/* Scores of one row. scratch: broad_predictor_scratch(predictor, 1) bytes of any content and alignment. */
 BROAD_API int broad_predictor_row(double *out, const broad_predictor *predictor, const double *x, void *scratch);
-/* rows x outputs; x[i * stride + j] is input j of row i, stride 0: inputs. A scratch of `bytes`, at least that for one row:
- * with more, up to that for 256, more rows go through at once, which is faster and gives the same numbers. */
+/* rows x outputs; x[i * stride + j] is input j of row i, stride 0: inputs. The scratch has `bytes` bytes, at least
+ * those for one row; with more, up to those for 256, it is faster and gives the same numbers. */
 BROAD_API int broad_predictor_rows(double *out, const broad_predictor *predictor, const double *x, size_t rows,
                                    size_t stride, void *scratch, size_t bytes);
 
@@ -730,72 +944,85 @@ BROAD_API int broad_predictor_probabilities(double *out, const broad_predictor *
                                             size_t rows);
 BROAD_API int broad_predictor_interval(double *out, const broad_predictor *predictor, double level);
 
-/* ---- judging --------------------------------------------------------------------------------------------------- */
+/* ---- evaluation ------------------------------------------------------------------------------------------------ */
 
 typedef struct broad_metrics {
+    size_t size;
     broad_task task;
     size_t rows;
     /* Classification. Two classes: of the positive one; more: the mean over the classes. */
     double accuracy, precision, recall, f1, false_positive, false_negative;
-    /* Of its probabilities, where the model has an estimate. Brier score: mean over the rows of the sum over the classes
-     * of (p - 1)^2 for the true one and p^2 for the others. Log loss: mean of -log p of the true one, p at least 1e-15.
-     * Calibration error: the rows in 15 bins of equal width by the probability of their most probable class, mean over
-     * the rows of |share of right ones - mean probability| of their bin. */
+    /* Of its probabilities, where the model has an estimate. Brier score: mean over the rows of the sum over the
+     * classes of (p - 1)^2 for the true class and p^2 for the others. Log loss: mean of -log p of the true class, p at
+     * least 1e-15. Calibration error: the rows in 15 bins of equal width by the probability of their most probable
+     * class, mean over the rows of |fraction classified correctly - mean probability| of their bin. */
     int has_probabilities;
     double brier, log_loss, calibration_error;
     /* Regression, over all outputs. */
     double rmse, mae, r2;
-    /* Of its prediction intervals: level, part of the values inside, mean width over the outputs; level 0: none. */
+    /* Of its prediction intervals: level, fraction of the values inside, mean width over the outputs; level 0: none. */
     double level, coverage, interval_width;
     size_t classes;
-    size_t *confusion; /* classes x classes, row: truth, column: verdict; owned, freed by broad_metrics_clear() */
+    size_t *confusion; /* classes x classes, row: truth, column: prediction; freed by broad_metrics_clear() */
 } broad_metrics;
 
-/* Intervals, where the model has them, are of level 0.9. */
-BROAD_API int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads);
+static inline void broad_metrics_init(broad_metrics *out) { broad_result_init(out, sizeof *out); }
+/* Prediction intervals, where the model has them, are of level 0.9. */
+BROAD_API int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data,
+                         const broad_run_options *run);
 /* The same with intervals of another level; one that the model cannot give is BROAD_USAGE. */
 BROAD_API int broad_eval_level(broad_metrics *out, const broad_model *model, const broad_data *data, double level,
-                               size_t threads);
-BROAD_API void broad_metrics_clear(broad_metrics *metrics);
+                               const broad_run_options *run);
+BROAD_API void
+broad_metrics_clear(broad_metrics *metrics); /* frees what it holds; it can be used again. Accepts NULL */
 
-/* The model cut after one of its layers. What does not apply, or nobody knows, is NaN. */
+/* The model cut off after one of its layers. What does not apply, or is not known, is NaN. */
 typedef struct broad_curve_point {
-    size_t layer, nodes; /* its number from 1; feature and enhancement nodes so far                            */
-    double norm;     /* ||Y - scores||, Frobenius, in the units and with the weights of rows and classes that training
-                            has: on the training rows norm_after of the layer's certificate */
+    size_t size;
+    size_t layer, nodes; /* its number from 1; feature and enhancement nodes so far */
+    /* ||Y - scores||, Frobenius, in the units and with the row and class weights of training: on the training rows it
+     * is norm_after of the layer's certificate. */
+    double norm;
     double accuracy; /* classification */
     double rmse;     /* regression, over all outputs */
-    double loo;      /* norm of the leave-one-out residuals r_i / (1 - h_i) of the layer, as supervise loo has it */
+    double loo;      /* norm of the leave-one-out residuals r_i / (1 - h_i) of the layer, as in BROAD_SUPERVISE_LOO */
 } broad_curve_point;
 
-/* One point for each layer: broad_model_layers() of them. Goes over the rows once, and the numbers are the same for any number of
- * threads. Cut networks are only known of a chain: where output weights are joint or of a window, those that the earlier
- * layers had by themselves are gone, and of all points but the last everything but layer and nodes is NaN. After rows were
- * added a certificate is about the rows there were; the curve is about those given. loo is NaN. */
+static inline void broad_curve_point_init(broad_curve_point *out) { broad_result_init(out, sizeof *out); }
+/* `out` is an array of broad_model_layers() points; initialise the first, whose size is the distance between them. The
+ * numbers are the same for any number of threads. Intermediate networks exist only for chain weights: with joint or
+ * window weights the earlier layers' own weights are not stored, so that every point but the last has only `layer` and
+ * `nodes`, and the rest is NaN. After rows were added, a certificate is about the earlier rows; the curve is about the
+ * rows given. loo is NaN. */
 BROAD_API int broad_model_curve(broad_curve_point *out, const broad_model *model, const broad_data *data,
-                                size_t threads);
-/* The same for the training rows, with loo where the network is a chain: over the rows that the layer was fitted to. Other
- * rows are BROAD_BAD_DATA. */
+                                const broad_run_options *run);
+/* The same for the training rows, with loo where the network is a chain: over the rows that the layer was fitted to.
+ * Other rows are BROAD_BAD_DATA. */
 BROAD_API int broad_model_curve_loo(broad_curve_point *out, const broad_model *model, const broad_data *training,
-                                    size_t threads);
+                                    const broad_run_options *run);
 
 /* ---- growing --------------------------------------------------------------------------------------------------- */
 
 /*
- * A network that is being built: its rows, feature nodes and residual stay open between increments, so that a program that
- * grows every second does not compute them again. The data handed in is not copied: it must outlive the trainer. After
- * every call the model in it is complete and valid, also after a failure.
+ * A network under construction: its rows, feature nodes and residual stay open between increments, so that a program
+ * that grows a model every second does not compute them again. The data is not copied: it must outlive the trainer.
+ * After every call the model in it is complete and valid, also after a failure. Use it from one thread at a time.
  */
 typedef struct broad_trainer broad_trainer;
 
 /* A new network: features drawn, no layer yet. */
 BROAD_API int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options);
 
-/* Goes on with a model on the rows it was trained on. Of `run` only threads, progress and the rules for stopping count.
- * Other rows are refused, with what differs, unless force. data NULL: the old rows are gone, and only forgetful learning is
- * possible. */
+/* What broad_trainer_resume() does with rows that are not those the model was trained on. */
+typedef enum broad_resume {
+    BROAD_RESUME_CHECKED, /* refuse them, and say what differs */
+    BROAD_RESUME_FORCED   /* accept them                       */
+} broad_resume;
+
+/* Continues with a model on the rows it was trained on. Of `run`, only threads, memory, progress, profile and the stop
+ * rules are used. data NULL: the old rows are gone, and only forgetful learning is possible. */
 BROAD_API int broad_trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
-                                   const broad_options *run, int force);
+                                   const broad_options *run, broad_resume how);
 
 /* Rows for until_accuracy and patience; they are never trained on. */
 BROAD_API int broad_trainer_validate(broad_trainer *trainer, const broad_data *rows);
@@ -804,121 +1031,136 @@ BROAD_API int broad_trainer_validate(broad_trainer *trainer, const broad_data *r
 BROAD_API int broad_trainer_enhance(broad_trainer *trainer, size_t nodes, size_t layers);
 /* Algorithm 3: `groups` times a new group of feature nodes, each with a layer [Z_new | H] of `enhance` nodes. */
 BROAD_API int broad_trainer_features(broad_trainer *trainer, size_t groups, size_t nodes, size_t enhance);
-/* Algorithm 4: further rows, then up to `layers` layers of `nodes` nodes on all rows. Classes after the model's own become
- * further outputs, for which the earlier layers have weights of zero. forgetful: the layers see the new rows alone. */
-BROAD_API int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers,
-                                  int forgetful);
-/* The same for rows each of which counts so many times as much as it otherwise would (`weights`, one a row, 1e-12 to 1e12):
- * corrections, a few rows among many. The weights stay with these rows in the model, which can be verified and grown as any other. Unless layers are added,
- * lambda of joint weights stays as it is: rows that were chosen because the model is wrong on them say little about it. When it is
- * chosen again later, leave-one-out counts these rows as if they had no such weight. */
-BROAD_API int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, const double *weights,
-                                           size_t nodes, size_t layers, int forgetful);
 
-/* What a search for the weights of corrections came to. */
+/* Which rows new layers are fitted to. */
+typedef enum broad_learn {
+    BROAD_LEARN_ALL_ROWS, /* all rows, old and new          */
+    BROAD_LEARN_NEW_ROWS  /* forgetful: the new rows alone  */
+} broad_learn;
+
+/* Algorithm 4: further rows, then up to `layers` layers of `nodes` nodes. Classes that continue the model's own become
+ * further outputs, for which the earlier layers have weights of zero. */
+BROAD_API int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers,
+                                  broad_learn how);
+/* As broad_trainer_learn(), with one weight per new row (1e-12 to 1e12), by which its influence is multiplied: for
+ * corrections, a few rows among many. The weights stay with these rows in the model, which can be verified and grown
+ * like any other. Unless layers are added, lambda of joint weights stays as it is, because rows that were selected for
+ * being predicted incorrectly say little about it. When it is chosen again later, leave-one-out counts these rows
+ * without their weights. */
+BROAD_API int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, const double *weights,
+                                           size_t nodes, size_t layers, broad_learn how);
+
+/* The result of a search for the weights of corrections. */
 typedef struct broad_correction {
-    size_t size;   /* sizeof(broad_correction): broad_correction_init() */
+    size_t size;
     double weight; /* the largest of the weights */
-    size_t wrong;  /* rows that are judged incorrectly whatever they count, up to BROAD_CORRECTION_MOST */
+    size_t wrong;  /* rows still predicted incorrectly with weight BROAD_CORRECTION_MOST */
     size_t tries;
 } broad_correction;
 #define BROAD_CORRECTION_MOST 1024.0
 
-BROAD_API void broad_correction_init(broad_correction *out);
-/* Learns corrections with the least weights that make the network judge all of them correctly: each row starts at 1/4, and the
- * weight of those still judged incorrectly is doubled until none is left or it has reached BROAD_CORRECTION_MOST. `weights`,
- * where it is not NULL, receives one weight per row. The trainer must hold its training rows, and
- * broad_model_can_correct() must be true of its model: BROAD_USAGE otherwise. After a failure the model may be the one before. */
+static inline void broad_correction_init(broad_correction *out) { broad_result_init(out, sizeof *out); }
+/* Learns corrections with the smallest weights that make the network predict all of them correctly: each row starts at
+ * 1/4, and the weight of those still predicted incorrectly is doubled until none is left or it has reached
+ * BROAD_CORRECTION_MOST. `weights`, where it is not NULL, receives one weight per row. The trainer must hold its
+ * training rows, and broad_model_can_correct() must be true of its model: BROAD_USAGE otherwise. After a failure the
+ * model may be the one before. */
 BROAD_API int broad_trainer_correct(broad_correction *out, broad_trainer *trainer, const broad_data *rows,
                                     double *weights);
-/* Whether weights of corrections can be searched: classes, and output weights that are joint. */
+/* Whether weights of corrections can be searched: classes, and joint output weights. */
 BROAD_API int broad_model_can_correct(const broad_model *model);
 
-/* The network as it is now; do not free it. Valid until the next call. NULL for NULL. */
+/* The network as it is now; do not free it. Valid until the next call with this trainer. */
 BROAD_API const broad_model *broad_trainer_model(const broad_trainer *trainer);
-BROAD_API broad_seconds broad_trainer_seconds(const broad_trainer *trainer); /* zeros for NULL */
-/* Hands over the model where `out` is not NULL, and closes. */
+BROAD_API int broad_trainer_seconds(broad_seconds *out, const broad_trainer *trainer);
+/* Closes the trainer and hands its model over to `out`, or frees it where `out` is NULL. */
 BROAD_API void broad_trainer_close(broad_model **out, broad_trainer *trainer);
-
-/* Rows of both, one after the other; columns, classes and names must agree (classes of `b` may go on after those of `a`). Groups
- * of `b` are others than those of `a`; if only one has groups, each row of the other is a group of its own. */
-BROAD_API int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b);
-/* A new table of the given rows, numbered from 0, in this order. */
-BROAD_API int broad_data_pick(broad_data **out, const broad_data *data, const size_t *rows, size_t count);
 
 /* ---- sums instead of rows -------------------------------------------------------------------------------------- */
 
 /*
- * C = A'A and D = A'Y over all nodes of a model: all that the chain needs of its training rows. New rows are added to the
- * sums, and every layer is solved again exactly as if trained on all rows, without the old ones.
+ * C = A'A and D = A'Y over all nodes of a model: all that a chain needs of its training rows. New rows are added to the
+ * sums, and every layer is solved again exactly as if it had been trained on all rows, without the old ones. Use it
+ * from one thread at a time; broad_stats_learn() changes the model, which no other thread may use meanwhile.
  */
 typedef struct broad_stats broad_stats;
 
-BROAD_API int broad_stats_new(broad_stats **out, const broad_model *model, const broad_data *training, size_t threads);
-/* Adds rows and solves every layer of the model again. */
-BROAD_API int broad_stats_learn(broad_stats *stats, broad_model *model, const broad_data *rows, size_t threads);
+BROAD_API int broad_stats_new(broad_stats **out, const broad_model *model, const broad_data *training,
+                              const broad_run_options *run);
+/* Adds rows and solves every layer of the model again. After BROAD_INTERRUPTED both are as they were. */
+BROAD_API int broad_stats_learn(broad_stats *stats, broad_model *model, const broad_data *rows,
+                                const broad_run_options *run);
 BROAD_API int broad_stats_save(const broad_stats *stats, const char *path);
 BROAD_API int broad_stats_load(broad_stats **out, const char *path, const broad_model *model);
 BROAD_API size_t broad_stats_rows(const broad_stats *stats);
-BROAD_API void broad_stats_free(broad_stats *stats);
+BROAD_API void broad_stats_free(broad_stats *stats); /* accepts NULL */
 
 /* ---- planning -------------------------------------------------------------------------------------------------- */
 
-/* What a run needs before it starts. */
+/* What a run needs, before it starts. */
 typedef struct broad_plan {
+    size_t size;
     double rows, inputs, outputs, nodes;             /* nodes: after the run */
-    double bytes_data, bytes_training;               /* the table, and what training adds to it at its peak */
+    double bytes_data, bytes_training;               /* the table, and what training adds at its peak */
     double bytes_available;                          /* on this machine now */
-    double bytes_peak;                               /* of the process as a whole, with what it has now */
-    double flops_features, flops_layer, flops_total; /* with the first draw of each layer kept */
+    double bytes_peak;                               /* of the whole process, with what it holds now */
+    double flops_features, flops_layer, flops_total; /* if the first draw of each layer is kept */
     int fits;
     /* Under a limit, options->memory; without one the rest is 0. */
-    double memory;                      /* the limit */
-    double bytes_least;                 /* the least that would do */
-    int can_spill;                      /* these settings can be trained with the rows in files */
-    int spilled;                        /* and here they are: what there is of each row lies in files without a name */
-    int features_recomputed;            /* feature nodes are recomputed in each pass instead of being spilled too */
-    double passes;                      /* about so many over the rows, if each layer's first draw is kept */
-    double bytes_disk, bytes_disk_free; /* that takes, and is there, in $TMPDIR or /var/tmp */
+    double memory;           /* the limit */
+    double bytes_least;      /* the smallest limit that would do */
+    int can_spill;           /* these settings can be trained with the rows in files */
+    int spilled;             /* and will be: the rows and what belongs to them are kept in unnamed files */
+    int features_recomputed; /* feature nodes are recomputed in each pass instead of being spilled too */
+    double passes;           /* approximate number of passes over the rows, if each layer's first draw is kept */
+    double bytes_disk, bytes_disk_free; /* needed and available in $TMPDIR or /var/tmp */
 } broad_plan;
 
-/* For fitting `options` to data of this size, which is in memory already. With a model: for growing it by enhance_layers
- * layers, or by feature_groups groups with a layer each where these are not 0. */
+static inline void broad_plan_init(broad_plan *out) { broad_result_init(out, sizeof *out); }
+/* For fitting `options` to data of this size, which is already in memory. With a model: for growing it by
+ * enhance_layers layers, or by feature_groups groups with a layer each where feature_groups is not 0. model may be
+ * NULL. */
 BROAD_API int broad_plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows,
                              size_t inputs, size_t outputs);
 
-/* ---- certificate ----------------------------------------------------------------------------------------------- */
+/* ---- the certificate ------------------------------------------------------------------------------------------- */
 
 typedef struct broad_verdict {
+    size_t size;
     int holds;
-    size_t layers;           /* layers checked                                     */
-    size_t failed_layer;     /* first that fails, from 1; 0 if none or not a layer */
-    double worst_norm_error; /* largest relative difference to a recorded norm     */
-    double product_bound;    /* product of the bounds since rows were last added   */
-    double reached;          /* ||E_last|| / ||E|| at that point, recomputed       */
-    char reason[512];        /* why it does not hold; "" if it does                */
+    size_t layers;           /* layers checked                                          */
+    size_t failed_layer;     /* the first that fails, from 1; 0: none, or not a layer   */
+    double worst_norm_error; /* largest relative difference from a recorded norm        */
+    double product_bound;    /* product of the bounds since rows were last added        */
+    double reached;          /* ||E_last|| / ||E|| at that point, recomputed            */
+    char reason[512];        /* why it does not hold; "" if it does                     */
 } broad_verdict;
 
-/* Recomputes every norm and inequality of the certificate from the training rows by plain loops: no BLAS, no shared
- * code with training. A certificate that does not hold is a verdict, not an error. */
-BROAD_API int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training, size_t threads);
+static inline void broad_verdict_init(broad_verdict *out) { broad_result_init(out, sizeof *out); }
+/* Recomputes every norm and inequality of the certificate from the training rows. Nodes, sums and solutions are
+ * recomputed by separate code in plain loops, without BLAS; the random draw, the schedule and the fingerprint are the
+ * functions that training uses. A certificate that does not hold is a verdict, not an error. */
+BROAD_API int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training,
+                           const broad_run_options *run);
 
 /* ---- profile --------------------------------------------------------------------------------------------------- */
 
-/* Of one stage of a run, so far. Seconds are the processor's, of the threads that did the work, added up: flops / seconds is
- * the rate of one core. Where files are read and written they are those of the clock. Stages do not contain each other. */
+/* One stage of a run, so far. Seconds are processor time, summed over the threads that did the work: flops / seconds is
+ * the rate of one core. Where files are read and written they are elapsed time. Stages do not contain each other. */
 typedef struct broad_stage {
+    size_t size;
     const char *name, *group, *help; /* static storage */
     size_t calls;
     double seconds;
     double flops; /* additions and multiplications */
-    double bytes; /* of what it works on           */
+    double bytes; /* of its operands               */
 } broad_stage;
 
+static inline void broad_stage_init(broad_stage *out) { broad_result_init(out, sizeof *out); }
 BROAD_API int broad_profile_open(broad_profile **out);
 BROAD_API void broad_profile_close(broad_profile *profile); /* accepts NULL */
 BROAD_API size_t broad_profile_stages(void);
-/* May be asked at any time, by any thread. */
+/* At any time, by any thread. */
 BROAD_API int broad_profile_stage(broad_stage *out, const broad_profile *profile, size_t stage);
 
 /* ---- pictures -------------------------------------------------------------------------------------------------- */
@@ -975,44 +1217,47 @@ BROAD_API void broad_random_fill(double *out, const broad_random *random, uint64
 /* ---- machine --------------------------------------------------------------------------------------------------- */
 
 typedef struct broad_machine {
-    size_t processors;      /* that this process may run on: what `threads` of 0 stands for */
-    const char *kernels;    /* own kernels in use: "avx512", "avx2", "plain"                */
-    const char *blas;       /* name and version; "" where it does not say                   */
-    const char *blas_core;  /* kernels it chose                                             */
-    const char *best_core;  /* kernels this processor could run                             */
-    const char *blas_build; /* "pthread", "openmp", "sequential"; "" where it does not say  */
-    int self_test;          /* 1: every operation agrees with plain C; 0: not so, or not tested */
+    size_t size;
+    size_t processors;      /* available to this process: what `threads` of 0 stands for       */
+    const char *kernels;    /* own kernels in use: "avx512", "avx2", "plain"                   */
+    const char *blas;       /* name and version; "" where it does not say                      */
+    const char *blas_core;  /* kernels it chose                                                */
+    const char *best_core;  /* kernels this processor could run                                */
+    const char *blas_build; /* "pthread", "openmp", "sequential"; "" where it does not say     */
+    int self_test;          /* 1: every operation agrees with plain C; 0: it does not, or was not tested */
 } broad_machine;
 
-/* What is there, and if asked for whether it computes what it should. That it does not is a finding, no failure: the message
- * is left for broad_error_message().
+static inline void broad_machine_init(broad_machine *out) { broad_result_init(out, sizeof *out); }
+/* Describes the machine, and with `test` not 0 checks that it computes correctly. That it does not is a finding, not a
+ * failure: the message is left for broad_error_message().
  *
- * OpenBLAS chooses its kernels when it is loaded, and an old one takes slow ones for a processor it does not know. Only the
- * environment can say better, before the program starts: OPENBLAS_CORETYPE=best_core where that differs from blas_core. The
- * tool starts itself once more for it; a library cannot. Products over the rows are by own kernels and not concerned;
- * factors, eigenvalues and wide joint sums are. */
+ * OpenBLAS chooses its kernels when it is loaded, and an old version chooses slow ones for a processor it does not
+ * know. Only the environment can override that, before the program starts: OPENBLAS_CORETYPE=best_core where that
+ * differs from blas_core. Products over the rows are computed by the library's own kernels and not affected; factors,
+ * eigenvalues and wide joint sums are. */
 BROAD_API int broad_machine_inspect(broad_machine *out, int test);
 
-/* Of one thread alone, in its best moment; of all together, on average. */
+/* Of one thread alone, at its best; of all threads together, on average. */
 typedef struct broad_rate {
     double one, all;
 } broad_rate;
 
 typedef struct broad_speed {
+    size_t size;
     size_t threads;
-    const char
-        *instructions; /* that the peak is measured with: "avx512", "avx2", "sse2", "neon"; "": it is not known how */
-    broad_rate peak;   /* GFLOP/s: multiplications and additions on numbers in registers     */
-    broad_rate dgemm;  /* GFLOP/s of a large product by BLAS                                 */
-    broad_rate layer;  /* GFLOP/s of a pass over the rows: nodes, gram, cross and residual   */
-    broad_rate nodes, gram; /* GFLOP/s of its two largest parts                                   */
-    broad_rate read, copy;  /* GB/s of memory; a byte that is copied is read and written          */
-    double spread;          /* relative difference of the peak at the beginning and at the end    */
-    double busy;            /* part of the time that processors were given to others              */
+    const char *instructions; /* used to measure the peak: "avx512", "avx2", "sse2", "neon"; "": unknown */
+    broad_rate peak;          /* GFLOP/s: multiplications and additions on numbers in registers           */
+    broad_rate dgemm;         /* GFLOP/s of a large BLAS product                                          */
+    broad_rate layer;         /* GFLOP/s of a pass over the rows: nodes, gram, cross and residual         */
+    broad_rate nodes, gram;   /* GFLOP/s of its two largest parts                                         */
+    broad_rate read, copy;    /* GB/s of memory; a copied byte is read and written                        */
+    double spread;            /* relative difference of the peak at the beginning and at the end          */
+    double busy;              /* fraction of the time in which other programs had the processors          */
 } broad_speed;
 
-/* Measures for about a second with so many threads (0: one a processor). quick: peak and read of one thread alone, in less
- * than a tenth of that; the rest is 0. */
+static inline void broad_speed_init(broad_speed *out) { broad_result_init(out, sizeof *out); }
+/* Measures for about a second with this many threads (0: one per processor). quick not 0: peak and read of one thread
+ * alone, in less than a tenth of that; the rest is 0. */
 BROAD_API int broad_machine_measure(broad_speed *out, size_t threads, int quick);
 
 /* ---- compatibility with 0.1 -------------------------------------------------------------------------------------- */

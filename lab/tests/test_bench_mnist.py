@@ -71,7 +71,7 @@ class Mnist(unittest.TestCase):
     def test_what_fails_is_said_and_the_rest_goes_on(self):
         done = self.bench("--kind", "nothing", "--threads", "1")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("bench_mnist: broad fit --kind nothing: broad: --kind: there is no 'nothing'", done.stderr)
+        self.assertIn("bench_mnist: broad fit --kind nothing: broad: --kind: unknown value 'nothing'", done.stderr)
         self.assertIn(["numpy", "600"], [line[:2] for line in cells_of(done.stdout)])
         (self.folder / "t10k-labels-idx1-ubyte").unlink()
         done = self.bench()

@@ -184,7 +184,7 @@ class Words(unittest.TestCase):
         self.assertIn("Test accuracy is worse: -0.100", bad)
         self.assertIn("in all 5 pairs BSCRLS has the figures of BRLS", good)
         self.assertIn("its test error grows from 3.00 to 6.00", good)
-        self.assertIn("To say 0 for everything is a test error of 5.00.", good)
+        self.assertIn("Always predicting 0 gives a test error of 5.00.", good)
 
     def test_the_course_of_an_error(self):
         for errors, told in (([400, 401, 402], "stays at 400"), ([9, 7, 5], "falls from 9.00 to 5.00"),

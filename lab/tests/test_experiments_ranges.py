@@ -311,7 +311,7 @@ class Tests(Case):
             one = {"name": "one", "task": "regress", "rows": 9, "tests": {**found, "loo": row(loo, [1, 1])}}
             return tests.worth({"sets": [one]})
 
-        self.assertIn("`loo` does best of the tests of a chain, 1 data sets better", judged(1, 2))
+        self.assertIn("`loo` does best among the tests of a chain, 1 data sets better", judged(1, 2))
         self.assertAlmostEqual(tests.by_chance(1, 9), 22 / 1024)
         self.assertIn("no test of a chain is worth", judged(3, 2))
 

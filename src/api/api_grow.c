@@ -1,8 +1,10 @@
-/* Entry points of broad.h: growing. */
+/* Entry points of broad.h: training, growing, sums of rows, planning. */
+#include "api/api_check.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "model/kind.h"
 #include "model/train/correct.h"
 #include "model/train/plan.h"
 #include "model/train/prepare_photos.h"
@@ -11,35 +13,36 @@
 #include "model/train/train_rows.h"
 #include "store/store_stats.h"
 
-static int missing_argument(const char *function)
-{
-    return broad__fail(BROAD_USAGE, "%s: an argument is NULL", function);
-}
-
 int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options)
 {
-    if (!out || !data || !options) return missing_argument("broad_trainer_open");
+    if (!out || !data || !options) return broad__missing_argument("broad_trainer_open");
     *out = NULL;
-    broad__profile_scope before = broad__profile_enter(options->profile);
-    int status = broad__trainer_open_photos(out, data, options);
+    broad_options full;
+    int status = broad__training_options_take(&full, options);
+    if (status < 0) return status;
+    broad__profile_scope before = broad__profile_enter(full.profile);
+    status = broad__trainer_open_photos(out, data, &full);
     broad__profile_leave(before);
     return status;
 }
 
 int broad_trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
-                         const broad_options *run, int force)
+                         const broad_options *run, broad_resume how)
 {
-    if (!out || !model || !run) return missing_argument("broad_trainer_resume");
+    if (!out || !model || !run) return broad__missing_argument("broad_trainer_resume");
     *out = NULL;
-    broad__profile_scope before = broad__profile_enter(run->profile);
-    int status = broad__trainer_resume(out, model, data, run, force);
+    broad_options full;
+    int status = broad__training_options_take(&full, run);
+    if (status < 0) return status;
+    broad__profile_scope before = broad__profile_enter(full.profile);
+    status = broad__trainer_resume(out, model, data, &full, how == BROAD_RESUME_FORCED);
     broad__profile_leave(before);
     return status;
 }
 
 int broad_trainer_validate(broad_trainer *trainer, const broad_data *rows)
 {
-    if (!trainer || !rows) return missing_argument("broad_trainer_validate");
+    if (!trainer || !rows) return broad__missing_argument("broad_trainer_validate");
     broad__profile_scope before = broad__profile_enter(trainer->run.profile);
     int status = broad__trainer_validate_photos(trainer, rows);
     broad__profile_leave(before);
@@ -48,7 +51,7 @@ int broad_trainer_validate(broad_trainer *trainer, const broad_data *rows)
 
 int broad_trainer_enhance(broad_trainer *trainer, size_t nodes, size_t layers)
 {
-    if (!trainer) return missing_argument("broad_trainer_enhance");
+    if (!trainer) return broad__missing_argument("broad_trainer_enhance");
     broad__profile_scope before = broad__profile_enter(trainer->run.profile);
     int status = broad__trainer_enhance(trainer, nodes, layers);
     broad__profile_leave(before);
@@ -57,86 +60,117 @@ int broad_trainer_enhance(broad_trainer *trainer, size_t nodes, size_t layers)
 
 int broad_trainer_features(broad_trainer *trainer, size_t groups, size_t nodes, size_t enhance)
 {
-    if (!trainer) return missing_argument("broad_trainer_features");
+    if (!trainer) return broad__missing_argument("broad_trainer_features");
     broad__profile_scope before = broad__profile_enter(trainer->run.profile);
     int status = broad__trainer_features(trainer, groups, nodes, enhance);
     broad__profile_leave(before);
     return status;
 }
 
-int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers, int forgetful)
+int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers, broad_learn how)
 {
-    if (!trainer || !rows) return missing_argument("broad_trainer_learn");
+    if (!trainer || !rows) return broad__missing_argument("broad_trainer_learn");
     broad__profile_scope before = broad__profile_enter(trainer->run.profile);
-    int status = broad__trainer_learn(trainer, rows, NULL, nodes, layers, forgetful);
+    int status = broad__trainer_learn(trainer, rows, NULL, nodes, layers, how == BROAD_LEARN_NEW_ROWS);
     broad__profile_leave(before);
     return status;
 }
 
 int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, const double *weights, size_t nodes,
-                                 size_t layers, int forgetful)
+                                 size_t layers, broad_learn how)
 {
-    if (!trainer || !rows || !weights) return missing_argument("broad_trainer_learn_weighted");
+    if (!trainer || !rows || !weights) return broad__missing_argument("broad_trainer_learn_weighted");
     broad__profile_scope before = broad__profile_enter(trainer->run.profile);
-    int status = broad__trainer_learn(trainer, rows, weights, nodes, layers, forgetful);
+    int status = broad__trainer_learn(trainer, rows, weights, nodes, layers, how == BROAD_LEARN_NEW_ROWS);
     broad__profile_leave(before);
     return status;
 }
 
-void broad_correction_init(broad_correction *out) { *out = (broad_correction){.size = sizeof *out}; }
-
 int broad_trainer_correct(broad_correction *out, broad_trainer *trainer, const broad_data *rows, double *weights)
 {
-    if (!out || !trainer || !rows) return missing_argument("broad_trainer_correct");
-    if (out->size != sizeof *out)
-        return broad__fail(BROAD_USAGE, "broad_trainer_correct: call broad_correction_init() on the result first");
+    if (!out || !trainer || !rows) return broad__missing_argument("broad_trainer_correct");
+    broad_correction full = {.size = sizeof full};
+    int status = broad__struct_check(out, sizeof *out, "broad_correction");
+    if (status < 0) return status;
     broad__profile_scope before = broad__profile_enter(trainer->run.profile);
-    int status = broad__trainer_correct(out, weights, trainer, rows);
+    status = broad__trainer_correct(&full, weights, trainer, rows);
     broad__profile_leave(before);
+    if (status == BROAD_OK) broad__result_give(out, &full, sizeof full);
     return status;
 }
 
 const broad_model *broad_trainer_model(const broad_trainer *trainer) { return trainer ? trainer->model : NULL; }
 
-broad_seconds broad_trainer_seconds(const broad_trainer *trainer)
+int broad_trainer_seconds(broad_seconds *out, const broad_trainer *trainer)
 {
-    if (!trainer) return (broad_seconds){0};
-    broad_seconds seconds = trainer->seconds;
-    seconds.total = broad__seconds() - trainer->started;
-    return seconds;
+    if (!out || !trainer) return broad__missing_argument("broad_trainer_seconds");
+    int status = broad__struct_check(out, sizeof *out, "broad_seconds");
+    if (status < 0) return status;
+    broad_seconds full = trainer->seconds;
+    full.total = broad__seconds() - trainer->started;
+    broad__result_give(out, &full, sizeof full);
+    return BROAD_OK;
 }
 
-void broad_trainer_close(broad_model **out, broad_trainer *trainer) { broad__trainer_close(out, trainer); }
+void broad_trainer_close(broad_model **out, broad_trainer *trainer)
+{
+    if (out) *out = NULL;
+    if (trainer) broad__trainer_close(out, trainer);
+}
+
+int broad_fit(broad_model **out, broad_seconds *out_seconds, const broad_data *data, const broad_options *options)
+{
+    if (!out || !data || !options) return broad__missing_argument("broad_fit");
+    *out = NULL;
+    broad_options full;
+    broad_trainer *trainer = NULL;
+    int status = broad__training_options_take(&full, options);
+    if (status == BROAD_OK && out_seconds)
+        status = broad__struct_check(out_seconds, sizeof *out_seconds, "broad_seconds");
+    if (status < 0) return status;
+    broad__profile_scope before = broad__profile_enter(full.profile);
+    status = broad__trainer_open_photos(&trainer, data, &full);
+    if (status == BROAD_OK) status = broad__trainer_enhance(trainer, full.enhance_nodes, full.enhance_layers);
+    if (out_seconds && trainer) broad_trainer_seconds(out_seconds, trainer);
+    broad__trainer_close(status == BROAD_OK ? out : NULL, trainer);
+    broad__profile_leave(before);
+    return status;
+}
 
 /* ---- sums instead of rows -------------------------------------------------------------------------------------- */
 
-int broad_stats_new(broad_stats **out, const broad_model *model, const broad_data *training, size_t threads)
+int broad_stats_new(broad_stats **out, const broad_model *model, const broad_data *training,
+                    const broad_run_options *run)
 {
-    if (!out || !model || !training) return missing_argument("broad_stats_new");
+    if (!out || !model || !training) return broad__missing_argument("broad_stats_new");
     *out = NULL;
-    return broad__stats_new(out, model, training, threads);
+    broad__call call;
+    int status = broad__call_begin(&call, "stats", run);
+    return status < 0 ? status : broad__call_end(&call, broad__stats_new(out, model, training, call.run.threads));
 }
 
-int broad_stats_learn(broad_stats *stats, broad_model *model, const broad_data *rows, size_t threads)
+int broad_stats_learn(broad_stats *stats, broad_model *model, const broad_data *rows, const broad_run_options *run)
 {
-    if (!stats || !model || !rows) return missing_argument("broad_stats_learn");
-    return broad__stats_learn(stats, model, rows, threads);
+    if (!stats || !model || !rows) return broad__missing_argument("broad_stats_learn");
+    broad__call call;
+    int status = broad__call_begin(&call, "stats", run);
+    return status < 0 ? status : broad__call_end(&call, broad__stats_learn(stats, model, rows, call.run.threads));
 }
 
 int broad_stats_save(const broad_stats *stats, const char *path)
 {
-    if (!stats || !path) return missing_argument("broad_stats_save");
+    if (!stats || !path) return broad__missing_argument("broad_stats_save");
     return broad__stats_save(stats, path);
 }
 
 int broad_stats_load(broad_stats **out, const char *path, const broad_model *model)
 {
-    if (!out || !path || !model) return missing_argument("broad_stats_load");
+    if (!out || !path || !model) return broad__missing_argument("broad_stats_load");
     *out = NULL;
     return broad__stats_load(out, path, model);
 }
 
-size_t broad_stats_rows(const broad_stats *stats) { return stats->rows; }
+size_t broad_stats_rows(const broad_stats *stats) { return stats ? stats->rows : 0; }
 
 void broad_stats_free(broad_stats *stats) { broad__stats_free(stats); }
 
@@ -145,6 +179,13 @@ void broad_stats_free(broad_stats *stats) { broad__stats_free(stats); }
 int broad_plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
                    size_t outputs)
 {
-    if (!out || !options) return missing_argument("broad_plan_run");
-    return broad__plan_run(out, options, model, rows, inputs, outputs);
+    if (!out || !options) return broad__missing_argument("broad_plan_run");
+    broad_options full;
+    broad_plan plan;
+    int status = broad__struct_check(out, sizeof *out, "broad_plan");
+    if (status == BROAD_OK) status = broad__training_options_take(&full, options);
+    if (status == BROAD_OK) status = broad__kind_exists(full.kind);
+    if (status == BROAD_OK) status = broad__plan_run(&plan, &full, model, rows, inputs, outputs);
+    if (status == BROAD_OK) broad__result_give(out, &plan, sizeof plan);
+    return status;
 }

@@ -1,4 +1,5 @@
 /* What this machine has to offer, whether it computes what it should, and how fast. */
+#include "api/api_check.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/cpu/blas_guard.h"
@@ -7,18 +8,8 @@
 #include "compute/pool.h"
 #include "compute/speed.h"
 
-int broad_machine_inspect(broad_machine *out, int test)
+static int self_test(broad_machine *out)
 {
-    if (!out) return broad__fail(BROAD_USAGE, "broad_machine_inspect: an argument is NULL");
-    *out = (broad_machine){
-        .processors = broad__processors(),
-        .kernels = broad__kernels_used()->name,
-        .blas = broad__blas_name(),
-        .blas_core = broad__blas_core(),
-        .best_core = broad__blas_best_core(),
-        .blas_build = broad__blas_build(),
-    };
-    if (!test) return BROAD_OK;
     unsigned count;
     int status = broad__device_cpu()->hold();
     if (status == BROAD_OK) {
@@ -29,16 +20,37 @@ int broad_machine_inspect(broad_machine *out, int test)
     return status == BROAD_FAILED ? BROAD_OK : status;
 }
 
+int broad_machine_inspect(broad_machine *out, int test)
+{
+    if (!out) return broad__missing_argument("broad_machine_inspect");
+    int checked = broad__struct_check(out, sizeof *out, "broad_machine");
+    if (checked < 0) return checked;
+    broad_machine full = {
+        .processors = broad__processors(),
+        .kernels = broad__kernels_used()->name,
+        .blas = broad__blas_name(),
+        .blas_core = broad__blas_core(),
+        .best_core = broad__blas_best_core(),
+        .blas_build = broad__blas_build(),
+    };
+    int status = test ? self_test(&full) : BROAD_OK;
+    broad__result_give(out, &full, sizeof full);
+    return status;
+}
+
 int broad_machine_measure(broad_speed *out, size_t threads, int quick)
 {
-    if (!out) return broad__fail(BROAD_USAGE, "broad_machine_measure: an argument is NULL");
+    if (!out) return broad__missing_argument("broad_machine_measure");
     broad__pool *pool = NULL;
-    int status = broad__pool_open(&pool, quick ? 1 : threads);
+    broad_speed full;
+    int status = broad__struct_check(out, sizeof *out, "broad_speed");
+    if (status == BROAD_OK) status = broad__pool_open(&pool, quick ? 1 : threads);
     if (status == BROAD_OK && !quick) status = broad__device_cpu()->hold();
     if (status == BROAD_OK) {
-        status = broad__speed_measure(out, pool, quick);
+        status = broad__speed_measure(&full, pool, quick);
         if (!quick) broad__device_cpu()->release();
     }
     broad__pool_close(pool);
+    if (status == BROAD_OK) broad__result_give(out, &full, sizeof full);
     return status;
 }

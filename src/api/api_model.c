@@ -1,11 +1,11 @@
-/* Entry points of broad.h: training, prediction, judging. Thin: arguments are checked here, the work is done below. */
+/* Entry points of broad.h: the model, prediction, evaluation. Arguments are checked here, the work is done below. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "api/api_check.h"
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "metric/metric.h"
@@ -14,9 +14,6 @@
 #include "model/predict/estimate.h"
 #include "model/predict/predict.h"
 #include "model/train/correct.h"
-#include "model/train/prepare_photos.h"
-#include "model/train/train.h"
-#include "model/train/train_open.h"
 #include "model/verify/verify.h"
 
 #ifndef BROAD_VERSION
@@ -24,82 +21,68 @@
 #endif
 
 const char *broad_version(void) { return BROAD_VERSION; }
-
-static int missing_argument(const char *function)
-{
-    return broad__fail(BROAD_USAGE, "%s: an argument is NULL", function);
-}
-
-int broad_fit(broad_model **out, const broad_data *data, const broad_options *options, broad_seconds *seconds)
-{
-    if (!out || !data || !options) return missing_argument("broad_fit");
-    *out = NULL;
-    broad_trainer *trainer = NULL;
-    broad__profile_scope before = broad__profile_enter(options->profile);
-    int status = broad__trainer_open_photos(&trainer, data, options);
-    if (status == BROAD_OK) status = broad__trainer_enhance(trainer, options->enhance_nodes, options->enhance_layers);
-    if (seconds && trainer) *seconds = broad_trainer_seconds(trainer);
-    broad__trainer_close(status == BROAD_OK ? out : NULL, trainer);
-    broad__profile_leave(before);
-    return status;
-}
+int broad_version_number(void) { return BROAD_VERSION_NUMBER; }
 
 /* ---- what a model is ------------------------------------------------------------------------------------------- */
 
-size_t broad_model_layers(const broad_model *model) { return model->layer_count; }
-broad_kind broad_model_kind(const broad_model *model) { return model->settings.kind; }
-broad_precision broad_model_precision(const broad_model *model) { return model->settings.precision; }
-broad_task broad_model_task(const broad_model *model) { return model->task; }
-broad_outcome broad_model_outcome(const broad_model *model) { return model->outcome; }
-const char *broad_model_reason(const broad_model *model) { return model->reason; }
-uint64_t broad_model_seed(const broad_model *model) { return model->settings.seed; }
-size_t broad_model_rows(const broad_model *model) { return model->rows; }
-size_t broad_model_inputs(const broad_model *model) { return model->inputs; }
-size_t broad_model_outputs(const broad_model *model) { return model->outputs; }
-size_t broad_model_positive(const broad_model *model) { return model->positive; }
+size_t broad_model_layers(const broad_model *model) { return model ? model->layer_count : 0; }
+broad_kind broad_model_kind(const broad_model *model) { return model ? model->settings.kind : BROAD_KIND_BSCRLS; }
+broad_precision broad_model_precision(const broad_model *model)
+{
+    return model ? model->settings.precision : BROAD_PRECISION_DOUBLE;
+}
+broad_task broad_model_task(const broad_model *model) { return model ? model->task : BROAD_TASK_AUTO; }
+broad_outcome broad_model_outcome(const broad_model *model) { return model ? model->outcome : BROAD_OUTCOME_COMPLETE; }
+const char *broad_model_reason(const broad_model *model) { return model ? model->reason : ""; }
+uint64_t broad_model_seed(const broad_model *model) { return model ? model->settings.seed : 0; }
+size_t broad_model_rows(const broad_model *model) { return model ? model->rows : 0; }
+size_t broad_model_inputs(const broad_model *model) { return model ? model->inputs : 0; }
+size_t broad_model_outputs(const broad_model *model) { return model ? model->outputs : 0; }
+size_t broad_model_positive(const broad_model *model) { return model ? model->positive : 0; }
 
-size_t broad_model_nodes(const broad_model *model) { return broad__model_nodes(model); }
+size_t broad_model_nodes(const broad_model *model) { return model ? broad__model_nodes(model) : 0; }
 
 double broad_model_relevance(const broad_model *model, size_t input)
 {
-    size_t columns = broad__model_columns(model), count = 0;
+    size_t count = 0;
     double sum = 0;
-    for (size_t j = input; model->relevance && model->inputs && j < columns; j += model->inputs, count++)
-        sum += model->relevance[j] * model->relevance[j];
+    if (!model || !model->relevance || input >= model->inputs) return 1;
+    size_t columns = broad__model_columns(model);
+    for (size_t j = input; j < columns; j += model->inputs, count++) sum += model->relevance[j] * model->relevance[j];
     return count ? sqrt(sum / (double)count) : 1;
 }
 
 double broad_model_feature_range(const broad_model *model)
 {
+    if (!model) return NAN;
     return model->group_count ? model->range * model->groups[0].range : model->range;
 }
 
 const char *broad_model_input_name(const broad_model *model, size_t input)
 {
-    return input < model->inputs ? model->input_names[input] : "";
+    return input < broad_model_inputs(model) ? model->input_names[input] : "";
 }
 
 const char *broad_model_output_name(const broad_model *model, size_t output)
 {
-    return output < model->outputs ? model->output_names[output] : "";
+    return output < broad_model_outputs(model) ? model->output_names[output] : "";
 }
-
-/* Static texts, so that a broad_layer may outlive its model; in the order of their choice lists. */
-static const char *const origin_names[] = {"initial", "enhance", "features", "data", "forgetful"};
-static const char *const test_names[] = {"residual", "loo", "operator", "none", "output"};
 
 int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer)
 {
-    if (!out || !model) return missing_argument("broad_model_layer");
+    if (!out || !model) return broad__missing_argument("broad_model_layer");
+    int status = broad__struct_check(out, sizeof *out, "broad_layer");
+    if (status < 0) return status;
     if (layer >= model->layer_count)
-        return broad__fail(BROAD_USAGE, "broad_model_layer: layer %zu of %zu", layer, model->layer_count);
+        return broad__fail(BROAD_USAGE, "broad_model_layer: layer %zu is out of range (the model has %zu)", layer,
+                           model->layer_count);
     const broad__layer *from = &model->layers[layer];
     const broad__certificate *c = &from->certificate;
-    *out = (broad_layer){
+    broad_layer full = {
         .width = from->width,
         .first_row = c->first_row,
         .rows = c->rows,
-        .origin = origin_names[c->origin],
+        .origin = (broad_origin)c->origin,
         .gamma = c->gamma,
         .mu = c->mu,
         .bound = c->bound,
@@ -111,17 +94,20 @@ int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer)
         .range = c->range,
         .tries = c->tries,
         .relaxed = c->relaxed,
-        .test = test_names[c->test],
+        .test = c->test,
         .passed = c->passed,
     };
+    broad__result_give(out, &full, sizeof full);
     return BROAD_OK;
 }
 
 int broad_model_estimate(broad_estimate *out, const broad_model *model)
 {
-    if (!out || !model) return missing_argument("broad_model_estimate");
+    if (!out || !model) return broad__missing_argument("broad_model_estimate");
+    int status = broad__struct_check(out, sizeof *out, "broad_estimate");
+    if (status < 0) return status;
     const broad__estimate *from = &model->estimate;
-    *out = (broad_estimate){
+    broad_estimate full = {
         .known = from->rows > 0,
         .rows = from->rows,
         .accuracy = from->accuracy,
@@ -131,58 +117,49 @@ int broad_model_estimate(broad_estimate *out, const broad_model *model)
         .mae = from->mae,
         .r2 = from->r2,
     };
+    broad__result_give(out, &full, sizeof full);
     return BROAD_OK;
 }
 
 int broad_model_joint(broad_joint *out, const broad_model *model)
 {
-    if (!out || !model) return missing_argument("broad_model_joint");
+    if (!out || !model) return broad__missing_argument("broad_model_joint");
+    int status = broad__struct_check(out, sizeof *out, "broad_joint");
+    if (status < 0) return status;
     broad__fitting fitting = broad__fitting_of(&model->settings);
-    *out = (broad_joint){0};
+    broad_joint full = {0};
     if (model->joint.present) {
-        *out = (broad_joint){1, model->joint.lambda, model->joint.norm};
+        full = (broad_joint){.known = 1, .lambda = model->joint.lambda, .norm = model->joint.norm};
     } else if (model->layer_count && (fitting == BROAD__FIT_AT_ONCE || fitting == BROAD__FIT_STEPWISE)) {
         const broad__certificate *last = &model->layers[model->layer_count - 1].certificate;
-        *out = (broad_joint){1, last->lambda, last->norm_after};
+        full = (broad_joint){.known = 1, .lambda = last->lambda, .norm = last->norm_after};
     }
+    broad__result_give(out, &full, sizeof full);
     return BROAD_OK;
 }
 
-int broad_model_can_correct(const broad_model *model) { return broad__model_can_correct(model); }
+int broad_model_can_correct(const broad_model *model) { return model && broad__model_can_correct(model); }
 
 double broad_model_class_weight(const broad_model *model, size_t output)
 {
-    return model->class_weights && output < model->outputs ? model->class_weights[output] : 1;
+    return model && model->class_weights && output < model->outputs ? model->class_weights[output] : 1;
 }
 
 /* ---- prediction ------------------------------------------------------------------------------------------------ */
 
 int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride)
 {
-    if (!out || !model || (!x && rows)) return missing_argument("broad_predict");
+    if (!out || !model || (!x && rows)) return broad__missing_argument("broad_predict");
     if (stride == 0) stride = model->inputs;
     if (stride < model->inputs)
-        return broad__fail(BROAD_USAGE, "broad_predict: a stride of %zu for %zu inputs", stride, model->inputs);
+        return broad__fail(BROAD_USAGE, "broad_predict: the stride %zu is smaller than the %zu inputs", stride,
+                           model->inputs);
     return broad__predict(out, model, x, rows, stride, 1);
 }
 
-int broad_predict_data(double *out, const broad_model *model, const broad_data *data, size_t threads)
+static int predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
+                        size_t threads)
 {
-    if (!out || !model || !data) return missing_argument("broad_predict_data");
-    if (data->inputs != model->inputs)
-        return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
-    return broad__predict(out, model, data->x, data->rows, data->inputs, threads);
-}
-
-int broad_predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
-                       size_t threads)
-{
-    if (!out || !model || !data) return missing_argument("broad_predict_part");
-    if (data->inputs != model->inputs)
-        return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
-    if (first > data->rows || count > data->rows - first)
-        return broad__fail(BROAD_USAGE, "broad_predict_part: rows %zu to %zu of %zu", first + 1, first + count,
-                           data->rows);
     const double *x = data->x + first * data->inputs;
     int status = broad__predict(out, model, x, count, data->inputs, threads);
     broad__spill_done(data->spill, x, count * data->inputs * sizeof *x);
@@ -192,26 +169,60 @@ int broad_predict_part(double *out, const broad_model *model, const broad_data *
     return broad__fail(status, "of the rows after the first %zu: %s", first, reason);
 }
 
+static int check_inputs(const broad_model *model, const broad_data *data)
+{
+    if (data->inputs == model->inputs) return BROAD_OK;
+    return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
+}
+
+int broad_predict_data(double *out, const broad_model *model, const broad_data *data, const broad_run_options *run)
+{
+    if (!out || !model || !data) return broad__missing_argument("broad_predict_data");
+    broad__call call;
+    int status = check_inputs(model, data);
+    if (status == BROAD_OK) status = broad__call_begin(&call, "predict", run);
+    if (status < 0) return status;
+    broad__watch_part(0, data->rows, data->rows);
+    status = broad__predict(out, model, data->x, data->rows, data->inputs, call.run.threads);
+    return broad__call_end(&call, status);
+}
+
+int broad_predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
+                       const broad_run_options *run)
+{
+    if (!out || !model || !data) return broad__missing_argument("broad_predict_part");
+    broad__call call;
+    int status = check_inputs(model, data);
+    if (status < 0) return status;
+    if (first > data->rows || count > data->rows - first)
+        return broad__fail(BROAD_USAGE, "broad_predict_part: rows %zu to %zu are out of range (the table has %zu)",
+                           first + 1, first + count, data->rows);
+    status = broad__call_begin(&call, "predict", run);
+    if (status < 0) return status;
+    broad__watch_part(0, count, count);
+    return broad__call_end(&call, predict_part(out, model, data, first, count, call.run.threads));
+}
+
 size_t broad_best_class(const broad_model *model, const double *scores)
 {
-    return broad__largest(scores, model->outputs);
+    return model && scores ? broad__largest(scores, model->outputs) : 0;
 }
 
 int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows)
 {
-    if (!model || ((!out || !scores) && rows)) return missing_argument("broad_probabilities");
+    if (!model || ((!out || !scores) && rows)) return broad__missing_argument("broad_probabilities");
     broad__confidence confidence = broad__confidence_of(model);
     return broad__probabilities(out, &confidence, scores, rows);
 }
 
 int broad_interval(double *out, const broad_model *model, double level)
 {
-    if (!out || !model) return missing_argument("broad_interval");
+    if (!out || !model) return broad__missing_argument("broad_interval");
     broad__confidence confidence = broad__confidence_of(model);
     return broad__interval(out, &confidence, level);
 }
 
-/* Rows that are judged at a time: whole blocks, whose inputs and scores take about four million bytes. */
+/* Rows that are evaluated at a time: whole blocks, whose inputs and scores take about four million bytes. */
 static size_t rows_at_once(const broad_model *model)
 {
     size_t blocks = (4u << 20) / ((model->inputs + model->outputs) * sizeof(double)) / BROAD__BLOCK_ROWS;
@@ -226,7 +237,8 @@ static int judge_rows(broad__judge *judge, const broad_model *model, const broad
     int status = scores ? BROAD_OK : BROAD_NO_MEMORY;
     for (size_t first = 0; status == BROAD_OK && first < data->rows; first += most) {
         size_t count = data->rows - first < most ? data->rows - first : most;
-        status = broad_predict_part(scores, model, data, first, count, threads);
+        broad__watch_part(first, count, data->rows);
+        status = predict_part(scores, model, data, first, count, threads);
         if (status == BROAD_OK) broad__judge_add(judge, scores, first, count);
     }
     broad__free(scores);
@@ -234,12 +246,13 @@ static int judge_rows(broad__judge *judge, const broad_model *model, const broad
 }
 
 /* level 0: the usual one, if there is any. */
-static int evaluate(broad_metrics *out, const broad_model *model, const broad_data *data, double level, size_t threads)
+static int measure(broad_metrics *out, const broad_model *model, const broad_data *data, double level, size_t threads)
 {
     if (data->task != model->task || data->outputs != model->outputs)
-        return broad__fail(BROAD_BAD_DATA, "the data's targets are not those of the model");
+        return broad__fail(BROAD_BAD_DATA, "the targets of the data are not those of the model");
     broad__judge judge;
-    int status = broad__judge_open(&judge, model, data, level);
+    int status = check_inputs(model, data);
+    if (status == BROAD_OK) status = broad__judge_open(&judge, model, data, level);
     if (status < 0) return status;
     status = judge_rows(&judge, model, data, threads);
     if (status == BROAD_OK) broad__judge_measure(out, &judge);
@@ -247,45 +260,90 @@ static int evaluate(broad_metrics *out, const broad_model *model, const broad_da
     return status;
 }
 
-int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads)
+/* Whether the caller's struct is long enough for the only field that owns memory. */
+static int has_confusion(const broad_metrics *metrics)
 {
-    if (!out || !model || !data) return missing_argument("broad_eval");
-    memset(out, 0, sizeof *out);
-    return evaluate(out, model, data, 0, threads);
+    return metrics->size >= offsetof(broad_metrics, confusion) + sizeof metrics->confusion;
 }
 
-int broad_eval_level(broad_metrics *out, const broad_model *model, const broad_data *data, double level, size_t threads)
+static int evaluate(broad_metrics *out, const broad_model *model, const broad_data *data, double level,
+                    const broad_run_options *run)
 {
-    if (!out || !model || !data) return missing_argument("broad_eval_level");
-    memset(out, 0, sizeof *out);
+    broad__call call;
+    broad_metrics full = {.size = sizeof full};
+    int status = broad__struct_check(out, sizeof *out, "broad_metrics");
+    if (status == BROAD_OK) status = broad__call_begin(&call, "eval", run);
+    if (status < 0) return status;
+    status = broad__call_end(&call, measure(&full, model, data, level, call.run.threads));
+    broad__result_give(out, status == BROAD_OK ? &full : &(broad_metrics){0}, sizeof full);
+    if (!has_confusion(out)) broad__free(full.confusion);
+    return status;
+}
+
+int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data, const broad_run_options *run)
+{
+    if (!out || !model || !data) return broad__missing_argument("broad_eval");
+    return evaluate(out, model, data, 0, run);
+}
+
+int broad_eval_level(broad_metrics *out, const broad_model *model, const broad_data *data, double level,
+                     const broad_run_options *run)
+{
+    if (!out || !model || !data) return broad__missing_argument("broad_eval_level");
     if (!(level > 0 && level < 1))
         return broad__fail(BROAD_USAGE, "broad_eval_level: a level of %g; give one between 0 and 1, such as 0.9",
                            level);
-    return evaluate(out, model, data, level, threads);
+    return evaluate(out, model, data, level, run);
 }
 
 void broad_metrics_clear(broad_metrics *metrics)
 {
-    if (!metrics) return;
-    broad__free(metrics->confusion);
-    memset(metrics, 0, sizeof *metrics);
+    if (!metrics || broad__struct_check(metrics, sizeof *metrics, "broad_metrics") < 0) return;
+    if (has_confusion(metrics)) broad__free(metrics->confusion);
+    broad_result_init(metrics, metrics->size);
 }
 
-int broad_model_curve(broad_curve_point *out, const broad_model *model, const broad_data *data, size_t threads)
+/* Into full points first: the caller's may have another size. */
+static int curve(broad_curve_point *out, const broad_model *model, const broad_data *data, int loo,
+                 const broad_run_options *run)
 {
-    if (!out || !model || !data) return missing_argument("broad_model_curve");
-    return broad__model_curve(out, model, data, threads);
+    broad__call call;
+    int status = broad__struct_check(out, sizeof *out, "broad_curve_point");
+    if (status == BROAD_OK) status = broad__call_begin(&call, "curve", run);
+    if (status < 0) return status;
+    size_t count = model->layer_count, stride = out->size, threads = call.run.threads;
+    broad_curve_point *full = broad__alloc_array(count ? count : 1, sizeof *full);
+    status = full ? broad__model_curve(full, model, data, threads) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK && loo) status = broad__model_curve_loo(full, model, data, threads);
+    for (size_t j = 0; j < count && status == BROAD_OK; j++)
+        broad__options_give((char *)out + j * stride, stride, &full[j], sizeof full[j]);
+    broad__free(full);
+    return broad__call_end(&call, status);
 }
 
-int broad_model_curve_loo(broad_curve_point *out, const broad_model *model, const broad_data *training, size_t threads)
+int broad_model_curve(broad_curve_point *out, const broad_model *model, const broad_data *data,
+                      const broad_run_options *run)
 {
-    if (!out || !model || !training) return missing_argument("broad_model_curve_loo");
-    int status = broad__model_curve(out, model, training, threads);
-    return status == BROAD_OK ? broad__model_curve_loo(out, model, training, threads) : status;
+    if (!out || !model || !data) return broad__missing_argument("broad_model_curve");
+    return curve(out, model, data, 0, run);
 }
 
-int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training, size_t threads)
+int broad_model_curve_loo(broad_curve_point *out, const broad_model *model, const broad_data *training,
+                          const broad_run_options *run)
 {
-    if (!out || !model || !training) return missing_argument("broad_verify");
-    return broad__verify(out, model, training, threads);
+    if (!out || !model || !training) return broad__missing_argument("broad_model_curve_loo");
+    return curve(out, model, training, 1, run);
+}
+
+int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training, const broad_run_options *run)
+{
+    if (!out || !model || !training) return broad__missing_argument("broad_verify");
+    broad__call call;
+    broad_verdict full;
+    int status = broad__struct_check(out, sizeof *out, "broad_verdict");
+    if (status == BROAD_OK) status = broad__call_begin(&call, "verify", run);
+    if (status < 0) return status;
+    status = broad__call_end(&call, broad__verify(&full, model, training, call.run.threads));
+    if (status == BROAD_OK) broad__result_give(out, &full, sizeof full);
+    return status;
 }

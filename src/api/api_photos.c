@@ -1,6 +1,7 @@
-/* Photos: reading them, and what a table knows of them. */
+/* Entry points of broad.h: photos. */
 #include <string.h>
 
+#include "api/api_check.h"
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
@@ -14,61 +15,67 @@
 
 enum { PAPER_SIDE = 64 };
 
-void broad_photo_options_init(broad_photo_options *out)
+void broad_photo_options_init_sized(broad_photo_options *out, size_t size)
 {
-    *out = (broad_photo_options){.size = sizeof *out, .side = BROAD__PIXELS_SIDE, .crop = BROAD_CROP_MODEL};
+    broad_photo_options full = {.size = sizeof full, .side = BROAD__PIXELS_SIDE, .crop = BROAD_CROP_MODEL};
+    if (out) broad__options_give(out, size, &full, sizeof full);
 }
 
 int broad_photo_options_preset(broad_photo_options *options, broad_preset preset)
 {
-    if (!options || options->size != sizeof *options)
-        return broad__fail(BROAD_USAGE, "broad_photo_options_preset: call broad_photo_options_init() first");
-    options->maps = preset == BROAD_PRESET_PAPER ? BROAD_PHOTO_MAP_PIXELS : 0;
-    options->side = preset == BROAD_PRESET_PAPER ? PAPER_SIDE : BROAD__PIXELS_SIDE;
-    options->components = preset == BROAD_PRESET_PAPER ? BROAD_COMPONENTS_NONE : 0;
+    if (!options) return broad__missing_argument("broad_photo_options_preset");
+    broad_photo_options full;
+    broad_photo_options_init(&full);
+    int status = broad__options_take(&full, sizeof full, options, "broad_photo_options");
+    if (status < 0) return status;
+    full.maps = preset == BROAD_PRESET_PAPER ? BROAD_PHOTO_MAP_PIXELS : 0;
+    full.side = preset == BROAD_PRESET_PAPER ? PAPER_SIDE : BROAD__PIXELS_SIDE;
+    full.components = preset == BROAD_PRESET_PAPER ? BROAD_COMPONENTS_NONE : 0;
+    broad__options_give(options, options->size, &full, sizeof full);
     return BROAD_OK;
 }
 
 static int read_photos(broad_data **out, const char *const *paths, size_t count, const broad_read_options *options)
 {
-    broad_read_options standard;
-    broad_photo_options standard_photos;
-    if (!out || !paths) return broad__fail(BROAD_USAGE, "broad_data_read_photos needs a place for the table and paths");
-    *out = NULL;
-    broad_read_options_init(&standard);
-    broad_photo_options_init(&standard_photos);
-    if (!options) options = &standard;
-    const broad_photo_options *how = options->photos ? options->photos : &standard_photos;
-    if (options->size != sizeof *options || how->size != sizeof *how)
-        return broad__fail(BROAD_USAGE, "the options of broad_data_read_photos have not their sizes: fill them with "
-                                        "their _init functions first");
-    if (!options->model) return broad__read_photos(out, paths, count, options, how, NULL);
+    broad_photo_options how;
+    broad_photo_options_init(&how);
+    int status = broad__options_take(&how, sizeof how, options->photos, "broad_photo_options");
+    if (status < 0) return status;
+    if (!options->model) return broad__read_photos(out, paths, count, options, &how, NULL);
     broad__columns columns = broad__model_reads(options->model);
-    return broad__read_photos(out, paths, count, options, how, &columns);
+    return broad__read_photos(out, paths, count, options, &how, &columns);
 }
 
 int broad_data_read_photos(broad_data **out, const char *const *paths, size_t count, const broad_read_options *options)
 {
+    if (!out || !paths) return broad__missing_argument("broad_data_read_photos");
+    *out = NULL;
+    broad_read_options full;
+    broad_read_options_init(&full);
+    int status = broad__options_take(&full, sizeof full, options, "broad_read_options");
+    for (size_t i = 0; i < count && status == BROAD_OK; i++)
+        if (!paths[i]) status = broad__missing_argument("broad_data_read_photos");
+    if (status < 0) return status;
     broad__profile_span span = broad__profile_start();
-    int status = read_photos(out, paths, count, options);
+    status = read_photos(out, paths, count, &full);
     broad__profile_stop(span, BROAD__STAGE_READ, 0, 0);
     return status;
 }
 
 const broad_photo *broad_data_photo(const broad_data *data, size_t row)
 {
-    return data->photos.items && row < data->rows ? &data->photos.items[row] : NULL;
+    return row < broad_data_rows(data) && data->photos.items ? &data->photos.items[row] : NULL;
 }
 
-size_t broad_data_components(const broad_data *data) { return data->photos.spec.components; }
+size_t broad_data_components(const broad_data *data) { return data ? data->photos.spec.components : 0; }
 
-unsigned broad_data_maps(const broad_data *data) { return (unsigned)data->photos.spec.maps; }
+unsigned broad_data_maps(const broad_data *data) { return data ? (unsigned)data->photos.spec.maps : 0; }
 
-size_t broad_data_skipped_count(const broad_data *data) { return data->photos.skipped_count; }
+size_t broad_data_skipped_count(const broad_data *data) { return data ? data->photos.skipped_count : 0; }
 
 const broad_skipped *broad_data_skipped(const broad_data *data, size_t index)
 {
-    return index < data->photos.skipped_count ? &data->photos.skipped[index] : NULL;
+    return index < broad_data_skipped_count(data) ? &data->photos.skipped[index] : NULL;
 }
 
 /* Puts a table in the place of another; NULL: it stays. */
@@ -83,9 +90,11 @@ int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data *
 {
     broad_map_choice choice;
     broad_data *trained = NULL, *tested = NULL;
-    if (!train || !*train || !options)
-        return broad__fail(BROAD_USAGE, "broad_photos_prepare needs a table to train on and options");
-    int status = broad__photos_settle(&trained, &choice, *train, options);
+    broad_options full;
+    if (!train || !*train || !options) return broad__missing_argument("broad_photos_prepare");
+    int status = out ? broad__struct_check(out, sizeof *out, "broad_map_choice") : BROAD_OK;
+    if (status == BROAD_OK) status = broad__training_options_take(&full, options);
+    if (status == BROAD_OK) status = broad__photos_settle(&trained, &choice, *train, &full);
     if (status == BROAD_OK && test && *test) status = broad__photos_follow(&tested, *test, trained ? trained : *train);
     if (status < 0) {
         broad__table_free(trained);
@@ -93,27 +102,32 @@ int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data *
     }
     replace(train, trained);
     if (test) replace(test, tested);
-    if (out) *out = choice;
+    if (out) broad__result_give(out, &choice, sizeof choice);
     return BROAD_OK;
 }
 
 int broad_photos_choose(broad_map_choice *out, const broad_data *data, const broad_options *options)
 {
-    if (!out || !data || !options)
-        return broad__fail(BROAD_USAGE, "broad_photos_choose needs a place for the choice, a table and options");
+    if (!out || !data || !options) return broad__missing_argument("broad_photos_choose");
     if (!data->photos.spec.maps) return broad__fail(BROAD_USAGE, "the rows are not photos: they have no maps");
-    return broad__choose_maps(out, data, options);
+    broad_options full;
+    broad_map_choice choice;
+    int status = broad__struct_check(out, sizeof *out, "broad_map_choice");
+    if (status == BROAD_OK) status = broad__training_options_take(&full, options);
+    if (status == BROAD_OK) status = broad__choose_maps(&choice, data, &full);
+    if (status == BROAD_OK) broad__result_give(out, &choice, sizeof choice);
+    return status;
 }
 
 int broad_photos_narrow(broad_data **out, const broad_data *data, unsigned maps)
 {
-    if (!out || !data) return broad__fail(BROAD_USAGE, "broad_photos_narrow needs a place for the table and a table");
+    if (!out || !data) return broad__missing_argument("broad_photos_narrow");
     return broad__table_narrow(out, data, maps);
 }
 
 int broad_photos_project(broad_data **out, const broad_data *data, size_t components, const broad_data *like)
 {
-    if (!out || !data) return broad__fail(BROAD_USAGE, "broad_photos_project needs a place for the table and a table");
+    if (!out || !data) return broad__missing_argument("broad_photos_project");
     if (!like)
         return broad__table_project(out, data, components ? components : broad__projection_components(data->rows),
                                     NULL);
@@ -125,7 +139,7 @@ int broad_photos_project(broad_data **out, const broad_data *data, size_t compon
 
 int broad_photos_inputs(double *out, const broad_model *model, const float *maps, size_t rows)
 {
-    if (!out || !model || !maps) return broad__fail(BROAD_USAGE, "broad_photos_inputs needs room, a model and numbers");
+    if (!out || !model || !maps) return broad__missing_argument("broad_photos_inputs");
     if (!model->photo.maps) return broad__fail(BROAD_USAGE, "the model was not trained on photos");
     size_t count = broad__photo_inputs(&model->photo);
     double *row = broad__alloc_doubles(count, 1);

@@ -1,52 +1,57 @@
 /* Entry points of broad.h: the predictor. */
 #include <stdint.h>
 
+#include "api/api_check.h"
 #include "base/common.h"
 #include "base/status.h"
 #include "model/predict/predictor.h"
 #include "store/store.h"
 
-enum { ALIGNMENT = 64 }; /* of what is worked in; a caller's scratch may lie anywhere */
-
-static int missing_argument(const char *function)
-{
-    return broad__fail(BROAD_USAGE, "%s: an argument is NULL", function);
-}
+enum { ALIGNMENT = 64 }; /* of the working area; a caller's scratch may have any */
 
 int broad_predictor_load(broad_predictor **out, const char *path)
 {
+    if (!out || !path) return broad__missing_argument("broad_predictor_load");
     *out = NULL;
-    return path ? broad__store_load_predictor(out, path) : missing_argument("broad_predictor_load");
+    return broad__store_load_predictor(out, path);
 }
 
 int broad_predictor_from_memory(broad_predictor **out, const void *bytes, size_t count)
 {
+    if (!out || !bytes) return broad__missing_argument("broad_predictor_from_memory");
     *out = NULL;
-    return bytes ? broad__store_predictor(out, bytes, count) : missing_argument("broad_predictor_from_memory");
+    return broad__store_predictor(out, bytes, count);
 }
 
 int broad_predictor_from_model(broad_predictor **out, const broad_model *model)
 {
+    if (!out || !model) return broad__missing_argument("broad_predictor_from_model");
     *out = NULL;
-    return model ? broad__predictor_make(out, model, NULL) : missing_argument("broad_predictor_from_model");
+    return broad__predictor_make(out, model, NULL);
 }
 
-broad_task broad_predictor_task(const broad_predictor *predictor) { return predictor->network.task; }
-size_t broad_predictor_inputs(const broad_predictor *predictor) { return predictor->network.inputs; }
-size_t broad_predictor_outputs(const broad_predictor *predictor) { return predictor->network.outputs; }
+broad_task broad_predictor_task(const broad_predictor *predictor)
+{
+    return predictor ? predictor->network.task : BROAD_TASK_AUTO;
+}
+
+size_t broad_predictor_inputs(const broad_predictor *predictor) { return predictor ? predictor->network.inputs : 0; }
+size_t broad_predictor_outputs(const broad_predictor *predictor) { return predictor ? predictor->network.outputs : 0; }
 
 const char *broad_predictor_output_name(const broad_predictor *predictor, size_t output)
 {
-    return output < predictor->network.outputs ? predictor->network.output_names[output] : "";
+    return output < broad_predictor_outputs(predictor) ? predictor->network.output_names[output] : "";
 }
 
 size_t broad_predictor_bytes(const broad_predictor *predictor)
 {
+    if (!predictor) return 0;
     return sizeof *predictor + predictor->network.bytes + (predictor->file.mapped ? 0 : predictor->file.count);
 }
 
 size_t broad_predictor_scratch(const broad_predictor *predictor, size_t rows)
 {
+    if (!predictor) return 0;
     if (rows < 1) rows = 1;
     if (rows > BROAD__PREDICT_ROWS) rows = BROAD__PREDICT_ROWS;
     return ALIGNMENT + broad__network_scratch(&predictor->network, rows) * sizeof(double);
@@ -61,7 +66,7 @@ static double *aligned(void *scratch)
 
 int broad_predictor_row(double *out, const broad_predictor *predictor, const double *x, void *scratch)
 {
-    if (!out || !predictor || !x || !scratch) return missing_argument("broad_predictor_row");
+    if (!out || !predictor || !x || !scratch) return broad__missing_argument("broad_predictor_row");
     int status = broad__network_check(&predictor->network, x, 1, 0);
     if (status == BROAD_OK) broad__network_block(out, &predictor->network, x, 0, 1, aligned(scratch));
     return status;
@@ -70,16 +75,16 @@ int broad_predictor_row(double *out, const broad_predictor *predictor, const dou
 int broad_predictor_rows(double *out, const broad_predictor *predictor, const double *x, size_t rows, size_t stride,
                          void *scratch, size_t bytes)
 {
-    if (!out || !predictor || (!x && rows) || !scratch) return missing_argument("broad_predictor_rows");
+    if (!out || !predictor || (!x && rows) || !scratch) return broad__missing_argument("broad_predictor_rows");
     const broad__network *network = &predictor->network;
     if (stride == 0) stride = network->inputs;
     if (stride < network->inputs)
-        return broad__fail(BROAD_USAGE, "broad_predictor_rows: a stride of %zu for %zu inputs", stride,
+        return broad__fail(BROAD_USAGE, "broad_predictor_rows: the stride %zu is smaller than the %zu inputs", stride,
                            network->inputs);
     size_t least = broad_predictor_scratch(predictor, 1);
     if (bytes < least)
-        return broad__fail(BROAD_USAGE, "broad_predictor_rows: a scratch of %zu bytes where %zu are the least", bytes,
-                           least);
+        return broad__fail(BROAD_USAGE, "broad_predictor_rows: the scratch has %zu bytes; at least %zu are needed",
+                           bytes, least);
     int status = broad__network_check(network, x, rows, stride);
     size_t most = least > ALIGNMENT ? (bytes - ALIGNMENT) / (least - ALIGNMENT) : BROAD__PREDICT_ROWS;
     if (most > BROAD__PREDICT_ROWS) most = BROAD__PREDICT_ROWS;
@@ -91,17 +96,17 @@ int broad_predictor_rows(double *out, const broad_predictor *predictor, const do
 
 size_t broad_predictor_best_class(const broad_predictor *predictor, const double *scores)
 {
-    return broad__largest(scores, predictor->network.outputs);
+    return predictor && scores ? broad__largest(scores, predictor->network.outputs) : 0;
 }
 
 int broad_predictor_probabilities(double *out, const broad_predictor *predictor, const double *scores, size_t rows)
 {
-    if (!predictor || ((!out || !scores) && rows)) return missing_argument("broad_predictor_probabilities");
+    if (!predictor || ((!out || !scores) && rows)) return broad__missing_argument("broad_predictor_probabilities");
     return broad__probabilities(out, &predictor->network.confidence, scores, rows);
 }
 
 int broad_predictor_interval(double *out, const broad_predictor *predictor, double level)
 {
-    if (!out || !predictor) return missing_argument("broad_predictor_interval");
+    if (!out || !predictor) return broad__missing_argument("broad_predictor_interval");
     return broad__interval(out, &predictor->network.confidence, level);
 }

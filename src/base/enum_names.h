@@ -18,6 +18,8 @@
 #define BROAD__SCALES "none|minmax|standard|rank|both|whole|auto"
 #define BROAD__MISSINGS "error|mean"
 #define BROAD__CROPS "none|find|boxes|detector|model"
+#define BROAD__FITTINGS "chain|joint|stepwise|window|at_once"
+#define BROAD__FORMATS "csv|libsvm|npy|idx|photos|memory"
 #define BROAD__OUTCOMES "complete|stalled|target_reached|stopped"
 
 enum { BROAD__ENUM_BYTES = 24 };

@@ -61,7 +61,7 @@ int broad__fail_because(int status, broad_reason reason)
 
 int broad__fail_memory(size_t bytes)
 {
-    return broad__fail(BROAD_NO_MEMORY, "out of memory: %zu bytes were not to be had", bytes);
+    return broad__fail(BROAD_NO_MEMORY, "out of memory: could not allocate %zu bytes", bytes);
 }
 
 int broad__fail_in(int status, const char *context)

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "base/watch.h"
 
 enum { THREADS_MAX = 256 };
 
@@ -26,6 +27,7 @@ struct broad__pool {
     broad__job job;
     void *context;
     broad__profile_scope scope; /* of the thread that gave it */
+    int watched;                /* the caller's thread polls its watch between pieces */
     size_t count;
     atomic_size_t next;
 };
@@ -40,6 +42,10 @@ static void work(broad__pool *pool, size_t number)
     for (;;) {
         size_t index = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
         if (index >= pool->count) return;
+        if (pool->watched && number == 0 && broad__watch_poll(index, pool->count) < 0) {
+            atomic_store(&pool->next, pool->count);
+            return;
+        }
         pool->job(pool->context, index, number);
     }
 }
@@ -126,16 +132,24 @@ void broad__pool_close(broad__pool *pool)
 
 size_t broad__pool_threads(const broad__pool *pool) { return pool->helpers + 1; }
 
-void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context)
+static int run_alone(size_t count, broad__job job, void *context, int watched)
 {
-    if (pool->helpers == 0 || count < 2 || is_inherited(pool)) {
-        for (size_t i = 0; i < count; i++) job(context, i, 0);
-        return;
+    int status = BROAD_OK;
+    for (size_t i = 0; i < count && status == BROAD_OK; i++) {
+        if (watched) status = broad__watch_poll(i, count);
+        if (status == BROAD_OK) job(context, i, 0);
     }
+    return status;
+}
+
+static int run(broad__pool *pool, size_t count, broad__job job, void *context, int watched)
+{
+    if (pool->helpers == 0 || count < 2 || is_inherited(pool)) return run_alone(count, job, context, watched);
     pthread_mutex_lock(&pool->lock);
     pool->job = job;
     pool->context = context;
     pool->scope = broad__profile_here();
+    pool->watched = watched;
     pool->count = count;
     atomic_store(&pool->next, 0);
     pool->busy = pool->helpers;
@@ -146,4 +160,15 @@ void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *cont
     pthread_mutex_lock(&pool->lock);
     while (pool->busy > 0) pthread_cond_wait(&pool->finish, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
+    return watched ? broad__watch_poll(count, count) : BROAD_OK;
+}
+
+void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context)
+{
+    run(pool, count, job, context, 0);
+}
+
+int broad__pool_run_watched(broad__pool *pool, size_t count, broad__job job, void *context)
+{
+    return run(pool, count, job, context, 1);
 }

@@ -1,4 +1,5 @@
-/* Threads that share out numbered pieces of work. Which thread does which piece is open; results must not depend on it. */
+/* Threads that share out numbered pieces of work. Which thread does which piece is open; results must not depend on
+ * it. */
 #ifndef BROAD_COMPUTE_POOL_H
 #define BROAD_COMPUTE_POOL_H
 
@@ -8,7 +9,8 @@ typedef struct broad__pool broad__pool;
 
 size_t broad__processors(void); /* that this process may run on */
 
-/* The caller's thread works too, so `threads` - 1 are started; if the system gives fewer, fewer work. 0: one a processor. */
+/* The caller's thread works too, so `threads` - 1 are started; if the system gives fewer, fewer work. 0: one a
+ * processor. */
 int broad__pool_open(broad__pool **out, size_t threads);
 void broad__pool_close(broad__pool *pool); /* accepts NULL */
 size_t broad__pool_threads(const broad__pool *pool);
@@ -17,5 +19,8 @@ size_t broad__pool_threads(const broad__pool *pool);
  * and 0 is the caller's thread. In a child made by fork() a pool of its parent does all work on the caller's thread. */
 typedef void (*broad__job)(void *context, size_t index, size_t worker);
 void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context);
+/* The same, polling the watch of the caller's thread between the pieces: BROAD_INTERRUPTED once it asks to stop, with
+ * some pieces not done. */
+int broad__pool_run_watched(broad__pool *pool, size_t count, broad__job job, void *context);
 
 #endif

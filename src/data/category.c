@@ -1,9 +1,11 @@
 #include "data/category.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "broad/broad.h"
+#include "data/text.h"
 
 void broad__categories_clear(broad__categories *categories)
 {
@@ -60,4 +62,32 @@ size_t broad__categories_columns(const broad__categories *categories, size_t inp
 {
     for (size_t i = 0; i < categories->count; i++) inputs -= categories->items[i].count - 1;
     return inputs;
+}
+
+char **broad__category_inputs(char **fields, size_t inputs, const broad__categories *categories)
+{
+    if (!categories->count) return fields;
+    char **names = NULL;
+    broad__arena arena = {0};
+    broad__text *texts = broad__alloc_array(inputs, sizeof *texts);
+    for (size_t i = 0, k = 0, f = 0; texts && i < inputs; f++) {
+        if (k == categories->count || categories->items[k].first != i) {
+            texts[i++] = broad__text_of(fields[f]);
+            continue;
+        }
+        const broad__category *category = &categories->items[k++];
+        for (size_t l = 0; l < category->count; l++, i++) {
+            size_t bytes = strlen(category->name) + strlen(category->levels[l]) + 2;
+            char *name = broad__arena_take(&arena, bytes);
+            if (!name) goto cleanup;
+            snprintf(name, bytes, "%s=%s", category->name, category->levels[l]);
+            texts[i] = broad__text_of(name);
+        }
+    }
+    if (texts) names = broad__names_copy(texts, inputs);
+
+cleanup:
+    broad__arena_clear(&arena);
+    broad__free(texts);
+    return names;
 }

@@ -1,4 +1,4 @@
-/* Columns of categories: each is one input for each of its levels, 1 where a row has that level and 0 elsewhere. */
+/* Columns of categories: each becomes one input per level, 1 where a row has that level and 0 elsewhere. */
 #ifndef BROAD_DATA_CATEGORY_H
 #define BROAD_DATA_CATEGORY_H
 
@@ -22,6 +22,10 @@ typedef struct broad__categories {
 int broad__categories_copy(broad__categories *out, const broad__categories *from);
 int broad__categories_same(const broad__categories *a, const broad__categories *b);
 void broad__categories_clear(broad__categories *categories); /* accepts half-built ones */
+
+/* Names of the inputs from those of their columns: "name=level" in the place of "name". Without categories it is
+ * `fields` itself. */
+char **broad__category_inputs(char **fields, size_t inputs, const broad__categories *categories);
 
 /* Columns that `inputs` inputs came from. */
 size_t broad__categories_columns(const broad__categories *categories, size_t inputs);

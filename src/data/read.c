@@ -23,7 +23,7 @@ typedef struct reading {
     broad__columns fields;    /* the model's columns as a file has them: one for each category, instead of its inputs */
     const char **field_names; /* their names, if they are not the inputs' */
     size_t rows;              /* that it should have; 0: the file with the inputs */
-    broad__spill *spill;      /* what the table lies in, if it is there already */
+    broad__spill *spill;      /* where the table lies, if it has been read already */
     broad__source source;
     const char *format;
     broad__csv csv;
@@ -85,7 +85,7 @@ static int find_format(reading *r)
     return BROAD_OK;
 }
 
-/* With a model: missing inputs are welcome if it was trained with some, or if the options say so. */
+/* With a model: missing inputs are allowed if it was trained with some, or if the options say so. */
 static broad_missing missing_policy(const reading *r)
 {
     int mean = r->options->missing == BROAD_MISSING_MEAN || (r->model && r->model->missing == BROAD_MISSING_MEAN);
@@ -203,7 +203,7 @@ static int read_content(reading *r)
     return status < 0 ? status : name_columns(r);
 }
 
-/* Of the columns that are inputs: the names of the file or the model, else numbers. */
+/* The names of the columns that are inputs: from the file or the model, else numbers. */
 static char **field_names(const reading *r)
 {
     size_t inputs = r->parsed.inputs;
@@ -220,35 +220,6 @@ static char **field_names(const reading *r)
     return names;
 }
 
-/* A column of categories gives way to its levels: "name=level" in the place of "name". `fields` may be the result. */
-static char **input_names(char **fields, size_t inputs, const broad__categories *categories)
-{
-    if (!categories->count) return fields;
-    char **names = NULL;
-    broad__arena arena = {0};
-    broad__text *texts = broad__alloc_array(inputs, sizeof *texts);
-    for (size_t i = 0, k = 0, f = 0; texts && i < inputs; f++) {
-        if (k == categories->count || categories->items[k].first != i) {
-            texts[i++] = broad__text_of(fields[f]);
-            continue;
-        }
-        const broad__category *category = &categories->items[k++];
-        for (size_t l = 0; l < category->count; l++, i++) {
-            size_t bytes = strlen(category->name) + strlen(category->levels[l]) + 2;
-            char *name = broad__arena_take(&arena, bytes);
-            if (!name) goto cleanup;
-            snprintf(name, bytes, "%s=%s", category->name, category->levels[l]);
-            texts[i] = broad__text_of(name);
-        }
-    }
-    if (texts) names = broad__names_copy(texts, inputs);
-
-cleanup:
-    broad__arena_clear(&arena);
-    broad__free(texts);
-    return names;
-}
-
 /* Spreads the categories and names the inputs. */
 static int set_inputs(broad_data *table, reading *r)
 {
@@ -256,7 +227,7 @@ static int set_inputs(broad_data *table, reading *r)
     char **fields = field_names(r);
     if (!fields) return BROAD_NO_MEMORY;
     int status = broad__levels_spread(&table->categories, &r->parsed, &r->roles, fields, &r->fields.categories, limits);
-    if (status == BROAD_OK) table->input_names = input_names(fields, r->parsed.inputs, &table->categories);
+    if (status == BROAD_OK) table->input_names = broad__category_inputs(fields, r->parsed.inputs, &table->categories);
     if (fields != table->input_names) broad__free(fields);
     if (status < 0) return status;
     table->inputs = r->parsed.inputs;
@@ -317,7 +288,7 @@ static int read_table(broad_data **out, reading *r)
     if (status == BROAD_OK) status = make_table(&table, r);
     if (status == BROAD_OK) status = r->options->labels ? read_labels(table, r) : set_targets(table, r);
     if (status < 0) {
-        broad__parsed_clear(&r->parsed); /* what is left of it lies in the table's spill */
+        broad__parsed_clear(&r->parsed); /* the rest of it lies in the table's spill */
         broad__table_free(table);
         table = NULL;
     }

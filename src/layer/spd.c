@@ -44,7 +44,7 @@ int broad__spd_factor(broad__spd *spd, const broad__device *device, const double
     if (status < 0) return status;
     if (!upper_finite(matrix, n))
         return broad__fail(BROAD_BAD_DATA,
-                           "the node outputs overflow when squared: scale the inputs (--scale standard) or "
+                           "the node outputs overflow when squared: scale the inputs (option scale standard) or "
                            "use a bounded activation");
     spd->device = device;
     spd->n = n;

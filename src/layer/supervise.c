@@ -61,9 +61,10 @@ double broad__supervise_value(const broad_options *options, const broad__ridge *
 int broad__supervise_possible(const broad_options *options, size_t rows, size_t width)
 {
     if (options->supervise != BROAD_SUPERVISE_OPERATOR || rows <= width) return BROAD_OK;
-    return broad__fail(BROAD_USAGE,
-                       "--supervise operator cannot hold here: with %zu rows and a layer of %zu nodes, I - KK+ is a "
-                       "projector onto what the layer cannot reach, and its norm is 1 for every draw; use --supervise "
-                       "residual, which asks what the theorem needs, or layers of at least %zu nodes",
-                       rows, width, rows);
+    return broad__fail(
+        BROAD_USAGE,
+        "option supervise operator cannot hold here: with %zu rows and a layer of %zu nodes, I - KK+ is a "
+        "projector onto what the layer cannot reach, and its norm is 1 for every draw; use "
+        "option supervise residual, which asks what the theorem needs, or layers of at least %zu nodes",
+        rows, width, rows);
 }

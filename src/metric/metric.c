@@ -119,7 +119,8 @@ static void measure_values(broad_metrics *out, const broad__tally *tally)
 void broad__tally_measure(broad_metrics *out, broad__tally *tally, size_t positive)
 {
     const broad_data *truth = tally->truth;
-    *out = (broad_metrics){.task = truth->task, .rows = truth->rows, .confusion = tally->confusion};
+    *out =
+        (broad_metrics){.size = sizeof *out, .task = truth->task, .rows = truth->rows, .confusion = tally->confusion};
     tally->confusion = NULL;
     out->classes = out->confusion ? truth->outputs : 0;
     if (out->confusion) measure_classes(out, positive);
@@ -129,7 +130,7 @@ void broad__tally_measure(broad_metrics *out, broad__tally *tally, size_t positi
 int broad__metrics(broad_metrics *out, const broad_data *truth, const double *scores, size_t positive)
 {
     broad__tally tally;
-    *out = (broad_metrics){.task = truth->task, .rows = truth->rows};
+    *out = (broad_metrics){.size = sizeof *out, .task = truth->task, .rows = truth->rows};
     int status = broad__tally_open(&tally, truth);
     if (status < 0) return status;
     broad__tally_add(&tally, scores, 0, truth->rows);

@@ -22,6 +22,12 @@ static const broad__kind kinds[] = {
 
 const broad__kind *broad__kind_of(broad_kind kind) { return &kinds[kind]; }
 
+int broad__kind_exists(broad_kind kind)
+{
+    if ((unsigned)kind < sizeof kinds / sizeof kinds[0]) return BROAD_OK;
+    return broad__fail(BROAD_USAGE, "option kind: value %d is none of %s", (int)kind, BROAD__KINDS);
+}
+
 broad__fitting broad__fitting_of(const broad_options *options)
 {
     if (kinds[options->kind].at_once) return BROAD__FIT_AT_ONCE;
@@ -67,7 +73,8 @@ static int check_bit(const broad_options *options, const char *option, int value
     broad__enum_name(kind, BROAD__KINDS, (int)options->kind);
     broad__enum_name(given, choices, value);
     list_words(possible, sizeof possible, choices, bits);
-    return broad__fail(BROAD_USAGE, "--kind %s does not go with --%s %s; give it --%s %s, or choose another kind", kind,
+    return broad__fail(BROAD_USAGE,
+                       "option kind %s does not go with option %s %s; give option %s %s, or choose another kind", kind,
                        option, given, option, possible);
 }
 
@@ -79,7 +86,8 @@ int broad__kind_check(const broad_options *options)
         status = check_bit(options, "weights", (int)options->weights, BROAD__WEIGHTS, kind->weights);
     if (status == BROAD_OK && options->feature_weights != BROAD_FEATURE_WEIGHTS_RANDOM &&
         kind->nodes != BROAD__NODES_FEATURES)
-        status = broad__fail(BROAD_USAGE, "this kind has no feature nodes that an autoencoder could make: leave out "
-                                          "--feature-weights, or use --kind bls, brls or bscrls");
+        status =
+            broad__fail(BROAD_USAGE, "this kind has no feature nodes: leave out option feature-weights, or give option "
+                                     "kind bls, brls or bscrls");
     return status;
 }

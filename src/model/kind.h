@@ -6,7 +6,7 @@
  *   rvfl     inputs + hidden nodes        none                          joint
  *   bls      feature groups + nodes       none                          joint
  *   brls     feature groups + layers      none                          chain, or joint after it
- *   bscrls   feature groups + layers      residual, loo, operator       chain, or joint after it; with loo joint throughout
+ *   bscrls   feature groups + layers      residual, loo, operator       chain, or joint after it; loo: always joint
  *   scn      hidden nodes, in blocks      every output's residual       chain (sc1), window (sc2), joint (sc3)
  */
 #ifndef BROAD_MODEL_KIND_H
@@ -40,13 +40,16 @@ typedef struct broad__kind {
 
 const broad__kind *broad__kind_of(broad_kind kind);
 broad__fitting broad__fitting_of(const broad_options *options);
-/* Whether a joint ridge at the end predicts beside what was fitted layer by layer: after a chain, and where all weights are
- * solved again with each layer but lambda is chosen once all are there. */
+/* Whether a joint ridge at the end predicts beside what was fitted layer by layer: after a chain, and where all weights
+ * are solved again with each layer but lambda is chosen once all are there. */
 int broad__joint_beside(const broad_options *options);
 
-/* Where the number of feature nodes is left to the rows: that number. More rows warrant more nodes, but not in proportion. */
+/* Where the number of feature nodes is left to the rows: that number. More rows warrant more nodes, but not in
+ * proportion. */
 void broad__size_features(broad_options *options, size_t rows);
 
+/* BROAD_USAGE for a number that is no kind. Everything else here takes it for granted that it is one. */
+int broad__kind_exists(broad_kind kind);
 /* BROAD_USAGE with the remedy where kind, test and weights do not go together. */
 int broad__kind_check(const broad_options *options);
 

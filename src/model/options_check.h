@@ -1,4 +1,4 @@
-/* Options as a whole: every field in range, whoever filled them in. */
+/* Options as a whole: every field within the limits of the option table, and no two in contradiction. */
 #ifndef BROAD_MODEL_OPTIONS_CHECK_H
 #define BROAD_MODEL_OPTIONS_CHECK_H
 

@@ -116,7 +116,7 @@ static int by_calls(void **out, size_t *out_bytes, const place *p, const char *k
     if (status == BROAD_OK && *value_for(name) && strcmp(name, "preset"))
         status = broad_options_set(&o, name, value_for(name));
     assert_ok(broad_data_read(&data, p->data, &read));
-    if (status == BROAD_OK) status = broad_fit(&model, data, &o, NULL);
+    if (status == BROAD_OK) status = broad_fit(&model, NULL, data, &o);
     if (status == BROAD_OK) status = broad_model_to_memory(out, out_bytes, model, 0);
     broad_model_free(model);
     broad_data_free(data);
@@ -149,7 +149,7 @@ static int same_refusal(const place *p, int status, const char *kind, const char
     int code = by_words(p, kind, name);
     char *said = read_file(NULL, p->said);
     if (code != status || (status && !strstr(said, message)))
-        fail_msg("--kind %s --%s: status %d (%s) from C, %d from the tool (%s)", kind, name, status,
+        fail_msg("option kind %s --%s: status %d (%s) from C, %d from the tool (%s)", kind, name, status,
                  status ? message : "", code, said);
     free(said);
     return status != BROAD_OK;
@@ -166,7 +166,8 @@ static void one_option(const place *p, const char *kind, const char *name, size_
     counts[refused]++;
     if (!refused) {
         char *file = read_file(&written, p->model);
-        if (written != count || memcmp(file, bytes, count) != 0) fail_msg("--kind %s --%s: other bytes", kind, name);
+        if (written != count || memcmp(file, bytes, count) != 0)
+            fail_msg("option kind %s --%s: other bytes", kind, name);
         free(file);
     }
     broad_free(bytes);
@@ -210,7 +211,8 @@ static void values_are_not_the_defaults(void **state)
             assert_ok(broad_options_set(&o, name, value_for(name)));
             assert_ok(broad_options_get(after, sizeof after, &o, name));
             int usual = strcmp(name, "weights") == 0 || strcmp(name, "select") == 0; /* of some kinds */
-            if (strcmp(before, after) == 0 && !usual) fail_msg("--%s %s is what --kind %s has", name, after, kinds[k]);
+            if (strcmp(before, after) == 0 && !usual)
+                fail_msg("--%s %s is what option kind %s has", name, after, kinds[k]);
         }
 }
 

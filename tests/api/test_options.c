@@ -159,7 +159,7 @@ static void percentages_read_back(void **state)
 static void wrong_values_are_refused(void **state)
 {
     (void)state;
-    expect_refused("lambda", "abc", "--lambda: 'abc' is not a number; give a number >= 0 or auto");
+    expect_refused("lambda", "abc", "option lambda: 'abc' is not a number; give a number >= 0 or auto");
     expect_refused("lambda", "-1", "not in range");
     expect_refused("lambda", "nan", "not a number");
     expect_refused("lambda", "inf", "not a number");
@@ -296,7 +296,7 @@ static void sizes_beside_auto(void **state)
 {
     (void)state;
     broad_options as_it_comes = fresh(), o = fresh();
-    broad_plan wanted, plan;
+    broad_plan wanted = {.size = sizeof wanted}, plan = {.size = sizeof plan};
     o.feature_groups = 3, o.feature_nodes = 7;
     assert_int_equal(broad_plan_run(&wanted, &as_it_comes, NULL, 500, 4, 2), BROAD_OK);
     assert_int_equal(broad_plan_run(&plan, &o, NULL, 500, 4, 2), BROAD_OK);

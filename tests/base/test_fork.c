@@ -27,10 +27,10 @@ static int train_and_compare(size_t threads)
     void *bytes = NULL;
     size_t count = 0;
     double *scores = malloc(sizeof expected_scores);
-    if (broad_fit(&again, rows, &o, NULL)) return 11;
+    if (broad_fit(&again, NULL, rows, &o)) return 11;
     if (broad_model_to_memory(&bytes, &count, again, 0)) return 12;
     if (count != expected.count || memcmp(bytes, expected.at, count)) return 13;
-    if (broad_predict_data(scores, model, rows, threads)) return 14;
+    if (broad_predict_data(scores, model, rows, THREADS(threads))) return 14;
     if (memcmp(scores, expected_scores, sizeof expected_scores)) return 15;
     free(scores);
     broad_free(bytes);
@@ -65,9 +65,9 @@ static int set_up(void **state)
     (void)state;
     broad_options o = options_for(2);
     rows = small_data(0, ROWS, 6, 3);
-    assert_ok(broad_fit(&model, rows, &o, NULL));
+    assert_ok(broad_fit(&model, NULL, rows, &o));
     expected = small_bytes_of(model);
-    assert_ok(broad_predict_data(expected_scores, model, rows, 2));
+    assert_ok(broad_predict_data(expected_scores, model, rows, THREADS(2)));
     return 0;
 }
 

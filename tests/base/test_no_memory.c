@@ -99,22 +99,22 @@ static void life_close(life *l)
 static int read_and_judge(const life *l, const broad_model *model)
 {
     broad_data *data = NULL;
-    broad_metrics metrics;
-    broad_verdict verdict;
-    broad_curve_point points[16];
+    broad_metrics metrics = {.size = sizeof metrics};
+    broad_verdict verdict = {.size = sizeof verdict};
+    broad_curve_point points[16] = {{.size = sizeof *points}};
     double scores[40 * 2];
     broad_read_options read;
     broad_read_options_init(&read);
     read.categorical = "auto";
     int status = broad_data_read(&data, l->table, &read);
     broad_data_free(data);
-    if (status == BROAD_OK) status = broad_predict_data(scores, model, l->rows, 2);
+    if (status == BROAD_OK) status = broad_predict_data(scores, model, l->rows, THREADS(2));
     assert_true(broad_model_layers(model) <= sizeof points / sizeof points[0]);
-    if (status == BROAD_OK) status = broad_model_curve_loo(points, model, l->rows, 2);
-    if (status == BROAD_OK) status = broad_eval(&metrics, model, l->rows, 2);
+    if (status == BROAD_OK) status = broad_model_curve_loo(points, model, l->rows, THREADS(2));
+    if (status == BROAD_OK) status = broad_eval(&metrics, model, l->rows, THREADS(2));
     if (status == BROAD_OK) {
         broad_metrics_clear(&metrics);
-        status = broad_verify(&verdict, model, l->rows, 2);
+        status = broad_verify(&verdict, model, l->rows, THREADS(2));
         if (status == BROAD_OK && !verdict.holds) fail_msg("%s: %s", l->kind->title, verdict.reason);
     }
     return status;
@@ -137,7 +137,7 @@ static void check_whole(const life *l, const broad_trainer *t)
     supply.fail_at = 0;
     small_bytes b = small_bytes_of(broad_trainer_model(t));
     assert_ok(broad_model_from_memory(&back, b.at, b.count));
-    assert_ok(broad_predict_data(scores, back, l->rows, 1));
+    assert_ok(broad_predict_data(scores, back, l->rows, THREADS(1)));
     for (size_t i = 0; i < 40 * broad_model_outputs(back); i++) assert_true(isfinite(scores[i]));
     broad_model_free(back);
     broad_free(b.at);
@@ -149,7 +149,7 @@ static int live(const life *l)
 {
     broad_model *model = NULL, *loaded = NULL;
     broad_trainer *trainer = NULL;
-    int status = broad_fit(&model, l->rows, &l->options, NULL);
+    int status = broad_fit(&model, NULL, l->rows, &l->options);
     if (status == BROAD_OK) status = broad_model_save(model, l->file, 0);
     if (status == BROAD_OK) status = broad_model_load(&loaded, l->file);
     if (status == BROAD_OK) status = read_and_judge(l, loaded);
@@ -239,7 +239,7 @@ static void every_allocation_of_json(void **state)
     life l;
     life_open(&l, &small_kinds[0]);
     broad_model *model = NULL;
-    assert_ok(broad_fit(&model, l.rows, &l.options, NULL));
+    assert_ok(broad_fit(&model, NULL, l.rows, &l.options));
     json_set_alloc_funcs(supply_allocate, supply_release);
     supply_start(0, 0);
     assert_ok(save_and_load(&l, model));

@@ -8,7 +8,7 @@
 
 static broad_stage stage_named(const broad_profile *profile, const char *name)
 {
-    broad_stage stage;
+    broad_stage stage = {.size = sizeof stage};
     for (size_t i = 0; i < broad_profile_stages(); i++) {
         assert_ok(broad_profile_stage(&stage, profile, i));
         if (strcmp(stage.name, name) == 0) return stage;
@@ -62,7 +62,7 @@ static void operations_by_hand(void **state)
     assert_ok(broad_profile_open(&profile));
     assert_ok(cpu->hold());
     broad__nodes nodes = {P, C, w, bias, BROAD_ACTIVATION_SIGMOID, 0};
-    cpu->nodes(out, C, &nodes, x, P, ROWS); /* nobody asked yet */
+    cpu->nodes(out, C, &nodes, x, P, ROWS); /* no profile is active yet */
     broad__profile_scope before = broad__profile_enter(profile);
     cpu->nodes(out, C, &nodes, x, P, ROWS);
     cpu->gram(g, P, x, P, ROWS, P);
@@ -71,7 +71,7 @@ static void operations_by_hand(void **state)
     for (int i = 0; i < P; i++) g[i * P + i] += 1;
     assert_int_equal(cpu->factor(g, P), 0);
     broad__profile_leave(before);
-    cpu->gram(g, P, x, P, ROWS, P); /* nobody asks any more */
+    cpu->gram(g, P, x, P, ROWS, P); /* no profile is active any more */
     cpu->release();
     assert_true(flops_of(profile, "nodes") == count_nodes());
     assert_true(flops_of(profile, "gram") == count_triangle());
@@ -125,7 +125,7 @@ static void gram_job(void *context, size_t index, size_t worker)
     broad__device_cpu()->gram(g, P, context, P, ROWS, P);
 }
 
-/* Helpers count for whom they work: this caller, another one, nobody. */
+/* Helpers count for whom they work: this caller, another one, none. */
 static void helpers_follow(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void train(broad_profile *profile, const small_kind *kind, size_t threads
     broad_data *data = small_data(0, rows, 3, kind->regress ? 0 : 2);
     broad_model *model = NULL;
     o.profile = profile;
-    assert_ok(broad_fit(&model, data, &o, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &o));
     assert_int_equal(broad__profile_here().profile == NULL, 1);
     broad_model_free(model);
     broad_data_free(data);
@@ -178,7 +178,7 @@ static void same_counts_for_any_threads(void **state)
         train(one, &small_kinds[k], 1, rows);
         train(three, &small_kinds[k], 3, rows);
         for (size_t i = 0; i < broad_profile_stages(); i++) {
-            broad_stage a, b;
+            broad_stage a = {.size = sizeof a}, b = {.size = sizeof b};
             assert_ok(broad_profile_stage(&a, one, i));
             assert_ok(broad_profile_stage(&b, three, i));
             if (a.calls != b.calls || a.flops != b.flops || a.bytes != b.bytes)
@@ -232,12 +232,12 @@ static void prediction_and_files(void **state)
     broad_model *model = NULL, *loaded = NULL;
     broad_profile *profile = NULL;
     double *scores = malloc(N * 2 * sizeof *scores);
-    assert_ok(broad_fit(&model, data, &o, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &o));
     assert_ok(broad_profile_open(&profile));
     broad__profile_scope before = broad__profile_enter(profile);
     assert_ok(broad_model_save(model, path, 0));
     assert_ok(broad_model_load(&loaded, path));
-    assert_ok(broad_predict_data(scores, loaded, data, 2));
+    assert_ok(broad_predict_data(scores, loaded, data, THREADS(2)));
     broad__profile_leave(before);
     size_t bytes = 0;
     free(read_file(&bytes, path));
@@ -257,7 +257,7 @@ static void prediction_and_files(void **state)
 static void wrong_use(void **state)
 {
     (void)state;
-    broad_stage stage;
+    broad_stage stage = {.size = sizeof stage};
     broad_profile *profile = NULL;
     assert_fails(broad_profile_open(NULL), BROAD_USAGE, "NULL");
     assert_ok(broad_profile_open(&profile));

@@ -416,7 +416,7 @@ static void every_piece_once(void **state)
 static void machine(void **state)
 {
     (void)state;
-    broad_machine m;
+    broad_machine m = {.size = sizeof m};
     assert_ok(broad_machine_inspect(&m, 1));
     assert_true(m.processors >= 1 && m.self_test == 1);
     assert_non_null(m.blas);

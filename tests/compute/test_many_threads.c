@@ -55,7 +55,7 @@ static void three_hundred_predict(void **state)
     small_kind kind = {"", "kind=bscrls weights=joint features=4x10 enhance=60x2", 0};
     broad_options o = small_options(&kind, 2);
     broad_model *model = NULL;
-    assert_ok(broad_fit(&model, rows, &o, NULL));
+    assert_ok(broad_fit(&model, NULL, rows, &o));
     double expected[ROWS * 3];
     assert_ok(broad_predict(expected, model, inputs, ROWS, 0));
     pthread_t threads[PREDICTING];
@@ -75,7 +75,7 @@ static int fit(small_bytes *out, size_t number, size_t threads)
     broad_options o = small_options(&small_kinds[number % SMALL_KINDS], threads);
     broad_data *data = small_kinds[number % SMALL_KINDS].regress ? small_data(0, 60, 3, 0) : small_data(0, 60, 3, 2);
     broad_model *model = NULL;
-    int status = broad_fit(&model, data, &o, NULL);
+    int status = broad_fit(&model, NULL, data, &o);
     if (status == BROAD_OK) status = broad_model_to_memory(&out->at, &out->count, model, 0);
     broad_model_free(model);
     broad_data_free(data);

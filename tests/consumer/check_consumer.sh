@@ -35,7 +35,7 @@ use() {
         printf '%-16s ' "$(basename "$program")"
         "$program" "$work/model.broad"
         local linked=no
-        if readelf -d "$program" | grep -q 'NEEDED.*libbroad\.so\.0'; then linked=yes; fi
+        if readelf -d "$program" | grep -q 'NEEDED.*libbroad\.so\.0\.1'; then linked=yes; fi
         case $program in
             *shared) [[ $linked == yes ]] || { echo "$program is not linked to libbroad.so"; return 1; } ;;
             *static) [[ $linked == no ]] || { echo "$program is linked to libbroad.so"; return 1; } ;;
@@ -59,6 +59,11 @@ fi
 if [[ -e $build/pages.stamp ]]; then
     for file in share/man/man1/broad.1 share/bash-completion/completions/broad share/zsh/site-functions/_broad \
         share/fish/vendor_completions.d/broad.fish; do
+        [[ -s $stage/first/$file ]] || { echo "$file is not installed"; exit 1; }
+    done
+fi
+if [[ -e $build/man3/libbroad.3 ]]; then
+    for file in share/man/man3/libbroad.3 share/man/man3/broad_fit.3; do
         [[ -s $stage/first/$file ]] || { echo "$file is not installed"; exit 1; }
     done
 fi

@@ -46,7 +46,7 @@ int main(int count, char **arguments)
     must(broad_options_set(&options, "features", "2x10"), "features");
     must(broad_options_set(&options, "enhance", "20x5"), "enhance");
     broad_model *model, *loaded;
-    must(broad_fit(&model, data, &options, NULL), "fit");
+    must(broad_fit(&model, NULL, data, &options), "fit");
     must(broad_model_save(model, path, 0), "save");
     must(broad_model_load(&loaded, path), "load");
 
@@ -57,8 +57,8 @@ int main(int count, char **arguments)
     for (int i = 0; i < ROWS; i++)
         right += strcmp(broad_model_output_name(loaded, broad_best_class(loaded, again[i])), labels[i]) == 0;
 
-    broad_verdict verdict;
-    must(broad_verify(&verdict, loaded, data, 1), "verify");
+    broad_verdict verdict = {.size = sizeof verdict};
+    must(broad_verify(&verdict, loaded, data, NULL), "verify");
     int same = memcmp(scores, again, sizeof scores) == 0;
     printf("broad %s: %d of %d right, loaded model %s, certificate %s\n", broad_version(), right, ROWS,
            same ? "agrees" : "differs", verdict.holds ? "holds" : verdict.reason);

@@ -13,7 +13,7 @@ static broad_arrays small_arrays(void)
     broad_arrays_init(&arrays);
     arrays.rows = 4;
     arrays.inputs = 2;
-    arrays.stride = 3;
+    arrays.row_stride = 3;
     arrays.x = x;
     arrays.labels = labels;
     return arrays;
@@ -38,7 +38,7 @@ static void test_from_arrays(void **state)
     assert_int_equal(broad_data_class(data, 0), 1);
     assert_string_equal(broad_data_output_name(data, 2), "c");
     assert_string_equal(broad_data_input_name(data, 1), "v");
-    assert_string_equal(broad_data_format(data), "memory");
+    assert_int_equal(broad_data_format(data), BROAD_FORMAT_MEMORY);
     assert_true(broad_data_row(data, 2)[1] == 6);
     assert_int_equal(data->groups[0], data->groups[3]);
     assert_int_not_equal(data->groups[0], data->groups[1]);
@@ -85,7 +85,7 @@ static void test_bad_arrays(void **state)
     arrays.rows = 0;
     assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "needs rows");
     arrays = good;
-    arrays.stride = 1;
+    arrays.row_stride = 1;
     assert_fails(broad_data_from_arrays(&data, &arrays), BROAD_USAGE, "stride");
     arrays = good;
     arrays.classes = classes;

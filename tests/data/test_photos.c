@@ -48,7 +48,7 @@ static void classes_are_folders(void **state)
     for (unsigned i = 6; i-- > 0;) save_photo(s->folder, names[i], i);
     broad_data *data = must_read(s->folder, &s->run);
     assert_int_equal(broad_data_rows(data), 6);
-    assert_string_equal(broad_data_format(data), "photos");
+    assert_int_equal(broad_data_format(data), BROAD_FORMAT_PHOTOS);
     assert_int_equal(broad_data_task(data), BROAD_TASK_CLASSIFY);
     assert_int_equal(broad_data_outputs(data), 2);
     assert_string_equal(broad_data_output_name(data, 0), "Clean");
@@ -159,7 +159,7 @@ static void files_and_folders_given(void **state)
     join_path(text, s->folder, "list.txt");
     paths[1] = text;
     assert_ok(broad_data_read_photos(&data, paths, 2, &s->run.options));
-    assert_skipped(data, "list.txt", "no picture that broad knows");
+    assert_skipped(data, "list.txt", "not a picture that broad knows");
     broad_data_free(data);
 }
 
@@ -220,7 +220,7 @@ static void strict_names_the_first(void **state)
     broad_data_free(must_read(s->folder, &s->run));
     make_odd_files(s->folder);
     assert_fails(read_run(&data, s->folder, &s->run), BROAD_BAD_DATA, "/Clean/cut.jpg: ");
-    assert_non_null(strstr(broad_error_message(), "(and 6 more); without --strict"));
+    assert_non_null(strstr(broad_error_message(), "(and 6 more); without option strict"));
     assert_null(data);
 }
 
@@ -299,12 +299,12 @@ static void wrong_options(void **state)
     REFUSED(run.photos.augment = 1001, "at most 1000 augmented copies");
     REFUSED(run.photos.size = 1, "_init");
     REFUSED(run.options.size = 1, "_init");
-    REFUSED(run.options.group = "day", "--group names a column, and photos have none");
-    REFUSED(run.options.target = "x", "--target names a column, and photos have none");
-    REFUSED(run.options.weight = "x", "--weight names a column, and photos have none");
-    REFUSED(run.options.categorical = "auto", "--categorical names a column");
-    REFUSED(run.photos.crop = BROAD_CROP_BOXES, "these photos are cropped to boxes; give these with --boxes");
-    REFUSED(run.photos.crop = BROAD_CROP_DETECTOR, "--detector");
+    REFUSED(run.options.group = "day", "option group names a column, and photos have none");
+    REFUSED(run.options.target = "x", "option target names a column, and photos have none");
+    REFUSED(run.options.weight = "x", "option weight names a column, and photos have none");
+    REFUSED(run.options.categorical = "auto", "option categorical names a column");
+    REFUSED(run.photos.crop = BROAD_CROP_BOXES, "these photos are cropped to boxes; give these with option boxes");
+    REFUSED(run.photos.crop = BROAD_CROP_DETECTOR, "option detector");
     REFUSED((run.photos.crop = BROAD_CROP_NONE, run.photos.boxes = "b.csv"), "looked at as a whole, but boxes");
     REFUSED(run.photos.crop = (broad_crop)1, "the built-in finder of panels was removed");
     REFUSED(run.photos.crop = (broad_crop)5, "no way of cropping number 5");
@@ -356,7 +356,7 @@ static broad_model *fit_tiny(const broad_data *data)
     assert_ok(broad_options_preset(&options, BROAD_PRESET_PAPER));
     options.threads = 1;
     options.feature_groups = options.feature_nodes = options.enhance_nodes = options.enhance_layers = 2;
-    assert_ok(broad_fit(&model, data, &options, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &options));
     return model;
 }
 
@@ -442,7 +442,7 @@ static void automatic_scale(void **state)
         broad_options options;
         broad_options_init(&options);
         options.threads = 1;
-        assert_ok(broad_fit(&model, data, &options, NULL));
+        assert_ok(broad_fit(&model, NULL, data, &options));
         assert_ok(broad_model_json(&json, model));
         assert_non_null(strstr(json, maps == BROAD_PHOTO_MAP_PIXELS ? "\"scale\":\"whole\"" : "\"scale\":\"both\""));
         broad_free(json);
@@ -474,7 +474,7 @@ static void near_duplicates_are_groups(void **state)
     assert_string_equal(data->group_name, "near-duplicates");
     assert_true(data->groups[a] == data->groups[b] && data->groups[b] == data->groups[c]);
     assert_true(data->photos.items[a].group == a && data->photos.items[b].group == a);
-    assert_true(data->classes[a] != data->classes[b]); /* and nobody decides which is right */
+    assert_true(data->classes[a] != data->classes[b]); /* and neither is taken to be right */
     for (size_t i = 0; i < data->rows; i++)
         if (i != a && i != b && i != c) assert_int_equal(data->photos.items[i].group, i);
     for (uint64_t seed = 0; seed < 20; seed++) {
@@ -506,9 +506,9 @@ static void all_alike_cannot_be_split(void **state)
     }
     broad_data *data = must_read(s->folder, &s->run);
     assert_fails(broad__split(&train, &test, data, 0.3, 0), BROAD_BAD_DATA, "leaves nothing to train on");
-    assert_non_null(strstr(broad_error_message(), "--group names a column of --labels"));
-    assert_non_null(strstr(broad_error_message(), "--no-groups"));
-    assert_fails(broad__folds(folds, data, 2, 0), BROAD_BAD_DATA, "--no-groups");
+    assert_non_null(strstr(broad_error_message(), "option group names a column of option labels"));
+    assert_non_null(strstr(broad_error_message(), "option no-groups"));
+    assert_fails(broad__folds(folds, data, 2, 0), BROAD_BAD_DATA, "option no-groups");
     broad_data_free(data);
     s->run.photos.no_groups = 1;
     data = must_read(s->folder, &s->run);
@@ -726,7 +726,7 @@ static void boxes_are_asked_for(void **state)
     assert_null(data);
 }
 
-/* The picture of a row, made again from the file, gives the inputs of the row. */
+/* The picture of a row, decoded again from the file, gives the inputs of the row. */
 static void assert_pictures(const broad_data *data)
 {
     broad__photo_maker *maker = broad__photo_maker_open(&data->photos.spec);
@@ -857,9 +857,11 @@ typedef struct watcher {
     size_t calls, last, total, stop_at;
 } watcher;
 
-static int watch(size_t done, size_t total, void *context)
+static int watch(const broad_progress *progress, void *context)
 {
     watcher *w = context;
+    size_t done = progress->done, total = progress->total;
+    assert_string_equal(progress->stage, "photos");
     assert_true(pthread_equal(w->thread, pthread_self()));
     assert_true(done >= w->last && done <= total);
     w->calls++;
@@ -873,8 +875,8 @@ static void progress_and_interrupt(void **state)
     scratch *s = *state;
     watcher w = {.thread = pthread_self()};
     make_classes(s->folder, 10);
-    s->run.photos.progress = watch;
-    s->run.photos.progress_context = &w;
+    s->run.options.progress = watch;
+    s->run.options.progress_context = &w;
     for (size_t threads = 1; threads <= 2; threads++) {
         s->run.photos.threads = threads;
         w = (watcher){.thread = pthread_self()};
@@ -885,10 +887,10 @@ static void progress_and_interrupt(void **state)
         assert_fails(read_run(&data, s->folder, &s->run), BROAD_INTERRUPTED, "of 20 files");
         assert_null(data);
     }
-    s->run.photos.progress_context = NULL;
+    s->run.options.progress_context = NULL;
 }
 
-/* Whichever request for memory fails, all is given back. */
+/* Whichever request for memory fails, all is released. */
 static void memory_runs_out(void **state)
 {
     scratch *s = *state;

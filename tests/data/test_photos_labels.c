@@ -233,7 +233,7 @@ static void lists_for_a_model(void **state)
     options.feature_groups = options.feature_nodes = options.enhance_nodes = options.enhance_layers = 2;
     s->run.options.target = "loss";
     broad_data *data = with_list(s, columns);
-    assert_ok(broad_fit(&model, data, &options, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &options));
     broad_data_free(data);
     s->run.options.target = NULL;
     s->run.options.model = model;
@@ -252,7 +252,7 @@ static void lists_for_a_model(void **state)
     s->run.options.group = "day";
     s->run.options.weight = "trust";
     data = with_list(s, columns);
-    assert_ok(broad_fit(&model, data, &options, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &options));
     broad_data_free(data);
     s->run.options.target = s->run.options.group = s->run.options.weight = NULL;
     s->run.options.model = model;

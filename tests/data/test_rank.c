@@ -211,11 +211,11 @@ static void networks_see_the_scaled_columns(void **state)
         broad_options o = OPTIONS("preset", "paper", "kind", "bls", "features", "2x3", "enhance", "9x1", "lambda",
                                   "0.01", "scale", scales[i]);
         broad_model *one = NULL, *two = NULL;
-        assert_ok(broad_fit(&one, data, &o, NULL));
+        assert_ok(broad_fit(&one, NULL, data, &o));
         o.scale = BROAD_SCALE_NONE;
-        assert_ok(broad_fit(&two, ready, &o, NULL));
-        assert_ok(broad_predict_data(a, one, data, 1));
-        assert_ok(broad_predict_data(b, two, ready, 1));
+        assert_ok(broad_fit(&two, NULL, ready, &o));
+        assert_ok(broad_predict_data(a, one, data, THREADS(1)));
+        assert_ok(broad_predict_data(b, two, ready, THREADS(1)));
         assert_true(relative_distance(a, b, ROWS) < 1e-10);
         broad_model_free(one), broad_model_free(two);
         broad_data_free(data), broad_data_free(ready);

@@ -171,6 +171,17 @@ class Transcripts(unittest.TestCase):
                 self.assertEqual(language, "", text)
                 self.compare("docs/getting-started.md", text, printed)
 
+    def test_descriptors(self):
+        """As many as the page says, family by family."""
+        self.run_words("broad render few --count 2 --size 64 -q && broad data few --map descriptors --export described -q")
+        names = (self.folder / "described" / "columns.csv").read_text(encoding="utf-8").splitlines()[1:]
+        patterns, contrasts = (sum(word in name for name in names) for word in ("_lbp", "contrast"))
+        joint = sum("_by_light" in name for name in names)
+        self.assert_figures("docs/photos-maps.md", r"`descriptors` \| ([\d,]+) \|", [len(names)])
+        self.assert_figures("docs/photos-maps.md", r"\*\*Patterns\*\* \((\d+) numbers\).*\*\*Colours\*\* \((\d+) numbers\)"
+                            r".*brightness\*\* \((\d+) numbers\).*\*\*Contrast\*\* \((\d+) numbers\)",
+                            [patterns, len(names) - patterns - joint - contrasts, joint, contrasts])
+
     def test_calls(self):
         """The calls that the README shows are those of the whole program."""
         program = next(text for name, _, text in parts("docs/getting-started.md") if name.endswith(".c"))

@@ -221,7 +221,7 @@ static double *scores_by_row(const trial *x)
 
 static void check_estimate(const trial *x, const double *scores, double tolerance)
 {
-    broad_estimate estimate;
+    broad_estimate estimate = {.size = sizeof estimate};
     assert_ok(broad_model_estimate(&estimate, x->t->model));
     assert_int_equal(estimate.rows, x->rows);
     double squares = 0;
@@ -438,7 +438,7 @@ static void a_sample_of_many_rows(void **state)
     trial_close(&x);
 }
 
-/* ---- no groups to speak of ------------------------------------------------------------------------------------- */
+/* ---- hardly any groups ----------------------------------------------------------------------------------------- */
 
 /* One group has nothing left to learn from, and rows that are all of different groups are single rows: both are left out one
  * by one, with the very numbers of a table without groups. */
@@ -512,8 +512,8 @@ static judged judge(broad_options o, size_t copies, int grouped)
 {
     broad_data *data = copied(copies, grouped);
     broad_model *model = NULL;
-    judged out = {0};
-    assert_ok(broad_fit(&model, data, &o, NULL));
+    judged out = {.estimate = {.size = sizeof out.estimate}};
+    assert_ok(broad_fit(&model, NULL, data, &o));
     assert_ok(broad_model_estimate(&out.estimate, model));
     assert_true(out.estimate.known);
     out.slope = model->estimate.calibration[0];
@@ -609,8 +609,8 @@ static void taken_up_again(void **state)
         assert_true(again->estimate.accuracy == grown->estimate.accuracy);
         /* The factor was brought up to date in one, made at once in the other. */
         assert_true(relative_distance(again->estimate.calibration, grown->estimate.calibration, 3) < 1e-9);
-        broad_verdict verdict;
-        assert_ok(broad_verify(&verdict, grown, both, 1));
+        broad_verdict verdict = {.size = sizeof verdict};
+        assert_ok(broad_verify(&verdict, grown, both, THREADS(1)));
         assert_true(verdict.holds);
         broad_model_free(model), broad_model_free(again), broad_model_free(grown);
         broad_data_free(all), broad_data_free(old), broad_data_free(new), broad_data_free(both);
@@ -629,7 +629,7 @@ static void any_number_of_threads(void **state)
             broad_options o = OPTIONS("preset", "auto", "features", i ? "10x60" : "2x30", "enhance", "20x1");
             broad_model *model = NULL;
             o.threads = threads;
-            assert_ok(broad_fit(&model, data, &o, NULL));
+            assert_ok(broad_fit(&model, NULL, data, &o));
             assert_ok(broad_model_to_memory(&bytes, &count, model, 0));
             if (first) {
                 assert_int_equal(count, first_count);

@@ -67,7 +67,7 @@ static double brute_norm(const trial *x, const double *a, size_t columns, double
 
 static void check_estimate(const trial *x, const double *scores, double tolerance)
 {
-    broad_estimate estimate;
+    broad_estimate estimate = {.size = sizeof estimate};
     assert_ok(broad_model_estimate(&estimate, x->t->model));
     assert_int_equal(estimate.rows, x->rows);
     double squares = 0;

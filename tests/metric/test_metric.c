@@ -24,7 +24,7 @@ static void test_two_classes_by_hand(void **state)
         scores[2 * i + 1] = verdict[i] ? 0.8 : 0.1;
     }
     broad_data table = classes_of(10, 2, truth);
-    broad_metrics m;
+    broad_metrics m = {.size = sizeof m};
     assert_ok(broad__metrics(&m, &table, scores, 1));
     assert_true(fabs(m.accuracy - 0.7) < 1e-15);
     assert_true(fabs(m.precision - 0.6) < 1e-15);
@@ -49,7 +49,7 @@ static void test_first_of_equals_wins(void **state)
     size_t truth[2] = {0, 1};
     double scores[6] = {0.5, 0.5, 0.5, 0, 1, 1};
     broad_data table = classes_of(2, 3, truth);
-    broad_metrics m;
+    broad_metrics m = {.size = sizeof m};
     assert_ok(broad__metrics(&m, &table, scores, 0));
     assert_true(m.accuracy == 1);
     broad__free(m.confusion);
@@ -66,7 +66,7 @@ static void test_macro_means(void **state)
     broad__random_fill(scores, &stream, 0, ROWS * CLASSES);
     for (size_t i = 0; i < ROWS; i++) truth[i] = i * i % 4; /* class 4 never occurs, 2 and 3 do not either */
     broad_data table = classes_of(ROWS, CLASSES, truth);
-    broad_metrics m;
+    broad_metrics m = {.size = sizeof m};
     assert_ok(broad__metrics(&m, &table, scores, 0));
     double precision = 0, recall = 0, f1 = 0, fpr = 0, fnr = 0, right = 0;
     for (size_t c = 0; c < CLASSES; c++) {
@@ -109,7 +109,7 @@ static void test_regression(void **state)
         scores[i] = values[i] + 1e-3 * (broad__random_at(&stream, 100000 + i) - 0.5);
     }
     broad_data table = {.rows = ROWS, .outputs = OUTPUTS, .task = BROAD_TASK_REGRESS, .values = values};
-    broad_metrics m;
+    broad_metrics m = {.size = sizeof m};
     assert_ok(broad__metrics(&m, &table, scores, 0));
     long double sse = 0, sae = 0, sst = 0;
     for (size_t j = 0; j < OUTPUTS; j++) {
@@ -135,7 +135,7 @@ static void test_constant_truth(void **state)
     (void)state;
     double values[3] = {2, 2, 2}, scores[3] = {2, 3, 1};
     broad_data table = {.rows = 3, .outputs = 1, .task = BROAD_TASK_REGRESS, .values = values};
-    broad_metrics m;
+    broad_metrics m = {.size = sizeof m};
     assert_ok(broad__metrics(&m, &table, scores, 0));
     assert_true(m.r2 == 0);
     assert_true(fabs(m.mae - 2.0 / 3) < 1e-15);
@@ -145,7 +145,7 @@ static void test_no_targets(void **state)
 {
     (void)state;
     broad_data table = {.rows = 3};
-    broad_metrics m;
+    broad_metrics m = {.size = sizeof m};
     assert_fails(broad__metrics(&m, &table, NULL, 0), BROAD_BAD_DATA, "no targets");
 }
 

@@ -56,7 +56,7 @@ static broad_data *made_photos(double a_share, double b_share, unsigned maps)
 
 static broad_map_choice chosen(double a_share, double b_share)
 {
-    broad_map_choice choice;
+    broad_map_choice choice = {.size = sizeof choice};
     broad_options options;
     broad_options_init(&options);
     broad_data *data = made_photos(a_share, b_share, BROAD_PHOTO_MAP_PIXELS | BROAD_PHOTO_MAP_DESCRIPTORS);
@@ -124,7 +124,7 @@ static void progress_and_stop(void **state)
 static void same_by_any_number_of_threads(void **state)
 {
     (void)state;
-    broad_map_choice one, other;
+    broad_map_choice one = {.size = sizeof one}, other = {.size = sizeof other};
     broad_options options;
     broad_options_init(&options);
     broad_data *data = made_photos(1, 1, BROAD_PHOTO_MAP_PIXELS | BROAD_PHOTO_MAP_DESCRIPTORS);
@@ -141,7 +141,7 @@ static void nothing_to_choose(void **state)
 {
     (void)state;
     double x[] = {1, 2, 3, 4};
-    broad_map_choice choice;
+    broad_map_choice choice = {.size = sizeof choice};
     broad_options options;
     broad_arrays arrays;
     broad_options_init(&options);

@@ -41,7 +41,7 @@ static size_t count_wrong(const broad_model *model, const broad_data *rows)
 {
     double scores[NEW * 2];
     size_t wrong = 0;
-    assert_ok(broad_predict_data(scores, model, rows, 1));
+    assert_ok(broad_predict_data(scores, model, rows, THREADS(1)));
     for (size_t i = 0; i < NEW; i++) wrong += broad_best_class(model, scores + 2 * i) != broad_data_class(rows, i);
     return wrong;
 }
@@ -66,9 +66,9 @@ static void the_weights_do(void **state)
     broad_options o = options_of("bscrls");
     broad_model *model = NULL, *corrected = NULL, *learned = NULL;
     broad_trainer *t = NULL;
-    broad_correction found;
+    broad_correction found = {.size = sizeof found};
     double weights[NEW], largest = 0;
-    assert_ok(broad_fit(&model, old, &o, NULL));
+    assert_ok(broad_fit(&model, NULL, old, &o));
     assert_true(broad_model_can_correct(model));
     broad_correction_init(&found);
     assert_ok(broad_trainer_resume(&t, model, old, &o, 0));
@@ -104,8 +104,8 @@ static void after_fitting(void **state)
     broad_data *old = rows_of(OLD, 1, 0), *fresh = rows_of(NEW, 2, 1), *both = NULL;
     broad_options o = options_of("bscrls");
     broad_trainer *t = NULL;
-    broad_correction found;
-    broad_verdict verdict;
+    broad_correction found = {.size = sizeof found};
+    broad_verdict verdict = {.size = sizeof verdict};
     broad_model *model = NULL;
     broad_correction_init(&found);
     assert_ok(broad_trainer_open(&t, old, &o));
@@ -115,7 +115,7 @@ static void after_fitting(void **state)
     assert_ok(broad_trainer_enhance(t, 5, 1));
     broad_trainer_close(&model, t);
     assert_ok(broad_data_append(&both, old, fresh));
-    assert_ok(broad_verify(&verdict, model, both, 1));
+    assert_ok(broad_verify(&verdict, model, both, THREADS(1)));
     assert_true(verdict.holds);
     broad_model_free(model);
     broad_data_free(both);
@@ -130,18 +130,17 @@ static void what_is_refused(void **state)
     broad_options o = options_of("bscrls");
     broad_model *model = NULL;
     broad_trainer *t = NULL;
-    broad_correction found;
+    broad_correction found = {.size = sizeof found};
     broad_correction_init(&found);
     assert_fails(broad_trainer_correct(&found, NULL, fresh, NULL), BROAD_USAGE, "NULL");
     assert_ok(broad_options_set(&o, "weights", "chain"));
-    assert_ok(broad_fit(&model, old, &o, NULL));
+    assert_ok(broad_fit(&model, NULL, old, &o));
     assert_false(broad_model_can_correct(model));
     assert_ok(broad_trainer_resume(&t, model, old, &o, 0));
     assert_fails(broad_trainer_correct(&found, t, fresh, NULL), BROAD_USAGE, "joint weights only");
     found.size = 0;
     assert_fails(broad_trainer_correct(&found, t, fresh, NULL), BROAD_USAGE, "broad_correction_init");
     broad_trainer_close(NULL, t);
-    assert_true(broad_trainer_seconds(NULL).total == 0);
     assert_null(broad_trainer_model(NULL));
     broad_model_free(model);
     broad_data_free(old);

@@ -56,7 +56,7 @@ static broad_options chain(const char *kind, size_t layers)
 static broad_model *fitted(const broad_data *data, const broad_options *o)
 {
     broad_model *model = NULL;
-    assert_ok(broad_fit(&model, data, o, NULL));
+    assert_ok(broad_fit(&model, NULL, data, o));
     assert_true(broad_model_layers(model) <= MOST);
     return model;
 }
@@ -66,7 +66,7 @@ static double norm_of(const broad_model *model, const broad_data *data, double s
 {
     size_t outputs = broad_model_outputs(model);
     double *scores = malloc(data->rows * outputs * sizeof *scores), sum = 0;
-    assert_ok(broad_predict_data(scores, model, data, 1));
+    assert_ok(broad_predict_data(scores, model, data, THREADS(1)));
     for (size_t i = 0; i < data->rows; i++)
         for (size_t c = 0; c < outputs; c++) {
             double y = data->classes ? data->classes[i] == c : data->values[i * outputs + c];
@@ -81,8 +81,8 @@ static double norm_of(const broad_model *model, const broad_data *data, double s
 /* One point against the whole of a model that ends there. */
 static void assert_point(const broad_curve_point *point, const broad_model *model, const broad_data *data)
 {
-    broad_metrics metrics;
-    assert_ok(broad_eval(&metrics, model, data, 1));
+    broad_metrics metrics = {.size = sizeof metrics};
+    assert_ok(broad_eval(&metrics, model, data, THREADS(1)));
     assert_int_equal(point->layer, broad_model_layers(model));
     assert_int_equal(point->nodes, broad_model_nodes(model));
     assert_true(relative_difference(point->norm, norm_of(model, data, 1), 0) < 1e-12);
@@ -100,7 +100,7 @@ static void assert_point(const broad_curve_point *point, const broad_model *mode
 static void assert_certified(const broad_curve_point *points, const broad_model *model, double tolerance)
 {
     for (size_t j = 0; j < broad_model_layers(model); j++) {
-        broad_layer layer;
+        broad_layer layer = {.size = sizeof layer};
         assert_ok(broad_model_layer(&layer, model, j));
         assert_true(relative_difference(points[j].norm, layer.norm_after, 0) < tolerance);
     }
@@ -117,10 +117,11 @@ static void a_cut_is_a_shorter_chain(void **state)
             if (what == WEIGHTED) o.class_weight = "balanced";
             if (k == 2) assert_ok(broad_options_set(&o, "weights", "chain"));
             broad_model *model = fitted(data, &o);
-            broad_curve_point on_training[MOST], points[MOST];
+            broad_curve_point on_training[MOST] = {{.size = sizeof *on_training}},
+                              points[MOST] = {{.size = sizeof *points}};
             assert_int_equal(broad_model_layers(model), LAYERS);
-            assert_ok(broad_model_curve(on_training, model, data, 2));
-            assert_ok(broad_model_curve(points, model, others, 2));
+            assert_ok(broad_model_curve(on_training, model, data, THREADS(2)));
+            assert_ok(broad_model_curve(points, model, others, THREADS(2)));
             assert_certified(on_training, model, 1e-9);
             for (size_t m = 1; m <= LAYERS; m++) {
                 o.enhance_layers = m;
@@ -140,8 +141,8 @@ static void nodes_in_single_precision(void **state)
     broad_options o = chain("bscrls", LAYERS);
     o.precision = BROAD_PRECISION_FLOAT, o.lambda = 0.1;
     broad_model *model = fitted(data, &o);
-    broad_curve_point points[MOST];
-    assert_ok(broad_model_curve(points, model, data, 1));
+    broad_curve_point points[MOST] = {{.size = sizeof *points}};
+    assert_ok(broad_model_curve(points, model, data, THREADS(1)));
     assert_certified(points, model, 1e-6);
     broad_model_free(model), broad_data_free(data);
 }
@@ -154,11 +155,11 @@ static void any_number_of_threads(void **state)
     broad_options o = chain("brls", LAYERS);
     o.enhance_nodes = 300; /* so much work that threads are worth it */
     broad_model *model = fitted(data, &o);
-    broad_curve_point one[MOST], many[MOST];
+    broad_curve_point one[MOST] = {{.size = sizeof *one}}, many[MOST] = {{.size = sizeof *many}};
     memset(one, 0, sizeof one), memset(many, 0, sizeof many);
-    assert_ok(broad_model_curve(one, model, others, 1));
+    assert_ok(broad_model_curve(one, model, others, THREADS(1)));
     for (size_t threads = 2; threads <= 7; threads += 5) {
-        assert_ok(broad_model_curve(many, model, others, threads));
+        assert_ok(broad_model_curve(many, model, others, THREADS(threads)));
         assert_memory_equal(one, many, LAYERS * sizeof one[0]);
     }
     broad_model_free(model), broad_data_free(data), broad_data_free(others);
@@ -175,12 +176,12 @@ static void after_growing(void **state)
         broad_options o = chain("bscrls", 2);
         broad_trainer *t = NULL;
         broad_model *model = NULL;
-        broad_curve_point points[MOST];
+        broad_curve_point points[MOST] = {{.size = sizeof *points}};
         assert_ok(broad_trainer_open(&t, data, &o));
-        assert_ok(broad_model_curve(points, broad_trainer_model(t), data, 1)); /* no layer, no point */
+        assert_ok(broad_model_curve(points, broad_trainer_model(t), data, THREADS(1))); /* no layer, no point */
         assert_ok(broad_trainer_enhance(t, 8, 2));
         assert_ok(broad_trainer_features(t, 1, 6, 7));
-        assert_ok(broad_model_curve(points, broad_trainer_model(t), data, 1));
+        assert_ok(broad_model_curve(points, broad_trainer_model(t), data, THREADS(1)));
         assert_certified(points, broad_trainer_model(t), 1e-9);
         assert_int_equal(points[1].nodes, 10 + 16);
         assert_int_equal(points[2].nodes, broad_model_nodes(broad_trainer_model(t)));
@@ -188,9 +189,9 @@ static void after_growing(void **state)
                            : broad_trainer_learn(t, more, 8, 2, 0));
         broad_trainer_close(&model, t);
         assert_ok(broad_data_append(&all, data, more));
-        broad_layer last;
+        broad_layer last = {.size = sizeof last};
         assert_ok(broad_model_layer(&last, model, broad_model_layers(model) - 1));
-        assert_ok(broad_model_curve_loo(points, model, all, 2));
+        assert_ok(broad_model_curve_loo(points, model, all, THREADS(2)));
         assert_int_equal(last.rows, ROWS + 40);
         double plain = hypot(norm_of(model, data, 1), norm_of(model, more, weighted ? 5 : 1));
         assert_true(relative_difference(points[4].norm, last.norm_after, 0) < 1e-9);
@@ -211,20 +212,21 @@ static void leave_one_out(void **state)
         assert_ok(broad_options_set(&o, "gamma", "constant:0.9999"));
         o.enhance_nodes = nodes, o.lambda = 5;
         broad_model *model = fitted(data, &o);
-        broad_curve_point points[MOST];
-        broad_verdict verdict;
+        broad_curve_point points[MOST] = {{.size = sizeof *points}};
+        broad_verdict verdict = {.size = sizeof verdict};
         assert_true(broad_model_layers(model) > 1);
-        assert_ok(broad_verify(&verdict, model, data, 1));
+        assert_ok(broad_verify(&verdict, model, data, THREADS(1)));
         assert_true(verdict.holds);
-        assert_ok(broad_model_curve_loo(points, model, data, 2));
+        assert_ok(broad_model_curve_loo(points, model, data, THREADS(2)));
         assert_certified(points, model, 1e-9);
         for (size_t j = 0; j < broad_model_layers(model); j++) {
-            broad_layer layer;
+            broad_layer layer = {.size = sizeof layer};
             assert_ok(broad_model_layer(&layer, model, j));
             assert_true(relative_difference(points[j].loo, layer.tested * layer.norm_before, 0) < 1e-9);
             assert_true(points[j].loo > points[j].norm);
         }
-        assert_fails(broad_model_curve_loo(points, model, others, 1), BROAD_BAD_DATA, "150 rows that the model was");
+        assert_fails(broad_model_curve_loo(points, model, others, THREADS(1)), BROAD_BAD_DATA,
+                     "150 rows that the model was");
         broad_model_free(model), broad_data_free(data), broad_data_free(others);
     }
 }
@@ -248,12 +250,12 @@ static void weights_that_are_no_chain(void **state)
         o.lambda = 0.1;
         broad_model *model = fitted(data, &o);
         size_t layers = broad_model_layers(model);
-        broad_curve_point points[MOST];
-        broad_joint joint;
+        broad_curve_point points[MOST] = {{.size = sizeof *points}};
+        broad_joint joint = {.size = sizeof joint};
         assert_true(layers > 0);
-        assert_ok(broad_model_curve(points, model, others, 2));
+        assert_ok(broad_model_curve(points, model, others, THREADS(2)));
         assert_point(&points[layers - 1], model, others);
-        assert_ok(broad_model_curve_loo(points, model, data, 2));
+        assert_ok(broad_model_curve_loo(points, model, data, THREADS(2)));
         assert_ok(broad_model_joint(&joint, model));
         if (joint.known) assert_true(relative_difference(points[layers - 1].norm, joint.norm, 0) < 1e-8);
         assert_true(isnan(points[layers - 1].loo));
@@ -272,7 +274,7 @@ static void wrong_rows(void **state)
     broad_data *data = rows_of(0, ROWS, CLASSES), *values = rows_of(0, ROWS, VALUES), *bare = NULL, *narrow = NULL;
     broad_options o = chain("brls", 2);
     broad_model *model = fitted(data, &o);
-    broad_curve_point points[MOST];
+    broad_curve_point points[MOST] = {{.size = sizeof *points}};
     double x[3 * INPUTS] = {0};
     broad_arrays arrays;
     broad_arrays_init(&arrays);
@@ -280,14 +282,14 @@ static void wrong_rows(void **state)
     assert_ok(broad_data_from_arrays(&bare, &arrays));
     arrays.inputs = 2, arrays.classes = (const int64_t[]){0, 1, 2};
     assert_ok(broad_data_from_arrays(&narrow, &arrays));
-    assert_fails(broad_model_curve(points, model, bare, 1), BROAD_BAD_DATA, "no targets");
-    assert_fails(broad_model_curve(points, model, narrow, 1), BROAD_BAD_DATA, "2 inputs, the model 4");
-    assert_fails(broad_model_curve(points, model, values, 1), BROAD_BAD_DATA, "not those of the model");
-    assert_fails(broad_model_curve(NULL, model, data, 1), BROAD_USAGE, "NULL");
-    assert_fails(broad_model_curve(points, NULL, data, 1), BROAD_USAGE, "NULL");
-    assert_fails(broad_model_curve_loo(points, model, NULL, 1), BROAD_USAGE, "NULL");
+    assert_fails(broad_model_curve(points, model, bare, THREADS(1)), BROAD_BAD_DATA, "no targets");
+    assert_fails(broad_model_curve(points, model, narrow, THREADS(1)), BROAD_BAD_DATA, "2 inputs, the model 4");
+    assert_fails(broad_model_curve(points, model, values, THREADS(1)), BROAD_BAD_DATA, "not those of the model");
+    assert_fails(broad_model_curve(NULL, model, data, THREADS(1)), BROAD_USAGE, "NULL");
+    assert_fails(broad_model_curve(points, NULL, data, THREADS(1)), BROAD_USAGE, "NULL");
+    assert_fails(broad_model_curve_loo(points, model, NULL, THREADS(1)), BROAD_USAGE, "NULL");
     data->x[77 * INPUTS + 2] = NAN;
-    assert_fails(broad_model_curve(points, model, data, 2), BROAD_BAD_DATA, "row 78, input 'x3'");
+    assert_fails(broad_model_curve(points, model, data, THREADS(2)), BROAD_BAD_DATA, "row 78, input 'x3'");
     broad_model_free(model);
     broad_data_free(data), broad_data_free(values), broad_data_free(bare), broad_data_free(narrow);
 }

@@ -104,7 +104,7 @@ static void test_slope_is_found_again(void **state)
     scored_free(&s);
 }
 
-/* Rows that are all told apart, that are told wrongly, that are not told apart at all. */
+/* Rows that are all told apart, that are classified incorrectly, that are not told apart at all. */
 static void test_slope_stays_in_bounds(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void test_reliability_by_hand(void **state)
     double p[15] = {0.88, 0.06, 0.06, 0.04, 0.92, 0.04, 0.62, 0.18, 0.20, 0.16, 0.16, 0.68, 1, 0, 0}, scores[15];
     static const size_t truth[5] = {0, 0, 0, 0, 0};
     for (size_t i = 0; i < 15; i++) scores[i] = p[i] > 0 ? log(p[i]) : -1e3;
-    assert_ok(broad__reliability_measure(&r, scores, truth, 5, 3, same));
+    assert_ok(broad__reliability_measure(&r, &(broad__scored){scores, truth, 5, 3}, same));
     double brier = (0.0144 + 0.0036 + 0.0036) + (0.9216 + 0.8464 + 0.0016) + (0.1444 + 0.0324 + 0.04) +
                    (0.7056 + 0.0256 + 0.4624) + 0;
     assert_true(fabs(r.brier - brier / 5) < 1e-14);
@@ -172,10 +172,10 @@ static void test_reliability_by_hand(void **state)
     assert_true(fabs(r.calibration_error - (fabs(1 - 0.88 - 0.92) + (1 - 0.62) + 0.68 + 0) / 5) < 1e-14);
 
     static const size_t other[1] = {1};
-    assert_ok(broad__reliability_measure(&r, scores + 12, other, 1, 3, same));
+    assert_ok(broad__reliability_measure(&r, &(broad__scored){scores + 12, other, 1, 3}, same));
     assert_true(r.brier == 2 && r.calibration_error == 1);
     assert_true(fabs(r.log_loss + log(1e-15)) < 1e-12);
-    assert_ok(broad__reliability_measure(&r, scores, truth, 0, 3, same));
+    assert_ok(broad__reliability_measure(&r, &(broad__scored){scores, truth, 0, 3}, same));
     assert_true(r.brier == 0 && r.log_loss == 0 && r.calibration_error == 0);
 }
 
@@ -230,7 +230,7 @@ static void test_level_too_high(void **state)
     (void)state;
     double sizes[500], bound = -1;
     for (size_t i = 0; i < 500; i++) sizes[i] = (double)i;
-    assert_fails(broad__jackknife(&bound, sizes, 9, 9, 0.91), BROAD_USAGE, "highest level they can make is 0.9");
+    assert_fails(broad__jackknife(&bound, sizes, 9, 9, 0.91), BROAD_USAGE, "highest level they allow is 0.9");
     assert_fails(broad__jackknife(&bound, sizes, 20, 20, 0.99), BROAD_USAGE, "of 20 rows");
     assert_true(bound == -1);
     for (size_t n = 1; n <= 500; n++) {
@@ -318,7 +318,7 @@ static void test_estimate_of_classes(void **state)
     }
     assert_true(fabs(e->accuracy - (double)right / ROWS) < 1e-15);
     assert_true(fabs(e->brier - brier / ROWS) < 1e-14);
-    broad_estimate public;
+    broad_estimate public = {.size = sizeof public};
     assert_ok(broad_model_estimate(&public, model));
     assert_true(public.known && public.rows == ROWS && public.accuracy == e->accuracy && public.brier == e->brier &&
                 public.calibration_error == e->calibration_error);
@@ -432,7 +432,7 @@ static broad_metrics judge_in_pieces(const broad_model *model, const broad_data 
                                      double level)
 {
     broad__judge judge;
-    broad_metrics metrics;
+    broad_metrics metrics = {.size = sizeof metrics};
     assert_ok(broad__judge_open(&judge, model, truth, level));
     for (size_t first = 0, count = 1; first < truth->rows; first += count, count = 3 * count + 1) {
         if (count > truth->rows - first) count = truth->rows - first;
@@ -631,7 +631,7 @@ static void fit_small(broad_model **out, broad_data **out_data, int classify)
     assert_ok(broad_options_set(&options, "features", "2x3"));
     assert_ok(broad_options_set(&options, "enhance", "5x1"));
     assert_ok(broad_data_from_arrays(out_data, &arrays));
-    assert_ok(broad_fit(out, *out_data, &options, NULL));
+    assert_ok(broad_fit(out, NULL, *out_data, &options));
 }
 
 static void test_without_an_estimate(void **state)
@@ -641,20 +641,22 @@ static void test_without_an_estimate(void **state)
     for (int classify = 0; classify < 2; classify++) {
         broad_model *model = NULL;
         broad_data *data = NULL;
-        broad_metrics metrics;
+        broad_metrics metrics = {.size = sizeof metrics};
         fit_small(&model, &data, classify);
         broad__estimate_clear(model);
         assert_fails(broad_probabilities(numbers, model, numbers, 1), BROAD_USAGE,
-                     classify ? "no leave-one-out estimate: fit it with --loo yes" : "this model predicts numbers");
+                     classify ? "no leave-one-out estimate: fit it with option loo yes"
+                              : "this model predicts numbers");
         assert_fails(broad_interval(numbers, model, 0.9), BROAD_USAGE,
-                     classify ? "this model predicts classes" : "no leave-one-out estimate: fit it with --loo yes");
-        assert_ok(broad_eval(&metrics, model, data, 1));
+                     classify ? "this model predicts classes"
+                              : "no leave-one-out estimate: fit it with option loo yes");
+        assert_ok(broad_eval(&metrics, model, data, THREADS(1)));
         assert_true(!metrics.has_probabilities && metrics.brier == 0 && metrics.level == 0);
         broad_metrics_clear(&metrics);
-        assert_fails(broad_eval_level(&metrics, model, data, 0.8, 1), BROAD_USAGE,
+        assert_fails(broad_eval_level(&metrics, model, data, 0.8, THREADS(1)), BROAD_USAGE,
                      classify ? "this model predicts classes" : "no leave-one-out estimate");
-        assert_fails(broad_eval_level(&metrics, model, data, 1, 1), BROAD_USAGE, "between 0 and 1");
-        assert_fails(broad_eval_level(&metrics, model, data, 0, 1), BROAD_USAGE, "between 0 and 1");
+        assert_fails(broad_eval_level(&metrics, model, data, 1, THREADS(1)), BROAD_USAGE, "between 0 and 1");
+        assert_fails(broad_eval_level(&metrics, model, data, 0, THREADS(1)), BROAD_USAGE, "between 0 and 1");
         broad_model_free(model);
         broad_data_free(data);
     }
@@ -667,15 +669,15 @@ static void test_eval_measures(void **state)
 {
     (void)state;
     double scores[2 * FIT_ROWS], p[2 * FIT_ROWS], half = 0, brier = 0, loss = 0;
-    broad_metrics metrics;
+    broad_metrics metrics = {.size = sizeof metrics};
     for (int classify = 0; classify < 2; classify++) {
         broad_model *model = NULL;
         broad_data *data = NULL;
         size_t inside = 0;
         fit_small(&model, &data, classify);
-        assert_ok(broad_predict_data(scores, model, data, 1));
+        assert_ok(broad_predict_data(scores, model, data, THREADS(1)));
         assert_ok(broad__estimate_make(model, data, NULL, FIT_ROWS, scores));
-        assert_ok(broad_eval(&metrics, model, data, 2));
+        assert_ok(broad_eval(&metrics, model, data, THREADS(2)));
         if (classify) {
             assert_ok(broad_probabilities(p, model, scores, FIT_ROWS));
             for (size_t i = 0; i < FIT_ROWS; i++) {
@@ -691,14 +693,14 @@ static void test_eval_measures(void **state)
             assert_true(!metrics.has_probabilities && metrics.level == 0.9);
             assert_true(fabs(metrics.coverage - 217.0 / 240) < 1e-15); /* rank ceil(241 * 0.9) */
             broad_metrics_clear(&metrics);
-            assert_ok(broad_eval_level(&metrics, model, data, 0.5, 1));
+            assert_ok(broad_eval_level(&metrics, model, data, 0.5, THREADS(1)));
             assert_ok(broad_interval(&half, model, 0.5));
             for (size_t i = 0; i < FIT_ROWS; i++) inside += fabs(broad_data_value(data, i, 0) - scores[i]) <= half;
             assert_true(metrics.level == 0.5 && metrics.coverage == (double)inside / FIT_ROWS && inside == 121);
             assert_true(metrics.interval_width == 2 * half);
             broad_metrics_clear(&metrics);
             assert_ok(broad__estimate_make(model, data, NULL, 8, scores)); /* too few for 0.9 */
-            assert_ok(broad_eval(&metrics, model, data, 1));
+            assert_ok(broad_eval(&metrics, model, data, THREADS(1)));
             assert_true(metrics.level == 0 && metrics.coverage == 0);
         }
         broad_metrics_clear(&metrics);

@@ -81,7 +81,7 @@ static void red_is_the_evidence(void **state)
     broad_options_init(&options);
     options.threads = 1;
     broad_data *data = must_read(folder, &run);
-    assert_ok(broad_fit(&model, data, &options, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &options));
     broad_data_free(data);
     run.options.model = model;
     data = must_read(folder, &run);
@@ -126,7 +126,7 @@ static void models_of_tables_are_refused(void **state)
     arrays.x = x;
     arrays.values = y;
     assert_ok(broad_data_from_arrays(&data, &arrays));
-    assert_ok(broad_fit(&model, data, &options, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &options));
     assert_fails(broad_explainer_open(&explainer, model), BROAD_USAGE, "not trained on photos");
     assert_null(explainer);
     broad_model_free(model);

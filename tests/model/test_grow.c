@@ -46,8 +46,8 @@ static broad_trainer *pass_on(broad_trainer *trainer, const broad_data *data, co
 
 static void assert_verified(const broad_model *model, const broad_data *data)
 {
-    broad_verdict verdict;
-    assert_ok(broad_verify(&verdict, model, data, 2));
+    broad_verdict verdict = {.size = sizeof verdict};
+    assert_ok(broad_verify(&verdict, model, data, THREADS(2)));
     if (!verdict.holds) fail_msg("the certificate does not hold: %s", verdict.reason);
     assert_int_equal(verdict.layers, broad_model_layers(model));
 }
@@ -66,7 +66,7 @@ static void grown_equals_made_at_once(void **state)
                 o.threads = threads;
                 o.enhance_layers = 10 + 5 * more;
                 broad_model *whole = NULL, *grown = NULL;
-                assert_ok(broad_fit(&whole, data, &o, NULL));
+                assert_ok(broad_fit(&whole, NULL, data, &o));
                 broad_trainer *t = NULL;
                 assert_ok(broad_trainer_open(&t, data, &o));
                 assert_ok(broad_trainer_enhance(t, 8, 10));
@@ -114,7 +114,7 @@ static void resumed_equals_never_stopped(void **state)
         static const char *const origins[] = {"initial", "enhance", "enhance",  "features", "features",
                                               "data",    "enhance", "features", "enhance",  "enhance"};
         for (size_t j = 0; j < 10; j++) {
-            broad_layer layer;
+            broad_layer layer = {.size = sizeof layer};
             assert_ok(broad_model_layer(&layer, models[0], j));
             assert_string_equal(layer.origin, origins[j]);
             assert_int_equal(layer.rows, j < 5 ? 700 : 1033);
@@ -237,7 +237,7 @@ static void forgetful_learning(void **state)
     broad_options o = options_of(BROAD_KIND_BSCRLS, BROAD_PRESET_PAPER);
     o.enhance_layers = 3;
     broad_model *m = NULL, *grown = NULL;
-    assert_ok(broad_fit(&m, old, &o, NULL));
+    assert_ok(broad_fit(&m, NULL, old, &o));
     broad_trainer *t = NULL;
     assert_ok(broad_trainer_resume(&t, m, NULL, &o, 0));
     assert_fails(broad_trainer_enhance(t, 5, 1), BROAD_USAGE, "forgetful");
@@ -245,7 +245,7 @@ static void forgetful_learning(void **state)
     assert_ok(broad_trainer_learn(t, more, 5, 2, 1));
     assert_fails(broad_trainer_enhance(t, 5, 1), BROAD_USAGE, "forgetful");
     broad_trainer_close(&grown, t);
-    broad_layer layer;
+    broad_layer layer = {.size = sizeof layer};
     assert_ok(broad_model_layer(&layer, grown, 4));
     assert_string_equal(layer.origin, "forgetful");
     assert_int_equal(layer.first_row, 300);
@@ -268,10 +268,10 @@ static void other_data_is_refused(void **state)
     o.enhance_layers = 2;
     broad_model *m = NULL, *forced = NULL;
     broad_trainer *t = NULL;
-    assert_ok(broad_fit(&m, data, &o, NULL));
+    assert_ok(broad_fit(&m, NULL, data, &o));
     small_bytes before = small_bytes_of(m);
     assert_fails(broad_trainer_resume(&t, m, other, &o, 0), BROAD_BAD_DATA, "other values");
-    assert_fails(broad_trainer_resume(&t, m, fewer, &o, 0), BROAD_BAD_DATA, "trained on 300 rows, and here are 299");
+    assert_fails(broad_trainer_resume(&t, m, fewer, &o, 0), BROAD_BAD_DATA, "trained on 300 rows, and these are 299");
     assert_fails(broad_trainer_resume(&t, m, wider, &o, 0), BROAD_BAD_DATA, "4 inputs");
     assert_fails(broad_trainer_resume(&t, m, values, &o, 1), BROAD_BAD_DATA, "regression");
     assert_null(t);
@@ -284,7 +284,7 @@ static void other_data_is_refused(void **state)
     assert_fails(broad_trainer_features(t, 1, 0, 3), BROAD_USAGE, "feature node");
     broad_trainer_close(&forced, t);
     assert_int_equal(broad_model_rows(forced), 299);
-    broad_layer layer;
+    broad_layer layer = {.size = sizeof layer};
     assert_ok(broad_model_layer(&layer, forced, 2));
     assert_int_equal(layer.rows, 299);
     small_bytes after = small_bytes_of(m), saved = small_bytes_of(forced);
@@ -312,12 +312,12 @@ static broad_model *fit_with(const broad_data *data, const broad_options *o, con
 
 static double norm_after(const broad_model *m, size_t layer)
 {
-    broad_layer l;
+    broad_layer l = {.size = sizeof l};
     assert_ok(broad_model_layer(&l, m, layer));
     return l.norm_after;
 }
 
-/* Longer than a second, once a layer is there. */
+/* Longer than a second, as soon as there is a layer. */
 static int slow_down(const broad_progress *progress, void *context)
 {
     (void)context;
@@ -371,20 +371,20 @@ static void rules_for_stopping(void **state)
     assert_int_equal(broad_model_outcome(m), BROAD_OUTCOME_COMPLETE);
     broad_model_free(m);
 
-    broad_metrics metrics;
-    assert_ok(broad_eval(&metrics, full, check, 1));
+    broad_metrics metrics = {.size = sizeof metrics};
+    assert_ok(broad_eval(&metrics, full, check, THREADS(1)));
     o = plain, o.until_accuracy = metrics.accuracy - 0.01;
     broad_metrics_clear(&metrics);
     m = fit_with(data, &o, check);
-    assert_ok(broad_eval(&metrics, m, check, 1));
+    assert_ok(broad_eval(&metrics, m, check, THREADS(1)));
     assert_true(metrics.accuracy >= o.until_accuracy && strstr(broad_model_reason(m), "validation") != NULL);
     broad_metrics_clear(&metrics);
     broad_model_free(m);
-    assert_ok(broad_eval(&metrics, full, data, 1));
+    assert_ok(broad_eval(&metrics, full, data, THREADS(1)));
     o.until_accuracy = metrics.accuracy; /* what thirty layers reach, and the first does not */
     broad_metrics_clear(&metrics);
     m = fit_with(data, &o, NULL);
-    assert_ok(broad_eval(&metrics, m, data, 1));
+    assert_ok(broad_eval(&metrics, m, data, THREADS(1)));
     assert_true(metrics.accuracy >= o.until_accuracy && broad_model_layers(m) > 1);
     assert_int_equal(broad_model_outcome(m), BROAD_OUTCOME_TARGET_REACHED);
     broad_metrics_clear(&metrics);
@@ -395,8 +395,8 @@ static void rules_for_stopping(void **state)
 
 static double error_on(const broad_model *m, const broad_data *data)
 {
-    broad_metrics metrics;
-    assert_ok(broad_eval(&metrics, m, data, 1));
+    broad_metrics metrics = {.size = sizeof metrics};
+    assert_ok(broad_eval(&metrics, m, data, THREADS(1)));
     double rmse = metrics.rmse;
     broad_metrics_clear(&metrics);
     return rmse;
@@ -424,7 +424,7 @@ static void patience_goes_back_to_the_best(void **state)
     for (size_t layers = 1; layers <= kept + 3; layers++) {
         o.enhance_layers = layers;
         broad_model *other = NULL;
-        assert_ok(broad_fit(&other, data, &o, NULL));
+        assert_ok(broad_fit(&other, NULL, data, &o));
         assert_true(error_on(other, check) >= best * (1 - 1e-12));
         broad_model_free(other);
     }
@@ -463,18 +463,18 @@ static void sums_equal_retraining(void **state)
             broad_data *first = small_data(0, rows, 3, classes);
             broad_model *m = NULL, *whole = NULL;
             broad_stats *stats = NULL;
-            assert_ok(broad_fit(&m, first, &o, NULL));
-            assert_ok(broad_stats_new(&stats, m, first, 2));
+            assert_ok(broad_fit(&m, NULL, first, &o));
+            assert_ok(broad_stats_new(&stats, m, first, THREADS(2)));
             for (int i = 0; i < 20; i++) {
                 size_t more = problem_size(&r, classes ? 20 : 1, 200);
                 broad_data *part = small_data(rows, more, 3, classes);
-                assert_ok(broad_stats_learn(stats, m, part, 1 + (size_t)i % 2));
+                assert_ok(broad_stats_learn(stats, m, part, THREADS(1 + (size_t)i % 2)));
                 rows += more;
                 broad_data_free(part);
             }
             assert_int_equal(broad_stats_rows(stats), rows);
             broad_data *all = small_data(0, rows, 3, classes);
-            assert_ok(broad_fit(&whole, all, &o, NULL));
+            assert_ok(broad_fit(&whole, NULL, all, &o));
             double apart = weights_apart(m, whole);
             worst = fmax(worst, apart);
             if (!(apart < 1e-8)) fail_msg("lambda 1e%d: the weights are %g apart", exponent, apart);
@@ -499,15 +499,15 @@ static void sums_do_not_drift(void **state)
     broad_data *first = small_data(0, 50, 2, 0);
     broad_model *m = NULL, *whole = NULL;
     broad_stats *stats = NULL;
-    assert_ok(broad_fit(&m, first, &o, NULL));
-    assert_ok(broad_stats_new(&stats, m, first, 1));
+    assert_ok(broad_fit(&m, NULL, first, &o));
+    assert_ok(broad_stats_new(&stats, m, first, THREADS(1)));
     for (size_t i = 0; i < INCREMENTS; i++) {
         broad_data *part = small_data(50 + i, 1, 2, 0);
-        assert_ok(broad_stats_learn(stats, m, part, 1));
+        assert_ok(broad_stats_learn(stats, m, part, THREADS(1)));
         broad_data_free(part);
     }
     broad_data *all = small_data(0, 50 + INCREMENTS, 2, 0);
-    assert_ok(broad_fit(&whole, all, &o, NULL));
+    assert_ok(broad_fit(&whole, NULL, all, &o));
     double apart = weights_apart(m, whole);
     print_message("%d increments of one row: weights %.2g from retraining\n", INCREMENTS, apart);
     assert_true(apart < 1e-8);
@@ -524,22 +524,22 @@ static void sums_refused(void **state)
     broad_data *rows = small_data(0, 60, 3, 2), *more = small_data(60, 20, 3, 2);
     broad_model *m = NULL;
     broad_stats *stats = NULL, *never = NULL;
-    assert_ok(broad_fit(&m, rows, &o, NULL));
-    assert_ok(broad_stats_new(&stats, m, rows, 1));
+    assert_ok(broad_fit(&m, NULL, rows, &o));
+    assert_ok(broad_stats_new(&stats, m, rows, THREADS(1)));
     m->settings.weights = BROAD_WEIGHTS_JOINT;
-    assert_fails(broad_stats_new(&never, m, rows, 1), BROAD_USAGE, "chain weights alone");
-    assert_fails(broad_stats_learn(stats, m, more, 1), BROAD_USAGE, "chain weights alone");
+    assert_fails(broad_stats_new(&never, m, rows, THREADS(1)), BROAD_USAGE, "chain weights alone");
+    assert_fails(broad_stats_learn(stats, m, more, THREADS(1)), BROAD_USAGE, "chain weights alone");
     m->settings.weights = BROAD_WEIGHTS_CHAIN;
     m->settings.kind = BROAD_KIND_SCN;
-    assert_fails(broad_stats_new(&never, m, rows, 1), BROAD_USAGE, "serve bscrls and brls");
+    assert_fails(broad_stats_new(&never, m, rows, THREADS(1)), BROAD_USAGE, "serve bscrls and brls");
     m->settings.kind = BROAD_KIND_BRLS;
     m->class_weights = broad__alloc_doubles(2, 1);
     m->class_weights[0] = m->class_weights[1] = 1;
-    assert_fails(broad_stats_new(&never, m, rows, 1), BROAD_USAGE, "rows or classes that have weights");
+    assert_fails(broad_stats_new(&never, m, rows, THREADS(1)), BROAD_USAGE, "rows or classes that have weights");
     broad__free(m->class_weights);
     m->class_weights = NULL;
     more->weights = broad__alloc_doubles(20, 1);
-    assert_fails(broad_stats_learn(stats, m, more, 1), BROAD_USAGE, "rows or classes that have weights");
+    assert_fails(broad_stats_learn(stats, m, more, THREADS(1)), BROAD_USAGE, "rows or classes that have weights");
     assert_null(never);
     broad_stats_free(stats);
     broad_model_free(m);
@@ -559,25 +559,25 @@ static void sums_in_a_file(void **state)
                *all = NULL;
     broad_model *m = NULL, *foreign = NULL;
     broad_stats *stats = NULL, *loaded = NULL;
-    assert_ok(broad_fit(&m, first, &o, NULL));
-    assert_fails(broad_stats_new(&stats, m, other, 1), BROAD_BAD_DATA, "other values");
-    assert_ok(broad_stats_new(&stats, m, first, 1));
+    assert_ok(broad_fit(&m, NULL, first, &o));
+    assert_fails(broad_stats_new(&stats, m, other, THREADS(1)), BROAD_BAD_DATA, "other values");
+    assert_ok(broad_stats_new(&stats, m, first, THREADS(1)));
     assert_ok(broad_stats_save(stats, path));
     assert_ok(broad_stats_load(&loaded, path, m));
     /* Also with a class that is new, and supervised: the record says what was relaxed for the new rows. */
-    assert_ok(broad_stats_learn(loaded, m, more, 1));
+    assert_ok(broad_stats_learn(loaded, m, more, THREADS(1)));
     assert_int_equal(broad_model_outputs(m), 3);
     assert_ok(broad_data_append(&all, first, more));
     assert_verified(m, all);
-    assert_fails(broad_stats_learn(stats, m, more, 1), BROAD_BAD_MODEL, "belong to another");
-    assert_fails(broad_stats_learn(loaded, m, more, 1), BROAD_BAD_DATA, "already");
+    assert_fails(broad_stats_learn(stats, m, more, THREADS(1)), BROAD_BAD_MODEL, "belong to another");
+    assert_fails(broad_stats_learn(loaded, m, more, THREADS(1)), BROAD_BAD_DATA, "already");
     broad_stats_free(stats), stats = NULL;
     assert_fails(broad_stats_load(&stats, path, m), BROAD_BAD_MODEL, "belong to another");
     assert_ok(broad_stats_save(loaded, path));
     assert_ok(broad_stats_load(&stats, path, m));
     broad_stats_free(stats), stats = NULL;
     o.seed++;
-    assert_ok(broad_fit(&foreign, first, &o, NULL));
+    assert_ok(broad_fit(&foreign, NULL, first, &o));
     assert_fails(broad_stats_load(&stats, path, foreign), BROAD_BAD_MODEL, "belong to another");
     assert_ok(broad_model_save(foreign, path, 0));
     assert_fails(broad_stats_load(&stats, path, m), BROAD_BAD_MODEL, "not the sums");
@@ -660,13 +660,13 @@ static void plan_against_the_allocator(void **state)
         o.feature_groups = 5, o.feature_nodes = size[2] / 5, o.enhance_nodes = size[3], o.enhance_layers = size[4];
         if (strcmp(one[2], "loo") == 0) o.enhance_layers = 1; /* it may refuse the next */
         o.threads = 2;
-        broad_plan plan;
+        broad_plan plan = {.size = sizeof plan};
         assert_ok(broad_plan_run(&plan, &o, NULL, size[0], size[1], 3));
         meter self = {0};
         broad_allocator allocator = {meter_allocate, meter_release, &self};
         broad_set_allocator(&allocator);
         broad_model *m = NULL;
-        assert_ok(broad_fit(&m, data, &o, NULL));
+        assert_ok(broad_fit(&m, NULL, data, &o));
         assert_int_equal(broad_model_layers(m), strcmp(one[0], "bls") && strcmp(one[0], "rvfl") ? o.enhance_layers : 1);
         assert_int_equal((size_t)plan.nodes, broad_model_nodes(m));
         broad_model_free(m);
@@ -677,7 +677,7 @@ static void plan_against_the_allocator(void **state)
         assert_true(plan.fits && plan.flops_total >= plan.flops_features && plan.bytes_available > 1e6);
         broad_data_free(data);
     }
-    broad_plan plan;
+    broad_plan plan = {.size = sizeof plan};
     broad_options o = options_of(BROAD_KIND_BSCRLS, BROAD_PRESET_PAPER);
     assert_ok(broad_plan_run(&plan, &o, NULL, 1000000000000, 100, 3));
     assert_false(plan.fits);
@@ -710,19 +710,19 @@ static int grow_everything(const broad_data *old, const broad_data *more, const 
     broad_model *m = NULL, *stats_model = NULL;
     broad_stats *stats = NULL;
     int status = broad_trainer_open(&t, old, o);
-    if (status == BROAD_OK) status = broad_stats_new(&stats, broad_trainer_model(t), old, 1);
+    if (status == BROAD_OK) status = broad_stats_new(&stats, broad_trainer_model(t), old, THREADS(1));
     broad_stats_free(stats), stats = NULL;
     if (status == BROAD_OK) status = broad_trainer_validate(t, check);
     if (status == BROAD_OK) status = broad_trainer_enhance(t, 3, 2);
     if (status == BROAD_OK) status = broad_trainer_features(t, 1, 2, 2);
     if (status == BROAD_OK) status = broad__model_copy(&stats_model, broad_trainer_model(t));
-    if (status == BROAD_OK) status = broad_stats_new(&stats, stats_model, old, 1);
+    if (status == BROAD_OK) status = broad_stats_new(&stats, stats_model, old, THREADS(1));
     if (status == BROAD_OK) status = broad_trainer_learn(t, more, 3, 1, 0);
     broad_trainer_close(status == BROAD_OK ? &m : NULL, t);
     t = NULL;
     if (status == BROAD_OK) status = broad_trainer_resume(&t, m, NULL, o, 0);
     if (status == BROAD_OK) status = broad_trainer_learn(t, check, 3, 1, 1);
-    if (status == BROAD_OK) status = broad_stats_learn(stats, stats_model, more, 1);
+    if (status == BROAD_OK) status = broad_stats_learn(stats, stats_model, more, THREADS(1));
     broad_trainer_close(NULL, t);
     broad_model_free(m);
     broad_model_free(stats_model);

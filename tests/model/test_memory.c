@@ -81,7 +81,7 @@ typedef struct way {
 static const way ways[] = {{1, 0, 0, 2}, {1, 0, 1, 1}, {1, 1, 0, 1}, {1, 1, 1, 2}, {1, 1, 1, 3}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-static broad__storage keeping_of(const way *w)
+static broad__storage storage_of(const way *w)
 {
     broad__storage storage = {.z_recomputed = w->z_recomputed, .k_recomputed = w->k_recomputed};
     if (w->spilled) assert_ok(broad__spill_open(&storage.spill, 1 << 20));
@@ -152,7 +152,7 @@ static void grow_and_keep(bytes out[STEPS], const story *s, const way *w, const 
                           const broad_data *more)
 {
     broad_options o = options_of(s, w->threads);
-    broad__storage storage = keeping_of(w);
+    broad__storage storage = storage_of(w);
     broad_trainer *t = NULL;
     assert_ok(broad__trainer_open_stored(&t, rows, &o, &storage));
     assert_ok(broad_trainer_enhance(t, o.enhance_nodes, o.enhance_layers));
@@ -160,7 +160,7 @@ static void grow_and_keep(bytes out[STEPS], const story *s, const way *w, const 
     broad_model *first = NULL;
     broad_trainer_close(&first, t);
 
-    storage = keeping_of(w);
+    storage = storage_of(w);
     assert_ok(broad__trainer_resume_stored(&t, first, rows, &o, 0, &storage));
     if (o.kind != BROAD_KIND_SCN && o.kind != BROAD_KIND_RVFL) assert_ok(broad_trainer_features(t, 2, 4, 10));
     out[1] = bytes_of(broad_trainer_model(t));
@@ -203,7 +203,7 @@ static void same_bytes_with_validation(void **state)
         const way *w = k ? &ways[k - 1] : &plain;
         broad_options o = options_of(&s, w->threads);
         o.patience = 3, o.until_accuracy = 0.999;
-        broad__storage storage = keeping_of(w);
+        broad__storage storage = storage_of(w);
         broad_trainer *t = NULL;
         assert_ok(broad__trainer_open_stored(&t, rows, &o, &storage));
         assert_ok(broad_trainer_validate(t, check));
@@ -227,26 +227,27 @@ static void same_judgement(void **state)
         broad_options o = options_of(&s, 2);
         broad_data *rows = make_rows(20000, w, 5);
         broad_model *m = NULL;
-        broad_metrics plain, spilled;
-        broad_verdict verdict;
-        assert_ok(broad_fit(&m, rows, &o, NULL));
+        broad_metrics plain = {.size = sizeof plain}, spilled = {.size = sizeof spilled};
+        broad_verdict verdict = {.size = sizeof verdict};
+        assert_ok(broad_fit(&m, NULL, rows, &o));
         size_t outputs = broad_model_outputs(m);
         double *scores = malloc(rows->rows * outputs * sizeof *scores), *some = malloc(777 * outputs * sizeof *some);
-        assert_ok(broad_predict_data(scores, m, rows, 1));
-        assert_ok(broad_eval(&plain, m, rows, 2));
+        assert_ok(broad_predict_data(scores, m, rows, THREADS(1)));
+        assert_ok(broad_eval(&plain, m, rows, THREADS(2)));
         spill_rows(rows);
-        assert_ok(broad_eval(&spilled, m, rows, 1));
-        assert_ok(broad_verify(&verdict, m, rows, 2));
+        assert_ok(broad_eval(&spilled, m, rows, THREADS(1)));
+        assert_ok(broad_verify(&verdict, m, rows, THREADS(2)));
         assert_true(verdict.holds);
         assert_memory_equal(&plain, &spilled, offsetof(broad_metrics, confusion));
         if (classes) assert_memory_equal(plain.confusion, spilled.confusion, outputs * outputs * sizeof(size_t));
         if (classes) assert_true(plain.has_probabilities && plain.brier > 0);
         else assert_true(plain.level == 0.9 && plain.coverage > 0.8 && plain.r2 > 0.5);
         for (size_t first = 1; first + 777 < rows->rows; first += 7000) {
-            assert_ok(broad_predict_part(some, m, rows, first, 777, 2));
+            assert_ok(broad_predict_part(some, m, rows, first, 777, THREADS(2)));
             assert_memory_equal(some, scores + first * outputs, 777 * outputs * sizeof *some);
         }
-        assert_fails(broad_predict_part(some, m, rows, 19999, 2, 1), BROAD_USAGE, "rows 20000 to 20001 of 20000");
+        assert_fails(broad_predict_part(some, m, rows, 19999, 2, THREADS(1)), BROAD_USAGE,
+                     "rows 20000 to 20001 of 20000");
         broad_metrics_clear(&plain), broad_metrics_clear(&spilled);
         broad_model_free(m);
         broad_data_free(rows);
@@ -259,7 +260,7 @@ static void plan_under_a_limit(void **state)
 {
     (void)state;
     broad_options o;
-    broad_plan plan;
+    broad_plan plan = {.size = sizeof plan};
     broad_options_init(&o);
     assert_ok(broad_options_preset(&o, BROAD_PRESET_PAPER));
     o.kind = BROAD_KIND_BRLS, o.supervise = BROAD_SUPERVISE_NONE, o.threads = 2;
@@ -286,13 +287,13 @@ static void plan_under_a_limit(void **state)
     broad_data *rows = make_rows(ROWS, (wish){1, 0, 0}, 1);
     broad_model *m = NULL;
     o.memory = 1 << 20;
-    assert_fails(broad_fit(&m, rows, &o, NULL), BROAD_NO_MEMORY, "give at least");
+    assert_fails(broad_fit(&m, NULL, rows, &o), BROAD_NO_MEMORY, "give at least");
     assert_null(m);
     broad_options_init(&o);
     o.kind = BROAD_KIND_SCN;
     assert_ok(broad_options_preset(&o, BROAD_PRESET_AUTO));
     o.memory = 1 << 20;
-    assert_fails(broad_fit(&m, rows, &o, NULL), BROAD_NO_MEMORY, "--weights chain");
+    assert_fails(broad_fit(&m, NULL, rows, &o), BROAD_NO_MEMORY, "option weights chain");
     assert_null(m);
     broad_data_free(rows);
 }

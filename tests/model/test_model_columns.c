@@ -28,7 +28,7 @@ static broad_model *fitted(const char *weight)
     assert_ok(broad_options_set(&options, "features", "1x3"));
     assert_ok(broad_options_set(&options, "enhance", "3x1"));
     broad_model *model = NULL;
-    assert_ok(broad_fit(&model, data, &options, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &options));
     broad_data_free(data);
     return model;
 }

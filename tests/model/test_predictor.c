@@ -114,7 +114,7 @@ static broad_model *form_fit(const form *f)
         OPTIONS("preset", "paper", "kind", f->kind, "weights", f->weights, "supervise", f->supervise, "feature-weights",
                 f->features, "scale", f->scale, "activation", f->activation, "features", "6x7", "enhance", f->enhance,
                 "lambda", "0.01", "relax-count", "20", "loo", "auto");
-    assert_ok(broad_fit(&model, data, &o, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &o));
     assert_true(broad_model_layers(model) > 0);
     if (f->missing) model->missing = BROAD_MISSING_MEAN;
     broad_data_free(data);
@@ -300,7 +300,7 @@ static broad_data *inputs_only(const double *x, size_t rows)
     return plain_data(&arrays);
 }
 
-/* So many rows that all threads are worth it. Arrays with gaps cannot become data: these go to the routine below. */
+/* Enough rows to make all threads worthwhile. Arrays with gaps cannot become data: these go to the routine below. */
 static void scores_do_not_depend_on_threads(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void scores_do_not_depend_on_threads(void **state)
         broad_data *data = forms[f].missing ? NULL : inputs_only(x, MANY);
         for (size_t threads = COUNTED ? 0 : 2; threads <= 8; threads += COUNTED ? 1 : 3) { /* sanitizers are slow */
             memset(scores, 0, MANY * s.outputs * sizeof *scores);
-            if (data) assert_ok(broad_predict_data(scores, s.model, data, threads));
+            if (data) assert_ok(broad_predict_data(scores, s.model, data, THREADS(threads)));
             else assert_ok(broad__predict(scores, s.model, x, MANY, INPUTS, threads));
             for (size_t first = 0; first < MANY; first += FRESH)
                 assert_scores(&s, scores + first * s.outputs, 0, MANY - first < FRESH ? MANY - first : FRESH,
@@ -419,7 +419,7 @@ static void probabilities_and_intervals_are_the_models(void **state)
         broad_data *data = plain_data(&arrays);
         broad_options o = OPTIONS("preset", "paper", "kind", "bls", "scale", "standard", "features", "2x10", "enhance",
                                   "10x1", "lambda", "0.01", "loo", "yes");
-        assert_ok(broad_fit(&model, data, &o, NULL));
+        assert_ok(broad_fit(&model, NULL, data, &o));
         assert_ok(broad_predictor_from_model(&predictor, model));
         assert_ok(broad_predict(scores, model, arrays.x, 1, 0));
         if (classes) {
@@ -516,7 +516,8 @@ static void many_threads_predict_at_once(void **state)
 static int child_predicts(const subject *s, const broad_data *data, double *scores)
 {
     size_t bytes = FRESH * s->outputs * sizeof *scores;
-    int wrong = broad_predict_data(scores, s->model, data, 4) != BROAD_OK || memcmp(scores, s->expected, bytes) != 0;
+    int wrong =
+        broad_predict_data(scores, s->model, data, THREADS(4)) != BROAD_OK || memcmp(scores, s->expected, bytes) != 0;
     wrong |= broad_predict(scores, s->model, s->x, 100, 0) != BROAD_OK;
     wrong |= memcmp(scores, s->expected, 100 * s->outputs * sizeof *scores) != 0;
     wrong |= broad_predictor_row(scores, s->predictor, s->x, s->scratch) != BROAD_OK;
@@ -542,7 +543,7 @@ static void a_fork_after_use_predicts(void **state)
     subject_open(&s, &forms[3], FRESH); /* trained in this process: BLAS has run */
     broad_data *data = inputs_only(s.x, FRESH);
     double *scores = malloc(FRESH * s.outputs * sizeof *scores);
-    assert_ok(broad_predict_data(scores, s.model, data, 4));
+    assert_ok(broad_predict_data(scores, s.model, data, THREADS(4)));
     for (int i = 0; i < 3; i++) {
         pid_t child = fork();
         assert_true(child >= 0);

@@ -32,7 +32,7 @@ static broad_data *bump_data(void)
 static double rmse_of(const broad_model *model, const broad_data *data)
 {
     static double scores[POINTS];
-    assert_ok(broad_predict_data(scores, model, data, 1));
+    assert_ok(broad_predict_data(scores, model, data, THREADS(1)));
     double sum = 0;
     for (size_t i = 0; i < POINTS; i++) sum += pow(scores[i] - broad_data_value(data, i, 0), 2);
     return sqrt(sum / POINTS);
@@ -46,7 +46,7 @@ static size_t nodes_needed(const broad_data *data, const char *weights, const ch
     o.until = 0.01 * sqrt(POINTS);
     o.enhance_layers = most;
     broad_model *model = NULL;
-    assert_ok(broad_fit(&model, data, &o, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &o));
     size_t nodes = broad_model_nodes(model);
     int reached = broad_model_outcome(model) == BROAD_OUTCOME_TARGET_REACHED;
     assert_int_equal(nodes, broad_model_layers(model));
@@ -221,7 +221,7 @@ static void a_closer_look_loses_nothing(void **state)
     broad_data *data = bump_data();
     broad_options o = OPTIONS("preset", "paper", "kind", "scn", "tries", "20", "seed", "1");
     broad_model *model = NULL;
-    assert_ok(broad_fit(&model, data, &o, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &o));
     size_t most = 0;
     for (size_t j = 0; j < model->layer_count; j++)
         if (model->layers[j].certificate.relaxed > most) most = model->layers[j].certificate.relaxed;

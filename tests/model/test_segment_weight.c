@@ -56,7 +56,7 @@ static broad_options options_of(const char *kind)
 static broad_model *fitted(const broad_data *data, const broad_options *o)
 {
     broad_model *model = NULL;
-    assert_ok(broad_fit(&model, data, o, NULL));
+    assert_ok(broad_fit(&model, NULL, data, o));
     return model;
 }
 
@@ -83,7 +83,7 @@ static broad_model *learned(const broad_model *model, const broad_data *old, con
 static double *scores_of(const broad_model *model, const broad_data *data)
 {
     double *scores = malloc(data->rows * broad_model_outputs(model) * sizeof *scores);
-    assert_ok(broad_predict_data(scores, model, data, 1));
+    assert_ok(broad_predict_data(scores, model, data, THREADS(1)));
     return scores;
 }
 
@@ -97,8 +97,8 @@ static double largest_difference(const broad_model *a, const broad_model *b, con
 
 static void assert_verified(const broad_model *model, const broad_data *data)
 {
-    broad_verdict verdict;
-    assert_ok(broad_verify(&verdict, model, data, 2));
+    broad_verdict verdict = {.size = sizeof verdict};
+    assert_ok(broad_verify(&verdict, model, data, THREADS(2)));
     if (!verdict.holds) fail_msg("the certificate does not hold: %s", verdict.reason);
 }
 
@@ -256,9 +256,9 @@ static void another_weight_does_not_verify(void **state)
     broad_data *old = rows_of(0, OLD, 0), *more = rows_of(OLD, NEW, 0), *all = NULL;
     assert_ok(broad_data_append(&all, old, more));
     broad_model *model = fitted(old, &o), *weighted = learned(model, old, more, 4, &o);
-    broad_verdict verdict;
+    broad_verdict verdict = {.size = sizeof verdict};
     weighted->segments[1].weight = 4.01;
-    assert_ok(broad_verify(&verdict, weighted, all, 1));
+    assert_ok(broad_verify(&verdict, weighted, all, THREADS(1)));
     assert_false(verdict.holds);
     broad_model_free(model), broad_model_free(weighted);
     broad_data_free(old), broad_data_free(more), broad_data_free(all);
@@ -283,7 +283,7 @@ static void chains_and_validation(void **state)
     assert_true(weighted->segments[1].weight == 9);
     assert_verified(weighted, all);
     broad_stats *stats = NULL;
-    assert_fails(broad_stats_new(&stats, weighted, all, 1), BROAD_USAGE, "weights");
+    assert_fails(broad_stats_new(&stats, weighted, all, THREADS(1)), BROAD_USAGE, "weights");
     broad_model_free(model), broad_model_free(weighted);
     broad_data_free(old), broad_data_free(more), broad_data_free(check), broad_data_free(all);
 }
@@ -296,7 +296,7 @@ static void one_table_twice(void **state)
     broad_options o = options_of("bls");
     broad_trainer *t = NULL;
     broad_model *model = fitted(old, &o);
-    broad_estimate estimate;
+    broad_estimate estimate = {.size = sizeof estimate};
     double weights[NEW];
     for (size_t i = 0; i < NEW; i++) weights[i] = i < NEW / 2 ? 1 : 4;
     assert_ok(broad_trainer_resume(&t, model, old, &o, 0));

@@ -61,14 +61,14 @@ static broad_options small_options(broad_preset preset)
 static broad_model *fit(const broad_data *data, const broad_options *o)
 {
     broad_model *model = NULL;
-    assert_ok(broad_fit(&model, data, o, NULL));
+    assert_ok(broad_fit(&model, NULL, data, o));
     return model;
 }
 
 static void assert_verified(const broad_model *model, const broad_data *data)
 {
-    broad_verdict verdict;
-    assert_ok(broad_verify(&verdict, model, data, 2));
+    broad_verdict verdict = {.size = sizeof verdict};
+    assert_ok(broad_verify(&verdict, model, data, THREADS(2)));
     if (!verdict.holds) fail_msg("the certificate does not hold: %s", verdict.reason);
     assert_int_equal(verdict.layers, broad_model_layers(model));
     assert_true(verdict.reached <= verdict.product_bound * (1 + 1e-9));
@@ -79,7 +79,7 @@ static void assert_chain(const broad_model *model)
 {
     double before = INFINITY;
     for (size_t j = 0; j < broad_model_layers(model); j++) {
-        broad_layer layer;
+        broad_layer layer = {.size = sizeof layer};
         assert_ok(broad_model_layer(&layer, model, j));
         assert_true(layer.norm_after <= layer.norm_before);
         assert_true(j == 0 || layer.norm_before == before);
@@ -170,7 +170,7 @@ static void prediction_by_the_formulas(void **state)
             broad_model *model = fit(data, &o);
             size_t outputs = broad_model_outputs(model);
             double *scores = malloc(700 * outputs * sizeof *scores), plain[4];
-            assert_ok(broad_predict_data(scores, model, data, 3));
+            assert_ok(broad_predict_data(scores, model, data, THREADS(3)));
             for (size_t i = 0; i < 700; i++) {
                 predict_plainly(plain, model, broad_data_row(data, i));
                 for (size_t c = 0; c < outputs; c++)
@@ -210,7 +210,7 @@ static void prediction_from_many_threads(void **state)
     broad_options o = small_options(BROAD_PRESET_PAPER);
     broad_model *model = fit(data, &o);
     double *expected = malloc(300 * 3 * sizeof *expected);
-    assert_ok(broad_predict_data(expected, model, data, 1));
+    assert_ok(broad_predict_data(expected, model, data, THREADS(1)));
     pthread_t threads[CALLERS];
     static caller callers[CALLERS];
     for (size_t i = 0; i < CALLERS; i++) {
@@ -239,7 +239,7 @@ static void bad_rows_are_refused(void **state)
     assert_fails(broad_predict(NULL, model, row, 1, 0), BROAD_USAGE, "NULL");
     assert_ok(broad_predict(scores, model, row, 0, 0));
     broad_data *other = make_data(10, 4, 2, 1);
-    assert_fails(broad_predict_data(scores, model, other, 1), BROAD_BAD_DATA, "4 inputs");
+    assert_fails(broad_predict_data(scores, model, other, THREADS(1)), BROAD_BAD_DATA, "4 inputs");
     broad_data_free(other);
     broad_model_free(model);
     broad_data_free(data);
@@ -405,7 +405,7 @@ static void operator_test(void **state)
     o.enhance_nodes = 100;
     broad_model *model = NULL;
     clock_t began = clock();
-    assert_fails(broad_fit(&model, tall, &o, NULL), BROAD_USAGE, "residual");
+    assert_fails(broad_fit(&model, NULL, tall, &o), BROAD_USAGE, "residual");
     assert_null(model);
     assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 1);
     model = fit(small, &o);
@@ -424,7 +424,7 @@ static void operator_test(void **state)
     o.enhance_layers = 5;
     /* Layer 1 is wide enough, the others are not: refused before the first is made. */
     o.features_auto = 0, o.feature_groups = 10, o.feature_nodes = 10, o.enhance_nodes = 20;
-    assert_fails(broad_fit(&model, small, &o, NULL), BROAD_USAGE, "20 nodes");
+    assert_fails(broad_fit(&model, NULL, small, &o), BROAD_USAGE, "20 nodes");
     broad_data_free(tall);
     broad_data_free(small);
 }
@@ -464,8 +464,8 @@ static void the_caller_can_stop(void **state)
 
 static void assert_rejected(const broad_model *model, const broad_data *data, const char *what)
 {
-    broad_verdict verdict;
-    assert_ok(broad_verify(&verdict, model, data, 1));
+    broad_verdict verdict = {.size = sizeof verdict};
+    assert_ok(broad_verify(&verdict, model, data, THREADS(1)));
     if (verdict.holds) fail_msg("the certificate still holds after a change of %s", what);
     assert_true(strlen(verdict.reason) > 10);
 }
@@ -580,13 +580,13 @@ static void other_data_is_found(void **state)
     broad_data *wider = make_data(300, 3, 2, 8), *values = make_data(300, 2, 0, 8);
     broad_options o = small_options(BROAD_PRESET_PAPER);
     broad_model *model = fit(data, &o);
-    broad_verdict verdict;
-    assert_ok(broad_verify(&verdict, model, other, 1));
+    broad_verdict verdict = {.size = sizeof verdict};
+    assert_ok(broad_verify(&verdict, model, other, THREADS(1)));
     assert_false(verdict.holds);
-    assert_ok(broad_verify(&verdict, model, fewer, 1));
+    assert_ok(broad_verify(&verdict, model, fewer, THREADS(1)));
     assert_true(!verdict.holds && strstr(verdict.reason, "299 rows") != NULL);
-    assert_fails(broad_verify(&verdict, model, wider, 1), BROAD_BAD_DATA, "3 inputs");
-    assert_fails(broad_verify(&verdict, model, values, 1), BROAD_BAD_DATA, "targets");
+    assert_fails(broad_verify(&verdict, model, wider, THREADS(1)), BROAD_BAD_DATA, "3 inputs");
+    assert_fails(broad_verify(&verdict, model, values, THREADS(1)), BROAD_BAD_DATA, "targets");
     broad_model_free(model);
     broad_data_free(data);
     broad_data_free(other);
@@ -617,14 +617,14 @@ static void edges(void **state)
         /* One row, more outputs than rows. */
         broad_data *data = regression(1, 2, 4, x, x + 4);
         broad_model *model = fit(data, &o);
-        assert_ok(broad_predict_data(out, model, data, 1));
+        assert_ok(broad_predict_data(out, model, data, THREADS(1)));
         for (size_t i = 0; i < 4; i++) assert_true(fabs(out[i] - x[4 + i]) < 1e-3);
         assert_verified(model, data);
         broad_model_free(model), broad_data_free(data);
         /* Constant targets, targets of zero, constant inputs. */
         data = regression(4, 2, 1, x, same);
         model = fit(data, &o);
-        assert_ok(broad_predict_data(out, model, data, 1));
+        assert_ok(broad_predict_data(out, model, data, THREADS(1)));
         for (size_t i = 0; i < 4; i++) assert_true(fabs(out[i] - 3) < 1e-3);
         assert_verified(model, data);
         broad_model_free(model), broad_data_free(data);
@@ -647,7 +647,7 @@ static void edges(void **state)
     broad_model_free(model);
     o.scale = BROAD_SCALE_NONE;
     o.activation = o.feature_activation = BROAD_ACTIVATION_IDENTITY;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_BAD_DATA, "scale");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_BAD_DATA, "scale");
     broad_data_free(data);
 }
 
@@ -658,37 +658,39 @@ static void wrong_options(void **state)
     broad_model *model = NULL;
     broad_options good = small_options(BROAD_PRESET_PAPER), o = good;
     o.size = 3;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "broad_options_init");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "broad_options_init");
     o = good, o.lambda = -1;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "lambda");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "lambda");
     o = good, o.lambda = NAN;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "lambda");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "lambda");
     o = good, o.enhance_nodes = 0;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "enhance");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "enhance");
     o = good, o.features_auto = 0, o.feature_groups = SIZE_MAX;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "features");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "features");
     o = good, o.activation = (broad_activation)77;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "activation");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "activation");
     o = good, o.gamma[0] = 3;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "gamma");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "gamma");
     o = good, o.range_steps_count = 0;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "range-steps");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "range-steps");
     o = good, o.kind = BROAD_KIND_BRLS;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE,
-                 "--kind brls does not go with --supervise residual; give it --supervise none, or choose another kind");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE,
+                 "option kind brls does not go with option supervise residual; give option supervise none, or choose "
+                 "another kind");
     o = good, o.weights = BROAD_WEIGHTS_WINDOW;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE,
-                 "--kind bscrls does not go with --weights window; give it --weights chain or joint");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE,
+                 "option kind bscrls does not go with option weights window; give option weights chain or joint");
     o = good, o.kind = BROAD_KIND_BLS, o.supervise = BROAD_SUPERVISE_NONE;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "--kind bls does not go with --weights chain");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE,
+                 "option kind bls does not go with option weights chain");
     o = good, o.kind = BROAD_KIND_SCN;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "give it --supervise output");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "give it option supervise output");
     o.supervise = BROAD_SUPERVISE_OUTPUT, o.feature_weights = BROAD_FEATURE_WEIGHTS_AUTOENCODER;
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "this kind has no feature nodes");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "this kind has no feature nodes");
     o = good, o.positive = "no such class";
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "no class");
-    assert_fails(broad_fit(&model, values, &o, NULL), BROAD_USAGE, "positive class");
-    assert_fails(broad_fit(&model, NULL, &good, NULL), BROAD_USAGE, "NULL");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "is not a class");
+    assert_fails(broad_fit(&model, NULL, values, &o), BROAD_USAGE, "positive class");
+    assert_fails(broad_fit(&model, NULL, NULL, &good), BROAD_USAGE, "NULL");
     assert_null(model);
     broad_data_free(data);
     broad_data_free(values);
@@ -724,12 +726,12 @@ static int everything(const broad_data *data, const broad_options *o)
 {
     broad_model *model = NULL;
     double *scores = malloc(broad_data_rows(data) * 3 * sizeof *scores);
-    broad_metrics metrics = {0};
-    broad_verdict verdict;
-    int status = broad_fit(&model, data, o, NULL);
-    if (status == BROAD_OK) status = broad_predict_data(scores, model, data, 2);
-    if (status == BROAD_OK) status = broad_eval(&metrics, model, data, 1);
-    if (status == BROAD_OK) status = broad_verify(&verdict, model, data, 1);
+    broad_metrics metrics = {.size = sizeof metrics};
+    broad_verdict verdict = {.size = sizeof verdict};
+    int status = broad_fit(&model, NULL, data, o);
+    if (status == BROAD_OK) status = broad_predict_data(scores, model, data, THREADS(2));
+    if (status == BROAD_OK) status = broad_eval(&metrics, model, data, THREADS(1));
+    if (status == BROAD_OK) status = broad_verify(&verdict, model, data, THREADS(1));
     if (status == BROAD_OK) assert_true(verdict.holds);
     broad_metrics_clear(&metrics);
     broad_model_free(model);

@@ -720,8 +720,8 @@ static made make(const form *f)
 static void holds(const made *m)
 {
     for (size_t threads = 1; threads <= 3; threads += 2) {
-        broad_verdict verdict;
-        assert_ok(broad_verify(&verdict, m->model, m->data, threads));
+        broad_verdict verdict = {.size = sizeof verdict};
+        assert_ok(broad_verify(&verdict, m->model, m->data, THREADS(threads)));
         if (!verdict.holds) fail_msg("%s: %s", m->form->name, verdict.reason);
         assert_int_equal(verdict.layers, m->form->layers);
         assert_true(verdict.reached <= verdict.product_bound);
@@ -732,8 +732,8 @@ static void holds(const made *m)
 /* Whether it is refused, with these words. */
 static void refused(const made *m, const char *what, const char *words)
 {
-    broad_verdict verdict;
-    assert_ok(broad_verify(&verdict, m->model, m->data, 2));
+    broad_verdict verdict = {.size = sizeof verdict};
+    assert_ok(broad_verify(&verdict, m->model, m->data, THREADS(2)));
     if (verdict.holds) fail_msg("%s: %s is not noticed", m->form->name, what);
     if (!strstr(verdict.reason, words))
         fail_msg("%s: %s: \"%s\" where \"%s\" was expected", m->form->name, what, verdict.reason, words);
@@ -882,8 +882,9 @@ static void missing_row_weights(void **state)
     holds(&m);
     broad__free(m.data->weights);
     m.data->weights = NULL;
-    broad_verdict verdict;
-    assert_fails(broad_verify(&verdict, m.model, m.data, 1), BROAD_BAD_DATA, "weights of the rows from column 'trust'");
+    broad_verdict verdict = {.size = sizeof verdict};
+    assert_fails(broad_verify(&verdict, m.model, m.data, THREADS(1)), BROAD_BAD_DATA,
+                 "weights of the rows from column 'trust'");
     drop(&m);
 }
 
@@ -916,10 +917,10 @@ static void every_allocation_fails(void **state)
         made m = make(&forms[i]);
         size_t before = live;
         int status = BROAD_NO_MEMORY;
-        broad_verdict verdict;
+        broad_verdict verdict = {.size = sizeof verdict};
         for (fail_at = 1; status == BROAD_NO_MEMORY; fail_at++) {
             calls = 0;
-            status = broad_verify(&verdict, m.model, m.data, 1);
+            status = broad_verify(&verdict, m.model, m.data, THREADS(1));
             assert_int_equal(live, before);
             if (status == BROAD_NO_MEMORY) assert_false(verdict.holds);
         }

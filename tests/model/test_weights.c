@@ -14,7 +14,7 @@ static broad_data *with_copies(const broad_arrays *arrays, const size_t *copies,
     for (size_t round = 0; at < all; round++)
         for (size_t i = 0; i < arrays->rows; i++) {
             if (copies[i] <= round) continue;
-            memcpy(x + at * INPUTS, arrays->x + i * INPUTS, INPUTS * sizeof *x);
+            memcpy(x + at * INPUTS, (const double *)arrays->x + i * INPUTS, INPUTS * sizeof *x);
             if (arrays->values) memcpy(values + at * outputs, arrays->values + i * outputs, outputs * sizeof *values);
             if (arrays->classes) classes[at] = arrays->classes[i];
             at++;
@@ -33,8 +33,8 @@ static void assert_same_predictions(const broad_data *one, const broad_data *oth
     problem_random r = {77};
     double *x = problem_normals(FRESH * INPUTS, &r), a[FRESH * 4], b[FRESH * 4];
     broad_model *first = NULL, *second = NULL;
-    assert_ok(broad_fit(&first, one, o, NULL));
-    assert_ok(broad_fit(&second, other, other_o, NULL));
+    assert_ok(broad_fit(&first, NULL, one, o));
+    assert_ok(broad_fit(&second, NULL, other, other_o));
     assert_int_equal(broad_model_layers(first), broad_model_layers(second));
     assert_ok(broad_predict(a, first, x, FRESH, INPUTS));
     assert_ok(broad_predict(b, second, x, FRESH, INPUTS));
@@ -124,7 +124,7 @@ static void balanced(void **state)
     broad_options o =
         OPTIONS("preset", "paper", "kind", "bls", "features", "1x2", "enhance", "3x1", "class-weight", "balanced");
     broad_model *model = NULL, *back = NULL;
-    assert_ok(broad_fit(&model, data, &o, NULL));
+    assert_ok(broad_fit(&model, NULL, data, &o));
     for (size_t c = 0; c < 3; c++) {
         static const char *const names[] = {"few", "many", "some"};
         size_t at = 0;
@@ -157,10 +157,10 @@ static void bad_texts(void **state)
         {"0:1x", "'0:1x' is not a class and a weight above 0"},
         {"0:1,", "is not a class and a weight above 0"},
         {"0:1,,1:2", "is not a class and a weight above 0"},
-        {"0:1,7:2", "'7' is no class of the data; the first is '0', the last '2'"},
+        {"0:1,7:2", "'7' is not a class of the data; the first is '0', the last '2'"},
         {"Balanced", "'Balanced' is not a class and a weight above 0"},
         {"0:1,balanced", "'balanced' is not a class and a weight above 0"},
-        {"0:1,0:2", "'0' was given twice"},
+        {"0:1,0:2", "'0' is given twice"},
     };
     problem_random r = {5};
     broad_arrays arrays;
@@ -170,7 +170,7 @@ static void bad_texts(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         broad_options o = way_options(0, "3x1");
         o.class_weight = cases[i][0];
-        assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, cases[i][1]);
+        assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, cases[i][1]);
         assert_null(model);
     }
     broad_data_free(data);
@@ -179,7 +179,7 @@ static void bad_texts(void **state)
     data = plain_data(&arrays);
     broad_options o = way_options(0, "3x1");
     o.class_weight = "balanced";
-    assert_fails(broad_fit(&model, data, &o, NULL), BROAD_USAGE, "a regression has no classes");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "a regression has no classes");
     broad_data_free(data);
     plain_arrays_free(&arrays);
 }

@@ -790,13 +790,16 @@ typedef struct bad_kind {
 } bad_kind;
 
 static const bad_kind bad_kinds[] = {
-    {&small_form, {"settings/kind", "\"bls\"", "settings: --kind bls does not go with --supervise"}, NULL, NULL},
     {&small_form,
-     {"settings/weights", "\"window\"", "settings: --kind bscrls does not go with --weights window"},
+     {"settings/kind", "\"bls\"", "settings: option kind bls does not go with option supervise"},
      NULL,
      NULL},
     {&small_form,
-     {"settings/supervise", "\"output\"", "settings: --kind bscrls does not go with --supervise output"},
+     {"settings/weights", "\"window\"", "settings: option kind bscrls does not go with option weights window"},
+     NULL,
+     NULL},
+    {&small_form,
+     {"settings/supervise", "\"output\"", "settings: option kind bscrls does not go with option supervise output"},
      NULL,
      NULL},
     {&small_form,
@@ -869,7 +872,10 @@ static const bad_kind bad_kinds[] = {
      {"layers/0/groups", "0", "layer 1: the inputs are columns of the first layer, and of no other"},
      "layers/0/width",
      "2"},
-    {&linked_form, {"settings/kind", "\"scn\"", "settings: --kind scn does not go with --supervise none"}, NULL, NULL},
+    {&linked_form,
+     {"settings/kind", "\"scn\"", "settings: option kind scn does not go with option supervise none"},
+     NULL,
+     NULL},
     {&linked_form,
      {"settings/feature_weights", "\"autoencoder\"", "settings: this kind has no feature nodes"},
      NULL,
@@ -1415,7 +1421,8 @@ static void test_save_refuses_kinds(void **state)
     assert_fails(broad_model_to_memory(&bytes, &count, model, 0), BROAD_FAILED,
                  "group 1: weights where the inputs themselves are the nodes");
     model->settings.kind = BROAD_KIND_SCN;
-    assert_fails(broad_model_to_memory(&bytes, &count, model, 0), BROAD_FAILED, "does not go with --supervise none");
+    assert_fails(broad_model_to_memory(&bytes, &count, model, 0), BROAD_FAILED,
+                 "does not go with option supervise none");
     broad_model_free(model);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "data/format/number.h"
 
 typedef struct line_cursor {
@@ -140,6 +141,8 @@ static int survey_file(survey *out, const broad__source *source, broad_missing m
         broad__text token;
         double value;
         size_t index, before = SIZE_MAX;
+        int polled = broad__watch_poll(0, 1);
+        if (polled < 0) return polled;
         next_token(&token, &line);
         broad__number_kind kind = broad__number_read(&value, token);
         if (kind == BROAD__NUMBER_MISSING) return fail_token(source, token, "is not a label: every row needs one");
@@ -167,7 +170,8 @@ static int fill_rows(broad__parsed *out, const broad__libsvm *reader, const broa
         broad__text token;
         double value = 0;
         size_t index, before = SIZE_MAX;
-        int has_qid = 0;
+        int has_qid = 0, polled = broad__watch_poll(row, out->rows);
+        if (polled < 0) return polled;
         next_token(&token, &line);
         broad__number_read(&value, token);
         out->targets.values[row] = value;

@@ -87,8 +87,8 @@ static int fail_boxes(broad_crop crop, const char *whose)
 {
     if (crop == BROAD_CROP_BOXES || crop == BROAD_CROP_DETECTOR)
         return broad__fail(BROAD_USAGE,
-                           "%s photos are cropped to boxes; give these with --boxes, or a program that "
-                           "finds them with --detector",
+                           "%s photos are cropped to boxes; give these with option boxes, or a program that "
+                           "finds them with option detector",
                            whose);
     return broad__fail(BROAD_USAGE,
                        "%s photos are looked at as a whole, but boxes or a detector are given; leave these out", whose);
@@ -170,9 +170,10 @@ static void give_up(reading *r, int status)
 static void report(reading *r)
 {
     size_t done = atomic_load(&r->done);
-    if (!r->how->progress || (done && done == r->reported)) return;
+    if (!r->options->progress || (done && done == r->reported)) return;
     r->reported = done;
-    if (!r->how->progress(done, r->list.count, r->how->progress_context)) return;
+    broad_progress progress = {.stage = "photos", .done = done, .total = r->list.count};
+    if (!r->options->progress(&progress, r->options->progress_context)) return;
     give_up(r, broad__fail(BROAD_INTERRUPTED, "interrupted after %zu of %zu files", done, r->list.count));
 }
 
@@ -214,7 +215,7 @@ static int fail_strict(const reading *r, size_t first, size_t count)
 {
     char more[64] = "";
     if (count > 1) snprintf(more, sizeof more, " (and %zu more)", count - 1);
-    return broad__fail(BROAD_BAD_DATA, "%.300s: %.500s%s; without --strict such files are left out",
+    return broad__fail(BROAD_BAD_DATA, "%.300s: %.500s%s; without option strict such files are left out",
                        r->list.items[first].file, r->reasons[first], more);
 }
 
@@ -382,11 +383,11 @@ static int fail_unlabelled(const reading *r, const broad__photo_file *file)
     if (file)
         return broad__fail(BROAD_BAD_DATA,
                            "%.300s: lies in no folder of a class, but other photos do; move it into "
-                           "one, or give the targets of all with --labels",
+                           "one, or give the targets of all with option labels",
                            file->file);
     return broad__fail(BROAD_BAD_DATA,
                        "%s: the photos have no targets; put those of each class into a folder of its "
-                       "own, or give a list with --labels",
+                       "own, or give a list with option labels",
                        r->first_path);
 }
 
@@ -414,8 +415,9 @@ static int set_folder_targets(broad_data *table, const reading *r)
     for (size_t i = 0; i < r->rows; i++) content.targets.texts[i] = r->list.items[r->row_files[i]].folder;
     int status = broad__targets_set(table, &content, &facts, &options, r->columns);
     if (status == BROAD_BAD_DATA && r->columns && r->columns->task == BROAD_TASK_REGRESS)
-        status = broad__fail(BROAD_BAD_DATA, "%s: the model predicts numbers; give those of the photos with --labels",
-                             r->first_path);
+        status =
+            broad__fail(BROAD_BAD_DATA, "%s: the model predicts numbers; give those of the photos with option labels",
+                        r->first_path);
     broad__parsed_clear(&content);
     return status;
 }
@@ -466,16 +468,17 @@ static int check_options(const broad_read_options *options, const broad__columns
     if (!options->labels && model && model->weight_name && options->training)
         return broad__fail(BROAD_USAGE,
                            "the model was trained with weights; give a list with the column '%.100s' with "
-                           "--labels",
+                           "option labels",
                            model->weight_name);
     if (!options->labels && (options->group || options->weight || options->target))
         return broad__fail(BROAD_USAGE,
                            "%s names a column, and photos have none; give a list with such a column with "
-                           "--labels",
-                           options->group    ? "--group"
-                           : options->weight ? "--weight"
-                                             : "--target");
-    if (options->categorical) return broad__fail(BROAD_USAGE, "--categorical names a column, and photos have none");
+                           "option labels",
+                           options->group    ? "option group"
+                           : options->weight ? "option weight"
+                                             : "option target");
+    if (options->categorical)
+        return broad__fail(BROAD_USAGE, "option categorical names a column, and photos have none");
     return BROAD_OK;
 }
 

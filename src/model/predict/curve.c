@@ -6,7 +6,7 @@
  *   rmse      of the values
  *   loo       ||R' (E_m)_i / (1 - h_i)||, h = diag K_m (K_m'K_m + lambda I)^-1 K_m', by the solution that training uses
  *
- * The first three come from one pass, which works out every node once: S_m is what prediction has anyway after layer m.
+ * The first three come from one pass, which computes every node once: S_m is what prediction has anyway after layer m.
  */
 #include "model/predict/curve.h"
 
@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/device_choice.h"
 #include "compute/pool.h"
 #include "compute/shards.h"
@@ -27,8 +28,8 @@
 #include "model/train/rowset.h"
 
 enum {
-    SUMS = 2,    /* a layer's: square of its norm; rows judged rightly, or squared misses of the values */
-    STRETCH = 64 /* blocks of spilled rows that are gone through before they are given back */
+    SUMS = 2,    /* a layer's: square of its norm; rows classified correctly, or squared errors of the values */
+    STRETCH = 64 /* blocks of spilled rows that are processed before they are released */
 };
 
 typedef struct curve {
@@ -161,7 +162,8 @@ static int walk(curve *c, size_t threads)
     c->scratch = broad__alloc_doubles(broad__pool_threads(pool), c->each);
     c->sums = broad__alloc_doubles(shards, sums);
     if (!c->scratch || !c->sums) status = BROAD_NO_MEMORY;
-    if (status == BROAD_OK) broad__pool_run(pool, shards, walk_shard, c);
+    broad__watch_part(0, rows, rows);
+    if (status == BROAD_OK) status = broad__pool_run_watched(pool, shards, walk_shard, c);
     broad__pool_close(pool);
     if (status == BROAD_OK && atomic_load(&c->refused))
         status = broad__network_check(network, c->data->x, rows, c->data->inputs);
@@ -189,7 +191,7 @@ static void put_points(broad_curve_point *out, const curve *c)
     }
 }
 
-/* Weights of segments are of training rows; whether these are, nobody need ask where all segments count alike. */
+/* Segment weights belong to training rows; whether these rows are, matters only where segments differ in weight. */
 static int find_segments(curve *c)
 {
     const broad_model *model = c->model;
@@ -204,7 +206,7 @@ static int check_targets(const broad_model *model, const broad_data *data)
 {
     if (data->task == BROAD_TASK_AUTO || !data->rows)
         return broad__fail(BROAD_BAD_DATA,
-                           "the data have no targets to compare with; name them with --target or --labels");
+                           "the data has no targets to compare with; name a target column, or give the labels");
     if (data->inputs != model->inputs)
         return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
     if (data->task != model->task || data->outputs != model->outputs)
@@ -229,7 +231,7 @@ int broad__model_curve(broad_curve_point *out, const broad_model *model, const b
 
 /* ---- leave-one-out --------------------------------------------------------------------------------------------- */
 
-/* The network as it grew, on the rows of the layer at hand. */
+/* The network as it grew, on the rows of the current layer. */
 typedef struct regrowth {
     const broad_model *model;
     const broad_data *data;
@@ -237,7 +239,7 @@ typedef struct regrowth {
     broad__pool *pool;
     size_t groups; /* feature groups that the layers so far read */
     size_t first, rows;
-    broad__rowset rowset; /* of these rows; E: what the layers so far leave over */
+    broad__rowset rowset; /* of these rows; E: the residual of the layers so far */
     broad__ridge ridge;
 } regrowth;
 
@@ -299,8 +301,11 @@ int broad__model_curve_loo(broad_curve_point *points, const broad_model *model, 
     if (status < 0) return status;
     status = r.device->hold();
     int held = status == BROAD_OK;
-    for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++)
-        status = leave_out_layer(&points[j].loo, &r, j);
+    broad__watch_part(0, model->layer_count, model->layer_count);
+    for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) {
+        status = broad__watch_poll(j, model->layer_count);
+        if (status == BROAD_OK) status = leave_out_layer(&points[j].loo, &r, j);
+    }
     broad__ridge_clear(&r.ridge);
     broad__rowset_close(&r.rowset);
     if (held) r.device->release();

@@ -1,13 +1,14 @@
 /*
- * Every new row starts with a small weight. Whichever the network still judges incorrectly gets twice the weight, and the network
- * is solved again from where it was before, until all are judged correctly or no weight may grow further. So each row counts
- * as little as does, and the old rows are disturbed as little as possible.
+ * Every new row starts with a small weight. Whichever the network still judges incorrectly gets twice the weight, and
+ * the network is solved again from where it was before, until all are judged correctly or no weight may grow further.
+ * So each row counts as little as does, and the old rows are disturbed as little as possible.
  */
 #include "model/train/correct.h"
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/kind.h"
+#include "model/predict/predict.h"
 #include "model/train/describe_data.h"
 #include "model/train/train_open.h"
 #include "model/train/train_rows.h"
@@ -42,7 +43,7 @@ static int is_wrong(const correction *c, const broad_model *model, size_t row)
 static int judge(correction *c)
 {
     const broad_model *model = c->trainer->model;
-    int status = broad_predict_data(c->scores, model, c->rows, c->trainer->run.threads);
+    int status = broad__predict(c->scores, model, c->rows->x, c->rows->rows, model->inputs, c->trainer->run.threads);
     c->wrong = c->raised = 0;
     for (size_t i = 0; status == BROAD_OK && i < c->rows->rows; i++) {
         if (!is_wrong(c, model, i)) continue;

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/page_cursor.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/device_choice.h"
 #include "compute/pool.h"
 #include "compute/shards.h"
@@ -96,7 +97,7 @@ typedef struct intake {
     double *targets; /* BATCH x outputs */
     double *a;       /* BATCH x nodes */
     double *scaled;  /* BATCH x inputs */
-    double *tiles;   /* TILE x TILE for each worker */
+    double *tiles;   /* TILE x TILE per worker */
     size_t first, count;
 } intake;
 
@@ -169,7 +170,10 @@ static int add_rows(broad_stats *stats, const broad_model *model, const broad_da
     if (status == BROAD_OK) status = in.device->hold();
     if (status == BROAD_OK) {
         size_t across = (stats->nodes + TILE - 1) / TILE;
+        broad__watch_part(0, data->rows, data->rows);
         for (in.first = 0; in.first < data->rows; in.first += in.count) {
+            status = broad__watch_poll(in.first, data->rows);
+            if (status < 0) break;
             in.count = data->rows - in.first < BATCH ? data->rows - in.first : BATCH;
             batch_nodes(&in);
             broad__model_targets(in.targets, model, data, in.first, in.count);
@@ -181,6 +185,7 @@ static int add_rows(broad_stats *stats, const broad_model *model, const broad_da
         }
         in.device->release();
         stats->rows += data->rows;
+        if (status < 0) stats->model[0] = 0; /* sums of some of the rows belong to no model */
     }
     broad__pool_close(pool);
     broad__free(weights);
@@ -199,11 +204,11 @@ static int check_served(const broad_model *model, const broad_data *data)
     if (weighted)
         return broad__fail(BROAD_USAGE,
                            "sums of the training rows cannot be kept for rows or classes that have weights; "
-                           "learn with the rows themselves (--with)");
+                           "learn with the training rows themselves");
     if (broad__fitting_of(&model->settings) != BROAD__FIT_CHAIN ||
         broad__kind_of(model->settings.kind)->nodes != BROAD__NODES_FEATURES)
         return broad__fail(BROAD_USAGE, "sums of the training rows serve bscrls and brls with chain weights alone; use "
-                                        "--weights chain, or learn with the rows themselves (--with)");
+                                        "option weights chain, or learn with the training rows themselves");
     return BROAD_OK;
 }
 
@@ -342,7 +347,7 @@ static long double square_after(bench *b, const broad_stats *stats, const column
     return before > 0 ? before : 0;
 }
 
-/* The record of a layer that was solved again: its bound is relaxed as far as the new rows ask for. */
+/* The record of a layer that was solved again: its bound is relaxed as far as the new rows require. */
 static void certify_again(broad__layer *layer, const broad_model *model, size_t j, size_t rows, double before,
                           double after)
 {
@@ -421,8 +426,8 @@ int broad__stats_belong(const broad_stats *stats, const broad_model *model)
     return broad__fail(BROAD_BAD_MODEL, "the sums belong to another model, or to this one before it was grown");
 }
 
-/* Works on a copy of the model: the caller's changes only when everything has gone well. If memory runs out after the rows
- * were added, the sums no longer belong to the model, and broad__stats_belong() says so from then on. */
+/* Works on a copy of the model: the caller's changes only once everything has succeeded. If memory runs out after the
+ * rows were added, the sums no longer belong to the model, and broad__stats_belong() says so from then on. */
 int broad__stats_learn(broad_stats *stats, broad_model *model, const broad_data *rows, size_t threads)
 {
     int status = check_served(model, rows);

@@ -5,12 +5,14 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/device.h"
 #include "compute/shards.h"
 #include "model/verify/verify_nodes.h"
 #include "model/verify/verify_records.h"
 
-/* A worker's sums besides the matrices: ||E_j||^2, leave-one-out square, and how far rounding may have moved the latter. */
+/* A worker's sums besides the matrices: ||E_j||^2, leave-one-out square, and how far rounding may have moved the
+ * latter. */
 enum { SUMS = 3 };
 
 /* ---- passes over the rows ---------------------------------------------------------------------------------------- */
@@ -81,7 +83,9 @@ static int run_pass(layer_pass *pass)
     broad__free(pass->areas);
     pass->areas = broad__alloc_doubles(workers, pass->each);
     if (!pass->areas) return BROAD_NO_MEMORY;
-    broad__pool_run(v->pool, blocks_of(v->data->rows), pass_block, pass);
+    broad__watch_part(v->verdict->layers, 1, v->model->layer_count);
+    int status = broad__pool_run_watched(v->pool, blocks_of(v->data->rows), pass_block, pass);
+    if (status < 0) return status;
     for (size_t w = 1; w < workers; w++)
         for (size_t i = 0; i < sums; i++) pass->areas[lead + i] += pass->areas[w * pass->each + lead + i];
     return BROAD_OK;
@@ -104,9 +108,10 @@ static double weights_square(const layer_pass *pass)
     return sum;
 }
 
-/* Largest component of K'E_j - lambda W_j, relative to what it is made of. A solution in rounded numbers leaves
- * eps ||K||^2 ||W|| behind, which counts where lambda is small; with more columns than rows, W = K'a with a = E_j / lambda,
- * and the rounding of a counts too; and E_j itself has drifted. All three are granted. Sums in single precision have its eps. */
+/* Largest component of K'E_j - lambda W_j, relative to what it is made of. A solution in rounded numbers leaves eps
+ * ||K||^2 ||W|| behind, which counts where lambda is small; with more columns than rows, W = K'a with a = E_j / lambda,
+ * and the rounding of a counts too; and E_j itself has drifted. All three are allowed for. Sums in single precision
+ * have its eps. */
 static double gradient_error(const layer_pass *pass, double norm_before, double norm_after)
 {
     const broad__layer *layer = pass->layer;
@@ -205,7 +210,7 @@ static int operator_norm(double *out, const broad__verification *v, const broad_
     return status;
 }
 
-/* Largest part of an output's square that the layer left over. */
+/* Largest part of an output's square that remains after the layer. */
 static double worst_output(const layer_pass *pass, const double *e_before)
 {
     size_t c = pass->v->model->outputs, rows = pass->layer->certificate.rows;

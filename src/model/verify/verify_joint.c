@@ -49,12 +49,13 @@ static int equation_run(double *out, equation_pass *pass, size_t count)
     pass->each = lead + p * pass->v->model->outputs;
     pass->areas = broad__alloc_doubles(workers, pass->each);
     if (!pass->areas) return BROAD_NO_MEMORY;
-    broad__pool_run(pass->v->pool, (pass->s->rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, equation_block, pass);
+    size_t blocks = (pass->s->rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS;
+    int status = broad__pool_run_watched(pass->v->pool, blocks, equation_block, pass);
     memset(out, 0, count * sizeof(double));
     for (size_t w = 0; w < workers; w++)
         for (size_t i = 0; i < count; i++) out[i] += pass->areas[w * pass->each + lead + i];
     broad__free(pass->areas);
-    return BROAD_OK;
+    return status;
 }
 
 static const double *weights_of(const broad__solution *s, const broad__layer *layer)
@@ -69,7 +70,7 @@ static double sum_of_squares(const double *values, size_t count)
     return sum;
 }
 
-/* E minus what layers [first, last) make of it, and what they are made of. */
+/* E minus the fits of layers [first, last), and the sizes of their terms. */
 typedef struct sizes {
     size_t columns;
     double k, w; /* squares of A and of W */
@@ -93,7 +94,7 @@ static int take_off(sizes *out, double *columns, const broad__solution *s, const
 }
 
 /* What a component may be off by: its column's length times the first, and the second. As for a single layer in
- * model/verify.c. */
+ * verify_chain.c. */
 typedef struct allowance {
     double e, rest;
 } allowance;
@@ -151,7 +152,7 @@ int broad__verify_solution(broad__solution *s, broad__verification *v)
 
 /* ---- at once --------------------------------------------------------------------------------------------------- */
 
-/* Every block's record speaks of the whole network: the same rows, lambda and norms. */
+/* Every block's record describes the whole network: the same rows, lambda and norms. */
 static int same_records(broad__verification *v)
 {
     const broad_model *model = v->model;
