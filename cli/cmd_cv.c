@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "io/progress.h"
 #include "run/cv_folds.h"
+#include "run/input.h"
 #include "run/photo_summary.h"
-#include "run/rows.h"
 #include "run/show.h"
 #include "values.h"
 

@@ -7,8 +7,8 @@
 #include "io/progress.h"
 #include "run/data_photos.h"
 #include "run/export.h"
+#include "run/input.h"
 #include "run/photo_summary.h"
-#include "run/photos.h"
 #include "run/show.h"
 #include "values.h"
 
@@ -299,12 +299,14 @@ int cli_data(const cli_arguments *arguments)
     json_t *record = NULL;
     broad_read_options read;
     cli_read_options(&read, arguments);
-    if (!cli_is_folder(arguments->positional[0])) {
+    if (broad_path_look(arguments->positional[0]) != BROAD_PATH_KIND_FOLDER) {
         read.missing = BROAD_MISSING_MEAN; /* empty fields are counted, not refused */
         read.categorical = "auto";
     }
+    const cli_input input = {arguments->positional, 1, &read,
+                             cli_given(arguments, "export") ? CLI_TO_COMPUTE : CLI_TO_LOOK, arguments};
     int status = check_export(arguments);
-    if (!status) status = cli_read(&data, &record, arguments->positional, 1, &read, arguments);
+    if (!status) status = cli_input_read(&data, &record, &input);
     if (!status) status = report(arguments, data, record);
     json_decref(record);
     broad_data_free(data);

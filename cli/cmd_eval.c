@@ -5,9 +5,8 @@
 
 #include "io/progress.h"
 #include "run/files.h"
+#include "run/input.h"
 #include "run/load_model.h"
-#include "run/photos.h"
-#include "run/rows.h"
 #include "run/show.h"
 #include "values.h"
 
@@ -71,7 +70,7 @@ static int read_rows(broad_data **out, json_t **photos, const broad_model *model
     if (part == ALL) {
         cli_read_options(&read, arguments);
         read.model = model;
-        return cli_read(out, photos, &arguments->positional[1], 1, &read, arguments);
+        return cli_read(out, photos, arguments->positional[1], &read, arguments);
     }
     int status = cli_files_after_model(&files, arguments);
     if (!status) status = cli_read_training(&train, &apart, photos, model, arguments, &files);

@@ -7,9 +7,8 @@
 #include "io/progress.h"
 #include "run/correct.h"
 #include "run/files.h"
+#include "run/input.h"
 #include "run/kept_stats.h"
-#include "run/photos.h"
-#include "run/rows.h"
 #include "run/run_page.h"
 #include "run/run_report.h"
 #include "run/show.h"
@@ -104,7 +103,7 @@ static int read_fresh(learn_run *learn)
     read.training = 1;
     read.weight = NULL;
     read.new_classes = cli_given(run->arguments, "new-classes") != NULL;
-    int status = cli_read(&learn->fresh, &run->photos, &learn->path, 1, &read, run->arguments);
+    int status = cli_read(&learn->fresh, &run->photos, learn->path, &read, run->arguments);
     if (!status || read.new_classes || broad_error_reason() != BROAD_REASON_UNKNOWN_LABEL) return status;
     return cli_fail(status, "%s; correct the labels, or give --new-classes to add them as classes", cli_error());
 }

@@ -8,8 +8,9 @@
 #include "io/progress.h"
 #include "io/quote.h"
 #include "page/heatmap.h"
+#include "run/input.h"
 #include "run/load_model.h"
-#include "run/photos.h"
+#include "run/paths.h"
 #include "values.h"
 
 static void put_field(cli_output *output, const char *prefix, const char *text, const char *suffix)
@@ -268,7 +269,8 @@ static int read_rows(predictions *p, const cli_arguments *arguments)
     if (status) return status;
     p->boxes = photo.crop != BROAD_CROP_NONE;
     status = cli_paths_take(&paths, arguments, 1, broad_model_maps(p->model) != 0);
-    if (!status) status = cli_read(&p->data, &p->photos, paths.items, paths.count, &read, arguments);
+    const cli_input input = {paths.items, paths.count, &read, CLI_TO_COMPUTE, arguments};
+    if (!status) status = cli_input_read(&p->data, &p->photos, &input);
     cli_paths_clear(&paths);
     return status;
 }

@@ -12,8 +12,10 @@
 #include "page/heatmap.h"
 #include "page/picture_file.h"
 #include "page/report_html.h"
+#include "run/input.h"
 #include "run/load_model.h"
-#include "run/photos.h"
+#include "run/paths.h"
+#include "run/photo_summary.h"
 #include "run/show.h"
 #include "values.h"
 
@@ -232,7 +234,8 @@ static int read_photos(report_run *run)
     read.model = run->model;
     read.target_optional = 1;
     int status = cli_paths_take(&paths, run->arguments, 1, 1);
-    if (!status) status = cli_read(&run->data, &run->photos, paths.items, paths.count, &read, run->arguments);
+    const cli_input input = {paths.items, paths.count, &read, CLI_TO_REPORT, run->arguments};
+    if (!status) status = cli_input_read(&run->data, &run->photos, &input);
     cli_paths_clear(&paths);
     return status;
 }

@@ -6,9 +6,9 @@
 #include "io/progress.h"
 #include "page/training.h"
 #include "run/files.h"
+#include "run/input.h"
 #include "run/load_model.h"
-#include "run/photos.h"
-#include "run/rows.h"
+#include "run/photo_summary.h"
 #include "run/show.h"
 #include "values.h"
 
@@ -51,7 +51,7 @@ static int read_test(page_run *run, const char *path)
     cli_read_options(&read, run->arguments);
     read.labels = cli_given(run->arguments, "test-labels");
     read.model = run->model;
-    return cli_read(&run->test, &run->photos, &path, 1, &read, run->arguments);
+    return cli_read(&run->test, &run->photos, path, &read, run->arguments);
 }
 
 static int read_rows(page_run *run)

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "io/output.h"
 #include "io/progress.h"
-#include "run/rows.h"
+#include "run/input.h"
 #include "run/show.h"
 #include "tune/tune_report.h"
 #include "tune/tune_state.h"

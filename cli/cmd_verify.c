@@ -3,8 +3,8 @@
 
 #include "io/progress.h"
 #include "run/files.h"
+#include "run/input.h"
 #include "run/load_model.h"
-#include "run/rows.h"
 #include "run/show.h"
 #include "values.h"
 

@@ -40,10 +40,10 @@ enum {
 struct cli_detector {
     pid_t process; /* 0: it has ended and was waited for */
     int wait_status;
-    int lost; /* somebody else has waited for it */
+    int lost; /* its end was waited for elsewhere */
     int to, from, words;
     double seconds;
-    char *line; /* what it has printed and nobody has read */
+    char *line; /* what it has printed and was not read yet */
     size_t count, room;
     char said[WORDS_KEPT]; /* to standard error */
     size_t said_count;
@@ -183,8 +183,8 @@ static void hear_words(cli_detector *detector)
     }
 }
 
-/* Takes the status of a process that has ended. Its number, which is that of its group, belongs to it until then: whoever it
- * has left behind can be ended without hitting anybody else. */
+/* Takes the status of a process that has ended. Its number, which is that of its group, belongs to it until then: what it
+ * has left behind can be ended without hitting another process. */
 static void take_end(cli_detector *detector)
 {
     killpg(detector->process, SIGKILL);
@@ -207,7 +207,7 @@ static int has_ended(cli_detector *detector, double seconds)
         } else {
             if (broad__seconds() >= deadline) return 0;
             struct pollfd words = {.fd = detector->words, .events = POLLIN};
-            poll(&words, 1, 5); /* a program whose words nobody reads may never end */
+            poll(&words, 1, 5); /* a program whose words are not read may never end */
         }
         hear_words(detector);
     }

@@ -46,7 +46,9 @@ static int take_model(cli_training *t)
     t->layer_count = broad_model_layers(t->model);
     t->layers = calloc(t->layer_count + 1, sizeof *t->layers);
     if (!t->layers) return no_memory();
-    int status = cli_json_stored(&t->stored, t->model);
+    broad_options_init(&t->settings);
+    int status = broad_model_settings(&t->settings, t->model);
+    if (!status) status = cli_json_stored(&t->stored, t->model);
     for (size_t i = 0; !status && i < t->layer_count; i++) {
         broad_layer_init(&t->layers[i]);
         status = broad_model_layer(&t->layers[i], t->model, i);

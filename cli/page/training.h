@@ -47,7 +47,8 @@ typedef struct cli_training {
     double read_seconds;
 
     /* Made. */
-    json_t *stored;
+    broad_options settings;
+    json_t *stored; /* the model's file as JSON, for the table that shows all of it */
     size_t layer_count;
     broad_layer *layers;
     broad_estimate estimate;

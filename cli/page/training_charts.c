@@ -146,10 +146,9 @@ static int by_size(const void *a, const void *b)
 /* The ranges that may be tried make the axis, unless they are too many. */
 static void set_steps(cli_chart *chart, const cli_training *t)
 {
-    const json_t *steps = json_object_get(json_object_get(t->stored, "settings"), "range_steps");
-    size_t count = json_array_size(steps);
+    size_t count = t->settings.range_steps_count;
     if (count < 2 || count > MOST_STEPS) return;
-    for (size_t i = 0; i < count; i++) chart->y.ticks[i] = json_number_value(json_array_get(steps, i));
+    for (size_t i = 0; i < count; i++) chart->y.ticks[i] = t->settings.range_steps[i];
     qsort(chart->y.ticks, count, sizeof *chart->y.ticks, by_size);
     chart->y.tick_count = count;
     chart->y.range[0] = chart->y.ticks[0];

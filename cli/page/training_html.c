@@ -28,12 +28,6 @@ static void put_fact(cli_output *output, const char *name, const char *text)
     CLI_PAGE_PART(output, cli_asset_page_html, "fact", "name", name, "text", text);
 }
 
-static const char *part(const cli_training *t, const char *name)
-{
-    const char *text = json_string_value(json_object_get(json_object_get(t->stored, "settings"), name));
-    return text ? text : "";
-}
-
 /* ---- heading ---- */
 
 static void put_files(cli_output *output, const cli_training *t)
@@ -67,7 +61,8 @@ static void put_head(cli_output *output, const cli_training *t)
     PART(output, "lead", "model", t->model_path, "rows", rows_of(&(cli_number){""}, broad_model_rows(t->model)));
     cli_format_size(size, sizeof size, t->model);
     snprintf(text, sizeof text, "%s, %s, seed %llu, preset %s", cli_kind_name(broad_model_kind(t->model)), size,
-             (unsigned long long)broad_model_seed(t->model), part(t, "preset"));
+             (unsigned long long)broad_model_seed(t->model),
+             t->settings.preset == BROAD_PRESET_PAPER ? "paper" : "auto");
     put_fact(output, "Network", text);
     cli_format_names(names, sizeof names, broad_model_output_name, t->model, broad_model_outputs(t->model));
     snprintf(text, sizeof text, "%s%s", is_classes(t) ? "classes " : "values of ", names);
@@ -239,7 +234,7 @@ static void say_supervision(cli_output *output, const cli_training *t)
         tested += (size_t)test;
         rejected += test && (t->layers[i].tries > 1 || t->layers[i].relaxed);
     }
-    if (tested < 2 || strcmp(part(t, "select"), "best") == 0) return; /* keeping the best of several rejects none */
+    if (tested < 2 || t->settings.select == BROAD_SELECT_BEST) return; /* keeping the best of several rejects none */
     if (!rejected) put_plain(output, "say-none-rejected");
     else
         PART(output, "say-rejected", "tested", cli_number_count(&(cli_number){""}, tested), "rejected",

@@ -6,7 +6,7 @@
 #ifndef BROAD_CLI_RUN_CV_FOLDS_H
 #define BROAD_CLI_RUN_CV_FOLDS_H
 
-#include "run/photos.h"
+#include "run/photo_summary.h"
 
 /* ---- the measures of a fold, as numbers that can be averaged and compared ---- */
 

@@ -2,6 +2,7 @@
 #ifndef BROAD_CLI_RUN_PHOTO_SUMMARY_H
 #define BROAD_CLI_RUN_PHOTO_SUMMARY_H
 
+#include "arguments.h"
 #include "io/json.h"
 
 /* Near-duplicates and their labels. */

@@ -72,7 +72,7 @@ int cli_run_read_test(cli_run *run, const broad_model *model)
     read.model = model;
     broad_data_free(run->test);
     run->test = NULL;
-    return cli_read(&run->test, &run->photos, &run->test_path, 1, &read, run->arguments);
+    return cli_read(&run->test, &run->photos, run->test_path, &read, run->arguments);
 }
 
 int cli_run_check_rules(const cli_run *run, int has_test)

@@ -9,7 +9,8 @@
 #define BROAD_CLI_RUN_TRAIN_RUN_H
 
 #include "io/progress.h"
-#include "run/photos.h"
+#include "run/input.h"
+#include "run/photo_summary.h"
 
 /* What is added: layers of nodes, with new feature groups or new rows if there are any. */
 typedef struct cli_increment {

@@ -514,6 +514,15 @@ typedef struct broad_read_options {
 BROAD_API void broad_read_options_init_sized(broad_read_options *out, size_t size);
 static inline void broad_read_options_init(broad_read_options *out) { broad_read_options_init_sized(out, sizeof *out); }
 
+/* What a path leads to, by its first bytes; nothing is said about whether it can be read to its end. */
+typedef enum broad_path_kind {
+    BROAD_PATH_KIND_UNKNOWN, /* not there, no regular file, or nothing known */
+    BROAD_PATH_KIND_FOLDER,
+    BROAD_PATH_KIND_PICTURE, /* of any format; JPEG and PNG are read         */
+    BROAD_PATH_KIND_TABLE    /* text, or one of the formats of tables        */
+} broad_path_kind;
+BROAD_API broad_path_kind broad_path_look(const char *path);
+
 /* Reads CSV, LIBSVM, NPY or IDX, each also gzipped; "-" is standard input. The format is detected from the content. A
  * folder is read as photos: broad_data_read_photos(). options NULL: the defaults. */
 BROAD_API int broad_data_read(broad_data **out, const char *path, const broad_read_options *options);
@@ -1179,7 +1188,7 @@ BROAD_API int broad_picture_crop(broad_picture **out, const broad_picture *pictu
 
 /* ---- several threads ------------------------------------------------------------------------------------------- */
 
-/* Calls job(context, index, worker) for every index below `count`, on so many threads (0: one per processor), and returns when all
+/* Calls job(context, index, worker) for every index below `count`, on `threads` threads (0: one per processor), and returns when all
  * are done. Which thread does what is open; worker 0 is the thread that called, the others have numbers below the threads. */
 typedef void (*broad_parallel_function)(void *context, size_t index, size_t worker);
 BROAD_API int broad_parallel(size_t count, size_t threads, broad_parallel_function job, void *context);

@@ -9,6 +9,7 @@
 #include "base/profile.h"
 #include "base/status.h"
 #include "broad/broad.h"
+#include "data/path_kind.h"
 #include "data/photo/photo_rows.h"
 #include "data/photo/photos.h"
 #include "data/read.h"
@@ -28,10 +29,13 @@ void broad_split_init_sized(broad_split *out, size_t size)
     if (out) broad__options_give(out, size, &full, sizeof full);
 }
 
+broad_path_kind broad_path_look(const char *path) { return path ? broad__path_kind(path) : BROAD_PATH_KIND_UNKNOWN; }
+
 static int read_data(broad_data **out, const char *path, const broad_read_options *options)
 {
     int photos = options->model && options->model->photo.maps > 0;
-    if (photos || broad__is_folder(path)) return broad_data_read_photos(out, &path, 1, options);
+    if (photos || broad__path_kind(path) == BROAD_PATH_KIND_FOLDER)
+        return broad_data_read_photos(out, &path, 1, options);
     if (!options->model) return broad__read(out, path, options, NULL);
     broad__columns columns = broad__model_reads(options->model);
     return broad__read(out, path, options, &columns);

@@ -26,17 +26,17 @@ int broad__utf8_valid(const char *text, size_t count)
     return 1;
 }
 
-const char *broad__utf8_quote(char out[BROAD__QUOTE_BYTES], const char *bytes, size_t count)
+const char *broad__utf8_quote(char out[BROAD__QUOTE_BYTES], const char *text, size_t count)
 {
     enum { ROOM = BROAD__QUOTE_BYTES - 6 }; /* both marks, "...", NUL */
     size_t used = 0, i = 0;
     out[used++] = '\'';
     while (i < count) {
-        size_t length = broad__utf8_length(bytes + i, count - i), shown = length ? length : 1;
-        unsigned char first = (unsigned char)bytes[i];
+        size_t length = broad__utf8_length(text + i, count - i), shown = length ? length : 1;
+        unsigned char first = (unsigned char)text[i];
         if (used + shown > ROOM) break;
         if (!length || first < 0x20 || first == 0x7F) out[used] = '?';
-        else memcpy(out + used, bytes + i, shown);
+        else memcpy(out + used, text + i, shown);
         used += shown;
         i += shown;
     }

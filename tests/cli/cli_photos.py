@@ -339,7 +339,7 @@ class Photos(unittest.TestCase):
                 (["predict", "p.broad", "table.csv"], 65, "table.csv is not a photo, and the model was trained on photos"),
                 (["verify", "p.broad", "table.csv"], 65, "table.csv is not a photo"),
                 (["learn", "p.broad", "table.csv", "--with", "panels"], 65, "table.csv is not a photo"),
-                (["predict", "t.broad", "table.csv", "table.csv"], 2, "give one table"),
+                (["predict", "t.broad", "table.csv", "table.csv"], 2, "only photos can be given as several files"),
                 (["fit", photo], 65, "is a photo; give the folder"),
                 (["fit", "panels/Clean"], 65, "put the photos into one sub-folder per class"),
                 (["fit", "table.csv", "--map", "pixels"], 2, "--map is for photos, and table.csv is a table"),

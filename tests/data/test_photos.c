@@ -296,7 +296,7 @@ static void wrong_options(void **state)
     REFUSED(run.photos.side = 0, "1 to 512; it is 0");
     REFUSED(run.photos.side = 513, "1 to 512; it is 513");
     REFUSED(run.photos.maps = 8, "pixels, descriptors and windows");
-    REFUSED(run.photos.augment = 1001, "at most 1000 changed copies");
+    REFUSED(run.photos.augment = 1001, "at most 1000 augmented copies");
     REFUSED(run.photos.size = 1, "_init");
     REFUSED(run.options.size = 1, "_init");
     REFUSED(run.options.group = "day", "option group names a column, and photos have none");

@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -74,7 +73,7 @@ static int check_how(const broad_photo_options *how)
         return broad__fail(BROAD_USAGE, "the side of the square of pixels is 1 to %d; it is %zu", BROAD__PIXELS_MOST,
                            how->side);
     if (how->augment > BROAD__COPIES_MOST)
-        return broad__fail(BROAD_USAGE, "at most %d changed copies of each photo can be made, not %zu",
+        return broad__fail(BROAD_USAGE, "at most %d augmented copies of each photo can be made, not %zu",
                            BROAD__COPIES_MOST, how->augment);
     if (how->boxes && how->find_boxes)
         return broad__fail(BROAD_USAGE, "boxes come from a file or from a detector, not from both");
@@ -501,10 +500,4 @@ int broad__read_photos(broad_data **out, const char *const *paths, size_t count,
     reading_clear(&r);
     pthread_mutex_destroy(&r.lock);
     return status;
-}
-
-int broad__is_folder(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }

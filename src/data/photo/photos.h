@@ -9,7 +9,4 @@
 int broad__read_photos(broad_data **out, const char *const *paths, size_t count, const broad_read_options *options,
                        const broad_photo_options *how, const broad__columns *columns);
 
-/* Whether a path leads to a folder. */
-int broad__is_folder(const char *path);
-
 #endif

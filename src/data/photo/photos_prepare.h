@@ -53,7 +53,7 @@ typedef struct broad__preparing {
  */
 int broad__prepare(broad__prepared *out, int *out_ignored, const broad__photo_file *file, const broad__preparing *how);
 
-/* The picture that the inputs of a row were made from, which is not one of a changed copy. Messages do not name the file. */
+/* The picture that the inputs of a row were made from, which is not one of an augmented copy. Messages do not name the file. */
 int broad__photo_picture(broad__image *out, const broad__photo_spec *spec, const broad_photo *photo);
 
 #endif
