@@ -230,11 +230,11 @@ static void test_level_too_high(void **state)
     (void)state;
     double sizes[500], bound = -1;
     for (size_t i = 0; i < 500; i++) sizes[i] = (double)i;
-    assert_fails(broad__jackknife(&bound, sizes, 9, 9, 0.91), BROAD_USAGE, "highest level they can make is 0.9");
+    assert_fails(broad__jackknife(&bound, sizes, 9, 9, 0.91), BROAD_USAGE, "highest level they allow is 0.9");
     assert_fails(broad__jackknife(&bound, sizes, 20, 20, 0.99), BROAD_USAGE, "of 20 rows");
     assert_true(bound == -1);
     for (size_t n = 1; n <= 500; n++) {
-        const char *words = "can make is ";
+        const char *words = "they allow is ";
         int status = broad__jackknife(&bound, sizes, n, n, 0.9999);
         assert_int_equal(status, BROAD_USAGE);
         double named = strtod(strstr(broad_error_message(), words) + strlen(words), NULL);
