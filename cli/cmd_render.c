@@ -8,24 +8,24 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "image/codec/write.h"
+#include "base/status.h"
 #include "io/folder.h"
 #include "io/jobs.h"
 #include "io/json.h"
 #include "io/output.h"
 #include "io/progress.h"
+#include "page/picture_file.h"
 #include "render/render.h"
-#include "rng/philox.h"
 #include "values.h"
 
 enum { PHOTOS_MAX = 1000000, QUALITY = 92, NAME_BYTES = 64, BATCH = 4 };
 enum { SEVERITY_DRAW = 1 }; /* a photo's own draws have numbers from 16 on */
 
-/* What one job draws into. */
-typedef struct canvas {
-    broad__image photo, map; /* map: grey */
+/* What a photo is made in. */
+typedef struct workshop {
+    broad_picture *photo, *map; /* map: grey, NULL without masks */
     unsigned char *panel, *dimmed;
-} canvas;
+} workshop;
 
 typedef struct render_run {
     const cli_arguments *arguments;
@@ -70,81 +70,84 @@ static int write_file(const render_run *run, const char *name, const void *bytes
 {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%s", run->folder.temporary, name);
-    if (length > 0 && (size_t)length < sizeof path) return cli_write_new(path, bytes, count);
-    return cli_fail(BROAD_CANNOT_WRITE, "%s: the path is too long", run->folder.path);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return broad__fail(BROAD_CANNOT_WRITE, "%s: the name is too long", run->folder.path);
+    return cli_write_new(path, bytes, count);
 }
 
-static int write_photo(const render_run *run, const broad__image *photo, size_t index)
+static int write_photo(const render_run *run, const broad_picture *photo, size_t index)
 {
     char name[NAME_BYTES];
     void *bytes = NULL;
     size_t count = 0;
     photo_name(name, run, index);
-    int status = run->png ? broad__write_png(&bytes, &count, photo) : broad__write_jpeg(&bytes, &count, photo, QUALITY);
+    int status =
+        run->png ? broad_picture_png(&bytes, &count, photo) : broad_picture_jpeg(&bytes, &count, photo, QUALITY);
     if (!status) status = write_file(run, name, bytes, count);
-    broad__free(bytes);
+    broad_free(bytes);
     return status;
 }
 
-static int write_map(const render_run *run, broad__image *picture, const unsigned char *map, const char *what,
+static int write_map(const render_run *run, broad_picture *picture, const unsigned char *map, const char *what,
                      size_t index)
 {
     char name[NAME_BYTES];
     void *bytes = NULL;
     size_t count = 0;
-    for (size_t i = 0; i < run->side * run->side; i++) memset(&picture->pixels[3 * i], map[i], 3);
+    unsigned char *pixels = broad_picture_pixels(picture);
+    for (size_t i = 0; i < run->side * run->side; i++) memset(&pixels[3 * i], map[i], 3);
     map_name(name, what, index);
-    int status = broad__write_png(&bytes, &count, picture);
+    int status = broad_picture_png(&bytes, &count, picture);
     if (!status) status = write_file(run, name, bytes, count);
-    broad__free(bytes);
+    broad_free(bytes);
     return status;
 }
 
-static int make_photo(render_run *run, canvas *own, size_t index)
+static void close_workshop(workshop *own)
 {
-    cli_render_spec spec = {.wanted = class_wanted(run, index), .panel = own->panel, .dimmed = own->dimmed};
-    if (run->by_severity) {
-        broad__stream stream = {
-            .seed = run->seed, .purpose = BROAD__FOR_DEMO, .layer = (uint32_t)index, .draw = SEVERITY_DRAW};
-        spec.use_severity = 1;
-        spec.severity = broad__random_at(&stream, 0);
-    }
-    int status =
-        cli_render_photo(own->photo.pixels, run->side, run->side, run->seed, index, &spec, &run->truths[index]);
-    if (!status) status = write_photo(run, &own->photo, index);
-    if (!status && run->masks) status = write_map(run, &own->map, own->dimmed, "dirt", index);
-    if (!status && run->masks) status = write_map(run, &own->map, own->panel, "panel", index);
-    return status;
-}
-
-static int canvas_open(canvas *out, const render_run *run)
-{
-    int status = broad__image_init(&out->photo, run->side, run->side);
-    if (status || !run->masks) return status;
-    status = broad__image_init(&out->map, run->side, run->side);
-    out->panel = broad__alloc_array(run->side, run->side);
-    out->dimmed = broad__alloc_array(run->side, run->side);
-    return !status && (!out->panel || !out->dimmed) ? BROAD_NO_MEMORY : status;
-}
-
-static void canvas_close(canvas *own)
-{
-    broad__image_free(&own->photo);
-    broad__image_free(&own->map);
+    broad_picture_free(own->photo);
+    broad_picture_free(own->map);
     broad__free(own->panel);
     broad__free(own->dimmed);
 }
 
-static int photo_job(void *context, size_t first, size_t count)
+static int open_workshop(workshop *out, const render_run *run)
+{
+    int status = broad_picture_new(&out->photo, run->side, run->side);
+    if (status || !run->masks) return status;
+    out->panel = broad__alloc_array(run->side, run->side);
+    out->dimmed = broad__alloc_array(run->side, run->side);
+    if (!out->panel || !out->dimmed) return BROAD_NO_MEMORY;
+    return broad_picture_new(&out->map, run->side, run->side);
+}
+
+static int draw_photo(const render_run *run, workshop *own, size_t index)
+{
+    cli_render_spec spec = {.wanted = class_wanted(run, index), .panel = own->panel, .dimmed = own->dimmed};
+    if (run->by_severity) {
+        broad_random stream;
+        broad_random_init(&stream, run->seed, BROAD_RANDOM_PURPOSE_PICTURES);
+        stream.number = (uint32_t)index;
+        stream.draw = SEVERITY_DRAW;
+        spec.use_severity = 1;
+        spec.severity = broad_random_at(&stream, 0);
+    }
+    return cli_render_photo(broad_picture_pixels(own->photo), run->side, run->side, run->seed, index, &spec,
+                            &run->truths[index]);
+}
+
+static int photo_job(void *context, size_t index, size_t count)
 {
     render_run *run = context;
-    canvas own = {0};
-    int status = canvas_open(&own, run);
-    for (size_t i = first; !status && i < first + count && !cli_interrupted(); i++) {
-        status = make_photo(run, &own, i);
-        if (!status) atomic_fetch_add(&run->done, 1);
-    }
-    canvas_close(&own);
+    workshop own = {0};
+    (void)count; /* one at a time */
+    int status = open_workshop(&own, run);
+    if (!status) status = draw_photo(run, &own, index);
+    if (!status) status = write_photo(run, own.photo, index);
+    if (!status && run->masks) status = write_map(run, own.map, own.dimmed, "dirt", index);
+    if (!status && run->masks) status = write_map(run, own.map, own.panel, "panel", index);
+    close_workshop(&own);
+    if (!status) atomic_fetch_add(&run->done, 1);
     return status;
 }
 
@@ -164,9 +167,7 @@ static int make_folders(const render_run *run)
 static int make_photos(render_run *run)
 {
     double start = broad__seconds();
-    run->truths = broad__alloc_array(run->count, sizeof *run->truths);
-    if (!run->truths) return BROAD_NO_MEMORY;
-    int status = cli_jobs_run(run->count, BATCH, run->threads, photo_job, run, "render", run->arguments);
+    int status = cli_jobs_run(run->count, 1, run->threads, photo_job, run, "render", run->arguments);
     run->seconds = broad__seconds() - start;
     return status;
 }
@@ -309,7 +310,8 @@ static int end_interrupted(render_run *run)
 
 static int fill_folder(render_run *run)
 {
-    int status = make_folders(run);
+    run->truths = broad__alloc_array(run->count, sizeof *run->truths);
+    int status = run->truths ? make_folders(run) : BROAD_NO_MEMORY;
     if (!status) status = make_photos(run);
     if (!status) status = write_tables(run);
     return !status && cli_interrupted() ? BROAD_INTERRUPTED : status;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "image/codec/write.h"
 #include "io/folder.h"
 #include "io/jobs.h"
 #include "io/progress.h"
@@ -37,25 +36,25 @@ typedef struct report_run {
 
 /* ---- pictures ---- */
 
-static int encode(cli_jpeg *out, const broad__image *picture)
+static int encode(cli_jpeg *out, const broad_picture *picture)
 {
-    out->width = picture->width;
-    out->height = picture->height;
-    return broad__write_jpeg(&out->bytes, &out->count, picture, THUMB_QUALITY);
+    out->width = broad_picture_width(picture);
+    out->height = broad_picture_height(picture);
+    return broad_picture_jpeg(&out->bytes, &out->count, picture, THUMB_QUALITY);
 }
 
-static int fill_card(cli_report_card *out, const cli_heat_task *task, const cli_heat_maker *maker)
+static int fill_card(cli_report_card *out, const cli_heat_task *task)
 {
-    broad__image whole = {0}, framed = {0}, canvas = {0};
+    broad_picture *whole = NULL, *framed = NULL, *canvas = NULL;
     int status = cli_photo_decode(&whole, task->photo, THUMB_SIDE);
-    if (!status) status = cli_photo_framed(&framed, &whole, task->photo, THUMB_SIDE);
-    if (!status) status = encode(&out->photo, &framed);
-    if (!status) status = cli_heat_canvas(&canvas, maker, task->photo, &task->seen, &whole, THUMB_SIDE);
-    if (!status) status = cli_heat_draw(&canvas, &task->heat);
-    if (!status) status = encode(&out->heat, &canvas);
-    broad__image_free(&whole);
-    broad__image_free(&framed);
-    broad__image_free(&canvas);
+    if (!status) status = cli_photo_framed(&framed, whole, task->photo, THUMB_SIDE);
+    if (!status) status = encode(&out->photo, framed);
+    if (!status) status = cli_photo_part(&canvas, whole, task->photo, THUMB_SIDE);
+    if (!status) status = cli_heat_draw(canvas, &task->heat);
+    if (!status) status = encode(&out->heat, canvas);
+    broad_picture_free(whole);
+    broad_picture_free(framed);
+    broad_picture_free(canvas);
     return status;
 }
 
@@ -74,7 +73,7 @@ static int look_job(void *context, size_t first, size_t count)
     for (size_t i = 0; !status && i < count; i++) {
         size_t index = run->looked_at[first + i];
         if (cli_finding_is_positive(all, &all->items[index])) all->items[index].area = cli_heat_area(&tasks[i].heat);
-        if (index < run->card_count) status = fill_card(&run->cards[index], &tasks[i], run->maker);
+        if (index < run->card_count) status = fill_card(&run->cards[index], &tasks[i]);
     }
     cli_heat_tasks_clear(tasks, count);
     return status;
@@ -250,8 +249,8 @@ static int make_report(report_run *run)
 static void clear(report_run *run)
 {
     for (size_t i = 0; run->cards && i < run->card_count; i++) {
-        broad__free(run->cards[i].photo.bytes);
-        broad__free(run->cards[i].heat.bytes);
+        broad_free(run->cards[i].photo.bytes);
+        broad_free(run->cards[i].heat.bytes);
     }
     free(run->cards);
     free(run->looked_at);

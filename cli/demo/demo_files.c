@@ -11,7 +11,6 @@
 #include "demo/demo_folder.h"
 #include "io/folder.h"
 #include "io/output.h"
-#include "rng/philox.h"
 
 enum { LINE_BYTES = 256, SHUFFLE_DRAW = 2, PHOTO_BYTES_MOST = 16 << 20 };
 
@@ -100,9 +99,11 @@ static int read_truth(truth_line *out, size_t count, const char *path)
 /* Fisher and Yates: out[i] of 0 to count - 1 in an order that follows from the seed. */
 static void shuffle(size_t *out, size_t count, uint64_t seed)
 {
-    broad__stream stream = {.seed = seed, .purpose = BROAD__FOR_DEMO, .draw = SHUFFLE_DRAW};
+    broad_random stream;
+    broad_random_init(&stream, seed, BROAD_RANDOM_PURPOSE_PICTURES);
+    stream.draw = SHUFFLE_DRAW;
     for (size_t i = 0; i < count; i++) {
-        size_t other = (size_t)(broad__random_at(&stream, i) * (double)(i + 1));
+        size_t other = (size_t)(broad_random_at(&stream, i) * (double)(i + 1));
         out[i] = i;
         if (other < i) out[i] = out[other], out[other] = i;
     }

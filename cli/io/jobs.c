@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "compute/pool.h"
 #include "io/progress.h"
 
 typedef struct jobs {
@@ -60,17 +59,14 @@ static void one_job(void *context, size_t index, size_t worker)
 int cli_jobs_run(size_t count, size_t batch, size_t threads, cli_job job, void *context, const char *label,
                  const cli_arguments *arguments)
 {
-    broad__pool *pool = NULL;
     jobs all = {
         .job = job, .context = context, .label = label, .count = count, .batch = batch, .start = broad__seconds()};
     all.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet");
-    int status = broad__pool_open(&pool, threads);
-    if (status) return status;
     pthread_mutex_init(&all.lock, NULL);
-    broad__pool_run(pool, (count + batch - 1) / batch, one_job, &all);
-    broad__pool_close(pool);
+    int status = broad_parallel((count + batch - 1) / batch, threads, one_job, &all);
     pthread_mutex_destroy(&all.lock);
     if (all.last_drawn > 0) cli_bar_wipe();
+    if (status) return status;
     if (all.status) return cli_fail(all.status, "%s", all.message);
     return cli_interrupted() ? cli_fail(BROAD_INTERRUPTED, "interrupted") : BROAD_OK;
 }

@@ -5,56 +5,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/status.h"
-
-void cli_heat_clear(cli_heat *heat)
-{
-    broad__free(heat->cells);
-    memset(heat, 0, sizeof *heat);
-}
-
-/* Fewer cells would waste what the maps tell apart; more would leave cells without a window, of which they say nothing. */
-static size_t cells_along(size_t side)
-{
-    enum { CELL_SIDE = 32 };
-    size_t cells = (side + CELL_SIDE / 2) / CELL_SIDE;
-    return cells ? cells : 1;
-}
-
-void cli_heat_grid(size_t *out_width, size_t *out_height, size_t width, size_t height)
-{
-    *out_width = cells_along(width);
-    *out_height = cells_along(height);
-}
-
-/* ---- numbers ---- */
-
-/* `count` values `step` apart, smoothed from `in` to `out`. */
-static void smooth_line(double *out, const double *in, size_t count, size_t step)
-{
-    for (size_t i = 0; i < count; i++) {
-        double sum = 2 * in[i * step], weight = 2;
-        if (i > 0) sum += in[(i - 1) * step], weight += 1;
-        if (i + 1 < count) sum += in[(i + 1) * step], weight += 1;
-        out[i * step] = sum / weight;
-    }
-}
-
-int cli_heat_smooth(cli_heat *heat)
-{
-    size_t width = heat->width, height = heat->height;
-    double *other = broad__alloc_doubles(width, height);
-    if (!other) return BROAD_NO_MEMORY;
-    for (size_t y = 0; y < height; y++) smooth_line(other + y * width, heat->cells + y * width, width, 1);
-    for (size_t x = 0; x < width; x++) smooth_line(heat->cells + x, other + x, height, width);
-    broad__free(other);
-    return BROAD_OK;
-}
 
 double cli_heat_area(const cli_heat *heat)
 {
-    size_t cells = heat->width * heat->height, count = 0;
-    for (size_t i = 0; i < cells; i++) count += heat->cells[i] > heat->clear;
+    size_t cells = heat->grid.width * heat->grid.height, count = 0;
+    for (size_t i = 0; i < cells; i++) count += heat->grid.cells[i] > heat->clear;
     return cells ? (double)count / (double)cells : 0;
 }
 
@@ -66,10 +21,10 @@ static int by_size(const void *a, const void *b)
 
 double cli_heat_unit(const cli_heat *heat)
 {
-    size_t cells = heat->width * heat->height;
+    size_t cells = heat->grid.width * heat->grid.height;
     double *sizes = broad__alloc_doubles(cells, 1);
     if (!sizes) return heat->full;
-    for (size_t i = 0; i < cells; i++) sizes[i] = fabs(heat->cells[i]);
+    for (size_t i = 0; i < cells; i++) sizes[i] = fabs(heat->grid.cells[i]);
     qsort(sizes, cells, sizeof *sizes, by_size);
     double large = sizes[cells * 95 / 100];
     broad__free(sizes);
@@ -124,20 +79,22 @@ static between place(size_t pixel, size_t pixels, size_t cells)
     return (between){.low = low, .high = low + 1 < cells ? low + 1 : low, .t = at - (double)low};
 }
 
-int cli_heat_draw(broad__image *picture, const cli_heat *heat)
+int cli_heat_draw(broad_picture *picture, const cli_heat *heat)
 {
     double unit = cli_heat_unit(heat);
-    between *columns = broad__alloc_array(picture->width, sizeof *columns);
+    size_t width = broad_picture_width(picture), height = broad_picture_height(picture);
+    unsigned char *pixel = broad_picture_pixels(picture);
+    between *columns = broad__alloc_array(width, sizeof *columns);
     if (!columns) return BROAD_NO_MEMORY;
-    for (size_t x = 0; x < picture->width; x++) columns[x] = place(x, picture->width, heat->width);
-    for (size_t y = 0; y < picture->height; y++) {
-        between row = place(y, picture->height, heat->height);
-        const double *upper = heat->cells + row.low * heat->width, *lower = heat->cells + row.high * heat->width;
-        for (size_t x = 0; x < picture->width; x++) {
+    for (size_t x = 0; x < width; x++) columns[x] = place(x, width, heat->grid.width);
+    for (size_t y = 0; y < height; y++) {
+        between row = place(y, height, heat->grid.height);
+        const double *upper = heat->grid.cells + row.low * heat->grid.width;
+        const double *lower = heat->grid.cells + row.high * heat->grid.width;
+        for (size_t x = 0; x < width; x++, pixel += 3) {
             between at = columns[x];
             double above = upper[at.low] + at.t * (upper[at.high] - upper[at.low]);
             double below = lower[at.low] + at.t * (lower[at.high] - lower[at.low]);
-            unsigned char *pixel = picture->pixels + 3 * (y * picture->width + x);
             fade(pixel);
             mix(pixel, unit > 0 ? (above + row.t * (below - above)) / unit : 0);
         }
@@ -146,20 +103,22 @@ int cli_heat_draw(broad__image *picture, const cli_heat *heat)
     return BROAD_OK;
 }
 
-int cli_heat_strip(broad__image *picture)
+int cli_heat_strip(broad_picture **picture)
 {
-    broad__image taller;
-    size_t width = picture->width, height = picture->height, bar = height / 40 + 4, gap = bar / 2;
-    int status = broad__image_init(&taller, width, height + gap + bar);
+    broad_picture *taller = NULL;
+    size_t width = broad_picture_width(*picture), height = broad_picture_height(*picture);
+    size_t bar = height / 40 + 4, gap = bar / 2;
+    int status = broad_picture_new(&taller, width, height + gap + bar);
     if (status) return status;
-    memcpy(taller.pixels, picture->pixels, 3 * width * height);
-    memset(taller.pixels + 3 * width * height, 255, 3 * width * gap);
+    unsigned char *pixels = broad_picture_pixels(taller);
+    memcpy(pixels, broad_picture_bytes(*picture), 3 * width * height);
+    memset(pixels + 3 * width * height, 255, 3 * width * gap);
     for (size_t x = 0; x < width; x++) {
         unsigned char pixel[3] = {150, 150, 150};
         mix(pixel, width > 1 ? 2 * (double)x / (double)(width - 1) - 1 : 0);
-        for (size_t y = height + gap; y < taller.height; y++) memcpy(taller.pixels + 3 * (y * width + x), pixel, 3);
+        for (size_t y = height + gap; y < height + gap + bar; y++) memcpy(pixels + 3 * (y * width + x), pixel, 3);
     }
-    broad__image_free(picture);
+    broad_picture_free(*picture);
     *picture = taller;
     return BROAD_OK;
 }

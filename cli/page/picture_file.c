@@ -8,8 +8,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "image/codec/decode.h"
-#include "image/codec/write.h"
 #include "io/output.h"
 
 enum { FILE_BYTES_MAX = 1 << 30, DECODED_SIDE_MAX = 8192 };
@@ -34,11 +32,11 @@ static void find_range(size_t *out_first, size_t *out_count, double from, double
     *out_count = end > first ? end - first : 1;
 }
 
-static part part_of(const broad_photo *photo, const broad__image *whole)
+static part part_of(const broad_photo *photo, const broad_picture *whole)
 {
     part found;
-    find_range(&found.left, &found.width, photo->left, photo->right, photo->width, whole->width);
-    find_range(&found.top, &found.height, photo->top, photo->bottom, photo->height, whole->height);
+    find_range(&found.left, &found.width, photo->left, photo->right, photo->width, broad_picture_width(whole));
+    find_range(&found.top, &found.height, photo->top, photo->bottom, photo->height, broad_picture_height(whole));
     return found;
 }
 
@@ -58,50 +56,40 @@ static size_t side_to_decode(const broad_photo *photo, size_t side)
     return wanted < DECODED_SIDE_MAX ? (size_t)wanted : DECODED_SIDE_MAX;
 }
 
-int cli_photo_decode(broad__image *out, const broad_photo *photo, size_t side)
+int cli_photo_decode(broad_picture **out, const broad_photo *photo, size_t side)
 {
-    broad__decode_options options;
     void *bytes = NULL;
     size_t count = 0;
-    broad__decode_options_init(&options);
-    options.side = side_to_decode(photo, side);
-    options.damaged = 1;
     int status = broad__file_read(&bytes, &count, photo->file, FILE_BYTES_MAX);
     if (status) return status;
-    status = broad__decode(out, NULL, bytes, count, &options);
+    status = broad_picture_decode(out, bytes, count, side_to_decode(photo, side));
     broad__free(bytes);
     return status ? broad__fail_in(status, photo->file) : BROAD_OK;
 }
 
-static int fit(broad__image *out, const broad__image *picture, size_t side)
+int cli_photo_part(broad_picture **out, const broad_picture *whole, const broad_photo *photo, size_t side)
 {
-    size_t width = 0, height = 0;
-    broad__image_fit(&width, &height, picture->width, picture->height, side);
-    return broad__image_resize(out, picture, width, height);
-}
-
-int cli_photo_part(broad__image *out, const broad__image *whole, const broad_photo *photo, size_t side)
-{
-    broad__image cut = {0};
-    if (!cli_photo_is_cropped(photo)) return fit(out, whole, side);
+    broad_picture *cut = NULL;
+    if (!cli_photo_is_cropped(photo)) return broad_picture_fit(out, whole, side);
     part found = part_of(photo, whole);
-    int status = broad__image_crop(&cut, whole, found.left, found.top, found.width, found.height);
-    if (!status) status = fit(out, &cut, side);
-    broad__image_free(&cut);
+    int status = broad_picture_crop(&cut, whole, found.left, found.top, found.width, found.height);
+    if (!status) status = broad_picture_fit(out, cut, side);
+    broad_picture_free(cut);
     return status;
 }
 
 /* ---- frames ---- */
 
-static void paint(broad__image *picture, size_t left, size_t top, size_t width, size_t height, unsigned char grey)
+static void paint(broad_picture *picture, size_t left, size_t top, size_t width, size_t height, unsigned char grey)
 {
-    for (size_t y = top; y < top + height && y < picture->height; y++)
-        for (size_t x = left; x < left + width && x < picture->width; x++)
-            memset(picture->pixels + 3 * (y * picture->width + x), grey, 3);
+    size_t across = broad_picture_width(picture), down = broad_picture_height(picture);
+    unsigned char *pixels = broad_picture_pixels(picture);
+    for (size_t y = top; y < top + height && y < down; y++)
+        for (size_t x = left; x < left + width && x < across; x++) memset(pixels + 3 * (y * across + x), grey, 3);
 }
 
 /* `inset` pixels inside the part, `thick` pixels thick. */
-static void draw_frame(broad__image *picture, part at, size_t inset, size_t thick, unsigned char grey)
+static void draw_frame(broad_picture *picture, part at, size_t inset, size_t thick, unsigned char grey)
 {
     if (at.width <= 2 * (inset + thick) || at.height <= 2 * (inset + thick)) return;
     size_t left = at.left + inset, top = at.top + inset, width = at.width - 2 * inset, height = at.height - 2 * inset;
@@ -111,24 +99,24 @@ static void draw_frame(broad__image *picture, part at, size_t inset, size_t thic
     paint(picture, left + width - thick, top, thick, height, grey);
 }
 
-int cli_photo_framed(broad__image *out, const broad__image *whole, const broad_photo *photo, size_t side)
+int cli_photo_framed(broad_picture **out, const broad_picture *whole, const broad_photo *photo, size_t side)
 {
-    int status = fit(out, whole, side);
+    int status = broad_picture_fit(out, whole, side);
     if (status || !cli_photo_is_cropped(photo)) return status;
     /* White on black shows on any ground. */
-    draw_frame(out, part_of(photo, out), 0, 3, 0);
-    draw_frame(out, part_of(photo, out), 1, 1, 255);
+    draw_frame(*out, part_of(photo, *out), 0, 3, 0);
+    draw_frame(*out, part_of(photo, *out), 1, 1, 255);
     return BROAD_OK;
 }
 
 /* ---- writing ---- */
 
-int cli_picture_write(const char *path, const broad__image *picture, int quality)
+int cli_picture_write(const char *path, const broad_picture *picture, int quality)
 {
     void *bytes = NULL;
     size_t count = 0;
-    int status = broad__write_jpeg(&bytes, &count, picture, quality);
+    int status = broad_picture_jpeg(&bytes, &count, picture, quality);
     if (!status) status = cli_write_new(path, bytes, count);
-    broad__free(bytes);
+    broad_free(bytes);
     return status;
 }

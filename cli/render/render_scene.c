@@ -6,7 +6,7 @@
 
 /* ---- numbers ---- */
 
-render_dice cli_render_dice(const broad__stream *photo, render_draw draw)
+render_dice cli_render_dice(const broad_random *photo, render_draw draw)
 {
     render_dice dice = {*photo, 0};
     dice.stream.draw = (uint16_t)draw;
@@ -15,7 +15,7 @@ render_dice cli_render_dice(const broad__stream *photo, render_draw draw)
 
 float cli_render_roll(render_dice *dice, float low, float high)
 {
-    return low + (high - low) * (float)broad__random_at(&dice->stream, dice->next++);
+    return low + (high - low) * (float)broad_random_at(&dice->stream, dice->next++);
 }
 
 float cli_render_roll_normal(render_dice *dice)
@@ -45,7 +45,7 @@ static void draw_lattice(render_scene *scene)
     render_dice dice = cli_render_dice(&scene->stream, RENDER_LATTICE);
     double numbers[SIDE];
     for (size_t row = 0; row < SIDE; row++) {
-        broad__random_fill(numbers, &dice.stream, row * SIDE, SIDE);
+        broad_random_fill(numbers, &dice.stream, row * SIDE, SIDE);
         for (size_t i = 0; i < SIDE; i++) scene->lattice[row][i] = (float)numbers[i];
         scene->lattice[row][SIDE] = scene->lattice[row][0];
     }
@@ -270,7 +270,7 @@ static void place_glare(render_scene *scene, render_dice *dice)
 
 /* ---- dirt ---- */
 
-static float draw_severity(const broad__stream *photo, const cli_render_spec *spec)
+static float draw_severity(const broad_random *photo, const cli_render_spec *spec)
 {
     render_dice dice = cli_render_dice(photo, RENDER_SEVERITY);
     int dusty = cli_render_chance(&dice, 0.5f);
@@ -313,8 +313,8 @@ void cli_render_draw_scene(render_scene *out, size_t width, size_t height, uint6
     memset(out, 0, sizeof *out);
     out->width = width;
     out->height = height;
-    out->stream = (broad__stream){
-        .seed = seed, .purpose = BROAD__FOR_DEMO, .layer = (uint32_t)index, .step = (uint16_t)((uint64_t)index >> 32)};
+    broad_random_init(&out->stream, seed, BROAD_RANDOM_PURPOSE_PICTURES);
+    out->stream.number = index;
     draw_lattice(out);
     render_dice dice = cli_render_dice(&out->stream, RENDER_SCENE), dirt = cli_render_dice(&out->stream, RENDER_DIRT);
     draw_array(&out->array, &dice);

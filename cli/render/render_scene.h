@@ -7,8 +7,8 @@
 
 #include <math.h>
 
+#include "broad/broad.h"
 #include "render/render.h"
-#include "rng/philox.h"
 
 typedef struct vec3 {
     float x, y, z; /* or red, green, blue */
@@ -26,7 +26,7 @@ typedef enum render_draw {
 } render_draw;
 
 typedef struct render_dice {
-    broad__stream stream;
+    broad_random stream;
     uint64_t next;
 } render_dice;
 
@@ -94,7 +94,7 @@ typedef struct render_film {
 
 typedef struct render_scene {
     size_t width, height;
-    broad__stream stream;
+    broad_random stream;
     render_camera camera;
     render_array array;
     render_light light;
@@ -178,7 +178,7 @@ static inline float resolved(float often, float step) { return clamp01(1.5f - st
 /* Share of a pixel on the inner side of an edge that is `inside` away, with so many `pixels` to the metre. */
 static inline float edge_share(float inside, float pixels) { return clamp01(0.5f + inside * pixels); }
 
-render_dice cli_render_dice(const broad__stream *photo, render_draw draw);
+render_dice cli_render_dice(const broad_random *photo, render_draw draw);
 float cli_render_roll(render_dice *dice, float low, float high);
 float cli_render_roll_normal(render_dice *dice); /* nearly: a sum of four */
 int cli_render_chance(render_dice *dice, float probability);

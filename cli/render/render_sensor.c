@@ -112,7 +112,7 @@ static void add_noise(const render_scene *scene, vec3 *light, float sigma)
     float scale = sigma / 104.5f; /* the deviation of a sum of two bytes */
     for (size_t first = 0; first < pixels; first += CHUNK) {
         size_t count = pixels - first < CHUNK ? pixels - first : CHUNK;
-        broad__random_fill(numbers, &dice.stream, first, count);
+        broad_random_fill(numbers, &dice.stream, first, count);
         for (size_t i = 0; i < count; i++) {
             uint64_t bits = (uint64_t)(numbers[i] * 0x1p48);
             float value[3];

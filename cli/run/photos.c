@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "io/detector.h"
 #include "io/progress.h"
 #include "nearest.h"
 #include "run/photo_summary.h"
@@ -104,6 +105,20 @@ static int parse_maps(unsigned *out, const char *text)
     return BROAD_OK;
 }
 
+/* Started with the first photo that it is asked about. */
+typedef struct detector_use {
+    const char *command; /* NULL: none */
+    double seconds;
+    cli_detector *detector;
+} detector_use;
+
+static int ask_detector(broad_box_list *out, const char *file, void *context)
+{
+    detector_use *use = context;
+    int status = use->detector ? BROAD_OK : cli_detector_start(&use->detector, use->command, use->seconds);
+    return status ? status : cli_detector_ask(out, use->detector, file);
+}
+
 static int parse_seconds(double *out, const cli_arguments *arguments)
 {
     const char *text = cli_value(arguments, "detector-seconds");
@@ -127,14 +142,18 @@ static const char *cache_folder(char *room, size_t bytes, const cli_arguments *a
 }
 
 /* A model of photos is told nothing but where the boxes come from; the rest is its own. */
-static int set_crop(broad_photo_options *out, const cli_arguments *arguments, int with_model)
+static int set_crop(broad_photo_options *out, detector_use *use, const cli_arguments *arguments, int with_model)
 {
+    const char *command = cli_given(arguments, "detector");
     out->boxes = cli_given(arguments, "boxes");
-    out->detector = cli_given(arguments, "detector");
-    if (out->boxes && out->detector) return cli_fail(BROAD_USAGE, "--boxes and --detector were both given; choose one");
+    if (out->boxes && command) return cli_fail(BROAD_USAGE, "--boxes and --detector were both given; choose one");
+    if (command && !*command) return cli_fail(BROAD_USAGE, "--detector: the command is empty");
+    use->command = command;
+    if (command) out->find_boxes = ask_detector;
+    out->find_boxes_context = use;
     if (with_model) out->crop = BROAD_CROP_MODEL;
-    else out->crop = out->boxes ? BROAD_CROP_BOXES : out->detector ? BROAD_CROP_DETECTOR : BROAD_CROP_NONE;
-    return BROAD_OK;
+    else out->crop = out->boxes ? BROAD_CROP_BOXES : command ? BROAD_CROP_DETECTOR : BROAD_CROP_NONE;
+    return parse_seconds(&use->seconds, arguments);
 }
 
 /* A command that looks at photos, says everything itself and needs no inputs: the cheapest map will do. */
@@ -171,14 +190,13 @@ static int set_maps(broad_photo_options *out, const cli_arguments *arguments)
     return status;
 }
 
-static int photo_options(broad_photo_options *out, char *cache, size_t cache_bytes, const broad_read_options *read,
-                         const cli_arguments *arguments)
+static int photo_options(broad_photo_options *out, detector_use *use, char *cache, size_t cache_bytes,
+                         const broad_read_options *read, const cli_arguments *arguments)
 {
     int groups = arguments->command->run == cli_report; /* it tells of near-duplicates */
     broad_photo_options_init(out);
-    int status = set_crop(out, arguments, read->model != NULL);
+    int status = set_crop(out, use, arguments, read->model != NULL);
     if (!status && !read->model) status = set_maps(out, arguments);
-    if (!status) status = parse_seconds(&out->detector_seconds, arguments);
     if (!status) status = cli_threads(&out->threads, arguments);
     if (!status && !read->model) status = cli_seed(&out->seed, arguments);
     if (read->model) out->seed = broad_model_seed(read->model);
@@ -293,15 +311,17 @@ static int read_photos(broad_data **out, const char *const *paths, size_t count,
 {
     char cache[PATH_MAX];
     broad_photo_options photos;
+    detector_use detector = {0};
     broad_read_options read = *options;
     reading_bar bar = {.visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet"), .start = broad__seconds()};
-    int status = photo_options(&photos, cache, sizeof cache, options, arguments);
+    int status = photo_options(&photos, &detector, cache, sizeof cache, options, arguments);
     if (status) return status;
     read.progress = on_progress;
     read.progress_context = &bar;
     read.photos = &photos;
     int outermost = cli_signals_catch();
     status = broad_data_read_photos(out, paths, count, &read);
+    cli_detector_stop(detector.detector);
     if (outermost) cli_signals_release();
     if (bar.drawn) cli_bar_wipe();
     if (status != BROAD_INTERRUPTED) return status;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng/philox.h"
 #include "values.h"
 
 typedef struct space_row {
@@ -186,11 +185,11 @@ size_t tune_best(size_t *out, size_t most, const tune_search *search)
 /* ---- draws ---- */
 
 typedef struct dice {
-    broad__stream stream;
+    broad_random stream;
     uint64_t next;
 } dice;
 
-static double uniform(dice *d) { return broad__random_at(&d->stream, d->next++); }
+static double uniform(dice *d) { return broad_random_at(&d->stream, d->next++); }
 
 static size_t below(dice *d, size_t count) { return (size_t)(uniform(d) * (double)count); }
 
@@ -297,10 +296,9 @@ int tune_propose(tune_setting *out, json_t **out_arguments, int *out_found, cons
     size_t starts = tune_starts(search);
     *out_found = 0;
     for (size_t attempt = 0; attempt < ATTEMPTS; attempt++) {
-        dice d = {.stream = {.seed = search->seed,
-                             .purpose = BROAD__FOR_TUNE,
-                             .layer = (uint32_t)search->count,
-                             .step = (uint16_t)attempt}};
+        dice d = {0};
+        broad_random_init(&d.stream, search->seed, BROAD_RANDOM_PURPOSE_SEARCH);
+        d.stream.number = (uint64_t)attempt << 32 | search->count;
         size_t number = search->count;
         int random = number < starts + DRAWS || (number - starts - DRAWS) % 3 == 2 || attempt >= ATTEMPTS / 2;
         if (number < starts && attempt == 0) start_setting(out, search, number);

@@ -14,8 +14,9 @@
  *     broad_predict(scores, model, x, rows, 0);
  *
  * Sections, in reading order: status and version, memory, enums, structs and their sizes, progress, options, data
- * (files, arrays, photos, splits), training, the model, prediction, the predictor, evaluation, growing, sums instead of
- * rows, planning, the certificate, the profile, the machine, compatibility.
+ * (files, arrays, photos, splits), training, the model, prediction, explanations of photos, the predictor, evaluation,
+ * growing, sums instead of rows, planning, the certificate, the profile, pictures, several threads, random numbers, the
+ * machine, compatibility.
  *
  * Rules that hold for every function here:
  *  - It returns BROAD_OK or a negative status, and on failure leaves a message for broad_error_message(). Functions
@@ -89,6 +90,8 @@ typedef enum broad_reason {
     BROAD_REASON_UNKNOWN_LABEL /* labels that the model does not know: see broad_read_options.new_classes */
 } broad_reason;
 BROAD_API broad_reason broad_error_reason(void);
+/* Leaves a message, as a function that the library calls back does before it fails. Returns the status. */
+BROAD_API int broad_error_set(int status, const char *message);
 BROAD_API const char *broad_status_name(int status); /* "bad_data" */
 BROAD_API const char *broad_status_text(int status); /* "bad data" */
 
@@ -204,7 +207,7 @@ typedef enum broad_photo_map {
 typedef enum broad_crop {
     BROAD_CROP_NONE = 0,     /* all of it                                    */
     BROAD_CROP_BOXES = 2,    /* boxes from a file                            */
-    BROAD_CROP_DETECTOR = 3, /* boxes from a program                         */
+    BROAD_CROP_DETECTOR = 3, /* boxes from a function of the caller          */
     BROAD_CROP_MODEL = 4     /* reading for a model: as that one was trained */
 } broad_crop;
 
@@ -435,25 +438,41 @@ typedef struct broad_data broad_data;
 /* A trained network. Freed with broad_model_free(). */
 typedef struct broad_model broad_model;
 
+/* The boxes of one photo, while a function of the caller finds them. */
+typedef struct broad_box_list broad_box_list;
+/* Adds a box in pixels of the upright photo; right and bottom are just outside. score: NaN where there is none.
+ * BROAD_BAD_DATA for a box without width or height, or with a side that is not finite. */
+BROAD_API int broad_box_list_add(broad_box_list *list, double left, double top, double right, double bottom,
+                                 double score);
+/*
+ * Finds the boxes in the photo `file`, a path that can be opened, and adds them to `out`, which the library owns; the
+ * function keeps neither. Photos are prepared on several threads: it is called on any of them, but never twice at the
+ * same time. It returns BROAD_OK; BROAD_BAD_DATA where only this photo cannot be used, which is then skipped with the
+ * message as its reason; any other status ends the reading with that status and message. broad_error_set() leaves the
+ * message. What it added before it failed is dropped.
+ */
+typedef int (*broad_boxes_function)(broad_box_list *out, const char *file, void *context);
+
 /* How photos are read. With a model, maps, side, each_box, the way of cropping and (for training) augment are the
- * model's; the boxes or the program must be given again: no command is ever taken from a model file. */
+ * model's; the boxes or the function must be given again. For training, near-duplicates are grouped if the model's
+ * were. */
 typedef struct broad_photo_options {
     size_t size;
-    unsigned maps;           /* of broad_photo_map; 0: descriptors and windows                            */
-    size_t side;             /* of the square of pixels                                                   */
-    broad_crop crop;         /* BROAD_CROP_MODEL: whole photos where there is no model                    */
-    const char *boxes;       /* file or folder with boxes: YOLO text, COCO JSON or CSV                    */
-    const char *detector;    /* command line for /bin/sh                                                  */
-    double detector_seconds; /* time limit for its start, and then for each photo                         */
-    int each_box;            /* 1: every box is a row; 0: the best box of each photo                      */
-    size_t components;       /* principal components to train on instead of the inputs of the maps, see
+    unsigned maps;                   /* of broad_photo_map; 0: descriptors and windows                            */
+    size_t side;                     /* of the square of pixels                                                   */
+    broad_crop crop;                 /* BROAD_CROP_MODEL: whole photos where there is no model                    */
+    const char *boxes;               /* file or folder with boxes: YOLO text, COCO JSON or CSV                    */
+    broad_boxes_function find_boxes; /* a detector: see above */
+    void *find_boxes_context;
+    int each_box;      /* 1: every box is a row; 0: the best box of each photo                      */
+    size_t components; /* principal components to train on instead of the inputs of the maps, see
                                 broad_photos_prepare(); 0: as many as the rows warrant; or BROAD_COMPONENTS_NONE */
-    size_t augment;          /* training: rows made from augmented copies of each photo                   */
-    uint64_t seed;           /* of the augmentation                                                       */
-    int strict;              /* 1: a file that cannot be read is an error; 0: it is skipped               */
-    int no_groups;           /* 1: do not look for near-duplicates                                        */
-    const char *cache;       /* folder for prepared features; NULL: none                                  */
-    size_t threads;          /* 0: one per processor                                                      */
+    size_t augment;    /* training: rows made from augmented copies of each photo                   */
+    uint64_t seed;     /* of the augmentation                                                       */
+    int strict;        /* 1: a file that cannot be read is an error; 0: it is skipped               */
+    int no_groups;     /* 1: do not look for near-duplicates                                        */
+    const char *cache; /* folder for prepared features; NULL: none                                  */
+    size_t threads;    /* 0: one per processor                                                      */
 } broad_photo_options;
 
 #define BROAD_COMPONENTS_NONE SIZE_MAX /* the inputs stay as the maps compute them */
@@ -847,6 +866,32 @@ BROAD_API int broad_probabilities(double *out, const broad_model *model, const d
  * estimate, or if the level is too high for its number of rows. */
 BROAD_API int broad_interval(double *out, const broad_model *model, double level);
 
+/* ---- explanations of photos ------------------------------------------------------------------------------------ */
+
+/* What is needed to explain predictions on photos by one model, which must be one of photos (BROAD_USAGE otherwise) and
+ * outlive it. Any number of threads may use it at the same time. */
+typedef struct broad_explainer broad_explainer;
+BROAD_API int broad_explainer_open(broad_explainer **out, const broad_model *model);
+BROAD_API void broad_explainer_close(broad_explainer *explainer); /* accepts NULL */
+
+/* A grid over the part of a photo that the model uses, and how much each of its cells is evidence for an output (above
+ * 0) or against it (below 0): log odds of a class where the model has probabilities, otherwise the lead of its score;
+ * of values, how much more or less than the whole photo the cell stands for. */
+typedef struct broad_explanation {
+    size_t size;
+    size_t width, height; /* in cells */
+    double *cells;        /* row by row from the top; freed by broad_explanation_clear() */
+} broad_explanation;
+
+static inline void broad_explanation_init(broad_explanation *out) { broad_result_init(out, sizeof *out); }
+BROAD_API void broad_explanation_clear(broad_explanation *explanation); /* it can be used again. Accepts NULL */
+/* Explains `count` photos at once, each for one class or target, by occlusion: by what the model predicts with each
+ * cell left out. `out` is an array; initialise the first, whose size is the distance between them. The photos are rows
+ * of a table that was read for the model, and their files are read again: one that has changed is BROAD_IO. Several
+ * photos together cost less than one by one; eight at a time are enough. */
+BROAD_API int broad_photo_explain(broad_explanation *out, const broad_explainer *explainer,
+                                  const broad_photo *const *photos, const size_t *outputs, size_t count);
+
 /* ---- predictor ------------------------------------------------------------------------------------------------- */
 
 /*
@@ -1112,6 +1157,61 @@ BROAD_API void broad_profile_close(broad_profile *profile); /* accepts NULL */
 BROAD_API size_t broad_profile_stages(void);
 /* At any time, by any thread. */
 BROAD_API int broad_profile_stage(broad_stage *out, const broad_profile *profile, size_t stage);
+
+/* ---- pictures -------------------------------------------------------------------------------------------------- */
+
+/* A picture in memory: rows from the top without gaps, three bytes per pixel: red, green, blue (sRGB). */
+typedef struct broad_picture broad_picture;
+BROAD_API int broad_picture_new(broad_picture **out, size_t width, size_t height); /* black */
+BROAD_API void broad_picture_free(broad_picture *picture);                         /* accepts NULL */
+BROAD_API size_t broad_picture_width(const broad_picture *picture);
+BROAD_API size_t broad_picture_height(const broad_picture *picture);
+BROAD_API unsigned char *broad_picture_pixels(broad_picture *picture); /* may be written to */
+BROAD_API const unsigned char *broad_picture_bytes(const broad_picture *picture);
+/* From the bytes of a JPEG or PNG file, turned upright, with a longer side of at most `side`; 0: in its own size. The
+ * undamaged part of a damaged picture is used, the rest is grey. The message of a failure does not name the file. */
+BROAD_API int broad_picture_decode(broad_picture **out, const void *bytes, size_t count, size_t side);
+/* As the bytes of a file, for broad_free(). Equal pictures give equal bytes. quality: 1 to 100. */
+BROAD_API int broad_picture_jpeg(void **out, size_t *out_bytes, const broad_picture *picture, int quality);
+BROAD_API int broad_picture_png(void **out, size_t *out_bytes, const broad_picture *picture);
+/* With the same proportions and a longer side of at most `side`. */
+BROAD_API int broad_picture_fit(broad_picture **out, const broad_picture *picture, size_t side);
+/* A part that lies inside of it. */
+BROAD_API int broad_picture_crop(broad_picture **out, const broad_picture *picture, size_t left, size_t top,
+                                 size_t width, size_t height);
+
+/* ---- several threads ------------------------------------------------------------------------------------------- */
+
+/* Calls job(context, index, worker) for every index below `count`, on this many threads (0: one per processor), and
+ * returns when all are done. The order is open; worker 0 is the calling thread, the others have numbers below the
+ * number of threads. */
+typedef void (*broad_parallel_function)(void *context, size_t index, size_t worker);
+BROAD_API int broad_parallel(size_t count, size_t threads, broad_parallel_function job, void *context);
+
+/* ---- random numbers -------------------------------------------------------------------------------------------- */
+
+/* Uniform numbers in [0, 1) by counter (Philox): each follows from the seed and its place alone, whatever else was
+ * drawn, on any thread. None of them is one that a network is drawn with. */
+typedef enum broad_random_purpose {
+    BROAD_RANDOM_PURPOSE_PICTURES = 4,
+    BROAD_RANDOM_PURPOSE_SEARCH = 5
+} broad_random_purpose;
+typedef struct broad_random {
+    size_t size;
+    uint64_t seed;
+    broad_random_purpose purpose;
+    uint64_t number; /* of the thing that they are drawn for, below 2^48; 0 at first */
+    uint16_t draw;   /* and which draw for it; 0 at first */
+} broad_random;
+
+BROAD_API void broad_random_init_sized(broad_random *out, size_t size, uint64_t seed, broad_random_purpose purpose);
+static inline void broad_random_init(broad_random *out, uint64_t seed, broad_random_purpose purpose)
+{
+    broad_random_init_sized(out, sizeof *out, seed, purpose);
+}
+BROAD_API double broad_random_at(const broad_random *random, uint64_t element); /* NaN: not initialised */
+/* out[i] is the number of element first + i. */
+BROAD_API int broad_random_fill(double *out, const broad_random *random, uint64_t first, size_t count);
 
 /* ---- machine --------------------------------------------------------------------------------------------------- */
 

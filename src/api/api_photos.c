@@ -17,8 +17,7 @@ enum { PAPER_SIDE = 64 };
 
 void broad_photo_options_init_sized(broad_photo_options *out, size_t size)
 {
-    broad_photo_options full = {
-        .size = sizeof full, .side = BROAD__PIXELS_SIDE, .crop = BROAD_CROP_MODEL, .detector_seconds = 60};
+    broad_photo_options full = {.size = sizeof full, .side = BROAD__PIXELS_SIDE, .crop = BROAD_CROP_MODEL};
     if (out) broad__options_give(out, size, &full, sizeof full);
 }
 

@@ -51,6 +51,8 @@ int broad__fail(int status, const char *format, ...)
     return status;
 }
 
+int broad_error_set(int status, const char *message) { return broad__fail(status, "%s", message ? message : ""); }
+
 int broad__fail_because(int status, broad_reason reason)
 {
     last_reason = reason;

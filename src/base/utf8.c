@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t broad__utf8_length(const char *text, size_t count)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -22,4 +24,27 @@ int broad__utf8_valid(const char *text, size_t count)
         at += length;
     }
     return 1;
+}
+
+const char *broad__utf8_quote(char out[BROAD__QUOTE_BYTES], const char *bytes, size_t count)
+{
+    enum { ROOM = BROAD__QUOTE_BYTES - 6 }; /* both marks, "...", NUL */
+    size_t used = 0, i = 0;
+    out[used++] = '\'';
+    while (i < count) {
+        size_t length = broad__utf8_length(bytes + i, count - i), shown = length ? length : 1;
+        unsigned char first = (unsigned char)bytes[i];
+        if (used + shown > ROOM) break;
+        if (!length || first < 0x20 || first == 0x7F) out[used] = '?';
+        else memcpy(out + used, bytes + i, shown);
+        used += shown;
+        i += shown;
+    }
+    if (i < count) {
+        memcpy(out + used, "...", 3);
+        used += 3;
+    }
+    out[used++] = '\'';
+    out[used] = 0;
+    return out;
 }

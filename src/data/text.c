@@ -28,26 +28,7 @@ int broad__text_is_utf8(broad__text text) { return broad__utf8_valid(text.bytes,
 
 const char *broad__text_quote(char out[BROAD__QUOTE_BYTES], broad__text text)
 {
-    const unsigned char *bytes = (const unsigned char *)text.bytes;
-    enum { ROOM = BROAD__QUOTE_BYTES - 6 }; /* both marks, "...", NUL */
-    size_t used = 0, i = 0;
-    out[used++] = '\'';
-    while (i < text.count) {
-        size_t length = broad__utf8_length(text.bytes + i, text.count - i);
-        size_t bytes_shown = length ? length : 1;
-        if (used + bytes_shown > ROOM) break;
-        if (!length || bytes[i] < 0x20 || bytes[i] == 0x7F) out[used] = '?';
-        else memcpy(out + used, bytes + i, bytes_shown);
-        used += bytes_shown;
-        i += bytes_shown;
-    }
-    if (i < text.count) {
-        memcpy(out + used, "...", 3);
-        used += 3;
-    }
-    out[used++] = '\'';
-    out[used] = 0;
-    return out;
+    return broad__utf8_quote(out, text.bytes, text.count);
 }
 
 char **broad__names_copy(const broad__text *texts, size_t count)

@@ -4,12 +4,12 @@
 
 #include <stddef.h>
 
+#include "base/utf8.h"
+
 typedef struct broad__text {
     const char *bytes; /* not ended by a NUL */
     size_t count;
 } broad__text;
-
-enum { BROAD__QUOTE_BYTES = 64 };
 
 broad__text broad__text_of(const char *text);
 int broad__text_same(broad__text a, broad__text b);

@@ -37,9 +37,9 @@ static void make_folder(const char *name)
     assert_int_equal(mkdir(path, 0777), 0);
 }
 
-static broad__box_list found(const broad__boxes *boxes, const char *name)
+static broad_box_list found(const broad__boxes *boxes, const char *name)
 {
-    broad__box_list list = {0};
+    broad_box_list list = {0};
     assert_ok(broad__boxes_find(&list, boxes, name));
     return list;
 }
@@ -47,7 +47,7 @@ static broad__box_list found(const broad__boxes *boxes, const char *name)
 /* The boxes of `name`: as many as given, with these sides; score NaN: not told. */
 static void expect(const broad__boxes *boxes, const char *name, size_t count, const double (*sides)[5], int relative)
 {
-    broad__box_list list = found(boxes, name);
+    broad_box_list list = found(boxes, name);
     if (list.count != count) fail_msg("%s: %zu boxes and not %zu", name, list.count, count);
     for (size_t i = 0; i < count; i++) {
         const broad__box *box = &list.items[i];
@@ -63,7 +63,7 @@ static void expect(const broad__boxes *boxes, const char *name, size_t count, co
 
 static void expect_count(const broad__boxes *boxes, const char *name, size_t count)
 {
-    broad__box_list list = found(boxes, name);
+    broad_box_list list = found(boxes, name);
     if (list.count != count) fail_msg("%s: %zu boxes and not %zu", name, list.count, count);
     broad__box_list_clear(&list);
 }
@@ -189,7 +189,7 @@ static void test_names(void **state)
     broad__boxes *boxes;
     assert_ok(broad__boxes_read_bytes(&boxes, "boxes.csv", text, strlen(text), 0));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        broad__box_list list = {0};
+        broad_box_list list = {0};
         int status = broad__boxes_find(&list, boxes, cases[i].name);
         if (cases[i].left < 0) {
             if (status != BROAD_BAD_DATA) fail_msg("%s is not ambiguous: %d", cases[i].name, status);
@@ -333,7 +333,7 @@ static void test_many(void **state)
     free(text);
     for (int i = 0; i < PHOTOS; i++) {
         char name[64];
-        broad__box_list list = {0};
+        broad_box_list list = {0};
         snprintf(name, sizeof name, "photo_%d.jpg", i);
         assert_ok(broad__boxes_find(&list, boxes, name));
         assert_int_equal(list.count, ROWS / PHOTOS);
@@ -354,7 +354,7 @@ static void test_memory(void **state)
         for (size_t n = 1;; n++) {
             memory_watch watch;
             broad__boxes *boxes = NULL;
-            broad__box_list list = {0};
+            broad_box_list list = {0};
             watch_start(&watch, n);
             int status = broad__boxes_read_bytes(&boxes, "x", texts[t], strlen(texts[t]), 0);
             if (status == BROAD_OK) status = broad__boxes_find(&list, boxes, "a");

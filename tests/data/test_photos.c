@@ -2,6 +2,8 @@
 #include "photo_folder.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 #include "data/folds.h"
 #include "data/photo/photos_prepare.h"
@@ -258,6 +260,26 @@ static void folder_that_cannot_be_read(void **state)
     chmod(path, 0777);
 }
 
+/* Asked for boxes, one thread at a time. */
+typedef struct asked {
+    atomic_int at_once;
+    int times, most, fail;
+} asked;
+
+static int left_corner(broad_box_list *out, const char *file, void *context)
+{
+    asked *about = context;
+    assert_null(strstr(file, ".txt"));
+    if (atomic_fetch_add(&about->at_once, 1)) about->most = 2;
+    about->times++;
+    usleep(2000);
+    int status = about->fail ? broad_error_set(about->fail, "it is gone") : broad_box_list_add(out, 0, 0, 16, 16, 0.5);
+    assert_fails(broad_box_list_add(out, 3, 0, 3, 16, NAN), BROAD_BAD_DATA, "no width");
+    if (status < 0) broad_error_set(status, "it is gone");
+    atomic_fetch_sub(&about->at_once, 1);
+    return status;
+}
+
 static void wrong_options(void **state)
 {
     scratch *s = *state;
@@ -286,7 +308,7 @@ static void wrong_options(void **state)
     REFUSED((run.photos.crop = BROAD_CROP_NONE, run.photos.boxes = "b.csv"), "looked at as a whole, but boxes");
     REFUSED(run.photos.crop = (broad_crop)1, "the built-in finder of panels was removed");
     REFUSED(run.photos.crop = (broad_crop)5, "no way of cropping number 5");
-    REFUSED((run.photos.boxes = "b.csv", run.photos.detector = "d"), "not from both");
+    REFUSED((run.photos.boxes = "b.csv", run.photos.find_boxes = left_corner), "not from both");
 #undef REFUSED
 }
 
@@ -677,31 +699,31 @@ static void boxes_are_cut_out(void **state)
     broad_data_free(data);
 }
 
-static void detector_is_asked(void **state)
+static void boxes_are_asked_for(void **state)
 {
     scratch *s = *state;
+    asked about = {0};
     save_halves(s->folder, "a.png", 64, 32);
     save_halves(s->folder, "b.png", 128, 64);
-    save_text(s->folder, "notes.txt", "the detector must not see this\n");
+    save_text(s->folder, "notes.txt", "nobody is asked about this\n");
     s->run.photos.threads = 2;
-    s->run.photos.detector_seconds = 20;
-    s->run.photos.detector = "while read -r f; do case \"$f\" in *.txt) exit 1;; esac; "
-                             "printf '{\"file\": \"%s\", \"boxes\": [[0, 0, 16, 16, 0.5]]}\\n' \"$f\"; done";
+    s->run.photos.find_boxes = left_corner;
+    s->run.photos.find_boxes_context = &about;
     broad_data *data = must_read(s->folder, &s->run);
     assert_int_equal(data->rows, 2);
+    assert_int_equal(about.times, 2);
+    assert_int_equal(about.most, 0);
     assert_colour(data, 0, 1, 0, 0);
     assert_true(data->photos.items[1].right == 16);
     assert_int_equal(data->photos.spec.crop, BROAD_CROP_DETECTOR);
     broad_data_free(data);
     data = NULL;
-    s->run.photos.detector = "read -r f; echo gone >&2; exit 3";
-    int status = read_run(&data, s->folder, &s->run);
-    assert_int_equal(status, BROAD_FAILED);
+    about.fail = BROAD_FAILED; /* for good */
+    assert_fails(read_run(&data, s->folder, &s->run), BROAD_FAILED, "it is gone");
     assert_null(data);
-    /* The message names the photo once. */
-    const char *named = strstr(broad_error_message(), s->folder);
-    assert_non_null(named);
-    assert_null(strstr(named + 1, s->folder));
+    about.fail = BROAD_BAD_DATA; /* of each photo */
+    assert_fails(read_run(&data, s->folder, &s->run), BROAD_BAD_DATA, "none of the 2 files can be used");
+    assert_null(data);
 }
 
 /* The picture of a row, made again from the file, gives the inputs of the row. */
@@ -950,7 +972,7 @@ int main(void)
         TEST(copies_of_near_duplicates),
         TEST(training_rows_again),
         TEST(boxes_are_cut_out),
-        TEST(detector_is_asked),
+        TEST(boxes_are_asked_for),
         TEST(pictures_of_rows),
         TEST(what_the_camera_says),
         TEST(threads_do_not_matter),

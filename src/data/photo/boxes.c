@@ -16,18 +16,26 @@ enum { FOLDERS_DEEP = 16, YOLO_FILES_MOST = 1 << 24 };
 
 /* ---- lists ----------------------------------------------------------------------------------------------------- */
 
-void broad__box_list_clear(broad__box_list *list)
+void broad__box_list_clear(broad_box_list *list)
 {
     broad__free(list->items);
-    *list = (broad__box_list){0};
+    *list = (broad_box_list){0};
 }
 
-int broad__box_list_add(broad__box_list *list, const broad__box *box)
+int broad__box_list_add(broad_box_list *list, const broad__box *box)
 {
     int status = broad__grow(&list->items, &list->room, list->count + 1, sizeof *list->items, BROAD__BOXES_MOST);
     if (status < 0) return status;
     list->items[list->count++] = *box;
     return BROAD_OK;
+}
+
+int broad_box_list_add(broad_box_list *list, double left, double top, double right, double bottom, double score)
+{
+    broad__box box = {left, top, right, bottom, score, 0};
+    const char *fault = broad__box_fault(&box);
+    if (!list) return broad__fail(BROAD_USAGE, "broad_box_list_add: an argument is NULL");
+    return fault ? broad__fail(BROAD_BAD_DATA, "%s", fault) : broad__box_list_add(list, &box);
 }
 
 const char *broad__box_fault(const broad__box *box)
@@ -351,7 +359,7 @@ static int find_owner(size_t *out, const broad__boxes *boxes, broad__text name)
     return BROAD_OK;
 }
 
-int broad__boxes_find(broad__box_list *out, const broad__boxes *boxes, const char *name)
+int broad__boxes_find(broad_box_list *out, const broad__boxes *boxes, const char *name)
 {
     broad__arena arena = {0};
     broad__text plain;

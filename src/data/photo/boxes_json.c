@@ -1,4 +1,4 @@
-/* Boxes in JSON: COCO files, and the answers of a detector. */
+/* Boxes in JSON: COCO files. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -157,68 +157,6 @@ int broad__boxes_read_coco(broad__boxes *out, const broad__source *source)
     broad__arena_clear(&to.arena);
     broad__text_set_clear(&to.ids);
     broad__free(to.owners);
-    json_decref(root);
-    return status;
-}
-
-/* ---- answers --------------------------------------------------------------------------------------------------- */
-
-#define ANSWER "{\"file\": \"a.jpg\", \"boxes\": [[left, top, right, bottom, score], ...]}"
-
-static int answer_box(broad__box_list *out, size_t number, const json_t *box)
-{
-    size_t count = json_array_size(box);
-    double v[COORDINATES + 1] = {0, 0, 0, 0, NAN};
-    if (!json_is_array(box) || count < COORDINATES || count > COORDINATES + 1)
-        return broad__fail(BROAD_FAILED, "boxes[%zu] must be four or five numbers: [left, top, right, bottom, score]",
-                           number);
-    for (size_t i = 0; i < count; i++) {
-        v[i] = number_of(json_array_get(box, i));
-        if (isnan(v[i])) return broad__fail(BROAD_FAILED, "boxes[%zu][%zu] is no number", number, i);
-    }
-    broad__box made = {v[0], v[1], v[2], v[3], v[4], 0};
-    const char *fault = broad__box_fault(&made);
-    if (fault) return broad__fail(BROAD_FAILED, "boxes[%zu]: %s", number, fault);
-    return broad__box_list_add(out, &made);
-}
-
-static int read_answer(broad__box_list *out, const json_t *root, const char *file)
-{
-    const json_t *name = json_object_get(root, "file"), *boxes = json_object_get(root, "boxes");
-    const json_t *error = json_object_get(root, "error");
-    char quoted[BROAD__QUOTE_BYTES];
-    if (!json_is_object(root)) return broad__fail(BROAD_FAILED, "it is no object such as " ANSWER);
-    if (!json_is_string(name)) return broad__fail(BROAD_FAILED, "it names no \"file\"; " ANSWER " is expected");
-    if (!broad__text_same(text_of(name), broad__text_of(file)))
-        return broad__fail(BROAD_FAILED,
-                           "it is about the file %s; each name must be answered once, in the order they come",
-                           broad__text_quote(quoted, text_of(name)));
-    if (json_is_string(error)) {
-        broad__text reason = broad__text_trim(text_of(error));
-        return broad__fail(BROAD_BAD_DATA, "%s: the detector says: %.*s", file,
-                           (int)(reason.count < 200 ? reason.count : 200), reason.bytes);
-    }
-    if (error) return broad__fail(BROAD_FAILED, "its \"error\" must be text");
-    if (!json_is_array(boxes)) return broad__fail(BROAD_FAILED, "it has no list \"boxes\"; " ANSWER " is expected");
-    int status = BROAD_OK;
-    for (size_t i = 0; i < json_array_size(boxes) && status == BROAD_OK; i++)
-        status = answer_box(out, i, json_array_get(boxes, i));
-    return status;
-}
-
-int broad__boxes_answer(broad__box_list *out, broad__text line, const char *file)
-{
-    json_t *root = NULL;
-    json_error_t error;
-    size_t before = out->count;
-    int status = parse(&root, &error, line.bytes, line.count);
-    if (status == BROAD_BAD_DATA)
-        status = broad__fail(BROAD_FAILED,
-                             "it is no JSON (%s); print nothing but answers to standard output, and everything else to "
-                             "standard error",
-                             error.text);
-    else if (status == BROAD_OK) status = read_answer(out, root, file);
-    if (status < 0) out->count = before;
     json_decref(root);
     return status;
 }

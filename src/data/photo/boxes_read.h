@@ -33,7 +33,7 @@ struct broad__boxes {
 /* The number of the owner of this name, new or not. bare: the name has no suffix that could be taken off. */
 int broad__boxes_owner(size_t *out, broad__boxes *boxes, broad__text name, int bare);
 int broad__boxes_add(broad__boxes *boxes, size_t owner, const broad__box *box);
-int broad__box_list_add(broad__box_list *list, const broad__box *box);
+int broad__box_list_add(broad_box_list *list, const broad__box *box);
 
 /* What is wrong with the numbers of a box; NULL if nothing. */
 const char *broad__box_fault(const broad__box *box);
@@ -44,8 +44,5 @@ int broad__boxes_read_coco(broad__boxes *out, const broad__source *source);
 
 /* As broad__boxes_read() from bytes in memory; yolo: they are the text file of a photo called `name`. */
 int broad__boxes_read_bytes(broad__boxes **out, const char *name, const void *bytes, size_t count, int yolo);
-
-/* The answer of a detector for `file`. BROAD_BAD_DATA: it says that it cannot read it; BROAD_FAILED: it is no answer. */
-int broad__boxes_answer(broad__box_list *out, broad__text line, const char *file);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct reading {
     broad__preparing preparing;
     broad__photo_maker *maker;
     broad__boxes *boxes;
-    pthread_mutex_t lock; /* of the detector */
+    pthread_mutex_t lock; /* of the function that finds boxes */
     broad__photo_list list;
     broad__photo_labels labels;
     /* One for each file of the list. */
@@ -60,7 +60,6 @@ static void reading_clear(reading *r)
     broad__photo_list_clear(&r->list);
     broad__photo_maker_close(r->maker);
     broad__boxes_free(r->boxes);
-    broad__detector_stop(r->preparing.detector);
     broad__photo_cache_close(r->preparing.cache, CACHE_MOST);
 }
 
@@ -77,7 +76,7 @@ static int check_how(const broad_photo_options *how)
     if (how->augment > BROAD__COPIES_MOST)
         return broad__fail(BROAD_USAGE, "at most %d changed copies of each photo can be made, not %zu",
                            BROAD__COPIES_MOST, how->augment);
-    if (how->boxes && how->detector)
+    if (how->boxes && how->find_boxes)
         return broad__fail(BROAD_USAGE, "boxes come from a file or from a detector, not from both");
     if (how->crop == BROAD__CROP_FIND) return broad__fail(BROAD_USAGE, "%s", BROAD__FINDER_REMOVED);
     if (how->crop > BROAD_CROP_MODEL)
@@ -100,8 +99,8 @@ static int fail_boxes(broad_crop crop, const char *whose)
 static int settle_crop(broad_crop *out, broad_crop asked, const broad_photo_options *how, const char *whose)
 {
     int by_boxes = asked == BROAD_CROP_BOXES || asked == BROAD_CROP_DETECTOR;
-    *out = how->boxes ? BROAD_CROP_BOXES : how->detector ? BROAD_CROP_DETECTOR : asked;
-    if (by_boxes != (how->boxes || how->detector)) return fail_boxes(asked, whose);
+    *out = how->boxes ? BROAD_CROP_BOXES : how->find_boxes ? BROAD_CROP_DETECTOR : asked;
+    if (by_boxes != (how->boxes || how->find_boxes)) return fail_boxes(asked, whose);
     return BROAD_OK;
 }
 
@@ -118,7 +117,7 @@ static int settle_spec(reading *r)
                            r->first_path);
     broad_crop asked = how->crop;
     if (asked == BROAD_CROP_MODEL)
-        asked = how->boxes ? BROAD_CROP_BOXES : how->detector ? BROAD_CROP_DETECTOR : BROAD_CROP_NONE;
+        asked = how->boxes ? BROAD_CROP_BOXES : how->find_boxes ? BROAD_CROP_DETECTOR : BROAD_CROP_NONE;
     r->spec = (broad__photo_spec){.version = BROAD__MAPS_VERSION,
                                   .maps = how->maps ? how->maps : BROAD_PHOTO_MAP_DESCRIPTORS | BROAD_PHOTO_MAP_WINDOWS,
                                   .side = how->side,
@@ -147,12 +146,12 @@ static int open_helpers(reading *r)
     p->seed = how->seed;
     p->labels = r->options->labels;
     p->boxes_path = how->boxes;
-    p->detector_lock = &r->lock;
+    p->find_boxes = how->find_boxes;
+    p->find_boxes_context = how->find_boxes_context;
+    p->lock = &r->lock;
     if (status == BROAD_OK && how->cache) status = broad__photo_cache_open(&p->cache, how->cache);
     if (status == BROAD_OK && p->spec.crop == BROAD_CROP_BOXES) status = broad__boxes_read(&r->boxes, how->boxes);
     p->boxes = r->boxes;
-    if (status == BROAD_OK && p->spec.crop == BROAD_CROP_DETECTOR)
-        status = broad__detector_start(&p->detector, how->detector, how->detector_seconds);
     return status;
 }
 

@@ -231,7 +231,7 @@ static int part_of_box(broad__photo_part *out, const broad__box *box, const view
                        v->height);
 }
 
-static int rows_of_boxes(broad__prepared *out, view *v, const broad__box_list *boxes)
+static int rows_of_boxes(broad__prepared *out, view *v, const broad_box_list *boxes)
 {
     int status = BROAD_OK;
     for (size_t i = 0; status == BROAD_OK && i < boxes->count; i++) {
@@ -258,7 +258,7 @@ static void set_facts(broad__prepared *out, const view *v)
     memcpy(out->facts.time, exif->time, sizeof out->facts.time);
 }
 
-static int make_rows(broad__prepared *out, view *v, const broad__box_list *boxes)
+static int make_rows(broad__prepared *out, view *v, const broad_box_list *boxes)
 {
     const broad__photo_spec *spec = &v->how->spec;
     out->maps = spec->maps;
@@ -274,7 +274,7 @@ static int make_rows(broad__prepared *out, view *v, const broad__box_list *boxes
 /* ---- boxes ----------------------------------------------------------------------------------------------------- */
 
 /* The one of the highest score, of equal ones the largest. */
-static void keep_best(broad__box_list *boxes)
+static void keep_best(broad_box_list *boxes)
 {
     size_t best = 0;
     double best_score = -INFINITY, best_area = -INFINITY;
@@ -291,16 +291,16 @@ static void keep_best(broad__box_list *boxes)
     boxes->count = 1;
 }
 
-static int find_boxes(broad__box_list *out, const broad__photo_file *file, const broad__preparing *how)
+static int find_boxes(broad_box_list *out, const broad__photo_file *file, const broad__preparing *how)
 {
     int status = BROAD_OK;
     if (how->spec.crop == BROAD_CROP_BOXES) {
         status = broad__boxes_find(out, how->boxes, file->name);
         if (status == BROAD_OK && !out->count) status = broad__fail(BROAD_BAD_DATA, "no box in %s", how->boxes_path);
     } else if (how->spec.crop == BROAD_CROP_DETECTOR) {
-        pthread_mutex_lock(how->detector_lock);
-        status = broad__detector_ask(out, how->detector, file->file);
-        pthread_mutex_unlock(how->detector_lock);
+        pthread_mutex_lock(how->lock);
+        status = how->find_boxes(out, file->file, how->find_boxes_context);
+        pthread_mutex_unlock(how->lock);
         if (status == BROAD_OK && !out->count) status = broad__fail(BROAD_BAD_DATA, "the detector found nothing in it");
     }
     if (status == BROAD_OK && out->count && !how->spec.each_box) keep_best(out);
@@ -309,7 +309,7 @@ static int find_boxes(broad__box_list *out, const broad__photo_file *file, const
 
 /* ---- all of it ------------------------------------------------------------------------------------------------- */
 
-static int make_key(char out[BROAD__HASH_TEXT], const view *v, const broad__box_list *boxes)
+static int make_key(char out[BROAD__HASH_TEXT], const view *v, const broad_box_list *boxes)
 {
     const broad__photo_spec *spec = &v->how->spec;
     char content[BROAD__HASH_TEXT];
@@ -362,7 +362,7 @@ static int join_maps(broad__prepared *a, const broad__prepared *b, size_t maps, 
 }
 
 /* What the cache has; where that is not all, the rows are made and stored, with the other maps that it had. */
-static int take_or_make(broad__prepared *out, view *v, const broad__box_list *boxes)
+static int take_or_make(broad__prepared *out, view *v, const broad_box_list *boxes)
 {
     const broad__photo_spec *spec = &v->how->spec;
     broad__photo_cache *cache = v->how->cache;
@@ -395,7 +395,7 @@ int broad__prepare(broad__prepared *out, int *out_ignored, const broad__photo_fi
     if (status < 0 || *out_ignored) return status;
     if (file->unlisted) return broad__fail(BROAD_BAD_DATA, "not in %s", how->labels);
     view v = {.how = how, .base = base_side(&how->spec)};
-    broad__box_list boxes = {0};
+    broad_box_list boxes = {0};
     void *bytes = NULL;
     status = broad__file_read(&bytes, &v.count, file->file, FILE_MOST);
     if (status < 0) return fail_without_path(status, file->file);

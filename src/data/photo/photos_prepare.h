@@ -31,14 +31,15 @@ void broad__prepared_clear(broad__prepared *prepared);
 
 typedef struct broad__photo_cache broad__photo_cache;
 
-/* What all photos share. Only the detector changes; its lock lets one thread at a time ask it. */
+/* What all photos share. The lock lets one thread at a time ask for boxes. */
 typedef struct broad__preparing {
     broad__photo_spec spec;
     const broad__photo_maker *maker; /* of its maps */
     const char *boxes_path;          /* for messages */
     const broad__boxes *boxes;
-    broad__detector *detector;
-    pthread_mutex_t *detector_lock;
+    broad_boxes_function find_boxes;
+    void *find_boxes_context;
+    pthread_mutex_t *lock;
     size_t augment;
     uint64_t seed;
     const char *labels;        /* for messages; NULL: none */

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "data/photo/boxes.h"
-#include "data/photo/boxes_read.h"
+#include "io/detector.h"
 
 /* Answers every name with one box; the shell's read and printf buffer nothing. */
 #define ANSWER_ALL                                                                                                     \
@@ -31,27 +31,26 @@ static int tear_down(void **state)
     return 0;
 }
 
-static broad__detector *started(const char *command, double seconds)
+static cli_detector *started(const char *command, double seconds)
 {
-    broad__detector *detector = NULL;
-    assert_ok(broad__detector_start(&detector, command, seconds));
+    cli_detector *detector = NULL;
+    assert_ok(cli_detector_start(&detector, command, seconds));
     return detector;
 }
 
 /* Asks once, expects the failure, and that nothing more can be asked. */
 static void expect_failure(const char *command, double seconds, const char *message)
 {
-    broad__detector *detector = started(command, seconds);
-    broad__box_list list = {0};
-    int status = broad__detector_ask(&list, detector, "a.jpg");
+    cli_detector *detector = started(command, seconds);
+    broad_box_list list = {0};
+    int status = cli_detector_ask(&list, detector, "a.jpg");
     if (status != BROAD_FAILED) fail_msg("%s: status %d: %s", command, status, broad_error_message());
     if (!strstr(broad_error_message(), message))
         fail_msg("%s: no \"%s\" in \"%s\"", command, message, broad_error_message());
     if (strncmp(broad_error_message(), "a.jpg: the detector ", 20) != 0) fail_msg("%s", broad_error_message());
-    assert_fails(broad__detector_ask(&list, detector, "b.jpg"), BROAD_FAILED, "stopped after an earlier failure");
-    assert_int_equal(list.count, 0);
+    assert_fails(cli_detector_ask(&list, detector, "b.jpg"), BROAD_FAILED, "stopped after an earlier failure");
     broad__box_list_clear(&list);
-    broad__detector_stop(detector);
+    cli_detector_stop(detector);
 }
 
 static size_t open_files(void)
@@ -75,21 +74,21 @@ static void test_answers(void **state)
 {
     (void)state;
     size_t files = open_files();
-    broad__detector *detector = started(ANSWER_ALL, 20);
-    broad__box_list list = {0};
+    cli_detector *detector = started(ANSWER_ALL, 20);
+    broad_box_list list = {0};
     enum { PHOTOS = 500 };
     for (int i = 0; i < PHOTOS; i++) {
         char name[64];
         snprintf(name, sizeof name, "some folder/photo %d \xC3\xA4.jpg", i);
-        assert_ok(broad__detector_ask(&list, detector, name));
+        assert_ok(cli_detector_ask(&list, detector, name));
     }
     assert_int_equal(list.count, PHOTOS);
     const broad__box *box = &list.items[PHOTOS - 1];
     assert_true(box->left == 1 && box->top == 2 && box->right == 30 && box->bottom == 40.5 && box->score == 0.75);
     assert_int_equal(box->relative, 0);
     broad__box_list_clear(&list);
-    broad__detector_stop(detector);
-    broad__detector_stop(NULL);
+    cli_detector_stop(detector);
+    cli_detector_stop(NULL);
     assert_int_equal(open_files(), files);
     expect_no_children();
 }
@@ -98,41 +97,41 @@ static void test_shapes(void **state)
 {
     (void)state;
     /* No score, no box, several boxes; a refusal does not end it. */
-    broad__detector *detector =
+    cli_detector *detector =
         started("while read -r f; do printf '{\"boxes\": %s, \"file\": \"%s\"}\\n' \"$f\" \"$f\"; done", 20);
-    broad__box_list list = {0};
-    assert_ok(broad__detector_ask(&list, detector, "[]"));
+    broad_box_list list = {0};
+    assert_ok(cli_detector_ask(&list, detector, "[]"));
     assert_int_equal(list.count, 0);
-    assert_ok(broad__detector_ask(&list, detector, "[[1,2,3,4],[-5,6.5,1e3,8,-0.5]]"));
+    assert_ok(cli_detector_ask(&list, detector, "[[1,2,3,4],[-5,6.5,1e3,8,-0.5]]"));
     assert_int_equal(list.count, 2);
     assert_true(isnan(list.items[0].score) && list.items[1].score == -0.5 && list.items[1].right == 1000);
-    broad__detector_stop(detector);
+    cli_detector_stop(detector);
 
     detector = started(
         "while read -r f; do case $f in bad*) echo \"{\\\"file\\\": \\\"$f\\\", \\\"error\\\": \\\"torn\\\"}\" ;; "
         "*) echo \"{\\\"file\\\": \\\"$f\\\", \\\"boxes\\\": []}\" ;; esac; done",
         20);
-    assert_fails(broad__detector_ask(&list, detector, "bad.jpg"), BROAD_BAD_DATA, "bad.jpg: the detector says: torn");
-    assert_ok(broad__detector_ask(&list, detector, "good.jpg"));
-    assert_fails(broad__detector_ask(&list, detector, "a\nb.jpg"), BROAD_BAD_DATA,
-                 "'a?b.jpg': the name holds a line break");
-    assert_fails(broad__detector_ask(&list, detector, "\xFF.jpg"), BROAD_BAD_DATA, "is not UTF-8");
-    assert_ok(broad__detector_ask(&list, detector, "good.jpg"));
+    assert_fails(cli_detector_ask(&list, detector, "bad.jpg"), BROAD_BAD_DATA, "bad.jpg: the detector says: torn");
+    assert_ok(cli_detector_ask(&list, detector, "good.jpg"));
+    assert_fails(cli_detector_ask(&list, detector, "a\nb.jpg"), BROAD_BAD_DATA,
+                 "'a?b.jpg': the name contains a line break");
+    assert_fails(cli_detector_ask(&list, detector, "\xFF.jpg"), BROAD_BAD_DATA, "is not UTF-8");
+    assert_ok(cli_detector_ask(&list, detector, "good.jpg"));
     assert_int_equal(list.count, 2);
-    broad__detector_stop(detector);
+    cli_detector_stop(detector);
     broad__box_list_clear(&list);
 }
 
 static void test_partial(void **state)
 {
     (void)state;
-    broad__detector *detector =
+    cli_detector *detector =
         started("while read -r f; do echo hello >&2; printf '{\"file\": '; sleep 0.05; printf '\"%s\", ' \"$f\"; "
                 "sleep 0.05; printf '\"boxes\": []}\\r\\n'; done",
                 20);
-    broad__box_list list = {0};
-    for (int i = 0; i < 3; i++) assert_ok(broad__detector_ask(&list, detector, "a.jpg"));
-    broad__detector_stop(detector);
+    broad_box_list list = {0};
+    for (int i = 0; i < 3; i++) assert_ok(cli_detector_ask(&list, detector, "a.jpg"));
+    cli_detector_stop(detector);
     assert_int_equal(list.count, 0);
     broad__box_list_clear(&list);
 }
@@ -199,13 +198,13 @@ static void test_long_name(void **state)
     assert_non_null(name);
     memset(name, 'x', LONG - 1);
     name[LONG - 1] = 0;
-    broad__box_list list = {0};
-    broad__detector *detector = started("sleep 100", 0.3);
-    assert_fails(broad__detector_ask(&list, detector, name), BROAD_FAILED, "has not answered within 0.3 seconds");
-    broad__detector_stop(detector);
+    broad_box_list list = {0};
+    cli_detector *detector = started("sleep 100", 0.3);
+    assert_fails(cli_detector_ask(&list, detector, name), BROAD_FAILED, "has not answered within 0.3 seconds");
+    cli_detector_stop(detector);
     detector = started("exec <&-; sleep 0.1; exit 4", 20); /* writing fails: no SIGPIPE ends this test */
-    assert_fails(broad__detector_ask(&list, detector, name), BROAD_FAILED, "has ended with status 4");
-    broad__detector_stop(detector);
+    assert_fails(cli_detector_ask(&list, detector, name), BROAD_FAILED, "has ended with status 4");
+    cli_detector_stop(detector);
     free(name);
     sigset_t pending;
     sigpending(&pending);
@@ -232,20 +231,20 @@ static void test_stop(void **state)
     join_path(done, folder, "done");
     snprintf(command, sizeof command, "sleep 100 & echo $! >'%s'; %s; sleep 0.2; echo done >'%s'", path, ANSWER_ALL,
              done);
-    broad__detector *detector = started(command, 20);
-    broad__box_list list = {0};
-    assert_ok(broad__detector_ask(&list, detector, "a.jpg"));
+    cli_detector *detector = started(command, 20);
+    broad_box_list list = {0};
+    assert_ok(cli_detector_ask(&list, detector, "a.jpg"));
     assert_true(lives(path));
-    broad__detector_stop(detector);
+    cli_detector_stop(detector);
     assert_int_equal(access(done, F_OK), 0);
     for (int i = 0; i < 200 && lives(path); i++) usleep(10000);
     assert_false(lives(path));
     broad__box_list_clear(&list);
 
     double before = broad__seconds();
-    broad__detector_stop(started("trap '' TERM; while :; do sleep 0.1; done", 20)); /* deaf to all but SIGKILL */
+    cli_detector_stop(started("trap '' TERM; while :; do sleep 0.1; done", 20)); /* deaf to all but SIGKILL */
     assert_true(broad__seconds() - before < 10);
-    broad__detector_stop(started("exit 0", 20));
+    cli_detector_stop(started("exit 0", 20));
     expect_no_children();
 }
 
@@ -253,15 +252,15 @@ static void test_stop(void **state)
 static void test_two(void **state)
 {
     (void)state;
-    broad__box_list list = {0};
-    broad__detector *one = started(ANSWER_ALL, 20), *other = started(ANSWER_ALL, 20);
-    assert_ok(broad__detector_ask(&list, one, "a.jpg"));
-    assert_ok(broad__detector_ask(&list, other, "a.jpg"));
+    broad_box_list list = {0};
+    cli_detector *one = started(ANSWER_ALL, 20), *other = started(ANSWER_ALL, 20);
+    assert_ok(cli_detector_ask(&list, one, "a.jpg"));
+    assert_ok(cli_detector_ask(&list, other, "a.jpg"));
     double before = broad__seconds();
-    broad__detector_stop(one);
+    cli_detector_stop(one);
     assert_true(broad__seconds() - before < 0.9); /* else its input was still open somewhere, and it had to be ended */
-    assert_ok(broad__detector_ask(&list, other, "b.jpg"));
-    broad__detector_stop(other);
+    assert_ok(cli_detector_ask(&list, other, "b.jpg"));
+    cli_detector_stop(other);
     broad__box_list_clear(&list);
 }
 
@@ -271,11 +270,11 @@ static void test_low_numbers(void **state)
     (void)state;
     int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     close(STDIN_FILENO);
-    broad__box_list list = {0};
-    broad__detector *detector = NULL;
-    int status = broad__detector_start(&detector, ANSWER_ALL, 20);
-    if (status == BROAD_OK) status = broad__detector_ask(&list, detector, "a.jpg");
-    broad__detector_stop(detector);
+    broad_box_list list = {0};
+    cli_detector *detector = NULL;
+    int status = cli_detector_start(&detector, ANSWER_ALL, 20);
+    if (status == BROAD_OK) status = cli_detector_ask(&list, detector, "a.jpg");
+    cli_detector_stop(detector);
     if (kept >= 0) {
         dup2(kept, STDIN_FILENO);
         close(kept);
@@ -288,10 +287,10 @@ static void test_low_numbers(void **state)
 static void test_usage(void **state)
 {
     (void)state;
-    broad__detector *detector = NULL;
-    assert_fails(broad__detector_start(&detector, "", 1), BROAD_USAGE, "command is empty");
-    assert_fails(broad__detector_start(&detector, "true", 0), BROAD_USAGE, "above 0 and not 0");
-    assert_fails(broad__detector_start(&detector, "true", NAN), BROAD_USAGE, "above 0");
+    cli_detector *detector = NULL;
+    assert_fails(cli_detector_start(&detector, "", 1), BROAD_USAGE, "command is empty");
+    assert_fails(cli_detector_start(&detector, "true", 0), BROAD_USAGE, "above 0 and not 0");
+    assert_fails(cli_detector_start(&detector, "true", NAN), BROAD_USAGE, "above 0");
     assert_null(detector);
 }
 
@@ -300,12 +299,12 @@ static void test_memory(void **state)
     (void)state;
     for (size_t n = 1; n < 50; n++) {
         memory_watch watch;
-        broad__detector *detector = NULL;
-        broad__box_list list = {0};
+        cli_detector *detector = NULL;
+        broad_box_list list = {0};
         watch_start(&watch, n);
-        int status = broad__detector_start(&detector, ANSWER_ALL, 20);
-        if (status == BROAD_OK) status = broad__detector_ask(&list, detector, "a.jpg");
-        broad__detector_stop(detector);
+        int status = cli_detector_start(&detector, ANSWER_ALL, 20);
+        if (status == BROAD_OK) status = cli_detector_ask(&list, detector, "a.jpg");
+        cli_detector_stop(detector);
         broad__box_list_clear(&list);
         watch_stop();
         assert_int_equal(watch.live, 0);

@@ -3,6 +3,9 @@
  * in one poll() with a deadline, so that a program that reads nothing, prints without end or hangs costs no more than its time.
  * It leads a process group of its own: what it starts ends with it, and the keys of the terminal reach it through us alone.
  */
+#include "io/detector.h"
+
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -18,7 +21,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/photo/boxes_read.h"
+#include "base/utf8.h"
+#include "io/detector_answer.h"
 
 enum {
     WORDS_KEPT = 2048,   /* bytes of standard error, the last ones */
@@ -33,7 +37,7 @@ enum {
 #define SECONDS_TO_DIE 10.0    /* after SIGKILL, which a process in the middle of a system call may have to wait for */
 #define SECONDS_TO_BE_TOLD 1.0 /* how it ended, after it has closed its output */
 
-struct broad__detector {
+struct cli_detector {
     pid_t process; /* 0: it has ended and was waited for */
     int wait_status;
     int lost; /* somebody else has waited for it */
@@ -75,7 +79,7 @@ static int make_pipe(int out[2])
     return status;
 }
 
-/* Signals as a program expects them, whatever the caller of this library has made of its own. */
+/* Signals as a program expects them, whatever the tool has made of its own. */
 static int set_attributes(posix_spawnattr_t *out)
 {
     sigset_t none, usual;
@@ -112,7 +116,7 @@ static int spawn(pid_t *out, const char *command, const int ends[PIPES])
     return wrong ? fail_system("/bin/sh") : BROAD_OK;
 }
 
-static int start(broad__detector *made, const char *command)
+static int start(cli_detector *made, const char *command)
 {
     int pipes[PIPES][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
     int status = BROAD_OK;
@@ -133,14 +137,14 @@ cleanup:
     return status;
 }
 
-int broad__detector_start(broad__detector **out, const char *command, double seconds)
+int cli_detector_start(cli_detector **out, const char *command, double seconds)
 {
     if (!*command) return broad__fail(BROAD_USAGE, "the detector's command is empty");
     if (!(seconds > 0 && isfinite(seconds)))
         return broad__fail(BROAD_USAGE, "the detector's time must be a number of seconds above 0 and not %g", seconds);
-    broad__detector *made = broad__alloc(sizeof *made);
+    cli_detector *made = broad__alloc(sizeof *made);
     if (!made) return BROAD_NO_MEMORY;
-    *made = (broad__detector){.to = -1, .from = -1, .words = -1, .seconds = seconds};
+    *made = (cli_detector){.to = -1, .from = -1, .words = -1, .seconds = seconds};
     int status = start(made, command);
     if (status < 0) broad__free(made);
     else *out = made;
@@ -155,7 +159,7 @@ static void close_end(int *end)
     *end = -1;
 }
 
-static void keep_words(broad__detector *detector, const char *bytes, size_t count)
+static void keep_words(cli_detector *detector, const char *bytes, size_t count)
 {
     if (count > WORDS_KEPT) {
         bytes += count - WORDS_KEPT;
@@ -167,7 +171,7 @@ static void keep_words(broad__detector *detector, const char *bytes, size_t coun
     detector->said_count = keep + count;
 }
 
-static void hear_words(broad__detector *detector)
+static void hear_words(cli_detector *detector)
 {
     char piece[PIECE];
     for (int i = 0; i < PIECES_AT_ONCE && detector->words >= 0; i++) {
@@ -181,7 +185,7 @@ static void hear_words(broad__detector *detector)
 
 /* Takes the status of a process that has ended. Its number, which is that of its group, belongs to it until then: whoever it
  * has left behind can be ended without hitting anybody else. */
-static void take_end(broad__detector *detector)
+static void take_end(cli_detector *detector)
 {
     killpg(detector->process, SIGKILL);
     while (waitpid(detector->process, &detector->wait_status, 0) < 0 && errno == EINTR) {}
@@ -189,7 +193,7 @@ static void take_end(broad__detector *detector)
 }
 
 /* Whether it has ended; waits for that as long as is said. */
-static int has_ended(broad__detector *detector, double seconds)
+static int has_ended(cli_detector *detector, double seconds)
 {
     double deadline = broad__seconds() + seconds;
     while (detector->process) {
@@ -210,7 +214,7 @@ static int has_ended(broad__detector *detector, double seconds)
     return 1;
 }
 
-static void end_it(broad__detector *detector)
+static void end_it(cli_detector *detector)
 {
     close_end(&detector->to);
     close_end(&detector->from);
@@ -222,7 +226,7 @@ static void end_it(broad__detector *detector)
     close_end(&detector->words);
 }
 
-void broad__detector_stop(broad__detector *detector)
+void cli_detector_stop(cli_detector *detector)
 {
     if (!detector) return;
     end_it(detector);
@@ -232,7 +236,7 @@ void broad__detector_stop(broad__detector *detector)
 
 /* ---- messages -------------------------------------------------------------------------------------------------- */
 
-static void tell_end(char *out, size_t room, const broad__detector *detector)
+static void tell_end(char *out, size_t room, const cli_detector *detector)
 {
     int status = detector->wait_status;
     if (detector->process) snprintf(out, room, "has closed its output");
@@ -244,28 +248,27 @@ static void tell_end(char *out, size_t room, const broad__detector *detector)
 }
 
 /* The last words, on one line; "" where there are none. */
-static void tell_words(char out[WORDS_SHOWN], const broad__detector *detector)
+static void tell_words(char out[WORDS_SHOWN], const cli_detector *detector)
 {
-    broad__text said = broad__text_trim((broad__text){detector->said, detector->said_count});
     static const char head[] = "; its last words: ";
-    size_t room = WORDS_SHOWN - sizeof head, used = 0;
+    const char *said = detector->said;
+    size_t count = detector->said_count, room = WORDS_SHOWN - sizeof head, used = sizeof head - 1;
     out[0] = 0;
-    if (!said.count) return;
-    if (said.count > room) said = (broad__text){said.bytes + said.count - room, room};
-    /* Not from the middle of a character on. */
-    while (said.count && ((unsigned char)*said.bytes & 0xC0) == 0x80)
-        said = (broad__text){said.bytes + 1, said.count - 1};
+    while (count && isspace((unsigned char)*said)) said++, count--;
+    while (count && isspace((unsigned char)said[count - 1])) count--;
+    if (!count) return;
+    if (count > room) said += count - room, count = room;
+    while (count && ((unsigned char)*said & 0xC0) == 0x80) said++, count--; /* not from the middle of a character on */
     memcpy(out, head, sizeof head - 1);
-    used = sizeof head - 1;
-    for (size_t i = 0; i < said.count; i++) {
-        unsigned char c = (unsigned char)said.bytes[i];
+    for (size_t i = 0; i < count; i++) {
+        unsigned char c = (unsigned char)said[i];
         out[used++] = c == '\n' ? '|' : c < 0x20 || c == 0x7F ? ' ' : (char)c;
     }
     out[used] = 0;
 }
 
 /* Ends it, and says what went wrong with `file`. */
-static int give_up(broad__detector *detector, const char *file, const char *what)
+static int give_up(cli_detector *detector, const char *file, const char *what)
 {
     char words[WORDS_SHOWN];
     detector->failed = 1;
@@ -274,7 +277,7 @@ static int give_up(broad__detector *detector, const char *file, const char *what
     return broad__fail(BROAD_FAILED, "%.300s: the detector %s%s", file, what, words);
 }
 
-static int give_up_ended(broad__detector *detector, const char *file)
+static int give_up_ended(cli_detector *detector, const char *file)
 {
     char how[128];
     has_ended(detector, SECONDS_TO_BE_TOLD);
@@ -305,7 +308,7 @@ static ssize_t write_quietly(int fd, const char *bytes, size_t count)
 }
 
 /* Up to the end of what is there. *ended: it will print nothing more. */
-static int hear_answer(broad__detector *detector, int *ended)
+static int hear_answer(cli_detector *detector, int *ended)
 {
     for (;;) {
         if (detector->count > LINE_MOST) return BROAD_OK;
@@ -320,7 +323,7 @@ static int hear_answer(broad__detector *detector, int *ended)
     }
 }
 
-static int wait_for(broad__detector *detector, int writing, double deadline)
+static int wait_for(cli_detector *detector, int writing, double deadline)
 {
     struct pollfd ends[PIPES] = {{.fd = writing ? detector->to : -1, .events = POLLOUT},
                                  {.fd = detector->from, .events = POLLIN},
@@ -333,7 +336,7 @@ static int wait_for(broad__detector *detector, int writing, double deadline)
 }
 
 /* *out is the length of the line at the beginning of what it has printed, without its end. */
-static int exchange(size_t *out, broad__detector *detector, const char *file, const char *question, size_t count)
+static int exchange(size_t *out, cli_detector *detector, const char *file, const char *question, size_t count)
 {
     double deadline = broad__seconds() + detector->seconds;
     size_t put = 0, seen = 0;
@@ -362,28 +365,28 @@ static int exchange(size_t *out, broad__detector *detector, const char *file, co
     }
 }
 
-static int judge(broad__box_list *out, broad__detector *detector, const char *file, size_t length)
+static int judge(broad_box_list *out, cli_detector *detector, const char *file, size_t length)
 {
-    broad__text line = {detector->line, length};
     char shown[BROAD__QUOTE_BYTES], what[700];
-    int status = broad__boxes_answer(out, line, file);
+    int status = cli_detector_answer(out, detector->line, length, file);
     if (status != BROAD_FAILED) return status;
-    snprintf(what, sizeof what, "has printed %s: %.500s", broad__text_quote(shown, broad__text_trim(line)),
+    snprintf(what, sizeof what, "has printed %s: %.500s", broad__utf8_quote(shown, detector->line, length),
              broad_error_message());
     return give_up(detector, file, what);
 }
 
-int broad__detector_ask(broad__box_list *out, broad__detector *detector, const char *file)
+int cli_detector_ask(broad_box_list *out, cli_detector *detector, const char *file)
 {
     size_t count = strlen(file), length = 0;
     char shown[BROAD__QUOTE_BYTES];
     if (detector->failed)
         return broad__fail(BROAD_FAILED, "%.300s: the detector was stopped after an earlier failure", file);
-    if (strpbrk(file, "\r\n") || !count || !broad__text_is_utf8(broad__text_of(file)))
-        return broad__fail(BROAD_BAD_DATA,
-                           "%s: the name holds a line break or is not UTF-8 text, and cannot be given to a detector; "
-                           "rename the file",
-                           broad__text_quote(shown, broad__text_of(file)));
+    if (!count || strpbrk(file, "\r\n") || !broad__utf8_valid(file, count))
+        return broad__fail(
+            BROAD_BAD_DATA,
+            "%s: the name contains a line break or is not UTF-8 text, and cannot be given to a detector; "
+            "rename the file",
+            broad__utf8_quote(shown, file, count));
     char *question = broad__copy_bytes(file, count + 1);
     if (!question) return BROAD_NO_MEMORY;
     question[count] = '\n';

@@ -1,0 +1,146 @@
+/* Entry points of broad.h: pictures, work on several threads, random numbers. */
+#include <math.h>
+
+#include "api/api_check.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "compute/pool.h"
+#include "image/codec/decode.h"
+#include "image/codec/write.h"
+#include "rng/philox.h"
+
+struct broad_picture {
+    broad__image image;
+};
+
+/* Hands over an image that was made, unless making it failed. */
+static int hand_out(broad_picture **out, broad__image *image, int status)
+{
+    broad_picture *made = status < 0 ? NULL : broad__alloc(sizeof *made);
+    if (status == BROAD_OK && !made) status = BROAD_NO_MEMORY;
+    if (status < 0) {
+        broad__image_free(image);
+        return status;
+    }
+    made->image = *image;
+    *out = made;
+    return BROAD_OK;
+}
+
+int broad_picture_new(broad_picture **out, size_t width, size_t height)
+{
+    broad__image image = {0};
+    if (!out) return broad__missing_argument("broad_picture_new");
+    *out = NULL;
+    return hand_out(out, &image, broad__image_init(&image, width, height));
+}
+
+void broad_picture_free(broad_picture *picture)
+{
+    if (!picture) return;
+    broad__image_free(&picture->image);
+    broad__free(picture);
+}
+
+size_t broad_picture_width(const broad_picture *picture) { return picture ? picture->image.width : 0; }
+
+size_t broad_picture_height(const broad_picture *picture) { return picture ? picture->image.height : 0; }
+
+unsigned char *broad_picture_pixels(broad_picture *picture) { return picture ? picture->image.pixels : NULL; }
+
+const unsigned char *broad_picture_bytes(const broad_picture *picture)
+{
+    return picture ? picture->image.pixels : NULL;
+}
+
+int broad_picture_decode(broad_picture **out, const void *bytes, size_t count, size_t side)
+{
+    broad__image image = {0};
+    broad__decode_options options;
+    if (!out || !bytes) return broad__missing_argument("broad_picture_decode");
+    *out = NULL;
+    broad__decode_options_init(&options);
+    options.side = side;
+    options.damaged = 1;
+    return hand_out(out, &image, broad__decode(&image, NULL, bytes, count, &options));
+}
+
+int broad_picture_jpeg(void **out, size_t *out_bytes, const broad_picture *picture, int quality)
+{
+    if (!out || !out_bytes || !picture) return broad__missing_argument("broad_picture_jpeg");
+    return broad__write_jpeg(out, out_bytes, &picture->image, quality);
+}
+
+int broad_picture_png(void **out, size_t *out_bytes, const broad_picture *picture)
+{
+    if (!out || !out_bytes || !picture) return broad__missing_argument("broad_picture_png");
+    return broad__write_png(out, out_bytes, &picture->image);
+}
+
+int broad_picture_fit(broad_picture **out, const broad_picture *picture, size_t side)
+{
+    broad__image image = {0};
+    size_t width = 0, height = 0;
+    if (!out || !picture) return broad__missing_argument("broad_picture_fit");
+    *out = NULL;
+    broad__image_fit(&width, &height, picture->image.width, picture->image.height, side);
+    return hand_out(out, &image, broad__image_resize(&image, &picture->image, width, height));
+}
+
+int broad_picture_crop(broad_picture **out, const broad_picture *picture, size_t left, size_t top, size_t width,
+                       size_t height)
+{
+    broad__image image = {0};
+    if (!out || !picture) return broad__missing_argument("broad_picture_crop");
+    *out = NULL;
+    return hand_out(out, &image, broad__image_crop(&image, &picture->image, left, top, width, height));
+}
+
+/* ---- several threads ------------------------------------------------------------------------------------------- */
+
+int broad_parallel(size_t count, size_t threads, broad_parallel_function job, void *context)
+{
+    broad__pool *pool = NULL;
+    if (!job) return broad__missing_argument("broad_parallel");
+    int status = broad__pool_open(&pool, threads && threads < count ? threads : threads ? count : 0);
+    if (status < 0) return status;
+    broad__pool_run(pool, count, job, context);
+    broad__pool_close(pool);
+    return BROAD_OK;
+}
+
+/* ---- random numbers -------------------------------------------------------------------------------------------- */
+
+void broad_random_init_sized(broad_random *out, size_t size, uint64_t seed, broad_random_purpose purpose)
+{
+    broad_random full = {.size = sizeof full, .seed = seed, .purpose = purpose};
+    if (out) broad__options_give(out, size, &full, sizeof full);
+}
+
+static int stream_of(broad__stream *out, const broad_random *random)
+{
+    broad_random full = {.size = sizeof full};
+    int status = random ? broad__options_take(&full, sizeof full, random, "broad_random")
+                        : broad__missing_argument("broad_random");
+    *out = (broad__stream){.seed = full.seed,
+                           .purpose = (broad__purpose)full.purpose,
+                           .layer = (uint32_t)full.number,
+                           .step = (uint16_t)(full.number >> 32),
+                           .draw = full.draw};
+    return status;
+}
+
+double broad_random_at(const broad_random *random, uint64_t element)
+{
+    broad__stream stream;
+    return stream_of(&stream, random) == BROAD_OK ? broad__random_at(&stream, element) : NAN;
+}
+
+int broad_random_fill(double *out, const broad_random *random, uint64_t first, size_t count)
+{
+    broad__stream stream;
+    if (!out || !random) return broad__missing_argument("broad_random_fill");
+    int status = stream_of(&stream, random);
+    if (status == BROAD_OK) broad__random_fill(out, &stream, first, count);
+    return status;
+}
