@@ -40,6 +40,10 @@ static const broad_option target_apart[] = {
     {"labels", 0, "FILE", NULL, NULL, "file with the targets (CSV, NPY, IDX); DATA then holds inputs only"},
 };
 
+static const broad_option labels_of_new[] = {
+    {"labels", 0, "FILE", NULL, NULL, "file with the targets of NEW (CSV, NPY, IDX)"},
+};
+
 static const broad_option reading[] = {
     {"group", 0, "COL", NULL, NULL,
      "column whose equal values are kept together in splits and in leave-one-out; not used as an input"},
@@ -112,7 +116,8 @@ static const broad_option grown_output[] = {
 };
 
 static const broad_option run_details[] = {
-    {"verbose", 'v', NULL, NULL, NULL, "also print how the run ended, the layers of the network and the training time"},
+    {"verbose", 'v', NULL, NULL, NULL,
+     "also print the layers of the network, with their bounds and norms, and how the run ended"},
 };
 
 static const broad_option model_output[] = {
@@ -375,7 +380,7 @@ static const cli_section learn_sections[] = {
     SECTION("Output", run_page),
     SECTION("Output", model_output),
     SECTION("Reading NEW and OLD", target_like_model),
-    SECTION("Reading NEW and OLD", target_apart),
+    SECTION("Reading NEW and OLD", labels_of_new),
     SECTION("Reading NEW and OLD", text_files),
     SECTION("Photos", photo_files),
     SECTION("Testing", testing_file),
@@ -669,7 +674,7 @@ static const cli_command commands[] = {
     },
     {
         .name = "report",
-        .purpose = "classify photos and write a report, or report on training",
+        .purpose = "write a report on photos, or on the training of a model",
         .positional = "MODEL [PHOTOS...|DATA...]",
         .fewest = 1,
         .most = CLI_NO_LIMIT,

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+#include "base/common.h"
 
 /* Edits (insert, delete, replace, swap of neighbours) from one word to another: Damerau's distance, restricted. */
 static size_t distance(const char *a, const char *b)
@@ -15,9 +15,9 @@ static size_t distance(const char *a, const char *b)
         size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]), least(above[j], row[j - 1]) + 1);
+            row[j] = broad__min(above[j - 1] + (a[i - 1] != b[j - 1]), broad__min(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = least(row[j], above2[j - 2] + 1);
+                row[j] = broad__min(row[j], above2[j - 2] + 1);
         }
     }
     return rows[a_length % 3][b_length];

@@ -4,7 +4,7 @@
 
 #include "help/help.h"
 
-enum { TEXT_WIDTH = 80, HELP_COLUMN = 28 };
+enum { TEXT_WIDTH = 80, HELP_COLUMN = 28, OVERVIEW_COLUMN = 22 };
 
 /* Prints words from column `column` on, wrapped, each further line indented by `indent`. */
 static void print_wrapped(const char *text, size_t column, size_t indent)
@@ -71,12 +71,21 @@ static void print_paragraphs(const char *text)
     }
 }
 
+static int has_defaults(const cli_command *command)
+{
+    const broad_option *options[CLI_OPTIONS_MAX];
+    size_t count = cli_command_options(options, command);
+    char text[512] = "";
+    for (size_t i = 0; i < count && !text[0]; i++) cli_option_default(text, sizeof text, options[i]);
+    return text[0] != 0;
+}
+
 void cli_print_command(const cli_command *command)
 {
     printf("broad %s: %s\n\nUsage: broad %s%s%s [options]\n\n", command->name, command->purpose, command->name,
            command->positional[0] ? " " : "", command->positional);
     print_paragraphs(command->description);
-    printf("\nDefaults are in [brackets].\n");
+    if (has_defaults(command)) printf("\nDefaults are in [brackets].\n");
     for (const cli_section *section = command->sections; section->title; section++) {
         const broad_option *options[CLI_OPTIONS_MAX];
         size_t count = cli_section_options(options, command, section);
@@ -92,12 +101,15 @@ void cli_print_command(const cli_command *command)
 
 void cli_print_overview(void)
 {
-    printf("broad %s, %s\n\nUsage: broad COMMAND [arguments] [options]\n\n", broad_version(), cli_tagline);
+    printf("broad %s\n", broad_version());
+    print_wrapped(cli_tagline, 0, 0);
+    printf("\nUsage: broad COMMAND [arguments] [options]\n\n");
     for (size_t i = 0; i < cli_command_count(); i++) {
         const cli_command *command = cli_command_at(i);
         char left[64];
         snprintf(left, sizeof left, "%s %s", command->name, command->positional);
-        printf("  %-22s %s\n", left, command->purpose);
+        if (strlen(left) > OVERVIEW_COLUMN) printf("  %s\n  %*s %s\n", left, OVERVIEW_COLUMN, "", command->purpose);
+        else printf("  %-*s %s\n", OVERVIEW_COLUMN, left, command->purpose);
     }
     printf("\nStart with 'broad demo', or 'broad fit DATA.csv --holdout 0.3'.\n"
            "'broad help COMMAND' explains a command and its options.\n\nExit codes\n");

@@ -44,8 +44,8 @@ typedef struct broad__replacement {
 
 int broad__replace_begin(broad__replacement *out, const char *path);
 int broad__replace_write(broad__replacement *replacement, const void *bytes, size_t count);
-int broad__replace_commit(broad__replacement *replacement); /* also frees it, whatever comes out */
-/* The same without waiting for the disk, for what can be made again: after a loss of power the file may be damaged. */
+int broad__replace_commit(broad__replacement *replacement); /* also frees it, on failure too */
+/* The same without waiting for the disk, for what can be recomputed: after a loss of power the file may be damaged. */
 int broad__replace_commit_unsynced(broad__replacement *replacement);
 void broad__replace_abandon(broad__replacement *replacement); /* accepts one that was never begun or is done with */
 

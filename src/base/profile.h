@@ -1,14 +1,13 @@
 /*
  * Where the time of a run goes: calls, seconds, floating-point operations and bytes of each stage.
  *
- * Who asks for it enters a profile on the thread that calls the library; threads of a pool follow the thread that gives them
- * work, for as long as it lasts. What counts finds it there: the operations of the device (compute/cpu/counted.c), drawing,
+ * A profile is active on the thread that entered it and on threads of a pool while they work for that thread. What counts finds it there: the operations of the device (compute/cpu/counted.c), drawing,
  * reading and writing. Which stage an operation belongs to is said by the phase that the run is in, which is entered where
- * it begins. Nobody asked: one comparison an operation.
+ * it begins. When no profile is active, each operation costs one comparison.
  *
  * Seconds are the processor's, of the threads that did the work, added up, so that flops by seconds is the rate of one core
- * whatever their number and whoever else uses it. Where a file is read or written they are those of the clock, and the
- * calling thread's: waiting is part of it. Stages do not contain each other. Bytes are those of the operands, each counted once a call, whether they
+ * whatever their number and whatever else runs on it. Where a file is read or written they are those of the clock, and the
+ * calling thread's: waiting is part of it. Stages do not contain each other. Bytes are those of the operands, each counted once per call, whether they
  * come from memory or are still in a cache.
  */
 #ifndef BROAD_BASE_PROFILE_H
@@ -63,16 +62,16 @@ typedef enum broad__phase {
     BROAD__PHASE_REFINE,
     BROAD__PHASE_LOO,
     BROAD__PHASE_PILOT,
-    BROAD__PHASE_WHOLE, /* somebody counts the time of all that happens now */
+    BROAD__PHASE_WHOLE, /* the time of all that happens now is counted as one */
     BROAD__PHASE_COUNT
 } broad__phase;
 
 typedef struct broad__profile_scope {
-    broad_profile *profile; /* NULL: nobody asked */
+    broad_profile *profile; /* NULL: none is active */
     broad__phase phase;
 } broad__profile_scope;
 
-/* Of this thread. Each of the two that change it gives back what it was, for broad__profile_leave(). */
+/* Of this thread. The two that change it return what it was, for broad__profile_leave(). */
 broad__profile_scope broad__profile_here(void);
 broad__profile_scope broad__profile_enter(broad_profile *profile); /* NULL changes nothing: an outer one goes on */
 broad__profile_scope broad__profile_phase(broad__phase phase);

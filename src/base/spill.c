@@ -1,7 +1,7 @@
 /*
  * Each block is a file of its own, without a name, whose place on the disk is reserved before it is mapped: a full disk
- * is an error of the allocation, never a signal later. A page that is given back stays in the file, so that giving
- * back too much costs time and nothing else.
+ * is an error of the allocation, never a signal later. A page that is released stays in the file, so that releasing
+ * too much costs only time.
  */
 #include "base/spill.h"
 
@@ -21,7 +21,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* The kernel may map up to so many bytes around a page that is touched: what is given back is widened to them, or the
+/* The kernel may map up to this many bytes around a page that is touched: what is released is widened to them, or the
  * seams of neighbouring pieces would stay in memory. */
 enum { WINDOW = 1 << 21, PATH_BYTES = 4096 };
 

@@ -28,7 +28,7 @@ static broad__vector vector_wanted(void)
 
 broad__vector broad__vector_best(void)
 {
-    static _Atomic int known; /* 1 + the answer; whoever comes first writes the same */
+    static _Atomic int known; /* 1 + the answer; every thread writes the same */
     int value = atomic_load_explicit(&known, memory_order_relaxed);
     if (!value) {
         value = 1 + (int)vector_wanted();

@@ -1,5 +1,5 @@
-/* Which device computes. Everything that trains asks here; only prediction calls the CPU's kernels itself, so that a program
- * that only predicts is linked to nothing else (model/predict/predict.c). */
+/* Which device computes. Everything that trains asks here; only prediction calls the CPU's kernels itself, so that a
+ * program that only predicts is linked to nothing else (model/predict/predict.c). */
 #ifndef BROAD_COMPUTE_DEVICE_CHOICE_H
 #define BROAD_COMPUTE_DEVICE_CHOICE_H
 

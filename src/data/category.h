@@ -1,4 +1,4 @@
-/* Columns of categories: each is one input for each of its levels, 1 where a row has that level and 0 elsewhere. */
+/* Columns of categories: each becomes one input per level, 1 where a row has that level and 0 elsewhere. */
 #ifndef BROAD_DATA_CATEGORY_H
 #define BROAD_DATA_CATEGORY_H
 

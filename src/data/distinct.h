@@ -5,7 +5,7 @@
 #include "base/spill.h"
 #include "data/text.h"
 
-/* Different texts, numbered in the order they came. The bytes they point to must outlive the set. */
+/* Different texts, numbered in the order in which they come. The bytes they point to must outlive the set. */
 typedef struct broad__text_set {
     broad__text *texts; /* count */
     size_t count, capacity;
@@ -13,8 +13,8 @@ typedef struct broad__text_set {
     size_t size;   /* a power of two */
 } broad__text_set;
 
-size_t broad__text_set_find(const broad__text_set *set, broad__text text); /* its number; count: it is not there */
-/* One that is not there, as number count; there is room for `most`. */
+size_t broad__text_set_find(const broad__text_set *set, broad__text text); /* its number; count: it is not in the set */
+/* Adds one that is not in the set, as number count; at most `max` in all. */
 int broad__text_set_add(broad__text_set *set, broad__text text, size_t max);
 /* The same with a copy of its bytes in `keep`; NULL: as they are. */
 int broad__text_set_keep(broad__text_set *set, broad__text text, size_t max, broad__arena *keep);

@@ -4,7 +4,7 @@
 
 #include "data/table.h"
 
-/* out[i] is the fold of row i, 0 ... count - 1; it has room for all rows. No fold is empty. */
+/* out[i] is the fold of row i, 0 ... count - 1; one per row of the table. No fold is empty. */
 int broad__folds(size_t *out, const broad_data *table, size_t count, uint64_t seed);
 
 /* The rows of all other folds, and those of fold `index`. */

@@ -7,7 +7,7 @@
 
 enum { BROAD__CLASSES_MAX = 65536 };
 
-/* rank[i] is the place of text i when all are sorted: by number if all are numbers, else by bytes. */
+/* rank[i] is the position of text i when all are sorted: by number if all are numbers, else by bytes. */
 int broad__labels_order(size_t *rank, const broad__text *texts, size_t count);
 
 /* The ids of `labels` and groups lie in the table's spill, if it has one, and become the table's own: labels->ids is then NULL.

@@ -1,8 +1,8 @@
 /*
  * Columns of categories on their way from a file to the table.
  *
- * While a file is read such a column has one cell a row like any other, the number of its level; NaN if it is missing.
- * Levels are numbered as they come, or as the model has them. When all rows are there, each of these columns is spread
+ * While a file is read such a column has one cell per row like any other, the number of its level; NaN if it is missing.
+ * Levels are numbered in the order they come, or as in the model. When all rows have been read, each of these columns is spread
  * over as many inputs as it has levels.
  */
 #ifndef BROAD_DATA_LEVELS_H
@@ -12,10 +12,10 @@
 #include "data/parsed.h"
 #include "data/roles.h"
 
-/* One set for each category of the plan; those of the model if there is one. */
+/* One set for each category of the roles; those of the model if there is one. */
 int broad__levels_open(broad__parsed *parsed, const broad__roles *roles, const broad__categories *model);
 
-/* What stands against a level. */
+/* What is wrong with a level. */
 typedef enum broad__level_fault {
     BROAD__LEVEL_GOOD,
     BROAD__LEVEL_UNKNOWN, /* to the model */
@@ -32,13 +32,13 @@ int broad__level_number(double *out, broad__level_fault *out_fault, broad__text_
 int broad__level_fail(const broad__parsed *parsed, size_t category, broad__text text, broad__level_fault fault,
                       const char *where, const char *column);
 
-/* What the spread table must be in proportion to. */
+/* Limits for the size of the spread table. */
 typedef struct broad__level_limits {
     size_t bytes;  /* of the file */
     size_t memory; /* that the process should hold; 0: no limit */
 } broad__level_limits;
 
-/* Spreads the inputs of `content`, `out` says which became what. `names`: of the columns that are inputs. */
+/* Spreads the inputs of `parsed`; `out` says which became what. `names`: of the columns that are inputs. */
 int broad__levels_spread(broad__categories *out, broad__parsed *parsed, const broad__roles *roles, char *const *names,
                          const broad__categories *model, broad__level_limits limits);
 

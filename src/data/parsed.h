@@ -1,4 +1,4 @@
-/* What a format makes of a file: inputs and weights as numbers; target and group cells to be judged later. */
+/* A file as its format's reader leaves it: inputs and weights are numbers; target and group cells are interpreted later. */
 #ifndef BROAD_DATA_PARSED_H
 #define BROAD_DATA_PARSED_H
 
@@ -7,8 +7,8 @@
 
 /*
  * Cells of some columns, row by row: as text (photos and their lists), as numbers (binary files), or coded (CSV): then
- * `values` holds what is a number and NaN elsewhere, and `ids`, if there is one column and anybody may ask for it, the number
- * of each row's text in the content's coding.
+ * `values` holds the numbers, and NaN for other cells, and `ids`, if there is one column that may hold classes, the number of
+ * each row's text in the dictionary.
  */
 typedef struct broad__cells {
     size_t columns;
@@ -17,17 +17,17 @@ typedef struct broad__cells {
     size_t *ids;
     int integers; /* numbers: all are whole (LIBSVM) or of a whole type (NPY, IDX) */
 
-    /* Of coded cells: how many are missing, how many are no finite numbers, and the first of each. */
+    /* Of coded cells: how many are missing, how many are not finite numbers, and the first of each. */
     size_t missing, first_missing, words, first_word;
     broad__text word; /* the first one; in the arena */
 } broad__cells;
 
-/* The different texts of the columns that are not numbers, numbered as they come. */
+/* The different texts of the columns that are not numbers, numbered in the order they come. */
 typedef struct broad__dictionary {
     size_t level_sets;       /* columns of categories: data/levels.h */
     broad__text_set *levels; /* of each of them */
-    int levels_closed;       /* they are those of a model: no other can come */
-    broad__text_set labels;  /* of the target, and what they are as numbers: NaN if none */
+    int levels_closed;       /* they are those of a model: no others are added */
+    broad__text_set labels;  /* of the target, and their values as numbers: NaN if they are not */
     double *label_values;
     size_t label_capacity;
     int labels_over; /* there are too many to be classes: no more are kept, and ids mean nothing */
@@ -37,8 +37,8 @@ typedef struct broad__dictionary {
 typedef struct broad__parsed {
     const char *file;
     size_t rows, inputs;
-    broad__spill *spill; /* what the arrays of rows lie in, texts excepted; NULL: memory */
-    int spill_borrowed;  /* it is somebody else's */
+    broad__spill *spill; /* where the arrays of rows lie, except texts; NULL: in memory */
+    int spill_borrowed;  /* it is not freed with this */
     double *x;
     double *weights; /* rows, each above 0; NULL: no such column */
     broad__cells targets, groups;
@@ -56,8 +56,8 @@ const char *broad__parsed_where(char out[BROAD__WHERE_BYTES], const broad__parse
 /* Whether a dense table is in proportion to a file that may be much smaller. */
 int broad__parsed_dense(size_t rows, size_t inputs, size_t file_bytes);
 
-/* Opens a spill if `rows` rows of `numbers` numbers each are too many for `memory` bytes; 0: no limit. One that is there
- * already stays. */
+/* Opens a spill if `rows` rows of `numbers` numbers each are too many for `memory` bytes; 0: no limit. An open one
+ * stays. */
 int broad__parsed_place(broad__parsed *parsed, size_t rows, size_t numbers, size_t memory);
 /* An array of rows, in the spill or in memory; it may hold anything. */
 void *broad__parsed_alloc(const broad__parsed *parsed, size_t count, size_t bytes);

@@ -23,7 +23,7 @@ typedef struct reading {
     broad__columns fields;    /* the model's columns as a file has them: one for each category, instead of its inputs */
     const char **field_names; /* their names, if they are not the inputs' */
     size_t rows;              /* that it should have; 0: the file with the inputs */
-    broad__spill *spill;      /* what the table lies in, if it is there already */
+    broad__spill *spill;      /* where the table lies, if it has been read already */
     broad__source source;
     const char *format;
     broad__csv csv;
@@ -85,7 +85,7 @@ static int find_format(reading *r)
     return BROAD_OK;
 }
 
-/* With a model: missing inputs are welcome if it was trained with some, or if the options say so. */
+/* With a model: missing inputs are allowed if it was trained with some, or if the options say so. */
 static broad_missing missing_policy(const reading *r)
 {
     int mean = r->options->missing == BROAD_MISSING_MEAN || (r->model && r->model->missing == BROAD_MISSING_MEAN);
@@ -203,7 +203,7 @@ static int read_content(reading *r)
     return status < 0 ? status : name_columns(r);
 }
 
-/* Of the columns that are inputs: the names of the file or the model, else numbers. */
+/* The names of the columns that are inputs: from the file or the model, else numbers. */
 static char **field_names(const reading *r)
 {
     size_t inputs = r->parsed.inputs;
@@ -288,7 +288,7 @@ static int read_table(broad_data **out, reading *r)
     if (status == BROAD_OK) status = make_table(&table, r);
     if (status == BROAD_OK) status = r->options->labels ? read_labels(table, r) : set_targets(table, r);
     if (status < 0) {
-        broad__parsed_clear(&r->parsed); /* what is left of it lies in the table's spill */
+        broad__parsed_clear(&r->parsed); /* the rest of it lies in the table's spill */
         broad__table_free(table);
         table = NULL;
     }

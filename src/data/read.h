@@ -5,7 +5,7 @@
 #include "data/category.h"
 #include "data/table.h"
 
-/* The columns a model was trained on; the reader picks them from the file by name, or by place without a header. */
+/* The columns a model was trained on; the reader picks them from the file by name, or by position without a header. */
 typedef struct broad__columns {
     size_t inputs, outputs;
     broad_task task;
@@ -24,7 +24,7 @@ typedef struct broad__columns {
 /* `columns` may be NULL: then options->target and the rest decide. options->model is not looked at here. */
 int broad__read(broad_data **out, const char *path, const broad_read_options *options, const broad__columns *columns);
 
-/* The same from bytes in memory, past the file layer; `name` stands for the file in messages. */
+/* The same from bytes in memory, without the file layer; `name` stands for the file in messages. */
 int broad__read_bytes(broad_data **out, const char *name, const void *bytes, size_t count,
                       const broad_read_options *options, const broad__columns *columns);
 

@@ -10,7 +10,7 @@
 
 enum { SHOWN = 10 };
 
-/* A number from 1 in plain digits; 0 if the text is none. */
+/* A number from 1 in plain digits; 0: the text is not one. */
 static size_t column_number(broad__text text)
 {
     size_t number = 0;

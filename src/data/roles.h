@@ -1,4 +1,4 @@
-/* Which column of a file is what. */
+/* The roles of the columns of a file: input, target, group, weight. */
 #ifndef BROAD_DATA_ROLES_H
 #define BROAD_DATA_ROLES_H
 
@@ -32,7 +32,7 @@ typedef struct broad__roles {
     uint32_t *category;      /* columns: which category it is; NULL: there are none */
 } broad__roles;
 
-/* What is known about a file when its columns are given out. */
+/* What is known about a file when its columns get their roles. */
 typedef struct broad__layout {
     const char *file;
     size_t columns;
@@ -40,15 +40,15 @@ typedef struct broad__layout {
     int flattened;      /* rows are images or the like: no column of them is a target */
 } broad__layout;
 
-/* Of the file with the inputs. */
+/* For the file with the inputs. */
 int broad__roles_table(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                        const broad__columns *model);
 /* Numbers the categories, once their role is given. To be called before the file is read. */
 int broad__roles_categories(broad__roles *roles, const broad__layout *layout);
-/* Of a file with targets alone. */
+/* For a file that has only targets. */
 int broad__roles_labels(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                         const broad__columns *model);
-/* Of a list of photos: the column called "file", or the first one, is target 0; the targets themselves come after it. */
+/* For a list of photos: the column called "file", or the first one, is target 0; the targets themselves come after it. */
 int broad__roles_photos(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                         const broad__columns *model);
 void broad__roles_clear(broad__roles *roles);
@@ -56,7 +56,7 @@ void broad__roles_clear(broad__roles *roles);
 /* The column of each of the model's inputs by name, the k-th of equal names for the k-th; `columns` for none. */
 int broad__roles_match(size_t *out, char *const *names, size_t columns, const broad__columns *model);
 
-/* The name of a column: from the header, else the number it was asked for by, else `standard`. */
-char *broad__roles_name(const broad__layout *layout, size_t column, int chosen, const char *standard);
+/* The name of a column: from the header, else the number it was asked for by, else `otherwise`. */
+char *broad__roles_name(const broad__layout *layout, size_t column, int chosen, const char *otherwise);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Every row (or group) has a random key, the Philox number of its place; the smallest keys are kept apart, of equal ones the
+ * Every row (or group) has a random key, the Philox number of its index; the rows with the smallest keys are held out, of equal ones the
  * first. The choice thus depends on the table, the fraction and the seed alone.
  */
 #include "data/split.h"
@@ -13,7 +13,7 @@
 #include "data/photo/photo_rows.h"
 #include "rng/philox.h"
 
-static const size_t ROWS = (size_t)1 << 16; /* at a time: their keys, and what memory is given back for */
+static const size_t ROWS = (size_t)1 << 16; /* whose keys are computed, and whose memory is released, at a time */
 
 /* The last ROWS rows up to this one. */
 static void groups_done(const broad_data *table, size_t row)
@@ -122,7 +122,7 @@ static int choose_groups(unsigned char *apart, const broad_data *table, double h
 
 typedef struct share {
     size_t class, rows, taken;
-    size_t max;  /* that may be kept apart: a class gives all but one of its rows */
+    size_t max;  /* that may be held out: all but one row of a class */
     double rest; /* of the exact share, above `taken` */
 } share;
 
@@ -182,7 +182,7 @@ typedef struct choosing {
     const size_t *classes; /* NULL: all rows are one class */
     size_t class_count;
     uint64_t seed;
-    uint64_t *keys; /* room for ROWS */
+    uint64_t *keys; /* ROWS */
     selection *selections;
     size_t *counts; /* class_count << bits */
 } choosing;
@@ -233,7 +233,7 @@ static void mark_selected(unsigned char *apart, choosing *c)
     }
 }
 
-/* wanted: how many rows of each class are kept apart. */
+/* wanted: how many rows of each class are held out. */
 static int choose_smallest(unsigned char *apart, const broad_data *table, const size_t *classes, size_t class_count,
                            const size_t *wanted, uint64_t seed)
 {
@@ -296,16 +296,16 @@ static int is_copy(const broad_data *table, size_t row)
     return table->photos.items && table->photos.items[row].copy > 0;
 }
 
-/* Those that `apart` puts on this side; returns how many. */
+/* The rows that `apart` puts on this side; returns how many. */
 static size_t list_rows(size_t *out, const broad_data *table, const unsigned char *apart, unsigned char side)
 {
-    size_t count = 0, given_back = 0;
+    size_t count = 0, released = 0;
     for (size_t i = 0; i < table->rows; i++) {
         if (apart[i] == side && !(side && is_copy(table, i))) out[count++] = i;
         if (i % ROWS != ROWS - 1) continue;
         broad__spill_done(table->spill, apart + i + 1 - ROWS, ROWS);
-        broad__spill_done(table->spill, out + given_back, (count - given_back) * sizeof *out);
-        given_back = count;
+        broad__spill_done(table->spill, out + released, (count - released) * sizeof *out);
+        released = count;
     }
     return count;
 }

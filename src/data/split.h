@@ -1,4 +1,4 @@
-/* Cutting a table into a training part and a part kept apart; reproducible from (table, fraction, seed). */
+/* Cutting a table into a training part and a held-out part; reproducible from (table, fraction, seed). */
 #ifndef BROAD_DATA_SPLIT_H
 #define BROAD_DATA_SPLIT_H
 
@@ -20,11 +20,11 @@ typedef struct broad__group_order {
 int broad__groups_shuffled(broad__group_order *out, const broad_data *table, uint64_t seed);
 void broad__group_order_clear(broad__group_order *groups);
 
-/* What else can be done about groups that are too few, to be put after a message; "" if they are not near-duplicates. */
+/* What can be done if there are too few groups, to be appended to a message; "" unless they are near-duplicates. */
 const char *broad__group_remedy(const broad_data *table);
 
-/* The rows where `apart` is 0 and those where it is 1, each in the old order; changed copies of photos, which are to train
- * on, are left out of the latter. Neither remembers a split. */
+/* The rows where `apart` is 0 and those where it is 1, each in the old order; augmented copies of photos, which are only
+ * for training, are left out of the latter. Neither remembers a split. */
 int broad__cut(broad_data **out_train, broad_data **out_test, const broad_data *table, const unsigned char *apart);
 
 #endif

@@ -47,7 +47,7 @@ void broad__table_free(broad_data *table)
 
 int broad__table_spills(size_t bytes, size_t memory) { return memory && bytes > memory / 4; }
 
-/* Of what has something for each row, for a part with `rows` rows. */
+/* Of all arrays with an element per row, for a part with `rows` rows. */
 static size_t part_bytes(const broad_data *table, size_t rows)
 {
     size_t numbers = table->inputs + (table->values ? table->outputs : 0) + (table->classes != NULL) +
@@ -323,7 +323,7 @@ static void hash_numbers(broad__hash *hash, broad__spill *spill, const double *n
 {
     enum { AT_ONCE = 512 };
     double plain[AT_ONCE];
-    size_t given_back = 0;
+    size_t released = 0;
     for (size_t done = 0; done < count;) {
         size_t now = count - done < AT_ONCE ? count - done : AT_ONCE;
         for (size_t i = 0; i < now; i++) {
@@ -332,9 +332,9 @@ static void hash_numbers(broad__hash *hash, broad__spill *spill, const double *n
         }
         broad__hash_add(hash, plain, now * sizeof *plain);
         done += now;
-        if (done < count && (done - given_back) * sizeof *numbers < STEP) continue;
-        broad__spill_done(spill, numbers + given_back, (done - given_back) * sizeof *numbers);
-        given_back = done;
+        if (done < count && (done - released) * sizeof *numbers < STEP) continue;
+        broad__spill_done(spill, numbers + released, (done - released) * sizeof *numbers);
+        released = done;
     }
 }
 

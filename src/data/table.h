@@ -2,9 +2,9 @@
  * A table of rows: what readers make and everything else consumes. Immutable once made.
  *
  * Inputs are doubles, row by row; a missing value is NaN and only there when the reading options allow it. The targets
- * are classes (one number a row, with their names) or values (rows x outputs), or absent.
+ * are classes (one number per row, with their names) or values (rows x outputs), or absent.
  *
- * The arrays with something for each row may be spilled: whoever goes through them gives the rows back that it is done with.
+ * The arrays with an element per row may be spilled: a pass over them releases the rows that it has used.
  */
 #ifndef BROAD_DATA_TABLE_H
 #define BROAD_DATA_TABLE_H
@@ -18,7 +18,7 @@
 
 /* What is due before a network is trained on photos: the reader knows it, model/train/prepare_photos.h does it. */
 typedef struct broad__photo_plan {
-    int choose;        /* among the maps, which nobody named */
+    int choose;        /* among the maps, as none were named */
     int project;       /* principal components take the place of the inputs */
     size_t components; /* so many; 0: as many as the rows warrant */
 } broad__photo_plan;
@@ -65,23 +65,23 @@ struct broad_data {
 int broad__table_new(broad_data **out, size_t rows, size_t inputs);
 void broad__table_free(broad_data *table); /* accepts NULL and half-built ones */
 
-/* Whether arrays of so many bytes are to be spilled where the process should hold `memory` bytes; 0: no limit. */
+/* Whether arrays of this many bytes are to be spilled if the process should hold `memory` bytes; 0: no limit. */
 int broad__table_spills(size_t bytes, size_t memory);
 
 /* A new table of the given rows. */
 int broad__table_rows(broad_data **out, const broad_data *table, const size_t *rows, size_t count);
 
-/* `count` rows at equal distances: files are often sorted. */
+/* `count` evenly spaced rows: files are often sorted. */
 int broad__table_thin(broad_data **out, const broad_data *table, size_t count);
 
-/* Rows of a, then rows of b; what names and splits them is a's. Classes of one may go on after those of the other. Groups of b are
- * others than those of a, whatever they were called; rows of a table without groups are groups of their own if the other has
- * some. */
+/* Rows of a, then rows of b, with the names and the split of a. The classes of one may continue those of the other. The groups
+ * of b differ from those of a, whatever they were called; if only one table has groups, each row of the other becomes a group
+ * of its own. */
 int broad__table_append(broad_data **out, const broad_data *a, const broad_data *b);
 
-/* The targets as the network sees them: rows x outputs; one-hot for classes. `out` has room for it. */
+/* The targets as the network sees them: rows x outputs; one-hot for classes. `out` has that size. */
 void broad__table_targets(double *out, const broad_data *table);
-/* The same for rows [first, first + count), whose memory is not given back. */
+/* The same for rows [first, first + count), whose memory is not released. */
 void broad__table_target_rows(double *out, const broad_data *table, size_t first, size_t count);
 
 /* Fingerprint of rows [first, first + count): inputs, targets and weights as numbers, order-sensitive. 33 bytes of hex

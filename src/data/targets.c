@@ -80,7 +80,7 @@ static int set_values(broad_data *table, broad__parsed *parsed, const broad__tar
     return BROAD_OK;
 }
 
-/* The different labels of the rows; *borrowed: the texts are the content's. */
+/* The different labels of the rows; *borrowed: the texts belong to `parsed`. */
 static int find_labels(broad__distinct *out, int *borrowed, broad__parsed *parsed)
 {
     broad__cells *cells = &parsed->targets;

@@ -7,10 +7,10 @@
 
 typedef struct broad__target_facts {
     char *const *names; /* of the target columns */
-    int apart;          /* they come from a file of their own */
+    int apart;          /* they come from a separate file */
 } broad__target_facts;
 
-/* Sets task, outputs and targets of a table whose rows are those of `content`, which gives them away; both lie in the same
+/* Sets task, outputs and targets of a table from the cells of `parsed`, which no longer owns them; both lie in the same
  * spill. `model` may be NULL. */
 int broad__targets_set(broad_data *table, broad__parsed *parsed, const broad__target_facts *facts,
                        const broad_read_options *options, const broad__columns *model);

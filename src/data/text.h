@@ -1,4 +1,4 @@
-/* Pieces of text that lie in somebody else's memory, and blocks of names. */
+/* Pieces of text that lie in memory owned elsewhere, and blocks of names. */
 #ifndef BROAD_DATA_TEXT_H
 #define BROAD_DATA_TEXT_H
 

@@ -19,14 +19,14 @@ static const double CONSTANT = 1e-12;
 
 typedef struct fitting {
     const broad__autoencoder_task *task;
-    double *weight, *bias; /* of the nodes at hand: inputs x nodes, nodes */
-    double *scratch;       /* for each worker: a block of X and one of nodes */
-    double *low, *high;    /* for each shard: of each node */
+    double *weight, *bias; /* of the current nodes: inputs x nodes, nodes */
+    double *scratch;       /* per worker: a block of X and one of nodes */
+    double *low, *high;    /* per shard: of each node */
     double *parts;         /* shard sums of one wave */
     size_t first_shard;    /* of that wave */
     double *gram, *cross;  /* A'A, then its factor; A'X. Together the sums */
     double *w;             /* nodes x inputs */
-    double *chunks;        /* for each worker: right side, W and U of a chunk */
+    double *chunks;        /* per worker: right side, W and U of a chunk */
 } fitting;
 
 /* ---- blocks of rows -------------------------------------------------------------------------------------------- */
@@ -75,7 +75,7 @@ static int fail_large(void)
                        "the inputs are too large for an autoencoder: scale them (option scale standard)");
 }
 
-/* Largest of a node's weights and of what its bias will be made of. */
+/* The largest of a node's weights and of the terms of its bias. */
 static double largest(const fitting *f, size_t j, double low)
 {
     size_t k = f->task->nodes;
@@ -84,7 +84,8 @@ static double largest(const fitting *f, size_t j, double low)
     return size;
 }
 
-/* Changes weight and bias so that every node goes from `from` to `to` over the rows; one that is constant becomes zero. */
+/* Changes weight and bias so that every node goes from `from` to `to` over the rows; one that is constant becomes zero.
+ * */
 static int scale_nodes(fitting *f, double from, double to)
 {
     size_t k = f->task->nodes, inputs = f->task->scaling.columns, shards = broad__shard_count(f->task->rows);
@@ -206,7 +207,7 @@ static void fitting_close(fitting *f)
     broad__free(f->chunks);
 }
 
-/* The nodes become X W'; where they begin is settled by their scaling. */
+/* The nodes become X W'; their scaling settles where they begin. */
 static void take_weights(fitting *f)
 {
     size_t k = f->task->nodes, inputs = f->task->scaling.columns;

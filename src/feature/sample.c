@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* Random numbers of a node that does not need one for each column; those of a dense one are numbered as broad__draw_nodes()
- * does it. The last is for the row it turns at. */
+/* Random numbers of a node that does not need one for each column; those of a dense one are numbered as
+ * broad__draw_nodes() numbers them. The last is for the row where it turns. */
 enum { NUMBERS = 8, ANCHOR = 7, SPARSE_INPUTS = 2, SPREAD_ROWS = 256, GRID_LEAST = 8 };
 
 static const double EVEN_SHARE = 0.1; /* of the probability, so that no column is lost for good */
@@ -96,7 +96,7 @@ static void window(size_t *out_first, size_t *out_end, size_t side, double u_siz
     *out_end = *out_first + size;
 }
 
-/* Points of a picture outside a rectangle do not count. */
+/* Points of an image outside a rectangle do not count. */
 static void keep_rectangle(sampling *s, const double *u)
 {
     const broad__sample_task *task = s->task;
@@ -110,8 +110,8 @@ static void keep_rectangle(sampling *s, const double *u)
     }
 }
 
-/* Standard deviation of w.x over some rows. All of them at once, so that each sum takes its columns in order without waiting for
- * the one before; columns of no weight, which are most of them outside a rectangle, add nothing. */
+/* Standard deviation of w.x over some rows. All of them at once, so that each sum takes its columns in order without
+ * waiting for the one before; columns of no weight, which are most of them outside a rectangle, add nothing. */
 static double spread_of(const sampling *s)
 {
     size_t rows = s->spread_rows;
@@ -138,7 +138,7 @@ static void take_spread_rows(sampling *s)
     }
 }
 
-/* Two rows that do not differ where it matters give no direction: then it is a dense one. */
+/* Two rows that do not differ where it matters give no direction: the node then gets a dense one. */
 static void draw_difference(sampling *s, const double *u, size_t node)
 {
     const broad__sample_task *task = s->task;

@@ -1,12 +1,12 @@
 /*
- * Nodes that are drawn where the training rows are. Each turns at a row: its bias is -w.x of a row drawn at random, so that
- * none of them is flat over all the data. Its direction:
+ * Nodes that are drawn where the training rows are. Each turns at a row: its bias is -w.x of a row drawn at random, so
+ * that none of them is flat over all the data. Its direction:
  *
  *   dense        w_j = (2u - 1) range sqrt(3 / columns) s_j       s: relevance, mean square 1
- *   sparse       w_j = (2u - 1) 2 range sqrt(3 / 2) for two columns, drawn with probability 0.9 s_j^2 / sum + 0.1 / columns;
- *                such nodes find what depends on few inputs, as trees do
- *   difference   w = (x_a - x_b) o s of two rows, so long that w.x has a standard deviation of `range` over the rows: directions
- *                in which the data differ. Of pictures, within a rectangle of a quarter to a half of their sides
+ *   sparse       w_j = (2u - 1) 2 range sqrt(3 / 2) for two columns, drawn with probability
+ *                0.9 s_j^2 / sum + 0.1 / columns; such nodes find what depends on few inputs, as trees do
+ *   difference   w = (x_a - x_b) o s of two rows, scaled so that w.x has a standard deviation of `range` over the rows:
+ *                directions in which the data differ. For images within a rectangle of a quarter to half of their sides
  */
 #ifndef BROAD_FEATURE_SAMPLE_H
 #define BROAD_FEATURE_SAMPLE_H
@@ -21,7 +21,7 @@ typedef struct broad__sample_task {
     const double *x; /* rows x inputs, as they were read */
     size_t rows;
     const double *relevance;        /* columns; NULL: all alike */
-    size_t grid_height, grid_width; /* of pictures; 0: the rows are none */
+    size_t grid_height, grid_width; /* of images; 0: the rows are no images */
     size_t nodes;
     double range;
     broad__direction direction;

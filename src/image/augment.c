@@ -20,7 +20,7 @@ void broad__augmentation_paper(broad__augmentation *out)
 /* The order is part of what a seed means. */
 enum { ROTATION, SHEAR, ZOOM_X, ZOOM_Y, SHIFT_X, SHIFT_Y, FLIP_X, FLIP_Y, BRIGHTNESS, DRAWS };
 
-/* The content takes the places of layer, step and draw in the counter, 64 bits, and the copy that of the element. */
+/* In the counter, the content stands for layer, step and draw (64 bits), and the copy for the element. */
 static broad__stream stream_of(uint64_t seed, const char *content)
 {
     char text[BROAD__HASH_TEXT];

@@ -1,4 +1,4 @@
-/* Changed copies of a picture to train on, as in the paper's table 1. */
+/* Augmented copies of a picture to train on, as in the paper's table 1. */
 #ifndef BROAD_IMAGE_AUGMENT_H
 #define BROAD_IMAGE_AUGMENT_H
 
@@ -6,7 +6,7 @@
 
 #include "image/image.h"
 
-/* The most that each change may be; zeroed: none of any. */
+/* The largest change of each kind; zeroed: no changes. */
 typedef struct broad__augmentation {
     double rotation;          /* degrees, either way */
     double shift;             /* part of the side, either way */

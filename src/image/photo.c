@@ -12,14 +12,6 @@ struct broad__photo_maker {
     broad__window_weights *weights; /* NULL: the spec has no windows */
 };
 
-/* `stride` numbers lie between the rows of two cells; `whole` is where the map's inputs of the whole picture go. */
-typedef struct occlusion {
-    float *out;
-    size_t stride;
-    float *whole;
-    size_t width, height;
-} occlusion;
-
 /* ---- pixels ----------------------------------------------------------------------------------------------------- */
 
 static size_t pixel_inputs(size_t side) { return side * side * 3; }
@@ -43,7 +35,7 @@ static int pixel_map(float *out, const broad__photo_maker *maker, const broad__i
 }
 
 /* Pixels of the small square belong to the cell that their centre lies in. */
-static void pixel_leave_out(float *out, const float mean[3], const occlusion *how, size_t side)
+static void pixel_leave_out(float *out, const float mean[3], const broad__occlusion *how, size_t side)
 {
     for (size_t y = 0; y < side; y++)
         for (size_t x = 0; x < side; x++) {
@@ -52,7 +44,7 @@ static void pixel_leave_out(float *out, const float mean[3], const occlusion *ho
         }
 }
 
-static int pixel_occlude(const occlusion *how, const broad__photo_maker *maker, const broad__image *image)
+static int pixel_occlude(const broad__occlusion *how, const broad__photo_maker *maker, const broad__image *image)
 {
     size_t side = maker->spec.side, points = side * side;
     double sum[3] = {0};
@@ -89,16 +81,17 @@ static int descriptor_map(float *out, const broad__photo_maker *maker, const bro
     return broad__descriptors(out, image);
 }
 
-static int descriptor_occlude(const occlusion *how, const broad__photo_maker *maker, const broad__image *image)
+static int descriptor_occlude(const broad__occlusion *how, const broad__photo_maker *maker, const broad__image *image)
 {
     (void)maker;
     broad__descriptor_grid grid;
     int status = broad__descriptor_grid_make(&grid, image, how->width, how->height);
     if (status < 0) return status;
-    broad__descriptor_grid_read(how->whole, &grid, 0, 0, how->width, how->height, 0);
+    broad__descriptor_grid_read(how->whole, &grid, (broad__grid_area){0, 0, how->width, how->height}, 0);
     for (size_t y = 0; y < how->height; y++)
         for (size_t x = 0; x < how->width; x++)
-            broad__descriptor_grid_read(how->out + (y * how->width + x) * how->stride, &grid, x, y, x + 1, y + 1, 1);
+            broad__descriptor_grid_read(how->out + (y * how->width + x) * how->stride, &grid,
+                                        (broad__grid_area){x, y, x + 1, y + 1}, 1);
     broad__descriptor_grid_free(&grid);
     return BROAD_OK;
 }
@@ -122,9 +115,9 @@ static int window_map(float *out, const broad__photo_maker *maker, const broad__
     return broad__windows(out, maker->weights, image);
 }
 
-static int window_occlude(const occlusion *how, const broad__photo_maker *maker, const broad__image *image)
+static int window_occlude(const broad__occlusion *how, const broad__photo_maker *maker, const broad__image *image)
 {
-    return broad__windows_occlude(how->out, how->stride, how->whole, maker->weights, image, how->width, how->height);
+    return broad__windows_occlude(how, maker->weights, image);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
@@ -135,7 +128,7 @@ static const struct map {
     size_t (*inputs)(size_t side);
     void (*name)(char out[BROAD__INPUT_NAME_BYTES], size_t side, size_t input);
     int (*map)(float *out, const broad__photo_maker *maker, const broad__image *image);
-    int (*occlude)(const occlusion *how, const broad__photo_maker *maker, const broad__image *image);
+    int (*occlude)(const broad__occlusion *how, const broad__photo_maker *maker, const broad__image *image);
 } maps[] = {
     {BROAD_PHOTO_MAP_PIXELS, pixel_inputs, pixel_name, pixel_map, pixel_occlude},
     {BROAD_PHOTO_MAP_DESCRIPTORS, descriptor_inputs, descriptor_name, descriptor_map, descriptor_occlude},
@@ -215,7 +208,7 @@ int broad__photo_occlude(float *out, float *whole, const broad__photo_maker *mak
     for (size_t i = 0; i < MAPS && status == BROAD_OK; i++) {
         if (!(maker->spec.maps & maps[i].which)) continue;
         size_t first = broad__photo_first(&maker->spec, maps[i].which);
-        const occlusion how = {out + first, inputs, (whole ? whole : own) + first, grid_width, grid_height};
+        const broad__occlusion how = {out + first, inputs, (whole ? whole : own) + first, grid_width, grid_height};
         status = maps[i].occlude(&how, maker, image);
     }
     broad__free(own);

@@ -7,10 +7,10 @@
 
 enum {
     BROAD__PHOTO_SIDE = 384,   /* the longer side that photos are decoded to, unless pixels need more */
-    BROAD__PIXELS_SIDE = 32,   /* standard side of the square of pixels */
+    BROAD__PIXELS_SIDE = 32,   /* default side of the square of pixels */
     BROAD__PIXELS_MOST = 512,  /* and the largest */
-    BROAD__COPIES_MOST = 1000, /* changed copies of a photo */
-    BROAD__MAPS_VERSION = 1 /* of what the maps make of a picture: part of the model format and of the cache's keys */
+    BROAD__COPIES_MOST = 1000, /* augmented copies per photo */
+    BROAD__MAPS_VERSION = 1 /* of the maps from picture to inputs: part of the model format and of the cache's keys */
 };
 
 /* A way of cropping of version 0.1, whose number and word in model files stay taken. */
@@ -25,8 +25,8 @@ typedef struct broad__photo_spec {
     size_t side;     /* of the square of pixels */
     broad_crop crop; /* never BROAD_CROP_MODEL */
     int each_box;
-    size_t components; /* that the inputs of the maps are brought down to: data/projection.h. 0: they are not */
-    size_t augment;    /* changed copies of each that were trained on; prediction knows none */
+    size_t components; /* that the inputs of the maps are reduced to: data/transform/projection.h. 0: they are not */
+    size_t augment;    /* augmented copies of each that were trained on; prediction uses none */
 } broad__photo_spec;
 
 /* Inputs of one map, and of all of a spec. */
@@ -51,7 +51,7 @@ int broad__photo_map(float *out, const broad__photo_maker *maker, const broad__i
 
 /*
  * What the picture would give with a part of it left out, for each cell of a grid: out is cells x inputs, cell by cell, row by
- * row from the top. Descriptors and windows are averages over places: leaving out a cell leaves its places out of them.
+ * row from the top. Descriptors and windows are averages over positions: leaving out a cell leaves its positions out of them.
  * Pixels of the cell take the picture's mean colour. `whole`, unless NULL, gets the inputs of the whole picture.
  */
 int broad__photo_occlude(float *out, float *whole, const broad__photo_maker *maker, const broad__image *image,

@@ -9,8 +9,8 @@
 #include "layer/pass.h"
 #include "layer/shard_sums.h"
 
-/* Up to this width each shard has a Gram matrix of its own; beyond it the threads share out tiles of one matrix, panel of
- * rows by panel. */
+/* Up to this width each shard has a Gram matrix of its own; beyond it the threads share out tiles of one matrix, panel
+ * of rows by panel. */
 enum { SHARD_GRAM_MAX = 512, TILE = 256, PANEL = 2048 };
 
 /* ---- wide layers and the dual form: tiles ---------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
  *   K  rows x width     some columns of Z, then the candidate's nodes H = xi(Z W + b); times the rows' roots
  *   G = K'K, B = K'E    the sums; with more columns than rows KK' in place of G, and no B
  *
- * Whether K is stored until the next pass, which reads it once more to update E, or recomputed there, is a matter of memory
- * against time; the numbers are the same.
+ * Whether K is stored until the next pass, which reads it once more to update E, or recomputed there, is a matter of
+ * memory against time; the numbers are the same.
  */
 #ifndef BROAD_LAYER_CANDIDATE_H
 #define BROAD_LAYER_CANDIDATE_H
@@ -17,7 +17,7 @@ struct broad__residual; /* layer/residual.h: the rows, and E */
 typedef struct broad__candidate {
     size_t width;         /* columns of K */
     int dual;             /* fewer rows than columns: KK' instead of K'K */
-    int single;           /* nodes are in single precision, and G may be added up in it where that serves */
+    int single;           /* nodes are in single precision, and G may be added up in it where that is accurate enough */
     int recompute;        /* K is recomputed where that can be done, to save memory */
     int stored;           /* K is stored; otherwise it is recomputed from `kblock` */
     broad__kblock kblock; /* of a candidate that has one */
@@ -35,17 +35,19 @@ int broad__candidate_compute(struct broad__residual *residual, const broad__kblo
 int broad__candidate_nodes(struct broad__residual *residual, const broad__kblock *kblocks, size_t count);
 
 enum { BROAD__TOGETHER = 3 };
-/* How many candidates may go into one pass over so many rows: their sums, in every shard, must not take more memory than K. 1 in
- * the dual form and for wide candidates, whose sums are not added up shard by shard. */
+/* How many candidates may go into one pass over this many rows: their sums, in every shard, must not take more memory
+ * than K. 1 in the dual form and for wide candidates, whose sums are not added up shard by shard. */
 size_t broad__candidate_together(size_t rows, size_t width);
 /* The sums of several candidates of one kblock each, all of one width, in one pass. */
 int broad__candidate_trials(struct broad__residual *residual, const broad__kblock *trials, size_t count);
 /* Number i of them becomes the candidate. */
 void broad__candidate_take(struct broad__residual *residual, const broad__kblock *trial, size_t i);
 
-/* K of n rows from `first` on, at most BROAD__BLOCK_ROWS, width apart: stored, or recomputed in the worker's own block. */
+/* K of n rows from `first` on, at most BROAD__BLOCK_ROWS, width apart: stored, or recomputed in the worker's own block.
+ * */
 const double *broad__candidate_k(const struct broad__residual *residual, size_t first, size_t n, size_t worker);
-/* Whether the G of a candidate of this width is added up in single precision: with roots K does not fit it. */
+/* Whether the G of a candidate of this width is added up in single precision: not where rows have roots, which K is
+ * multiplied by in double. */
 int broad__candidate_single(const struct broad__residual *residual, size_t width);
 /* Releases its memory; how candidates are computed stays. Accepts a zeroed one. */
 void broad__candidate_clear(broad__candidate *candidate);

@@ -1,4 +1,4 @@
-/* What is on record about a layer: enough to draw its nodes again and to check every inequality it was kept for. */
+/* The record of a layer: enough to redraw its nodes and to check every inequality that it was accepted for. */
 #ifndef BROAD_LAYER_CERTIFICATE_H
 #define BROAD_LAYER_CERTIFICATE_H
 
@@ -24,11 +24,11 @@ typedef struct broad__certificate {
     double lambda;
     double range; /* multiple of the base range */
     size_t step;  /* its index in the list of multiples */
-    size_t draw;  /* which draw of that range was kept */
+    size_t draw;  /* which draw of that range was accepted */
     size_t tries;
     size_t relaxed;
     int passed;
-    int solved_again;               /* from sums, on further rows: model/stats.h */
+    int solved_again;               /* from sums, on further rows: model/train/stats.h */
     char weights[BROAD__HASH_TEXT]; /* hash of the output weights: binds this record to them */
 } broad__certificate;
 

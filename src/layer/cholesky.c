@@ -7,10 +7,11 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* Large blocks keep the products near their best speed, small ones leave enough of them to share out. */
+/* Large blocks keep the products near their best speed; small ones leave enough tiles to share out. */
 enum { BLOCK = 128, BLOCK_LARGE = 192, LARGE = 1500, TILE_COLUMNS = 1024, CORNER = 128, STRIP = 192, WHITEN_ROWS = 64 };
 
-/* A tile of what is left: rows from `row` on, columns from `column` on; or the square on the diagonal that these rows have. */
+/* A tile of the remaining matrix: rows from `row` on, columns from `column` on; or the square on the diagonal that
+ * these rows have. */
 typedef struct tile {
     size_t row, rows, column, columns;
 } tile;
@@ -19,11 +20,11 @@ typedef struct tile {
 typedef struct step {
     const broad__cholesky_task *task;
     size_t block, first, columns; /* the block on the diagonal */
-    size_t begin;                 /* first column of A12 that is not there yet */
+    size_t begin;                 /* first column of A12 that has not been computed */
     double *diagonal;             /* R11, columns x columns */
     double *minus;                /* -R12, columns x n */
     double *strips;               /* STRIP x columns per worker: columns of R12 as rows */
-    double *corners;              /* CORNER x CORNER for each worker */
+    double *corners;              /* CORNER x CORNER per worker */
     tile *tiles;
     atomic_int stopped;
 } step;
@@ -54,7 +55,7 @@ static void turn(double *out, size_t out_stride, const double *in, size_t in_str
                     out[l * out_stride + k] = in[k * in_stride + l];
 }
 
-/* Columns of R12, as rows of their transpose; those before `begin` are there already. */
+/* Columns of R12, as rows of their transpose; those before `begin` have been computed. */
 static void panel_strip(void *context, size_t index, size_t worker)
 {
     step *s = context;
@@ -103,7 +104,7 @@ static void trailing_tile(void *context, size_t index, size_t worker)
     ask(s, worker);
 }
 
-/* The tiles of A22, squares last: they are small and even out what the threads have to do. */
+/* The tiles of A22, squares last: they are small and even out the work of the threads. */
 static size_t list_tiles(tile *out, const step *s)
 {
     size_t n = s->task->n, count = 0, rows;

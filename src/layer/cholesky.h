@@ -8,9 +8,10 @@
 /* Space for a factor of n columns: broad__cholesky_scratch() numbers. */
 size_t broad__cholesky_scratch(size_t n, size_t threads);
 
-/* The upper triangle of a (n x n) becomes R; what is below the diagonal is neither read nor changed. Its first `done` rows and
- * columns are R already, and only the columns from there on are A: a border. *out_pivot: 0, or the number of the first pivot that
- * is not positive. stop: asked now and then on the caller's thread, non-zero ends the work and is returned; may be NULL. */
+/* The upper triangle of a (n x n) becomes R; what is below the diagonal is neither read nor changed. Its first `done`
+ * rows and columns are R already, and only the columns from there on are A: a border. *out_pivot: 0, or the number of
+ * the first pivot that is not positive. stop: asked now and then on the caller's thread, non-zero ends the work and is
+ * returned; may be NULL. */
 typedef struct broad__cholesky_task {
     double *a;
     size_t n, done;

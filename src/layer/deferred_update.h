@@ -14,8 +14,8 @@ typedef struct broad__deferred_update {
     double norm;          /* ||E|| after the last update that was carried out */
 } broad__deferred_update;
 
-/* E becomes E - K w with the next pass, K being that of the candidate, which has one kblock; the norm of E is about `norm`.
- * w and the weights of the kblock must stay until then. */
+/* E becomes E - K w with the next pass, K being that of the candidate, which has one kblock; the norm of E is about
+ * `norm`. w and the weights of the kblock must stay until then. */
 void broad__residual_defer(struct broad__residual *residual, const broad__kblock *kblock, const double *w, double norm);
 /* Carries out an update that is pending. */
 int broad__residual_settle(struct broad__residual *residual);

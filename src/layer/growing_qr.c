@@ -91,7 +91,7 @@ static void subtract_all(const product *x, broad__pool *pool)
 typedef struct trial {
     broad__growing_qr *qr;
     broad__residual *residual;
-    double *part;   /* columns x trial: what is taken off in one pass */
+    double *part;   /* columns x trial: what one pass subtracts */
     double *corner; /* trial x trial */
     double *before; /* trial: squared lengths of the columns to begin with */
     int *dead;      /* trial: columns that bring nothing new */
@@ -122,7 +122,7 @@ static int trial_open(trial *t)
     return BROAD_OK;
 }
 
-/* One pass of Gram-Schmidt against the columns there are; what is taken off goes to R12, in the coordinates of K. */
+/* One pass of Gram-Schmidt against the columns so far; what it subtracts goes to R12, in the coordinates of K. */
 static void orthogonalise(trial *t)
 {
     broad__growing_qr *qr = t->qr;
@@ -192,8 +192,8 @@ static void block_add(broad__growing_qr *qr, size_t j, double factor, size_t k)
     for (size_t i = 0; i < qr->columns + q; i++) qr->trial_b[i * q + j] += factor * qr->trial_b[i * q + k];
 }
 
-/* The block's factor column by column, for columns too near to each other for their Gram matrix to tell them apart. Only
- * what brings nothing new is dropped. */
+/* The block's factor column by column, for columns too near to each other for their Gram matrix to tell them apart.
+ * Only what brings nothing new is dropped. */
 static void factor_columns(trial *t)
 {
     broad__growing_qr *qr = t->qr;
@@ -230,8 +230,8 @@ static void factor_block(trial *t)
     multiply_corner(t);
 }
 
-/* Orthogonal to what is there and within itself; a second time for what the first one's rounding left, which near copies
- * of a column make large. */
+/* Orthogonal to the columns so far and within itself; a second time because of the rounding of the first, which near
+ * copies of a column make large. */
 static void settle(trial *t)
 {
     broad__growing_qr *qr = t->qr;
@@ -349,7 +349,7 @@ static void leave_rows(double *out, const broad__growing_qr *qr, const broad__re
     }
 }
 
-/* I - Q_b Q_b' of the rows of one set, in the upper triangle; q has room for n x columns. */
+/* I - Q_b Q_b' of the rows of one set, in the upper triangle; q: n x columns, scratch. */
 static void set_system(double *out, double *q, const broad__growing_qr *qr, const broad__residual *residual,
                        const size_t *set, size_t n)
 {

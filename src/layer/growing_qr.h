@@ -1,11 +1,13 @@
 /*
- * The joint ridge fit while it grows, block of columns by block of columns, without solving it anew: a QR factorisation of
+ * The joint ridge fit while it grows, block of columns by block of columns, without solving it from scratch: a QR
+ * factorisation of
  *
  *   [ A          ]   [ Q ]
  *   [ sqrt(l) I  ] = [ B ] R,     Q'Q + B'B = I
  *
- * to which columns are appended. Each block is made orthogonal to what is there twice over, which keeps Q orthogonal to
- * working precision. The residual of the joint fit is E = Y - Q Q'Y, the leverages are h_i = |q_i|^2, W = R^-1 Q'Y.
+ * to which columns are appended. Each block is made orthogonal to the columns so far, twice over, which keeps Q
+ * orthogonal to working precision. The residual of the joint fit is E = Y - Q Q'Y, the leverages are h_i = |q_i|^2, W =
+ * R^-1 Q'Y.
  */
 #ifndef BROAD_LAYER_GROWING_QR_H
 #define BROAD_LAYER_GROWING_QR_H
@@ -37,13 +39,13 @@ typedef struct broad__growing_qr {
 void broad__growing_qr_clear(broad__growing_qr *qr); /* accepts a zeroed one */
 int broad__growing_qr_open(broad__growing_qr *out, size_t rows, size_t outputs, const double *y);
 
-/* Tries K as it stands in `rows` (rows->k, rows->width). Puts the residual of the joint fit with it into next. y: the
+/* Tries the candidate's K, which is stored. Puts the residual of the joint fit with it into residual->next. y: the
  * targets, times the rows' roots. lambda counts for the first block only. */
 int broad__growing_qr_try(broad__growing_qr *qr, broad__residual *residual, const double *y, double lambda);
 int broad__growing_qr_accept(broad__growing_qr *qr);
 
-/* Scores of every row as if it, and all rows of its group, had not been there; without its root: rows x outputs. rows: E is
- * that of the qr. */
+/* Scores of every row as if it, and all rows of its group, had been left out; without its root: rows x outputs.
+ * residual: E is that of the qr. */
 int broad__growing_qr_leave_out(double *out, const broad__growing_qr *qr, const broad__residual *residual,
                                 const double *y);
 

@@ -11,7 +11,7 @@
 
 /* An update by more than a sixth of n costs more than a new factor. */
 enum { UPDATE_SHARE = 6 };
-/* Parts of the work that are done when M is there, and when lambda is. */
+/* Parts of the work that are done once M has been computed, and lambda found. */
 static const double SUMS_DONE = 0.75, LAMBDA_DONE = 0.9;
 
 void broad__joint_clear(broad__joint *j)
@@ -31,7 +31,7 @@ size_t broad__joint_size(const broad__joint *j) { return j->dual ? j->rows : j->
 
 /* ---- R, brought up to date ------------------------------------------------------------------------------------- */
 
-/* Room for further rows and columns of M and R, zero. */
+/* Further rows and columns of M and R, zero. */
 static int grow_matrix(broad__joint *j, size_t old, size_t n)
 {
     double *matrix = broad__alloc_doubles(n, n), *diagonal = broad__alloc_doubles(n, 1);
@@ -49,7 +49,7 @@ static int grow_matrix(broad__joint *j, size_t old, size_t n)
     return BROAD_OK;
 }
 
-/* M has got further rows and columns: so does R. */
+/* M has further rows and columns: so gets R. */
 static int border(broad__joint *j, const broad__joint_task *task, size_t old)
 {
     int broken = 0;
@@ -104,7 +104,7 @@ static int add_rows(broad__joint *j, const broad__joint_task *task)
     return status;
 }
 
-/* A with more columns: those of further pieces. */
+/* A with more columns: those of further kblocks. */
 static int widen_a(broad__joint *j, const broad__joint_task *task, size_t columns)
 {
     size_t old = j->columns;

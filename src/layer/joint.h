@@ -3,8 +3,8 @@
  *
  *   A = [K_1 ... K_m],  W = (A'A + lambda I)^-1 A'Y = A'(AA' + lambda I)^-1 Y
  *
- * M is A'A, or AA' where there are fewer rows than columns, and R'R = M + lambda I. What is added borders M or is added to it,
- * and R follows:
+ * M is A'A, or AA' where there are fewer rows than columns, and R'R = M + lambda I. What is added borders M or is added
+ * to it, and R follows:
  *
  *                  M = A'A                  M = AA'
  *   columns        border M, border R       M += A_new A_new', update R by these columns
@@ -13,9 +13,10 @@
  *
  *   border: R12 = R^-T M12,  R22'R22 = M22 + lambda I - R12'R12;  update: Householder, R'R += b'b
  *
- * The solution is refined with the residual of the rows themselves, as far as it shows that to be needed; where it shows that R
- * has drifted, R is made again from M. Leave-one-out in closed form: y_i - r_i / (1 - h_i) with h_i = |a_i R^-1|^2, or y_i - alpha_i / g_i with
- * alpha = (M + lambda I)^-1 Y and g the diagonal of that inverse. Rows of one group are left out together (layer/sets.h).
+ * The solution is refined with the residual of the rows themselves, as far as that residual shows it to be needed;
+ * where it shows that R has drifted, R is recomputed from M. Leave-one-out in closed form: y_i - r_i / (1 - h_i) with
+ * h_i = |a_i R^-1|^2, or y_i - alpha_i / g_i with alpha = (M + lambda I)^-1 Y and g the diagonal of that inverse. Rows
+ * of one group are left out together (layer/leave_out_sets.h).
  */
 #ifndef BROAD_LAYER_JOINT_H
 #define BROAD_LAYER_JOINT_H
@@ -24,19 +25,18 @@
 #include "layer/spd.h"
 
 enum {
-    BROAD__LOO_ROWS =
-        2000 /* that leave-one-out is worked out on at most, unless M is AA'; with groups, and one set more */
+    BROAD__LOO_ROWS = 2000 /* that leave-one-out is computed on at most, unless M is AA'; with groups, plus one set */
 };
 
 typedef struct broad__joint_task {
-    broad__residual *residual; /* their Z, and where the residual goes; E is not looked at */
+    broad__residual *residual; /* their Z, and where the residual goes; E is not read */
     const double *y;           /* rows x outputs: targets, times the rows' roots */
     const broad__kblock *kblocks;
     size_t count;
     int lambda_auto; /* by leave-one-out */
     double lambda;   /* otherwise */
-    double *
-        exponent; /* where the search for lambda begins, and what it found; as that of similar problems is near. NULL, or 0: anew */
+    /* Where the search for lambda begins, and what it found: similar problems have similar ones. NULL, or 0: unknown */
+    double *exponent;
     int loo; /* leave-one-out scores are wanted */
     /* Called now and then with the part that is done; non-zero asks to stop. May be NULL. */
     int (*watch)(void *context, double part);
@@ -53,19 +53,19 @@ typedef struct broad__joint {
     double factored;  /* lambda that R is for; below 0: there is none */
     broad__spd spd;   /* in place of R where Cholesky breaks down */
     int spectral;
-    size_t factors, updates; /* how often R was made from M, and brought up to date; for those who want to know */
-    size_t passes;           /* over the rows, to solve for W with what is left of them */
-    double part;             /* of the work at hand that is done */
+    size_t factors, updates; /* how often R was computed from M, and updated; for tests */
+    size_t passes;           /* over the rows, to refine W with their residual */
+    double part;             /* of the current work that is done */
 
     double *w; /* columns x outputs */
     double lambda, norm;
 
-    /* Rows that leave-one-out is worked out on: all, or some at equal distances. */
+    /* Rows that leave-one-out is computed on: all, or some at equal distances. */
     size_t sample_count, search_count; /* lambda is searched on the first of them */
     size_t *sample;
     size_t set_count;            /* of rows that are left out together; 0: each by itself */
     size_t *sets;                /* set_count + 1: where each begins in the sample */
-    double *sample_a, *sample_y; /* A and Y of these rows; A not in the dual form, where A is there anyway */
+    double *sample_a, *sample_y; /* A and Y of these rows; not A in the dual form, which has all of it */
     double loo;                  /* norm of their leave-one-out residuals */
     double *loo_scores;          /* sample_count x outputs, without the roots; if wanted */
 } broad__joint;
@@ -73,12 +73,12 @@ typedef struct broad__joint {
 void broad__joint_clear(broad__joint *joint);        /* accepts a zeroed one */
 size_t broad__joint_size(const broad__joint *joint); /* n of M */
 
-/* Begins with the sums of the candidate in `rows` that has just been kept, whose columns are the first piece: they need not be
- * added up again. Nothing happens where there are none that would do. E was Y when they were made. */
+/* Begins with the sums of the candidate that has just been accepted, whose columns are the first kblock: they need not
+ * be added up again. Nothing happens where there are no suitable ones. E was Y when they were computed. */
 int broad__joint_adopt(broad__joint *joint, const broad__residual *residual);
 
 /* Brings M, R and W up to date with the task and puts Y - A W into next; joint->norm is its norm. Only further rows
- * and pieces may have come since the last call; otherwise clear it first. 1: asked to stop, nothing is valid. */
+ * and kblocks may have come since the last call; otherwise clear it first. 1: asked to stop, nothing is valid. */
 int broad__joint_fit(broad__joint *joint, const broad__joint_task *task);
 
 #endif

@@ -1,4 +1,5 @@
-/* Leave-one-out of a joint fit, on all rows or on some at equal distances; by whole sets of rows where they have groups. */
+/* Leave-one-out of a joint fit, on all rows or on some at equal distances; by whole sets of rows where they have
+ * groups. */
 #include "layer/joint_loo.h"
 
 #include <float.h>
@@ -15,14 +16,14 @@
 #include "layer/joint_watch.h"
 #include "layer/leave_out_sets.h"
 
-/* More rows than these tell no more, and each costs a pass over R; for lambda fewer will do. */
+/* More rows than these add no information, and each costs a pass over R; for lambda fewer suffice. */
 enum { SEARCH_MAX = 1000, DUAL_ROWS = 64 };
 
-/* Where a row decides its own fit to within this, rounding decides what is left of it. */
+/* Where a row decides its own fit to within this, rounding decides its residual. */
 static const double REST_MIN = 1e-6;
 
-/* lambda as powers of ten of the mean eigenvalue, in half steps; the search starts in the middle and goes on while it gets
- * better, over one bad step if need be. */
+/* lambda as powers of ten of the mean eigenvalue, in half steps; the search starts in the middle and goes on while it
+ * gets better, across one bad step if necessary. */
 static const double EXPONENT_MIN = -10, EXPONENT_START = -4, EXPONENT_MAX = 2;
 
 void broad__joint_forget_sample(broad__joint *j)
@@ -85,8 +86,8 @@ static size_t common_divisor(size_t a, size_t b)
     return a;
 }
 
-/* Set by set, each this far from the one before it: wherever that stops, those taken are spread evenly. In the dual form, which
- * takes all of them, one after the other. */
+/* Set by set, each this far from the one before it: wherever that stops, those taken are spread evenly. In the dual
+ * form, which takes all of them, one after the other. */
 static size_t set_stride(const broad__joint *j, size_t count)
 {
     const double GOLDEN = 0.6180339887498949;
@@ -96,7 +97,7 @@ static size_t set_stride(const broad__joint *j, size_t count)
     return stride;
 }
 
-/* Whole sets, until there are rows enough. */
+/* Whole sets, until there are enough rows. */
 static int order_sets(broad__joint *j, const broad__leave_out_sets *from, size_t count)
 {
     size_t stride = set_stride(j, from->count), at = 0;
@@ -159,9 +160,9 @@ static int take_sample(broad__joint *j, const broad__joint_task *task)
 typedef struct leaving {
     broad__joint *joint;
     const broad__device *device;
-    double *scratch; /* for each worker: rows of A in the coordinates of R, then their fits */
+    double *scratch; /* per worker: rows of A in the coordinates of R, then their fits */
     size_t scratch_each;
-    double *rest;        /* 1 - h of each row; in a set, what is left of it after the rows before it */
+    double *rest;        /* 1 - h of each row; in a set, what remains of it after the rows before it */
     size_t count;        /* of the sample, so many */
     size_t *chunks;      /* with sets: first set of each job, and the end */
     size_t largest;      /* rows of a set at most */
@@ -171,7 +172,8 @@ typedef struct leaving {
     broad__joint_watch *watch;
 } leaving;
 
-/* n rows of A in the coordinates of R, where their products are H; or of the eigenvectors, where each counts by its inverse. */
+/* n rows of A in the coordinates of R, where their products are H; or of the eigenvectors, where each counts by its
+ * inverse. */
 static void turn(double *white, const leaving *l, const double *a, size_t n)
 {
     const broad__joint *j = l->joint;
@@ -185,7 +187,7 @@ static void turn(double *white, const leaving *l, const double *a, size_t n)
     }
 }
 
-/* h of n rows of A; `white` has room for them. */
+/* h of n rows of A; white: n x columns, scratch. */
 static void leverages(double *h, const leaving *l, double *white, const double *a, size_t n)
 {
     const broad__joint *j = l->joint;
@@ -200,7 +202,7 @@ static void leverages(double *h, const leaving *l, double *white, const double *
     }
 }
 
-/* Scores as if the row had not been there, still times its root. */
+/* Scores as if the row had been left out, still times its root. */
 static void leave_block(void *context, size_t block, size_t worker)
 {
     const leaving *l = context;
@@ -284,7 +286,8 @@ static size_t largest_set(const broad__joint *j)
     return largest;
 }
 
-/* Sets that have no more rows together than a block, or one that is larger, as far as the first `count` rows of the sample go. Returns how many. */
+/* Sets that have no more rows together than a block, or one that is larger, as far as the first `count` rows of the
+ * sample go. Returns how many. */
 static size_t list_chunks(size_t *out, const broad__joint *j, size_t count)
 {
     size_t chunks = 0, set = 0;
@@ -309,8 +312,8 @@ static int leave_primal_sets(broad__joint *j, const broad__residual *residual, d
     return status;
 }
 
-/* Rows [first, first + count) of R^-1, from column `from` on; the products of such rows are (M + lambda I)^-1. from: at most
- * `first`, or 0 where there are eigenvectors in place of R. */
+/* Rows [first, first + count) of R^-1, from column `from` on; the products of such rows are (M + lambda I)^-1. from: at
+ * most `first`, or 0 where there are eigenvectors in place of R. */
 static void inverse_rows(double *out, size_t stride, const leaving *l, size_t first, size_t count, size_t from)
 {
     const broad__joint *j = l->joint;
@@ -368,7 +371,8 @@ static int leave_dual_rows(leaving *l, const broad__residual *residual)
     return BROAD_OK;
 }
 
-/* (G_bb)^-1 alpha_b for one set. Its rows of the inverse factor are zero before their diagonals, unless it is spectral. */
+/* (G_bb)^-1 alpha_b for one set. Its rows of the inverse factor are zero before their diagonals, unless it is spectral.
+ * */
 static void leave_dual_set(void *context, size_t set, size_t worker)
 {
     const leaving *l = context;
@@ -428,7 +432,7 @@ static int leave_primal(broad__joint *j, const broad__residual *residual, double
                         : leave_primal_rows(j, residual, rest, count, watch);
 }
 
-/* The first `count` rows of the sample. *out_least: the smallest 1 - h. 1: asked to stop. */
+/* The first `count` rows of the sample. *out_min: the smallest 1 - h. 1: asked to stop. */
 static int leave_each(double *out_least, broad__joint *j, const broad__joint_task *task, size_t count)
 {
     const broad__residual *residual = task->residual;
@@ -478,7 +482,8 @@ typedef struct lambda_search {
     double until; /* part of the whole work that is done when lambda is found */
 } lambda_search;
 
-/* Leave-one-out norm of one lambda; INFINITY where Cholesky breaks down, as it does where lambda is lost in rounding. */
+/* Leave-one-out norm of one lambda; INFINITY where Cholesky breaks down, as it does where lambda is lost in rounding.
+ * */
 static int try_exponent(double *out, lambda_search *s, double exponent)
 {
     broad__joint *j = s->joint;
@@ -498,7 +503,7 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
         s->loo = *out;
         s->best = exponent;
     }
-    broad__joint_watch watch; /* how many steps it will take is not known: each is a part of what is left */
+    broad__joint_watch watch; /* how many steps it will take is not known: each is a part of the remaining work */
     broad__joint_watch_open(&watch, j, s->task, j->part + (s->until - j->part) / 5, 1);
     return broad__joint_watch_close(&watch);
 }
@@ -517,7 +522,8 @@ static int walk(lambda_search *s, double step, int patience)
     return status;
 }
 
-/* Near what a similar problem had: half steps to the first that is worse. Else whole steps, over one bad one, then half. */
+/* Near the exponent of a similar problem: half steps until the first that is worse. Otherwise whole steps, across one
+ * bad one, then half. */
 static int search_exponent(lambda_search *s, int near)
 {
     double value = 0, middle;

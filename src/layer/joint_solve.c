@@ -14,12 +14,12 @@
 
 enum { REFINEMENTS = 4, STRIP = 64 };
 /*
- * x solves the system that Cholesky and the sums of M have left, so it is wrong by some part e of itself; the correction from the
- * residual of the rows has that size, and is wrong by the same part of itself. With a correction of relative size
- *   up to CLOSE    W is as good as that already: it stays, and with it the residual just made; increments are to be exact to 1e-8;
- *   up to SETTLED  what is wrong after it is about its square;
+ * x solves the system that Cholesky and the sums of M give, so it is off by some part e of itself; the correction from
+ * the residual of the rows has that size, and is off by the same part of itself. With a correction of relative size
+ *   up to CLOSE    W is as good as that already: it stays, and so does its residual; increments must be exact to 1e-8;
+ *   up to SETTLED  the error after it is about its square;
  *   above DRIFTED  R is no longer the factor of M + lambda I;
- *   above LOST     Cholesky has nothing to offer here.
+ *   above LOST     Cholesky is of no use here.
  */
 static const double CLOSE = 2e-9, SETTLED = 1e-5, DRIFTED = 1e-3, LOST = 0.25;
 
@@ -101,7 +101,7 @@ int broad__joint_solve(double *b, broad__joint *j, const broad__residual *residu
     return BROAD_OK;
 }
 
-/* ---- what is left over ----------------------------------------------------------------------------------------- */
+/* ---- the residual ---------------------------------------------------------------------------------------------- */
 
 static double length(const double *values, size_t count)
 {
@@ -114,7 +114,7 @@ static double length(const double *values, size_t count)
 typedef struct solution {
     broad__joint *joint;
     const broad__joint_task *task;
-    double *blocks; /* BROAD__BLOCK_ROWS x columns for each worker; not in the dual form */
+    double *blocks; /* BROAD__BLOCK_ROWS x columns per worker; not in the dual form */
     double *gradient, *step, *alpha;
     size_t count; /* numbers of W, or of alpha */
     broad__joint_watch watch;
@@ -143,7 +143,7 @@ static void residual_shard(void *context, size_t first, size_t end, double *sums
     }
 }
 
-/* next and the norm; and the gradient A'next, which the dual form has no need of. */
+/* next and the norm; and the gradient A'next, which the dual form does not need. */
 static int residual_pass(solution *s)
 {
     broad__joint *j = s->joint;
@@ -178,7 +178,7 @@ static int solve_first(solution *s)
     return status == BROAD_OK ? residual_pass(s) : status;
 }
 
-/* The correction that the residual of the rows asks for. *out_size: how large it is against the solution. */
+/* The correction that the residual of the rows asks for. *out_size: its size relative to the solution. */
 static int find_step(double *out_size, solution *s)
 {
     broad__joint *j = s->joint;
@@ -199,7 +199,7 @@ static int take_step(solution *s)
     return residual_pass(s);
 }
 
-/* Solves with the factor at hand; *out_first: size of the first correction. */
+/* Solves with the current factor; *out_first: size of the first correction. */
 static int solve_refined(double *out_first, solution *s)
 {
     int status = solve_first(s);
@@ -209,14 +209,15 @@ static int solve_refined(double *out_first, solution *s)
         double before = size;
         status = find_step(&size, s);
         if (i == 0) *out_first = size;
-        /* A small error of alpha may be a larger one of W = A'alpha: there each step is taken, A being at hand. */
+        /* A small error of alpha may be a larger one of W = A'alpha: there every step is taken, since A is stored. */
         if (status || !(size <= LOST) || size > before / 2 || (size <= CLOSE && !s->joint->dual)) break;
         status = take_step(s);
     }
     return status;
 }
 
-/* With R as it is; where that will not do with one from M; and where that will not do with the eigendecomposition. */
+/* With R as it is; if that does not suffice, with R recomputed from M; and if that does not either, with the
+ * eigendecomposition. */
 static int solve_well(solution *s)
 {
     broad__joint *j = s->joint;

@@ -4,10 +4,11 @@
 
 #include "layer/joint.h"
 
-/* What is above the diagonal of the matrix <- M, in the columns from `from` on; its diagonal <- that of M + lambda I. */
+/* What is above the diagonal of the matrix <- M, in the columns from `from` on; its diagonal <- that of M + lambda I.
+ * */
 void broad__joint_mirror(broad__joint *joint, broad__pool *pool, size_t from, double lambda);
-/* R in the columns from `old` on, of M and the lambda it is for; the columns before are R already. *out_broken: Cholesky
- * met a pivot that is not positive. */
+/* R in the columns from `old` on, of M and the lambda it is for; the columns before are R already. *out_broken:
+ * Cholesky met a pivot that is not positive. */
 int broad__joint_border(int *out_broken, broad__joint *joint, const broad__joint_task *task, size_t old);
 /* R for this lambda, unless R is already for it. spectral: the eigendecomposition instead, which leaves no R. */
 int broad__joint_factor(int *out_broken, broad__joint *joint, const broad__joint_task *task, double lambda,

@@ -1,6 +1,7 @@
 /*
- * A and M of a joint fit. A is never there as a whole unless M is AA': panels of its rows are made, then M is added up tile by
- * tile, each by one thread and in the order of the panels. Where M is small, shards of the rows have sums of their own instead.
+ * A and M of a joint fit. A never exists as a whole unless M is AA': panels of its rows are computed, then M is added
+ * up tile by tile, each by one thread and in the order of the panels. Where M is small, shards of the rows have sums of
+ * their own instead.
  */
 #include "layer/joint_sums.h"
 
@@ -18,7 +19,7 @@
 enum {
     PANEL_NUMBERS = 5 << 20,
     PANEL_ROWS_MAX = 2048,
-    FILL_ROWS = 128, /* made by one thread at a time */
+    FILL_ROWS = 128, /* computed by one thread at a time */
     SHARD_MAX = 256, /* M with a side up to this: shards */
     STRIP = 128      /* of a square tile of AA' */
 };
@@ -57,11 +58,11 @@ typedef struct addition {
     const double *y;
     tile *tiles;
     size_t side;     /* of the squares, at most */
-    double *squares; /* side x side for each worker */
+    double *squares; /* side x side per worker */
     broad__joint_watch *watch;
 } addition;
 
-/* Large tiles come near the speed of a large product, small ones leave enough of them to share out. */
+/* Large tiles come near the speed of a large product; small ones leave enough tiles to share out. */
 static size_t tile_side(size_t n) { return n >= 4096 ? 512 : n >= 1024 ? 256 : 128; }
 
 /* In rows of M from `from` on; the longest first, so that the threads end together. */
@@ -194,7 +195,7 @@ typedef struct shard_addition {
     broad__joint *joint;
     const broad__joint_task *task;
     size_t from;
-    double *blocks; /* BROAD__BLOCK_ROWS x columns for each worker */
+    double *blocks; /* BROAD__BLOCK_ROWS x columns per worker */
     broad__joint_watch *watch;
 } shard_addition;
 
@@ -264,7 +265,7 @@ int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
-/* Space in which M is added up, and nothing more afterwards. */
+/* Scratch for adding up M, released afterwards. */
 static double sums_numbers(const broad__joint_extent *e, size_t n)
 {
     size_t p = e->columns, side = broad__min(tile_side(n), n), squares = e->threads * side * side;

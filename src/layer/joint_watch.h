@@ -6,8 +6,8 @@
 
 #include "layer/joint.h"
 
-/* A stage of the work, up to the part `until` of the whole: jobs report what they have done, and those on the caller's thread
- * tell the watcher. */
+/* A stage of the work, up to the part `until` of the whole: jobs report what they have done, and those on the caller's
+ * thread tell the watcher. */
 typedef struct broad__joint_watch {
     broad__joint *joint;
     const broad__joint_task *task;

@@ -1,4 +1,5 @@
-/* The columns that one layer contributes to K: `prefix` columns of Z from `first` on, then its nodes H = xi(Z W + b). */
+/* The columns that one layer contributes to K: `prefix` columns of Z from `first` on, then its nodes H = xi(Z W + b).
+ * */
 #ifndef BROAD_LAYER_KBLOCK_H
 #define BROAD_LAYER_KBLOCK_H
 

@@ -14,8 +14,8 @@ void broad__leave_out_sets_clear(broad__leave_out_sets *sets)
     *sets = (broad__leave_out_sets){0};
 }
 
-/* Groups numbered as they appear: sizes[0] is that of the first one. Returns how many there are. number: zero, a number for
- * each number that a group may have; gets 1 + the number of the group. */
+/* Numbers the groups as they appear: sizes[0] is that of the first one. Returns how many there are. number: zeroed, one
+ * for each number that a group may have; gets 1 + the number of the group. */
 static size_t count_groups(size_t *sizes, size_t *number, const size_t *group, size_t rows)
 {
     size_t count = 0;

@@ -1,6 +1,6 @@
 /*
- * One pass over the rows serves a layer: block by block, while they are in the cache, E gets the update that the layer before
- * left pending, the candidate's nodes are computed and added to G and B.
+ * One pass over the rows serves a layer: block by block, while they are in the cache, E gets the update that the layer
+ * before left pending, the candidate's nodes are computed and added to G and B.
  */
 #ifndef BROAD_LAYER_PASS_H
 #define BROAD_LAYER_PASS_H

@@ -54,8 +54,8 @@ int broad__residual_reset(broad__residual *residual, const double *e);
 int broad__residual_join(broad__residual *residual, broad__residual *more);
 /* Further outputs, zero in every row. */
 int broad__residual_widen(broad__residual *residual, size_t outputs);
-/* How many of `count` rows from `first` on are classified correctly: Y - E is largest in their class, with Y 1 there and 0
- * elsewhere; both times the row's root. */
+/* How many of `count` rows from `first` on are classified correctly: Y - E is largest in their class, with Y 1 there
+ * and 0 elsewhere; both times the row's root. */
 size_t broad__residual_correct(const broad__residual *residual, size_t first, const size_t *classes, size_t count);
 
 /* Rows [first, first + n), at most BROAD__BLOCK_ROWS, as a worker of the pool sees them. */

@@ -49,7 +49,8 @@ static double loo_factor(double leverage)
     return 1.0 / (rest > DBL_EPSILON ? rest : DBL_EPSILON);
 }
 
-/* P = K V' has the rows in eigen-coordinates: fits are P * weights, leverages are (P o P) * shrink, for all lambda at once. */
+/* P = K V' has the rows in eigen-coordinates: fits are P * weights, leverages are (P o P) * shrink, for all lambda at
+ * once. */
 static void loo_block(loo_grid *grid, double *sums, size_t worker, size_t first, size_t n)
 {
     broad__residual *residual = grid->residual;
@@ -151,7 +152,7 @@ static double mean_eigenvalue(const broad__spd *spd)
     return sum / (double)spd->n;
 }
 
-/* Leave-one-out norm for the wished lambda, or for the best of the grid; sets lambda and loo. */
+/* Leave-one-out norm for the requested lambda, or for the best of the grid; sets lambda and loo. */
 static int loo_choose(broad__ridge *ridge, broad__residual *residual, const broad__ridge_request *request)
 {
     loo_grid grid = {.residual = residual, .spd = &ridge->spd, .count = request->lambda_auto ? GRID : 1};
@@ -185,11 +186,11 @@ static double mean_diagonal(const double *matrix, size_t n)
 }
 
 /*
- * G added up in single precision is off by a matrix D. Its elements are sums of many roundings of either sign, each at most
- * 2^-24 of a sum that by Cauchy and Schwarz is no larger than the mean diagonal element d of G; the norm of a p x p matrix of
- * such elements is about 2^-24 d times 2 sqrt(p). W moves by at most |D| / lambda of itself. Up to a tenth can be made good
- * by refinement with the rows themselves, in double precision; below a thousandth it can stay: the residual, which is a
- * minimum, moves by the square of that.
+ * G added up in single precision is off by a matrix D. Its elements are sums of many roundings of either sign, each at
+ * most 2^-24 of a sum that by Cauchy and Schwarz is no larger than the mean diagonal element d of G; the norm of a p x
+ * p matrix of such elements is about 2^-24 d times 2 sqrt(p). W moves by at most |D| / lambda of itself. Up to a tenth
+ * can be corrected by refinement with the rows themselves, in double precision; below a thousandth it may stay: the
+ * residual, which is a minimum, moves by the square of that.
  */
 static double single_rounding(const broad__residual *residual)
 {
@@ -215,7 +216,8 @@ static int check_single(double lambda, const broad__residual *residual)
 
 /* ---- solving --------------------------------------------------------------------------------------------------- */
 
-/* Rounding in W, as a part of it, up to which it is left as it is: what it changes in the residual is the square of that. */
+/* Rounding in W, as a part of it, up to which it is left as it is: what it changes in the residual is the square of
+ * that. */
 static const double SETTLED = 3e-10;
 enum { ENOUGH = 64 };
 
@@ -227,9 +229,9 @@ static void gram_times(double *out, const broad__residual *residual, const doubl
     residual->device->apply(out, c, 1.0, residual->candidate.matrix, p, p, w, c, p, c);
 }
 
-/* W gets (G + lambda I)^-1 (B - (G + lambda I) W), which takes the rounding of the factor out of it. That of the sums is left;
- * it is about as large, and grows with the root of the number of blocks that one sum runs over. Of few numbers that cannot be
- * told: they may look right by chance. */
+/* W gets (G + lambda I)^-1 (B - (G + lambda I) W), which removes the rounding of the factor. That of the sums remains;
+ * it is about as large, and grows with the root of the number of blocks that one sum runs over. With few numbers that
+ * cannot be told: they may look right by chance. */
 static int correct_by_sums(broad__ridge *ridge, broad__residual *residual)
 {
     size_t count = residual->candidate.width * residual->outputs;
@@ -333,7 +335,8 @@ int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const bro
 
 /* ---- finishing ------------------------------------------------------------------------------------------------- */
 
-/* A correction is taken only while it is small: otherwise the system is too far gone for refinement to converge. */
+/* A correction is taken only while it is small: otherwise the matrix is too near to singular for refinement to
+ * converge. */
 static int correction_small(const double *step, const double *solution, size_t count)
 {
     return dot(step, step, count) <= 0.25 * dot(solution, solution, count);
@@ -342,7 +345,8 @@ static int correction_small(const double *step, const double *solution, size_t c
 /* After a correction smaller than this by the rows, W is right and the norm before it as good as the one after it. */
 static const double REFINED = 1e-6;
 
-/* step = (K'K + lambda I)^-1 (K' r - lambda W) with r = E - KW as computed: its cancellation is past, so its digits are good. */
+/* step = (K'K + lambda I)^-1 (K' r - lambda W) with r = E - KW as computed: the cancellation is behind it, so its
+ * digits are good. */
 static int correct_by_rows(broad__ridge *ridge, broad__residual *residual)
 {
     size_t count = residual->candidate.width * residual->outputs;

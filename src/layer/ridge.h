@@ -2,9 +2,9 @@
  * Ridge regression of the residual on a candidate's nodes.
  *
  *   W = (K'K + lambda I)^-1 K'E, or K'(KK' + lambda I)^-1 E where K has more columns than rows
- *   ||E - KW||^2 = ||E||^2 - 2 tr(W'B) + tr(W'GW)                  with the sums at hand: no second pass
+ *   ||E - KW||^2 = ||E||^2 - 2 tr(W'B) + tr(W'GW)                  from the sums: no second pass
  *   leave-one-out residual of row i: r_i / (1 - h_i), h = diag K(K'K + lambda I)^-1 K'; in the dual form a_i / g_i with
- *   a = (KK' + lambda I)^-1 E and g the diagonal of that inverse. From one eigendecomposition for a whole grid of lambda.
+ *   a = (KK' + lambda I)^-1 E and g the diagonal of that inverse. One eigendecomposition serves a whole grid of lambda.
  *   ||I - K K+||_2 = 1 where rows > rank, else lambda / (s_min^2 + lambda)
  */
 #ifndef BROAD_LAYER_RIDGE_H
@@ -26,13 +26,13 @@ typedef struct broad__ridge {
     double *w; /* width x outputs */
     double lambda;
     double estimate; /* ||E - KW|| from the sums; in the dual form from the residual itself */
-    int settled;     /* W is right as the sums have it: looking at the rows again would change nothing that counts */
-    int refined;     /* the rows have been looked at again */
+    int settled;     /* W is right as the sums have it: another pass over the rows would change nothing that matters */
+    int refined;     /* it was refined with the residual of the rows */
     double norm;     /* ||E - KW||, direct; after broad__ridge_finish() */
-    double loo;      /* norm of the leave-one-out residuals, if wished */
+    double loo;      /* norm of the leave-one-out residuals, if requested */
     double operator_norm;
-    double
-        worst_output; /* largest part of an output's squared norm that is left, if wished: max_q ||e_q - K w_q||^2 / ||e_q||^2 */
+    /* Largest part of an output's squared norm that remains, if requested: max_q ||e_q - K w_q||^2 / ||e_q||^2. */
+    double worst_output;
 
     broad__spd spd;
     double *step; /* a correction of w, or the dual solution */
@@ -44,8 +44,8 @@ void broad__ridge_clear(broad__ridge *ridge); /* accepts a zeroed one */
 /* Solves for the candidate in `rows`. */
 int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const broad__ridge_request *request);
 
-/* Improves W by one step of refinement with the residual of the rows, unless it is settled; in the primal form. If that settles
- * it, the estimate is the norm of that residual. */
+/* Improves W by one step of refinement with the residual of the rows, unless it is settled; in the primal form. If that
+ * settles it, the estimate is the norm of that residual. */
 int broad__ridge_refine(broad__ridge *ridge, broad__residual *residual);
 
 /* Puts E - KW into next, improves W by one step of iterative refinement with that residual unless it is settled, and

@@ -11,7 +11,8 @@
 
 /* A value this little above the bound may still pass once the residual is computed directly. */
 static const double SCREEN = 1e-6;
-/* And one this much below it passes without a doubt: the norm from the sums is right to 1e-9 of what was there before. */
+/* And one this much below it passes without a doubt: the norm from the sums is right to 1e-9 of what was there before.
+ * */
 static const double CERTAIN = 1e-8;
 /* Below this part of the norm before, cancellation leaves the sums too few digits of what is left. */
 static const double LITTLE = 0.01;

@@ -3,11 +3,11 @@
  *
  *   for each range of the features (layer 1 only), each range of the layer's own nodes, each of T draws:
  *       draw the nodes, solve, compare with the bound
- *   `first`: the first draw that passes is kept; `best`: of the first range with any that passes, the one that leaves least
+ *   `first`: the first draw that passes is accepted; `best`: of the first range with any that passes, the best one
  *   if none passes: relax gamma, at most R times, and take the first (best) that passes then
  *
- * Everything is bounded by ranges x draws; a draw depends on (seed, layer, range, draw) alone. Draws that are likely to be
- * needed are tried together, in one pass over the rows; which ones are kept does not depend on that.
+ * Everything is bounded by ranges x draws; a draw depends on (seed, layer, range, draw) alone. Draws that are likely to
+ * be needed are tried together, in one pass over the rows; which ones are kept does not depend on that.
  */
 #ifndef BROAD_LAYER_SEARCH_H
 #define BROAD_LAYER_SEARCH_H
@@ -27,7 +27,8 @@ typedef struct broad__search_task {
     size_t nodes;         /* to draw */
     size_t first, prefix; /* columns of Z that K starts with */
     broad__origin origin;
-    /* All weights are solved again with each layer: what the layers so far span, and Y times the rows' roots. NULL: a chain. */
+    /* All weights are solved again with each layer: what the layers so far span, and Y times the rows' roots. NULL: a
+     * chain. */
     broad__growing_qr *qr;
     const double *y;
     int may_defer; /* the update of E may be left to the next pass, where the sums leave no doubt */
@@ -62,8 +63,8 @@ typedef struct broad__search_result {
     broad__certificate certificate;
 } broad__search_result;
 
-/* If a draw passed, the residual has been updated, unless that is deferred, when norms after the layer are those from the sums.
- * Otherwise the rows are as before. */
+/* If a draw passed, the residual has been updated, unless that is deferred, when norms after the layer are those from
+ * the sums. Otherwise the rows are as before. */
 int broad__search_run(broad__search_result *out, broad__search *search, const broad__search_task *task);
 void broad__search_clear(broad__search *search); /* accepts a zeroed one */
 

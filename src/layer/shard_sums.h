@@ -1,6 +1,6 @@
 /*
- * Sums over the rows. Rows run in fixed shards (compute/shards.h) whose sums are added up in a fixed order, so every result has
- * the same bits for any number of threads.
+ * Sums over the rows. Rows run in fixed shards (compute/shards.h) whose sums are added up in a fixed order, so every
+ * result has the same bits for any number of threads.
  */
 #ifndef BROAD_LAYER_SHARD_SUMS_H
 #define BROAD_LAYER_SHARD_SUMS_H

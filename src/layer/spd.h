@@ -22,7 +22,8 @@ void broad__spd_clear(broad__spd *spd); /* accepts a zeroed one */
 int broad__spd_factor(broad__spd *spd, const broad__device *device, const double *matrix, size_t n, double lambda,
                       int spectral);
 
-/* b (n x c) <- (A + lambda I)^-1 b. Directions whose eigenvalue is lost in rounding are left out. Finite for finite b. */
+/* b (n x c) <- (A + lambda I)^-1 b. Directions whose eigenvalue is lost in rounding are left out. Finite for finite b.
+ * */
 int broad__spd_solve(double *b, size_t c, broad__spd *spd);
 
 /* 1 / (value i + lambda) of a spectral system, 0 for a direction that is lost in rounding. */

@@ -64,7 +64,7 @@ int broad__supervise_possible(const broad_options *options, size_t rows, size_t 
     return broad__fail(
         BROAD_USAGE,
         "option supervise operator cannot hold here: with %zu rows and a layer of %zu nodes, I - KK+ is a "
-        "projector onto what the layer cannot reach, and its norm is 1 for every draw; use option supervise "
-        "residual, which asks what the theorem needs, or layers of at least %zu nodes",
+        "projector onto what the layer cannot reach, and its norm is 1 for every draw; use "
+        "option supervise residual, which asks what the theorem needs, or layers of at least %zu nodes",
         rows, width, rows);
 }

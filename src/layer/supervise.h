@@ -15,13 +15,13 @@ typedef struct broad__bound {
     double gamma, mu, sum;
 } broad__bound;
 
-/* Of layer m (from 1), relaxed so often. Without supervision the bound is 1. */
+/* Of layer m (from 1), relaxed this many times. Without supervision the bound is 1. */
 broad__bound broad__schedule(const broad_options *options, size_t m, size_t relaxed);
 
 /* What the ridge solution must bring along for the test. */
 broad__ridge_request broad__supervise_request(const broad_options *options);
-/* Whether sums in single precision are good enough: not where leave-one-out, eigenvalues or parts of the residual come from
- * them, nor for a lambda that is chosen by these, nor where they go into a larger matrix. */
+/* Whether sums in single precision are good enough: not where leave-one-out, eigenvalues or parts of the residual come
+ * from them, nor for a lambda that is chosen by these, nor where they go into a larger matrix. */
 int broad__supervise_single(const broad_options *options);
 
 /* What is compared with the bound, before the direct residual is known. */

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Computes Z of n rows from `first` on, at most BROAD__BLOCK_ROWS; out: n x features. Called from any thread, as worker number
- * `worker` of the pool. A row's numbers do not depend on the rows it is computed with. */
+/* Computes Z of n rows from `first` on, at most BROAD__BLOCK_ROWS; out: n x features. Called from any thread, as worker
+ * number `worker` of the pool. A row's numbers do not depend on the rows it is computed with. */
 typedef void (*broad__z_maker)(void *context, double *out, size_t first, size_t n, size_t worker);
 
 typedef struct broad__z_supply {
@@ -19,8 +19,8 @@ typedef struct broad__z_supply {
 
 /* To be called before the passes, on the caller's thread: memory for the blocks. */
 int broad__z_supply_ready(broad__z_supply *z, size_t workers);
-/* Z of n rows from `first` on, at most BROAD__BLOCK_ROWS: stored, or recomputed in the worker's own block, where it stays until
- * the worker asks for other rows. */
+/* Z of n rows from `first` on, at most BROAD__BLOCK_ROWS: stored, or recomputed in the worker's own block, where it
+ * stays until the worker asks for other rows. */
 const double *broad__z_supply_rows(const broad__z_supply *z, size_t first, size_t n, size_t worker);
 void broad__z_supply_clear(broad__z_supply *z); /* accepts a zeroed one */
 

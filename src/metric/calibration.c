@@ -4,22 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 
 enum { NEWTON_STEPS = 100 };
 
-#define LEAST_PROBABILITY 1e-15
+#define MIN_PROBABILITY 1e-15
 #define WIDEST_GAP 1e6     /* between scores of one row, for the fit of the slope: no derivative overflows */
 #define NEGLIGIBLE (-50.0) /* exp of this beside 1 is lost in rounding, whatever the number of classes */
-
-static size_t largest_of(const double *values, size_t count)
-{
-    size_t best = 0;
-    for (size_t c = 1; c < count; c++)
-        if (values[c] > values[best]) best = c;
-    return best;
-}
 
 /* ---- the slope ------------------------------------------------------------------------------------------------- */
 
@@ -37,7 +30,7 @@ static double gap(double score, double top) { return score - top > -WIDEST_GAP ?
 static void add_row(double *first, double *second, const slope_problem *p, size_t row, double slope)
 {
     const double *s = p->scores + row * p->classes;
-    double top = s[largest_of(s, p->classes)], highest = -INFINITY, sum = 0, mean = 0, square = 0, all = 0;
+    double top = s[broad__largest(s, p->classes)], highest = -INFINITY, sum = 0, mean = 0, square = 0, all = 0;
     for (size_t c = 0; c < p->classes; c++) {
         double d = gap(s[c], top), z = slope * d + p->bias[c];
         if (z > highest) highest = z;
@@ -101,7 +94,7 @@ void broad__calibrated(double *out, const double *scores, size_t rows, size_t cl
     double slope = calibration[0];
     const double *bias = calibration + 1;
     for (size_t i = 0; i < rows; i++, scores += classes, out += classes) {
-        double top = scores[largest_of(scores, classes)], highest = -INFINITY, sum = 0;
+        double top = scores[broad__largest(scores, classes)], highest = -INFINITY, sum = 0;
         for (size_t c = 0; c < classes; c++) {
             out[c] = slope * fmax(scores[c] - top, -DBL_MAX) + bias[c];
             highest = fmax(highest, out[c]);
@@ -111,22 +104,23 @@ void broad__calibrated(double *out, const double *scores, size_t rows, size_t cl
     }
 }
 
-void broad__reliability_add(broad__reliability_sums *sums, const double *scores, const size_t *truth, size_t rows,
-                            size_t classes, const double *calibration, double *p)
+void broad__reliability_add(broad__reliability_sums *sums, const broad__scored *scored, const double *calibration,
+                            double *p)
 {
-    for (size_t i = 0; i < rows; i++) {
-        broad__calibrated(p, scores + i * classes, 1, classes, calibration);
-        size_t verdict = largest_of(p, classes), place = (size_t)(p[verdict] * BROAD__BINS);
-        struct broad__bin *b = &sums->bins[place < BROAD__BINS ? place : BROAD__BINS - 1];
-        b->probability += p[verdict];
-        b->right += verdict == truth[i];
+    size_t classes = scored->classes;
+    for (size_t i = 0; i < scored->rows; i++) {
+        broad__calibrated(p, scored->scores + i * classes, 1, classes, calibration);
+        size_t verdict = broad__largest(p, classes), truth = scored->truth[i];
+        size_t bin = broad__min((size_t)(p[verdict] * BROAD__BINS), BROAD__BINS - 1);
+        sums->bins[bin].probability += p[verdict];
+        sums->bins[bin].right += verdict == truth;
         for (size_t c = 0; c < classes; c++) {
-            double miss = p[c] - (c == truth[i]);
+            double miss = p[c] - (c == truth);
             sums->brier += miss * miss;
         }
-        sums->loss -= log(fmax(p[truth[i]], LEAST_PROBABILITY));
+        sums->loss -= log(fmax(p[truth], MIN_PROBABILITY));
     }
-    sums->rows += rows;
+    sums->rows += scored->rows;
 }
 
 broad__reliability broad__reliability_of(const broad__reliability_sums *sums)
@@ -137,13 +131,12 @@ broad__reliability broad__reliability_of(const broad__reliability_sums *sums)
     return (broad__reliability){sums->brier / rows, sums->loss / rows, error / rows};
 }
 
-int broad__reliability_measure(broad__reliability *out, const double *scores, const size_t *truth, size_t rows,
-                               size_t classes, const double *calibration)
+int broad__reliability_measure(broad__reliability *out, const broad__scored *scored, const double *calibration)
 {
     broad__reliability_sums sums = {0};
-    double *p = broad__alloc_doubles(classes, 1);
+    double *p = broad__alloc_doubles(scored->classes, 1);
     if (!p) return BROAD_NO_MEMORY;
-    broad__reliability_add(&sums, scores, truth, rows, classes, calibration, p);
+    broad__reliability_add(&sums, scored, calibration, p);
     broad__free(p);
     *out = broad__reliability_of(&sums);
     return BROAD_OK;

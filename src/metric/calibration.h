@@ -6,7 +6,7 @@
  *   p_c = exp(a s_c + b_c) / sum_k exp(a s_k + b_k)
  *
  * with one slope a >= 0 that minimises the log loss of leave-one-out scores. The biases b are not fitted: they undo the
- * class weights of training, b_c = -log(weight of c), and are 0 without. Fitted ones bring nothing on rows kept apart,
+ * class weights of training, b_c = -log(weight of c), and are 0 without. Fitted ones bring nothing on held-out rows,
  * and with none the most probable class is the one with the largest score.
  */
 #ifndef BROAD_METRIC_CALIBRATION_H
@@ -44,13 +44,19 @@ typedef struct broad__reliability_sums {
     } bins[BROAD__BINS];
 } broad__reliability_sums;
 
-/* p: room for the probabilities of one row. */
-void broad__reliability_add(broad__reliability_sums *sums, const double *scores, const size_t *truth, size_t rows,
-                            size_t classes, const double *calibration, double *p);
+/* Scores of rows, and the class that each row has. */
+typedef struct broad__scored {
+    const double *scores; /* rows x classes */
+    const size_t *truth;  /* rows */
+    size_t rows, classes;
+} broad__scored;
+
+/* p: scratch for the probabilities of one row. */
+void broad__reliability_add(broad__reliability_sums *sums, const broad__scored *scored, const double *calibration,
+                            double *p);
 broad__reliability broad__reliability_of(const broad__reliability_sums *sums);
 
-int broad__reliability_measure(broad__reliability *out, const double *scores, const size_t *truth, size_t rows,
-                               size_t classes, const double *calibration);
+int broad__reliability_measure(broad__reliability *out, const broad__scored *scored, const double *calibration);
 
 /*
  * The jackknife's quantile: of n leave-one-out residual sizes the one of rank ceil((n + 1) level), from 1. A further

@@ -5,11 +5,11 @@
 #include "data/table.h"
 
 /* scores: rows x outputs. For a classification the class with the largest score (the first of equals) is the verdict;
- * `positive` is the class that precision, recall and the rates of a two-class problem speak of. A rate with an empty
+ * `positive` is the class that precision, recall and the rates of a two-class problem refer to. A rate with an empty
  * denominator is 0. */
 int broad__metrics(broad_metrics *out, const broad_data *truth, const double *scores, size_t positive);
 
-/* The same of rows that come piece by piece, in order. */
+/* The same for rows that come piece by piece, in order. */
 typedef struct broad__tally {
     const broad_data *truth; /* not owned */
     size_t *confusion;

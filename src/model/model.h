@@ -48,7 +48,7 @@ typedef struct broad__group {
 } broad__group;
 
 typedef struct broad__layer {
-    size_t inputs;              /* feature nodes it reads: columns of Z when it was made          */
+    size_t inputs;              /* feature nodes it reads: columns of Z when it was added          */
     size_t nodes;               /* enhancement nodes: columns of H                                */
     size_t first_group, groups; /* feature groups whose nodes are columns of K before H; groups 0: none */
     size_t width;               /* columns of K */
@@ -59,7 +59,7 @@ typedef struct broad__layer {
     broad__certificate certificate;
 } broad__layer;
 
-/* One ridge regression over all nodes, made after a chain: A = [K_1 ... K_m], W = (A'A + lambda I)^-1 A'Y. */
+/* One ridge regression over all nodes, solved after a chain: A = [K_1 ... K_m], W = (A'A + lambda I)^-1 A'Y. */
 typedef struct broad__joint_record {
     int present;
     double lambda;
@@ -67,17 +67,17 @@ typedef struct broad__joint_record {
     char weights[BROAD__HASH_TEXT];
 } broad__joint_record;
 
-/* What leave-one-out says about the network as it stands, in closed form: y_i - r_i / (1 - h_i) is what it would say about
- * row i without having seen it. Many rows: worked out on some of them. Made and used in model/estimate.h. */
+/* Leave-one-out of the network as it is, in closed form: y_i - r_i / (1 - h_i) is its score for
+ * row i had the row been left out. Many rows: computed on some of them. See model/predict/estimate.h. */
 typedef struct broad__estimate {
-    size_t rows;                               /* that it was worked out on; 0: there is none */
+    size_t rows;                               /* that it was computed on; 0: there is none */
     double accuracy, brier, calibration_error; /* classification */
     double rmse, mae, r2;                      /* regression */
     double *calibration;                       /* classification: slope, then a bias for each class; else NULL */
     size_t residual_count;                     /* regression: kept of each output, all or 4096 */
-    double *
-        residuals; /* outputs x residual_count: order statistics of the sizes of leave-one-out residuals, rising; number
-                          k, from 1, is of rank ceil(k rows / residual_count). Classification: NULL */
+    /* outputs x residual_count: order statistics of the sizes of leave-one-out residuals, rising; number k, from 1, is
+     * of rank ceil(k rows / residual_count). Classification: NULL. */
+    double *residuals;
 } broad__estimate;
 
 /* Limits of a segment's weight: roots and products of weights stay far from overflow. */
@@ -87,7 +87,7 @@ typedef struct broad__estimate {
 /* A run of training rows, in the order they came. */
 typedef struct broad__segment {
     size_t rows;
-    double weight; /* what each of its rows counts, times what the row and its class count; 1 unless told */
+    double weight; /* what each of its rows counts, times what the row and its class count; default: 1 */
     char fingerprint[33];
 } broad__segment;
 
@@ -107,7 +107,7 @@ struct broad_model {
     broad__categories categories;       /* which inputs stand for the levels of one column */
     char *weight_name;                  /* column of row weights; NULL: none */
     double *class_weights;              /* outputs; NULL: every class counts alike */
-    double *input_shift, *input_factor; /* columns each: see data/scale.h */
+    double *input_shift, *input_factor; /* columns each: see data/transform/scale.h */
     double *input_fill;                 /* inputs */
     double *input_knots;                /* of scaling by rank; NULL: none */
     double *relevance; /* columns: how much each counts for sampled nodes, mean square 1; NULL: all alike */
@@ -115,10 +115,10 @@ struct broad_model {
 
     /* How it was trained. `settings` has no pointers that matter: positive and progress are NULL. */
     broad_options settings;
-    size_t seed_map;    /* the map from seed to weights that its nodes were drawn by: rng/philox.h */
+    size_t seed_map;    /* version of the way from seed to weights that its nodes were drawn by: rng/philox.h */
     broad__style style; /* of sampled feature nodes */
-    double pilot
-        [BROAD__STYLE_COUNT]; /* its least leave-one-out error with each style, squared, as a part of ||Y||^2; 0: none */
+    /* The least leave-one-out error of the pilot with each style, squared, as a part of ||Y||^2; 0: none. */
+    double pilot[BROAD__STYLE_COUNT];
     double exponent; /* of lambda as a power of ten of the mean eigenvalue, as the pilot found it; 0: there was none */
     double range;    /* base range in force: settings.range, or what `auto` chose */
     broad_outcome outcome;
@@ -136,7 +136,7 @@ struct broad_model {
     broad__group *groups;
     size_t layer_count;
     broad__layer *layers;
-    size_t layer_capacity; /* layers there is room for; less than layer_count: just these */
+    size_t layer_capacity; /* layers that fit into the array; less than layer_count: just these */
     broad__joint_record joint;
     broad__estimate estimate;
 };
@@ -148,14 +148,14 @@ size_t broad__model_feature_nodes(const broad_model *model, size_t groups); /* c
 broad__weight_source broad__feature_source(const broad_options *options);   /* of groups of feature nodes */
 size_t broad__model_columns(const broad_model *model);                      /* of the scaled inputs */
 broad__scaling broad__model_scaling(const broad_model *model);
-size_t broad__model_initial_groups(const broad_model *model); /* groups that were there before the first layer */
+size_t broad__model_initial_groups(const broad_model *model); /* groups from before the first layer */
 size_t broad__model_nodes(const broad_model *model);          /* feature and enhancement nodes */
 /* What it reads of a file; the texts are the model's. */
 broad__columns broad__model_reads(const broad_model *model);
 int broad__model_copy(broad_model **out, const broad_model *model);
 
-/* Draws the random weights again, exactly: the map is a promise of the format (rng/philox.h). weight and bias must have
- * room; node-major elements: element = node * (fan_in + 1) + input, the bias is input number fan_in.
+/* Redraws the random weights exactly: how they follow from the seed is a promise of the format (rng/philox.h). weight
+ * and bias are allocated; node-major elements: element = node * (fan_in + 1) + input, the bias is input number fan_in.
  *   weight = (2u - 1) * range * unit(fan_in),   bias = (2u - 1) * range;   unit = 1, or sqrt(3 / fan_in) for fan-in. */
 void broad__group_draw(broad__group *group, const broad_model *model, size_t index);
 void broad__layer_draw(broad__layer *layer, const broad_model *model, size_t index);

@@ -5,8 +5,8 @@
 #include "feature/phi.h"
 #include "model/model.h"
 
-/* Of `count` groups from `first` on. *out_weights gets their weights and biases side by side, which phi points to; it is the
- * caller's to free. */
+/* Of `count` groups from `first` on. *out_weights gets their weights and biases side by side, which phi points to; it
+ * is the caller's to free. */
 int broad__model_phi(broad__phi *out, double **out_weights, const broad_model *model, const broad__device *device,
                      size_t first, size_t count);
 

@@ -20,7 +20,8 @@ static void write_inputs(double *weight, size_t nodes, numbers from, size_t inpu
         for (size_t j = 0; j < from.group; j++) weight[j] = (2.0 * from.u[j * from.stride + i] - 1.0) * scale;
 }
 
-/* `count` numbers of each node of a group; where that is all of them they follow each other, and are drawn in one go. */
+/* `count` numbers of each node of a group; where that is all of them they follow each other, and are drawn in one go.
+ * */
 static void draw_span(double *u, const broad__stream *stream, uint64_t first, size_t length, size_t group, size_t count)
 {
     if (count == length) broad__random_fill(u, stream, first, group * length);

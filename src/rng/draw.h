@@ -1,4 +1,5 @@
-/* Random weights of a set of nodes, from the counter-based generator. How they follow from the seed is part of the model format. */
+/* Random weights of a set of nodes, from the counter-based generator. How they follow from the seed is part of the
+ * model format. */
 #ifndef BROAD_RNG_DRAW_H
 #define BROAD_RNG_DRAW_H
 

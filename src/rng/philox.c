@@ -45,7 +45,7 @@ double broad__random_at(const broad__stream *stream, uint64_t element)
     return pair[element % 2];
 }
 
-void broad__random_batch(double *even, double *odd, const broad__stream *stream, uint64_t block)
+static void random_batch(double *even, double *odd, const broad__stream *stream, uint64_t block)
 {
 #if defined(__x86_64__)
     switch (broad__vector_best()) {
@@ -63,7 +63,7 @@ void broad__random_fill(double *out, const broad__stream *stream, uint64_t first
     enum { WORTH = BROAD__BATCH / 2 };
     double even[BROAD__BATCH], odd[BROAD__BATCH];
     while (count >= WORTH) {
-        broad__random_batch(even, odd, stream, first / 2);
+        random_batch(even, odd, stream, first / 2);
         size_t i = 0, part = 2 * BROAD__BATCH - first % 2 < count ? 2 * BROAD__BATCH - first % 2 : count;
         if (first % 2) out[i++] = odd[0];
         const double *next = even + first % 2, *second = odd + first % 2;

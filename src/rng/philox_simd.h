@@ -1,5 +1,5 @@
-/* broad__random_batch_* for the vector width of the file that includes this: as many counters side by side as there are lanes,
- * each word in 64 bits, of which the upper ones may hold anything. */
+/* broad__random_batch_* for the vector width of the file that includes this: as many counters side by side as there are
+ * lanes, each word in 64 bits, of which the upper ones may hold anything. */
 #ifndef BROAD_RNG_PHILOX_SIMD_H
 #define BROAD_RNG_PHILOX_SIMD_H
 
@@ -9,7 +9,8 @@
 enum { WORDS = LANES_BYTES / sizeof(uint64_t), ABREAST = LANES_BYTES == 64 ? 4 : 2 }; /* as registers allow */
 #define EACH for (int k = 0; k < ABREAST; k++)
 
-/* ((high << 32 | low) >> 11) * 2^-53: both halves are exact behind the exponents of 2^84 and 2^52, and so is their sum. */
+/* ((high << 32 | low) >> 11) * 2^-53: both halves are exact behind the exponents of 2^84 and 2^52, and so is their sum.
+ * */
 LANES_INLINE doubles unit_interval(words low, words high)
 {
     words bits = (high << 32 | (low & 0xffffffffu)) >> 11;

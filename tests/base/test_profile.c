@@ -62,7 +62,7 @@ static void operations_by_hand(void **state)
     assert_ok(broad_profile_open(&profile));
     assert_ok(cpu->hold());
     broad__nodes nodes = {P, C, w, bias, BROAD_ACTIVATION_SIGMOID, 0};
-    cpu->nodes(out, C, &nodes, x, P, ROWS); /* nobody asked yet */
+    cpu->nodes(out, C, &nodes, x, P, ROWS); /* no profile is active yet */
     broad__profile_scope before = broad__profile_enter(profile);
     cpu->nodes(out, C, &nodes, x, P, ROWS);
     cpu->gram(g, P, x, P, ROWS, P);
@@ -71,7 +71,7 @@ static void operations_by_hand(void **state)
     for (int i = 0; i < P; i++) g[i * P + i] += 1;
     assert_int_equal(cpu->factor(g, P), 0);
     broad__profile_leave(before);
-    cpu->gram(g, P, x, P, ROWS, P); /* nobody asks any more */
+    cpu->gram(g, P, x, P, ROWS, P); /* no profile is active any more */
     cpu->release();
     assert_true(flops_of(profile, "nodes") == count_nodes());
     assert_true(flops_of(profile, "gram") == count_triangle());
@@ -125,7 +125,7 @@ static void gram_job(void *context, size_t index, size_t worker)
     broad__device_cpu()->gram(g, P, context, P, ROWS, P);
 }
 
-/* Helpers count for whom they work: this caller, another one, nobody. */
+/* Helpers count for whom they work: this caller, another one, none. */
 static void helpers_follow(void **state)
 {
     (void)state;

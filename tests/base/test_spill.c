@@ -1,4 +1,4 @@
-/* Spilled arrays: content that survives being given back, memory that is really given back, failures that say why. */
+/* Spilled arrays: content that survives the release of its memory, memory that is really released, failures that say why. */
 #include "helper.h"
 
 #include <pthread.h>

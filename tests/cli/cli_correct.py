@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Corrections: wrongly judged photos are learned and are right afterwards, on photos that 'broad render' makes.
+"""Corrections: incorrectly judged photos are learned and are right afterwards, on photos that 'broad render' makes.
 
 Usage: cli_correct.py PATH_OF_BROAD.
 """

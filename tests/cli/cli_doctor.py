@@ -63,7 +63,7 @@ class Doctor(Case):
             del os.environ["BROAD_KERNELS"]
 
     def test_poor_core(self):
-        """A core type that somebody else has set is kept, and said."""
+        """A core type that someone else else has set is kept, and said."""
         found = self.ok("doctor", "--quick", "--json").json
         if found["best_core"] not in ("SkylakeX", "Cooperlake", "SapphireRapids", "Haswell", "Zen"):
             self.skipTest("no core to be worse than")
@@ -126,7 +126,7 @@ class WrongBlas(Case):
         self.assertEqual((found.code, found.json["self_test"], found.json["speed"]), (1, False, None))
 
     def test_refused(self):
-        """Nothing is trained on a machine that computes wrongly."""
+        """Nothing is trained on a machine that computes incorrectly."""
         self.fails(1, "operation `solve` is wrong", "fit", self.write("d.csv", blobs(60)), "-o", self.path("m"))
         self.assertFalse(os.path.exists(self.path("m")))
 

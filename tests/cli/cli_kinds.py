@@ -155,8 +155,8 @@ class Info(Kinds):
         self.assertIsNone(self.ok("info", self.path("m"), "--json").json["class_weights"])
 
     def test_bad_class_weights(self):
-        for text, needle in (("ant", "is not a class and a weight"), ("dog:2", "'dog' is no class of the data"),
-                             ("ant:1,ant:2", "'ant' was given twice")):
+        for text, needle in (("ant", "is not a class and a weight"), ("dog:2", "'dog' is not a class of the data"),
+                             ("ant:1,ant:2", "'ant' is given twice")):
             self.fails(2, needle, "fit", self.data, "-o", self.path("x"), "--class-weight", text)
         self.fails(2, "a regression has no classes", "fit", self.numbers, "-o", self.path("x"), "--class-weight", "balanced")
 

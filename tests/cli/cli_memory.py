@@ -73,7 +73,7 @@ class Memory(Case):
         return plan["limit"]
 
     def test_formats_and_ways(self):
-        self.assertEqual(self.same(self.csv, *AGAIN)["features"], "made again")
+        self.assertEqual(self.same(self.csv, *AGAIN)["features"], "made" " again")
         self.assertEqual(self.same(self.csv, *KEPT)["features"], "kept")
         for data in self.npy, self.idx:
             self.same(data, "--labels", self.labels, "--task", "classify", *AGAIN)

@@ -135,7 +135,7 @@ class Photos(unittest.TestCase):
         info = result("info", "parts.broad")
         self.assertEqual(info["photo"]["components"], fitted["inputs"])
         self.assertEqual(info["scale"], "none")
-        # The part kept apart, read again by what the model knows, is judged as fit judged it.
+        # The part held out, read again by what the model knows, is judged as fit judged it.
         learned = result("learn", "parts.broad", "more", "--with", "panels", "-o", "learned.broad")
         before = learned["before"]["test"]
         self.assertEqual(before["rows"], fitted["test"]["rows"])

@@ -122,6 +122,7 @@ class Words(Case):
             self.assertNotRegex(self.ok(*words).out, r"\b1 \w+s\b")
 
     def test_help_fits_a_terminal(self):
+        self.assertLessEqual(max(len(line) for line in self.ok("help").out.splitlines()), 80)
         for command in run("help", "--json").json["commands"]:
             text = self.ok("help", command["name"]).out
             body = text.partition("\nExamples\n")[0]

@@ -1,4 +1,4 @@
-/* Messages: the newest failure counts, whoever's it is; and what a terminal may be sent. */
+/* Messages: the newest failure counts, of the tool or the library; and what a terminal may be sent. */
 #include "helper.h"
 #include "message.h"
 

@@ -156,7 +156,7 @@ static void test_names(void **state)
                                "y/e.jpg,8,0,9,9\n"
                                "xy/f.jpg,9,0,10,9\n"
                                "z/f.jpg,9,0,10,9\n";
-    /* Name of the photo, and the left side of the box that is its; 0: none, -1: nobody can tell. */
+    /* Name of the photo, and the left side of the box that is its; 0: none, -1: ambiguous. */
     static const struct {
         const char *name;
         double left;

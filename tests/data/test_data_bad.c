@@ -176,7 +176,7 @@ static const bad_case text_cases[] = {
     {"1 1:2\n-1 2:nan\n", 0, .status = BAD,
      .fragment = "'2:nan' has a missing value; fill it in, or use the mean (option missing mean)"},
     {"1 1:2\n1 2:2\n", 0, .status = BAD, .fragment = "only one class, '1'"},
-    {"1 1:2\n-1 9000000000:2\n", 0, .status = BAD, .fragment = "out of proportion as a dense table"},
+    {"1 1:2\n-1 9000000000:2\n", 0, .status = BAD, .fragment = "would be out of proportion to the file"},
     {"1 1:2\n-1 4000000:2\n", 0, .status = BAD, .target = "x", .fragment = "leave out option target"},
     {"1 1:2\n-1 999999999999999999:2\n", 0, .status = BAD, .fragment = "out of proportion"},
     {"1 1:2\n-1 9999999999999999999999:2\n", 0, .status = BAD, .fragment = "no whole number before the colon"},

@@ -347,7 +347,7 @@ static void test_csv_many_labels(void **state)
     free(text);
 }
 
-/* Whatever allocation fails, nothing is left over. A piece that fails is read once more, so that the whole may not fail. */
+/* Whatever allocation fails, nothing is leaked. A piece that fails is read once more, so that the whole may not fail. */
 static void test_every_allocation_fails(void **state)
 {
     (void)state;
@@ -584,7 +584,7 @@ static void test_parts_are_the_same(void **state)
     written_free(&w);
 }
 
-/* The rows kept apart are those with the smallest keys: of a regression the first in the shuffled order. */
+/* The held-out rows are those with the smallest keys: of a regression the first in the shuffled order. */
 static void test_selection_is_that_of_sorting(void **state)
 {
     (void)state;

@@ -27,7 +27,7 @@ static void check_small(const char *text, const broad_read_options *options)
     static const double x[4] = {1, 2, 3, 4};
     if (data->rows != 2 || data->inputs != 2 || memcmp(data->x, x, sizeof x) != 0 || data->task != BROAD_TASK_REGRESS ||
         data->values[0] != 5 || data->values[1] != 6)
-        fail_msg("'%s' is read wrongly: %zu rows, %zu inputs", text, data->rows, data->inputs);
+        fail_msg("'%s' is read incorrectly: %zu rows, %zu inputs", text, data->rows, data->inputs);
     assert_string_equal(data->format, "csv");
     broad_data_free(data);
 }
@@ -655,7 +655,7 @@ static void check_with(const char *text, const broad_read_options *options, cons
     static const double x[4] = {1, 2, 3, 4};
     if (read_with(&data, text, options, columns) < 0) fail_msg("'%s': %s", text, broad_error_message());
     if (data->rows != 2 || data->inputs != 2 || memcmp(data->x, x, sizeof x) != 0)
-        fail_msg("'%s' is read wrongly", text);
+        fail_msg("'%s' is read incorrectly", text);
     assert_int_equal(data->task, task);
     if (task == BROAD_TASK_CLASSIFY) {
         assert_int_equal(data->outputs, 3);
@@ -856,7 +856,7 @@ static void test_weights_of_a_model(void **state)
     assert_fails(read_with(&data, "1 1:2\n", &options, &columns), BROAD_BAD_DATA,
                  "a LIBSVM file has no column of weights; the model was trained with weights");
     options.training = 0;
-    options.target_optional = 1; /* to predict: nobody looks */
+    options.target_optional = 1; /* to predict: not used */
     check_with(broken, &options, &columns, BROAD_TASK_CLASSIFY);
     assert_ok(read_with(&data, with, &options, &columns));
     assert_null(data->weights);

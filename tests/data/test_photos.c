@@ -159,7 +159,7 @@ static void files_and_folders_given(void **state)
     join_path(text, s->folder, "list.txt");
     paths[1] = text;
     assert_ok(broad_data_read_photos(&data, paths, 2, &s->run.options));
-    assert_skipped(data, "list.txt", "no picture that broad knows");
+    assert_skipped(data, "list.txt", "not a picture that broad knows");
     broad_data_free(data);
 }
 
@@ -474,7 +474,7 @@ static void near_duplicates_are_groups(void **state)
     assert_string_equal(data->group_name, "near-duplicates");
     assert_true(data->groups[a] == data->groups[b] && data->groups[b] == data->groups[c]);
     assert_true(data->photos.items[a].group == a && data->photos.items[b].group == a);
-    assert_true(data->classes[a] != data->classes[b]); /* and nobody decides which is right */
+    assert_true(data->classes[a] != data->classes[b]); /* and neither is taken to be right */
     for (size_t i = 0; i < data->rows; i++)
         if (i != a && i != b && i != c) assert_int_equal(data->photos.items[i].group, i);
     for (uint64_t seed = 0; seed < 20; seed++) {
@@ -726,7 +726,7 @@ static void boxes_are_asked_for(void **state)
     assert_null(data);
 }
 
-/* The picture of a row, made again from the file, gives the inputs of the row. */
+/* The picture of a row, decoded again from the file, gives the inputs of the row. */
 static void assert_pictures(const broad_data *data)
 {
     broad__photo_maker *maker = broad__photo_maker_open(&data->photos.spec);
@@ -890,7 +890,7 @@ static void progress_and_interrupt(void **state)
     s->run.options.progress_context = NULL;
 }
 
-/* Whichever request for memory fails, all is given back. */
+/* Whichever request for memory fails, all is released. */
 static void memory_runs_out(void **state)
 {
     scratch *s = *state;

@@ -1,4 +1,4 @@
-/* The cache of prepared photos: what it gives back, what it does not believe, how it stays small. */
+/* The cache of prepared photos: what it returns, what it does not believe, how it stays small. */
 #include "photo_folder.h"
 
 #include <sys/time.h>

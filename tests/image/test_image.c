@@ -226,7 +226,7 @@ static void write_quality(void **state)
     broad__image_free(&image);
 }
 
-/* Every allocation fails in turn; whatever was taken is given back. */
+/* Every allocation fails in turn; everything allocated is freed. */
 static void write_without_memory(void **state)
 {
     (void)state;

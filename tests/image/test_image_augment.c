@@ -1,4 +1,4 @@
-/* Changed copies: each change against plain loops, the bounds of what is drawn, and that a copy is always the same. */
+/* Augmented copies: each change against plain loops, the bounds of what is drawn, and that a copy is always the same. */
 #include "helper.h"
 
 #include "base/memory.h"

@@ -357,12 +357,12 @@ static void bombs(void **state)
     for (int progressive = 0; progressive < 2; progressive++) {
         zoo_file file = make_photo(20, 20, progressive);
         patch_jpeg_size(&file, 65500, 65500, progressive ? 0xC2 : 0xC0);
-        check_refused(&file, &options, "65500 x 65500 pixels are more than the limit");
+        check_refused(&file, &options, "65500 x 65500 pixels exceed the limit");
     }
     for (int interlaced = 0; interlaced < 2; interlaced++) {
         zoo_file file = make_drawn_png(20, 20, interlaced);
         patch_png_size(&file, 65500, 65500);
-        check_refused(&file, &options, "65500 x 65500 pixels are more than the limit");
+        check_refused(&file, &options, "65500 x 65500 pixels exceed the limit");
         file = make_drawn_png(20, 20, interlaced);
         patch_png_size(&file, 0x7FFFFFFF, 0x7FFFFFFF);
         check_refused(&file, &options, "2147483647 x 2147483647 pixels are more");
@@ -540,7 +540,7 @@ static void other_formats(void **state)
         ROW("GIF89a\1\0\1\0", "a GIF picture, which broad does not read; convert it to JPEG or PNG"),
         ROW("RIFF\x24\0\0\0WEBPVP8 ", "a WebP picture, which broad does not read; convert it to JPEG or PNG"),
         ROW("RIFF\x24\0\0\0AVI LIST", "an AVI video"),
-        ROW("RIFF\x24\0\0\0WAVE", "no picture that broad knows (it begins with 52 49 46 46 24 00 00 00)"),
+        ROW("RIFF\x24\0\0\0WAVE", "not a picture that broad knows (it begins with 52 49 46 46 24 00 00 00)"),
         ROW("\0\0\0\x18"
             "ftypheic\0\0\0\0",
             "an HEIC picture, which"),
@@ -566,9 +566,9 @@ static void other_formats(void **state)
         ROW("\0\5\x16\7\0\2\0\0", "a companion file of macOS"),
         ROW("\x89PNG\r\n\x1A\n\0\0\0\4CgBIP\0 \2", "Apple's own form"),
         ROW("\0\0\0\0\0\0\0\0\0\0", "nothing but zeros"),
-        ROW("\xFF", "no picture that broad knows (it begins with ff)"),
-        ROW("\xFF\xD8", "no picture that broad knows (it begins with ff d8)"),
-        ROW("hello", "no picture that broad knows (it begins with 68 65 6c 6c 6f); give JPEG or PNG"),
+        ROW("\xFF", "not a picture that broad knows (it begins with ff)"),
+        ROW("\xFF\xD8", "not a picture that broad knows (it begins with ff d8)"),
+        ROW("hello", "not a picture that broad knows (it begins with 68 65 6c 6c 6f); give JPEG or PNG"),
     };
 #undef ROW
     broad__decode_options options = defaults();

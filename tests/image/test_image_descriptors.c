@@ -336,7 +336,7 @@ static int make_views(float *out, const broad__image *image)
     for (size_t side = VIEW_GRID; side >= 3; side--)
         for (size_t y = 0; y + side <= VIEW_GRID; y++)
             for (size_t x = 0; x + side <= VIEW_GRID; x++, out += broad__descriptor_count())
-                broad__descriptor_grid_read(out, &grid, x, y, x + side, y + side, 0);
+                broad__descriptor_grid_read(out, &grid, (broad__grid_area){x, y, x + side, y + side}, 0);
     broad__descriptor_grid_free(&grid);
     return BROAD_OK;
 }
@@ -395,13 +395,13 @@ static void cells_and_the_others(void **state)
     float *whole = described(&image), *cell = calloc(count, sizeof *cell), *others = calloc(count, sizeof *others);
     broad__descriptor_grid grid;
     assert_ok(broad__descriptor_grid_make(&grid, &image, W, H));
-    broad__descriptor_grid_read(cell, &grid, 0, 0, W, H, 0);
+    broad__descriptor_grid_read(cell, &grid, (broad__grid_area){0, 0, W, H}, 0);
     assert_memory_equal(cell, whole, count * sizeof *cell);
     double pixels = 0;
     for (size_t y = 0; y < H; y++)
         for (size_t x = 0; x < W; x++) {
-            broad__descriptor_grid_read(cell, &grid, x, y, x + 1, y + 1, 0);
-            broad__descriptor_grid_read(others, &grid, x, y, x + 1, y + 1, 1);
+            broad__descriptor_grid_read(cell, &grid, (broad__grid_area){x, y, x + 1, y + 1}, 0);
+            broad__descriptor_grid_read(others, &grid, (broad__grid_area){x, y, x + 1, y + 1}, 1);
             /* At half the size: pixel p belongs to cell p * W / 125. */
             double across = 0, along = 0;
             for (size_t p = 0; p < 125; p++) across += p * W / 125 == x;
@@ -414,7 +414,7 @@ static void cells_and_the_others(void **state)
         }
     assert_true(fabs(pixels - 1) < 1e-12);
     /* Without any cell it is the whole. */
-    broad__descriptor_grid_read(others, &grid, 0, 0, W, H, 1);
+    broad__descriptor_grid_read(others, &grid, (broad__grid_area){0, 0, W, H}, 1);
     assert_memory_equal(others, whole, count * sizeof *others);
     broad__descriptor_grid_free(&grid);
     free(whole);
@@ -509,7 +509,7 @@ static void dust_is_seen(void **state)
     broad__image_free(&dusty);
 }
 
-/* Every allocation fails in turn; whatever was taken is given back. */
+/* Every allocation fails in turn; everything allocated is freed. */
 static void without_memory(void **state)
 {
     (void)state;

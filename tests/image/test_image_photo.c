@@ -213,7 +213,7 @@ static void descriptors_left_out(void **state)
     broad__image_free(&image);
 }
 
-/* Every allocation fails in turn; whatever was taken is given back. */
+/* Every allocation fails in turn; everything allocated is freed. */
 static void without_memory(void **state)
 {
     (void)state;

@@ -235,7 +235,7 @@ static void check_image(broad__image image)
     assert_means(nodes, all, 2, 2, 2, 2);
     for (size_t c = 0; c < 12; c++)
         for (size_t i = 0; i < 5; i++) out[c][NODES + i] = 77;
-    assert_ok(broad__windows_occlude(out[0], NODES + 5, whole, weights, &image, 4, 3));
+    assert_ok(broad__windows_occlude(&(broad__occlusion){out[0], NODES + 5, whole, 4, 3}, weights, &image));
     assert_memory_equal(whole, nodes, sizeof whole);
     for (size_t c = 0; c < 12; c++) {
         double x = (double)(c % 4) / 4, y = (double)(c / 4) / 3;
@@ -243,7 +243,7 @@ static void check_image(broad__image image)
         for (size_t i = 0; i < 5; i++) assert_true(out[c][NODES + i] > 76); /* between the rows nothing is written */
     }
     /* One cell has everything, and then nothing is left out. */
-    assert_ok(broad__windows_occlude(out[0], NODES + 5, NULL, weights, &image, 1, 1));
+    assert_ok(broad__windows_occlude(&(broad__occlusion){out[0], NODES + 5, NULL, 1, 1}, weights, &image));
     assert_memory_equal(out[0], nodes, sizeof nodes);
     free(all);
     broad__free(weights);
@@ -280,7 +280,7 @@ static void empty_cells(void **state)
     static float out[25][NODES], whole[NODES];
     broad__image image = scene(64, 64, 9);
     broad__window_weights *weights = broad__window_weights_make();
-    assert_ok(broad__windows_occlude(out[0], NODES, whole, weights, &image, 5, 5));
+    assert_ok(broad__windows_occlude(&(broad__occlusion){out[0], NODES, whole, 5, 5}, weights, &image));
     for (size_t c = 0; c < 25; c++) {
         size_t x = c % 5, y = c / 5;
         int has_one = (x == 1 || x == 3) && (y == 1 || y == 3); /* centres at a quarter and three quarters */
@@ -393,7 +393,7 @@ static void threads_share_weights(void **state)
     for (size_t i = 0; i < 2; i++) broad__image_free(&images[i]);
 }
 
-/* Every allocation fails in turn; whatever was taken is given back. */
+/* Every allocation fails in turn; everything allocated is freed. */
 static void without_memory(void **state)
 {
     (void)state;
@@ -403,7 +403,8 @@ static void without_memory(void **state)
     for (long n = 0;; n++) {
         zoo_watch(&memory, n);
         broad__window_weights *weights = broad__window_weights_make();
-        int status = weights ? broad__windows_occlude(out[0], NODES, whole, weights, &image, 2, 2) : BROAD_NO_MEMORY;
+        int status = weights ? broad__windows_occlude(&(broad__occlusion){out[0], NODES, whole, 2, 2}, weights, &image)
+                             : BROAD_NO_MEMORY;
         broad__free(weights);
         broad_set_allocator(NULL);
         assert_int_equal(memory.blocks, 0);

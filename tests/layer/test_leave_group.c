@@ -438,7 +438,7 @@ static void a_sample_of_many_rows(void **state)
     trial_close(&x);
 }
 
-/* ---- no groups to speak of ------------------------------------------------------------------------------------- */
+/* ---- hardly any groups ----------------------------------------------------------------------------------------- */
 
 /* One group has nothing left to learn from, and rows that are all of different groups are single rows: both are left out one
  * by one, with the very numbers of a table without groups. */

@@ -1,4 +1,5 @@
-/* The passes over the rows: one candidate or several at once, K kept or made again, E now or with the next pass: the same bits. */
+/* The passes over the rows: one candidate or several at once, K stored or recomputed, E now or with the next pass: the same
+ * bits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,17 +47,17 @@ static void make_z(void *context, double *out, size_t first, size_t n, size_t wo
     memcpy(out, world->z + first * INPUTS, n * INPUTS * sizeof(double));
 }
 
-typedef struct place {
+typedef struct bench {
     broad__pool *pool;
     broad__residual residual;
-} place;
+} bench;
 
-static void place_open(place *out, setting *world, size_t threads, int keep_k, int stored_z)
+static void bench_open(bench *out, setting *world, size_t threads, int stored_k, int stored_z)
 {
     assert_ok(broad__pool_open(&out->pool, threads));
     assert_ok(broad__residual_open(&out->residual, broad__device_cpu(), out->pool, OUTPUTS));
     assert_ok(broad__residual_append(&out->residual, world->e, world->rows));
-    out->residual.candidate.recompute = !keep_k;
+    out->residual.candidate.recompute = !stored_k;
     out->residual.z.features = INPUTS;
     out->residual.sqrt_weight = world->root;
     if (stored_z) out->residual.z.stored = world->z;
@@ -64,7 +65,7 @@ static void place_open(place *out, setting *world, size_t threads, int keep_k, i
     out->residual.z.context = world;
 }
 
-static void place_close(place *s)
+static void bench_close(bench *s)
 {
     broad__residual_close(&s->residual);
     broad__pool_close(s->pool);
@@ -89,7 +90,7 @@ static double *plain_k(const setting *world, size_t candidate)
 }
 
 /* The sums and the residual of a candidate after an update by another one, against plain loops. */
-static void assert_plain(const setting *world, const place *s)
+static void assert_plain(const setting *world, const bench *s)
 {
     size_t p = world->nodes + 2, rows = world->rows;
     double *before = plain_k(world, 0), *k = plain_k(world, 1), *e = malloc(rows * OUTPUTS * sizeof(double)), worst = 0;
@@ -122,10 +123,10 @@ static void pass_ways(size_t rows, size_t nodes, int weighted, problem_random *r
     size_t steps = p > 512 ? 5 : 1; /* some of the ways, where each takes long */
     for (size_t way = 0; way < 48; way += steps) {
         size_t threads = 1 + way % 3;
-        int keep_k = way / 3 % 2, stored_z = way / 6 % 2, now = way / 12 % 2, several = way / 24 % 2;
+        int stored_k = way / 3 % 2, stored_z = way / 6 % 2, now = way / 12 % 2, several = way / 24 % 2;
         if (several && p > 512) continue;
-        place s;
-        place_open(&s, &world, threads, keep_k, stored_z);
+        bench s;
+        bench_open(&s, &world, threads, stored_k, stored_z);
         assert_ok(broad__candidate_compute(&s.residual, &world.kblocks[0], 1));
         broad__residual_defer(&s.residual, &world.kblocks[0], world.w, 1);
         if (now) assert_ok(broad__residual_settle(&s.residual));
@@ -150,7 +151,7 @@ static void pass_ways(size_t rows, size_t nodes, int weighted, problem_random *r
             assert_memory_equal(first, found, (sums + rows * OUTPUTS + 2) * sizeof(double));
             free(found);
         }
-        place_close(&s);
+        bench_close(&s);
     }
     free(first);
     setting_close(&world);
@@ -175,14 +176,14 @@ static void dual_form(void **state)
     setting_open(&world, 20, 30, 0, &r);
     double e[2][20 * OUTPUTS];
     for (int keep = 0; keep < 2; keep++) {
-        place s;
-        place_open(&s, &world, 2, keep, 1);
+        bench s;
+        bench_open(&s, &world, 2, keep, 1);
         assert_ok(broad__candidate_compute(&s.residual, &world.kblocks[0], 1));
         assert_true(s.residual.candidate.dual && s.residual.candidate.stored);
         broad__residual_defer(&s.residual, &world.kblocks[0], world.w, 1);
         assert_ok(broad__candidate_compute(&s.residual, &world.kblocks[1], 1));
         memcpy(e[keep], s.residual.e, sizeof e[keep]);
-        place_close(&s);
+        bench_close(&s);
     }
     assert_memory_equal(e[0], e[1], sizeof e[0]);
     setting_close(&world);
@@ -197,8 +198,8 @@ static void other_width(void **state)
     setting_open(&world, 900, 24, 0, &r);
     double norms[2];
     for (int now = 0; now < 2; now++) {
-        place s;
-        place_open(&s, &world, 3, 1, 1);
+        bench s;
+        bench_open(&s, &world, 3, 1, 1);
         broad__kblock narrow = world.kblocks[1];
         narrow.prefix = 0;
         assert_ok(broad__candidate_compute(&s.residual, &world.kblocks[0], 1));
@@ -206,7 +207,7 @@ static void other_width(void **state)
         if (now) assert_ok(broad__residual_settle(&s.residual));
         assert_ok(broad__candidate_compute(&s.residual, &narrow, 1));
         norms[now] = s.residual.norm;
-        place_close(&s);
+        bench_close(&s);
     }
     assert_true(norms[0] == norms[1]);
     setting_close(&world);

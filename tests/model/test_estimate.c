@@ -104,7 +104,7 @@ static void test_slope_is_found_again(void **state)
     scored_free(&s);
 }
 
-/* Rows that are all told apart, that are told wrongly, that are not told apart at all. */
+/* Rows that are all told apart, that are classified incorrectly, that are not told apart at all. */
 static void test_slope_stays_in_bounds(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void test_reliability_by_hand(void **state)
     double p[15] = {0.88, 0.06, 0.06, 0.04, 0.92, 0.04, 0.62, 0.18, 0.20, 0.16, 0.16, 0.68, 1, 0, 0}, scores[15];
     static const size_t truth[5] = {0, 0, 0, 0, 0};
     for (size_t i = 0; i < 15; i++) scores[i] = p[i] > 0 ? log(p[i]) : -1e3;
-    assert_ok(broad__reliability_measure(&r, scores, truth, 5, 3, same));
+    assert_ok(broad__reliability_measure(&r, &(broad__scored){scores, truth, 5, 3}, same));
     double brier = (0.0144 + 0.0036 + 0.0036) + (0.9216 + 0.8464 + 0.0016) + (0.1444 + 0.0324 + 0.04) +
                    (0.7056 + 0.0256 + 0.4624) + 0;
     assert_true(fabs(r.brier - brier / 5) < 1e-14);
@@ -172,10 +172,10 @@ static void test_reliability_by_hand(void **state)
     assert_true(fabs(r.calibration_error - (fabs(1 - 0.88 - 0.92) + (1 - 0.62) + 0.68 + 0) / 5) < 1e-14);
 
     static const size_t other[1] = {1};
-    assert_ok(broad__reliability_measure(&r, scores + 12, other, 1, 3, same));
+    assert_ok(broad__reliability_measure(&r, &(broad__scored){scores + 12, other, 1, 3}, same));
     assert_true(r.brier == 2 && r.calibration_error == 1);
     assert_true(fabs(r.log_loss + log(1e-15)) < 1e-12);
-    assert_ok(broad__reliability_measure(&r, scores, truth, 0, 3, same));
+    assert_ok(broad__reliability_measure(&r, &(broad__scored){scores, truth, 0, 3}, same));
     assert_true(r.brier == 0 && r.log_loss == 0 && r.calibration_error == 0);
 }
 

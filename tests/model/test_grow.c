@@ -271,7 +271,7 @@ static void other_data_is_refused(void **state)
     assert_ok(broad_fit(&m, NULL, data, &o));
     small_bytes before = small_bytes_of(m);
     assert_fails(broad_trainer_resume(&t, m, other, &o, 0), BROAD_BAD_DATA, "other values");
-    assert_fails(broad_trainer_resume(&t, m, fewer, &o, 0), BROAD_BAD_DATA, "trained on 300 rows, and here are 299");
+    assert_fails(broad_trainer_resume(&t, m, fewer, &o, 0), BROAD_BAD_DATA, "trained on 300 rows, and these are 299");
     assert_fails(broad_trainer_resume(&t, m, wider, &o, 0), BROAD_BAD_DATA, "4 inputs");
     assert_fails(broad_trainer_resume(&t, m, values, &o, 1), BROAD_BAD_DATA, "regression");
     assert_null(t);
@@ -317,7 +317,7 @@ static double norm_after(const broad_model *m, size_t layer)
     return l.norm_after;
 }
 
-/* Longer than a second, once a layer is there. */
+/* Longer than a second, as soon as there is a layer. */
 static int slow_down(const broad_progress *progress, void *context)
 {
     (void)context;

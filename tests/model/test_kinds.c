@@ -51,7 +51,8 @@ static void rvfl_is_a_ridge_over_inputs_and_nodes(void **state)
             left[FRESH * 3], zero[FRESH * 3] = {0}, *y = plain_targets(&p.arrays, c);
         plain_draw(weight, bias, (broad__stream){11, BROAD__FOR_ENHANCEMENT, 0, 0, 0}, INPUTS, NODES, 1.5,
                    o.range_unit);
-        for (size_t row = 0; row < ROWS; row++) memcpy(k + row * WIDE, p.arrays.x + row * INPUTS, INPUTS * sizeof *k);
+        for (size_t row = 0; row < ROWS; row++)
+            memcpy(k + row * WIDE, (const double *)p.arrays.x + row * INPUTS, INPUTS * sizeof *k);
         for (size_t row = 0; row < FRESH; row++) memcpy(kf + row * WIDE, p.fresh + row * INPUTS, INPUTS * sizeof *k);
         plain_nodes(k, WIDE, INPUTS, p.arrays.x, ROWS, INPUTS, weight, bias, NODES, o.activation);
         plain_nodes(kf, WIDE, INPUTS, p.fresh, FRESH, INPUTS, weight, bias, NODES, o.activation);

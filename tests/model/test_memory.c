@@ -81,7 +81,7 @@ typedef struct way {
 static const way ways[] = {{1, 0, 0, 2}, {1, 0, 1, 1}, {1, 1, 0, 1}, {1, 1, 1, 2}, {1, 1, 1, 3}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-static broad__storage keeping_of(const way *w)
+static broad__storage storage_of(const way *w)
 {
     broad__storage storage = {.z_recomputed = w->z_recomputed, .k_recomputed = w->k_recomputed};
     if (w->spilled) assert_ok(broad__spill_open(&storage.spill, 1 << 20));
@@ -152,7 +152,7 @@ static void grow_and_keep(bytes out[STEPS], const story *s, const way *w, const 
                           const broad_data *more)
 {
     broad_options o = options_of(s, w->threads);
-    broad__storage storage = keeping_of(w);
+    broad__storage storage = storage_of(w);
     broad_trainer *t = NULL;
     assert_ok(broad__trainer_open_stored(&t, rows, &o, &storage));
     assert_ok(broad_trainer_enhance(t, o.enhance_nodes, o.enhance_layers));
@@ -160,7 +160,7 @@ static void grow_and_keep(bytes out[STEPS], const story *s, const way *w, const 
     broad_model *first = NULL;
     broad_trainer_close(&first, t);
 
-    storage = keeping_of(w);
+    storage = storage_of(w);
     assert_ok(broad__trainer_resume_stored(&t, first, rows, &o, 0, &storage));
     if (o.kind != BROAD_KIND_SCN && o.kind != BROAD_KIND_RVFL) assert_ok(broad_trainer_features(t, 2, 4, 10));
     out[1] = bytes_of(broad_trainer_model(t));
@@ -203,7 +203,7 @@ static void same_bytes_with_validation(void **state)
         const way *w = k ? &ways[k - 1] : &plain;
         broad_options o = options_of(&s, w->threads);
         o.patience = 3, o.until_accuracy = 0.999;
-        broad__storage storage = keeping_of(w);
+        broad__storage storage = storage_of(w);
         broad_trainer *t = NULL;
         assert_ok(broad__trainer_open_stored(&t, rows, &o, &storage));
         assert_ok(broad_trainer_validate(t, check));

@@ -300,7 +300,7 @@ static broad_data *inputs_only(const double *x, size_t rows)
     return plain_data(&arrays);
 }
 
-/* So many rows that all threads are worth it. Arrays with gaps cannot become data: these go to the routine below. */
+/* Enough rows to make all threads worthwhile. Arrays with gaps cannot become data: these go to the routine below. */
 static void scores_do_not_depend_on_threads(void **state)
 {
     (void)state;

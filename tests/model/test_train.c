@@ -688,7 +688,7 @@ static void wrong_options(void **state)
     o.supervise = BROAD_SUPERVISE_OUTPUT, o.feature_weights = BROAD_FEATURE_WEIGHTS_AUTOENCODER;
     assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "this kind has no feature nodes");
     o = good, o.positive = "no such class";
-    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "no class");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "is not a class");
     assert_fails(broad_fit(&model, NULL, values, &o), BROAD_USAGE, "positive class");
     assert_fails(broad_fit(&model, NULL, NULL, &good), BROAD_USAGE, "NULL");
     assert_null(model);

@@ -14,7 +14,7 @@ static broad_data *with_copies(const broad_arrays *arrays, const size_t *copies,
     for (size_t round = 0; at < all; round++)
         for (size_t i = 0; i < arrays->rows; i++) {
             if (copies[i] <= round) continue;
-            memcpy(x + at * INPUTS, arrays->x + i * INPUTS, INPUTS * sizeof *x);
+            memcpy(x + at * INPUTS, (const double *)arrays->x + i * INPUTS, INPUTS * sizeof *x);
             if (arrays->values) memcpy(values + at * outputs, arrays->values + i * outputs, outputs * sizeof *values);
             if (arrays->classes) classes[at] = arrays->classes[i];
             at++;
@@ -157,10 +157,10 @@ static void bad_texts(void **state)
         {"0:1x", "'0:1x' is not a class and a weight above 0"},
         {"0:1,", "is not a class and a weight above 0"},
         {"0:1,,1:2", "is not a class and a weight above 0"},
-        {"0:1,7:2", "'7' is no class of the data; the first is '0', the last '2'"},
+        {"0:1,7:2", "'7' is not a class of the data; the first is '0', the last '2'"},
         {"Balanced", "'Balanced' is not a class and a weight above 0"},
         {"0:1,balanced", "'balanced' is not a class and a weight above 0"},
-        {"0:1,0:2", "'0' was given twice"},
+        {"0:1,0:2", "'0' is given twice"},
     };
     problem_random r = {5};
     broad_arrays arrays;

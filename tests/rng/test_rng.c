@@ -22,7 +22,7 @@ static void known_answers(void **state)
     }
 }
 
-/* The first number of a stream, worked out by hand from the known answer for an all-zero counter but the purpose. */
+/* The first number of a stream, computed by hand from the known answer for an all-zero counter but the purpose. */
 static void layout_of_the_counter(void **state)
 {
     (void)state;

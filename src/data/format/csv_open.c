@@ -206,8 +206,8 @@ static void look_below(unsigned char *below, const broad__csv *csv, const char *
 
 typedef enum header_sign { HEADER_NO, HEADER_YES, HEADER_PERHAPS } header_sign;
 
-/* A header has text where the column below is numbers. Only text anywhere may be a header or not. A row with numbers
- * and without any name that should be there (`strange`) is none. */
+/* A header has text where the column below is numbers. If every row is text, it may be one or not. A row with numbers
+ * and without any of the expected names (`strange`) is not a header. */
 static int judge_header(header_sign *out, const broad__csv *csv, const char *first, int strange)
 {
     unsigned char *below = broad__alloc(csv->columns);
@@ -283,7 +283,7 @@ static int count_model_names(size_t *out, const broad__csv *csv, const char *fir
     for (size_t i = 0; status == BROAD_OK && i < model->inputs; i++) *out += found[i] < csv->columns;
     broad__free(names);
     broad__free(found);
-    return status == BROAD_BAD_DATA ? BROAD_OK : status; /* what cannot be names at all are none of them */
+    return status == BROAD_BAD_DATA ? BROAD_OK : status; /* cells that cannot be names are not the model's */
 }
 
 static int find_header(int *out, const broad__csv *csv, const char *first, const broad__csv_hints *hints)

@@ -120,7 +120,7 @@ static int fill_level(broad__filler *f, const char *at, size_t row, size_t colum
     return fail_level(f, at, column, cell->text, fault);
 }
 
-/* Text that is to outlive the row. */
+/* Copies text that must outlive the row. */
 static int keep_text(broad__text *text, broad__arena *keep)
 {
     char *kept = keep ? broad__arena_take(keep, text->count) : NULL;
@@ -130,7 +130,7 @@ static int keep_text(broad__text *text, broad__arena *keep)
     return BROAD_OK;
 }
 
-/* A target cell that is no number: it is counted, and the first is remembered. */
+/* A target cell that is not a number: it is counted, and the first one is kept. */
 static int find_word(broad__filler *f, size_t cell, broad__text text)
 {
     broad__cells *found = &f->targets;
@@ -140,7 +140,7 @@ static int find_word(broad__filler *f, size_t cell, broad__text text)
     return keep_text(&found->word, f->keep);
 }
 
-/* A label that was not there yet, of the kind that it is as a number. */
+/* A new label, and its value as a number. */
 static int add_label(broad__filler *f, broad__text text, double value)
 {
     broad__dictionary *dictionary = f->dictionary;

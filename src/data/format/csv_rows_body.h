@@ -16,7 +16,7 @@
 #include "data/format/csv_rows.h"
 #include "data/format/number_fast.h"
 
-enum { AHEAD = 1 << 14, WORD = 64 }; /* bytes of text that are looked through at once */
+enum { AHEAD = 1 << 14, WORD = 64 }; /* bytes of text that are searched at once */
 
 /* The bits of the bytes in `at` ... at + WORD - 1 that end a cell. */
 static inline uint64_t ends_in(const char *at, char separator, char newline)
@@ -42,13 +42,13 @@ static inline uint64_t ends_in(const char *at, char separator, char newline)
     return found;
 }
 
-/* Distances from `from` of what ends a cell in the `count` bytes there; returns how many. Room for 8 more is needed. */
+/* Distances from `from` of what ends a cell in the `count` bytes there; returns how many. `out` needs 8 elements more than that. */
 static inline size_t find_ends(uint32_t *out, const char *from, size_t count, char separator, char newline)
 {
     size_t have = 0, at = 0;
     for (; at + WORD <= count; at += WORD) {
         uint64_t found = ends_in(from + at, separator, newline);
-        /* Eight at a time, whether they are there or not: how many there are cannot be foretold. */
+        /* Eight at a time, even if there are fewer: their number cannot be predicted by the processor. */
         for (size_t left = (size_t)__builtin_popcountll(found), done = 0; done < left; done += 8) {
             for (unsigned k = 0; k < 8; k++, found &= found - 1)
                 out[have + done + k] = (uint32_t)at + (uint32_t)(found ? __builtin_ctzll(found) : 0);
@@ -62,7 +62,7 @@ static inline size_t find_ends(uint32_t *out, const char *from, size_t count, ch
 
 #ifdef __AVX2__
 
-/* For a point at place p of sixteen characters, or none (16): what moves the digits before it one place on. */
+/* For a point at index p of sixteen characters, or none (16): the shuffle that moves the digits before it one byte on. */
 static const unsigned char without_point[17][16] = {
     /* clang-format off */
     {128, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {128, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
@@ -83,7 +83,7 @@ static const double point_factor[17] = {1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10
 static const signed char last_bytes[32] = {0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0,
                                            -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
-/* m / point_divisor[place], to the last bit, and sooner than a division gives it. With the rounded reciprocal y of b and a
+/* m / point_divisor[index], to the last bit, and faster than a division. With the rounded reciprocal y of b and a
  * quotient q that is one of the two doubles around m / b, q + (m - qb) y rounds to the quotient (Markstein 1990). The first
  * step makes q so from m y, which may be a unit further away. */
 static inline double divided(double m, unsigned index)
@@ -104,7 +104,7 @@ static inline uint64_t sixteen_value(__m128i digits)
     return (both & 0xFFFFFFFF) * 100000000 + (both >> 32);
 }
 
-/* One to three digits and a point, of which `digits` are the sixteen after them; less than 0: something else. */
+/* One to three digits and a point, followed by sixteen digits, `digits`; less than 0: it is not such a number. */
 static inline double number_long(const char *at, size_t count, __m128i digits)
 {
     uint64_t t = broad__eight_load(at);
@@ -118,7 +118,7 @@ static inline double number_long(const char *at, size_t count, __m128i digits)
 }
 
 /* The number that fills all of at ... end - 1, in at most sixteen characters without its sign, or some more if the last sixteen
- * are digits; 0: it is another thing. The sixteen bytes before `end` are readable. */
+ * are digits; 0: it is not such a number. The sixteen bytes before `end` are readable. */
 static inline int number_ended(double *out, const char *at, const char *end)
 {
     uint64_t negative = *at == '-';
@@ -160,7 +160,7 @@ static inline int number_ended(double *out, const char *at, const char *end)
 
 #endif
 
-/* One row whose cells end at from + ends[0], ...; 0: it has not as many as the others, or a cell is at fault. */
+/* One row whose cells end at from + ends[0], ...; 0: their number is not that of the other rows, or a cell has a fault. */
 static inline int fill_ended(broad__filler *f, const char *at, const char *from, const uint32_t *ends, size_t row)
 {
     const broad__csv_column *columns = f->work->columns;

@@ -45,7 +45,7 @@ typedef struct reading {
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------ */
 
-/* The first row that begins after an end of line in this chunk or later; NULL: the guess leads too far. */
+/* The first row that begins after an end of line in this chunk or later; NULL: none is found within reach. */
 static const char *piece_start(const broad__csv *csv, size_t chunk, size_t inside)
 {
     enum { FAR = 4 * BROAD__CSV_CHUNK };
@@ -63,7 +63,7 @@ static const char *piece_start(const broad__csv *csv, size_t chunk, size_t insid
     return left <= FAR ? csv->end : NULL;
 }
 
-/* Cuts the next round; 0: it cannot be done, or nothing is left. */
+/* Cuts the next round into pieces; 0: it cannot be done, or nothing is left. */
 static size_t cut_round(reading *r)
 {
     const broad__csv *csv = r->work->csv;
@@ -128,7 +128,7 @@ static void read_piece(void *context, size_t index, size_t worker)
 
 /* ---- one numbering ----------------------------------------------------------------------------------------------- */
 
-/* These return 1; 0 where there are too many, which the plain loop will say; or the status of a failure. */
+/* These return 1; 0 if there are too many, which the plain loop will report; or the status of a failure. */
 static int match_texts(size_t *renumber, broad__text_set *all, const broad__text_set *own, size_t max,
                        broad__arena *keep)
 {
@@ -214,7 +214,7 @@ static void close_gap(void *block, size_t to, size_t from, size_t count, size_t 
     if (block && to != from) memmove(bytes + to * row, bytes + from * row, count * row);
 }
 
-/* What a piece found in its cells, whose rows have now become others. */
+/* Adds what a piece found in its cells, whose rows have moved down by `down`. */
 static int join_found(broad__cells *all, const broad__cells *own, size_t columns, size_t down, broad__arena *keep)
 {
     if (own->missing && !all->missing) all->first_missing = own->first_missing - down * columns;
@@ -246,7 +246,7 @@ static int join_piece(reading *r, const piece *p)
     return status;
 }
 
-/* After this many labels numbers need no numbering: the target is read as the inputs are. */
+/* With too many labels to be classes, the target needs no numbering: it is read like an input. */
 static void quicken_target(reading *r)
 {
     broad__parsed *parsed = r->work->parsed;

@@ -1,4 +1,4 @@
-/* LIBSVM text: `label index:value ...` a line, indices ascending, what is left out is 0. */
+/* LIBSVM text: `label index:value ...` per line, indices ascending, inputs left out are 0. */
 #ifndef BROAD_DATA_FORMAT_LIBSVM_H
 #define BROAD_DATA_FORMAT_LIBSVM_H
 

@@ -63,7 +63,7 @@ static double load(const broad__matrix *matrix, const unsigned char *at)
     }
 }
 
-/* Where a column begins, counted in items from the start of its row: columns run through the dimensions but the first
+/* Where a column begins, counted in items from the start of its row: columns run through all dimensions but the first,
  * in C order, whatever the order of the file. */
 static size_t column_offset(const broad__matrix *matrix, size_t column)
 {
@@ -165,7 +165,7 @@ static int fill_column(broad__parsed *out, const column_fill *c, const broad__ma
     return BROAD_OK;
 }
 
-/* Rows [first, end) of columns [column, column + width) are done with. Those of a Fortran file lie far apart. */
+/* Rows [first, end) of columns [column, column + width) have been used. Those of a Fortran file lie far apart. */
 static void rows_done(const broad__parsed *out, const broad__matrix *matrix, const column_fill *columns, size_t width,
                       size_t first, size_t end)
 {
@@ -182,7 +182,7 @@ static int fill_columns(broad__parsed *out, const column_fill *columns, size_t w
                         broad_missing missing)
 {
     /* Rows at a time: of a Fortran file, enough to use up the cache lines of each column. */
-    size_t block = matrix->fortran ? 64 : 1, given_back = 0;
+    size_t block = matrix->fortran ? 64 : 1, released = 0;
     size_t step = (size_t)BROAD__SPILL_STEP / (matrix->columns * sizeof(double)) + 1;
     int status = BROAD_OK;
     for (size_t row = 0; row < matrix->rows && status == BROAD_OK; row += block) {
@@ -191,9 +191,9 @@ static int fill_columns(broad__parsed *out, const column_fill *columns, size_t w
         for (size_t c = 0; c < width && status == BROAD_OK; c++)
             if (columns[c].role != BROAD__ROLE_IGNORED)
                 status = fill_column(out, &columns[c], matrix, row, count, missing);
-        if (row + count < matrix->rows && row + count - given_back < step) continue;
-        rows_done(out, matrix, columns, width, given_back, row + count);
-        given_back = row + count;
+        if (row + count < matrix->rows && row + count - released < step) continue;
+        rows_done(out, matrix, columns, width, released, row + count);
+        released = row + count;
     }
     return status;
 }
@@ -226,7 +226,7 @@ int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const br
     column_fill *columns = broad__alloc_array(matrix->columns, sizeof *columns);
     int status = columns ? allocate(out, matrix, roles, request) : BROAD_NO_MEMORY;
     if (status == BROAD_OK) status = broad__levels_open(out, roles, request->known);
-    /* With a limit, not more columns of a Fortran file than their surroundings can be in memory. */
+    /* With a limit, only as many columns of a Fortran file as fit in memory with the pages around them. */
     size_t width = matrix->fortran && matrix->source->memory ? 16 : matrix->columns;
     for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c++) columns[c] = column_setup(out, matrix, roles, c);
     for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c += width)

@@ -21,9 +21,9 @@ typedef struct broad__matrix {
     size_t rows, columns;
 } broad__matrix;
 
-/* Rows, columns and the bytes they need from the shape; `have` bytes are there. */
+/* Rows, columns and the bytes they need from the shape; the file has `have` bytes of them. */
 int broad__matrix_check(broad__matrix *matrix, size_t have);
-/* What becomes of the numbers; as broad__csv_request has it. */
+/* What becomes of the numbers; as in broad__csv_request. */
 typedef struct broad__matrix_request {
     broad_missing missing;
     const broad__categories *known;

@@ -27,16 +27,16 @@ typedef struct growing {
     broad__spill *spill;
     char *block;
     size_t count, capacity;
-    size_t given_back; /* up to here */
+    size_t released; /* up to here */
 } growing;
 
 static const size_t STEP = BROAD__SPILL_STEP;
 
 static void grow_done(growing *g)
 {
-    if (!g->spill || g->count - g->given_back < STEP) return;
-    broad__spill_done(g->spill, g->block + g->given_back, g->count - g->given_back);
-    g->given_back = g->count;
+    if (!g->spill || g->count - g->released < STEP) return;
+    broad__spill_done(g->spill, g->block + g->released, g->count - g->released);
+    g->released = g->count;
 }
 
 static int grow_room(growing *g, size_t wanted, size_t maximum)
@@ -252,7 +252,7 @@ int broad__source_memory(broad__source *out, const char *name, const void *bytes
     return status;
 }
 
-/* As with spilled arrays, more than asked for is given back: the kernel may have mapped as much. */
+/* As with spilled arrays, more than asked for is released: the kernel may have mapped as much. */
 void broad__source_done(const broad__source *source, const char *from, const char *to)
 {
     enum { WINDOW = 1 << 21 };

@@ -10,11 +10,11 @@ typedef struct broad__source {
     const char *name; /* for messages; not owned */
     const char *bytes;
     size_t count;
-    void *map; /* what bytes lie in: a mapping, a block, or the caller's memory */
+    void *map; /* where the bytes lie: a mapping, a block, or the caller's memory */
     size_t map_bytes;
     void *block;
     size_t memory;       /* bytes that the process should hold at most; 0: no limit */
-    broad__spill *spill; /* what the block lies in, with such a limit */
+    broad__spill *spill; /* where the block lies if there is such a limit */
 } broad__source;
 
 /* "-" is standard input. `path` must outlive the source. memory: as above. */
@@ -23,7 +23,7 @@ int broad__source_open(broad__source *out, const char *path, size_t memory);
 /* The same from bytes in memory, which must outlive the source. */
 int broad__source_memory(broad__source *out, const char *name, const void *bytes, size_t count);
 
-/* With a limit: the memory of these bytes is given back; they can still be read. */
+/* With a limit: the memory of these bytes is released; they can still be read. */
 void broad__source_done(const broad__source *source, const char *from, const char *to);
 
 void broad__source_close(broad__source *source);

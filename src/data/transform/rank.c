@@ -60,7 +60,7 @@ static size_t distinct(double *values, double *ranks, size_t count)
     return kept;
 }
 
-/* At most BROAD__KNOTS of them, at equal distances of rank, the first and the last among them; the rest repeats the last. */
+/* At most BROAD__KNOTS of them, evenly spaced by rank, including the first and the last; the rest repeat the last. */
 static void choose_knots(double *knots, const double *values, const double *ranks, size_t count)
 {
     double *of_values = knots, *of_ranks = knots + BROAD__KNOTS;
@@ -118,7 +118,7 @@ static void sample_columns(double *out, const ranking *r, size_t first, size_t w
     }
 }
 
-/* Room for a column: what it is made of, its values in order, and their ranks. */
+/* Scratch for a column: its sampled values, these in order, and their ranks. */
 typedef struct ordering {
     double *columns; /* of the sampled rows; some at once */
     uint64_t *keys, *scratch;
@@ -145,7 +145,7 @@ static int ordering_make(ordering *out, const ranking *r, size_t width)
     return out->columns && out->keys && out->scratch && out->values && out->ranks ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
-/* Of a column the values that are there, and of one that was sampled the ends of the whole, in order; returns how many. */
+/* The values of a column that are not missing, sorted; if it was sampled, with the ends of the whole column. Returns how many. */
 static size_t order_column(ordering *o, const ranking *r, const double *column, const broad__column_sums *sums)
 {
     size_t count = 0;
@@ -160,7 +160,7 @@ static size_t order_column(ordering *o, const ranking *r, const double *column, 
     return count;
 }
 
-/* A spilled table is gone through for some columns at once. */
+/* A spilled table is read for several columns at once. */
 static int fit_knots(const ranking *r)
 {
     size_t width = r->spill ? 16 : 1;
@@ -202,7 +202,7 @@ static void count_row(void *context, const double *row)
     }
 }
 
-/* The ranks of knots that were chosen among some rows, among all. The last of equal knots gets all that is counted. */
+/* The ranks among all rows of knots that were chosen among some. The last of equal knots gets all counts. */
 static int count_ranks(const ranking *r)
 {
     counting c = {r, broad__alloc_array(r->inputs, sizeof *c.counts)};

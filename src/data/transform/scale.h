@@ -23,7 +23,7 @@ typedef struct broad__scaling_arrays {
 } broad__scaling_arrays;
 
 size_t broad__scaling_columns(broad_scale how, size_t inputs);
-/* How many numbers the knots are; 0: there are none. */
+/* The size of the knots in numbers; 0: there are none. */
 size_t broad__scaling_knots(broad_scale how, size_t inputs);
 
 int broad__scaling_fit(const broad__scaling_arrays *out, broad_scale how, const broad__column_rows *rows);

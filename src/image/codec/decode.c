@@ -8,11 +8,11 @@
 #include "image/codec/decode_jpeg.h"
 #include "image/codec/decode_png.h"
 
-/* Files that lie about in folders of photos. `second` must follow at place 8, behind a length or size. */
+/* Files that are often found in folders of photos. `second` must follow at offset 8, after a length or size. */
 typedef struct magic {
     const char *first;
     unsigned char length;
-    unsigned char place;
+    unsigned char offset;
     const char *second;
     const char *what;
 } magic;
@@ -76,14 +76,14 @@ static const magic *magic_find(const magic *table, size_t rows, const unsigned c
 {
     for (size_t i = 0; i < rows; i++) {
         const magic *row = &table[i];
-        if (count < (size_t)row->place + row->length || memcmp(bytes + row->place, row->first, row->length) != 0)
+        if (count < (size_t)row->offset + row->length || memcmp(bytes + row->offset, row->first, row->length) != 0)
             continue;
         if (!row->second || (count >= 12 && memcmp(bytes + 8, row->second, 4) == 0)) return row;
     }
     return NULL;
 }
 
-/* Text that a server sent in the place of a picture, or a drawing: the first letters after blanks and a byte order mark. */
+/* Text that a server sent instead of a picture, or a drawing: the first letters after blanks and a byte order mark. */
 static const char *text_find(const unsigned char *bytes, size_t count)
 {
     static const struct {
@@ -124,10 +124,11 @@ static int fail_unknown(const unsigned char *bytes, size_t count)
     if (row || text) return broad__fail(BROAD_BAD_DATA, "%s, not a picture", row ? row->what : text);
     size_t zeros = 0;
     while (zeros < count && !bytes[zeros]) zeros++;
-    if (zeros == count) return broad__fail(BROAD_BAD_DATA, "nothing but zeros; the file was lost while being copied");
+    if (zeros == count)
+        return broad__fail(BROAD_BAD_DATA, "nothing but zeros; the file was damaged while being copied");
     char start[3 * 8 + 1] = "";
     for (size_t i = 0; i < count && i < 8; i++) snprintf(start + 3 * i, 4, " %02x", bytes[i]);
-    return broad__fail(BROAD_BAD_DATA, "no picture that broad knows (it begins with%s); give JPEG or PNG", start);
+    return broad__fail(BROAD_BAD_DATA, "not a picture that broad knows (it begins with%s); give JPEG or PNG", start);
 }
 
 void broad__decode_options_init(broad__decode_options *out)

@@ -1,4 +1,4 @@
-/* Pictures from the bytes of a file: JPEG and PNG, told by their content. */
+/* Pictures from the bytes of a file: JPEG and PNG, recognised by their content. */
 #ifndef BROAD_IMAGE_CODEC_DECODE_H
 #define BROAD_IMAGE_CODEC_DECODE_H
 
@@ -8,13 +8,13 @@
 #include "image/image.h"
 
 typedef struct broad__decode_options {
-    size_t max_pixels; /* of the picture as its header tells; more are refused before anything is allocated */
+    size_t max_pixels; /* of the picture according to its header; more are refused before anything is allocated */
     size_t max_bytes;  /* of memory for decoding, the result included */
     size_t side;   /* the longer side of the result, with the proportions kept; a smaller picture stays as it is, and
                           0 leaves every picture as it is. Large JPEGs are then decoded at a reduced size. */
-    int as_stored; /* 0: turned upright as EXIF tells */
-    int damaged;   /* 0: a picture whose data end early or are corrupt is an error; 1: what is left of it is taken, the
-                          rest being grey */
+    int as_stored; /* 0: turned upright according to EXIF */
+    int damaged;   /* 0: a picture whose data end early or are corrupt is an error; 1: what can be decoded is used, and
+                          the rest is grey */
 } broad__decode_options;
 
 /* The format of a picture or video, such as "a GIF picture", from its first bytes; NULL: it is neither. Static text. */
@@ -32,9 +32,9 @@ typedef struct broad__decode_facts {
 
 /*
  * The picture in RGB. Grey, palettes, CMYK (inverted where Adobe's marker says so) and 16 bits are converted; colour
- * profiles are not applied. What is transparent lies on white. Of several frames (MPO, APNG) it is the first.
+ * profiles are not applied. Transparent areas are blended with white. Of several frames (MPO, APNG) the first is used.
  *
- * Messages say what is wrong but not with which file: callers put its name in front (broad__fail_in). BROAD_BAD_DATA: no
+ * Messages say what is wrong but not with which file: callers put its name in front (broad__fail_in). BROAD_BAD_DATA: not a
  * JPEG or PNG (other formats are named), damaged, or beyond a limit; BROAD_NO_MEMORY.
  *
  * `facts` may be NULL. Any number of threads may decode at once.

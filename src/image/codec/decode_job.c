@@ -9,8 +9,8 @@ int broad__decode_check_size(broad__decode_job *job, size_t width, size_t height
     job->facts->height = height;
     if (!width || !height) return broad__fail(BROAD_BAD_DATA, "a picture without pixels: %zu x %zu", width, height);
     if (width > limit / height)
-        return broad__fail(BROAD_BAD_DATA, "%zu x %zu pixels are more than the limit of %zu; make the picture smaller",
-                           width, height, limit);
+        return broad__fail(BROAD_BAD_DATA, "%zu x %zu pixels exceed the limit of %zu; make the picture smaller", width,
+                           height, limit);
     return BROAD_OK;
 }
 
@@ -18,7 +18,7 @@ int broad__decode_fail_limit(const broad__decode_job *job)
 {
     return broad__fail(
         BROAD_BAD_DATA,
-        "decoding %zu x %zu pixels takes more than the limit of %zu MiB of memory; make the picture smaller",
+        "decoding %zu x %zu pixels takes more memory than the limit of %zu MiB; make the picture smaller",
         job->facts->width, job->facts->height, job->options->max_bytes >> 20);
 }
 

@@ -54,13 +54,13 @@ static int is_damage(const jpeg_state *state, int code)
     case JWRN_MUST_RESYNC:
     case JWRN_ARITH_BAD_CODE:
     case JWRN_BOGUS_PROGRESSION: return 1;
-    /* The end marker alone may be missing; but where there are several scans, nobody knows whether one is lost. */
+    /* The end marker alone may be missing; but if there are several scans, one of them may be lost. */
     case JWRN_JPEG_EOF: return state->several;
     default: return 0;
     }
 }
 
-/* Warnings: level -1. Rubbish between segments and the like is passed over, as every viewer does. */
+/* Warnings: level -1. Garbage between segments and similar faults are ignored, as every viewer does. */
 static void on_message(j_common_ptr codec, int level)
 {
     jpeg_state *state = state_of(codec);

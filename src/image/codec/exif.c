@@ -15,8 +15,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* EXIF in a JPEG has at most 64 KiB. Its entries may all point at the same bytes, so what is read can be larger than
- * what is there: libexif gets no more than this. */
+/* EXIF in a JPEG has at most 64 KiB. Its entries may all point at the same bytes, so more may be read than there
+ * is: libexif gets no more than this. */
 enum { EXIF_MEMORY = 2 << 20, EXIF_BYTES = 1 << 20, XMP_BYTES = 1 << 20 };
 
 static const unsigned char exif_name[] = "Exif\0"; /* six bytes with the final NUL */
@@ -171,7 +171,7 @@ static int exif_values(broad__exif *out, piece exif)
 
 /* ---- XMP ---- */
 
-/* A number such as +12.30, in any locale; NaN where there is none. */
+/* A number such as +12.30, in any locale; NaN if there is none. */
 static double number_read(const unsigned char *at, const unsigned char *end)
 {
     while (at < end && broad__is_blank((char)*at)) at++;

@@ -16,7 +16,7 @@ typedef struct broad__exif {
     double flight_yaw;        /* and where the craft flew (XMP) */
 } broad__exif;
 
-/* Of the bytes of a JPEG or PNG file. Damaged metadata are no failure, only missing; running out of memory is one. */
+/* From the bytes of a JPEG or PNG file. Damaged metadata are treated as missing; only running out of memory is a failure. */
 int broad__exif_read(broad__exif *out, const void *bytes, size_t count);
 
 #endif

@@ -149,12 +149,11 @@ static void to_roots(float *out, const uint32_t *counts, const uint32_t *whole)
     }
 }
 
-void broad__descriptor_grid_read(float *out, const broad__descriptor_grid *grid, size_t left, size_t top, size_t right,
-                                 size_t bottom, int others)
+void broad__descriptor_grid_read(float *out, const broad__descriptor_grid *grid, broad__grid_area area, int others)
 {
     uint32_t counts[BROAD__DESCRIPTORS] = {0};
-    for (size_t y = top; y < bottom; y++)
-        for (size_t x = left; x < right; x++) {
+    for (size_t y = area.top; y < area.bottom; y++)
+        for (size_t x = area.left; x < area.right; x++) {
             const uint32_t *cell = grid->counts + (y * grid->width + x) * BROAD__COUNT_LANES * BROAD__DESCRIPTORS;
             for (size_t i = 0; i < BROAD__DESCRIPTORS; i++) counts[i] += cell[i];
         }
@@ -168,7 +167,7 @@ int broad__descriptors(float *out, const broad__image *image)
     broad__descriptor_grid grid;
     int status = broad__descriptor_grid_make(&grid, image, 1, 1);
     if (status < 0) return status;
-    broad__descriptor_grid_read(out, &grid, 0, 0, 1, 1, 0);
+    broad__descriptor_grid_read(out, &grid, (broad__grid_area){0, 0, 1, 1}, 0);
     broad__descriptor_grid_free(&grid);
     return BROAD_OK;
 }

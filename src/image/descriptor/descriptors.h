@@ -1,7 +1,7 @@
 /*
- * Colour and texture of a picture as about a thousand numbers that no data went into: histograms, each as the square
- * roots of its parts, so that rare things count. Pixels are whole numbers, and what is divided is rounded as IEEE 754
- * wants it, so that a picture has the same bits on every machine.
+ * Colour and texture of a picture as about a thousand numbers, independent of any training data: histograms, each as the
+ * square roots of its shares, so that rare values count. Pixels are whole numbers, and divisions round as IEEE 754 demands,
+ * so that a picture has the same bits on every machine.
  *
  *   light_lbp, haze_lbp   local binary patterns of the brightness and of the least of the three colours (haze and dust
  *                         lift it): which of the 8 neighbours are not darker by more than 8 levels ("below"), brighter
@@ -11,8 +11,8 @@
  *   red_blue_by_light     red minus blue together with the brightness
  *   contrast              of a place against its surroundings of 3 sizes
  *
- * Of pictures with many rows every second one is counted. All of it counts places, so a part of the picture is
- * described by the counts of its cells alone.
+ * In pictures with many rows every second one is counted. All of these are counts, so a part of the picture is described by
+ * the counts of its cells alone.
  */
 #ifndef BROAD_IMAGE_DESCRIPTOR_DESCRIPTORS_H
 #define BROAD_IMAGE_DESCRIPTOR_DESCRIPTORS_H
@@ -28,10 +28,10 @@ enum {
 };
 
 size_t broad__descriptor_count(void);
-/* "saturation_12", "light_lbp0_above_29": the histogram and the place in it. */
+/* "saturation_12", "light_lbp0_above_29": the histogram and the bin in it. */
 void broad__descriptor_name(char out[BROAD__DESCRIPTOR_NAME_BYTES], size_t index);
 
-/* Of an upright picture. Where there is no place to count, as patterns in a picture of less than 3 x 3, zeros. */
+/* Of an upright picture. A histogram without counts, such as patterns in a picture smaller than 3 x 3, is all zeros. */
 int broad__descriptors(float *out, const broad__image *image);
 
 /* What is counted in each cell of a grid over the picture. */
@@ -44,9 +44,13 @@ typedef struct broad__descriptor_grid {
 int broad__descriptor_grid_make(broad__descriptor_grid *out, const broad__image *image, size_t width, size_t height);
 void broad__descriptor_grid_free(broad__descriptor_grid *grid); /* accepts an empty one */
 
-/* Of the cells left <= x < right, top <= y < bottom, or with `others` of all but these. A histogram to which these cells
- * have nothing to say is the whole picture's. */
-void broad__descriptor_grid_read(float *out, const broad__descriptor_grid *grid, size_t left, size_t top, size_t right,
-                                 size_t bottom, int others);
+/* The cells left <= x < right, top <= y < bottom of a grid. */
+typedef struct broad__grid_area {
+    size_t left, top, right, bottom;
+} broad__grid_area;
+
+/* The descriptors of an area, or with `others` of all cells outside it. A histogram in which these cells have no counts is
+ * that of the whole picture. */
+void broad__descriptor_grid_read(float *out, const broad__descriptor_grid *grid, broad__grid_area area, int others);
 
 #endif

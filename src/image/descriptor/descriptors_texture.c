@@ -16,20 +16,17 @@ static const unsigned char pattern_class[256] = {
     11, 18, 23, 25, 20, 26, 27, 28, 7,  13, 18, 21, 18, 25, 26, 28, 13, 21, 25, 28, 21, 28, 28, 29,
 };
 
-static uint16_t bit(int16_t value, int16_t least, unsigned place)
-{
-    return (uint16_t)(value >= least ? 1u << place : 0u);
-}
+static uint16_t bit(int16_t value, int16_t min, unsigned index) { return (uint16_t)(value >= min ? 1u << index : 0u); }
 
 /* Which neighbours of `count` pixels, of which the first is middle[1], are at least as bright as that one and `more`. */
 static void pattern_row(uint16_t *restrict out, const int16_t *restrict up, const int16_t *restrict middle,
                         const int16_t *restrict down, int more, size_t count)
 {
     for (size_t x = 0; x < count; x++) {
-        int16_t least = (int16_t)(middle[x + 1] + more);
-        out[x] = (uint16_t)(bit(up[x], least, 0) | bit(up[x + 1], least, 1) | bit(up[x + 2], least, 2) |
-                            bit(middle[x + 2], least, 3) | bit(down[x + 2], least, 4) | bit(down[x + 1], least, 5) |
-                            bit(down[x], least, 6) | bit(middle[x], least, 7));
+        int16_t min = (int16_t)(middle[x + 1] + more);
+        out[x] = (uint16_t)(bit(up[x], min, 0) | bit(up[x + 1], min, 1) | bit(up[x + 2], min, 2) |
+                            bit(middle[x + 2], min, 3) | bit(down[x + 2], min, 4) | bit(down[x + 1], min, 5) |
+                            bit(down[x], min, 6) | bit(middle[x], min, 7));
     }
 }
 
@@ -43,8 +40,8 @@ void broad__count_texture(const broad__descriptor_grid *grid, broad__descriptor_
         const int16_t *middle = plane->values + y * width, *up = middle - width, *down = middle + width;
         for (size_t k = 0; k < BROAD__PATTERNS; k++) {
             pattern_row(work->words, up, middle, down, brighter_by[k] * BROAD__PLANE_UNIT, count);
-            broad__count_row(grid, work, y * grid->height / plane->height, at + k * BROAD__PATTERN_BINS, pattern_class,
-                             work->words, 1, count);
+            broad__count_row(grid, work, y * grid->height / plane->height, at + k * BROAD__PATTERN_BINS,
+                             (broad__counted_row){pattern_class, work->words, 1, count});
         }
     }
 }

@@ -119,13 +119,13 @@ static void count_words(uint32_t *restrict counts, const unsigned char *restrict
 }
 
 void broad__count_row(const broad__descriptor_grid *grid, const broad__descriptor_work *work, size_t cell_row,
-                      size_t at, const unsigned char *table, const uint16_t *words, size_t first, size_t count)
+                      size_t at, broad__counted_row row)
 {
     uint32_t *cell = grid->counts + cell_row * grid->width * BROAD__COUNT_LANES * BROAD__DESCRIPTORS + at;
     for (size_t c = 0; c < grid->width; c++, cell += BROAD__COUNT_LANES * BROAD__DESCRIPTORS) {
-        size_t begin = work->edges[c] > first ? work->edges[c] - first : 0;
-        size_t end = work->edges[c + 1] > first ? work->edges[c + 1] - first : 0;
-        if (end > count) end = count;
-        if (begin < end) count_words(cell, table, words + begin, end - begin);
+        size_t begin = work->edges[c] > row.first ? work->edges[c] - row.first : 0;
+        size_t end = work->edges[c + 1] > row.first ? work->edges[c + 1] - row.first : 0;
+        if (end > row.count) end = row.count;
+        if (begin < end) count_words(cell, row.table, row.words + begin, end - begin);
     }
 }

@@ -46,10 +46,10 @@ typedef struct broad__descriptor_work {
     /* From half the size on, like light + 1. Red minus blue is (red - blue + 256) / 2. */
     broad__plane red_blue[BROAD__PLANE_LEVELS - 1];
     broad__plane saturation[BROAD__PLANE_LEVELS - 1];
-    unsigned char *half; /* the picture at half the size; three bytes a pixel */
-    uint16_t *words;     /* BROAD__WORD_ROWS rows of word_stride, for what is to be counted */
+    unsigned char *half; /* the picture at half the size; three bytes per pixel */
+    uint16_t *words;     /* BROAD__WORD_ROWS rows of word_stride, for the pixels to be counted */
     size_t word_stride;
-    size_t *edges; /* grid width + 1: where the cells of a row begin, in pixels of the plane at hand */
+    size_t *edges; /* grid width + 1: where the cells of a row begin, in pixels of the current plane */
     void *block;   /* all of the above */
 } broad__descriptor_work;
 
@@ -59,13 +59,19 @@ void broad__descriptor_work_free(broad__descriptor_work *work);
 /* Half the width and height, of which none vanishes. A last odd row or column is left out. */
 void broad__plane_halve(broad__plane *out, const broad__plane *plane);
 
-/* Rows from one that is counted to the next: of many rows every second one tells as much. */
+/* The distance between counted rows: if there are many, every second one is enough. */
 size_t broad__count_step(const broad__plane *plane);
 
-/* Counts a row of a plane whose cells work->edges tell, in the histogram that begins at descriptor `at`: table[words[i]]
- * is the bin of pixel first + i. */
+/* A row of a plane to be counted: table[words[i]] is the bin of pixel first + i. */
+typedef struct broad__counted_row {
+    const unsigned char *table;
+    const uint16_t *words; /* count */
+    size_t first, count;
+} broad__counted_row;
+
+/* Counts a row of cells `cell_row`, whose edges are work->edges, in the histogram that begins at descriptor `at`. */
 void broad__count_row(const broad__descriptor_grid *grid, const broad__descriptor_work *work, size_t cell_row,
-                      size_t at, const unsigned char *table, const uint16_t *words, size_t first, size_t count);
+                      size_t at, broad__counted_row row);
 void broad__count_edges(broad__descriptor_work *work, const broad__descriptor_grid *grid, size_t width);
 
 #endif

@@ -29,7 +29,7 @@ size_t broad__window_nodes(void) { return NODES; }
 
 /*
  * Element 4 * (node * (INPUTS + 1) + input) + j of the stream, j < 4, is u_j, and
- *   weight = sqrt(3) * (u_0 + u_1 + u_2 + u_3 - 2), of variance 1 and, summed over the inputs, as good as normal;
+ *   weight = sqrt(3) * (u_0 + u_1 + u_2 + u_3 - 2), of variance 1 and, summed over the inputs, practically normal;
  *   bias   = u_0 of input number INPUTS, in turns.
  * No function of the C library is in it, so that every machine has the same bits.
  */
@@ -140,7 +140,7 @@ static void leave_out(float *out, const float sum[LANES], size_t windows, const 
     }
 }
 
-/* whole: NODES numbers or NULL; out: a row of nodes for each cell, or NULL with `cells`. `phi` has room for seen->rows. */
+/* whole: NODES numbers or NULL; out: a row of nodes for each cell, or NULL with `cells`. phi: seen->rows x LANES, scratch. */
 static void nodes(float *whole, float *out, const view *seen, const grid *cells, const broad__window_weights *weights,
                   float (*phi)[LANES])
 {
@@ -185,11 +185,10 @@ int broad__windows(float *out, const broad__window_weights *weights, const broad
     return see(out, NULL, NULL, weights, image);
 }
 
-int broad__windows_occlude(float *out, size_t stride, float *whole, const broad__window_weights *weights,
-                           const broad__image *image, size_t grid_width, size_t grid_height)
+int broad__windows_occlude(const broad__occlusion *how, const broad__window_weights *weights, const broad__image *image)
 {
-    grid cells = {.width = grid_width, .height = grid_height, .stride = stride};
-    int status = see(whole, out, &cells, weights, image);
+    grid cells = {.width = how->width, .height = how->height, .stride = how->stride};
+    int status = see(how->whole, how->out, &cells, weights, image);
     broad__free(cells.cell);
     broad__free(cells.count);
     return status;

@@ -21,10 +21,17 @@ broad__window_weights *broad__window_weights_make(void); /* NULL: out of memory.
 size_t broad__window_nodes(void);
 int broad__windows(float *out, const broad__window_weights *weights, const broad__image *image);
 
-/* The same with every cell of a grid left out in turn: for each cell, row by row from the top, a row of nodes, `stride`
- * numbers from the next. A window is left out where its centre lies in the cell; a cell without windows changes nothing, and
- * neither does one that holds all of them. `whole` may be NULL. */
-int broad__windows_occlude(float *out, size_t stride, float *whole, const broad__window_weights *weights,
-                           const broad__image *image, size_t grid_width, size_t grid_height);
+/* What leaving out each cell of a grid in turn gives. */
+typedef struct broad__occlusion {
+    float *out;           /* for each cell, row by row from the top, a row of inputs */
+    size_t stride;        /* from one such row to the next */
+    float *whole;         /* the inputs of the whole picture; NULL: not wanted */
+    size_t width, height; /* of the grid */
+} broad__occlusion;
+
+/* The same with every cell of a grid left out in turn. A window is left out if its centre lies in the cell; a cell without
+ * windows changes nothing, and neither does one that holds all of them. */
+int broad__windows_occlude(const broad__occlusion *how, const broad__window_weights *weights,
+                           const broad__image *image);
 
 #endif

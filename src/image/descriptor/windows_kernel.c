@@ -31,39 +31,26 @@ INLINE void cosines(float *values, size_t count)
     }
 }
 
-/* The lanes from `first` on of all BROAD__WINDOW_TOGETHER windows, whose sums stay in registers. */
-INLINE void sums_wide(float (*out)[LANES], const float *z, const float (*weight)[LANES], const float *bias,
-                      size_t first)
-{
-    wide sum[BROAD__WINDOW_TOGETHER], w;
-    memcpy(&w, bias + first, sizeof w);
-    for (size_t i = 0; i < BROAD__WINDOW_TOGETHER; i++) sum[i] = w;
-    for (size_t input = 0; input < INPUTS; input++) {
-        memcpy(&w, &weight[input][first], sizeof w);
-        for (size_t i = 0; i < BROAD__WINDOW_TOGETHER; i++) sum[i] += z[i * INPUTS + input] * w;
-    }
-    for (size_t i = 0; i < BROAD__WINDOW_TOGETHER; i++) memcpy(&out[i][first], &sum[i], sizeof w);
-}
-
-INLINE void sums_narrow(float (*out)[LANES], const float *z, const float (*weight)[LANES], const float *bias,
-                        size_t first)
-{
-    narrow sum[BROAD__WINDOW_TOGETHER], w;
-    memcpy(&w, bias + first, sizeof w);
-    for (size_t i = 0; i < BROAD__WINDOW_TOGETHER; i++) sum[i] = w;
-    for (size_t input = 0; input < INPUTS; input++) {
-        memcpy(&w, &weight[input][first], sizeof w);
-        for (size_t i = 0; i < BROAD__WINDOW_TOGETHER; i++) sum[i] += z[i * INPUTS + input] * w;
-    }
-    for (size_t i = 0; i < BROAD__WINDOW_TOGETHER; i++) memcpy(&out[i][first], &sum[i], sizeof w);
-}
+/* The lanes from `first` on of all BROAD__WINDOW_TOGETHER windows, whose sums stay in registers of type `vector`. */
+#define SUM_LANES(vector, out, z, weight, bias, first)                                                                 \
+    do {                                                                                                               \
+        vector sum[BROAD__WINDOW_TOGETHER], w;                                                                         \
+        memcpy(&w, (bias) + (first), sizeof w);                                                                        \
+        for (size_t i_ = 0; i_ < BROAD__WINDOW_TOGETHER; i_++) sum[i_] = w;                                            \
+        for (size_t input = 0; input < INPUTS; input++) {                                                              \
+            memcpy(&w, &(weight)[input][first], sizeof w);                                                             \
+            for (size_t i_ = 0; i_ < BROAD__WINDOW_TOGETHER; i_++) sum[i_] += (z)[i_ * INPUTS + input] * w;            \
+        }                                                                                                              \
+        for (size_t i_ = 0; i_ < BROAD__WINDOW_TOGETHER; i_++) memcpy(&(out)[i_][first], &sum[i_], sizeof w);          \
+    } while (0)
 
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) static void panel_avx2(float (*out)[LANES], const float *z, size_t count,
                                                        const float (*weight)[LANES], const float *bias)
 {
     for (size_t i = 0; i < count; i += BROAD__WINDOW_TOGETHER)
-        for (size_t first = 0; first < LANES; first += WIDE) sums_wide(out + i, z + i * INPUTS, weight, bias, first);
+        for (size_t first = 0; first < LANES; first += WIDE)
+            SUM_LANES(wide, out + i, z + i * INPUTS, weight, bias, first);
     cosines(out[0], count * LANES);
 }
 #endif
@@ -73,7 +60,7 @@ static void panel_any(float (*out)[LANES], const float *z, size_t count, const f
 {
     for (size_t i = 0; i < count; i += BROAD__WINDOW_TOGETHER)
         for (size_t first = 0; first < LANES; first += NARROW)
-            sums_narrow(out + i, z + i * INPUTS, weight, bias, first);
+            SUM_LANES(narrow, out + i, z + i * INPUTS, weight, bias, first);
     cosines(out[0], count * LANES);
 }
 

@@ -1,4 +1,4 @@
-/* What a window looks like: moments of colour, and which texture patterns it has how often, at four scales. */
+/* What a window looks like: moments of colour, and how often each texture pattern occurs, at four scales. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -19,15 +19,15 @@ void broad__window_cut(broad__window_cuts *out, size_t side)
     out->at[out->count] = side;
 }
 
-/* The least of the 8 rotations of a pattern. */
-static unsigned least_rotation(unsigned pattern)
+/* The smallest of the 8 rotations of a pattern. */
+static unsigned min_rotation(unsigned pattern)
 {
-    unsigned least = pattern;
+    unsigned min = pattern;
     for (int i = 1; i < 8; i++) {
         pattern = (pattern >> 1 | pattern << 7) & 0xFF;
-        if (pattern < least) least = pattern;
+        if (pattern < min) min = pattern;
     }
-    return least;
+    return min;
 }
 
 static unsigned mirrored(unsigned pattern)
@@ -37,12 +37,12 @@ static unsigned mirrored(unsigned pattern)
     return mirror;
 }
 
-/* Classes are numbered by their least pattern, which comes before all others of its class. */
+/* Classes are numbered by their smallest pattern, which comes before all others of its class. */
 void broad__window_fold(unsigned char out[PATTERNS])
 {
     unsigned char classes = 0;
     for (unsigned pattern = 0; pattern < PATTERNS; pattern++) {
-        unsigned least = least_rotation(pattern), other = least_rotation(mirrored(pattern));
+        unsigned least = min_rotation(pattern), other = min_rotation(mirrored(pattern));
         if (other < least) least = other;
         out[pattern] = least == pattern ? classes++ : out[least];
     }
@@ -56,11 +56,11 @@ static void add_moments(double sum[BROAD__WINDOW_PLANES], double square[BROAD__W
 {
     for (; count; count--, rgb += 3) {
         int r = rgb[0], g = rgb[1], b = rgb[2];
-        int most = r > g ? r : g, least = r < g ? r : g;
-        most = most > b ? most : b;
-        least = least < b ? least : b;
-        double values[BROAD__WINDOW_PLANES] = {30 * r + 59 * g + 11 * b,         r - g, r + g - 2 * b,
-                                               (most - least) / (most + 255e-6), most,  least};
+        int max = r > g ? r : g, min = r < g ? r : g;
+        max = max > b ? max : b;
+        min = min < b ? min : b;
+        double values[BROAD__WINDOW_PLANES] = {30 * r + 59 * g + 11 * b,     r - g, r + g - 2 * b,
+                                               (max - min) / (max + 255e-6), max,   min};
         for (size_t i = 0; i < BROAD__WINDOW_PLANES; i++) {
             sum[i] += values[i];
             square[i] += values[i] * values[i];
@@ -111,14 +111,14 @@ static void level_edge(level *one)
            one->stride * sizeof *one->plane);
 }
 
-static void level_least_colour(level *out, const broad__image *image)
+static void level_min_colour(level *out, const broad__image *image)
 {
     for (size_t y = 0; y < image->height; y++) {
         const unsigned char *rgb = image->pixels + y * image->width * 3;
         int16_t *row = out->plane + (y + 1) * out->stride + 1;
         for (size_t x = 0; x < image->width; x++) {
-            unsigned char least = rgb[3 * x] < rgb[3 * x + 1] ? rgb[3 * x] : rgb[3 * x + 1];
-            row[x] = least < rgb[3 * x + 2] ? least : rgb[3 * x + 2];
+            unsigned char min = rgb[3 * x] < rgb[3 * x + 1] ? rgb[3 * x] : rgb[3 * x + 1];
+            row[x] = min < rgb[3 * x + 2] ? min : rgb[3 * x + 2];
         }
     }
     level_edge(out);
@@ -166,35 +166,43 @@ static void patterns_fold(float *out, const uint32_t counts[PATTERNS], size_t to
     for (size_t i = 0; i < BROAD__WINDOW_CLASSES; i++) out[i] = sqrtf((float)classes[i] / (float)total);
 }
 
-/* One row of windows on one level for one threshold. out: the histogram of its first window. */
-static void patterns_of_band(float *out, const level *one, unsigned depth, const broad__window_cuts *across,
-                             size_t from_y, size_t to_y, int threshold, const unsigned char fold[PATTERNS],
-                             uint16_t *codes)
+/* The patterns of one level. */
+typedef struct pattern_task {
+    const level *one;
+    unsigned depth; /* of the level */
+    const broad__window_cuts *across, *down;
+    const unsigned char *fold;
+    uint16_t *codes; /* scratch: one row */
+} pattern_task;
+
+/* One row of windows for one threshold. out: the histogram of its first window. */
+static void patterns_of_band(float *out, const pattern_task *t, size_t band, int threshold)
 {
+    const level *one = t->one;
+    const broad__window_cuts *across = t->across;
+    size_t from_y = t->down->at[band] >> t->depth, to_y = cut_at(t->down, band + 1, one->height, t->depth);
     uint32_t counts[BROAD__WINDOW_SIDE][PATTERNS];
     memset(counts, 0, across->count * sizeof counts[0]);
     for (size_t y = from_y; y < to_y; y++) {
         const int16_t *here = one->plane + (y + 1) * one->stride;
-        patterns_of_row(codes, here - one->stride, here, here + one->stride, one->width, threshold * one->scale);
+        patterns_of_row(t->codes, here - one->stride, here, here + one->stride, one->width, threshold * one->scale);
         for (size_t i = 0; i < across->count; i++) {
-            size_t end = cut_at(across, i + 1, one->width, depth);
-            for (size_t x = across->at[i] >> depth; x < end; x++) counts[i][codes[x]]++;
+            size_t end = cut_at(across, i + 1, one->width, t->depth);
+            for (size_t x = across->at[i] >> t->depth; x < end; x++) counts[i][t->codes[x]]++;
         }
     }
     for (size_t i = 0; i < across->count; i++) {
-        size_t width = cut_at(across, i + 1, one->width, depth) - (across->at[i] >> depth);
-        patterns_fold(out + i * BROAD__WINDOW_INPUTS, counts[i], width * (to_y - from_y), fold);
+        size_t width = cut_at(across, i + 1, one->width, t->depth) - (across->at[i] >> t->depth);
+        patterns_fold(out + i * BROAD__WINDOW_INPUTS, counts[i], width * (to_y - from_y), t->fold);
     }
 }
 
-static void patterns_of_level(float *out, const level *one, unsigned depth, const broad__window_cuts *across,
-                              const broad__window_cuts *down, const unsigned char fold[PATTERNS], uint16_t *codes)
+static void patterns_of_level(float *out, const pattern_task *t)
 {
-    for (size_t i = 0; i < down->count; i++) {
-        float *band = out + i * across->count * BROAD__WINDOW_INPUTS;
-        for (size_t t = 0; t < BROAD__WINDOW_THRESHOLDS; t++)
-            patterns_of_band(band + t * BROAD__WINDOW_CLASSES, one, depth, across, down->at[i] >> depth,
-                             cut_at(down, i + 1, one->height, depth), thresholds[t], fold, codes);
+    for (size_t i = 0; i < t->down->count; i++) {
+        float *band = out + i * t->across->count * BROAD__WINDOW_INPUTS;
+        for (size_t k = 0; k < BROAD__WINDOW_THRESHOLDS; k++)
+            patterns_of_band(band + k * BROAD__WINDOW_CLASSES, t, i, thresholds[k]);
     }
 }
 
@@ -205,9 +213,9 @@ static int describe_patterns(float *out, const broad__image *image, const broad_
     uint16_t *codes = broad__alloc_array(image->width, sizeof *codes);
     int status = codes ? level_init(&one, image->width, image->height, 1) : BROAD_NO_MEMORY;
     if (status < 0) goto cleanup;
-    level_least_colour(&one, image);
+    level_min_colour(&one, image);
     for (unsigned depth = 0;; depth++) {
-        patterns_of_level(out, &one, depth, across, down, fold, codes);
+        patterns_of_level(out, &(pattern_task){&one, depth, across, down, fold, codes});
         out += (size_t)BROAD__WINDOW_THRESHOLDS * BROAD__WINDOW_CLASSES;
         if (depth + 1 == BROAD__WINDOW_LEVELS) break;
         status =

@@ -10,7 +10,7 @@
  *
  * Measured on 302 photos of panels, of which an index names 13 pairs in 11 groups: all are found, and four pairs more,
  * which are indeed the same photo, cropped or with a stock agency's mark; no strangers are joined, the best of them
- * correlating by 0.87. Of the 302 together with a changed copy of each, this many copies are found: JPEG quality 30, half
+ * correlating by 0.87. Of the 302 together with an altered copy of each, this many copies are found: JPEG quality 30, half
  * the size, brightness 0.7: all; brightness 1.3, clipped: 301; crops at random places to 95-100, 90-95, 80-90, 75-80
  * percent of each side: 300, 297, 292, 243. No strangers either. 100,000 pictures take half a minute.
  */
@@ -51,8 +51,8 @@ typedef struct search {
     uint32_t *active; /* pictures that are compared */
     size_t actives;
     band bands[BANDS];
-    /* Candidates for the picture at hand: the window with the nearest hash. */
-    unsigned char *nearest; /* by picture: bits, NEAR_BITS + 1 where it is no candidate */
+    /* Candidates for the current picture: the window with the nearest hash. */
+    unsigned char *nearest; /* by picture: bits, NEAR_BITS + 1 if it is not a candidate */
     unsigned char *window;
     uint32_t *found;
     size_t founds;

@@ -82,7 +82,7 @@ static uint64_t transform_hash(float rows[SIDE][LANES], int y, const broad__prin
     return hash;
 }
 
-void broad__print_hashes(uint64_t out[BROAD__PRINT_WINDOWS], broad__print_window places[BROAD__PRINT_WINDOWS],
+void broad__print_hashes(uint64_t out[BROAD__PRINT_WINDOWS], broad__print_window windows[BROAD__PRINT_WINDOWS],
                          const broad__print *print, const broad__print_basis *basis)
 {
     float rows[SIDE][LANES];
@@ -93,8 +93,8 @@ void broad__print_hashes(uint64_t out[BROAD__PRINT_WINDOWS], broad__print_window
             transform_rows(rows, print->grey, x, basis, k);
             for (int y = 0; y <= STEP * k; y += STEP, window++) {
                 out[window] = transform_hash(rows, y, basis, k);
-                if (places)
-                    places[window] = (broad__print_window){(unsigned char)x, (unsigned char)y, (unsigned char)m};
+                if (windows)
+                    windows[window] = (broad__print_window){(unsigned char)x, (unsigned char)y, (unsigned char)m};
             }
         }
     }

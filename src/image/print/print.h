@@ -37,8 +37,8 @@ typedef struct broad__print_window {
 typedef struct broad__print_basis broad__print_basis;
 broad__print_basis *broad__print_basis_make(void); /* NULL: out of memory. Freed with broad__free(). */
 
-/* The hash of every window; that of window 0 is the picture's. `places` may be NULL. */
-void broad__print_hashes(uint64_t out[BROAD__PRINT_WINDOWS], broad__print_window places[BROAD__PRINT_WINDOWS],
+/* The hash of every window; that of window 0 is the picture's. `windows` may be NULL. */
+void broad__print_hashes(uint64_t out[BROAD__PRINT_WINDOWS], broad__print_window windows[BROAD__PRINT_WINDOWS],
                          const broad__print *print, const broad__print_basis *basis);
 
 #endif

@@ -17,8 +17,8 @@ broad__confidence broad__confidence_of(const broad_model *model)
 int broad__probabilities(double *out, const broad__confidence *confidence, const double *scores, size_t rows)
 {
     if (confidence->task != BROAD_TASK_CLASSIFY)
-        return broad__fail(BROAD_USAGE, "probabilities are of classes, and this model predicts numbers; "
-                                        "those have intervals");
+        return broad__fail(BROAD_USAGE, "probabilities are for classes, and this model predicts numbers; "
+                                        "numbers have intervals");
     if (!confidence->rows) return fail_no_estimate();
     broad__calibrated(out, scores, rows, confidence->outputs, confidence->calibration);
     return BROAD_OK;
@@ -28,8 +28,8 @@ int broad__interval(double *out, const broad__confidence *confidence, double lev
 {
     size_t kept = confidence->residual_count;
     if (confidence->task != BROAD_TASK_REGRESS)
-        return broad__fail(BROAD_USAGE, "intervals are of numbers, and this model predicts classes; "
-                                        "those have probabilities");
+        return broad__fail(BROAD_USAGE, "intervals are for numbers, and this model predicts classes; "
+                                        "classes have probabilities");
     if (!confidence->rows) return fail_no_estimate();
     int status = BROAD_OK;
     for (size_t j = 0; j < confidence->outputs && !status; j++)

@@ -1,10 +1,11 @@
-/* Probabilities and prediction intervals from an estimate. Needs neither tables nor training, so that a predictor can have it. */
+/* Probabilities and prediction intervals from an estimate. Needs neither tables nor training, so that a predictor can
+ * use it. */
 #ifndef BROAD_MODEL_PREDICT_CONFIDENCE_H
 #define BROAD_MODEL_PREDICT_CONFIDENCE_H
 
 #include "model/model.h"
 
-/* What of an estimate probabilities and intervals are made of; rows 0: there is none. */
+/* The part of an estimate that probabilities and intervals need; rows 0: there is none. */
 typedef struct broad__confidence {
     broad_task task;
     size_t outputs, rows, residual_count;

@@ -6,7 +6,7 @@
  *   rmse      of the values
  *   loo       ||R' (E_m)_i / (1 - h_i)||, h = diag K_m (K_m'K_m + lambda I)^-1 K_m', by the solution that training uses
  *
- * The first three come from one pass, which works out every node once: S_m is what prediction has anyway after layer m.
+ * The first three come from one pass, which computes every node once: S_m is what prediction has anyway after layer m.
  */
 #include "model/predict/curve.h"
 
@@ -28,8 +28,8 @@
 #include "model/train/rowset.h"
 
 enum {
-    SUMS = 2,    /* a layer's: square of its norm; rows judged rightly, or squared misses of the values */
-    STRETCH = 64 /* blocks of spilled rows that are gone through before they are given back */
+    SUMS = 2,    /* a layer's: square of its norm; rows classified correctly, or squared errors of the values */
+    STRETCH = 64 /* blocks of spilled rows that are processed before they are released */
 };
 
 typedef struct curve {
@@ -191,7 +191,7 @@ static void put_points(broad_curve_point *out, const curve *c)
     }
 }
 
-/* Weights of segments are of training rows; whether these are, nobody need ask where all segments count alike. */
+/* Segment weights belong to training rows; whether these rows are, matters only where segments differ in weight. */
 static int find_segments(curve *c)
 {
     const broad_model *model = c->model;
@@ -206,7 +206,7 @@ static int check_targets(const broad_model *model, const broad_data *data)
 {
     if (data->task == BROAD_TASK_AUTO || !data->rows)
         return broad__fail(BROAD_BAD_DATA,
-                           "the data have no targets to compare with; name them with option target or option labels");
+                           "the data has no targets to compare with; name a target column, or give the labels");
     if (data->inputs != model->inputs)
         return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
     if (data->task != model->task || data->outputs != model->outputs)
@@ -231,7 +231,7 @@ int broad__model_curve(broad_curve_point *out, const broad_model *model, const b
 
 /* ---- leave-one-out --------------------------------------------------------------------------------------------- */
 
-/* The network as it grew, on the rows of the layer at hand. */
+/* The network as it grew, on the rows of the current layer. */
 typedef struct regrowth {
     const broad_model *model;
     const broad_data *data;
@@ -239,7 +239,7 @@ typedef struct regrowth {
     broad__pool *pool;
     size_t groups; /* feature groups that the layers so far read */
     size_t first, rows;
-    broad__rowset rowset; /* of these rows; E: what the layers so far leave over */
+    broad__rowset rowset; /* of these rows; E: the residual of the layers so far */
     broad__ridge ridge;
 } regrowth;
 

@@ -6,7 +6,7 @@
 #include "model/model.h"
 
 int broad__model_curve(broad_curve_point *out, const broad_model *model, const broad_data *data, size_t threads);
-/* Sets the leave-one-out norms of points that are there. */
+/* Sets the leave-one-out norms of existing points. */
 int broad__model_curve_loo(broad_curve_point *points, const broad_model *model, const broad_data *training,
                            size_t threads);
 

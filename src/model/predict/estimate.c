@@ -26,7 +26,7 @@ static int all_finite(const double *values, size_t count)
     return 1;
 }
 
-/* The targets and weights of the rows listed; inputs and names are not there. */
+/* The targets and weights of the rows listed, without inputs and names. */
 static void targets_clear(broad_data *targets)
 {
     broad__free(targets->classes);
@@ -68,7 +68,8 @@ static int make_calibration(broad__estimate *out, const broad_model *model, cons
     if (!calibration) return BROAD_NO_MEMORY;
     for (size_t c = 0; model->class_weights && c < classes; c++) calibration[c + 1] = -log(model->class_weights[c]);
     calibration[0] = broad__calibrate(scores, truth->classes, truth->weights, truth->rows, classes, calibration + 1);
-    int status = broad__reliability_measure(&reliability, scores, truth->classes, truth->rows, classes, calibration);
+    broad__scored scored = {scores, truth->classes, truth->rows, classes};
+    int status = broad__reliability_measure(&reliability, &scored, calibration);
     out->brier = reliability.brier;
     out->calibration_error = reliability.calibration_error;
     return status;
@@ -196,7 +197,7 @@ void broad__judge_add(broad__judge *judge, const double *scores, size_t first, s
     for (size_t i = 0; judge->half && i < count * outputs; i++)
         judge->inside += fabs(truth->values[first * outputs + i] - scores[i]) <= judge->half[i % outputs];
     if (judge->probabilities)
-        broad__reliability_add(&judge->reliability, scores, truth->classes + first, count, outputs,
+        broad__reliability_add(&judge->reliability, &(broad__scored){scores, truth->classes + first, count, outputs},
                                judge->model->estimate.calibration, judge->probabilities);
     broad__tally_add(&judge->tally, scores, first, count);
 }

@@ -1,5 +1,5 @@
 /*
- * What is made of leave-one-out scores: the estimate of how good a network is.
+ * From leave-one-out scores to the estimate of how good a network is.
  */
 #ifndef BROAD_MODEL_PREDICT_ESTIMATE_H
 #define BROAD_MODEL_PREDICT_ESTIMATE_H
@@ -12,7 +12,7 @@
 
 enum { BROAD__RESIDUALS_MAX = 4096 };
 
-/* From the scores that the network gives `count` rows when it has not seen them: count x outputs, in the units of the
+/* From the scores that the network gives `count` rows when they are left out: count x outputs, in the units of the
  * targets; row i is rows[i] of `data`, or row i itself where rows is NULL. Replaces the estimate the model had. Where
  * a score or a measure is not finite the model has none afterwards. */
 int broad__estimate_make(broad_model *model, const broad_data *data, const size_t *rows, size_t count,
@@ -25,15 +25,15 @@ void broad__estimate_clear(broad_model *model);
 int broad__estimate_check(const broad_model *model);
 
 /*
- * The measures of a model on rows that are predicted piece by piece: what the verdicts are worth, of a classification also
- * its probabilities and of a regression the coverage of its intervals of a level, where the model has them; level 0: of 0.9.
+ * The measures of a model on rows that are predicted block by block: of its predictions, of a classification also of
+ * its probabilities, and of a regression the coverage of its intervals, where the model has them; level 0: 0.9.
  */
 typedef struct broad__judge {
     const broad_model *model;
     const broad_data *truth;
     broad__tally tally;
     double level;                        /* of the intervals; 0: none */
-    double *half;                        /* outputs: how far they reach */
+    double *half;                        /* outputs: half of their width */
     size_t inside;                       /* values in them */
     broad__reliability_sums reliability; /* of the probabilities, where the model has them */
     double *probabilities;               /* of one row */

@@ -33,7 +33,7 @@ static void *take(layout *to, size_t count, size_t element_bytes)
     return address;
 }
 
-/* The numbers where they are if they stay there, else a copy. */
+/* The numbers in place if they outlive the network, else a copy. */
 static const double *keep(layout *to, const double *from, size_t count)
 {
     if (!from || !to->borrowed || broad__borrowed_has(to->borrowed, from)) return from;
@@ -48,7 +48,7 @@ typedef struct source {
     const double *weight, *bias;
 } source;
 
-/* Columns side by side: `into` has room for all of them. */
+/* Columns side by side: `into` is wide enough for all of them. */
 static void put_columns(double *into, size_t at, size_t stride, const double *from, size_t rows, size_t columns)
 {
     for (size_t i = 0; i < rows; i++) memcpy(into + i * stride + at, from + i * columns, columns * sizeof *into);

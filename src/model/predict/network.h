@@ -1,8 +1,8 @@
 /*
- * A network as prediction sees it: scaling, nodes and output weights, and nothing that says how it was trained. Narrow groups
- * and layers can be put side by side, so that their nodes are worked out together; what each layer adds to the scores is
- * still added layer by layer. So the numbers are the same, bit for bit, for any number of rows at once and however the
- * weights lie.
+ * A network as prediction sees it: scaling, nodes and output weights, and nothing that says how it was trained. Narrow
+ * groups and layers can be put side by side, so that their nodes are computed together; what each layer adds to the
+ * scores is still added layer by layer. So the numbers are the same, bit for bit, for any number of rows at once and
+ * wherever the weights lie.
  */
 #ifndef BROAD_MODEL_PREDICT_NETWORK_H
 #define BROAD_MODEL_PREDICT_NETWORK_H
@@ -55,8 +55,8 @@ typedef struct broad__borrowed {
     size_t count;
 } broad__borrowed;
 
-/* borrowed NULL: the model outlives the network, and no weights are copied but those put side by side. join: narrow groups and
- * layers are. */
+/* borrowed NULL: the model outlives the network, and no weights are copied but those put side by side. join: narrow
+ * groups and layers are. */
 int broad__network_make(broad__network *out, const broad_model *model, const broad__borrowed *borrowed, int join);
 void broad__network_clear(broad__network *network);
 

@@ -12,11 +12,11 @@
 #include "compute/pool.h"
 #include "compute/single.h"
 
-/* Work for which a thread is worth starting: some hundred microseconds. */
+/* Work for which a thread is worth starting: some hundreds of microseconds. */
 #define THREAD_FLOPS 1e7
 enum { LINE = 8 }; /* numbers of a cache line, which no two threads should share */
 
-/* The kernels are called without the device around them: a program that only predicts need not be linked to BLAS. */
+/* The kernels are called directly, not through the device: a program that only predicts is linked to nothing else. */
 
 /* ---- a block of rows ------------------------------------------------------------------------------------------- */
 
@@ -149,7 +149,7 @@ typedef struct prediction {
     const broad__network *network;
     const double *x;
     size_t rows, stride;
-    double *scratch; /* for each worker */
+    double *scratch; /* per worker */
     size_t scratch_each;
     atomic_int refused; /* some input does not fit */
 } prediction;
@@ -219,7 +219,7 @@ int broad__predict(double *out, const broad_model *model, const double *x, size_
 {
     broad__network network;
     if (rows == 0) return BROAD_OK;
-    /* Weights are put side by side where there are rows enough to pay for it. */
+    /* Weights are put side by side where there are enough rows to pay for it. */
     int status = broad__network_make(&network, model, NULL, rows >= 2 * BROAD__PREDICT_ROWS);
     if (status < 0) return status;
     prediction p = {.out = out, .network = &network, .x = x, .rows = rows, .stride = stride};

@@ -1,5 +1,5 @@
-/* Prediction: sum_j K_j W_j. A block of rows goes through all layers while its Z is in cache; a row's scores do not depend on
- * the rows it comes with, nor on the number of threads. */
+/* Prediction: sum_j K_j W_j. A block of rows goes through all layers while its Z is in cache; a row's scores do not
+ * depend on the rows it comes with, nor on the number of threads. */
 #ifndef BROAD_MODEL_PREDICT_PREDICT_H
 #define BROAD_MODEL_PREDICT_PREDICT_H
 
@@ -7,7 +7,7 @@
 
 enum { BROAD__PREDICT_ROWS = 256 }; /* rows that go through together */
 
-/* Numbers that broad__network_block() works in. */
+/* Numbers of scratch that broad__network_block() needs. */
 size_t broad__network_scratch(const broad__network *network, size_t rows);
 
 /* Told what the scores are after each layer: rows x outputs, in the network's units. */
@@ -16,25 +16,25 @@ typedef struct broad__layer_watch {
     void *context;
 } broad__layer_watch;
 
-/* out: rows x outputs, in the network's units; watch NULL: nobody asks. Otherwise as broad__network_block(). */
+/* out: rows x outputs, in the network's units; watch may be NULL. Otherwise as broad__network_block(). */
 void broad__network_layers(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
                            double *scratch, const broad__layer_watch *watch);
 /* Of one row, from the network's units to those of the targets. */
 void broad__network_values(double *out, const broad__network *network, const double *scores);
 
-/* out: rows x outputs, in the units of the targets. No allocation, no lock; any number of threads, each with a scratch of its
- * own. The inputs have been checked. */
+/* out: rows x outputs, in the units of the targets. No allocation, no lock; any number of threads, each with a scratch
+ * of its own. The inputs have been checked. */
 void broad__network_block(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
                           double *scratch);
 
 double broad__network_flops(const broad__network *network); /* for a row */
-/* Threads that the work for so many rows is worth, at most `threads`; 0: one a processor. */
+/* Threads worth starting for this many rows, at most `threads`; 0: one per processor. */
 size_t broad__network_threads(const broad__network *network, size_t rows, size_t threads);
 
 /* Whether the network can take all inputs: BROAD_BAD_DATA names the first that it cannot. */
 int broad__network_check(const broad__network *network, const double *x, size_t rows, size_t stride);
 
-/* All rows of x with the network's model, by at most `threads` threads (0: one a processor). */
+/* All rows of x with the network's model, by at most `threads` threads (0: one per processor). */
 int broad__predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride, size_t threads);
 
 #endif

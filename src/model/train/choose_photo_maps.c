@@ -7,12 +7,12 @@
 #include "data/transform/projection.h"
 #include "model/train/train_open.h"
 
-/* Rows as many as the pilot looks at; nodes enough to tell maps apart, and cheap. */
+/* As many rows as the pilot uses; enough nodes to tell maps apart, and cheap. */
 enum { CHOICE_ROWS = 1000, CHOICE_GROUPS = 10, CHOICE_NODES = 50 };
 
-static const double GAIN = 0.05; /* part of the error that a single map must be better by */
+static const double GAIN = 0.05; /* by which part of the error a single map must be better */
 
-/* Settings as `auto` starts from, whatever the network will have. */
+/* The settings that `auto` starts from, whatever those of the network. */
 static broad_options trial_options(const broad_options *options)
 {
     broad_options trial;
@@ -64,7 +64,8 @@ static int stopped(const broad_options *options, size_t done, size_t total)
     return options->progress && options->progress(&progress, options->progress_context);
 }
 
-/* Errors by leave-one-out are not exact: all maps together, the last trial, stay unless one of them is clearly better. */
+/* Errors by leave-one-out are not exact: all maps together, the last trial, stay unless one of them is clearly better.
+ * */
 static void pick_best(broad_map_choice *out)
 {
     double least = (1 - GAIN) * out->trials[out->count - 1].error;

@@ -1,12 +1,12 @@
-/* Which maps of photos a network gets for inputs. */
+/* Which photo maps become the inputs of a network. */
 #ifndef BROAD_MODEL_TRAIN_CHOOSE_PHOTO_MAPS_H
 #define BROAD_MODEL_TRAIN_CHOOSE_PHOTO_MAPS_H
 
 #include "model/model.h"
 
-/* Each map alone and all together, as components, by the least leave-one-out error that the pilot of preset `auto` finds
- * (model/pilot.h): the best one alone if it is better by a twentieth, else all. The pilot looks at some of many rows, and so
- * does this. */
+/* Each map alone and all together, as components, by the least leave-one-out error that the pilot of preset `auto`
+ * finds (model/train/pilot.h): the best one alone if it is better by a twentieth, else all. Of many rows, the pilot and
+ * this use some. */
 int broad__choose_maps(broad_map_choice *out, const broad_data *data, const broad_options *options);
 
 #endif

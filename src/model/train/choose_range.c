@@ -11,15 +11,15 @@
 #include "model/train/pilot.h"
 #include "rng/draw.h"
 
-/* Ranges that `auto` looks at, as multiples of the one given: first of the feature nodes, then, with the best of these, of
+/* Ranges that `auto` tries, as multiples of the one given: first of the feature nodes, then, with the best of these, of
  * the enhancement nodes. */
 static const double AUTO_FEATURE_RANGES[] = {1.0, 0.1, 0.2, 0.5, 2.0};
 static const double AUTO_NODE_RANGES[] = {0.2, 0.5, 2.0, 5.0};
-/* More rows and nodes than these do not change the choice of a range, but its cost. */
+/* More rows and nodes than these change the cost of choosing a range, not the choice. */
 enum { AUTO_ROWS = 4000, AUTO_NODES = 200 };
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The leave-one-out norm of a layer 1 with the ranges in force, of so many nodes as suffice to tell ranges apart. */
+/* The leave-one-out norm of a layer 1 with the ranges in force, with just enough nodes to tell ranges apart. */
 static int range_loo(double *out, broad_trainer *t)
 {
     broad__search *s = &t->search;
@@ -66,7 +66,7 @@ static int try_ranges(range_choice *best, broad_trainer *t, double features, dou
     return status;
 }
 
-/* What a range of the grid is, for nodes of so many inputs: where ranges are absolute, the root of these is taken out here,
+/* The unit of the grid for nodes with this many inputs: absolute ranges are divided by the root of their number,
  * since a node's argument grows with it. */
 static double grid_unit(const broad_options *o, size_t inputs)
 {
@@ -87,7 +87,7 @@ static int search_ranges(range_choice *best, broad_trainer *t)
     return status;
 }
 
-/* The search on some of the rows, which stand in for all of them meanwhile. */
+/* The search on a sample of the rows, which replaces all of them meanwhile. */
 static int search_ranges_thinned(range_choice *best, broad_trainer *t, const broad_data *data)
 {
     broad_data *some = NULL;

@@ -38,12 +38,12 @@ static int set_class_weight(double *out, const broad_model *model, const char *t
     for (size_t c = 0; c < model->outputs; c++)
         if (strlen(model->output_names[c]) == colon - 1 && memcmp(model->output_names[c], text, colon - 1) == 0) {
             if (out[c] > 0)
-                return broad__fail(BROAD_USAGE, "option class-weight: '%s' was given twice", model->output_names[c]);
+                return broad__fail(BROAD_USAGE, "option class-weight: '%s' is given twice", model->output_names[c]);
             out[c] = weight;
             return BROAD_OK;
         }
     return broad__fail(BROAD_USAGE,
-                       "option class-weight: '%.*s' is no class of the data; the first is '%s', the last '%s'",
+                       "option class-weight: '%.*s' is not a class of the data; the first is '%s', the last '%s'",
                        (int)colon - 1, text, model->output_names[0], model->output_names[model->outputs - 1]);
 }
 
@@ -53,7 +53,7 @@ int broad__model_class_weights(broad_model *model, const broad_data *data, const
     if (model->task != BROAD_TASK_CLASSIFY)
         return broad__fail(
             BROAD_USAGE,
-            "option class-weight: a regression has no classes; option weight names a column of row weights");
+            "option class-weight: a regression has no classes; row weights come from a column of the data");
     model->class_weights = broad__alloc_doubles(model->outputs, 1);
     if (!model->class_weights) return BROAD_NO_MEMORY;
     if (strcmp(text, "balanced") == 0) {

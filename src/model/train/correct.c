@@ -1,7 +1,7 @@
 /*
- * Every new row starts with a small weight. Whichever the network still judges incorrectly gets twice the weight, and the network
- * is solved again from where it was before, until all are judged correctly or no weight may grow further. So each row counts
- * as little as does, and the old rows are disturbed as little as possible.
+ * Every new row starts with a small weight. Whichever the network still judges incorrectly gets twice the weight, and
+ * the network is solved again from where it was before, until all are judged correctly or no weight may grow further.
+ * So each row counts as little as does, and the old rows are disturbed as little as possible.
  */
 #include "model/train/correct.h"
 

@@ -4,8 +4,8 @@
 
 #include "model/train/trainer.h"
 
-/* Whether another weight of the rows costs no more than another solution: classes, and joint weights that are solved again as a
- * whole. */
+/* Whether another weight of the rows costs no more than another solution: classes, and joint weights that are solved
+ * again as a whole. */
 int broad__model_can_correct(const broad_model *model);
 
 /* As broad_trainer_correct() in broad.h; `weights` has room for the rows, or is NULL. */

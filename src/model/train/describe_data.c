@@ -45,7 +45,7 @@ static int fit_scales(broad_model *model, const broad_data *data)
     return broad__scaling_fit(&outputs, classes ? BROAD_SCALE_NONE : model->settings.scale_target, &output_rows);
 }
 
-/* Components are scaled already; points of pictures are of one kind. */
+/* Components are scaled already; the points of an image are all of one kind. */
 static broad_scale standard_scale(const broad_data *data)
 {
     if (data->photos.spec.components) return BROAD_SCALE_NONE;
@@ -169,7 +169,7 @@ int broad__model_check_rows(const broad_model *model, const broad_data *data)
 {
     if (data->rows != model->rows)
         return broad__fail(BROAD_BAD_DATA,
-                           "the model was trained on %zu rows, and here are %zu; give the same rows in the "
+                           "the model was trained on %zu rows, and these are %zu; give the same rows in the "
                            "same order, or option force to go on with these",
                            model->rows, data->rows);
     size_t first = 0;
@@ -187,7 +187,7 @@ int broad__model_check_rows(const broad_model *model, const broad_data *data)
     return BROAD_OK;
 }
 
-/* Classes that the data does not know are zero. */
+/* Classes that the data does not have are zero. */
 void broad__model_targets(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count)
 {
     size_t have = data->outputs, want = model->outputs;

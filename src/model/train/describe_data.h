@@ -6,7 +6,8 @@
 #include "model/model.h"
 
 int broad__model_describe(broad_model *model, const broad_data *data);
-/* BROAD_BAD_DATA with the reason where these rows cannot be rows of the model's: other inputs, other targets, missing values. */
+/* BROAD_BAD_DATA with the reason where these rows cannot be rows of the model's: other inputs, other targets, missing
+ * values. */
 int broad__model_fits(const broad_model *model, const broad_data *data);
 /* `count` rows from `first` on; all rows of a table are refused where the model has them already. */
 int broad__model_add_segment(broad_model *model, const broad_data *data, size_t first, size_t count, double weight);

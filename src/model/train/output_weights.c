@@ -14,7 +14,7 @@ static void hash_layer(broad__layer *layer, size_t outputs)
     broad__hash_text(layer->certificate.weights, layer->output, layer->width * outputs * sizeof(double));
 }
 
-/* Pieces of the layers from `first` on. NULL: out of memory. */
+/* The kblocks of the layers from `first` on. NULL: out of memory. */
 static broad__kblock *list_pieces(const broad_model *model, size_t first)
 {
     broad__kblock *kblocks = broad__alloc_array(model->layer_count - first, sizeof *kblocks);
@@ -50,7 +50,7 @@ static size_t width_from(const broad_model *model, size_t first)
     return width;
 }
 
-/* The validation rows' residual anew: earlier weights have changed. */
+/* Recomputes the residual of the validation rows: earlier weights have changed. */
 static int follow_check(broad_trainer *t)
 {
     if (!t->validation.part_count) return BROAD_OK;
@@ -104,8 +104,8 @@ static size_t window_first(const broad_model *model)
     return first;
 }
 
-/* E gets back what the window's layers took off it; then all of them are fitted to it together. Where rounding makes that
- * worse, things stay as they were. */
+/* The window's layers are added back to E; then all of them are fitted to it together. Where rounding makes that
+ * worse, everything stays as it was. */
 static int solve_window(broad_trainer *t, const broad__kblock *kblocks, size_t first, double *w)
 {
     broad_model *model = t->model;
@@ -187,7 +187,7 @@ static int keep_beside(broad_trainer *t)
     return BROAD_OK;
 }
 
-/* They are all there is; each block's record speaks of the whole. */
+/* They are the only weights; each block's record describes the whole network. */
 static int keep_instead(broad_trainer *t, double before)
 {
     broad_model *model = t->model;
@@ -241,7 +241,7 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
                               .loo = o->loo != BROAD_LOO_NO,
                               .watch = watch_joint,
                               .context = t};
-    /* What the search for layers had is as large as all this, and not needed. */
+    /* The memory of the search for layers is as large as what follows, and no longer needed. */
     broad__residual_forget(&t->train.residual);
     broad__spd_clear(&t->search.ridge.spd);
     int status = broad__joint_fit(&t->joint, &task);
@@ -262,7 +262,7 @@ static int training_table(const broad_data **out, broad_data **out_owned, const 
     if (rowset->part_count == 1) return BROAD_OK;
     for (size_t i = 1; status == BROAD_OK && i < rowset->part_count; i++) {
         broad_data *joined = NULL;
-        if (rowset->parts[i].first) continue; /* goes on in a table that is there as a whole */
+        if (rowset->parts[i].first) continue; /* continues in a table that is in memory as a whole */
         status = broad__table_append(&joined, *out, rowset->parts[i].data);
         broad__table_free(*out_owned);
         *out_owned = joined;

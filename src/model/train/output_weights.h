@@ -1,4 +1,4 @@
-/* Where the output weights come from once the nodes are there: model/kind.h has the ways. */
+/* Solving for the output weights once the nodes are given: model/kind.h lists the ways. */
 #ifndef BROAD_MODEL_TRAIN_OUTPUT_WEIGHTS_H
 #define BROAD_MODEL_TRAIN_OUTPUT_WEIGHTS_H
 
@@ -7,10 +7,11 @@
 /* Before layers are searched: what the layers so far span, where all weights are solved again with each layer. */
 int broad__outputs_prepare(broad_trainer *trainer);
 
-/* After a layer was kept: the weights of those before it, where they change with it. */
+/* After a layer was accepted: the weights of those before it, where they change with it. */
 int broad__outputs_follow(broad_trainer *trainer);
 
-/* At the end of an increment: the joint weights, where there are any, and the leave-one-out estimate. 1: asked to stop. */
+/* At the end of an increment: the joint weights, where there are any, and the leave-one-out estimate. 1: asked to stop.
+ * */
 int broad__outputs_finish(broad_trainer *trainer);
 
 #endif

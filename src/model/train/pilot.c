@@ -36,7 +36,7 @@ static const style_ranges first_round[] = {
 static const double near_ranges[] = {0.6, 1, 1.7};
 /* A round that weighs columns must be better by this part: with few rows it easily looks better than it is. */
 static const double GAIN = 0.02;
-static const double CAUTION = 20; /* rows for each column before its relevance is believed half */
+static const double CAUTION = 20; /* rows per column at which its relevance is trusted by half */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 typedef struct pilot {
@@ -67,7 +67,7 @@ static void pilot_close(pilot *p)
     broad__free(p->round_weight), broad__free(p->round_z), broad__free(p->round_w), broad__free(p->best_relevance);
 }
 
-/* As many nodes for a row as the whole network has, but enough to tell ranges apart. */
+/* As many nodes per row as the whole network has, but enough to tell ranges apart. */
 static size_t pilot_nodes(const broad_options *o, size_t rows, size_t all_rows)
 {
     size_t whole = o->feature_groups * o->feature_nodes;
@@ -140,7 +140,7 @@ static int draw_trial(pilot *p, broad__style style, double range)
     return status;
 }
 
-/* For those who want to know why. Later rounds do not count: they are of one style only. */
+/* For the record. Later rounds do not count: they are of one style only. */
 static void note_error(pilot *p, broad__style style)
 {
     double *least = &p->trainer->model->pilot[style], square = 0;

@@ -90,7 +90,7 @@ static void plan_work(broad_plan *out, const broad__sizes *s, const broad_option
         out->flops_total += layer_flops(s, s->first) - layer_flops(s, s->nodes);
     if (s->fitting == BROAD__FIT_STEPWISE) out->flops_total += 4 * s->rows * s->width * s->width;
     if (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) out->flops_total += joint_flops(s, o);
-    /* Old layers are run again when a model is taken up. */
+    /* Old layers are replayed when a model is resumed. */
     if (model) out->flops_total += 2 * s->rows * s->old * (s->features + s->outputs);
 }
 

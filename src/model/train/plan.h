@@ -1,4 +1,4 @@
-/* Memory, place on disk and floating-point operations of a run, before it starts. */
+/* Memory, disk space and floating-point operations of a run, before it starts. */
 #ifndef BROAD_MODEL_TRAIN_PLAN_H
 #define BROAD_MODEL_TRAIN_PLAN_H
 
@@ -8,7 +8,7 @@
 int broad__plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
                     size_t outputs);
 
-/* Where and how the arrays of rows of such a run are kept, by options->memory; refused where that cannot be. The spill is
+/* How the rows' arrays of such a run are stored, by options->memory; refused where that is impossible. The spill is
  * the caller's. */
 int broad__plan_storage(broad__storage *out, const broad_options *options, const broad_model *model, size_t rows,
                         size_t inputs, size_t outputs);

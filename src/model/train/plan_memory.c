@@ -1,7 +1,7 @@
 /*
- * Memory of a run. In memory the peak is that of the process: the table, Z, K, residuals, sums, weights. Under a limit that
- * this does not keep to, all arrays with something for each row are spilled; then what does not grow with the rows is left,
- * and a piece of each array for each thread.
+ * Memory of a run. In memory the peak is that of the process: the table, Z, K, residuals, sums, weights. Under a limit
+ * below that, all arrays that grow with the rows are spilled; what remains are the others, and a block of each spilled
+ * array per thread.
  */
 #include "model/train/plan_memory.h"
 
@@ -36,7 +36,7 @@ static double number_in(const char *path, const char *key, double unit)
     return value;
 }
 
-/* What the machine, the container around us and the process's own limit leave. */
+/* What the machine, the container and the process's own limit leave. */
 static double memory_available(void)
 {
     double machine = number_in("/proc/meminfo", "MemAvailable:", 1024);
@@ -51,9 +51,9 @@ static double memory_available(void)
 
 enum { RANGE_ROWS = 4000, RANGE_NODES = 200, JOINT_SHARD_MAX = 256 }; /* the last as in layer/joint_sums.c */
 
-/* Pieces of spilled arrays that are there at a time, as measured: those of each thread, of inputs or Z, residuals, targets and
- * roots; and in place of all training, those of one pass over the table. What BLAS works in, where it multiplies wide
- * matrices, for each thread; and what the process has before it reads anything. */
+/* Blocks of spilled arrays that are in memory at a time, as measured: those of each thread, of inputs or Z, residuals,
+ * targets and roots; and in place of all training, those of one pass over the table. What BLAS works in, where it
+ * multiplies wide matrices, for each thread; and what the process has before it reads anything. */
 static const double THREAD_PIECES = 3e6, TABLE_PIECES = 1e7, BLAS_BYTES = 4e6, BASE_BYTES = 1e7;
 
 /* ---- memory, in numbers of 8 bytes ----------------------------------------------------------------------------- */
@@ -61,11 +61,12 @@ static const double THREAD_PIECES = 3e6, TABLE_PIECES = 1e7, BLAS_BYTES = 4e6, B
 /* Which memory is meant. */
 typedef struct plan_case {
     int grown;   /* a model grows */
-    int spilled; /* what there is of each row is not in memory */
+    int spilled; /* the arrays of the rows are not in memory */
     int worst;   /* draws are refused, and Cholesky breaks down; otherwise neither */
 } plan_case;
 
-/* Layers searched one by one: K, its sums and the system; src/layer/residual.c, ridge.c and system.c have these arrays. */
+/* Layers searched one by one: K, its sums and the factor; src/layer/candidate.c, ridge.c and spd.c have these arrays.
+ * */
 static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_case how)
 {
     double side = fmin(s->rows, s->first), shards = (double)broad__shard_count((size_t)s->rows);
@@ -106,7 +107,8 @@ static double joint_numbers(const broad__sizes *s, const broad_options *o, plan_
     return broad__joint_numbers(&extent);
 }
 
-/* The growing factorisation, whose capacity doubles: src/layer/growing_qr.c. *out_kept: what is there when it has grown. */
+/* The growing factorisation, whose capacity doubles: src/layer/growing_qr.c. *out_kept: what it holds when it has
+ * grown. */
 static double basis_numbers(double *out_kept, const broad__sizes *s)
 {
     double capacity = s->old_width, have = s->old_width, peak = 0, c = s->outputs;
@@ -123,7 +125,7 @@ static double basis_numbers(double *out_kept, const broad__sizes *s)
     return fmax(peak, *out_kept);
 }
 
-/* Peak of what training holds besides the table. Spilled: without what there is of each row. */
+/* Peak of what training holds besides the table. Spilled: without the arrays of the rows. */
 static double training_bytes(const broad__sizes *s, const broad_options *o, plan_case how)
 {
     int chain = s->fitting == BROAD__FIT_CHAIN, joint = s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
@@ -136,17 +138,18 @@ static double training_bytes(const broad__sizes *s, const broad_options *o, plan
     double kept = 0, grown_fit = s->fitting == BROAD__FIT_STEPWISE ? basis_numbers(&kept, s) : 0;
     double blocks = s->threads * BROAD__BLOCK_ROWS * (s->features + s->columns);
     fit += grown_fit;
-    /* The first sums of a chain are kept for the joint weights, all else of the layers goes before these are solved. */
+    /* The first sums of a chain are kept for the joint weights, everything else of the layers is released before these
+     * are solved. */
     if (s->fitting == BROAD__FIT_FINALLY) fit += fmin(s->rows, s->first) * s->first;
     if (joint) fit = fmax(fit, kept + joint_numbers(s, o, how));
     if (how.spilled) return 8 * (blocks + weights + fit);
-    /* The targets are gone when the layers come. */
+    /* The targets are released before the layers are searched. */
     return 8 * (z + residuals + weights + fmax(fit, targets));
 }
 
 /* ---- a limit --------------------------------------------------------------------------------------------------- */
 
-/* What Z costs to make and to read back, a thread and second: a usual disk and an ordinary core. */
+/* What Z costs to compute and to read back, per thread and second: a usual disk and an ordinary core. */
 static const double DISK_BYTES = 1e9, CORE_FLOPS = 20e9, RANKED_INPUTS = 2e7;
 
 static double block_bytes(const broad__sizes *s)
@@ -155,7 +158,7 @@ static double block_bytes(const broad__sizes *s)
     return s->threads * THREAD_PIECES + blocks;
 }
 
-/* Seconds a row: of making its Z from its inputs, and of reading Z. */
+/* Seconds per row: for computing its Z from its inputs, and for reading Z. */
 static double make_seconds(const broad__sizes *s, const broad_options *o)
 {
     int ranked = o->scale == BROAD_SCALE_RANK || o->scale == BROAD_SCALE_BOTH || o->scale == BROAD_SCALE_AUTO;
@@ -172,8 +175,8 @@ static double passes(const broad__sizes *s, const broad_options *o)
     return (s->fitting == BROAD__FIT_AT_ONCE ? 0 : 1.5 * s->layers + s->old / fmax(1, s->nodes)) + (joint ? 3 : 0);
 }
 
-/* What cannot do without all columns of all rows: fits that are solved again with each layer, and those with more columns than
- * rows, where the matrix is as high as the rows are many. */
+/* What needs all columns of all rows in memory: fits that are solved again with each layer, and those with more columns
+ * than rows, where the matrix has as many rows as the data. */
 static int can_spill(const broad__sizes *s)
 {
     if (s->fitting == BROAD__FIT_STEPWISE || s->fitting == BROAD__FIT_WINDOW) return 0;
@@ -215,7 +218,7 @@ void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_opti
     double blocks = out->spilled ? block_bytes(s) : 0, blas = large ? s->threads * BLAS_BYTES : 0;
     if (out->spilled) out->bytes_training = training_bytes(s, o, worst) + blocks;
     if (out->spilled) out->bytes_training = fmax(out->bytes_training, TABLE_PIECES);
-    /* The table is here already, unless somebody asks for sizes alone. */
+    /* The table has been read already, unless the plan is for sizes alone. */
     double before = out->spilled || out->memory > 0 ? here : fmax(here, BASE_BYTES + out->bytes_data);
     out->bytes_peak = before + training_bytes(s, o, likely) + blocks + blas;
     if (isfinite(peak)) out->bytes_peak = fmax(out->bytes_peak, peak);
@@ -243,7 +246,7 @@ int broad__plan_refuse(const broad_plan *plan)
             least, limit);
     return broad__fail(
         BROAD_NO_MEMORY,
-        "option memory %.0fM is too little for this run, also with all rows in files: give at least %.0fM, or use "
+        "option memory: %.0fM is too little for this run, even with all rows in files; give at least %.0fM, or use "
         "fewer nodes or threads",
         limit, least);
 }

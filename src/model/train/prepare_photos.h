@@ -1,6 +1,7 @@
 /*
- * What stands between photos as they were read and the rows that a network is trained on: the choice of maps by leave-one-out, and
- * principal components in the place of their inputs. Which of these are due, a table knows from its reader (broad__photo_plan).
+ * What stands between photos as they were read and the rows that a network is trained on: the choice of maps by
+ * leave-one-out, and principal components in the place of their inputs. Which of these are due, a table knows from its
+ * reader (broad__photo_plan).
  */
 #ifndef BROAD_MODEL_TRAIN_PREPARE_PHOTOS_H
 #define BROAD_MODEL_TRAIN_PREPARE_PHOTOS_H
@@ -10,10 +11,12 @@
 /* Whether something is due. */
 int broad__photos_due(const broad_data *data);
 
-/* *out is the table to be trained on, or NULL where `data` is one already. choice->count is 0 where nothing was chosen. */
+/* *out is the table to be trained on, or NULL where `data` is one already. choice->count is 0 where nothing was chosen.
+ * */
 int broad__photos_settle(broad_data **out, broad_map_choice *choice, const broad_data *data,
                          const broad_options *options);
-/* Further rows, read in the same way, with the maps and components of `like`; *out is NULL where they have them already. */
+/* Further rows, read in the same way, with the maps and components of `like`; *out is NULL where they have them
+ * already. */
 int broad__photos_follow(broad_data **out, const broad_data *data, const broad_data *like);
 
 /* As broad__trainer_open(), for rows that may be photos with something due: the trainer then owns its own table. */

@@ -15,7 +15,7 @@
 
 enum { PARTS_MAX = 1000000 };
 
-/* Rows that are gone through at a time where each piece is given back before the next; whole blocks. */
+/* Rows that are processed at a time where each block is released before the next; whole blocks. */
 enum { STRETCH = 64 * BROAD__BLOCK_ROWS };
 
 static void set_storage(broad__residual *residual, const broad__storage *storage)
@@ -75,7 +75,7 @@ static void copy_rows(const broad__rowset *rowset, double *to, size_t stride, co
 
 /* ---- Z --------------------------------------------------------------------------------------------------------- */
 
-/* Rows that go through phi at a time: a block for each thread, and more as long as their inputs are few megabytes. */
+/* Rows that go through phi at a time: a block per thread, and more as long as their inputs take few megabytes. */
 static size_t phi_stretch(const broad__rowset *rowset)
 {
     size_t block = BROAD__BLOCK_ROWS * rowset->model->inputs * sizeof(double), few = ((size_t)4 << 20) / block;
@@ -149,7 +149,7 @@ static void use_z(broad__rowset *rowset, double *z, size_t features)
 
 static int makes_z(const broad__rowset *rowset) { return rowset->source && rowset->storage.z_recomputed; }
 
-/* The source tells the first `groups` groups. */
+/* Tells the source of the first `groups` groups. */
 static int aim_source(const broad__rowset *rowset, size_t groups)
 {
     if (makes_z(rowset)) return broad__z_source_groups(rowset->source, rowset->model, groups);
@@ -226,7 +226,7 @@ int broad__rowset_restart(broad__rowset *rowset) { return broad__residual_reset(
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
-/* What is there of the rows of one part, and of the rows before it together with these. */
+/* The arrays of the rows of one part, and of the rows before it together with these. */
 typedef struct arrival {
     broad__spill *spill;
     broad__residual residual; /* E of the part, with its Z and roots */
@@ -281,29 +281,51 @@ static int arrival_groups(arrival *a, const broad__rowset *rowset, const broad__
     return BROAD_OK;
 }
 
-/* Room for the rows so far and those of the part, the former copied. */
+/* An array that the rows may do without. */
+static int alloc_if(int wanted, double **out, const broad__rowset *rowset, size_t rows, size_t columns)
+{
+    *out = wanted ? new_doubles(rowset, rows, columns) : NULL;
+    return wanted && !*out ? BROAD_NO_MEMORY : BROAD_OK;
+}
+
+static int arrival_alloc(arrival *a, const broad__rowset *rowset, const broad__part *part)
+{
+    const broad_model *model = rowset->model;
+    size_t all = rowset->residual.rows + part->count;
+    int segments = rowset->sqrt_segment_weight || part->weight != 1;
+    int weighted = rowset->sqrt_weight || part->data->weights || model->class_weights || segments;
+    int chain = broad__fitting_of(&model->settings) == BROAD__FIT_CHAIN;
+    int status = alloc_if(!makes_z(rowset), &a->z, rowset, all, a->features);
+    if (status == BROAD_OK) status = alloc_if(weighted, &a->sqrt_weight, rowset, all, 1);
+    if (status == BROAD_OK) status = alloc_if(segments, &a->sqrt_segment_weight, rowset, all, 1);
+    if (status == BROAD_OK) status = alloc_if(!chain, &a->y, rowset, all, model->outputs);
+    return status;
+}
+
+/* Roots of the rows so far; NULL: 1. */
+static void copy_roots(double *to, const double *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) to[i] = from ? from[i] : 1;
+}
+
+/* Arrays for the rows so far, which are copied, and those of the part, of which the roots and groups are filled in. */
 static int arrival_open(arrival *a, const broad__rowset *rowset, const broad__part *part)
 {
-    size_t old = rowset->residual.rows, all = old + part->count, outputs = rowset->model->outputs;
-    int extra = rowset->sqrt_segment_weight || part->weight != 1;
-    int weighted = rowset->sqrt_weight || part->data->weights || rowset->model->class_weights || extra;
-    int keeps_y = broad__fitting_of(&rowset->model->settings) != BROAD__FIT_CHAIN, keeps_z = !makes_z(rowset);
+    size_t old = rowset->residual.rows, outputs = rowset->model->outputs;
     a->spill = rowset->storage.spill;
     a->features = broad__model_feature_nodes(rowset->model, rowset->groups);
-    a->z = keeps_z ? new_doubles(rowset, all, a->features) : NULL;
-    a->sqrt_weight = weighted ? new_doubles(rowset, all, 1) : NULL;
-    a->sqrt_segment_weight = extra ? new_doubles(rowset, all, 1) : NULL;
-    a->y = keeps_y ? new_doubles(rowset, all, outputs) : NULL;
-    if ((keeps_z && !a->z) || (weighted && !a->sqrt_weight) || (extra && !a->sqrt_segment_weight) || (keeps_y && !a->y))
-        return BROAD_NO_MEMORY;
-    if (keeps_z) copy_rows(rowset, a->z, a->features, rowset->z, a->features, old);
-    if (keeps_y) copy_rows(rowset, a->y, outputs, rowset->y, outputs, old);
-    for (size_t i = 0; weighted && i < old; i++) a->sqrt_weight[i] = rowset->sqrt_weight ? rowset->sqrt_weight[i] : 1;
-    if (weighted) part_roots(a->sqrt_weight + old, rowset, part);
-    for (size_t i = 0; extra && i < all; i++)
-        a->sqrt_segment_weight[i] = i >= old                      ? sqrt(part->weight)
-                                    : rowset->sqrt_segment_weight ? rowset->sqrt_segment_weight[i]
-                                                                  : 1;
+    int status = arrival_alloc(a, rowset, part);
+    if (status < 0) return status;
+    if (a->z) copy_rows(rowset, a->z, a->features, rowset->z, a->features, old);
+    if (a->y) copy_rows(rowset, a->y, outputs, rowset->y, outputs, old);
+    if (a->sqrt_weight) {
+        copy_roots(a->sqrt_weight, rowset->sqrt_weight, old);
+        part_roots(a->sqrt_weight + old, rowset, part);
+    }
+    if (a->sqrt_segment_weight) {
+        copy_roots(a->sqrt_segment_weight, rowset->sqrt_segment_weight, old);
+        for (size_t i = 0; i < part->count; i++) a->sqrt_segment_weight[old + i] = sqrt(part->weight);
+    }
     return arrival_groups(a, rowset, part);
 }
 
@@ -344,7 +366,7 @@ static int part_source(arrival *a, const broad__rowset *rowset, const broad__par
     return status;
 }
 
-/* The part's own Z and E, by themselves: what came before does not matter to them. */
+/* The part's own Z and E, which do not depend on the rows before it. */
 static int part_residual(arrival *a, const broad__rowset *rowset, const broad__part *part, size_t layers)
 {
     size_t old = rowset->residual.rows, outputs = rowset->model->outputs;

@@ -1,9 +1,9 @@
 /*
- * Rows as the network sees them while it is built: their feature nodes Z and what the layers leave over, E. The training
- * rows are one such rowset, validation rows another.
+ * Rows as the network sees them while it is built: their feature nodes Z and their residual E. The training rows are
+ * one row set, validation rows another.
  *
- * Z and E are always made by the same steps in the same order, whether the network has just been grown or is being taken
- * up again from a file: that is why a resumed run gives the same bytes as one that never stopped.
+ * Z and E are always computed by the same steps in the same order, whether the network has just been grown or is
+ * resumed from a file: that is why a resumed run gives the same bytes as one that never stopped.
  */
 #ifndef BROAD_MODEL_TRAIN_ROWSET_H
 #define BROAD_MODEL_TRAIN_ROWSET_H
@@ -16,15 +16,15 @@
 typedef struct broad__part {
     const broad_data *data; /* not owned */
     size_t first, count;
-    double weight; /* what each row counts besides */
+    double weight; /* times which each row counts */
 } broad__part;
 
 typedef struct broad__z_source broad__z_source; /* model/zsource.h */
 
-/* How the arrays of a rowset, one or more numbers a row, are kept. Zeroed: in memory, and Z with them. */
+/* How the arrays of a row set, one or more numbers per row, are stored. Zeroed: in memory, and Z with them. */
 typedef struct broad__storage {
     broad__spill *spill; /* not owned; NULL: in memory, and the rest does not count */
-    int z_recomputed;    /* Z is made again with every pass; otherwise it is spilled too */
+    int z_recomputed;    /* Z is recomputed with every pass; otherwise it is spilled too */
     int k_recomputed;    /* and so are the columns of a layer */
 } broad__storage;
 
@@ -35,13 +35,13 @@ typedef struct broad__rowset {
     size_t groups;           /* feature groups in Z so far, the first ones of the model */
     size_t part_count, part_capacity;
     broad__part *parts;
-    double *z;                   /* residual.rows x residual.z.features; NULL: made again */
+    double *z;                   /* residual.rows x residual.z.features; NULL: recomputed */
     double *sqrt_weight;         /* residual.rows: root of what each row counts; NULL: all alike */
     double *sqrt_segment_weight; /* residual.rows: root of the weight of the row's part alone; NULL: 1 */
-    size_t *group,
-        group_end; /* residual.rows: which rows the data says belong together, all numbers below the end. Parts share none:
-                                 they came at different times, from tables that number their own. NULL: none do */
-    double *y;     /* residual.rows x outputs: targets times root, where the weights are not a chain's; else NULL */
+    /* residual.rows: which rows the data says belong together, all numbers below group_end. Parts share none: they came
+     * at different times, from tables that number their own. NULL: none do. */
+    size_t *group, group_end;
+    double *y; /* residual.rows x outputs: targets times root, where the weights are not a chain's; else NULL */
     broad__residual residual;
 } broad__rowset;
 
@@ -51,9 +51,9 @@ void broad__rowset_close(broad__rowset *rowset); /* accepts a zeroed one */
 
 /* Further groups of the model become columns of Z. */
 int broad__rowset_add_groups(broad__rowset *rowset, size_t count);
-/* All columns of Z again, after the groups were drawn anew. */
+/* Recomputes all columns of Z, after the groups were redrawn. */
 int broad__rowset_refresh(broad__rowset *rowset);
-/* Further rows, with what the first `layers` layers leave over of them. */
+/* Further rows, with the residual of the first `layers` layers. */
 int broad__rowset_add_rows(broad__rowset *rowset, broad__part part, size_t layers);
 /* E = E - K_j W_j for layer j of the model. */
 int broad__rowset_follow(broad__rowset *rowset, size_t layer);
@@ -62,10 +62,10 @@ int broad__rowset_restart(broad__rowset *rowset);
 /* Further outputs, zero in every row. */
 int broad__rowset_widen(broad__rowset *rowset, size_t outputs);
 
-/* The columns that a layer of the model brings. */
+/* The columns that a layer of the model contributes to K. */
 broad__kblock broad__model_kblock(const broad_model *model, size_t layer);
 
-/* Part of the rows that the network judges rightly; classification only. */
+/* Part of the rows that the network classifies correctly; classification only. */
 double broad__rowset_accuracy(const broad__rowset *rowset);
 
 #endif

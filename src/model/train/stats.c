@@ -97,7 +97,7 @@ typedef struct intake {
     double *targets; /* BATCH x outputs */
     double *a;       /* BATCH x nodes */
     double *scaled;  /* BATCH x inputs */
-    double *tiles;   /* TILE x TILE for each worker */
+    double *tiles;   /* TILE x TILE per worker */
     size_t first, count;
 } intake;
 
@@ -204,11 +204,11 @@ static int check_served(const broad_model *model, const broad_data *data)
     if (weighted)
         return broad__fail(BROAD_USAGE,
                            "sums of the training rows cannot be kept for rows or classes that have weights; "
-                           "learn with the rows themselves");
+                           "learn with the training rows themselves");
     if (broad__fitting_of(&model->settings) != BROAD__FIT_CHAIN ||
         broad__kind_of(model->settings.kind)->nodes != BROAD__NODES_FEATURES)
         return broad__fail(BROAD_USAGE, "sums of the training rows serve bscrls and brls with chain weights alone; use "
-                                        "option weights chain, or learn with the rows themselves");
+                                        "option weights chain, or learn with the training rows themselves");
     return BROAD_OK;
 }
 
@@ -347,7 +347,7 @@ static long double square_after(bench *b, const broad_stats *stats, const column
     return before > 0 ? before : 0;
 }
 
-/* The record of a layer that was solved again: its bound is relaxed as far as the new rows ask for. */
+/* The record of a layer that was solved again: its bound is relaxed as far as the new rows require. */
 static void certify_again(broad__layer *layer, const broad_model *model, size_t j, size_t rows, double before,
                           double after)
 {
@@ -426,8 +426,8 @@ int broad__stats_belong(const broad_stats *stats, const broad_model *model)
     return broad__fail(BROAD_BAD_MODEL, "the sums belong to another model, or to this one before it was grown");
 }
 
-/* Works on a copy of the model: the caller's changes only when everything has gone well. If memory runs out after the rows
- * were added, the sums no longer belong to the model, and broad__stats_belong() says so from then on. */
+/* Works on a copy of the model: the caller's changes only once everything has succeeded. If memory runs out after the
+ * rows were added, the sums no longer belong to the model, and broad__stats_belong() says so from then on. */
 int broad__stats_learn(broad_stats *stats, broad_model *model, const broad_data *rows, size_t threads)
 {
     int status = check_served(model, rows);

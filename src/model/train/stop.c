@@ -23,7 +23,7 @@ int broad__model_outcome(broad_model *model, broad_outcome outcome, const char *
     return BROAD_OK;
 }
 
-/* Goes back to the best network; Z and E of what was cut off are made again when they are needed. */
+/* Goes back to the best network; Z and E are recomputed when they are needed. */
 static void cut_back(broad_trainer *t)
 {
     broad_model *model = t->model;
@@ -51,7 +51,7 @@ static int stop_patience(broad_trainer *t)
                                 waited, t->best.layers);
 }
 
-/* 1: the network is good enough; *status tells whether that could be written down. */
+/* 1: the network is good enough; *status tells whether that could be recorded. */
 static int good_enough(broad_trainer *t, int *status)
 {
     const broad_options *o = &t->run;

@@ -4,8 +4,8 @@
 
 #include "model/train/trainer.h"
 
-/* 0: go on; 1: stop, the outcome is set; or a status. next_nodes: nodes of the next layer; 0: none follows, and only what has
- * been reached counts, not limits on a next layer. */
+/* 0: go on; 1: stop, the outcome is set; or a status. next_nodes: nodes of the next layer; 0: none follows, and only
+ * what has been reached counts, not limits on a next layer. */
 int broad__stop_rules(broad_trainer *trainer, size_t next_nodes);
 int broad__model_outcome(broad_model *model, broad_outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -10,8 +10,8 @@
  *   algorithm 3    a further group: Z = [Z, Z_{n+1}],  K_{m+1} = [Z_{n+1} | H_{m+1}]
  *   algorithm 4    further rows X_a, Y_a: their residual is Y_a - prediction(X_a); K_{m+1} = H_{m+1} on all rows
  *
- * BRLS is the same without the test. SCN and RVFL have the inputs themselves for Z, SCN without them in K_1. BLS and RVFL have
- * no chain: one block of nodes, one ridge (model/kind.h, model/train/output_weights.h).
+ * BRLS is the same without the test. SCN and RVFL have the inputs themselves for Z, SCN without them in K_1. BLS and
+ * RVFL have no chain: one block of nodes, one ridge (model/kind.h, model/train/output_weights.h).
  */
 #include "model/train/train.h"
 
@@ -26,7 +26,7 @@
 #include "model/train/train_layers.h"
 #include "model/train/train_open.h"
 
-/* Without joint weights a chain predicts by itself; blocks that never had any weights go. */
+/* Without joint weights a chain predicts by itself; blocks that never had any weights are dropped. */
 static void drop_unsolved(broad_trainer *t)
 {
     broad_model *model = t->model;
@@ -45,12 +45,11 @@ static void drop_unsolved(broad_trainer *t)
     t->stale = 1;
 }
 
-/* What every increment begins with. */
 int broad__trainer_begin(broad_trainer *t, size_t nodes, size_t layers)
 {
     if (nodes == 0) return broad__fail(BROAD_USAGE, "a layer needs at least one node");
     if (t->partial)
-        return broad__fail(BROAD_USAGE, "the older training rows are not there: only forgetful learning can go on");
+        return broad__fail(BROAD_USAGE, "the older training rows are missing: only forgetful learning is possible");
     int status = t->stale ? broad__trainer_rebuild(t) : BROAD_OK;
     t->wanted = t->model->layer_count + layers;
     if (t->run.max_layers && t->wanted > t->run.max_layers) t->wanted = t->run.max_layers;
@@ -68,8 +67,7 @@ static int solved(const broad_model *model)
     return 1;
 }
 
-/* What every increment ends with, and how it went so far. The model may have been cut back; the caller may stop it; and
- * whatever fails, what is left is a model. */
+/* The model may have been cut back; the caller may stop it; and whatever fails, a valid model remains. */
 int broad__trainer_finish(broad_trainer *t, int status)
 {
     if (status == BROAD_OK && t->stale) status = broad__trainer_rebuild(t);
@@ -77,7 +75,7 @@ int broad__trainer_finish(broad_trainer *t, int status)
     if (status > 0 || (status < 0 && !solved(t->model))) drop_unsolved(t);
     if (status <= 0) return status;
     return broad__model_outcome(t->model, BROAD_OUTCOME_STOPPED,
-                                "stopped by the caller before the joint weights were there");
+                                "stopped by the caller before the joint weights were solved");
 }
 
 int broad__trainer_enhance(broad_trainer *t, size_t nodes, size_t layers)

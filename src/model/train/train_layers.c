@@ -81,7 +81,7 @@ static int append_found(broad_trainer *t, const broad__layer_request *request)
     return BROAD_OK;
 }
 
-/* What a layer's record says about the residual after it, now that E is there. */
+/* What a layer's record says about the residual after it, now that E is up to date. */
 static void complete_record(broad__certificate *record, double norm)
 {
     record->norm_after = norm;
@@ -89,7 +89,7 @@ static void complete_record(broad__certificate *record, double norm)
     record->passed = record->ratio <= record->bound;
 }
 
-/* E as the layers so far leave it, and the last record completed. */
+/* Brings E up to date, and completes the last record. */
 static int settle(broad_trainer *t)
 {
     broad__residual *residual = &t->train.residual;
@@ -217,7 +217,7 @@ int broad__trainer_add_layer(broad_trainer *t, const broad__layer_request *reque
     return broad__kind_of(t->model->settings.kind)->at_once ? add_block(t, request) : search_layer(t, request);
 }
 
-/* Whether E may lag behind by a layer: nothing looks at it between layers. */
+/* Whether E may lag behind by a layer: nothing reads it between layers. */
 static int may_defer(const broad_trainer *t)
 {
     broad__fitting fitting = broad__fitting_of(&t->model->settings);

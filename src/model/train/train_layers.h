@@ -14,7 +14,8 @@ typedef struct broad__layer_request {
     size_t first_group, groups;
 } broad__layer_request;
 
-/* Adds one; trainer->found says what the search for it came to. Without a chain its nodes are all kept, and no search is made. */
+/* Adds one; trainer->found says what the search for it came to. Without a chain its nodes are all kept, and no search
+ * is made. */
 int broad__trainer_add_layer(broad_trainer *trainer, const broad__layer_request *request);
 /* Adds `layers` layers of `nodes` nodes each, as far as they pass and no rule for stopping is met. */
 int broad__trainer_add_layers(broad_trainer *trainer, size_t nodes, size_t layers, broad__origin origin);

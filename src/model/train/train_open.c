@@ -29,7 +29,7 @@ static int find_positive(broad_model *model, const char *label)
             model->positive = i;
             return BROAD_OK;
         }
-    return broad__fail(BROAD_USAGE, "option positive '%s' is no class of the data; the first is '%s', the last '%s'",
+    return broad__fail(BROAD_USAGE, "option positive '%s' is not a class of the data; the first is '%s', the last '%s'",
                        label, model->output_names[0], model->output_names[model->outputs - 1]);
 }
 
@@ -145,8 +145,8 @@ int broad__trainer_open_stored(broad_trainer **out, const broad_data *data, cons
     return status;
 }
 
-/* Brings a row set from nothing to the model as it is: rows, groups and layers in the order in which they came. For rows that
- * are not in the model's segments (validation, or forced), all parts are there from the start. */
+/* Brings a row set from nothing to the model as it is: rows, groups and layers in the order in which they came. For
+ * rows that are not in the model's segments (validation, or forced), all parts are added at the start. */
 static int replay(broad_trainer *t, broad__rowset *rowset, const broad__part *parts, size_t count, int staged)
 {
     broad_model *model = t->model;
@@ -165,7 +165,7 @@ static int replay(broad_trainer *t, broad__rowset *rowset, const broad__part *pa
     return status;
 }
 
-/* Z and E of both row sets anew, from the parts they have. */
+/* Z and E of both row sets, from the parts they have. */
 int broad__trainer_rebuild(broad_trainer *t)
 {
     broad__rowset *rowsets[2] = {&t->train, &t->validation};
@@ -194,7 +194,8 @@ int broad__trainer_return(broad_trainer *t, const broad_model *model, size_t par
     return broad__trainer_rebuild(t);
 }
 
-/* Leave-one-out of joint weights leaves groups out: without them it would choose another lambda and hope for too much. */
+/* Leave-one-out of joint weights leaves groups out: without them it would choose another lambda and be too optimistic.
+ * */
 static int check_groups(const broad_model *model, const broad_data *data)
 {
     broad__fitting fitting = broad__fitting_of(&model->settings);
@@ -254,7 +255,7 @@ int broad__trainer_resume(broad_trainer **out, const broad_model *model, const b
             "the model's nodes were drawn by seed map %zu, and this version has map %d: it can predict with "
             "the model, but not grow it",
             model->seed_map, (int)BROAD__SEED_MAP);
-    broad_options more = *run; /* what is added is not known yet, and little beside what is there */
+    broad_options more = *run; /* what will be added is not known yet, and is little compared with what exists */
     more.feature_groups = 0;
     more.enhance_layers = 1;
     if (status == BROAD_OK && data && data->rows)

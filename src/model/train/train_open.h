@@ -1,6 +1,6 @@
 /*
- * Opening a trainer: on a new network, or on one that was trained before. Replaying the layers in the order in which they came
- * gives the same Z and E, bit for bit, as the run that made them.
+ * Opening a trainer: on a new network, or on one that was trained before. Replaying the layers in the order in which
+ * they came gives the same Z and E, bit for bit, as the run that made them.
  */
 #ifndef BROAD_MODEL_TRAIN_TRAIN_OPEN_H
 #define BROAD_MODEL_TRAIN_TRAIN_OPEN_H
@@ -8,7 +8,8 @@
 #include "model/train/trainer.h"
 
 int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options);
-/* data NULL: only forgetful learning is possible. force: other rows than those the model was trained on are accepted. */
+/* data NULL: only forgetful learning is possible. force: other rows than those the model was trained on are accepted.
+ * */
 int broad__trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
                           const broad_options *run, int force);
 /* The same with the storage given, whatever the options say about memory. Its spill is taken over. */

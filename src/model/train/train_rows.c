@@ -1,4 +1,4 @@
-/* Algorithm 4: further rows, alone or beside those that are there. */
+/* Algorithm 4: further rows, alone or beside the earlier ones. */
 #include "model/train/train_rows.h"
 
 #include "base/clock.h"
@@ -40,8 +40,8 @@ static size_t rows_alike(const double *weights, size_t first, size_t rows)
     return end - first;
 }
 
-/* Rows and classes are the model's before its first layer on them is searched; a failure in between leaves Z and E to be
- * made again. */
+/* Rows and classes are the model's before its first layer on them is searched; a failure in between leaves Z and E to
+ * be recomputed. */
 static int take_rows(broad_trainer *t, const broad_data *rows, const double *weights, int forgetful)
 {
     broad_model *model = t->model;
@@ -76,7 +76,7 @@ static int joint_at_end(const broad_options *options)
     return fitting == BROAD__FIT_AT_ONCE || fitting == BROAD__FIT_FINALLY;
 }
 
-/* That joint weights have now. */
+/* Of the joint weights as they are. */
 static double joint_lambda(const broad_model *model)
 {
     return model->joint.present ? model->joint.lambda : model->layers[0].certificate.lambda;

@@ -1,6 +1,6 @@
 /*
- * The open state of a network that is being built. It keeps the rows' Z and E, so that layer after layer can be added; the
- * model in it is complete and valid after every step.
+ * The open state of a network that is being built. It keeps the rows' Z and E, so that layer after layer can be added;
+ * the model in it is complete and valid after every step.
  */
 #ifndef BROAD_MODEL_TRAIN_TRAINER_H
 #define BROAD_MODEL_TRAIN_TRAINER_H
@@ -27,8 +27,8 @@ struct broad_trainer {
     broad__rowset validation;   /* none: validation.part_count 0 */
     broad__part first;          /* the rows of the first fit: nodes that are fitted or sampled look at these */
     size_t first_row;           /* of the training rows in `train` */
-    int partial;                /* older rows are not there: only forgetful learning goes on */
-    int stale;                  /* the model was cut back: Z and E are to be made again */
+    int partial;                /* older rows are missing: only forgetful learning is possible */
+    int stale;                  /* the model was cut back: Z and E have to be recomputed */
     double feature_factor;      /* range of the feature nodes in units of the base range */
     broad__search search;       /* memory of the search for layers */
     broad__search_result found; /* what it came to for the last layer */

@@ -83,7 +83,7 @@ static void make_rows(const broad__z_source *source, double *out, const broad__p
     broad__page_cursor_step(&source->workers[worker].of_x, part->data->spill, x, n * source->inputs * sizeof(double));
 }
 
-/* The rows' other numbers are looked at after their Z: what is given back is what came before. */
+/* The rows' other numbers are read after their Z: what is released are those of earlier rows. */
 static void pass_by(const broad__z_source *source, size_t first, size_t n, broad__z_worker *own)
 {
     size_t outputs = source->outputs;

@@ -1,6 +1,6 @@
 /*
- * Z of rows that do not fit in memory, block by block: made again from the inputs, or read back from a spilled array.
- * Either way its numbers are those that Z in memory has.
+ * Z of rows that do not fit in memory, block by block: recomputed from the inputs, or read back from a spilled array.
+ * Either way its numbers are those of Z in memory.
  */
 #ifndef BROAD_MODEL_TRAIN_ZSOURCE_H
 #define BROAD_MODEL_TRAIN_ZSOURCE_H
@@ -28,11 +28,11 @@ struct broad__z_source {
     broad__z_run *runs;
     size_t worker_count;
     broad__z_worker *workers;
-    double *scaled; /* a block of scaled inputs for each worker */
+    double *scaled; /* a block of scaled inputs per worker */
     size_t scaled_each;
     broad__spill *spill; /* of z and sqrt_weight */
-    const double *z;     /* rows x features, not owned; NULL: made again */
-    /* What else there is of the rows, given back as they pass; not owned, NULL: none. */
+    const double *z;     /* rows x features, not owned; NULL: recomputed */
+    /* Other arrays of the rows, released as the pass goes on; not owned, NULL: none. */
     const double *sqrt_weight; /* rows */
     const double *y;           /* rows x outputs */
     size_t outputs;
@@ -42,14 +42,14 @@ struct broad__z_source {
 int broad__z_source_open(broad__z_source **out, const broad__rowset *rowset);
 void broad__z_source_close(broad__z_source *source); /* accepts NULL */
 
-/* How Z is made of the first `groups` groups of the model. On failure everything is as it was. */
+/* How Z is computed from the first `groups` groups of the model. On failure everything is as it was. */
 int broad__z_source_groups(broad__z_source *source, const broad_model *model, size_t groups);
 
 /* A broad__z_maker; the context is the source. */
 void broad__z_source_make(void *context, double *out, size_t first, size_t n, size_t worker);
 
-/* The groups of Z in the runs in which they came: the first layer's together, later ones one by one. A product of other
- * width could round otherwise. How many from `first` on are one run. */
+/* The groups of Z in the runs in which they came: the first layer's together, later ones one by one. A product of
+ * another width could round differently. How many from `first` on are one run. */
 size_t broad__group_run(const broad_model *model, size_t first, size_t groups);
 
 #endif

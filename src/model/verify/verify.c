@@ -1,24 +1,24 @@
 /*
- * The certificate, checked again from the data. What is recomputed by separate code: the nodes (plain loops and the C library's
- * functions; nodes in single precision by the reference device, because there the order of the roundings is part of what a node
- * is), all sums over the rows and all solutions (reference device, no shards), and the scaling of a row. What is the same code
- * as in training: the draw of random weights from the seed (rng/draw.c), the schedule of the bounds and which sums may be in
- * single precision (layer/supervise.c), the table's targets and fingerprints (data/), and where the columns of scaled inputs
- * lie (data/transform/scale.h). A fault in one of these is in both.
+ * The certificate, checked again from the data. What is recomputed by separate code: the nodes (plain loops and the C
+ * library's functions; nodes in single precision by the reference device, because there the order of the roundings is
+ * part of what a node is), all sums over the rows and all solutions (reference device, no shards), and the scaling of a
+ * row. What is the same code as in training: the draw of random weights from the seed (rng/draw.c), the schedule of the
+ * bounds and which sums may be in single precision (layer/supervise.c), the table's targets and fingerprints (data/),
+ * and where the columns of scaled inputs lie (data/transform/scale.h). A fault in one of these is in both.
  *
  * What must hold, in this order:
  *   the rows are those the model was trained on (fingerprint), scaled as recorded
- *   every random weight is what the seed gives; weights that an autoencoder fitted are taken as they are: they are nodes
- *   like any other, and the certificate is about what was made of the nodes
+ *   every random weight is what the seed gives; feature weights that were fitted by an autoencoder or sampled at
+ *   training rows are taken as they are: the certificate is about the output weights, whatever the nodes
  *   every output weight is the one the record was made for (hash), and solves its ridge problem:
  *       K_j'(E_{j-1} - K_j W_j) = lambda W_j
  *   every bound follows from the schedule; every recorded ratio and tested value keeps its bound
  *   every recorded norm is the norm of the residual computed here, and that keeps the bound too
  *   ||E_last|| <= product of the bounds * ||E_0||, since the rows last changed
  *   joint weights, where there are any, are those of their record and solve their ridge problem over all nodes
- * Where all weights are solved for together, or again with every layer, the records are checked by following that from the
- * first layer on (verify_growth.c), and the weights by their one ridge problem (verify_joint.c). Rows that count more or less
- * than others have K and E multiplied by the root of that.
+ * Where all weights are solved for together, or again with every layer, the records are checked by following that from
+ * the first layer on (verify_growth.c), and the weights by their one ridge problem (verify_joint.c). Rows that count
+ * more or less than others have K and E multiplied by the root of that.
  */
 #include "model/verify/verify.h"
 
@@ -81,8 +81,8 @@ static int check_fitting(broad__verification *v, double *norm, int *out_holds)
     return broad__verify_chain(v, norm, out_holds);
 }
 
-/* The bounds and the norms since the rows last changed. Where the weights were solved for at once, each record speaks of the
- * whole, and the first says it all. */
+/* The bounds and the norms since the rows last changed. Where the weights were solved for at once, each record
+ * describes the whole network, and the first suffices. */
 static int check_product(broad__verification *v, double norm, int holds)
 {
     const broad_model *model = v->model;
@@ -104,7 +104,7 @@ static int check_product(broad__verification *v, double norm, int holds)
                          verdict->reached, verdict->product_bound);
 }
 
-/* Rows that ||E_0|| was taken of. */
+/* Rows that ||E_0|| was computed on. */
 static size_t first_rows(const broad_model *model)
 {
     if (!model->layer_count || broad__fitting_of(&model->settings) == BROAD__FIT_AT_ONCE)

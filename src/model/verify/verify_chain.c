@@ -11,7 +11,8 @@
 #include "model/verify/verify_nodes.h"
 #include "model/verify/verify_records.h"
 
-/* A worker's sums besides the matrices: ||E_j||^2, leave-one-out square, and how far rounding may have moved the latter. */
+/* A worker's sums besides the matrices: ||E_j||^2, leave-one-out square, and how far rounding may have moved the
+ * latter. */
 enum { SUMS = 3 };
 
 /* ---- passes over the rows ---------------------------------------------------------------------------------------- */
@@ -107,9 +108,10 @@ static double weights_square(const layer_pass *pass)
     return sum;
 }
 
-/* Largest component of K'E_j - lambda W_j, relative to what it is made of. A solution in rounded numbers leaves
- * eps ||K||^2 ||W|| behind, which counts where lambda is small; with more columns than rows, W = K'a with a = E_j / lambda,
- * and the rounding of a counts too; and E_j itself has drifted. All three are granted. Sums in single precision have its eps. */
+/* Largest component of K'E_j - lambda W_j, relative to what it is made of. A solution in rounded numbers leaves eps
+ * ||K||^2 ||W|| behind, which counts where lambda is small; with more columns than rows, W = K'a with a = E_j / lambda,
+ * and the rounding of a counts too; and E_j itself has drifted. All three are allowed for. Sums in single precision
+ * have its eps. */
 static double gradient_error(const layer_pass *pass, double norm_before, double norm_after)
 {
     const broad__layer *layer = pass->layer;
@@ -208,7 +210,7 @@ static int operator_norm(double *out, const broad__verification *v, const broad_
     return status;
 }
 
-/* Largest part of an output's square that the layer left over. */
+/* Largest part of an output's square that remains after the layer. */
 static double worst_output(const layer_pass *pass, const double *e_before)
 {
     size_t c = pass->v->model->outputs, rows = pass->layer->certificate.rows;

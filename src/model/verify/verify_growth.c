@@ -1,11 +1,12 @@
 /*
- * Networks whose weights are solved for again with every layer, all of them or the last ones: the joint fit is followed layer
- * by layer, by plain Gram-Schmidt on the columns of
+ * Networks whose weights are solved for again with every layer, all of them or the last ones: the joint fit is followed
+ * layer by layer, by plain Gram-Schmidt on the columns of
  *
  *   [ A         ]   [ Q ]
  *   [ sqrt(l) I ] = [ B ] R,     Q'Q + B'B = I
  *
- * every column twice where need be. E = Y - Q Q'Y is what the joint fit leaves over, h_i = |q_i|^2 are its leverages, R W = Q'Y.
+ * every column twice where necessary. E = Y - Q Q'Y is the residual of the joint fit, h_i = |q_i|^2 are its leverages,
+ * R W = Q'Y.
  */
 #include "model/verify/verify_growth.h"
 
@@ -33,10 +34,10 @@ typedef struct growth {
     size_t capacity, columns;
     double lambda;
     double *q;      /* capacity columns */
-    double *left;   /* a column for each output: what is left over */
+    double *left;   /* a column per output: the residual */
     double *r;      /* capacity x capacity, upper triangle */
     double *turned; /* capacity x outputs: Q'Y */
-    double *part;   /* capacity: what one pass of Gram-Schmidt takes off */
+    double *part;   /* capacity: what one pass of Gram-Schmidt subtracts */
     double *h;      /* rows */
     double *k;      /* a row of K */
     double size;    /* squares of all columns of A so far */
@@ -55,7 +56,7 @@ static void growth_close(growth *g)
     memset(g, 0, sizeof *g);
 }
 
-/* target: of the rows that `record` speaks of, rows x outputs. */
+/* target: of the rows of `record`, rows x outputs. */
 static int growth_open(growth *g, const broad__verification *v, const broad__certificate *record, size_t capacity,
                        const double *target)
 {
@@ -110,7 +111,7 @@ static void subtract_stretch(void *context, size_t stretch, size_t worker)
     }
 }
 
-/* Takes off the column at hand what the columns before it have of it. */
+/* Subtracts from the current column its projections onto those before it. */
 static void orthogonalise(growth *g)
 {
     broad__pool_run(g->v->pool, (g->columns + CHUNK - 1) / CHUNK, project_chunk, g);
@@ -118,7 +119,8 @@ static void orthogonalise(growth *g)
     for (size_t l = 0; l < g->columns; l++) g->r[l * g->capacity + g->columns] += g->part[l];
 }
 
-/* The column that lies at the end becomes part of the fit. One that brings nothing new is zero, and so is its weight. */
+/* The column that lies at the end becomes part of the fit. One that brings nothing new is zero, and so is its weight.
+ * */
 static void take_column(growth *g)
 {
     size_t at = g->columns, c = g->v->model->outputs, length = g->rows + at + 1;
@@ -207,7 +209,8 @@ static size_t width_of(const broad_model *model, size_t first, size_t last)
 
 /* ---- a layer by itself ----------------------------------------------------------------------------------------- */
 
-/* The layer alone, fitted to E: rows x outputs. Largest part of an output's square that is left; weights where wanted. */
+/* The layer alone, fitted to E: rows x outputs. Largest part of an output's square that remains; weights where wanted.
+ * */
 static int fit_alone(double *out_worst, double *out_weights, const broad__verification *v, size_t j, const double *e)
 {
     const broad__layer *layer = &v->model->layers[j];
@@ -239,7 +242,8 @@ static int stored_finding(broad__finding *found, broad__verification *v, size_t 
     return status;
 }
 
-/* The same, or those of the last layer alone do: training keeps whichever leaves less, and near a tie that is open. */
+/* The same, or those of the last layer alone do: training keeps whichever has the smaller residual, and near a tie it
+ * may be either. */
 static int check_stored(broad__verification *v, size_t first, int *out_holds)
 {
     size_t last = v->model->layer_count - 1;
@@ -323,7 +327,7 @@ int broad__verify_stepwise(broad__verification *v, double *out_norm, int *out_ho
 typedef struct window {
     broad__verification *v;
     double **w; /* for each layer, its weights so far */
-    double *e;  /* all rows x outputs: what they leave over */
+    double *e;  /* all rows x outputs: their residual */
     double *k;  /* a row of K */
     double floor;
 } window;
@@ -357,8 +361,8 @@ static double window_norm(const window *s, const broad__certificate *c)
     return broad__verify_norm(s->e + c->first_row * outputs, c->rows * outputs);
 }
 
-/* Layers [first, j] again, together. Training keeps the fit if its residual is no larger than that of layer j alone, and
- * leaves things as they were if it is: the record says which. */
+/* Layers [first, j] again, together. Training keeps the fit if its residual is no larger than that of layer j alone,
+ * and leaves things as they were if it is: the record says which. */
 static int solve_again(window *s, size_t first, size_t j)
 {
     const broad_model *model = s->v->model;

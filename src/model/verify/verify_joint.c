@@ -70,7 +70,7 @@ static double sum_of_squares(const double *values, size_t count)
     return sum;
 }
 
-/* E minus what layers [first, last) make of it, and what they are made of. */
+/* E minus the fits of layers [first, last), and the sizes of their terms. */
 typedef struct sizes {
     size_t columns;
     double k, w; /* squares of A and of W */
@@ -94,7 +94,7 @@ static int take_off(sizes *out, double *columns, const broad__solution *s, const
 }
 
 /* What a component may be off by: its column's length times the first, and the second. As for a single layer in
- * model/verify.c. */
+ * verify_chain.c. */
 typedef struct allowance {
     double e, rest;
 } allowance;
@@ -152,7 +152,7 @@ int broad__verify_solution(broad__solution *s, broad__verification *v)
 
 /* ---- at once --------------------------------------------------------------------------------------------------- */
 
-/* Every block's record speaks of the whole network: the same rows, lambda and norms. */
+/* Every block's record describes the whole network: the same rows, lambda and norms. */
 static int same_records(broad__verification *v)
 {
     const broad_model *model = v->model;

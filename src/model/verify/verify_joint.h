@@ -18,7 +18,8 @@ typedef struct broad__solution {
 /* Uses v->e. */
 int broad__verify_solution(broad__solution *s, broad__verification *v);
 
-/* The layers of a network without a chain, whose weights are all solved for at once. *out_norm: where the last layer ends. */
+/* The layers of a network without a chain, whose weights are all solved for at once. *out_norm: where the last layer
+ * ends. */
 int broad__verify_at_once(broad__verification *v, double *out_norm, int *out_holds);
 /* The joint weights beside a chain. */
 int broad__verify_joint(broad__verification *v, int *out_holds);

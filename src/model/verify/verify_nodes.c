@@ -90,7 +90,8 @@ double broad__verify_norm_of(const broad__verification *v, const broad__certific
     return broad__verify_norm(v->e + c->first_row * outputs, c->rows * outputs);
 }
 
-/* Where the leverage is near one, the residual and what it is divided by are both small differences of larger numbers. */
+/* Where the leverage is near one, the residual and what it is divided by are both small differences of larger numbers.
+ * */
 void broad__verify_leave_out(double sums[2], double square, double leverage, double off)
 {
     double rest = fmax(1 - leverage, DBL_EPSILON);

@@ -4,7 +4,7 @@
 
 #include "model/verify/verification.h"
 
-/* A row of Z; x has room for its scaled inputs. */
+/* A row of Z; x: its scaled inputs, scratch. */
 void broad__verify_features(const broad__verification *v, double *z, double *x, size_t row);
 /* A layer's row of K. */
 void broad__verify_row(const broad__verification *v, double *k, const broad__layer *layer, size_t row);
@@ -13,7 +13,8 @@ void broad__verify_targets(double *out, const broad__verification *v);
 double broad__verify_norm(const double *e, size_t count);
 /* ||E|| over the rows that a layer was fitted to. */
 double broad__verify_norm_of(const broad__verification *v, const broad__certificate *c);
-/* Adds a row's leave-one-out square to sums[0], and how far rounding may have moved it to sums[1]. off: of its residual. */
+/* Adds a row's leave-one-out square to sums[0], and how far rounding may have moved it to sums[1]. off: of its
+ * residual. */
 void broad__verify_leave_out(double sums[2], double square, double leverage, double off);
 
 #endif

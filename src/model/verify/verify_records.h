@@ -1,6 +1,6 @@
 /*
- * The records of a certificate: what can be checked of them without arithmetic over the rows, and whether they agree with what
- * was recomputed.
+ * The records of a certificate: what can be checked of them without arithmetic over the rows, and whether they agree
+ * with what was recomputed.
  */
 #ifndef BROAD_MODEL_VERIFY_VERIFY_RECORDS_H
 #define BROAD_MODEL_VERIFY_VERIFY_RECORDS_H

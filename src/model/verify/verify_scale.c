@@ -1,4 +1,4 @@
-/* The scaling of the inputs, once more: each column from the rows as they were read, and its statistics. */
+/* The scaling of the inputs, checked: each column from the rows as they were read, and its statistics. */
 #include "model/verify/verify_scale.h"
 
 #include <math.h>
@@ -110,7 +110,7 @@ static int check_knots(const broad__verification *v, size_t input)
     return 1;
 }
 
-/* All columns alike: the min value there is becomes 0, the largest 1. */
+/* All columns alike: the smallest value becomes 0, the largest 1. */
 static int check_whole(const broad__verification *v)
 {
     const broad_model *model = v->model;
