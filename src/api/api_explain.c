@@ -24,7 +24,7 @@ static int has_cells(const broad_explanation *explanation)
 
 void broad_explanation_clear(broad_explanation *explanation)
 {
-    if (!explanation || broad__struct_check(explanation, sizeof *explanation, "broad_explanation") < 0) return;
+    if (!explanation || !broad__struct_known(explanation, sizeof *explanation)) return;
     if (has_cells(explanation)) broad__free(explanation->cells);
     broad_result_init(explanation, explanation->size);
 }
