@@ -886,9 +886,9 @@ typedef struct broad_explanation {
 static inline void broad_explanation_init(broad_explanation *out) { broad_result_init(out, sizeof *out); }
 BROAD_API void broad_explanation_clear(broad_explanation *explanation); /* it can be used again. Accepts NULL */
 /* Explains `count` photos at once, each for one class or target, by occlusion: by what the model predicts with each
- * cell left out. `out` is an array; initialise the first, whose size is the distance between them. The photos are rows
- * of a table that was read for the model, and their files are read again: one that has changed is BROAD_IO. Several
- * photos together cost less than one by one; eight at a time are enough. */
+ * cell left out. `out` is an array of initialised explanations, the size of the first being the distance between them.
+ * The photos are rows of a table that was read for the model, and their files are read again: one that has changed is
+ * BROAD_IO. Several photos together cost less than one by one; eight at a time are enough. */
 BROAD_API int broad_photo_explain(broad_explanation *out, const broad_explainer *explainer,
                                   const broad_photo *const *photos, const size_t *outputs, size_t count);
 

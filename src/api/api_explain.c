@@ -29,6 +29,20 @@ void broad_explanation_clear(broad_explanation *explanation)
     broad_result_init(explanation, explanation->size);
 }
 
+/* All initialised, and none with cells that would be lost. */
+static int check_all(const broad_explanation *out, size_t count)
+{
+    int status = broad__struct_check(out, sizeof *out, "broad_explanation");
+    for (size_t i = 0; i < count && status == BROAD_OK; i++) {
+        const broad_explanation *one = (const void *)((const char *)out + i * out->size);
+        status = broad__struct_check(one, sizeof *one, "broad_explanation");
+        if (status == BROAD_OK && has_cells(one) && one->cells)
+            status = broad__fail(BROAD_USAGE, "broad_photo_explain: a result is in use; clear it, or call "
+                                              "broad_explanation_init() first");
+    }
+    return status;
+}
+
 /* The caller's explanations may have another size: they are as far apart as the first one says. */
 static void give_all(broad_explanation *out, broad_explanation *full, size_t count)
 {
@@ -45,7 +59,7 @@ int broad_photo_explain(broad_explanation *out, const broad_explainer *explainer
 {
     if (!out || !explainer || !photos || !outputs) return broad__missing_argument("broad_photo_explain");
     if (!count) return BROAD_OK;
-    int status = broad__struct_check(out, sizeof *out, "broad_explanation");
+    int status = check_all(out, count);
     if (status < 0) return status;
     broad_explanation *full = broad__alloc_array(count, sizeof *full);
     if (!full) return BROAD_NO_MEMORY;
