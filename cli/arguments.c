@@ -9,6 +9,42 @@
 
 /* ---- parsing ---- */
 
+enum { ERROR_BYTES = 4096 };
+
+/* Whether some command has an option by this name. */
+static int is_option(const char *name, size_t length)
+{
+    char text[64];
+    if (length == 0 || length >= sizeof text) return 0;
+    memcpy(text, name, length);
+    text[length] = 0;
+    for (size_t i = 0; i < cli_command_count(); i++)
+        if (cli_option_named(cli_command_at(i), text)) return 1;
+    return 0;
+}
+
+const char *cli_error(void)
+{
+    static _Thread_local char out[ERROR_BYTES];
+    static const char word[] = "option ";
+    const char *from = broad_error_message(), *start = from;
+    size_t used = 0;
+    while (*from && used + 3 < sizeof out) {
+        int begins = from == start || !strchr("abcdefghijklmnopqrstuvwxyz", from[-1]);
+        const char *name = from + strlen(word);
+        if (begins && strncmp(from, word, strlen(word)) == 0 &&
+            is_option(name, strspn(name, "abcdefghijklmnopqrstuvwxyz-"))) {
+            out[used++] = '-';
+            out[used++] = '-';
+            from = name;
+        } else {
+            out[used++] = *from++;
+        }
+    }
+    out[used] = 0;
+    return out;
+}
+
 int cli_fail_usage(const cli_command *command, const char *message)
 {
     return cli_fail(BROAD_USAGE, "%s (see 'broad help %s')", message, command->name);

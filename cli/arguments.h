@@ -31,6 +31,9 @@ const char *cli_value(const cli_arguments *arguments, const char *name); /* give
 int cli_choice(const cli_arguments *arguments, const char *name);
 /* All values of an option that makes a list; out has room for CLI_GIVEN_MAX. */
 size_t cli_given_all(const char **out, const cli_arguments *arguments, const char *name);
+/* The message of the latest failure in the words of the tool: where the library says "option lambda" it is "--lambda".
+ * Valid until this thread asks again. */
+const char *cli_error(void);
 /* BROAD_USAGE with this message and a pointer to the command's help. */
 int cli_fail_usage(const cli_command *command, const char *message);
 /* The library names its options ("option missing"); this writes them in the last message as the command's own are typed

@@ -9,9 +9,6 @@
 
 /* The tool and the library share one message per thread, that of the latest failure. The arguments may include it. */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* That message in the words of the tool: where the library says "option lambda" it is "--lambda". Valid until this
- * thread asks again. */
-const char *cli_error(void);
 
 /*
  * Names, labels and messages come from files of unknown origin. In what is printed below, control characters and bytes

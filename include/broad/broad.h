@@ -14,8 +14,9 @@
  *     broad_predict(scores, model, x, rows, 0);
  *
  * Sections, in reading order: status and version, memory, enums, structs and their sizes, progress, options, data
- * (files, arrays, photos, splits), training, the model, prediction, the predictor, evaluation, growing, sums instead of
- * rows, planning, the certificate, the profile, the machine, compatibility.
+ * (files, arrays, photos, splits), training, the model, prediction, explanations of photos, the predictor, evaluation,
+ * growing, sums instead of rows, planning, the certificate, the profile, pictures, several threads, random numbers, the
+ * machine, compatibility.
  *
  * Rules that hold for every function here:
  *  - It returns BROAD_OK or a negative status, and on failure leaves a message for broad_error_message(). Functions
@@ -206,7 +207,7 @@ typedef enum broad_photo_map {
 typedef enum broad_crop {
     BROAD_CROP_NONE = 0,     /* all of it                                    */
     BROAD_CROP_BOXES = 2,    /* boxes from a file                            */
-    BROAD_CROP_DETECTOR = 3, /* boxes from a function of the caller's       */
+    BROAD_CROP_DETECTOR = 3, /* boxes from a function of the caller          */
     BROAD_CROP_MODEL = 4     /* reading for a model: as that one was trained */
 } broad_crop;
 
@@ -437,22 +438,24 @@ typedef struct broad_data broad_data;
 /* A trained network. Freed with broad_model_free(). */
 typedef struct broad_model broad_model;
 
-/* The boxes of one photo, while the caller's function finds them. */
+/* The boxes of one photo, while a function of the caller finds them. */
 typedef struct broad_box_list broad_box_list;
-/* Adds a box in pixels of the upright photo; right and bottom are outside of it. score: NaN where there is none. BROAD_BAD_DATA for
- * a box without width or height, or with a side that is no finite number. */
+/* Adds a box in pixels of the upright photo; right and bottom are just outside. score: NaN where there is none.
+ * BROAD_BAD_DATA for a box without width or height, or with a side that is not finite. */
 BROAD_API int broad_box_list_add(broad_box_list *list, double left, double top, double right, double bottom,
                                  double score);
 /*
- * Finds the boxes in the photo `file`, the path as it can be opened, and adds them to `out`, which the library owns; the function keeps
- * neither. Photos are prepared on several threads: it is called on any of them, but never twice at once. It returns BROAD_OK;
- * BROAD_BAD_DATA where this photo alone cannot be used, which is then left out with the message as its reason; any other status
- * ends the reading with that status and message. broad_error_set() leaves the message. What it added before it failed is dropped.
+ * Finds the boxes in the photo `file`, a path that can be opened, and adds them to `out`, which the library owns; the
+ * function keeps neither. Photos are prepared on several threads: it is called on any of them, but never twice at the
+ * same time. It returns BROAD_OK; BROAD_BAD_DATA where only this photo cannot be used, which is then skipped with the
+ * message as its reason; any other status ends the reading with that status and message. broad_error_set() leaves the
+ * message. What it added before it failed is dropped.
  */
 typedef int (*broad_boxes_function)(broad_box_list *out, const char *file, void *context);
 
 /* How photos are read. With a model, maps, side, each_box, the way of cropping and (for training) augment are the
- * model's; the boxes or the function must be given again. */
+ * model's; the boxes or the function must be given again. For training, near-duplicates are grouped if the model's
+ * were. */
 typedef struct broad_photo_options {
     size_t size;
     unsigned maps;                   /* of broad_photo_map; 0: descriptors and windows                            */
@@ -874,26 +877,27 @@ BROAD_API int broad_interval(double *out, const broad_model *model, double level
 
 /* ---- explanations of photos ------------------------------------------------------------------------------------ */
 
-/* What is needed to explain verdicts on photos by one model, which must outlive it and be one of photos: BROAD_USAGE. Any number of
- * threads may use it at once. */
+/* What is needed to explain predictions on photos by one model, which must be one of photos (BROAD_USAGE otherwise) and
+ * outlive it. Any number of threads may use it at the same time. */
 typedef struct broad_explainer broad_explainer;
 BROAD_API int broad_explainer_open(broad_explainer **out, const broad_model *model);
 BROAD_API void broad_explainer_close(broad_explainer *explainer); /* accepts NULL */
 
-/* A grid over the part of a photo that the model looks at, and how much each of its cells is evidence for an output (above 0) or
- * against it (below 0): log odds of a class where the model has probabilities, else the lead of its score; of values, how much
- * more or less than the whole photo the cell stands for. */
+/* A grid over the part of a photo that the model uses, and how much each of its cells is evidence for an output (above
+ * 0) or against it (below 0): log odds of a class where the model has probabilities, otherwise the lead of its score;
+ * of values, how much more or less than the whole photo the cell stands for. */
 typedef struct broad_explanation {
-    size_t size;          /* sizeof(broad_explanation): broad_explanation_init() */
+    size_t size;
     size_t width, height; /* in cells */
-    double *cells;        /* row by row from the top; owned, freed by broad_explanation_clear() */
+    double *cells;        /* row by row from the top; freed by broad_explanation_clear() */
 } broad_explanation;
 
-BROAD_API void broad_explanation_init(broad_explanation *out);
-BROAD_API void broad_explanation_clear(broad_explanation *explanation);
-/* Explains `count` photos at once, each for one class or target: by occlusion, that is by what the model says of the photo with
- * each cell left out. The photos are rows of a table that was read for the model, and their files are read again: one that has
- * changed is BROAD_IO. Photos judged together cost less than one by one; eight at a time are enough. */
+static inline void broad_explanation_init(broad_explanation *out) { broad_result_init(out, sizeof *out); }
+BROAD_API void broad_explanation_clear(broad_explanation *explanation); /* it can be used again. Accepts NULL */
+/* Explains `count` photos at once, each for one class or target, by occlusion: by what the model predicts with each
+ * cell left out. `out` is an array of initialised explanations, the size of the first being the distance between them.
+ * The photos are rows of a table that was read for the model, and their files are read again: one that has changed is
+ * BROAD_IO. Several photos together cost less than one by one; eight at a time are enough. */
 BROAD_API int broad_photo_explain(broad_explanation *out, const broad_explainer *explainer,
                                   const broad_photo *const *photos, const size_t *outputs, size_t count);
 
@@ -1171,14 +1175,13 @@ BROAD_API int broad_picture_new(broad_picture **out, size_t width, size_t height
 BROAD_API void broad_picture_free(broad_picture *picture);                         /* accepts NULL */
 BROAD_API size_t broad_picture_width(const broad_picture *picture);
 BROAD_API size_t broad_picture_height(const broad_picture *picture);
-BROAD_API unsigned char *broad_picture_pixels(broad_picture *picture); /* to be written to */
+BROAD_API unsigned char *broad_picture_pixels(broad_picture *picture); /* may be written to */
 BROAD_API const unsigned char *broad_picture_bytes(const broad_picture *picture);
-/* From the bytes of a JPEG or PNG file, turned upright, with a longer side of at most `side`; 0: as large as it is. What is left of
- * a damaged picture is taken, the rest being grey. The message of a failure does not name the file. */
+/* From the bytes of a JPEG or PNG file, turned upright, with a longer side of at most `side`; 0: in its own size. The
+ * undamaged part of a damaged picture is used, the rest is grey. The message of a failure does not name the file. */
 BROAD_API int broad_picture_decode(broad_picture **out, const void *bytes, size_t count, size_t side);
-/* As the bytes of a file, for broad_free(). Equal pictures give equal bytes. */
-BROAD_API int broad_picture_jpeg(void **out, size_t *out_bytes, const broad_picture *picture,
-                                 int quality); /* 1 to 100 */
+/* As the bytes of a file, for broad_free(). Equal pictures give equal bytes. quality: 1 to 100. */
+BROAD_API int broad_picture_jpeg(void **out, size_t *out_bytes, const broad_picture *picture, int quality);
 BROAD_API int broad_picture_png(void **out, size_t *out_bytes, const broad_picture *picture);
 /* With the same proportions and a longer side of at most `side`. */
 BROAD_API int broad_picture_fit(broad_picture **out, const broad_picture *picture, size_t side);
@@ -1188,31 +1191,36 @@ BROAD_API int broad_picture_crop(broad_picture **out, const broad_picture *pictu
 
 /* ---- several threads ------------------------------------------------------------------------------------------- */
 
-/* Calls job(context, index, worker) for every index below `count`, on `threads` threads (0: one per processor), and returns when all
- * are done. Which thread does what is open; worker 0 is the thread that called, the others have numbers below the threads. */
+/* Calls job(context, index, worker) for every index below `count`, on this many threads (0: one per processor), and
+ * returns when all are done. The order is open; worker 0 is the calling thread, the others have numbers below the
+ * number of threads. */
 typedef void (*broad_parallel_function)(void *context, size_t index, size_t worker);
 BROAD_API int broad_parallel(size_t count, size_t threads, broad_parallel_function job, void *context);
 
 /* ---- random numbers -------------------------------------------------------------------------------------------- */
 
-/* Uniform numbers in [0, 1) by counter (docs/model-format.md): each follows from the seed and its place alone, whatever else was drawn,
- * on any thread. None of them is one that a network is drawn with. */
+/* Uniform numbers in [0, 1) by counter (Philox): each follows from the seed and its place alone, whatever else was
+ * drawn, on any thread. None of them is one that a network is drawn with. */
 typedef enum broad_random_purpose {
     BROAD_RANDOM_PURPOSE_PICTURES = 4,
     BROAD_RANDOM_PURPOSE_SEARCH = 5
 } broad_random_purpose;
 typedef struct broad_random {
-    size_t size; /* sizeof(broad_random): broad_random_init() */
+    size_t size;
     uint64_t seed;
     broad_random_purpose purpose;
     uint64_t number; /* of the thing that they are drawn for, below 2^48; 0 at first */
     uint16_t draw;   /* and which draw for it; 0 at first */
 } broad_random;
 
-BROAD_API void broad_random_init(broad_random *out, uint64_t seed, broad_random_purpose purpose);
-BROAD_API double broad_random_at(const broad_random *random, uint64_t element);
+BROAD_API void broad_random_init_sized(broad_random *out, size_t size, uint64_t seed, broad_random_purpose purpose);
+static inline void broad_random_init(broad_random *out, uint64_t seed, broad_random_purpose purpose)
+{
+    broad_random_init_sized(out, sizeof *out, seed, purpose);
+}
+BROAD_API double broad_random_at(const broad_random *random, uint64_t element); /* NaN: not initialised */
 /* out[i] is the number of element first + i. */
-BROAD_API void broad_random_fill(double *out, const broad_random *random, uint64_t first, size_t count);
+BROAD_API int broad_random_fill(double *out, const broad_random *random, uint64_t first, size_t count);
 
 /* ---- machine --------------------------------------------------------------------------------------------------- */
 

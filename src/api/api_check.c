@@ -21,10 +21,15 @@ static size_t size_of(const void *given)
     return size;
 }
 
-int broad__struct_check(const void *given, size_t own, const char *type)
+int broad__struct_known(const void *given, size_t own)
 {
     size_t size = size_of(given);
-    if (size >= sizeof size && size <= own + NEWER_MOST) return BROAD_OK;
+    return size >= sizeof size && size <= own + NEWER_MOST;
+}
+
+int broad__struct_check(const void *given, size_t own, const char *type)
+{
+    if (broad__struct_known(given, own)) return BROAD_OK;
     return broad__fail(BROAD_USAGE, "%s is not initialised; call %s_init() first", type, type);
 }
 

@@ -13,6 +13,8 @@
 
 int broad__missing_argument(const char *function); /* BROAD_USAGE: one of its arguments is NULL */
 
+/* Whether the struct's size can be one that its _init() function set. */
+int broad__struct_known(const void *given, size_t own);
 /* BROAD_USAGE where the struct's size cannot be one that its _init() function set. */
 int broad__struct_check(const void *given, size_t own, const char *type);
 

@@ -298,8 +298,7 @@ int broad_eval_level(broad_metrics *out, const broad_model *model, const broad_d
 
 void broad_metrics_clear(broad_metrics *metrics)
 {
-    if (!metrics || !metrics->size) return; /* zeroed: nothing to free, and no message to overwrite */
-    if (broad__struct_check(metrics, sizeof *metrics, "broad_metrics") < 0) return;
+    if (!metrics || !broad__struct_known(metrics, sizeof *metrics)) return;
     if (has_confusion(metrics)) broad__free(metrics->confusion);
     broad_result_init(metrics, metrics->size);
 }

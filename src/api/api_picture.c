@@ -1,4 +1,7 @@
 /* Entry points of broad.h: pictures, work on several threads, random numbers. */
+#include <math.h>
+
+#include "api/api_check.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/pool.h"
@@ -9,11 +12,6 @@
 struct broad_picture {
     broad__image image;
 };
-
-static int missing_argument(const char *function)
-{
-    return broad__fail(BROAD_USAGE, "%s: an argument is NULL", function);
-}
 
 /* Hands over an image that was made, unless making it failed. */
 static int hand_out(broad_picture **out, broad__image *image, int status)
@@ -32,7 +30,7 @@ static int hand_out(broad_picture **out, broad__image *image, int status)
 int broad_picture_new(broad_picture **out, size_t width, size_t height)
 {
     broad__image image = {0};
-    if (!out) return missing_argument("broad_picture_new");
+    if (!out) return broad__missing_argument("broad_picture_new");
     *out = NULL;
     return hand_out(out, &image, broad__image_init(&image, width, height));
 }
@@ -44,19 +42,22 @@ void broad_picture_free(broad_picture *picture)
     broad__free(picture);
 }
 
-size_t broad_picture_width(const broad_picture *picture) { return picture->image.width; }
+size_t broad_picture_width(const broad_picture *picture) { return picture ? picture->image.width : 0; }
 
-size_t broad_picture_height(const broad_picture *picture) { return picture->image.height; }
+size_t broad_picture_height(const broad_picture *picture) { return picture ? picture->image.height : 0; }
 
-unsigned char *broad_picture_pixels(broad_picture *picture) { return picture->image.pixels; }
+unsigned char *broad_picture_pixels(broad_picture *picture) { return picture ? picture->image.pixels : NULL; }
 
-const unsigned char *broad_picture_bytes(const broad_picture *picture) { return picture->image.pixels; }
+const unsigned char *broad_picture_bytes(const broad_picture *picture)
+{
+    return picture ? picture->image.pixels : NULL;
+}
 
 int broad_picture_decode(broad_picture **out, const void *bytes, size_t count, size_t side)
 {
     broad__image image = {0};
     broad__decode_options options;
-    if (!out || !bytes) return missing_argument("broad_picture_decode");
+    if (!out || !bytes) return broad__missing_argument("broad_picture_decode");
     *out = NULL;
     broad__decode_options_init(&options);
     options.side = side;
@@ -66,13 +67,13 @@ int broad_picture_decode(broad_picture **out, const void *bytes, size_t count, s
 
 int broad_picture_jpeg(void **out, size_t *out_bytes, const broad_picture *picture, int quality)
 {
-    if (!out || !out_bytes || !picture) return missing_argument("broad_picture_jpeg");
+    if (!out || !out_bytes || !picture) return broad__missing_argument("broad_picture_jpeg");
     return broad__write_jpeg(out, out_bytes, &picture->image, quality);
 }
 
 int broad_picture_png(void **out, size_t *out_bytes, const broad_picture *picture)
 {
-    if (!out || !out_bytes || !picture) return missing_argument("broad_picture_png");
+    if (!out || !out_bytes || !picture) return broad__missing_argument("broad_picture_png");
     return broad__write_png(out, out_bytes, &picture->image);
 }
 
@@ -80,7 +81,7 @@ int broad_picture_fit(broad_picture **out, const broad_picture *picture, size_t 
 {
     broad__image image = {0};
     size_t width = 0, height = 0;
-    if (!out || !picture) return missing_argument("broad_picture_fit");
+    if (!out || !picture) return broad__missing_argument("broad_picture_fit");
     *out = NULL;
     broad__image_fit(&width, &height, picture->image.width, picture->image.height, side);
     return hand_out(out, &image, broad__image_resize(&image, &picture->image, width, height));
@@ -90,7 +91,7 @@ int broad_picture_crop(broad_picture **out, const broad_picture *picture, size_t
                        size_t height)
 {
     broad__image image = {0};
-    if (!out || !picture) return missing_argument("broad_picture_crop");
+    if (!out || !picture) return broad__missing_argument("broad_picture_crop");
     *out = NULL;
     return hand_out(out, &image, broad__image_crop(&image, &picture->image, left, top, width, height));
 }
@@ -100,7 +101,7 @@ int broad_picture_crop(broad_picture **out, const broad_picture *picture, size_t
 int broad_parallel(size_t count, size_t threads, broad_parallel_function job, void *context)
 {
     broad__pool *pool = NULL;
-    if (!job) return missing_argument("broad_parallel");
+    if (!job) return broad__missing_argument("broad_parallel");
     int status = broad__pool_open(&pool, threads && threads < count ? threads : threads ? count : 0);
     if (status < 0) return status;
     broad__pool_run(pool, count, job, context);
@@ -110,28 +111,36 @@ int broad_parallel(size_t count, size_t threads, broad_parallel_function job, vo
 
 /* ---- random numbers -------------------------------------------------------------------------------------------- */
 
-void broad_random_init(broad_random *out, uint64_t seed, broad_random_purpose purpose)
+void broad_random_init_sized(broad_random *out, size_t size, uint64_t seed, broad_random_purpose purpose)
 {
-    *out = (broad_random){.size = sizeof *out, .seed = seed, .purpose = purpose};
+    broad_random full = {.size = sizeof full, .seed = seed, .purpose = purpose};
+    if (out) broad__options_give(out, size, &full, sizeof full);
 }
 
-static broad__stream stream_of(const broad_random *random)
+static int stream_of(broad__stream *out, const broad_random *random)
 {
-    return (broad__stream){.seed = random->seed,
-                           .purpose = (broad__purpose)random->purpose,
-                           .layer = (uint32_t)random->number,
-                           .step = (uint16_t)(random->number >> 32),
-                           .draw = random->draw};
+    broad_random full = {.size = sizeof full};
+    int status = random ? broad__options_take(&full, sizeof full, random, "broad_random")
+                        : broad__missing_argument("broad_random");
+    *out = (broad__stream){.seed = full.seed,
+                           .purpose = (broad__purpose)full.purpose,
+                           .layer = (uint32_t)full.number,
+                           .step = (uint16_t)(full.number >> 32),
+                           .draw = full.draw};
+    return status;
 }
 
 double broad_random_at(const broad_random *random, uint64_t element)
 {
-    broad__stream stream = stream_of(random);
-    return broad__random_at(&stream, element);
+    broad__stream stream;
+    return stream_of(&stream, random) == BROAD_OK ? broad__random_at(&stream, element) : NAN;
 }
 
-void broad_random_fill(double *out, const broad_random *random, uint64_t first, size_t count)
+int broad_random_fill(double *out, const broad_random *random, uint64_t first, size_t count)
 {
-    broad__stream stream = stream_of(random);
-    broad__random_fill(out, &stream, first, count);
+    broad__stream stream;
+    if (!out || !random) return broad__missing_argument("broad_random_fill");
+    int status = stream_of(&stream, random);
+    if (status == BROAD_OK) broad__random_fill(out, &stream, first, count);
+    return status;
 }

@@ -51,7 +51,7 @@ int broad__fail(int status, const char *format, ...)
     return status;
 }
 
-int broad_error_set(int status, const char *message) { return broad__fail(status, "%s", message); }
+int broad_error_set(int status, const char *message) { return broad__fail(status, "%s", message ? message : ""); }
 
 int broad__fail_because(int status, broad_reason reason)
 {

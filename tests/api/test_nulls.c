@@ -61,6 +61,7 @@ static void walk_basics(void)
 {
     walk("broad_error_message");
     assert_non_null(broad_error_message());
+    IS(BROAD_FAILED, broad_error_set, BROAD_FAILED, NULL);
     walk("broad_error_reason");
     assert_int_equal(broad_error_reason(), BROAD_REASON_NONE);
     TEXT("unknown", broad_status_name, 12345);
@@ -278,6 +279,36 @@ static void walk_work(const broad_model *model, const broad_data *data)
     assert_null(out);
 }
 
+static void walk_pictures(const broad_model *model)
+{
+    broad_explainer *explainer = NULL;
+    broad_picture *picture = NULL;
+    void *bytes = NULL;
+    size_t count = 0;
+    REFUSED(broad_box_list_add, NULL, 0, 0, 1, 1, 0);
+    REFUSED(broad_explainer_open, NULL, model);
+    REFUSED(broad_explainer_open, &explainer, NULL);
+    COMES_BACK(broad_explainer_close, NULL);
+    COMES_BACK(broad_explanation_clear, NULL);
+    REFUSED(broad_photo_explain, NULL, NULL, NULL, NULL, 1);
+    REFUSED(broad_picture_new, NULL, 1, 1);
+    COMES_BACK(broad_picture_free, NULL);
+    IS(0, broad_picture_width, NULL);
+    IS(0, broad_picture_height, NULL);
+    IS(NULL, broad_picture_pixels, NULL);
+    IS(NULL, broad_picture_bytes, NULL);
+    REFUSED(broad_picture_decode, &picture, NULL, 1, 0);
+    REFUSED(broad_picture_jpeg, &bytes, &count, NULL, 90);
+    REFUSED(broad_picture_png, &bytes, &count, NULL);
+    REFUSED(broad_picture_fit, &picture, NULL, 8);
+    REFUSED(broad_picture_crop, &picture, NULL, 0, 0, 1, 1);
+    REFUSED(broad_parallel, 1, 1, NULL, NULL);
+    COMES_BACK(broad_random_init_sized, NULL, 8, 0, BROAD_RANDOM_PURPOSE_SEARCH);
+    walk("broad_random_at");
+    assert_true(isnan(broad_random_at(NULL, 0)) && isnan(broad_random_at(&(broad_random){0}, 0)));
+    REFUSED(broad_random_fill, NULL, NULL, 0, 1);
+}
+
 static void walk_rest(const broad_model *model, const broad_data *data)
 {
     broad_stats *stats = NULL;
@@ -337,6 +368,7 @@ static void null_is_never_a_crash(void **state)
     walk_prediction(model, data);
     walk_work(model, data);
     walk_rest(model, data);
+    walk_pictures(model);
     count_against_header();
     broad_model_free(model);
     broad_data_free(data);

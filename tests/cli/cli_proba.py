@@ -249,9 +249,9 @@ class Refusals(Fitted):
             for command in ("predict", "eval"):
                 self.fails(2, "--interval: '%s' is not a level" % level, command, self.values, self.numbers,
                            "--interval", level)
-        result = self.fails(2, "the highest level they can make is ", "predict", self.values, self.numbers,
+        result = self.fails(2, "the highest level they allow is ", "predict", self.values, self.numbers,
                             "--interval", "0.999999")
-        named = result.err.split("can make is ")[1].split()[0]
+        named = result.err.split("they allow is ")[1].split()[0]
         self.ok("predict", self.values, self.numbers, "--interval", named)
 
     def test_before_the_rows_are_read(self):

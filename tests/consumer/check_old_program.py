@@ -15,7 +15,7 @@ SOURCE = pathlib.Path(os.environ["BROAD_SOURCE_DIR"])
 BUILD = pathlib.Path(os.environ["BROAD_BINARY_DIR"])
 CC = os.environ.get("CC", "cc")
 # Results that only photos and a wrong model lead to.
-ELSEWHERE = ("broad_map_choice", "broad_correction")
+ELSEWHERE = ("broad_map_choice", "broad_correction", "broad_explanation")
 COPY = "memcpy(out, full, smaller(size, own));"
 
 

@@ -123,6 +123,17 @@ static void work(void)
     WITH(broad_speed, speed, must(broad_machine_measure(speed, 1, 1), "speed"));
 }
 
+static void draw(void)
+{
+    static _Alignas(16) unsigned char block[sizeof(broad_random) + CANARY];
+    broad_random *random = (broad_random *)(void *)block;
+    guard(random, sizeof *random);
+    broad_random_init(random, 7, BROAD_RANDOM_PURPOSE_SEARCH);
+    check(random, sizeof *random, "broad_random");
+    double number = broad_random_at(random, 3);
+    expect(number >= 0 && number < 1, "a random number");
+}
+
 static void read_and_profile(const char *folder)
 {
     char path[4096];
@@ -149,6 +160,7 @@ int main(int count, char **arguments)
     look_at_model();
     look_at_curve();
     work();
+    draw();
     read_and_profile(count > 1 ? arguments[1] : ".");
     broad_model_free(model);
     broad_data_free(data);

@@ -440,7 +440,7 @@ static void test_bad_paths(void **state)
     assert_fails(broad_data_read(&data, "", NULL), BROAD_NO_INPUT, "cannot be opened");
     assert_fails(broad_data_read(&data, folder, NULL), BROAD_BAD_DATA, "no photo in it");
     assert_fails(broad_data_read(&data, "/dev/zero", NULL), BROAD_NO_INPUT, "is a device");
-    assert_fails(broad_data_read(&data, NULL, NULL), BROAD_USAGE, "path");
+    assert_fails(broad_data_read(&data, NULL, NULL), BROAD_USAGE, "NULL");
     write_text(path, "");
     assert_fails(broad_data_read(&data, path, NULL), BROAD_BAD_DATA, "none.csv: the file is empty");
     broad_read_options options = {.size = 1};

@@ -215,8 +215,8 @@ static void test_fingerprint_and_weights(void **state)
     broad_data_free(train);
     broad_data_free(test);
     broad_data_free(rows);
-    assert_fails(broad_data_pick(&rows, data, (const size_t[]){1, 4}, 2), BROAD_USAGE, "no row number 4");
-    assert_fails(broad_data_pick(&rows, data, (const size_t[]){1}, 0), BROAD_USAGE, "needs");
+    assert_fails(broad_data_pick(&rows, data, (const size_t[]){1, 4}, 2), BROAD_USAGE, "row index 4 is out of range");
+    assert_fails(broad_data_pick(&rows, data, (const size_t[]){1}, 0), BROAD_USAGE, "no rows are given");
 
     /* Weights that are all 1 are weights too; rows with and without do not mix. */
     broad_data *without;

@@ -156,7 +156,6 @@ static void any_number_of_threads(void **state)
     o.enhance_nodes = 300; /* so much work that threads are worth it */
     broad_model *model = fitted(data, &o);
     broad_curve_point one[MOST] = {{.size = sizeof *one}}, many[MOST] = {{.size = sizeof *many}};
-    memset(one, 0, sizeof one), memset(many, 0, sizeof many);
     assert_ok(broad_model_curve(one, model, others, THREADS(1)));
     for (size_t threads = 2; threads <= 7; threads += 5) {
         assert_ok(broad_model_curve(many, model, others, THREADS(threads)));

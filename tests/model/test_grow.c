@@ -116,7 +116,7 @@ static void resumed_equals_never_stopped(void **state)
         for (size_t j = 0; j < 10; j++) {
             broad_layer layer = {.size = sizeof layer};
             assert_ok(broad_model_layer(&layer, models[0], j));
-            assert_string_equal(layer.origin, origins[j]);
+            assert_string_equal(broad_enum_name(BROAD_ENUM_ORIGIN, (int)layer.origin), origins[j]);
             assert_int_equal(layer.rows, j < 5 ? 700 : 1033);
         }
         broad_free(a.at), broad_free(b.at);
@@ -247,7 +247,7 @@ static void forgetful_learning(void **state)
     broad_trainer_close(&grown, t);
     broad_layer layer = {.size = sizeof layer};
     assert_ok(broad_model_layer(&layer, grown, 4));
-    assert_string_equal(layer.origin, "forgetful");
+    assert_string_equal(broad_enum_name(BROAD_ENUM_ORIGIN, (int)layer.origin), "forgetful");
     assert_int_equal(layer.first_row, 300);
     assert_int_equal(layer.rows, 150);
     assert_int_equal(broad_model_rows(grown), 450);

@@ -567,7 +567,8 @@ static void wrong_calls_are_refused(void **state)
     assert_int_equal(broad_predictor_scratch(s.predictor, 0), least);
     assert_true(broad_predictor_scratch(s.predictor, 256) == s.scratch_bytes);
     assert_fails(broad_predictor_rows(scores, s.predictor, x, 2, 0, s.scratch, least - 1), BROAD_USAGE, "scratch");
-    assert_fails(broad_predictor_rows(scores, s.predictor, x, 2, 4, s.scratch, least), BROAD_USAGE, "stride of 4");
+    assert_fails(broad_predictor_rows(scores, s.predictor, x, 2, 4, s.scratch, least), BROAD_USAGE,
+                 "stride 4 is smaller");
     assert_fails(broad_predictor_rows(scores, s.predictor, NULL, 2, 0, s.scratch, least), BROAD_USAGE, "NULL");
     assert_ok(broad_predictor_rows(scores, s.predictor, NULL, 0, 0, s.scratch, least));
     assert_fails(broad_predictor_row(scores, s.predictor, x, NULL), BROAD_USAGE, "NULL");

@@ -684,7 +684,7 @@ static void wrong_options(void **state)
     assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE,
                  "option kind bls does not go with option weights chain");
     o = good, o.kind = BROAD_KIND_SCN;
-    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "give it option supervise output");
+    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "give option supervise output");
     o.supervise = BROAD_SUPERVISE_OUTPUT, o.feature_weights = BROAD_FEATURE_WEIGHTS_AUTOENCODER;
     assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "this kind has no feature nodes");
     o = good, o.positive = "no such class";
