@@ -19,6 +19,20 @@
 
 #include "compute/device.h"
 
+/* A matrix that lies by rows (column is 1) or by columns (row is 1): its number i, j is at[i * row + j * column]. */
+typedef struct broad__operand {
+    const double *at;
+    size_t row, column;
+} broad__operand;
+
+/* The same, to be written. */
+typedef struct broad__matrix {
+    double *at;
+    size_t row, column;
+} broad__matrix;
+
+enum { BROAD__TRIANGLE = 64 }; /* the widest triangle that substitute and factor take */
+
 /* Functions as in broad__device. */
 typedef struct broad__kernels_single {
     void (*nodes)(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
@@ -35,6 +49,13 @@ typedef struct broad__kernels {
                   size_t b_stride, size_t c, size_t rows);
     void (*apply)(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
                   const double *w, size_t w_stride, size_t p, size_t c);
+    /* out (rows x columns) += sign a b, a: rows x depth, b: depth x columns, either as it lies or transposed */
+    void (*product)(double *out, size_t out_stride, double sign, broad__operand a, broad__operand b, size_t rows,
+                    size_t columns, size_t depth);
+    /* x (n x columns) <- L^-1 x for the lower triangle of l; `backward`: for its upper triangle, from the last row on */
+    void (*substitute)(broad__matrix x, size_t columns, broad__operand l, size_t n, int backward);
+    /* a (n x n, upper triangle) = R'R. 0, or the number of the first pivot that is not positive. */
+    size_t (*factor)(double *a, size_t stride, size_t n);
     const broad__kernels_single *single; /* for nodes->single, and gram_single */
 } broad__kernels;
 
