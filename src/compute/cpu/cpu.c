@@ -1,13 +1,7 @@
-/*
- * The device contract by own kernels, CBLAS and LAPACK: the only caller of the latter two. What makes that safe is in
- * blas_guard.h.
- */
-#include <limits.h>
-
-#include "base/memory.h"
+/* The device contract by own kernels: the best that this processor has (kernels.h), and what stands on them. */
 #include "base/status.h"
 #include "base/vector.h"
-#include "compute/cpu/blas_guard.h"
+#include "compute/cpu/eigen.h"
 #include "compute/cpu/kernels.h"
 #include "compute/cpu/product.h"
 #include "compute/cpu/triangular.h"
@@ -16,12 +10,6 @@
 #include "compute/single.h"
 
 enum { LARGE = 192 }; /* sides of a result of `cross` from which on it is packed */
-
-extern void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
-                    double *work, const int *lwork, int *iwork, const int *liwork, int *info);
-
-/* Training refuses sizes beyond INT_MAX before it starts (layer/rows.c); this is the one place that narrows them. */
-static int narrow(size_t size) { return size > INT_MAX ? INT_MAX : (int)size; }
 
 static void cpu_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                       size_t rows)
@@ -72,31 +60,15 @@ static void cpu_solve(double *b, size_t c, const double *r, size_t n)
 
 static void cpu_invert(double *r, size_t n) { broad__triangular_invert(r, n, n); }
 
-static int cpu_eigen(double *a, double *values, size_t n)
-{
-    int size = narrow(n), info = 0, want = -1, integers_wanted;
-    double wanted;
-    dsyevd_("V", "L", &size, a, &size, values, &wanted, &want, &integers_wanted, &want, &info);
-    int numbers = wanted < INT_MAX ? (int)wanted : INT_MAX;
-    double *work = broad__alloc_array((size_t)numbers, sizeof(double));
-    int *integers = work ? broad__alloc_array((size_t)integers_wanted, sizeof(int)) : NULL;
-    if (!integers) {
-        broad__free(work);
-        return BROAD_NO_MEMORY;
-    }
-    broad__blas_enter();
-    dsyevd_("V", "L", &size, a, &size, values, work, &numbers, integers, &integers_wanted, &info);
-    broad__blas_leave();
-    broad__free(integers);
-    broad__free(work);
-    return info ? broad__fail(BROAD_FAILED, "the eigendecomposition of a %zu x %zu matrix did not converge", n, n)
-                : BROAD_OK;
-}
+/* Nothing to prepare: kernels keep no state. */
+static int cpu_hold(void) { return BROAD_OK; }
+
+static void cpu_release(void) {}
 
 static const broad__device cpu = {
     .name = "cpu",
-    .hold = broad__blas_hold,
-    .release = broad__blas_release,
+    .hold = cpu_hold,
+    .release = cpu_release,
     .nodes = cpu_nodes,
     .gram = cpu_gram,
     .gram_single = cpu_gram_single,
@@ -108,7 +80,7 @@ static const broad__device cpu = {
     .whiten = broad__triangular_whiten,
     .invert = cpu_invert,
     .update = broad__factor_update,
-    .eigen = cpu_eigen,
+    .eigen = broad__eigen,
 };
 
 const broad__device *broad__device_cpu_uncounted(void) { return &cpu; }

@@ -5,6 +5,7 @@
 
 #define KERNEL_SET 256
 #include "compute/cpu/kernel_double.h"
+#include "compute/cpu/kernel_symmetric.h"
 #include "compute/cpu/kernel_triangle.h"
 
 const broad__kernels broad__kernels_avx2 = {
@@ -16,6 +17,7 @@ const broad__kernels broad__kernels_avx2 = {
     .product = kernel_product,
     .substitute = kernel_substitute,
     .factor = kernel_factor,
+    .symmetric = kernel_symmetric,
     .single = &broad__kernels_single_avx2,
 };
 

@@ -1,5 +1,6 @@
 /* The kernels by what every processor of the target has. */
 #include "compute/cpu/kernel_double.h"
+#include "compute/cpu/kernel_symmetric.h"
 #include "compute/cpu/kernel_triangle.h"
 #include "compute/cpu/kernels.h"
 
@@ -12,5 +13,6 @@ const broad__kernels broad__kernels_plain = {
     .product = kernel_product,
     .substitute = kernel_substitute,
     .factor = kernel_factor,
+    .symmetric = kernel_symmetric,
     .single = &broad__kernels_single_plain,
 };

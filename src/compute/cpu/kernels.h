@@ -56,6 +56,8 @@ typedef struct broad__kernels {
     void (*substitute)(broad__matrix x, size_t columns, broad__operand l, size_t n, int backward);
     /* a (n x n, upper triangle) = R'R. 0, or the number of the first pivot that is not positive. */
     size_t (*factor)(double *a, size_t stride, size_t n);
+    /* y += a v, a: n x n, upper triangle of a symmetric matrix */
+    void (*symmetric)(double *y, const double *a, size_t stride, const double *v, size_t n);
     const broad__kernels_single *single; /* for nodes->single, and gram_single */
 } broad__kernels;
 

@@ -1,7 +1,7 @@
 /*
  * [R; b] is made triangular by Householder reflections H = I - tau v v', v = (1 in row j of R, then k numbers in the rows of
  * b): the other rows of R are not touched. PANEL columns at a time, whose reflections H_1 H_2 ... = I - V T V' (T upper
- * triangular: Schreiber and Van Loan, 1989) then reach the columns to the right as two products:
+ * triangular) then reach the columns to the right as products:
  *
  *   W = T' (R_panel + V'b),  R_panel -= W,  b -= V W
  */
@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/cpu/product.h"
+#include "compute/cpu/reflection.h"
 
 enum { PANEL = 32 };
 
@@ -23,20 +24,6 @@ typedef struct update {
     double *t;       /* PANEL x PANEL */
     double *w, *sum; /* PANEL x n */
 } update;
-
-/* The reflection that turns (alpha, v) into (beta, 0): v becomes its lower part, *alpha becomes beta. Returns tau. */
-static double reflect(double *alpha, double *v, size_t k)
-{
-    double most = 0, sum = 0;
-    for (size_t i = 0; i < k; i++) most = fmax(most, fabs(v[i]));
-    if (most == 0) return 0;
-    most = fmax(most, fabs(*alpha));
-    for (size_t i = 0; i < k; i++) sum += (v[i] / most) * (v[i] / most);
-    double first = *alpha / most, beta = -copysign(sqrt(first * first + sum), first);
-    for (size_t i = 0; i < k; i++) v[i] = v[i] / most / (first - beta);
-    *alpha = beta * most;
-    return (beta - first) / beta;
-}
 
 /* H from the left on what is right of column j in the panel. */
 static void reflect_panel(update *u, size_t first, size_t wide, size_t j, double tau)
@@ -52,32 +39,18 @@ static void reflect_panel(update *u, size_t first, size_t wide, size_t j, double
     broad__product(below, u->n, -1, broad__as_is(v, 1), broad__as_is(u->w, right), u->k, right, 1);
 }
 
-/* Column j of T = -tau_j T V'v_j above the diagonal; the parts of v in R have nothing in common. */
-static void extend_t(update *u, size_t j, double tau)
-{
-    double dots[PANEL];
-    for (size_t i = 0; i < j; i++) {
-        dots[i] = 0;
-        for (size_t l = 0; l < u->k; l++) dots[i] += u->v[i * u->k + l] * u->v[j * u->k + l];
-    }
-    for (size_t i = 0; i < j; i++) {
-        double sum = 0;
-        for (size_t l = i; l < j; l++) sum += u->t[i * PANEL + l] * dots[l];
-        u->t[i * PANEL + j] = -tau * sum;
-    }
-    u->t[j * PANEL + j] = tau;
-}
-
+/* The parts of two vectors in R have nothing in common, so V'V is that of the parts in b, apart from its diagonal. */
 static void reduce_panel(update *u, size_t first, size_t wide)
 {
-    memset(u->t, 0, PANEL * PANEL * sizeof(double));
+    double tau[PANEL], gram[PANEL * PANEL] = {0};
     for (size_t j = 0; j < wide; j++) {
         double *v = u->v + j * u->k;
         for (size_t i = 0; i < u->k; i++) v[i] = u->b[i * u->n + first + j];
-        double tau = reflect(&u->r[(first + j) * u->n + first + j], v, u->k);
-        reflect_panel(u, first, wide, j, tau);
-        extend_t(u, j, tau);
+        tau[j] = broad__reflection_make(&u->r[(first + j) * u->n + first + j], v, u->k);
+        reflect_panel(u, first, wide, j, tau[j]);
     }
+    broad__product(gram, wide, 1, broad__as_is(u->v, u->k), broad__turned(u->v, u->k), wide, wide, u->k);
+    broad__reflections_join(u->t, gram, tau, wide);
 }
 
 static void reach_right(update *u, size_t first, size_t wide)
@@ -87,7 +60,7 @@ static void reach_right(update *u, size_t first, size_t wide)
     for (size_t i = 0; i < wide; i++) memcpy(u->sum + i * right, r + i * n, right * sizeof(double));
     memset(u->w, 0, wide * right * sizeof(double));
     broad__product(u->sum, right, 1, broad__as_is(u->v, u->k), broad__as_is(b, n), wide, right, u->k);
-    broad__product(u->w, right, 1, broad__turned(u->t, PANEL), broad__as_is(u->sum, right), wide, right, wide);
+    broad__product(u->w, right, 1, broad__turned(u->t, wide), broad__as_is(u->sum, right), wide, right, wide);
     for (size_t i = 0; i < wide; i++)
         for (size_t j = 0; j < right; j++) r[i * n + j] -= u->w[i * right + j];
     broad__product(b, n, -1, broad__turned(u->v, u->k), broad__as_is(u->w, right), u->k, right, wide);
