@@ -14,6 +14,7 @@ class Tool:
     def __init__(self, path):
         self.path = path
         self.machine = self.run("doctor")
+        self.machine["best_core"] = {"avx512": "SkylakeX", "avx2": "Haswell"}.get(self.machine["kernels"], "")
 
     def run(self, *words):
         """The JSON object of one command; its seconds from start to end, and its processor time, are kept."""
@@ -30,7 +31,8 @@ class Tool:
         return json.loads(done.stdout)
 
     def share_threads(self, threads):
-        """So many threads for every library, and for OpenBLAS the kernels that are best here. They are read when a
+        """So many threads for every library, and for OpenBLAS the kernels that are best here, which an old
+        one does not find on a recent processor. They are read when a
         library is loaded, hence the new start."""
         wanted = {"OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
         if self.machine["best_core"]:
@@ -39,6 +41,5 @@ class Tool:
             os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **wanted})
 
     def describe(self):
-        blas = " ".join(self.machine["blas"].split()[:2])
-        return (f"{self.machine['processor']}, {self.machine['processors']} processors, {blas} with "
-                f"{self.machine['blas_core']} kernels, broad {self.machine['version']}")
+        return (f"{self.machine['processor']}, {self.machine['processors']} processors, broad "
+                f"{self.machine['version']} with {self.machine['kernels']} kernels")

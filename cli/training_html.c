@@ -552,14 +552,8 @@ static void put_machine(cli_output *output, const cli_training *t)
     broad_machine machine;
     if (broad_machine_inspect(&machine, 0)) return;
     size_t threads = t->threads ? t->threads : machine.processors;
-    char blas[32];
-    snprintf(blas, sizeof blas, "%.31s", *machine.blas ? machine.blas : "a BLAS without a name");
-    char *version = strchr(blas, ' '), *rest = version ? strchr(version + 1, ' ') : NULL;
-    if (*machine.blas && rest) *rest = 0;
-    cli_output_print(output, "<p>On %zu thread%s of a machine with %zu processor%s, with %s kernels and ", threads,
+    cli_output_print(output, "<p>On %zu thread%s of a machine with %zu processor%s, with %s kernels.</p>\n", threads,
                      threads == 1 ? "" : "s", machine.processors, machine.processors == 1 ? "" : "s", machine.kernels);
-    cli_html_text(output, blas);
-    cli_html_put(output, ".</p>\n");
 }
 
 static void put_time(cli_output *output, const cli_training *t)

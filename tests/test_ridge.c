@@ -1,5 +1,5 @@
 /*
- * Ridge solutions by an independent path: LAPACK's least squares on the augmented system [K; sqrt(lambda) I] W = [E; 0],
+ * Ridge solutions by an independent path: least squares by QR on the augmented system [K; sqrt(lambda) I] W = [E; 0],
  * leave-one-out residuals by explicit refits, the residual identity by direct evaluation.
  */
 #include "problem.h"
@@ -9,33 +9,49 @@
 #include "layer/ridge.h"
 #include "layer/supervise.h"
 
-extern void dgels_(const char *trans, const int *m, const int *n, const int *nrhs, double *a, const int *lda, double *b,
-                   const int *ldb, double *work, const int *lwork, int *info);
+/* a (m x (p + c), by rows) becomes triangular in its first p columns, by reflections of its columns. */
+static void reflect_columns(long double *a, size_t m, size_t p, size_t c)
+{
+    size_t wide = p + c;
+    for (size_t j = 0; j < p; j++) {
+        long double sum = 0;
+        for (size_t i = j; i < m; i++) sum += a[i * wide + j] * a[i * wide + j];
+        long double first = a[j * wide + j], beta = first > 0 ? -sqrtl(sum) : sqrtl(sum), scale = sum - first * beta;
+        if (sum == 0) continue;
+        a[j * wide + j] = first - beta;
+        for (size_t l = j + 1; l < wide; l++) {
+            long double dot = 0;
+            for (size_t i = j; i < m; i++) dot += a[i * wide + j] * a[i * wide + l];
+            for (size_t i = j; i < m; i++) a[i * wide + l] -= dot / scale * a[i * wide + j];
+        }
+        a[j * wide + j] = beta;
+    }
+}
 
-/* W (p x c) of the augmented system by QR; K by rows. */
+/* W (p x c) of the augmented system by QR in extended precision; K by rows. */
 static void augmented_solution(double *w, const double *k, size_t rows, size_t p, const double *e, size_t c,
                                double lambda)
 {
-    int m = (int)(rows + p), n = (int)p, nrhs = (int)c, info, lwork = (int)(64 * (rows + p + c));
-    double *a = calloc((size_t)m * p, sizeof *a), *b = calloc((size_t)m * c, sizeof *b),
-           *work = malloc((size_t)lwork * 8);
+    size_t m = rows + p, wide = p + c;
+    long double *a = calloc(m * wide, sizeof *a);
     for (size_t i = 0; i < rows; i++) {
-        for (size_t j = 0; j < p; j++) a[j * (size_t)m + i] = k[i * p + j];
-        for (size_t j = 0; j < c; j++) b[j * (size_t)m + i] = e[i * c + j];
+        for (size_t j = 0; j < p; j++) a[i * wide + j] = k[i * p + j];
+        for (size_t j = 0; j < c; j++) a[i * wide + p + j] = e[i * c + j];
     }
-    for (size_t j = 0; j < p; j++) a[j * (size_t)m + rows + j] = sqrt(lambda);
-    dgels_("N", &m, &n, &nrhs, a, &m, b, &m, work, &lwork, &info);
-    assert_int_equal(info, 0);
-    for (size_t i = 0; i < p; i++)
-        for (size_t j = 0; j < c; j++) w[i * c + j] = b[j * (size_t)m + i];
+    for (size_t j = 0; j < p; j++) a[(rows + j) * wide + j] = sqrtl(lambda);
+    reflect_columns(a, m, p, c);
+    for (size_t i = p; i-- > 0;)
+        for (size_t j = 0; j < c; j++) {
+            for (size_t l = i + 1; l < p; l++) a[i * wide + p + j] -= a[i * wide + l] * a[l * wide + p + j];
+            a[i * wide + p + j] /= a[i * wide + i];
+            w[i * c + j] = (double)a[i * wide + p + j];
+        }
     free(a);
-    free(b);
-    free(work);
 }
 
 __extension__ typedef __float128 quad;
 
-/* The same in quadruple precision, by elimination on K'K + lambda I: decides where LAPACK's own rounding is in doubt. */
+/* The same in quadruple precision, by elimination on K'K + lambda I: decides where the rounding of QR is in doubt. */
 static void quad_solution(double *w, const double *k, size_t rows, size_t p, const double *e, size_t c, double lambda)
 {
     quad *g = calloc(p * p, sizeof *g), *b = calloc(p * c, sizeof *b);

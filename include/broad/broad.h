@@ -10,11 +10,10 @@
  *  - an out-parameter comes first and is written only on success (handles are set to NULL on failure);
  *  - nothing is printed, no signal handler is installed, the process is never ended;
  *  - a loaded model may be used for prediction by any number of threads at once;
- *  - while a function here computes, or a trainer is open, OpenBLAS runs on one thread for the whole process, because the
- *    library shares out the rows itself; afterwards its number of threads is what it was;
  *  - memory that gives out is BROAD_NO_MEMORY, whenever it does;
- *  - fork() is safe at any time, and the child can do all that its parent could. It waits for calls of BLAS under way, and a
- *    trainer of the parent's works in the child on one thread.
+ *  - results are the same bytes for any number of threads, in the tool and in a program;
+ *  - fork() is safe at any time, and the child can do all that its parent could. A trainer of the parent's works in the child
+ *    on one thread.
  */
 #ifndef BROAD_BROAD_H
 #define BROAD_BROAD_H
@@ -545,7 +544,7 @@ BROAD_API int broad_interval(double *out, const broad_model *model, double level
 /*
  * Only what prediction needs of a model, for programs that predict and do nothing else: docs/embedding.md. Nothing in it ever
  * changes: any number of threads may use one at once, each with a scratch of its own. Predicting allocates nothing, takes no
- * lock, starts no thread and calls no BLAS; it gives the very numbers of broad_predict(), however many rows come at once.
+ * lock, and starts no thread; it gives the very numbers of broad_predict(), however many rows come at once.
  *
  * It takes rows of numbers, in the order of the model's inputs: for a column of categories one input a level, 1 for the level
  * that is there and 0 for all others; NaN for a missing value where the model was trained with --missing mean. Of a model for
@@ -734,7 +733,7 @@ typedef struct broad_verdict {
     char reason[512];        /* why it does not hold; "" if it does                */
 } broad_verdict;
 
-/* Recomputes every norm and inequality of the certificate from the training rows by plain loops: no BLAS, no shared
+/* Recomputes every norm and inequality of the certificate from the training rows by plain loops: no kernels, no shared
  * code with training. A certificate that does not hold is a verdict, not an error. */
 BROAD_API int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training, size_t threads);
 
@@ -759,22 +758,13 @@ BROAD_API int broad_profile_stage(broad_stage *out, const broad_profile *profile
 /* ---- machine --------------------------------------------------------------------------------------------------- */
 
 typedef struct broad_machine {
-    size_t processors;      /* that this process may run on: what `threads` of 0 stands for */
-    const char *kernels;    /* own kernels in use: "avx512", "avx2", "plain"                */
-    const char *blas;       /* name and version; "" where it does not say                   */
-    const char *blas_core;  /* kernels it chose                                             */
-    const char *best_core;  /* kernels this processor could run                             */
-    const char *blas_build; /* "pthread", "openmp", "sequential"; "" where it does not say  */
-    int self_test;          /* 1: every operation agrees with plain C; 0: not so, or not tested */
+    size_t processors;   /* that this process may run on: what `threads` of 0 stands for     */
+    const char *kernels; /* in use: "avx512", "avx2", "plain"                                */
+    int self_test;       /* 1: every operation agrees with plain C; 0: not so, or not tested */
 } broad_machine;
 
 /* What is there, and if asked for whether it computes what it should. That it does not is a finding, no failure: the message
- * is left for broad_error_message().
- *
- * OpenBLAS chooses its kernels when it is loaded, and an old one takes slow ones for a processor it does not know. Only the
- * environment can say better, before the program starts: OPENBLAS_CORETYPE=best_core where that differs from blas_core. The
- * tool starts itself once more for it; a library cannot. Products over the rows are by own kernels and not concerned;
- * factors, eigenvalues and wide joint sums are. */
+ * is left for broad_error_message(). */
 BROAD_API int broad_machine_inspect(broad_machine *out, int test);
 
 /* Of one thread alone, in its best moment; of all together, on average. */
@@ -787,7 +777,7 @@ typedef struct broad_speed {
     const char
         *instructions; /* that the peak is measured with: "avx512", "avx2", "sse2", "neon"; "": it is not known how */
     broad_rate peak;   /* GFLOP/s: multiplications and additions on numbers in registers     */
-    broad_rate dgemm;  /* GFLOP/s of a large product by BLAS                                 */
+    broad_rate dgemm;  /* GFLOP/s of a large product                                         */
     broad_rate layer;  /* GFLOP/s of a pass over the rows: nodes, gram, cross and residual   */
     broad_rate nodes, gram; /* GFLOP/s of its two largest parts                                   */
     broad_rate read, copy;  /* GB/s of memory; a byte that is copied is read and written          */

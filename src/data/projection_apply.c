@@ -1,4 +1,4 @@
-/* A projection that is there; apart from its fitting, so that a program that only predicts is not linked to BLAS. */
+/* A projection that is there; apart from its fitting, so that a program that only predicts is not linked to what training takes. */
 #include <string.h>
 
 #include "base/memory.h"

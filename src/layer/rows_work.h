@@ -4,7 +4,7 @@
 
 #include "layer/rows.h"
 
-/* Whether a x b numbers can be there, and BLAS can count them. */
+/* Whether a x b numbers can be there, and an int can count them. */
 int broad__rows_size_fits(size_t a, size_t b);
 /* A pass is done with these rows: memory of what is spilled of them is given back. */
 void broad__rows_release(const broad__rows *rows, size_t first, size_t end);

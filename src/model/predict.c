@@ -16,7 +16,7 @@
 #define THREAD_FLOPS 1e7
 enum { LINE = 8 }; /* numbers of a cache line, which no two threads should share */
 
-/* The kernels are called without the device around them: a program that only predicts need not be linked to BLAS. */
+/* The kernels are called without the device around them: a program that only predicts is linked to little else. */
 
 /* ---- a block of rows ------------------------------------------------------------------------------------------- */
 
