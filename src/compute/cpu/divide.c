@@ -52,6 +52,13 @@ typedef struct merge {
 
 /* ---- small ones: implicit QL with shifts (Golub and Van Loan, 8.3) ---------------------------------------------- */
 
+/* sqrt(a a + b b); the C library's hypot() may differ in its last bit from one processor to another. */
+static double length(double a, double b)
+{
+    double most = fmax(fabs(a), fabs(b)), least = fmin(fabs(a), fabs(b));
+    return most > 0 ? most * sqrt(1 + (least / most) * (least / most)) : 0;
+}
+
 /* Two rows become c a + s b and c b - s a. */
 static void rotate(double *a, double *b, double c, double s, size_t count)
 {
@@ -66,9 +73,9 @@ static void rotate(double *a, double *b, double c, double s, size_t count)
 static void ql_sweep(double *d, double *e, double *z, size_t stride, size_t width, size_t first, size_t end)
 {
     double g = (d[first + 1] - d[first]) / (2 * e[first]), s = 1, c = 1, p = 0;
-    g = d[end] - d[first] + e[first] / (g + copysign(hypot(g, 1.0), g));
+    g = d[end] - d[first] + e[first] / (g + copysign(length(g, 1), g));
     for (size_t i = end; i-- > first;) {
-        double f = s * e[i], b = c * e[i], r = hypot(f, g);
+        double f = s * e[i], b = c * e[i], r = length(f, g);
         e[i + 1] = r;
         if (r == 0) {
             d[i + 1] -= p;
@@ -149,7 +156,7 @@ static double largest(const double *x, size_t count)
 /* Two values so near that a rotation may give all of u to the second. */
 static int rotate_away(merge *m, size_t a, size_t b, double tolerance)
 {
-    double *d = m->d, size = hypot(m->u[a], m->u[b]), c = m->u[b] / size, s = -m->u[a] / size;
+    double *d = m->d, size = length(m->u[a], m->u[b]), c = m->u[b] / size, s = -m->u[a] / size;
     size_t stride = m->all->n;
     if (!(fabs((d[b] - d[a]) * c * s) <= tolerance)) return 0;
     m->u[b] = size;
@@ -245,8 +252,8 @@ static void coordinates(double *out, const merge *m, size_t j)
         m->gaps[i] = m->fresh[i] / m->gaps[i];
         sum += m->gaps[i] * m->gaps[i];
     }
-    double length = sqrt(sum);
-    for (size_t i = 0; i < m->kept_count; i++) out[m->slot[i]] = m->gaps[i] / length;
+    double size = sqrt(sum);
+    for (size_t i = 0; i < m->kept_count; i++) out[m->slot[i]] = m->gaps[i] / size;
 }
 
 static void make_rows(const merge *m)
