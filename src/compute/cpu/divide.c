@@ -18,7 +18,7 @@
 #include "compute/cpu/product.h"
 #include "compute/cpu/secular.h"
 
-enum { LEAF = 24, STRIP = 96, TURNS_MAX = 60 };
+enum { LEAF = 24, STRIP_MOST = 96, TURNS_MAX = 60 };
 
 /* Where the numbers of a row of Q are. */
 typedef enum part { TOP, BOTH, BOTTOM, PARTS } part;
@@ -30,7 +30,7 @@ typedef struct divide {
     double *d, *e;
     size_t *order;   /* of each part that is done: the places of its values as they rise */
     double *copy;    /* n x n: rows of Q while theirs are overwritten */
-    double *strip;   /* STRIP x n: coordinates of new rows */
+    double *strip;   /* strip_rows() x n: coordinates of new rows */
     double *numbers; /* 6 n */
     size_t *places;  /* 4 n */
     part *parts;     /* n */
@@ -49,6 +49,11 @@ typedef struct merge {
     double *fresh, *gaps, *offset; /* a z that has the roots exactly; of one root; of all */
     size_t *origin;
 } merge;
+
+/* Many of them make products fast where n is large; where it is not, they would be a good part of the memory. */
+static size_t strip_rows(size_t n) { return n / 8 + 8 < STRIP_MOST ? n / 8 + 8 : STRIP_MOST; }
+
+size_t broad__divide_scratch(size_t n) { return (n + strip_rows(n) + 6) * n; }
 
 /* ---- small ones: implicit QL with shifts (Golub and Van Loan, 8.3) ---------------------------------------------- */
 
@@ -261,8 +266,8 @@ static void make_rows(const merge *m)
     size_t stride = m->all->n, top = m->top, bottom = m->n - top, both = m->counts[TOP], count = m->kept_count;
     size_t above = both + m->counts[BOTH], below = count - both;
     const double *upper = m->all->copy, *lower = upper + above * top, *whole = lower + below * bottom;
-    for (size_t first = 0; first < count; first += STRIP) {
-        size_t rows = count - first < STRIP ? count - first : STRIP;
+    for (size_t first = 0, most = strip_rows(stride); first < count; first += most) {
+        size_t rows = count - first < most ? count - first : most;
         double *strip = m->all->strip, *out = m->z + first * stride;
         for (size_t j = 0; j < rows; j++) {
             coordinates(strip + j * count, m, first + j);
@@ -333,20 +338,15 @@ static int solve(divide *all, size_t first, size_t n)
     return status;
 }
 
-int broad__divide(double *z, double *diagonal, double *beside, size_t *order, size_t n)
+int broad__divide(double *z, double *diagonal, double *beside, size_t *order, size_t n, double *scratch)
 {
-    divide all = {.z = z, .n = n, .d = diagonal, .e = beside, .order = order};
+    divide all = {.z = z, .n = n, .d = diagonal, .e = beside, .order = order, .copy = scratch};
     memset(z, 0, n * n * sizeof(double));
-    all.copy = broad__alloc_doubles(n + STRIP + 6, n);
+    all.strip = all.copy + n * n;
+    all.numbers = all.strip + strip_rows(n) * n;
     all.places = broad__alloc_array(n, 4 * sizeof *all.places);
     all.parts = broad__alloc_array(n, sizeof *all.parts);
-    int status = all.copy && all.places && all.parts ? BROAD_OK : BROAD_NO_MEMORY;
-    if (status == BROAD_OK) {
-        all.strip = all.copy + n * n;
-        all.numbers = all.strip + STRIP * n;
-        status = solve(&all, 0, n);
-    }
-    broad__free(all.copy);
+    int status = all.places && all.parts ? solve(&all, 0, n) : BROAD_NO_MEMORY;
     broad__free(all.places);
     broad__free(all.parts);
     return status;

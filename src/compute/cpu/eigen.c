@@ -33,7 +33,7 @@ static int solve(eigen *s, double *a, double *values, size_t n)
 {
     int power = scale_upper(a, n);
     broad__tridiagonal_reduce(s->diagonal, s->beside, s->tau, a, n, s->scratch);
-    int status = broad__divide(s->z, s->diagonal, s->beside, s->order, n);
+    int status = broad__divide(s->z, s->diagonal, s->beside, s->order, n, s->scratch);
     if (status < 0) return status;
     broad__tridiagonal_return(s->z, a, s->tau, n, s->scratch);
     for (size_t i = 0; i < n; i++) {
@@ -47,8 +47,9 @@ int broad__eigen(double *a, double *values, size_t n)
 {
     eigen s = {0};
     if (!n) return BROAD_OK;
+    size_t reducing = broad__tridiagonal_scratch(n), dividing = broad__divide_scratch(n);
     s.z = broad__alloc_doubles(n, n);
-    s.diagonal = broad__alloc_doubles(3 * n + broad__tridiagonal_scratch(n), 1);
+    s.diagonal = broad__alloc_doubles(3 * n + (reducing > dividing ? reducing : dividing), 1);
     s.order = broad__alloc_array(n, sizeof *s.order);
     int status = s.z && s.diagonal && s.order ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {

@@ -1,5 +1,5 @@
 /*
- * The products of the layer pass by own kernels, one set for each kind of vector instructions.
+ * The products of the layer pass and of dense algebra by own kernels, one set for each kind of vector instructions.
  *
  * Every number of a result is one chain of fused multiply-adds in a fixed order: over the inputs for `nodes`, from the bias
  * on; over the columns of k for `apply`, over the rows for `gram` and `cross`, from the old value on. So the bits do not
@@ -12,7 +12,11 @@
  * The set "plain" fuses where the target always can (aarch64). On x86-64 it is for processors without FMA: the same order,
  * but each product is rounded, so the last bits differ from those of the other sets.
  *
- * Nothing here allocates or locks; packed panels lie on the stack, less than 100 KB.
+ * So do `product`, over the steps, and `substitute` and `factor`, which end with a division or a root. `symmetric` alone adds
+ * up in eight sums, by every set alike.
+ *
+ * Nothing here allocates or locks; packed panels lie on the stack: less than 100 KB, but 450 KB for `product`, which prediction
+ * does not use.
  */
 #ifndef BROAD_COMPUTE_CPU_KERNELS_H
 #define BROAD_COMPUTE_CPU_KERNELS_H
