@@ -18,7 +18,7 @@
 #include "compute/cpu/product.h"
 #include "compute/cpu/secular.h"
 
-enum { LEAF = 24, STRIP_MOST = 96, TURNS_MAX = 60 };
+enum { LEAF = 32, STRIP_MOST = 96, TURNS_MAX = 60 };
 
 /* Where the numbers of a row of Q are. */
 typedef enum part { TOP, BOTH, BOTTOM, PARTS } part;
@@ -106,10 +106,25 @@ static int is_negligible(const double *d, const double *e, size_t i)
     return fabs(e[i]) <= DBL_EPSILON * (fabs(d[i]) + fabs(d[i + 1])) || fabs(e[i]) < DBL_MIN;
 }
 
+static void turn_around(double *x, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        double other = x[count - 1 - i];
+        x[count - 1 - i] = x[i];
+        x[i] = other;
+    }
+}
+
+/* QL keeps small values best where they come first: a matrix that begins with its large numbers is turned around. */
 static int solve_small(divide *all, size_t first, size_t n)
 {
     double *d = all->d + first, *e = all->e + first, *z = all->z + first * all->n + first;
-    for (size_t i = 0; i < n; i++) z[i * all->n + i] = 1;
+    int turned = fabs(d[0]) > fabs(d[n - 1]);
+    if (turned) {
+        turn_around(d, n);
+        turn_around(e, n - 1);
+    }
+    for (size_t i = 0; i < n; i++) z[i * all->n + (turned ? n - 1 - i : i)] = 1;
     for (size_t i = 0; i < n; i++)
         for (int turns = 0;; turns++) {
             size_t end = i;
@@ -175,7 +190,7 @@ static int rotate_away(merge *m, size_t a, size_t b, double tolerance)
 
 static void deflate(merge *m, const size_t *rising)
 {
-    double tolerance = 8 * DBL_EPSILON * fmax(largest(m->d, m->n), largest(m->u, m->n));
+    double tolerance = 2 * DBL_EPSILON * fmax(largest(m->d, m->n), largest(m->u, m->n));
     size_t last = m->n;
     for (size_t i = 0; i < m->n; i++) {
         size_t at = rising[i];
