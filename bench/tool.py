@@ -14,6 +14,7 @@ class Tool:
     def __init__(self, path):
         self.path = path
         self.machine = self.run("doctor")
+        self.machine["best_core"] = {"avx512": "SkylakeX", "avx2": "Haswell"}.get(self.machine["kernels"], "")
 
     def run(self, *words):
         """The JSON object of one command; its seconds from start to end, and its processor time, are kept."""
@@ -39,6 +40,5 @@ class Tool:
             os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **wanted})
 
     def describe(self):
-        blas = " ".join(self.machine["blas"].split()[:2])
-        return (f"{self.machine['processor']}, {self.machine['processors']} processors, {blas} with "
-                f"{self.machine['blas_core']} kernels, broad {self.machine['version']}")
+        return (f"{self.machine['processor']}, {self.machine['processors']} processors, broad "
+                f"{self.machine['version']} with {self.machine['kernels']} kernels")

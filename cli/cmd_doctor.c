@@ -37,21 +37,12 @@ static void advise_on_kernels(diagnosis *d)
 {
     const broad_machine *m = &d->machine;
     if (d->fault[0]) advise(d, "%s", d->fault);
-    if (strcmp(m->blas_core, m->best_core))
-        advise(d,
-               "the BLAS chose its %s kernels, but this processor can run %s: set OPENBLAS_CORETYPE=%s (the tool does "
-               "so by "
-               "itself unless OPENBLAS_CORETYPE or BROAD_REEXEC is set)",
-               m->blas_core, m->best_core, m->best_core);
-    if (strcmp(m->blas_build, "openmp") == 0)
-        advise(d, "this OpenBLAS is the OpenMP build, which can hang after a fork; install the other one (Debian: "
-                  "libopenblas0-pthread)");
     if (getenv("BROAD_KERNELS"))
         advise(d, "BROAD_KERNELS=%s is set, so the kernels are %s instead of the best ones", getenv("BROAD_KERNELS"),
                m->kernels);
     else if (strcmp(m->kernels, "plain") == 0 && strstr(d->system.vectors, "sse2"))
         advise(d,
-               "this processor has no AVX2 with FMA: own kernels are plain, and models differ in their last bits from "
+               "this processor has no AVX2 with FMA: the kernels are plain, and models differ in their last bits from "
                "those of newer processors");
 }
 
@@ -67,9 +58,6 @@ static void advise_on_speed(diagnosis *d)
             "the peak speed varied by %.0f %% within a second: the processor is throttled (heat, power) or shared with "
             "other virtual machines",
             100 * s->spread);
-    if (s->peak.one > 0 && s->dgemm.one < 0.5 * s->peak.one && strcmp(d->machine.blas_core, d->machine.best_core) == 0)
-        advise(d, "the BLAS reaches %.0f %% of the peak; a newer one may do better (OpenBLAS 0.3.25 or later)",
-               100 * s->dgemm.one / s->peak.one);
     if (s->peak.one > 0 && s->threads > 1 && s->peak.all < 0.7 * s->peak.one * (double)s->threads && s->busy <= 0.1)
         advise(d,
                "%zu threads reach only %.1f times the peak speed of one, so they may share cores; try --threads %.0f",
@@ -87,7 +75,7 @@ static void advise_on_limits(diagnosis *d)
             s->quota, processors, fmax(1, floor(s->quota)));
     if (s->available > 0 && s->available < 512e6) advise(d, "less than 0.5 GB of memory is available");
     if (s->limit_addresses > 0 && s->limit_addresses < 1e9)
-        advise(d, "addresses are limited to %.2f GB (ulimit -v), and OpenBLAS alone takes 0.2 GB of them",
+        advise(d, "addresses are limited to %.2f GB (ulimit -v), and threads and files take some of them",
                s->limit_addresses / 1e9);
     if (s->limit_group > 0 && s->limit_group < s->available)
         advise(d, "a control group limits memory to %.2f GB; for large tables give --memory with less than that",
@@ -169,10 +157,6 @@ static int report_json(const cli_arguments *arguments, const diagnosis *d)
     cli_json_put(object, "processors", json_integer((json_int_t)m->processors));
     put_system(object, &d->system);
     cli_json_put(object, "kernels", cli_json_text(m->kernels));
-    cli_json_put(object, "blas", cli_json_text(m->blas));
-    cli_json_put(object, "blas_build", cli_json_text(m->blas_build));
-    cli_json_put(object, "blas_core", cli_json_text(m->blas_core));
-    cli_json_put(object, "best_core", cli_json_text(m->best_core));
     cli_json_put(object, "self_test", json_boolean(m->self_test));
     cli_json_put(object, "speed", d->measured ? speed_json(&d->speed) : json_null());
     cli_json_put(object, "advice", advice);
@@ -211,12 +195,8 @@ static void print_memory(const cli_machine *s)
 
 static void print_software(const broad_machine *m)
 {
-    cli_print("kernels    %s, for sums over the rows\n", m->kernels);
-    cli_print("BLAS       %s%s%s\n", m->blas[0] ? m->blas : "unknown", m->blas_build[0] ? ", built for " : "",
-              m->blas_build);
-    cli_print("           %s kernels (best for this processor: %s)%s, one thread for each of ours\n", m->blas_core,
-              m->best_core, getenv("BROAD_REEXEC") ? ", chosen by broad" : "");
-    cli_print("self-test  %s\n", m->self_test ? "passed: own kernels and BLAS agree with plain C" : "FAILED");
+    cli_print("kernels    %s\n", m->kernels);
+    cli_print("self-test  %s\n", m->self_test ? "passed: the kernels agree with plain C" : "FAILED");
 }
 
 static void print_flops(const char *name, broad_rate rate, broad_rate peak)
@@ -235,7 +215,7 @@ static void print_speed(const broad_speed *s)
     cli_print("speed                   one thread, of peak   %2zu threads, of peak\n", s->threads);
     cli_print("GFLOP/s\n");
     if (s->peak.one > 0) print_flops(peak, s->peak, s->peak);
-    print_flops("large product (BLAS)", s->dgemm, s->peak);
+    print_flops("large product", s->dgemm, s->peak);
     print_flops("pass over the rows", s->layer, s->peak);
     print_flops("  its nodes", s->nodes, s->peak);
     print_flops("  its sums K'K", s->gram, s->peak);

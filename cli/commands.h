@@ -35,7 +35,6 @@ typedef struct cli_command {
     const char *name, *purpose;
     const char *positional; /* "MODEL DATA" */
     size_t fewest, most;    /* positional arguments */
-    int computes;           /* uses BLAS */
     int (*run)(const cli_arguments *arguments);
     const cli_section *sections; /* ends with a title of NULL */
     const char *description;

@@ -1,27 +1,11 @@
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "help/help.h"
 #include "io/json.h"
 #include "io/profile_table.h"
 #include "io/progress.h"
-
-/* OpenBLAS chooses its kernels when it is loaded, and an old one takes poor ones for a processor it does not know. The
- * environment can say better, but only before loading: so the tool starts itself once more with that said. */
-static void restart_with_best_kernels(char **words)
-{
-    broad_machine machine = {.size = sizeof machine};
-    if (getenv("OPENBLAS_CORETYPE") || getenv("BROAD_REEXEC")) return;
-    if (broad_machine_inspect(&machine, 0) || !machine.blas_core || !machine.best_core) return;
-    if (!machine.best_core[0] || strcmp(machine.blas_core, machine.best_core) == 0) return;
-    if (setenv("OPENBLAS_CORETYPE", machine.best_core, 1) || setenv("BROAD_REEXEC", "1", 1)) return;
-    setenv("OPENBLAS_NUM_THREADS", "1", 0);
-    execv("/proc/self/exe", words);
-    unsetenv("OPENBLAS_CORETYPE"); /* no second start to be had: go on as we are */
-}
 
 static int wants_json(int count, char **words)
 {
@@ -55,7 +39,6 @@ static int dispatch(int count, char **words, const char **out_name)
     if (!status && cli_given(&arguments, "help") && command->run != cli_help) {
         cli_print_command(command);
     } else if (!status) {
-        if (command->computes) restart_with_best_kernels(words);
         cli_profile profile;
         status = cli_profile_begin(&profile, &arguments);
         if (!status) status = command->run(&arguments);

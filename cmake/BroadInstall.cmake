@@ -17,7 +17,6 @@ install(FILES ${PROJECT_BINARY_DIR}/broadConfig.cmake ${PROJECT_BINARY_DIR}/broa
 
 # The .pc file finds its folders from its own place, so that a moved tree works.
 file(RELATIVE_PATH broad_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-cmake_path(GET BROAD_OPENBLAS_LIBRARY PARENT_PATH broad_openblas_dir)
 configure_file(cmake/broad.pc.in ${PROJECT_BINARY_DIR}/broad.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/broad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -1,5 +1,5 @@
 /*
- * Predicts rows with a model file and nothing else: no BLAS, no threads, no allocation after the start.
+ * Predicts rows with a model file and nothing else: no threads, no allocation after the start.
  *
  *   predict_row MODEL VALUE...     one row, from the command line
  *   predict_row MODEL < ROWS       rows from standard input, numbers with blanks or commas between them, one row a line

@@ -123,8 +123,8 @@ static void put_tool(FILE *to)
         put_text(to, command->purpose);
         fputc('\n', to);
     }
-    fputs(".SH ENVIRONMENT\n.TP\n\\fBOPENBLAS_CORETYPE\\fR\nThe kernels of the BLAS. Default: the best ones "
-          "this processor can run.\n",
+    fputs(".SH ENVIRONMENT\n.TP\n\\fBBROAD_KERNELS\\fR\nKernels to compute with: avx512, avx2 or plain. Default: the "
+          "best ones that the processor can run.\n",
           to);
     put_exit_codes(to);
 }

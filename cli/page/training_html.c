@@ -379,14 +379,10 @@ static void put_machine(cli_output *output, const cli_training *t)
 {
     broad_machine machine = {.size = sizeof machine};
     if (broad_machine_inspect(&machine, 0)) return;
-    char blas[32];
-    snprintf(blas, sizeof blas, "%.31s", *machine.blas ? machine.blas : "a BLAS without a name");
-    char *version = strchr(blas, ' '), *rest = version ? strchr(version + 1, ' ') : NULL;
-    if (*machine.blas && rest) *rest = 0;
     PART(output, "machine", "threads",
          cli_number_of(&(cli_number){""}, t->threads ? t->threads : machine.processors, "thread", "threads"),
          "processors", cli_number_of(&(cli_number){""}, machine.processors, "processor", "processors"), "kernels",
-         machine.kernels, "blas", blas);
+         machine.kernels);
 }
 
 static void put_time(cli_output *output, const cli_training *t)

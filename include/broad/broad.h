@@ -25,11 +25,8 @@
  *  - Out-parameters come first and are written only on success; handles are set to NULL on failure.
  *  - Nothing is printed, no signal handler is installed, the process is never ended.
  *  - Running out of memory is always reported as BROAD_NO_MEMORY.
- *  - Results have the same bits for any number of threads.
- *  - While a function computes, or a trainer is open, OpenBLAS runs on one thread in the whole process, because the
- *    library distributes the rows itself; afterwards its number of threads is restored.
- *  - fork() is safe at any time: it waits for BLAS calls in progress, and the child may use every handle it inherits
- *    (an inherited trainer runs on one thread).
+ *  - Results have the same bits for any number of threads, in a program as in the command-line tool.
+ *  - fork() is safe at any time: the child may use every handle it inherits (an inherited trainer runs on one thread).
  *
  * Threads and lifetimes. Different handles may be used by different threads at the same time without precautions. Of
  * one handle:
@@ -905,8 +902,8 @@ BROAD_API int broad_photo_explain(broad_explanation *out, const broad_explainer 
 
 /*
  * Only what prediction needs of a model, for programs that predict and do nothing else. Any number of threads may use
- * one at the same time, each with its own scratch. Predicting allocates nothing, takes no lock, starts no thread and
- * calls no BLAS; it gives exactly the numbers of broad_predict(), however many rows come at once.
+ * one at the same time, each with its own scratch. Predicting allocates nothing, takes no lock and starts no thread;
+ * it gives exactly the numbers of broad_predict(), however many rows come at once.
  *
  * It takes rows of numbers in the order of the model's inputs: for a column of categories one input per level, 1 for
  * the level that is present and 0 for all others; NaN for a missing value where the model was trained with
@@ -1142,7 +1139,7 @@ typedef struct broad_verdict {
 
 static inline void broad_verdict_init(broad_verdict *out) { broad_result_init(out, sizeof *out); }
 /* Recomputes every norm and inequality of the certificate from the training rows. Nodes, sums and solutions are
- * recomputed by separate code in plain loops, without BLAS; the random draw, the schedule and the fingerprint are the
+ * recomputed by separate code in plain loops; the random draw, the schedule and the fingerprint are the
  * functions that training uses. A certificate that does not hold is a verdict, not an error. */
 BROAD_API int broad_verify(broad_verdict *out, const broad_model *model, const broad_data *training,
                            const broad_run_options *run);
@@ -1226,23 +1223,14 @@ BROAD_API int broad_random_fill(double *out, const broad_random *random, uint64_
 
 typedef struct broad_machine {
     size_t size;
-    size_t processors;      /* available to this process: what `threads` of 0 stands for       */
-    const char *kernels;    /* own kernels in use: "avx512", "avx2", "plain"                   */
-    const char *blas;       /* name and version; "" where it does not say                      */
-    const char *blas_core;  /* kernels it chose                                                */
-    const char *best_core;  /* kernels this processor could run                                */
-    const char *blas_build; /* "pthread", "openmp", "sequential"; "" where it does not say     */
-    int self_test;          /* 1: every operation agrees with plain C; 0: it does not, or was not tested */
+    size_t processors;   /* available to this process: what `threads` of 0 stands for       */
+    const char *kernels; /* kernels in use: "avx512", "avx2", "plain"                   */
+    int self_test;       /* 1: every operation agrees with plain C; 0: it does not, or was not tested */
 } broad_machine;
 
 static inline void broad_machine_init(broad_machine *out) { broad_result_init(out, sizeof *out); }
 /* Describes the machine, and with `test` not 0 checks that it computes correctly. That it does not is a finding, not a
- * failure: the message is left for broad_error_message().
- *
- * OpenBLAS chooses its kernels when it is loaded, and an old version chooses slow ones for a processor it does not
- * know. Only the environment can override that, before the program starts: OPENBLAS_CORETYPE=best_core where that
- * differs from blas_core. Products over the rows are computed by the library's own kernels and not affected; factors,
- * eigenvalues and wide joint sums are. */
+ * failure: the message is left for broad_error_message(). */
 BROAD_API int broad_machine_inspect(broad_machine *out, int test);
 
 /* Of one thread alone, at its best; of all threads together, on average. */
@@ -1255,7 +1243,7 @@ typedef struct broad_speed {
     size_t threads;
     const char *instructions; /* used to measure the peak: "avx512", "avx2", "sse2", "neon"; "": unknown */
     broad_rate peak;          /* GFLOP/s: multiplications and additions on numbers in registers           */
-    broad_rate dgemm;         /* GFLOP/s of a large BLAS product                                          */
+    broad_rate dgemm;         /* GFLOP/s of a large product                                               */
     broad_rate layer;         /* GFLOP/s of a pass over the rows: nodes, gram, cross and residual         */
     broad_rate nodes, gram;   /* GFLOP/s of its two largest parts                                         */
     broad_rate read, copy;    /* GB/s of memory; a copied byte is read and written                        */

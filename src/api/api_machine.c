@@ -2,8 +2,8 @@
 #include "api/api_check.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "compute/cpu/blas_guard.h"
 #include "compute/cpu/kernels.h"
+#include "compute/cpu/self_test.h"
 #include "compute/device.h"
 #include "compute/pool.h"
 #include "compute/speed.h"
@@ -13,7 +13,7 @@ static int self_test(broad_machine *out)
     unsigned count;
     int status = broad__device_cpu()->hold();
     if (status == BROAD_OK) {
-        status = broad__blas_self_test(&count, 0);
+        status = broad__self_test(&count, 0);
         broad__device_cpu()->release();
     }
     out->self_test = status == BROAD_OK;
@@ -28,10 +28,6 @@ int broad_machine_inspect(broad_machine *out, int test)
     broad_machine full = {
         .processors = broad__processors(),
         .kernels = broad__kernels_used()->name,
-        .blas = broad__blas_name(),
-        .blas_core = broad__blas_core(),
-        .best_core = broad__blas_best_core(),
-        .blas_build = broad__blas_build(),
     };
     int status = test ? self_test(&full) : BROAD_OK;
     broad__result_give(out, &full, sizeof full);

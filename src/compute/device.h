@@ -22,7 +22,8 @@ typedef struct broad__device {
     const char *name;
 
     /* Hold before the first operation, release after the last; nodes and apply alone, as for prediction, need neither.
-     * Counted; any thread. 0, or a status where the device cannot work: it is not held then. */
+     * Counted; any thread. 0, or a status where the device cannot work: it is not held then. For a device that must be
+     * prepared; the processor need not be. */
     int (*hold)(void);
     void (*release)(void);
 
@@ -60,11 +61,5 @@ typedef struct broad__device {
 const broad__device *broad__device_reference(void);
 const broad__device *broad__device_cpu(void);           /* counts its operations in a profile (base/profile.h) */
 const broad__device *broad__device_cpu_uncounted(void); /* the same without */
-
-/* What BLAS is linked in; "" where it does not say. Static storage. */
-const char *broad__blas_name(void);
-const char *broad__blas_core(void);
-const char *broad__blas_build(void);     /* "pthread", "openmp", "sequential" */
-const char *broad__blas_best_core(void); /* the same where nothing better fits this processor, else what to ask for */
 
 #endif

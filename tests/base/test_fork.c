@@ -13,7 +13,7 @@ static broad_model *model;
 static small_bytes expected;
 static double expected_scores[ROWS * 3];
 
-/* Large enough that BLAS needs its work buffer, and that there are several shards for the threads. */
+/* Large enough for packed products, and for several shards for the threads. */
 static broad_options options_for(size_t threads)
 {
     small_kind kind = {"", "kind=bscrls weights=joint features=4x10 enhance=110x1", 0};

@@ -187,7 +187,7 @@ static size_t fail_all(const life *l, int for_good, size_t most)
 {
     small_bytes good = {0};
     supply_start(0, 0);
-    assert_ok(live(l)); /* the first of all tests the BLAS too */
+    assert_ok(live(l));
     supply_start(0, 0);
     assert_ok(live(l));
     size_t total = atomic_load(&supply.calls);

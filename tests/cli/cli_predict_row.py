@@ -31,7 +31,7 @@ def run(*words, stdin="", code=0):
 
 
 def build(folder):
-    """No BLAS, no picture libraries, no threads library: a predictor needs none of them."""
+    """No picture libraries, no threads library: a predictor needs none of them."""
     program = folder / "predict_row"
     run(os.environ.get("CC", "cc"), "-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-I", SOURCE / "include",
         SOURCE / "examples" / "predict_row.c", BINARY / "libbroad.a", "-ljansson", "-lm", "-o", program)

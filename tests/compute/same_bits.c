@@ -1,6 +1,7 @@
 /*
  * Prints a hash for every piece of what the parts of the library that promise the same bits everywhere work out: activations,
- * drawn weights, and, with the argument "kernels", the products of the layer pass. test_same_bits.py builds it for several
+ * drawn weights, and, with the argument "kernels", the products of the layer pass and
+ * dense algebra. test_same_bits.py builds it for several
  * processors and compares what they print. What is no number counts as one value: its sign and payload are the processor's.
  */
 #include <math.h>
@@ -10,6 +11,7 @@
 
 #include "compute/activation.h"
 #include "compute/cpu/kernels.h"
+#include "compute/device.h"
 #include "rng/draw.h"
 
 enum { PIECE = 4096 };
@@ -137,6 +139,33 @@ static void show_products(const broad__kernels *kernels, size_t rows, size_t p, 
     free(k), free(e), free(w), free(bias), free(gram), free(cross), free(out);
 }
 
+/* Factor, solution, update, inverse and eigendecomposition of a square. */
+static void show_algebra(size_t n)
+{
+    const broad__device *cpu = broad__device_cpu_uncounted();
+    double *k = draw(5, n * n), *b = draw(6, n * n), *a = calloc(n * n, sizeof(double)),
+           *values = calloc(n, sizeof(double));
+    if (!a || !values) exit(1);
+    for (size_t i = 0; i < n; i++) a[i * n + i] = 1;
+    cpu->outer(a, n, k, n, n, k, n, n, n);
+    show("outer", n, n, a, n * n);
+    memcpy(b, a, n * n * sizeof(double));
+    if (cpu->eigen(b, values, n)) exit(1);
+    show("eigenvalues", n, n, values, n);
+    show("eigenvectors", n, n, b, n * n);
+    if (cpu->factor(a, n)) exit(1);
+    show("factor", n, n, a, n * n);
+    cpu->solve(b, n, a, n);
+    show("solve", n, n, b, n * n);
+    cpu->whiten(b, n, n, a, n, n);
+    show("whiten", n, n, b, n * n);
+    if (cpu->update(a, n, k, n / 2 + 1)) exit(1);
+    show("update", n, n, a, n * n);
+    cpu->invert(a, n);
+    show("invert", n, n, a, n * n);
+    free(k), free(b), free(a), free(values);
+}
+
 int main(int argc, char **argv)
 {
     static const size_t shapes[][3] = {{1, 1, 1},     {1, 100, 100},  {5, 33, 7},
@@ -144,6 +173,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "kernels") == 0) {
         for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
             show_products(broad__kernels_used(), shapes[s][0], shapes[s][1], shapes[s][2]);
+        for (size_t n = 1; n < 300; n = 2 * n + 3) show_algebra(n);
         return 0;
     }
     show_activations();

@@ -419,8 +419,6 @@ static void machine(void **state)
     broad_machine m = {.size = sizeof m};
     assert_ok(broad_machine_inspect(&m, 1));
     assert_true(m.processors >= 1 && m.self_test == 1);
-    assert_non_null(m.blas);
-    assert_non_null(m.best_core);
 }
 
 int main(void)

@@ -218,6 +218,120 @@ static void check_gram_single(const broad__kernels *set, const operands *o, prob
     free(out.all), free(plain.all), free(cut.all);
 }
 
+/* ---- products of any layout, triangles, symmetric matrices ------------------------------------------------------- */
+
+/* rows x columns numbers, by rows or by columns, with a few between them. */
+static broad__operand operand_of(size_t rows, size_t columns, int by_columns, problem_random *r)
+{
+    size_t row = by_columns ? 1 : columns + 3, column = by_columns ? rows + 2 : 1;
+    return (broad__operand){problem_normals((rows + 2) * (columns + 3), r), row, column};
+}
+
+static double number(broad__operand x, size_t i, size_t j) { return x.at[i * x.row + j * x.column]; }
+
+static void check_product(const broad__kernels *set, size_t n, size_t c, size_t depth, int layout, problem_random *r)
+{
+    double sign = layout & 4 ? -1 : 1;
+    broad__operand a = operand_of(n, depth, layout & 1, r), b = operand_of(depth, c, layout & 2, r);
+    area out = area_of(n, c + 1, r), plain = area_copy(&out);
+    set->product(out.numbers, c + 1, sign, a, b, n, c, depth);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < c; j++)
+            for (size_t k = 0; k < depth; k++) {
+                double *sum = plain.numbers + i * (c + 1) + j;
+                *sum = step(set, sign * number(a, i, k), number(b, k, j), *sum);
+            }
+    assert_same(&out, &plain, "product", set->name, n, depth, c);
+    free(out.all), free(plain.all), free((void *)a.at), free((void *)b.at);
+}
+
+static void products(void **state)
+{
+    (void)state;
+    static const size_t tried[][3] = {{1, 1, 1},     {8, 24, 5},     {9, 25, 7},    {7, 23, 1},  {4, 12, 255},
+                                      {5, 13, 256},  {17, 49, 257},  {3, 100, 300}, {100, 3, 2}, {191, 30, 33},
+                                      {192, 24, 64}, {193, 47, 513}, {200, 50, 20}, {385, 5, 9}, {2, 2, 700}};
+    problem_random r = {14};
+    for (size_t s = 0; s < SETS; s++)
+        for (size_t t = 0; t < sizeof tried / sizeof tried[0]; t++)
+            for (int layout = 0; layout < 8 && broad__kernels_named(names[s]); layout++)
+                check_product(broad__kernels_named(names[s]), tried[t][0], tried[t][1], tried[t][2], layout, &r);
+}
+
+/* By rows in the order that substitute promises: from the first on, or from the last. */
+static void plain_substitute(double *x, size_t stride, size_t c, const broad__kernels *set, broad__operand l, size_t n,
+                             int backward)
+{
+    for (size_t row = 0; row < n; row++)
+        for (size_t j = 0; j < c; j++) {
+            size_t i = backward ? n - 1 - row : row;
+            double sum = x[i * stride + j];
+            for (size_t k = 0; k < row; k++) {
+                size_t at = backward ? n - 1 - k : k;
+                sum = step(set, -number(l, i, at), x[at * stride + j], sum);
+            }
+            x[i * stride + j] = sum / number(l, i, i);
+        }
+}
+
+static void check_substitute(const broad__kernels *set, size_t n, size_t c, int layout, problem_random *r)
+{
+    broad__operand l = operand_of(n, n, layout & 1, r);
+    area out = area_of(n, c + 2, r), plain = area_copy(&out);
+    for (size_t i = 0; i < n; i++) ((double *)l.at)[i * l.row + i * l.column] += (double)n;
+    set->substitute((broad__matrix){out.numbers, c + 2, 1}, c, l, n, layout & 2);
+    plain_substitute(plain.numbers, c + 2, c, set, l, n, layout & 2);
+    assert_same(&out, &plain, "substitute", set->name, n, n, c);
+    free(out.all), free(plain.all), free((void *)l.at);
+}
+
+static void check_factor(const broad__kernels *set, size_t n, problem_random *r)
+{
+    area a = area_of(n, n + 1, r), plain;
+    size_t stride = n + 1;
+    for (size_t i = 0; i < n; i++) a.numbers[i * stride + i] = 2 * (double)n;
+    plain = area_copy(&a);
+    assert_int_equal(set->factor(a.numbers, stride, n), 0);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++) {
+            double *numbers = plain.numbers, sum = numbers[i * stride + j];
+            for (size_t k = 0; k < i; k++) sum = step(set, -numbers[k * stride + i], numbers[k * stride + j], sum);
+            numbers[i * stride + j] = j == i ? sqrt(sum) : sum / numbers[i * stride + i];
+        }
+    assert_same(&a, &plain, "factor", set->name, n, n, n);
+    free(a.all), free(plain.all);
+}
+
+/* Eight sums for each row from its block of four on, so the result is compared with plain sums by size. */
+static void check_symmetric(const broad__kernels *set, size_t n, problem_random *r)
+{
+    double *a = problem_normals(n * (n + 1), r), *v = problem_normals(n, r);
+    area y = area_of(1, n, r), plain = area_copy(&y);
+    set->symmetric(y.numbers, a, n + 1, v, n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) plain.numbers[i] += a[(i < j ? i : j) * (n + 1) + (i < j ? j : i)] * v[j];
+    for (size_t i = 0; i < y.count; i++)
+        if (!(fabs(y.all[i] - plain.all[i]) <= 1e-14 * (double)n))
+            fail_msg("symmetric of %s, n %zu: number %zu is %a, not %a", set->name, n, i - GUARD, y.all[i],
+                     plain.all[i]);
+    free(a), free(v), free(y.all), free(plain.all);
+}
+
+static void triangles(void **state)
+{
+    (void)state;
+    static const size_t widths[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 23, 24, 25, 48, 49, 63, 64};
+    problem_random r = {15};
+    for (size_t s = 0; s < SETS; s++)
+        for (size_t w = 0; w < sizeof widths / sizeof widths[0] && broad__kernels_named(names[s]); w++) {
+            const broad__kernels *set = broad__kernels_named(names[s]);
+            check_factor(set, widths[w], &r);
+            check_symmetric(set, widths[w], &r);
+            check_symmetric(set, 5 * widths[w] + 1, &r);
+            for (int layout = 0; layout < 4; layout++) check_substitute(set, widths[w], 1 + 7 * w % 30, layout, &r);
+        }
+}
+
 static void check_all(const operands *o, problem_random *r)
 {
     for (size_t s = 0; s < SETS; s++) {
@@ -292,10 +406,8 @@ static void sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sets),
-        cmocka_unit_test(shapes),
-        cmocka_unit_test(shapes_of_layers),
-        cmocka_unit_test(not_numbers),
+        cmocka_unit_test(sets),        cmocka_unit_test(shapes),   cmocka_unit_test(shapes_of_layers),
+        cmocka_unit_test(not_numbers), cmocka_unit_test(products), cmocka_unit_test(triangles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The parts of the library that are its own give the same bits on every processor: activations and drawn weights by SSE2,
-AVX2, AVX-512 and aarch64; the products of the layer pass wherever multiply-add is fused, which is all of these but SSE2.
+AVX2, AVX-512 and aarch64; the products of the layer pass and dense algebra wherever multiply-add is fused, which is all of these but SSE2.
 
 Usage: test_same_bits.py PATH_OF_BROAD. Exits with 77 where the cross compiler or qemu-user is missing (Debian:
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user), after what this machine can compare alone, and in instrumented
@@ -23,7 +23,8 @@ LIBRARY = BUILD / "libbroad.a"
 PROGRAM = SOURCE / "tests" / "compute" / "same_bits.c"
 CROSS = "aarch64-linux-gnu-gcc"
 PARTS = ["base/choice.c", "base/clock.c", "base/memory.c", "base/profile.c", "base/status.c", "base/vector.c",
-         "compute/activation*.c", "compute/cpu/kernel*.c", "rng/*.c"]
+         "compute/activation*.c", "compute/single.c", "compute/cpu/[!cps]*.c", "compute/cpu/cpu.c",
+         "compute/cpu/product.c", "compute/cpu/secular.c", "rng/*.c"]
 
 
 def flags_of_the_build():

@@ -1,6 +1,6 @@
 /*
- * Ridge solutions by an independent path: LAPACK's least squares on the augmented system [K; sqrt(lambda) I] W = [E; 0],
- * leave-one-out residuals by explicit refits, the residual identity by direct evaluation.
+ * Ridge solutions by an independent path: plain loops in extended precision, leave-one-out residuals by explicit refits, the
+ * residual identity by direct evaluation.
  */
 #include "problem.h"
 
@@ -9,33 +9,36 @@
 #include "layer/ridge.h"
 #include "layer/supervise.h"
 
-extern void dgels_(const char *trans, const int *m, const int *n, const int *nrhs, double *a, const int *lda, double *b,
-                   const int *ldb, double *work, const int *lwork, int *info);
-
-/* W (p x c) of the augmented system by QR; K by rows. */
-static void augmented_solution(double *w, const double *k, size_t rows, size_t p, const double *e, size_t c,
-                               double lambda)
+/* W (p x c) by elimination on K'K + lambda I, whose condition is at most 1e8, in extended precision; K by rows. */
+static void extended_solution(double *w, const double *k, size_t rows, size_t p, const double *e, size_t c,
+                              double lambda)
 {
-    int m = (int)(rows + p), n = (int)p, nrhs = (int)c, info, lwork = (int)(64 * (rows + p + c));
-    double *a = calloc((size_t)m * p, sizeof *a), *b = calloc((size_t)m * c, sizeof *b),
-           *work = malloc((size_t)lwork * 8);
-    for (size_t i = 0; i < rows; i++) {
-        for (size_t j = 0; j < p; j++) a[j * (size_t)m + i] = k[i * p + j];
-        for (size_t j = 0; j < c; j++) b[j * (size_t)m + i] = e[i * c + j];
-    }
-    for (size_t j = 0; j < p; j++) a[j * (size_t)m + rows + j] = sqrt(lambda);
-    dgels_("N", &m, &n, &nrhs, a, &m, b, &m, work, &lwork, &info);
-    assert_int_equal(info, 0);
+    size_t wide = p + c;
+    long double *a = calloc(p * wide, sizeof *a);
+    for (size_t i = 0; i < p; i++) a[i * wide + i] = lambda;
+    for (size_t l = 0; l < rows; l++)
+        for (size_t i = 0; i < p; i++) {
+            long double number = k[l * p + i];
+            for (size_t j = i; j < p; j++) a[i * wide + j] += number * k[l * p + j];
+            for (size_t j = 0; j < c; j++) a[i * wide + p + j] += number * e[l * c + j];
+        }
     for (size_t i = 0; i < p; i++)
-        for (size_t j = 0; j < c; j++) w[i * c + j] = b[j * (size_t)m + i];
+        for (size_t below = i + 1; below < p; below++) {
+            long double factor = a[i * wide + below] / a[i * wide + i];
+            for (size_t j = below; j < wide; j++) a[below * wide + j] -= factor * a[i * wide + j];
+        }
+    for (size_t i = p; i-- > 0;)
+        for (size_t j = 0; j < c; j++) {
+            for (size_t l = i + 1; l < p; l++) a[i * wide + p + j] -= a[i * wide + l] * a[l * wide + p + j];
+            a[i * wide + p + j] /= a[i * wide + i];
+            w[i * c + j] = (double)a[i * wide + p + j];
+        }
     free(a);
-    free(b);
-    free(work);
 }
 
 __extension__ typedef __float128 quad;
 
-/* The same in quadruple precision, by elimination on K'K + lambda I: decides where LAPACK's own rounding is in doubt. */
+/* The same in quadruple precision, by elimination on K'K + lambda I: decides where that is in doubt. */
 static void quad_solution(double *w, const double *k, size_t rows, size_t p, const double *e, size_t c, double lambda)
 {
     quad *g = calloc(p * p, sizeof *g), *b = calloc(p * c, sizeof *b);
@@ -107,7 +110,7 @@ static double solve_and_compare(size_t rows, size_t p, size_t c, double conditio
     /* The largest eigenvalue of K'K lies below its trace, so K'K + lambda I has a condition of at most 1e8, and reaches it
      * where K itself is near to singular. */
     double lambda = square * 1e-8 * pow(10, 4 * problem_uniform(r));
-    augmented_solution(expected, k, rows, p, e, c, lambda);
+    extended_solution(expected, k, rows, p, e, c, lambda);
     setting s;
     setting_open(&s, broad__device_cpu(), 1, k, rows, p, e, c);
     broad__ridge_request wish = {.lambda = lambda};
@@ -216,7 +219,7 @@ static double loo_by_refits(const double *k, size_t rows, size_t p, const double
         memcpy(k_less + i * p, k + (i + 1) * p, (rows - 1 - i) * p * sizeof(double));
         memcpy(e_less, e, i * c * sizeof(double));
         memcpy(e_less + i * c, e + (i + 1) * c, (rows - 1 - i) * c * sizeof(double));
-        augmented_solution(w, k_less, rows - 1, p, e_less, c, lambda);
+        extended_solution(w, k_less, rows - 1, p, e_less, c, lambda);
         for (size_t j = 0; j < c; j++) {
             double value = e[i * c + j];
             for (size_t a = 0; a < p; a++) value -= k[i * p + a] * w[a * c + j];

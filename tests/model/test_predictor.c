@@ -540,7 +540,7 @@ static void a_fork_after_use_predicts(void **state)
 {
     (void)state;
     subject s;
-    subject_open(&s, &forms[3], FRESH); /* trained in this process: BLAS has run */
+    subject_open(&s, &forms[3], FRESH); /* trained in this process */
     broad_data *data = inputs_only(s.x, FRESH);
     double *scores = malloc(FRESH * s.outputs * sizeof *scores);
     assert_ok(broad_predict_data(scores, s.model, data, THREADS(4)));

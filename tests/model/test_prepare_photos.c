@@ -164,18 +164,8 @@ static void other_rows_stay(void **state)
     broad_data_free(data);
 }
 
-/* The tool starts itself again with other kernels of OpenBLAS where these are better; here both shall have the same ones. */
-static void same_kernels(char **words)
+int main(void)
 {
-    if (getenv("OPENBLAS_CORETYPE")) return;
-    setenv("OPENBLAS_CORETYPE", "Prescott", 1);
-    execv("/proc/self/exe", words);
-}
-
-int main(int count, char **words)
-{
-    (void)count;
-    same_kernels(words);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fit_as_the_tool_does),
         cmocka_unit_test(fit_as_the_paper_does),

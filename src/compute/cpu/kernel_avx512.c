@@ -5,6 +5,8 @@
 
 #define KERNEL_SET 512
 #include "compute/cpu/kernel_double.h"
+#include "compute/cpu/kernel_symmetric.h"
+#include "compute/cpu/kernel_triangle.h"
 
 const broad__kernels broad__kernels_avx512 = {
     .name = "avx512",
@@ -12,6 +14,10 @@ const broad__kernels broad__kernels_avx512 = {
     .gram = kernel_gram,
     .cross = kernel_cross,
     .apply = kernel_apply,
+    .product = kernel_product,
+    .substitute = kernel_substitute,
+    .factor = kernel_factor,
+    .symmetric = kernel_symmetric,
     .single = &broad__kernels_single_avx512,
 };
 

@@ -1,5 +1,7 @@
 /* The kernels by what every processor of the target has. */
 #include "compute/cpu/kernel_double.h"
+#include "compute/cpu/kernel_symmetric.h"
+#include "compute/cpu/kernel_triangle.h"
 #include "compute/cpu/kernels.h"
 
 const broad__kernels broad__kernels_plain = {
@@ -8,5 +10,9 @@ const broad__kernels broad__kernels_plain = {
     .gram = kernel_gram,
     .cross = kernel_cross,
     .apply = kernel_apply,
+    .product = kernel_product,
+    .substitute = kernel_substitute,
+    .factor = kernel_factor,
+    .symmetric = kernel_symmetric,
     .single = &broad__kernels_single_plain,
 };

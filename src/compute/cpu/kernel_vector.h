@@ -171,6 +171,9 @@ typedef __m256d quad;
 INLINE quad quad_spread(double value) { return _mm256_set1_pd(value); }
 INLINE quad quad_fma(quad a, quad b, quad c) { return _mm256_fmadd_pd(a, b, c); }
 
+INLINE quad quad_times(quad a, double factor) { return _mm256_mul_pd(a, _mm256_set1_pd(factor)); }
+INLINE void quad_store(double *p, quad v) { _mm256_storeu_pd(p, v); }
+
 INLINE quad quad_gather(const double *p, size_t stride)
 {
     return _mm256_setr_pd(p[0], p[stride], p[2 * stride], p[3 * stride]);
@@ -191,6 +194,8 @@ typedef full quad;
 
 INLINE quad quad_spread(double value) { return full_spread(value); }
 INLINE quad quad_fma(quad a, quad b, quad c) { return full_fma(a, b, c); }
+INLINE quad quad_times(quad a, double factor) { return a * factor; }
+INLINE void quad_store(double *p, quad v) { full_store(p, v); }
 INLINE quad quad_gather(const double *p, size_t stride) { return (quad){p[0], p[stride]}; }
 
 INLINE void quad_gather_two(quad out[2], const double *p, size_t stride)

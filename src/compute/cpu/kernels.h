@@ -1,5 +1,5 @@
 /*
- * The products of the layer pass by own kernels, one set for each kind of vector instructions.
+ * The products of the layer pass and of dense algebra by own kernels, one set for each kind of vector instructions.
  *
  * Every number of a result is one chain of fused multiply-adds in a fixed order: over the inputs for `nodes`, from the bias
  * on; over the columns of k for `apply`, over the rows for `gram` and `cross`, from the old value on. So the bits do not
@@ -12,12 +12,30 @@
  * The set "plain" fuses where the target always can (aarch64). On x86-64 it is for processors without FMA: the same order,
  * but each product is rounded, so the last bits differ from those of the other sets.
  *
- * Nothing here allocates or locks; packed panels lie on the stack, less than 100 KB.
+ * So do `product`, over the steps, and `substitute` and `factor`, which end with a division or a root. `symmetric` alone adds
+ * up in eight sums, by every set alike.
+ *
+ * Nothing here allocates or locks; packed panels lie on the stack: less than 100 KB, but 450 KB for `product`, which prediction
+ * does not use.
  */
 #ifndef BROAD_COMPUTE_CPU_KERNELS_H
 #define BROAD_COMPUTE_CPU_KERNELS_H
 
 #include "compute/device.h"
+
+/* A matrix that lies by rows (column is 1) or by columns (row is 1): its number i, j is at[i * row + j * column]. */
+typedef struct broad__operand {
+    const double *at;
+    size_t row, column;
+} broad__operand;
+
+/* The same, to be written. */
+typedef struct broad__matrix {
+    double *at;
+    size_t row, column;
+} broad__matrix;
+
+enum { BROAD__TRIANGLE = 64 }; /* the widest triangle that substitute and factor take */
 
 /* Functions as in broad__device. */
 typedef struct broad__kernels_single {
@@ -35,6 +53,15 @@ typedef struct broad__kernels {
                   size_t b_stride, size_t c, size_t rows);
     void (*apply)(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
                   const double *w, size_t w_stride, size_t p, size_t c);
+    /* out (rows x columns) += sign a b, a: rows x depth, b: depth x columns, either as it lies or transposed */
+    void (*product)(double *out, size_t out_stride, double sign, broad__operand a, broad__operand b, size_t rows,
+                    size_t columns, size_t depth);
+    /* x (n x columns) <- L^-1 x for the lower triangle of l; `backward`: for its upper triangle, from the last row on */
+    void (*substitute)(broad__matrix x, size_t columns, broad__operand l, size_t n, int backward);
+    /* a (n x n, upper triangle) = R'R. 0, or the number of the first pivot that is not positive. */
+    size_t (*factor)(double *a, size_t stride, size_t n);
+    /* y += a v, a: n x n, upper triangle of a symmetric matrix */
+    void (*symmetric)(double *y, const double *a, size_t stride, const double *v, size_t n);
     const broad__kernels_single *single; /* for nodes->single, and gram_single */
 } broad__kernels;
 

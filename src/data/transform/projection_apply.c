@@ -1,3 +1,4 @@
+/* A projection that is there; apart from its fitting, so that a program that only predicts is not linked to what training takes. */
 #include "data/transform/projection_apply.h"
 
 #include <string.h>

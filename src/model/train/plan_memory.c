@@ -52,9 +52,9 @@ static double memory_available(void)
 enum { RANGE_ROWS = 4000, RANGE_NODES = 200, JOINT_SHARD_MAX = 256 }; /* the last as in layer/joint_sums.c */
 
 /* Blocks of spilled arrays that are in memory at a time, as measured: those of each thread, of inputs or Z, residuals,
- * targets and roots; and in place of all training, those of one pass over the table. What BLAS works in, where it
- * multiplies wide matrices, for each thread; and what the process has before it reads anything. */
-static const double THREAD_PIECES = 3e6, TABLE_PIECES = 1e7, BLAS_BYTES = 4e6, BASE_BYTES = 1e7;
+ * targets and roots; and in place of all training, those of one pass over the table. What products of wide
+ * matrices pack, for each thread; and what the process has before it reads anything. */
+static const double THREAD_PIECES = 3e6, TABLE_PIECES = 1e7, PACKED_BYTES = 5e5, BASE_BYTES = 1e7;
 
 /* ---- memory, in numbers of 8 bytes ----------------------------------------------------------------------------- */
 
@@ -215,14 +215,14 @@ void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_opti
     if (out->memory > 0) plan_limit(out, s, o, here);
     worst.spilled = likely.spilled = out->spilled;
     int large = (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) && s->width > JOINT_SHARD_MAX;
-    double blocks = out->spilled ? block_bytes(s) : 0, blas = large ? s->threads * BLAS_BYTES : 0;
+    double blocks = out->spilled ? block_bytes(s) : 0, packed = large ? s->threads * PACKED_BYTES : 0;
     if (out->spilled) out->bytes_training = training_bytes(s, o, worst) + blocks;
     if (out->spilled) out->bytes_training = fmax(out->bytes_training, TABLE_PIECES);
     /* The table has been read already, unless the plan is for sizes alone. */
     double before = out->spilled || out->memory > 0 ? here : fmax(here, BASE_BYTES + out->bytes_data);
-    out->bytes_peak = before + training_bytes(s, o, likely) + blocks + blas;
+    out->bytes_peak = before + training_bytes(s, o, likely) + blocks + packed;
     if (isfinite(peak)) out->bytes_peak = fmax(out->bytes_peak, peak);
-    out->bytes_least = out->memory > 0 ? here + out->bytes_training + blas : 0;
+    out->bytes_least = out->memory > 0 ? here + out->bytes_training + packed : 0;
     out->fits = out->memory > 0 ? out->bytes_least <= out->memory && out->bytes_training <= out->bytes_available &&
                                       out->bytes_disk <= out->bytes_disk_free
                                 : out->bytes_training <= out->bytes_available;

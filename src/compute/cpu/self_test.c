@@ -1,8 +1,10 @@
 /*
- * Does this machine compute what plain C does? Each operation of the device on a small problem, checked by products with a
- * vector in plain loops: one wrong number changes them, and they cost a hundredth of the operation done again. Sizes are
- * odd, so that the edges of blocks are seen, and large enough for the kernels that large problems use.
+ * Each operation of the device on a small problem, checked by products with a vector in plain loops: one wrong number changes
+ * them, and they cost a hundredth of the operation repeated. Sizes are odd, so that the edges of blocks are seen, and large
+ * enough for the kernels that large problems use.
  */
+#include "compute/cpu/self_test.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +12,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "compute/cpu/blas_guard.h"
+#include "compute/cpu/kernels.h"
 #include "compute/device.h"
 
 enum { N = 109, M = 113, EIGEN = 43, MORE = 5 };
@@ -233,7 +235,7 @@ static const operation operations[] = {
     {"update", update_right}, {"invert", invert_right}, {"eigen", eigen_right},
 };
 
-int broad__blas_self_test(unsigned *out_count, unsigned spoil)
+int broad__self_test(unsigned *out_count, unsigned spoil)
 {
     *out_count = sizeof operations / sizeof operations[0];
     bench *t = broad__alloc(sizeof *t);
@@ -249,9 +251,8 @@ int broad__blas_self_test(unsigned *out_count, unsigned spoil)
     }
     broad__free(t);
     if (right) return right > 0 ? BROAD_OK : right;
-    return broad__fail(
-        BROAD_FAILED,
-        "self-test: operation `%s` is wrong on this machine, with BLAS %s and its %s kernels; try others "
-        "(OPENBLAS_CORETYPE=Haswell), or another BLAS (Debian: libopenblas0-pthread)",
-        operations[i - 1].name, broad__blas_name(), broad__blas_core());
+    return broad__fail(BROAD_FAILED,
+                       "self-test: operation `%s` is wrong on this machine with the %s kernels; try others "
+                       "(BROAD_KERNELS=avx2 or BROAD_KERNELS=plain)",
+                       operations[i - 1].name, broad__kernels_used()->name);
 }

@@ -1,0 +1,86 @@
+/* The device contract by own kernels: the best that this processor has (kernels.h), and what stands on them. */
+#include "base/status.h"
+#include "base/vector.h"
+#include "compute/cpu/eigen.h"
+#include "compute/cpu/kernels.h"
+#include "compute/cpu/product.h"
+#include "compute/cpu/triangular.h"
+#include "compute/cpu/update.h"
+#include "compute/device.h"
+#include "compute/single.h"
+
+enum { LARGE = 192 }; /* sides of a result of `cross` from which on it is packed */
+
+static void cpu_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
+                      size_t rows)
+{
+    const broad__kernels *kernels = broad__kernels_used();
+    /* Without fused steps a kernel would give other bits. */
+    if (nodes->single && !broad__fused()) broad__nodes_single(out, out_stride, nodes, x, x_stride, rows);
+    else (nodes->single ? kernels->single->nodes : kernels->nodes)(out, out_stride, nodes, x, x_stride, rows);
+}
+
+static void cpu_gram(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
+{
+    broad__kernels_used()->gram(out, out_stride, k, k_stride, rows, p);
+}
+
+static void cpu_gram_single(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
+{
+    broad__kernels_used()->single->gram(out, out_stride, k, k_stride, rows, p);
+}
+
+static void cpu_cross(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,
+                      size_t b_stride, size_t c, size_t rows)
+{
+    if (p > LARGE && c > LARGE)
+        broad__product(out, out_stride, 1, broad__turned(a, a_stride), broad__as_is(b, b_stride), p, c, rows);
+    else broad__kernels_used()->cross(out, out_stride, a, a_stride, p, b, b_stride, c, rows);
+}
+
+static void cpu_apply(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
+                      const double *w, size_t w_stride, size_t p, size_t c)
+{
+    broad__kernels_used()->apply(out, out_stride, sign, k, k_stride, rows, w, w_stride, p, c);
+}
+
+static void cpu_outer(double *out, size_t out_stride, const double *a, size_t a_stride, size_t rows, const double *b,
+                      size_t b_stride, size_t count, size_t p)
+{
+    broad__product(out, out_stride, 1, broad__as_is(a, a_stride), broad__turned(b, b_stride), rows, count, p);
+}
+
+static size_t cpu_factor(double *a, size_t n) { return broad__triangular_factor(a, n, n); }
+
+static void cpu_solve(double *b, size_t c, const double *r, size_t n)
+{
+    broad__triangular_solve_turned(b, c, c, r, n, n);
+    broad__triangular_solve(b, c, c, r, n, n);
+}
+
+static void cpu_invert(double *r, size_t n) { broad__triangular_invert(r, n, n); }
+
+/* Nothing to prepare: kernels keep no state. */
+static int cpu_hold(void) { return BROAD_OK; }
+
+static void cpu_release(void) {}
+
+static const broad__device cpu = {
+    .name = "cpu",
+    .hold = cpu_hold,
+    .release = cpu_release,
+    .nodes = cpu_nodes,
+    .gram = cpu_gram,
+    .gram_single = cpu_gram_single,
+    .cross = cpu_cross,
+    .apply = cpu_apply,
+    .outer = cpu_outer,
+    .factor = cpu_factor,
+    .solve = cpu_solve,
+    .whiten = broad__triangular_whiten,
+    .invert = cpu_invert,
+    .update = broad__factor_update,
+    .eigen = broad__eigen,
+};
+
+const broad__device *broad__device_cpu_uncounted(void) { return &cpu; }
