@@ -11,6 +11,7 @@
 #include "page/findings.h"
 #include "page/heatmap.h"
 #include "page/picture_file.h"
+#include "page/report_charts.h"
 #include "page/report_html.h"
 #include "run/input.h"
 #include "run/load_model.h"

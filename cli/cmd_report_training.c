@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "io/progress.h"
-#include "page/training.h"
+#include "page/training_html.h"
 #include "run/files.h"
 #include "run/input.h"
 #include "run/load_model.h"

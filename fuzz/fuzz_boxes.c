@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "broad/broad.h"
-#include "data/photo/boxes_read.h"
+#include "data/photo/boxes.h"
 #include "io/detector_answer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);

@@ -1,7 +1,9 @@
+#include "page/report_charts.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "page/report_html.h"
+#include "message.h"
 
 enum { BINS = 20, SHADES = 5, FIRST_SHADE = 10, NEUTRAL = 1 };
 

@@ -40,7 +40,5 @@ typedef struct cli_tally {
 } cli_tally;
 
 cli_tally cli_report_count(const cli_findings *findings);
-/* How many photos there are of each probability or value, and where they were taken (report_charts.c). */
-int cli_report_charts(cli_charts *out, const cli_findings *findings, size_t card_count);
 
 #endif

@@ -1,6 +1,7 @@
 /* What a page about training tells, found out. */
 #include "page/training.h"
 #include "io/progress.h"
+#include "page/training_charts.h"
 
 #include <math.h>
 #include <stdlib.h>

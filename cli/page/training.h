@@ -65,8 +65,6 @@ typedef struct cli_training {
 } cli_training;
 
 int cli_training_make(cli_training *training);
-/* "-": standard output. */
-int cli_training_write(const cli_training *training, const char *path);
 /* Says on standard error if the certificate does not hold. */
 void cli_training_note(const cli_training *training);
 void cli_training_clear(cli_training *training); /* accepts a half-made one */
@@ -81,11 +79,5 @@ int cli_training_starts(const cli_training *training, size_t layer);
 double cli_training_bound(const broad_layer *layer);
 /* Wilson's 95 % interval of a part that was counted on this many rows. */
 void cli_training_wilson(double out[2], double part, double rows);
-/* All charts (training_charts.c). */
-int cli_training_chart(cli_training *training);
-/* Confusion, settings, certificate (training_tables.c). */
-void cli_training_confusion(cli_output *output, const cli_training *training);
-void cli_training_settings(cli_output *output, const cli_training *training);
-void cli_training_certificate(cli_output *output, const cli_training *training);
 
 #endif

@@ -1,9 +1,9 @@
 /* Which charts a page about training has. Where there is nothing to see in one, it is left out. */
+#include "page/training_charts.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "page/training.h"
 
 enum { SCATTER_MOST = 1200, BAR_COUNT = 25, MOST_STEPS = 12 };
 

@@ -1,4 +1,6 @@
 /* The page about training, from its heading to its foot. It is written for readers who have never heard of broad learning. */
+#include "page/training_html.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +8,7 @@
 #include "page/assets.h"
 #include "page/figure.h"
 #include "page/page.h"
-#include "page/training.h"
+#include "page/training_tables.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
 

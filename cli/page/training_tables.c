@@ -1,4 +1,6 @@
 /* The tables of a page about training: confusion, settings, certificate. */
+#include "page/training_tables.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +8,6 @@
 
 #include "page/assets.h"
 #include "page/page.h"
-#include "page/training.h"
 #include "run/show.h"
 
 enum { CLASSES_SHOWN = 60, CLASSES_LOW = 30, CLASSES_WIDE = 12, PAIRS_SHOWN = 10, LAYERS_OPEN = 12, SHADES = 5 };

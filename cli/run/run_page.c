@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "io/output.h"
-#include "page/training.h"
+#include "page/training_html.h"
 
 static int refuse_same(const char *report, const char *other, const char *what)
 {

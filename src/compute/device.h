@@ -15,7 +15,7 @@ typedef struct broad__nodes {
     const double *weight; /* inputs x nodes */
     const double *bias;   /* nodes          */
     broad_activation activation;
-    int single; /* worked out in single precision; inputs are rounded to it and so are the results */
+    int single; /* computed in single precision; inputs are rounded to it and so are the results */
 } broad__nodes;
 
 typedef struct broad__device {

@@ -20,7 +20,7 @@ struct broad__pool {
     size_t helpers; /* threads besides the caller */
     pthread_t *threads;
     struct worker *workers;
-    /* The work at hand; generation tells a sleeping helper that it is new. */
+    /* The work in progress; generation tells a sleeping helper that it is new. */
     unsigned generation;
     int closing;
     size_t busy;

@@ -1,7 +1,7 @@
 /*
  * Nodes in single precision, in plain C: what they are. Inputs, weights and biases are rounded to float; each node is one
  * chain of fused multiply-adds from its bias on, over its inputs in order, then the activation in float. So its bits are the
- * same on every machine, whatever rows it comes with, and whoever wants to check them can.
+ * same on every machine, whatever rows it comes with, and anyone can check them.
  */
 #ifndef BROAD_COMPUTE_SINGLE_H
 #define BROAD_COMPUTE_SINGLE_H

@@ -34,7 +34,7 @@ typedef struct worker {
     size_t words, at;     /* of it; where the next piece begins */
     double best, mean;    /* rates of the last window */
     double wall, used;    /* seconds of all windows, and the processor's among them */
-    volatile double sink; /* where results go that nobody wants */
+    volatile double sink; /* unused results, so that they are computed */
 } worker;
 
 /* Does one piece; returns its operations or bytes. */
@@ -46,7 +46,7 @@ typedef struct measuring {
     worker *workers;
     double *spaces;
     uint64_t *memory;
-    /* of the window at hand */
+    /* of the window in progress */
     piece work;
     double seconds;
 } measuring;

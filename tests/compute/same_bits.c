@@ -1,5 +1,5 @@
 /*
- * Prints a hash for every piece of what the parts of the library that promise the same bits everywhere work out: activations,
+ * Prints a hash for every piece of what the parts of the library that promise the same bits everywhere compute: activations,
  * drawn weights, and, with the argument "kernels", the products of the layer pass and
  * dense algebra. test_same_bits.py builds it for several
  * processors and compares what they print. What is no number counts as one value: its sign and payload are the processor's.

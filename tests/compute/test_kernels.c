@@ -279,7 +279,7 @@ static void check_substitute(const broad__kernels *set, size_t n, size_t c, int 
     broad__operand l = operand_of(n, n, layout & 1, r);
     area out = area_of(n, c + 2, r), plain = area_copy(&out);
     for (size_t i = 0; i < n; i++) ((double *)l.at)[i * l.row + i * l.column] += (double)n;
-    set->substitute((broad__matrix){out.numbers, c + 2, 1}, c, l, n, layout & 2);
+    set->substitute((broad__target){out.numbers, c + 2, 1}, c, l, n, layout & 2);
     plain_substitute(plain.numbers, c + 2, c, set, l, n, layout & 2);
     assert_same(&out, &plain, "substitute", set->name, n, n, c);
     free(out.all), free(plain.all), free((void *)l.at);

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "data/photo/boxes.h"
-#include "data/photo/boxes_read.h"
 
 static char folder[HELPER_PATH];
 

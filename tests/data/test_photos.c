@@ -705,7 +705,7 @@ static void boxes_are_asked_for(void **state)
     asked about = {0};
     save_halves(s->folder, "a.png", 64, 32);
     save_halves(s->folder, "b.png", 128, 64);
-    save_text(s->folder, "notes.txt", "nobody is asked about this\n");
+    save_text(s->folder, "notes.txt", "not a photo\n");
     s->run.photos.threads = 2;
     s->run.photos.find_boxes = left_corner;
     s->run.photos.find_boxes_context = &about;

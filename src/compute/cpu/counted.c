@@ -1,5 +1,5 @@
 /*
- * The device with every operation counted where somebody asked for a profile. Operations are those of additions and
+ * The device with every operation counted where a profile was asked for. Operations are those of additions and
  * multiplications that the plain method takes; activations are not counted. eigen: what its steps take at most, about.
  */
 #include "base/profile.h"

@@ -23,7 +23,7 @@ enum { LEAF = 32, STRIP_MOST = 96, TURNS_MAX = 60 };
 /* Where the numbers of a row of Q are. */
 typedef enum part { TOP, BOTH, BOTTOM, PARTS } part;
 
-/* What all merges share; places are counted from the first row of the part at hand. */
+/* What all merges share; places are counted from the first row of the part being solved. */
 typedef struct divide {
     double *z; /* n x n */
     size_t n;
@@ -38,7 +38,7 @@ typedef struct divide {
 
 typedef struct merge {
     divide *all;
-    size_t first, top, n; /* of the rows and columns at hand; how many of them are T1's */
+    size_t first, top, n; /* of the rows and columns being merged; how many of them are T1's */
     double *d, *z;        /* the values, and the rows of Q from their own columns on */
     double rho, *u;       /* of diag(d) + rho u u' */
     size_t *kept, *left;  /* places of values that need a root, rising; of the others */

@@ -10,7 +10,7 @@
  * DEPTH   steps of a packed panel, which with its rows of `a` stays in the first cache
  * SHORT   the same where b is read where it lies: a few rows only, so all of b's columns are read soon after each other
  * BLOCK   rows of `out` whose activations are taken while they are in the second cache
- * SKINNY  columns up to which `cross` is worked out transposed: vectors run along the rows of out
+ * SKINNY  columns up to which `cross` is computed transposed: vectors run along the rows of out
  */
 enum { DEPTH = 128, SHORT = 64, FEW = 8, BLOCK = 256, SKINNY = 16 };
 

@@ -53,7 +53,7 @@ OUTLINE void substitute_panel(double *x, const double *minus, const double *diag
 /* Where number i, j of a matrix lies whose rows are taken from the last to the first if `backward`. */
 INLINE size_t row_of(size_t i, size_t n, int backward) { return backward ? n - 1 - i : i; }
 
-OUTLINE void kernel_substitute(broad__matrix x, size_t columns, broad__operand l, size_t n, int backward)
+OUTLINE void kernel_substitute(broad__target x, size_t columns, broad__operand l, size_t n, int backward)
 {
     double minus[SIDE * SIDE] __attribute__((aligned(64))), diagonal[SIDE],
         panel[SIDE * COLUMNS] __attribute__((aligned(64)));

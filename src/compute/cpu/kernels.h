@@ -30,10 +30,10 @@ typedef struct broad__operand {
 } broad__operand;
 
 /* The same, to be written. */
-typedef struct broad__matrix {
+typedef struct broad__target {
     double *at;
     size_t row, column;
-} broad__matrix;
+} broad__target;
 
 enum { BROAD__TRIANGLE = 64 }; /* the widest triangle that substitute and factor take */
 
@@ -57,7 +57,7 @@ typedef struct broad__kernels {
     void (*product)(double *out, size_t out_stride, double sign, broad__operand a, broad__operand b, size_t rows,
                     size_t columns, size_t depth);
     /* x (n x columns) <- L^-1 x for the lower triangle of l; `backward`: for its upper triangle, from the last row on */
-    void (*substitute)(broad__matrix x, size_t columns, broad__operand l, size_t n, int backward);
+    void (*substitute)(broad__target x, size_t columns, broad__operand l, size_t n, int backward);
     /* a (n x n, upper triangle) = R'R. 0, or the number of the first pivot that is not positive. */
     size_t (*factor)(double *a, size_t stride, size_t n);
     /* y += a v, a: n x n, upper triangle of a symmetric matrix */

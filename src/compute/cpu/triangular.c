@@ -24,7 +24,7 @@ void broad__triangular_solve_turned(double *x, size_t x_stride, size_t columns, 
                                     size_t n)
 {
     if (n <= BROAD__TRIANGLE) {
-        broad__kernels_used()->substitute((broad__matrix){x, x_stride, 1}, columns, broad__turned(r, stride), n, 0);
+        broad__kernels_used()->substitute((broad__target){x, x_stride, 1}, columns, broad__turned(r, stride), n, 0);
         return;
     }
     size_t top = half_of(n), bottom = n - top;
@@ -37,7 +37,7 @@ void broad__triangular_solve_turned(double *x, size_t x_stride, size_t columns, 
 void broad__triangular_solve(double *x, size_t x_stride, size_t columns, const double *r, size_t stride, size_t n)
 {
     if (n <= BROAD__TRIANGLE) {
-        broad__kernels_used()->substitute((broad__matrix){x, x_stride, 1}, columns, broad__as_is(r, stride), n, 1);
+        broad__kernels_used()->substitute((broad__target){x, x_stride, 1}, columns, broad__as_is(r, stride), n, 1);
         return;
     }
     size_t top = half_of(n), bottom = n - top;
@@ -50,7 +50,7 @@ void broad__triangular_solve(double *x, size_t x_stride, size_t columns, const d
 void broad__triangular_whiten(double *x, size_t x_stride, size_t rows, const double *r, size_t stride, size_t n)
 {
     if (n <= BROAD__TRIANGLE) {
-        broad__kernels_used()->substitute((broad__matrix){x, 1, x_stride}, rows, broad__turned(r, stride), n, 0);
+        broad__kernels_used()->substitute((broad__target){x, 1, x_stride}, rows, broad__turned(r, stride), n, 0);
         return;
     }
     size_t left = half_of(n), right = n - left;

@@ -10,7 +10,8 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/photo/boxes_read.h"
+#include "data/photo/boxes_json.h"
+#include "data/photo/boxes_text.h"
 
 enum { FOLDERS_DEEP = 16, YOLO_FILES_MOST = 1 << 24 };
 

@@ -1,4 +1,6 @@
 /* Boxes in JSON: COCO files. */
+#include "data/photo/boxes_json.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +10,6 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "data/photo/boxes_read.h"
 
 enum { PLACE_BYTES = 64, ID_BYTES = 32, COORDINATES = 4 };
 

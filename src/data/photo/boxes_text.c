@@ -1,4 +1,5 @@
-/* Boxes in text: YOLO's lines of numbers, and CSV with a header. */
+#include "data/photo/boxes_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,6 @@
 #include "base/status.h"
 #include "data/format/csv_open.h"
 #include "data/format/number.h"
-#include "data/photo/boxes_read.h"
 
 /* ---- YOLO ------------------------------------------------------------------------------------------------------ */
 

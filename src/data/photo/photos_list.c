@@ -38,7 +38,7 @@ typedef struct walk {
     size_t folder_count, folder_room;
     identity *seen;
     size_t seen_count, seen_room;
-    entry *entries; /* of the folder at hand */
+    entry *entries; /* of the current folder */
     size_t entry_count, entry_room;
 } walk;
 

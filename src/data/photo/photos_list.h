@@ -10,7 +10,7 @@ typedef struct broad__photo_file {
     broad__text folder; /* first part of the name, if it lies in a folder below the one given; else empty */
     const char *fault;  /* why it is left out without being looked at; NULL: it is looked at */
     int given;          /* itself: it is meant to be a photo, whatever it is */
-    int unlisted;       /* no line of the labels speaks of it */
+    int unlisted;       /* no line of the labels names it */
 } broad__photo_file;
 
 typedef struct broad__photo_list {
