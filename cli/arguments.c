@@ -233,25 +233,6 @@ int cli_choice(const cli_arguments *arguments, const char *name)
     return 0;
 }
 
-int cli_name_options(const cli_command *command, int status)
-{
-    static const char word[] = "option ";
-    char text[2048];
-    size_t used = 0;
-    for (const char *at = broad_error_message(); *at && used + 1 < sizeof text;) {
-        size_t length =
-            strncmp(at, word, sizeof word - 1) ? 0 : strspn(at + sizeof word - 1, "abcdefghijklmnopqrstuvwxyz-");
-        if (length && find_name(command, at + sizeof word - 1, length) && used + 2 < sizeof text) {
-            text[used++] = '-', text[used++] = '-';
-            at += sizeof word - 1;
-        } else {
-            text[used++] = *at++;
-        }
-    }
-    text[used] = 0;
-    return cli_fail(status, "%s", text);
-}
-
 void cli_note(const cli_arguments *arguments, const char *format, ...)
 {
     if (cli_given(arguments, "quiet")) return;

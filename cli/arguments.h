@@ -36,9 +36,6 @@ size_t cli_given_all(const char **out, const cli_arguments *arguments, const cha
 const char *cli_error(void);
 /* BROAD_USAGE with this message and a pointer to the command's help. */
 int cli_fail_usage(const cli_command *command, const char *message);
-/* The library names its options ("option missing"); this writes them in the last message as the command's own are typed
- * ("--missing"). Returns the status. */
-int cli_name_options(const cli_command *command, int status);
 /* On standard error, unless --quiet. */
 void cli_note(const cli_arguments *arguments, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

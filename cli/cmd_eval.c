@@ -103,7 +103,6 @@ int cli_eval(const cli_arguments *arguments)
     broad_metrics metrics = {.size = sizeof metrics};
     size_t threads = 0;
     double level = 0;
-    memset(&metrics, 0, sizeof metrics);
     if (cli_given(arguments, "loo") && !cli_given(arguments, "curve"))
         return cli_fail(BROAD_USAGE, "--loo needs --curve");
     int status = cli_threads(&threads, arguments);

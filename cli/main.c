@@ -44,7 +44,6 @@ static int dispatch(int count, char **words, const char **out_name)
         if (!status) status = command->run(&arguments);
         status = cli_profile_end(&profile, status);
     }
-    if (status < 0) status = cli_name_options(command, status);
     cli_arguments_clear(&arguments);
     return status;
 }

@@ -99,6 +99,7 @@ static int train(demo_run *run, demo_network *network, const char *kind)
     broad_metrics metrics = {.size = sizeof metrics};
     cli_progress progress;
     network->name = kind;
+    broad_seconds_init(&network->seconds);
     int status = apply_settings(&options, kind);
     if (status) return status;
     cli_progress_begin(&progress, &options, kind, run->arguments);

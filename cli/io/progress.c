@@ -121,7 +121,7 @@ static int on_watch(const broad_progress *state, void *context)
 const broad_run_options *cli_watch(size_t threads)
 {
     static _Thread_local broad_run_options run;
-    run = (broad_run_options){.size = sizeof run, .threads = threads, .progress = on_watch};
+    run = (broad_run_options){.size = sizeof run, .threads = threads, .progress = interrupted ? NULL : on_watch};
     return &run;
 }
 

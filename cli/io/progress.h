@@ -23,8 +23,8 @@ void cli_format_duration(char *out, size_t bytes, double seconds); /* "12.3 s", 
 /* The same without a bar. Returns whether they were not caught already, and are to be released by the caller. */
 int cli_signals_catch(void);
 void cli_signals_release(void);
-/* For calls other than training: this many threads, and an end once a signal asks for it. Valid until this thread asks
- * again. */
+/* For calls other than training: this many threads, and an end once a signal asks for it; a call that begins after the
+ * signal, to report on the model that was saved, is not ended by it. Valid until this thread asks again. */
 const broad_run_options *cli_watch(size_t threads);
 /* The signal that asked to stop, 0 if none did. */
 int cli_interrupted(void);

@@ -20,9 +20,6 @@
 #define BROAD_VERSION "unknown"
 #endif
 
-const char *broad_version(void) { return BROAD_VERSION; }
-int broad_version_number(void) { return BROAD_VERSION_NUMBER; }
-
 /* ---- what a model is ------------------------------------------------------------------------------------------- */
 
 size_t broad_model_layers(const broad_model *model) { return model ? model->layer_count : 0; }

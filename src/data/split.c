@@ -333,8 +333,7 @@ const char *broad__group_remedy(const broad_data *table)
 {
     if (!table->groups || !table->group_name || strcmp(table->group_name, BROAD__NEAR_DUPLICATES) != 0) return "";
     return "; photos that look alike stay together: group by a column of option labels instead (option group), or "
-           "treat "
-           "each photo separately (option no-groups)";
+           "treat each photo separately (option no-groups)";
 }
 
 static int check_parts(const broad_data *table, const unsigned char *apart, double holdout)

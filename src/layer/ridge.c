@@ -218,7 +218,7 @@ static int check_single(double lambda, const broad__residual *residual)
 
 /* Rounding in W, as a part of it, up to which it is left as it is: what it changes in the residual is the square of
  * that. */
-static const double SETTLED = 3e-10;
+static const double SETTLED = 1e-10;
 enum { ENOUGH = 64 };
 
 /* out = G W */

@@ -141,15 +141,26 @@ static int by_words(const place *p, const char *kind, const char *name)
     return WIFEXITED(code) ? -WEXITSTATUS(code) : BROAD_BUG;
 }
 
+/* The library says "option lambda" where the tool says "--lambda". */
+static void as_the_tool_says(char *message)
+{
+    static const char word[] = "option ";
+    for (char *at; (at = strstr(message, word));) {
+        memcpy(at, "--", 2);
+        memmove(at + 2, at + strlen(word), strlen(at + strlen(word)) + 1);
+    }
+}
+
 /* Whether both were refused, in the same words. */
 static int same_refusal(const place *p, int status, const char *kind, const char *name)
 {
     char message[2048];
     snprintf(message, sizeof message, "%s", broad_error_message());
+    as_the_tool_says(message);
     int code = by_words(p, kind, name);
     char *said = read_file(NULL, p->said);
     if (code != status || (status && !strstr(said, message)))
-        fail_msg("option kind %s --%s: status %d (%s) from C, %d from the tool (%s)", kind, name, status,
+        fail_msg("--kind %s --%s: status %d (%s) from C, %d from the tool (%s)", kind, name, status,
                  status ? message : "", code, said);
     free(said);
     return status != BROAD_OK;

@@ -223,6 +223,7 @@ static void walk_prediction(const broad_model *model, const broad_data *data)
     REFUSED(broad_predict, scores, model, NULL, 1, 0);
     REFUSED(broad_predict_data, scores, NULL, data, NULL);
     REFUSED(broad_predict_part, scores, model, NULL, 0, 1, NULL);
+    IS(BROAD_PATH_KIND_UNKNOWN, broad_path_look, NULL);
     IS(0, broad_best_class, NULL, scores);
     IS(0, broad_best_class, model, NULL);
     REFUSED(broad_probabilities, NULL, NULL, NULL, 1);

@@ -22,7 +22,7 @@ BUILD = pathlib.Path(os.environ.get("BROAD_BINARY_DIR", pathlib.Path(sys.argv[1]
 LIBRARY = BUILD / "libbroad.a"
 PROGRAM = SOURCE / "tests" / "compute" / "same_bits.c"
 CROSS = "aarch64-linux-gnu-gcc"
-PARTS = ["base/choice.c", "base/clock.c", "base/memory.c", "base/profile.c", "base/status.c", "base/vector.c",
+PARTS = ["base/enum_names.c", "base/clock.c", "base/memory.c", "base/profile.c", "base/status.c", "base/vector.c",
          "compute/activation*.c", "compute/single.c", "compute/cpu/[!cps]*.c", "compute/cpu/cpu.c",
          "compute/cpu/product.c", "compute/cpu/secular.c", "rng/*.c"]
 

@@ -197,7 +197,7 @@ static void test_refused(void **state)
     assert_fails(cut(&train, &test, table, 3, 3, 0), BROAD_USAGE, "no fold 3 of 3");
     broad_folds wrong = {.size = 1, .count = 2};
     assert_fails(broad_data_fold(&train, &test, table, &wrong), BROAD_USAGE, "broad_folds_init");
-    assert_fails(broad_data_fold(&train, &test, NULL, &wrong), BROAD_USAGE, "needs");
+    assert_fails(broad_data_fold(&train, &test, NULL, &wrong), BROAD_USAGE, "an argument is NULL");
     broad_data_free(table);
 
     arrays.labels = alone;

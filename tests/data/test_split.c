@@ -200,7 +200,7 @@ static void test_errors(void **state)
     assert_fails(broad__split(&train, &test, whole, 0.5, 0), BROAD_BAD_DATA, "holds out nothing");
     broad_data_free(whole);
     broad_split split = {.size = 3};
-    assert_fails(broad_data_split(&train, &test, NULL, &split), BROAD_USAGE, "needs");
+    assert_fails(broad_data_split(&train, &test, NULL, &split), BROAD_USAGE, "an argument is NULL");
 }
 
 int main(void)

@@ -110,7 +110,7 @@ static void progress_and_stop(void **state)
 {
     (void)state;
     size_t last = 1;
-    broad_map_choice choice = {.maps = 99};
+    broad_map_choice choice = {.size = sizeof choice, .maps = 99};
     broad_options options;
     broad_options_init(&options);
     options.progress = stop_at;

@@ -247,7 +247,7 @@ static void same_judgement(void **state)
             assert_memory_equal(some, scores + first * outputs, 777 * outputs * sizeof *some);
         }
         assert_fails(broad_predict_part(some, m, rows, 19999, 2, THREADS(1)), BROAD_USAGE,
-                     "rows 20000 to 20001 of 20000");
+                     "rows 20000 to 20001 are out of range (the table has 20000)");
         broad_metrics_clear(&plain), broad_metrics_clear(&spilled);
         broad_model_free(m);
         broad_data_free(rows);

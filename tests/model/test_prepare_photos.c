@@ -28,7 +28,7 @@ static int set_up(void **state)
     temporary_folder(p.folder);
     join_path(p.photos, p.folder, "panels");
     join_path(p.model, p.folder, "m.broad");
-    snprintf(words, sizeof words, "render '%s' option count 24 option size 64 -q", p.photos);
+    snprintf(words, sizeof words, "render '%s' --count 24 --size 64 -q", p.photos);
     run_tool(&p, words);
     *state = &p;
     return 0;
@@ -59,7 +59,7 @@ static void assert_same_model(const panels *p, const char *words, const broad_ph
     broad_model *model = NULL;
     void *bytes = NULL;
     size_t count = 0, tool_count = 0;
-    snprintf(all, sizeof all, "fit '%s' -o '%s' option cache no -q %s", p->photos, p->model, words);
+    snprintf(all, sizeof all, "fit '%s' -o '%s' --cache no -q %s", p->photos, p->model, words);
     run_tool(p, all);
     broad_data *data = read_panels(p, photos);
     assert_ok(broad_fit(&model, NULL, data, options));
@@ -84,7 +84,7 @@ static void fit_as_the_tool_does(void **state)
     photos.maps = BROAD_PHOTO_MAP_DESCRIPTORS;
     photos.components = 3;
     options.seed = photos.seed = 7;
-    assert_same_model(*state, "option map descriptors option components 3 option seed 7", &photos, &options);
+    assert_same_model(*state, "--map descriptors --components 3 --seed 7", &photos, &options);
 }
 
 static void fit_as_the_paper_does(void **state)
@@ -97,7 +97,7 @@ static void fit_as_the_paper_does(void **state)
     assert_ok(broad_options_preset(&options, BROAD_PRESET_PAPER));
     options.enhance_nodes = 20;
     options.enhance_layers = 2;
-    assert_same_model(*state, "option preset paper option enhance 20x2", &photos, &options);
+    assert_same_model(*state, "--preset paper --enhance 20x2", &photos, &options);
 }
 
 /* Prepared by hand or by the trainer: the same model; and rows held out have the components of the others. */
