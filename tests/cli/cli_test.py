@@ -659,7 +659,9 @@ class Spirals(Case):
         self.assertEqual({r["spiral"] for r in rows}, {"blue", "orange"})
         svg = xml.dom.minidom.parse(os.path.join(folder, "spirals.svg"))
         self.assertEqual(svg.documentElement.tagName, "svg")
-        self.assertEqual(len(svg.getElementsByTagName("polyline")), 2)
+        lines = [path for path in svg.getElementsByTagName("path") if path.getAttribute("class").startswith("line")]
+        self.assertEqual(len([path for path in lines if path.getAttribute("d").count("L") > 10]), 2)
+        self.assertEqual(len(svg.getElementsByTagName("circle")), len(rows) * 3 // 10)  # those held out
         self.ok("verify", os.path.join(folder, "spirals.broad"), os.path.join(folder, "spirals.csv"))
 
     @unittest.skipIf(SANITIZED, "the same run with another seed")
