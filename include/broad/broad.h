@@ -1088,7 +1088,8 @@ typedef struct broad_stats broad_stats;
 
 BROAD_API int broad_stats_new(broad_stats **out, const broad_model *model, const broad_data *training,
                               const broad_run_options *run);
-/* Adds rows and solves every layer of the model again. After BROAD_INTERRUPTED both are as they were. */
+/* Adds rows and solves every layer of the model again. After BROAD_INTERRUPTED the model is as it was, and the sums, which
+ * some of the rows may have entered, can only be freed. */
 BROAD_API int broad_stats_learn(broad_stats *stats, broad_model *model, const broad_data *rows,
                                 const broad_run_options *run);
 BROAD_API int broad_stats_save(const broad_stats *stats, const char *path);

@@ -161,6 +161,16 @@ class Info(Kinds):
         self.fails(2, "a regression has no classes", "fit", self.numbers, "-o", self.path("x"), "--class-weight", "balanced")
 
 
+class Operator(Kinds):
+    def test_a_certificate_holds_on_its_own_rows(self):
+        """The smallest eigenvalue of a nearly singular layer has few correct digits; verify allows for them."""
+        rows = self.write("few.csv", curve(50))
+        for seed in range(8):
+            self.ok("fit", rows, "--preset", "paper", "--supervise", "operator", "--features", "3x5", "--enhance", "60x2",
+                    "--seed", seed, "-o", self.path("m"), "-q")
+            self.ok("verify", self.path("m"), rows)
+
+
 class Plan(Kinds):
     def test_every_kind_has_one(self):
         for kinds in (AT_ONCE, JOINT, STEPWISE):
