@@ -165,9 +165,9 @@ class Operator(Kinds):
     def test_a_certificate_holds_on_its_own_rows(self):
         """The smallest eigenvalue of a nearly singular layer has few correct digits; verify allows for them."""
         rows = self.write("few.csv", curve(50))
-        for seed in range(8):
+        for seed in range(6):
             self.ok("fit", rows, "--preset", "paper", "--supervise", "operator", "--features", "3x5", "--enhance", "60x2",
-                    "--seed", seed, "-o", self.path("m"), "-q")
+                    "--lambda", "1e-10", "--seed", str(seed), "-o", self.path("m"), "-q")
             self.ok("verify", self.path("m"), rows)
 
 
