@@ -28,7 +28,7 @@ static const char *const lists[] = {
     [BROAD_ENUM_OUTCOME] = BROAD__OUTCOMES,
     [BROAD_ENUM_ORIGIN] = BROAD__ORIGINS,
     [BROAD_ENUM_FITTING] = BROAD__FITTINGS,
-    [BROAD_ENUM_FEATURE_SOURCE] = BROAD__WEIGHT_SOURCES "|none",
+    [BROAD_ENUM_FEATURE_SOURCE] = BROAD__WEIGHT_SOURCES "|none", /* NOLINT(bugprone-suspicious-missing-comma) */
     [BROAD_ENUM_FORMAT] = BROAD__FORMATS,
 };
 

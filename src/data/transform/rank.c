@@ -97,6 +97,7 @@ typedef struct ranking {
 /* Calls visit(context, row) for every row; memory is released on the way. */
 static void each_row(const ranking *r, void (*visit)(void *context, const double *row), void *context)
 {
+    if (!r->inputs) return;
     const size_t step = (size_t)BROAD__SPILL_STEP / (r->inputs * sizeof *r->x) + 1;
     for (size_t first = 0; first < r->rows; first += step) {
         size_t count = r->rows - first < step ? r->rows - first : step;
