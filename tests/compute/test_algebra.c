@@ -13,7 +13,7 @@
 static const size_t sizes[] = {1, 2, 3, 4, 5, 23, 24, 25, 26, 49, 63, 64, 65, 97, 127, 128, 129, 193, 257};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 static const size_t large[] = {500, 1025};
-enum { LARGE = HELPER_SANITIZED ? 0 : sizeof large / sizeof large[0] };
+static const size_t LARGE = HELPER_SANITIZED ? 0 : sizeof large / sizeof large[0];
 
 static const broad__device *cpu(void) { return broad__device_cpu(); }
 
