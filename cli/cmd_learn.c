@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "io/output.h"
 #include "io/progress.h"
-#include "run/correct.h"
+#include "run/correction.h"
 #include "run/files.h"
 #include "run/input.h"
 #include "run/kept_stats.h"

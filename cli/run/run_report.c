@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "io/quote.h"
-#include "run/correct.h"
+#include "run/correction.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
 

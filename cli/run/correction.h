@@ -1,6 +1,6 @@
 /* Corrections: a few new rows that shall be classified correctly, and what the old ones say to that. */
-#ifndef BROAD_CLI_RUN_CORRECT_H
-#define BROAD_CLI_RUN_CORRECT_H
+#ifndef BROAD_CLI_RUN_CORRECTION_H
+#define BROAD_CLI_RUN_CORRECTION_H
 
 #include "run/train_run.h"
 

@@ -1,4 +1,4 @@
-#include "run/correct.h"
+#include "run/correction.h"
 
 #include <stdlib.h>
 #include <string.h>
