@@ -214,7 +214,7 @@ static int append(broad_data **data, broad_data *more)
 /* The rows of the file that fit held out; NULL where it held out none, or where they are not in the file. */
 static int held_out(broad_data **out, const broad_data *whole, const broad_model *model)
 {
-    broad_split split;
+    broad_split split = {.size = sizeof split};
     broad_data *train = NULL;
     int status = broad_model_split(&split, model);
     if (!status && split.holdout > 0 && broad_data_rows(whole) != broad_model_segment_rows(model, 0))
