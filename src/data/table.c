@@ -146,6 +146,7 @@ int broad__table_rows(broad_data **out, const broad_data *table, const size_t *r
     picking p = {.table = table, .spill = part->spill, .rows = rows, .count = count};
     *part = *table;
     part->spill = p.spill;
+    part->x_borrowed = 0;
     part->rows = count;
     part->x = pick(&p, table->x, table->inputs, sizeof *table->x);
     part->classes = pick(&p, table->classes, 1, sizeof *table->classes);
@@ -274,6 +275,7 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
     joining j = {.a = a, .b = b, .spill = both->spill};
     *both = *a;
     both->spill = j.spill;
+    both->x_borrowed = 0;
     both->rows = a->rows + b->rows;
     both->outputs = wide->outputs;
     both->x = join(&j, a->x, b->x, a->inputs * sizeof *a->x);

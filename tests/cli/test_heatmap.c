@@ -9,7 +9,7 @@
 
 static void fill(cli_heat *heat, size_t width, size_t height, double value)
 {
-    *heat = (cli_heat){.grid = {.width = width, .height = height}, .full = 1};
+    *heat = (cli_heat){.grid = {.size = sizeof heat->grid, .width = width, .height = height}, .full = 1};
     heat->grid.cells = broad__alloc_doubles(width, height);
     if (!heat->grid.cells) fail_msg("no memory");
     for (size_t i = 0; i < width * height; i++) heat->grid.cells[i] = value;
