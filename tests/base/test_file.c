@@ -1,5 +1,5 @@
 /* Whole reads, and replacement of a file: every call that can fail is made to fail in turn. */
-#include "helper.h"
+#include "folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,22 +7,6 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-
-static char folder[HELPER_PATH];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    temporary_folder(folder);
-    return 0;
-}
-
-static int drop_folder(void **state)
-{
-    (void)state;
-    remove_folder(folder);
-    return 0;
-}
 
 static size_t entries_seen;
 

@@ -1,5 +1,6 @@
 /* Detectors as real processes: what they answer, and every way in which they fail to. */
 #include "data_helper.h"
+#include "folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,22 +15,6 @@
 /* Answers every name with one box; the shell's read and printf buffer nothing. */
 #define ANSWER_ALL                                                                                                     \
     "while IFS= read -r f; do printf '{\"file\": \"%s\", \"boxes\": [[1, 2, 30, 40.5, 0.75]]}\\n' \"$f\"; done"
-
-static char folder[HELPER_PATH];
-
-static int set_up(void **state)
-{
-    (void)state;
-    temporary_folder(folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    remove_folder(folder);
-    return 0;
-}
 
 static cli_detector *started(const char *command, double seconds)
 {
@@ -324,7 +309,7 @@ int main(void)
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_time),
         cmocka_unit_test(test_long_name),
-        cmocka_unit_test_setup_teardown(test_stop, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stop, make_folder, drop_folder),
         cmocka_unit_test(test_two),
         cmocka_unit_test(test_low_numbers),
         cmocka_unit_test(test_usage),

@@ -1,25 +1,10 @@
 /* Box files of the three formats, written here and read back; what is wrong with bad ones. */
 #include "data_helper.h"
+#include "folder.h"
 
 #include <sys/stat.h>
 
 #include "data/photo/boxes.h"
-
-static char folder[HELPER_PATH];
-
-static int set_up(void **state)
-{
-    (void)state;
-    temporary_folder(folder);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    remove_folder(folder);
-    return 0;
-}
 
 static const char *write_here(const char *name, const char *text)
 {
@@ -29,7 +14,7 @@ static const char *write_here(const char *name, const char *text)
     return path;
 }
 
-static void make_folder(const char *name)
+static void make_inner(const char *name)
 {
     char path[HELPER_PATH];
     join_path(path, folder, name);
@@ -104,8 +89,8 @@ static void test_yolo(void **state)
 {
     (void)state;
     broad__boxes *boxes;
-    make_folder("labels");
-    make_folder("labels/Dusty");
+    make_inner("labels");
+    make_inner("labels/Dusty");
     write_here("labels/Dusty/a.txt", "0 0.5 0.5 0.5 0.25\n\n  2\t0.25 0.75 0.5 0.5 0.875\r\n");
     write_here("labels/b.c.txt", "1 0.5 0.5 1 1");
     write_here("labels/none.txt", "");
@@ -369,12 +354,12 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_csv, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_yolo, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_coco, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_csv, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(test_yolo, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(test_coco, make_folder, drop_folder),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_bad),
-        cmocka_unit_test_setup_teardown(test_bad_places, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bad_places, make_folder, drop_folder),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_memory),
     };

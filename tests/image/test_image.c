@@ -18,17 +18,6 @@ static broad__image drawn_image(size_t width, size_t height)
     return image;
 }
 
-static broad__image noise_image(size_t width, size_t height, unsigned seed)
-{
-    broad__image image;
-    assert_ok(broad__image_init(&image, width, height));
-    for (size_t i = 0; i < width * height * 3; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        image.pixels[i] = (unsigned char)(seed >> 24);
-    }
-    return image;
-}
-
 static double pixel(const broad__image *image, double x, double y, size_t c)
 {
     return image->pixels[((size_t)y * image->width + (size_t)x) * 3 + c];

@@ -8,17 +8,6 @@
 
 static const broad__change nothing = {.zoom_x = 1, .zoom_y = 1, .brightness = 1};
 
-static broad__image noise_image(size_t width, size_t height, unsigned seed)
-{
-    broad__image image;
-    assert_ok(broad__image_init(&image, width, height));
-    for (size_t i = 0; i < width * height * 3; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        image.pixels[i] = (unsigned char)(seed >> 24);
-    }
-    return image;
-}
-
 static double pixel(const broad__image *image, long x, long y, size_t c)
 {
     long width = (long)image->width, height = (long)image->height;

@@ -7,17 +7,6 @@
 
 enum { VIEW_GRID = 5, VIEWS = 14 };
 
-static broad__image noise_image(size_t width, size_t height, unsigned seed)
-{
-    broad__image image;
-    assert_ok(broad__image_init(&image, width, height));
-    for (size_t i = 0; i < width * height * 3; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        image.pixels[i] = (unsigned char)(seed >> 24);
-    }
-    return image;
-}
-
 /* Slopes of another direction in each colour, with some noise: all bins of texture and colour get something. */
 static broad__image sloped_image(size_t width, size_t height, unsigned noise)
 {

@@ -16,17 +16,6 @@ enum { INPUTS = 252, NODES = 2000, MOST = 64 };
 /* The weights of floats summed 252 times, and a polynomial for the cosine. */
 static const double tolerance = 2e-5;
 
-static broad__image noise_image(size_t width, size_t height, unsigned seed)
-{
-    broad__image image;
-    assert_ok(broad__image_init(&image, width, height));
-    for (size_t i = 0; i < width * height * 3; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        image.pixels[i] = (unsigned char)(seed >> 24);
-    }
-    return image;
-}
-
 /* Smooth, with edges and some noise, so that all kinds of patterns come up. */
 static broad__image scene(size_t width, size_t height, unsigned seed)
 {

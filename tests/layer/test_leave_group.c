@@ -219,27 +219,6 @@ static double *scores_by_row(const trial *x)
     return scores;
 }
 
-static void check_estimate(const trial *x, const double *scores, double tolerance)
-{
-    broad_estimate estimate = {.size = sizeof estimate};
-    assert_ok(broad_model_estimate(&estimate, x->t->model));
-    assert_int_equal(estimate.rows, x->rows);
-    double squares = 0;
-    size_t right = 0;
-    for (size_t i = 0; i < x->rows; i++) {
-        size_t best = 0;
-        for (size_t q = 0; q < x->outputs; q++) {
-            squares += pow(x->y[i * x->outputs + q] - scores[i * x->outputs + q], 2);
-            if (scores[i * x->outputs + q] > scores[i * x->outputs + best]) best = q;
-        }
-        right += x->y[i * x->outputs + best] > 0;
-    }
-    if (x->arrays.classes) assert_true(estimate.accuracy == (double)right / (double)x->rows);
-    double rmse = sqrt(squares / (double)(x->rows * x->outputs));
-    if (!x->arrays.classes && !(relative_difference(estimate.rmse, rmse, 0) < tolerance))
-        fail_msg("RMSE %.12g, brute force %.12g", estimate.rmse, rmse);
-}
-
 /* ---- scores ---------------------------------------------------------------------------------------------------- */
 
 static double check_scores(trial *x)
@@ -252,7 +231,7 @@ static double check_scores(trial *x)
     /* Leverages near 1 lose what the condition of A'A + lambda I takes. */
     double allowed = 1e-9 + 1e-15 * trace / lambda;
     if (!(error < allowed)) fail_msg("%zu x %zu, lambda %g: %g", x->rows, x->columns, lambda, error);
-    check_estimate(x, exact, 4 * allowed);
+    plain_check_estimate(x->t->model, &x->arrays, x->y, exact, 4 * allowed);
     free(exact), free(have);
     return error;
 }
@@ -357,7 +336,7 @@ static void stepwise_scores(void **state)
         double *exact = trial_brute(&x, o.lambda), *have = malloc(rows * x.outputs * sizeof *have);
         assert_ok(broad__growing_qr_leave_out(have, &x.t->qr, &x.t->train.residual, x.t->train.y));
         assert_true(relative_distance(have, exact, rows * x.outputs) < 1e-8);
-        check_estimate(&x, exact, 1e-8);
+        plain_check_estimate(x.t->model, &x.arrays, x.y, exact, 1e-8);
         free(exact), free(have);
         trial_close(&x);
     }

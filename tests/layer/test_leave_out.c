@@ -65,27 +65,6 @@ static double brute_norm(const trial *x, const double *a, size_t columns, double
 
 /* ---- scores of every row --------------------------------------------------------------------------------------- */
 
-static void check_estimate(const trial *x, const double *scores, double tolerance)
-{
-    broad_estimate estimate = {.size = sizeof estimate};
-    assert_ok(broad_model_estimate(&estimate, x->t->model));
-    assert_int_equal(estimate.rows, x->rows);
-    double squares = 0;
-    size_t right = 0;
-    for (size_t i = 0; i < x->rows; i++) {
-        size_t best = 0;
-        for (size_t q = 0; q < x->outputs; q++) {
-            squares += pow(x->y[i * x->outputs + q] - scores[i * x->outputs + q], 2);
-            if (scores[i * x->outputs + q] > scores[i * x->outputs + best]) best = q;
-        }
-        right += x->y[i * x->outputs + best] > 0;
-    }
-    if (x->arrays.classes) assert_true(estimate.accuracy == (double)right / (double)x->rows);
-    double rmse = sqrt(squares / (double)(x->rows * x->outputs));
-    if (!x->arrays.classes && !(relative_difference(estimate.rmse, rmse, 0) < tolerance))
-        fail_msg("RMSE %.12g, brute force %.12g", estimate.rmse, rmse);
-}
-
 static void joint_scores(void **state)
 {
     (void)state;
@@ -113,7 +92,7 @@ static void joint_scores(void **state)
             for (size_t k = 0; k < rows * x.columns; k++) trace += x.a[k] * x.a[k];
             double allowed = 1e-9 + 1e-15 * trace / x.t->joint.lambda;
             if (!(error < allowed)) fail_msg("problem %zu, lambda %g: %g", i, x.t->joint.lambda, error);
-            check_estimate(&x, exact, 4 * allowed);
+            plain_check_estimate(x.t->model, &x.arrays, x.y, exact, 4 * allowed);
             worst = fmax(worst, error), duals += rows < x.columns, networks++;
             free(exact);
         }
@@ -166,7 +145,7 @@ static void stepwise_scores(void **state)
         assert_ok(broad__growing_qr_leave_out(have, &x.t->qr, &x.t->train.residual, x.t->train.y));
         double error = relative_distance(have, exact, x.rows * x.outputs);
         assert_true(error < 1e-8);
-        check_estimate(&x, exact, 1e-8);
+        plain_check_estimate(x.t->model, &x.arrays, x.y, exact, 1e-8);
         worst = fmax(worst, error);
         free(exact), free(have);
         trial_close(&x);

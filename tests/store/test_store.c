@@ -1,5 +1,5 @@
 /* The model file: what is saved comes back, equal models give equal bytes, and nothing damaged or made up is taken. */
-#include "helper.h"
+#include "folder.h"
 
 #include <errno.h>
 #include <float.h>
@@ -11,22 +11,6 @@
 #include "rng/philox.h"
 #include "sample_model.h"
 #include "store/store.h"
-
-static char folder[HELPER_PATH];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    temporary_folder(folder);
-    return 0;
-}
-
-static int drop_folder(void **state)
-{
-    (void)state;
-    remove_folder(folder);
-    return 0;
-}
 
 static const sample_form small_form = {.seed = 1,
                                        .task = BROAD_TASK_CLASSIFY,

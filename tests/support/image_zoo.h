@@ -8,6 +8,8 @@
 #include <png.h>
 #include <zlib.h>
 
+#include "image/image.h"
+
 typedef struct zoo_file {
     unsigned char *bytes; /* freed with free() */
     size_t count;
@@ -247,6 +249,18 @@ static inline void zoo_watch(zoo_memory *memory, long until_failure)
     *memory = (zoo_memory){.until_failure = until_failure};
     broad_allocator allocator = {zoo_allocate, zoo_release, memory};
     broad_set_allocator(&allocator);
+}
+
+/* Noise in all colours by a congruential generator: the same bytes everywhere. */
+static inline broad__image noise_image(size_t width, size_t height, unsigned seed)
+{
+    broad__image image;
+    assert_ok(broad__image_init(&image, width, height));
+    for (size_t i = 0; i < width * height * 3; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        image.pixels[i] = (unsigned char)(seed >> 24);
+    }
+    return image;
 }
 
 #endif

@@ -230,4 +230,27 @@ static inline broad_options plain_options(const char *const *words)
 
 #define OPTIONS(...) plain_options((const char *const[]){__VA_ARGS__, NULL})
 
+/* The model's estimate against scores of every row, each with the row left out. y: rows x outputs, as trained on. */
+static inline void plain_check_estimate(const broad_model *model, const broad_arrays *arrays, const double *y,
+                                        const double *scores, double tolerance)
+{
+    size_t rows = arrays->rows, outputs = model->outputs, right = 0;
+    broad_estimate estimate = {.size = sizeof estimate};
+    assert_ok(broad_model_estimate(&estimate, model));
+    assert_int_equal(estimate.rows, rows);
+    double squares = 0;
+    for (size_t i = 0; i < rows; i++) {
+        size_t best = 0;
+        for (size_t q = 0; q < outputs; q++) {
+            squares += pow(y[i * outputs + q] - scores[i * outputs + q], 2);
+            if (scores[i * outputs + q] > scores[i * outputs + best]) best = q;
+        }
+        right += y[i * outputs + best] > 0;
+    }
+    if (arrays->classes) assert_true(estimate.accuracy == (double)right / (double)rows);
+    double rmse = sqrt(squares / (double)(rows * outputs));
+    if (!arrays->classes && !(relative_difference(estimate.rmse, rmse, 0) < tolerance))
+        fail_msg("RMSE %.12g, brute force %.12g", estimate.rmse, rmse);
+}
+
 #endif
