@@ -103,9 +103,10 @@ size_t broad_data_class(const broad_data *data, size_t row)
 size_t broad_data_normal(const broad_data *data)
 {
     if (!data || data->task != BROAD_TASK_CLASSIFY) return 0;
-    int found = broad__normal_by_name(data->output_names, data->outputs);
-    if (found == BROAD__NO_CLASS) found = broad__normal_by_rows(data);
-    return found > 0 ? (size_t)found : 0;
+    int named = broad__normal_by_name(data->output_names, data->outputs);
+    size_t found = named > 0 ? (size_t)named : 0;
+    if (named == BROAD__NO_CLASS) broad__normal_by_rows(&found, data); /* without memory the first one */
+    return found;
 }
 
 double broad_data_value(const broad_data *data, size_t row, size_t output)

@@ -97,19 +97,18 @@ int broad__normal_by_name(char *const *names, size_t count)
     return BROAD__NO_CLASS;
 }
 
-int broad__normal_by_rows(const broad_data *data)
+int broad__normal_by_rows(size_t *out, const broad_data *data)
 {
-    if (data->task != BROAD_TASK_CLASSIFY || !data->classes) return BROAD__NO_CLASS;
     size_t *rows = broad__alloc_array(data->outputs, sizeof *rows);
-    int most = 0;
-    if (!rows) return 0;
+    *out = 0;
+    if (!rows) return BROAD_NO_MEMORY;
     broad__page_cursor read = {0};
     for (size_t i = 0; i < data->rows; i++) {
         rows[data->classes[i]]++;
         broad__page_cursor_step(&read, data->spill, &data->classes[i], sizeof *data->classes);
     }
     for (size_t c = 1; c < data->outputs; c++)
-        if (rows[c] > rows[most]) most = (int)c;
+        if (rows[c] > rows[*out]) *out = c;
     broad__free(rows);
-    return most;
+    return BROAD_OK;
 }

@@ -12,7 +12,7 @@ enum { BROAD__NO_CLASS = -1 };
  * such as "no damage"; else the only one with such a word in it, as in "panel clean". BROAD__NO_CLASS where none tells. */
 int broad__normal_by_name(char *const *names, size_t count);
 
-/* The class with the most rows, the first of equals. BROAD__NO_CLASS: there are no classes. */
-int broad__normal_by_rows(const broad_data *data);
+/* The class with the most rows, the first of equals. The data must have classes. */
+int broad__normal_by_rows(size_t *out, const broad_data *data);
 
 #endif

@@ -26,16 +26,19 @@ static void oppose(broad_model *model)
 }
 
 /* Of two classes the other one of a positive one that was given, else the most frequent. */
-static void guess(broad_model *model, const broad_data *data, int positive_given)
+static int guess(broad_model *model, const broad_data *data, int positive_given)
 {
-    int found = broad__normal_by_name(model->output_names, model->outputs);
-    model->normal_from = BROAD__NORMAL_FROM_NAME;
-    if (found == BROAD__NO_CLASS) {
-        int other = positive_given && model->outputs == 2;
-        found = other ? (int)(1 - model->positive) : broad__normal_by_rows(data);
-        model->normal_from = other ? BROAD__NORMAL_FROM_POSITIVE : BROAD__NORMAL_FROM_ROWS;
+    int named = broad__normal_by_name(model->output_names, model->outputs);
+    if (named != BROAD__NO_CLASS) {
+        model->normal = (size_t)named;
+        model->normal_from = BROAD__NORMAL_FROM_NAME;
+        return BROAD_OK;
     }
-    model->normal = found > 0 ? (size_t)found : 0;
+    model->normal = 1 - (model->positive & 1);
+    model->normal_from = BROAD__NORMAL_FROM_POSITIVE;
+    if (positive_given && model->outputs == 2) return BROAD_OK;
+    model->normal_from = BROAD__NORMAL_FROM_ROWS;
+    return broad__normal_by_rows(&model->normal, data);
 }
 
 int broad__model_find_classes(broad_model *model, const broad_data *data, const broad_options *options)
@@ -47,7 +50,7 @@ int broad__model_find_classes(broad_model *model, const broad_data *data, const 
         status = find_class(&model->normal, model, options->normal, "normal");
         model->normal_from = BROAD__NORMAL_FROM_USER;
     } else if (!status && classify) {
-        guess(model, data, options->positive != NULL);
+        status = guess(model, data, options->positive != NULL);
     }
     if (!status && options->positive && options->normal && model->positive == model->normal)
         return broad__fail(BROAD_USAGE, "class '%s' is given as positive and as normal; omit one of the two options",
