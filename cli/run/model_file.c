@@ -1,6 +1,6 @@
 /*
  * The lock is one of flock(2) on the model's file itself, so that nothing has to be cleared away and a killed process leaves
- * nothing behind. As saving puts another file in its place, the new one is locked before it gets the name; whoever opens the
+ * nothing behind. As saving puts another file in its place, the new one is locked before it gets the name; a run that opens the
  * name finds a file that is locked, or one whose run has ended. Where there is no file yet, or no locks, the check when
  * saving is what protects.
  */
@@ -123,7 +123,7 @@ static int has_changed(const cli_model_file *file)
     return strcmp(now, file->seen) != 0;
 }
 
-/* Somebody else has changed the file: the new model goes elsewhere, so that neither is lost. */
+/* Another program has changed the file: the new model goes elsewhere, so that neither is lost. */
 static int save_apart(const cli_model_file *file, const char *hash, const void *bytes, size_t count)
 {
     char path[PATH_MAX + 16];
