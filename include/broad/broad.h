@@ -613,6 +613,7 @@ typedef struct broad_photo {
     char time[20];              /* "2016-01-19T17:00:07" */
     double latitude, longitude; /* degrees */
     double altitude, relative_altitude, yaw; /* metres, metres, degrees */
+    char content[33];                        /* hash of the file's bytes: the same for copies of a file */
 } broad_photo;
 
 BROAD_API const broad_photo *broad_data_photo(const broad_data *data, size_t row); /* NULL: not from photos */
@@ -700,6 +701,10 @@ BROAD_API int broad_data_training_part(broad_data **out, const broad_data *data,
  * `a`). Groups of `b` are different from those of `a`; if only one has groups, each row of the other is a group of its
  * own. */
 BROAD_API int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b);
+/* The same rows as the model was trained on them: in the groups that its photos were in, and with these classes, one
+ * number of an output per row. NULL: with the targets that they have. */
+BROAD_API int broad_data_assign(broad_data **out, const broad_data *data, const broad_model *model,
+                                const size_t *classes);
 /* A new table of the given rows, numbered from 0, in this order. */
 BROAD_API int broad_data_pick(broad_data **out, const broad_data *data, const size_t *rows, size_t count);
 
@@ -796,6 +801,37 @@ BROAD_API int broad_model_split(broad_split *out, const broad_model *model);
 /* The training rows came in segments: those of the first fit, then those of each step of learning. */
 BROAD_API size_t broad_model_segments(const broad_model *model);
 BROAD_API size_t broad_model_segment_rows(const broad_model *model, size_t segment);
+BROAD_API double broad_model_segment_weight(const broad_model *model, size_t segment); /* of each of its rows */
+
+/* What a model remembers of the files and folders its rows came from, in the order of the rows; nothing unless it is told.
+ * It has no influence on predictions. */
+typedef struct broad_source {
+    size_t size;
+    const char *path;   /* as it was given */
+    const char *labels; /* the same; NULL: none */
+    size_t rows;        /* trained on */
+    size_t photos;      /* 0: a table */
+} broad_source;
+typedef struct broad_source_photo {
+    size_t size;
+    const char *file;    /* as it was opened */
+    const char *content; /* broad_photo.content */
+    size_t rows;         /* of it: boxes, augmented copies */
+    int held_out;        /* not trained on */
+    int has_class;
+    size_t class_number; /* of the model's outputs */
+} broad_source_photo;
+
+static inline void broad_source_init(broad_source *out) { broad_result_init(out, sizeof *out); }
+static inline void broad_source_photo_init(broad_source_photo *out) { broad_result_init(out, sizeof *out); }
+/* One more source: the rows that were trained on and those held out, of which one may be NULL. labels may be NULL. Changes
+ * the model: not while another thread uses it. */
+BROAD_API int broad_model_remember(broad_model *model, const char *path, const char *labels, const broad_data *rows,
+                                   const broad_data *held_out);
+BROAD_API void broad_model_forget(broad_model *model); /* all of them; accepts NULL */
+BROAD_API size_t broad_model_sources(const broad_model *model);
+BROAD_API int broad_model_source(broad_source *out, const broad_model *model, size_t source);
+BROAD_API int broad_model_source_photo(broad_source_photo *out, const broad_model *model, size_t source, size_t photo);
 
 /* Columns besides the inputs: NULL where there was none. */
 BROAD_API const char *broad_model_target_name(const broad_model *model);

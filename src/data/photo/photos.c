@@ -300,6 +300,7 @@ static int fill_rows(broad_data *table, reading *r)
             item->box_score = part->score;
             item->copy = (size_t)part->copy;
             item->group = first;
+            memcpy(item->content, from->print.content, sizeof item->content);
             for (size_t j = 0; j < inputs; j++) table->x[row * inputs + j] = (double)from->inputs[k * inputs + j];
         }
         broad__free(from->inputs);
