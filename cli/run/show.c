@@ -61,6 +61,12 @@ json_t *cli_confusion_json(const broad_metrics *metrics)
     return rows;
 }
 
+json_t *cli_normal_json(const broad_model *model)
+{
+    if (broad_model_task(model) != BROAD_TASK_CLASSIFY) return json_null();
+    return cli_json_text(broad_model_output_name(model, broad_model_normal(model)));
+}
+
 json_t *cli_joint_json(const broad_model *model)
 {
     broad_joint joint = {.size = sizeof joint};
@@ -106,7 +112,7 @@ json_t *cli_layers_json(const broad_model *model)
 
 /* ---- text ---- */
 
-void cli_print_outputs(const broad_model *model)
+void cli_print_outputs(const broad_model *model, const char *hint)
 {
     char names[256];
     size_t outputs = broad_model_outputs(model);
@@ -117,6 +123,9 @@ void cli_print_outputs(const broad_model *model)
     if (classify && outputs == 2)
         cli_print("; positive class: %s", broad_model_output_name(model, broad_model_positive(model)));
     if (outputs != 1) cli_print("\n");
+    if (!classify || outputs < 2) return;
+    cli_print("normal   %s (%s%s)\n", broad_model_output_name(model, broad_model_normal(model)),
+              broad_model_normal_reason(model), hint);
 }
 
 void cli_print_confusion(const broad_metrics *metrics, const broad_model *model)

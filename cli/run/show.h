@@ -10,12 +10,14 @@ const char *cli_precision_name(broad_precision precision);
 const char *cli_task_name(broad_task task);
 const char *cli_outcome_name(broad_outcome outcome);
 
+/* Label of the normal class; null for a regression. */
+json_t *cli_normal_json(const broad_model *model);
 json_t *cli_confusion_json(const broad_metrics *metrics);
 json_t *cli_layers_json(const broad_model *model);
 json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), const broad_model *model, size_t count);
 
-/* "classes  2: Clean, Dusty; positive class: Dusty", or the targets. */
-void cli_print_outputs(const broad_model *model);
+/* "classes  2: Clean, Dusty; positive class: Dusty" and "normal   Clean (by its name; HINT)", or the targets. */
+void cli_print_outputs(const broad_model *model, const char *hint);
 void cli_print_confusion(const broad_metrics *metrics, const broad_model *model);
 /* "34 nodes in 5 layers"; without a chain "in one block". */
 void cli_format_size(char *out, size_t bytes, const broad_model *model);

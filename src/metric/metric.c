@@ -112,7 +112,7 @@ static double correlation(const broad_metrics *m)
         true_ones += t * t;
     }
     double spread = sqrt(rows * rows - predicted) * sqrt(rows * rows - true_ones);
-    return spread > 0 ? (right * rows - both) / spread : 0;
+    return spread > 0 ? fmax(fmin((right * rows - both) / spread, 1), -1) : 0;
 }
 
 void broad__wilson(double *low, double *high, double part, double rows)

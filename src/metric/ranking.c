@@ -91,7 +91,7 @@ static void areas(double *roc, double *pr, const ranked *rows, size_t count, siz
         precision += right_here * seen / (seen + wrong);
     }
     *roc = area / (all * others);
-    *pr = precision / all;
+    *pr = fmin(precision / all, 1);
 }
 
 int broad__ranking_measure(double *roc, double *pr, const broad__ranking *ranking)
