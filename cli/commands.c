@@ -15,7 +15,7 @@ const char *const cli_exit_codes = "0\tsuccess\n"
                                    "66\tinput not found\n"
                                    "70\tinternal error\n"
                                    "71\tout of memory\n"
-                                   "73\tcannot write the output\n"
+                                   "73\tcannot write the output, or another run is changing it\n"
                                    "74\tinput or output error\n"
                                    "76\tinvalid model file\n"
                                    "130, 143\tinterrupted or terminated; the work so far is saved\n";
@@ -580,7 +580,7 @@ static const cli_command commands[] = {
                        "on. Other rows are refused, and the message says what differs.\n"
                        "New layers pass the same test as before and enter the certificate. MODEL is replaced "
                        "unless -o is given, and so is MODEL.stats if it exists; --keep-stats alone only computes "
-                       "the sums.",
+                       "the sums. What is replaced stays as MODEL~ ('broad undo').",
         .examples = {
             {"broad grow model.broad iris.csv --enhance 100x10", "ten more layers of 100 nodes"},
             {"broad grow model.broad iris.csv --features 2x10 --enhance 200",
@@ -610,7 +610,7 @@ static const cli_command commands[] = {
                        "With neither (--forgetful): a new layer is fitted to the new rows alone, and the model may "
                        "become worse on the old ones.\n"
                        "Unknown labels are refused unless --new-classes is given. MODEL and MODEL.stats are "
-                       "replaced unless -o is given.",
+                       "replaced unless -o is given; what is replaced stays as MODEL~ ('broad undo').",
         .examples = {
             {"broad learn model.broad may.csv --with april.csv", "the rows of both files"},
             {"broad learn model.broad june.csv --with april.csv --with may.csv", "one month later"},
@@ -618,6 +618,22 @@ static const cli_command commands[] = {
             {"broad verify model.broad april.csv may.csv", "check the certificate after 'learn --with'"},
             {"broad learn panels.broad corrected/ --with panels/",
              "misclassified photos, moved to the correct folders"},
+        },
+    },
+    {
+        .name = "undo",
+        .purpose = "bring back the model that the last run replaced",
+        .positional = "MODEL",
+        .fewest = 1,
+        .most = 1,
+        .run = cli_undo,
+        .sections = common_sections,
+        .description = "fit, grow, learn and tune keep the model that they replace as MODEL~, and its sums as "
+                       "MODEL.stats~. This command swaps the two, so that the same command again brings back the newer "
+                       "one. One model is kept, that before the last run. Exit code 66: there is none; 1: both are the "
+                       "same.",
+        .examples = {
+            {"broad undo panels.broad", "after 'broad learn panels.broad corrected/' made it worse"},
         },
     },
     {
