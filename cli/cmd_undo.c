@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "io/json.h"
 #include "run/kept_stats.h"
+#include "run/measures.h"
 #include "run/model_file.h"
 #include "run/show.h"
 
