@@ -175,6 +175,9 @@ static const broad_option labels_of_each[] = {
 static const broad_option predict_output[] = {
     {"output", 'o', "FILE", NULL, "-", "file for the predictions; - for standard output"},
     {"format", 0, "FORMAT", "csv|jsonl", "csv", "a CSV table, or one JSON object per line"},
+    {"keep", 0, "COLS", NULL, NULL,
+     "also write these columns of DATA, unchanged, before the predictions: names or numbers, separated by commas, or "
+     "all"},
     {"proba", 0, NULL, NULL, NULL, "add the probability of each class, calibrated by leave-one-out"},
     {"threshold", 0, "P", NULL, NULL, TWO_CLASS_THRESHOLD},
     {"interval", 0, "LEVEL", NULL, NULL,
@@ -645,15 +648,19 @@ static const cli_command commands[] = {
         .run = cli_predict,
         .sections = predict_sections,
         .description = "Prints one line per row of DATA: its number, then the label and the score of each class, "
-                       "or the value of each target. Columns are matched by the names the model was trained with, "
+                       "or the value of each target; on a terminal, the first rows as a short table with a summary. A "
+                       "table with a header and no rows gives a header and no rows. Columns are matched by the names the model was trained with, "
                        "or by position if DATA has no header; a target column is allowed but not needed.\n"
                        "--proba adds the columns proba_CLASS after the label; --interval adds TARGET_low and "
                        "TARGET_high after each value. Both need the leave-one-out estimate that fit computes "
                        "(--loo).\n"
                        "A model of photos takes any number of photos and folders, or - for names on standard "
                        "input, one per line. The first column is then the file, followed by the box if boxes were "
-                       "given: left, top, right, bottom. Files that cannot be read are listed on standard error "
-                       "and skipped; with --strict they are an error.\n"
+                       "given: left, top, right, bottom. Files that cannot be read, and "
+                       "wrong names among several, are listed on standard error and skipped, with exit code 0 as long as "
+                       "one is left; with --strict they are an error.\n"
+                       "--keep puts columns of DATA beside the predictions, so that they can be joined. A predicted column "
+                       "that would be called as one of them is predicted_NAME.\n"
                        "In CSV output, names and labels that a spreadsheet would read as a formula (they start "
                        "with =, +, - or @ and are not numbers) begin with an apostrophe. JSON output has them "
                        "unchanged.",

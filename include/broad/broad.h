@@ -515,6 +515,8 @@ typedef struct broad_read_options {
     size_t memory;
     broad_progress_function progress; /* stage "read", in bytes, or "photos" */
     void *progress_context;
+    const char *keep;  /* CSV: columns whose cells are kept as text, as target, or "all": broad_data_kept_text()     */
+    int rows_optional; /* with model: 1: a table with a header and no rows is no error                              */
 } broad_read_options;
 
 BROAD_API void broad_read_options_init_sized(broad_read_options *out, size_t size);
@@ -597,6 +599,14 @@ BROAD_API size_t
 broad_data_normal(const broad_data *data); /* the class that a fit takes as the normal one, if not told */
 BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* regression; NaN otherwise */
 BROAD_API double broad_data_weight(const broad_data *data, size_t row);               /* 1 without weights */
+/* The columns of option keep, and their cells as the file has them, without quotes. Parts of a table have none. */
+BROAD_API size_t broad_data_kept_count(const broad_data *data);
+BROAD_API const char *broad_data_kept_name(const broad_data *data, size_t column);
+BROAD_API const char *broad_data_kept_text(const broad_data *data, size_t row, size_t column);
+/* Rows read for a model: how many have, in one of its columns of categories, a level that it does not know, and the first
+ * of these levels. They count as missing. */
+BROAD_API size_t broad_data_unknown_levels(const broad_data *data, size_t category);
+BROAD_API const char *broad_data_unknown_level(const broad_data *data, size_t category); /* "" where there is none */
 /* Rows with the same number stay together in a split; `row` itself without groups. */
 BROAD_API size_t broad_data_group(const broad_data *data, size_t row);
 

@@ -201,3 +201,26 @@ int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b
     *out = NULL;
     return broad__table_append(out, a, b);
 }
+
+size_t broad_data_kept_count(const broad_data *data) { return data ? data->kept.columns : 0; }
+
+const char *broad_data_kept_name(const broad_data *data, size_t column)
+{
+    return column < broad_data_kept_count(data) ? data->kept.names[column] : "";
+}
+
+const char *broad_data_kept_text(const broad_data *data, size_t row, size_t column)
+{
+    if (column >= broad_data_kept_count(data) || row >= data->rows) return "";
+    return data->kept.text + data->kept.at[row * data->kept.columns + column];
+}
+
+size_t broad_data_unknown_levels(const broad_data *data, size_t category)
+{
+    return data && category < data->kept.categories ? data->kept.unknown[category] : 0;
+}
+
+const char *broad_data_unknown_level(const broad_data *data, size_t category)
+{
+    return broad_data_unknown_levels(data, category) ? data->kept.first[category] : "";
+}
