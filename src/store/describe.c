@@ -98,7 +98,9 @@ static const broad__field model_fields[] = {
     {ELSEWHERE("estimate")},
     {ELSEWHERE("joint")},
     {ELSEWHERE("class_weights")},
+    {NUMBER("photo_limit", broad_model, projection.limit, NOT_NEGATIVE)},
 };
+enum { MODEL_LATER = 1 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field category_fields[] = {
     {PLAIN("name", BROAD__FIELD_TEXT, broad__category, name)},
@@ -384,7 +386,7 @@ static int categories_read(broad__categories *out, const json_t *object)
 
 static int model_read(broad_model *out, int *out_class_weights, const json_t *object)
 {
-    int status = broad__fields_decode(out, object, model_fields, COUNT_OF(model_fields), "model");
+    int status = broad__fields_decode_later(out, object, model_fields, COUNT_OF(model_fields), MODEL_LATER, "model");
     if (status) return status;
     const json_t *map = json_object_get(object, "seed_map");
     if (!json_is_integer(map) || json_integer_value(map) < 1)
