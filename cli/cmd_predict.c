@@ -12,6 +12,7 @@
 #include "run/input.h"
 #include "run/load_model.h"
 #include "run/paths.h"
+#include "run/photo_verdict.h"
 #include "run/predict_table.h"
 #include "values.h"
 
@@ -26,6 +27,7 @@ typedef struct predictions {
     broad_data *data;
     json_t *photos; /* what the result says of them; NULL: the rows are not photos */
     int boxes;      /* of parts of photos */
+    int distances;  /* photos have a distance from the training photos */
     size_t threads;
     int list; /* the result is one object with all of them */
     size_t rows;
@@ -43,7 +45,7 @@ typedef struct predictions {
 static int is_classes(const predictions *p) { return broad_model_task(p->model) == BROAD_TASK_CLASSIFY; }
 
 /* The verdict of a row whose scores are there. */
-static size_t verdict_of(const predictions *p, size_t row)
+static size_t class_of(const predictions *p, size_t row)
 {
     size_t outputs = broad_model_outputs(p->model), at = (row - p->first) * outputs;
     size_t best = broad_best_class(p->model, p->scores + at), positive = broad_model_positive(p->model);
@@ -53,7 +55,7 @@ static size_t verdict_of(const predictions *p, size_t row)
 
 static const char *label_of(const predictions *p, size_t row)
 {
-    return broad_model_output_name(p->model, verdict_of(p, row));
+    return broad_model_output_name(p->model, class_of(p, row));
 }
 
 /* What comes before the name of a column of predictions where a kept one is called the same. */
@@ -65,6 +67,12 @@ static const char *apart(const predictions *p, const char *prefix, const char *n
         if (strncmp(kept, prefix, length) == 0 && strcmp(kept + length, name) == 0) return "predicted_";
     }
     return prefix;
+}
+
+/* A photo that is not like the training photos has no class to be believed. */
+static const char *verdict_of(const predictions *p, size_t row)
+{
+    return broad_photo_is_unlike(broad_data_photo(p->data, row)) ? CLI_UNLIKE : label_of(p, row);
 }
 
 /* ---- CSV ---- */
@@ -87,6 +95,7 @@ static void put_header(cli_output *output, const predictions *p)
         if (p->reach) put_field(output, "", name, "_low");
         if (p->reach) put_field(output, "", name, "_high");
     }
+    if (p->distances) cli_output_print(output, "%s,distance,unlike,faults", is_classes(p) ? ",verdict" : "");
     cli_output_bytes(output, "\n", 1);
 }
 
@@ -109,6 +118,19 @@ static void put_place(cli_output *output, const predictions *p, size_t row)
     for (size_t i = 0; p->boxes && i < sizeof sides / sizeof sides[0]; i++) put_real(output, sides[i]);
 }
 
+/* What is to be thought of the photo, by a model that can tell. */
+static void put_photo(cli_output *output, const predictions *p, size_t row)
+{
+    const broad_photo *photo = broad_data_photo(p->data, row);
+    char faults[CLI_FAULTS_BYTES];
+    if (!p->distances) return;
+    cli_photo_faults(faults, photo);
+    if (is_classes(p)) put_field(output, "", verdict_of(p, row), "");
+    put_real(output, photo->distance);
+    put_field(output, "", cli_photo_unlike(photo), "");
+    put_field(output, "", faults, "");
+}
+
 static void put_row(cli_output *output, const predictions *p, size_t row)
 {
     size_t outputs = broad_model_outputs(p->model);
@@ -125,6 +147,7 @@ static void put_row(cli_output *output, const predictions *p, size_t row)
         if (p->reach) put_real(output, scores[j] - p->reach[j]);
         if (p->reach) put_real(output, scores[j] + p->reach[j]);
     }
+    put_photo(output, p, row);
     cli_output_bytes(output, "\n", 1);
 }
 
@@ -196,6 +219,16 @@ static json_t *unknown_json(const predictions *p)
     return object;
 }
 
+static void put_photo_json(json_t *object, const predictions *p, size_t row)
+{
+    const broad_photo *photo = broad_data_photo(p->data, row);
+    if (!photo) return;
+    if (is_classes(p)) cli_json_put(object, "verdict", cli_json_text(verdict_of(p, row)));
+    cli_json_put(object, "distance", cli_json_real(photo->distance));
+    cli_json_put(object, "unlike", cli_photo_unlike_json(photo));
+    cli_json_put(object, "faults", cli_photo_faults_json(photo));
+}
+
 static json_t *row_json(const predictions *p, size_t row)
 {
     const broad_model *model = p->model;
@@ -208,6 +241,7 @@ static json_t *row_json(const predictions *p, size_t row)
     if (p->shown) cli_json_put(object, "probabilities", by_output(model, p->probabilities + at, NULL));
     cli_json_put(object, is_classes(p) ? "scores" : "values", by_output(model, scores, NULL));
     if (p->reach) cli_json_put(object, "intervals", by_output(model, scores, p->reach));
+    put_photo_json(object, p, row);
     return object;
 }
 
@@ -301,8 +335,9 @@ static int print_table(predictions *p)
     while (!status && more) {
         for (size_t row = p->first; row < p->first + p->count; row++) {
             size_t at = (row - p->first) * outputs;
-            cli_predicted told = {.verdict = is_classes(p) ? verdict_of(p, row) : 0, .scores = p->scores + at};
+            cli_predicted told = {.verdict = is_classes(p) ? class_of(p, row) : 0, .scores = p->scores + at};
             if (p->probabilities) told.probabilities = p->probabilities + at;
+            told.unlike = broad_photo_is_unlike(broad_data_photo(p->data, row));
             for (size_t j = 0; p->reach && j < outputs; j++) {
                 ends[j] = told.scores[j] - p->reach[j];
                 ends[outputs + j] = told.scores[j] + p->reach[j];
@@ -401,6 +436,7 @@ static int read_rows(predictions *p, const cli_arguments *arguments)
     int status = broad_model_photo(&photo, p->model);
     if (status) return status;
     p->boxes = photo.crop != BROAD_CROP_NONE;
+    p->distances = photo.distances;
     status = cli_paths_take(&paths, arguments, 1, broad_model_maps(p->model) != 0);
     const cli_input input = {paths.items, paths.count, &read, CLI_TO_COMPUTE, arguments};
     if (!status) status = cli_input_read(&p->data, &p->photos, &input);

@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "page/findings.h"
+#include "run/photo_verdict.h"
 
 enum { KEPT_SHOWN = 4, TARGETS_SHOWN = 4 };
 
@@ -60,6 +61,10 @@ int cli_predict_table_open(cli_predict_table *out, const broad_model *model, con
 static void set_class(cli_predict_table *t, char (*cells)[CLI_TABLE_CELL], size_t column, const cli_predicted *row)
 {
     char text[2 * CLI_TABLE_CELL];
+    if (row->unlike) {
+        set_cell(cells[column], CLI_UNLIKE);
+        return;
+    }
     double p = row->probabilities ? row->probabilities[row->verdict] : 1;
     snprintf(text, sizeof text, "%.30s%s", broad_model_output_name(t->model, row->verdict),
              p < CLI_CERTAIN ? " (unsure)" : "");
@@ -82,7 +87,8 @@ void cli_predict_table_add(cli_predict_table *table, const cli_predicted *row)
 {
     cli_predict_table *t = table;
     size_t number = t->rows++, column = 0;
-    if (is_classes(t)) {
+    if (is_classes(t) && row->unlike) t->unlike++;
+    else if (is_classes(t)) {
         t->by_class[row->verdict]++;
         t->unsure += row->probabilities && row->probabilities[row->verdict] < CLI_CERTAIN;
     }
@@ -118,6 +124,7 @@ static void print_summary(const cli_predict_table *t)
         cli_print("%s%zu %.30s", between, t->by_class[c], broad_model_output_name(t->model, c));
         between = ", ";
     }
+    if (t->unlike) cli_print("%s%zu %s", between, t->unlike, CLI_UNLIKE);
     if (t->unsure) cli_print("; %zu unsure", t->unsure);
     cli_print("\nall columns and digits: add -o FILE.csv, or | cat\n");
 }

@@ -11,7 +11,7 @@ typedef struct cli_predict_table {
     const broad_data *data;
     size_t columns, kept; /* kept: columns of the file that are shown */
     size_t rows, shown;   /* rows so far, and those in `cells`; row 0 of `cells` is the heading */
-    size_t unsure, *by_class;
+    size_t unsure, unlike, *by_class;
     int numbers[CLI_TABLE_COLUMNS]; /* columns that are aligned on the right */
     char cells[CLI_TABLE_ROWS + 1][CLI_TABLE_COLUMNS][CLI_TABLE_CELL];
 } cli_predict_table;
@@ -19,6 +19,7 @@ typedef struct cli_predict_table {
 /* What is said of one row. */
 typedef struct cli_predicted {
     size_t verdict; /* of classes */
+    int unlike;     /* it is a photo that is not like the training photos */
     const double *scores;
     const double *probabilities; /* NULL: there are none */
     const double *low, *high;    /* NULL: no intervals */

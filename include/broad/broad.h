@@ -623,7 +623,22 @@ typedef struct broad_photo {
     char time[20];              /* "2016-01-19T17:00:07" */
     double latitude, longitude; /* degrees */
     double altitude, relative_altitude, yaw; /* metres, metres, degrees */
+    /* How far it is from the photos that the model was trained on: above 1 it is not like them. Rows that were read for a
+     * model with components have it, and so have those of broad_photos_prepare(); NaN: not known. */
+    double distance;
+    unsigned faults; /* of broad_photo_fault */
 } broad_photo;
+
+/* What may be wrong with a photo, whatever the model; faults may be combined. Limits: docs/photos.md. */
+typedef enum broad_photo_fault {
+    BROAD_PHOTO_FAULT_DARK = 1,    /* nearly all of it is nearly black            */
+    BROAD_PHOTO_FAULT_BRIGHT = 2,  /* nearly all of it is nearly white            */
+    BROAD_PHOTO_FAULT_BLURRED = 4, /* out of focus, or moved                      */
+    BROAD_PHOTO_FAULT_SMALL = 8    /* too few pixels for the texture of a surface */
+} broad_photo_fault;
+/* "too dark", "blurred": static text; "" for a value that does not exist. */
+BROAD_API const char *broad_photo_fault_name(broad_photo_fault fault);
+BROAD_API int broad_photo_is_unlike(const broad_photo *photo); /* 1: its distance is above 1 */
 
 BROAD_API const broad_photo *broad_data_photo(const broad_data *data, size_t row); /* NULL: not from photos */
 BROAD_API size_t broad_data_components(const broad_data *data); /* 0: its inputs are as the maps computed them */
@@ -828,6 +843,7 @@ typedef struct broad_photo_spec {
     int each_box;      /* every box is a row                                                  */
     size_t components; /* principal components that are the inputs; 0: the maps as they are   */
     size_t augment;    /* augmented copies of each photo that were trained on                 */
+    int distances;     /* photos read for it have a distance: see broad_photo                 */
 } broad_photo_spec;
 
 static inline void broad_photo_spec_init(broad_photo_spec *out) { broad_result_init(out, sizeof *out); }

@@ -183,6 +183,8 @@ static void walk_model(void)
     TEXT("", broad_model_reason, NULL);
     IS(0, broad_model_seed, NULL);
     IS(0, broad_model_maps, NULL);
+    IS(0, broad_photo_is_unlike, NULL);
+    TEXT("", broad_photo_fault_name, (broad_photo_fault)0);
     IS(0, broad_model_rows, NULL);
     IS(0, broad_model_inputs, NULL);
     IS(0, broad_model_outputs, NULL);
