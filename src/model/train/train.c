@@ -18,8 +18,10 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
+#include "model/predict/estimate.h"
 #include "model/train/features.h"
 #include "model/train/output_weights.h"
 #include "model/train/stop.h"
@@ -72,10 +74,11 @@ int broad__trainer_finish(broad_trainer *t, int status)
 {
     if (status == BROAD_OK && t->stale) status = broad__trainer_rebuild(t);
     if (status == BROAD_OK) status = broad__outputs_finish(t);
-    if (status > 0 || (status < 0 && !solved(t->model))) drop_unsolved(t);
-    if (status <= 0) return status;
-    return broad__model_outcome(t->model, BROAD_OUTCOME_STOPPED,
-                                "stopped by the caller before the joint weights were solved");
+    status = broad__watch_check(status);
+    if (status < 0 && !solved(t->model)) drop_unsolved(t);
+    if (status != BROAD_INTERRUPTED || t->model->layer_count == 0) return status;
+    broad__estimate_clear(t->model);
+    return broad__model_outcome(t->model, BROAD_OUTCOME_STOPPED, "stopped by the caller");
 }
 
 int broad__trainer_enhance(broad_trainer *t, size_t nodes, size_t layers)

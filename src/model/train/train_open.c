@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/device_choice.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
@@ -135,11 +136,12 @@ int broad__trainer_open_stored(broad_trainer **out, const broad_data *data, cons
     broad__size_features(&sized, data->rows);
     int status = start(&t, options, storage);
     if (status < 0) return status;
-    status = broad__supervise_possible(&sized, data->rows, first_width(&sized, data));
-    if (status == BROAD_OK) status = open_model(t, data, &sized);
     t->wanted = options->enhance_layers;
-    if (status == BROAD_OK) broad__trainer_report(t, "features", 0);
+    status = broad__supervise_possible(&sized, data->rows, first_width(&sized, data));
+    if (status == BROAD_OK && broad__trainer_report(t, "features", 0)) status = broad__watch_stop();
+    if (status == BROAD_OK) status = open_model(t, data, &sized);
     if (status == BROAD_OK) status = broad__trainer_choose_range(t, data);
+    status = broad__watch_check(status);
     if (status < 0) broad__trainer_close(NULL, t);
     else *out = t;
     return status;
@@ -279,6 +281,7 @@ int broad__trainer_resume_stored(broad_trainer **out, const broad_model *model, 
         t->partial = 1;
     }
     t->seconds.features += broad__seconds() - began;
+    status = broad__watch_check(status);
     if (status < 0) broad__trainer_close(NULL, t);
     else *out = t;
     return status;
