@@ -179,7 +179,8 @@ int broad__trainer_rebuild(broad_trainer *t)
         if (old.part_count == 0) continue;
         memset(rowsets[i], 0, sizeof *rowsets[i]);
         status = replay(t, rowsets[i], old.parts, old.part_count, i == 0 && !t->partial);
-        broad__rowset_close(&old);
+        broad__rowset_close(status < 0 ? rowsets[i] : &old);
+        if (status < 0) *rowsets[i] = old; /* with its parts, for another attempt */
     }
     t->stale = status < 0;
     return status;
@@ -315,6 +316,7 @@ void broad__trainer_close(broad_model **out, broad_trainer *t)
     broad__pool_close(t->pool);
     broad__table_free(t->settled);
     broad__table_free(t->settled_validation);
+    broad_model_free(t->before);
     if (out) *out = t->model;
     else broad_model_free(t->model);
     broad__free(t);
