@@ -9,6 +9,7 @@
 #include "io/output.h"
 #include "io/progress.h"
 #include "run/input.h"
+#include "run/model_file.h"
 #include "run/show.h"
 #include "tune/tune_report.h"
 #include "tune/tune_state.h"
@@ -17,6 +18,7 @@
 typedef struct tune_run {
     const cli_arguments *arguments;
     const char *path, *output, *state_path;
+    cli_model_file file; /* the output, held while the search is at work */
     broad_read_options read;
     double budget;
     size_t folds, trials, rows; /* trials, rows: 0 for no limit */
@@ -43,7 +45,7 @@ static int read_budget(double *out, const cli_arguments *arguments)
     return cli_fail(BROAD_USAGE, "--budget: '%s' is not a number of seconds above 0, such as 60", text);
 }
 
-static int check_files(const tune_run *run)
+static int check_files(tune_run *run)
 {
     const char *const inputs[] = {run->path, run->read.labels};
     int status = BROAD_OK;
@@ -57,6 +59,7 @@ static int check_files(const tune_run *run)
     if (!status && run->output && run->state_path && cli_same_file(run->output, run->state_path))
         status = cli_fail(BROAD_USAGE, "-o and --state name the same file");
     if (!status && run->output) status = cli_check_writable(run->output);
+    if (!status && run->output) status = cli_model_file_hold(&run->file, run->output);
     if (!status && run->state_path) status = cli_check_writable(run->state_path);
     return status;
 }
@@ -404,7 +407,7 @@ static int fit_best(tune_run *run)
     cli_progress_begin(&progress, &options, "best", run->arguments);
     status = broad_fit(&model, NULL, run->data, &options);
     cli_progress_end(&progress);
-    if (!status) status = broad_model_save(model, run->output, 0);
+    if (!status) status = cli_model_file_save(&run->file, model, 0, NULL);
     cli_signals_release();
     run->wrote = !status;
     broad_model_free(model);
@@ -446,6 +449,7 @@ int cli_tune(const cli_arguments *arguments)
     if (!status) status = check_found(&run);
     if (!status) status = fit_best(&run);
     if (!status) status = report(&run);
+    cli_model_file_release(&run.file);
     tune_state_close(&run.state);
     tune_search_end(&run.search);
     json_decref(run.photos);

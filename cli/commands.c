@@ -15,10 +15,10 @@ const char *const cli_exit_codes = "0\tsuccess\n"
                                    "66\tinput not found\n"
                                    "70\tinternal error\n"
                                    "71\tout of memory\n"
-                                   "73\tcannot write the output\n"
+                                   "73\tcannot write the output, or another run is changing it\n"
                                    "74\tinput or output error\n"
                                    "76\tinvalid model file\n"
-                                   "130, 143\tinterrupted or terminated; the work so far is saved\n";
+                                   "130, 143\tinterrupted or terminated; what is kept is said\n";
 
 /* clang-format off */
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -180,6 +180,11 @@ static const broad_option predict_pictures[] = {
     {"heatmap", 0, "DIR", NULL, NULL,
      "photos: also write one image per photo to the new folder DIR, with the evidence for the positive class in "
      "colour"},
+};
+
+static const broad_option normal_chosen[] = {
+    {"normal", 0, "CLASS", NULL, NULL,
+     "the class that means nothing is wrong; default: the one that the model says, see 'broad info'"},
 };
 
 static const broad_option report_output[] = {
@@ -402,13 +407,13 @@ static const cli_section verify_sections[] = {
     END,
 };
 static const cli_section predict_sections[] = {
-    SECTION("Output", predict_output),   SECTION("Output", predict_pictures),
-    SECTION("Reading DATA", text_files), SECTION("Photos", photo_files),
-    LIBRARY("Run", "threads memory"),    SECTION("Run", profiling),
-    SECTION("Common", common),           END,
+    SECTION("Output", predict_output),   SECTION("Output", predict_pictures), SECTION("Output", normal_chosen),
+    SECTION("Reading DATA", text_files), SECTION("Photos", photo_files),      LIBRARY("Run", "threads memory"),
+    SECTION("Run", profiling),           SECTION("Common", common),           END,
 };
 static const cli_section report_sections[] = {
     SECTION("Output", report_output),
+    SECTION("Output", normal_chosen),
     SECTION("Photos", photo_files),
     SECTION("Reading DATA, with --training", target_like_model),
     SECTION("Reading DATA, with --training", labels_of_each),
@@ -420,6 +425,7 @@ static const cli_section report_sections[] = {
 };
 static const cli_section eval_sections[] = {
     SECTION("Measures", eval_measures),
+    SECTION("Measures", normal_chosen),
     SECTION("Reading DATA", target_like_model),
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", text_files),
@@ -486,7 +492,7 @@ static const cli_command commands[] = {
                        "layers and kept only if it passes the supervision test; the figures of every layer are "
                        "stored in the model as a certificate that 'broad verify' can check. When no further layer "
                        "passes, the run ends as 'stalled' with a valid model.\n"
-                       "If the run is interrupted, the model so far is saved. The stopping options do the same; "
+                       "If the run is interrupted, the layers so far are saved, if there are any; the tool says so. The stopping options do the same; "
                        "the first condition that is met ends the run, and 'broad grow' continues from there. A run "
                        "that does not fit in memory is refused before it starts.",
         .examples = {
@@ -568,7 +574,7 @@ static const cli_command commands[] = {
                        "on. Other rows are refused, and the message says what differs.\n"
                        "New layers pass the same test as before and enter the certificate. MODEL is replaced "
                        "unless -o is given, and so is MODEL.stats if it exists; --keep-stats alone only computes "
-                       "the sums.",
+                       "the sums. What is replaced stays as MODEL~ ('broad undo').",
         .examples = {
             {"broad grow model.broad iris.csv --enhance 100x10", "ten more layers of 100 nodes"},
             {"broad grow model.broad iris.csv --features 2x10 --enhance 200",
@@ -598,7 +604,7 @@ static const cli_command commands[] = {
                        "With neither (--forgetful): a new layer is fitted to the new rows alone, and the model may "
                        "become worse on the old ones.\n"
                        "Unknown labels are refused unless --new-classes is given. MODEL and MODEL.stats are "
-                       "replaced unless -o is given.",
+                       "replaced unless -o is given; what is replaced stays as MODEL~ ('broad undo').",
         .examples = {
             {"broad learn model.broad may.csv --with april.csv", "the rows of both files"},
             {"broad learn model.broad june.csv --with april.csv --with may.csv", "one month later"},
@@ -606,6 +612,22 @@ static const cli_command commands[] = {
             {"broad verify model.broad april.csv may.csv", "check the certificate after 'learn --with'"},
             {"broad learn panels.broad corrected/ --with panels/",
              "misclassified photos, moved to the correct folders"},
+        },
+    },
+    {
+        .name = "undo",
+        .purpose = "bring back the model that the last run replaced",
+        .positional = "MODEL",
+        .fewest = 1,
+        .most = 1,
+        .run = cli_undo,
+        .sections = common_sections,
+        .description = "fit, grow, learn and tune keep the model that they replace as MODEL~, and its sums as "
+                       "MODEL.stats~. This command swaps the two, so that the same command again brings back the newer "
+                       "one. One model is kept, that before the last run. Exit code 66: there is none; 1: both are the "
+                       "same.",
+        .examples = {
+            {"broad undo panels.broad", "after 'broad learn panels.broad corrected/' made it worse"},
         },
     },
     {
