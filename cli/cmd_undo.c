@@ -10,6 +10,7 @@
 #include "io/interrupt.h"
 #include "io/json.h"
 #include "run/kept_stats.h"
+#include "run/measures.h"
 #include "run/model_file.h"
 #include "run/show.h"
 

@@ -83,7 +83,8 @@ static const broad_option tune_search[] = {
     {"by", 0, "WHAT", "cv|loo", "cv",
      "how trials are scored: by cross-validation, or by the model's own leave-one-out estimate"},
     {"folds", 0, "COUNT", NULL, "5", "number of folds of the cross-validation"},
-    {"metric", 0, "NAME", "auto|accuracy|precision|recall|f1|brier|rmse|mae|r2", "auto",
+    {"metric", 0, "NAME",
+     "auto|accuracy|balanced_accuracy|precision|recall|f1|mcc|roc_auc|pr_auc|brier|log_loss|rmse|mae|r2", "auto",
      "the score to optimise; auto: accuracy for classes, RMSE for regression"},
     {"kinds", 0, "LIST", NULL, NULL, "kinds of network to try, separated by commas; default: all"},
     {"rows", 0, "COUNT", NULL, NULL, "search on this many rows, drawn at random; default: all rows"},
@@ -168,10 +169,14 @@ static const broad_option labels_of_each[] = {
     {"labels", 0, "FILE", NULL, NULL, "file with the targets (CSV, NPY, IDX); repeat for each DATA"},
 };
 
+#define TWO_CLASS_THRESHOLD                                                                                            \
+    "two classes: the verdict is the positive class where its probability is at least P, instead of the class with "   \
+    "the largest score"
 static const broad_option predict_output[] = {
     {"output", 'o', "FILE", NULL, "-", "file for the predictions; - for standard output"},
     {"format", 0, "FORMAT", "csv|jsonl", "csv", "a CSV table, or one JSON object per line"},
     {"proba", 0, NULL, NULL, NULL, "add the probability of each class, calibrated by leave-one-out"},
+    {"threshold", 0, "P", NULL, NULL, TWO_CLASS_THRESHOLD},
     {"interval", 0, "LEVEL", NULL, NULL,
      "add an interval that contains this fraction of the values, such as 0.9, from leave-one-out residuals"},
 };
@@ -202,6 +207,7 @@ static const broad_option run_page[] = {
 };
 
 static const broad_option eval_measures[] = {
+    {"threshold", 0, "P", NULL, NULL, TWO_CLASS_THRESHOLD},
     {"interval", 0, "LEVEL", NULL, NULL, "level of the prediction intervals of a regression; default: 0.9"},
     {"curve", 0, NULL, NULL, NULL,
      "also print the figures after each layer: nodes, norm of the residual, accuracy or RMSE"},
@@ -291,7 +297,7 @@ static const broad_option help_output[] = {
 
 static const broad_option common[] = {
     {"json", 0, NULL, NULL, NULL, "print the result as one JSON object"},
-    {"quiet", 'q', NULL, NULL, NULL, "no progress and no notes"},
+    {"quiet", 'q', NULL, NULL, NULL, "no progress and no notes; fit, grow and learn: no summary either"},
     {"help", 'h', NULL, NULL, NULL, "print help for this command"},
 };
 
@@ -669,9 +675,11 @@ static const cli_command commands[] = {
         .most = 2,
         .run = cli_eval,
         .sections = eval_sections,
-        .description = "Prints accuracy, precision, recall, F1 and error rates with the confusion matrix, or RMSE, "
-                       "MAE and R2. With two classes, the measures describe the positive class; with more, they "
-                       "are means over the classes. If the model has a leave-one-out estimate, the Brier score, "
+        .description = "Prints accuracy with its 95 % interval and what always the most frequent class would reach, "
+                       "balanced accuracy, precision, recall, F1, error rates, MCC, ROC AUC and PR AUC with a table "
+                       "by class and the confusion matrix; or RMSE with its interval and that of always the mean, "
+                       "MAE and R2, of several targets each by itself. With two classes, precision, recall and the "
+                       "areas describe the positive class; with more, they are means over the classes. If the model has a leave-one-out estimate, the Brier score, "
                        "log loss and calibration error of its probabilities follow, or the coverage and mean width "
                        "of its prediction intervals.\n"
                        "--curve adds the norm of the residual, in the scale of training, and accuracy or RMSE "

@@ -10,6 +10,7 @@
 #include "io/output.h"
 #include "run/kept_stats.h"
 #include "run/load_model.h"
+#include "run/measures.h"
 #include "run/run_page.h"
 #include "run/show.h"
 #include "values.h"

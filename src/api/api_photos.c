@@ -67,6 +67,19 @@ const broad_photo *broad_data_photo(const broad_data *data, size_t row)
     return row < broad_data_rows(data) && data->photos.items ? &data->photos.items[row] : NULL;
 }
 
+const char *broad_photo_fault_name(broad_photo_fault fault)
+{
+    switch (fault) {
+    case BROAD_PHOTO_FAULT_DARK: return "too dark";
+    case BROAD_PHOTO_FAULT_BRIGHT: return "too bright";
+    case BROAD_PHOTO_FAULT_BLURRED: return "blurred";
+    case BROAD_PHOTO_FAULT_SMALL: return "too small";
+    }
+    return "";
+}
+
+int broad_photo_is_unlike(const broad_photo *photo) { return photo && photo->distance > 1; }
+
 size_t broad_data_components(const broad_data *data) { return data ? data->photos.spec.components : 0; }
 
 unsigned broad_data_maps(const broad_data *data) { return data ? (unsigned)data->photos.spec.maps : 0; }

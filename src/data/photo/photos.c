@@ -302,6 +302,7 @@ static int fill_rows(broad_data *table, reading *r)
             item->bottom = part->bottom;
             item->box_score = part->score;
             item->copy = (size_t)part->copy;
+            item->faults = (unsigned)part->faults;
             item->group = first;
             for (size_t j = 0; j < inputs; j++) table->x[row * inputs + j] = (double)from->inputs[k * inputs + j];
         }
