@@ -4,7 +4,7 @@
 usage: lab/interrupts.py BROAD [--count N] [--seed S] [--table FILE] [--photos DIR] [--json FILE]
 
 Of every run: seconds from the signal to its end, by the clock and of its processor time; the exit code; whether something was
-said; whether a model that was there is intact or replaced by one that loads; whether files were left over. Ends with 1 if an
+said; whether a model that was there is intact or replaced by one that loads; whether files remained. Ends with 1 if an
 answer took longer than --most seconds of processor time, or anything was lost.
 """
 import argparse
@@ -133,7 +133,7 @@ def faults(result, most):
     if result["processor"] > most:
         found.append(f"{result['processor']:.1f} s of processor time")
     for what, wrong in (("nothing was said", not result["said"]), ("model does not load", not result["loads"]),
-                        ("left over: " + " ".join(result["left"]), result["left"]), ("an empty page", result["page"])):
+                        ("remains: " + " ".join(result["left"]), result["left"]), ("an empty page", result["page"])):
         if wrong:
             found.append(what)
     return found
