@@ -11,6 +11,7 @@
 #include "run/input.h"
 #include "run/load_model.h"
 #include "run/paths.h"
+#include "run/photo_verdict.h"
 #include "values.h"
 
 static void put_field(cli_output *output, const char *prefix, const char *text, const char *suffix)
@@ -24,6 +25,7 @@ typedef struct predictions {
     broad_data *data;
     json_t *photos; /* what the result says of them; NULL: the rows are not photos */
     int boxes;      /* of parts of photos */
+    int distances;  /* photos have a distance from the training photos */
     size_t threads;
     int list; /* the result is one object with all of them */
     size_t rows;
@@ -33,9 +35,26 @@ typedef struct predictions {
     double *probabilities; /* count x outputs; NULL: not asked for */
     double *reach;         /* outputs: of the intervals, above and below; NULL: not asked for */
     double level;          /* of the intervals */
+    int shown;             /* the probabilities are part of the result */
+    double threshold;      /* of the positive class' probability; 0: the largest score decides */
 } predictions;
 
 static int is_classes(const predictions *p) { return broad_model_task(p->model) == BROAD_TASK_CLASSIFY; }
+
+/* The verdict of a row whose scores are there. */
+static const char *label_of(const predictions *p, size_t row)
+{
+    size_t outputs = broad_model_outputs(p->model), at = (row - p->first) * outputs;
+    size_t best = broad_best_class(p->model, p->scores + at), positive = broad_model_positive(p->model);
+    if (p->threshold > 0) best = p->probabilities[at + positive] >= p->threshold ? positive : 1 - positive;
+    return broad_model_output_name(p->model, best);
+}
+
+/* A photo that is not like the training photos has no class to be believed. */
+static const char *verdict_of(const predictions *p, size_t row)
+{
+    return broad_photo_is_unlike(broad_data_photo(p->data, row)) ? CLI_UNLIKE : label_of(p, row);
+}
 
 /* ---- CSV ---- */
 
@@ -44,7 +63,7 @@ static void put_header(cli_output *output, const predictions *p)
     size_t outputs = broad_model_outputs(p->model);
     cli_output_print(output, "%s%s%s", broad_data_maps(p->data) ? "file" : "row",
                      p->boxes ? ",left,top,right,bottom" : "", is_classes(p) ? ",label" : "");
-    for (size_t j = 0; p->probabilities && j < outputs; j++)
+    for (size_t j = 0; p->shown && j < outputs; j++)
         put_field(output, "proba_", broad_model_output_name(p->model, j), "");
     for (size_t j = 0; j < outputs; j++) {
         const char *name = broad_model_output_name(p->model, j);
@@ -52,6 +71,7 @@ static void put_header(cli_output *output, const predictions *p)
         if (p->reach) put_field(output, "", name, "_low");
         if (p->reach) put_field(output, "", name, "_high");
     }
+    if (p->distances) cli_output_print(output, "%s,distance,unlike,faults", is_classes(p) ? ",verdict" : "");
     cli_output_bytes(output, "\n", 1);
 }
 
@@ -74,19 +94,32 @@ static void put_place(cli_output *output, const predictions *p, size_t row)
     for (size_t i = 0; p->boxes && i < sizeof sides / sizeof sides[0]; i++) put_real(output, sides[i]);
 }
 
+/* What is to be thought of the photo, by a model that can tell. */
+static void put_photo(cli_output *output, const predictions *p, size_t row)
+{
+    const broad_photo *photo = broad_data_photo(p->data, row);
+    char faults[CLI_FAULTS_BYTES];
+    if (!p->distances) return;
+    cli_photo_faults(faults, photo);
+    if (is_classes(p)) put_field(output, "", verdict_of(p, row), "");
+    put_real(output, photo->distance);
+    put_field(output, "", cli_photo_unlike(photo), "");
+    put_field(output, "", faults, "");
+}
+
 static void put_row(cli_output *output, const predictions *p, size_t row)
 {
     size_t outputs = broad_model_outputs(p->model);
     const double *scores = p->scores + (row - p->first) * outputs;
     put_place(output, p, row);
-    if (is_classes(p)) put_field(output, "", broad_model_output_name(p->model, broad_best_class(p->model, scores)), "");
-    for (size_t j = 0; p->probabilities && j < outputs; j++)
-        put_real(output, p->probabilities[(row - p->first) * outputs + j]);
+    if (is_classes(p)) put_field(output, "", label_of(p, row), "");
+    for (size_t j = 0; p->shown && j < outputs; j++) put_real(output, p->probabilities[(row - p->first) * outputs + j]);
     for (size_t j = 0; j < outputs; j++) {
         put_real(output, scores[j]);
         if (p->reach) put_real(output, scores[j] - p->reach[j]);
         if (p->reach) put_real(output, scores[j] + p->reach[j]);
     }
+    put_photo(output, p, row);
     cli_output_bytes(output, "\n", 1);
 }
 
@@ -132,6 +165,16 @@ static void put_place_json(json_t *object, const predictions *p, size_t row)
     if (isfinite(photo->box_score)) cli_json_put(object, "box_score", cli_json_real(photo->box_score));
 }
 
+static void put_photo_json(json_t *object, const predictions *p, size_t row)
+{
+    const broad_photo *photo = broad_data_photo(p->data, row);
+    if (!photo) return;
+    if (is_classes(p)) cli_json_put(object, "verdict", cli_json_text(verdict_of(p, row)));
+    cli_json_put(object, "distance", cli_json_real(photo->distance));
+    cli_json_put(object, "unlike", cli_photo_unlike_json(photo));
+    cli_json_put(object, "faults", cli_photo_faults_json(photo));
+}
+
 static json_t *row_json(const predictions *p, size_t row)
 {
     const broad_model *model = p->model;
@@ -139,11 +182,11 @@ static json_t *row_json(const predictions *p, size_t row)
     const double *scores = p->scores + at;
     json_t *object = json_object();
     put_place_json(object, p, row);
-    if (is_classes(p))
-        cli_json_put(object, "label", cli_json_text(broad_model_output_name(model, broad_best_class(model, scores))));
-    if (p->probabilities) cli_json_put(object, "probabilities", by_output(model, p->probabilities + at, NULL));
+    if (is_classes(p)) cli_json_put(object, "label", cli_json_text(label_of(p, row)));
+    if (p->shown) cli_json_put(object, "probabilities", by_output(model, p->probabilities + at, NULL));
     cli_json_put(object, is_classes(p) ? "scores" : "values", by_output(model, scores, NULL));
     if (p->reach) cli_json_put(object, "intervals", by_output(model, scores, p->reach));
+    put_photo_json(object, p, row);
     return object;
 }
 
@@ -209,7 +252,7 @@ static int predict_first(predictions *p, const cli_arguments *arguments)
     p->rows = broad_data_rows(p->data);
     p->most = rows_at_once(p, arguments);
     int status = new_numbers(&p->scores, p->most, outputs);
-    if (!status && cli_given(arguments, "proba")) status = new_numbers(&p->probabilities, p->most, outputs);
+    if (!status && (p->shown || p->threshold > 0)) status = new_numbers(&p->probabilities, p->most, outputs);
     return status ? status : predict(p, 0, p->most);
 }
 
@@ -251,7 +294,10 @@ static int check_paths(const cli_arguments *arguments)
 static int prepare(predictions *p, const cli_arguments *arguments)
 {
     int status = cli_model_load(&p->model, arguments);
-    if (!status && cli_given(arguments, "proba")) status = broad_probabilities(NULL, p->model, NULL, 0);
+    if (!status && p->threshold > 0 && (!is_classes(p) || broad_model_outputs(p->model) != 2))
+        return cli_fail(BROAD_USAGE, "--threshold is for models of two classes, and this one has %zu %s",
+                        broad_model_outputs(p->model), is_classes(p) ? "classes" : "targets");
+    if (!status && (p->shown || p->threshold > 0)) status = broad_probabilities(NULL, p->model, NULL, 0);
     if (status || !cli_given(arguments, "interval")) return status;
     status = new_numbers(&p->reach, 1, broad_model_outputs(p->model));
     return status ? status : broad_interval(p->reach, p->model, p->level);
@@ -268,6 +314,7 @@ static int read_rows(predictions *p, const cli_arguments *arguments)
     int status = broad_model_photo(&photo, p->model);
     if (status) return status;
     p->boxes = photo.crop != BROAD_CROP_NONE;
+    p->distances = photo.distances;
     status = cli_paths_take(&paths, arguments, 1, broad_model_maps(p->model) != 0);
     const cli_input input = {paths.items, paths.count, &read, CLI_TO_COMPUTE, arguments};
     if (!status) status = cli_input_read(&p->data, &p->photos, &input);
@@ -280,7 +327,9 @@ int cli_predict(const cli_arguments *arguments)
     predictions p = {0};
     int status = cli_threads(&p.threads, arguments);
     p.list = cli_given(arguments, "json") && strcmp(cli_value(arguments, "output"), "-") == 0;
+    p.shown = cli_given(arguments, "proba") != NULL;
     if (!status) status = cli_level(&p.level, arguments);
+    if (!status) status = cli_threshold(&p.threshold, arguments);
     if (!status) status = check_paths(arguments);
     if (!status) status = prepare(&p, arguments);
     if (!status) status = cli_heatmaps_check(arguments, p.model);

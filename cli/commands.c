@@ -15,10 +15,10 @@ const char *const cli_exit_codes = "0\tsuccess\n"
                                    "66\tinput not found\n"
                                    "70\tinternal error\n"
                                    "71\tout of memory\n"
-                                   "73\tcannot write the output\n"
+                                   "73\tcannot write the output, or another run is changing it\n"
                                    "74\tinput or output error\n"
                                    "76\tinvalid model file\n"
-                                   "130, 143\tinterrupted or terminated; the work so far is saved\n";
+                                   "130, 143\tinterrupted or terminated; what is kept is said\n";
 
 /* clang-format off */
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -83,7 +83,8 @@ static const broad_option tune_search[] = {
     {"by", 0, "WHAT", "cv|loo", "cv",
      "how trials are scored: by cross-validation, or by the model's own leave-one-out estimate"},
     {"folds", 0, "COUNT", NULL, "5", "number of folds of the cross-validation"},
-    {"metric", 0, "NAME", "auto|accuracy|precision|recall|f1|brier|rmse|mae|r2", "auto",
+    {"metric", 0, "NAME",
+     "auto|accuracy|balanced_accuracy|precision|recall|f1|mcc|roc_auc|pr_auc|brier|log_loss|rmse|mae|r2", "auto",
      "the score to optimise; auto: accuracy for classes, RMSE for regression"},
     {"kinds", 0, "LIST", NULL, NULL, "kinds of network to try, separated by commas; default: all"},
     {"rows", 0, "COUNT", NULL, NULL, "search on this many rows, drawn at random; default: all rows"},
@@ -168,10 +169,14 @@ static const broad_option labels_of_each[] = {
     {"labels", 0, "FILE", NULL, NULL, "file with the targets (CSV, NPY, IDX); repeat for each DATA"},
 };
 
+#define TWO_CLASS_THRESHOLD                                                                                            \
+    "two classes: the verdict is the positive class where its probability is at least P, instead of the class with "   \
+    "the largest score"
 static const broad_option predict_output[] = {
     {"output", 'o', "FILE", NULL, "-", "file for the predictions; - for standard output"},
     {"format", 0, "FORMAT", "csv|jsonl", "csv", "a CSV table, or one JSON object per line"},
     {"proba", 0, NULL, NULL, NULL, "add the probability of each class, calibrated by leave-one-out"},
+    {"threshold", 0, "P", NULL, NULL, TWO_CLASS_THRESHOLD},
     {"interval", 0, "LEVEL", NULL, NULL,
      "add an interval that contains this fraction of the values, such as 0.9, from leave-one-out residuals"},
 };
@@ -209,6 +214,7 @@ static const broad_option run_page[] = {
 };
 
 static const broad_option eval_measures[] = {
+    {"threshold", 0, "P", NULL, NULL, TWO_CLASS_THRESHOLD},
     {"interval", 0, "LEVEL", NULL, NULL, "level of the prediction intervals of a regression; default: 0.9"},
     {"curve", 0, NULL, NULL, NULL,
      "also print the figures after each layer: nodes, norm of the residual, accuracy or RMSE"},
@@ -298,7 +304,7 @@ static const broad_option help_output[] = {
 
 static const broad_option common[] = {
     {"json", 0, NULL, NULL, NULL, "print the result as one JSON object"},
-    {"quiet", 'q', NULL, NULL, NULL, "no progress and no notes"},
+    {"quiet", 'q', NULL, NULL, NULL, "no progress and no notes; fit, grow and learn: no summary either"},
     {"help", 'h', NULL, NULL, NULL, "print help for this command"},
 };
 
@@ -499,7 +505,7 @@ static const cli_command commands[] = {
                        "layers and kept only if it passes the supervision test; the figures of every layer are "
                        "stored in the model as a certificate that 'broad verify' can check. When no further layer "
                        "passes, the run ends as 'stalled' with a valid model.\n"
-                       "If the run is interrupted, the model so far is saved. The stopping options do the same; "
+                       "If the run is interrupted, the layers so far are saved, if there are any; the tool says so. The stopping options do the same; "
                        "the first condition that is met ends the run, and 'broad grow' continues from there. A run "
                        "that does not fit in memory is refused before it starts.",
         .examples = {
@@ -581,7 +587,7 @@ static const cli_command commands[] = {
                        "on. Other rows are refused, and the message says what differs.\n"
                        "New layers pass the same test as before and enter the certificate. MODEL is replaced "
                        "unless -o is given, and so is MODEL.stats if it exists; --keep-stats alone only computes "
-                       "the sums.",
+                       "the sums. What is replaced stays as MODEL~ ('broad undo').",
         .examples = {
             {"broad grow model.broad iris.csv --enhance 100x10", "ten more layers of 100 nodes"},
             {"broad grow model.broad iris.csv --features 2x10 --enhance 200",
@@ -611,7 +617,7 @@ static const cli_command commands[] = {
                        "With neither (--forgetful): a new layer is fitted to the new rows alone, and the model may "
                        "become worse on the old ones.\n"
                        "Unknown labels are refused unless --new-classes is given. MODEL and MODEL.stats are "
-                       "replaced unless -o is given.",
+                       "replaced unless -o is given; what is replaced stays as MODEL~ ('broad undo').",
         .examples = {
             {"broad learn model.broad may.csv --with april.csv", "the rows of both files"},
             {"broad learn model.broad june.csv --with april.csv --with may.csv", "one month later"},
@@ -619,6 +625,22 @@ static const cli_command commands[] = {
             {"broad verify model.broad april.csv may.csv", "check the certificate after 'learn --with'"},
             {"broad learn panels.broad corrected/ --with panels/",
              "misclassified photos, moved to the correct folders"},
+        },
+    },
+    {
+        .name = "undo",
+        .purpose = "bring back the model that the last run replaced",
+        .positional = "MODEL",
+        .fewest = 1,
+        .most = 1,
+        .run = cli_undo,
+        .sections = common_sections,
+        .description = "fit, grow, learn and tune keep the model that they replace as MODEL~, and its sums as "
+                       "MODEL.stats~. This command swaps the two, so that the same command again brings back the newer "
+                       "one. One model is kept, that before the last run. Exit code 66: there is none; 1: both are the "
+                       "same.",
+        .examples = {
+            {"broad undo panels.broad", "after 'broad learn panels.broad corrected/' made it worse"},
         },
     },
     {
@@ -660,9 +682,11 @@ static const cli_command commands[] = {
         .most = 2,
         .run = cli_eval,
         .sections = eval_sections,
-        .description = "Prints accuracy, precision, recall, F1 and error rates with the confusion matrix, or RMSE, "
-                       "MAE and R2. With two classes, the measures describe the positive class; with more, they "
-                       "are means over the classes. If the model has a leave-one-out estimate, the Brier score, "
+        .description = "Prints accuracy with its 95 % interval and what always the most frequent class would reach, "
+                       "balanced accuracy, precision, recall, F1, error rates, MCC, ROC AUC and PR AUC with a table "
+                       "by class and the confusion matrix; or RMSE with its interval and that of always the mean, "
+                       "MAE and R2, of several targets each by itself. With two classes, precision, recall and the "
+                       "areas describe the positive class; with more, they are means over the classes. If the model has a leave-one-out estimate, the Brier score, "
                        "log loss and calibration error of its probabilities follow, or the coverage and mean width "
                        "of its prediction intervals.\n"
                        "--curve adds the norm of the residual, in the scale of training, and accuracy or RMSE "

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/interrupt.h"
 #include "message.h"
 
 enum { OPEN_FOLDERS = 16 };
@@ -119,10 +120,13 @@ int cli_folder_begin_again(cli_folder *out, const char *path, const cli_folder_c
     if (length < 0) temporary = NULL;
     out->path = place;
     out->temporary = temporary;
+    cli_signals_catch(); /* until the temporary folder is gone */
     if (!place || !temporary) status = cli_fail(BROAD_NO_MEMORY, "out of memory while naming a folder");
     else if (!mkdtemp(temporary))
         status = cli_fail(BROAD_CANNOT_WRITE, "%s: cannot create a folder here: %s", path, strerror(errno));
-    if (status) forget(out);
+    if (!status) return BROAD_OK;
+    forget(out);
+    cli_signals_release();
     return status;
 }
 
@@ -166,6 +170,7 @@ int cli_folder_commit(cli_folder *folder)
     unsigned mode = folder->mode ? folder->mode : new_folder_mode();
     if (chmod(folder->temporary, mode) == 0 && put_in_place(folder) == 0) {
         forget(folder);
+        cli_signals_release();
         return BROAD_OK;
     }
     int reason = errno;
@@ -190,9 +195,11 @@ int cli_folder_remove(const char *path)
 int cli_folder_abandon(cli_folder *folder)
 {
     int status = BROAD_OK;
-    if (folder->temporary && nftw(folder->temporary, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS))
+    if (!folder->temporary) return BROAD_OK;
+    if (nftw(folder->temporary, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS))
         status = cli_fail(BROAD_CANNOT_WRITE, "%s: this unfinished folder cannot be removed (%s); remove it by hand",
                           folder->temporary, strerror(errno));
     forget(folder);
+    cli_signals_release();
     return status;
 }

@@ -194,7 +194,6 @@ int cli_heatmaps_check(const cli_arguments *arguments, const broad_model *model)
     if (!path) return BROAD_OK;
     int status = needs_photos(model);
     if (status) return status;
-    cli_signals_catch(); /* nothing of the probe may stay */
     status = cli_folder_begin(&probe, path);
     return status ? status : cli_folder_abandon(&probe);
 }

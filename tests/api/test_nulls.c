@@ -178,6 +178,8 @@ static void walk_model(void)
     TEXT("", broad_model_reason, NULL);
     IS(0, broad_model_seed, NULL);
     IS(0, broad_model_maps, NULL);
+    IS(0, broad_photo_is_unlike, NULL);
+    TEXT("", broad_photo_fault_name, (broad_photo_fault)0);
     IS(0, broad_model_rows, NULL);
     IS(0, broad_model_inputs, NULL);
     IS(0, broad_model_outputs, NULL);
@@ -264,6 +266,12 @@ static void walk_work(const broad_model *model, const broad_data *data)
     REFUSED(broad_eval, NULL, model, data, NULL);
     REFUSED(broad_eval, &metrics, NULL, data, NULL);
     REFUSED(broad_eval_level, &metrics, model, NULL, 0.9, NULL);
+    REFUSED(broad_eval_with, &metrics, NULL, data, NULL);
+    REFUSED(broad_metrics_class, NULL, &metrics, 0);
+    REFUSED(broad_metrics_target, NULL, &metrics, 0);
+    REFUSED(broad_estimate_class, NULL, model, 0);
+    REFUSED(broad_estimate_target, NULL, model, 0);
+    COMES_BACK(broad_eval_options_init_sized, NULL, sizeof(broad_eval_options));
     COMES_BACK(broad_metrics_clear, NULL);
     REFUSED(broad_model_curve, NULL, model, data, NULL);
     REFUSED(broad_model_curve_loo, NULL, model, data, NULL);
