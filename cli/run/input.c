@@ -91,10 +91,10 @@ static int read_photos(broad_data **out, const cli_input *input)
     read.progress = on_progress;
     read.progress_context = &bar;
     read.photos = &reading.options;
-    int outermost = cli_signals_catch();
+    cli_signals_catch();
     status = broad_data_read_photos(out, input->paths, input->count, &read);
     cli_photo_reading_close(&reading);
-    if (outermost) cli_signals_release();
+    cli_signals_release();
     if (bar.drawn) cli_bar_wipe();
     if (status != BROAD_INTERRUPTED) return status;
     return cli_fail(status, "interrupted while reading photos; nothing was written");

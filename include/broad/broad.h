@@ -311,9 +311,11 @@ typedef struct broad_progress {
 } broad_progress;
 
 /*
- * Called now and then, at intervals of at most 0.2 s as a rule, always on the thread that made the call. Non-zero asks
- * to stop: training then ends early with a complete and valid model, whose outcome is BROAD_OUTCOME_STOPPED; every
- * other call returns BROAD_INTERRUPTED and no result.
+ * Called from the first moment on, at intervals of at most 0.2 s as a rule, always on the thread that made the call.
+ * Non-zero asks to stop, and the call ends as soon. Training that has a layer to show for it then ends with a complete
+ * and valid model, whose outcome is BROAD_OUTCOME_STOPPED: the layers so far. Before the first layer, and where joint
+ * weights of a network that grows were being solved again, it returns BROAD_INTERRUPTED, and a trainer has the model that
+ * it had before the call. Every other call returns BROAD_INTERRUPTED and no result.
  *
  * The pattern is the same everywhere: a struct of options with the fields threads, progress and progress_context. Calls
  * that have no options of their own take a broad_run_options.

@@ -44,8 +44,9 @@ static int read_data(broad_data **out, const char *path, const broad_read_option
 
 static int read_watched(broad_data **out, const char *path, const broad_read_options *options)
 {
-    broad__watch watch = {.stage = "read", .progress = options->progress, .context = options->progress_context};
-    watch.span = watch.total = (size_t)broad__file_bytes(path);
+    broad__watch watch = {
+        .state = {.stage = "read"}, .progress = options->progress, .context = options->progress_context};
+    watch.span = watch.state.total = (size_t)broad__file_bytes(path);
     broad__watch *before = broad__watch_enter(&watch);
     int status = broad__watch_poll(0, 1);
     if (status == BROAD_OK) status = read_data(out, path, options);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "data/photo/photo_rows.h"
 #include "data/text.h"
 
@@ -338,6 +339,7 @@ static void hash_numbers(broad__hash *hash, broad__spill *spill, const double *n
         broad__hash_add(hash, plain, now * sizeof *plain);
         done += now;
         if (done < count && (done - released) * sizeof *numbers < STEP) continue;
+        if (broad__watch_look((double)STEP)) return;
         broad__spill_done(spill, numbers + released, (done - released) * sizeof *numbers);
         released = done;
     }
@@ -346,7 +348,7 @@ static void hash_numbers(broad__hash *hash, broad__spill *spill, const double *n
 static void hash_classes(broad__hash *hash, broad__spill *spill, const size_t *classes, size_t count)
 {
     const size_t step = STEP / sizeof *classes;
-    for (size_t first = 0; first < count; first += step) {
+    for (size_t first = 0; first < count && !broad__watch_look((double)STEP); first += step) {
         size_t now = count - first < step ? count - first : step;
         for (size_t i = first; i < first + now; i++) {
             uint64_t class = classes[i];
@@ -369,5 +371,5 @@ int broad__table_fingerprint(char out[33], const broad_data *table, size_t first
     if (table->classes) hash_classes(hash, table->spill, table->classes + first, count);
     if (table->weights) hash_numbers(hash, table->spill, table->weights + first, count);
     broad__hash_close(out, hash);
-    return BROAD_OK;
+    return broad__watch_check(BROAD_OK);
 }
