@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "run/load_model.h"
+#include "run/measures.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
 

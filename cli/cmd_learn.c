@@ -359,8 +359,9 @@ static int learn_fresh(learn_run *learn)
 {
     cli_run *run = &learn->run;
     int status = learn->way == WITH_SUMS ? learn_by_sums(learn) : learn_by_layers(learn);
-    if (!status) status = cli_correction_count(&learn->correction, run);
-    if (!status) status = cli_correction_measure_after(&learn->correction, run);
+    if (cli_interrupted()) run->correction = NULL; /* there is no time to compare */
+    if (!status && run->correction) status = cli_correction_count(&learn->correction, run);
+    if (!status && run->correction) status = cli_correction_measure_after(&learn->correction, run);
     return status ? status : join_rows(learn);
 }
 

@@ -9,6 +9,7 @@
 #include "io/output.h"
 #include "io/progress.h"
 #include "run/input.h"
+#include "run/measures.h"
 #include "run/model_file.h"
 #include "run/show.h"
 #include "tune/tune_report.h"
@@ -97,14 +98,6 @@ static int choose_measure(tune_run *run)
     if (!measure || measure->task != task)
         return cli_fail(BROAD_USAGE, "--metric %s does not apply to %s", name,
                         task == BROAD_TASK_CLASSIFY ? "classification" : "regression");
-    static const char *const estimated_too[] = {"accuracy", "brier", "rmse", "mae", "r2"};
-    int by_loo = 0;
-    for (size_t i = 0; i < sizeof estimated_too / sizeof estimated_too[0]; i++)
-        by_loo |= strcmp(measure->name, estimated_too[i]) == 0;
-    if (run->by_loo && !by_loo)
-        return cli_fail(
-            BROAD_USAGE,
-            "--metric %s: leave-one-out estimates only accuracy and brier, or rmse, mae and r2; use --by cv", name);
     run->search.measure = measure;
     return BROAD_OK;
 }
@@ -291,17 +284,9 @@ static int score_by_folds(tune_trial *trial, tune_run *run, const broad_options 
 /* The model's own estimate of the measure, from the rows it was trained on. */
 static int estimated(double *out, const broad_model *model, const cli_measure *measure)
 {
-    broad_estimate estimate = {.size = sizeof estimate};
-    int status = broad_model_estimate(&estimate, model);
-    if (status) return status;
-    if (!estimate.known) return cli_fail(BROAD_FAILED, "this network has no leave-one-out estimate; use --by cv");
-    broad_metrics metrics = {.accuracy = estimate.accuracy,
-                             .has_probabilities = 1,
-                             .brier = estimate.brier,
-                             .calibration_error = estimate.calibration_error,
-                             .rmse = estimate.rmse,
-                             .mae = estimate.mae,
-                             .r2 = estimate.r2};
+    broad_metrics metrics;
+    if (!cli_estimate_metrics(&metrics, model))
+        return cli_fail(BROAD_FAILED, "this network has no leave-one-out estimate; use --by cv");
     *out = cli_measure_value(measure, &metrics);
     return BROAD_OK;
 }

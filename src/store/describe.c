@@ -101,9 +101,10 @@ static const broad__field model_fields[] = {
     {ELSEWHERE("class_weights")},
     {COUNT("normal", broad_model, normal, 0)},
     {CHOICE("normal_from", broad_model, normal_from, BROAD__NORMALS_FROM)},
+    {NUMBER("photo_limit", broad_model, projection.limit, NOT_NEGATIVE)},
     {ELSEWHERE("sources")},
 };
-enum { MODEL_LATER = 3 }; /* the last ones: version 0.1 did not write them */
+enum { MODEL_LATER = 4 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field category_fields[] = {
     {PLAIN("name", BROAD__FIELD_TEXT, broad__category, name)},
@@ -263,10 +264,11 @@ static int estimate_write(json_t *object, const broad_model *model)
     json_t *fields = child(object, "estimate", estimate->rows ? json_object() : json_null());
     if (!fields) return broad__json_fail_memory();
     if (!estimate->rows) return BROAD_OK;
-    return classify ? broad__fields_encode(fields, estimate, class_estimate_fields, COUNT_OF(class_estimate_fields),
-                                           "estimate")
-                    : broad__fields_encode(fields, estimate, value_estimate_fields, COUNT_OF(value_estimate_fields),
-                                           "estimate");
+    int status =
+        broad__fields_encode(fields, estimate, classify ? class_estimate_fields : value_estimate_fields,
+                             classify ? COUNT_OF(class_estimate_fields) : COUNT_OF(value_estimate_fields), "estimate");
+    if (!status && estimate->detailed && !child(fields, "details", json_true())) return broad__json_fail_memory();
+    return status;
 }
 
 static int joint_write(json_t *object, const broad__joint_record *joint)
@@ -378,15 +380,25 @@ static int names_read(char ***out, const char *key, const json_t *object, size_t
     return status;
 }
 
-/* Null: the model has none. */
+/* Null: the model has none. Models of 0.1 have no details. */
 static int estimate_read(broad_model *out, const json_t *object)
 {
-    const json_t *fields = json_object_get(object, "estimate");
-    if (json_is_null(fields)) return BROAD_OK;
-    return out->task == BROAD_TASK_CLASSIFY ? broad__fields_decode(&out->estimate, fields, class_estimate_fields,
-                                                                   COUNT_OF(class_estimate_fields), "estimate")
-                                            : broad__fields_decode(&out->estimate, fields, value_estimate_fields,
-                                                                   COUNT_OF(value_estimate_fields), "estimate");
+    int classify = out->task == BROAD_TASK_CLASSIFY;
+    if (json_is_null(json_object_get(object, "estimate"))) return BROAD_OK;
+    json_t *fields = json_copy(json_object_get(object, "estimate"));
+    if (!fields) return broad__json_fail_memory();
+    const json_t *details = json_object_get(fields, "details");
+    int status = details && !json_is_boolean(details)
+                     ? broad__fail(BROAD_BAD_MODEL, "estimate: details is not true or false")
+                     : BROAD_OK;
+    out->estimate.detailed = json_is_true(details);
+    json_object_del(fields, "details");
+    if (!status)
+        status = broad__fields_decode(&out->estimate, fields, classify ? class_estimate_fields : value_estimate_fields,
+                                      classify ? COUNT_OF(class_estimate_fields) : COUNT_OF(value_estimate_fields),
+                                      "estimate");
+    json_decref(fields);
+    return status;
 }
 
 static int joint_read(broad__joint_record *out, const json_t *object)

@@ -134,6 +134,11 @@ static void walk_data(broad_data *data)
                 isnan(broad_data_value(data, 0, 9)));
     IS(1, broad_data_weight, NULL, 0);
     IS(3, broad_data_group, NULL, 3);
+    IS(0, broad_data_kept_count, NULL);
+    TEXT("", broad_data_kept_name, NULL, 0);
+    TEXT("", broad_data_kept_text, NULL, 0, 0);
+    IS(0, broad_data_unknown_levels, NULL, 0);
+    TEXT("", broad_data_unknown_level, NULL, 0);
     IS(NULL, broad_data_photo, NULL, 0);
     IS(0, broad_data_components, NULL);
     IS(0, broad_data_maps, NULL);
@@ -179,6 +184,8 @@ static void walk_model(void)
     TEXT("", broad_model_reason, NULL);
     IS(0, broad_model_seed, NULL);
     IS(0, broad_model_maps, NULL);
+    IS(0, broad_photo_is_unlike, NULL);
+    TEXT("", broad_photo_fault_name, (broad_photo_fault)0);
     IS(0, broad_model_rows, NULL);
     IS(0, broad_model_inputs, NULL);
     IS(0, broad_model_outputs, NULL);
@@ -271,6 +278,12 @@ static void walk_work(const broad_model *model, const broad_data *data)
     REFUSED(broad_eval, NULL, model, data, NULL);
     REFUSED(broad_eval, &metrics, NULL, data, NULL);
     REFUSED(broad_eval_level, &metrics, model, NULL, 0.9, NULL);
+    REFUSED(broad_eval_with, &metrics, NULL, data, NULL);
+    REFUSED(broad_metrics_class, NULL, &metrics, 0);
+    REFUSED(broad_metrics_target, NULL, &metrics, 0);
+    REFUSED(broad_estimate_class, NULL, model, 0);
+    REFUSED(broad_estimate_target, NULL, model, 0);
+    COMES_BACK(broad_eval_options_init_sized, NULL, sizeof(broad_eval_options));
     COMES_BACK(broad_metrics_clear, NULL);
     REFUSED(broad_model_curve, NULL, model, data, NULL);
     REFUSED(broad_model_curve_loo, NULL, model, data, NULL);

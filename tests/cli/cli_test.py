@@ -534,7 +534,8 @@ class Use(Case):
         errors = [float(r["y"]) - t for r, t in zip(rows, truth)]
         found = self.ok("eval", self.line, self.numbers, "--json").json
         self.assertEqual((found["command"], found["task"], found["rows"]), ("eval", "regress", 200))
-        self.assertEqual(set(found["test"]), set("rows rmse mae r2 level coverage interval_width".split()))
+        self.assertEqual(set(found["test"]),
+                         set("rows rmse mae r2 level coverage interval_width baseline interval targets".split()))
         mean = sum(truth) / 200
         self.assertAlmostEqual(found["test"]["rmse"], math.sqrt(sum(e * e for e in errors) / 200), places=9)
         self.assertAlmostEqual(found["test"]["mae"], sum(map(abs, errors)) / 200, places=9)
