@@ -74,8 +74,7 @@ static int choose_maps(cli_run *run)
     int status = broad_photos_prepare(&run->maps, &run->train, &run->test, &options);
     cli_progress_end(&progress);
     cli_signals_release();
-    if (status != BROAD_INTERRUPTED) return status;
-    return cli_fail(status, "interrupted while choosing photo maps; nothing was written");
+    return status;
 }
 
 static int train(cli_run *run)

@@ -206,8 +206,9 @@ static int learn_rows(learn_run *learn)
     cli_run *run = &learn->run;
     int status = cli_correction_measure(&learn->correction, run);
     if (!status) status = learn->way == WITH_SUMS ? learn_by_sums(learn) : learn_by_layers(learn);
-    if (!status) status = cli_correction_count(&learn->correction, run);
-    if (!status) status = cli_correction_measure_after(&learn->correction, run);
+    if (cli_interrupted()) run->correction = NULL; /* there is no time to compare */
+    if (!status && run->correction) status = cli_correction_count(&learn->correction, run);
+    if (!status && run->correction) status = cli_correction_measure_after(&learn->correction, run);
     if (!status) status = join_rows(learn);
     if (!status) status = save_stats(learn);
     if (!status) status = cli_run_measure(run);

@@ -18,7 +18,7 @@ const char *const cli_exit_codes = "0\tsuccess\n"
                                    "73\tcannot write the output, or another run is changing it\n"
                                    "74\tinput or output error\n"
                                    "76\tinvalid model file\n"
-                                   "130, 143\tinterrupted or terminated; the work so far is saved\n";
+                                   "130, 143\tinterrupted or terminated; what is kept is said\n";
 
 /* clang-format off */
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -175,6 +175,9 @@ static const broad_option labels_of_each[] = {
 static const broad_option predict_output[] = {
     {"output", 'o', "FILE", NULL, "-", "file for the predictions; - for standard output"},
     {"format", 0, "FORMAT", "csv|jsonl", "csv", "a CSV table, or one JSON object per line"},
+    {"keep", 0, "COLS", NULL, NULL,
+     "also write these columns of DATA, unchanged, before the predictions: names or numbers, separated by commas, or "
+     "all"},
     {"proba", 0, NULL, NULL, NULL, "add the probability of each class, calibrated by leave-one-out"},
     {"threshold", 0, "P", NULL, NULL, TWO_CLASS_THRESHOLD},
     {"interval", 0, "LEVEL", NULL, NULL,
@@ -183,8 +186,8 @@ static const broad_option predict_output[] = {
 
 static const broad_option predict_pictures[] = {
     {"heatmap", 0, "DIR", NULL, NULL,
-     "photos: also write one image per photo to the new folder DIR, with the evidence for the positive class in "
-     "colour"},
+     "photos: also write one image per photo to the new folder DIR, with the evidence for its verdict in colour, and "
+     "cells.csv with the figures; a normal photo shows the evidence for its most probable fault"},
 };
 
 static const broad_option normal_chosen[] = {
@@ -197,7 +200,14 @@ static const broad_option report_output[] = {
      "new folder for the report, or HTML file with --training; it appears complete or not at all"},
     {"training", 0, NULL, NULL, NULL,
      "write a page about the training of MODEL instead; DATA are its training rows and may be omitted"},
-    {"worst", 0, "COUNT", NULL, "60", "number of photos shown with a heat map, worst first; at most 1000"},
+    {"replace", 0, NULL, NULL, NULL, "replace an earlier report in this folder; nothing else may be in it"},
+    {"cards", 0, "COUNT", NULL, "60",
+     "number of faults and unsure photos shown with a heat map, at most 1000; borderline photos and a random sample, "
+     "12 "
+     "each, are added"},
+    {"worst", 0, "COUNT", NULL, NULL, "the name of --cards in version 0.1"},
+    {"note", 0, "NAME=TEXT", NULL, NULL,
+     "a line at the head of the page, such as 'Site=Roof 7' or 'Inspector=A. Wolf'; repeat for more"},
     {"title", 0, "TEXT", NULL, "Inspection report", "title of the page; default with --training: Training report"},
 };
 
@@ -498,7 +508,7 @@ static const cli_command commands[] = {
                        "layers and kept only if it passes the supervision test; the figures of every layer are "
                        "stored in the model as a certificate that 'broad verify' can check. When no further layer "
                        "passes, the run ends as 'stalled' with a valid model.\n"
-                       "If the run is interrupted, the model so far is saved. The stopping options do the same; "
+                       "If the run is interrupted, the layers so far are saved, if there are any; the tool says so. The stopping options do the same; "
                        "the first condition that is met ends the run, and 'broad grow' continues from there. A run "
                        "that does not fit in memory is refused before it starts.",
         .examples = {
@@ -645,15 +655,19 @@ static const cli_command commands[] = {
         .run = cli_predict,
         .sections = predict_sections,
         .description = "Prints one line per row of DATA: its number, then the label and the score of each class, "
-                       "or the value of each target. Columns are matched by the names the model was trained with, "
+                       "or the value of each target; on a terminal, the first rows as a short table with a summary. A "
+                       "table with a header and no rows gives a header and no rows. Columns are matched by the names the model was trained with, "
                        "or by position if DATA has no header; a target column is allowed but not needed.\n"
                        "--proba adds the columns proba_CLASS after the label; --interval adds TARGET_low and "
                        "TARGET_high after each value. Both need the leave-one-out estimate that fit computes "
                        "(--loo).\n"
                        "A model of photos takes any number of photos and folders, or - for names on standard "
                        "input, one per line. The first column is then the file, followed by the box if boxes were "
-                       "given: left, top, right, bottom. Files that cannot be read are listed on standard error "
-                       "and skipped; with --strict they are an error.\n"
+                       "given: left, top, right, bottom. Files that cannot be read, and "
+                       "wrong names among several, are listed on standard error and skipped, with exit code 0 as long as "
+                       "one is left; with --strict they are an error.\n"
+                       "--keep puts columns of DATA beside the predictions, so that they can be joined. A predicted column "
+                       "that would be called as one of them is predicted_NAME.\n"
                        "In CSV output, names and labels that a spreadsheet would read as a formula (they start "
                        "with =, +, - or @ and are not numbers) begin with an apostrophe. JSON output has them "
                        "unchanged.",
@@ -704,18 +718,20 @@ static const cli_command commands[] = {
         .run = cli_report,
         .sections = report_sections,
         .description = "Applies a model to photos and folders of photos, or - for names on standard input, and "
-                       "writes a new folder with these files. report.html is one self-contained page to read or "
-                       "print: counts, a histogram of the probabilities, a sketch map of photos with coordinates, "
-                       "the worst photos with heat maps, a table of all photos, and the limits of validity. "
-                       "findings.csv has the columns file, label, probability (of the positive class), "
-                       "verdict_probability, severity, low, high, area, time, latitude, longitude, altitude, "
-                       "relative_altitude, yaw, group (the first of its near-duplicates), and the box if parts of "
-                       "photos were used. findings.geojson has the photos with coordinates; skipped.csv lists file "
-                       "and reason.\n"
-                       "Severity is the probability of the positive class, or the predicted value; area is the "
-                       "fraction of the image with clear evidence for it. Neither measures power loss. A result "
-                       "with a probability below 0.65 is marked as unsure. In the CSV files, names and labels that "
-                       "a spreadsheet would read as a formula begin with an apostrophe.\n"
+                       "writes a new folder with these files. report.html is a page to read, to print and to answer: counts of "
+                       "each class, a histogram, a sketch map of photos with coordinates, cards with heat maps (faults, "
+                       "unsure photos, those that are just normal, a random sample), thumbnails of all photos, a table, "
+                       "and the limits of validity. findings.csv has the columns file, verdict (a class, or unsure), "
+                       "correction (empty, for you), the probability of each class as p_CLASS, label (the most probable "
+                       "class), verdict_probability, unsure, time, latitude, longitude, altitude, relative_altitude, "
+                       "yaw, group (the first of its near-duplicates), picture and heatmap; of a regression the value "
+                       "with low and high. findings.geojson has the photos with coordinates; skipped.csv lists file and "
+                       "reason; the folder .pictures has the large pictures of the cards.\n"
+                       "Faults are all classes but the normal one, which --normal chooses. Photos are ordered by the "
+                       "probability of a fault: it says how sure the model is, not how bad the fault is. A verdict with "
+                       "a probability below 0.65 is unsure. Corrections, filled in in findings.csv or saved from the "
+                       "page as corrections.csv, are what 'broad learn MODEL --corrections FILE' takes. In the CSV "
+                       "files, names and labels that a spreadsheet would read as a formula begin with an apostrophe.\n"
                        "With --training the report is about MODEL itself, in one self-contained HTML file: norms "
                        "and bounds of every layer, draws and ranges, settings, certificate, and an explanation. "
                        "DATA are the rows MODEL was trained on, as for 'grow'. With them the page adds curves, "
@@ -724,7 +740,7 @@ static const cli_command commands[] = {
                        "certificate does not hold on DATA.",
         .examples = {
             {"broad report panels.broad flight/ -o report", "then open report/report.html"},
-            {"broad report panels.broad flight/ -o report --worst 200 --title 'Roof 7, May'",
+            {"broad report panels.broad flight/ -o report --cards 200 --title 'Roof 7, May'",
              "more images, and a title"},
             {"find . -newer last -name '*.JPG' | broad report panels.broad - -o today",
              "file names from standard input"},

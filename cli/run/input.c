@@ -91,10 +91,10 @@ static int read_photos(broad_data **out, const cli_input *input)
     read.progress = on_progress;
     read.progress_context = &bar;
     read.photos = &reading.options;
-    int outermost = cli_signals_catch();
+    cli_signals_catch();
     status = broad_data_read_photos(out, input->paths, input->count, &read);
     cli_photo_reading_close(&reading);
-    if (outermost) cli_signals_release();
+    cli_signals_release();
     if (bar.drawn) cli_bar_wipe();
     if (status != BROAD_INTERRUPTED) return status;
     return cli_fail(status, "interrupted while reading photos; nothing was written");
@@ -106,6 +106,7 @@ static int tell(json_t **record, const broad_data *data, const cli_input *input)
     int status = cli_photo_facts_make(&facts, data), silent = input->purpose == CLI_TO_LOOK;
     if (status) return status;
     if (!silent) cli_note_skipped(data, input->arguments);
+    if (!silent) cli_note_doubtful(data, input->arguments);
     if (!silent && !input->read->model) cli_note_facts(data, &facts, input->arguments);
     if (record && !*record) *record = json_object();
     if (record) cli_photos_record(*record, data, &facts);

@@ -107,7 +107,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "seconds", seconds_json(run));
     cli_json_put(object, "model", cli_json_text(run->output));
     cli_json_put(object, "stats", stats_json(run));
-    cli_json_put(object, "report", run->report ? cli_json_text(run->report) : json_null());
+    cli_json_put(object, "report", run->report && !cli_interrupted() ? cli_json_text(run->report) : json_null());
     cli_json_put(object, "layers", cli_layers_json(model));
     return cli_json_give(run->arguments, object);
 }
@@ -293,6 +293,7 @@ int cli_run_report(const cli_run *run, const char *const *paths, size_t count)
     if (strcmp(run->output, "-") == 0) return BROAD_OK;
     cli_note_missed(run->arguments, run->test ? &run->test_metrics : NULL, run->model);
     if (cli_given(run->arguments, "json")) return report_json(run);
-    if (!cli_given(run->arguments, "quiet")) report_text(run, paths, count);
+    int measured = run->train || run->fresh || !cli_interrupted();
+    if (measured && !cli_given(run->arguments, "quiet")) report_text(run, paths, count);
     return BROAD_OK;
 }

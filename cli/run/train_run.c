@@ -35,11 +35,26 @@ static int check_output(const cli_run *run)
     return status ? status : cli_run_check_page(run);
 }
 
+/* Until the model is saved. */
+static void keep_old(const cli_run *run)
+{
+    if (strcmp(run->output, "-") && access(run->output, F_OK) == 0) cli_keeps("%s is unchanged", run->output);
+    else cli_keeps("nothing was saved");
+}
+
+static void keep_new(const cli_run *run, const broad_model *model)
+{
+    size_t layers = broad_model_layers(model);
+    if (strcmp(run->output, "-") == 0) cli_keeps("the model was written to standard output");
+    else cli_keeps("the model with %zu layer%s is saved in %s", layers, cli_plural(layers), run->output);
+}
+
 int cli_run_prepare(cli_run *run, const cli_arguments *arguments, const char *output)
 {
     run->start = broad__seconds();
     run->arguments = arguments;
     run->output = output;
+    keep_old(run);
     run->test_path = cli_given(arguments, "test");
     run->compact = cli_given(arguments, "compact") != NULL;
     run->keep_stats = cli_given(arguments, "keep-stats") != NULL;
@@ -272,6 +287,8 @@ static int grow_in_parts(cli_run *run)
 int cli_run_settle(cli_run *run, int status)
 {
     cli_progress_end(&run->progress);
+    if (!status && cli_interrupted() && broad_model_layers(broad_trainer_model(run->trainer)) == run->layers_before)
+        status = BROAD_INTERRUPTED; /* there is nothing new to save */
     if (!status) {
         broad_seconds_init(&run->seconds);
         broad_trainer_seconds(&run->seconds, run->trainer);
@@ -288,7 +305,7 @@ int cli_run_grow(cli_run *run) { return cli_run_settle(run, grow_in_parts(run));
 
 /* ---- saving ---- */
 
-int cli_run_save(cli_run *run, const broad_model *model, const broad_stats *stats)
+static int save(cli_run *run, const broad_model *model, const broad_stats *stats)
 {
     if (strcmp(run->output, "-")) return cli_model_file_save(&run->file, model, run->compact, stats);
     void *bytes = NULL;
@@ -297,6 +314,15 @@ int cli_run_save(cli_run *run, const broad_model *model, const broad_stats *stat
     if (!status && (fwrite(bytes, 1, count, stdout) != count || fflush(stdout)))
         status = cli_fail(BROAD_IO, "cannot write the model to standard output: %s", strerror(errno));
     broad_free(bytes);
+    return status;
+}
+
+int cli_run_save(cli_run *run, const broad_model *model, const broad_stats *stats)
+{
+    cli_signals_catch();
+    int status = save(run, model, stats);
+    if (!status) keep_new(run, model);
+    cli_signals_release();
     return status;
 }
 
@@ -318,13 +344,18 @@ int cli_run_measure(cli_run *run)
     if (run->train) status = cli_judge(&run->train_metrics, run->model, run->train, threads);
     if (!status && run->fresh) status = cli_judge(&run->fresh_metrics, run->model, run->fresh, threads);
     if (!status && run->test) status = cli_judge(&run->test_metrics, run->model, run->test, threads);
-    return status;
+    if (status != BROAD_INTERRUPTED) return status;
+    broad_data_free(run->train); /* what could not be measured is not reported */
+    broad_data_free(run->test);
+    run->train = run->test = NULL;
+    run->fresh = NULL;
+    return BROAD_OK;
 }
 
 int cli_run_end(cli_run *run, int status)
 {
     if (!status && cli_interrupted()) {
-        cli_note(run->arguments, "interrupted; the model so far is saved in %s", run->output);
+        cli_say("interrupted; %s", cli_kept());
         status = 128 + cli_interrupted();
     }
     cli_model_file_release(&run->file);

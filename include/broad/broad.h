@@ -311,9 +311,11 @@ typedef struct broad_progress {
 } broad_progress;
 
 /*
- * Called now and then, at intervals of at most 0.2 s as a rule, always on the thread that made the call. Non-zero asks
- * to stop: training then ends early with a complete and valid model, whose outcome is BROAD_OUTCOME_STOPPED; every
- * other call returns BROAD_INTERRUPTED and no result.
+ * Called from the first moment on, at intervals of at most 0.2 s as a rule, always on the thread that made the call.
+ * Non-zero asks to stop, and the call ends as soon. Training that has a layer to show for it then ends with a complete
+ * and valid model, whose outcome is BROAD_OUTCOME_STOPPED: the layers so far. Before the first layer, and where joint
+ * weights of a network that grows were being solved again, it returns BROAD_INTERRUPTED, and a trainer has the model that
+ * it had before the call. Every other call returns BROAD_INTERRUPTED and no result.
  *
  * The pattern is the same everywhere: a struct of options with the fields threads, progress and progress_context. Calls
  * that have no options of their own take a broad_run_options.
@@ -517,6 +519,8 @@ typedef struct broad_read_options {
     size_t memory;
     broad_progress_function progress; /* stage "read", in bytes, or "photos" */
     void *progress_context;
+    const char *keep;  /* CSV: columns whose cells are kept as text, as target, or "all": broad_data_kept_text()     */
+    int rows_optional; /* with model: 1: a table with a header and no rows is no error                              */
 } broad_read_options;
 
 BROAD_API void broad_read_options_init_sized(broad_read_options *out, size_t size);
@@ -599,6 +603,14 @@ BROAD_API size_t
 broad_data_normal(const broad_data *data); /* the class that a fit takes as the normal one, if not told */
 BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* regression; NaN otherwise */
 BROAD_API double broad_data_weight(const broad_data *data, size_t row);               /* 1 without weights */
+/* The columns of option keep, and their cells as the file has them, without quotes. Parts of a table have none. */
+BROAD_API size_t broad_data_kept_count(const broad_data *data);
+BROAD_API const char *broad_data_kept_name(const broad_data *data, size_t column);
+BROAD_API const char *broad_data_kept_text(const broad_data *data, size_t row, size_t column);
+/* Rows read for a model: how many have, in one of its columns of categories, a level that it does not know, and the first
+ * of these levels. They count as missing. */
+BROAD_API size_t broad_data_unknown_levels(const broad_data *data, size_t category);
+BROAD_API const char *broad_data_unknown_level(const broad_data *data, size_t category); /* "" where there is none */
 /* Rows with the same number stay together in a split; `row` itself without groups. */
 BROAD_API size_t broad_data_group(const broad_data *data, size_t row);
 
@@ -615,7 +627,22 @@ typedef struct broad_photo {
     char time[20];              /* "2016-01-19T17:00:07" */
     double latitude, longitude; /* degrees */
     double altitude, relative_altitude, yaw; /* metres, metres, degrees */
+    /* How far it is from the photos that the model was trained on: above 1 it is not like them. Rows that were read for a
+     * model with components have it, and so have those of broad_photos_prepare(); NaN: not known. */
+    double distance;
+    unsigned faults; /* of broad_photo_fault */
 } broad_photo;
+
+/* What may be wrong with a photo, whatever the model; faults may be combined. Limits: docs/photos.md. */
+typedef enum broad_photo_fault {
+    BROAD_PHOTO_FAULT_DARK = 1,    /* nearly all of it is nearly black            */
+    BROAD_PHOTO_FAULT_BRIGHT = 2,  /* nearly all of it is nearly white            */
+    BROAD_PHOTO_FAULT_BLURRED = 4, /* out of focus, or moved                      */
+    BROAD_PHOTO_FAULT_SMALL = 8    /* too few pixels for the texture of a surface */
+} broad_photo_fault;
+/* "too dark", "blurred": static text; "" for a value that does not exist. */
+BROAD_API const char *broad_photo_fault_name(broad_photo_fault fault);
+BROAD_API int broad_photo_is_unlike(const broad_photo *photo); /* 1: its distance is above 1 */
 
 BROAD_API const broad_photo *broad_data_photo(const broad_data *data, size_t row); /* NULL: not from photos */
 BROAD_API size_t broad_data_components(const broad_data *data); /* 0: its inputs are as the maps computed them */
@@ -820,6 +847,7 @@ typedef struct broad_photo_spec {
     int each_box;      /* every box is a row                                                  */
     size_t components; /* principal components that are the inputs; 0: the maps as they are   */
     size_t augment;    /* augmented copies of each photo that were trained on                 */
+    int distances;     /* photos read for it have a distance: see broad_photo                 */
 } broad_photo_spec;
 
 static inline void broad_photo_spec_init(broad_photo_spec *out) { broad_result_init(out, sizeof *out); }

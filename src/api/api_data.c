@@ -44,8 +44,9 @@ static int read_data(broad_data **out, const char *path, const broad_read_option
 
 static int read_watched(broad_data **out, const char *path, const broad_read_options *options)
 {
-    broad__watch watch = {.stage = "read", .progress = options->progress, .context = options->progress_context};
-    watch.span = watch.total = (size_t)broad__file_bytes(path);
+    broad__watch watch = {
+        .state = {.stage = "read"}, .progress = options->progress, .context = options->progress_context};
+    watch.span = watch.state.total = (size_t)broad__file_bytes(path);
     broad__watch *before = broad__watch_enter(&watch);
     int status = broad__watch_poll(0, 1);
     if (status == BROAD_OK) status = read_data(out, path, options);
@@ -200,4 +201,27 @@ int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b
     if (!out || !a || !b) return broad__missing_argument("broad_data_append");
     *out = NULL;
     return broad__table_append(out, a, b);
+}
+
+size_t broad_data_kept_count(const broad_data *data) { return data ? data->kept.columns : 0; }
+
+const char *broad_data_kept_name(const broad_data *data, size_t column)
+{
+    return column < broad_data_kept_count(data) ? data->kept.names[column] : "";
+}
+
+const char *broad_data_kept_text(const broad_data *data, size_t row, size_t column)
+{
+    if (column >= broad_data_kept_count(data) || row >= data->rows) return "";
+    return data->kept.text + data->kept.at[row * data->kept.columns + column];
+}
+
+size_t broad_data_unknown_levels(const broad_data *data, size_t category)
+{
+    return data && category < data->kept.categories ? data->kept.unknown[category] : 0;
+}
+
+const char *broad_data_unknown_level(const broad_data *data, size_t category)
+{
+    return broad_data_unknown_levels(data, category) ? data->kept.first[category] : "";
 }

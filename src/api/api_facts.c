@@ -76,7 +76,8 @@ int broad_model_photo(broad_photo_spec *out, const broad_model *model)
                              .crop = from->crop,
                              .each_box = from->each_box,
                              .components = from->components,
-                             .augment = from->augment};
+                             .augment = from->augment,
+                             .distances = model->projection.limit > 0};
     int status = broad__struct_check(out, sizeof *out, "broad_photo_spec");
     if (status == BROAD_OK) broad__result_give(out, &full, sizeof full);
     return status;

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/shards.h"
 
 enum { SCRATCH_NUMBERS = 1 << 21 }; /* of scaled inputs at a time, unless a row has more */
@@ -65,5 +66,5 @@ int broad__phi_rows(double *z, size_t z_stride, const broad__phi *phi, broad__po
     if (!run.scratch) return BROAD_NO_MEMORY;
     broad__pool_run(pool, (rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, run_block, &run);
     broad__free(run.scratch);
-    return BROAD_OK;
+    return broad__watch_check(BROAD_OK);
 }

@@ -101,8 +101,9 @@ static const broad__field model_fields[] = {
     {ELSEWHERE("class_weights")},
     {COUNT("normal", broad_model, normal, 0)},
     {CHOICE("normal_from", broad_model, normal_from, BROAD__NORMALS_FROM)},
+    {NUMBER("photo_limit", broad_model, projection.limit, NOT_NEGATIVE)},
 };
-enum { MODEL_LATER = 2 }; /* the last ones: version 0.1 did not write them */
+enum { MODEL_LATER = 3 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field category_fields[] = {
     {PLAIN("name", BROAD__FIELD_TEXT, broad__category, name)},

@@ -134,6 +134,11 @@ static void walk_data(broad_data *data)
                 isnan(broad_data_value(data, 0, 9)));
     IS(1, broad_data_weight, NULL, 0);
     IS(3, broad_data_group, NULL, 3);
+    IS(0, broad_data_kept_count, NULL);
+    TEXT("", broad_data_kept_name, NULL, 0);
+    TEXT("", broad_data_kept_text, NULL, 0, 0);
+    IS(0, broad_data_unknown_levels, NULL, 0);
+    TEXT("", broad_data_unknown_level, NULL, 0);
     IS(NULL, broad_data_photo, NULL, 0);
     IS(0, broad_data_components, NULL);
     IS(0, broad_data_maps, NULL);
@@ -178,6 +183,8 @@ static void walk_model(void)
     TEXT("", broad_model_reason, NULL);
     IS(0, broad_model_seed, NULL);
     IS(0, broad_model_maps, NULL);
+    IS(0, broad_photo_is_unlike, NULL);
+    TEXT("", broad_photo_fault_name, (broad_photo_fault)0);
     IS(0, broad_model_rows, NULL);
     IS(0, broad_model_inputs, NULL);
     IS(0, broad_model_outputs, NULL);
