@@ -349,8 +349,9 @@ typedef struct broad_options {
     broad_preset preset;
     uint64_t seed;
     size_t threads; /* 0: one per processor */
-    /* Bytes that the process as a whole should hold at most while training; 0: no limit. Rows that do not fit are kept
-     * in an unnamed file in $TMPDIR or /var/tmp. Not part of the model. */
+    /* Bytes that the process as a whole should hold at most while training; 0: what it has and half of the memory that is
+     * available; SIZE_MAX: no limit. Nodes that do not fit are recomputed, rows are kept in an unnamed file in $TMPDIR or
+     * /var/tmp; what needs more is refused. Not part of the model. */
     size_t memory;
 
     int features_auto;                    /* chosen by the number of rows; the next two are then ignored */
@@ -512,8 +513,9 @@ typedef struct broad_read_options {
     const broad_photo_options
         *photos;    /* NULL: the defaults                                                           */
     size_t threads; /* 0: one per processor; the table is the same for any number                   */
-    /* Bytes that the process should hold at most; 0: no limit. A table that takes a large part of them is kept in
-     * unnamed files in $TMPDIR or /var/tmp. Photos and LIBSVM must fit in memory. */
+    /* Bytes that the process should hold at most. A table that takes a large part of them is kept in unnamed files in
+     * $TMPDIR or /var/tmp; 0: one that takes more than half of the available memory; SIZE_MAX: none. Photos and LIBSVM must
+     * fit in memory. */
     size_t memory;
     broad_progress_function progress; /* stage "read", in bytes, or "photos" */
     void *progress_context;
@@ -1242,14 +1244,14 @@ typedef struct broad_plan {
     double bytes_peak;                               /* of the whole process, with what it holds now */
     double flops_features, flops_layer, flops_total; /* if the first draw of each layer is kept */
     int fits;
-    /* Under a limit, options->memory; without one the rest is 0. */
-    double memory;           /* the limit */
+    double memory;           /* the limit; 0: none */
     double bytes_least;      /* the smallest limit that would do */
     int can_spill;           /* these settings can be trained with the rows in files */
     int spilled;             /* and will be: the rows and what belongs to them are kept in unnamed files */
     int features_recomputed; /* feature nodes are recomputed in each pass instead of being spilled too */
     double passes;           /* approximate number of passes over the rows, if each layer's first draw is kept */
     double bytes_disk, bytes_disk_free; /* needed and available in $TMPDIR or /var/tmp */
+    int memory_automatic; /* options->memory is 0: the limit is half of the available memory besides what the process has */
 } broad_plan;
 
 static inline void broad_plan_init(broad_plan *out) { broad_result_init(out, sizeof *out); }

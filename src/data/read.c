@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/available.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/detect.h"
@@ -103,8 +104,14 @@ static int find_roles(reading *r)
                    : broad__roles_table(&r->roles, &r->layout, r->options, fields);
 }
 
-/* Labels go where the table is. */
-static size_t memory_limit(const reading *r) { return r->rows ? 0 : r->options->memory; }
+/* Labels go where the table is. Without a limit a table is spilled that takes half of the available memory, and it is spilled
+ * where it takes a quarter of the limit. */
+static size_t memory_limit(const reading *r)
+{
+    if (r->rows || r->options->memory) return r->rows ? 0 : r->options->memory;
+    double available = broad__memory_available();
+    return available < (double)(SIZE_MAX / 4) ? (size_t)(2 * available) + 1 : 0;
+}
 
 static int read_csv(reading *r)
 {
