@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "io/quote.h"
 #include "run/correction.h"
+#include "run/importance.h"
 #include "run/measures.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
@@ -103,6 +104,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "train", run->train ? cli_metrics_json(&run->train_metrics, model) : json_null());
     cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "loo", cli_estimate_json(model));
+    cli_json_put(object, "importance", cli_importance_json(model));
     cli_json_put(object, "test", run->test ? cli_metrics_json(&run->test_metrics, model) : json_null());
     cli_json_put(object, "seconds", seconds_json(run));
     cli_json_put(object, "model", cli_json_text(run->output));
@@ -285,6 +287,7 @@ static void report_text(const cli_run *run, const char *const *paths, size_t cou
 {
     print_quality(run);
     print_data(run, paths[run->fresh && count ? count - 1 : 0]);
+    if (!run->model_path) cli_print_importance(run->model);
     print_network(run);
     print_end(run);
     print_files(run);
@@ -295,6 +298,7 @@ int cli_run_report(const cli_run *run, const char *const *paths, size_t count)
 {
     if (strcmp(run->output, "-") == 0) return BROAD_OK;
     cli_note_missed(run->arguments, run->test ? &run->test_metrics : NULL, run->model);
+    if (!run->model_path) cli_note_suspect(run->arguments, run->model);
     if (cli_given(run->arguments, "json")) return report_json(run);
     int measured = run->train || run->fresh || !cli_interrupted();
     if (measured && !cli_given(run->arguments, "quiet")) report_text(run, paths, count);
