@@ -180,6 +180,11 @@ static const broad_option predict_pictures[] = {
      "colour"},
 };
 
+static const broad_option normal_chosen[] = {
+    {"normal", 0, "CLASS", NULL, NULL,
+     "the class that means nothing is wrong; default: the one that the model says, see 'broad info'"},
+};
+
 static const broad_option report_output[] = {
     {"output", 'o', "PATH", NULL, NULL,
      "new folder for the report, or HTML file with --training; it appears complete or not at all"},
@@ -401,13 +406,13 @@ static const cli_section verify_sections[] = {
     END,
 };
 static const cli_section predict_sections[] = {
-    SECTION("Output", predict_output),   SECTION("Output", predict_pictures),
-    SECTION("Reading DATA", text_files), SECTION("Photos", photo_files),
-    LIBRARY("Run", "threads memory"),    SECTION("Run", profiling),
-    SECTION("Common", common),           END,
+    SECTION("Output", predict_output),   SECTION("Output", predict_pictures), SECTION("Output", normal_chosen),
+    SECTION("Reading DATA", text_files), SECTION("Photos", photo_files),      LIBRARY("Run", "threads memory"),
+    SECTION("Run", profiling),           SECTION("Common", common),           END,
 };
 static const cli_section report_sections[] = {
     SECTION("Output", report_output),
+    SECTION("Output", normal_chosen),
     SECTION("Photos", photo_files),
     SECTION("Reading DATA, with --training", target_like_model),
     SECTION("Reading DATA, with --training", labels_of_each),
@@ -419,6 +424,7 @@ static const cli_section report_sections[] = {
 };
 static const cli_section eval_sections[] = {
     SECTION("Measures", eval_measures),
+    SECTION("Measures", normal_chosen),
     SECTION("Reading DATA", target_like_model),
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", text_files),

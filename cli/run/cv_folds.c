@@ -110,6 +110,9 @@ int cli_folds_open(cli_folds *out, const broad_data *data, const broad_options *
     if (options->patience)
         return cli_fail(BROAD_USAGE,
                         "--patience needs held-out rows, and a fold has none: its other rows are for testing");
+    /* One for all folds, whose training rows might not agree. */
+    if (!options->positive && !options->normal && broad_data_task(data) == BROAD_TASK_CLASSIFY)
+        out->options.normal = broad_data_output_name(data, broad_data_normal(data));
     int status = cut_fold(&train, &test, out, 0, 0);
     broad_data_free(train);
     broad_data_free(test);

@@ -94,6 +94,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "nodes", json_integer((json_int_t)broad_model_nodes(model)));
     cli_json_put(object, "precision", cli_json_text(cli_precision_name(broad_model_precision(model))));
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
+    cli_json_put(object, "normal", cli_normal_json(model));
     cli_json_put(object, "photos", photos_json(run));
     if (run->model_path) put_growth(object, run);
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
@@ -175,7 +176,7 @@ static void print_data(const cli_run *run, const char *path)
     if (part) cli_print("; %zu to train on, %zu held out", broad_model_rows(model), broad_data_rows(run->test));
     if (run->test_path) cli_print("; tested on %s", run->test_path);
     cli_print("\n");
-    cli_print_outputs(model);
+    cli_print_outputs(model, "; --normal changes it");
     cli_print_maps(&run->maps, broad_model_maps(model), broad_data_components(data));
 }
 

@@ -97,6 +97,12 @@ static void put_classes(json_t *object, const broad_metrics *metrics, const broa
     if (metrics->confusion) cli_json_put(object, "confusion", cli_confusion_json(metrics));
 }
 
+json_t *cli_normal_json(const broad_model *model)
+{
+    if (broad_model_task(model) != BROAD_TASK_CLASSIFY) return json_null();
+    return cli_json_text(broad_model_output_name(model, broad_model_normal(model)));
+}
+
 json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model)
 {
     json_t *object = json_object();
@@ -192,7 +198,7 @@ int cli_estimate_line(char *out, size_t bytes, const broad_model *model)
     return 1;
 }
 
-void cli_print_outputs(const broad_model *model)
+void cli_print_outputs(const broad_model *model, const char *hint)
 {
     char names[256];
     size_t outputs = broad_model_outputs(model);
@@ -203,6 +209,9 @@ void cli_print_outputs(const broad_model *model)
     if (classify && outputs == 2)
         cli_print("; positive class: %s", broad_model_output_name(model, broad_model_positive(model)));
     if (outputs != 1) cli_print("\n");
+    if (!classify || outputs < 2) return;
+    cli_print("normal   %s (%s%s)\n", broad_model_output_name(model, broad_model_normal(model)),
+              broad_model_normal_reason(model), hint);
 }
 
 void cli_print_confusion(const broad_metrics *metrics, const broad_model *model)

@@ -11,6 +11,8 @@ const char *cli_task_name(broad_task task);
 const char *cli_outcome_name(broad_outcome outcome);
 
 json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model);
+/* Label of the normal class; null for a regression. */
+json_t *cli_normal_json(const broad_model *model);
 json_t *cli_estimate_json(const broad_model *model); /* null: it has none */
 json_t *cli_confusion_json(const broad_metrics *metrics);
 json_t *cli_layers_json(const broad_model *model);
@@ -22,8 +24,8 @@ int cli_judge(broad_metrics *out, const broad_model *model, const broad_data *da
 void cli_metrics_line(char *out, size_t bytes, const broad_metrics *metrics);
 /* "accuracy 0.9667, ... on new rows (leave-one-out on 1200 rows)"; 0: the model has no such estimate. */
 int cli_estimate_line(char *out, size_t bytes, const broad_model *model);
-/* "classes  2: Clean, Dusty; positive class: Dusty", or the targets. */
-void cli_print_outputs(const broad_model *model);
+/* "classes  2: Clean, Dusty; positive class: Dusty" and "normal   Clean (by its name; HINT)", or the targets. */
+void cli_print_outputs(const broad_model *model, const char *hint);
 void cli_print_confusion(const broad_metrics *metrics, const broad_model *model);
 /* "34 nodes in 5 layers"; without a chain "in one block". */
 void cli_format_size(char *out, size_t bytes, const broad_model *model);

@@ -40,7 +40,7 @@
  *  - Texts and pointers that a getter returns belong to the handle and live as long as it does. broad_error_message()
  *    is valid until the next failing call of the same thread; a success leaves it as it is.
  *  - Texts given to a function are copied before it returns, with one exception: broad_options keeps the pointers
- *    `positive` and `class_weight` (also those given to broad_options_set()) until the options are used: keep these
+ *    `positive`, `normal` and `class_weight` (also those given to broad_options_set()) until the options are used: keep these
  *    texts until then.
  *  - What a function hands out as a plain block (void *, char *) is freed with broad_free().
  */
@@ -399,16 +399,22 @@ typedef struct broad_options {
     double max_seconds;    /* of this run */
     size_t patience;       /* layers without a lower validation error; the model then returns to its best state */
 
-    const char *positive; /* the class that precision and recall refer to; NULL: the last one */
+    /* The class that precision and recall refer to; NULL: of two classes the one that is not normal. */
+    const char *positive;
 
     broad_progress_function progress;
     void *progress_context;
     broad_profile *profile; /* NULL: nothing is counted */
+
+    /* The class that means "nothing wrong"; NULL: by its name (clean, ok, good, normal, none, healthy, no_damage ...), else
+     * the most frequent one. */
+    const char *normal;
 } broad_options;
 
 BROAD_API void broad_options_init_sized(broad_options *out, size_t size);
 static inline void broad_options_init(broad_options *out) { broad_options_init_sized(out, sizeof *out); }
-/* Sets every field that belongs to the preset; kind, seed, precision, threads, memory, positive and progress stay. */
+/* Sets every field that belongs to the preset; kind, seed, precision, threads, memory, positive, normal and progress
+ * stay. */
 BROAD_API int broad_options_preset(broad_options *options, broad_preset preset);
 /* Sets one option from text, by the names of the option table: broad_options_set(&o, "lambda", "1e-8"). */
 BROAD_API int broad_options_set(broad_options *options, const char *name, const char *value);
@@ -603,6 +609,8 @@ BROAD_API const char *broad_data_input_name(const broad_data *data, size_t input
 BROAD_API const char *broad_data_output_name(const broad_data *data, size_t output); /* class label or target column */
 BROAD_API const double *broad_data_row(const broad_data *data, size_t row);          /* its inputs; NULL: no such row */
 BROAD_API size_t broad_data_class(const broad_data *data, size_t row);               /* classification; 0 otherwise */
+BROAD_API size_t
+broad_data_normal(const broad_data *data); /* the class that a fit takes as the normal one, if not told */
 BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* regression; NaN otherwise */
 BROAD_API double broad_data_weight(const broad_data *data, size_t row);               /* 1 without weights */
 /* Rows with the same number stay together in a split; `row` itself without groups. */
@@ -780,7 +788,15 @@ BROAD_API double broad_model_feature_range(const broad_model *model);
 BROAD_API double broad_model_relevance(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_input_name(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_output_name(const broad_model *model, size_t output);
-BROAD_API size_t broad_model_positive(const broad_model *model);                    /* class number */
+BROAD_API size_t broad_model_positive(const broad_model *model); /* class number */
+/* The class that means "nothing wrong", and why it is that one: "by its name", "the most frequent", "the one that is not
+ * positive", "as given". A model made by version 0.1 does not say: its class is found when it is loaded. 0 and "" for a
+ * regression. */
+BROAD_API size_t broad_model_normal(const broad_model *model);
+BROAD_API const char *broad_model_normal_reason(const broad_model *model);
+/* Another one, without training: it changes what is reported, not what is predicted. Of two classes the other one becomes the
+ * positive one. Not while another thread uses the model. */
+BROAD_API int broad_model_set_normal(broad_model *model, const char *label);
 BROAD_API double broad_model_class_weight(const broad_model *model, size_t output); /* default: 1 */
 /* Every setting and the certificate as one JSON object, as stored in the file. Free it with broad_free(). */
 BROAD_API int broad_model_json(char **out, const broad_model *model);

@@ -10,6 +10,7 @@
 #include "compute/shards.h"
 #include "metric/metric.h"
 #include "model/kind.h"
+#include "model/normal.h"
 #include "model/predict/curve.h"
 #include "model/predict/estimate.h"
 #include "model/predict/predict.h"
@@ -36,6 +37,20 @@ size_t broad_model_rows(const broad_model *model) { return model ? model->rows :
 size_t broad_model_inputs(const broad_model *model) { return model ? model->inputs : 0; }
 size_t broad_model_outputs(const broad_model *model) { return model ? model->outputs : 0; }
 size_t broad_model_positive(const broad_model *model) { return model ? model->positive : 0; }
+size_t broad_model_normal(const broad_model *model) { return model ? model->normal : 0; }
+
+const char *broad_model_normal_reason(const broad_model *model)
+{
+    static const char *const reasons[] = {"by its name", "the most frequent", "the one that is not positive",
+                                          "as given"};
+    return model && model->task == BROAD_TASK_CLASSIFY ? reasons[model->normal_from] : "";
+}
+
+int broad_model_set_normal(broad_model *model, const char *label)
+{
+    if (!model || !label) return broad__missing_argument("broad_model_set_normal");
+    return broad__model_set_normal(model, label);
+}
 
 size_t broad_model_nodes(const broad_model *model) { return model ? broad__model_nodes(model) : 0; }
 

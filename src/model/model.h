@@ -92,6 +92,14 @@ typedef struct broad__segment {
     char fingerprint[33];
 } broad__segment;
 
+/* What the choice of the normal class follows from. */
+typedef enum broad__normal_from {
+    BROAD__NORMAL_FROM_NAME,
+    BROAD__NORMAL_FROM_ROWS,
+    BROAD__NORMAL_FROM_POSITIVE, /* it is the other one of two */
+    BROAD__NORMAL_FROM_USER
+} broad__normal_from;
+
 struct broad_model {
     /* What the rows look like. */
     broad_task task;
@@ -102,6 +110,8 @@ struct broad_model {
     char *target_name;
     char *group_name; /* NULL: none */
     size_t positive;
+    size_t normal;                  /* the class that means "nothing wrong"; 0 without classes */
+    broad__normal_from normal_from; /* how it was found */
     broad_missing missing;
     broad__photo_spec photo;            /* how photos become its inputs; maps 0: they do not */
     broad__projection projection;       /* of photo.components */

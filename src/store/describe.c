@@ -7,6 +7,7 @@
 #include "base/enum_names.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "model/normal.h"
 #include "model/predict/estimate.h"
 #include "rng/philox.h"
 #include "store/fields.h"
@@ -98,7 +99,10 @@ static const broad__field model_fields[] = {
     {ELSEWHERE("estimate")},
     {ELSEWHERE("joint")},
     {ELSEWHERE("class_weights")},
+    {COUNT("normal", broad_model, normal, 0)},
+    {CHOICE("normal_from", broad_model, normal_from, BROAD__NORMALS_FROM)},
 };
+enum { MODEL_LATER = 2 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field category_fields[] = {
     {PLAIN("name", BROAD__FIELD_TEXT, broad__category, name)},
@@ -384,7 +388,7 @@ static int categories_read(broad__categories *out, const json_t *object)
 
 static int model_read(broad_model *out, int *out_class_weights, const json_t *object)
 {
-    int status = broad__fields_decode(out, object, model_fields, COUNT_OF(model_fields), "model");
+    int status = broad__fields_decode_later(out, object, model_fields, COUNT_OF(model_fields), MODEL_LATER, "model");
     if (status) return status;
     const json_t *map = json_object_get(object, "seed_map");
     if (!json_is_integer(map) || json_integer_value(map) < 1)
@@ -394,6 +398,7 @@ static int model_read(broad_model *out, int *out_class_weights, const json_t *ob
                                   COUNT_OF(setting_fields), "settings");
     if (!status) status = names_read(&out->input_names, "input_names", object, out->inputs);
     if (!status) status = names_read(&out->output_names, "output_names", object, out->outputs);
+    if (!status && !json_object_get(object, "normal")) broad__model_guess_normal(out);
     if (!status) status = categories_read(&out->categories, object);
     if (!status) status = list_read(&out->segments, &out->segment_count, &segment_list, object);
     if (!status) status = list_read(&out->groups, &out->group_count, &group_list, object);
