@@ -9,7 +9,7 @@
 typedef struct broad__copies {
     size_t rows;     /* that equal an earlier one, target included */
     size_t groups;   /* of two rows or more */
-    size_t opposed;  /* rows whose inputs are those of an earlier one, with another target */
+    size_t opposed;  /* rows whose inputs are those of an earlier one, with another target; 0 if chance makes as many */
     int by_chance;   /* as many are to be expected of columns with so few different values */
 } broad__copies;
 

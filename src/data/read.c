@@ -96,11 +96,10 @@ static int find_format(reading *r)
     return BROAD_OK;
 }
 
-/* With a model: missing inputs are allowed if it was trained with some, or if the options say so. */
+/* With a model it is that of its own rows. */
 static broad_missing missing_policy(const reading *r)
 {
-    int mean = r->options->missing == BROAD_MISSING_MEAN || (r->model && r->model->missing == BROAD_MISSING_MEAN);
-    return mean ? BROAD_MISSING_MEAN : BROAD_MISSING_ERROR;
+    return r->model ? r->model->missing : r->options->missing;
 }
 
 static int find_roles(reading *r)
@@ -362,18 +361,21 @@ static int read_labels(broad_data *table, const reading *inputs)
     return status;
 }
 
-/* Rows without a target are left out, unless they are rows to predict; rows of weight 0 do not count. */
+/* Rows without a target are left out, unless they are rows to predict or nothing may be missing; rows of weight 0 do not count. */
 static int drop_rows(reading *r)
 {
     size_t missing = 0, weightless = 0;
-    int targets = !r->options->labels && !(r->model && r->options->target_optional);
+    int targets = !r->options->labels && !(r->model && r->options->target_optional) &&
+                  missing_policy(r) == BROAD_MISSING_MEAN;
     if (r->parsed.targets.texts || r->parsed.groups.texts) return BROAD_OK;
     if (!r->parsed.weights && !(targets && r->parsed.targets.missing)) return BROAD_OK;
     int status = broad__parsed_drop(&missing, &weightless, &r->parsed, targets);
     if (status == BROAD_OK && missing)
-        status = broad__note(&r->notes, "%zu row%s without a target left out", missing, missing == 1 ? " was" : "s were");
+        status = broad__note(&r->notes, "%zu row%s without a target %s left out", missing, missing == 1 ? "" : "s",
+                             missing == 1 ? "was" : "were");
     if (status == BROAD_OK && weightless)
-        status = broad__note(&r->notes, "%zu row%s of weight 0 left out", weightless, weightless == 1 ? " was" : "s were");
+        status = broad__note(&r->notes, "%zu row%s of weight 0 %s left out", weightless, weightless == 1 ? "" : "s",
+                             weightless == 1 ? "was" : "were");
     return status;
 }
 

@@ -566,6 +566,11 @@ int broad__roles_renumber(broad__roles *roles, const broad__layout *layout)
 int broad__roles_categories(broad__roles *roles, const broad__layout *layout)
 {
     size_t count = 0;
+    broad__free(roles->category);
+    broad__free(roles->category_inputs);
+    roles->category = NULL;
+    roles->category_inputs = NULL;
+    roles->categories = 0;
     for (size_t c = 0; c < roles->columns; c++) count += roles->role[c] == BROAD__ROLE_CATEGORY;
     if (!count) return BROAD_OK;
     if (count > BROAD__CATEGORIES_MAX)

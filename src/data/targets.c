@@ -50,6 +50,7 @@ static int fail_word(const broad__parsed *parsed, const broad__target_facts *fac
 /* Whether all targets are one of two whole numbers; 1.0 and 1 are the same. Their labels are then the shortest texts. */
 static int has_two_values(int *out, broad__parsed *parsed)
 {
+    enum { ROWS = 10 }; /* fewer tell little */
     broad__cells *cells = &parsed->targets;
     double seen[2] = {0};
     size_t count = 0;
@@ -61,7 +62,7 @@ static int has_two_values(int *out, broad__parsed *parsed)
         if (count == 2 || value != trunc(value)) return BROAD_OK;
         seen[count++] = value;
     }
-    *out = count == 2;
+    *out = count == 2 && parsed->rows >= ROWS;
     if (*out && parsed->dictionary.labels.count > 2 && !cells->texts) {
         broad__spill_free(parsed->spill, cells->ids);
         cells->ids = NULL;

@@ -23,7 +23,7 @@ static void add_fault(faults *all, const char *message)
     size_t count = all->count++ ? strcspn(message, ";") : strlen(message);
     if (all->count > SHOWN) return;
     int written = snprintf(all->text + all->used, sizeof all->text - all->used, "%s%.*s",
-                           all->count > 1 ? "\n  also " : "", (int)(count < 400 ? count : 400), message);
+                           all->count > 1 ? "; also " : "", (int)(count < 400 ? count : 400), message);
     if (written > 0) all->used += (size_t)written;
     if (all->used >= sizeof all->text) all->used = sizeof all->text - 1;
 }
@@ -72,7 +72,7 @@ int broad__csv_faults(const broad__csv *csv, const broad__roles *roles, const br
     if (status < 0) return status;
     if (all.count < 2) return broad__fail(BROAD_BAD_DATA, "%s", first);
     if (all.count > SHOWN)
-        return broad__fail(BROAD_BAD_DATA, "%s\n  and %s%zu more lines", all.text, all.count == COUNTED ? "at least " : "",
+        return broad__fail(BROAD_BAD_DATA, "%s; and %s%zu more lines", all.text, all.count == COUNTED ? "at least " : "",
                            all.count - SHOWN);
     return broad__fail(BROAD_BAD_DATA, "%s", all.text);
 }

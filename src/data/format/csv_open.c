@@ -484,7 +484,8 @@ static int tell_skipped(const broad__csv *csv, int comments, broad__notes *notes
     size_t titles = broad__line_at(csv, csv->top) - broad__line_at(csv, broad__row_start(csv, csv->begin));
     if (comments) status = broad__note(notes, "lines that begin with # are comments and were skipped");
     if (status == BROAD_OK && titles && csv->titled)
-        status = broad__note(notes, "%zu line%s before the header skipped", titles, titles == 1 ? " was" : "s were");
+        status = broad__note(notes, "%zu line%s before the header %s skipped", titles, titles == 1 ? "" : "s",
+                             titles == 1 ? "was" : "were");
     if (status == BROAD_OK && csv->trailing)
         status = broad__note(notes, "the lines end with %zu separator%s without a value after %s; ignored", csv->trailing,
                              csv->trailing == 1 ? "" : "s", csv->trailing == 1 ? "it" : "them");

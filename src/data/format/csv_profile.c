@@ -22,7 +22,7 @@ enum {
 /* The cells of a column, counted by what they may be; data/format/cell.h. */
 typedef struct column {
     size_t values; /* cells that are not missing */
-    size_t plain, comma, point, grouped, truth, day, month, either, huge, whole;
+    size_t plain, comma, point, grouped, commas, truth, day, month, either, huge, whole;
     int truth_words; /* there are words among the truth values */
     /* Of columns that hold text, or may name their rows: the different cells. */
     int compared;
@@ -35,6 +35,7 @@ typedef struct profile {
     broad__roles *roles;
     broad__notes *notes;
     column *columns;
+    size_t rows;
     int decimal;        /* of the file: 1: a comma, -1: a point, 0: it does not tell */
     broad__arena arena; /* of texts that differ from the file's */
 } profile;
@@ -72,6 +73,16 @@ static int names_rows(const broad__csv *csv, size_t c)
            (strcasecmp(tail, "id") == 0 && strchr("_ -.", tail[-1]));
 }
 
+/* A whole number whose last digits a double does not hold. */
+static int is_too_long(broad__text cell)
+{
+    size_t digits = 0;
+    double value = 0;
+    for (size_t i = 0; i < cell.count; i++) digits += (size_t)((unsigned)(cell.bytes[i] - '0') <= 9);
+    if (digits < 16 || digits + 1 < cell.count || memchr(cell.bytes, '.', cell.count)) return 0;
+    return broad__number_read(&value, cell) == BROAD__NUMBER && fabs(value) > 0x1p53;
+}
+
 int broad__csv_unusual(const broad__csv *csv, const broad__roles *roles)
 {
     for (size_t c = 0; c < csv->columns && !roles->modelled; c++)
@@ -86,7 +97,7 @@ int broad__csv_unusual(const broad__csv *csv, const broad__roles *roles)
             if (c >= csv->columns || !is_looked_at(roles, c)) continue;
             broad__number_kind kind = broad__number_read(&value, cell.text);
             int input = roles->role[c] != BROAD__ROLE_TARGET;
-            if (kind == BROAD__NUMBER && input && fabs(value) > 0x1p53) return 1;
+            if (kind == BROAD__NUMBER && input && fabs(value) > 0x1p53 && is_too_long(cell.text)) return 1;
             if (kind != BROAD__NUMBER_TEXT) continue;
             if (input || (broad__cell_look(cell.text) & (BROAD__CELL_COMMA | BROAD__CELL_POINT))) return 1;
         }
@@ -106,6 +117,7 @@ static void count_cell(column *k, broad__text cell)
     k->comma += (signs & BROAD__CELL_COMMA) != 0;
     k->point += (signs & BROAD__CELL_POINT) != 0;
     k->grouped += (signs & BROAD__CELL_GROUPED_POINT) != 0;
+    k->commas += (size_t)(memchr(cell.bytes, ',', cell.count) != NULL);
     k->truth += (signs & BROAD__CELL_TRUTH) != 0;
     k->truth_words |= (signs & BROAD__CELL_TRUTH) && !(signs & BROAD__CELL_PLAIN);
     k->day += (signs & BROAD__CELL_DAY_FIRST) != 0;
@@ -114,7 +126,7 @@ static void count_cell(column *k, broad__text cell)
     if (!(signs & BROAD__CELL_PLAIN)) return;
     broad__number_read(&value, cell);
     k->whole += value == trunc(value);
-    k->huge += value == trunc(value) && fabs(value) > 0x1p53;
+    k->huge += (size_t)is_too_long(cell);
 }
 
 /* A cell of a column whose different values are counted. */
@@ -135,7 +147,7 @@ static int each_cell(profile *p, int compare)
     const char *released = csv->body;
     int status = BROAD_OK;
     size_t row = 0;
-    for (const char *at = broad__row_start(csv, csv->body); at < csv->end && status == BROAD_OK; row++) {
+    for (const char *at = broad__row_start(csv, csv->body); at < csv->end && status == BROAD_OK; p->rows = ++row) {
         broad__cell cell = {.last = 0};
         for (size_t c = 0; !cell.last && status == BROAD_OK; c++) {
             at = broad__cell_read(&cell, csv, at);
@@ -173,6 +185,7 @@ static broad__cell_format number_format(const profile *p, const column *k)
     if (k->plain == k->values) return file > 0 && k->grouped && k->comma == k->values ? comma : plain;
     if (k->plain >= k->comma && k->plain >= k->point) return plain;
     if (k->comma != k->point) return k->comma > k->point ? comma : point;
+    if (!k->commas) return point;
     if (!file) file = p->csv->separator == ',' ? -1 : 1;
     return file > 0 ? comma : point;
 }
@@ -216,7 +229,7 @@ static verdict judge_numbers(const profile *p, size_t c)
 {
     const column *k = &p->columns[c];
     int different = k->compared && k->values >= FEW_ROWS && k->different.count == k->compared_values;
-    return different && k->whole == k->values && (names_rows(p->csv, c) || k->huge) ? ALL_DIFFERENT : KEEP;
+    return different && k->whole == k->values && (names_rows(p->csv, c) || 2 * k->huge > k->values) ? ALL_DIFFERENT : KEEP;
 }
 
 static verdict judge_text(const column *k)
@@ -331,23 +344,40 @@ static void choose_compared(profile *p)
     }
 }
 
+/* What becomes of the columns; the formats are set. */
+static void judge_all(verdict *out, profile *p)
+{
+    size_t left = 0;
+    for (size_t c = 0; c < p->csv->columns; c++) {
+        const column *k = &p->columns[c];
+        broad__role role = (broad__role)p->roles->role[c];
+        out[c] = KEEP;
+        left += role == BROAD__ROLE_CATEGORY;
+        if (role == BROAD__ROLE_TARGET || role == BROAD__ROLE_WEIGHT) judge_other(p, c);
+        if (role != BROAD__ROLE_INPUT) continue;
+        out[c] = judge(p, c);
+        if (p->roles->asked[c] && out[c] > CATEGORY && out[c] != EMPTY)
+            out[c] = k->plain == k->values ? KEEP : CATEGORY;
+        left += out[c] <= CATEGORY;
+    }
+    /* Numbers that name their rows are better than nothing. */
+    for (size_t c = 0; c < p->csv->columns && !left; c++)
+        if (out[c] == ALL_DIFFERENT && p->columns[c].plain == p->columns[c].values) out[c] = KEEP;
+}
+
 static int decide(profile *p)
 {
     telling t = {0};
+    verdict *verdicts = broad__alloc_array(p->csv->columns, sizeof *verdicts);
+    if (!verdicts) return BROAD_NO_MEMORY;
+    judge_all(verdicts, p);
     for (size_t c = 0; c < p->csv->columns; c++) {
         broad__role role = (broad__role)p->roles->role[c];
-        if (role == BROAD__ROLE_TARGET || role == BROAD__ROLE_WEIGHT) judge_other(p, c);
-        if (role != BROAD__ROLE_INPUT) {
-            if (role == BROAD__ROLE_TARGET) tell_column(&t, p, c, KEEP);
-            continue;
-        }
-        verdict v = judge(p, c);
-        if (p->roles->asked[c] && v > CATEGORY && v != EMPTY)
-            v = p->columns[c].plain == p->columns[c].values ? KEEP : CATEGORY;
-        if (v == CATEGORY) p->roles->role[c] = BROAD__ROLE_CATEGORY;
-        if (v > CATEGORY) p->roles->role[c] = BROAD__ROLE_IGNORED;
-        if (!p->roles->modelled) tell_column(&t, p, c, v);
+        if (role == BROAD__ROLE_INPUT || role == BROAD__ROLE_TARGET) tell_column(&t, p, c, verdicts[c]);
+        if (verdicts[c] == CATEGORY) p->roles->role[c] = BROAD__ROLE_CATEGORY;
+        if (verdicts[c] > CATEGORY) p->roles->role[c] = BROAD__ROLE_IGNORED;
     }
+    broad__free(verdicts);
     return p->roles->modelled ? BROAD_OK : tell(p, &t);
 }
 
@@ -363,7 +393,7 @@ int broad__csv_profile(broad__roles *roles, const broad__csv *csv, broad__notes 
     choose_compared(&p);
     for (size_t c = 0; c < csv->columns; c++) compared |= p.columns[c].compared;
     if (status == BROAD_OK && compared) status = each_cell(&p, 1);
-    if (status == BROAD_OK) status = decide(&p);
+    if (status == BROAD_OK && p.rows) status = decide(&p);
 
 cleanup:
     for (size_t c = 0; p.columns && c < csv->columns; c++) broad__text_set_clear(&p.columns[c].different);

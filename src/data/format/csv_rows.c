@@ -71,7 +71,7 @@ static int fail_number(const broad__filler *f, const char *at, size_t column, br
     if (csv->names) broad__text_quote(name, broad__text_of(csv->names[column]));
     else snprintf(name, sizeof name, "%zu", column + 1);
     return broad__fail(BROAD_BAD_DATA,
-                       "%s:%zu:%zu: %s is not a number%s; %sgive option categorical %s (or auto) if the column holds "
+                       "%s:%zu:%zu: %s is not a number%s; %sgive option categorical %s if the column holds "
                        "categories, option target if it is the target, option group if it names groups; otherwise "
                        "convert it to numbers or remove it",
                        csv->name, line, column + 1, quoted, note,
