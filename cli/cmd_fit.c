@@ -18,11 +18,20 @@ typedef struct fit_run {
     broad_read_options read;
 } fit_run;
 
+static int remember(broad_model *model, void *context)
+{
+    const fit_run *fit = context;
+    const cli_run *run = &fit->run;
+    return broad_model_remember(model, fit->path, fit->read.labels, run->train, fit->holdout > 0 ? run->test : NULL);
+}
+
 static int prepare(fit_run *fit, const cli_arguments *arguments)
 {
     cli_run *run = &fit->run;
     memset(fit, 0, sizeof *fit);
     fit->path = arguments->positional[0];
+    run->remember = remember;
+    run->remember_context = fit;
     cli_read_options(&fit->read, arguments);
     int status = cli_training_options(&run->options, arguments);
     if (!status) status = cli_holdout(&fit->holdout, arguments);
@@ -30,6 +39,10 @@ static int prepare(fit_run *fit, const cli_arguments *arguments)
     if (fit->holdout > 0 && cli_given(arguments, "test"))
         return cli_fail(BROAD_USAGE, "--holdout and --test were both given; choose one");
     run->increment = (cli_increment){.nodes = run->options.enhance_nodes, .layers = run->options.enhance_layers};
+    if (cli_given(arguments, "keep-stats"))
+        status = cli_stats_check(run->options.kind, run->options.weights == BROAD_WEIGHTS_CHAIN,
+                                 run->options.class_weight || fit->read.weight);
+    if (status) return status;
     const char *output = cli_value(arguments, "output");
     status = cli_check_apart(output, fit->path);
     if (!status) status = cli_check_apart(output, fit->read.labels);
@@ -70,8 +83,7 @@ static int choose_maps(cli_run *run)
     int status = broad_photos_prepare(&run->maps, &run->train, &run->test, &options);
     cli_progress_end(&progress);
     cli_signals_release();
-    if (status != BROAD_INTERRUPTED) return status;
-    return cli_fail(status, "interrupted while choosing photo maps; nothing was written");
+    return status;
 }
 
 static int train(cli_run *run)
@@ -83,14 +95,6 @@ static int train(cli_run *run)
     if (!status) status = cli_run_grow(run);
     if (status) cli_progress_end(&run->progress);
     return status;
-}
-
-static int save_stats(cli_run *run)
-{
-    if (run->keep_stats) return cli_run_keep_stats(run, run->train);
-    if (strcmp(run->output, "-") && cli_stats_exist(run->output))
-        cli_note(run->arguments, "%s.stats belongs to an earlier model; give --keep-stats to replace it", run->output);
-    return BROAD_OK;
 }
 
 int cli_fit(const cli_arguments *arguments)
@@ -106,7 +110,7 @@ int cli_fit(const cli_arguments *arguments)
                               broad_data_outputs(run->train));
     if (!status && !planned) {
         status = train(run);
-        if (!status) status = save_stats(run);
+        if (!status && run->keep_stats) status = cli_run_keep_stats(run, run->train);
         cli_files files = {.count = 1, .paths = {fit.path}, .labels = {fit.read.labels}};
         if (!status) status = cli_run_measure(run);
         if (!status) status = cli_run_page(run, &files);

@@ -1,6 +1,8 @@
 #include "io/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/interrupt.h"
 #include "io/real_text.h"
 
 enum { BUFFER_BYTES = 1 << 16 };
@@ -19,8 +22,10 @@ int cli_output_open(cli_output *out, const char *path)
     if (!out->buffer) return out->status = cli_fail(BROAD_NO_MEMORY, "out of memory while opening the output");
     out->terminal = strcmp(path, "-") == 0 && isatty(STDOUT_FILENO);
     if (strcmp(path, "-") == 0) return BROAD_OK;
+    cli_signals_catch(); /* until the temporary file is gone */
     out->status = broad__replace_begin(&out->file, path);
     out->to_file = out->status == BROAD_OK;
+    if (!out->to_file) cli_signals_release();
     return out->status;
 }
 
@@ -84,7 +89,10 @@ int cli_output_close(cli_output *output)
         cli_output_abandon(output);
         return output->status;
     }
-    if (output->to_file) output->status = broad__replace_commit(&output->file);
+    if (output->to_file) {
+        output->status = broad__replace_commit(&output->file);
+        cli_signals_release();
+    }
     output->to_file = 0;
     free(output->buffer);
     output->buffer = NULL;
@@ -93,7 +101,10 @@ int cli_output_close(cli_output *output)
 
 void cli_output_abandon(cli_output *output)
 {
-    if (output->to_file) broad__replace_abandon(&output->file);
+    if (output->to_file) {
+        broad__replace_abandon(&output->file);
+        cli_signals_release();
+    }
     output->to_file = 0;
     free(output->buffer);
     output->buffer = NULL;
@@ -107,6 +118,26 @@ int cli_write_new(const char *path, const void *bytes, size_t count)
     int failed = fwrite(bytes, 1, count, file) != count, reason = errno;
     if (fclose(file) && !failed) failed = 1, reason = errno;
     return failed ? cli_fail(BROAD_IO, "%s: cannot be written: %s", path, strerror(reason)) : BROAD_OK;
+}
+
+int cli_move_file(const char *from, const char *to)
+{
+    if (rename(from, to) == 0) return BROAD_OK;
+    return cli_fail(BROAD_CANNOT_WRITE, "cannot rename %s to %s: %s", from, to, strerror(errno));
+}
+
+int cli_exchange_files(const char *one, const char *other)
+{
+    char between[PATH_MAX + 16];
+    int has_one = access(one, F_OK) == 0, has_other = access(other, F_OK) == 0;
+    if (!has_one && !has_other) return BROAD_OK;
+    if (!has_one) return cli_move_file(other, one);
+    if (!has_other) return cli_move_file(one, other);
+    if (renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0) return BROAD_OK;
+    snprintf(between, sizeof between, "%s.%ld", one, (long)getpid());
+    int status = cli_move_file(one, between);
+    if (!status) status = cli_move_file(other, one);
+    return status ? status : cli_move_file(between, other);
 }
 
 int cli_same_file(const char *one, const char *other)
@@ -130,7 +161,9 @@ int cli_check_writable(const char *path)
 {
     broad__replacement probe;
     if (strcmp(path, "-") == 0) return BROAD_OK;
+    cli_signals_catch();
     int status = broad__replace_begin(&probe, path);
     if (!status) broad__replace_abandon(&probe);
+    cli_signals_release();
     return status;
 }

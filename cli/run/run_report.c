@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "io/quote.h"
 #include "run/correction.h"
+#include "run/measures.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
 
@@ -106,7 +107,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "seconds", seconds_json(run));
     cli_json_put(object, "model", cli_json_text(run->output));
     cli_json_put(object, "stats", stats_json(run));
-    cli_json_put(object, "report", run->report ? cli_json_text(run->report) : json_null());
+    cli_json_put(object, "report", run->report && !cli_interrupted() ? cli_json_text(run->report) : json_null());
     cli_json_put(object, "layers", cli_layers_json(model));
     return cli_json_give(run->arguments, object);
 }
@@ -115,24 +116,25 @@ static int report_json(const cli_run *run)
 
 static int is_verbose(const cli_run *run) { return cli_given(run->arguments, "verbose") != NULL; }
 
-/* "test     accuracy 0.97, ... on 30 held-out rows"; `which` rows, and more to say after them. */
-static void print_measures(const char *name, const broad_metrics *metrics, const char *which, const char *more)
+/* "test     accuracy 0.97 (...) on 30 held-out rows"; `which` rows, and more to say after them. */
+static void print_measures(const char *name, const broad_metrics *metrics, const broad_model *model, const char *which,
+                           const char *more)
 {
     char line[256];
-    cli_metrics_line(line, sizeof line, metrics);
+    cli_figure_line(line, sizeof line, metrics, model);
     cli_print("%-8s %s on %zu %s row%s%s\n", name, line, metrics->rows, which, cli_plural(metrics->rows), more);
 }
 
 /* Measures with what they were before. */
-static void print_change(const char *name, const broad_metrics *after, const broad_metrics *before, const char *which,
-                         const char *more)
+static void print_change(const char *name, const broad_metrics *after, const broad_metrics *before,
+                         const broad_model *model, const char *which, const char *more)
 {
     char text[300];
     int classify = after->task != BROAD_TASK_REGRESS, used = snprintf(text, sizeof text, "%s", more);
     if (before && used >= 0)
         snprintf(text + used, sizeof text - (size_t)used, " (before: %s %.4g)", classify ? "accuracy" : "RMSE",
                  classify ? before->accuracy : before->rmse);
-    print_measures(name, after, which, text);
+    print_measures(name, after, model, which, text);
 }
 
 /* What learning has changed. */
@@ -142,13 +144,22 @@ static void print_correction(const cli_run *run)
     char dropped[64] = "";
     if (c->dropped) snprintf(dropped, sizeof dropped, ", without %zu that are learned now", c->dropped);
     if (run->test)
-        print_change("test", &run->test_metrics, c->known ? &c->test_before : NULL,
+        print_change("test", &run->test_metrics, c->known ? &c->test_before : NULL, run->model,
                      run->test_path ? "test" : "held-out", dropped);
-    print_change("new", &run->fresh_metrics, c->known ? &c->fresh_before : NULL, "new", "");
-    if (c->known && run->train) print_change("old", &c->old_after, &c->old_before, "old", "");
+    print_change("new", &run->fresh_metrics, c->known ? &c->fresh_before : NULL, run->model, "new", "");
+    if (c->known && run->train) print_change("old", &c->old_after, &c->old_before, run->model, "old", "");
     if (c->automatic)
         cli_print("weight   up to %.4g per new row (an old row has 1): the smallest weights that suffice\n", c->weight);
     else if (c->given) cli_print("weight   %.4g per new row (an old row has 1)\n", c->weight);
+}
+
+/* Of the rows it was fitted to, which says least: one figure. */
+static void print_train(const cli_run *run)
+{
+    const broad_metrics *m = &run->train_metrics;
+    if (m->task == BROAD_TASK_CLASSIFY) cli_print("train    accuracy %.4f", m->accuracy);
+    else cli_print("train    RMSE %.6g", m->rmse);
+    cli_print(" on %zu training row%s\n", m->rows, cli_plural(m->rows));
 }
 
 /* What to expect of the model, most important first. */
@@ -158,10 +169,12 @@ static void print_quality(const cli_run *run)
     int decided = run->options.patience > 0 || run->options.until_accuracy > 0;
     if (run->correction) print_correction(run);
     else if (run->test)
-        print_measures("test", &run->test_metrics, run->test_path ? "test" : "held-out",
+        print_measures("test", &run->test_metrics, run->model, run->test_path ? "test" : "held-out",
                        decided ? ", which also decided when to stop" : "");
+    if (run->test) cli_print_more(&run->test_metrics, run->model);
     if (cli_estimate_line(estimate, sizeof estimate, run->model)) cli_print("estimate %s\n", estimate);
-    if (run->train) print_measures("train", &run->train_metrics, "training", "");
+    if (!run->test) cli_print_more(NULL, run->model);
+    if (run->train) print_train(run);
 }
 
 static void print_data(const cli_run *run, const char *path)
@@ -223,14 +236,17 @@ static int all_labels(const char **out, size_t *out_count, const cli_run *run, s
     return *out_count == 0 || *out_count == files;
 }
 
-/* Checks the model against its rows; without them there is only the model to look at. */
+/* Checks the model against its rows; without them there is only the model to look at. Photos that the model remembers need not be
+ * named. */
 static void put_check(FILE *line, const cli_run *run, const char *const *paths, size_t count)
 {
-    const char *labels[2 * CLI_GIVEN_MAX], *boxes = cli_given(run->arguments, "boxes");
-    const char *detector = cli_given(run->arguments, "detector");
+    static const char *const kept[] = {"header", "separator", "boxes", "detector", "detector-seconds"};
+    const char *labels[2 * CLI_GIVEN_MAX];
     size_t label_count = 0;
-    int all = run->train && all_labels(labels, &label_count, run, count);
+    int remembered = broad_model_maps(run->model) && broad_model_sources(run->model);
+    int all = run->train && (remembered || all_labels(labels, &label_count, run, count));
     for (size_t i = 0; i < count; i++) all = all && strcmp(paths[i], "-");
+    if (remembered) count = label_count = 0;
     fprintf(line, "broad %s ", all ? "verify" : "info");
     cli_shell_word(line, run->output);
     for (size_t i = 0; all && i < count; i++) {
@@ -238,8 +254,8 @@ static void put_check(FILE *line, const cli_run *run, const char *const *paths, 
         cli_shell_word(line, paths[i]);
     }
     for (size_t i = 0; all && i < label_count; i++) put_option(line, "labels", labels[i]);
-    if (all && boxes) put_option(line, "boxes", boxes);
-    if (all && detector) put_option(line, "detector", detector);
+    for (size_t i = 0; all && i < sizeof kept / sizeof kept[0]; i++)
+        if (cli_given(run->arguments, kept[i])) put_option(line, kept[i], cli_given(run->arguments, kept[i]));
 }
 
 static void print_next(const cli_run *run, const char *const *paths, size_t count)
@@ -278,7 +294,9 @@ static void report_text(const cli_run *run, const char *const *paths, size_t cou
 int cli_run_report(const cli_run *run, const char *const *paths, size_t count)
 {
     if (strcmp(run->output, "-") == 0) return BROAD_OK;
+    cli_note_missed(run->arguments, run->test ? &run->test_metrics : NULL, run->model);
     if (cli_given(run->arguments, "json")) return report_json(run);
-    report_text(run, paths, count);
+    int measured = run->train || run->fresh || !cli_interrupted();
+    if (measured && !cli_given(run->arguments, "quiet")) report_text(run, paths, count);
     return BROAD_OK;
 }

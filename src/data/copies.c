@@ -29,13 +29,13 @@ typedef struct row_key {
 
 typedef struct search {
     const broad_data *table;
-    uint64_t *slots;     /* open addressing */
-    row_key *keys;       /* of the rows in them; NULL: the rows are in memory */
-    size_t size;         /* a power of two, at least twice the rows of a part */
-    size_t part, parts;  /* rows are looked for in parts, by their hash, so that the slots of one fit in memory */
-    size_t *first;       /* rows: the first row that is equal */
-    size_t hashed;       /* inputs that the hash is made of: the first ones mostly tell rows apart */
-    size_t in_vain;      /* rows of one hash that were compared and differ */
+    uint64_t *slots;    /* open addressing */
+    row_key *keys;      /* of the rows in them; NULL: the rows are in memory */
+    size_t size;        /* a power of two, at least twice the rows of a part */
+    size_t part, parts; /* rows are looked for in parts, by their hash, so that the slots of one fit in memory */
+    size_t *first;      /* rows: the first row that is equal */
+    size_t hashed;      /* inputs that the hash is made of: the first ones mostly tell rows apart */
+    size_t in_vain;     /* rows of one hash that were compared and differ */
     size_t released;
 } search;
 

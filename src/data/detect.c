@@ -64,7 +64,8 @@ static const char *json_find(const char *bytes, size_t count)
     if (at < count && bytes[at] != '"' && bytes[at] != '}') return NULL;
     return list ? "JSON; convert it, for example with jq -r '(.[0]|keys_unsorted) as $k|$k,(.[]|[.[$k[]]])|@csv' FILE "
                   "> table.csv"
-                : "JSON; if each line is a row, convert it with jq -rs '(.[0]|keys_unsorted) as $k|$k,(.[]|[.[$k[]]])|@csv' "
+                : "JSON; if each line is a row, convert it with jq -rs '(.[0]|keys_unsorted) as "
+                  "$k|$k,(.[]|[.[$k[]]])|@csv' "
                   "FILE > table.csv";
 }
 
@@ -105,7 +106,8 @@ broad__detected broad__data_detect(const void *bytes, size_t count)
     const char *what = foreign_find(bytes, count);
     if (what) return (broad__detected){BROAD__CONTENT_FOREIGN, what};
     /* Text comes first: the words of a header may look like the start of a picture. */
-    if (is_text(bytes, count) || is_wide_text(bytes, count) || is_gzip(bytes, count) || broad__npy_is(bytes, count) || broad__idx_is(bytes, count))
+    if (is_text(bytes, count) || is_wide_text(bytes, count) || is_gzip(bytes, count) || broad__npy_is(bytes, count) ||
+        broad__idx_is(bytes, count))
         return (broad__detected){.content = BROAD__CONTENT_TABLE};
     what = broad__picture_name(bytes, count);
     return (broad__detected){what ? BROAD__CONTENT_PICTURE : BROAD__CONTENT_UNKNOWN, what};

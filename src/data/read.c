@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/available.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/copies.h"
 #include "data/detect.h"
 #include "data/format/csv_faults.h"
+#include "data/format/csv_look.h"
 #include "data/format/csv_open.h"
 #include "data/format/csv_profile.h"
 #include "data/format/encoding.h"
@@ -39,6 +41,7 @@ typedef struct reading {
     broad__layout layout;
     broad__roles roles;
     broad__parsed parsed;
+    broad__kept kept;
     char **target_names;
     char *group_name, *weight_name;
     broad__notes notes;
@@ -47,6 +50,7 @@ typedef struct reading {
 static void reading_clear(reading *r)
 {
     broad__parsed_clear(&r->parsed);
+    broad__kept_clear(&r->kept);
     broad__roles_clear(&r->roles);
     broad__csv_close(&r->csv);
     broad__source_close(&r->source);
@@ -97,10 +101,7 @@ static int find_format(reading *r)
 }
 
 /* With a model it is that of its own rows. */
-static broad_missing missing_policy(const reading *r)
-{
-    return r->model ? r->model->missing : r->options->missing;
-}
+static broad_missing missing_policy(const reading *r) { return r->model ? r->model->missing : r->options->missing; }
 
 static int find_roles(reading *r)
 {
@@ -110,8 +111,14 @@ static int find_roles(reading *r)
                    : broad__roles_table(&r->roles, &r->layout, r->options, fields);
 }
 
-/* Labels go where the table is. */
-static size_t memory_limit(const reading *r) { return r->rows ? 0 : r->options->memory; }
+/* Labels go where the table is. Without a limit a table is spilled that takes half of the available memory, and it is spilled
+ * where it takes a quarter of the limit. */
+static size_t memory_limit(const reading *r)
+{
+    if (r->rows || r->options->memory) return r->rows ? 0 : r->options->memory;
+    double available = broad__memory_available();
+    return available < (double)(SIZE_MAX / 4) ? (size_t)(2 * available) + 1 : 0;
+}
 
 /* What the model says about its inputs, for the columns of the file. */
 static void take_model_forms(reading *r)
@@ -183,7 +190,10 @@ static int read_csv(reading *r)
     broad__csv_request request = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
     request.labels = task != BROAD_TASK_REGRESS;
     request.memory = memory_limit(r);
-    return fill_as_found(r, &request);
+    request.empty = r->model && r->options->rows_optional;
+    status = fill_as_found(r, &request);
+    if (status < 0 || r->rows) return status;
+    return broad__csv_look(&r->kept, &r->csv, &r->roles, &r->layout, &r->parsed, r->options->keep);
 }
 
 static int read_matrix(reading *r)
@@ -262,6 +272,9 @@ static int read_content(reading *r)
     int status = broad__encoding_wide(&r->source, &r->notes);
     if (status == BROAD_OK) status = find_format(r);
     if (status < 0) return status;
+    if (r->options->keep && !r->rows && strcmp(r->format, "csv") != 0)
+        return broad__fail(BROAD_USAGE, "%s: option keep is for columns of text, and this is %s", r->source.name,
+                           r->format);
     if (strcmp(r->format, "csv") == 0) status = read_csv(r);
     else if (strcmp(r->format, "libsvm") == 0) status = read_libsvm(r);
     else status = read_matrix(r);
@@ -334,6 +347,10 @@ static int make_table(broad_data **out, reading *r)
         table->grid_height = r->matrix.shape[1];
         table->grid_width = r->matrix.shape[2];
     }
+    if (r->kept.columns && r->kept.cells != table->rows * r->kept.columns)
+        return broad__fail(BROAD_USAGE, "%s: rows were left out, so that option keep cannot be used", r->source.name);
+    table->kept = r->kept;
+    r->kept = (broad__kept){0};
     table->weights = r->parsed.weights;
     table->weight_name = r->weight_name;
     r->parsed.weights = NULL;
@@ -365,8 +382,8 @@ static int read_labels(broad_data *table, const reading *inputs)
 static int drop_rows(reading *r)
 {
     size_t missing = 0, weightless = 0;
-    int targets = !r->options->labels && !(r->model && r->options->target_optional) &&
-                  missing_policy(r) == BROAD_MISSING_MEAN;
+    int targets =
+        !r->options->labels && !(r->model && r->options->target_optional) && missing_policy(r) == BROAD_MISSING_MEAN;
     if (r->parsed.targets.texts || r->parsed.groups.texts) return BROAD_OK;
     if (!r->parsed.weights && !(targets && r->parsed.targets.missing)) return BROAD_OK;
     int status = broad__parsed_drop(&missing, &weightless, &r->parsed, targets);

@@ -105,8 +105,9 @@ static int take_column(broad__roles *roles, const broad__layout *layout, size_t 
 {
     static const char *const names[] = {"ignored", "input", "target", "group", "weight", "category"};
     broad__role had = (broad__role)roles->role[column];
-    int asked = roles->asked[column] == BROAD__ASKED_IGNORED ||
-                (roles->asked[column] == BROAD__ASKED_INPUT && role != BROAD__ROLE_CATEGORY && role != BROAD__ROLE_INPUT);
+    int asked =
+        roles->asked[column] == BROAD__ASKED_IGNORED ||
+        (roles->asked[column] == BROAD__ASKED_INPUT && role != BROAD__ROLE_CATEGORY && role != BROAD__ROLE_INPUT);
     if (asked || (had != BROAD__ROLE_IGNORED && had != BROAD__ROLE_INPUT))
         return broad__fail(BROAD_BAD_DATA, "%s: column %zu is asked for twice, as %s and as %s%s", layout->file,
                            column + 1, names[role], names[had],
@@ -670,4 +671,19 @@ char *broad__roles_name(const broad__layout *layout, size_t column, int chosen, 
     if (!chosen) return broad__copy_text(otherwise);
     snprintf(number, sizeof number, "%zu", column + 1);
     return broad__copy_text(number);
+}
+
+int broad__roles_list(size_t *out, size_t *out_count, const broad__layout *layout, const char *list, const char *option)
+{
+    int whole = !strchr(list, ',') || has_name(layout, list), status = BROAD_OK;
+    size_t count = 0;
+    for (const char *at = list; at && status == BROAD_OK; at = whole ? NULL : strchr(at, ',')) {
+        size_t column = 0, before = 0;
+        if (at != list) at++;
+        status = find_column(&column, layout, (broad__text){at, whole ? strlen(at) : strcspn(at, ",")}, option);
+        while (status == BROAD_OK && before < count && out[before] != column) before++;
+        if (status == BROAD_OK && before == count) out[count++] = column;
+    }
+    *out_count = count;
+    return status;
 }

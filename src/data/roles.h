@@ -31,9 +31,9 @@ typedef struct broad__roles {
     int automatic; /* what the inputs hold decides what becomes of them: data/format/csv_profile.h */
     int modelled;  /* a model says what the columns are */
 
-    size_t categories;       /* inputs that are categories ... */
-    size_t *category_inputs; /* ... and which inputs they are, rising */
-    uint32_t *category;      /* columns: which category it is; NULL: there are none */
+    size_t categories;           /* inputs that are categories ... */
+    size_t *category_inputs;     /* ... and which inputs they are, rising */
+    uint32_t *category;          /* columns: which category it is; NULL: there are none */
     broad__cell_format *formats; /* columns: how their cells are read */
     unsigned char *asked;        /* columns: broad__asked */
 } broad__roles;
@@ -60,6 +60,9 @@ int broad__roles_labels(broad__roles *out, const broad__layout *layout, const br
 /* For a list of photos: the column called "file", or the first one, is target 0; the targets themselves come after it. */
 int broad__roles_photos(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                         const broad__columns *model);
+/* Columns by names or numbers, as option target has them; `out` has room for all columns. */
+int broad__roles_list(size_t *out, size_t *out_count, const broad__layout *layout, const char *list,
+                      const char *option);
 void broad__roles_clear(broad__roles *roles);
 
 /* The column of each of the model's inputs by name, the k-th of equal names for the k-th; `columns` for none. */

@@ -13,6 +13,7 @@
 #include "broad/broad.h"
 #include "data/category.h"
 #include "data/form.h"
+#include "data/kept.h"
 #include "data/notes.h"
 #include "data/table_done.h"
 #include "data/transform/projection_apply.h"
@@ -57,6 +58,7 @@ struct broad_data {
     char *weight_name;              /* NULL without such a column */
     broad__photos photos;
     broad_missing missing;        /* policy it was read with */
+    broad__kept kept;             /* texts of its file; parts of a table have none */
     broad__categories categories; /* which inputs stand for the levels of one column */
     broad__forms forms;           /* which inputs are dates or truth values */
     broad__notes notes;           /* what its reader did; parts of it have none */

@@ -89,8 +89,9 @@ static int choose_task(broad_task *out, broad__parsed *parsed, const broad__targ
     int status = has_two_values(&two, parsed);
     if (status < 0 || !two) return status;
     *out = BROAD_TASK_CLASSIFY;
-    return broad__note(facts->notes, "the target %s has two whole values, which are taken as classes; option task regress "
-                                     "takes them as numbers",
+    return broad__note(facts->notes,
+                       "the target %s has two whole values, which are taken as classes; option task regress "
+                       "takes them as numbers",
                        broad__text_quote(quoted, broad__text_of(facts->names[0])));
 }
 

@@ -6,8 +6,8 @@
 #include "data/read.h"
 
 typedef struct broad__target_facts {
-    char *const *names; /* of the target columns */
-    int apart;          /* they come from a separate file */
+    char *const *names;  /* of the target columns */
+    int apart;           /* they come from a separate file */
     broad__notes *notes; /* may be NULL */
 } broad__target_facts;
 

@@ -83,16 +83,18 @@ int broad__tidy_copies(broad_data *table, int silent)
     int status = broad__copies_group(&copies, table);
     if (status < 0 || silent) return status;
     if (copies.rows && !copies.by_chance)
-        status = broad__note(&table->notes,
-                             "%zu row%s of earlier rows (%zu row%s more than once): copies stay together in splits and in "
-                             "leave-one-out",
-                             copies.rows, copies.rows == 1 ? " is a copy" : "s are copies", copies.groups,
-                             copies.groups == 1 ? " comes" : "s come");
+        status =
+            broad__note(&table->notes,
+                        "%zu row%s of earlier rows (%zu row%s more than once): copies stay together in splits and in "
+                        "leave-one-out",
+                        copies.rows, copies.rows == 1 ? " is a copy" : "s are copies", copies.groups,
+                        copies.groups == 1 ? " comes" : "s come");
     if (status == BROAD_OK && copies.opposed && table->task == BROAD_TASK_CLASSIFY)
-        status = broad__note(&table->notes,
-                             "%zu row%s the same inputs as an earlier row and another class: no model can be right about "
-                             "both",
-                             copies.opposed, copies.opposed == 1 ? " has" : "s have");
+        status =
+            broad__note(&table->notes,
+                        "%zu row%s the same inputs as an earlier row and another class: no model can be right about "
+                        "both",
+                        copies.opposed, copies.opposed == 1 ? " has" : "s have");
     return status;
 }
 
@@ -103,7 +105,8 @@ enum { NAMES_MAX = 200, FOLDED_BYTES = 128 }; /* names are compared with all oth
 /* Small letters without blanks; 1, yes and true as one, and 0, no and false. */
 static void fold(char out[FOLDED_BYTES], const char *name)
 {
-    static const char *const yes[] = {"yes", "true", "y", "t", "1.0", NULL}, *const no[] = {"no", "false", "n", "f", "0.0", NULL};
+    static const char *const yes[] = {"yes", "true", "y", "t", "1.0", NULL}, *const no[] = {"no", "false", "n",
+                                                                                            "f",  "0.0",   NULL};
     size_t used = 0;
     for (; *name && used + 1 < FOLDED_BYTES; name++)
         if (!isspace((unsigned char)*name) && *name != '_' && *name != '-')

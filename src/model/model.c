@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "metric/metric.h"
 #include "rng/draw.h"
 
 broad_model *broad__model_new(void)
@@ -59,6 +60,7 @@ void broad_model_free(broad_model *model)
     broad__free(model->class_weights);
     broad__free(model->estimate.calibration);
     broad__free(model->estimate.residuals);
+    broad__free(model->estimate.details);
     broad__free(model->input_shift);
     broad__free(model->input_factor);
     broad__free(model->input_fill);
@@ -68,6 +70,7 @@ void broad_model_free(broad_model *model)
     broad__free(model->output_factor);
     broad__free(model->reason);
     broad__free(model->segments);
+    broad__trained_files_clear(&model->sources);
     broad__free(model);
 }
 
@@ -174,6 +177,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy_block(&copy->estimate.calibration, model->estimate.calibration, model->outputs + 1, &failed);
     copy_block(&copy->estimate.residuals, model->estimate.residuals, model->outputs * model->estimate.residual_count,
                &failed);
+    copy_block(&copy->estimate.details, model->estimate.details, (model->outputs + 1) * BROAD__DETAILS, &failed);
     copy_text(&copy->reason, model->reason, &failed);
     copy_block(&copy->input_shift, model->input_shift, broad__model_columns(model), &failed);
     copy_block(&copy->input_factor, model->input_factor, broad__model_columns(model), &failed);
@@ -186,6 +190,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy->segments = broad__alloc_array(model->segment_count, sizeof *copy->segments);
     if (copy->segments) memcpy(copy->segments, model->segments, model->segment_count * sizeof *copy->segments);
     else failed = 1;
+    failed |= broad__trained_files_copy(&copy->sources, &model->sources) < 0;
     copy_network(copy, model, &failed);
     if (failed) {
         broad_model_free(copy);

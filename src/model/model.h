@@ -19,6 +19,7 @@
 #include "data/transform/scale.h"
 #include "image/photo.h"
 #include "layer/certificate.h"
+#include "model/trained_files.h"
 
 /* Where a group's weights come from. */
 typedef enum broad__weight_source {
@@ -74,11 +75,16 @@ typedef struct broad__estimate {
     size_t rows;                               /* that it was computed on; 0: there is none */
     double accuracy, brier, calibration_error; /* classification */
     double rmse, mae, r2;                      /* regression */
+    double log_loss;                           /* classification; kept among the details */
     double *calibration;                       /* classification: slope, then a bias for each class; else NULL */
     size_t residual_count;                     /* regression: kept of each output, all or 4096 */
     /* outputs x residual_count: order statistics of the sizes of leave-one-out residuals, rising; number k, from 1, is
      * of rank ceil(k rows / residual_count). Classification: NULL. */
     double *residuals;
+    /* (1 + outputs) x BROAD__DETAILS of metric/metric.h: a row for all outputs together (classification: MCC, log loss;
+     * regression: ends of the confidence interval of the RMSE), then one for each. NULL: not known. */
+    double *details;
+    int detailed; /* there are details, or will be once the file's tensors are read */
 } broad__estimate;
 
 /* Limits of a segment's weight: roots and products of weights stay far from overflow. */
@@ -138,8 +144,9 @@ struct broad_model {
     size_t rows;
     size_t segment_count;
     broad__segment *segments;
-    int compact;          /* it was loaded from a file without its random weights */
-    double split_holdout; /* 0: whole files */
+    broad__trained_files sources; /* where the rows came from, as far as it was told */
+    int compact;                  /* it was loaded from a file without its random weights */
+    double split_holdout;         /* 0: whole files */
     uint64_t split_seed;
 
     /* The network. */

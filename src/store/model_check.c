@@ -40,6 +40,8 @@ static int check_classes(const broad_model *model)
 static int check_photo(const broad_model *model)
 {
     const broad__photo_spec *photo = &model->photo;
+    if (model->projection.limit > 0 && !photo->components)
+        return broad__fail(BROAD_BAD_MODEL, "model: a photo_limit without components of photos");
     if (!photo->maps) return BROAD_OK;
     if (photo->crop == BROAD__CROP_FIND)
         return broad__fail(BROAD_BAD_MODEL, "photo: %s, and train the model again", BROAD__FINDER_REMOVED);
@@ -66,8 +68,8 @@ static int check_forms(const broad_model *model)
     for (size_t i = 0; i < model->forms.count; i++) {
         size_t input = model->forms.items[i].input;
         if (input >= model->inputs || (i && input <= model->forms.items[i - 1].input))
-            return broad__fail(BROAD_BAD_MODEL, "form %zu: input %zu of %zu is out of range or out of order", i + 1, input,
-                               model->inputs);
+            return broad__fail(BROAD_BAD_MODEL, "form %zu: input %zu of %zu is out of range or out of order", i + 1,
+                               input, model->inputs);
     }
     return BROAD_OK;
 }

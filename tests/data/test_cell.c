@@ -32,7 +32,9 @@ static const cell_case cases[] = {
     {"12,50 \xE2\x82\xAC", COMMA, 12.5},
     {"-\xE2\x82\xAC 12,50", COMMA, -12.5},
     {"1 234,5", COMMA, 1234.5},
-    {"1\xC2\xA0" "234,5", COMMA, 1234.5},
+    {"1\xC2\xA0"
+     "234,5",
+     COMMA, 1234.5},
     {"1,2,3", COMMA, NAN},
     {"1.23", COMMA, 1.23}, /* no group of three: then it is a plain number */
     {"1,5", POINT, NAN},

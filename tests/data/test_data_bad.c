@@ -102,7 +102,8 @@ static const bad_case text_cases[] = {
     {"a,g,y\n1,p,2\n3,,4\n", 0, .group = "g", .status = BAD, .fragment = "data:3: the group is missing"},
     /* weights */
     {"a,w,y\n1,2,3\n4,-0.5,6\n", 0, .weight = "w", .status = BAD,
-     .fragment = "data:3:2: the weight '-0.5' is not a finite number of 0 or more (column 'w'); correct it or remove the row"},
+     .fragment =
+         "data:3:2: the weight '-0.5' is not a finite number of 0 or more (column 'w'); correct it or remove the row"},
     {"a,w,y\n1,-2,3\n", 0, .weight = "w", .status = BAD, .fragment = "data:2:2: the weight '-2' is not"},
     {"a,w,y\n1,2,3\n4,,6\n", 0, .weight = "w", .status = BAD,
      .fragment = "data:3:2: the weight is missing (column 'w'); fill it in or remove the row"},
@@ -125,7 +126,8 @@ static const bad_case text_cases[] = {
     {"c,a,y\nred,1,2\n,3,4\n", 0, .categorical = "c", .status = BAD,
      .fragment = "data:3:1: missing value (column 'c'); fill it in, or use the mean (option missing mean)"},
     {"c,a,y\nred,1,2\nblue,NA,4\n", 0, .categorical = "c", .status = BAD, .fragment = "data:3:2: missing value"},
-    {"c,d,y\nred,1,2\nblue,x,4\n", 0, .categorical = "c,none", .status = BAD, .fragment = "data:3:2: 'x' is not a number"},
+    {"c,d,y\nred,1,2\nblue,x,4\n", 0, .categorical = "c,none", .status = BAD,
+     .fragment = "data:3:2: 'x' is not a number"},
     {"c,a,y\nred,1,2\n", 0, .categorical = "z", .status = BAD,
      .fragment = "there is no column 'z'; give option categorical one of the 3 columns: 'c', 'a', 'y'"},
     {"c,a,y\nred,1,2\n", 0, .categorical = "c,", .status = BAD, .fragment = "there is no column ''"},

@@ -19,9 +19,10 @@ static int is_one_of(broad__text cell, const char *const *words)
 
 int broad__cell_missing(broad__text cell)
 {
-    static const char *const words[] = {"none",    "missing", "unknown", "undefined", "nil",     "k.a.",   "k. a.", "s/d", ".",
-                                        "...",     "#n/a!",   "#div/0!", "#value!",   "#ref!",   "#num!",  "#name?", "#null!",
-                                        "not available", "no data", "nodata", "error",     "err",     NULL};
+    static const char *const words[] = {"none",    "missing", "unknown", "undefined", "nil",    "k.a.",
+                                        "k. a.",   "s/d",     ".",       "...",       "#n/a!",  "#div/0!",
+                                        "#value!", "#ref!",   "#num!",   "#name?",    "#null!", "not available",
+                                        "no data", "nodata",  "error",   "err",       NULL};
     double value;
     if (broad__number_read(&value, cell) == BROAD__NUMBER_MISSING) return 1;
     return is_one_of(broad__text_trim(cell), words);
@@ -32,8 +33,9 @@ int broad__cell_missing(broad__text cell)
 /* Takes one of the words off the start or the end of a text; 0: none is there. */
 static int take_mark(broad__text *text, int front)
 {
-    static const char *const marks[] = {"$",   "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5", "%",   "EUR", "USD",
-                                        "GBP", "CHF",          "JPY",      "Fr.",      "\xC2\xA0", "\xE2\x80\xAF", " ", NULL};
+    static const char *const marks[] = {"$",   "\xE2\x82\xAC", "\xC2\xA3",     "\xC2\xA5", "%",
+                                        "EUR", "USD",          "GBP",          "CHF",      "JPY",
+                                        "Fr.", "\xC2\xA0",     "\xE2\x80\xAF", " ",        NULL};
     for (const char *const *mark = marks; *mark; mark++) {
         size_t count = strlen(*mark);
         if (count > text->count) continue;

@@ -72,7 +72,7 @@ int broad__csv_faults(const broad__csv *csv, const broad__roles *roles, const br
     if (status < 0) return status;
     if (all.count < 2) return broad__fail(BROAD_BAD_DATA, "%s", first);
     if (all.count > SHOWN)
-        return broad__fail(BROAD_BAD_DATA, "%s; and %s%zu more lines", all.text, all.count == COUNTED ? "at least " : "",
-                           all.count - SHOWN);
+        return broad__fail(BROAD_BAD_DATA, "%s; and %s%zu more lines", all.text,
+                           all.count == COUNTED ? "at least " : "", all.count - SHOWN);
     return broad__fail(BROAD_BAD_DATA, "%s", all.text);
 }

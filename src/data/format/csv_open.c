@@ -248,10 +248,7 @@ static int parse_separator(char *out, const char *text)
 /* ---- header -------------------------------------------------------------------------------------------------------- */
 
 /* A number, with marks or without, or a date. */
-static int is_like_number(broad__text cell)
-{
-    return (broad__cell_look(cell) & ~(unsigned)BROAD__CELL_TRUTH) != 0;
-}
+static int is_like_number(broad__text cell) { return (broad__cell_look(cell) & ~(unsigned)BROAD__CELL_TRUTH) != 0; }
 
 /* What the sampled rows below the first hold in a column. */
 enum { BELOW_NUMBER = 1, BELOW_TEXT = 2 };
@@ -487,8 +484,8 @@ static int tell_skipped(const broad__csv *csv, int comments, broad__notes *notes
         status = broad__note(notes, "%zu line%s before the header %s skipped", titles, titles == 1 ? "" : "s",
                              titles == 1 ? "was" : "were");
     if (status == BROAD_OK && csv->trailing)
-        status = broad__note(notes, "the lines end with %zu separator%s without a value after %s; ignored", csv->trailing,
-                             csv->trailing == 1 ? "" : "s", csv->trailing == 1 ? "it" : "them");
+        status = broad__note(notes, "the lines end with %zu separator%s without a value after %s; ignored",
+                             csv->trailing, csv->trailing == 1 ? "" : "s", csv->trailing == 1 ? "it" : "them");
     return status;
 }
 

@@ -58,9 +58,10 @@ static int is_looked_at(const broad__roles *roles, size_t c)
 /* Whether a column is called as columns are that number or name their rows. */
 static int names_rows(const broad__csv *csv, size_t c)
 {
-    static const char *const words[] = {"id",  "ids",   "uuid", "guid", "key",  "index", "idx",  "row",
-                                        "nr",  "no",    "no.",  "num",  "name", "#",     "rowid", "rownum",
-                                        "row_number", "record", "serial", "unnamed: 0", "lfd", "lfd. nr.", NULL};
+    static const char *const words[] = {"id",     "ids",        "uuid",  "guid",     "key",        "index",
+                                        "idx",    "row",        "nr",    "no",       "no.",        "num",
+                                        "name",   "#",          "rowid", "rownum",   "row_number", "record",
+                                        "serial", "unnamed: 0", "lfd",   "lfd. nr.", NULL};
     if (!csv->names) return 0;
     const char *name = csv->names[c];
     size_t count = strlen(name);
@@ -229,7 +230,8 @@ static verdict judge_numbers(const profile *p, size_t c)
 {
     const column *k = &p->columns[c];
     int different = k->compared && k->values >= FEW_ROWS && k->different.count == k->compared_values;
-    return different && k->whole == k->values && (names_rows(p->csv, c) || 2 * k->huge > k->values) ? ALL_DIFFERENT : KEEP;
+    return different && k->whole == k->values && (names_rows(p->csv, c) || 2 * k->huge > k->values) ? ALL_DIFFERENT
+                                                                                                    : KEEP;
 }
 
 static verdict judge_text(const column *k)
@@ -318,15 +320,17 @@ static int tell(const profile *p, telling *t)
     if (status == BROAD_OK) status = tell_one(p, &t->dates, "dates became days since 1970-01-01:", "");
     if (status == BROAD_OK) status = tell_one(p, &t->commas, "numbers with a decimal comma:", "");
     if (status == BROAD_OK)
-        status = tell_one(p, &t->marked, "numbers with marks (thousands, percent or currency) were read without them:", "");
+        status =
+            tell_one(p, &t->marked, "numbers with marks (thousands, percent or currency) were read without them:", "");
     if (status == BROAD_OK) status = tell_one(p, &t->empty, "left out, as no row has a value:", "");
     if (status == BROAD_OK)
         status = tell_one(p, &t->ids, "left out, as it differs in every row:", "; option inputs takes it back");
     if (status == BROAD_OK)
         status = tell_one(p, &t->texts, "left out, as it is free text:", "; option categorical makes categories of it");
     if (status == BROAD_OK)
-        status = tell_one(p, &t->many, "left out, as it has too many different texts:",
-                          "; option categorical makes categories of it");
+        status =
+            tell_one(p, &t->many,
+                     "left out, as it has too many different texts:", "; option categorical makes categories of it");
     if (status == BROAD_OK)
         status = tell_one(p, &t->huge, "whole numbers beyond 9007199254740992 lost their last digits:", "");
     return status;

@@ -116,8 +116,7 @@ static int fill_level(broad__filler *f, const char *at, size_t row, size_t colum
     double *to = &work->parsed->x[row * work->roles->inputs + work->roles->index[column]], number;
     *to = (double)NAN;
     if (broad__number_read(&number, cell->text) == BROAD__NUMBER_MISSING) {
-        if (work->missing != BROAD_MISSING_MEAN)
-            return fail_number(f, at, column, cell->text, BROAD__NUMBER_MISSING);
+        if (work->missing != BROAD_MISSING_MEAN) return fail_number(f, at, column, cell->text, BROAD__NUMBER_MISSING);
         *cell = (broad__cell){.text = broad__text_of(BROAD__LEVEL_MISSING)};
         f->missing++;
     }

@@ -21,12 +21,12 @@ typedef struct broad__csv {
     const char *top;         /* the first row, header or not: after a title */
     const char *body;        /* the first row of data */
     char separator, newline;
-    char comment;       /* lines that begin with it are none; 0: there are no such lines */
+    char comment; /* lines that begin with it are none; 0: there are no such lines */
     size_t columns;
-    size_t trailing;    /* of them, at the end, without a name or a value: each row ends with separators */
-    int titled;         /* lines were skipped before `top` */
-    int unnamed_first;  /* the header has no name for the first column */
-    char **names; /* NULL: no header */
+    size_t trailing;   /* of them, at the end, without a name or a value: each row ends with separators */
+    int titled;        /* lines were skipped before `top` */
+    int unnamed_first; /* the header has no name for the first column */
+    char **names;      /* NULL: no header */
     const broad__source *source;
     broad__pool *pool;        /* NULL: the caller's thread alone */
     broad__csv_chunk *chunks; /* of begin ... end, BROAD__CSV_CHUNK bytes each */

@@ -9,8 +9,9 @@
 
 /* Bytes 0x80 to 0x9F; 0: there is no such character. */
 static const uint16_t windows_1252[32] = {
-    0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017D, 0,
-    0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0, 0x017E, 0x0178,
+    0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0,      0x017D, 0,      0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+    0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178,
 };
 
 static const uint32_t UNKNOWN = 0xFFFD; /* the replacement character */
@@ -120,7 +121,6 @@ int broad__encoding_bytes(int *out, broad__source *source, broad__notes *notes)
     *out = !broad__utf8_valid(source->bytes, source->count);
     if (!*out) return BROAD_OK;
     int status = replace(source, 0, take_1252);
-    return status == BROAD_OK
-               ? broad__note(notes, "the file is not UTF-8 text; it was read as Windows-1252 (Latin-1)")
-               : status;
+    return status == BROAD_OK ? broad__note(notes, "the file is not UTF-8 text; it was read as Windows-1252 (Latin-1)")
+                              : status;
 }

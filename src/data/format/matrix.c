@@ -91,10 +91,11 @@ static int fail_value(const broad__matrix *matrix, size_t row, size_t column, br
                            "%s: row %zu, column %zu: the %s is missing (NaN); fill it in or remove the row",
                            matrix->name, row + 1, column + 1, names[role]);
     if (role == BROAD__ROLE_WEIGHT)
-        return broad__fail(BROAD_BAD_DATA,
-                           "%s: row %zu, column %zu: the weight %.17g is not a finite number of 0 or more; correct it or "
-                           "remove the row",
-                           matrix->name, row + 1, column + 1, value);
+        return broad__fail(
+            BROAD_BAD_DATA,
+            "%s: row %zu, column %zu: the weight %.17g is not a finite number of 0 or more; correct it or "
+            "remove the row",
+            matrix->name, row + 1, column + 1, value);
     if (isinf(value))
         return broad__fail(BROAD_BAD_DATA,
                            "%s: row %zu, column %zu: the value is infinite; correct it or remove the row", matrix->name,

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/watch.h"
+
 /* Rows that stay in the cache while their columns are summed, a block of columns at a time. */
 enum { BLOCK = 32, ROWS = 128 };
 
@@ -56,7 +58,8 @@ void broad__column_sums_of(broad__column_sums *out, const broad__column_rows *r,
     const size_t step = STEP / (columns * sizeof *x) + 1;
     for (size_t j = 0; j < columns; j++) out[j] = (broad__column_sums){.min = INFINITY, .max = -INFINITY};
     for (int pass = 0; pass < (squares ? 2 : 1); pass++)
-        for (size_t first = 0, released = 0; first < rows; first += ROWS) {
+        for (size_t first = 0, released = 0; first < rows && !broad__watch_look(10.0 * ROWS * (double)columns);
+             first += ROWS) {
             size_t count = rows - first < ROWS ? rows - first : ROWS, end = first + count;
             gather_rows(out, x + first * columns, count, columns, pass);
             if (end < rows && end - released < step) continue;
@@ -70,20 +73,24 @@ double broad__column_mean(const broad__column_sums *sums)
     return sums->count ? (double)(sums->sum / (long double)sums->count) : 0;
 }
 
+long double broad__column_spread(broad_scale how, const broad__column_sums *sums)
+{
+    if (!sums->count || sums->min == sums->max) return 0;
+    long double spread = how == BROAD_SCALE_STANDARD ? sqrtl(sums->squares / (long double)sums->count)
+                                                     : (long double)sums->max - sums->min;
+    return isfinite((double)(1 / spread)) ? spread : 0;
+}
+
 void broad__column_scale(double *shift, double *factor, broad_scale how, const broad__column_sums *sums)
 {
     *shift = 0;
     *factor = 1;
     if (how == BROAD_SCALE_NONE || !sums->count) return;
-    *shift = how == BROAD_SCALE_STANDARD ? broad__column_mean(sums) : sums->min;
-    if (sums->min == sums->max) return;
     if (!isfinite(sums->max - sums->min)) { /* a difference of two values would overflow */
-        *shift = 0;
         *factor = 1 / fmax(fabs(sums->min), fabs(sums->max));
         return;
     }
-    long double spread = how == BROAD_SCALE_STANDARD ? sqrtl(sums->squares / (long double)sums->count)
-                                                     : (long double)sums->max - sums->min;
-    double inverse = (double)(1 / spread);
-    if (isfinite(inverse) && inverse > 0) *factor = inverse;
+    long double spread = broad__column_spread(how, sums);
+    *shift = how == BROAD_SCALE_STANDARD ? broad__column_mean(sums) : sums->min;
+    if (spread > 0) *factor = (double)(1 / spread);
 }
