@@ -99,6 +99,8 @@ static const broad_option tune_output[] = {
 static const broad_option testing[] = {
     {"holdout", 0, "FRACTION", NULL, NULL,
      "hold out this fraction of the rows and test on them; the split is made class by class, or by whole groups"},
+    {"refit", 0, NULL, NULL, NULL,
+     "with --holdout: test a model of the other rows as usual, then train the model that is saved on all rows"},
     {"test", 0, "DATA", NULL, NULL, "test on these rows"},
     {"test-labels", 0, "FILE", NULL, NULL, "file with the targets of --test; needed if --labels is used"},
 };
