@@ -124,6 +124,9 @@ static const broad_option run_details[] = {
 static const broad_option model_output[] = {
     {"compact", 0, NULL, NULL, NULL,
      "omit the random weights from the file; they are drawn again from the seed when it is loaded"},
+    {"no-names", 0, NULL, NULL, NULL,
+     "do not store the names of the training files, for a model that is given away; 'learn' and 'verify' can then not "
+     "tell which photos are new, gone or changed"},
     {"keep-stats", 0, NULL, NULL, NULL,
      "also write MODEL.stats, sums over the training rows; 'learn' then does not need the rows themselves"},
 };
@@ -154,6 +157,10 @@ static const broad_option grow_increment[] = {
 static const broad_option learn_increment[] = {
     {"with", 0, "OLD", NULL, NULL, "the rows the model was trained on; repeat for each further file, in order"},
     {"with-labels", 0, "FILE", NULL, NULL, "file with the targets of OLD; repeat for each --with"},
+    {"corrections", 0, "FILE", NULL, NULL,
+     "photos: learn the corrections in this file: findings.csv of a report with the column 'correction' filled in, "
+     "corrections.csv saved from its page, or a list of file and label; NEW is then the folder of the photos, and may "
+     "be omitted if they are found without"},
     {"enhance", 0, "Q[xL]", NULL, NULL,
      "add L layers of Q enhancement nodes; default: none if all weights are joint, otherwise one layer as wide as "
      "those of fit"},
@@ -175,6 +182,9 @@ static const broad_option labels_of_each[] = {
 static const broad_option predict_output[] = {
     {"output", 'o', "FILE", NULL, "-", "file for the predictions; - for standard output"},
     {"format", 0, "FORMAT", "csv|jsonl", "csv", "a CSV table, or one JSON object per line"},
+    {"keep", 0, "COLS", NULL, NULL,
+     "also write these columns of DATA, unchanged, before the predictions: names or numbers, separated by commas, or "
+     "all"},
     {"proba", 0, NULL, NULL, NULL, "add the probability of each class, calibrated by leave-one-out"},
     {"threshold", 0, "P", NULL, NULL, TWO_CLASS_THRESHOLD},
     {"interval", 0, "LEVEL", NULL, NULL,
@@ -573,8 +583,8 @@ static const cli_command commands[] = {
     {
         .name = "grow",
         .purpose = "add layers or features to a model without retraining",
-        .positional = "MODEL DATA...",
-        .fewest = 2,
+        .positional = "MODEL [DATA...]",
+        .fewest = 1,
         .most = 1 + CLI_FILES_MAX,
         .run = cli_grow,
         .sections = grow_sections,
@@ -583,8 +593,9 @@ static const cli_command commands[] = {
                        "solved again. The kinds bls and rvfl have no layers: --enhance 100x2 adds one block of 200 "
                        "nodes.\n"
                        "DATA are the files it was trained on: the one given to fit and then those given to learn, "
-                       "in order. If fit held out a part of the first file, that part is held out again and tested "
-                       "on. Other rows are refused, and the message says what differs.\n"
+                       "in order; without DATA, those that the model remembers. If fit held out a part of the first file, "
+                       "that part is held out again and tested on. Other rows are refused, and the message says what "
+                       "differs. Photos are recognised by their content, wherever they are now.\n"
                        "New layers pass the same test as before and enter the certificate. MODEL is replaced "
                        "unless -o is given, and so is MODEL.stats if it exists; --keep-stats alone only computes "
                        "the sums. What is replaced stays as MODEL~ ('broad undo').",
@@ -601,13 +612,16 @@ static const cli_command commands[] = {
     {
         .name = "learn",
         .purpose = "add rows to a model without retraining",
-        .positional = "MODEL NEW",
-        .fewest = 2,
+        .positional = "MODEL [NEW]",
+        .fewest = 1,
         .most = 2,
         .run = cli_learn,
         .sections = learn_sections,
-        .description = "There are three ways to learn the rows of NEW.\n"
-                       "With the old rows (--with OLD): joint weights are solved again as if the model had been "
+        .description = "There are three ways to learn the rows of NEW, or the corrections of --corrections.\n"
+                       "With the old rows: --with OLD, or the files and folders that the model remembers, if they are still "
+                       "there. Photos are recognised by their content. New ones in the folders given are learned "
+                       "too; if some are gone, changed or labelled otherwise, they are named, and the network is fitted "
+                       "again to those that are there before it learns. Joint weights are solved again as if the model had been "
                        "trained on all rows at once, or with more weight on the new ones (--weight). A chain, or a "
                        "network whose weights are solved with each layer, gets a new layer, fitted on all rows to "
                        "the residual of the model.\n"
@@ -623,8 +637,9 @@ static const cli_command commands[] = {
             {"broad learn model.broad june.csv --with april.csv --with may.csv", "one month later"},
             {"broad learn model.broad may.csv", "without the old rows, after 'broad fit april.csv --keep-stats'"},
             {"broad verify model.broad april.csv may.csv", "check the certificate after 'learn --with'"},
-            {"broad learn panels.broad corrected/ --with panels/",
-             "misclassified photos, moved to the correct folders"},
+            {"broad learn panels.broad corrected/", "misclassified photos, copied into folders of their classes"},
+            {"broad learn panels.broad --corrections report/findings.csv",
+             "misclassified photos, corrected in the table of a report"},
         },
     },
     {
@@ -652,15 +667,19 @@ static const cli_command commands[] = {
         .run = cli_predict,
         .sections = predict_sections,
         .description = "Prints one line per row of DATA: its number, then the label and the score of each class, "
-                       "or the value of each target. Columns are matched by the names the model was trained with, "
+                       "or the value of each target; on a terminal, the first rows as a short table with a summary. A "
+                       "table with a header and no rows gives a header and no rows. Columns are matched by the names the model was trained with, "
                        "or by position if DATA has no header; a target column is allowed but not needed.\n"
                        "--proba adds the columns proba_CLASS after the label; --interval adds TARGET_low and "
                        "TARGET_high after each value. Both need the leave-one-out estimate that fit computes "
                        "(--loo).\n"
                        "A model of photos takes any number of photos and folders, or - for names on standard "
                        "input, one per line. The first column is then the file, followed by the box if boxes were "
-                       "given: left, top, right, bottom. Files that cannot be read are listed on standard error "
-                       "and skipped; with --strict they are an error.\n"
+                       "given: left, top, right, bottom. Files that cannot be read, and "
+                       "wrong names among several, are listed on standard error and skipped, with exit code 0 as long as "
+                       "one is left; with --strict they are an error.\n"
+                       "--keep puts columns of DATA beside the predictions, so that they can be joined. A predicted column "
+                       "that would be called as one of them is predicted_NAME.\n"
                        "In CSV output, names and labels that a spreadsheet would read as a formula (they start "
                        "with =, +, - or @ and are not numbers) begin with an apostrophe. JSON output has them "
                        "unchanged.",
@@ -759,8 +778,8 @@ static const cli_command commands[] = {
     {
         .name = "verify",
         .purpose = "check a model's certificate against its training rows",
-        .positional = "MODEL DATA...",
-        .fewest = 2,
+        .positional = "MODEL [DATA...]",
+        .fewest = 1,
         .most = 1 + CLI_FILES_MAX,
         .run = cli_verify,
         .sections = verify_sections,
@@ -768,7 +787,9 @@ static const cli_command commands[] = {
                        "certificate and the product of the bounds. Nodes, sums and solutions are recomputed in "
                        "plain loops, by code separate from training; the random draw, the schedule of the bounds "
                        "and the fingerprint of the rows are the same functions.\n"
-                       "DATA is the file the model was trained on and, after 'learn', each further file in order. "
+                       "DATA is the file the model was trained on and, after 'learn', each further file in order; without "
+                       "DATA, those that the model remembers. Photos are recognised by their content: which ones are new, "
+                       "gone or changed is said, and new ones are left out. "
                        "If a part of the first file was held out, it is left out again. Exit code 0: the "
                        "certificate holds; 1: it does not, with the reason.",
         .examples = {
