@@ -508,6 +508,25 @@ class Report(unittest.TestCase):
         _, errors = run("report", self.model, self.flight, "-o", self.fresh("unmade"), "--normal", "Muddy", code=2)
         self.assertIn("Muddy", errors)
 
+    def test_corrections_are_learned(self):
+        """What a person answers on the page, by the command that the page shows; no two of these photos are alike."""
+        photos, model, out = self.fresh("learned_from"), self.fresh("learner.broad"), self.fresh("to_correct")
+        for i in range(1, 41):
+            kind = "Dusty" if i % 2 == 0 else "Clean"
+            os.makedirs(f"{photos}/{kind}", exist_ok=True)
+            shutil.copy(f"{self.train}/{kind}/{i:06}.jpg", f"{photos}/{kind}")
+        shutil.copy(f"{self.train}/Clean/000001.jpg", f"{photos}/Clean/again.jpg")
+        run("fit", photos, "-o", model, "--map", "windows", "--features", "2x10", "--enhance", "10x1", "--cache", "no", "-q")
+        run("report", model, self.test, "-o", out, "--cache", "no", "-q")
+        rows = read_rows(f"{out}/findings.csv")
+        wrong = [row for row in rows if row["label"] != row["truth"]][:5] or rows[:2]
+        saved = self.fresh("corrections.csv")
+        with open(saved, "w", encoding="utf-8-sig", newline="") as file:
+            csv.writer(file).writerows([["file", "correction"], *([row["file"], row["truth"]] for row in wrong)])
+        said = json.loads(run("learn", model, "--corrections", saved, "--cache", "no", "--json")[0])
+        self.assertEqual(said["new"]["rows"], len(wrong))
+        self.assertEqual(said["new"]["accuracy"], 1)
+
     def test_unlike(self):
         """A lens cap is no clean panel: it has a verdict, a tile and a section of its own."""
         photos, out = self.fresh("cap"), self.fresh("unlike")
