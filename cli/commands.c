@@ -97,6 +97,8 @@ static const broad_option tune_output[] = {
 static const broad_option testing[] = {
     {"holdout", 0, "FRACTION", NULL, NULL,
      "hold out this fraction of the rows and test on them; the split is made class by class, or by whole groups"},
+    {"refit", 0, NULL, NULL, NULL,
+     "with --holdout: test a model of the other rows as usual, then train the model that is saved on all rows"},
     {"test", 0, "DATA", NULL, NULL, "test on these rows"},
     {"test-labels", 0, "FILE", NULL, NULL, "file with the targets of --test; needed if --labels is used"},
 };
@@ -733,10 +735,10 @@ static const cli_command commands[] = {
                        "writes a new folder with these files. report.html is a page to read, to print and to answer: counts of "
                        "each class, a histogram, a sketch map of photos with coordinates, cards with heat maps (faults, "
                        "unsure photos, those that are just normal, a random sample), thumbnails of all photos, a table, "
-                       "and the limits of validity. findings.csv has the columns file, verdict (a class, or unsure), "
+                       "and the limits of validity. findings.csv has the columns file, verdict (a class, unsure, or unlike the training photos), "
                        "correction (empty, for you), the probability of each class as p_CLASS, label (the most probable "
                        "class), verdict_probability, unsure, time, latitude, longitude, altitude, relative_altitude, "
-                       "yaw, group (the first of its near-duplicates), picture and heatmap; of a regression the value "
+                       "yaw, group (the first of its near-duplicates), distance, unlike, faults, picture and heatmap; of a regression the value "
                        "with low and high. findings.geojson has the photos with coordinates; skipped.csv lists file and "
                        "reason; the folder .pictures has the large pictures of the cards.\n"
                        "Faults are all classes but the normal one, which --normal chooses. Photos are ordered by the "

@@ -158,20 +158,21 @@ static int copy_table(broad_data **out, const broad_data *data)
  * points to. */
 static int group_like_model(broad_data *view, size_t **made, const broad_model *model)
 {
-    static char by_photo[] = BROAD__PHOTO_GROUPS;
-    const char *wanted = model->group_name, *have = view->group_name ? view->group_name : "";
+    char *wanted = model->group_name;
+    const char *have = view->group_name ? view->group_name : "";
     if (!view->photos.items || (wanted && strcmp(wanted, have) == 0)) return BROAD_OK;
     view->groups = NULL;
     view->group_name = NULL;
     if (!wanted) return BROAD_OK;
-    if (strcmp(wanted, by_photo) != 0)
+    /* Photos none of which are alike are groups of their own. */
+    if (strcmp(wanted, BROAD__PHOTO_GROUPS) != 0 && strcmp(wanted, BROAD__NEAR_DUPLICATES) != 0)
         return broad__fail(BROAD_USAGE,
                            "the photos that the model was trained on were grouped by '%.100s', and these are not; read "
                            "them in the same way",
                            wanted);
     *made = broad__photos_by_file(&view->photos, view->rows);
     view->groups = *made;
-    view->group_name = by_photo;
+    view->group_name = wanted;
     return *made ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
