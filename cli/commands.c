@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "commands.h"
 #include "message.h"
-#include "nearest.h"
 
 const char *const cli_tagline = "broad learning: networks that train in seconds and certify their convergence";
 
@@ -45,21 +45,19 @@ static const broad_option labels_of_new[] = {
 };
 
 static const broad_option reading[] = {
+    {"inputs", 0, "COLS", NULL, NULL,
+     "columns to use as inputs, by name or by number from 1, separated by commas; default: all that have no other use"},
+    {"ignore", 0, "COLS", NULL, NULL, "columns to leave out, by name or by number from 1, separated by commas"},
     {"group", 0, "COL", NULL, NULL,
      "column whose equal values are kept together in splits and in leave-one-out; not used as an input"},
-    {"weight", 0, "COL", NULL, NULL, "column with the weight of each row, a number above 0; not used as an input"},
-    {"categorical", 0, "COLS|auto", NULL, NULL,
-     "columns with categories, by name or number, separated by commas; each category becomes one input; auto: all "
-     "text columns"},
+    {"weight", 0, "COL", NULL, NULL,
+     "column with the weight of each row, 0 (the row does not count) or more; not used as an input"},
+    {"categorical", 0, "COLS|none", NULL, NULL,
+     "further columns with categories, by name or number, separated by commas; each category becomes one input. Text "
+     "columns become categories anyway; none: every column must hold plain numbers"},
     {"task", 0, "TASK", "auto|classify|regress", "auto",
-     "type of the targets; auto: text means classes, numbers mean regression"},
-    {"missing", 0, "WHAT", "error|mean", "error", "empty fields: refuse the file, or use the column's mean"},
-};
-
-static const broad_option data_reading[] = {
-    {"group", 0, "COL", NULL, NULL, "column whose equal values are kept together in splits"},
-    {"task", 0, "TASK", "auto|classify|regress", "auto",
-     "type of the targets; auto: text means classes, numbers mean regression"},
+     "type of the targets; auto: text and two whole numbers mean classes, other numbers mean regression"},
+    {"missing", 0, "WHAT", "error|mean", "mean", "empty fields: refuse the file, or use the column's mean"},
 };
 
 static const broad_option text_files[] = {
@@ -99,6 +97,8 @@ static const broad_option tune_output[] = {
 static const broad_option testing[] = {
     {"holdout", 0, "FRACTION", NULL, NULL,
      "hold out this fraction of the rows and test on them; the split is made class by class, or by whole groups"},
+    {"refit", 0, NULL, NULL, NULL,
+     "with --holdout: test a model of the other rows as usual, then train the model that is saved on all rows"},
     {"test", 0, "DATA", NULL, NULL, "test on these rows"},
     {"test-labels", 0, "FILE", NULL, NULL, "file with the targets of --test; needed if --labels is used"},
 };
@@ -124,6 +124,9 @@ static const broad_option run_details[] = {
 static const broad_option model_output[] = {
     {"compact", 0, NULL, NULL, NULL,
      "omit the random weights from the file; they are drawn again from the seed when it is loaded"},
+    {"no-names", 0, NULL, NULL, NULL,
+     "do not store the names of the training files, for a model that is given away; 'learn' and 'verify' can then not "
+     "tell which photos are new, gone or changed"},
     {"keep-stats", 0, NULL, NULL, NULL,
      "also write MODEL.stats, sums over the training rows; 'learn' then does not need the rows themselves"},
 };
@@ -154,6 +157,10 @@ static const broad_option grow_increment[] = {
 static const broad_option learn_increment[] = {
     {"with", 0, "OLD", NULL, NULL, "the rows the model was trained on; repeat for each further file, in order"},
     {"with-labels", 0, "FILE", NULL, NULL, "file with the targets of OLD; repeat for each --with"},
+    {"corrections", 0, "FILE", NULL, NULL,
+     "photos: learn the corrections in this file: findings.csv of a report with the column 'correction' filled in, "
+     "corrections.csv saved from its page, or a list of file and label; NEW is then the folder of the photos, and may "
+     "be omitted if they are found without"},
     {"enhance", 0, "Q[xL]", NULL, NULL,
      "add L layers of Q enhancement nodes; default: none if all weights are joint, otherwise one layer as wide as "
      "those of fit"},
@@ -251,7 +258,9 @@ static const broad_option photo_rows[] = {
      "also train on this many augmented copies of each photo: rotated, shifted, sheared, zoomed, flipped, lighter or "
      "darker"},
     {"no-groups", 0, NULL, NULL, NULL,
-     "do not look for near-duplicates; otherwise near-duplicates are kept together in splits"},
+     "do not look for near-duplicates among photos, or for copies of rows in a table; otherwise these are kept "
+     "together "
+     "in splits"},
 };
 
 static const broad_option photo_files[] = {
@@ -455,7 +464,7 @@ static const cli_section data_sections[] = {
     SECTION("Output", data_output),
     SECTION("Reading DATA", target_chosen),
     SECTION("Reading DATA", target_apart),
-    SECTION("Reading DATA", data_reading),
+    SECTION("Reading DATA", reading),
     SECTION("Reading DATA", text_files),
     SECTION("Photos", photo_files),
     SECTION("Photos, with --export", photo_maps),
@@ -516,7 +525,7 @@ static const cli_command commands[] = {
             {"broad fit house.csv --target price -o house.broad", "predict the numbers in one column"},
             {"broad fit train.npy --labels labels.npy --task classify", "inputs and targets in separate files"},
             {"broad fit scans.csv --group patient --holdout 0.3", "no patient on both sides of the split"},
-            {"broad fit cars.csv --target price --categorical make,fuel", "two text columns among the inputs"},
+            {"broad fit cars.csv --target price --ignore plate,owner", "two columns are left out"},
             {"broad fit iris.csv --preset paper --kind brls --json",
              "the paper's settings without supervision; JSON output"},
             {"broad fit panels/ --holdout 0.3 -o panels.broad", "photos in panels/Clean and panels/Dusty"},
@@ -576,8 +585,8 @@ static const cli_command commands[] = {
     {
         .name = "grow",
         .purpose = "add layers or features to a model without retraining",
-        .positional = "MODEL DATA...",
-        .fewest = 2,
+        .positional = "MODEL [DATA...]",
+        .fewest = 1,
         .most = 1 + CLI_FILES_MAX,
         .run = cli_grow,
         .sections = grow_sections,
@@ -586,8 +595,9 @@ static const cli_command commands[] = {
                        "solved again. The kinds bls and rvfl have no layers: --enhance 100x2 adds one block of 200 "
                        "nodes.\n"
                        "DATA are the files it was trained on: the one given to fit and then those given to learn, "
-                       "in order. If fit held out a part of the first file, that part is held out again and tested "
-                       "on. Other rows are refused, and the message says what differs.\n"
+                       "in order; without DATA, those that the model remembers. If fit held out a part of the first file, "
+                       "that part is held out again and tested on. Other rows are refused, and the message says what "
+                       "differs. Photos are recognised by their content, wherever they are now.\n"
                        "New layers pass the same test as before and enter the certificate. MODEL is replaced "
                        "unless -o is given, and so is MODEL.stats if it exists; --keep-stats alone only computes "
                        "the sums. What is replaced stays as MODEL~ ('broad undo').",
@@ -604,13 +614,16 @@ static const cli_command commands[] = {
     {
         .name = "learn",
         .purpose = "add rows to a model without retraining",
-        .positional = "MODEL NEW",
-        .fewest = 2,
+        .positional = "MODEL [NEW]",
+        .fewest = 1,
         .most = 2,
         .run = cli_learn,
         .sections = learn_sections,
-        .description = "There are three ways to learn the rows of NEW.\n"
-                       "With the old rows (--with OLD): joint weights are solved again as if the model had been "
+        .description = "There are three ways to learn the rows of NEW, or the corrections of --corrections.\n"
+                       "With the old rows: --with OLD, or the files and folders that the model remembers, if they are still "
+                       "there. Photos are recognised by their content. New ones in the folders given are learned "
+                       "too; if some are gone, changed or labelled otherwise, they are named, and the network is fitted "
+                       "again to those that are there before it learns. Joint weights are solved again as if the model had been "
                        "trained on all rows at once, or with more weight on the new ones (--weight). A chain, or a "
                        "network whose weights are solved with each layer, gets a new layer, fitted on all rows to "
                        "the residual of the model.\n"
@@ -626,8 +639,9 @@ static const cli_command commands[] = {
             {"broad learn model.broad june.csv --with april.csv --with may.csv", "one month later"},
             {"broad learn model.broad may.csv", "without the old rows, after 'broad fit april.csv --keep-stats'"},
             {"broad verify model.broad april.csv may.csv", "check the certificate after 'learn --with'"},
-            {"broad learn panels.broad corrected/ --with panels/",
-             "misclassified photos, moved to the correct folders"},
+            {"broad learn panels.broad corrected/", "misclassified photos, copied into folders of their classes"},
+            {"broad learn panels.broad --corrections report/findings.csv",
+             "misclassified photos, corrected in the table of a report"},
         },
     },
     {
@@ -721,10 +735,10 @@ static const cli_command commands[] = {
                        "writes a new folder with these files. report.html is a page to read, to print and to answer: counts of "
                        "each class, a histogram, a sketch map of photos with coordinates, cards with heat maps (faults, "
                        "unsure photos, those that are just normal, a random sample), thumbnails of all photos, a table, "
-                       "and the limits of validity. findings.csv has the columns file, verdict (a class, or unsure), "
+                       "and the limits of validity. findings.csv has the columns file, verdict (a class, unsure, or unlike the training photos), "
                        "correction (empty, for you), the probability of each class as p_CLASS, label (the most probable "
                        "class), verdict_probability, unsure, time, latitude, longitude, altitude, relative_altitude, "
-                       "yaw, group (the first of its near-duplicates), picture and heatmap; of a regression the value "
+                       "yaw, group (the first of its near-duplicates), distance, unlike, faults, picture and heatmap; of a regression the value "
                        "with low and high. findings.geojson has the photos with coordinates; skipped.csv lists file and "
                        "reason; the folder .pictures has the large pictures of the cards.\n"
                        "Faults are all classes but the normal one, which --normal chooses. Photos are ordered by the "
@@ -766,8 +780,8 @@ static const cli_command commands[] = {
     {
         .name = "verify",
         .purpose = "check a model's certificate against its training rows",
-        .positional = "MODEL DATA...",
-        .fewest = 2,
+        .positional = "MODEL [DATA...]",
+        .fewest = 1,
         .most = 1 + CLI_FILES_MAX,
         .run = cli_verify,
         .sections = verify_sections,
@@ -775,7 +789,9 @@ static const cli_command commands[] = {
                        "certificate and the product of the bounds. Nodes, sums and solutions are recomputed in "
                        "plain loops, by code separate from training; the random draw, the schedule of the bounds "
                        "and the fingerprint of the rows are the same functions.\n"
-                       "DATA is the file the model was trained on and, after 'learn', each further file in order. "
+                       "DATA is the file the model was trained on and, after 'learn', each further file in order; without "
+                       "DATA, those that the model remembers. Photos are recognised by their content: which ones are new, "
+                       "gone or changed is said, and new ones are left out. "
                        "If a part of the first file was held out, it is left out again. Exit code 0: the "
                        "certificate holds; 1: it does not, with the reason.",
         .examples = {
@@ -803,7 +819,7 @@ static const cli_command commands[] = {
                        "label or targets, group (equal for rows kept together in a split) and copy (0: the photo "
                        "itself). columns.csv names the inputs. Without --map, photos become descriptors and "
                        "windows. --seed is the seed of the augmented copies. In tables, empty fields become NaN "
-                       "and text columns become categories, as with fit --missing mean --categorical auto.",
+                       "and text columns become categories, as with fit.",
         .examples = {
             {"broad data panels/", "before 'broad fit panels/'"},
             {"broad data photos/ --labels list.csv --json", "as JSON, with all files"},
@@ -923,7 +939,7 @@ int cli_command_named(const cli_command **out, const char *name)
     for (size_t i = 0; i < COUNT(commands); i++) names[i] = commands[i].name;
     *out = cli_command_find(name);
     if (*out) return BROAD_OK;
-    const char *nearest = cli_nearest(name, names, COUNT(commands));
+    const char *nearest = broad__nearest(name, names, COUNT(commands));
     return cli_fail(BROAD_USAGE, "unknown command '%.100s'%s%s%s (see 'broad help')", name,
                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }

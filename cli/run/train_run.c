@@ -284,6 +284,14 @@ static int grow_in_parts(cli_run *run)
     }
 }
 
+void cli_run_take_model(cli_run *run)
+{
+    if (run->before) broad_model_free(run->model);
+    else run->before = run->model; /* texts of it are still in use */
+    broad_trainer_close(&run->model, run->trainer);
+    run->trainer = NULL;
+}
+
 int cli_run_settle(cli_run *run, int status)
 {
     cli_progress_end(&run->progress);
@@ -292,12 +300,28 @@ int cli_run_settle(cli_run *run, int status)
     if (!status) {
         broad_seconds_init(&run->seconds);
         broad_trainer_seconds(&run->seconds, run->trainer);
-        broad_model_free(run->model);
-        broad_trainer_close(&run->model, run->trainer);
-        run->trainer = NULL;
+        cli_run_take_model(run);
+        status = cli_run_remember(run);
+    }
+    if (!status) {
         status = cli_run_save(run, run->model, NULL);
     }
     cli_signals_release();
+    return status;
+}
+
+int cli_run_remember(cli_run *run)
+{
+    size_t rows = 0;
+    int status = run->remember ? run->remember(run->model, run->remember_context) : BROAD_OK;
+    for (size_t i = 0; !status && i < broad_model_sources(run->model); i++) {
+        broad_source source = {.size = sizeof source};
+        status = broad_model_source(&source, run->model, i);
+        rows += source.rows;
+    }
+    int forced = cli_given(run->arguments, "force") && run->model_path;
+    if (rows != broad_model_rows(run->model) || forced || cli_given(run->arguments, "no-names"))
+        broad_model_forget(run->model);
     return status;
 }
 
@@ -364,6 +388,7 @@ int cli_run_end(cli_run *run, int status)
     broad_metrics_clear(&run->test_metrics);
     if (run->trainer) broad_trainer_close(NULL, run->trainer);
     broad_model_free(run->model);
+    broad_model_free(run->before);
     broad_data_free(run->train);
     broad_data_free(run->test);
     json_decref(run->photos);

@@ -14,10 +14,12 @@
 
 #include "broad/broad.h"
 #include "data/category.h"
+#include "data/form.h"
 #include "data/read.h"
 #include "data/transform/scale.h"
 #include "image/photo.h"
 #include "layer/certificate.h"
+#include "model/trained_files.h"
 
 /* Where a group's weights come from. */
 typedef enum broad__weight_source {
@@ -120,6 +122,7 @@ struct broad_model {
     broad__photo_spec photo;            /* how photos become its inputs; maps 0: they do not */
     broad__projection projection;       /* of photo.components */
     broad__categories categories;       /* which inputs stand for the levels of one column */
+    broad__forms forms;                 /* which inputs are dates or truth values */
     char *weight_name;                  /* column of row weights; NULL: none */
     double *class_weights;              /* outputs; NULL: every class counts alike */
     double *input_shift, *input_factor; /* columns each: see data/transform/scale.h */
@@ -141,8 +144,9 @@ struct broad_model {
     size_t rows;
     size_t segment_count;
     broad__segment *segments;
-    int compact;          /* it was loaded from a file without its random weights */
-    double split_holdout; /* 0: whole files */
+    broad__trained_files sources; /* where the rows came from, as far as it was told */
+    int compact;                  /* it was loaded from a file without its random weights */
+    double split_holdout;         /* 0: whole files */
     uint64_t split_seed;
 
     /* The network. */

@@ -124,6 +124,8 @@ static void walk_data(broad_data *data)
     IS(BROAD_TASK_AUTO, broad_data_task, NULL);
     IS(BROAD_FORMAT_MEMORY, broad_data_format, NULL);
     TEXT("", broad_data_input_name, NULL, 0);
+    IS(0, broad_data_note_count, NULL);
+    TEXT("", broad_data_note, NULL, 0);
     TEXT("", broad_data_output_name, NULL, 0);
     IS(NULL, broad_data_row, NULL, 0);
     IS(NULL, broad_data_row, data, 40);
@@ -155,6 +157,7 @@ static void walk_data(broad_data *data)
     REFUSED(broad_data_fold, &out, NULL, data, &folds);
     REFUSED(broad_data_training_part, &out, data, NULL);
     REFUSED(broad_data_append, &out, data, NULL);
+    REFUSED(broad_data_assign, &out, data, NULL, NULL);
     REFUSED(broad_data_pick, &out, data, NULL, 1);
     REFUSED(broad_data_pick, &out, NULL, &row, 1);
     assert_null(out);
@@ -211,6 +214,12 @@ static void walk_facts(void)
     REFUSED(broad_model_split, NULL, NULL);
     IS(0, broad_model_segments, NULL);
     IS(0, broad_model_segment_rows, NULL, 0);
+    IS(1, broad_model_segment_weight, NULL, 0);
+    IS(0, broad_model_sources, NULL);
+    REFUSED(broad_model_source, NULL, NULL, 0);
+    REFUSED(broad_model_source_photo, NULL, NULL, 0, 0);
+    REFUSED(broad_model_remember, NULL, NULL, NULL, NULL, NULL);
+    COMES_BACK(broad_model_forget, NULL);
     IS(NULL, broad_model_target_name, NULL);
     IS(NULL, broad_model_group_name, NULL);
     IS(NULL, broad_model_weight_name, NULL);
