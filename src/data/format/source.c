@@ -95,7 +95,7 @@ static int read_stream(broad__source *source, int fd)
     return status;
 }
 
-/* A copy: whoever shortens the file meanwhile cannot take away what is being parsed, as he could with a mapping of it. */
+/* A copy: a program that shortens the file meanwhile cannot take away what is being parsed, as with a mapping of it. */
 static int read_whole(broad__source *source, int fd, size_t bytes)
 {
     char *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
