@@ -9,6 +9,7 @@
 #include "io/progress.h"
 #include "run/cv_folds.h"
 #include "run/input.h"
+#include "run/measures.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
 #include "values.h"

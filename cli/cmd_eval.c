@@ -7,6 +7,7 @@
 #include "run/files.h"
 #include "run/input.h"
 #include "run/load_model.h"
+#include "run/measures.h"
 #include "run/show.h"
 #include "values.h"
 
@@ -24,36 +25,9 @@ static int report_json(const cli_arguments *arguments, const broad_model *model,
     return cli_json_give(arguments, object);
 }
 
-static void print_values(const broad_metrics *metrics)
-{
-    cli_print("rows            %zu\nRMSE            %.9g\nMAE             %.9g\nR2              %.6f\n", metrics->rows,
-              metrics->rmse, metrics->mae, metrics->r2);
-    if (metrics->level > 0)
-        cli_print("coverage        %.6f of the intervals of level %g\nmean width      %.9g\n", metrics->coverage,
-                  metrics->level, metrics->interval_width);
-}
-
-static void print_measures(const broad_model *model, const broad_metrics *metrics)
-{
-    if (metrics->task == BROAD_TASK_REGRESS) {
-        print_values(metrics);
-        return;
-    }
-    cli_print(
-        "rows            %zu\naccuracy        %.6f\nprecision       %.6f\nrecall          %.6f\nF1              %.6f\n",
-        metrics->rows, metrics->accuracy, metrics->precision, metrics->recall, metrics->f1);
-    cli_print("false positive  %.6f\nfalse negative  %.6f\n", metrics->false_positive, metrics->false_negative);
-    if (metrics->has_probabilities)
-        cli_print("Brier score     %.6f\nlog loss        %.6f\ncalibration     %.6f error\n", metrics->brier,
-                  metrics->log_loss, metrics->calibration_error);
-    if (metrics->classes == 2)
-        cli_print("positive class  %s\n", broad_model_output_name(model, broad_model_positive(model)));
-    cli_print_confusion(metrics, model);
-}
-
 static void report_text(const broad_model *model, const broad_metrics *metrics, const broad_curve_point *curve)
 {
-    print_measures(model, metrics);
+    cli_print_measures(metrics, model);
     if (!curve) return;
     cli_print("\n");
     cli_print_curve(curve, model);
@@ -94,6 +68,17 @@ static int make_curve(broad_curve_point **out, const broad_model *model, const b
     return (loo ? broad_model_curve_loo : broad_model_curve)(*out, model, data, cli_watch(threads));
 }
 
+static int measure(broad_metrics *out, const broad_model *model, const broad_data *data,
+                   const broad_eval_options *options, size_t threads)
+{
+    const broad_run_options *watch = cli_watch(threads);
+    broad_eval_options all = *options;
+    all.threads = watch->threads;
+    all.progress = watch->progress;
+    all.progress_context = watch->progress_context;
+    return broad_eval_with(out, model, data, &all);
+}
+
 int cli_eval(const cli_arguments *arguments)
 {
     broad_model *model = NULL;
@@ -102,16 +87,16 @@ int cli_eval(const cli_arguments *arguments)
     broad_curve_point *curve = NULL;
     broad_metrics metrics = {.size = sizeof metrics};
     size_t threads = 0;
-    double level = 0;
+    broad_eval_options options;
+    broad_eval_options_init(&options);
     if (cli_given(arguments, "loo") && !cli_given(arguments, "curve"))
         return cli_fail(BROAD_USAGE, "--loo needs --curve");
     int status = cli_threads(&threads, arguments);
-    if (!status) status = cli_level(&level, arguments);
+    if (!status) status = cli_level(&options.level, arguments);
+    if (!status) status = cli_threshold(&options.threshold, arguments);
     if (!status) status = cli_model_load(&model, arguments);
     if (!status) status = read_rows(&data, &photos, model, arguments);
-    if (!status)
-        status = level > 0 ? broad_eval_level(&metrics, model, data, level, cli_watch(threads))
-                           : broad_eval(&metrics, model, data, cli_watch(threads));
+    if (!status) status = measure(&metrics, model, data, &options, threads);
     if (!status) status = make_curve(&curve, model, data, threads, arguments);
     if (!status && cli_given(arguments, "json")) status = report_json(arguments, model, &metrics, curve, photos);
     else if (!status) report_text(model, &metrics, curve);

@@ -30,6 +30,10 @@ static int prepare(fit_run *fit, const cli_arguments *arguments)
     if (fit->holdout > 0 && cli_given(arguments, "test"))
         return cli_fail(BROAD_USAGE, "--holdout and --test were both given; choose one");
     run->increment = (cli_increment){.nodes = run->options.enhance_nodes, .layers = run->options.enhance_layers};
+    if (cli_given(arguments, "keep-stats"))
+        status = cli_stats_check(run->options.kind, run->options.weights == BROAD_WEIGHTS_CHAIN,
+                                 run->options.class_weight || fit->read.weight);
+    if (status) return status;
     const char *output = cli_value(arguments, "output");
     status = cli_check_apart(output, fit->path);
     if (!status) status = cli_check_apart(output, fit->read.labels);
@@ -85,14 +89,6 @@ static int train(cli_run *run)
     return status;
 }
 
-static int save_stats(cli_run *run)
-{
-    if (run->keep_stats) return cli_run_keep_stats(run, run->train);
-    if (strcmp(run->output, "-") && cli_stats_exist(run->output))
-        cli_note(run->arguments, "%s.stats belongs to an earlier model; give --keep-stats to replace it", run->output);
-    return BROAD_OK;
-}
-
 int cli_fit(const cli_arguments *arguments)
 {
     fit_run fit;
@@ -106,7 +102,7 @@ int cli_fit(const cli_arguments *arguments)
                               broad_data_outputs(run->train));
     if (!status && !planned) {
         status = train(run);
-        if (!status) status = save_stats(run);
+        if (!status && run->keep_stats) status = cli_run_keep_stats(run, run->train);
         cli_files files = {.count = 1, .paths = {fit.path}, .labels = {fit.read.labels}};
         if (!status) status = cli_run_measure(run);
         if (!status) status = cli_run_page(run, &files);

@@ -14,6 +14,7 @@
 typedef struct grow_run {
     cli_run run;
     cli_files files;
+    int had_stats; /* beside the model that grows */
 } grow_run;
 
 static int read_increment(cli_run *run, const cli_arguments *arguments)
@@ -50,7 +51,8 @@ static int prepare(grow_run *grow, const cli_arguments *arguments)
     if (!status) status = cli_files_apart(&grow->files, output ? output : model);
     if (!status) status = cli_run_prepare(run, arguments, output ? output : model);
     if (!status) status = cli_run_load(run, model);
-    return status;
+    grow->had_stats = !status && cli_stats_exist(model);
+    return status || !run->keep_stats ? status : cli_stats_check_model(run->model);
 }
 
 static int read_rows(grow_run *grow)
@@ -68,7 +70,7 @@ static int grow_model(cli_run *run)
 {
     int force = cli_given(run->arguments, "force") != NULL;
     if (run->increment.layers == 0)
-        return cli_same_file(run->output, run->model_path) ? BROAD_OK : cli_run_save(run, run->model);
+        return cli_same_file(run->output, run->model_path) ? BROAD_OK : cli_run_save(run, run->model, NULL);
     cli_run_begin(run);
     int status = broad_trainer_resume(&run->trainer, run->model, run->train, &run->options, force);
     if (!status) status = cli_run_validate(run);
@@ -77,11 +79,12 @@ static int grow_model(cli_run *run)
     return status;
 }
 
-static int save_stats(cli_run *run)
+static int save_stats(grow_run *grow)
 {
-    int had = cli_stats_exist(run->model_path), in_place = cli_same_file(run->output, run->model_path);
-    if (run->keep_stats || (had && in_place)) return cli_run_keep_stats(run, run->train);
-    if (had)
+    cli_run *run = &grow->run;
+    int in_place = cli_same_file(run->output, run->model_path);
+    if (run->keep_stats || (grow->had_stats && in_place)) return cli_run_keep_stats(run, run->train);
+    if (grow->had_stats)
         cli_note(run->arguments, "%s.stats belongs to %s; give --keep-stats to compute sums for %s too",
                  run->model_path, run->model_path, run->output);
     return BROAD_OK;
@@ -99,7 +102,7 @@ int cli_grow(const cli_arguments *arguments)
                               broad_data_outputs(run->train));
     if (!status && !planned) {
         status = grow_model(run);
-        if (!status) status = save_stats(run);
+        if (!status) status = save_stats(&grow);
         if (!status) status = cli_run_measure(run);
         if (!status) status = cli_run_page(run, &grow.files);
         if (!status) status = cli_run_report(run, grow.files.paths, grow.files.count);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "run/load_model.h"
+#include "run/measures.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
 
@@ -58,6 +59,7 @@ static int report_json(const cli_arguments *arguments, const broad_model *model)
     cli_json_put(object, "rows", json_integer((json_int_t)broad_model_rows(model)));
     cli_json_put(object, "inputs", cli_names_json(broad_model_input_name, model, broad_model_inputs(model)));
     cli_json_put(object, "outputs", cli_names_json(broad_model_output_name, model, broad_model_outputs(model)));
+    cli_json_put(object, "normal", cli_normal_json(model));
     cli_json_put(object, "maps", broad_model_maps(model) ? cli_maps_json(broad_model_maps(model)) : json_null());
     cli_json_put(object, "photo", json_incref(json_object_get(stored, "photo")));
     cli_json_put(object, "categories", json_incref(json_object_get(stored, "categories")));
@@ -203,7 +205,7 @@ static int report_text(const char *path, const broad_model *model, int all)
     cli_print("inputs   %zu (%s)\n", broad_model_inputs(model), names);
     print_photo(model);
     print_columns(model);
-    cli_print_outputs(model);
+    cli_print_outputs(model, "");
     print_class_weights(model);
     int status = print_choices(model);
     if (status) return status;

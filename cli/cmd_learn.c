@@ -19,9 +19,24 @@ typedef struct learn_run {
     cli_files old;
     const char *path;
     broad_data *fresh;
+    int had_stats; /* sums were beside the model */
     enum { WITH_ROWS, WITH_SUMS, FORGETFUL } way;
     cli_correction correction;
 } learn_run;
+
+/* What there is to choose from without the old rows. */
+static int fail_without_rows(const cli_run *run)
+{
+    static const char needed[] =
+        "the old rows are needed too: give --with OLD, the file (or files, in order) the model "
+        "was trained on";
+    if (cli_stats_check_model(run->model)) return cli_fail(BROAD_USAGE, "%s", needed);
+    return cli_fail(BROAD_USAGE,
+                    "%s. Alternatives: fit with --keep-stats, so that %s.stats replaces the old rows; or "
+                    "give --forgetful to fit a new layer to the new rows alone, which may make the model worse on the "
+                    "old ones",
+                    needed, run->model_path);
+}
 
 static int choose_way(learn_run *learn)
 {
@@ -29,19 +44,15 @@ static int choose_way(learn_run *learn)
     const cli_arguments *arguments = run->arguments;
     int forgetful = cli_given(arguments, "forgetful") != NULL;
     learn->way = forgetful ? FORGETFUL : learn->old.count ? WITH_ROWS : WITH_SUMS;
+    learn->had_stats = cli_stats_exist(run->model_path);
     if (forgetful && learn->old.count)
         return cli_fail(BROAD_USAGE, "--forgetful ignores the old rows and --with reads them; choose one");
+    if (forgetful && broad_model_fitting(run->model) != BROAD_FITTING_CHAIN)
+        return cli_fail(BROAD_USAGE, "--forgetful: joint weights are solved on all rows and cannot be learned from new "
+                                     "rows alone; give the old ones with --with OLD");
+    if (run->keep_stats && learn->way == WITH_ROWS) return cli_stats_check_model(run->model);
     if (learn->way != WITH_SUMS) return BROAD_OK;
-    if (!cli_stats_exist(run->model_path) && broad_model_fitting(run->model) != BROAD_FITTING_CHAIN)
-        return cli_fail(BROAD_USAGE, "the old rows are needed too: give --with OLD, the file (or files, in order) the "
-                                     "model was trained on");
-    if (!cli_stats_exist(run->model_path))
-        return cli_fail(
-            BROAD_USAGE,
-            "the old rows are needed too: give --with OLD, the file (or files, in order) the model was trained on. "
-            "Alternatives: fit with --keep-stats, so that %s.stats replaces the old rows; or "
-            "give --forgetful to fit a new layer to the new rows alone, which may make the model worse on the old ones",
-            run->model_path);
+    if (!learn->had_stats) return fail_without_rows(run);
     if (cli_given(arguments, "enhance"))
         return cli_fail(BROAD_USAGE,
                         "with the sums in %s.stats every layer is solved again and none is added; omit --enhance, or "
@@ -148,12 +159,16 @@ static int learn_by_layers(learn_run *learn)
 static int learn_by_sums(learn_run *learn)
 {
     cli_run *run = &learn->run;
+    cli_model_file source = {0};
     broad_stats *stats = NULL;
     double start = broad__seconds();
-    int status = cli_stats_load(&stats, run->model, run->model_path);
+    int status =
+        cli_same_file(run->output, run->model_path) ? BROAD_OK : cli_model_file_hold_to_read(&source, run->model_path);
+    if (!status) status = cli_stats_load(&stats, run->model, run->model_path);
+    cli_model_file_release(&source);
     if (!status) status = broad_stats_learn(stats, run->model, learn->fresh, cli_watch(run->options.threads));
     run->seconds.layers = run->seconds.total = broad__seconds() - start;
-    if (!status) status = cli_stats_replace(stats, run->model, run->output, run->compact);
+    if (!status) status = cli_run_save(run, run->model, stats);
     run->stats_kept = run->resolved = status == BROAD_OK;
     broad_stats_free(stats);
     return status;
@@ -175,11 +190,14 @@ static int join_rows(learn_run *learn)
 static int save_stats(learn_run *learn)
 {
     cli_run *run = &learn->run;
-    int had = cli_stats_exist(run->model_path), in_place = cli_same_file(run->output, run->model_path);
+    int had = learn->had_stats, in_place = cli_same_file(run->output, run->model_path);
     if (learn->way == WITH_SUMS) return BROAD_OK;
     if (learn->way == WITH_ROWS && (run->keep_stats || (had && in_place))) return cli_run_keep_stats(run, run->train);
     if (had && in_place)
-        cli_note(run->arguments, "%s.stats no longer matches the model; new sums need the old rows", run->model_path);
+        cli_note(run->arguments,
+                 "the sums in %s.stats are not those of the new model and were put aside as %s.stats~; "
+                 "new ones need the old rows",
+                 run->model_path, run->model_path);
     return BROAD_OK;
 }
 

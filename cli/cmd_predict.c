@@ -33,9 +33,20 @@ typedef struct predictions {
     double *probabilities; /* count x outputs; NULL: not asked for */
     double *reach;         /* outputs: of the intervals, above and below; NULL: not asked for */
     double level;          /* of the intervals */
+    int shown;             /* the probabilities are part of the result */
+    double threshold;      /* of the positive class' probability; 0: the largest score decides */
 } predictions;
 
 static int is_classes(const predictions *p) { return broad_model_task(p->model) == BROAD_TASK_CLASSIFY; }
+
+/* The verdict of a row whose scores are there. */
+static const char *label_of(const predictions *p, size_t row)
+{
+    size_t outputs = broad_model_outputs(p->model), at = (row - p->first) * outputs;
+    size_t best = broad_best_class(p->model, p->scores + at), positive = broad_model_positive(p->model);
+    if (p->threshold > 0) best = p->probabilities[at + positive] >= p->threshold ? positive : 1 - positive;
+    return broad_model_output_name(p->model, best);
+}
 
 /* ---- CSV ---- */
 
@@ -44,7 +55,7 @@ static void put_header(cli_output *output, const predictions *p)
     size_t outputs = broad_model_outputs(p->model);
     cli_output_print(output, "%s%s%s", broad_data_maps(p->data) ? "file" : "row",
                      p->boxes ? ",left,top,right,bottom" : "", is_classes(p) ? ",label" : "");
-    for (size_t j = 0; p->probabilities && j < outputs; j++)
+    for (size_t j = 0; p->shown && j < outputs; j++)
         put_field(output, "proba_", broad_model_output_name(p->model, j), "");
     for (size_t j = 0; j < outputs; j++) {
         const char *name = broad_model_output_name(p->model, j);
@@ -79,9 +90,8 @@ static void put_row(cli_output *output, const predictions *p, size_t row)
     size_t outputs = broad_model_outputs(p->model);
     const double *scores = p->scores + (row - p->first) * outputs;
     put_place(output, p, row);
-    if (is_classes(p)) put_field(output, "", broad_model_output_name(p->model, broad_best_class(p->model, scores)), "");
-    for (size_t j = 0; p->probabilities && j < outputs; j++)
-        put_real(output, p->probabilities[(row - p->first) * outputs + j]);
+    if (is_classes(p)) put_field(output, "", label_of(p, row), "");
+    for (size_t j = 0; p->shown && j < outputs; j++) put_real(output, p->probabilities[(row - p->first) * outputs + j]);
     for (size_t j = 0; j < outputs; j++) {
         put_real(output, scores[j]);
         if (p->reach) put_real(output, scores[j] - p->reach[j]);
@@ -139,9 +149,8 @@ static json_t *row_json(const predictions *p, size_t row)
     const double *scores = p->scores + at;
     json_t *object = json_object();
     put_place_json(object, p, row);
-    if (is_classes(p))
-        cli_json_put(object, "label", cli_json_text(broad_model_output_name(model, broad_best_class(model, scores))));
-    if (p->probabilities) cli_json_put(object, "probabilities", by_output(model, p->probabilities + at, NULL));
+    if (is_classes(p)) cli_json_put(object, "label", cli_json_text(label_of(p, row)));
+    if (p->shown) cli_json_put(object, "probabilities", by_output(model, p->probabilities + at, NULL));
     cli_json_put(object, is_classes(p) ? "scores" : "values", by_output(model, scores, NULL));
     if (p->reach) cli_json_put(object, "intervals", by_output(model, scores, p->reach));
     return object;
@@ -209,7 +218,7 @@ static int predict_first(predictions *p, const cli_arguments *arguments)
     p->rows = broad_data_rows(p->data);
     p->most = rows_at_once(p, arguments);
     int status = new_numbers(&p->scores, p->most, outputs);
-    if (!status && cli_given(arguments, "proba")) status = new_numbers(&p->probabilities, p->most, outputs);
+    if (!status && (p->shown || p->threshold > 0)) status = new_numbers(&p->probabilities, p->most, outputs);
     return status ? status : predict(p, 0, p->most);
 }
 
@@ -251,7 +260,10 @@ static int check_paths(const cli_arguments *arguments)
 static int prepare(predictions *p, const cli_arguments *arguments)
 {
     int status = cli_model_load(&p->model, arguments);
-    if (!status && cli_given(arguments, "proba")) status = broad_probabilities(NULL, p->model, NULL, 0);
+    if (!status && p->threshold > 0 && (!is_classes(p) || broad_model_outputs(p->model) != 2))
+        return cli_fail(BROAD_USAGE, "--threshold is for models of two classes, and this one has %zu %s",
+                        broad_model_outputs(p->model), is_classes(p) ? "classes" : "targets");
+    if (!status && (p->shown || p->threshold > 0)) status = broad_probabilities(NULL, p->model, NULL, 0);
     if (status || !cli_given(arguments, "interval")) return status;
     status = new_numbers(&p->reach, 1, broad_model_outputs(p->model));
     return status ? status : broad_interval(p->reach, p->model, p->level);
@@ -280,7 +292,9 @@ int cli_predict(const cli_arguments *arguments)
     predictions p = {0};
     int status = cli_threads(&p.threads, arguments);
     p.list = cli_given(arguments, "json") && strcmp(cli_value(arguments, "output"), "-") == 0;
+    p.shown = cli_given(arguments, "proba") != NULL;
     if (!status) status = cli_level(&p.level, arguments);
+    if (!status) status = cli_threshold(&p.threshold, arguments);
     if (!status) status = check_paths(arguments);
     if (!status) status = prepare(&p, arguments);
     if (!status) status = cli_heatmaps_check(arguments, p.model);

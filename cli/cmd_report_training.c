@@ -8,6 +8,7 @@
 #include "run/files.h"
 #include "run/input.h"
 #include "run/load_model.h"
+#include "run/measures.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
 #include "values.h"

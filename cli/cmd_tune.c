@@ -9,6 +9,8 @@
 #include "io/output.h"
 #include "io/progress.h"
 #include "run/input.h"
+#include "run/measures.h"
+#include "run/model_file.h"
 #include "run/show.h"
 #include "tune/tune_report.h"
 #include "tune/tune_state.h"
@@ -17,6 +19,7 @@
 typedef struct tune_run {
     const cli_arguments *arguments;
     const char *path, *output, *state_path;
+    cli_model_file file; /* the output, held while the search is at work */
     broad_read_options read;
     double budget;
     size_t folds, trials, rows; /* trials, rows: 0 for no limit */
@@ -43,7 +46,7 @@ static int read_budget(double *out, const cli_arguments *arguments)
     return cli_fail(BROAD_USAGE, "--budget: '%s' is not a number of seconds above 0, such as 60", text);
 }
 
-static int check_files(const tune_run *run)
+static int check_files(tune_run *run)
 {
     const char *const inputs[] = {run->path, run->read.labels};
     int status = BROAD_OK;
@@ -57,6 +60,7 @@ static int check_files(const tune_run *run)
     if (!status && run->output && run->state_path && cli_same_file(run->output, run->state_path))
         status = cli_fail(BROAD_USAGE, "-o and --state name the same file");
     if (!status && run->output) status = cli_check_writable(run->output);
+    if (!status && run->output) status = cli_model_file_hold(&run->file, run->output);
     if (!status && run->state_path) status = cli_check_writable(run->state_path);
     return status;
 }
@@ -94,14 +98,6 @@ static int choose_measure(tune_run *run)
     if (!measure || measure->task != task)
         return cli_fail(BROAD_USAGE, "--metric %s does not apply to %s", name,
                         task == BROAD_TASK_CLASSIFY ? "classification" : "regression");
-    static const char *const estimated_too[] = {"accuracy", "brier", "rmse", "mae", "r2"};
-    int by_loo = 0;
-    for (size_t i = 0; i < sizeof estimated_too / sizeof estimated_too[0]; i++)
-        by_loo |= strcmp(measure->name, estimated_too[i]) == 0;
-    if (run->by_loo && !by_loo)
-        return cli_fail(
-            BROAD_USAGE,
-            "--metric %s: leave-one-out estimates only accuracy and brier, or rmse, mae and r2; use --by cv", name);
     run->search.measure = measure;
     return BROAD_OK;
 }
@@ -288,17 +284,9 @@ static int score_by_folds(tune_trial *trial, tune_run *run, const broad_options 
 /* The model's own estimate of the measure, from the rows it was trained on. */
 static int estimated(double *out, const broad_model *model, const cli_measure *measure)
 {
-    broad_estimate estimate = {.size = sizeof estimate};
-    int status = broad_model_estimate(&estimate, model);
-    if (status) return status;
-    if (!estimate.known) return cli_fail(BROAD_FAILED, "this network has no leave-one-out estimate; use --by cv");
-    broad_metrics metrics = {.accuracy = estimate.accuracy,
-                             .has_probabilities = 1,
-                             .brier = estimate.brier,
-                             .calibration_error = estimate.calibration_error,
-                             .rmse = estimate.rmse,
-                             .mae = estimate.mae,
-                             .r2 = estimate.r2};
+    broad_metrics metrics;
+    if (!cli_estimate_metrics(&metrics, model))
+        return cli_fail(BROAD_FAILED, "this network has no leave-one-out estimate; use --by cv");
     *out = cli_measure_value(measure, &metrics);
     return BROAD_OK;
 }
@@ -404,7 +392,7 @@ static int fit_best(tune_run *run)
     cli_progress_begin(&progress, &options, "best", run->arguments);
     status = broad_fit(&model, NULL, run->data, &options);
     cli_progress_end(&progress);
-    if (!status) status = broad_model_save(model, run->output, 0);
+    if (!status) status = cli_model_file_save(&run->file, model, 0, NULL);
     cli_signals_release();
     run->wrote = !status;
     broad_model_free(model);
@@ -446,6 +434,7 @@ int cli_tune(const cli_arguments *arguments)
     if (!status) status = check_found(&run);
     if (!status) status = fit_best(&run);
     if (!status) status = report(&run);
+    cli_model_file_release(&run.file);
     tune_state_close(&run.state);
     tune_search_end(&run.search);
     json_decref(run.photos);

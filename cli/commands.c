@@ -15,7 +15,7 @@ const char *const cli_exit_codes = "0\tsuccess\n"
                                    "66\tinput not found\n"
                                    "70\tinternal error\n"
                                    "71\tout of memory\n"
-                                   "73\tcannot write the output\n"
+                                   "73\tcannot write the output, or another run is changing it\n"
                                    "74\tinput or output error\n"
                                    "76\tinvalid model file\n"
                                    "130, 143\tinterrupted or terminated; the work so far is saved\n";
@@ -83,7 +83,8 @@ static const broad_option tune_search[] = {
     {"by", 0, "WHAT", "cv|loo", "cv",
      "how trials are scored: by cross-validation, or by the model's own leave-one-out estimate"},
     {"folds", 0, "COUNT", NULL, "5", "number of folds of the cross-validation"},
-    {"metric", 0, "NAME", "auto|accuracy|precision|recall|f1|brier|rmse|mae|r2", "auto",
+    {"metric", 0, "NAME",
+     "auto|accuracy|balanced_accuracy|precision|recall|f1|mcc|roc_auc|pr_auc|brier|log_loss|rmse|mae|r2", "auto",
      "the score to optimise; auto: accuracy for classes, RMSE for regression"},
     {"kinds", 0, "LIST", NULL, NULL, "kinds of network to try, separated by commas; default: all"},
     {"rows", 0, "COUNT", NULL, NULL, "search on this many rows, drawn at random; default: all rows"},
@@ -168,10 +169,14 @@ static const broad_option labels_of_each[] = {
     {"labels", 0, "FILE", NULL, NULL, "file with the targets (CSV, NPY, IDX); repeat for each DATA"},
 };
 
+#define TWO_CLASS_THRESHOLD                                                                                            \
+    "two classes: the verdict is the positive class where its probability is at least P, instead of the class with "   \
+    "the largest score"
 static const broad_option predict_output[] = {
     {"output", 'o', "FILE", NULL, "-", "file for the predictions; - for standard output"},
     {"format", 0, "FORMAT", "csv|jsonl", "csv", "a CSV table, or one JSON object per line"},
     {"proba", 0, NULL, NULL, NULL, "add the probability of each class, calibrated by leave-one-out"},
+    {"threshold", 0, "P", NULL, NULL, TWO_CLASS_THRESHOLD},
     {"interval", 0, "LEVEL", NULL, NULL,
      "add an interval that contains this fraction of the values, such as 0.9, from leave-one-out residuals"},
 };
@@ -180,6 +185,11 @@ static const broad_option predict_pictures[] = {
     {"heatmap", 0, "DIR", NULL, NULL,
      "photos: also write one image per photo to the new folder DIR, with the evidence for the positive class in "
      "colour"},
+};
+
+static const broad_option normal_chosen[] = {
+    {"normal", 0, "CLASS", NULL, NULL,
+     "the class that means nothing is wrong; default: the one that the model says, see 'broad info'"},
 };
 
 static const broad_option report_output[] = {
@@ -197,6 +207,7 @@ static const broad_option run_page[] = {
 };
 
 static const broad_option eval_measures[] = {
+    {"threshold", 0, "P", NULL, NULL, TWO_CLASS_THRESHOLD},
     {"interval", 0, "LEVEL", NULL, NULL, "level of the prediction intervals of a regression; default: 0.9"},
     {"curve", 0, NULL, NULL, NULL,
      "also print the figures after each layer: nodes, norm of the residual, accuracy or RMSE"},
@@ -286,7 +297,7 @@ static const broad_option help_output[] = {
 
 static const broad_option common[] = {
     {"json", 0, NULL, NULL, NULL, "print the result as one JSON object"},
-    {"quiet", 'q', NULL, NULL, NULL, "no progress and no notes"},
+    {"quiet", 'q', NULL, NULL, NULL, "no progress and no notes; fit, grow and learn: no summary either"},
     {"help", 'h', NULL, NULL, NULL, "print help for this command"},
 };
 
@@ -402,13 +413,13 @@ static const cli_section verify_sections[] = {
     END,
 };
 static const cli_section predict_sections[] = {
-    SECTION("Output", predict_output),   SECTION("Output", predict_pictures),
-    SECTION("Reading DATA", text_files), SECTION("Photos", photo_files),
-    LIBRARY("Run", "threads memory"),    SECTION("Run", profiling),
-    SECTION("Common", common),           END,
+    SECTION("Output", predict_output),   SECTION("Output", predict_pictures), SECTION("Output", normal_chosen),
+    SECTION("Reading DATA", text_files), SECTION("Photos", photo_files),      LIBRARY("Run", "threads memory"),
+    SECTION("Run", profiling),           SECTION("Common", common),           END,
 };
 static const cli_section report_sections[] = {
     SECTION("Output", report_output),
+    SECTION("Output", normal_chosen),
     SECTION("Photos", photo_files),
     SECTION("Reading DATA, with --training", target_like_model),
     SECTION("Reading DATA, with --training", labels_of_each),
@@ -420,6 +431,7 @@ static const cli_section report_sections[] = {
 };
 static const cli_section eval_sections[] = {
     SECTION("Measures", eval_measures),
+    SECTION("Measures", normal_chosen),
     SECTION("Reading DATA", target_like_model),
     SECTION("Reading DATA", target_apart),
     SECTION("Reading DATA", text_files),
@@ -568,7 +580,7 @@ static const cli_command commands[] = {
                        "on. Other rows are refused, and the message says what differs.\n"
                        "New layers pass the same test as before and enter the certificate. MODEL is replaced "
                        "unless -o is given, and so is MODEL.stats if it exists; --keep-stats alone only computes "
-                       "the sums.",
+                       "the sums. What is replaced stays as MODEL~ ('broad undo').",
         .examples = {
             {"broad grow model.broad iris.csv --enhance 100x10", "ten more layers of 100 nodes"},
             {"broad grow model.broad iris.csv --features 2x10 --enhance 200",
@@ -598,7 +610,7 @@ static const cli_command commands[] = {
                        "With neither (--forgetful): a new layer is fitted to the new rows alone, and the model may "
                        "become worse on the old ones.\n"
                        "Unknown labels are refused unless --new-classes is given. MODEL and MODEL.stats are "
-                       "replaced unless -o is given.",
+                       "replaced unless -o is given; what is replaced stays as MODEL~ ('broad undo').",
         .examples = {
             {"broad learn model.broad may.csv --with april.csv", "the rows of both files"},
             {"broad learn model.broad june.csv --with april.csv --with may.csv", "one month later"},
@@ -606,6 +618,22 @@ static const cli_command commands[] = {
             {"broad verify model.broad april.csv may.csv", "check the certificate after 'learn --with'"},
             {"broad learn panels.broad corrected/ --with panels/",
              "misclassified photos, moved to the correct folders"},
+        },
+    },
+    {
+        .name = "undo",
+        .purpose = "bring back the model that the last run replaced",
+        .positional = "MODEL",
+        .fewest = 1,
+        .most = 1,
+        .run = cli_undo,
+        .sections = common_sections,
+        .description = "fit, grow, learn and tune keep the model that they replace as MODEL~, and its sums as "
+                       "MODEL.stats~. This command swaps the two, so that the same command again brings back the newer "
+                       "one. One model is kept, that before the last run. Exit code 66: there is none; 1: both are the "
+                       "same.",
+        .examples = {
+            {"broad undo panels.broad", "after 'broad learn panels.broad corrected/' made it worse"},
         },
     },
     {
@@ -647,9 +675,11 @@ static const cli_command commands[] = {
         .most = 2,
         .run = cli_eval,
         .sections = eval_sections,
-        .description = "Prints accuracy, precision, recall, F1 and error rates with the confusion matrix, or RMSE, "
-                       "MAE and R2. With two classes, the measures describe the positive class; with more, they "
-                       "are means over the classes. If the model has a leave-one-out estimate, the Brier score, "
+        .description = "Prints accuracy with its 95 % interval and what always the most frequent class would reach, "
+                       "balanced accuracy, precision, recall, F1, error rates, MCC, ROC AUC and PR AUC with a table "
+                       "by class and the confusion matrix; or RMSE with its interval and that of always the mean, "
+                       "MAE and R2, of several targets each by itself. With two classes, precision, recall and the "
+                       "areas describe the positive class; with more, they are means over the classes. If the model has a leave-one-out estimate, the Brier score, "
                        "log loss and calibration error of its probabilities follow, or the coverage and mean width "
                        "of its prediction intervals.\n"
                        "--curve adds the norm of the residual, in the scale of training, and accuracy or RMSE "

@@ -67,6 +67,7 @@ int cli_learn(const cli_arguments *arguments);
 int cli_cv(const cli_arguments *arguments);
 int cli_tune(const cli_arguments *arguments);
 int cli_data(const cli_arguments *arguments);
+int cli_undo(const cli_arguments *arguments);
 int cli_predict(const cli_arguments *arguments);
 int cli_eval(const cli_arguments *arguments);
 int cli_report(const cli_arguments *arguments);

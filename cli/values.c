@@ -81,6 +81,11 @@ int cli_level(double *out, const cli_arguments *arguments)
     return parse_fraction(out, arguments, "interval", "level; give a number above 0 and below 1, such as 0.9");
 }
 
+int cli_threshold(double *out, const cli_arguments *arguments)
+{
+    return parse_fraction(out, arguments, "threshold", "probability; give a number above 0 and below 1, such as 0.3");
+}
+
 void cli_read_options(broad_read_options *out, const cli_arguments *arguments)
 {
     broad_read_options_init(out);

@@ -19,5 +19,6 @@ int cli_seed(uint64_t *out, const cli_arguments *arguments);
 int cli_count(size_t *out, const cli_arguments *arguments, const char *name); /* 0: not given, no default */
 int cli_holdout(double *out, const cli_arguments *arguments);                 /* 0: not given */
 int cli_level(double *out, const cli_arguments *arguments);                   /* --interval; 0: not given */
+int cli_threshold(double *out, const cli_arguments *arguments);               /* --threshold; 0: not given */
 
 #endif

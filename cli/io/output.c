@@ -1,6 +1,8 @@
 #include "io/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +109,26 @@ int cli_write_new(const char *path, const void *bytes, size_t count)
     int failed = fwrite(bytes, 1, count, file) != count, reason = errno;
     if (fclose(file) && !failed) failed = 1, reason = errno;
     return failed ? cli_fail(BROAD_IO, "%s: cannot be written: %s", path, strerror(reason)) : BROAD_OK;
+}
+
+int cli_move_file(const char *from, const char *to)
+{
+    if (rename(from, to) == 0) return BROAD_OK;
+    return cli_fail(BROAD_CANNOT_WRITE, "cannot rename %s to %s: %s", from, to, strerror(errno));
+}
+
+int cli_exchange_files(const char *one, const char *other)
+{
+    char between[PATH_MAX + 16];
+    int has_one = access(one, F_OK) == 0, has_other = access(other, F_OK) == 0;
+    if (!has_one && !has_other) return BROAD_OK;
+    if (!has_one) return cli_move_file(other, one);
+    if (!has_other) return cli_move_file(one, other);
+    if (renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0) return BROAD_OK;
+    snprintf(between, sizeof between, "%s.%ld", one, (long)getpid());
+    int status = cli_move_file(one, between);
+    if (!status) status = cli_move_file(other, one);
+    return status ? status : cli_move_file(between, other);
 }
 
 int cli_same_file(const char *one, const char *other)

@@ -8,6 +8,7 @@
 #include "page/assets.h"
 #include "page/figure.h"
 #include "page/page.h"
+#include "page/training_measures.h"
 #include "page/training_tables.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
@@ -135,44 +136,40 @@ static void put_tiles(cli_output *output, const cli_training *t)
     cli_html_put(output, "</div>\n");
 }
 
-/* The part of the rows whose class is the most frequent one, and which that is. */
-static double most_frequent(size_t *out_class, const broad_metrics *m)
+/* The class that most rows have. */
+static size_t most_frequent(const broad_metrics *m)
 {
-    size_t most = 0;
-    for (size_t i = 0; i < m->classes; i++) {
-        size_t count = 0;
-        for (size_t j = 0; j < m->classes; j++) count += m->confusion[i * m->classes + j];
-        if (count > most) {
-            most = count;
-            *out_class = i;
-        }
+    size_t most = 0, usual = 0;
+    for (size_t c = 0; c < m->classes; c++) {
+        broad_class_metrics of = {.size = sizeof of};
+        if (broad_metrics_class(&of, m, c) || of.rows <= most) continue;
+        most = of.rows;
+        usual = c;
     }
-    return m->rows ? (double)most / (double)m->rows : 0;
+    return usual;
 }
 
 static void say_classes(cli_output *output, const cli_training *t)
 {
     const broad_metrics *m = t->test_metrics;
-    size_t usual = 0;
-    double guess = most_frequent(&usual, m), range[2];
     char low[32], high[32];
-    cli_training_wilson(range, m->accuracy, (double)m->rows);
-    snprintf(low, sizeof low, "%.1f", 100 * range[0]);
-    snprintf(high, sizeof high, "%.1f\302\240%%", 100 * range[1]);
+    snprintf(low, sizeof low, "%.1f", 100 * m->low);
+    snprintf(high, sizeof high, "%.1f\302\240%%", 100 * m->high);
     PART(output, "say-classes", "rows", rows_of(&(cli_number){""}, m->rows), "accuracy",
          cli_number_share(&(cli_number){""}, m->accuracy), "low", low, "high", high, "usual",
-         broad_model_output_name(t->model, usual), "guess", cli_number_share(&(cli_number){""}, guess));
+         broad_model_output_name(t->model, most_frequent(m)), "guess",
+         cli_number_share(&(cli_number){""}, m->baseline));
     cli_html_put(output, "<ul>\n");
-    if (range[0] <= guess) put_plain(output, "say-no-better-classes");
+    if (m->low <= m->baseline) put_plain(output, "say-no-better-classes");
 }
 
 static void say_values(cli_output *output, const cli_training *t)
 {
     const broad_metrics *m = t->test_metrics;
-    double guess = m->r2 < 1 ? m->rmse / sqrt(1 - m->r2) : NAN;
     PART(output, "say-values", "rows", rows_of(&(cli_number){""}, m->rows), "rmse",
-         cli_number_real(&(cli_number){""}, m->rmse, 'g', 4), "guess",
-         cli_number_real(&(cli_number){""}, guess, 'g', 4));
+         cli_number_real(&(cli_number){""}, m->rmse, 'g', 4), "low", cli_number_real(&(cli_number){""}, m->low, 'g', 4),
+         "high", cli_number_real(&(cli_number){""}, m->high, 'g', 4), "guess",
+         cli_number_real(&(cli_number){""}, m->baseline, 'g', 4));
     cli_html_put(output, "<ul>\n");
     if (m->r2 <= 0) put_plain(output, "say-no-better-values");
 }
@@ -322,7 +319,8 @@ static void put_probabilities(cli_output *output, const cli_training *t)
     put_plain(output, "probabilities-table");
     if (t->test)
         put_three(output, "test rows", (double[]){test->brier, test->log_loss, test->calibration_error}, "fff");
-    put_three(output, "leave-one-out", (double[]){t->estimate.brier, NAN, t->estimate.calibration_error}, "fff");
+    put_three(output, "leave-one-out",
+              (double[]){t->estimate.brier, t->estimate.log_loss, t->estimate.calibration_error}, "fff");
     if (t->train)
         put_three(output, "training rows", (double[]){train->brier, train->log_loss, train->calibration_error}, "fff");
     cli_html_put(output, "</tbody>\n</table></div>\n</div>\n");
@@ -366,6 +364,7 @@ static void put_values(cli_output *output, const cli_training *t)
         PART(output, "intervals", "level", cli_number_percent(&(cli_number){""}, test->level), "coverage",
              cli_number_share(&(cli_number){""}, test->coverage), "width",
              cli_number_real(&(cli_number){""}, test->interval_width, 'g', 4));
+    cli_training_targets(output, t);
     put_targets(output, t);
     cli_html_put(output, "</section>\n");
 }

@@ -8,6 +8,7 @@
 
 #include "page/assets.h"
 #include "page/page.h"
+#include "page/training_measures.h"
 #include "run/show.h"
 
 enum { CLASSES_SHOWN = 60, CLASSES_LOW = 30, CLASSES_WIDE = 12, PAIRS_SHOWN = 10, LAYERS_OPEN = 12, SHADES = 5 };
@@ -125,43 +126,6 @@ static void put_one_confusion(cli_output *output, const cli_training *t, const b
     cli_html_put(output, "</div>\n");
 }
 
-static void put_measure(cli_output *output, const char *name, const cli_training *t, size_t offset)
-{
-    const broad_metrics *all[] = {t->test ? t->test_metrics : NULL, t->train ? t->train_metrics : NULL};
-    cli_output_print(output, "<tr><th scope=\"row\">%s</th>", name);
-    for (size_t i = 0; i < 2; i++) {
-        double value = NAN;
-        if (!all[i]) continue;
-        memcpy(&value, (const char *)all[i] + offset, sizeof value);
-        put_number(output, value, 'f', 4);
-    }
-    cli_html_put(output, "</tr>\n");
-}
-
-static void put_measures(cli_output *output, const cli_training *t)
-{
-    static const struct {
-        const char *name;
-        size_t offset;
-    } rows[] = {{"accuracy", offsetof(broad_metrics, accuracy)},
-                {"precision", offsetof(broad_metrics, precision)},
-                {"recall", offsetof(broad_metrics, recall)},
-                {"F1", offsetof(broad_metrics, f1)},
-                {"false positive rate", offsetof(broad_metrics, false_positive)},
-                {"false negative rate", offsetof(broad_metrics, false_negative)}};
-    cli_html_put(output, "<div><h3>Measures</h3>\n<div class=\"scroll\"><table class=\"small\" id=\"measures\">\n"
-                         "<thead><tr><th scope=\"col\"></th>");
-    if (t->test) cli_html_put(output, "<th scope=\"col\" class=\"n\">test rows</th>");
-    if (t->train) cli_html_put(output, "<th scope=\"col\" class=\"n\">training rows</th>");
-    cli_html_put(output, "</tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) put_measure(output, rows[i].name, t, rows[i].offset);
-    cli_html_put(output, "</tbody>\n</table></div>\n");
-    if (broad_model_outputs(t->model) == 2)
-        PART(output, "measures-two", "positive", broad_model_output_name(t->model, broad_model_positive(t->model)));
-    else put_plain(output, "measures-many");
-    cli_html_put(output, "</div>\n");
-}
-
 void cli_training_confusion(cli_output *output, const cli_training *training)
 {
     const cli_training *t = training;
@@ -169,7 +133,7 @@ void cli_training_confusion(cli_output *output, const cli_training *training)
     put_plain(output, "confusion");
     if (t->test) put_one_confusion(output, t, t->test_metrics, "Test rows");
     if (t->train) put_one_confusion(output, t, t->train_metrics, "Training rows");
-    put_measures(output, t);
+    cli_training_measures(output, t);
     cli_html_put(output, "</div>\n</section>\n");
 }
 

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "run/measures.h"
 #include "run/show.h"
 
 /* More new rows than this part of the old ones are no corrections, and auto must be asked for. */

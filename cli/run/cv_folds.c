@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "run/measures.h"
 #include "run/show.h"
 
 /* ---- measures ---- */
@@ -16,14 +17,21 @@
 
 static const cli_measure measures[] = {
     CLASSES(accuracy, "accuracy", 0, OF_VERDICTS),
+    CLASSES(baseline, "baseline", 0, OF_VERDICTS),
+    CLASSES(balanced_accuracy, "balanced accuracy", 0, OF_VERDICTS),
     CLASSES(precision, "precision", 0, OF_VERDICTS),
     CLASSES(recall, "recall", 0, OF_VERDICTS),
     CLASSES(f1, "F1", 0, OF_VERDICTS),
     CLASSES(false_positive, "false positive", 1, OF_VERDICTS),
     CLASSES(false_negative, "false negative", 1, OF_VERDICTS),
+    CLASSES(mcc, "MCC", 0, OF_VERDICTS),
+    CLASSES(roc_auc, "ROC AUC", 0, OF_VERDICTS),
+    CLASSES(pr_auc, "PR AUC", 0, OF_VERDICTS),
     CLASSES(brier, "Brier score", 1, OF_PROBABILITIES),
+    CLASSES(log_loss, "log loss", 1, OF_PROBABILITIES),
     CLASSES(calibration_error, "calibration error", 1, OF_PROBABILITIES),
     VALUES(rmse, "RMSE", 1, OF_VERDICTS),
+    VALUES(baseline, "RMSE of the mean", 1, OF_VERDICTS),
     VALUES(mae, "MAE", 1, OF_VERDICTS),
     VALUES(r2, "R2", 0, OF_VERDICTS),
     VALUES(coverage, "coverage", 0, OF_INTERVALS),
@@ -110,6 +118,9 @@ int cli_folds_open(cli_folds *out, const broad_data *data, const broad_options *
     if (options->patience)
         return cli_fail(BROAD_USAGE,
                         "--patience needs held-out rows, and a fold has none: its other rows are for testing");
+    /* One for all folds, whose training rows might not agree. */
+    if (!options->positive && !options->normal && broad_data_task(data) == BROAD_TASK_CLASSIFY)
+        out->options.normal = broad_data_output_name(data, broad_data_normal(data));
     int status = cut_fold(&train, &test, out, 0, 0);
     broad_data_free(train);
     broad_data_free(test);

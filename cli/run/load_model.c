@@ -14,8 +14,9 @@ int cli_model_load(broad_model **out, const cli_arguments *arguments)
 {
     char message[1024];
     const char *path = arguments->positional[0];
+    const char *normal = cli_given(arguments, "normal");
     int status = broad_model_load(out, path);
-    if (!status) return BROAD_OK;
+    if (!status) return normal ? broad_model_set_normal(*out, normal) : BROAD_OK;
     snprintf(message, sizeof message, "%s", cli_error());
     for (size_t i = 1; i < arguments->positional_count; i++)
         if (is_model(arguments->positional[i]))

@@ -4,7 +4,8 @@
 
 #include "arguments.h"
 
-/* Loads MODEL, the first argument. If a later argument is the model, the message says that MODEL comes first. */
+/* Loads MODEL, the first argument. If a later argument is the model, the message says that MODEL comes first.
+ * --normal is applied to it. */
 int cli_model_load(broad_model **out, const cli_arguments *arguments);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "io/quote.h"
 #include "run/correction.h"
+#include "run/measures.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
 
@@ -94,6 +95,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "nodes", json_integer((json_int_t)broad_model_nodes(model)));
     cli_json_put(object, "precision", cli_json_text(cli_precision_name(broad_model_precision(model))));
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
+    cli_json_put(object, "normal", cli_normal_json(model));
     cli_json_put(object, "photos", photos_json(run));
     if (run->model_path) put_growth(object, run);
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
@@ -114,24 +116,25 @@ static int report_json(const cli_run *run)
 
 static int is_verbose(const cli_run *run) { return cli_given(run->arguments, "verbose") != NULL; }
 
-/* "test     accuracy 0.97, ... on 30 held-out rows"; `which` rows, and more to say after them. */
-static void print_measures(const char *name, const broad_metrics *metrics, const char *which, const char *more)
+/* "test     accuracy 0.97 (...) on 30 held-out rows"; `which` rows, and more to say after them. */
+static void print_measures(const char *name, const broad_metrics *metrics, const broad_model *model, const char *which,
+                           const char *more)
 {
     char line[256];
-    cli_metrics_line(line, sizeof line, metrics);
+    cli_figure_line(line, sizeof line, metrics, model);
     cli_print("%-8s %s on %zu %s row%s%s\n", name, line, metrics->rows, which, cli_plural(metrics->rows), more);
 }
 
 /* Measures with what they were before. */
-static void print_change(const char *name, const broad_metrics *after, const broad_metrics *before, const char *which,
-                         const char *more)
+static void print_change(const char *name, const broad_metrics *after, const broad_metrics *before,
+                         const broad_model *model, const char *which, const char *more)
 {
     char text[300];
     int classify = after->task != BROAD_TASK_REGRESS, used = snprintf(text, sizeof text, "%s", more);
     if (before && used >= 0)
         snprintf(text + used, sizeof text - (size_t)used, " (before: %s %.4g)", classify ? "accuracy" : "RMSE",
                  classify ? before->accuracy : before->rmse);
-    print_measures(name, after, which, text);
+    print_measures(name, after, model, which, text);
 }
 
 /* What learning has changed. */
@@ -141,13 +144,22 @@ static void print_correction(const cli_run *run)
     char dropped[64] = "";
     if (c->dropped) snprintf(dropped, sizeof dropped, ", without %zu that are learned now", c->dropped);
     if (run->test)
-        print_change("test", &run->test_metrics, c->known ? &c->test_before : NULL,
+        print_change("test", &run->test_metrics, c->known ? &c->test_before : NULL, run->model,
                      run->test_path ? "test" : "held-out", dropped);
-    print_change("new", &run->fresh_metrics, c->known ? &c->fresh_before : NULL, "new", "");
-    if (c->known && run->train) print_change("old", &c->old_after, &c->old_before, "old", "");
+    print_change("new", &run->fresh_metrics, c->known ? &c->fresh_before : NULL, run->model, "new", "");
+    if (c->known && run->train) print_change("old", &c->old_after, &c->old_before, run->model, "old", "");
     if (c->automatic)
         cli_print("weight   up to %.4g per new row (an old row has 1): the smallest weights that suffice\n", c->weight);
     else if (c->given) cli_print("weight   %.4g per new row (an old row has 1)\n", c->weight);
+}
+
+/* Of the rows it was fitted to, which says least: one figure. */
+static void print_train(const cli_run *run)
+{
+    const broad_metrics *m = &run->train_metrics;
+    if (m->task == BROAD_TASK_CLASSIFY) cli_print("train    accuracy %.4f", m->accuracy);
+    else cli_print("train    RMSE %.6g", m->rmse);
+    cli_print(" on %zu training row%s\n", m->rows, cli_plural(m->rows));
 }
 
 /* What to expect of the model, most important first. */
@@ -157,10 +169,12 @@ static void print_quality(const cli_run *run)
     int decided = run->options.patience > 0 || run->options.until_accuracy > 0;
     if (run->correction) print_correction(run);
     else if (run->test)
-        print_measures("test", &run->test_metrics, run->test_path ? "test" : "held-out",
+        print_measures("test", &run->test_metrics, run->model, run->test_path ? "test" : "held-out",
                        decided ? ", which also decided when to stop" : "");
+    if (run->test) cli_print_more(&run->test_metrics, run->model);
     if (cli_estimate_line(estimate, sizeof estimate, run->model)) cli_print("estimate %s\n", estimate);
-    if (run->train) print_measures("train", &run->train_metrics, "training", "");
+    if (!run->test) cli_print_more(NULL, run->model);
+    if (run->train) print_train(run);
 }
 
 static void print_data(const cli_run *run, const char *path)
@@ -175,7 +189,7 @@ static void print_data(const cli_run *run, const char *path)
     if (part) cli_print("; %zu to train on, %zu held out", broad_model_rows(model), broad_data_rows(run->test));
     if (run->test_path) cli_print("; tested on %s", run->test_path);
     cli_print("\n");
-    cli_print_outputs(model);
+    cli_print_outputs(model, "; --normal changes it");
     cli_print_maps(&run->maps, broad_model_maps(model), broad_data_components(data));
 }
 
@@ -277,7 +291,8 @@ static void report_text(const cli_run *run, const char *const *paths, size_t cou
 int cli_run_report(const cli_run *run, const char *const *paths, size_t count)
 {
     if (strcmp(run->output, "-") == 0) return BROAD_OK;
+    cli_note_missed(run->arguments, run->test ? &run->test_metrics : NULL, run->model);
     if (cli_given(run->arguments, "json")) return report_json(run);
-    report_text(run, paths, count);
+    if (!cli_given(run->arguments, "quiet")) report_text(run, paths, count);
     return BROAD_OK;
 }

@@ -1,5 +1,4 @@
 #include "run/show.h"
-#include "io/progress.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,12 +49,6 @@ json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), cons
     return names;
 }
 
-int cli_judge(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads)
-{
-    broad_metrics_init(out);
-    return broad_eval(out, model, data, cli_watch(threads));
-}
-
 json_t *cli_confusion_json(const broad_metrics *metrics)
 {
     json_t *rows = json_array();
@@ -68,60 +61,10 @@ json_t *cli_confusion_json(const broad_metrics *metrics)
     return rows;
 }
 
-static void put_values(json_t *object, const broad_metrics *metrics)
+json_t *cli_normal_json(const broad_model *model)
 {
-    int intervals = metrics->level > 0;
-    cli_json_put(object, "rmse", cli_json_real(metrics->rmse));
-    cli_json_put(object, "mae", cli_json_real(metrics->mae));
-    cli_json_put(object, "r2", cli_json_real(metrics->r2));
-    cli_json_put(object, "level", intervals ? cli_json_real(metrics->level) : json_null());
-    cli_json_put(object, "coverage", intervals ? cli_json_real(metrics->coverage) : json_null());
-    cli_json_put(object, "interval_width", intervals ? cli_json_real(metrics->interval_width) : json_null());
-}
-
-static void put_classes(json_t *object, const broad_metrics *metrics, const broad_model *model)
-{
-    int known = metrics->has_probabilities;
-    cli_json_put(object, "accuracy", cli_json_real(metrics->accuracy));
-    cli_json_put(object, "precision", cli_json_real(metrics->precision));
-    cli_json_put(object, "recall", cli_json_real(metrics->recall));
-    cli_json_put(object, "f1", cli_json_real(metrics->f1));
-    cli_json_put(object, "false_positive", cli_json_real(metrics->false_positive));
-    cli_json_put(object, "false_negative", cli_json_real(metrics->false_negative));
-    cli_json_put(object, "brier", known ? cli_json_real(metrics->brier) : json_null());
-    cli_json_put(object, "log_loss", known ? cli_json_real(metrics->log_loss) : json_null());
-    cli_json_put(object, "calibration_error", known ? cli_json_real(metrics->calibration_error) : json_null());
-    if (metrics->classes == 2)
-        cli_json_put(object, "positive", cli_json_text(broad_model_output_name(model, broad_model_positive(model))));
-    cli_json_put(object, "classes", cli_names_json(broad_model_output_name, model, metrics->classes));
-    if (metrics->confusion) cli_json_put(object, "confusion", cli_confusion_json(metrics));
-}
-
-json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model)
-{
-    json_t *object = json_object();
-    cli_json_put(object, "rows", json_integer((json_int_t)metrics->rows));
-    if (metrics->task == BROAD_TASK_REGRESS) put_values(object, metrics);
-    else put_classes(object, metrics, model);
-    return object;
-}
-
-json_t *cli_estimate_json(const broad_model *model)
-{
-    broad_estimate estimate = {.size = sizeof estimate};
-    if (broad_model_estimate(&estimate, model) || !estimate.known) return json_null();
-    json_t *object = json_object();
-    cli_json_put(object, "rows", json_integer((json_int_t)estimate.rows));
-    if (broad_model_task(model) == BROAD_TASK_REGRESS) {
-        cli_json_put(object, "rmse", cli_json_real(estimate.rmse));
-        cli_json_put(object, "mae", cli_json_real(estimate.mae));
-        cli_json_put(object, "r2", cli_json_real(estimate.r2));
-    } else {
-        cli_json_put(object, "accuracy", cli_json_real(estimate.accuracy));
-        cli_json_put(object, "brier", cli_json_real(estimate.brier));
-        cli_json_put(object, "calibration_error", cli_json_real(estimate.calibration_error));
-    }
-    return object;
+    if (broad_model_task(model) != BROAD_TASK_CLASSIFY) return json_null();
+    return cli_json_text(broad_model_output_name(model, broad_model_normal(model)));
 }
 
 json_t *cli_joint_json(const broad_model *model)
@@ -169,30 +112,7 @@ json_t *cli_layers_json(const broad_model *model)
 
 /* ---- text ---- */
 
-void cli_metrics_line(char *out, size_t bytes, const broad_metrics *metrics)
-{
-    if (metrics->task == BROAD_TASK_REGRESS)
-        snprintf(out, bytes, "RMSE %.6g, MAE %.6g, R2 %.4f", metrics->rmse, metrics->mae, metrics->r2);
-    else
-        snprintf(out, bytes, "accuracy %.4f, precision %.4f, recall %.4f, F1 %.4f", metrics->accuracy,
-                 metrics->precision, metrics->recall, metrics->f1);
-}
-
-int cli_estimate_line(char *out, size_t bytes, const broad_model *model)
-{
-    broad_estimate estimate = {.size = sizeof estimate};
-    if (broad_model_estimate(&estimate, model) || !estimate.known) return 0;
-    if (broad_model_task(model) == BROAD_TASK_REGRESS)
-        snprintf(out, bytes, "RMSE %.6g, MAE %.6g, R2 %.4f on new rows (leave-one-out on %zu rows)", estimate.rmse,
-                 estimate.mae, estimate.r2, estimate.rows);
-    else
-        snprintf(out, bytes,
-                 "accuracy %.4f, Brier score %.4f, calibration error %.4f on new rows (leave-one-out on %zu rows)",
-                 estimate.accuracy, estimate.brier, estimate.calibration_error, estimate.rows);
-    return 1;
-}
-
-void cli_print_outputs(const broad_model *model)
+void cli_print_outputs(const broad_model *model, const char *hint)
 {
     char names[256];
     size_t outputs = broad_model_outputs(model);
@@ -203,6 +123,9 @@ void cli_print_outputs(const broad_model *model)
     if (classify && outputs == 2)
         cli_print("; positive class: %s", broad_model_output_name(model, broad_model_positive(model)));
     if (outputs != 1) cli_print("\n");
+    if (!classify || outputs < 2) return;
+    cli_print("normal   %s (%s%s)\n", broad_model_output_name(model, broad_model_normal(model)),
+              broad_model_normal_reason(model), hint);
 }
 
 void cli_print_confusion(const broad_metrics *metrics, const broad_model *model)

@@ -1,4 +1,4 @@
-/* Metrics and certificates as text and as JSON. */
+/* Networks and certificates as text and as JSON. */
 #ifndef BROAD_CLI_RUN_SHOW_H
 #define BROAD_CLI_RUN_SHOW_H
 
@@ -10,20 +10,14 @@ const char *cli_precision_name(broad_precision precision);
 const char *cli_task_name(broad_task task);
 const char *cli_outcome_name(broad_outcome outcome);
 
-json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model);
-json_t *cli_estimate_json(const broad_model *model); /* null: it has none */
+/* Label of the normal class; null for a regression. */
+json_t *cli_normal_json(const broad_model *model);
 json_t *cli_confusion_json(const broad_metrics *metrics);
 json_t *cli_layers_json(const broad_model *model);
 json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), const broad_model *model, size_t count);
 
-/* "accuracy 0.9667, ..." without a newline. */
-/* broad_eval(cli_run()) of metrics that need not be initialised. */
-int cli_judge(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads);
-void cli_metrics_line(char *out, size_t bytes, const broad_metrics *metrics);
-/* "accuracy 0.9667, ... on new rows (leave-one-out on 1200 rows)"; 0: the model has no such estimate. */
-int cli_estimate_line(char *out, size_t bytes, const broad_model *model);
-/* "classes  2: Clean, Dusty; positive class: Dusty", or the targets. */
-void cli_print_outputs(const broad_model *model);
+/* "classes  2: Clean, Dusty; positive class: Dusty" and "normal   Clean (by its name; HINT)", or the targets. */
+void cli_print_outputs(const broad_model *model, const char *hint);
 void cli_print_confusion(const broad_metrics *metrics, const broad_model *model);
 /* "34 nodes in 5 layers"; without a chain "in one block". */
 void cli_format_size(char *out, size_t bytes, const broad_model *model);

@@ -10,6 +10,7 @@
 #include "io/output.h"
 #include "run/kept_stats.h"
 #include "run/load_model.h"
+#include "run/measures.h"
 #include "run/run_page.h"
 #include "run/show.h"
 #include "values.h"
@@ -49,7 +50,9 @@ int cli_run_prepare(cli_run *run, const cli_arguments *arguments, const char *ou
         return cli_fail(BROAD_USAGE, "--test-labels was given without --test");
     if (cli_given(arguments, "labels") && run->test_path && !cli_given(arguments, "test-labels"))
         return cli_fail(BROAD_USAGE, "with --labels, --test needs --test-labels");
-    return check_output(run);
+    status = check_output(run);
+    if (status || strcmp(output, "-") == 0 || cli_given(arguments, "plan")) return status;
+    return cli_model_file_hold(&run->file, output);
 }
 
 int cli_run_load(cli_run *run, const char *path)
@@ -252,7 +255,7 @@ static int grow_in_parts(cli_run *run)
         size_t last = done;
         done = broad_model_layers(model) - before;
         if (broad_model_outcome(model) != BROAD_OUTCOME_STOPPED || cli_interrupted() || done == last) return BROAD_OK;
-        status = cli_run_save(run, model);
+        status = cli_run_save(run, model, NULL);
         if (status) return status;
         if (cli_interrupted()) return BROAD_OK;
     }
@@ -267,7 +270,7 @@ int cli_run_settle(cli_run *run, int status)
         broad_model_free(run->model);
         broad_trainer_close(&run->model, run->trainer);
         run->trainer = NULL;
-        status = cli_run_save(run, run->model);
+        status = cli_run_save(run, run->model, NULL);
     }
     cli_signals_release();
     return status;
@@ -277,9 +280,9 @@ int cli_run_grow(cli_run *run) { return cli_run_settle(run, grow_in_parts(run));
 
 /* ---- saving ---- */
 
-int cli_run_save(const cli_run *run, const broad_model *model)
+int cli_run_save(cli_run *run, const broad_model *model, const broad_stats *stats)
 {
-    if (strcmp(run->output, "-")) return broad_model_save(model, run->output, run->compact);
+    if (strcmp(run->output, "-")) return cli_model_file_save(&run->file, model, run->compact, stats);
     void *bytes = NULL;
     size_t count = 0;
     int status = broad_model_to_memory(&bytes, &count, model, run->compact);
@@ -316,6 +319,7 @@ int cli_run_end(cli_run *run, int status)
         cli_note(run->arguments, "interrupted; the model so far is saved in %s", run->output);
         status = 128 + cli_interrupted();
     }
+    cli_model_file_release(&run->file);
     broad_metrics_clear(&run->train_metrics);
     broad_metrics_clear(&run->fresh_metrics);
     broad_metrics_clear(&run->test_metrics);

@@ -10,6 +10,7 @@
 
 #include "io/progress.h"
 #include "run/input.h"
+#include "run/model_file.h"
 #include "run/photo_summary.h"
 
 /* What is added: layers of nodes, with new feature groups or new rows if there are any. */
@@ -27,6 +28,7 @@ typedef struct cli_run {
     const char *model_path; /* the model that grows; NULL: a new one */
     const char *test_path;  /* NULL: none */
     const char *report;     /* where the page about it goes; NULL: nowhere */
+    cli_model_file file;    /* that, held while the run is at work; nothing of standard output */
     int compact, keep_stats;
     size_t checkpoint; /* layers from one save to the next; 0: none */
     broad_options options;
@@ -47,7 +49,7 @@ typedef struct cli_run {
     cli_progress progress;
 } cli_run;
 
-/* `output` is where the model goes. Options must have been read before. */
+/* `output` is where the model goes: held against other runs from now on. Options must have been read before. */
 int cli_run_prepare(cli_run *run, const cli_arguments *arguments, const char *output);
 int cli_run_load(cli_run *run, const char *path); /* the model that grows */
 /* Reads --test, if given, the way a model sees it. */
@@ -63,7 +65,8 @@ int cli_run_validate(cli_run *run); /* hands the test rows to the trainer if a r
 int cli_run_grow(cli_run *run);
 /* The end of that: what the trainer has, unless `status` is a failure, becomes run->model and is saved. */
 int cli_run_settle(cli_run *run, int status);
-int cli_run_save(const cli_run *run, const broad_model *model);
+/* Sums that belong to it are saved with it, unless NULL. */
+int cli_run_save(cli_run *run, const broad_model *model, const broad_stats *stats);
 int cli_run_keep_stats(cli_run *run, const broad_data *training); /* sums of run->model beside it */
 
 /* Nothing where the model goes to standard output and no report is asked for. */

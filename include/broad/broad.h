@@ -40,7 +40,7 @@
  *  - Texts and pointers that a getter returns belong to the handle and live as long as it does. broad_error_message()
  *    is valid until the next failing call of the same thread; a success leaves it as it is.
  *  - Texts given to a function are copied before it returns, with one exception: broad_options keeps the pointers
- *    `positive` and `class_weight` (also those given to broad_options_set()) until the options are used: keep these
+ *    `positive`, `normal` and `class_weight` (also those given to broad_options_set()) until the options are used: keep these
  *    texts until then.
  *  - What a function hands out as a plain block (void *, char *) is freed with broad_free().
  */
@@ -399,16 +399,22 @@ typedef struct broad_options {
     double max_seconds;    /* of this run */
     size_t patience;       /* layers without a lower validation error; the model then returns to its best state */
 
-    const char *positive; /* the class that precision and recall refer to; NULL: the last one */
+    /* The class that precision and recall refer to; NULL: of two classes the one that is not normal. */
+    const char *positive;
 
     broad_progress_function progress;
     void *progress_context;
     broad_profile *profile; /* NULL: nothing is counted */
+
+    /* The class that means "nothing wrong"; NULL: by its name (clean, ok, good, normal, none, healthy, no_damage ...), else
+     * the most frequent one. */
+    const char *normal;
 } broad_options;
 
 BROAD_API void broad_options_init_sized(broad_options *out, size_t size);
 static inline void broad_options_init(broad_options *out) { broad_options_init_sized(out, sizeof *out); }
-/* Sets every field that belongs to the preset; kind, seed, precision, threads, memory, positive and progress stay. */
+/* Sets every field that belongs to the preset; kind, seed, precision, threads, memory, positive, normal and progress
+ * stay. */
 BROAD_API int broad_options_preset(broad_options *options, broad_preset preset);
 /* Sets one option from text, by the names of the option table: broad_options_set(&o, "lambda", "1e-8"). */
 BROAD_API int broad_options_set(broad_options *options, const char *name, const char *value);
@@ -587,6 +593,8 @@ BROAD_API const char *broad_data_input_name(const broad_data *data, size_t input
 BROAD_API const char *broad_data_output_name(const broad_data *data, size_t output); /* class label or target column */
 BROAD_API const double *broad_data_row(const broad_data *data, size_t row);          /* its inputs; NULL: no such row */
 BROAD_API size_t broad_data_class(const broad_data *data, size_t row);               /* classification; 0 otherwise */
+BROAD_API size_t
+broad_data_normal(const broad_data *data); /* the class that a fit takes as the normal one, if not told */
 BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* regression; NaN otherwise */
 BROAD_API double broad_data_weight(const broad_data *data, size_t row);               /* 1 without weights */
 /* Rows with the same number stay together in a split; `row` itself without groups. */
@@ -764,7 +772,15 @@ BROAD_API double broad_model_feature_range(const broad_model *model);
 BROAD_API double broad_model_relevance(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_input_name(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_output_name(const broad_model *model, size_t output);
-BROAD_API size_t broad_model_positive(const broad_model *model);                    /* class number */
+BROAD_API size_t broad_model_positive(const broad_model *model); /* class number */
+/* The class that means "nothing wrong", and why it is that one: "by its name", "the most frequent", "the one that is not
+ * positive", "as given". A model made by version 0.1 does not say: its class is found when it is loaded. 0 and "" for a
+ * regression. */
+BROAD_API size_t broad_model_normal(const broad_model *model);
+BROAD_API const char *broad_model_normal_reason(const broad_model *model);
+/* Another one, without training: it changes what is reported, not what is predicted. Of two classes the other one becomes the
+ * positive one. Not while another thread uses the model. */
+BROAD_API int broad_model_set_normal(broad_model *model, const char *label);
 BROAD_API double broad_model_class_weight(const broad_model *model, size_t output); /* default: 1 */
 /* Every setting and the certificate as one JSON object, as stored in the file. Free it with broad_free(). */
 BROAD_API int broad_model_json(char **out, const broad_model *model);
@@ -844,6 +860,10 @@ typedef struct broad_estimate {
     size_t rows;                               /* training rows it was computed on                    */
     double accuracy, brier, calibration_error; /* classification; the last two as in broad_metrics    */
     double rmse, mae, r2;                      /* regression, over all outputs                        */
+    /* The rest as in broad_metrics. A model file of 0.1 holds none of it: then detailed is 0 and the rest NaN. */
+    int detailed;
+    double baseline, low, high;
+    double precision, recall, f1, log_loss, balanced_accuracy, mcc, roc_auc, pr_auc; /* classification */
 } broad_estimate;
 
 static inline void broad_estimate_init(broad_estimate *out) { broad_result_init(out, sizeof *out); }
@@ -965,15 +985,65 @@ typedef struct broad_metrics {
     double level, coverage, interval_width;
     size_t classes;
     size_t *confusion; /* classes x classes, row: truth, column: prediction; freed by broad_metrics_clear() */
+    /* What comes without inputs, on these rows: the accuracy of always the most frequent class, or the RMSE of always
+     * the mean. */
+    double baseline;
+    /* The 95 % confidence interval of the accuracy (Wilson's) or of the RMSE (from the spread of the squared errors),
+     * as far as the rows are independent of each other. */
+    double low, high;
+    /* Classification. Balanced accuracy: the mean over the classes that occur of the fraction recognised. MCC: Matthews'
+     * correlation, for more than two classes as Gorodkin generalised it. Areas under the curves of the positive class by
+     * its probability, or its score where there are no probabilities: ROC, equal ones counted as half; precision over
+     * recall, as the average precision. More than two classes: the mean over the classes, each against all others. NaN
+     * where only one class occurs. Of many rows (rows x classes above 2^21) every k-th is ranked. */
+    double balanced_accuracy, mcc, roc_auc, pr_auc;
+    double *details; /* for broad_metrics_class() and broad_metrics_target(); freed by broad_metrics_clear() */
+    size_t targets;  /* of a regression */
 } broad_metrics;
 
 static inline void broad_metrics_init(broad_metrics *out) { broad_result_init(out, sizeof *out); }
+/* One class against all others. NaN: not defined, as the areas of a class that does not occur. */
+typedef struct broad_class_metrics {
+    size_t size;
+    size_t rows; /* of this class */
+    double precision, recall, f1, roc_auc, pr_auc;
+} broad_class_metrics;
+
+static inline void broad_class_metrics_init(broad_class_metrics *out) { broad_result_init(out, sizeof *out); }
+BROAD_API int broad_metrics_class(broad_class_metrics *out, const broad_metrics *metrics, size_t output);
+/* One target of a regression. coverage and interval_width are NaN without intervals. */
+typedef struct broad_target_metrics {
+    size_t size;
+    double rmse, mae, r2, baseline, coverage, interval_width;
+} broad_target_metrics;
+
+static inline void broad_target_metrics_init(broad_target_metrics *out) { broad_result_init(out, sizeof *out); }
+BROAD_API int broad_metrics_target(broad_target_metrics *out, const broad_metrics *metrics, size_t target);
+/* The same of a model's leave-one-out estimate. BROAD_USAGE where it has none, or none in such detail. */
+BROAD_API int broad_estimate_class(broad_class_metrics *out, const broad_model *model, size_t output);
+BROAD_API int broad_estimate_target(broad_target_metrics *out, const broad_model *model, size_t target);
+
 /* Prediction intervals, where the model has them, are of level 0.9. */
 BROAD_API int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data,
                          const broad_run_options *run);
 /* The same with intervals of another level; one that the model cannot give is BROAD_USAGE. */
 BROAD_API int broad_eval_level(broad_metrics *out, const broad_model *model, const broad_data *data, double level,
                                const broad_run_options *run);
+typedef struct broad_eval_options {
+    size_t size;
+    double level; /* of the intervals of a regression; 0: 0.9 where the model has them */
+    /* Two classes: the positive one is the verdict where its probability is at least this; 0: the class with the largest
+     * score. Above 0 and below 1; BROAD_USAGE for a model without probabilities. */
+    double threshold;
+    size_t threads; /* 0: one per processor */
+    broad_progress_function progress;
+    void *progress_context;
+} broad_eval_options;
+
+BROAD_API void broad_eval_options_init_sized(broad_eval_options *out, size_t size);
+static inline void broad_eval_options_init(broad_eval_options *out) { broad_eval_options_init_sized(out, sizeof *out); }
+BROAD_API int broad_eval_with(broad_metrics *out, const broad_model *model, const broad_data *data,
+                              const broad_eval_options *options);
 BROAD_API void
 broad_metrics_clear(broad_metrics *metrics); /* frees what it holds; it can be used again. Accepts NULL */
 

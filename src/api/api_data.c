@@ -9,6 +9,7 @@
 #include "base/profile.h"
 #include "base/status.h"
 #include "broad/broad.h"
+#include "data/normal_class.h"
 #include "data/path_kind.h"
 #include "data/photo/photo_rows.h"
 #include "data/photo/photos.h"
@@ -97,6 +98,15 @@ const double *broad_data_row(const broad_data *data, size_t row)
 size_t broad_data_class(const broad_data *data, size_t row)
 {
     return row < broad_data_rows(data) && data->classes ? data->classes[row] : 0;
+}
+
+size_t broad_data_normal(const broad_data *data)
+{
+    if (!data || data->task != BROAD_TASK_CLASSIFY) return 0;
+    int named = broad__normal_by_name(data->output_names, data->outputs);
+    size_t found = named > 0 ? (size_t)named : 0;
+    if (named == BROAD__NO_CLASS) broad__normal_by_rows(&found, data); /* without memory the first one */
+    return found;
 }
 
 double broad_data_value(const broad_data *data, size_t row, size_t output)

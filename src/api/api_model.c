@@ -1,4 +1,4 @@
-/* Entry points of broad.h: the model, prediction, evaluation. Arguments are checked here, the work is done below. */
+/* Entry points of broad.h: the model, its curve and its certificate. Arguments are checked here, the work is done below. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "compute/shards.h"
 #include "metric/metric.h"
 #include "model/kind.h"
+#include "model/normal.h"
 #include "model/predict/curve.h"
 #include "model/predict/estimate.h"
 #include "model/predict/predict.h"
@@ -36,6 +37,20 @@ size_t broad_model_rows(const broad_model *model) { return model ? model->rows :
 size_t broad_model_inputs(const broad_model *model) { return model ? model->inputs : 0; }
 size_t broad_model_outputs(const broad_model *model) { return model ? model->outputs : 0; }
 size_t broad_model_positive(const broad_model *model) { return model ? model->positive : 0; }
+size_t broad_model_normal(const broad_model *model) { return model ? model->normal : 0; }
+
+const char *broad_model_normal_reason(const broad_model *model)
+{
+    static const char *const reasons[] = {"by its name", "the most frequent", "the one that is not positive",
+                                          "as given"};
+    return model && model->task == BROAD_TASK_CLASSIFY ? reasons[model->normal_from] : "";
+}
+
+int broad_model_set_normal(broad_model *model, const char *label)
+{
+    if (!model || !label) return broad__missing_argument("broad_model_set_normal");
+    return broad__model_set_normal(model, label);
+}
 
 size_t broad_model_nodes(const broad_model *model) { return model ? broad__model_nodes(model) : 0; }
 
@@ -98,26 +113,6 @@ int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer)
     return BROAD_OK;
 }
 
-int broad_model_estimate(broad_estimate *out, const broad_model *model)
-{
-    if (!out || !model) return broad__missing_argument("broad_model_estimate");
-    int status = broad__struct_check(out, sizeof *out, "broad_estimate");
-    if (status < 0) return status;
-    const broad__estimate *from = &model->estimate;
-    broad_estimate full = {
-        .known = from->rows > 0,
-        .rows = from->rows,
-        .accuracy = from->accuracy,
-        .brier = from->brier,
-        .calibration_error = from->calibration_error,
-        .rmse = from->rmse,
-        .mae = from->mae,
-        .r2 = from->r2,
-    };
-    broad__result_give(out, &full, sizeof full);
-    return BROAD_OK;
-}
-
 int broad_model_joint(broad_joint *out, const broad_model *model)
 {
     if (!out || !model) return broad__missing_argument("broad_model_joint");
@@ -142,163 +137,7 @@ double broad_model_class_weight(const broad_model *model, size_t output)
     return model && model->class_weights && output < model->outputs ? model->class_weights[output] : 1;
 }
 
-/* ---- prediction ------------------------------------------------------------------------------------------------ */
-
-int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride)
-{
-    if (!out || !model || (!x && rows)) return broad__missing_argument("broad_predict");
-    if (stride == 0) stride = model->inputs;
-    if (stride < model->inputs)
-        return broad__fail(BROAD_USAGE, "broad_predict: the stride %zu is smaller than the %zu inputs", stride,
-                           model->inputs);
-    return broad__predict(out, model, x, rows, stride, 1);
-}
-
-static int predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
-                        size_t threads)
-{
-    const double *x = data->x + first * data->inputs;
-    int status = broad__predict(out, model, x, count, data->inputs, threads);
-    broad__spill_done(data->spill, x, count * data->inputs * sizeof *x);
-    if (status != BROAD_BAD_DATA || first == 0) return status;
-    char reason[512];
-    snprintf(reason, sizeof reason, "%s", broad_error_message());
-    return broad__fail(status, "of the rows after the first %zu: %s", first, reason);
-}
-
-static int check_inputs(const broad_model *model, const broad_data *data)
-{
-    if (data->inputs == model->inputs) return BROAD_OK;
-    return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
-}
-
-int broad_predict_data(double *out, const broad_model *model, const broad_data *data, const broad_run_options *run)
-{
-    if (!out || !model || !data) return broad__missing_argument("broad_predict_data");
-    broad__call call;
-    int status = check_inputs(model, data);
-    if (status == BROAD_OK) status = broad__call_begin(&call, "predict", run);
-    if (status < 0) return status;
-    broad__watch_part(0, data->rows, data->rows);
-    status = broad__predict(out, model, data->x, data->rows, data->inputs, call.run.threads);
-    return broad__call_end(&call, status);
-}
-
-int broad_predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
-                       const broad_run_options *run)
-{
-    if (!out || !model || !data) return broad__missing_argument("broad_predict_part");
-    broad__call call;
-    int status = check_inputs(model, data);
-    if (status < 0) return status;
-    if (first > data->rows || count > data->rows - first)
-        return broad__fail(BROAD_USAGE, "broad_predict_part: rows %zu to %zu are out of range (the table has %zu)",
-                           first + 1, first + count, data->rows);
-    status = broad__call_begin(&call, "predict", run);
-    if (status < 0) return status;
-    broad__watch_part(0, count, count);
-    return broad__call_end(&call, predict_part(out, model, data, first, count, call.run.threads));
-}
-
-size_t broad_best_class(const broad_model *model, const double *scores)
-{
-    return model && scores ? broad__largest(scores, model->outputs) : 0;
-}
-
-int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows)
-{
-    if (!model || ((!out || !scores) && rows)) return broad__missing_argument("broad_probabilities");
-    broad__confidence confidence = broad__confidence_of(model);
-    return broad__probabilities(out, &confidence, scores, rows);
-}
-
-int broad_interval(double *out, const broad_model *model, double level)
-{
-    if (!out || !model) return broad__missing_argument("broad_interval");
-    broad__confidence confidence = broad__confidence_of(model);
-    return broad__interval(out, &confidence, level);
-}
-
-/* Rows that are evaluated at a time: whole blocks, whose inputs and scores take about four million bytes. */
-static size_t rows_at_once(const broad_model *model)
-{
-    size_t blocks = (4u << 20) / ((model->inputs + model->outputs) * sizeof(double)) / BROAD__BLOCK_ROWS;
-    return (blocks ? blocks : 1) * BROAD__BLOCK_ROWS;
-}
-
-/* Predicts and judges piece by piece. */
-static int judge_rows(broad__judge *judge, const broad_model *model, const broad_data *data, size_t threads)
-{
-    size_t most = rows_at_once(model);
-    double *scores = broad__alloc_doubles(most < data->rows ? most : data->rows, model->outputs);
-    int status = scores ? BROAD_OK : BROAD_NO_MEMORY;
-    for (size_t first = 0; status == BROAD_OK && first < data->rows; first += most) {
-        size_t count = data->rows - first < most ? data->rows - first : most;
-        broad__watch_part(first, count, data->rows);
-        status = predict_part(scores, model, data, first, count, threads);
-        if (status == BROAD_OK) broad__judge_add(judge, scores, first, count);
-    }
-    broad__free(scores);
-    return status;
-}
-
-/* level 0: the usual one, if there is any. */
-static int measure(broad_metrics *out, const broad_model *model, const broad_data *data, double level, size_t threads)
-{
-    if (data->task != model->task || data->outputs != model->outputs)
-        return broad__fail(BROAD_BAD_DATA, "the targets of the data are not those of the model");
-    broad__judge judge;
-    int status = check_inputs(model, data);
-    if (status == BROAD_OK) status = broad__judge_open(&judge, model, data, level);
-    if (status < 0) return status;
-    status = judge_rows(&judge, model, data, threads);
-    if (status == BROAD_OK) broad__judge_measure(out, &judge);
-    broad__judge_close(&judge);
-    return status;
-}
-
-/* Whether the caller's struct is long enough for the only field that owns memory. */
-static int has_confusion(const broad_metrics *metrics)
-{
-    return metrics->size >= offsetof(broad_metrics, confusion) + sizeof metrics->confusion;
-}
-
-static int evaluate(broad_metrics *out, const broad_model *model, const broad_data *data, double level,
-                    const broad_run_options *run)
-{
-    broad__call call;
-    broad_metrics full = {.size = sizeof full};
-    int status = broad__struct_check(out, sizeof *out, "broad_metrics");
-    if (status == BROAD_OK) status = broad__call_begin(&call, "eval", run);
-    if (status < 0) return status;
-    status = broad__call_end(&call, measure(&full, model, data, level, call.run.threads));
-    broad__result_give(out, status == BROAD_OK ? &full : &(broad_metrics){0}, sizeof full);
-    if (!has_confusion(out)) broad__free(full.confusion);
-    return status;
-}
-
-int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data, const broad_run_options *run)
-{
-    if (!out || !model || !data) return broad__missing_argument("broad_eval");
-    return evaluate(out, model, data, 0, run);
-}
-
-int broad_eval_level(broad_metrics *out, const broad_model *model, const broad_data *data, double level,
-                     const broad_run_options *run)
-{
-    if (!out || !model || !data) return broad__missing_argument("broad_eval_level");
-    if (!(level > 0 && level < 1))
-        return broad__fail(BROAD_USAGE, "broad_eval_level: a level of %g; give one between 0 and 1, such as 0.9",
-                           level);
-    return evaluate(out, model, data, level, run);
-}
-
-void broad_metrics_clear(broad_metrics *metrics)
-{
-    if (!metrics || !broad__struct_known(metrics, sizeof *metrics)) return;
-    if (has_confusion(metrics)) broad__free(metrics->confusion);
-    broad_result_init(metrics, metrics->size);
-}
+/* ---- curve and certificate ------------------------------------------------------------------------------------- */
 
 /* Into full points first: the caller's may have another size. */
 static int curve(broad_curve_point *out, const broad_model *model, const broad_data *data, int loo,

@@ -68,7 +68,8 @@ int broad_predictor_row(double *out, const broad_predictor *predictor, const dou
 {
     if (!out || !predictor || !x || !scratch) return broad__missing_argument("broad_predictor_row");
     int status = broad__network_check(&predictor->network, x, 1, 0);
-    if (status == BROAD_OK) broad__network_block(out, &predictor->network, x, 0, 1, aligned(scratch));
+    if (status == BROAD_OK && !broad__network_block(out, &predictor->network, x, 0, 1, aligned(scratch)))
+        status = broad__network_overflow(&predictor->network, out, 1);
     return status;
 }
 
@@ -85,13 +86,13 @@ int broad_predictor_rows(double *out, const broad_predictor *predictor, const do
     if (bytes < least)
         return broad__fail(BROAD_USAGE, "broad_predictor_rows: the scratch has %zu bytes; at least %zu are needed",
                            bytes, least);
-    int status = broad__network_check(network, x, rows, stride);
+    int status = broad__network_check(network, x, rows, stride), finite = 1;
     size_t most = least > ALIGNMENT ? (bytes - ALIGNMENT) / (least - ALIGNMENT) : BROAD__PREDICT_ROWS;
     if (most > BROAD__PREDICT_ROWS) most = BROAD__PREDICT_ROWS;
     for (size_t first = 0; first < rows && status == BROAD_OK; first += most)
-        broad__network_block(out + first * network->outputs, network, x + first * stride, stride,
-                             rows - first < most ? rows - first : most, aligned(scratch));
-    return status;
+        finite &= broad__network_block(out + first * network->outputs, network, x + first * stride, stride,
+                                       rows - first < most ? rows - first : most, aligned(scratch));
+    return finite ? status : broad__network_overflow(network, out, rows);
 }
 
 size_t broad_predictor_best_class(const broad_predictor *predictor, const double *scores)

@@ -20,6 +20,7 @@
 #define BROAD__CROPS "none|find|boxes|detector|model"
 #define BROAD__FITTINGS "chain|joint|stepwise|window|at_once"
 #define BROAD__FORMATS "csv|libsvm|npy|idx|photos|memory"
+#define BROAD__NORMALS_FROM "name|rows|positive|user"
 #define BROAD__OUTCOMES "complete|stalled|target_reached|stopped"
 
 enum { BROAD__ENUM_BYTES = 24 };

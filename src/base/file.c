@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -317,4 +318,14 @@ double broad__file_bytes(const char *path)
 {
     struct stat about;
     return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? (double)about.st_size : 0;
+}
+
+int broad__file_hash(char out[33], const char *path)
+{
+    broad__mapping mapping;
+    int status = broad__file_map(&mapping, path);
+    if (status) return status;
+    broad__hash_text(out, mapping.bytes, mapping.count);
+    broad__file_unmap(&mapping);
+    return BROAD_OK;
 }

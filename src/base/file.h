@@ -28,6 +28,8 @@ void broad__file_unmap(broad__mapping *mapping); /* accepts one that has nothing
 int broad__file_fail(int status, const char *path, const char *what, int number);
 
 double broad__file_bytes(const char *path); /* 0 where that is not known */
+/* base/hash.h of what a regular file contains. */
+int broad__file_hash(char out[33], const char *path);
 
 /* Writes into a temporary file beside `path`, called .NAME.XXXXXX; commit makes it durable and puts it in the place of
  * `path` in one step. An existing file keeps its mode, a link stays and its target is replaced. A process that is

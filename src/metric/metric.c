@@ -1,11 +1,15 @@
 #include "metric/metric.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/page_cursor.h"
 #include "base/status.h"
+#include "metric/calibration.h"
+
+#define USUAL_DEVIATIONS 1.959963984540054 /* of a normal distribution, on both sides of 95 % */
 
 static double rate(size_t part, size_t whole) { return whole ? (double)part / (double)whole : 0; }
 
@@ -28,69 +32,138 @@ static counts count_class(const broad_metrics *m, size_t class)
     return c;
 }
 
-static void add_class(broad_metrics *out, size_t class, double weight)
+/* ---- classes --------------------------------------------------------------------------------------------------- */
+
+/* The numbers of one class that follow from the confusion matrix. */
+static void detail_class(double *detail, const broad_metrics *m, size_t class)
+{
+    counts c = count_class(m, class);
+    detail[BROAD__DETAIL_ROWS] = (double)(c.true_positive + c.false_negative);
+    detail[BROAD__DETAIL_PRECISION] = rate(c.true_positive, c.true_positive + c.false_positive);
+    detail[BROAD__DETAIL_RECALL] = rate(c.true_positive, c.true_positive + c.false_negative);
+    detail[BROAD__DETAIL_F1] = rate(2 * c.true_positive, 2 * c.true_positive + c.false_positive + c.false_negative);
+}
+
+static void add_rates(broad_metrics *out, size_t class, double weight)
 {
     counts c = count_class(out, class);
-    out->precision += weight * rate(c.true_positive, c.true_positive + c.false_positive);
-    out->recall += weight * rate(c.true_positive, c.true_positive + c.false_negative);
-    out->f1 += weight * rate(2 * c.true_positive, 2 * c.true_positive + c.false_positive + c.false_negative);
     out->false_positive += weight * rate(c.false_positive, c.false_positive + c.true_negative);
     out->false_negative += weight * rate(c.false_negative, c.false_negative + c.true_positive);
 }
 
-int broad__tally_open(broad__tally *out, const broad_data *truth)
+double broad__detail(const double *details, size_t output, size_t which)
 {
-    *out = (broad__tally){.truth = truth};
-    if (truth->task == BROAD_TASK_AUTO || !truth->rows)
-        return broad__fail(BROAD_BAD_DATA,
-                           "the data have no targets to compare with; give option target or option labels");
-    if (truth->task != BROAD_TASK_CLASSIFY) return BROAD_OK;
-    size_t cells;
-    if (broad__multiply(&cells, truth->outputs, truth->outputs) < 0) return broad__fail_memory(SIZE_MAX);
-    out->confusion = broad__alloc_array(cells, sizeof *out->confusion);
-    return out->confusion ? BROAD_OK : BROAD_NO_MEMORY;
+    double value = details[output * BROAD__DETAILS + which];
+    return value < 0 && which != BROAD__DETAIL_R2 ? (double)NAN : value;
 }
 
-void broad__tally_close(broad__tally *tally)
+/* Mean over the classes for which it is defined; NaN: none. */
+static double mean_area(const double *details, size_t classes, size_t which)
 {
-    broad__free(tally->confusion);
-    *tally = (broad__tally){0};
-}
-
-void broad__tally_add(broad__tally *tally, const double *scores, size_t first, size_t count)
-{
-    const broad_data *truth = tally->truth;
-    size_t outputs = truth->outputs;
-    if (truth->task == BROAD_TASK_CLASSIFY) {
-        for (size_t i = 0; i < count; i++)
-            tally->confusion[truth->classes[first + i] * outputs + broad__largest(scores + i * outputs, outputs)]++;
-        broad__spill_done(truth->spill, truth->classes + first, count * sizeof *truth->classes);
-        return;
+    double sum = 0, count = 0;
+    for (size_t c = 0; c < classes; c++) {
+        double area = broad__detail(details, c, which);
+        if (isnan(area)) continue;
+        sum += area;
+        count++;
     }
-    /* Sums in long double: squares of large values neither overflow nor lose the small ones. */
-    const double *values = truth->values + first * outputs;
-    for (size_t i = 0; i < count * outputs; i++) {
-        long double miss = (long double)values[i] - scores[i];
-        tally->squares += miss * miss;
-        tally->distances += fabsl(miss);
-    }
-    broad__spill_done(truth->spill, values, count * outputs * sizeof *values);
+    return count > 0 ? sum / count : (double)NAN;
 }
 
-static void measure_classes(broad_metrics *out, size_t positive)
+static void add_class(broad_metrics *out, const double *detail, double weight)
 {
-    size_t classes = out->classes, right = 0;
-    for (size_t c = 0; c < classes; c++) right += out->confusion[c * classes + c];
+    out->precision += weight * detail[BROAD__DETAIL_PRECISION];
+    out->recall += weight * detail[BROAD__DETAIL_RECALL];
+    out->f1 += weight * detail[BROAD__DETAIL_F1];
+}
+
+void broad__metrics_pool(broad_metrics *out, const double *details, size_t classes, size_t positive)
+{
+    double rows = 0, most = 0, recalls = 0, present = 0;
+    if (positive >= classes) positive = classes - 1;
+    out->precision = out->recall = out->f1 = 0;
+    for (size_t c = 0; c < classes; c++) {
+        const double *detail = details + c * BROAD__DETAILS;
+        rows += detail[BROAD__DETAIL_ROWS];
+        most = fmax(most, detail[BROAD__DETAIL_ROWS]);
+        recalls += detail[BROAD__DETAIL_RECALL];
+        present += detail[BROAD__DETAIL_ROWS] > 0;
+        if (classes != 2) add_class(out, detail, 1 / (double)classes);
+    }
+    if (classes == 2) add_class(out, details + positive * BROAD__DETAILS, 1);
+    out->baseline = rows > 0 ? most / rows : 0;
+    out->balanced_accuracy = present > 0 ? recalls / present : 0;
+    out->roc_auc = classes == 2 ? broad__detail(details, positive, BROAD__DETAIL_ROC)
+                                : mean_area(details, classes, BROAD__DETAIL_ROC);
+    out->pr_auc = classes == 2 ? broad__detail(details, positive, BROAD__DETAIL_PR)
+                               : mean_area(details, classes, BROAD__DETAIL_PR);
+}
+
+/* (c n - sum_k p_k t_k) / sqrt((n^2 - sum p_k^2) (n^2 - sum t_k^2)); p_k predicted as k, t_k truly k, c correct ones. */
+static double correlation(const broad_metrics *m)
+{
+    double rows = (double)m->rows, right = 0, both = 0, predicted = 0, true_ones = 0;
+    for (size_t k = 0; k < m->classes; k++) {
+        counts c = count_class(m, k);
+        double p = (double)(c.true_positive + c.false_positive), t = (double)(c.true_positive + c.false_negative);
+        right += (double)c.true_positive;
+        both += p * t;
+        predicted += p * p;
+        true_ones += t * t;
+    }
+    double spread = sqrt(rows * rows - predicted) * sqrt(rows * rows - true_ones);
+    return spread > 0 ? fmax(fmin((right * rows - both) / spread, 1), -1) : 0;
+}
+
+void broad__wilson(double *low, double *high, double part, double rows)
+{
+    double square = USUAL_DEVIATIONS * USUAL_DEVIATIONS;
+    double middle = (part + square / (2 * rows)) / (1 + square / rows);
+    double reach = USUAL_DEVIATIONS / (1 + square / rows) * sqrt(part * (1 - part) / rows + square / (4 * rows * rows));
+    *low = fmax(middle - reach, 0);
+    *high = fmin(middle + reach, 1);
+}
+
+static int rank_classes(double *details, const broad__ranking *ranking)
+{
+    size_t classes = ranking->classes;
+    double *areas = broad__alloc_doubles(classes, 2);
+    int status = areas ? broad__ranking_measure(areas, areas + classes, ranking) : BROAD_NO_MEMORY;
+    for (size_t c = 0; !status && c < classes; c++) {
+        double *detail = details + c * BROAD__DETAILS;
+        detail[BROAD__DETAIL_ROC] = isnan(areas[c]) ? -1 : areas[c];
+        detail[BROAD__DETAIL_PR] = isnan(areas[classes + c]) ? -1 : areas[classes + c];
+    }
+    broad__free(areas);
+    return status;
+}
+
+static int measure_classes(broad_metrics *out, const broad__tally *tally)
+{
+    size_t classes = out->classes, right = 0,
+           positive = tally->verdicts.positive < classes ? tally->verdicts.positive : classes - 1;
+    for (size_t c = 0; c < classes; c++) {
+        right += out->confusion[c * classes + c];
+        detail_class(out->details + c * BROAD__DETAILS, out, c);
+        out->details[c * BROAD__DETAILS + BROAD__DETAIL_ROC] = out->details[c * BROAD__DETAILS + BROAD__DETAIL_PR] = -1;
+        if (classes != 2) add_rates(out, c, 1 / (double)classes);
+    }
+    if (classes == 2) add_rates(out, positive, 1);
+    int status = classes > 1 ? rank_classes(out->details, &tally->ranking) : BROAD_OK;
     out->accuracy = rate(right, out->rows);
-    if (classes == 2) add_class(out, positive < 2 ? positive : 1, 1);
-    for (size_t c = 0; classes != 2 && c < classes; c++) add_class(out, c, 1 / (double)classes);
+    broad__metrics_pool(out, out->details, classes, positive);
+    out->mcc = correlation(out);
+    broad__wilson(&out->low, &out->high, out->accuracy, (double)out->rows);
+    return status;
 }
 
-/* Squared distances of one output from its mean. */
-static void add_spread(long double *spread, const broad_data *truth, size_t output)
+/* ---- values ---------------------------------------------------------------------------------------------------- */
+
+/* The sum of the squared distances of one output from its mean. */
+static long double spread_of(const broad_data *truth, size_t output)
 {
     size_t rows = truth->rows, outputs = truth->outputs;
-    long double mean = 0;
+    long double mean = 0, spread = 0;
     broad__page_cursor summed = {0}, squared = {0};
     for (size_t i = 0; i < rows; i++) {
         const double *row = truth->values + i * outputs;
@@ -101,39 +174,168 @@ static void add_spread(long double *spread, const broad_data *truth, size_t outp
     for (size_t i = 0; i < rows; i++) {
         const double *row = truth->values + i * outputs;
         long double away = row[output] - mean;
-        *spread += away * away;
+        spread += away * away;
         broad__page_cursor_step(&squared, truth->spill, row, outputs * sizeof *row);
     }
+    return spread;
+}
+
+/* On a logarithmic scale, so that no end is below 0: the mean m of the rows' squares has the relative deviation
+ * sd / (m sqrt(n)), its root half of that. */
+static void root_interval(double *low, double *high, double root, long double mean, long double squares, size_t rows)
+{
+    long double variance = squares / (long double)rows - mean * mean;
+    double relative = mean > 0 ? (double)(sqrtl(variance > 0 ? variance : 0) / mean) : 0;
+    double factor = exp(USUAL_DEVIATIONS * relative / sqrt((double)rows) / 2);
+    *low = root / factor;
+    *high = fmin(root * factor, DBL_MAX);
+}
+
+double broad__baseline_of(const double *details, size_t targets)
+{
+    long double sum = 0;
+    for (size_t j = 0; j < targets; j++) {
+        long double each = details[j * BROAD__DETAILS + BROAD__DETAIL_BASELINE];
+        sum += each * each;
+    }
+    return targets ? (double)sqrtl(sum / (long double)targets) : 0;
 }
 
 static void measure_values(broad_metrics *out, const broad__tally *tally)
 {
     const broad_data *truth = tally->truth;
-    long double spread = 0, count = (long double)truth->rows * (long double)truth->outputs;
-    for (size_t j = 0; j < truth->outputs; j++) add_spread(&spread, truth, j);
-    out->rmse = (double)sqrtl(tally->squares / count);
-    out->mae = (double)(tally->distances / count);
-    out->r2 = spread > 0 ? (double)(1 - tally->squares / spread) : 0;
+    size_t outputs = truth->outputs;
+    long double all_spread = 0, squares = 0, distances = 0, rows = (long double)truth->rows,
+                each = (long double)outputs;
+    for (size_t j = 0; j < outputs; j++) {
+        double *detail = out->details + j * BROAD__DETAILS;
+        long double spread = spread_of(truth, j), square = tally->sums[2 * j];
+        detail[BROAD__DETAIL_RMSE] = (double)sqrtl(square / rows);
+        detail[BROAD__DETAIL_MAE] = (double)(tally->sums[2 * j + 1] / rows);
+        detail[BROAD__DETAIL_R2] = spread > 0 ? (double)(1 - square / spread) : 0;
+        detail[BROAD__DETAIL_BASELINE] = (double)sqrtl(spread / rows);
+        detail[BROAD__DETAIL_COVERAGE] = detail[BROAD__DETAIL_WIDTH] = -1;
+        all_spread += spread;
+        squares += square;
+        distances += tally->sums[2 * j + 1];
+    }
+    out->rmse = (double)sqrtl(squares / (rows * each));
+    out->mae = (double)(distances / (rows * each));
+    out->r2 = all_spread > 0 ? (double)(1 - squares / all_spread) : 0;
+    out->baseline = (double)sqrtl(all_spread / (rows * each));
+    root_interval(&out->low, &out->high, out->rmse, squares / rows, tally->fourth, truth->rows);
 }
 
-void broad__tally_measure(broad_metrics *out, broad__tally *tally, size_t positive)
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
+
+static int open_classes(broad__tally *out, const broad_data *truth)
+{
+    size_t cells;
+    if (broad__multiply(&cells, truth->outputs, truth->outputs) < 0) return broad__fail_memory(SIZE_MAX);
+    out->confusion = broad__alloc_array(cells, sizeof *out->confusion);
+    if (!out->confusion) return BROAD_NO_MEMORY;
+    return truth->outputs > 1 ? broad__ranking_open(&out->ranking, truth->rows, truth->outputs) : BROAD_OK;
+}
+
+int broad__tally_open(broad__tally *out, const broad_data *truth, const broad__verdicts *verdicts)
+{
+    *out = (broad__tally){.truth = truth, .verdicts = *verdicts};
+    if (truth->task == BROAD_TASK_AUTO || !truth->rows)
+        return broad__fail(BROAD_BAD_DATA,
+                           "the data have no targets to compare with; give option target or option labels");
+    int status = BROAD_OK;
+    if (truth->task == BROAD_TASK_CLASSIFY) status = open_classes(out, truth);
+    else out->sums = broad__alloc_array(truth->outputs, 2 * sizeof *out->sums);
+    if (status == BROAD_OK && !out->confusion && !out->sums) status = BROAD_NO_MEMORY;
+    if (status < 0) broad__tally_close(out);
+    return status;
+}
+
+void broad__tally_close(broad__tally *tally)
+{
+    broad__free(tally->confusion);
+    broad__free(tally->sums);
+    broad__ranking_close(&tally->ranking);
+    *tally = (broad__tally){0};
+}
+
+static size_t verdict_of(const broad__tally *tally, const double *scores)
+{
+    const broad__verdicts *v = &tally->verdicts;
+    double p[2];
+    if (!(v->threshold > 0 && v->calibration && tally->truth->outputs == 2))
+        return broad__largest(scores, tally->truth->outputs);
+    broad__calibrated(p, scores, 1, 2, v->calibration);
+    return p[v->positive] >= v->threshold ? v->positive : 1 - v->positive;
+}
+
+static void add_values(broad__tally *tally, const double *values, const double *scores, size_t count)
+{
+    size_t outputs = tally->truth->outputs;
+    /* Sums in long double: squares of large values neither overflow nor lose the small ones. */
+    for (size_t i = 0; i < count; i++) {
+        long double row = 0;
+        for (size_t j = 0; j < outputs; j++) {
+            long double miss = (long double)values[i * outputs + j] - scores[i * outputs + j];
+            row += miss * miss;
+            tally->sums[2 * j] += miss * miss;
+            tally->sums[2 * j + 1] += fabsl(miss);
+        }
+        tally->fourth += row * row;
+    }
+}
+
+void broad__tally_add(broad__tally *tally, const double *scores, size_t first, size_t count)
 {
     const broad_data *truth = tally->truth;
-    *out =
-        (broad_metrics){.size = sizeof *out, .task = truth->task, .rows = truth->rows, .confusion = tally->confusion};
-    tally->confusion = NULL;
-    out->classes = out->confusion ? truth->outputs : 0;
-    if (out->confusion) measure_classes(out, positive);
-    else measure_values(out, tally);
+    size_t outputs = truth->outputs;
+    if (truth->task == BROAD_TASK_CLASSIFY) {
+        for (size_t i = 0; i < count; i++) {
+            const double *row = scores + i * outputs;
+            size_t class = truth->classes[first + i];
+            tally->confusion[class * outputs + verdict_of(tally, row)]++;
+            if (outputs > 1) broad__ranking_add(&tally->ranking, first + i, row, class, tally->verdicts.calibration);
+        }
+        broad__spill_done(truth->spill, truth->classes + first, count * sizeof *truth->classes);
+        return;
+    }
+    const double *values = truth->values + first * outputs;
+    add_values(tally, values, scores, count);
+    broad__spill_done(truth->spill, values, count * outputs * sizeof *values);
 }
 
-int broad__metrics(broad_metrics *out, const broad_data *truth, const double *scores, size_t positive)
+void broad__metrics_clear(broad_metrics *metrics)
+{
+    broad__free(metrics->confusion);
+    broad__free(metrics->details);
+    metrics->confusion = NULL;
+    metrics->details = NULL;
+}
+
+int broad__tally_measure(broad_metrics *out, broad__tally *tally)
+{
+    const broad_data *truth = tally->truth;
+    broad_metrics m = {.size = sizeof m, .task = truth->task, .rows = truth->rows, .confusion = tally->confusion};
+    tally->confusion = NULL;
+    m.details = broad__alloc_doubles(truth->outputs, BROAD__DETAILS);
+    m.classes = m.confusion ? truth->outputs : 0;
+    m.targets = m.confusion ? 0 : truth->outputs;
+    int status = m.details ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK && m.classes) status = measure_classes(&m, tally);
+    else if (status == BROAD_OK) measure_values(&m, tally);
+    if (status < 0) broad__metrics_clear(&m);
+    else *out = m;
+    return status;
+}
+
+int broad__metrics(broad_metrics *out, const broad_data *truth, const double *scores, const broad__verdicts *verdicts)
 {
     broad__tally tally;
     *out = (broad_metrics){.size = sizeof *out, .task = truth->task, .rows = truth->rows};
-    int status = broad__tally_open(&tally, truth);
+    int status = broad__tally_open(&tally, truth, verdicts);
     if (status < 0) return status;
     broad__tally_add(&tally, scores, 0, truth->rows);
-    broad__tally_measure(out, &tally, positive);
-    return BROAD_OK;
+    status = broad__tally_measure(out, &tally);
+    broad__tally_close(&tally);
+    return status;
 }

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "metric/metric.h"
 #include "rng/draw.h"
 
 broad_model *broad__model_new(void)
@@ -58,6 +59,7 @@ void broad_model_free(broad_model *model)
     broad__free(model->class_weights);
     broad__free(model->estimate.calibration);
     broad__free(model->estimate.residuals);
+    broad__free(model->estimate.details);
     broad__free(model->input_shift);
     broad__free(model->input_factor);
     broad__free(model->input_fill);
@@ -172,6 +174,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy_block(&copy->estimate.calibration, model->estimate.calibration, model->outputs + 1, &failed);
     copy_block(&copy->estimate.residuals, model->estimate.residuals, model->outputs * model->estimate.residual_count,
                &failed);
+    copy_block(&copy->estimate.details, model->estimate.details, (model->outputs + 1) * BROAD__DETAILS, &failed);
     copy_text(&copy->reason, model->reason, &failed);
     copy_block(&copy->input_shift, model->input_shift, broad__model_columns(model), &failed);
     copy_block(&copy->input_factor, model->input_factor, broad__model_columns(model), &failed);

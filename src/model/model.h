@@ -73,11 +73,16 @@ typedef struct broad__estimate {
     size_t rows;                               /* that it was computed on; 0: there is none */
     double accuracy, brier, calibration_error; /* classification */
     double rmse, mae, r2;                      /* regression */
+    double log_loss;                           /* classification; kept among the details */
     double *calibration;                       /* classification: slope, then a bias for each class; else NULL */
     size_t residual_count;                     /* regression: kept of each output, all or 4096 */
     /* outputs x residual_count: order statistics of the sizes of leave-one-out residuals, rising; number k, from 1, is
      * of rank ceil(k rows / residual_count). Classification: NULL. */
     double *residuals;
+    /* (1 + outputs) x BROAD__DETAILS of metric/metric.h: a row for all outputs together (classification: MCC, log loss;
+     * regression: ends of the confidence interval of the RMSE), then one for each. NULL: not known. */
+    double *details;
+    int detailed; /* there are details, or will be once the file's tensors are read */
 } broad__estimate;
 
 /* Limits of a segment's weight: roots and products of weights stay far from overflow. */
@@ -91,6 +96,14 @@ typedef struct broad__segment {
     char fingerprint[33];
 } broad__segment;
 
+/* What the choice of the normal class follows from. */
+typedef enum broad__normal_from {
+    BROAD__NORMAL_FROM_NAME,
+    BROAD__NORMAL_FROM_ROWS,
+    BROAD__NORMAL_FROM_POSITIVE, /* it is the other one of two */
+    BROAD__NORMAL_FROM_USER
+} broad__normal_from;
+
 struct broad_model {
     /* What the rows look like. */
     broad_task task;
@@ -101,6 +114,8 @@ struct broad_model {
     char *target_name;
     char *group_name; /* NULL: none */
     size_t positive;
+    size_t normal;                  /* the class that means "nothing wrong"; 0 without classes */
+    broad__normal_from normal_from; /* how it was found */
     broad_missing missing;
     broad__photo_spec photo;            /* how photos become its inputs; maps 0: they do not */
     broad__projection projection;       /* of photo.components */

@@ -156,8 +156,14 @@ static const broad__option_row rows[] = {
       "stop after this many layers without improvement on the held-out rows, and return to the best layer; 0: no "
       "limit"},
      BROAD__VALUE_SIZE, FIELD(patience), 0, 0, LAYERS_MAX, 0, NULL, NULL},
-    {{"positive", 0, "LABEL", NULL, NULL, "the class that precision and recall refer to; default: the last one"},
+    {{"positive", 0, "LABEL", NULL, NULL,
+      "the class that precision and recall refer to; default: of two classes the one that is not normal"},
      BROAD__VALUE_TEXT, FIELD(positive), 0, 0, 0, 0,
+     "a class label", NULL},
+    {{"normal", 0, "CLASS", NULL, NULL,
+      "the class that means nothing is wrong; default: one with a name such as clean, ok, good, normal, none, healthy or "
+      "no_damage, otherwise the most frequent"},
+     BROAD__VALUE_TEXT, FIELD(normal), 0, 0, 0, 0,
      "a class label", NULL},
     {{"seed", 0, "NUMBER", NULL, "0", "seed of all random numbers; the same seed gives the same bytes"},
      BROAD__VALUE_UINT64, FIELD(seed), 0, 0, 0, 0,

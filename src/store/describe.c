@@ -7,6 +7,7 @@
 #include "base/enum_names.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "model/normal.h"
 #include "model/predict/estimate.h"
 #include "rng/philox.h"
 #include "store/fields.h"
@@ -98,7 +99,10 @@ static const broad__field model_fields[] = {
     {ELSEWHERE("estimate")},
     {ELSEWHERE("joint")},
     {ELSEWHERE("class_weights")},
+    {COUNT("normal", broad_model, normal, 0)},
+    {CHOICE("normal_from", broad_model, normal_from, BROAD__NORMALS_FROM)},
 };
+enum { MODEL_LATER = 2 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field category_fields[] = {
     {PLAIN("name", BROAD__FIELD_TEXT, broad__category, name)},
@@ -238,10 +242,11 @@ static int estimate_write(json_t *object, const broad_model *model)
     json_t *fields = child(object, "estimate", estimate->rows ? json_object() : json_null());
     if (!fields) return broad__json_fail_memory();
     if (!estimate->rows) return BROAD_OK;
-    return classify ? broad__fields_encode(fields, estimate, class_estimate_fields, COUNT_OF(class_estimate_fields),
-                                           "estimate")
-                    : broad__fields_encode(fields, estimate, value_estimate_fields, COUNT_OF(value_estimate_fields),
-                                           "estimate");
+    int status =
+        broad__fields_encode(fields, estimate, classify ? class_estimate_fields : value_estimate_fields,
+                             classify ? COUNT_OF(class_estimate_fields) : COUNT_OF(value_estimate_fields), "estimate");
+    if (!status && estimate->detailed && !child(fields, "details", json_true())) return broad__json_fail_memory();
+    return status;
 }
 
 static int joint_write(json_t *object, const broad__joint_record *joint)
@@ -341,15 +346,25 @@ static int names_read(char ***out, const char *key, const json_t *object, size_t
     return status;
 }
 
-/* Null: the model has none. */
+/* Null: the model has none. Models of 0.1 have no details. */
 static int estimate_read(broad_model *out, const json_t *object)
 {
-    const json_t *fields = json_object_get(object, "estimate");
-    if (json_is_null(fields)) return BROAD_OK;
-    return out->task == BROAD_TASK_CLASSIFY ? broad__fields_decode(&out->estimate, fields, class_estimate_fields,
-                                                                   COUNT_OF(class_estimate_fields), "estimate")
-                                            : broad__fields_decode(&out->estimate, fields, value_estimate_fields,
-                                                                   COUNT_OF(value_estimate_fields), "estimate");
+    int classify = out->task == BROAD_TASK_CLASSIFY;
+    if (json_is_null(json_object_get(object, "estimate"))) return BROAD_OK;
+    json_t *fields = json_copy(json_object_get(object, "estimate"));
+    if (!fields) return broad__json_fail_memory();
+    const json_t *details = json_object_get(fields, "details");
+    int status = details && !json_is_boolean(details)
+                     ? broad__fail(BROAD_BAD_MODEL, "estimate: details is not true or false")
+                     : BROAD_OK;
+    out->estimate.detailed = json_is_true(details);
+    json_object_del(fields, "details");
+    if (!status)
+        status = broad__fields_decode(&out->estimate, fields, classify ? class_estimate_fields : value_estimate_fields,
+                                      classify ? COUNT_OF(class_estimate_fields) : COUNT_OF(value_estimate_fields),
+                                      "estimate");
+    json_decref(fields);
+    return status;
 }
 
 static int joint_read(broad__joint_record *out, const json_t *object)
@@ -384,7 +399,7 @@ static int categories_read(broad__categories *out, const json_t *object)
 
 static int model_read(broad_model *out, int *out_class_weights, const json_t *object)
 {
-    int status = broad__fields_decode(out, object, model_fields, COUNT_OF(model_fields), "model");
+    int status = broad__fields_decode_later(out, object, model_fields, COUNT_OF(model_fields), MODEL_LATER, "model");
     if (status) return status;
     const json_t *map = json_object_get(object, "seed_map");
     if (!json_is_integer(map) || json_integer_value(map) < 1)
@@ -394,6 +409,7 @@ static int model_read(broad_model *out, int *out_class_weights, const json_t *ob
                                   COUNT_OF(setting_fields), "settings");
     if (!status) status = names_read(&out->input_names, "input_names", object, out->inputs);
     if (!status) status = names_read(&out->output_names, "output_names", object, out->outputs);
+    if (!status && !json_object_get(object, "normal")) broad__model_guess_normal(out);
     if (!status) status = categories_read(&out->categories, object);
     if (!status) status = list_read(&out->segments, &out->segment_count, &segment_list, object);
     if (!status) status = list_read(&out->groups, &out->group_count, &group_list, object);

@@ -389,15 +389,24 @@ static int fail_unknown(const json_t *object, const broad__field *fields, size_t
     return broad__fail(BROAD_BAD_MODEL, "%s: there is no field '%.60s' in this version of the format", where, key);
 }
 
-int broad__fields_decode(void *to, const json_t *object, const broad__field *fields, size_t count, const char *where)
+int broad__fields_decode_later(void *to, const json_t *object, const broad__field *fields, size_t count, size_t later,
+                               const char *where)
 {
+    size_t found = 0;
     if (!json_is_object(object)) return broad__fail(BROAD_BAD_MODEL, "%s is not a JSON object", where);
     for (size_t i = 0; i < count; i++) {
         const json_t *value = json_object_get(object, fields[i].name);
+        if (!value && i + later >= count) continue;
         if (!value) return broad__fail(BROAD_BAD_MODEL, "%s: %s is missing", where, fields[i].name);
         int status = field_decode(to, &fields[i], value, where);
         if (!status) status = field_check(&fields[i], to, where);
         if (status) return status;
+        found++;
     }
-    return json_object_size(object) == count ? BROAD_OK : fail_unknown(object, fields, count, where);
+    return json_object_size(object) == found ? BROAD_OK : fail_unknown(object, fields, count, where);
+}
+
+int broad__fields_decode(void *to, const json_t *object, const broad__field *fields, size_t count, const char *where)
+{
+    return broad__fields_decode_later(to, object, fields, count, 0, where);
 }

@@ -34,6 +34,9 @@ typedef struct broad__field {
 /* `where` begins the message of a value that does not fit. Reading refuses missing and unknown fields. */
 int broad__fields_encode(json_t *object, const void *from, const broad__field *fields, size_t count, const char *where);
 int broad__fields_decode(void *to, const json_t *object, const broad__field *fields, size_t count, const char *where);
+/* The last `later` fields may be missing, as in files of earlier versions; what they stand for is then left as it is. */
+int broad__fields_decode_later(void *to, const json_t *object, const broad__field *fields, size_t count, size_t later,
+                               const char *where);
 
 /* Text is a JSON string; bytes that are not UTF-8 become {"bytes": hexadecimal digits}. NULL: out of memory. */
 json_t *broad__text_encode(const char *text);

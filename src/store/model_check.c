@@ -23,6 +23,8 @@ static int check_classes(const broad_model *model)
     if (count < 2) return broad__fail(BROAD_BAD_MODEL, "a classification with %zu class", count);
     if (model->positive >= count)
         return broad__fail(BROAD_BAD_MODEL, "the positive class is number %zu of %zu, from 0", model->positive, count);
+    if (model->normal >= count)
+        return broad__fail(BROAD_BAD_MODEL, "the normal class is number %zu of %zu, from 0", model->normal, count);
     char **sorted = broad__alloc_array(count, sizeof *sorted);
     if (!sorted) return BROAD_NO_MEMORY;
     memcpy(sorted, model->output_names, count * sizeof *sorted);
@@ -161,8 +163,9 @@ int broad__describe_check(const broad_model *model)
     if (!status) status = check_photo(model);
     if (!status && model->task == BROAD_TASK_AUTO) status = broad__fail(BROAD_BAD_MODEL, "model: task is auto");
     if (!status && model->task == BROAD_TASK_CLASSIFY) status = check_classes(model);
-    if (!status && model->task == BROAD_TASK_REGRESS && model->positive != 0)
-        status = broad__fail(BROAD_BAD_MODEL, "model: a regression has no positive class");
+    if (!status && model->task == BROAD_TASK_REGRESS && (model->positive != 0 || model->normal != 0))
+        status = broad__fail(BROAD_BAD_MODEL, "model: a regression has no %s class",
+                             model->positive ? "positive" : "normal");
     if (!status) status = check_rows(model);
     if (!status) status = check_layers(model);
     if (!status) status = check_steps(model);

@@ -57,6 +57,8 @@ static void add_estimate(tensor_list *list, broad_model *model)
 {
     broad__estimate *estimate = &model->estimate;
     if (!estimate->rows) return;
+    if (estimate->detailed)
+        add_matrix(list, "estimate.details", model->outputs + 1, BROAD__DETAILS, &estimate->details);
     if (model->task == BROAD_TASK_CLASSIFY) {
         add_vector(list, "estimate.calibration", model->outputs + 1, &estimate->calibration);
         return;
@@ -81,7 +83,7 @@ static int group_stored(const broad__group *group, extent has)
 static int tensors_list(tensor_list *out, broad_model *model, extent has)
 {
     tensor_list list = {0};
-    list.tensors = broad__alloc_array(11 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
+    list.tensors = broad__alloc_array(12 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
     if (!list.tensors) return BROAD_NO_MEMORY;
     if (model->photo.components) {
         add_matrix(&list, "photo.axes", broad__photo_inputs(&model->photo), model->photo.components,

@@ -46,6 +46,7 @@ static const char *const values[][2] = {
     {"max-seconds", "1000"},
     {"patience", "2"},
     {"positive", "no"},
+    {"normal", "perhaps"},
     {"seed", "18446744073709551615"},
     {"threads", "2"},
     {"memory", "1G"},

@@ -128,6 +128,7 @@ static void walk_data(broad_data *data)
     IS(NULL, broad_data_row, NULL, 0);
     IS(NULL, broad_data_row, data, 40);
     IS(0, broad_data_class, NULL, 0);
+    IS(0, broad_data_normal, NULL);
     walk("broad_data_value");
     assert_true(isnan(broad_data_value(NULL, 0, 0)) && isnan(broad_data_value(data, 99, 0)) &&
                 isnan(broad_data_value(data, 0, 9)));
@@ -187,6 +188,9 @@ static void walk_model(void)
     TEXT("", broad_model_input_name, NULL, 0);
     TEXT("", broad_model_output_name, NULL, 0);
     IS(0, broad_model_positive, NULL);
+    IS(0, broad_model_normal, NULL);
+    TEXT("", broad_model_normal_reason, NULL);
+    REFUSED(broad_model_set_normal, NULL, "ok");
     IS(1, broad_model_class_weight, NULL, 0);
     REFUSED(broad_model_json, NULL, NULL);
     REFUSED(broad_model_joint, NULL, NULL);
@@ -260,6 +264,12 @@ static void walk_work(const broad_model *model, const broad_data *data)
     REFUSED(broad_eval, NULL, model, data, NULL);
     REFUSED(broad_eval, &metrics, NULL, data, NULL);
     REFUSED(broad_eval_level, &metrics, model, NULL, 0.9, NULL);
+    REFUSED(broad_eval_with, &metrics, NULL, data, NULL);
+    REFUSED(broad_metrics_class, NULL, &metrics, 0);
+    REFUSED(broad_metrics_target, NULL, &metrics, 0);
+    REFUSED(broad_estimate_class, NULL, model, 0);
+    REFUSED(broad_estimate_target, NULL, model, 0);
+    COMES_BACK(broad_eval_options_init_sized, NULL, sizeof(broad_eval_options));
     COMES_BACK(broad_metrics_clear, NULL);
     REFUSED(broad_model_curve, NULL, model, data, NULL);
     REFUSED(broad_model_curve_loo, NULL, model, data, NULL);

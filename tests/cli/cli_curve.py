@@ -15,7 +15,7 @@ CHAIN = ["--preset", "paper", "--features", "2x5", "--lambda", "0.001", "--seed"
 
 class Curve(Case):
     def fit(self, data, layers, *words, name="m.broad"):
-        fitted = self.ok("fit", data, *CHAIN, "--enhance", "6x%d" % layers, "-o", self.path(name), "--json", *words).json
+        fitted = self.ok("fit", data, *CHAIN[:-1], "--enhance", "6x%d" % layers, "-o", self.path(name), "--json", *words).json
         return self.path(name), fitted
 
     def certified(self, points, fitted):
@@ -57,7 +57,7 @@ class Curve(Case):
         model, _ = self.fit(data, 30)
         shown = [line.split() for line in self.ok("eval", model, data, "--curve").out.splitlines()]
         head = shown.index(["layer", "nodes", "||E||", "accuracy"])
-        listed = [line.split() for line in self.ok("fit", data, *CHAIN, "--enhance", "6x30", "-o", self.path("t.broad"), "--verbose")
+        listed = [line.split() for line in self.ok("fit", data, *CHAIN[:-1], "--enhance", "6x30", "-o", self.path("t.broad"), "--verbose")
                   .out.splitlines()]
         layers = next(i for i, line in enumerate(listed) if line[:2] == ["layer", "width"])
         rows = [line[0] for line in shown[head + 1:]]

@@ -174,8 +174,8 @@ class Estimate(Fitted):
                                    (self.numbers, ["--target", "y"], {"rows", "rmse", "mae", "r2"})):
             words = ["fit", data, "-o", self.path("e.broad"), *words, *SMALL]
             loo = self.ok(*words, "--loo", "yes", "--json").json["loo"]
-            self.assertEqual(set(loo), names)
-            text = self.ok(*words, "--loo", "yes").out
+            self.assertLessEqual(names, set(loo))
+            text = self.ok(*[word for word in words if word != "-q"], "--loo", "yes").out
             lines = [line for line in text.splitlines() if line.startswith("estimate ")]
             self.assertEqual(len(lines), 1)
             self.assertIn("(leave-one-out on %d rows)" % loo["rows"], lines[0])

@@ -24,7 +24,7 @@ BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("B
 # Suites try less where every load and store is checked; the other build tries all.
 SANITIZED = any(s in os.environ.get("BROAD_INSTRUMENTS", "") for s in ("address", "thread"))
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-COMMANDS = ["fit", "cv", "tune", "grow", "learn", "predict", "eval", "report", "info", "verify",
+COMMANDS = ["fit", "cv", "tune", "grow", "learn", "undo", "predict", "eval", "report", "info", "verify",
             "data", "demo", "render", "doctor", "version", "help"]
 SMALL = ["--features", "2x5", "--enhance", "10x4"]
 LAYER_FIELDS = set("origin width first_row rows gamma mu bound norm_before norm_after ratio tested lambda range tries "
@@ -143,7 +143,7 @@ class Help(Case):
                 self.assertRegex(text, r"--%s\b" % option)
         fit = {o["name"]: o for o in table["fit"]["options"]}
         for name in ("kind preset features enhance activation feature-activation precision scale scale-target lambda range "
-                     "range-unit supervise gamma tries range-steps relax relax-count select positive seed threads "
+                     "range-unit supervise gamma tries range-steps relax relax-count select positive normal seed threads "
                      "holdout test group labels target task missing header separator compact output quiet until "
                      "until-accuracy max-layers max-nodes max-seconds patience checkpoint plan force "
                      "keep-stats").split():
@@ -534,7 +534,8 @@ class Use(Case):
         errors = [float(r["y"]) - t for r, t in zip(rows, truth)]
         found = self.ok("eval", self.line, self.numbers, "--json").json
         self.assertEqual((found["command"], found["task"], found["rows"]), ("eval", "regress", 200))
-        self.assertEqual(set(found["test"]), set("rows rmse mae r2 level coverage interval_width".split()))
+        self.assertEqual(set(found["test"]),
+                         set("rows rmse mae r2 level coverage interval_width baseline interval targets".split()))
         mean = sum(truth) / 200
         self.assertAlmostEqual(found["test"]["rmse"], math.sqrt(sum(e * e for e in errors) / 200), places=9)
         self.assertAlmostEqual(found["test"]["mae"], sum(map(abs, errors)) / 200, places=9)

@@ -118,7 +118,7 @@ class Page(html.parser.HTMLParser):
 
     def confusions(self):
         return [[[int(cell or 0) for cell in row[1:-1]] for row in table[1:]]
-                for section, _, given, table in self.tables if section == "confusion" and given != "measures"]
+                for section, _, given, table in self.tables if section == "confusion" and given not in ("measures", "by-class")]
 
 
 def read(path):
@@ -239,7 +239,13 @@ class Training(unittest.TestCase):
         names = dict(zip("accuracy,precision,recall,F1,false positive rate,false negative rate".split(","),
                          "accuracy precision recall f1 false_positive false_negative".split()))
         for shown, name in names.items():
-            self.assertEqual(table[shown], [self.fitted["test"][name], self.fitted["train"][name]])
+            self.assertEqual(table[shown][:2], [self.fitted["test"][name], self.fitted["train"][name]])
+        for shown, name in (("balanced accuracy", "balanced_accuracy"), ("MCC", "mcc"), ("ROC AUC", "roc_auc"),
+                            ("PR AUC", "pr_auc"), ("baseline", "baseline")):
+            self.assertEqual(table[shown][0], self.fitted["test"][name])
+        by_class = {row[0]: row[1:] for row in self.page.by_id("by-class")[1:]}
+        for of in self.fitted["test"]["by_class"]:
+            self.assertEqual(by_class[of["class"]][1:], [of[name] for name in ("precision", "recall", "f1", "roc_auc", "pr_auc")])
         self.assertEqual(self.page.confusions(), [self.fitted["test"]["confusion"], self.fitted["train"]["confusion"]])
         self.assertIn("72 rows that the network had not seen", " ".join(self.page.text.split()))
 
@@ -368,6 +374,10 @@ class Training(unittest.TestCase):
         table = {row[0]: row[1:] for row in page.by_id("measures")[1:]}
         self.assertEqual(table["test rows"], [test["rmse"], test["mae"], test["r2"]])
         self.assertEqual(table["leave-one-out"], [fitted["loo"][name] for name in ("rmse", "mae", "r2")])
+        by_target = {row[0]: row[1:] for row in page.by_id("by-target")[1:]}
+        for of in test["targets"]:
+            self.assertEqual(by_target[of["target"]], [of[name] for name in (
+                "rmse", "baseline", "mae", "r2", "coverage", "interval_width")])
         self.assertIn("<y1>", page.headings)
         for j in (1, 2):
             self.assertEqual(sum(page.of_figure(f"residuals{j}")["rows"]), test["rows"])

@@ -103,9 +103,14 @@ static void look_at_curve(void)
 static void work(void)
 {
     broad_data *train = NULL, *test = NULL;
-    WITH(broad_run_options, run, run->threads = 1;
-         WITH(broad_metrics, metrics, must(broad_eval(metrics, model, data, run), "eval");
-              expect(metrics->rows == ROWS && metrics->rmse > 0, "the metrics are others");
+    WITH(broad_run_options, run, run->threads = 1; WITH(
+             broad_metrics, metrics, must(broad_eval(metrics, model, data, run), "eval");
+             expect(metrics->rows == ROWS && metrics->rmse > 0, "the metrics are others");
+             WITH(broad_class_metrics, of,
+                  expect(broad_metrics_class(of, metrics, 0) == BROAD_USAGE, "a regression has no classes"));
+             WITH(broad_target_metrics, of, (void)broad_metrics_target(of, metrics, 0)); broad_metrics_clear(metrics)));
+    WITH(broad_eval_options, options, options->threads = 1;
+         WITH(broad_metrics, metrics, must(broad_eval_with(metrics, model, data, options), "eval with options");
               broad_metrics_clear(metrics)));
     WITH(broad_verdict, verdict, must(broad_verify(verdict, model, data, NULL), "verify");
          expect(verdict->holds && verdict->layers == 2, "the certificate does not hold"));

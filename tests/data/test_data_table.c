@@ -326,7 +326,8 @@ static void test_scale_others(void **state)
     scale_fit(&s, BROAD_SCALE_MINMAX, x, 2, 5);
     broad__scaling in_place = scaling_of(&s, 5, NULL);
     broad__scaling_apply(x, &in_place, x, 2, 5);
-    assert_true(x[0] == 0 && x[5] == 1 && x[1] == 0 && isnan(x[2]));
+    assert_true(x[0] == 0 && x[5] == 1 && x[1] == 0);
+    for (size_t i = 0; i < 10; i++) assert_true(isfinite(x[i]));
     double strided[] = {1, 2, 9, 3, 4, 9}, flat[4];
     broad__scaling same = scaling_of(&(columns_scaled){.factor = {1, 1}}, 2, NULL);
     broad__scaling_apply(flat, &same, strided, 2, 3);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/table.h"
+#include "metric/calibration.h"
 #include "metric/metric.h"
 #include "rng/philox.h"
 
@@ -25,7 +26,7 @@ static void test_two_classes_by_hand(void **state)
     }
     broad_data table = classes_of(10, 2, truth);
     broad_metrics m = {.size = sizeof m};
-    assert_ok(broad__metrics(&m, &table, scores, 1));
+    assert_ok(broad__metrics(&m, &table, scores, &(broad__verdicts){.positive = 1}));
     assert_true(fabs(m.accuracy - 0.7) < 1e-15);
     assert_true(fabs(m.precision - 0.6) < 1e-15);
     assert_true(fabs(m.recall - 0.75) < 1e-15);
@@ -36,11 +37,11 @@ static void test_two_classes_by_hand(void **state)
     assert_int_equal(m.confusion[1], 2);
     assert_int_equal(m.confusion[2], 1);
     assert_int_equal(m.confusion[3], 3);
-    broad__free(m.confusion);
-    assert_ok(broad__metrics(&m, &table, scores, 0));
+    broad__metrics_clear(&m);
+    assert_ok(broad__metrics(&m, &table, scores, &(broad__verdicts){.positive = 0}));
     assert_true(fabs(m.precision - 0.8) < 1e-15);
     assert_true(fabs(m.recall - 4.0 / 6) < 1e-15);
-    broad__free(m.confusion);
+    broad__metrics_clear(&m);
 }
 
 static void test_first_of_equals_wins(void **state)
@@ -50,9 +51,9 @@ static void test_first_of_equals_wins(void **state)
     double scores[6] = {0.5, 0.5, 0.5, 0, 1, 1};
     broad_data table = classes_of(2, 3, truth);
     broad_metrics m = {.size = sizeof m};
-    assert_ok(broad__metrics(&m, &table, scores, 0));
+    assert_ok(broad__metrics(&m, &table, scores, &(broad__verdicts){.positive = 0}));
     assert_true(m.accuracy == 1);
-    broad__free(m.confusion);
+    broad__metrics_clear(&m);
 }
 
 /* Macro means straight from the definition, row by row and class by class. */
@@ -67,7 +68,7 @@ static void test_macro_means(void **state)
     for (size_t i = 0; i < ROWS; i++) truth[i] = i * i % 4; /* class 4 never occurs, 2 and 3 do not either */
     broad_data table = classes_of(ROWS, CLASSES, truth);
     broad_metrics m = {.size = sizeof m};
-    assert_ok(broad__metrics(&m, &table, scores, 0));
+    assert_ok(broad__metrics(&m, &table, scores, &(broad__verdicts){.positive = 0}));
     double precision = 0, recall = 0, f1 = 0, fpr = 0, fnr = 0, right = 0;
     for (size_t c = 0; c < CLASSES; c++) {
         double tp = 0, fp = 0, fn = 0, tn = 0;
@@ -94,7 +95,7 @@ static void test_macro_means(void **state)
     assert_true(fabs(m.f1 - f1) < 1e-14);
     assert_true(fabs(m.false_positive - fpr) < 1e-14);
     assert_true(fabs(m.false_negative - fnr) < 1e-14);
-    broad__free(m.confusion);
+    broad__metrics_clear(&m);
 }
 
 /* Far from zero and nearly right: where sums of squares would lose every digit. */
@@ -110,7 +111,7 @@ static void test_regression(void **state)
     }
     broad_data table = {.rows = ROWS, .outputs = OUTPUTS, .task = BROAD_TASK_REGRESS, .values = values};
     broad_metrics m = {.size = sizeof m};
-    assert_ok(broad__metrics(&m, &table, scores, 0));
+    assert_ok(broad__metrics(&m, &table, scores, &(broad__verdicts){.positive = 0}));
     long double sse = 0, sae = 0, sst = 0;
     for (size_t j = 0; j < OUTPUTS; j++) {
         long double sum = 0, squares = 0; /* about 1e8, so that the plain textbook form is exact enough */
@@ -128,6 +129,7 @@ static void test_regression(void **state)
     assert_true(relative_difference(m.mae, (double)(sae / (ROWS * OUTPUTS)), 0) < 1e-13);
     assert_true(relative_difference(m.r2, (double)(1 - sse / sst), 0) < 1e-13);
     assert_null(m.confusion);
+    broad__metrics_clear(&m);
 }
 
 static void test_constant_truth(void **state)
@@ -136,9 +138,10 @@ static void test_constant_truth(void **state)
     double values[3] = {2, 2, 2}, scores[3] = {2, 3, 1};
     broad_data table = {.rows = 3, .outputs = 1, .task = BROAD_TASK_REGRESS, .values = values};
     broad_metrics m = {.size = sizeof m};
-    assert_ok(broad__metrics(&m, &table, scores, 0));
+    assert_ok(broad__metrics(&m, &table, scores, &(broad__verdicts){.positive = 0}));
     assert_true(m.r2 == 0);
     assert_true(fabs(m.mae - 2.0 / 3) < 1e-15);
+    broad__metrics_clear(&m);
 }
 
 static void test_no_targets(void **state)
@@ -146,15 +149,131 @@ static void test_no_targets(void **state)
     (void)state;
     broad_data table = {.rows = 3};
     broad_metrics m = {.size = sizeof m};
-    assert_fails(broad__metrics(&m, &table, NULL, 0), BROAD_BAD_DATA, "no targets");
+    assert_fails(broad__metrics(&m, &table, NULL, &(broad__verdicts){.positive = 0}), BROAD_BAD_DATA, "no targets");
+}
+
+enum { RANKED = 120, KINDS = 4 };
+
+/* ROC by counting pairs, precision over recall by going through every threshold. */
+static void plain_areas(double *roc, double *pr, const double *p, const size_t *truth, size_t class)
+{
+    double pairs = 0, won = 0, sum = 0, members = 0;
+    for (size_t i = 0; i < RANKED; i++) members += truth[i] == class;
+    for (size_t i = 0; i < RANKED; i++) {
+        if (truth[i] != class) continue;
+        double above = 0, right = 0, x = p[i * KINDS + class];
+        for (size_t k = 0; k < RANKED; k++) {
+            double y = p[k * KINDS + class];
+            above += y >= x;
+            right += y >= x && truth[k] == class;
+            if (truth[k] == class) continue;
+            pairs++;
+            won += x > y ? 1 : x == y ? 0.5 : 0;
+        }
+        sum += right / above; /* of members that are equal, each has the precision of all of them */
+    }
+    *roc = won / pairs;
+    *pr = sum / members;
+}
+
+static void test_areas(void **state)
+{
+    (void)state;
+    size_t truth[RANKED];
+    static double scores[RANKED * KINDS], p[RANKED * KINDS];
+    broad__stream stream = {.seed = 8, .purpose = BROAD__FOR_DEMO};
+    double calibration[KINDS + 1] = {3, 0.5, 0, -0.25, 0};
+    for (size_t i = 0; i < RANKED; i++) {
+        truth[i] = (size_t)(broad__random_at(&stream, 5000 + i) * (KINDS - 1)); /* the last class never occurs */
+        for (size_t c = 0; c < KINDS; c++)                                      /* few values: many are equal */
+            scores[i * KINDS + c] = floor(4 * broad__random_at(&stream, i * KINDS + c)) / 4 + (truth[i] == c) * 0.25;
+    }
+    for (int calibrated = 0; calibrated < 2; calibrated++) {
+        broad_data table = classes_of(RANKED, KINDS, truth);
+        broad_metrics m = {.size = sizeof m};
+        const double none[KINDS + 1] = {1};
+        broad__calibrated(p, scores, RANKED, KINDS, calibrated ? calibration : none);
+        assert_ok(
+            broad__metrics(&m, &table, scores, &(broad__verdicts){.calibration = calibrated ? calibration : NULL}));
+        double roc = 0, pr = 0;
+        for (size_t i = 0; i < RANKED * KINDS; i++) p[i] = round(p[i] * 1e12) / 1e12; /* equal ones are equal */
+        for (size_t c = 0; c + 1 < KINDS; c++) {
+            double a = 0, b = 0;
+            plain_areas(&a, &b, p, truth, c);
+            assert_true(fabs(m.details[c * BROAD__DETAILS + BROAD__DETAIL_ROC] - a) < 0.01);
+            assert_true(fabs(m.details[c * BROAD__DETAILS + BROAD__DETAIL_PR] - b) < 0.02);
+            roc += m.details[c * BROAD__DETAILS + BROAD__DETAIL_ROC] / (KINDS - 1);
+            pr += m.details[c * BROAD__DETAILS + BROAD__DETAIL_PR] / (KINDS - 1);
+        }
+        assert_true(isnan(broad__detail(m.details, KINDS - 1, BROAD__DETAIL_ROC)));
+        assert_true(fabs(m.roc_auc - roc) < 1e-14 && fabs(m.pr_auc - pr) < 1e-14);
+        broad__metrics_clear(&m);
+    }
+}
+
+/* Two classes with many equal scores, where the order of rows must not matter: exact. */
+static void test_ties(void **state)
+{
+    (void)state;
+    size_t truth[8] = {1, 0, 1, 0, 1, 0, 0, 1};
+    double level[8] = {3, 3, 2, 2, 2, 1, 1, 1}, scores[16];
+    for (int i = 0; i < 8; i++) scores[2 * i] = -(scores[2 * i + 1] = level[i]);
+    broad_data table = classes_of(8, 2, truth);
+    broad_metrics m = {.size = sizeof m};
+    assert_ok(broad__metrics(&m, &table, scores, &(broad__verdicts){.positive = 1}));
+    /* pairs: 3 against 3 2 1 1, 2 twice against the same, 1 against the same; equal ones count as half */
+    assert_true(fabs(m.roc_auc - (3.5 + 2 * 2.5 + 1) / 16) < 1e-15);
+    assert_true(fabs(m.pr_auc - (0.25 * (1.0 / 2) + 0.5 * (3.0 / 5) + 0.25 * (4.0 / 8))) < 1e-15);
+    assert_true(fabs(m.baseline - 0.5) < 1e-15);
+    broad__metrics_clear(&m);
+}
+
+/* Matthews' correlation of two classes by its own formula; balanced accuracy over the classes that occur. */
+static void test_correlation(void **state)
+{
+    (void)state;
+    size_t truth[10] = {1, 1, 1, 1, 0, 0, 0, 0, 0, 0};
+    double scores[20], tp = 3, fn = 1, fp = 2, tn = 4;
+    int verdict[10] = {1, 1, 1, 0, 1, 1, 0, 0, 0, 0};
+    for (int i = 0; i < 10; i++) scores[2 * i] = 1 - (scores[2 * i + 1] = verdict[i] ? 0.8 : 0.1);
+    broad_data table = classes_of(10, 2, truth);
+    broad_metrics m = {.size = sizeof m};
+    assert_ok(broad__metrics(&m, &table, scores, &(broad__verdicts){.positive = 1}));
+    double expected = (tp * tn - fp * fn) / sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn));
+    assert_true(fabs(m.mcc - expected) < 1e-14);
+    assert_true(fabs(m.balanced_accuracy - (0.75 + 4.0 / 6) / 2) < 1e-15);
+    assert_true(fabs(m.baseline - 0.6) < 1e-15);
+    assert_true(m.low < 0.7 && m.high > 0.7 && fabs(m.low - 0.39677) < 1e-5 && fabs(m.high - 0.89221) < 1e-5);
+    broad__metrics_clear(&m);
+}
+
+/* Many more rows than are ranked: every k-th, whatever the pieces they come in. */
+static void test_ranking_is_bounded(void **state)
+{
+    (void)state;
+    enum { MANY = 5, WIDE = 1 << 20 };
+    broad__ranking ranking;
+    double scores[2] = {0.25, 0.5};
+    assert_ok(broad__ranking_open(&ranking, (size_t)MANY * WIDE, 2));
+    assert_int_equal(ranking.step, MANY);
+    for (size_t i = 0; i < 64; i++) broad__ranking_add(&ranking, i, scores, i % 2, NULL);
+    assert_int_equal(ranking.count, 13);
+    broad__ranking_close(&ranking);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_classes_by_hand), cmocka_unit_test(test_first_of_equals_wins),
-        cmocka_unit_test(test_macro_means),         cmocka_unit_test(test_regression),
-        cmocka_unit_test(test_constant_truth),      cmocka_unit_test(test_no_targets),
+        cmocka_unit_test(test_two_classes_by_hand),
+        cmocka_unit_test(test_first_of_equals_wins),
+        cmocka_unit_test(test_macro_means),
+        cmocka_unit_test(test_regression),
+        cmocka_unit_test(test_constant_truth),
+        cmocka_unit_test(test_no_targets),
+        cmocka_unit_test(test_areas),
+        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_correlation),
+        cmocka_unit_test(test_ranking_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -433,7 +433,7 @@ static broad_metrics judge_in_pieces(const broad_model *model, const broad_data 
 {
     broad__judge judge;
     broad_metrics metrics = {.size = sizeof metrics};
-    assert_ok(broad__judge_open(&judge, model, truth, level));
+    assert_ok(broad__judge_open(&judge, model, truth, level, 0));
     for (size_t first = 0, count = 1; first < truth->rows; first += count, count = 3 * count + 1) {
         if (count > truth->rows - first) count = truth->rows - first;
         broad__judge_add(&judge, scores + first * truth->outputs, first, count);

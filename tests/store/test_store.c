@@ -203,6 +203,8 @@ static void same_model(const broad_model *a, const broad_model *b)
     SAME_WHOLE(outputs);
     SAME_WHOLE(named);
     SAME_WHOLE(positive);
+    SAME_WHOLE(normal);
+    SAME_WHOLE(normal_from);
     SAME_WHOLE(missing);
     SAME_NUMBER(range);
     SAME_WHOLE(outcome);
@@ -646,6 +648,8 @@ static const bad_row bad_rows[] = {
     {"model/group_name", "{\"bytes\":\"FF\"}", "group_name: bytes are not given as pairs"},
     {"model/group_name", "{\"byte\":\"ff\"}", "model: group_name is not text"},
     {"model/positive", "3", "the positive class is number 3 of 3"},
+    {"model/normal", "3", "the normal class is number 3 of 3"},
+    {"model/normal_from", "\"luck\"", "normal_from is 'luck'"},
     {"model/missing", "\"median\"", "missing is 'median', which is none of error|mean"},
     {"model/range", "0", "model: range is 0 where a number above 0 was expected"},
     {"model/range", "\"1\"", "model: range is not a number"},

@@ -70,20 +70,24 @@ double broad__column_mean(const broad__column_sums *sums)
     return sums->count ? (double)(sums->sum / (long double)sums->count) : 0;
 }
 
+long double broad__column_spread(broad_scale how, const broad__column_sums *sums)
+{
+    if (!sums->count || sums->min == sums->max) return 0;
+    long double spread = how == BROAD_SCALE_STANDARD ? sqrtl(sums->squares / (long double)sums->count)
+                                                     : (long double)sums->max - sums->min;
+    return isfinite((double)(1 / spread)) ? spread : 0;
+}
+
 void broad__column_scale(double *shift, double *factor, broad_scale how, const broad__column_sums *sums)
 {
     *shift = 0;
     *factor = 1;
     if (how == BROAD_SCALE_NONE || !sums->count) return;
-    *shift = how == BROAD_SCALE_STANDARD ? broad__column_mean(sums) : sums->min;
-    if (sums->min == sums->max) return;
     if (!isfinite(sums->max - sums->min)) { /* a difference of two values would overflow */
-        *shift = 0;
         *factor = 1 / fmax(fabs(sums->min), fabs(sums->max));
         return;
     }
-    long double spread = how == BROAD_SCALE_STANDARD ? sqrtl(sums->squares / (long double)sums->count)
-                                                     : (long double)sums->max - sums->min;
-    double inverse = (double)(1 / spread);
-    if (isfinite(inverse) && inverse > 0) *factor = inverse;
+    long double spread = broad__column_spread(how, sums);
+    *shift = how == BROAD_SCALE_STANDARD ? broad__column_mean(sums) : sums->min;
+    if (spread > 0) *factor = (double)(1 / spread);
 }

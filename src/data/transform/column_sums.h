@@ -24,8 +24,10 @@ typedef struct broad__column_rows {
 void broad__column_sums_of(broad__column_sums *out, const broad__column_rows *rows, int squares);
 
 /* (value - shift) * factor lies in [0, 1] (minmax) or has mean 0 and deviation 1 (standard); otherwise shift is 0 and factor 1.
- * A column that is constant or empty gets factor 1; one whose spread overflows is divided by its largest magnitude. */
+ * A column without a spread gets factor 1; one whose spread overflows is divided by its largest magnitude. */
 void broad__column_scale(double *shift, double *factor, broad_scale how, const broad__column_sums *sums);
+/* What such a column is divided by; 0 for one that is empty, constant, or spread so little that 1 / spread overflows. */
+long double broad__column_spread(broad_scale how, const broad__column_sums *sums);
 double broad__column_mean(const broad__column_sums *sums); /* 0 for an empty column */
 
 #endif

@@ -6,6 +6,8 @@
 #ifndef BROAD_DATA_TRANSFORM_RANK_H
 #define BROAD_DATA_TRANSFORM_RANK_H
 
+#include <float.h>
+
 #include "data/transform/column_sums.h"
 
 enum { BROAD__KNOTS = 128 };
@@ -35,7 +37,8 @@ static inline double broad__rank_of(const double *knots, double value)
     if (!(value > values[0])) return ranks[0];
     if (value >= values[BROAD__KNOTS - 1]) return ranks[BROAD__KNOTS - 1];
     size_t low = broad__rank_knot(values, value);
-    double part = (value - values[low]) / (values[low + 1] - values[low]);
+    double width = values[low + 1] - values[low], part = (value - values[low]) / width;
+    if (width > DBL_MAX) part = (value / 2 - values[low] / 2) / (values[low + 1] / 2 - values[low] / 2);
     return ranks[low] + part * (ranks[low + 1] - ranks[low]);
 }
 

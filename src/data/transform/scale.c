@@ -10,19 +10,18 @@ size_t broad__scaling_columns(broad_scale how, size_t inputs) { return how == BR
 
 size_t broad__scaling_knots(broad_scale how, size_t inputs) { return ranked(how) ? 2 * BROAD__KNOTS * inputs : 0; }
 
-/* All columns alike, to [0, 1]. */
+/* All columns alike, to [0, 1]; untouched where all values are one. */
 static void fit_whole(const broad__scaling_arrays *out, const broad__column_sums *sums, size_t inputs)
 {
-    double min = INFINITY, max = -INFINITY;
+    broad__column_sums whole = {.min = INFINITY, .max = -INFINITY};
     for (size_t j = 0; j < inputs; j++) {
-        min = sums[j].min < min ? sums[j].min : min;
-        max = sums[j].max > max ? sums[j].max : max;
+        whole.count += sums[j].count;
+        whole.min = sums[j].min < whole.min ? sums[j].min : whole.min;
+        whole.max = sums[j].max > whole.max ? sums[j].max : whole.max;
     }
-    double inverse = 1 / (max - min);
-    for (size_t j = 0; j < inputs && isfinite(inverse) && inverse > 0; j++) {
-        out->shift[j] = min;
-        out->factor[j] = inverse;
-    }
+    if (!broad__column_spread(BROAD_SCALE_MINMAX, &whole)) return;
+    for (size_t j = 0; j < inputs; j++)
+        broad__column_scale(&out->shift[j], &out->factor[j], BROAD_SCALE_MINMAX, &whole);
 }
 
 int broad__scaling_fit(const broad__scaling_arrays *out, broad_scale how, const broad__column_rows *rows)
@@ -48,6 +47,14 @@ int broad__scaling_fit(const broad__scaling_arrays *out, broad_scale how, const 
     return status;
 }
 
+/* Finite for every value, so that what is computed from it is. */
+static inline double scaled(double value, double shift, double factor)
+{
+    double at = (value - shift) * factor;
+    at = at < BROAD__SCALED_MOST ? at : BROAD__SCALED_MOST; /* and where infinity met a factor of 0 */
+    return at > -BROAD__SCALED_MOST ? at : -BROAD__SCALED_MOST;
+}
+
 static void apply_plain(double *out, const broad__scaling *s, const double *x, size_t rows, size_t stride)
 {
     for (size_t i = 0; i < rows; i++) {
@@ -55,7 +62,7 @@ static void apply_plain(double *out, const broad__scaling *s, const double *x, s
         double *to = out + i * s->inputs;
         for (size_t j = 0; j < s->inputs; j++) {
             double value = s->fill && isnan(from[j]) ? s->fill[j] : from[j];
-            to[j] = (value - s->shift[j]) * s->factor[j];
+            to[j] = scaled(value, s->shift[j], s->factor[j]);
         }
     }
 }
@@ -67,8 +74,8 @@ static void apply_ranks(double *out, const broad__scaling *s, const double *x, s
         for (size_t j = 0; j < s->inputs; j++) {
             double value = isnan(x[i * stride + j]) ? s->fill[j] : x[i * stride + j], *to = out + i * s->columns;
             double rank = broad__rank_of(s->knots + j * 2 * BROAD__KNOTS, value);
-            if (first) to[j] = (value - s->shift[j]) * s->factor[j];
-            to[first + j] = (rank - s->shift[first + j]) * s->factor[first + j];
+            if (first) to[j] = scaled(value, s->shift[j], s->factor[j]);
+            to[first + j] = scaled(rank, s->shift[first + j], s->factor[first + j]);
         }
 }
 

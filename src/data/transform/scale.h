@@ -1,6 +1,9 @@
 /*
  * Scaling of columns by statistics of the training rows: scaled = (value - shift) * factor. For `rank` the value is first
  * replaced by its rank (rank.h); `both` gives every column twice, standardised and by rank; `whole` scales all columns alike.
+ *
+ * A scaled value is never beyond BROAD__SCALED_MOST of either sign: whole numbers of 64 bits pass as they are, and sums of
+ * products of what lies further out would overflow, in single precision first.
  */
 #ifndef BROAD_DATA_TRANSFORM_SCALE_H
 #define BROAD_DATA_TRANSFORM_SCALE_H
@@ -8,12 +11,14 @@
 #include "data/transform/column_sums.h"
 #include "data/transform/rank.h"
 
+#define BROAD__SCALED_MOST 0x1p64
+
 /* From `inputs` columns as read to `columns` as the nodes see them. */
 typedef struct broad__scaling {
     broad_scale how;
     size_t inputs, columns;
     const double *shift, *factor; /* columns each */
-    const double *fill;           /* inputs: replaces a missing value before scaling; NULL: NaN stays NaN */
+    const double *fill;           /* inputs: replaces a missing value before scaling; NULL: none is missing */
     const double *knots;          /* rank, both: 2 * BROAD__KNOTS per input, as rank.h says; else NULL */
 } broad__scaling;
 

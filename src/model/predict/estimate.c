@@ -1,5 +1,6 @@
 #include "model/predict/estimate.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ void broad__estimate_clear(broad_model *model)
 {
     broad__free(model->estimate.calibration);
     broad__free(model->estimate.residuals);
+    broad__free(model->estimate.details);
     model->estimate = (broad__estimate){0};
 }
 
@@ -71,6 +73,7 @@ static int make_calibration(broad__estimate *out, const broad_model *model, cons
     broad__scored scored = {scores, truth->classes, truth->rows, classes};
     int status = broad__reliability_measure(&reliability, &scored, calibration);
     out->brier = reliability.brier;
+    out->log_loss = reliability.log_loss;
     out->calibration_error = reliability.calibration_error;
     return status;
 }
@@ -91,23 +94,43 @@ static int make_residuals(broad__estimate *out, const broad_data *truth, const d
     return sizes && out->residuals ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
+/* What the estimate keeps of the measures, besides those that have a field. */
+static int make_details(broad__estimate *out, const broad_metrics *metrics, size_t outputs)
+{
+    double *details = out->details = broad__alloc_doubles(outputs + 1, BROAD__DETAILS);
+    if (!details) return BROAD_NO_MEMORY;
+    int classify = metrics->task == BROAD_TASK_CLASSIFY;
+    out->detailed = 1;
+    details[0] = classify ? metrics->mcc : metrics->low;
+    details[1] = classify ? out->log_loss : metrics->high;
+    memcpy(details + BROAD__DETAILS, metrics->details, outputs * BROAD__DETAILS * sizeof *details);
+    return BROAD_OK;
+}
+
 static int make(broad__estimate *out, const broad_model *model, const broad_data *truth, const double *scores)
 {
     broad_metrics metrics = {0};
-    int status = broad__metrics(&metrics, truth, scores, model->positive);
-    *out = (broad__estimate){
-        .rows = truth->rows, .accuracy = metrics.accuracy, .rmse = metrics.rmse, .mae = metrics.mae, .r2 = metrics.r2};
-    broad__free(metrics.confusion);
+    int classify = truth->task == BROAD_TASK_CLASSIFY;
+    *out = (broad__estimate){.rows = truth->rows};
+    int status = classify ? make_calibration(out, model, truth, scores) : make_residuals(out, truth, scores);
     if (status) return status;
-    return truth->task == BROAD_TASK_CLASSIFY ? make_calibration(out, model, truth, scores)
-                                              : make_residuals(out, truth, scores);
+    const broad__verdicts verdicts = {out->calibration, model->positive, 0};
+    status = broad__metrics(&metrics, truth, scores, &verdicts);
+    if (!status) status = make_details(out, &metrics, model->outputs);
+    out->accuracy = metrics.accuracy;
+    out->rmse = metrics.rmse;
+    out->mae = metrics.mae;
+    out->r2 = metrics.r2;
+    broad__metrics_clear(&metrics);
+    return status;
 }
 
 /* Residuals so large that a measure of them overflows say nothing, and could not be stored. */
 static int usable(const broad__estimate *e, size_t outputs)
 {
     return isfinite(e->rmse) && isfinite(e->mae) && isfinite(e->r2) &&
-           (!e->residuals || all_finite(e->residuals, outputs * e->residual_count));
+           (!e->residuals || all_finite(e->residuals, outputs * e->residual_count)) &&
+           (!e->details || all_finite(e->details, (outputs + 1) * BROAD__DETAILS));
 }
 
 int broad__estimate_make(broad_model *model, const broad_data *data, const size_t *rows, size_t count,
@@ -137,6 +160,24 @@ static int check_residuals(const broad__estimate *e, size_t outputs)
     return BROAD_OK;
 }
 
+/* Fractions and areas, of which -1 stands for what is not defined; counts; errors. */
+static int check_details(const broad__estimate *e, size_t outputs, int classify)
+{
+    for (size_t j = 0; j < outputs; j++) {
+        const double *detail = e->details + (j + 1) * BROAD__DETAILS;
+        int fits = 1;
+        for (size_t k = 0; k < BROAD__DETAILS; k++)
+            fits &= classify ? detail[k] >= -1 && detail[k] <= (k == BROAD__DETAIL_ROWS ? (double)e->rows : 1)
+                             : detail[k] >= (k == BROAD__DETAIL_R2 ? -DBL_MAX : -1);
+        if (!fits)
+            return broad__fail(BROAD_BAD_MODEL, "tensor estimate.details: output %zu has a measure out of range",
+                               j + 1);
+    }
+    if (classify ? fabs(e->details[0]) > 1 || e->details[1] < 0 : e->details[0] < 0 || e->details[1] < e->details[0])
+        return broad__fail(BROAD_BAD_MODEL, "tensor estimate.details: a measure of all rows is out of range");
+    return BROAD_OK;
+}
+
 int broad__estimate_check(const broad_model *model)
 {
     const broad__estimate *e = &model->estimate;
@@ -153,7 +194,8 @@ int broad__estimate_check(const broad_model *model)
         return broad__fail(BROAD_BAD_MODEL, "estimate: its %s missing", classify ? "calibration is" : "residuals are");
     if (classify && (e->calibration[0] < 0 || e->calibration[0] > BROAD__SLOPE_MOST))
         return broad__fail(BROAD_BAD_MODEL, "tensor estimate.calibration: a slope of %g", e->calibration[0]);
-    return classify ? BROAD_OK : check_residuals(e, model->outputs);
+    int status = e->detailed ? check_details(e, model->outputs, classify) : BROAD_OK;
+    return classify || status ? status : check_residuals(e, model->outputs);
 }
 
 /* ---- judging --------------------------------------------------------------------------------------------------- */
@@ -164,15 +206,18 @@ static int has_usual(const broad__estimate *e)
     return e->rows && (double)e->rows >= USUAL_LEVEL / (1 - USUAL_LEVEL) - 1e-9;
 }
 
-int broad__judge_open(broad__judge *out, const broad_model *model, const broad_data *truth, double level)
+int broad__judge_open(broad__judge *out, const broad_model *model, const broad_data *truth, double level,
+                      double threshold)
 {
     broad__confidence confidence = broad__confidence_of(model);
+    const broad__verdicts verdicts = {model->estimate.calibration, model->positive, threshold};
     *out = (broad__judge){.model = model, .truth = truth};
-    int regress = model->task == BROAD_TASK_REGRESS, status = broad__tally_open(&out->tally, truth);
+    int regress = model->task == BROAD_TASK_REGRESS, status = broad__tally_open(&out->tally, truth, &verdicts);
     if (status == BROAD_OK && (level > 0 || (regress && has_usual(&model->estimate)))) {
         out->level = level > 0 ? level : USUAL_LEVEL;
         out->half = broad__alloc_doubles(model->outputs, 1);
-        status = out->half ? broad__interval(out->half, &confidence, out->level) : BROAD_NO_MEMORY;
+        out->inside = broad__alloc_array(model->outputs, sizeof *out->inside);
+        status = out->half && out->inside ? broad__interval(out->half, &confidence, out->level) : BROAD_NO_MEMORY;
     }
     if (status == BROAD_OK && !regress && model->estimate.rows) {
         out->probabilities = broad__alloc_doubles(model->outputs, 1);
@@ -186,6 +231,7 @@ void broad__judge_close(broad__judge *judge)
 {
     broad__tally_close(&judge->tally);
     broad__free(judge->half);
+    broad__free(judge->inside);
     broad__free(judge->probabilities);
     *judge = (broad__judge){0};
 }
@@ -195,28 +241,36 @@ void broad__judge_add(broad__judge *judge, const double *scores, size_t first, s
     const broad_data *truth = judge->truth;
     size_t outputs = truth->outputs;
     for (size_t i = 0; judge->half && i < count * outputs; i++)
-        judge->inside += fabs(truth->values[first * outputs + i] - scores[i]) <= judge->half[i % outputs];
+        judge->inside[i % outputs] += fabs(truth->values[first * outputs + i] - scores[i]) <= judge->half[i % outputs];
     if (judge->probabilities)
         broad__reliability_add(&judge->reliability, &(broad__scored){scores, truth->classes + first, count, outputs},
                                judge->model->estimate.calibration, judge->probabilities);
     broad__tally_add(&judge->tally, scores, first, count);
 }
 
-void broad__judge_measure(broad_metrics *out, broad__judge *judge)
+static void measure_intervals(broad_metrics *out, const broad__judge *judge)
 {
     size_t outputs = judge->truth->outputs;
-    broad__tally_measure(out, &judge->tally, judge->model->positive);
-    if (judge->half) {
-        double width = 0;
-        for (size_t j = 0; j < outputs; j++) width += 2 * judge->half[j];
-        out->level = judge->level;
-        out->coverage = (double)judge->inside / ((double)judge->truth->rows * (double)outputs);
-        out->interval_width = width / (double)outputs;
+    for (size_t j = 0; j < outputs; j++) {
+        double *detail = out->details + j * BROAD__DETAILS;
+        detail[BROAD__DETAIL_COVERAGE] = (double)judge->inside[j] / (double)judge->truth->rows;
+        detail[BROAD__DETAIL_WIDTH] = 2 * judge->half[j];
+        out->coverage += detail[BROAD__DETAIL_COVERAGE] / (double)outputs;
+        out->interval_width += detail[BROAD__DETAIL_WIDTH] / (double)outputs;
     }
-    if (!judge->probabilities) return;
+    out->level = judge->level;
+}
+
+int broad__judge_measure(broad_metrics *out, broad__judge *judge)
+{
+    int status = broad__tally_measure(out, &judge->tally);
+    if (status < 0) return status;
+    if (judge->half) measure_intervals(out, judge);
+    if (!judge->probabilities) return BROAD_OK;
     broad__reliability reliability = broad__reliability_of(&judge->reliability);
     out->has_probabilities = 1;
     out->brier = reliability.brier;
     out->log_loss = reliability.log_loss;
     out->calibration_error = reliability.calibration_error;
+    return BROAD_OK;
 }

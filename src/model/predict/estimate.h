@@ -34,14 +34,16 @@ typedef struct broad__judge {
     broad__tally tally;
     double level;                        /* of the intervals; 0: none */
     double *half;                        /* outputs: half of their width */
-    size_t inside;                       /* values in them */
+    size_t *inside;                      /* outputs: values in them */
     broad__reliability_sums reliability; /* of the probabilities, where the model has them */
     double *probabilities;               /* of one row */
 } broad__judge;
 
-int broad__judge_open(broad__judge *out, const broad_model *model, const broad_data *truth, double level);
+/* threshold: see broad__verdicts; 0: none. */
+int broad__judge_open(broad__judge *out, const broad_model *model, const broad_data *truth, double level,
+                      double threshold);
 void broad__judge_add(broad__judge *judge, const double *scores, size_t first, size_t count);
-void broad__judge_measure(broad_metrics *out, broad__judge *judge);
+int broad__judge_measure(broad_metrics *out, broad__judge *judge);
 void broad__judge_close(broad__judge *judge); /* accepts a half-open one */
 
 #endif

@@ -88,16 +88,6 @@ void broad__network_values(double *out, const broad__network *network, const dou
     for (size_t c = 0; c < network->outputs; c++) out[c] = scores[c] / network->factor[c] + network->shift[c];
 }
 
-void broad__network_block(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
-                          double *scratch)
-{
-    broad__network_layers(out, network, x, stride, rows, scratch, NULL);
-    for (size_t i = 0; i < rows; i++)
-        broad__network_values(out + i * network->outputs, network, out + i * network->outputs);
-}
-
-/* ---- inputs ---------------------------------------------------------------------------------------------------- */
-
 /* Exponent bits all ones: infinite or not a number. By integers, so that the loop vectorises. */
 static int all_finite(const double *x, size_t count)
 {
@@ -110,6 +100,27 @@ static int all_finite(const double *x, size_t count)
     }
     return !bad;
 }
+
+int broad__network_block(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
+                         double *scratch)
+{
+    broad__network_layers(out, network, x, stride, rows, scratch, NULL);
+    for (size_t i = 0; i < rows; i++)
+        broad__network_values(out + i * network->outputs, network, out + i * network->outputs);
+    return all_finite(out, rows * network->outputs);
+}
+
+int broad__network_overflow(const broad__network *network, const double *out, size_t rows)
+{
+    size_t row = 0;
+    while (row + 1 < rows && all_finite(out + row * network->outputs, network->outputs)) row++;
+    return broad__fail(BROAD_BAD_DATA,
+                       "row %zu: what the model computes is larger than any number; its inputs lie too far from the "
+                       "training rows, or the model is damaged",
+                       row + 1);
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------------------------- */
 
 static int fail_input(const broad__network *network, size_t row, size_t input, double value)
 {
@@ -151,7 +162,8 @@ typedef struct prediction {
     size_t rows, stride;
     double *scratch; /* per worker */
     size_t scratch_each;
-    atomic_int refused; /* some input does not fit */
+    atomic_int refused;    /* some input does not fit */
+    atomic_int overflowed; /* some output is not finite */
 } prediction;
 
 static size_t block_rows(const prediction *p, size_t block)
@@ -181,11 +193,12 @@ double broad__network_flops(const broad__network *network)
 
 static void predict_block(void *context, size_t block, size_t worker)
 {
-    const prediction *p = context;
+    prediction *p = context;
     size_t first = block * BROAD__PREDICT_ROWS, rows = block_rows(p, block);
     broad__profile_span span = broad__profile_start();
-    broad__network_block(p->out + first * p->network->outputs, p->network, p->x + first * p->stride, p->stride, rows,
-                         p->scratch + worker * p->scratch_each);
+    int finite = broad__network_block(p->out + first * p->network->outputs, p->network, p->x + first * p->stride,
+                                      p->stride, rows, p->scratch + worker * p->scratch_each);
+    if (!finite) atomic_store(&p->overflowed, 1);
     broad__profile_stop(span, BROAD__STAGE_PREDICT, (double)rows * broad__network_flops(p->network),
                         (double)(rows * (p->network->inputs + p->network->outputs)) * sizeof(double));
 }
@@ -210,6 +223,8 @@ static int predict_rows(prediction *p, size_t threads)
     if (status == BROAD_OK && atomic_load(&p->refused))
         status = broad__network_check(p->network, p->x, p->rows, p->stride);
     if (status == BROAD_OK) status = broad__pool_run_watched(pool, blocks, predict_block, p);
+    if (status == BROAD_OK && atomic_load(&p->overflowed))
+        status = broad__network_overflow(p->network, p->out, p->rows);
     broad__pool_close(pool);
     broad__free(p->scratch);
     return status;

@@ -23,9 +23,11 @@ void broad__network_layers(double *out, const broad__network *network, const dou
 void broad__network_values(double *out, const broad__network *network, const double *scores);
 
 /* out: rows x outputs, in the units of the targets. No allocation, no lock; any number of threads, each with a scratch
- * of its own. The inputs have been checked. */
-void broad__network_block(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
-                          double *scratch);
+ * of its own. The inputs have been checked. Returns 0 where a number of `out` is not finite. */
+int broad__network_block(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
+                         double *scratch);
+/* The failure for such a number: it names the first row that has one. */
+int broad__network_overflow(const broad__network *network, const double *out, size_t rows);
 
 double broad__network_flops(const broad__network *network); /* for a row */
 /* Threads worth starting for this many rows, at most `threads`; 0: one per processor. */

@@ -19,6 +19,26 @@ static void centre_classes(broad_model *model, const broad_data *data)
     }
 }
 
+/* Sums of products with numbers this large have lost the digits that tell one node's value from another's. */
+#define UNSCALED_MOST 1e9
+
+static int check_unscaled(const broad_model *model, const broad_data *data)
+{
+    broad__page_cursor read = {0};
+    for (size_t i = 0; i < data->rows && model->settings.scale == BROAD_SCALE_NONE; i++) {
+        const double *x = data->x + i * data->inputs;
+        for (size_t j = 0; j < data->inputs; j++)
+            if (fabs(x[j]) > UNSCALED_MOST)
+                return broad__fail(
+                    BROAD_BAD_DATA,
+                    "row %zu, input '%s': %g is too large for nodes without scaling, whose values would be "
+                    "rounding errors; give option scale standard, or auto",
+                    i + 1, data->input_names[j], x[j]);
+        broad__page_cursor_step(&read, data->spill, x, data->inputs * sizeof *x);
+    }
+    return BROAD_OK;
+}
+
 static int fit_scales(broad_model *model, const broad_data *data)
 {
     size_t columns = broad__model_columns(model), knots = broad__scaling_knots(model->settings.scale, model->inputs);
@@ -33,7 +53,8 @@ static int fit_scales(broad_model *model, const broad_data *data)
         return BROAD_NO_MEMORY;
     broad__scaling_arrays inputs = {model->input_shift, model->input_factor, model->input_fill, model->input_knots};
     broad__column_rows input_rows = {data->x, data->rows, data->inputs, data->spill};
-    int status = broad__scaling_fit(&inputs, model->settings.scale, &input_rows);
+    int status = check_unscaled(model, data);
+    if (status == BROAD_OK) status = broad__scaling_fit(&inputs, model->settings.scale, &input_rows);
     if (status < 0) return status;
     int classes = data->task == BROAD_TASK_CLASSIFY;
     if (classes && model->settings.scale_target == BROAD_SCALE_STANDARD) {
@@ -192,10 +213,9 @@ void broad__model_targets(double *out, const broad_model *model, const broad_dat
 {
     size_t have = data->outputs, want = model->outputs;
     memset(out, 0, count * want * sizeof(double));
-    for (size_t i = 0; i < count; i++)
-        if (data->classes) out[i * want + data->classes[first + i]] = 1;
-        else memcpy(out + i * want, data->values + (first + i) * have, have * sizeof(double));
-    broad__scaling scaling = {model->settings.scale_target, want, want, model->output_shift,
-                              model->output_factor,         NULL, NULL};
-    broad__scaling_apply(out, &scaling, out, count, want);
+    for (size_t i = 0; i < count; i++, out += want) {
+        if (data->classes) out[data->classes[first + i]] = 1;
+        else memcpy(out, data->values + (first + i) * have, have * sizeof(double));
+        for (size_t c = 0; c < want; c++) out[c] = (out[c] - model->output_shift[c]) * model->output_factor[c];
+    }
 }

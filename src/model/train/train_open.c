@@ -9,6 +9,7 @@
 #include "compute/device_choice.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
+#include "model/normal.h"
 #include "model/options_check.h"
 #include "model/train/choose_range.h"
 #include "model/train/choose_size.h"
@@ -19,26 +20,12 @@
 #include "model/train/train_layers.h"
 #include "rng/philox.h"
 
-static int find_positive(broad_model *model, const char *label)
-{
-    model->positive = model->task == BROAD_TASK_CLASSIFY ? model->outputs - 1 : 0;
-    if (!label) return BROAD_OK;
-    if (model->task != BROAD_TASK_CLASSIFY)
-        return broad__fail(BROAD_USAGE, "option positive '%s': a regression has no positive class", label);
-    for (size_t i = 0; i < model->outputs; i++)
-        if (strcmp(model->output_names[i], label) == 0) {
-            model->positive = i;
-            return BROAD_OK;
-        }
-    return broad__fail(BROAD_USAGE, "option positive '%s' is not a class of the data; the first is '%s', the last '%s'",
-                       label, model->output_names[0], model->output_names[model->outputs - 1]);
-}
-
 /* The settings that stay with the model: nothing of this run alone. */
 static broad_options lasting(const broad_options *options)
 {
     broad_options o = *options;
     o.positive = NULL;
+    o.normal = NULL;
     o.class_weight = NULL;
     o.memory = 0;
     o.progress = NULL;
@@ -88,7 +75,7 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     t->model->settings = lasting(options);
     t->model->range = options->range;
     int status = broad__model_describe(t->model, data);
-    if (status == BROAD_OK) status = find_positive(t->model, options->positive);
+    if (status == BROAD_OK) status = broad__model_find_classes(t->model, data, options);
     if (status == BROAD_OK) status = broad__model_class_weights(t->model, data, options->class_weight);
     if (status == BROAD_OK) status = broad__model_make_groups(t->model);
     if (status == BROAD_OK) status = broad__rowset_open(&t->train, t->model, t->device, t->pool, &t->storage);

@@ -151,7 +151,7 @@ int broad__verify_record(broad__verification *v, size_t j, double before)
         return broad__refuse(v->verdict, j + 1,
                              "layer %zu: it starts from norm %.9g, but the layer before ended with %.9g", j + 1,
                              c->norm_before, before);
-    if (!near(c->ratio, ratio) || c->norm_after > c->norm_before)
+    if (!near(c->ratio, ratio) || c->norm_after > c->norm_before * (1 + BROAD__FLOOR))
         return broad__refuse(v->verdict, j + 1, "layer %zu: its norms and its ratio do not agree", j + 1);
     if (c->ratio > broad__verify_ratio_bound(c) * (1 + ROOT_ROUNDING) || c->tested > c->bound || !c->passed)
         return broad__refuse(v->verdict, j + 1, "layer %zu: ratio %.9g, tested %.9g, above the bound %.9g", j + 1,

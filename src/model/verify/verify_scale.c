@@ -1,6 +1,7 @@
 /* The scaling of the inputs, checked: each column from the rows as they were read, and its statistics. */
 #include "model/verify/verify_scale.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,60 +26,97 @@ static double plain_rank(const double *knots, double value)
     const double *ranks = knots + BROAD__KNOTS;
     if (!(value > knots[0])) return ranks[0];
     for (size_t k = 1; k < BROAD__KNOTS; k++)
-        if (value < knots[k])
-            return ranks[k - 1] + (value - knots[k - 1]) / (knots[k] - knots[k - 1]) * (ranks[k] - ranks[k - 1]);
+        if (value < knots[k]) {
+            long double low = knots[k - 1], part = (value - low) / (knots[k] - low);
+            return (double)(ranks[k - 1] + part * (ranks[k] - ranks[k - 1]));
+        }
     return ranks[BROAD__KNOTS - 1];
+}
+
+/* What is shifted: the value, or what replaces a missing one, or its rank. */
+static double plain_value(const broad_model *model, const double *x, size_t column)
+{
+    size_t input = column % model->inputs;
+    double value = isnan(x[input]) ? model->input_fill[input] : x[input];
+    return by_rank(model, column) ? plain_rank(knots_of(model, input), value) : value;
 }
 
 double broad__verify_scaled(const broad_model *model, const double *x, size_t column)
 {
-    size_t input = column % model->inputs;
-    double value = isnan(x[input]) ? model->input_fill[input] : x[input];
-    if (by_rank(model, column)) value = plain_rank(knots_of(model, input), value);
-    return (value - model->input_shift[column]) * model->input_factor[column];
+    double distance = plain_value(model, x, column) - model->input_shift[column];
+    return fmax(-BROAD__SCALED_MOST, fmin(distance * model->input_factor[column], BROAD__SCALED_MOST));
 }
 
 /* ---- over the rows of the first fit ---------------------------------------------------------------------------- */
 
+/* Of a column as it is before it is shifted. */
 typedef struct moments {
-    double min, max, mean, deviation;
+    double min, max;
+    long double mean, deviation;
+    size_t count;
 } moments;
 
-/* Of a scaled column. A missing value is left out; among ranks it has that of what fills it. */
+/* A missing value is left out; among ranks it has that of what fills it. The mean is mended by the mean of the distances from
+ * it, so that its error is that of its last digit, whatever the offset is. */
 static moments column_moments(const broad__verification *v, size_t column)
 {
     const broad_model *model = v->model;
-    moments m = {INFINITY, -INFINITY, 0, 0};
-    size_t count = 0;
+    moments m = {.min = INFINITY, .max = -INFINITY};
+    long double sum = 0, squares = 0, rest = 0;
     for (size_t pass = 0; pass < 2; pass++) {
-        count = 0;
         for (size_t i = 0; i < model->segments[0].rows; i++) {
             const double *row = v->data->x + i * model->inputs;
             if (isnan(row[column % model->inputs]) && !by_rank(model, column)) continue;
-            double x = broad__verify_scaled(model, row, column);
-            count++;
+            double x = plain_value(model, row, column);
+            long double distance = x - m.mean;
             if (x < m.min) m.min = x;
             if (x > m.max) m.max = x;
-            if (pass == 0) m.mean += x;
-            else m.deviation += (x - m.mean) * (x - m.mean);
+            if (pass == 0) m.count++, sum += x;
+            else rest += distance, squares += distance * distance;
         }
-        if (pass == 0 && count) m.mean /= (double)count;
+        if (pass == 0 && m.count) m.mean = sum / (long double)m.count;
     }
-    m.deviation = count ? sqrt(m.deviation / (double)count) : 0;
+    if (!m.count) return m;
+    rest /= (long double)m.count;
+    m.mean += rest;
+    m.deviation = sqrtl(fmaxl(0, squares / (long double)m.count - rest * rest));
     return m;
+}
+
+/* How far the mean, as a double, can be from the true one: its own rounding, and that of a plain sum over the rows. */
+static long double mean_slack(const moments *m)
+{
+    long double largest = fmax(fabs(m->min), fabs(m->max)), sum = (long double)m->count * LDBL_EPSILON;
+    return (DBL_EPSILON + sum) * largest + DBL_TRUE_MIN;
+}
+
+static int near(long double value, long double truth, long double slack) { return fabsl(value - truth) <= slack; }
+
+/* 1 / spread, or 1 where that is no number. */
+static int check_factor(double factor, long double spread)
+{
+    if (!(spread > 0) || !isfinite((double)(1 / spread))) return factor == 1;
+    return near(factor * spread, 1, BROAD__TOLERANCE);
+}
+
+/* shift and factor as the statistics ask for. Ranks are near 1/2: only their spread can be lost in rounding. */
+static int check_moments(const moments *m, double shift, double factor, broad_scale how)
+{
+    if (how == BROAD_SCALE_NONE || !m->count) return shift == 0 && factor == 1;
+    if (!isfinite(m->max - m->min)) return shift == 0 && near(factor * fmax(-m->min, m->max), 1, BROAD__TOLERANCE);
+    if (how == BROAD_SCALE_MINMAX) return shift == m->min && check_factor(factor, (long double)m->max - m->min);
+    long double spread = m->max > m->min ? m->deviation : 0;
+    return near(shift, m->mean, mean_slack(m) + BROAD__TOLERANCE * spread) && check_factor(factor, spread);
 }
 
 static int check_column(const broad__verification *v, size_t column)
 {
     const broad_model *model = v->model;
     moments m = column_moments(v, column);
-    int constant = !(m.max > m.min);
-    if (!isfinite(m.min)) return 1;
-    if (model->settings.scale == BROAD_SCALE_NONE)
-        return model->input_shift[column] == 0 && model->input_factor[column] == 1;
-    if (model->settings.scale == BROAD_SCALE_MINMAX)
-        return fabs(m.min) <= BROAD__TOLERANCE && (constant || fabs(m.max - 1) <= BROAD__TOLERANCE);
-    return fabs(m.mean) <= BROAD__TOLERANCE && (constant || fabs(m.deviation - 1) <= BROAD__TOLERANCE);
+    broad_scale scale = model->settings.scale;
+    int plain = scale == BROAD_SCALE_NONE || scale == BROAD_SCALE_MINMAX;
+    return check_moments(&m, model->input_shift[column], model->input_factor[column],
+                         plain ? scale : BROAD_SCALE_STANDARD);
 }
 
 /* Every knot is a value whose rank is the middle of those that equal values have. */
@@ -114,18 +152,19 @@ static int check_knots(const broad__verification *v, size_t input)
 static int check_whole(const broad__verification *v)
 {
     const broad_model *model = v->model;
-    double min = INFINITY, max = -INFINITY;
+    moments whole = {.min = INFINITY, .max = -INFINITY};
     for (size_t j = 0; j < model->inputs; j++) {
         moments m = column_moments(v, j);
-        min = fmin(min, m.min);
-        max = fmax(max, m.max);
+        whole.min = fmin(whole.min, m.min);
+        whole.max = fmax(whole.max, m.max);
+        whole.count += m.count;
         if (model->input_shift[j] != model->input_shift[0] || model->input_factor[j] != model->input_factor[0])
             return 0;
     }
     /* Without a difference that can be divided by, values stay as they are. */
-    double inverse = 1 / (max - min);
-    if (model->input_shift[0] == 0 && model->input_factor[0] == 1 && !(isfinite(inverse) && inverse > 0)) return 1;
-    return fabs(min) <= BROAD__TOLERANCE && fabs(max - 1) <= BROAD__TOLERANCE;
+    int untouched = !(whole.max > whole.min) || !isfinite(1 / (whole.max - whole.min));
+    return check_moments(&whole, model->input_shift[0], model->input_factor[0],
+                         untouched ? BROAD_SCALE_NONE : BROAD_SCALE_MINMAX);
 }
 
 int broad__verify_scaling(broad__verification *v)

@@ -1,0 +1,355 @@
+/* Entry points of broad.h: prediction and evaluation. Arguments are checked here, the work is done below. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api_check.h"
+#include "base/common.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "compute/shards.h"
+#include "metric/metric.h"
+#include "model/predict/estimate.h"
+#include "model/predict/predict.h"
+
+/* ---- prediction ------------------------------------------------------------------------------------------------ */
+
+int broad_predict(double *out, const broad_model *model, const double *x, size_t rows, size_t stride)
+{
+    if (!out || !model || (!x && rows)) return broad__missing_argument("broad_predict");
+    if (stride == 0) stride = model->inputs;
+    if (stride < model->inputs)
+        return broad__fail(BROAD_USAGE, "broad_predict: the stride %zu is smaller than the %zu inputs", stride,
+                           model->inputs);
+    return broad__predict(out, model, x, rows, stride, 1);
+}
+
+static int predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
+                        size_t threads)
+{
+    const double *x = data->x + first * data->inputs;
+    int status = broad__predict(out, model, x, count, data->inputs, threads);
+    broad__spill_done(data->spill, x, count * data->inputs * sizeof *x);
+    if (status != BROAD_BAD_DATA || first == 0) return status;
+    char reason[512];
+    snprintf(reason, sizeof reason, "%s", broad_error_message());
+    return broad__fail(status, "of the rows after the first %zu: %s", first, reason);
+}
+
+static int check_inputs(const broad_model *model, const broad_data *data)
+{
+    if (data->inputs == model->inputs) return BROAD_OK;
+    return broad__fail(BROAD_BAD_DATA, "the data has %zu inputs, the model %zu", data->inputs, model->inputs);
+}
+
+int broad_predict_data(double *out, const broad_model *model, const broad_data *data, const broad_run_options *run)
+{
+    if (!out || !model || !data) return broad__missing_argument("broad_predict_data");
+    broad__call call;
+    int status = check_inputs(model, data);
+    if (status == BROAD_OK) status = broad__call_begin(&call, "predict", run);
+    if (status < 0) return status;
+    broad__watch_part(0, data->rows, data->rows);
+    status = broad__predict(out, model, data->x, data->rows, data->inputs, call.run.threads);
+    return broad__call_end(&call, status);
+}
+
+int broad_predict_part(double *out, const broad_model *model, const broad_data *data, size_t first, size_t count,
+                       const broad_run_options *run)
+{
+    if (!out || !model || !data) return broad__missing_argument("broad_predict_part");
+    broad__call call;
+    int status = check_inputs(model, data);
+    if (status < 0) return status;
+    if (first > data->rows || count > data->rows - first)
+        return broad__fail(BROAD_USAGE, "broad_predict_part: rows %zu to %zu are out of range (the table has %zu)",
+                           first + 1, first + count, data->rows);
+    status = broad__call_begin(&call, "predict", run);
+    if (status < 0) return status;
+    broad__watch_part(0, count, count);
+    return broad__call_end(&call, predict_part(out, model, data, first, count, call.run.threads));
+}
+
+size_t broad_best_class(const broad_model *model, const double *scores)
+{
+    return model && scores ? broad__largest(scores, model->outputs) : 0;
+}
+
+int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows)
+{
+    if (!model || ((!out || !scores) && rows)) return broad__missing_argument("broad_probabilities");
+    broad__confidence confidence = broad__confidence_of(model);
+    return broad__probabilities(out, &confidence, scores, rows);
+}
+
+int broad_interval(double *out, const broad_model *model, double level)
+{
+    if (!out || !model) return broad__missing_argument("broad_interval");
+    broad__confidence confidence = broad__confidence_of(model);
+    return broad__interval(out, &confidence, level);
+}
+
+/* ---- evaluation ------------------------------------------------------------------------------------------------ */
+
+/* Rows that are evaluated at a time: whole blocks, whose inputs and scores take about four million bytes. */
+static size_t rows_at_once(const broad_model *model)
+{
+    size_t blocks = (4u << 20) / ((model->inputs + model->outputs) * sizeof(double)) / BROAD__BLOCK_ROWS;
+    return (blocks ? blocks : 1) * BROAD__BLOCK_ROWS;
+}
+
+/* Predicts and judges piece by piece. */
+static int judge_rows(broad__judge *judge, const broad_model *model, const broad_data *data, size_t threads)
+{
+    size_t most = rows_at_once(model);
+    double *scores = broad__alloc_doubles(most < data->rows ? most : data->rows, model->outputs);
+    int status = scores ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t first = 0; status == BROAD_OK && first < data->rows; first += most) {
+        size_t count = data->rows - first < most ? data->rows - first : most;
+        broad__watch_part(first, count, data->rows);
+        status = predict_part(scores, model, data, first, count, threads);
+        if (status == BROAD_OK) broad__judge_add(judge, scores, first, count);
+    }
+    broad__free(scores);
+    return status;
+}
+
+static int measure(broad_metrics *out, const broad_model *model, const broad_data *data, const broad_eval_options *o)
+{
+    if (data->task != model->task || data->outputs != model->outputs)
+        return broad__fail(BROAD_BAD_DATA, "the targets of the data are not those of the model");
+    broad__judge judge;
+    int status = check_inputs(model, data);
+    if (status == BROAD_OK) status = broad__judge_open(&judge, model, data, o->level, o->threshold);
+    if (status < 0) return status;
+    status = judge_rows(&judge, model, data, o->threads);
+    if (status == BROAD_OK) status = broad__judge_measure(out, &judge);
+    broad__judge_close(&judge);
+    return status;
+}
+
+/* Whether the caller's struct is long enough for a field that owns memory. */
+#define HAS(metrics, field) ((metrics)->size >= offsetof(broad_metrics, field) + sizeof(metrics)->field)
+
+static int check_eval_options(const broad_eval_options *o, const broad_model *model)
+{
+    if (!(o->level >= 0 && o->level < 1))
+        return broad__fail(BROAD_USAGE,
+                           "an evaluation with intervals of level %g; give one between 0 and 1, such as 0.9", o->level);
+    if (o->threshold == 0) return BROAD_OK;
+    if (!(o->threshold > 0 && o->threshold < 1))
+        return broad__fail(BROAD_USAGE, "a threshold of %g; give a probability between 0 and 1, such as 0.3",
+                           o->threshold);
+    if (model->task != BROAD_TASK_CLASSIFY || model->outputs != 2)
+        return broad__fail(BROAD_USAGE, "a threshold is for models of two classes, and this one has %zu %s",
+                           model->outputs, model->task == BROAD_TASK_CLASSIFY ? "classes" : "targets");
+    return broad_probabilities(NULL, model, NULL, 0);
+}
+
+static int evaluate(broad_metrics *out, const broad_model *model, const broad_data *data, const broad_eval_options *o)
+{
+    broad__call call;
+    broad_metrics full = {.size = sizeof full};
+    broad_run_options run;
+    broad_run_options_init(&run);
+    run.threads = o->threads;
+    run.progress = o->progress;
+    run.progress_context = o->progress_context;
+    int status = broad__struct_check(out, sizeof *out, "broad_metrics");
+    if (status == BROAD_OK) status = check_eval_options(o, model);
+    if (status == BROAD_OK) status = broad__call_begin(&call, "eval", &run);
+    if (status < 0) return status;
+    broad_eval_options resolved = *o;
+    resolved.threads = call.run.threads;
+    status = broad__call_end(&call, measure(&full, model, data, &resolved));
+    broad__result_give(out, status == BROAD_OK ? &full : &(broad_metrics){0}, sizeof full);
+    if (!HAS(out, confusion)) broad__free(full.confusion);
+    if (!HAS(out, details)) broad__free(full.details);
+    return status;
+}
+
+void broad_eval_options_init_sized(broad_eval_options *out, size_t size)
+{
+    const broad_eval_options defaults = {.size = size};
+    if (out) broad__options_give(out, size, &defaults, sizeof defaults);
+}
+
+int broad_eval_with(broad_metrics *out, const broad_model *model, const broad_data *data,
+                    const broad_eval_options *options)
+{
+    if (!out || !model || !data) return broad__missing_argument("broad_eval_with");
+    broad_eval_options full = {.size = sizeof full};
+    int status = broad__options_take(&full, sizeof full, options, "broad_eval_options");
+    return status < 0 ? status : evaluate(out, model, data, &full);
+}
+
+/* The older calls, with one option each. */
+static int evaluate_run(broad_metrics *out, const broad_model *model, const broad_data *data, double level,
+                        const broad_run_options *run)
+{
+    broad_run_options taken;
+    broad_run_options_init(&taken);
+    int status = broad__options_take(&taken, sizeof taken, run, "broad_run_options");
+    const broad_eval_options options = {sizeof options, level,          0,
+                                        taken.threads,  taken.progress, taken.progress_context};
+    return status < 0 ? status : evaluate(out, model, data, &options);
+}
+
+int broad_eval(broad_metrics *out, const broad_model *model, const broad_data *data, const broad_run_options *run)
+{
+    if (!out || !model || !data) return broad__missing_argument("broad_eval");
+    return evaluate_run(out, model, data, 0, run);
+}
+
+int broad_eval_level(broad_metrics *out, const broad_model *model, const broad_data *data, double level,
+                     const broad_run_options *run)
+{
+    if (!out || !model || !data) return broad__missing_argument("broad_eval_level");
+    if (!(level > 0 && level < 1))
+        return broad__fail(BROAD_USAGE, "broad_eval_level: a level of %g; give one between 0 and 1, such as 0.9",
+                           level);
+    return evaluate_run(out, model, data, level, run);
+}
+
+void broad_metrics_clear(broad_metrics *metrics)
+{
+    if (!metrics || !broad__struct_known(metrics, sizeof *metrics)) return;
+    if (HAS(metrics, confusion)) broad__free(metrics->confusion);
+    if (HAS(metrics, details)) broad__free(metrics->details);
+    broad_result_init(metrics, metrics->size);
+}
+
+/* ---- one class, one target ------------------------------------------------------------------------------------- */
+
+static int give_class(broad_class_metrics *out, const double *details, size_t output)
+{
+    int status = broad__struct_check(out, sizeof *out, "broad_class_metrics");
+    if (status < 0) return status;
+    const broad_class_metrics full = {
+        .rows = (size_t)fmax(details[output * BROAD__DETAILS + BROAD__DETAIL_ROWS], 0),
+        .precision = broad__detail(details, output, BROAD__DETAIL_PRECISION),
+        .recall = broad__detail(details, output, BROAD__DETAIL_RECALL),
+        .f1 = broad__detail(details, output, BROAD__DETAIL_F1),
+        .roc_auc = broad__detail(details, output, BROAD__DETAIL_ROC),
+        .pr_auc = broad__detail(details, output, BROAD__DETAIL_PR),
+    };
+    broad__result_give(out, &full, sizeof full);
+    return BROAD_OK;
+}
+
+static int give_target(broad_target_metrics *out, const double *details, size_t target)
+{
+    int status = broad__struct_check(out, sizeof *out, "broad_target_metrics");
+    if (status < 0) return status;
+    const broad_target_metrics full = {
+        .rmse = broad__detail(details, target, BROAD__DETAIL_RMSE),
+        .mae = broad__detail(details, target, BROAD__DETAIL_MAE),
+        .r2 = broad__detail(details, target, BROAD__DETAIL_R2),
+        .baseline = broad__detail(details, target, BROAD__DETAIL_BASELINE),
+        .coverage = broad__detail(details, target, BROAD__DETAIL_COVERAGE),
+        .interval_width = broad__detail(details, target, BROAD__DETAIL_WIDTH),
+    };
+    broad__result_give(out, &full, sizeof full);
+    return BROAD_OK;
+}
+
+static int fail_no_details(const char *function, size_t output, size_t count)
+{
+    return broad__fail(BROAD_USAGE, "%s: there are no measures of number %zu of %zu", function, output + 1, count);
+}
+
+/* The details of a caller's metrics, as far as its struct has them. */
+static const double *details_of(const broad_metrics *metrics)
+{
+    return broad__struct_known(metrics, sizeof *metrics) && HAS(metrics, targets) ? metrics->details : NULL;
+}
+
+int broad_metrics_class(broad_class_metrics *out, const broad_metrics *metrics, size_t output)
+{
+    if (!out || !metrics) return broad__missing_argument("broad_metrics_class");
+    const double *details = details_of(metrics);
+    if (!details || output >= metrics->classes)
+        return fail_no_details("broad_metrics_class", output, details ? metrics->classes : 0);
+    return give_class(out, details, output);
+}
+
+int broad_metrics_target(broad_target_metrics *out, const broad_metrics *metrics, size_t target)
+{
+    if (!out || !metrics) return broad__missing_argument("broad_metrics_target");
+    const double *details = details_of(metrics);
+    if (!details || target >= metrics->targets)
+        return fail_no_details("broad_metrics_target", target, details ? metrics->targets : 0);
+    return give_target(out, details, target);
+}
+
+/* ---- the leave-one-out estimate -------------------------------------------------------------------------------- */
+
+static void detail_estimate(broad_estimate *out, const broad_model *model)
+{
+    const broad__estimate *from = &model->estimate;
+    int classify = model->task == BROAD_TASK_CLASSIFY;
+    broad_metrics pooled = {0};
+    out->detailed = from->rows && from->details;
+    if (!out->detailed) {
+        out->baseline = out->low = out->high = out->precision = out->recall = out->f1 = out->log_loss = (double)NAN;
+        out->balanced_accuracy = out->mcc = out->roc_auc = out->pr_auc = (double)NAN;
+        return;
+    }
+    if (!classify) {
+        out->low = from->details[0];
+        out->high = from->details[1];
+        out->baseline = broad__baseline_of(from->details + BROAD__DETAILS, model->outputs);
+        return;
+    }
+    broad__metrics_pool(&pooled, from->details + BROAD__DETAILS, model->outputs, model->positive);
+    broad__wilson(&out->low, &out->high, from->accuracy, (double)from->rows);
+    out->baseline = pooled.baseline;
+    out->precision = pooled.precision;
+    out->recall = pooled.recall;
+    out->f1 = pooled.f1;
+    out->mcc = from->details[0];
+    out->log_loss = from->details[1];
+    out->balanced_accuracy = pooled.balanced_accuracy;
+    out->roc_auc = pooled.roc_auc;
+    out->pr_auc = pooled.pr_auc;
+}
+
+int broad_model_estimate(broad_estimate *out, const broad_model *model)
+{
+    if (!out || !model) return broad__missing_argument("broad_model_estimate");
+    int status = broad__struct_check(out, sizeof *out, "broad_estimate");
+    if (status < 0) return status;
+    const broad__estimate *from = &model->estimate;
+    broad_estimate full = {
+        .known = from->rows > 0,
+        .rows = from->rows,
+        .accuracy = from->accuracy,
+        .brier = from->brier,
+        .calibration_error = from->calibration_error,
+        .rmse = from->rmse,
+        .mae = from->mae,
+        .r2 = from->r2,
+    };
+    detail_estimate(&full, model);
+    broad__result_give(out, &full, sizeof full);
+    return BROAD_OK;
+}
+
+int broad_estimate_class(broad_class_metrics *out, const broad_model *model, size_t output)
+{
+    if (!out || !model) return broad__missing_argument("broad_estimate_class");
+    const broad__estimate *from = &model->estimate;
+    size_t count = from->rows && from->details && model->task == BROAD_TASK_CLASSIFY ? model->outputs : 0;
+    if (output >= count) return fail_no_details("broad_estimate_class", output, count);
+    return give_class(out, from->details + BROAD__DETAILS, output);
+}
+
+int broad_estimate_target(broad_target_metrics *out, const broad_model *model, size_t target)
+{
+    if (!out || !model) return broad__missing_argument("broad_estimate_target");
+    const broad__estimate *from = &model->estimate;
+    size_t count = from->rows && from->details && model->task == BROAD_TASK_REGRESS ? model->outputs : 0;
+    if (target >= count) return fail_no_details("broad_estimate_target", target, count);
+    return give_target(out, from->details + BROAD__DETAILS, target);
+}

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Numbers of every size: whatever finite columns, targets and settings are given, a fit that succeeds is verified on its own
+rows, a change of its scaling is not, and a prediction that succeeds is finite.
+
+Usage: cli_numbers.py PATH_OF_BROAD [COMBINATIONS [SEED]]. More combinations than the test has: lab/run_numbers.
+"""
+import csv
+import io
+import itertools
+import os
+import random
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_test import run  # noqa: E402
+
+KINDS = ["bscrls", "brls", "bls", "scn", "rvfl"]
+SCALES = ["auto", "standard", "both", "minmax", "none", "rank", "whole"]
+ACTIVATIONS = ["sigmoid", "tanh", "relu", "sine", "gaussian", "identity"]
+LARGE = 1.7e308
+# What a column may look like, by name: a function of a random generator.
+COLUMNS = {
+    "ordinary": lambda r: r.gauss(0, 1),
+    "offset6": lambda r: 1e6 + r.gauss(0, 1),
+    "offset9": lambda r: 1e9 + r.gauss(0, 1),
+    "offset12": lambda r: -1e12 + r.gauss(0, 1),
+    "offset15": lambda r: 1e15 + r.gauss(0, 1),
+    "offset16": lambda r: 1e16 + 2 * r.randrange(12),
+    "time": lambda r: 1700000000000000000 + 5000 * r.randrange(300),
+    "denormal": lambda r: r.gauss(0, 1e-310),
+    "tiny": lambda r: r.gauss(0, 1e-300),
+    "huge": lambda r: r.choice([-LARGE, LARGE]),
+    "large": lambda r: r.gauss(0, 1e300),
+    "half": lambda r: r.uniform(-8e307, 8e307),
+    "constant": lambda r: 3.7,
+    "rare": lambda r: float(r.random() < 0.05),
+    "heavy": lambda r: r.choice([-1, 1]) * 10 ** r.uniform(-300, 300),
+}
+EXTREMES = [LARGE, -LARGE, 1e300, -1e100, 1e30, 5e-324, -0.0, 0.0, 1e18]
+
+
+class Trial:
+    def __init__(self, folder, seed):
+        self.rng = random.Random(seed)
+        self.folder, self.seed, self.faults = folder, seed, []
+        self.names = [self.rng.choice(list(COLUMNS)) for _ in range(self.rng.randint(1, 4))]
+        self.target = self.rng.choice(["class", "class", "ordinary", "offset9", "denormal", "large", "huge", "tiny"])
+        self.options = self.settings()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def settings(self):
+        r = self.rng
+        options = ["--kind", KINDS[self.seed % 5], "--scale", SCALES[self.seed % 7], "--seed", str(r.randrange(99))]
+        if r.random() < 0.7: options += ["--preset", "paper", "--features", "2x5", "--enhance", "5x3"]
+        else: options += ["--features", "2x8", "--enhance", "8x1"]
+        options += ["--activation", ACTIVATIONS[self.seed % 6]]
+        if r.random() < 0.2: options += ["--precision", "float", "--lambda", "1e-3"]
+        elif r.random() < 0.3: options += ["--lambda", r.choice(["0", "1e-10", "1e-3", "auto"])]
+        if self.target != "class" and r.random() < 0.5: options += ["--scale-target", r.choice(["none", "standard"])]
+        return options
+
+    def write(self):
+        r, lines = self.rng, ["%s,y" % ",".join("%s%d" % (n, i) for i, n in enumerate(self.names))]
+        for i in range(40):
+            y = "ab"[r.random() < 0.5] if self.target == "class" else repr(float(COLUMNS[self.target](r)))
+            lines.append(",".join([repr(float(COLUMNS[n](r))) for n in self.names] + [y]))
+        with open(self.path("t.csv"), "w") as out: out.write("\n".join(lines) + "\n")
+        rows = list(itertools.product(EXTREMES, repeat=len(self.names)))
+        with open(self.path("p.csv"), "w") as out:
+            out.write(lines[0].rsplit(",", 1)[0] + "\n")
+            out.writelines(",".join(map(repr, row)) + "\n" for row in r.sample(rows, min(9, len(rows))))
+
+    def fault(self, what, result):
+        self.faults.append("seed %d: %s %s, target %s: %s (%d): %s" % (
+            self.seed, " ".join(self.options), " ".join(self.names), self.target, what, result.code,
+            (result.err or result.out).strip().replace("\n", " | ")[:300]))
+
+    def predict(self, *options):
+        result = run("predict", self.path("m.broad"), self.path("p.csv"), *options)
+        if "no leave-one-out estimate" in result.err: return
+        if result.code not in (0, 65): self.fault("predict ended", result)
+        elif result.code == 0:
+            for cells in list(csv.reader(io.StringIO(result.out)))[1:]:
+                if any(c.lstrip("-") in ("nan", "inf") for c in cells): self.fault("%s in a prediction" % cells, result)
+        elif self.target not in ("huge", "large"): self.fault("predict refused", result)
+
+    def run(self):
+        """Whether the fit succeeded."""
+        self.write()
+        fit = run("fit", self.path("t.csv"), "-o", self.path("m.broad"), "--threads", "1", *self.options)
+        if fit.code not in (0, 2, 65): self.fault("fit ended", fit)
+        if fit.code: return False
+        verify = run("verify", self.path("m.broad"), self.path("t.csv"))
+        if verify.code: self.fault("verify", verify)
+        self.predict()
+        if self.target == "class": self.predict("--proba")
+        elif self.target != "huge": self.predict("--interval", "0.9")
+        return True
+
+
+def main():
+    count, seed = [int(w) for w in sys.argv[2:4]] + [28, 1][len(sys.argv) - 2:]
+    fitted, faults = 0, []
+    with tempfile.TemporaryDirectory() as folder:
+        for i in range(seed, seed + count):
+            trial = Trial(folder, i)
+            fitted += trial.run()
+            faults += trial.faults
+            for line in trial.faults: print(line, flush=True)
+    print("%d combinations, %d fitted, %d faults" % (count, fitted, len(faults)))
+    sys.exit(1 if faults or fitted < count // 3 else 0)
+
+
+main()
