@@ -18,11 +18,20 @@ typedef struct fit_run {
     broad_read_options read;
 } fit_run;
 
+static int remember(broad_model *model, void *context)
+{
+    const fit_run *fit = context;
+    const cli_run *run = &fit->run;
+    return broad_model_remember(model, fit->path, fit->read.labels, run->train, fit->holdout > 0 ? run->test : NULL);
+}
+
 static int prepare(fit_run *fit, const cli_arguments *arguments)
 {
     cli_run *run = &fit->run;
     memset(fit, 0, sizeof *fit);
     fit->path = arguments->positional[0];
+    run->remember = remember;
+    run->remember_context = fit;
     cli_read_options(&fit->read, arguments);
     int status = cli_training_options(&run->options, arguments);
     if (!status) status = cli_holdout(&fit->holdout, arguments);
@@ -74,8 +83,7 @@ static int choose_maps(cli_run *run)
     int status = broad_photos_prepare(&run->maps, &run->train, &run->test, &options);
     cli_progress_end(&progress);
     cli_signals_release();
-    if (status != BROAD_INTERRUPTED) return status;
-    return cli_fail(status, "interrupted while choosing photo maps; nothing was written");
+    return status;
 }
 
 static int train(cli_run *run)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "io/interrupt.h"
 #include "io/json.h"
 #include "run/kept_stats.h"
 #include "run/measures.h"
@@ -98,7 +99,9 @@ int cli_undo(const cli_arguments *arguments)
     look(&replaced, path);
     look(&restored, kept);
     status = check_kept(&file, kept, &restored);
+    cli_signals_catch();
     if (!status) status = cli_model_file_swap(&file);
+    cli_signals_release();
     if (!status) status = report(arguments, path, kept, &restored, &replaced);
     cli_model_file_release(&file);
     broad_model_free(restored.model);

@@ -25,6 +25,14 @@ static void print_error_json(const char *command, int status)
     cli_json_print(object);
 }
 
+/* Says what an interrupt has left, unless the command did. Returns the exit code. */
+static int end_interrupted(int status)
+{
+    if (status < 0 && strncmp(cli_error(), "interrupted", 11)) status = cli_fail(status, "interrupted; %s", cli_kept());
+    if (status < 0) cli_say("%s", cli_error());
+    return 128 + cli_interrupted();
+}
+
 static int dispatch(int count, char **words, const char **out_name)
 {
     const char *word = words[1];
@@ -65,13 +73,12 @@ int main(int count, char **words)
         cli_print_overview();
         return finish_output(BROAD_OK) ? -BROAD_IO : -BROAD_USAGE;
     }
-    int status = dispatch(count, words, &name);
-    if (status < 0) {
-        fflush(stdout);
-        cli_say("%s", cli_error());
-        if (wants_json(count, words)) print_error_json(name, status);
-    }
+    cli_signals_begin();
+    int status = dispatch(count, words, &name), failed = status;
+    if (status < 0) fflush(stdout);
+    if (status == BROAD_INTERRUPTED && cli_interrupted()) status = end_interrupted(status);
+    else if (status < 0) cli_say("%s", cli_error());
+    if (failed < 0 && wants_json(count, words)) print_error_json(name, failed);
     status = finish_output(status);
-    if (status == BROAD_INTERRUPTED && cli_interrupted()) status = 128 + cli_interrupted();
     return status < 0 ? -status : status;
 }

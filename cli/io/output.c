@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/interrupt.h"
 #include "io/real_text.h"
 
 enum { BUFFER_BYTES = 1 << 16 };
@@ -21,8 +22,10 @@ int cli_output_open(cli_output *out, const char *path)
     if (!out->buffer) return out->status = cli_fail(BROAD_NO_MEMORY, "out of memory while opening the output");
     out->terminal = strcmp(path, "-") == 0 && isatty(STDOUT_FILENO);
     if (strcmp(path, "-") == 0) return BROAD_OK;
+    cli_signals_catch(); /* until the temporary file is gone */
     out->status = broad__replace_begin(&out->file, path);
     out->to_file = out->status == BROAD_OK;
+    if (!out->to_file) cli_signals_release();
     return out->status;
 }
 
@@ -86,7 +89,10 @@ int cli_output_close(cli_output *output)
         cli_output_abandon(output);
         return output->status;
     }
-    if (output->to_file) output->status = broad__replace_commit(&output->file);
+    if (output->to_file) {
+        output->status = broad__replace_commit(&output->file);
+        cli_signals_release();
+    }
     output->to_file = 0;
     free(output->buffer);
     output->buffer = NULL;
@@ -95,7 +101,10 @@ int cli_output_close(cli_output *output)
 
 void cli_output_abandon(cli_output *output)
 {
-    if (output->to_file) broad__replace_abandon(&output->file);
+    if (output->to_file) {
+        broad__replace_abandon(&output->file);
+        cli_signals_release();
+    }
     output->to_file = 0;
     free(output->buffer);
     output->buffer = NULL;
@@ -152,7 +161,9 @@ int cli_check_writable(const char *path)
 {
     broad__replacement probe;
     if (strcmp(path, "-") == 0) return BROAD_OK;
+    cli_signals_catch();
     int status = broad__replace_begin(&probe, path);
     if (!status) broad__replace_abandon(&probe);
+    cli_signals_release();
     return status;
 }

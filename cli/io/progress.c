@@ -1,41 +1,12 @@
 #include "io/progress.h"
 
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-
-static atomic_int interrupted; /* free of locks, so a handler may set it; threads read it */
-
-static int caught;
-
-static void note_signal(int signal_number) { interrupted = signal_number; }
-
-/* SA_RESETHAND: a second interrupt ends the process. */
-static void catch_signals(void (*handler)(int))
-{
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = handler;
-    action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-int cli_signals_catch(void)
-{
-    int first = !caught;
-    caught = 1;
-    catch_signals(note_signal);
-    return first;
-}
-
-int cli_interrupted(void) { return interrupted; }
 
 void cli_format_duration(char *out, size_t bytes, double seconds)
 {
@@ -52,8 +23,18 @@ static size_t terminal_width(void)
     return window.ws_col;
 }
 
+/* A terminal without escapes has no bar. */
+static int has_escapes(void)
+{
+    const char *terminal = getenv("TERM");
+    return !terminal || strcmp(terminal, "dumb");
+}
+
+const char *cli_bar_end(void) { return has_escapes() ? "\r\033[K" : ""; }
+
 void cli_bar(const char *label, double part, const char *text)
 {
+    if (!has_escapes()) return;
     size_t used = strlen(label) + strlen(text) + 6, columns = terminal_width(), width = 0;
     if (columns > used + 8) width = columns - used < 30 ? columns - used : 30;
     fprintf(stderr, "\r\033[K%s ", label);
@@ -64,7 +45,7 @@ void cli_bar(const char *label, double part, const char *text)
     fflush(stderr);
 }
 
-void cli_bar_wipe(void) { fputs("\r\033[K", stderr); }
+void cli_bar_wipe(void) { fputs(cli_bar_end(), stderr); }
 
 static void draw(cli_progress *progress, const broad_progress *state, double now)
 {
@@ -97,7 +78,7 @@ static int on_progress(const broad_progress *state, void *context)
     }
     if (progress->visible && (now - progress->last > 0.1 || state->done == state->total)) draw(progress, state, now);
     int stop = layers && state->draws == 0 && progress->stop_at && state->done >= progress->stop_at;
-    return stop || interrupted != 0;
+    return stop || cli_interrupted() != 0;
 }
 
 void cli_progress_begin(cli_progress *out, broad_options *options, const char *label, const cli_arguments *arguments)
@@ -111,28 +92,8 @@ void cli_progress_begin(cli_progress *out, broad_options *options, const char *l
     cli_signals_catch();
 }
 
-static int on_watch(const broad_progress *state, void *context)
-{
-    (void)state;
-    (void)context;
-    return interrupted != 0;
-}
-
-const broad_run_options *cli_watch(size_t threads)
-{
-    static _Thread_local broad_run_options run;
-    run = (broad_run_options){.size = sizeof run, .threads = threads, .progress = interrupted ? NULL : on_watch};
-    return &run;
-}
-
 void cli_progress_end(cli_progress *progress)
 {
     if (progress->drawn) cli_bar_wipe();
     progress->drawn = 0;
-}
-
-void cli_signals_release(void)
-{
-    caught = 0;
-    catch_signals(SIG_DFL);
 }

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "run/photo_verdict.h"
 
 enum { FILES_SHOWN = 5, MEMBERS_SHOWN = 4 };
 enum { CROWD = 4 }; /* a group of more than one in this number of all photos */
@@ -111,6 +112,7 @@ static void look_at_files(data_photos *p)
             p->jpegs += start[0] == 0xff && start[1] == 0xd8;
             p->pngs += memcmp(start, "\x89PNG", 4) == 0;
         }
+        p->faulty += photo->faults != 0;
         p->landscape += photo->width > photo->height;
         p->portrait += photo->width < photo->height;
     }
@@ -222,6 +224,9 @@ void data_photos_advise(data_advice *advice, const data_photos *p)
             "%zu photos look alike, as if from one fixed camera, and would stay on one side of every split: give a "
             "list with --labels and group by one of its columns, such as --group date, or give --no-groups",
             p->members[p->groups[0]]);
+    if (p->faulty)
+        data_advise(advice,
+                    "look at the photos under 'quality', and remove those that do not show what is to be learned");
     if (p->copies) data_advise(advice, "remove exact copies: they add nothing but count twice");
     data_advise_targets(advice, p->data, p->class_counts);
     advise_sizes(advice, p);
@@ -276,6 +281,19 @@ static void print_skipped(const data_photos *p, size_t shown)
     if (count > shown) cli_print("  and %zu more\n", count - shown);
 }
 
+static void print_faults(const data_photos *p, size_t shown)
+{
+    size_t seen = 0;
+    if (!p->faulty) return;
+    cli_print("quality  %zu photo%s may show too little\n", p->faulty, p->faulty == 1 ? "" : "s");
+    for (size_t i = 0; i < broad_data_rows(p->data); i++) {
+        char faults[CLI_FAULTS_BYTES];
+        cli_photo_faults(faults, broad_data_photo(p->data, i));
+        if (faults[0] && seen++ < shown) cli_print("  %s: %s\n", name_of(p, i), faults);
+    }
+    if (seen > shown) cli_print("  and %zu more\n", seen - shown);
+}
+
 static void print_copies(const data_photos *p, size_t shown)
 {
     size_t seen = 0;
@@ -327,6 +345,7 @@ void data_photos_print(const data_photos *p, int all)
     print_sizes(p);
     print_span(p);
     print_skipped(p, shown);
+    print_faults(p, shown);
     print_copies(p, shown);
     print_groups(p, shown, all ? SIZE_MAX : MEMBERS_SHOWN);
     print_contradictions(p, shown);

@@ -14,6 +14,7 @@ typedef struct data_photos {
     size_t *groups;                /* numbers of those of two and more, large ones first; facts.groups of them */
     size_t *copy_of; /* row with the same bytes, the first of them; the row itself where it has no other */
     size_t copies;   /* rows that are not their own copy_of */
+    size_t faulty;   /* photos that are too dark, too bright, blurred or too small */
     size_t jpegs, pngs;
     size_t landscape, portrait;
     size_t timed, placed;

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "io/progress.h"
 #include "message.h"
 #include "run/photo_summary.h"
+#include "run/recall.h"
 #include "values.h"
 
 /* ---- what the paths are ---- */
@@ -91,10 +93,10 @@ static int read_photos(broad_data **out, const cli_input *input)
     read.progress = on_progress;
     read.progress_context = &bar;
     read.photos = &reading.options;
-    int outermost = cli_signals_catch();
+    cli_signals_catch();
     status = broad_data_read_photos(out, input->paths, input->count, &read);
     cli_photo_reading_close(&reading);
-    if (outermost) cli_signals_release();
+    cli_signals_release();
     if (bar.drawn) cli_bar_wipe();
     if (status != BROAD_INTERRUPTED) return status;
     return cli_fail(status, "interrupted while reading photos; nothing was written");
@@ -106,6 +108,7 @@ static int tell(json_t **record, const broad_data *data, const cli_input *input)
     int status = cli_photo_facts_make(&facts, data), silent = input->purpose == CLI_TO_LOOK;
     if (status) return status;
     if (!silent) cli_note_skipped(data, input->arguments);
+    if (!silent) cli_note_doubtful(data, input->arguments);
     if (!silent && !input->read->model) cli_note_facts(data, &facts, input->arguments);
     if (record && !*record) *record = json_object();
     if (record) cli_photos_record(*record, data, &facts);
@@ -223,10 +226,37 @@ static int held_out(broad_data **out, const broad_data *whole, const broad_model
     return status;
 }
 
+/* Photos that the model remembers, wherever they are now. */
+static int recall_training(broad_data **out, broad_data **out_apart, json_t **record, const broad_model *model,
+                           const cli_arguments *arguments, const cli_files *files)
+{
+    cli_recall *recall = NULL;
+    double *weights = NULL;
+    size_t plain = 0;
+    int status = cli_recall_open(&recall, record, model, arguments, files, NULL);
+    if (status) return status;
+    cli_recall_note(recall, 0);
+    status = cli_recall_check(recall);
+    if (!status) status = cli_recall_training(out, &plain, &weights, recall);
+    if (!status && out_apart) status = cli_recall_held_out(out_apart, recall);
+    if (status) {
+        broad_data_free(*out);
+        *out = NULL;
+    }
+    free(weights);
+    cli_recall_close(recall);
+    return status;
+}
+
 int cli_read_training(broad_data **out, broad_data **out_apart, json_t **record, const broad_model *model,
                       const cli_arguments *arguments, const cli_files *files)
 {
     broad_data *whole = NULL, *rows = NULL;
+    if (cli_recall_possible(model)) return recall_training(out, out_apart, record, model, arguments, files);
+    if (!files->count)
+        return cli_fail(BROAD_USAGE,
+                        "the training rows are needed, and the model does not remember files that are still "
+                        "there; give DATA, the files it was trained on, in order");
     int status = read_file(&whole, record, model, arguments, files, 0);
     if (!status) status = broad_data_training_part(&rows, whole, model);
     if (!status && out_apart) status = held_out(out_apart, whole, model);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/progress.h"
+#include "run/photo_verdict.h"
 #include "values.h"
 
 /* ---- near-duplicates ---- */
@@ -78,12 +79,45 @@ void cli_note_skipped(const broad_data *data, const cli_arguments *arguments)
     if (count > SHOWN) cli_note(arguments, "  and %zu more; --json lists all of them", count - SHOWN);
 }
 
+/* What notes say of a photo, and of how many; copies are none. */
+static int is_unlike(const broad_photo *photo) { return broad_photo_is_unlike(photo) && !photo->copy; }
+static int is_faulty(const broad_photo *photo) { return photo->faults && !photo->copy; }
+static int is_only_faulty(const broad_photo *photo) { return is_faulty(photo) && !is_unlike(photo); }
+
+static void note_photos(const broad_data *data, int (*which)(const broad_photo *), const char *one, const char *several,
+                        const cli_arguments *arguments)
+{
+    enum { SHOWN = 5 };
+    size_t count = 0;
+    for (size_t i = 0; i < broad_data_rows(data); i++) count += (size_t)which(broad_data_photo(data, i));
+    if (!count) return;
+    cli_note(arguments, "%zu photo%s %s:", count, cli_plural(count), count == 1 ? one : several);
+    for (size_t i = 0, seen = 0; i < broad_data_rows(data) && seen < SHOWN; i++) {
+        const broad_photo *photo = broad_data_photo(data, i);
+        char faults[CLI_FAULTS_BYTES];
+        if (!which(photo)) continue;
+        cli_photo_faults(faults, photo);
+        cli_note(arguments, "  %s%s%s", photo->name, faults[0] ? ": " : "", faults);
+        seen++;
+    }
+    if (count > SHOWN) cli_note(arguments, "  and %zu more; --json lists all of them", count - SHOWN);
+}
+
+void cli_note_doubtful(const broad_data *data, const cli_arguments *arguments)
+{
+    note_photos(data, is_unlike, "is not like the training photos: do not trust its class",
+                "are not like the training photos: do not trust their class", arguments);
+    note_photos(data, is_only_faulty, "may show too little", "may show too little", arguments);
+}
+
 void cli_note_facts(const broad_data *data, const cli_photo_facts *facts, const cli_arguments *arguments)
 {
     enum { SHOWN = 3 };
     if (facts->groups)
-        cli_note(arguments, "%zu photos are near-duplicates, in %zu group%s; groups are kept together in splits",
-                 facts->grouped, facts->groups, facts->groups == 1 ? "" : "s");
+        cli_note(arguments, "%zu photos are near-duplicates, in %zu group%s; %s", facts->grouped, facts->groups,
+                 cli_plural(facts->groups),
+                 cli_given(arguments, "group") ? "splits keep the groups of --group together, not these"
+                                               : "groups are kept together in splits");
     if (!facts->contradictions) return;
     cli_note(arguments, "%zu photo%s a different label from a near-duplicate:", facts->contradictions,
              facts->contradictions == 1 ? " has" : "s have");
@@ -120,8 +154,23 @@ static json_t *side_json(const broad_data *data, size_t row)
     return object;
 }
 
+static void record_doubtful(json_t *record, const broad_data *data)
+{
+    json_t *unlike = list_in(record, "unlike"), *faults = list_in(record, "faults");
+    for (size_t i = 0; i < broad_data_rows(data); i++) {
+        const broad_photo *photo = broad_data_photo(data, i);
+        if (is_unlike(photo)) cli_json_append(unlike, cli_json_text(photo->file));
+        if (!is_faulty(photo)) continue;
+        json_t *object = json_object();
+        cli_json_put(object, "file", cli_json_text(photo->file));
+        cli_json_put(object, "faults", cli_photo_faults_json(photo));
+        cli_json_append(faults, object);
+    }
+}
+
 void cli_photos_record(json_t *record, const broad_data *data, const cli_photo_facts *facts)
 {
+    record_doubtful(record, data);
     json_t *skipped = list_in(record, "skipped"), *contradictions = list_in(record, "contradictions");
     add_count(record, "read", facts->photos);
     add_count(record, "copies", facts->copies);

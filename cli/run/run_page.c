@@ -36,7 +36,7 @@ int cli_run_check_page(const cli_run *run)
 
 int cli_run_page(const cli_run *run, const cli_files *files)
 {
-    if (!run->report) return BROAD_OK;
+    if (!run->report || cli_interrupted()) return BROAD_OK;
     cli_training page = {.arguments = run->arguments,
                          .model = run->model,
                          .model_path = run->output,

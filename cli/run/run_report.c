@@ -107,7 +107,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "seconds", seconds_json(run));
     cli_json_put(object, "model", cli_json_text(run->output));
     cli_json_put(object, "stats", stats_json(run));
-    cli_json_put(object, "report", run->report ? cli_json_text(run->report) : json_null());
+    cli_json_put(object, "report", run->report && !cli_interrupted() ? cli_json_text(run->report) : json_null());
     cli_json_put(object, "layers", cli_layers_json(model));
     return cli_json_give(run->arguments, object);
 }
@@ -236,14 +236,17 @@ static int all_labels(const char **out, size_t *out_count, const cli_run *run, s
     return *out_count == 0 || *out_count == files;
 }
 
-/* Checks the model against its rows; without them there is only the model to look at. */
+/* Checks the model against its rows; without them there is only the model to look at. Photos that the model remembers need not be
+ * named. */
 static void put_check(FILE *line, const cli_run *run, const char *const *paths, size_t count)
 {
-    const char *labels[2 * CLI_GIVEN_MAX], *boxes = cli_given(run->arguments, "boxes");
-    const char *detector = cli_given(run->arguments, "detector");
+    static const char *const kept[] = {"header", "separator", "boxes", "detector", "detector-seconds"};
+    const char *labels[2 * CLI_GIVEN_MAX];
     size_t label_count = 0;
-    int all = run->train && all_labels(labels, &label_count, run, count);
+    int remembered = broad_model_maps(run->model) && broad_model_sources(run->model);
+    int all = run->train && (remembered || all_labels(labels, &label_count, run, count));
     for (size_t i = 0; i < count; i++) all = all && strcmp(paths[i], "-");
+    if (remembered) count = label_count = 0;
     fprintf(line, "broad %s ", all ? "verify" : "info");
     cli_shell_word(line, run->output);
     for (size_t i = 0; all && i < count; i++) {
@@ -251,8 +254,8 @@ static void put_check(FILE *line, const cli_run *run, const char *const *paths, 
         cli_shell_word(line, paths[i]);
     }
     for (size_t i = 0; all && i < label_count; i++) put_option(line, "labels", labels[i]);
-    if (all && boxes) put_option(line, "boxes", boxes);
-    if (all && detector) put_option(line, "detector", detector);
+    for (size_t i = 0; all && i < sizeof kept / sizeof kept[0]; i++)
+        if (cli_given(run->arguments, kept[i])) put_option(line, kept[i], cli_given(run->arguments, kept[i]));
 }
 
 static void print_next(const cli_run *run, const char *const *paths, size_t count)
@@ -293,6 +296,7 @@ int cli_run_report(const cli_run *run, const char *const *paths, size_t count)
     if (strcmp(run->output, "-") == 0) return BROAD_OK;
     cli_note_missed(run->arguments, run->test ? &run->test_metrics : NULL, run->model);
     if (cli_given(run->arguments, "json")) return report_json(run);
-    if (!cli_given(run->arguments, "quiet")) report_text(run, paths, count);
+    int measured = run->train || run->fresh || !cli_interrupted();
+    if (measured && !cli_given(run->arguments, "quiet")) report_text(run, paths, count);
     return BROAD_OK;
 }

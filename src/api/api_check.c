@@ -77,18 +77,35 @@ void broad_run_options_init_sized(broad_run_options *out, size_t size)
     if (out) broad__options_give(out, size, &full, sizeof full);
 }
 
+void broad__training_begin(broad__training *training, const char *stage, const broad_options *run)
+{
+    *training = (broad__training){.scope = broad__profile_enter(run->profile)};
+    training->watch =
+        (broad__watch){.state = {.stage = stage}, .progress = run->progress, .context = run->progress_context};
+    training->before = broad__watch_enter(&training->watch);
+}
+
+int broad__training_end(const broad__training *training, int status)
+{
+    broad__watch_leave(training->before);
+    broad__profile_leave(training->scope);
+    return status;
+}
+
 int broad__call_begin(broad__call *call, const char *stage, const broad_run_options *run)
 {
     *call = (broad__call){.run = {.size = sizeof call->run}};
     int status = broad__options_take(&call->run, sizeof call->run, run, "broad_run_options");
     if (status < 0) return status;
-    call->watch = (broad__watch){.stage = stage, .progress = call->run.progress, .context = call->run.progress_context};
+    call->watch = (broad__watch){
+        .state = {.stage = stage}, .progress = call->run.progress, .context = call->run.progress_context};
     call->before = broad__watch_enter(&call->watch);
     return BROAD_OK;
 }
 
 int broad__call_end(const broad__call *call, int status)
 {
+    status = broad__watch_check(status);
     broad__watch_leave(call->before);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "base/profile.h"
 #include "base/watch.h"
 #include "broad/broad.h"
 
@@ -29,6 +30,16 @@ int broad__options_take(void *full, size_t own, const void *given, const char *t
 int broad__training_options_take(broad_options *full, const broad_options *given);
 /* Gives options back, as much of them as fits into `size` bytes. */
 void broad__options_give(void *out, size_t size, const void *full, size_t own);
+
+/* A call that trains by `run`: watched, and counted in its profile, from begin to end. */
+typedef struct broad__training {
+    broad__profile_scope scope;
+    broad__watch watch;
+    broad__watch *before;
+} broad__training;
+
+void broad__training_begin(broad__training *training, const char *stage, const broad_options *run);
+int broad__training_end(const broad__training *training, int status); /* returns the status */
 
 /* A call with broad_run_options, watched from begin to end. */
 typedef struct broad__call {

@@ -44,8 +44,9 @@ static int read_data(broad_data **out, const char *path, const broad_read_option
 
 static int read_watched(broad_data **out, const char *path, const broad_read_options *options)
 {
-    broad__watch watch = {.stage = "read", .progress = options->progress, .context = options->progress_context};
-    watch.span = watch.total = (size_t)broad__file_bytes(path);
+    broad__watch watch = {
+        .state = {.stage = "read"}, .progress = options->progress, .context = options->progress_context};
+    watch.span = watch.state.total = (size_t)broad__file_bytes(path);
     broad__watch *before = broad__watch_enter(&watch);
     int status = broad__watch_poll(0, 1);
     if (status == BROAD_OK) status = read_data(out, path, options);
@@ -183,6 +184,36 @@ int broad_data_training_part(broad_data **out, const broad_data *data, const bro
     return status;
 }
 
+/* The table keeps its own names until it is copied. */
+static void give_classes(broad_data *view, const broad_model *model, const size_t *classes)
+{
+    view->task = BROAD_TASK_CLASSIFY;
+    view->outputs = model->outputs;
+    view->output_names = model->output_names;
+    view->target_name = model->target_name;
+    view->values = NULL;
+    view->classes = (size_t *)classes; /* only read */
+}
+
+int broad_data_assign(broad_data **out, const broad_data *data, const broad_model *model, const size_t *classes)
+{
+    if (!out || !data || !model) return broad__missing_argument("broad_data_assign");
+    *out = NULL;
+    broad_data view = *data;
+    size_t *groups = NULL;
+    if (classes && model->task != BROAD_TASK_CLASSIFY)
+        return broad__fail(BROAD_USAGE, "broad_data_assign: a regression has no classes");
+    for (size_t i = 0; classes && i < data->rows; i++)
+        if (classes[i] >= model->outputs)
+            return broad__fail(BROAD_USAGE, "broad_data_assign: class %zu is out of range (the model has %zu)",
+                               classes[i], model->outputs);
+    if (classes) give_classes(&view, model, classes);
+    int status = group_like_model(&view, &groups, model);
+    if (status == BROAD_OK) status = copy_table(out, &view);
+    broad__free(groups);
+    return status;
+}
+
 int broad_data_pick(broad_data **out, const broad_data *data, const size_t *rows, size_t count)
 {
     if (!out || !data || !rows) return broad__missing_argument("broad_data_pick");
@@ -200,4 +231,27 @@ int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b
     if (!out || !a || !b) return broad__missing_argument("broad_data_append");
     *out = NULL;
     return broad__table_append(out, a, b);
+}
+
+size_t broad_data_kept_count(const broad_data *data) { return data ? data->kept.columns : 0; }
+
+const char *broad_data_kept_name(const broad_data *data, size_t column)
+{
+    return column < broad_data_kept_count(data) ? data->kept.names[column] : "";
+}
+
+const char *broad_data_kept_text(const broad_data *data, size_t row, size_t column)
+{
+    if (column >= broad_data_kept_count(data) || row >= data->rows) return "";
+    return data->kept.text + data->kept.at[row * data->kept.columns + column];
+}
+
+size_t broad_data_unknown_levels(const broad_data *data, size_t category)
+{
+    return data && category < data->kept.categories ? data->kept.unknown[category] : 0;
+}
+
+const char *broad_data_unknown_level(const broad_data *data, size_t category)
+{
+    return broad_data_unknown_levels(data, category) ? data->kept.first[category] : "";
 }

@@ -20,10 +20,9 @@ int broad_trainer_open(broad_trainer **out, const broad_data *data, const broad_
     broad_options full;
     int status = broad__training_options_take(&full, options);
     if (status < 0) return status;
-    broad__profile_scope before = broad__profile_enter(full.profile);
-    status = broad__trainer_open_photos(out, data, &full);
-    broad__profile_leave(before);
-    return status;
+    broad__training training;
+    broad__training_begin(&training, "features", &full);
+    return broad__training_end(&training, broad__trainer_open_photos(out, data, &full));
 }
 
 int broad_trainer_resume(broad_trainer **out, const broad_model *model, const broad_data *data,
@@ -34,56 +33,52 @@ int broad_trainer_resume(broad_trainer **out, const broad_model *model, const br
     broad_options full;
     int status = broad__training_options_take(&full, run);
     if (status < 0) return status;
-    broad__profile_scope before = broad__profile_enter(full.profile);
-    status = broad__trainer_resume(out, model, data, &full, how == BROAD_RESUME_FORCED);
-    broad__profile_leave(before);
-    return status;
+    broad__training training;
+    broad__training_begin(&training, "features", &full);
+    return broad__training_end(&training, broad__trainer_resume(out, model, data, &full, how == BROAD_RESUME_FORCED));
 }
 
 int broad_trainer_validate(broad_trainer *trainer, const broad_data *rows)
 {
     if (!trainer || !rows) return broad__missing_argument("broad_trainer_validate");
-    broad__profile_scope before = broad__profile_enter(trainer->run.profile);
-    int status = broad__trainer_validate_photos(trainer, rows);
-    broad__profile_leave(before);
-    return status;
+    broad__training training;
+    broad__training_begin(&training, "layers", &trainer->run);
+    return broad__training_end(&training, broad__trainer_validate_photos(trainer, rows));
 }
 
 int broad_trainer_enhance(broad_trainer *trainer, size_t nodes, size_t layers)
 {
     if (!trainer) return broad__missing_argument("broad_trainer_enhance");
-    broad__profile_scope before = broad__profile_enter(trainer->run.profile);
-    int status = broad__trainer_enhance(trainer, nodes, layers);
-    broad__profile_leave(before);
-    return status;
+    broad__training training;
+    broad__training_begin(&training, "layers", &trainer->run);
+    return broad__training_end(&training, broad__trainer_enhance(trainer, nodes, layers));
 }
 
 int broad_trainer_features(broad_trainer *trainer, size_t groups, size_t nodes, size_t enhance)
 {
     if (!trainer) return broad__missing_argument("broad_trainer_features");
-    broad__profile_scope before = broad__profile_enter(trainer->run.profile);
-    int status = broad__trainer_features(trainer, groups, nodes, enhance);
-    broad__profile_leave(before);
-    return status;
+    broad__training training;
+    broad__training_begin(&training, "layers", &trainer->run);
+    return broad__training_end(&training, broad__trainer_features(trainer, groups, nodes, enhance));
 }
 
 int broad_trainer_learn(broad_trainer *trainer, const broad_data *rows, size_t nodes, size_t layers, broad_learn how)
 {
     if (!trainer || !rows) return broad__missing_argument("broad_trainer_learn");
-    broad__profile_scope before = broad__profile_enter(trainer->run.profile);
-    int status = broad__trainer_learn(trainer, rows, NULL, nodes, layers, how == BROAD_LEARN_NEW_ROWS);
-    broad__profile_leave(before);
-    return status;
+    broad__training training;
+    broad__training_begin(&training, "layers", &trainer->run);
+    return broad__training_end(&training,
+                               broad__trainer_learn(trainer, rows, NULL, nodes, layers, how == BROAD_LEARN_NEW_ROWS));
 }
 
 int broad_trainer_learn_weighted(broad_trainer *trainer, const broad_data *rows, const double *weights, size_t nodes,
                                  size_t layers, broad_learn how)
 {
     if (!trainer || !rows || !weights) return broad__missing_argument("broad_trainer_learn_weighted");
-    broad__profile_scope before = broad__profile_enter(trainer->run.profile);
-    int status = broad__trainer_learn(trainer, rows, weights, nodes, layers, how == BROAD_LEARN_NEW_ROWS);
-    broad__profile_leave(before);
-    return status;
+    broad__training training;
+    broad__training_begin(&training, "layers", &trainer->run);
+    return broad__training_end(
+        &training, broad__trainer_learn(trainer, rows, weights, nodes, layers, how == BROAD_LEARN_NEW_ROWS));
 }
 
 int broad_trainer_correct(broad_correction *out, broad_trainer *trainer, const broad_data *rows, double *weights)
@@ -92,9 +87,9 @@ int broad_trainer_correct(broad_correction *out, broad_trainer *trainer, const b
     broad_correction full = {.size = sizeof full};
     int status = broad__struct_check(out, sizeof *out, "broad_correction");
     if (status < 0) return status;
-    broad__profile_scope before = broad__profile_enter(trainer->run.profile);
-    status = broad__trainer_correct(&full, weights, trainer, rows);
-    broad__profile_leave(before);
+    broad__training training;
+    broad__training_begin(&training, "layers", &trainer->run);
+    status = broad__training_end(&training, broad__trainer_correct(&full, weights, trainer, rows));
     if (status == BROAD_OK) broad__result_give(out, &full, sizeof full);
     return status;
 }
@@ -128,13 +123,13 @@ int broad_fit(broad_model **out, broad_seconds *out_seconds, const broad_data *d
     if (status == BROAD_OK && out_seconds)
         status = broad__struct_check(out_seconds, sizeof *out_seconds, "broad_seconds");
     if (status < 0) return status;
-    broad__profile_scope before = broad__profile_enter(full.profile);
+    broad__training training;
+    broad__training_begin(&training, "features", &full);
     status = broad__trainer_open_photos(&trainer, data, &full);
     if (status == BROAD_OK) status = broad__trainer_enhance(trainer, full.enhance_nodes, full.enhance_layers);
     if (out_seconds && trainer) broad_trainer_seconds(out_seconds, trainer);
     broad__trainer_close(status == BROAD_OK ? out : NULL, trainer);
-    broad__profile_leave(before);
-    return status;
+    return broad__training_end(&training, status);
 }
 
 /* ---- sums instead of rows -------------------------------------------------------------------------------------- */

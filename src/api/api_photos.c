@@ -67,6 +67,19 @@ const broad_photo *broad_data_photo(const broad_data *data, size_t row)
     return row < broad_data_rows(data) && data->photos.items ? &data->photos.items[row] : NULL;
 }
 
+const char *broad_photo_fault_name(broad_photo_fault fault)
+{
+    switch (fault) {
+    case BROAD_PHOTO_FAULT_DARK: return "too dark";
+    case BROAD_PHOTO_FAULT_BRIGHT: return "too bright";
+    case BROAD_PHOTO_FAULT_BLURRED: return "blurred";
+    case BROAD_PHOTO_FAULT_SMALL: return "too small";
+    }
+    return "";
+}
+
+int broad_photo_is_unlike(const broad_photo *photo) { return photo && photo->distance > 1; }
+
 size_t broad_data_components(const broad_data *data) { return data ? data->photos.spec.components : 0; }
 
 unsigned broad_data_maps(const broad_data *data) { return data ? (unsigned)data->photos.spec.maps : 0; }
@@ -86,6 +99,17 @@ static void replace(broad_data **data, broad_data *by)
     *data = by;
 }
 
+/* *trained and *tested: NULL where the tables stay as they are. */
+static int settle_both(broad_data **trained, broad_data **tested, broad_map_choice *choice, const broad_data *train,
+                       const broad_data *test, const broad_options *options)
+{
+    broad__training training;
+    broad__training_begin(&training, "maps", options);
+    int status = broad__photos_settle(trained, choice, train, options);
+    if (status == BROAD_OK && test) status = broad__photos_follow(tested, test, *trained ? *trained : train);
+    return broad__training_end(&training, broad__watch_check(status));
+}
+
 int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data **test, const broad_options *options)
 {
     broad_map_choice choice;
@@ -94,10 +118,10 @@ int broad_photos_prepare(broad_map_choice *out, broad_data **train, broad_data *
     if (!train || !*train || !options) return broad__missing_argument("broad_photos_prepare");
     int status = out ? broad__struct_check(out, sizeof *out, "broad_map_choice") : BROAD_OK;
     if (status == BROAD_OK) status = broad__training_options_take(&full, options);
-    if (status == BROAD_OK) status = broad__photos_settle(&trained, &choice, *train, &full);
-    if (status == BROAD_OK && test && *test) status = broad__photos_follow(&tested, *test, trained ? trained : *train);
+    if (status == BROAD_OK) status = settle_both(&trained, &tested, &choice, *train, test ? *test : NULL, &full);
     if (status < 0) {
         broad__table_free(trained);
+        broad__table_free(tested);
         return status;
     }
     replace(train, trained);
@@ -112,9 +136,12 @@ int broad_photos_choose(broad_map_choice *out, const broad_data *data, const bro
     if (!data->photos.spec.maps) return broad__fail(BROAD_USAGE, "the rows are not photos: they have no maps");
     broad_options full;
     broad_map_choice choice;
+    broad__training training;
     int status = broad__struct_check(out, sizeof *out, "broad_map_choice");
     if (status == BROAD_OK) status = broad__training_options_take(&full, options);
-    if (status == BROAD_OK) status = broad__choose_maps(&choice, data, &full);
+    if (status < 0) return status;
+    broad__training_begin(&training, "maps", &full);
+    status = broad__training_end(&training, broad__choose_maps(&choice, data, &full));
     if (status == BROAD_OK) broad__result_give(out, &choice, sizeof choice);
     return status;
 }

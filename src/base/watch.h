@@ -1,34 +1,57 @@
 /*
- * Progress of a long call other than training, and the request to stop it.
+ * Progress of a long call, and the request to stop it.
  *
- * A call that takes a progress function enters a watch on its thread; the loops below it poll that watch, on this
- * thread alone: elsewhere, and without a progress function, a poll does nothing. The progress function is called at
- * most every BROAD__WATCH_SECONDS, so a loop may poll as often as it likes.
+ * A call that takes a progress function enters a watch on its thread, and the threads of a pool join it while they work
+ * for that call. Between two pieces of its work a loop takes a look at the watch; on the call's own thread that calls the
+ * progress function, every broad__watch_interval. Once that asked to stop, every look says so, on all threads: what
+ * is left of the work is skipped, down to the loops of dense algebra. What was computed then is not to be used: wherever
+ * a result is about to be, broad__watch_check() turns the request into a status, and what fails by it goes the way of any
+ * failure. Where no watch was entered, a look is a comparison.
  */
 #ifndef BROAD_BASE_WATCH_H
 #define BROAD_BASE_WATCH_H
 
+#include <stdatomic.h>
+
 #include "broad/broad.h"
 
-#define BROAD__WATCH_SECONDS 0.05
+/* The progress function is called at most this often, in seconds. Changed by tests alone. */
+extern double broad__watch_interval;
 
 typedef struct broad__watch {
-    const char *stage;
+    broad_progress state;             /* what is reported; `done` when this part of the work began */
     broad_progress_function progress; /* NULL: none */
     void *context;
-    size_t done, span, total; /* done before this part of the work, its share, and all of it */
-    double last;              /* when it was reported */
-    int stopped;
+    size_t span; /* share of this part in `total` */
+    double last; /* when it was reported */
+    double work; /* since the clock was read, on the call's thread */
+    atomic_int stopped;
 } broad__watch;
 
 /* Returns the watch that was there before, for broad__watch_leave(). */
 broad__watch *broad__watch_enter(broad__watch *watch);
 void broad__watch_leave(broad__watch *before);
 
+/* That of this thread; NULL: none. */
+broad__watch *broad__watch_here(void);
+/* This thread works for the call of another one, whose watch that is; NULL: for none. */
+void broad__watch_join(broad__watch *watch);
+
+/* Tells the progress function now. Non-zero: it asks to stop; that is left to the caller. */
+int broad__watch_tell(const broad_progress *state);
 /* The work that is polled from now on is `span` of `total`, after `done`. */
 void broad__watch_part(size_t done, size_t span, size_t total);
 /* `step` of `steps` steps of this part are done. BROAD_INTERRUPTED, with a message, once the progress function asked to
  * stop. */
 int broad__watch_poll(size_t step, size_t steps);
+
+/* Stops it as if the progress function had asked for it. BROAD_INTERRUPTED, with a message. */
+int broad__watch_stop(void);
+/* Between pieces of work, about `flops` floating-point operations after the last look: small ones do not read the clock. 1:
+ * skip the rest. Any thread. */
+int broad__watch_look(double flops);
+int broad__watch_stopped(void); /* the same without asking */
+/* BROAD_INTERRUPTED, with a message, once it was asked to stop, even if something else failed; `status` otherwise. */
+int broad__watch_check(int status);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * The compute contract: what training and prediction ask of a device. Matrices lie row by row; a stride is the distance
  * of two rows in numbers. Operations on rows work on one block, run on the caller's thread and may be called from several
- * threads at once. `reference` is plain C and says what each must give; the tests hold every device against it.
+ * threads at once. `reference` is plain C and says what each must give; the tests hold every device against it. An
+ * operation that takes long ends early once the watch of its thread is stopped (base/watch.h), and its result is then open.
  */
 #ifndef BROAD_COMPUTE_DEVICE_H
 #define BROAD_COMPUTE_DEVICE_H

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "base/watch.h"
 
-enum { THREADS_MAX = 256 };
+enum { THREADS_MAX = 256, PIECE_WORK = 1000000000 };
 
 struct broad__pool {
     pthread_mutex_t lock;
@@ -27,7 +27,8 @@ struct broad__pool {
     broad__job job;
     void *context;
     broad__profile_scope scope; /* of the thread that gave it */
-    int watched;                /* the caller's thread polls its watch between pieces */
+    broad__watch *watch;
+    int counted; /* pieces are the steps of what the watch reports */
     size_t count;
     atomic_size_t next;
 };
@@ -37,15 +38,18 @@ typedef struct worker {
     size_t number;
 } worker;
 
+/* Whether the rest is to be skipped. A piece is enough work to read the clock after it. */
+static int is_over(size_t index, size_t count, int counted)
+{
+    return counted ? broad__watch_poll(index, count) < 0 : broad__watch_look(PIECE_WORK);
+}
+
 static void work(broad__pool *pool, size_t number)
 {
     for (;;) {
         size_t index = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
         if (index >= pool->count) return;
-        if (pool->watched && number == 0 && broad__watch_poll(index, pool->count) < 0) {
-            atomic_store(&pool->next, pool->count);
-            return;
-        }
+        if (is_over(index, pool->count, pool->counted && number == 0)) return;
         pool->job(pool->context, index, number);
     }
 }
@@ -61,6 +65,7 @@ static void *helper_main(void *argument)
         if (pool->closing) break;
         seen = pool->generation;
         broad__profile_leave(pool->scope);
+        broad__watch_join(pool->watch);
         pthread_mutex_unlock(&pool->lock);
         work(pool, self->number);
         pthread_mutex_lock(&pool->lock);
@@ -132,24 +137,23 @@ void broad__pool_close(broad__pool *pool)
 
 size_t broad__pool_threads(const broad__pool *pool) { return pool->helpers + 1; }
 
-static int run_alone(size_t count, broad__job job, void *context, int watched)
+static void run_alone(size_t count, broad__job job, void *context, int counted)
 {
-    int status = BROAD_OK;
-    for (size_t i = 0; i < count && status == BROAD_OK; i++) {
-        if (watched) status = broad__watch_poll(i, count);
-        if (status == BROAD_OK) job(context, i, 0);
-    }
-    return status;
+    for (size_t i = 0; i < count && !is_over(i, count, counted); i++) job(context, i, 0);
 }
 
-static int run(broad__pool *pool, size_t count, broad__job job, void *context, int watched)
+static void run(broad__pool *pool, size_t count, broad__job job, void *context, int counted)
 {
-    if (pool->helpers == 0 || count < 2 || is_inherited(pool)) return run_alone(count, job, context, watched);
+    if (pool->helpers == 0 || count < 2 || is_inherited(pool)) {
+        run_alone(count, job, context, counted);
+        return;
+    }
     pthread_mutex_lock(&pool->lock);
     pool->job = job;
     pool->context = context;
     pool->scope = broad__profile_here();
-    pool->watched = watched;
+    pool->watch = broad__watch_here();
+    pool->counted = counted;
     pool->count = count;
     atomic_store(&pool->next, 0);
     pool->busy = pool->helpers;
@@ -160,7 +164,6 @@ static int run(broad__pool *pool, size_t count, broad__job job, void *context, i
     pthread_mutex_lock(&pool->lock);
     while (pool->busy > 0) pthread_cond_wait(&pool->finish, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
-    return watched ? broad__watch_poll(count, count) : BROAD_OK;
 }
 
 void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context)
@@ -170,5 +173,6 @@ void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *cont
 
 int broad__pool_run_watched(broad__pool *pool, size_t count, broad__job job, void *context)
 {
-    return run(pool, count, job, context, 1);
+    run(pool, count, job, context, 1);
+    return broad__watch_poll(count, count);
 }

@@ -16,11 +16,12 @@ void broad__pool_close(broad__pool *pool); /* accepts NULL */
 size_t broad__pool_threads(const broad__pool *pool);
 
 /* Calls job(context, index, worker) for every index < count; returns when all are done. worker < broad__pool_threads(),
- * and 0 is the caller's thread. In a child made by fork() a pool of its parent does all work on the caller's thread. */
+ * and 0 is the caller's thread. In a child made by fork() a pool of its parent does all work on the caller's thread.
+ * Between pieces all threads look at the watch of the caller's (base/watch.h): once it is stopped, those that are left are
+ * skipped. */
 typedef void (*broad__job)(void *context, size_t index, size_t worker);
 void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context);
-/* The same, polling the watch of the caller's thread between the pieces: BROAD_INTERRUPTED once it asks to stop, with
- * some pieces not done. */
+/* The same; the watch counts the pieces as its steps. BROAD_INTERRUPTED once it was asked to stop. */
 int broad__pool_run_watched(broad__pool *pool, size_t count, broad__job job, void *context);
 
 #endif

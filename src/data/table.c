@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "data/photo/photo_rows.h"
 #include "data/text.h"
 
@@ -40,6 +41,7 @@ void broad__table_free(broad_data *table)
     broad__free(table->target_name);
     broad__free(table->group_name);
     broad__free(table->weight_name);
+    broad__kept_clear(&table->kept);
     broad__categories_clear(&table->categories);
     broad__photos_clear(&table->photos);
     broad__free(table);
@@ -145,6 +147,7 @@ int broad__table_rows(broad_data **out, const broad_data *table, const size_t *r
     if (status < 0) return status;
     picking p = {.table = table, .spill = part->spill, .rows = rows, .count = count};
     *part = *table;
+    part->kept = (broad__kept){0};
     part->spill = p.spill;
     part->x_borrowed = 0;
     part->rows = count;
@@ -274,6 +277,7 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
     if (status < 0) return status;
     joining j = {.a = a, .b = b, .spill = both->spill};
     *both = *a;
+    both->kept = (broad__kept){0};
     both->spill = j.spill;
     both->x_borrowed = 0;
     both->rows = a->rows + b->rows;
@@ -335,6 +339,7 @@ static void hash_numbers(broad__hash *hash, broad__spill *spill, const double *n
         broad__hash_add(hash, plain, now * sizeof *plain);
         done += now;
         if (done < count && (done - released) * sizeof *numbers < STEP) continue;
+        if (broad__watch_look((double)STEP)) return;
         broad__spill_done(spill, numbers + released, (done - released) * sizeof *numbers);
         released = done;
     }
@@ -343,7 +348,7 @@ static void hash_numbers(broad__hash *hash, broad__spill *spill, const double *n
 static void hash_classes(broad__hash *hash, broad__spill *spill, const size_t *classes, size_t count)
 {
     const size_t step = STEP / sizeof *classes;
-    for (size_t first = 0; first < count; first += step) {
+    for (size_t first = 0; first < count && !broad__watch_look((double)STEP); first += step) {
         size_t now = count - first < step ? count - first : step;
         for (size_t i = first; i < first + now; i++) {
             uint64_t class = classes[i];
@@ -366,5 +371,5 @@ int broad__table_fingerprint(char out[33], const broad_data *table, size_t first
     if (table->classes) hash_classes(hash, table->spill, table->classes + first, count);
     if (table->weights) hash_numbers(hash, table->spill, table->weights + first, count);
     broad__hash_close(out, hash);
-    return BROAD_OK;
+    return broad__watch_check(BROAD_OK);
 }

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/shards.h"
 #include "data/transform/scale.h"
 #include "rng/draw.h"
@@ -44,6 +45,12 @@ static double *block_nodes(double **out_x, const fitting *f, size_t first, size_
     return a;
 }
 
+/* Of the nodes of a block. */
+static double block_flops(const fitting *f)
+{
+    return 2.0 * BROAD__BLOCK_ROWS * (double)f->task->nodes * (double)f->task->scaling.columns;
+}
+
 static size_t block_rows(size_t first, size_t end)
 {
     return end - first < BROAD__BLOCK_ROWS ? end - first : BROAD__BLOCK_ROWS;
@@ -58,7 +65,7 @@ static void spread_shard(void *context, size_t shard, size_t worker)
     double *low = f->low + shard * k, *high = f->high + shard * k, *x;
     for (size_t j = 0; j < k; j++) low[j] = INFINITY, high[j] = -INFINITY;
     broad__shard_rows(&first, &end, shard, f->task->rows);
-    for (; first < end; first += BROAD__BLOCK_ROWS) {
+    for (; first < end && !broad__watch_look(block_flops(f)); first += BROAD__BLOCK_ROWS) {
         size_t n = block_rows(first, end);
         const double *a = block_nodes(&x, f, first, n, worker);
         for (size_t i = 0; i < n * k; i++) {
@@ -116,7 +123,7 @@ static void sums_shard(void *context, size_t index, size_t worker)
     double *gram = f->parts + index * k * (k + inputs), *cross = gram + k * k, *x;
     memset(gram, 0, k * (k + inputs) * sizeof(double));
     broad__shard_rows(&first, &end, f->first_shard + index, f->task->rows);
-    for (; first < end; first += BROAD__BLOCK_ROWS) {
+    for (; first < end && !broad__watch_look(2 * block_flops(f)); first += BROAD__BLOCK_ROWS) {
         size_t n = block_rows(first, end);
         const double *a = block_nodes(&x, f, first, n, worker);
         device->gram(gram, k, a, k, n, k);
@@ -155,7 +162,7 @@ static void solve_chunk(void *context, size_t chunk, size_t worker)
     size_t columns = inputs - first < CHUNK ? inputs - first : CHUNK, count = k * columns;
     double *v = f->chunks + worker * 3 * k * CHUNK, *w = v + count, *u = w + count;
     memset(w, 0, 2 * count * sizeof(double));
-    for (size_t step = 0; step < f->task->steps; step++) {
+    for (size_t step = 0; step < f->task->steps && !broad__watch_look(2.0 * (double)(k * count)); step++) {
         for (size_t j = 0; j < k; j++) {
             const double *cross = f->cross + j * inputs + first;
             for (size_t i = j * columns; i < (j + 1) * columns; i++) v[i] = cross[i - j * columns] + w[i] - u[i];
@@ -233,5 +240,5 @@ int broad__autoencoder(double *weight, double *bias, const broad__autoencoder_ta
     }
     broad__profile_leave(before);
     fitting_close(&f);
-    return status;
+    return broad__watch_check(status);
 }

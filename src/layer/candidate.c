@@ -5,6 +5,7 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/shards.h"
 #include "layer/pass.h"
 #include "layer/shard_sums.h"
@@ -72,7 +73,7 @@ static int wide_pass(broad__residual *residual, const broad__kblock *kblocks, si
     if (!candidate->stored && !own) return BROAD_NO_MEMORY;
     memset(candidate->matrix, 0, p * p * sizeof(double));
     memset(candidate->cross, 0, p * residual->outputs * sizeof(double));
-    for (size_t i = 0; i < residual->rows; i += PANEL) {
+    for (size_t i = 0; i < residual->rows && !broad__watch_stopped(); i += PANEL) {
         double *k = candidate->stored ? candidate->k + i * p : own;
         row_panel panel = {residual, kblocks, count, k, i, broad__min(PANEL, residual->rows - i)};
         broad__pool_run(residual->pool, (panel.n + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, panel_block, &panel);
@@ -195,7 +196,7 @@ int broad__candidate_compute(broad__residual *residual, const broad__kblock *kbl
         if (status == BROAD_OK) status = wide_pass(residual, kblocks, count);
         if (status == BROAD_OK) mirror(candidate->matrix, p);
     }
-    return status;
+    return broad__watch_check(status);
 }
 
 int broad__candidate_trials(broad__residual *residual, const broad__kblock *trials, size_t count)

@@ -1,11 +1,11 @@
 #include "layer/cholesky.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 
 /* Large blocks keep the products near their best speed; small ones leave enough tiles to share out. */
 enum { BLOCK = 128, BLOCK_LARGE = 192, LARGE = 1500, TILE_COLUMNS = 1024, CORNER = 128, STRIP = 192, WHITEN_ROWS = 64 };
@@ -26,7 +26,6 @@ typedef struct step {
     double *strips;               /* STRIP x columns per worker: columns of R12 as rows */
     double *corners;              /* CORNER x CORNER per worker */
     tile *tiles;
-    atomic_int stopped;
 } step;
 
 static size_t max(size_t a, size_t b) { return a > b ? a : b; }
@@ -37,11 +36,6 @@ size_t broad__cholesky_scratch(size_t n, size_t threads)
 {
     size_t block = block_of(n);
     return block * block + n * block + threads * (CORNER * CORNER + STRIP * block);
-}
-
-static void ask(step *s, size_t worker)
-{
-    if (worker == 0 && s->task->stop && s->task->stop(s->task->context)) atomic_store(&s->stopped, 1);
 }
 
 /* out (columns x rows) = in' */
@@ -62,13 +56,11 @@ static void panel_strip(void *context, size_t index, size_t worker)
     size_t n = s->task->n, column = s->first + s->columns + index * STRIP, count = broad__min(STRIP, n - column);
     size_t columns = s->columns, old = column < s->begin ? broad__min(s->begin - column, count) : 0;
     double *turned = s->strips + worker * STRIP * columns, *rows = s->task->a + s->first * n + column;
-    if (atomic_load(&s->stopped)) return;
     turn(turned, columns, rows + old, n, columns, count - old);
     s->task->device->whiten(turned, columns, count - old, s->diagonal, columns, columns);
     turn(rows + old, n, turned, columns, count - old, columns);
     for (size_t i = 0; i < columns; i++)
         for (size_t k = 0; k < count; k++) s->minus[i * n + column + k] = -rows[i * n + k];
-    ask(s, worker);
 }
 
 /* A22 -= R12'R12 over one tile. */
@@ -98,10 +90,8 @@ static void trailing_tile(void *context, size_t index, size_t worker)
 {
     step *s = context;
     const tile *t = &s->tiles[index];
-    if (atomic_load(&s->stopped)) return;
     if (t->columns) subtract(s, s->task->a + t->row * s->task->n + t->column, s->task->n, *t);
     else subtract_square(s, t->row, t->rows, s->corners + worker * CORNER * CORNER);
-    ask(s, worker);
 }
 
 /* The tiles of A22, squares last: they are small and even out the work of the threads. */
@@ -159,7 +149,7 @@ int broad__cholesky(size_t *out_pivot, const broad__cholesky_task *task)
         size_t pivot = factor_diagonal(&s);
         if (pivot) *out_pivot = s.first + pivot;
         else run_step(&s);
-        status = atomic_load(&s.stopped);
+        status = broad__watch_check(BROAD_OK);
     }
     broad__free(s.diagonal);
     broad__free(s.tiles);

@@ -10,15 +10,12 @@ size_t broad__cholesky_scratch(size_t n, size_t threads);
 
 /* The upper triangle of a (n x n) becomes R; what is below the diagonal is neither read nor changed. Its first `done`
  * rows and columns are R already, and only the columns from there on are A: a border. *out_pivot: 0, or the number of
- * the first pivot that is not positive. stop: asked now and then on the caller's thread, non-zero ends the work and is
- * returned; may be NULL. */
+ * the first pivot that is not positive. */
 typedef struct broad__cholesky_task {
     double *a;
     size_t n, done;
     const broad__device *device;
     broad__pool *pool;
-    int (*stop)(void *context);
-    void *context;
 } broad__cholesky_task;
 
 int broad__cholesky(size_t *out_pivot, const broad__cholesky_task *task);

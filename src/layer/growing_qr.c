@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
 #include "layer/leave_out_sets.h"
@@ -199,7 +200,7 @@ static void factor_columns(trial *t)
     broad__growing_qr *qr = t->qr;
     size_t q = qr->trial;
     memset(t->corner, 0, q * q * sizeof(double));
-    for (size_t j = 0; j < q; j++) {
+    for (size_t j = 0; j < q && !broad__watch_look(8.0 * (double)j * (double)qr->rows); j++) {
         for (int pass = 0; pass < 2; pass++)
             for (size_t k = 0; k < j; k++) {
                 double dot = t->dead[k] ? 0 : block_dot(qr, k, j);
@@ -280,6 +281,7 @@ int broad__growing_qr_try(broad__growing_qr *qr, broad__residual *residual, cons
     if (status == BROAD_OK) {
         settle(&t);
         measure(&t, y);
+        status = broad__watch_check(BROAD_OK);
     }
     broad__free(t.part);
     broad__free(t.corner);

@@ -5,14 +5,13 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "layer/joint_loo.h"
 #include "layer/joint_solve.h"
 #include "layer/joint_sums.h"
 
 /* An update by more than a sixth of n costs more than a new factor. */
 enum { UPDATE_SHARE = 6 };
-/* Parts of the work that are done once M has been computed, and lambda found. */
-static const double SUMS_DONE = 0.75, LAMBDA_DONE = 0.9;
 
 void broad__joint_clear(broad__joint *j)
 {
@@ -82,14 +81,14 @@ static int add_columns(broad__joint *j, const broad__joint_task *task, size_t co
     broad__free(j->cross);
     j->cross = cross;
     j->columns = columns;
-    status = j->rows ? broad__joint_add(j, task, 0, j->rows, old, SUMS_DONE) : BROAD_OK;
+    status = j->rows ? broad__joint_add(j, task, 0, j->rows, old) : BROAD_OK;
     return status == BROAD_OK && j->rows ? border(j, task, old) : status;
 }
 
 static int add_rows(broad__joint *j, const broad__joint_task *task)
 {
     size_t old = j->rows, end = task->residual->rows;
-    int status = broad__joint_add(j, task, old, end, 0, SUMS_DONE);
+    int status = broad__joint_add(j, task, old, end, 0);
     if (status) return status;
     j->rows = end;
     if (!worth_an_update(j, end - old)) {
@@ -124,7 +123,7 @@ static int add_columns_dual(broad__joint *j, const broad__joint_task *task, size
     size_t old = j->columns, q = columns - old, n = j->rows;
     int status = widen_a(j, task, columns);
     if (status < 0 || n == 0) return status;
-    status = broad__joint_add_dual(j, task, old, 0, SUMS_DONE);
+    status = broad__joint_add_dual(j, task, old, 0);
     if (status) return status;
     if (!worth_an_update(j, q)) {
         j->factored = -1;
@@ -151,7 +150,7 @@ static int add_rows_dual(broad__joint *j, const broad__joint_task *task)
     int status = grow_matrix(j, old, end);
     if (status < 0) return status;
     j->rows = end;
-    status = broad__joint_add_dual(j, task, 0, old, SUMS_DONE);
+    status = broad__joint_add_dual(j, task, 0, old);
     return status == BROAD_OK && old ? border(j, task, old) : status;
 }
 
@@ -163,7 +162,6 @@ static int bring_up_to_date(broad__joint *j, const broad__joint_task *task)
     if (status < 0) return status;
     if (dual != j->dual || j->rows == 0) broad__joint_clear(j);
     j->dual = dual;
-    j->part = 0;
     j->outputs = task->residual->outputs;
     if (rows != j->rows || columns != j->columns) {
         broad__joint_forget_sample(j);
@@ -203,13 +201,12 @@ int broad__joint_fit(broad__joint *j, const broad__joint_task *task)
 {
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_JOINT);
     int status = bring_up_to_date(j, task);
-    j->part = SUMS_DONE;
     j->lambda = task->lambda;
-    if (status == BROAD_OK && task->lambda_auto) status = broad__joint_choose(j, task, LAMBDA_DONE);
+    if (status == BROAD_OK && task->lambda_auto) status = broad__joint_choose(j, task);
     if (status == BROAD_OK && !task->lambda_auto && j->spectral) j->spectral = 0, j->factored = -1;
-    j->part = LAMBDA_DONE;
     if (status == BROAD_OK) status = broad__joint_weights(j, task);
     if (status == BROAD_OK && task->loo) status = broad__joint_leave_out(j, task);
+    status = broad__watch_check(status);
     if (status) broad__joint_clear(j);
     broad__profile_leave(before);
     return status;

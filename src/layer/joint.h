@@ -38,9 +38,6 @@ typedef struct broad__joint_task {
     /* Where the search for lambda begins, and what it found: similar problems have similar ones. NULL, or 0: unknown */
     double *exponent;
     int loo; /* leave-one-out scores are wanted */
-    /* Called now and then with the part that is done; non-zero asks to stop. May be NULL. */
-    int (*watch)(void *context, double part);
-    void *context;
 } broad__joint_task;
 
 typedef struct broad__joint {
@@ -55,7 +52,6 @@ typedef struct broad__joint {
     int spectral;
     size_t factors, updates; /* how often R was computed from M, and updated; for tests */
     size_t passes;           /* over the rows, to refine W with their residual */
-    double part;             /* of the current work that is done */
 
     double *w; /* columns x outputs */
     double lambda, norm;
@@ -78,7 +74,7 @@ size_t broad__joint_size(const broad__joint *joint); /* n of M */
 int broad__joint_adopt(broad__joint *joint, const broad__residual *residual);
 
 /* Brings M, R and W up to date with the task and puts Y - A W into next; joint->norm is its norm. Only further rows
- * and kblocks may have come since the last call; otherwise clear it first. 1: asked to stop, nothing is valid. */
+ * and kblocks may have come since the last call; otherwise clear it first. After a failure nothing is valid. */
 int broad__joint_fit(broad__joint *joint, const broad__joint_task *task);
 
 #endif

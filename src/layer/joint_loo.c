@@ -9,11 +9,11 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
 #include "layer/joint_solve.h"
 #include "layer/joint_sums.h"
-#include "layer/joint_watch.h"
 #include "layer/leave_out_sets.h"
 
 /* More rows than these add no information, and each costs a pass over R; for lambda fewer suffice. */
@@ -169,7 +169,6 @@ typedef struct leaving {
     size_t chunk_rows;   /* rows of the sets of a chunk at most */
     const double *alpha; /* dual form: rows x outputs */
     double *inverse;     /* and with sets the inverse factor */
-    broad__joint_watch *watch;
 } leaving;
 
 /* n rows of A in the coordinates of R, where their products are H; or of the eigenvectors, where each counts by its
@@ -206,7 +205,6 @@ static void leverages(double *h, const leaving *l, double *white, const double *
 static void leave_block(void *context, size_t block, size_t worker)
 {
     const leaving *l = context;
-    if (atomic_load(&l->watch->stopped)) return;
     broad__joint *j = l->joint;
     size_t first = block * BROAD__BLOCK_ROWS, p = j->columns, c = j->outputs;
     size_t n = l->count - first < BROAD__BLOCK_ROWS ? l->count - first : BROAD__BLOCK_ROWS;
@@ -222,16 +220,13 @@ static void leave_block(void *context, size_t block, size_t worker)
             j->loo_scores[(first + i) * c + q] = y - (y - fits[i * c + q]) / rest;
         }
     }
-    broad__joint_watch_step(l->watch, 0, worker);
 }
 
-static int leave_primal_rows(broad__joint *j, const broad__residual *residual, double *rest, size_t count,
-                             broad__joint_watch *watch)
+static int leave_primal_rows(broad__joint *j, const broad__residual *residual, double *rest, size_t count)
 {
     leaving l = {.joint = j,
                  .device = residual->device,
                  .rest = rest,
-                 .watch = watch,
                  .scratch_each = BROAD__BLOCK_ROWS * (j->columns + j->outputs)};
     l.scratch = broad__alloc_doubles(broad__pool_threads(residual->pool), l.scratch_each);
     if (!l.scratch) return BROAD_NO_MEMORY;
@@ -255,7 +250,6 @@ static void set_system(double *out, const leaving *l, const double *white, size_
 static void leave_chunk(void *context, size_t chunk, size_t worker)
 {
     const leaving *l = context;
-    if (atomic_load(&l->watch->stopped)) return;
     broad__joint *j = l->joint;
     size_t from = l->chunks[chunk], end = l->chunks[chunk + 1], p = j->columns, c = j->outputs;
     size_t first = j->sets[from], n = j->sets[end] - first;
@@ -275,7 +269,6 @@ static void leave_chunk(void *context, size_t chunk, size_t worker)
         broad__leave_out_sets_apply(left + at * c, l->rest + first + at, scratch, matrix, size, c, l->device);
     }
     for (size_t i = 0; i < n * c; i++) j->loo_scores[first * c + i] = y[i] - left[i];
-    broad__joint_watch_step(l->watch, 0, worker);
 }
 
 static size_t largest_set(const broad__joint *j)
@@ -297,10 +290,9 @@ static size_t list_chunks(size_t *out, const broad__joint *j, size_t count)
     return chunks;
 }
 
-static int leave_primal_sets(broad__joint *j, const broad__residual *residual, double *rest, size_t count,
-                             broad__joint_watch *watch)
+static int leave_primal_sets(broad__joint *j, const broad__residual *residual, double *rest, size_t count)
 {
-    leaving l = {.joint = j, .device = residual->device, .rest = rest, .largest = largest_set(j), .watch = watch};
+    leaving l = {.joint = j, .device = residual->device, .rest = rest, .largest = largest_set(j)};
     l.chunk_rows = l.largest > BROAD__BLOCK_ROWS ? l.largest : BROAD__BLOCK_ROWS;
     l.scratch_each = l.chunk_rows * (j->columns + j->outputs) + 2 * l.largest * l.largest;
     l.scratch = broad__alloc_doubles(broad__pool_threads(residual->pool), l.scratch_each);
@@ -332,18 +324,16 @@ static void inverse_rows(double *out, size_t stride, const leaving *l, size_t fi
 
 static void inverse_block(void *context, size_t block, size_t worker)
 {
+    (void)worker;
     const leaving *l = context;
-    if (atomic_load(&l->watch->stopped)) return;
     size_t n = l->joint->rows, first = block * DUAL_ROWS, count = n - first < DUAL_ROWS ? n - first : DUAL_ROWS;
     inverse_rows(l->inverse + first * n, n, l, first, count, 0);
-    broad__joint_watch_step(l->watch, 0, worker);
 }
 
 /* alpha_i / g_i for some rows: the residual each would have if it were left out. */
 static void leave_dual_block(void *context, size_t block, size_t worker)
 {
     const leaving *l = context;
-    if (atomic_load(&l->watch->stopped)) return;
     broad__joint *j = l->joint;
     size_t n = j->rows, c = j->outputs, first = block * DUAL_ROWS,
            count = n - first < DUAL_ROWS ? n - first : DUAL_ROWS;
@@ -357,7 +347,6 @@ static void leave_dual_block(void *context, size_t block, size_t worker)
         for (size_t at = (first + i) * c; at < (first + i + 1) * c; at++)
             j->loo_scores[at] = j->sample_y[at] - (g > 0 ? l->alpha[at] / g : 0);
     }
-    broad__joint_watch_step(l->watch, 0, worker);
 }
 
 static int leave_dual_rows(leaving *l, const broad__residual *residual)
@@ -376,7 +365,6 @@ static int leave_dual_rows(leaving *l, const broad__residual *residual)
 static void leave_dual_set(void *context, size_t set, size_t worker)
 {
     const leaving *l = context;
-    if (atomic_load(&l->watch->stopped)) return;
     broad__joint *j = l->joint;
     size_t n = j->rows, c = j->outputs, first = j->sets[set], size = j->sets[set + 1] - first;
     size_t from = j->spectral ? 0 : j->sample[first], columns = n - from;
@@ -392,7 +380,6 @@ static void leave_dual_set(void *context, size_t set, size_t worker)
     broad__leave_out_sets_apply(left, l->rest + first, scratch, matrix, size, c, l->device);
     for (size_t i = 0; i < size; i++) l->rest[first + i] *= j->factored;
     for (size_t i = 0; i < size * c; i++) j->loo_scores[first * c + i] = j->sample_y[first * c + i] - left[i];
-    broad__joint_watch_step(l->watch, 0, worker);
 }
 
 static int leave_dual_sets(leaving *l, const broad__residual *residual)
@@ -412,11 +399,11 @@ static int leave_dual_sets(leaving *l, const broad__residual *residual)
     return status;
 }
 
-static int leave_dual(broad__joint *j, const broad__residual *residual, double *rest, broad__joint_watch *watch)
+static int leave_dual(broad__joint *j, const broad__residual *residual, double *rest)
 {
     size_t n = j->rows, c = j->outputs;
     double *alpha = broad__alloc_doubles(n, c);
-    leaving l = {.joint = j, .device = residual->device, .rest = rest, .alpha = alpha, .watch = watch};
+    leaving l = {.joint = j, .device = residual->device, .rest = rest, .alpha = alpha};
     if (!alpha) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < n; i++) memcpy(alpha + j->sample[i] * c, j->sample_y + i * c, c * sizeof(double));
     int status = broad__joint_solve(alpha, j, residual);
@@ -425,25 +412,21 @@ static int leave_dual(broad__joint *j, const broad__residual *residual, double *
     return status;
 }
 
-static int leave_primal(broad__joint *j, const broad__residual *residual, double *rest, size_t count,
-                        broad__joint_watch *watch)
+static int leave_primal(broad__joint *j, const broad__residual *residual, double *rest, size_t count)
 {
-    return j->set_count ? leave_primal_sets(j, residual, rest, count, watch)
-                        : leave_primal_rows(j, residual, rest, count, watch);
+    return j->set_count ? leave_primal_sets(j, residual, rest, count) : leave_primal_rows(j, residual, rest, count);
 }
 
-/* The first `count` rows of the sample. *out_min: the smallest 1 - h. 1: asked to stop. */
+/* The first `count` rows of the sample. *out_min: the smallest 1 - h. */
 static int leave_each(double *out_least, broad__joint *j, const broad__joint_task *task, size_t count)
 {
     const broad__residual *residual = task->residual;
     double *rest = broad__alloc_doubles(count, 1), sum = 0;
-    broad__joint_watch watch;
     if (!rest) return BROAD_NO_MEMORY;
-    broad__joint_watch_open(&watch, j, task, j->part, 1);
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_LOO);
-    int status = j->dual ? leave_dual(j, residual, rest, &watch) : leave_primal(j, residual, rest, count, &watch);
+    int status = j->dual ? leave_dual(j, residual, rest) : leave_primal(j, residual, rest, count);
     broad__profile_leave(before);
-    if (status == BROAD_OK) status = atomic_load(&watch.stopped);
+    status = broad__watch_check(status);
     *out_least = 1;
     for (size_t i = 0; i < count; i++) {
         double extra = residual->sqrt_segment_weight ? residual->sqrt_segment_weight[j->sample[i]] : 1;
@@ -479,7 +462,6 @@ typedef struct lambda_search {
     double unit;  /* mean eigenvalue of A'A, of those that are not zero for want of rows */
     double start; /* exponent */
     double best, loo;
-    double until; /* part of the whole work that is done when lambda is found */
 } lambda_search;
 
 /* Leave-one-out norm of one lambda; INFINITY where Cholesky breaks down, as it does where lambda is lost in rounding.
@@ -503,9 +485,7 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
         s->loo = *out;
         s->best = exponent;
     }
-    broad__joint_watch watch; /* how many steps it will take is not known: each is a part of the remaining work */
-    broad__joint_watch_open(&watch, j, s->task, j->part + (s->until - j->part) / 5, 1);
-    return broad__joint_watch_close(&watch);
+    return BROAD_OK;
 }
 
 static int walk(lambda_search *s, double step, int patience)
@@ -536,10 +516,9 @@ static int search_exponent(lambda_search *s, int near)
     return status == BROAD_OK ? try_exponent(&value, s, middle + 0.5) : status;
 }
 
-int broad__joint_choose(broad__joint *j, const broad__joint_task *task, double until)
+int broad__joint_choose(broad__joint *j, const broad__joint_task *task)
 {
-    lambda_search s = {
-        .joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MAX, .loo = INFINITY, .until = until};
+    lambda_search s = {.joint = j, .task = task, .start = EXPONENT_START, .best = EXPONENT_MAX, .loo = INFINITY};
     double hint = task->exponent ? *task->exponent : 0;
     int near = hint != 0 && hint > EXPONENT_MIN && hint < EXPONENT_MAX;
     size_t n = broad__joint_size(j), rank = j->rows < j->columns ? j->rows : j->columns;

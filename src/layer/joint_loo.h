@@ -4,8 +4,8 @@
 
 #include "layer/joint.h"
 
-/* The best lambda; that completes the part `until` of the whole. */
-int broad__joint_choose(broad__joint *joint, const broad__joint_task *task, double until);
+/* The best lambda. */
+int broad__joint_choose(broad__joint *joint, const broad__joint_task *task);
 /* The scores of the sample with W and R as they are. */
 int broad__joint_leave_out(broad__joint *joint, const broad__joint_task *task);
 void broad__joint_forget_sample(broad__joint *joint);

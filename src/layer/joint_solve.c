@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
-#include "layer/joint_watch.h"
 #include "layer/shard_sums.h"
 
 enum { REFINEMENTS = 4, STRIP = 64 };
@@ -49,26 +49,15 @@ void broad__joint_mirror(broad__joint *j, broad__pool *pool, size_t from, double
     for (size_t i = from; i < n; i++) j->matrix[i * n + i] = j->diagonal[i] + lambda;
 }
 
-static int asked_to_stop(void *context)
-{
-    broad__joint_watch *watch = context;
-    broad__joint_watch_step(watch, 0, 0);
-    return atomic_load(&watch->stopped);
-}
-
 int broad__joint_border(int *out_broken, broad__joint *j, const broad__joint_task *task, size_t old)
 {
     size_t pivot = 0;
-    broad__joint_watch watch;
-    broad__joint_watch_open(&watch, j, task, j->part, 1);
     broad__joint_mirror(j, task->residual->pool, old, j->factored);
     broad__cholesky_task work = {.a = j->matrix,
                                  .n = broad__joint_size(j),
                                  .done = old,
                                  .device = task->residual->device,
-                                 .pool = task->residual->pool,
-                                 .stop = asked_to_stop,
-                                 .context = &watch};
+                                 .pool = task->residual->pool};
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FACTOR);
     int status = broad__cholesky(&pivot, &work);
     broad__profile_leave(before);
@@ -117,7 +106,6 @@ typedef struct solution {
     double *blocks; /* BROAD__BLOCK_ROWS x columns per worker; not in the dual form */
     double *gradient, *step, *alpha;
     size_t count; /* numbers of W, or of alpha */
-    broad__joint_watch watch;
 } solution;
 
 /* next = Y - A W; sums: A'next, then ||next||^2 */
@@ -127,7 +115,8 @@ static void residual_shard(void *context, size_t first, size_t end, double *sums
     const broad__joint *j = s->joint;
     broad__residual *residual = s->task->residual;
     size_t p = j->columns, c = j->outputs;
-    for (size_t i = first; i < end && !atomic_load(&s->watch.stopped); i += BROAD__BLOCK_ROWS) {
+    for (size_t i = first; i < end && !broad__watch_look(4.0 * BROAD__BLOCK_ROWS * (double)(p * c));
+         i += BROAD__BLOCK_ROWS) {
         size_t n = broad__min(BROAD__BLOCK_ROWS, end - i);
         double *block = j->dual ? j->a + i * p : s->blocks + worker * BROAD__BLOCK_ROWS * p,
                *next = residual->next + i * c;
@@ -139,7 +128,6 @@ static void residual_shard(void *context, size_t first, size_t end, double *sums
         residual->device->apply(next, c, -1.0, block, p, n, j->w, c, p, c);
         if (!j->dual) residual->device->cross(sums + 1, c, block, p, p, next, c, c, n);
         for (size_t k = 0; k < n * c; k++) sums[0] += next[k] * next[k];
-        broad__joint_watch_step(&s->watch, n, worker);
     }
 }
 
@@ -149,7 +137,6 @@ static int residual_pass(solution *s)
     broad__joint *j = s->joint;
     double *sums = NULL;
     size_t numbers = j->dual ? 0 : j->columns * j->outputs;
-    broad__joint_watch_open(&s->watch, j, s->task, j->part + (1 - j->part) / 2, (double)j->rows);
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_REFINE);
     int status = broad__shard_sums(&sums, s->task->residual, numbers + 1, residual_shard, s);
     broad__profile_leave(before);
@@ -157,7 +144,7 @@ static int residual_pass(solution *s)
     if (numbers) memcpy(s->gradient, sums + 1, numbers * sizeof(double));
     j->norm = sqrt(sums[0]);
     j->passes++;
-    return broad__joint_watch_close(&s->watch);
+    return broad__watch_check(BROAD_OK);
 }
 
 static void weights_from_alpha(solution *s)

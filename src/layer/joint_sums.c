@@ -11,9 +11,9 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/shards.h"
 #include "layer/cholesky.h"
-#include "layer/joint_watch.h"
 #include "layer/shard_sums.h"
 
 enum {
@@ -59,7 +59,6 @@ typedef struct addition {
     tile *tiles;
     size_t side;     /* of the squares, at most */
     double *squares; /* side x side per worker */
-    broad__joint_watch *watch;
 } addition;
 
 /* Large tiles come near the speed of a large product; small ones leave enough tiles to share out. */
@@ -123,7 +122,6 @@ static void add_tile(void *context, size_t index, size_t worker)
     const addition *add = context;
     const tile *t = &add->tiles[index];
     size_t c = add->joint->outputs;
-    if (atomic_load(&add->watch->stopped)) return;
     switch (t->kind) {
     case BELOW: add_below(add, t); break;
     case SQUARE: add_square(add, t, add->squares + worker * add->side * add->side); break;
@@ -132,7 +130,6 @@ static void add_tile(void *context, size_t index, size_t worker)
                            add->count);
         break;
     }
-    broad__joint_watch_step(add->watch, t->rows * (t->columns ? t->columns : t->rows / 2) * add->count, worker);
 }
 
 static void addition_close(addition *add)
@@ -163,8 +160,7 @@ static size_t panel_rows(size_t columns)
     return rows < BROAD__BLOCK_ROWS ? BROAD__BLOCK_ROWS : broad__min(rows, PANEL_ROWS_MAX);
 }
 
-static int add_panels(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from,
-                      broad__joint_watch *watch)
+static int add_panels(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from)
 {
     const broad__residual *residual = task->residual;
     size_t tiles = 0, rows = panel_rows(j->columns);
@@ -173,14 +169,13 @@ static int add_panels(broad__joint *j, const broad__joint_task *task, size_t fir
     if (status < 0) return status;
     double *panel = broad__alloc_doubles(broad__min(rows, end - first), j->columns);
     if (!panel) status = BROAD_NO_MEMORY;
-    for (size_t i = first; status == BROAD_OK && i < end && !atomic_load(&watch->stopped); i += rows) {
+    for (size_t i = first; status == BROAD_OK && i < end && !broad__watch_stopped(); i += rows) {
         size_t stop = broad__min(i + rows, end);
         broad__joint_fill((broad__joint_filling){residual, task->kblocks, task->count, i, stop, panel, j->columns});
         add.k = panel;
         add.stride = j->columns;
         add.count = stop - i;
         add.y = task->y + i * j->outputs;
-        add.watch = watch;
         broad__pool_run(residual->pool, tiles, add_tile, &add);
         broad__residual_release(residual, i, stop);
     }
@@ -196,7 +191,6 @@ typedef struct shard_addition {
     const broad__joint_task *task;
     size_t from;
     double *blocks; /* BROAD__BLOCK_ROWS x columns per worker */
-    broad__joint_watch *watch;
 } shard_addition;
 
 /* sums: K'K of the columns from `from` on, their products with those before, and with Y. */
@@ -206,21 +200,21 @@ static void add_shard(void *context, size_t first, size_t end, double *sums, siz
     const broad__residual *residual = add->task->residual;
     size_t p = add->joint->columns, c = add->joint->outputs, from = add->from, q = p - from;
     double *k = add->blocks + worker * BROAD__BLOCK_ROWS * p, *below = sums + q * q, *cross = below + q * from;
-    for (size_t i = first; i < end && !atomic_load(&add->watch->stopped); i += BROAD__BLOCK_ROWS) {
+    double block_flops = (double)BROAD__BLOCK_ROWS * (double)p * (double)q;
+    for (size_t i = first; i < end && !broad__watch_look(block_flops); i += BROAD__BLOCK_ROWS) {
         size_t n = broad__min(BROAD__BLOCK_ROWS, end - i);
         broad__row_block block = broad__residual_block(residual, i, n, worker);
         broad__residual_columns(k, p, residual, add->task->kblocks, add->task->count, &block);
         residual->device->gram(sums, q, k + from, p, n, q);
         if (from) residual->device->cross(below, from, k + from, p, q, k, p, from, n);
         residual->device->cross(cross, c, k + from, p, q, add->task->y + i * c, c, c, n);
-        broad__joint_watch_step(add->watch, n, worker);
     }
 }
 
-static int add_shards(broad__joint *j, const broad__joint_task *task, size_t from, broad__joint_watch *watch)
+static int add_shards(broad__joint *j, const broad__joint_task *task, size_t from)
 {
     size_t n = j->columns, q = n - from, c = j->outputs;
-    shard_addition add = {j, task, from, NULL, watch};
+    shard_addition add = {j, task, from, NULL};
     add.blocks = broad__alloc_doubles(broad__pool_threads(task->residual->pool) * BROAD__BLOCK_ROWS, n);
     if (!add.blocks) return BROAD_NO_MEMORY;
     double *sums = NULL;
@@ -234,33 +228,24 @@ static int add_shards(broad__joint *j, const broad__joint_task *task, size_t fro
     return BROAD_OK;
 }
 
-int broad__joint_add(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from,
-                     double until)
+int broad__joint_add(broad__joint *j, const broad__joint_task *task, size_t first, size_t end, size_t from)
 {
-    double n = (double)j->columns, rows = (double)(end - first);
     int shards = j->columns <= SHARD_MAX && first == 0 && end == task->residual->rows;
-    broad__joint_watch watch;
-    broad__joint_watch_open(&watch, j, task, until, shards ? rows : rows * (n * n - (double)from * (double)from) / 2);
-    int status = shards ? add_shards(j, task, from, &watch) : add_panels(j, task, first, end, from, &watch);
-    return status == BROAD_OK ? broad__joint_watch_close(&watch) : status;
+    return broad__watch_check(shards ? add_shards(j, task, from) : add_panels(j, task, first, end, from));
 }
 
-int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t column, size_t from, double until)
+int broad__joint_add_dual(broad__joint *j, const broad__joint_task *task, size_t column, size_t from)
 {
-    double n = (double)j->rows, old = (double)from;
     size_t tiles = 0;
     addition add;
-    broad__joint_watch watch;
-    broad__joint_watch_open(&watch, j, task, until, (double)(j->columns - column) * (n * n - old * old) / 2);
     int status = addition_open(&add, &tiles, j, task->residual, from);
     if (status < 0) return status;
     add.k = j->a + column;
     add.stride = j->columns;
     add.count = j->columns - column;
-    add.watch = &watch;
     broad__pool_run(task->residual->pool, tiles, add_tile, &add);
     addition_close(&add);
-    return broad__joint_watch_close(&watch);
+    return broad__watch_check(BROAD_OK);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */

@@ -15,12 +15,10 @@ typedef struct broad__joint_filling {
 } broad__joint_filling;
 
 void broad__joint_fill(broad__joint_filling filling);
-/* M += A'A and A'Y over these rows, in the columns from `from` on of them; until: part of the whole that this
- * completes. */
-int broad__joint_add(broad__joint *joint, const broad__joint_task *task, size_t first, size_t end, size_t from,
-                     double until);
+/* M += A'A and A'Y over these rows, in the columns from `from` on of them. */
+int broad__joint_add(broad__joint *joint, const broad__joint_task *task, size_t first, size_t end, size_t from);
 /* M += AA' over the columns of A from `column` on; in the rows of M from `from` on. */
-int broad__joint_add_dual(broad__joint *joint, const broad__joint_task *task, size_t column, size_t from, double until);
+int broad__joint_add_dual(broad__joint *joint, const broad__joint_task *task, size_t column, size_t from);
 
 /* Numbers that a fit of this size holds at most, for plans. */
 typedef struct broad__joint_extent {

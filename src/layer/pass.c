@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/shards.h"
 #include "layer/shard_sums.h"
 
@@ -48,7 +49,8 @@ static void pass_shard(void *context, size_t first, size_t end, double *sums, si
     size_t each = pass->gram + pass->cross;
     double *squares = sums + pass->trials * each;
     int needs_z = pass->trials || !residual->update.stored;
-    for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
+    double row_flops = (double)each + 2.0 * (double)residual->candidate.width * (double)residual->z.features;
+    for (size_t i = first; i < end && !broad__watch_look(BROAD__BLOCK_ROWS * row_flops); i += BROAD__BLOCK_ROWS) {
         broad__row_block block = {i, end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS, worker, NULL};
         if (needs_z) block.z = broad__z_supply_rows(&residual->z, i, block.n, worker);
         if (residual->update.pending) *squares += update_block(pass, &block);

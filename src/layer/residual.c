@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/shards.h"
 #include "layer/shard_sums.h"
 
@@ -185,7 +186,8 @@ static void reduce_shard(void *context, size_t first, size_t end, double *sums, 
     reduction *r = context;
     broad__residual *residual = r->residual;
     size_t c = residual->outputs, p = residual->candidate.width;
-    for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
+    for (size_t i = first; i < end && !broad__watch_look(4.0 * BROAD__BLOCK_ROWS * (double)(p * c));
+         i += BROAD__BLOCK_ROWS) {
         size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
         double *next = residual->next + i * c;
         const double *k = broad__candidate_k(residual, i, n, worker);
@@ -225,7 +227,8 @@ static void cross_next_shard(void *context, size_t first, size_t end, double *su
 {
     broad__residual *residual = context;
     size_t c = residual->outputs, p = residual->candidate.width;
-    for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
+    for (size_t i = first; i < end && !broad__watch_look(2.0 * BROAD__BLOCK_ROWS * (double)(p * c));
+         i += BROAD__BLOCK_ROWS) {
         size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
         const double *k = broad__candidate_k(residual, i, n, worker);
         residual->device->cross(sums, c, k, p, p, residual->next + i * c, c, c, n);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/shards.h"
 #include "layer/shard_sums.h"
 
@@ -79,7 +80,7 @@ static void loo_block(loo_grid *grid, double *sums, size_t worker, size_t first,
 static void loo_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
     loo_grid *grid = context;
-    for (size_t i = first; i < end; i += BROAD__BLOCK_ROWS) {
+    for (size_t i = first; i < end && !broad__watch_stopped(); i += BROAD__BLOCK_ROWS) {
         size_t n = end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS;
         loo_block(grid, sums, worker, i, n);
     }

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/shards.h"
 
 enum { SLICE = 4096 }; /* numbers of the shard sums that one thread adds up at a time */
@@ -40,7 +41,7 @@ static void shard_run_one(void *context, size_t shard, size_t worker)
     double *sums = run->residual->shard_sums + shard * run->doubles;
     memset(sums, 0, run->doubles * sizeof(double));
     size_t step = run->residual->spill ? stretch(run->residual) : end - first;
-    for (size_t i = first; i < end; i += step) {
+    for (size_t i = first; i < end && !broad__watch_stopped(); i += step) {
         size_t stop = end - i < step ? end : i + step;
         run->job(run->context, i, stop, sums, worker);
         broad__residual_release(run->residual, i, stop);
@@ -66,7 +67,7 @@ int broad__shard_sums(double **out, broad__residual *residual, size_t doubles, b
     broad__pool_run(residual->pool, shards, shard_run_one, &run);
     broad__pool_run(residual->pool, (doubles + SLICE - 1) / SLICE, add_slice, &run);
     *out = residual->shard_sums;
-    return BROAD_OK;
+    return broad__watch_check(BROAD_OK);
 }
 
 double broad__sum_of_squares(const double *values, size_t count)

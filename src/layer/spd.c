@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 
 void broad__spd_clear(broad__spd *spd)
 {
@@ -53,8 +54,9 @@ int broad__spd_factor(broad__spd *spd, const broad__device *device, const double
     if (spectral) return factor_spectral(spd, matrix);
     memcpy(spd->factor, matrix, n * n * sizeof(double));
     for (size_t i = 0; i < n; i++) spd->factor[i * n + i] += lambda;
-    if (device->factor(spd->factor, n) == 0) return BROAD_OK;
-    return factor_spectral(spd, matrix);
+    size_t broken = device->factor(spd->factor, n);
+    status = broad__watch_check(BROAD_OK);
+    return status < 0 || !broken ? status : factor_spectral(spd, matrix);
 }
 
 double broad__spd_inverse(const broad__spd *spd, size_t i, double lambda)
@@ -84,5 +86,5 @@ int broad__spd_solve(double *b, size_t c, broad__spd *spd)
 {
     if (spd->spectral) return solve_spectral(b, c, spd);
     spd->device->solve(b, c, spd->factor, spd->n);
-    return BROAD_OK;
+    return broad__watch_check(BROAD_OK);
 }

@@ -40,6 +40,8 @@ static int check_classes(const broad_model *model)
 static int check_photo(const broad_model *model)
 {
     const broad__photo_spec *photo = &model->photo;
+    if (model->projection.limit > 0 && !photo->components)
+        return broad__fail(BROAD_BAD_MODEL, "model: a photo_limit without components of photos");
     if (!photo->maps) return BROAD_OK;
     if (photo->crop == BROAD__CROP_FIND)
         return broad__fail(BROAD_BAD_MODEL, "photo: %s, and train the model again", BROAD__FINDER_REMOVED);

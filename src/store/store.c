@@ -83,12 +83,17 @@ static int group_stored(const broad__group *group, extent has)
 static int tensors_list(tensor_list *out, broad_model *model, extent has)
 {
     tensor_list list = {0};
-    list.tensors = broad__alloc_array(12 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
+    list.tensors = broad__alloc_array(15 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
     if (!list.tensors) return BROAD_NO_MEMORY;
     if (model->photo.components) {
         add_matrix(&list, "photo.axes", broad__photo_inputs(&model->photo), model->photo.components,
                    &model->projection.axes);
         add_vector(&list, "photo.shift", model->photo.components, &model->projection.shift);
+    }
+    if (model->projection.limit > 0) {
+        add_vector(&list, "photo.centre", broad__photo_inputs(&model->photo), &model->projection.centre);
+        add_vector(&list, "photo.factor", broad__photo_inputs(&model->photo), &model->projection.factor);
+        add_vector(&list, "photo.explained", model->photo.components, &model->projection.explained);
     }
     add_vector(&list, "input.shift", broad__model_columns(model), &model->input_shift);
     add_vector(&list, "input.factor", broad__model_columns(model), &model->input_factor);

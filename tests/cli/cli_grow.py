@@ -417,7 +417,7 @@ class Learn(Grown):
         self.ok("verify", base, self.data, odd, self.more)
 
     def test_without_old_rows(self):
-        base = self.fit("base", "--enhance", "10x3", *PAPER)
+        base = self.fit("base", "--enhance", "10x3", "--no-names", *PAPER)
         err = self.refused(2, "--forgetful", base, "learn", base, self.more).err
         self.assertIn("--with OLD", err)
         self.assertIn("--keep-stats", err)

@@ -47,9 +47,10 @@ def lines_of(path):
     return list(csv.DictReader(io.StringIO(bytes_of(path).decode())))
 
 
-def png(width, height, shade):
-    """A grey picture with a gradient of its own."""
-    lines = b"".join(b"\0" + bytes((shade * y + 3 * x) % 256 for x in range(width)) for y in range(height))
+def png(width, height, shade, at=None):
+    """A grey picture with a gradient of its own, or of what `at` says of each pixel."""
+    at = at or (lambda x, y: shade * y + 3 * x)
+    lines = b"".join(b"\0" + bytes(at(x, y) % 256 for x in range(width)) for y in range(height))
 
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
@@ -116,8 +117,8 @@ class Photos(unittest.TestCase):
         self.assertEqual(grown["layers_added"], 2)
         self.assertEqual(grown["rows"], fitted["rows"] + 10)
         self.assertTrue(result("verify", "chain.broad", "panels", "more")["holds"])
-        self.assertIn("the model was trained on %d rows" % grown["rows"],
-                      run("grow", "chain.broad", "more", "--enhance", "10x1", code=65).stderr)
+        self.assertIn("also looking in panels, which the model was trained on",
+                      run("grow", "chain.broad", "more", "--enhance", "10x1").stderr)
 
     def test_changed_copies_are_trained_on_and_never_tested_on(self):
         fitted = result("fit", "panels", *SMALL, "--augment", "2", "--holdout", "0.3", "-o", "a.broad")
@@ -144,6 +145,38 @@ class Photos(unittest.TestCase):
                        "10x1", "-o", "plain.broad")
         self.assertGreater(plain["inputs"], 1000)
         self.assertEqual(result("info", "plain.broad")["scale"], "both")
+
+    def test_pictures_of_something_else_are_unlike(self):
+        os.mkdir("foreign")
+        flat = {"black": 0, "white": 255}
+        for name, shade in flat.items():
+            with open("foreign/%s.png" % name, "wb") as out:
+                out.write(png(60, 50, 0, lambda x, y: shade))
+        with open("foreign/noise.png", "wb") as out:
+            out.write(png(60, 50, 0, lambda x, y: (x * 7919 + y * 104729 + x * x * y * 31) * 2654435761 >> 7))
+        run("fit", "panels", "--features", "2x10", "--enhance", "10x1", "-o", "like.broad", "-q")
+        done = run("predict", "like.broad", "foreign")
+        rows = {os.path.basename(row["file"]): row for row in rows_of(done)}
+        self.assertEqual({row["verdict"] for row in rows.values()}, {"unlike"})
+        self.assertEqual({row["unlike"] for row in rows.values()}, {"yes"})
+        self.assertTrue(all(float(row["distance"]) > 1 and row["label"] in ("Clean", "Dusty") for row in rows.values()))
+        self.assertEqual([rows[name]["faults"] for name in ("black.png", "white.png")], ["too dark", "too bright"])
+        self.assertIn("3 photos are not like the training photos: do not trust their class:\n"
+                      "broad:   black.png: too dark\n", done.stderr)
+        told = result("predict", "like.broad", "foreign", "more")
+        self.assertEqual(len(told["photos"]["unlike"]), 3 + sum(p["unlike"] for p in told["predictions"][3:]))
+        self.assertLessEqual(sum(p["unlike"] for p in told["predictions"][3:]), 1)
+        black = told["predictions"][0]
+        self.assertEqual([black["verdict"], black["unlike"], black["faults"]], ["unlike", True, ["too dark"]])
+        self.assertIn({"file": "foreign/white.png", "faults": ["too bright"]}, told["photos"]["faults"])
+        text = run("data", "foreign").stdout
+        self.assertIn("quality  3 photos may show too little\n  black.png: too dark\n" if "noise.png: " in text else
+                      "quality  2 photos may show too little\n  black.png: too dark\n  white.png: too bright\n", text)
+        # What has no components has no distance.
+        row = rows_of(run("predict", "p.broad", "foreign/black.png"))[0]
+        self.assertEqual(set(row), {"file", "label", "score_Clean", "score_Dusty"})
+        only = result("predict", "p.broad", "foreign/black.png")["predictions"][0]
+        self.assertEqual([only["distance"], only["unlike"], only["faults"]], [None, None, ["too dark"]])
 
     def test_maps_are_chosen_by_leave_one_out(self):
         fitted = result("fit", "panels", "--features", "2x10", "--enhance", "10x1", "-o", "chosen.broad")
@@ -315,7 +348,7 @@ class Photos(unittest.TestCase):
             for row in lines_of("panels/truth.csv"):
                 out.write("%s,%s,%s,%s,%s\n" % (row["file"], row["left"], row["top"], row["right"], row["bottom"]))
         done = run("fit", "panels", *SMALL, "--boxes", "boxes.csv", "-o", "b.broad")
-        self.assertIn("verify b.broad panels --boxes boxes.csv", done.stdout)
+        self.assertIn("verify b.broad --boxes boxes.csv", done.stdout)
         self.assertIn("the best box in a file", run("info", "b.broad").stdout)
         row = rows_of(run("predict", "b.broad", "panels", "--boxes", "boxes.csv"))[0]
         truth = {line["file"]: line for line in lines_of("panels/truth.csv")}

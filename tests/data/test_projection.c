@@ -97,7 +97,7 @@ static void check_against_jacobi(broad__photo_spec spec, size_t rows)
     double *x = made_inputs(rows, inputs), *z = plain_standard(&spec, x, rows);
     double *exact = plain_components(z, rows, inputs, wanted), *have = malloc(rows * wanted * sizeof *have);
     broad__projection projection;
-    assert_ok(broad__projection_fit(&projection, &spec, x, rows));
+    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, rows));
     assert_int_equal(spec.components, wanted);
     broad__projection_apply(have, &projection, &spec, x, rows);
     for (size_t c = 0; c < wanted; c++) {
@@ -138,7 +138,7 @@ static void maps_count_alike(void **state)
         for (size_t j = 0; j < inputs; j++) x[i * inputs + j] = j < PIXELS ? a : b;
     }
     broad__projection projection;
-    assert_ok(broad__projection_fit(&projection, &spec, x, ROWS));
+    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, ROWS));
     double *have = malloc(ROWS * 2 * sizeof *have), variance[2] = {0};
     broad__projection_apply(have, &projection, &spec, x, ROWS);
     for (size_t i = 0; i < 2 * ROWS; i++) variance[i % 2] += have[i] * have[i] / ROWS;
@@ -156,7 +156,7 @@ static void few_rows(void **state)
     broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = 50};
     double *x = made_inputs(6, PIXELS);
     broad__projection projection, copy;
-    assert_ok(broad__projection_fit(&projection, &spec, x, 6));
+    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, 6));
     assert_int_equal(spec.components, 5);
     assert_ok(broad__projection_copy(&copy, &projection, &spec));
     assert_memory_equal(copy.axes, projection.axes, PIXELS * 5 * sizeof(double));
@@ -165,7 +165,7 @@ static void few_rows(void **state)
     broad__projection_clear(&projection);
     for (size_t i = 0; i < 6; i++) memcpy(x + i * PIXELS, x, PIXELS * sizeof *x);
     spec.components = 3;
-    assert_fails(broad__projection_fit(&projection, &spec, x, 6), BROAD_BAD_DATA, "look the same");
+    assert_fails(broad__projection_fit(&projection, &spec, x, NULL, 6), BROAD_BAD_DATA, "look the same");
     assert_null(projection.axes);
     free(x);
     assert_int_equal(broad__projection_components(10), 16);
@@ -181,12 +181,100 @@ static void many_rows(void **state)
     broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = 3};
     double *x = made_inputs(MANY, PIXELS), *have = malloc(MANY * 3 * sizeof *have), mean = 0, square = 0;
     broad__projection projection;
-    assert_ok(broad__projection_fit(&projection, &spec, x, MANY));
+    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, MANY));
     broad__projection_apply(have, &projection, &spec, x, MANY);
     for (size_t i = 0; i < 3 * MANY; i++) mean += have[i] / (3 * MANY), square += have[i] * have[i] / (3 * MANY);
     assert_true(fabs(mean) < 0.1 && fabs(square - 1) < 0.1);
     broad__projection_clear(&projection);
     free(x), free(have);
+}
+
+/* a z'(A'A + a I)^-1 z with a = 0.03 ||A||^2 / rows: A are the rows of z that do not belong to `part` of five. */
+static double plain_unexplained(const double *z, size_t rows, size_t inputs, size_t part, const double *row)
+{
+    double m[PIXELS][PIXELS + 1] = {{0}}, total = 0, count = 0, left = 0;
+    for (size_t i = 0; i < rows; i++) {
+        if (i % 5 == part) continue;
+        count++;
+        for (size_t j = 0; j < inputs; j++)
+            for (size_t k = 0; k < inputs; k++) m[j][k] += z[i * inputs + j] * z[i * inputs + k];
+    }
+    for (size_t j = 0; j < inputs; j++) total += m[j][j];
+    double noise = 0.03 * total / count;
+    for (size_t j = 0; j < inputs; j++) m[j][j] += noise, m[j][PIXELS] = row[j];
+    for (size_t p = 0; p < inputs; p++) /* positive definite: no pivots */
+        for (size_t j = 0; j < inputs; j++) {
+            double factor = j == p ? 0 : m[j][p] / m[p][p];
+            for (size_t k = p; k <= PIXELS; k++) m[j][k] -= factor * m[p][k];
+        }
+    for (size_t j = 0; j < inputs; j++) left += noise * row[j] * m[j][PIXELS] / m[j][j];
+    return left;
+}
+
+static int rising(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) ? 1 : -1; }
+
+static double plain_limit(const double *z, size_t rows)
+{
+    double v[ROWS];
+    for (size_t i = 0; i < rows; i++) v[i] = plain_unexplained(z, rows, PIXELS, i % 5, z + i * PIXELS);
+    qsort(v, rows, sizeof *v, rising);
+    double median = v[rows / 2], middle = v[(size_t)(0.8 * (double)(rows - 1))];
+    return median * pow(middle / median, 3) * (1 + 3 / sqrt((double)rows));
+}
+
+/* How far rows lie from those that were fitted, and the limit from rows that were left out: by solving, not by components. */
+static void distances(void **state)
+{
+    (void)state;
+    broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = ROWS};
+    double *x = made_inputs(ROWS + 1, PIXELS), *z = plain_standard(&spec, x, ROWS), component[PIXELS];
+    broad__projection projection, copy;
+    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, ROWS));
+    assert_int_equal(spec.components, PIXELS - 1);
+    double limit = plain_limit(z, ROWS);
+    assert_true(fabs(projection.limit - limit) < 1e-9 * limit);
+    assert_ok(broad__projection_copy(&copy, &projection, &spec));
+    for (size_t i = 0; i < ROWS; i++) {
+        double v = plain_unexplained(z, ROWS, PIXELS, 5, z + i * PIXELS);
+        broad__projection_apply(component, &copy, &spec, x + i * PIXELS, 1);
+        double have = broad__projection_distance(&copy, &spec, x + i * PIXELS, component);
+        assert_true(fabs(have - sqrt(v / limit)) < 1e-7);
+        assert_true(have < 1);
+    }
+    for (size_t j = 0; j < PIXELS; j++) x[j] = j % 2 ? 9 : -9; /* like none of them */
+    broad__projection_apply(component, &copy, &spec, x, 1);
+    assert_true(broad__projection_distance(&copy, &spec, x, component) > 3);
+    broad__projection_clear(&copy);
+    broad__projection_clear(&projection);
+    free(x), free(z);
+}
+
+/* Rows of one group are left out together; too few groups say nothing. */
+static void distances_of_groups(void **state)
+{
+    (void)state;
+    broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_PIXELS, .side = SIDE, .components = 4};
+    double *x = made_inputs(ROWS, PIXELS), apart, together, row[4];
+    size_t groups[ROWS];
+    broad__projection projection;
+    for (size_t i = 0; i < ROWS; i++) {
+        groups[i] = i / 2;
+        if (i % 2) memcpy(x + i * PIXELS, x + (i - 1) * PIXELS, PIXELS * sizeof *x);
+    }
+    assert_ok(broad__projection_fit(&projection, &spec, x, NULL, ROWS));
+    apart = projection.limit;
+    broad__projection_clear(&projection);
+    assert_ok(broad__projection_fit(&projection, &spec, x, groups, ROWS));
+    together = projection.limit;
+    broad__projection_clear(&projection);
+    assert_true(apart > 0 && together > apart);
+    for (size_t i = 0; i < ROWS; i++) groups[i] = i % 9;
+    assert_ok(broad__projection_fit(&projection, &spec, x, groups, ROWS));
+    assert_true(projection.limit == 0 && !projection.centre);
+    broad__projection_apply(row, &projection, &spec, x, 1);
+    assert_true(isnan(broad__projection_distance(&projection, &spec, x, row)));
+    broad__projection_clear(&projection);
+    free(x);
 }
 
 int main(void)
@@ -196,6 +284,8 @@ int main(void)
         cmocka_unit_test(maps_count_alike),
         cmocka_unit_test(few_rows),
         cmocka_unit_test(many_rows),
+        cmocka_unit_test(distances),
+        cmocka_unit_test(distances_of_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,6 +214,23 @@ static void senseless_values(void **state)
     assert_true(isnan(exif.latitude) && isnan(exif.longitude));
     assert_string_equal(exif.time, "2001-02-03T04:05:06");
 
+    /* Degrees, minutes and seconds of 0 are what a receiver without a fix writes; one of them may well be 0. */
+    facts = facts_given;
+    facts.latitude[0] = facts.latitude[2] = facts.latitude[4] = 0;
+    t = make_tiff(&facts);
+    exif = read_free(jpeg_with_tiff(&t));
+    assert_true(exif.latitude == 0 && fabs(exif.longitude) > 1);
+    facts.longitude[0] = facts.longitude[2] = facts.longitude[4] = 0;
+    t = make_tiff(&facts);
+    exif = read_free(jpeg_with_tiff(&t));
+    assert_true(isnan(exif.latitude) && isnan(exif.longitude) && isfinite(exif.altitude));
+
+    facts = facts_given;
+    facts.latitude[2] = 61;
+    t = make_tiff(&facts);
+    exif = read_free(jpeg_with_tiff(&t));
+    assert_true(isnan(exif.latitude) && isnan(exif.longitude) && isfinite(exif.altitude));
+
     facts = facts_given;
     facts.latitude[5] = 0; /* seconds 0/0 or x/0 are left out */
     facts.north = "N";

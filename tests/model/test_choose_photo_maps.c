@@ -116,7 +116,8 @@ static void progress_and_stop(void **state)
     options.progress = stop_at;
     options.progress_context = &last;
     broad_data *data = made_photos(1, 1, BROAD_PHOTO_MAP_PIXELS | BROAD_PHOTO_MAP_DESCRIPTORS);
-    assert_fails(broad_photos_choose(&choice, data, &options), BROAD_INTERRUPTED, "interrupted");
+    assert_fails(broad_photos_choose(&choice, data, &options), BROAD_INTERRUPTED,
+                 "stopped by the progress function (maps)");
     assert_int_equal(choice.maps, 99);
     broad_data_free(data);
 }

@@ -15,10 +15,14 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/cpu/product.h"
 #include "compute/cpu/secular.h"
 
 enum { LEAF = 32, STRIP_MOST = 96, TURNS_MAX = 60 };
+
+/* Of a root, per number: some steps of the search. */
+static const double ROOT_FLOPS = 50;
 
 /* Where the numbers of a row of Q are. */
 typedef enum part { TOP, BOTH, BOTTOM, PARTS } part;
@@ -238,7 +242,7 @@ static void find_roots(merge *m)
     const double *d = m->secular.d;
     size_t count = m->kept_count;
     for (size_t i = 0; i < count; i++) m->fresh[i] = 1;
-    for (size_t j = 0; j < count; j++) {
+    for (size_t j = 0; j < count && !broad__watch_look(ROOT_FLOPS * (double)count); j++) {
         broad__secular_root(&m->origin[j], &m->offset[j], m->gaps, &m->secular, j);
         for (size_t i = 0; i < j; i++) m->fresh[i] *= m->gaps[i] / (d[i] - d[j]);
         m->fresh[j] *= m->gaps[j];
@@ -336,6 +340,7 @@ static void merge_halves(divide *all, size_t first, size_t top, size_t n, double
     gather_kept(&m, numbers + 4 * all->n, numbers + 5 * all->n);
     copy_rows(&m);
     find_roots(&m);
+    if (broad__watch_stopped()) return;
     make_rows(&m);
     place_values(&m, order);
 }
@@ -350,7 +355,7 @@ static int solve(divide *all, size_t first, size_t n)
     int status = solve(all, first, top);
     if (status == BROAD_OK) status = solve(all, first + top, n - top);
     if (status == BROAD_OK) merge_halves(all, first, top, n, beside);
-    return status;
+    return broad__watch_check(status);
 }
 
 int broad__divide(double *z, double *diagonal, double *beside, size_t *order, size_t n, double *scratch)

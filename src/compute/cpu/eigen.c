@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/cpu/divide.h"
 #include "compute/cpu/tridiagonal.h"
 
@@ -33,9 +34,13 @@ static int solve(eigen *s, double *a, double *values, size_t n)
 {
     int power = scale_upper(a, n);
     broad__tridiagonal_reduce(s->diagonal, s->beside, s->tau, a, n, s->scratch);
-    int status = broad__divide(s->z, s->diagonal, s->beside, s->order, n, s->scratch);
+    int status = broad__watch_check(BROAD_OK);
+    if (status == BROAD_OK) status = broad__divide(s->z, s->diagonal, s->beside, s->order, n, s->scratch);
+    if (status == BROAD_OK) {
+        broad__tridiagonal_return(s->z, a, s->tau, n, s->scratch);
+        status = broad__watch_check(BROAD_OK);
+    }
     if (status < 0) return status;
-    broad__tridiagonal_return(s->z, a, s->tau, n, s->scratch);
     for (size_t i = 0; i < n; i++) {
         values[i] = ldexp(s->diagonal[s->order[i]], power);
         memcpy(a + i * n, s->z + s->order[i] * n, n * sizeof(double));

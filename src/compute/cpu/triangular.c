@@ -1,5 +1,6 @@
 #include "compute/cpu/triangular.h"
 
+#include "base/watch.h"
 #include "compute/cpu/product.h"
 
 /* The upper half, in whole triangles of the kernels. */
@@ -27,6 +28,7 @@ void broad__triangular_solve_turned(double *x, size_t x_stride, size_t columns, 
         broad__kernels_used()->substitute((broad__target){x, x_stride, 1}, columns, broad__turned(r, stride), n, 0);
         return;
     }
+    if (broad__watch_stopped()) return;
     size_t top = half_of(n), bottom = n - top;
     double *lower = x + top * x_stride;
     broad__triangular_solve_turned(x, x_stride, columns, r, stride, top);
@@ -40,6 +42,7 @@ void broad__triangular_solve(double *x, size_t x_stride, size_t columns, const d
         broad__kernels_used()->substitute((broad__target){x, x_stride, 1}, columns, broad__as_is(r, stride), n, 1);
         return;
     }
+    if (broad__watch_stopped()) return;
     size_t top = half_of(n), bottom = n - top;
     double *lower = x + top * x_stride;
     broad__triangular_solve(lower, x_stride, columns, r + top * stride + top, stride, bottom);
@@ -53,6 +56,7 @@ void broad__triangular_whiten(double *x, size_t x_stride, size_t rows, const dou
         broad__kernels_used()->substitute((broad__target){x, 1, x_stride}, rows, broad__turned(r, stride), n, 0);
         return;
     }
+    if (broad__watch_stopped()) return;
     size_t left = half_of(n), right = n - left;
     broad__triangular_whiten(x, x_stride, rows, r, stride, left);
     broad__product(x + left, x_stride, -1, broad__as_is(x, x_stride), broad__as_is(r + left, stride), rows, right,
@@ -63,6 +67,7 @@ void broad__triangular_whiten(double *x, size_t x_stride, size_t rows, const dou
 size_t broad__triangular_factor(double *a, size_t stride, size_t n)
 {
     if (n <= BROAD__TRIANGLE) return broad__kernels_used()->factor(a, stride, n);
+    if (broad__watch_stopped()) return 0;
     size_t top = half_of(n), bottom = n - top;
     double *right = a + top, *corner = a + top * stride + top;
     size_t broken = broad__triangular_factor(a, stride, top);
@@ -89,6 +94,7 @@ void broad__triangular_invert(double *r, size_t stride, size_t n)
         invert_small(r, stride, n);
         return;
     }
+    if (broad__watch_stopped()) return;
     size_t top = half_of(n), bottom = n - top;
     double *right = r + top, *corner = r + top * stride + top;
     broad__triangular_solve(right, stride, bottom, r, stride, top);

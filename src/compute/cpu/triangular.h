@@ -1,5 +1,5 @@
 /* Cholesky factors R (n x n, upper triangle): made, solved with, inverted. By halves, down to what the kernels take at once;
- * where a triangle is halved depends on its width alone. */
+ * where a triangle is halved depends on its width alone. They end early once the watch is stopped (base/watch.h). */
 #ifndef BROAD_COMPUTE_CPU_TRIANGULAR_H
 #define BROAD_COMPUTE_CPU_TRIANGULAR_H
 

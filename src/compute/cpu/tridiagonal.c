@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/watch.h"
 #include "compute/cpu/product.h"
 #include "compute/cpu/reflection.h"
 
@@ -73,10 +74,11 @@ static void reduce_row(panel *p, double *diagonal, double *beside, double *tau, 
 
 void broad__tridiagonal_reduce(double *diagonal, double *beside, double *tau, double *a, size_t n, double *scratch)
 {
-    for (size_t first = 0; first < n; first += PANEL) {
+    for (size_t first = 0; first < n && !broad__watch_stopped(); first += PANEL) {
         panel p = {a, n, first, scratch, scratch + 2 * PANEL * n};
         size_t end = n - first < PANEL ? n : first + PANEL;
-        for (size_t i = first; i < end; i++) reduce_row(&p, diagonal, beside, tau, i);
+        for (size_t i = first; i < end && !broad__watch_look(2.0 * (double)(n - i) * (double)(n - i)); i++)
+            reduce_row(&p, diagonal, beside, tau, i);
         broad__product_upper(a + end * n + end, n, -1, broad__turned(p.left + end, n), broad__as_is(p.right + end, n),
                              n - end, 2 * (end - first));
     }
@@ -107,7 +109,7 @@ static void return_panel(double *z, const double *a, const double *tau, size_t n
 void broad__tridiagonal_return(double *z, const double *a, const double *tau, size_t n, double *scratch)
 {
     size_t reflections = n - 1, panels = (reflections + RETURN - 1) / RETURN;
-    for (size_t k = panels; k-- > 0;) {
+    for (size_t k = panels; k-- > 0 && !broad__watch_stopped();) {
         size_t first = k * RETURN, wide = reflections - first < RETURN ? reflections - first : RETURN;
         return_panel(z, a, tau, n, first, wide, scratch);
     }

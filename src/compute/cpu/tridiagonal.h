@@ -1,4 +1,5 @@
-/* A symmetric matrix and a tridiagonal one: A = Q T Q', Q a product of reflections (Golub and Van Loan, 8.3). */
+/* A symmetric matrix and a tridiagonal one: A = Q T Q', Q a product of reflections (Golub and Van Loan, 8.3). Both ends early
+ * once the watch is stopped (base/watch.h). */
 #ifndef BROAD_COMPUTE_CPU_TRIDIAGONAL_H
 #define BROAD_COMPUTE_CPU_TRIDIAGONAL_H
 

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/cpu/product.h"
 #include "compute/cpu/reflection.h"
 
@@ -82,12 +83,12 @@ int broad__factor_update(double *r, size_t n, double *b, size_t k)
     u.t = u.v + PANEL * k;
     u.w = u.t + PANEL * PANEL;
     u.sum = u.w + PANEL * n;
-    for (size_t first = 0; first < n; first += PANEL) {
+    for (size_t first = 0; first < n && !broad__watch_stopped(); first += PANEL) {
         size_t wide = n - first < PANEL ? n - first : PANEL;
         reduce_panel(&u, first, wide);
         if (first + wide < n) reach_right(&u, first, wide);
     }
     broad__free(u.v);
     make_diagonal_positive(r, n);
-    return BROAD_OK;
+    return broad__watch_check(BROAD_OK);
 }

@@ -154,6 +154,27 @@ int broad__table_narrow(broad_data **out, const broad_data *table, unsigned maps
     return status;
 }
 
+/* Fitted to the rows. */
+static int fit_projection(broad__photos *photos, const broad_data *table)
+{
+    size_t *groups = broad__alloc_array(table->rows, sizeof *groups);
+    if (!groups) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < table->rows; i++) groups[i] = photos->items[i].group;
+    int status = broad__projection_fit(&photos->projection, &photos->spec, table->x, groups, table->rows);
+    broad__free(groups);
+    return status;
+}
+
+/* Components in the place of the inputs of `table`, and how far each photo lies from those that they were fitted to. */
+static void fill_components(broad_data *part, const broad_data *table)
+{
+    const broad__photos *photos = &part->photos;
+    broad__projection_apply(part->x, &photos->projection, &photos->spec, table->x, part->rows);
+    for (size_t i = 0; i < part->rows; i++)
+        photos->items[i].distance = broad__projection_distance(
+            &photos->projection, &photos->spec, table->x + i * table->inputs, part->x + i * part->inputs);
+}
+
 int broad__table_project(broad_data **out, const broad_data *table, size_t components,
                          const broad__projection *projection)
 {
@@ -167,7 +188,7 @@ int broad__table_project(broad_data **out, const broad_data *table, size_t compo
     photos->spec.components = components;
     photos->plan = (broad__photo_plan){0};
     if (projection) status = broad__projection_copy(&photos->projection, projection, &photos->spec);
-    else status = broad__projection_fit(&photos->projection, &photos->spec, table->x, table->rows);
+    else status = fit_projection(photos, table);
     part->inputs = photos->spec.components;
     if (status == BROAD_OK) part->x = broad__alloc_doubles(part->rows, part->inputs);
     if (status == BROAD_OK) part->input_names = broad__names_number("component ", 1, part->inputs);
@@ -176,7 +197,7 @@ int broad__table_project(broad_data **out, const broad_data *table, size_t compo
         broad__table_free(part);
         return status;
     }
-    broad__projection_apply(part->x, &photos->projection, &photos->spec, table->x, part->rows);
+    fill_components(part, table);
     *out = part;
     return BROAD_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/pool.h"
 #include "data/photo/photo_rows.h"
 #include "data/photo/photos_cache.h"
@@ -204,7 +205,9 @@ static int prepare_all(reading *r)
     int status = broad__pool_open(&pool, threads > r->list.count ? r->list.count : threads);
     if (status < 0) return status;
     report(r);
+    broad__watch *before = broad__watch_enter(NULL); /* progress is in photos: report() */
     broad__pool_run(pool, r->list.count, prepare_one, r);
+    broad__watch_leave(before);
     broad__pool_close(pool);
     if (atomic_load(&r->status) == BROAD_OK) report(r);
     status = atomic_load(&r->status);
@@ -299,7 +302,9 @@ static int fill_rows(broad_data *table, reading *r)
             item->bottom = part->bottom;
             item->box_score = part->score;
             item->copy = (size_t)part->copy;
+            item->faults = (unsigned)part->faults;
             item->group = first;
+            memcpy(item->content, from->print.content, sizeof item->content);
             for (size_t j = 0; j < inputs; j++) table->x[row * inputs + j] = (double)from->inputs[k * inputs + j];
         }
         broad__free(from->inputs);

@@ -16,10 +16,11 @@
 #include "data/photo/photos_cache.h"
 #include "image/augment.h"
 #include "image/codec/decode.h"
+#include "image/quality.h"
 
 enum {
     START_BYTES = 4096, /* looked at to tell what a file is */
-    ENTRY_LAYOUT = 1    /* of the key of the cache */
+    ENTRY_LAYOUT = 2    /* of the key of the cache */
 };
 static const size_t FILE_MOST = (size_t)512 << 20;
 static const double PIXELS_MOST = 64 << 20; /* of a photo that is decoded for a small box */
@@ -189,8 +190,12 @@ static int add_rows(broad__prepared *out, const view *v, broad__photo_part part,
     const broad__photo_maker *maker = v->how->maker;
     size_t inputs = broad__photo_inputs(&v->how->spec);
     broad__augmentation changes;
+    unsigned faults = 0;
     broad__augmentation_paper(&changes);
     int status = broad__photo_map(out->inputs + out->rows * inputs, maker, picture);
+    if (status == BROAD_OK)
+        status = broad__image_faults(&faults, picture, smaller(part.right - part.left, part.bottom - part.top));
+    part.faults = faults;
     out->parts[out->rows++] = part;
     for (size_t k = 1; status == BROAD_OK && k <= v->how->augment; k++) {
         broad__image copy = {0};
@@ -254,7 +259,8 @@ static void set_facts(broad__prepared *out, const view *v)
                                .longitude = exif->longitude,
                                .altitude = exif->altitude,
                                .relative_altitude = exif->relative_altitude,
-                               .yaw = isnan(exif->gimbal_yaw) ? exif->flight_yaw : exif->gimbal_yaw};
+                               .yaw = isnan(exif->gimbal_yaw) ? exif->flight_yaw : exif->gimbal_yaw,
+                               .distance = (double)NAN};
     memcpy(out->facts.time, exif->time, sizeof out->facts.time);
 }
 
@@ -423,7 +429,7 @@ int broad__photo_picture(broad__image *out, const broad__photo_spec *spec, const
     if (status == BROAD_OK && (v.width != photo->width || v.height != photo->height))
         status = broad__fail(BROAD_IO, "the photo is no longer what it was");
     if (status == BROAD_OK && (spec->crop == BROAD_CROP_BOXES || spec->crop == BROAD_CROP_DETECTOR)) {
-        broad__photo_part part = {photo->left, photo->top, photo->right, photo->bottom, photo->box_score, 0};
+        broad__photo_part part = {photo->left, photo->top, photo->right, photo->bottom, photo->box_score, 0, 0};
         status = cut_part(&picture, &v, &part);
     }
     if (status == BROAD_OK && !picture.pixels) { /* as a whole */

@@ -15,6 +15,7 @@ typedef struct broad__photo_part {
     double left, top, right, bottom; /* pixels of the upright photo */
     double score;                    /* NaN: none */
     uint64_t copy;
+    uint64_t faults; /* of broad_photo_fault; of a copy: those of the photo */
 } broad__photo_part;
 
 /* What a photo gives. Zeroed: nothing. */

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/watch.h"
+
 /* Rows that stay in the cache while their columns are summed, a block of columns at a time. */
 enum { BLOCK = 32, ROWS = 128 };
 
@@ -56,7 +58,8 @@ void broad__column_sums_of(broad__column_sums *out, const broad__column_rows *r,
     const size_t step = STEP / (columns * sizeof *x) + 1;
     for (size_t j = 0; j < columns; j++) out[j] = (broad__column_sums){.min = INFINITY, .max = -INFINITY};
     for (int pass = 0; pass < (squares ? 2 : 1); pass++)
-        for (size_t first = 0, released = 0; first < rows; first += ROWS) {
+        for (size_t first = 0, released = 0; first < rows && !broad__watch_look(10.0 * ROWS * (double)columns);
+             first += ROWS) {
             size_t count = rows - first < ROWS ? rows - first : ROWS, end = first + count;
             gather_rows(out, x + first * columns, count, columns, pass);
             if (end < rows && end - released < step) continue;

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/device_choice.h"
+#include "data/transform/likeness.h"
 #include "data/transform/scale.h"
 
 enum { ROWS_MAX = 1000, COMPONENTS_MIN = 16, COMPONENTS_MAX = 192, ROWS_FOR_EACH = 3 };
@@ -23,6 +24,7 @@ typedef struct fitting {
     double *z;              /* rows x inputs: standardised */
     double *k;              /* rows x rows: ZZ', then its eigenvectors as rows */
     double *values;         /* rows */
+    size_t *groups;         /* rows; NULL: none */
 } fitting;
 
 static void fitting_clear(fitting *f)
@@ -31,14 +33,21 @@ static void fitting_clear(fitting *f)
     broad__free(f->z);
     broad__free(f->k);
     broad__free(f->values);
+    broad__free(f->groups);
+}
+
+static void sample_rows(fitting *f, const double *x, const size_t *groups, size_t rows)
+{
+    for (size_t i = 0; i < f->rows; i++) {
+        size_t from = (size_t)((double)i * (double)rows / (double)f->rows);
+        memcpy(f->z + i * f->inputs, x + from * f->inputs, f->inputs * sizeof(double));
+        f->groups[i] = groups ? groups[from] : from;
+    }
 }
 
 /* A column that does not vary counts for nothing. */
-static int standardise(fitting *f, const broad__photo_spec *spec, const double *x, size_t rows)
+static int standardise(fitting *f, const broad__photo_spec *spec)
 {
-    for (size_t i = 0; i < f->rows; i++)
-        memcpy(f->z + i * f->inputs, x + (size_t)((double)i * (double)rows / (double)f->rows) * f->inputs,
-               f->inputs * sizeof(double));
     broad__column_rows sampled = {.x = f->z, .rows = f->rows, .columns = f->inputs};
     broad__scaling_arrays arrays = {.shift = f->shift, .factor = f->factor};
     int status = broad__scaling_fit(&arrays, BROAD_SCALE_STANDARD, &sampled);
@@ -102,25 +111,42 @@ static int turn_vectors(fitting *f, size_t components)
     return BROAD_OK;
 }
 
-static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, const double *x, size_t rows,
-               const broad__device *device)
+/* What distances are made of. */
+static void make_distance(broad__projection *out, const fitting *f, size_t components)
 {
-    int status = standardise(f, spec, x, rows);
+    if (!(out->limit > 0)) return;
+    double total = 0;
+    for (size_t c = 0; c < components; c++) total += f->values[f->rows - 1 - c];
+    double square = (double)components * (double)f->rows / total; /* of the scale of make_axes() */
+    for (size_t c = 0; c < components; c++)
+        out->explained[c] = broad__likeness_explained(f->values, f->rows, c) / square;
+    memcpy(out->centre, f->shift, f->inputs * sizeof(double));
+    memcpy(out->factor, f->factor, f->inputs * sizeof(double));
+}
+
+static int fit(broad__projection *out, broad__photo_spec *spec, fitting *f, const broad__device *device)
+{
+    double limit = 0;
+    int status = standardise(f, spec);
     if (status < 0) return status;
     device->outer(f->k, f->rows, f->z, f->inputs, f->rows, f->z, f->inputs, f->rows, f->inputs);
-    status = device->eigen(f->k, f->values, f->rows);
+    status = broad__likeness_limit(&limit, f->k, f->groups, f->rows, spec->components, device);
+    if (status == BROAD_OK) status = device->eigen(f->k, f->values, f->rows);
     if (status < 0) return status;
     size_t components = count_components(f, spec->components);
     if (!components)
         return broad__fail(BROAD_BAD_DATA, "all photos look the same to the network; give photos that differ");
     spec->components = components;
     status = turn_vectors(f, components);
-    if (status == BROAD_OK) status = broad__projection_alloc(out, spec);
-    if (status == BROAD_OK) make_axes(out, f, components, device);
-    return status;
+    if (status == BROAD_OK) status = broad__projection_alloc(out, spec, limit);
+    if (status < 0) return status;
+    make_axes(out, f, components, device);
+    make_distance(out, f, components);
+    return BROAD_OK;
 }
 
-int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const double *x, size_t rows)
+int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const double *x, const size_t *groups,
+                          size_t rows)
 {
     const broad__device *device = broad__device_choose(NULL);
     fitting f = {.rows = rows < ROWS_MAX ? rows : ROWS_MAX, .inputs = broad__photo_inputs(spec)};
@@ -129,11 +155,13 @@ int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const
     f.z = broad__alloc_doubles(f.rows, f.inputs);
     f.k = broad__alloc_doubles(f.rows, f.rows);
     f.values = broad__alloc_doubles(f.rows, 1);
-    int status = f.shift && f.z && f.k && f.values ? BROAD_OK : BROAD_NO_MEMORY;
+    f.groups = broad__alloc_array(f.rows, sizeof *f.groups);
+    int status = f.shift && f.z && f.k && f.values && f.groups ? BROAD_OK : BROAD_NO_MEMORY;
     if (f.shift) f.factor = f.shift + f.inputs;
     if (status == BROAD_OK) status = device->hold();
     if (status == BROAD_OK) {
-        status = fit(out, spec, &f, x, rows, device);
+        sample_rows(&f, x, groups, rows);
+        status = fit(out, spec, &f, device);
         device->release();
     }
     fitting_clear(&f);

@@ -14,7 +14,8 @@
 size_t broad__projection_components(size_t rows);
 
 /* Fits spec->components of them, or as many as there are; the spec then says how many. x: rows x inputs, of which an evenly
- * spaced sample is used. */
-int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const double *x, size_t rows);
+ * spaced sample is used. groups, of each row: those of one group look alike; NULL: every row is a group of its own. */
+int broad__projection_fit(broad__projection *out, broad__photo_spec *spec, const double *x, const size_t *groups,
+                          size_t rows);
 
 #endif

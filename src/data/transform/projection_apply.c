@@ -1,6 +1,7 @@
 /* A projection that is there; apart from its fitting, so that a program that only predicts is not linked to what training takes. */
 #include "data/transform/projection_apply.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -10,14 +11,24 @@ void broad__projection_clear(broad__projection *projection)
 {
     broad__free(projection->axes);
     broad__free(projection->shift);
+    broad__free(projection->centre);
+    broad__free(projection->factor);
+    broad__free(projection->explained);
     *projection = (broad__projection){0};
 }
 
-int broad__projection_alloc(broad__projection *out, const broad__photo_spec *spec)
+int broad__projection_alloc(broad__projection *out, const broad__photo_spec *spec, double limit)
 {
-    *out = (broad__projection){broad__alloc_doubles(broad__photo_inputs(spec), spec->components),
-                               broad__alloc_doubles(spec->components, 1)};
-    if (out->axes && out->shift) return BROAD_OK;
+    size_t inputs = broad__photo_inputs(spec);
+    *out = (broad__projection){broad__alloc_doubles(inputs, spec->components),
+                               broad__alloc_doubles(spec->components, 1), .limit = limit};
+    if (limit > 0) {
+        out->centre = broad__alloc_doubles(inputs, 1);
+        out->factor = broad__alloc_doubles(inputs, 1);
+        out->explained = broad__alloc_doubles(spec->components, 1);
+    }
+    int measured = out->centre && out->factor && out->explained;
+    if (out->axes && out->shift && (measured || !(limit > 0))) return BROAD_OK;
     broad__projection_clear(out);
     return BROAD_NO_MEMORY;
 }
@@ -26,10 +37,15 @@ int broad__projection_copy(broad__projection *out, const broad__projection *from
 {
     *out = (broad__projection){0};
     if (!from->axes) return BROAD_OK;
-    int status = broad__projection_alloc(out, spec);
+    size_t inputs = broad__photo_inputs(spec);
+    int status = broad__projection_alloc(out, spec, from->limit);
     if (status < 0) return status;
-    memcpy(out->axes, from->axes, broad__photo_inputs(spec) * spec->components * sizeof(double));
+    memcpy(out->axes, from->axes, inputs * spec->components * sizeof(double));
     memcpy(out->shift, from->shift, spec->components * sizeof(double));
+    if (!(from->limit > 0)) return BROAD_OK;
+    memcpy(out->centre, from->centre, inputs * sizeof(double));
+    memcpy(out->factor, from->factor, inputs * sizeof(double));
+    memcpy(out->explained, from->explained, spec->components * sizeof(double));
     return BROAD_OK;
 }
 
@@ -46,4 +62,18 @@ void broad__projection_apply(double *out, const broad__projection *projection, c
             for (size_t c = 0; c < components; c++) to[c] += value * axis[c];
         }
     }
+}
+
+double broad__projection_distance(const broad__projection *projection, const broad__photo_spec *spec, const double *x,
+                                  const double *components)
+{
+    if (!(projection->limit > 0)) return (double)NAN;
+    size_t inputs = broad__photo_inputs(spec);
+    double left = 0;
+    for (size_t j = 0; j < inputs; j++) {
+        double z = (x[j] - projection->centre[j]) * projection->factor[j];
+        left += z * z;
+    }
+    for (size_t c = 0; c < spec->components; c++) left -= projection->explained[c] * components[c] * components[c];
+    return left > 0 ? sqrt(left / projection->limit) : 0;
 }

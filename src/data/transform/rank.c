@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 
 /* Bits that rise as the numbers do, and the number again. */
 static uint64_t rising_bits(double value)
@@ -83,6 +84,9 @@ static void choose_knots(double *knots, const double *values, const double *rank
     }
 }
 
+/* Of one number of a row, and of a column that is sorted: what that takes in the time of as many operations. */
+static const double NUMBER_FLOPS = 50, SORT_FLOPS = 200;
+
 /* What is fitted. */
 typedef struct ranking {
     const double *x;
@@ -99,7 +103,8 @@ static void each_row(const ranking *r, void (*visit)(void *context, const double
 {
     if (!r->inputs) return;
     const size_t step = (size_t)BROAD__SPILL_STEP / (r->inputs * sizeof *r->x) + 1;
-    for (size_t first = 0; first < r->rows; first += step) {
+    for (size_t first = 0; first < r->rows && !broad__watch_look(NUMBER_FLOPS * (double)(step * r->inputs));
+         first += step) {
         size_t count = r->rows - first < step ? r->rows - first : step;
         for (size_t i = first; i < first + count; i++) visit(context, r->x + i * r->inputs);
         broad__spill_done(r->spill, r->x + first * r->inputs, count * r->inputs * sizeof *r->x);
@@ -171,7 +176,7 @@ static int fit_knots(const ranking *r)
     for (size_t first = 0; status == BROAD_OK && first < r->inputs; first += width) {
         size_t now = r->inputs - first < width ? r->inputs - first : width;
         sample_columns(o.columns, r, first, now);
-        for (size_t j = 0; j < now; j++) {
+        for (size_t j = 0; j < now && !broad__watch_look(SORT_FLOPS * (double)r->sample); j++) {
             size_t count = order_column(&o, r, o.columns + j * r->sample, &r->sums[first + j]);
             choose_knots(r->knots + (first + j) * 2 * BROAD__KNOTS, o.values, o.ranks,
                          distinct(o.values, o.ranks, count));
@@ -274,5 +279,6 @@ int broad__rank_fit(double *shift, double *factor, const broad__rank_task *task)
     r.sample = r.rows < SAMPLE ? r.rows : SAMPLE;
     int status = fit_knots(&r);
     if (status == BROAD_OK && r.sample < r.rows) status = count_ranks(&r);
-    return status == BROAD_OK ? fit_ranks(shift, factor, &r) : status;
+    if (status == BROAD_OK) status = fit_ranks(shift, factor, &r);
+    return broad__watch_check(status);
 }

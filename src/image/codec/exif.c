@@ -100,8 +100,9 @@ static double angle_read(const ExifData *data, ExifByteOrder order, int tag, int
     if (!entry || !sign) return NAN;
     double seconds = rational_at(entry, order, 2);
     if (isnan(seconds)) seconds = 0;
-    double angle = rational_at(entry, order, 0) + rational_at(entry, order, 1) / 60 + seconds / 3600;
-    if (!(angle <= limit)) return NAN;
+    double minutes = rational_at(entry, order, 1);
+    double angle = rational_at(entry, order, 0) + minutes / 60 + seconds / 3600;
+    if (!(angle <= limit) || minutes > 60 || seconds > 60) return NAN;
     return sign->data[0] == negative ? -angle : angle;
 }
 
@@ -148,7 +149,9 @@ static void values_read(broad__exif *out, const ExifData *data, ExifByteOrder or
         time_read(out->time, data, EXIF_IFD_0, EXIF_TAG_DATE_TIME);
     out->latitude = angle_read(data, order, EXIF_TAG_GPS_LATITUDE, EXIF_TAG_GPS_LATITUDE_REF, 'S', 90);
     out->longitude = angle_read(data, order, EXIF_TAG_GPS_LONGITUDE, EXIF_TAG_GPS_LONGITUDE_REF, 'W', 180);
-    if (isnan(out->latitude) || isnan(out->longitude)) out->latitude = out->longitude = NAN;
+    /* Both 0: a receiver that had no fix, and not a ship in the Gulf of Guinea. */
+    int fixed = out->latitude != 0 || out->longitude != 0;
+    if (!fixed || isnan(out->latitude) || isnan(out->longitude)) out->latitude = out->longitude = NAN;
     out->altitude = altitude_read(data, order);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/status.h"
+#include "base/watch.h"
 #include "data/photo/photo_rows.h"
 #include "data/transform/projection.h"
 #include "model/train/train_open.h"
@@ -58,10 +59,10 @@ static void list_trials(broad_map_choice *out, unsigned maps)
     if (out->count > 1) out->trials[out->count++].maps = maps;
 }
 
-static int stopped(const broad_options *options, size_t done, size_t total)
+static int stopped(size_t done, size_t total)
 {
     broad_progress progress = {.stage = "maps", .done = done, .total = total};
-    return options->progress && options->progress(&progress, options->progress_context);
+    return broad__watch_tell(&progress);
 }
 
 /* Errors by leave-one-out are not exact: all maps together, the last trial, stay unless one of them is clearly better.
@@ -79,10 +80,9 @@ static void pick_best(broad_map_choice *out)
 static int run_trials(broad_map_choice *out, const broad_data *rows, const broad_options *options)
 {
     for (size_t i = 0; i < out->count; i++) {
-        if (stopped(options, i, out->count))
-            return broad__fail(BROAD_INTERRUPTED, "interrupted while maps were chosen");
+        if (stopped(i, out->count)) return broad__watch_stop();
         int status = try_maps(&out->trials[i].error, rows, out->trials[i].maps, options);
-        if (status < 0) return status;
+        if (status < 0) return broad__watch_check(status);
     }
     pick_best(out);
     return BROAD_OK;

@@ -6,8 +6,10 @@
 #include "base/memory.h"
 #include "base/page_cursor.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "model/kind.h"
 #include "model/predict/estimate.h"
+#include "model/train/train_layers.h"
 
 static void hash_layer(broad__layer *layer, size_t outputs)
 {
@@ -205,15 +207,6 @@ static int keep_instead(broad_trainer *t, double before)
     return follow_check(t);
 }
 
-static int watch_joint(void *context, double part)
-{
-    broad_trainer *t = context;
-    if (!t->run.progress) return 0;
-    broad_progress progress = {"joint weights",        (size_t)(part * 100), 100, 0,
-                               t->train.residual.norm, t->model->first_norm};
-    return t->run.progress(&progress, t->run.progress_context);
-}
-
 static double targets_square(const broad__rowset *rowset)
 {
     double square = 0;
@@ -238,13 +231,12 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
                               .lambda_auto = o->lambda_auto && !t->lambda_fixed,
                               .lambda = t->lambda_fixed ? t->lambda : o->lambda,
                               .exponent = &exponent,
-                              .loo = o->loo != BROAD_LOO_NO,
-                              .watch = watch_joint,
-                              .context = t};
+                              .loo = o->loo != BROAD_LOO_NO};
     /* The memory of the search for layers is as large as what follows, and no longer needed. */
     broad__residual_forget(&t->train.residual);
     broad__spd_clear(&t->search.ridge.spd);
-    int status = broad__joint_fit(&t->joint, &task);
+    int status =
+        broad__trainer_report(t, "joint weights", 0) ? broad__watch_stop() : broad__joint_fit(&t->joint, &task);
     broad__free(kblocks);
     if (status) return status;
     if (fitting != BROAD__FIT_AT_ONCE) return keep_beside(t);

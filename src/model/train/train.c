@@ -18,8 +18,10 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
+#include "model/predict/estimate.h"
 #include "model/train/features.h"
 #include "model/train/output_weights.h"
 #include "model/train/stop.h"
@@ -45,12 +47,34 @@ static void drop_unsolved(broad_trainer *t)
     t->stale = 1;
 }
 
+/* Layers of a chain stand by themselves. Joint weights are solved at the end for all layers and rows together: an increment
+ * that is stopped before that is undone. */
+static int keep_before(broad_trainer *t)
+{
+    broad__fitting fitting = broad__fitting_of(&t->model->settings);
+    t->before_parts = t->train.part_count;
+    broad_model_free(t->before);
+    t->before = NULL;
+    if (!t->model->layer_count || fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_WINDOW) return BROAD_OK;
+    return t->run.progress ? broad__model_copy(&t->before, t->model) : BROAD_OK;
+}
+
+static void go_back(broad_trainer *t)
+{
+    broad_model_free(t->model);
+    t->model = t->before;
+    t->before = NULL;
+    t->train.part_count = t->before_parts;
+    t->stale = 1;
+}
+
 int broad__trainer_begin(broad_trainer *t, size_t nodes, size_t layers)
 {
     if (nodes == 0) return broad__fail(BROAD_USAGE, "a layer needs at least one node");
     if (t->partial)
         return broad__fail(BROAD_USAGE, "the older training rows are missing: only forgetful learning is possible");
     int status = t->stale ? broad__trainer_rebuild(t) : BROAD_OK;
+    if (status == BROAD_OK) status = keep_before(t);
     t->wanted = t->model->layer_count + layers;
     if (t->run.max_layers && t->wanted > t->run.max_layers) t->wanted = t->run.max_layers;
     return status == BROAD_OK ? broad__model_outcome(t->model, BROAD_OUTCOME_COMPLETE, "%s", "") : status;
@@ -67,15 +91,30 @@ static int solved(const broad_model *model)
     return 1;
 }
 
+/* With a chain, what was added before the caller stopped it; with joint weights what was there before. */
+static int end_stopped(broad_trainer *t)
+{
+    if (t->before) {
+        go_back(t);
+        return BROAD_INTERRUPTED;
+    }
+    if (t->model->layer_count == 0) return BROAD_INTERRUPTED;
+    broad__estimate_clear(t->model);
+    return broad__model_outcome(t->model, BROAD_OUTCOME_STOPPED, "stopped by the caller");
+}
+
 /* The model may have been cut back; the caller may stop it; and whatever fails, a valid model remains. */
 int broad__trainer_finish(broad_trainer *t, int status)
 {
     if (status == BROAD_OK && t->stale) status = broad__trainer_rebuild(t);
     if (status == BROAD_OK) status = broad__outputs_finish(t);
-    if (status > 0 || (status < 0 && !solved(t->model))) drop_unsolved(t);
-    if (status <= 0) return status;
-    return broad__model_outcome(t->model, BROAD_OUTCOME_STOPPED,
-                                "stopped by the caller before the joint weights were solved");
+    int nothing = t->model->outcome == BROAD_OUTCOME_STOPPED && t->model->layer_count == 0;
+    status = status == BROAD_OK && nothing ? broad__watch_stop() : broad__watch_check(status);
+    if (status < 0 && !solved(t->model)) drop_unsolved(t);
+    if (status == BROAD_INTERRUPTED) status = end_stopped(t);
+    broad_model_free(t->before);
+    t->before = NULL;
+    return status;
 }
 
 int broad__trainer_enhance(broad_trainer *t, size_t nodes, size_t layers)

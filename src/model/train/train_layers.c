@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
 #include "model/train/features.h"
@@ -20,9 +21,9 @@ enum { LAYERS_MAX = 1000000 };
 int broad__trainer_report(broad_trainer *t, const char *stage, size_t draws)
 {
     if (!t->run.progress) return 0;
-    broad_progress progress = {stage, t->model->layer_count,  t->wanted,
-                               draws, t->train.residual.norm, t->model->first_norm};
-    return t->run.progress(&progress, t->run.progress_context);
+    broad_progress progress = {.stage = stage, .total = t->wanted, .draws = draws, .norm = t->train.residual.norm};
+    if (t->model) progress.done = t->model->layer_count, progress.first_norm = t->model->first_norm;
+    return broad__watch_tell(&progress);
 }
 
 static int watch_draws(void *context, size_t draws) { return broad__trainer_report(context, "layers", draws); }
@@ -97,6 +98,7 @@ static int settle(broad_trainer *t)
     int status = broad__residual_settle(residual);
     if (status == BROAD_OK)
         complete_record(&t->model->layers[t->model->layer_count - 1].certificate, residual->update.norm);
+    else residual->update.pending = 0, t->stale = 1; /* the record stays as the sums gave it */
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "compute/device_choice.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
@@ -124,11 +125,12 @@ int broad__trainer_open_stored(broad_trainer **out, const broad_data *data, cons
     broad__size_features(&sized, data->rows);
     int status = start(&t, options, storage);
     if (status < 0) return status;
-    status = broad__supervise_possible(&sized, data->rows, first_width(&sized, data));
-    if (status == BROAD_OK) status = open_model(t, data, &sized);
     t->wanted = options->enhance_layers;
-    if (status == BROAD_OK) broad__trainer_report(t, "features", 0);
+    status = broad__supervise_possible(&sized, data->rows, first_width(&sized, data));
+    if (status == BROAD_OK && broad__trainer_report(t, "features", 0)) status = broad__watch_stop();
+    if (status == BROAD_OK) status = open_model(t, data, &sized);
     if (status == BROAD_OK) status = broad__trainer_choose_range(t, data);
+    status = broad__watch_check(status);
     if (status < 0) broad__trainer_close(NULL, t);
     else *out = t;
     return status;
@@ -166,7 +168,8 @@ int broad__trainer_rebuild(broad_trainer *t)
         if (old.part_count == 0) continue;
         memset(rowsets[i], 0, sizeof *rowsets[i]);
         status = replay(t, rowsets[i], old.parts, old.part_count, i == 0 && !t->partial);
-        broad__rowset_close(&old);
+        broad__rowset_close(status < 0 ? rowsets[i] : &old);
+        if (status < 0) *rowsets[i] = old; /* with its parts, for another attempt */
     }
     t->stale = status < 0;
     return status;
@@ -268,6 +271,7 @@ int broad__trainer_resume_stored(broad_trainer **out, const broad_model *model, 
         t->partial = 1;
     }
     t->seconds.features += broad__seconds() - began;
+    status = broad__watch_check(status);
     if (status < 0) broad__trainer_close(NULL, t);
     else *out = t;
     return status;
@@ -301,6 +305,7 @@ void broad__trainer_close(broad_model **out, broad_trainer *t)
     broad__pool_close(t->pool);
     broad__table_free(t->settled);
     broad__table_free(t->settled_validation);
+    broad_model_free(t->before);
     if (out) *out = t->model;
     else broad_model_free(t->model);
     broad__free(t);

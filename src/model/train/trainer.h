@@ -38,6 +38,8 @@ struct broad_trainer {
     broad__joint joint;         /* sums and factor of the joint weights, while they are up to date */
     broad__growing_qr qr;       /* what the layers span, where all weights are solved again with each */
     broad__best best;
+    broad_model *before; /* the model as it was, while joint weights are solved again; NULL: not needed */
+    size_t before_parts; /* and parts of the training rows then */
     broad_data *settled, *settled_validation; /* photos as they are trained on, where they came otherwise; owned */
     broad_seconds seconds;
     double started;
