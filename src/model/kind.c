@@ -43,7 +43,7 @@ int broad__joint_beside(const broad_options *options)
     return fitting == BROAD__FIT_FINALLY || (fitting == BROAD__FIT_STEPWISE && options->lambda_auto);
 }
 
-enum { AUTO_GROUPS = 20, AUTO_LEAST = 3000, AUTO_MOST = 6000, AUTO_ROWS = 4000, AUTO_PER_ROW = 8 };
+enum { AUTO_GROUPS = 20, AUTO_LEAST = 3000, AUTO_MOST = 5000, AUTO_ROWS = 4000, AUTO_PER_ROW = 8 };
 /* Multiplications for the sums over all rows: a minute's work of two cores, beyond which nodes are fewer. */
 static const double AUTO_WORK = 6e12;
 

@@ -55,7 +55,7 @@ static const broad__option_row rows[] = {
     {{"preset", 0, "NAME", BROAD__PRESETS, "auto",
       "defaults of all settings: auto chooses by leave-one-out, paper uses the published values"},
      BROAD__VALUE_CHOICE, FIELD(preset), 0, 0, 0, 0, NULL, follow_preset},
-    {{"features", 0, "GxK|auto", NULL, NULL, 
+    {{"features", 0, "GxK|auto", NULL, NULL,
       "feature nodes: G groups of K nodes; auto: more for more rows, with kind bscrls only as long as leave-one-out "
       "gains by them"},
      BROAD__VALUE_SIZES_OR_AUTO, FIELD(feature_groups), FIELD(feature_nodes), 1, NODES_MAX, NODES_MAX,

@@ -11,7 +11,7 @@ enum {
     PILOT_ROWS = 1000,
     SCREEN_NODES = 300, /* of the trials that only tell which are worth a larger one */
     KEPT = 4,           /* of them */
-    NODES_LEAST = 700,
+    NODES_LEAST = 500,
     NODES_MOST = 1500,
     GRADIENT_ROWS = 1000,
     ROUNDS = 2,
