@@ -194,7 +194,8 @@ static const broad_option predict_output[] = {
 static const broad_option predict_pictures[] = {
     {"heatmap", 0, "DIR", NULL, NULL,
      "photos: also write one image per photo to the new folder DIR, with the evidence for its verdict in colour, and "
-     "cells.csv with the figures; a normal photo shows the evidence for its most probable fault"},
+     "cells.csv with the figures (picture, the cell as parts of its sides, opinion); the column heatmap of the result "
+     "names the image; a normal photo shows the evidence for its most probable fault"},
 };
 
 static const broad_option normal_chosen[] = {
