@@ -111,6 +111,7 @@ static void put_counts(json_t *object, const cli_findings *all)
     cli_json_put(object, "unsure_count", count_json(found.unsure, all->probabilities));
     cli_json_put(object, "negative_count", count_json(found.faults + found.normal - positive, all->classes));
     cli_json_put(object, "normal", cli_normal_json(model));
+    cli_json_put(object, "unlike_count", json_integer((json_int_t)found.unlike));
     cli_json_put(object, "fault_count", count_json(found.faults, all->classes));
     cli_json_put(object, "verdicts", verdicts_json(all));
     cli_json_put(object, "with_place", json_integer((json_int_t)found.placed));
@@ -139,6 +140,7 @@ static int report_json(report_run *run, const char *folder)
 static void print_verdicts(const cli_findings *all)
 {
     size_t classes = broad_model_outputs(all->model), normal = broad_model_normal(all->model);
+    const cli_tally found = cli_report_count(all);
     const char *between = "verdicts  ";
     for (size_t i = 0; i < classes; i++) {
         size_t count = cli_report_count_class(all, i);
@@ -146,9 +148,9 @@ static void print_verdicts(const cli_findings *all)
         cli_print("%s%zu %s", between, count, broad_model_output_name(all->model, i));
         between = ", ";
     }
-    if (all->probabilities) cli_print("%s%zu unsure", between, cli_report_count(all).unsure);
-    cli_print("%s%zu %s\n", all->probabilities ? ", " : between, cli_report_count_class(all, normal),
-              cli_report_normal(all));
+    if (all->probabilities) cli_print("%s%zu unsure", between, found.unsure);
+    if (found.unlike) cli_print(", %zu not like the training photos", found.unlike);
+    cli_print(", %zu %s\n", found.normal, cli_report_normal(all));
 }
 
 static void report_text(const report_run *run, const char *folder)
