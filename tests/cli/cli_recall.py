@@ -77,7 +77,7 @@ class Photos(Pictures):
         second = self.put("c2", *[(p, "Clean") for p in self.photos("field", "Clean")[:2]])
         self.learn(first, "--with", "panels")
         told, err = self.learn(second, "--with", "panels")
-        self.assertIn("also looking in c1, which the model was trained on", err)
+        self.assertIn("also reading 2 photos of c1, which the model was trained on", err)
         self.assertEqual((told["rows"], told["new"]["rows"], told["photos"]["remembered"]["found"]), (32, 2, 30))
         self.fails(65, "there is nothing to learn", "learn", "m.broad", second)
         self.put("c2", (self.photos("field", "Clean")[4], "Clean"))
@@ -229,6 +229,8 @@ class Corrections(Pictures):
         told, err = self.learn(self.put("c1", (self.photos("field", "Clean")[0], "Clean")))
         self.assertEqual((told["rows"], told["photos"]["remembered"]["new"]), (30, []))
         self.assertNotIn("another label", err)
+        self.assertNotIn("skipped", err)
+        self.assertIn("1 row of c.csv, labels from c.csv (1 photo)", self.ok("info", "m.broad").out)
 
 
 class Tables(Case):
