@@ -34,6 +34,7 @@ typedef struct seen {
 typedef struct known {
     broad_source_photo photo;
     size_t source;
+    int present;        /* its file is still there */
     const char *labels; /* the list that its label came from; NULL: none */
     double weight;
     cli_fate fate;
@@ -91,6 +92,7 @@ static int list_known(cli_recall *recall)
             item->source = i;
             item->labels = source.labels;
             status = broad_model_source_photo(&item->photo, model, i, k);
+            item->present = !status && access(item->photo.file, F_OK) == 0;
             item->weight = item->photo.held_out ? 1 : weight_of_row(model, row);
             if (!item->photo.held_out) row += item->photo.rows;
         }
@@ -249,7 +251,10 @@ static int fits(const known *k, const seen *item, int round, const cli_recall *r
     int name = strcmp(k->photo.file, item->photo->file) == 0;
     int other_label = differs(k, item, recall);
     if (item->used || item->again) return 0;
-    if (k->photo.held_out && recall->places[item->place].fresh) return name && content;
+    int fresh = recall->places[item->place].fresh != NULL;
+    if (fresh && k->photo.held_out) return name && content;
+    /* A copy that is to be learned, or is labelled otherwise, does not stand for a photo that is still there. */
+    if (k->present && !name && (fresh || other_label)) return 0;
     switch (round) {
     case SAME_ALL: return name && content;
     case SAME_CONTENT_AND_LABEL: return content && !other_label;

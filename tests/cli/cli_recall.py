@@ -120,6 +120,19 @@ class Photos(Pictures):
         self.assertEqual((told["rows"], told["photos"]["remembered"]["relabelled"]),
                          (28, ["panels/Dusty/was_clean.jpg"]))
 
+    def test_a_copy_with_another_label_is_learned(self):
+        """Whether the folder of the old photos is given or not."""
+        photo = [p for p in self.trained()[0] if "/Clean/" in p][0]
+        self.put("c1", (photo, "Dusty"))
+        results = []
+        for words in ([], ["--with", "panels"]):
+            shutil.copy("../m.broad", "m.broad")
+            told, err = self.learn("c1", *words)
+            self.assertIn("is a copy of %s with another label (Clean)" % photo, err)
+            results.append((told["rows"], told["new"]["rows"], told["weight"], told["wrong"]))
+        self.assertEqual(results[0], results[1])
+        self.assertEqual(results[0][:2], (29, 1))
+
     def test_moved_folders(self):
         os.rename("panels", "elsewhere")
         self.fails(65, "28 photos that the model was trained on are gone", "verify", "m.broad")
