@@ -9,6 +9,7 @@
 #include "page/figure.h"
 #include "page/page.h"
 #include "page/training_measures.h"
+#include "page/training_mistakes.h"
 #include "page/training_tables.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
@@ -463,6 +464,7 @@ int cli_training_write(const cli_training *training, const char *path)
     put_summary(&output, training);
     put_training(&output, training);
     cli_training_confusion(&output, training);
+    cli_training_mistakes(&output, training);
     if (is_classes(training)) put_probabilities(&output, training);
     else put_values(&output, training);
     put_time(&output, training);
