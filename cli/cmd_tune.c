@@ -392,6 +392,7 @@ static int fit_best(tune_run *run)
     cli_progress_begin(&progress, &options, "best", run->arguments);
     status = broad_fit(&model, NULL, run->data, &options);
     cli_progress_end(&progress);
+    if (!status) status = broad_model_remember(model, run->path, run->read.labels, run->data, NULL);
     if (!status) status = cli_model_file_save(&run->file, model, 0, NULL);
     cli_signals_release();
     run->wrote = !status;
