@@ -78,8 +78,9 @@ static const broad_option cv_output[] = {
 static const broad_option tune_search[] = {
     {"budget", 0, "SECONDS", NULL, "60", "time for the search; a trial still running at the end does not count"},
     {"trials", 0, "COUNT", NULL, NULL, "stop after this many trials, including those in the state file"},
-    {"by", 0, "WHAT", "cv|loo", "cv",
-     "how trials are scored: by cross-validation, or by the model's own leave-one-out estimate"},
+    {"by", 0, "WHAT", "cv|loo", "loo",
+     "how trials are scored: by the model's own leave-one-out estimate, which takes one fit, or by cross-validation; "
+     "--folds alone means cv"},
     {"folds", 0, "COUNT", NULL, "5", "number of folds of the cross-validation"},
     {"metric", 0, "NAME",
      "auto|accuracy|balanced_accuracy|precision|recall|f1|mcc|roc_auc|pr_auc|brier|log_loss|rmse|mae|r2", "auto",

@@ -350,7 +350,10 @@ static void print_next(const cli_run *run, const char *const *paths, size_t coun
     if (!lines) return;
     fputs("next     broad predict ", lines);
     cli_shell_word(lines, run->output);
-    fprintf(lines, " %s\n         ", broad_model_maps(run->model) ? "NEW/ --proba" : "NEW.csv");
+    broad_estimate estimate = {.size = sizeof estimate};
+    int proba = broad_model_maps(run->model) && broad_model_task(run->model) == BROAD_TASK_CLASSIFY &&
+                !broad_model_estimate(&estimate, run->model) && estimate.known;
+    fprintf(lines, " %s%s\n         ", broad_model_maps(run->model) ? "NEW/" : "NEW.csv", proba ? " --proba" : "");
     put_check(lines, run, paths, count);
     if (!run->model_path && run->test && !run->test_path && !run->options.patience) {
         fputs("\n         ", lines);
