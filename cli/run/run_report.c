@@ -145,6 +145,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
     cli_json_put(object, "normal", cli_normal_json(model));
     cli_json_put(object, "photos", photos_json(run));
+    if (run->notes) cli_json_put(object, "notes", json_incref(run->notes));
     if (run->model_path) put_growth(object, run);
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
     cli_json_put(object, "reason", cli_json_text(broad_model_reason(model)));
@@ -351,7 +352,10 @@ static void print_next(const cli_run *run, const char *const *paths, size_t coun
     if (!lines) return;
     fputs("next     broad predict ", lines);
     cli_shell_word(lines, run->output);
-    fprintf(lines, " %s\n         ", broad_model_maps(run->model) ? "NEW/ --proba" : "NEW.csv");
+    broad_estimate estimate = {.size = sizeof estimate};
+    int proba = broad_model_maps(run->model) && broad_model_task(run->model) == BROAD_TASK_CLASSIFY &&
+                !broad_model_estimate(&estimate, run->model) && estimate.known;
+    fprintf(lines, " %s%s\n         ", broad_model_maps(run->model) ? "NEW/" : "NEW.csv", proba ? " --proba" : "");
     put_check(lines, run, paths, count);
     if (!run->model_path && run->test && !run->test_path && !run->options.patience) {
         fputs("\n         ", lines);

@@ -531,8 +531,11 @@ class Report(unittest.TestCase):
         run("fit", photos, "-o", model, "--map", "windows", "--features", "2x10", "--enhance", "10x1", "--cache", "no", "-q",
             "--report", page)
         self.check_mistakes(page, model, photos)
-        run("report", model, self.test, "-o", out, "--cache", "no", "-q")
+        told = json.loads(run("report", model, self.test, "-o", out, "--test", self.test, "--cache", "no", "-q", "--json")[0])
         rows = read_rows(f"{out}/findings.csv")
+        self.assertAlmostEqual(told["test"]["accuracy"], sum(row["label"] == row["truth"] for row in rows) / len(rows))
+        with open(f"{out}/report.html", encoding="utf-8") as file:
+            self.assertRegex(Page(file.read()).text, "% of verdicts correct on 30 test photos")
         wrong = [row for row in rows if row["label"] != row["truth"]][:5] or rows[:2]
         saved = self.fresh("corrections.csv")
         with open(saved, "w", encoding="utf-8-sig", newline="") as file:
