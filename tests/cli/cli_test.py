@@ -581,7 +581,7 @@ class Use(Case):
         useless, useful = found["relevance"]
         self.assertLess(useless, useful)
         self.assertAlmostEqual((useless ** 2 + useful ** 2) / 2, 1)
-        self.assertRegex(self.ok("info", model).out, r"(?m)^relevant useful \d\.\d\d, useless \d\.\d\d \(")
+        self.assertRegex(self.ok("info", model).out, r"(?m)^columns  useful \d\.\d+ ± \d\.\d+ \(.*no other counts")
 
     def test_info_without_sampled_nodes(self):
         model = self.path("scn.broad")
