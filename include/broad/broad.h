@@ -15,8 +15,8 @@
  *
  * Sections, in reading order: status and version, memory, enums, structs and their sizes, progress, options, data
  * (files, arrays, photos, splits), training, the model, prediction, explanations of photos, the predictor, evaluation,
- * growing, sums instead of rows, planning, the certificate, the profile, pictures, several threads, random numbers, the
- * machine, compatibility.
+ * growing, sums instead of rows, planning, the certificate, the profile, pictures, photos from memory, several threads,
+ * random numbers, the machine, compatibility.
  *
  * Rules that hold for every function here:
  *  - It returns BROAD_OK or a negative status, and on failure leaves a message for broad_error_message(). Functions
@@ -530,7 +530,7 @@ static inline void broad_read_options_init(broad_read_options *out) { broad_read
 typedef enum broad_path_kind {
     BROAD_PATH_KIND_UNKNOWN, /* not there, no regular file, or nothing known */
     BROAD_PATH_KIND_FOLDER,
-    BROAD_PATH_KIND_PICTURE, /* of any format; JPEG and PNG are read         */
+    BROAD_PATH_KIND_PICTURE, /* of any format; see broad_picture_formats()   */
     BROAD_PATH_KIND_TABLE    /* text, or one of the formats of tables        */
 } broad_path_kind;
 BROAD_API broad_path_kind broad_path_look(const char *path);
@@ -539,7 +539,7 @@ BROAD_API broad_path_kind broad_path_look(const char *path);
  * folder is read as photos: broad_data_read_photos(). options NULL: the defaults. */
 BROAD_API int broad_data_read(broad_data **out, const char *path, const broad_read_options *options);
 
-/* Photos from files and folders, JPEG or PNG by their content. Folders are searched recursively, without hidden files.
+/* Photos from files and folders, of the formats of broad_picture_formats(), by their content. Folders are searched recursively, without hidden files.
  * Targets: options->labels, a CSV file whose first column, or the one called "file", names the photos (as paths
  * relative to the folder, or by their last part where that is unique), and whose column `target`, or the last one, is
  * the target; `group` may name a further column. Without such a file the class is the folder directly below the given
@@ -1311,7 +1311,20 @@ BROAD_API size_t broad_picture_width(const broad_picture *picture);
 BROAD_API size_t broad_picture_height(const broad_picture *picture);
 BROAD_API unsigned char *broad_picture_pixels(broad_picture *picture); /* may be written to */
 BROAD_API const unsigned char *broad_picture_bytes(const broad_picture *picture);
-/* From the bytes of a JPEG or PNG file, turned upright, with a longer side of at most `side`; 0: in its own size. The
+/* How the bytes of a pixel lie; alpha is blended with white. */
+typedef enum broad_pixel {
+    BROAD_PIXEL_RGB,
+    BROAD_PIXEL_BGR,
+    BROAD_PIXEL_RGBA,
+    BROAD_PIXEL_BGRA,
+    BROAD_PIXEL_GREY
+} broad_pixel;
+/* A copy of pixels of 8 bits. stride: bytes from one row to the next; 0: rows without gaps. */
+BROAD_API int broad_picture_from_pixels(broad_picture **out, const unsigned char *pixels, size_t width, size_t height,
+                                        size_t stride, broad_pixel pixel);
+/* What this build reads: "JPEG, PNG, HEIC, WebP, TIFF"; the first two always. Static text. */
+BROAD_API const char *broad_picture_formats(void);
+/* From the bytes of a file of one of these formats, turned upright, with a longer side of at most `side`; 0: in its own size. The
  * undamaged part of a damaged picture is used, the rest is grey. The message of a failure does not name the file. */
 BROAD_API int broad_picture_decode(broad_picture **out, const void *bytes, size_t count, size_t side);
 /* As the bytes of a file, for broad_free(). Equal pictures give equal bytes. quality: 1 to 100. */
@@ -1322,6 +1335,23 @@ BROAD_API int broad_picture_fit(broad_picture **out, const broad_picture *pictur
 /* A part that lies inside of it. */
 BROAD_API int broad_picture_crop(broad_picture **out, const broad_picture *picture, size_t left, size_t top,
                                  size_t width, size_t height);
+
+/* ---- photos from memory ----------------------------------------------------------------------------------------- */
+
+/* Turns pictures in memory, such as the frames of a camera, into the inputs of one model of photos, which must outlive
+ * it. Opening takes some milliseconds; then any number of threads may use it at the same time. A model that was trained
+ * on boxes takes each picture as one box. */
+typedef struct broad_viewer broad_viewer;
+BROAD_API int broad_viewer_open(broad_viewer **out, const broad_model *model);
+BROAD_API void broad_viewer_close(broad_viewer *viewer); /* accepts NULL */
+/* From pixels: out has broad_model_inputs() numbers, x of broad_predict(). `photo`, which may be NULL, gets width,
+ * height, distance and faults; its texts are "". Numbers are those of a file with these pixels, bit by bit. */
+BROAD_API int broad_viewer_picture(double *out, broad_photo *photo, const broad_viewer *viewer,
+                                   const broad_picture *picture);
+/* From the bytes of a file, of a format of broad_picture_formats(): as the file itself, bit by bit; `photo` has its time
+ * and place, too. */
+BROAD_API int broad_viewer_file(double *out, broad_photo *photo, const broad_viewer *viewer, const void *bytes,
+                                size_t count);
 
 /* ---- several threads ------------------------------------------------------------------------------------------- */
 
