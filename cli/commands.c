@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "commands.h"
 #include "message.h"
-#include "nearest.h"
 
 const char *const cli_tagline = "broad learning: networks that train in seconds and certify their convergence";
 
@@ -45,21 +45,19 @@ static const broad_option labels_of_new[] = {
 };
 
 static const broad_option reading[] = {
+    {"inputs", 0, "COLS", NULL, NULL,
+     "columns to use as inputs, by name or by number from 1, separated by commas; default: all that have no other use"},
+    {"ignore", 0, "COLS", NULL, NULL, "columns to leave out, by name or by number from 1, separated by commas"},
     {"group", 0, "COL", NULL, NULL,
      "column whose equal values are kept together in splits and in leave-one-out; not used as an input"},
-    {"weight", 0, "COL", NULL, NULL, "column with the weight of each row, a number above 0; not used as an input"},
-    {"categorical", 0, "COLS|auto", NULL, NULL,
-     "columns with categories, by name or number, separated by commas; each category becomes one input; auto: all "
-     "text columns"},
+    {"weight", 0, "COL", NULL, NULL,
+     "column with the weight of each row, 0 (the row does not count) or more; not used as an input"},
+    {"categorical", 0, "COLS|none", NULL, NULL,
+     "further columns with categories, by name or number, separated by commas; each category becomes one input. Text "
+     "columns become categories anyway; none: every column must hold plain numbers"},
     {"task", 0, "TASK", "auto|classify|regress", "auto",
-     "type of the targets; auto: text means classes, numbers mean regression"},
-    {"missing", 0, "WHAT", "error|mean", "error", "empty fields: refuse the file, or use the column's mean"},
-};
-
-static const broad_option data_reading[] = {
-    {"group", 0, "COL", NULL, NULL, "column whose equal values are kept together in splits"},
-    {"task", 0, "TASK", "auto|classify|regress", "auto",
-     "type of the targets; auto: text means classes, numbers mean regression"},
+     "type of the targets; auto: text and two whole numbers mean classes, other numbers mean regression"},
+    {"missing", 0, "WHAT", "error|mean", "mean", "empty fields: refuse the file, or use the column's mean"},
 };
 
 static const broad_option text_files[] = {
@@ -80,8 +78,9 @@ static const broad_option cv_output[] = {
 static const broad_option tune_search[] = {
     {"budget", 0, "SECONDS", NULL, "60", "time for the search; a trial still running at the end does not count"},
     {"trials", 0, "COUNT", NULL, NULL, "stop after this many trials, including those in the state file"},
-    {"by", 0, "WHAT", "cv|loo", "cv",
-     "how trials are scored: by cross-validation, or by the model's own leave-one-out estimate"},
+    {"by", 0, "WHAT", "cv|loo", "loo",
+     "how trials are scored: by the model's own leave-one-out estimate, which takes one fit, or by cross-validation; "
+     "--folds alone means cv"},
     {"folds", 0, "COUNT", NULL, "5", "number of folds of the cross-validation"},
     {"metric", 0, "NAME",
      "auto|accuracy|balanced_accuracy|precision|recall|f1|mcc|roc_auc|pr_auc|brier|log_loss|rmse|mae|r2", "auto",
@@ -99,6 +98,8 @@ static const broad_option tune_output[] = {
 static const broad_option testing[] = {
     {"holdout", 0, "FRACTION", NULL, NULL,
      "hold out this fraction of the rows and test on them; the split is made class by class, or by whole groups"},
+    {"refit", 0, NULL, NULL, NULL,
+     "with --holdout: test a model of the other rows as usual, then train the model that is saved on all rows"},
     {"test", 0, "DATA", NULL, NULL, "test on these rows"},
     {"test-labels", 0, "FILE", NULL, NULL, "file with the targets of --test; needed if --labels is used"},
 };
@@ -194,7 +195,8 @@ static const broad_option predict_output[] = {
 static const broad_option predict_pictures[] = {
     {"heatmap", 0, "DIR", NULL, NULL,
      "photos: also write one image per photo to the new folder DIR, with the evidence for its verdict in colour, and "
-     "cells.csv with the figures; a normal photo shows the evidence for its most probable fault"},
+     "cells.csv with the figures (picture, the cell as parts of its sides, opinion); the column heatmap of the result "
+     "names the image; a normal photo shows the evidence for its most probable fault"},
 };
 
 static const broad_option normal_chosen[] = {
@@ -258,7 +260,9 @@ static const broad_option photo_rows[] = {
      "also train on this many augmented copies of each photo: rotated, shifted, sheared, zoomed, flipped, lighter or "
      "darker"},
     {"no-groups", 0, NULL, NULL, NULL,
-     "do not look for near-duplicates; otherwise near-duplicates are kept together in splits"},
+     "do not look for near-duplicates among photos, or for copies of rows in a table; otherwise these are kept "
+     "together "
+     "in splits"},
 };
 
 static const broad_option photo_files[] = {
@@ -441,7 +445,7 @@ static const cli_section report_sections[] = {
     SECTION("Reading DATA, with --training", target_like_model),
     SECTION("Reading DATA, with --training", labels_of_each),
     SECTION("Reading DATA, with --training", text_files),
-    SECTION("Testing, with --training", testing_file),
+    SECTION("Testing", testing_file),
     LIBRARY("Run", "threads memory"),
     SECTION("Common", common),
     END,
@@ -462,7 +466,7 @@ static const cli_section data_sections[] = {
     SECTION("Output", data_output),
     SECTION("Reading DATA", target_chosen),
     SECTION("Reading DATA", target_apart),
-    SECTION("Reading DATA", data_reading),
+    SECTION("Reading DATA", reading),
     SECTION("Reading DATA", text_files),
     SECTION("Photos", photo_files),
     SECTION("Photos, with --export", photo_maps),
@@ -523,7 +527,7 @@ static const cli_command commands[] = {
             {"broad fit house.csv --target price -o house.broad", "predict the numbers in one column"},
             {"broad fit train.npy --labels labels.npy --task classify", "inputs and targets in separate files"},
             {"broad fit scans.csv --group patient --holdout 0.3", "no patient on both sides of the split"},
-            {"broad fit cars.csv --target price --categorical make,fuel", "two text columns among the inputs"},
+            {"broad fit cars.csv --target price --ignore plate,owner", "two columns are left out"},
             {"broad fit iris.csv --preset paper --kind brls --json",
              "the paper's settings without supervision; JSON output"},
             {"broad fit panels/ --holdout 0.3 -o panels.broad", "photos in panels/Clean and panels/Dusty"},
@@ -733,16 +737,17 @@ static const cli_command commands[] = {
                        "writes a new folder with these files. report.html is a page to read, to print and to answer: counts of "
                        "each class, a histogram, a sketch map of photos with coordinates, cards with heat maps (faults, "
                        "unsure photos, those that are just normal, a random sample), thumbnails of all photos, a table, "
-                       "and the limits of validity. findings.csv has the columns file, verdict (a class, or unsure), "
+                       "and the limits of validity. findings.csv has the columns file, verdict (a class, unsure, or unlike the training photos), "
                        "correction (empty, for you), the probability of each class as p_CLASS, label (the most probable "
                        "class), verdict_probability, unsure, time, latitude, longitude, altitude, relative_altitude, "
-                       "yaw, group (the first of its near-duplicates), picture and heatmap; of a regression the value "
+                       "yaw, group (the first of its near-duplicates), distance, unlike, faults, picture and heatmap; of a regression the value "
                        "with low and high. findings.geojson has the photos with coordinates; skipped.csv lists file and "
                        "reason; the folder .pictures has the large pictures of the cards.\n"
                        "Faults are all classes but the normal one, which --normal chooses. Photos are ordered by the "
                        "probability of a fault: it says how sure the model is, not how bad the fault is. A verdict with "
                        "a probability below 0.65 is unsure. Corrections, filled in in findings.csv or saved from the "
-                       "page as corrections.csv, are what 'broad learn MODEL --corrections FILE' takes. In the CSV "
+                       "page as corrections.csv, are what 'broad learn MODEL --corrections FILE' takes. --test PHOTOS, whose "
+                       "classes are known, adds how good the model is on them. In the CSV "
                        "files, names and labels that a spreadsheet would read as a formula begin with an apostrophe.\n"
                        "With --training the report is about MODEL itself, in one self-contained HTML file: norms "
                        "and bounds of every layer, draws and ranges, settings, certificate, and an explanation. "
@@ -817,7 +822,7 @@ static const cli_command commands[] = {
                        "label or targets, group (equal for rows kept together in a split) and copy (0: the photo "
                        "itself). columns.csv names the inputs. Without --map, photos become descriptors and "
                        "windows. --seed is the seed of the augmented copies. In tables, empty fields become NaN "
-                       "and text columns become categories, as with fit --missing mean --categorical auto.",
+                       "and text columns become categories, as with fit.",
         .examples = {
             {"broad data panels/", "before 'broad fit panels/'"},
             {"broad data photos/ --labels list.csv --json", "as JSON, with all files"},
@@ -937,7 +942,7 @@ int cli_command_named(const cli_command **out, const char *name)
     for (size_t i = 0; i < COUNT(commands); i++) names[i] = commands[i].name;
     *out = cli_command_find(name);
     if (*out) return BROAD_OK;
-    const char *nearest = cli_nearest(name, names, COUNT(commands));
+    const char *nearest = broad__nearest(name, names, COUNT(commands));
     return cli_fail(BROAD_USAGE, "unknown command '%.100s'%s%s%s (see 'broad help')", name,
                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "io/json.h"
+#include "run/photo_verdict.h"
 
 /* ---- verdicts ---- */
 
@@ -71,6 +72,7 @@ static void fill(cli_findings *all, const double *reach)
                               .high = NAN};
         if (all->classes) judge_class(item, all, scores, probabilities ? probabilities + i * outputs : NULL);
         else judge_value(item, scores, reach);
+        item->unlike = broad_photo_is_unlike(item->photo);
         if (all->truths) item->truth = (int)broad_data_class(all->data, i);
         all->cropped |= item->photo->left > 0 || item->photo->top > 0 ||
                         item->photo->right < (double)item->photo->width ||
@@ -122,6 +124,8 @@ void cli_findings_clear(cli_findings *findings)
     memset(findings, 0, sizeof *findings);
 }
 
+int cli_finding_is_sure(const cli_finding *finding) { return !finding->unsure && !finding->unlike; }
+
 int cli_finding_is_fault(const cli_findings *findings, const cli_finding *finding)
 {
     return findings->classes && finding->label != (int)broad_model_normal(findings->model);
@@ -129,6 +133,7 @@ int cli_finding_is_fault(const cli_findings *findings, const cli_finding *findin
 
 const char *cli_finding_verdict(const cli_findings *findings, const cli_finding *finding)
 {
+    if (finding->unlike) return CLI_UNLIKE;
     return finding->unsure ? "unsure" : cli_finding_label(findings, finding->label);
 }
 
@@ -184,6 +189,7 @@ static void put_judgement(cli_output *output, const cli_findings *all, const cli
 static void put_row(cli_output *output, const cli_findings *all, const cli_finding *item)
 {
     const broad_photo *photo = item->photo;
+    char faults[CLI_FAULTS_BYTES];
     cli_csv_text(output, photo->file);
     put_judgement(output, all, item);
     cli_output_print(output, ",%s", photo->time);
@@ -193,6 +199,10 @@ static void put_row(cli_output *output, const cli_findings *all, const cli_findi
     put_number(output, photo->relative_altitude, 2);
     put_number(output, photo->yaw, 2);
     put_text(output, cli_finding_group(all, item));
+    put_number(output, photo->distance, 4);
+    put_text(output, cli_photo_unlike(photo));
+    cli_photo_faults(faults, photo);
+    put_text(output, faults);
     if (all->cropped) {
         const double box[] = {photo->left, photo->top, photo->right, photo->bottom};
         for (size_t i = 0; i < 4; i++) put_number(output, box[i], 1);
@@ -216,8 +226,10 @@ static void put_header(cli_output *output, const cli_findings *all)
         }
         cli_output_print(output, ",label,verdict_probability,unsure");
     }
-    cli_output_print(output, ",time,latitude,longitude,altitude,relative_altitude,yaw,group%s%s,picture,heatmap\n",
-                     all->cropped ? ",left,top,right,bottom,box_score" : "", all->truths ? ",truth" : "");
+    cli_output_print(
+        output,
+        ",time,latitude,longitude,altitude,relative_altitude,yaw,group,distance,unlike,faults%s%s,picture,heatmap\n",
+        all->cropped ? ",left,top,right,bottom,box_score" : "", all->truths ? ",truth" : "");
 }
 
 int cli_findings_write_csv(const cli_findings *findings, const cli_links *links, const char *path)
@@ -298,6 +310,9 @@ static json_t *properties_json(const cli_findings *all, const cli_finding *item)
     cli_json_put(object, "relative_altitude", rounded(photo->relative_altitude, 2));
     cli_json_put(object, "yaw", rounded(photo->yaw, 2));
     cli_json_put(object, "group", text_or_null(cli_finding_group(all, item)));
+    cli_json_put(object, "distance", rounded(photo->distance, 4));
+    cli_json_put(object, "unlike", cli_photo_unlike_json(photo));
+    cli_json_put(object, "faults", cli_photo_faults_json(photo));
     if (all->cropped) {
         json_t *box = json_array();
         const double sides[] = {photo->left, photo->top, photo->right, photo->bottom};

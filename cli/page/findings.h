@@ -19,7 +19,7 @@ typedef struct cli_finding {
     double value;                /* of a regression */
     double low, high;            /* its interval */
     double rank;                 /* the probability of a fault, else by how much its score leads, else the value */
-    int unsure;
+    int unsure, unlike;          /* what the verdict is then; unlike: not like the training photos */
 } cli_finding;
 
 typedef struct cli_findings {
@@ -38,8 +38,9 @@ typedef struct cli_findings {
 int cli_findings_make(cli_findings *out, const broad_model *model, const broad_data *data, size_t threads);
 void cli_findings_clear(cli_findings *findings); /* accepts a zeroed one */
 
+int cli_finding_is_sure(const cli_finding *finding);                                /* neither unsure nor unlike */
 int cli_finding_is_fault(const cli_findings *findings, const cli_finding *finding); /* not of the normal class */
-/* Its class, or "unsure"; "" for a value. */
+/* Its class, "unsure" or "unlike"; of a value "", or "unlike". */
 const char *cli_finding_verdict(const cli_findings *findings, const cli_finding *finding);
 const char *cli_finding_label(const cli_findings *findings, int label); /* "" where there is none */
 int cli_finding_has_place(const cli_finding *finding);

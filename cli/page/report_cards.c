@@ -7,6 +7,7 @@
 
 #include "page/assets.h"
 #include "page/page.h"
+#include "run/photo_verdict.h"
 
 enum { METERS = 3 };
 #define SMALL 0.005 /* a probability that would be shown as 0 */
@@ -83,12 +84,14 @@ static void put_bits(cli_output *output, const cli_findings *all, const cli_find
 {
     const broad_photo *photo = item->photo;
     const char *twin = cli_finding_group(all, item), *name = broad_model_output_name(all->model, 0);
-    char time[32];
+    char time[32], faults[CLI_FAULTS_BYTES];
     cli_report_time(time, photo->time);
     cli_html_put(output, "<dl class=\"bits\">\n");
     if (!all->classes && isfinite(item->low))
         put_bit(output, name, "%.4g (%.4g to %.4g)", item->value, item->low, item->high);
     else if (!all->classes) put_bit(output, name, "%.4g", item->value);
+    cli_photo_faults(faults, photo);
+    if (*faults) put_bit(output, "Picture", "%s", faults);
     if (*time) put_bit(output, "Time", "%s", time);
     if (cli_finding_has_place(item)) put_bit(output, "Place", "%.6f, %.6f", photo->latitude, photo->longitude);
     if (isfinite(photo->relative_altitude)) put_bit(output, "Height", "%.1f m", photo->relative_altitude);
@@ -122,11 +125,12 @@ static void put_card(cli_output *output, const cli_report_page *page, size_t ind
 static void put_section(cli_output *output, const cli_report_page *page, cli_card card, int first)
 {
     static const char *const names[] = {[CLI_CARD_FAULT] = "faults",
+                                        [CLI_CARD_UNLIKE] = "unlike",
                                         [CLI_CARD_UNSURE] = "unsure",
                                         [CLI_CARD_BORDERLINE] = "borderline",
                                         [CLI_CARD_SAMPLE] = "sample"};
     const cli_findings *all = page->findings;
-    PART(output, all->classes || card == CLI_CARD_SAMPLE ? names[card] : "largest", "normal", cli_report_normal(all));
+    PART(output, all->classes || card != CLI_CARD_FAULT ? names[card] : "largest", "normal", cli_report_normal(all));
     if (first) cli_page_part(output, cli_asset_report_html, all->classes ? "key" : "key-values", NULL);
     cli_html_put(output, "<div class=\"cards\">\n");
     for (size_t i = 0; i < all->count && !output->status; i++)
@@ -175,9 +179,11 @@ static void put_thumb(cli_output *output, const cli_report_page *page, size_t in
         cli_output_print(output, "\" src=\"%s\">", name);
     }
     cli_html_put(output, "<span>");
-    if (all->classes) cli_html_text(output, cli_finding_label(all, item->label));
-    if (all->classes && item->probabilities) cli_html_put(output, item->unsure ? "? " : " ");
-    if (item->probabilities) cli_html_put(output, cli_number_percent(&(cli_number){""}, item->certainty));
+    if (item->unlike) cli_html_put(output, CLI_UNLIKE);
+    else if (all->classes) cli_html_text(output, cli_finding_label(all, item->label));
+    if (item->probabilities && !item->unlike) cli_html_put(output, item->unsure ? "? " : " ");
+    if (item->probabilities && !item->unlike)
+        cli_html_put(output, cli_number_percent(&(cli_number){""}, item->certainty));
     if (!all->classes) cli_output_print(output, "%.4g", item->value);
     cli_html_put(output, "</span></a>\n");
 }

@@ -10,11 +10,13 @@
 #include "page/report_cards.h"
 #include "page/report_table.h"
 #include "run/photo_summary.h"
+#include "run/photo_verdict.h"
 
 enum { DAY_LENGTH = 10, NAMES = 1024, TILES = 12 };
 
 cli_band cli_report_band(const cli_findings *findings, const cli_finding *finding)
 {
+    if (finding->unlike) return CLI_BAND_UNLIKE;
     if (!findings->classes) return CLI_BAND_NONE;
     if (finding->unsure) return CLI_BAND_UNSURE;
     return cli_finding_is_fault(findings, finding) ? CLI_BAND_FAULT : CLI_BAND_NORMAL;
@@ -22,7 +24,7 @@ cli_band cli_report_band(const cli_findings *findings, const cli_finding *findin
 
 const char *cli_report_band_class(const cli_findings *findings, const cli_finding *finding)
 {
-    static const char *const names[] = {"neg", "mid", "pos", ""};
+    static const char *const names[] = {"neg", "mid", "pos", "odd", ""};
     return names[cli_report_band(findings, finding)];
 }
 
@@ -39,6 +41,7 @@ cli_tally cli_report_count(const cli_findings *findings)
         found.faults += band == CLI_BAND_FAULT;
         found.unsure += band == CLI_BAND_UNSURE;
         found.normal += band == CLI_BAND_NORMAL;
+        found.unlike += band == CLI_BAND_UNLIKE;
         found.placed += cli_finding_has_place(&findings->items[i]) != 0;
     }
     return found;
@@ -48,7 +51,7 @@ size_t cli_report_count_class(const cli_findings *findings, size_t class)
 {
     size_t count = 0;
     for (size_t i = 0; i < findings->count; i++)
-        count += !findings->items[i].unsure && findings->items[i].label == (int)class;
+        count += cli_finding_is_sure(&findings->items[i]) && findings->items[i].label == (int)class;
     return count;
 }
 
@@ -60,10 +63,10 @@ void cli_report_time(char out[32], const char *time)
 
 void cli_report_chip(cli_output *output, const cli_findings *findings, const cli_finding *finding)
 {
-    if (!findings->classes) return;
+    if (!findings->classes && !finding->unlike) return;
     cli_output_print(output, "<span class=\"chip %s\">", cli_report_band_class(findings, finding));
-    cli_html_text(output, cli_finding_label(findings, finding->label));
-    cli_html_put(output, finding->unsure ? "?</span>" : "</span>");
+    cli_html_text(output, finding->unlike ? CLI_UNLIKE : cli_finding_label(findings, finding->label));
+    cli_html_put(output, finding->unsure && !finding->unlike ? "?</span>" : "</span>");
 }
 
 /* A template of this page, with slots and without. */
@@ -124,6 +127,23 @@ static void put_expectation(cli_output *output, const cli_findings *all)
     put_fact(output, "What to expect", text);
 }
 
+/* On photos that were given to test it with. */
+static void put_test(cli_output *output, const broad_metrics *test)
+{
+    cli_number part, low, high, count;
+    char text[256];
+    if (!test) return;
+    if (test->task == BROAD_TASK_CLASSIFY)
+        snprintf(text, sizeof text, "%s of verdicts correct on %s (95 %% interval %s to %s)",
+                 cli_number_percent(&part, test->accuracy),
+                 cli_number_of(&count, test->rows, "test photo", "test photos"), cli_number_percent(&low, test->low),
+                 cli_number_percent(&high, test->high));
+    else
+        snprintf(text, sizeof text, "root mean square error %.4g on %s", test->rmse,
+                 cli_number_of(&count, test->rows, "test photo", "test photos"));
+    put_fact(output, "Tested", text);
+}
+
 /* The normal class is marked. */
 static void format_names(char out[NAMES], const broad_model *model, const char *mark)
 {
@@ -165,6 +185,7 @@ static void put_head(cli_output *output, const cli_report_page *page)
     snprintf(text, sizeof text, "%s, seen as %s", photos(&(cli_number){""}, broad_model_rows(all->model)), maps);
     put_fact(output, "Trained on", text);
     put_expectation(output, all);
+    put_test(output, page->test);
     put_plain(output, "main");
 }
 
@@ -212,6 +233,13 @@ static void format_faults(char out[NAMES], const cli_findings *all)
     }
 }
 
+static void put_unlike(cli_output *output, size_t count)
+{
+    if (count)
+        PART(output, "say-unlike", "photos", photos(&(cli_number){""}, count), "are", count == 1 ? "is" : "are",
+             "these", count == 1 ? "it" : "them");
+}
+
 static void put_say(cli_output *output, const cli_findings *all)
 {
     cli_tally found = cli_report_count(all);
@@ -223,6 +251,7 @@ static void put_say(cli_output *output, const cli_findings *all)
     if (found.unsure)
         PART(output, "say-unsure", "photos", photos(&(cli_number){""}, found.unsure), "these",
              found.unsure == 1 ? "it" : "them");
+    put_unlike(output, found.unlike);
 }
 
 /* Classes that were not found are left out where there are many. */
@@ -242,12 +271,14 @@ static void put_class_summary(cli_output *output, const cli_findings *all)
             put_choice(output, "pos", cli_report_count_class(all, i), broad_model_output_name(all->model, i),
                        all->count);
     if (all->probabilities) put_choice(output, "mid", found.unsure, "unsure", all->count);
+    if (found.unlike) put_choice(output, "odd", found.unlike, CLI_UNLIKE, all->count);
     put_choice(output, "neg", cli_report_count_class(all, normal), cli_report_normal(all), all->count);
     put_count(output, broad_data_skipped_count(all->data), "skipped");
     cli_html_put(output, "</div>\n<div class=\"share\" aria-hidden=\"true\">");
     for (size_t i = 0; i < classes; i++)
         if (i != normal) put_share(output, band_of(all, i), part_of(cli_report_count_class(all, i), all->count));
     put_share(output, "mid", part_of(found.unsure, all->count));
+    put_share(output, "odd", part_of(found.unlike, all->count));
     put_share(output, "neg", part_of(found.normal, all->count));
     cli_html_put(output, "</div>\n");
 }
@@ -263,6 +294,7 @@ static void put_value_summary(cli_output *output, const cli_findings *all)
 {
     double sum = 0;
     for (size_t i = 0; i < all->count; i++) sum += all->items[i].value;
+    put_unlike(output, cli_report_count(all).unlike);
     cli_html_put(output, "<div class=\"tiles\">\n");
     put_count(output, all->count, all->count == 1 ? "photo rated" : "photos rated");
     if (all->count) {

@@ -13,6 +13,7 @@ typedef struct cli_report_page {
     const cli_findings *findings;
     const cli_report_pictures *pictures;
     const char *title, *model_path;
+    const broad_metrics *test; /* of photos whose classes or values are known; NULL: none */
     size_t note_count;
     const char *const *notes; /* "Site=Roof 7" */
     const cli_charts *charts;
@@ -22,7 +23,7 @@ int cli_report_write_html(const cli_report_page *page, const char *path);
 
 /* ---- shared by the files that make it ---- */
 
-typedef enum cli_band { CLI_BAND_NORMAL, CLI_BAND_UNSURE, CLI_BAND_FAULT, CLI_BAND_NONE } cli_band;
+typedef enum cli_band { CLI_BAND_NORMAL, CLI_BAND_UNSURE, CLI_BAND_FAULT, CLI_BAND_UNLIKE, CLI_BAND_NONE } cli_band;
 
 cli_band cli_report_band(const cli_findings *findings, const cli_finding *finding);
 const char *cli_report_band_class(const cli_findings *findings, const cli_finding *finding); /* of CSS */
@@ -34,10 +35,10 @@ void cli_report_time(char out[32], const char *time);
 
 /* How many findings there are of each band, and with a place. */
 typedef struct cli_tally {
-    size_t faults, unsure, normal, placed;
+    size_t faults, unsure, normal, unlike, placed;
 } cli_tally;
 
 cli_tally cli_report_count(const cli_findings *findings);
-size_t cli_report_count_class(const cli_findings *findings, size_t class); /* without the unsure ones */
+size_t cli_report_count_class(const cli_findings *findings, size_t class); /* without unsure and unlike ones */
 
 #endif

@@ -19,18 +19,24 @@ typedef int (*chooser)(const cli_findings *, const cli_finding *);
 
 static int is_sure_fault(const cli_findings *all, const cli_finding *item)
 {
-    return !all->classes || (!item->unsure && cli_finding_is_fault(all, item));
+    return cli_finding_is_sure(item) && (!all->classes || cli_finding_is_fault(all, item));
 }
 
 static int is_unsure(const cli_findings *all, const cli_finding *item)
 {
     (void)all;
-    return item->unsure;
+    return item->unsure && !item->unlike;
+}
+
+static int is_unlike(const cli_findings *all, const cli_finding *item)
+{
+    (void)all;
+    return item->unlike;
 }
 
 static int is_sure_normal(const cli_findings *all, const cli_finding *item)
 {
-    return all->classes && !item->unsure && !cli_finding_is_fault(all, item);
+    return all->classes && cli_finding_is_sure(item) && !cli_finding_is_fault(all, item);
 }
 
 /* The first ones of a kind, in the order of the findings. */
@@ -78,6 +84,7 @@ static int choose_cards(cli_report_pictures *out, size_t cards)
     size_t unsure = take(out, CLI_CARD_UNSURE, is_unsure, (cards + 1) / 2);
     size_t faults = take(out, CLI_CARD_FAULT, is_sure_fault, cards - unsure);
     take(out, CLI_CARD_UNSURE, is_unsure, cards - unsure - faults);
+    take(out, CLI_CARD_UNLIKE, is_unlike, extra);
     take(out, CLI_CARD_BORDERLINE, is_sure_normal, extra);
     int status = take_sample(out, extra);
     for (size_t i = 0; i < out->findings->count; i++) out->card_count += out->items[i].card != CLI_CARD_NONE;

@@ -9,10 +9,11 @@
 #include "page/findings.h"
 #include "page/heatmap.h"
 
-/* Why a photo has a card; of a regression there are but two reasons: it is among the largest values, or in the sample. */
+/* Why a photo has a card; of a regression: it is among the largest values, unlike, or in the sample. */
 typedef enum cli_card {
     CLI_CARD_NONE,
     CLI_CARD_FAULT,
+    CLI_CARD_UNLIKE, /* the training photos */
     CLI_CARD_UNSURE,
     CLI_CARD_BORDERLINE, /* of the normal class, and the next ones to be faults */
     CLI_CARD_SAMPLE,     /* chosen at random among the others */

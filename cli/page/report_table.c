@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "page/assets.h"
 #include "page/page.h"
+#include "run/photo_verdict.h"
 
 enum { COLUMNS = 8, CONFUSED = 12 }; /* classes that have a column each; of the comparison with the folders */
 
@@ -140,6 +141,7 @@ void cli_report_put_tools(cli_output *output, const cli_findings *findings)
         cli_html_put(output, "</option>\n");
     }
     if (findings->probabilities) cli_html_put(output, "<option>unsure</option>\n");
+    if (cli_report_count(findings).unlike) cli_html_put(output, "<option>" CLI_UNLIKE "</option>\n");
     put_plain(output, findings->classes ? "tools-end" : "tools-end-values");
 }
 

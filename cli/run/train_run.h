@@ -41,14 +41,16 @@ typedef struct cli_run {
 
     broad_data *train, *test;                /* test: NULL without */
     json_t *photos;                          /* what the result says of photos that were read; NULL: none were */
+    json_t *notes;                           /* what reading the table did; NULL: it was not read for this run */
     broad_map_choice maps;                   /* that a new network was given a choice of */
     const broad_data *fresh;                 /* rows that are learned now; not owned, NULL: none */
     const struct cli_correction *correction; /* what is known of them besides; not owned, NULL: nothing */
     broad_model *model;                      /* what it grows from, then what came out */
     broad_model *before;                     /* what it has grown from, once there is another */
     broad_trainer *trainer;                  /* while it grows */
-    size_t layers_before;                    /* of the model it grew from */
-    int stats_kept, resolved;                /* sums were written; every layer was solved again */
+    size_t tested_rows;   /* --refit: what was tested is another model, trained on this number of rows; 0: this one */
+    size_t layers_before; /* of the model it grew from */
+    int stats_kept, resolved; /* sums were written; every layer was solved again */
     broad_metrics train_metrics, fresh_metrics, test_metrics;
     broad_seconds seconds;
     double start, read_seconds;

@@ -21,6 +21,7 @@
 void broad_read_options_init_sized(broad_read_options *out, size_t size)
 {
     broad_read_options full = {.size = sizeof full, .header = "auto", .separator = "auto"};
+    full.missing = BROAD_MISSING_MEAN;
     if (out) broad__options_give(out, size, &full, sizeof full);
 }
 
@@ -79,6 +80,13 @@ broad_format broad_data_format(const broad_data *data)
 {
     int found = data ? broad__enum_find(BROAD__FORMATS, data->format) : -1;
     return found < 0 ? BROAD_FORMAT_MEMORY : (broad_format)found;
+}
+
+size_t broad_data_note_count(const broad_data *data) { return data ? data->notes.count : 0; }
+
+const char *broad_data_note(const broad_data *data, size_t note)
+{
+    return note < broad_data_note_count(data) ? data->notes.lines[note] : "";
 }
 
 const char *broad_data_input_name(const broad_data *data, size_t input)
@@ -150,20 +158,21 @@ static int copy_table(broad_data **out, const broad_data *data)
  * points to. */
 static int group_like_model(broad_data *view, size_t **made, const broad_model *model)
 {
-    static char by_photo[] = BROAD__PHOTO_GROUPS;
-    const char *wanted = model->group_name, *have = view->group_name ? view->group_name : "";
+    char *wanted = model->group_name;
+    const char *have = view->group_name ? view->group_name : "";
     if (!view->photos.items || (wanted && strcmp(wanted, have) == 0)) return BROAD_OK;
     view->groups = NULL;
     view->group_name = NULL;
     if (!wanted) return BROAD_OK;
-    if (strcmp(wanted, by_photo) != 0)
+    /* Photos none of which are alike are groups of their own. */
+    if (strcmp(wanted, BROAD__PHOTO_GROUPS) != 0 && strcmp(wanted, BROAD__NEAR_DUPLICATES) != 0)
         return broad__fail(BROAD_USAGE,
                            "the photos that the model was trained on were grouped by '%.100s', and these are not; read "
                            "them in the same way",
                            wanted);
     *made = broad__photos_by_file(&view->photos, view->rows);
     view->groups = *made;
-    view->group_name = by_photo;
+    view->group_name = wanted;
     return *made ? BROAD_OK : BROAD_NO_MEMORY;
 }
 

@@ -23,6 +23,7 @@ import time
 import unittest
 import urllib.parse
 import xml.etree.ElementTree
+import zlib
 
 from cli_render import decode_png
 
@@ -32,7 +33,7 @@ SOURCE = os.environ.get("BROAD_SOURCE_DIR", os.path.dirname(os.path.dirname(os.p
 SIZE = 128
 FAST = ["--map", "windows", "--kind", "rvfl", "--cache", "no", "-q"]
 COLUMNS = ("file verdict correction p_Clean p_Dusty label verdict_probability unsure time latitude longitude altitude "
-           "relative_altitude yaw group picture heatmap").split()
+           "relative_altitude yaw group distance unlike faults picture heatmap").split()
 TIMES = COLUMNS[8:14]
 VOID = {"meta", "link", "img", "input", "br"}
 
@@ -96,6 +97,13 @@ def tag(source, target, *segments):
         content = file.read()
     with open(target, "wb") as file:
         file.write(content[:2] + b"".join(segments) + content[2:])
+
+
+def black_png(side):
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(bytes(side * (side + 1)))) + chunk(b"IEND", b""))
 
 
 # ---- the page ----
@@ -228,7 +236,8 @@ class Report(unittest.TestCase):
             for name in ("Clean", "Dusty"):
                 self.assertAlmostEqual(float(row["p_" + name]), float(other["proba_" + name]), delta=1e-4)
             self.assertAlmostEqual(float(row["verdict_probability"]), float(other["proba_" + row["label"]]), delta=1e-4)
-            self.assertEqual(row["verdict"], "unsure" if row["unsure"] == "yes" else row["label"])
+            word = "unlike" if row["unlike"] == "yes" else "unsure" if row["unsure"] == "yes" else row["label"]
+            self.assertEqual(row["verdict"], word)
             self.assertEqual(row["correction"], "")
 
     def test_faults_first(self):
@@ -281,14 +290,14 @@ class Report(unittest.TestCase):
         self.assertEqual(said["command"], "report")
         self.assertEqual((said["findings"], said["positive"], said["skipped_count"]), (32, "Dusty", 1))
         # A probability of 0.65 exactly is told from one just below it by the fifth digit, which the table has not.
-        self.assertLessEqual(abs(said["unsure_count"] - (32 - len(sure))), 1)
-        self.assertEqual(said["positive_count"] + said["unsure_count"] + said["negative_count"], 32)
+        self.assertLessEqual(abs(said["unsure_count"] - (32 - len(sure))), 1 + said["unlike_count"])
+        self.assertEqual(said["positive_count"] + said["unsure_count"] + said["negative_count"] + said["unlike_count"], 32)
         self.assertEqual(said["with_place"], 21)
         for name in ("html", "csv", "geojson", "skipped"):
             self.assertTrue(os.path.isfile(said[name]), said[name])
         self.assertEqual(said["photos"]["grouped"], 4)
         self.assertEqual((said["normal"], set(said["verdicts"])), ("Clean", {"Clean", "Dusty"}))
-        self.assertEqual(sum(said["verdicts"].values()) + said["unsure_count"], 32)
+        self.assertEqual(sum(said["verdicts"].values()) + said["unsure_count"] + said["unlike_count"], 32)
 
     def test_pictures(self):
         """Each photo has a picture that opens, each card a heat map, and nothing else lies in the folder."""
@@ -499,6 +508,60 @@ class Report(unittest.TestCase):
         _, errors = run("report", self.model, self.flight, "-o", self.fresh("unmade"), "--normal", "Muddy", code=2)
         self.assertIn("Muddy", errors)
 
+    def check_mistakes(self, page, model, photos):
+        """The training page shows and names the photos that were judged incorrectly."""
+        rows = csv.DictReader(run("predict", model, photos, "--cache", "no", "-q")[0].splitlines())
+        wrong = {os.path.relpath(row["file"], photos) for row in rows if f"/{row['label']}/" not in row["file"]}
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue(wrong)
+        self.assertEqual(set(re.findall(r"<figcaption><b>(.*?)</b><br>", text)), wrong)
+        self.assertEqual(text.count("data:image/jpeg;base64,"), len(wrong))
+
+    def test_corrections_are_learned(self):
+        """What a person answers on the page, by the command that the page shows; no two of these photos are alike."""
+        photos, model, out = self.fresh("learned_from"), self.fresh("learner.broad"), self.fresh("to_correct")
+        for i in range(1, 41):
+            kind = "Dusty" if i % 2 == 0 else "Clean"
+            os.makedirs(f"{photos}/{kind}", exist_ok=True)
+            shutil.copy(f"{self.train}/{kind}/{i:06}.jpg", f"{photos}/{kind}")
+        shutil.copy(f"{self.train}/Clean/000001.jpg", f"{photos}/Clean/again.jpg")
+        shutil.copy(f"{self.train}/Dusty/000060.jpg", f"{photos}/Clean/mislabelled.jpg")
+        page = self.fresh("learner.html")
+        run("fit", photos, "-o", model, "--map", "windows", "--features", "2x10", "--enhance", "10x1", "--cache", "no", "-q",
+            "--report", page)
+        self.check_mistakes(page, model, photos)
+        told = json.loads(run("report", model, self.test, "-o", out, "--test", self.test, "--cache", "no", "-q", "--json")[0])
+        rows = read_rows(f"{out}/findings.csv")
+        self.assertAlmostEqual(told["test"]["accuracy"], sum(row["label"] == row["truth"] for row in rows) / len(rows))
+        with open(f"{out}/report.html", encoding="utf-8") as file:
+            self.assertRegex(Page(file.read()).text, "% of verdicts correct on 30 test photos")
+        wrong = [row for row in rows if row["label"] != row["truth"]][:5] or rows[:2]
+        saved = self.fresh("corrections.csv")
+        with open(saved, "w", encoding="utf-8-sig", newline="") as file:
+            csv.writer(file).writerows([["file", "correction"], *([row["file"], row["truth"]] for row in wrong)])
+        said = json.loads(run("learn", model, "--corrections", saved, "--cache", "no", "--json")[0])
+        self.assertEqual(said["new"]["rows"], len(wrong))
+        self.assertEqual(said["new"]["accuracy"], 1)
+
+    def test_unlike(self):
+        """A lens cap is no clean panel: it has a verdict, a tile and a section of its own."""
+        photos, out = self.fresh("cap"), self.fresh("unlike")
+        os.mkdir(photos)
+        shutil.copy(f"{self.test}/Dusty/000002.jpg", photos)
+        with open(f"{photos}/cap.png", "wb") as file:
+            file.write(black_png(120))
+        model = self.fresh("likeness.broad")
+        run("fit", self.train, "-o", model, "--map", "windows", "--features", "2x10", "--enhance", "10x1", "--cache", "no", "-q")
+        said = json.loads(run("report", model, photos, "-o", out, "--json", "--cache", "no", "-q")[0])
+        rows = {os.path.basename(row["file"]): row for row in read_rows(f"{out}/findings.csv")}
+        self.assertEqual((rows["cap.png"]["verdict"], rows["cap.png"]["faults"]), ("unlike", "too dark"))
+        self.assertEqual(said["unlike_count"], sum(row["unlike"] == "yes" for row in rows.values()))
+        with open(f"{out}/report.html", encoding="utf-8") as file:
+            page = Page(file.read())
+        self.assertIn("unlike", page.ids)
+        self.assertIn("Not like the training photos", page.text)
+
     def test_replace(self):
         """Only a report is replaced, and only where nothing else lies in its folder."""
         out, names = self.fresh("again_and_again"), f"{self.test}/Dusty/000002.jpg\n".encode()
@@ -535,6 +598,7 @@ class Report(unittest.TestCase):
         files = [row["file"] for row in read_rows(out)]
         cells = self.heat_cells(folder)
         names = [f"{i + 1:06}-{os.path.basename(file)}" for i, file in enumerate(files)]
+        self.assertEqual([row["heatmap"] for row in read_rows(out)], names)
         self.assertEqual(sorted(os.listdir(folder)), sorted([*names, "cells.csv"]))
         self.assertEqual(list(cells), names)
         opinions, dirty, dusty = [], [], []

@@ -254,6 +254,7 @@
   });
   find.addEventListener("input", filter);
   verdict.addEventListener("change", filter);
+  verdict.hidden = verdict.options.length < 2;
   byId("tools").hidden = false;
   recall();
   filter();

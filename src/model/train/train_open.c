@@ -13,6 +13,7 @@
 #include "model/normal.h"
 #include "model/options_check.h"
 #include "model/train/choose_range.h"
+#include "model/train/choose_size.h"
 #include "model/train/classes.h"
 #include "model/train/describe_data.h"
 #include "model/train/features.h"
@@ -84,6 +85,7 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     double began = broad__seconds();
     t->first = (broad__part){data, 0, data->rows, 1};
     status = broad__trainer_run_pilot(t, data);
+    if (status == BROAD_OK) status = broad__trainer_choose_size(t, data);
     for (size_t g = 0; status == BROAD_OK && g < t->model->group_count; g++) status = broad__trainer_fill_group(t, g);
     if (status == BROAD_OK) status = broad__rowset_add_rows(&t->train, t->first, 0);
     t->seconds.features += broad__seconds() - began;
