@@ -226,7 +226,7 @@ static int fail_empty(const reading *r, size_t first, size_t count)
 {
     if (!count) return broad__fail(BROAD_BAD_DATA, "%s: no photo in it; give a folder with photos", r->first_path);
     if (count == 1)
-        return broad__fail(BROAD_BAD_DATA, "%.400s cannot be used: %.500s; there is no other file",
+        return broad__fail(BROAD_BAD_DATA, "%s: its only file cannot be used, %.300s: %.400s", r->first_path,
                            r->list.items[first].file, r->reasons[first]);
     return broad__fail(BROAD_BAD_DATA, "%s: none of the %zu files can be used; the first, %.300s: %.400s",
                        r->first_path, count, r->list.items[first].file, r->reasons[first]);
