@@ -230,8 +230,17 @@ int cli_run_plan(int *out_done, const cli_run *run, size_t rows, size_t inputs, 
 
 /* ---- growing ---- */
 
+/* --max-seconds is for the whole run: what was read counts, and saving and measuring follow. */
+static void limit_time(cli_run *run)
+{
+    const double after = 0.05, least = 1e-3;
+    double left = (1 - after) * run->options.max_seconds - (broad__seconds() - run->start);
+    if (run->options.max_seconds > 0) run->options.max_seconds = left > least ? left : least;
+}
+
 void cli_run_begin(cli_run *run)
 {
+    limit_time(run);
     broad_kind kind = run->model ? broad_model_kind(run->model) : run->options.kind;
     cli_progress_begin(&run->progress, &run->options, cli_kind_name(kind), run->arguments);
 }

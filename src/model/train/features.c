@@ -94,6 +94,21 @@ int broad__model_make_group(broad_model *model, broad__weight_source source, siz
     return BROAD_NO_MEMORY;
 }
 
+int broad__model_resize_groups(broad_model *model, size_t nodes)
+{
+    int status = BROAD_OK;
+    for (size_t g = 0; status == BROAD_OK && g < model->group_count; g++) {
+        broad__group *group = &model->groups[g];
+        broad__free(group->weight), broad__free(group->bias);
+        group->weight = broad__alloc_doubles(broad__model_columns(model), nodes);
+        group->bias = broad__alloc_doubles(nodes, 1);
+        group->nodes = nodes;
+        if (!group->weight || !group->bias) status = BROAD_NO_MEMORY;
+    }
+    model->settings.feature_nodes = nodes;
+    return status;
+}
+
 int broad__model_make_groups(broad_model *model)
 {
     const broad_options *o = &model->settings;

@@ -9,6 +9,8 @@
 int broad__model_make_group(broad_model *model, broad__weight_source source, size_t nodes);
 /* The groups that the model's settings ask for, without weights. */
 int broad__model_make_groups(broad_model *model);
+/* All groups get so many nodes each, to be filled. */
+int broad__model_resize_groups(broad_model *model, size_t nodes);
 broad__direction broad__style_direction(broad__style style, size_t group);
 /* Gives group number `index` its weights. */
 int broad__trainer_fill_group(broad_trainer *trainer, size_t index);

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "feature/phi.h"
 #include "feature/sample.h"
 #include "layer/joint.h"
@@ -277,7 +278,7 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
         status = weigh_columns(&known, &p);
         if (status == BROAD_OK && known) status = try_relevance(&p);
     }
-    if (status == BROAD_OK) {
+    if (status == BROAD_OK || (broad__watch_late() && isfinite(p.best_loo))) {
         *out_range = p.best_range;
         t->model->style = p.best_style;
         t->model->exponent = p.best_exponent;
