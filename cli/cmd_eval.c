@@ -49,8 +49,11 @@ static int read_rows(broad_data **out, json_t **photos, const broad_model *model
     int status = cli_files_after_model(&files, arguments);
     if (!status) status = cli_read_training(&train, &apart, photos, model, arguments, &files);
     if (!status && part == TEST && !apart)
-        status = cli_fail(BROAD_BAD_DATA, "--part test: fit held out no rows of %s; omit --part to measure on all rows",
-                          files.paths[0]);
+        status = cli_fail(
+            BROAD_BAD_DATA,
+            "--part test: fit held out no rows of %s, or trained on them in the end (--refit); omit --part to measure "
+            "on all rows",
+            files.paths[0]);
     if (!status) *out = part == TEST ? apart : train;
     broad_data_free(status || part == TEST ? train : apart);
     if (status) broad_data_free(apart);

@@ -51,6 +51,7 @@ static int prepare(grow_run *grow, const cli_arguments *arguments)
     if (!status) status = cli_files_apart(&grow->files, output ? output : model);
     if (!status) status = cli_run_prepare(run, arguments, output ? output : model);
     if (!status) status = cli_run_load(run, model);
+    if (!status && !grow->files.count) cli_files_complete(&grow->files, run->model, arguments);
     grow->had_stats = !status && cli_stats_exist(model);
     return status || !run->keep_stats ? status : cli_stats_check_model(run->model);
 }

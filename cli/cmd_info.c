@@ -79,6 +79,8 @@ static int report_json(const cli_arguments *arguments, const broad_model *model)
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
     cli_json_put(object, "reason", cli_json_text(broad_model_reason(model)));
     cli_json_put(object, "loo", cli_estimate_json(model));
+    json_t *sources = json_object_get(stored, "sources");
+    cli_json_put(object, "sources", sources ? json_incref(sources) : json_array());
     cli_json_put(object, "stages", cli_stages_json(model));
     cli_json_put(object, "layers", cli_layers_json(model));
     cli_json_put(object, "stored", stored);
@@ -190,6 +192,28 @@ static void print_pilot(const broad_model *model)
     print_relevance(model);
 }
 
+/* Which files the rows came from. */
+static void print_sources(const broad_model *model)
+{
+    enum { SHOWN = 8 };
+    size_t count = broad_model_sources(model);
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        broad_source source = {.size = sizeof source};
+        size_t held = 0;
+        if (broad_model_source(&source, model, i)) return;
+        for (size_t k = 0; k < source.photos; k++) {
+            broad_source_photo photo = {.size = sizeof photo};
+            held += !broad_model_source_photo(&photo, model, i, k) && photo.held_out;
+        }
+        cli_print("%-8s %zu row%s of %s%s%s", i ? "" : "from", source.rows, cli_plural(source.rows), source.path,
+                  source.labels ? ", labels from " : "", source.labels ? source.labels : "");
+        if (source.photos) cli_print(" (%zu photo%s", source.photos, cli_plural(source.photos));
+        if (held) cli_print(", %zu of them held out", held);
+        cli_print(source.photos ? ")\n" : "\n");
+    }
+    if (count > SHOWN) cli_print("%-8s and %zu more\n", "", count - SHOWN);
+}
+
 static int report_text(const char *path, const broad_model *model, int all)
 {
     char size[64], names[256], estimate[256];
@@ -212,6 +236,7 @@ static int report_text(const char *path, const broad_model *model, int all)
     print_pilot(model);
     cli_print("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
               reason[0] ? ": " : "", reason);
+    print_sources(model);
     if (cli_estimate_line(estimate, sizeof estimate, model)) cli_print("estimate %s\n", estimate);
     cli_print_stages(model);
     cli_print_layers(model, all);

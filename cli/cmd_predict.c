@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/output.h"
 #include "io/progress.h"
@@ -12,6 +13,7 @@
 #include "run/load_model.h"
 #include "run/paths.h"
 #include "run/photo_verdict.h"
+#include "run/predict_table.h"
 #include "values.h"
 
 static void put_field(cli_output *output, const char *prefix, const char *text, const char *suffix)
@@ -35,6 +37,7 @@ typedef struct predictions {
     double *probabilities; /* count x outputs; NULL: not asked for */
     double *reach;         /* outputs: of the intervals, above and below; NULL: not asked for */
     double level;          /* of the intervals */
+    int people;            /* a short table on a terminal */
     int shown;             /* the probabilities are part of the result */
     double threshold;      /* of the positive class' probability; 0: the largest score decides */
 } predictions;
@@ -42,12 +45,28 @@ typedef struct predictions {
 static int is_classes(const predictions *p) { return broad_model_task(p->model) == BROAD_TASK_CLASSIFY; }
 
 /* The verdict of a row whose scores are there. */
-static const char *label_of(const predictions *p, size_t row)
+static size_t class_of(const predictions *p, size_t row)
 {
     size_t outputs = broad_model_outputs(p->model), at = (row - p->first) * outputs;
     size_t best = broad_best_class(p->model, p->scores + at), positive = broad_model_positive(p->model);
     if (p->threshold > 0) best = p->probabilities[at + positive] >= p->threshold ? positive : 1 - positive;
-    return broad_model_output_name(p->model, best);
+    return best;
+}
+
+static const char *label_of(const predictions *p, size_t row)
+{
+    return broad_model_output_name(p->model, class_of(p, row));
+}
+
+/* What comes before the name of a column of predictions where a kept one is called the same. */
+static const char *apart(const predictions *p, const char *prefix, const char *name)
+{
+    size_t length = strlen(prefix);
+    for (size_t k = 0; k < broad_data_kept_count(p->data); k++) {
+        const char *kept = broad_data_kept_name(p->data, k);
+        if (strncmp(kept, prefix, length) == 0 && strcmp(kept + length, name) == 0) return "predicted_";
+    }
+    return prefix;
 }
 
 /* A photo that is not like the training photos has no class to be believed. */
@@ -61,13 +80,18 @@ static const char *verdict_of(const predictions *p, size_t row)
 static void put_header(cli_output *output, const predictions *p)
 {
     size_t outputs = broad_model_outputs(p->model);
-    cli_output_print(output, "%s%s%s", broad_data_maps(p->data) ? "file" : "row",
-                     p->boxes ? ",left,top,right,bottom" : "", is_classes(p) ? ",label" : "");
+    cli_output_print(output, "%s%s", broad_data_maps(p->data) ? "file" : "row",
+                     p->boxes ? ",left,top,right,bottom" : "");
+    for (size_t k = 0; k < broad_data_kept_count(p->data); k++) {
+        cli_output_bytes(output, ",", 1);
+        cli_csv_exact(output, broad_data_kept_name(p->data, k));
+    }
+    if (is_classes(p)) put_field(output, apart(p, "", "label"), "label", "");
     for (size_t j = 0; p->shown && j < outputs; j++)
         put_field(output, "proba_", broad_model_output_name(p->model, j), "");
     for (size_t j = 0; j < outputs; j++) {
         const char *name = broad_model_output_name(p->model, j);
-        put_field(output, is_classes(p) ? "score_" : "", name, "");
+        put_field(output, apart(p, is_classes(p) ? "score_" : "", name), name, "");
         if (p->reach) put_field(output, "", name, "_low");
         if (p->reach) put_field(output, "", name, "_high");
     }
@@ -112,6 +136,10 @@ static void put_row(cli_output *output, const predictions *p, size_t row)
     size_t outputs = broad_model_outputs(p->model);
     const double *scores = p->scores + (row - p->first) * outputs;
     put_place(output, p, row);
+    for (size_t k = 0; k < broad_data_kept_count(p->data); k++) {
+        cli_output_bytes(output, ",", 1);
+        cli_csv_exact(output, broad_data_kept_text(p->data, row, k));
+    }
     if (is_classes(p)) put_field(output, "", label_of(p, row), "");
     for (size_t j = 0; p->shown && j < outputs; j++) put_real(output, p->probabilities[(row - p->first) * outputs + j]);
     for (size_t j = 0; j < outputs; j++) {
@@ -165,6 +193,32 @@ static void put_place_json(json_t *object, const predictions *p, size_t row)
     if (isfinite(photo->box_score)) cli_json_put(object, "box_score", cli_json_real(photo->box_score));
 }
 
+static void put_kept_json(json_t *object, const predictions *p, size_t row)
+{
+    if (!broad_data_kept_count(p->data)) return;
+    json_t *kept = json_object();
+    for (size_t k = 0; k < broad_data_kept_count(p->data); k++) {
+        json_t *name = cli_json_text(broad_data_kept_name(p->data, k));
+        cli_json_put(kept, name ? json_string_value(name) : "", cli_json_text(broad_data_kept_text(p->data, row, k)));
+        json_decref(name);
+    }
+    cli_json_put(object, "kept", kept);
+}
+
+/* By column of categories, where there are levels that the model does not know. */
+static json_t *unknown_json(const predictions *p)
+{
+    json_t *object = json_object();
+    for (size_t c = 0; c < broad_model_categories(p->model); c++) {
+        if (!broad_data_unknown_levels(p->data, c)) continue;
+        json_t *about = json_object();
+        cli_json_put(about, "rows", json_integer((json_int_t)broad_data_unknown_levels(p->data, c)));
+        cli_json_put(about, "first", cli_json_text(broad_data_unknown_level(p->data, c)));
+        cli_json_put(object, broad_model_category_name(p->model, c), about);
+    }
+    return object;
+}
+
 static void put_photo_json(json_t *object, const predictions *p, size_t row)
 {
     const broad_photo *photo = broad_data_photo(p->data, row);
@@ -182,6 +236,7 @@ static json_t *row_json(const predictions *p, size_t row)
     const double *scores = p->scores + at;
     json_t *object = json_object();
     put_place_json(object, p, row);
+    put_kept_json(object, p, row);
     if (is_classes(p)) cli_json_put(object, "label", cli_json_text(label_of(p, row)));
     if (p->shown) cli_json_put(object, "probabilities", by_output(model, p->probabilities + at, NULL));
     cli_json_put(object, is_classes(p) ? "scores" : "values", by_output(model, scores, NULL));
@@ -211,6 +266,7 @@ static int print_json(const cli_arguments *arguments, const predictions *p)
     cli_json_put(object, "model", cli_json_text(arguments->positional[0]));
     cli_json_put(object, "rows", json_integer((json_int_t)p->rows));
     cli_json_put(object, "photos", p->photos ? json_incref(p->photos) : json_null());
+    cli_json_put(object, "unknown", unknown_json(p));
     if (p->reach) cli_json_put(object, "level", cli_json_real(p->level));
     cli_json_put(object, "output", cli_json_text(path));
     for (size_t i = 0; p->list && i < p->rows; i++) cli_json_append(list, row_json(p, i));
@@ -253,7 +309,68 @@ static int predict_first(predictions *p, const cli_arguments *arguments)
     p->most = rows_at_once(p, arguments);
     int status = new_numbers(&p->scores, p->most, outputs);
     if (!status && (p->shown || p->threshold > 0)) status = new_numbers(&p->probabilities, p->most, outputs);
-    return status ? status : predict(p, 0, p->most);
+    if (status || !p->rows) return status;
+    return predict(p, 0, p->most);
+}
+
+/* The next rows, if any are left: *more says so. */
+static int predict_next(int *more, predictions *p)
+{
+    size_t next = p->first + p->count, left = p->rows - next;
+    *more = left > 0;
+    return *more ? predict(p, next, left < p->most ? left : p->most) : BROAD_OK;
+}
+
+static int print_table(predictions *p)
+{
+    cli_predict_table table;
+    size_t outputs = broad_model_outputs(p->model);
+    double *ends = calloc(2 * outputs + 1, sizeof *ends);
+    int more = 1, status = ends ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory while printing");
+    if (!status) status = cli_predict_table_open(&table, p->model, p->data, p->reach != NULL, p->probabilities != NULL);
+    if (status) {
+        free(ends);
+        return status;
+    }
+    while (!status && more) {
+        for (size_t row = p->first; row < p->first + p->count; row++) {
+            size_t at = (row - p->first) * outputs;
+            cli_predicted told = {.verdict = is_classes(p) ? class_of(p, row) : 0, .scores = p->scores + at};
+            if (p->probabilities) told.probabilities = p->probabilities + at;
+            told.unlike = broad_photo_is_unlike(broad_data_photo(p->data, row));
+            for (size_t j = 0; p->reach && j < outputs; j++) {
+                ends[j] = told.scores[j] - p->reach[j];
+                ends[outputs + j] = told.scores[j] + p->reach[j];
+            }
+            if (p->reach) told.low = ends, told.high = ends + outputs;
+            cli_predict_table_add(&table, &told);
+        }
+        status = predict_next(&more, p);
+    }
+    if (!status) cli_predict_table_print(&table);
+    cli_predict_table_close(&table);
+    free(ends);
+    return status;
+}
+
+static void note_unknown(const cli_arguments *arguments, const predictions *p)
+{
+    for (size_t c = 0; c < broad_model_categories(p->model); c++) {
+        size_t rows = broad_data_unknown_levels(p->data, c);
+        if (!rows) continue;
+        cli_note(
+            arguments,
+            "column %.40s: %zu row%s a category that the model does not know, such as '%.40s'; it counts as missing",
+            broad_model_category_name(p->model, c), rows, rows == 1 ? " has" : "s have",
+            broad_data_unknown_level(p->data, c));
+    }
+}
+
+/* For people, unless something was said about the form. */
+static int for_people(const cli_arguments *arguments)
+{
+    return strcmp(cli_value(arguments, "output"), "-") == 0 && !cli_given(arguments, "format") &&
+           !cli_given(arguments, "json") && isatty(STDOUT_FILENO);
 }
 
 static int write_predictions(const cli_arguments *arguments, predictions *p)
@@ -261,14 +378,15 @@ static int write_predictions(const cli_arguments *arguments, predictions *p)
     const char *path = cli_value(arguments, "output");
     int json = cli_given(arguments, "json") != NULL, lines = cli_choice(arguments, "format") == 1, status = BROAD_OK;
     cli_output output;
+    note_unknown(arguments, p);
     if (p->list) return print_json(arguments, p);
+    if (p->people) return print_table(p);
     status = cli_output_open(&output, path);
-    while (!status) {
+    for (int more = 1; !status && more;) {
         if (lines) put_jsonl(&output, p);
         else put_csv(&output, p);
-        size_t next = p->first + p->count, left = p->rows - next;
-        if (output.status || left == 0) break;
-        status = predict(p, next, left < p->most ? left : p->most);
+        if (output.status) break;
+        status = predict_next(&more, p);
     }
     if (status) {
         cli_output_abandon(&output);
@@ -298,6 +416,8 @@ static int prepare(predictions *p, const cli_arguments *arguments)
         return cli_fail(BROAD_USAGE, "--threshold is for models of two classes, and this one has %zu %s",
                         broad_model_outputs(p->model), is_classes(p) ? "classes" : "targets");
     if (!status && (p->shown || p->threshold > 0)) status = broad_probabilities(NULL, p->model, NULL, 0);
+    broad_estimate estimate = {.size = sizeof estimate};
+    if (!status && p->people && is_classes(p)) p->shown = !broad_model_estimate(&estimate, p->model) && estimate.known;
     if (status || !cli_given(arguments, "interval")) return status;
     status = new_numbers(&p->reach, 1, broad_model_outputs(p->model));
     return status ? status : broad_interval(p->reach, p->model, p->level);
@@ -310,6 +430,8 @@ static int read_rows(predictions *p, const cli_arguments *arguments)
     cli_read_options(&read, arguments);
     read.model = p->model;
     read.target_optional = 1;
+    read.rows_optional = 1;
+    read.keep = cli_given(arguments, "keep");
     broad_photo_spec photo = {.size = sizeof photo};
     int status = broad_model_photo(&photo, p->model);
     if (status) return status;
@@ -328,6 +450,7 @@ int cli_predict(const cli_arguments *arguments)
     int status = cli_threads(&p.threads, arguments);
     p.list = cli_given(arguments, "json") && strcmp(cli_value(arguments, "output"), "-") == 0;
     p.shown = cli_given(arguments, "proba") != NULL;
+    p.people = for_people(arguments);
     if (!status) status = cli_level(&p.level, arguments);
     if (!status) status = cli_threshold(&p.threshold, arguments);
     if (!status) status = check_paths(arguments);

@@ -4,15 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "io/folder.h"
-#include "io/jobs.h"
 #include "io/progress.h"
 #include "page/findings.h"
 #include "page/heatmap.h"
-#include "page/picture_file.h"
 #include "page/report_charts.h"
 #include "page/report_html.h"
+#include "page/report_pictures.h"
 #include "run/input.h"
 #include "run/load_model.h"
 #include "run/paths.h"
@@ -20,92 +18,26 @@
 #include "run/show.h"
 #include "values.h"
 
-enum { WORST_MOST = 1000, FEWEST_CARDS = 6, THUMB_SIDE = 320, THUMB_QUALITY = 80 };
+enum { CARDS_MOST = 1000 };
+
+/* An earlier report, which --replace removes. */
+static const char *const earlier_files[] = {"report.html", "findings.csv", "findings.geojson", "skipped.csv", NULL};
+static const char *const earlier_others[] = {".pictures", NULL};
+static const cli_folder_content earlier = {earlier_files, earlier_others};
 
 typedef struct report_run {
     const cli_arguments *arguments;
-    size_t worst, threads;
+    size_t cards, threads;
     broad_model *model;
     broad_data *data;
     json_t *photos; /* what reading them said */
     cli_findings findings;
     cli_heat_maker *maker;
-    cli_report_card *cards;
-    size_t card_count;
-    size_t *looked_at; /* findings that need a heat map, and how many */
-    size_t looked_count;
+    cli_report_pictures pictures;
+    size_t note_count;
+    const char *notes[CLI_GIVEN_MAX];
     cli_folder folder;
 } report_run;
-
-/* ---- pictures ---- */
-
-static int encode(cli_jpeg *out, const broad_picture *picture)
-{
-    out->width = broad_picture_width(picture);
-    out->height = broad_picture_height(picture);
-    return broad_picture_jpeg(&out->bytes, &out->count, picture, THUMB_QUALITY);
-}
-
-static int fill_card(cli_report_card *out, const cli_heat_task *task)
-{
-    broad_picture *whole = NULL, *framed = NULL, *canvas = NULL;
-    int status = cli_photo_decode(&whole, task->photo, THUMB_SIDE);
-    if (!status) status = cli_photo_framed(&framed, whole, task->photo, THUMB_SIDE);
-    if (!status) status = encode(&out->photo, framed);
-    if (!status) status = cli_photo_part(&canvas, whole, task->photo, THUMB_SIDE);
-    if (!status) status = cli_heat_draw(canvas, &task->heat);
-    if (!status) status = encode(&out->heat, canvas);
-    broad_picture_free(whole);
-    broad_picture_free(framed);
-    broad_picture_free(canvas);
-    return status;
-}
-
-/* Areas, and pictures for the cards. */
-static int look_job(void *context, size_t first, size_t count)
-{
-    report_run *run = context;
-    cli_findings *all = &run->findings;
-    cli_heat_task tasks[CLI_HEAT_BATCH] = {0};
-    for (size_t i = 0; i < count; i++) {
-        const cli_finding *item = &all->items[run->looked_at[first + i]];
-        tasks[i].photo = item->photo;
-        tasks[i].output = cli_heat_output(run->model, all->scores + item->row * broad_model_outputs(run->model));
-    }
-    int status = cli_heat_make(tasks, count, run->maker);
-    for (size_t i = 0; !status && i < count; i++) {
-        size_t index = run->looked_at[first + i];
-        if (cli_finding_is_positive(all, &all->items[index])) all->items[index].area = cli_heat_area(&tasks[i].heat);
-        if (index < run->card_count) status = fill_card(&run->cards[index], &tasks[i]);
-    }
-    cli_heat_tasks_clear(tasks, count);
-    return status;
-}
-
-/* The worst, but none that is surely good, unless there are hardly any others. */
-static size_t count_cards(const report_run *run)
-{
-    const cli_findings *all = &run->findings;
-    size_t most = run->worst < all->count ? run->worst : all->count, count = 0;
-    while (count < most && (count < FEWEST_CARDS || cli_report_band(all, &all->items[count]) != CLI_BAND_NEGATIVE))
-        count++;
-    return count;
-}
-
-static int look(report_run *run)
-{
-    const cli_findings *all = &run->findings;
-    run->card_count = count_cards(run);
-    run->cards = calloc(run->card_count + 1, sizeof *run->cards);
-    run->looked_at = calloc(all->count + 1, sizeof *run->looked_at);
-    if (!run->cards || !run->looked_at)
-        return cli_fail(BROAD_NO_MEMORY, "out of memory: cannot store the images of %zu photos", all->count);
-    for (size_t i = 0; i < all->count; i++)
-        if (i < run->card_count || cli_finding_is_positive(all, &all->items[i]))
-            run->looked_at[run->looked_count++] = i;
-    return cli_jobs_run(run->looked_count, CLI_HEAT_BATCH, cli_heat_threads(run->threads), look_job, run, "heat maps",
-                        run->arguments);
-}
 
 /* ---- files ---- */
 
@@ -121,19 +53,21 @@ static int write_files(const report_run *run)
     char path[PATH_MAX];
     cli_charts charts = {0};
     cli_report_page page = {.findings = &run->findings,
+                            .pictures = &run->pictures,
                             .title = cli_value(run->arguments, "title"),
                             .model_path = run->arguments->positional[0],
-                            .card_count = run->card_count,
-                            .cards = run->cards,
+                            .note_count = run->note_count,
+                            .notes = run->notes,
                             .charts = &charts};
+    const cli_links *links = &run->pictures.links;
     int status = place(path, run, "findings.csv");
-    if (!status) status = cli_findings_write_csv(&run->findings, path);
+    if (!status) status = cli_findings_write_csv(&run->findings, links, path);
     if (!status) status = place(path, run, "findings.geojson");
-    if (!status) status = cli_findings_write_geojson(&run->findings, path);
+    if (!status) status = cli_findings_write_geojson(&run->findings, links, path);
     if (!status) status = place(path, run, "skipped.csv");
     if (!status) status = cli_skipped_write_csv(run->data, path);
     if (!status) status = place(path, run, "report.html");
-    if (!status) status = cli_report_charts(&charts, &run->findings, run->card_count);
+    if (!status) status = cli_report_charts(&charts, &run->findings);
     if (!status) status = cli_report_write_html(&page, path);
     cli_charts_clear(&charts);
     return status;
@@ -151,24 +85,49 @@ static json_t *file_json(const char *folder, const char *name)
     return cli_json_text(path);
 }
 
+/* How many photos got each verdict. */
+static json_t *verdicts_json(const cli_findings *all)
+{
+    if (!all->classes) return json_null();
+    json_t *object = json_object();
+    for (size_t i = 0; i < broad_model_outputs(all->model); i++) {
+        json_t *name = cli_json_text(broad_model_output_name(all->model, i));
+        if (name)
+            cli_json_put(object, json_string_value(name), json_integer((json_int_t)cli_report_count_class(all, i)));
+        json_decref(name);
+    }
+    return object;
+}
+
+static void put_counts(json_t *object, const cli_findings *all)
+{
+    cli_tally found = cli_report_count(all);
+    const broad_model *model = all->model;
+    size_t positive = all->classes ? cli_report_count_class(all, broad_model_positive(model)) : 0;
+    cli_json_put(object, "positive",
+                 all->classes ? cli_json_text(broad_model_output_name(model, broad_model_positive(model)))
+                              : json_null());
+    cli_json_put(object, "positive_count", count_json(positive, all->classes));
+    cli_json_put(object, "unsure_count", count_json(found.unsure, all->probabilities));
+    cli_json_put(object, "negative_count", count_json(found.faults + found.normal - positive, all->classes));
+    cli_json_put(object, "normal", cli_normal_json(model));
+    cli_json_put(object, "unlike_count", json_integer((json_int_t)found.unlike));
+    cli_json_put(object, "fault_count", count_json(found.faults, all->classes));
+    cli_json_put(object, "verdicts", verdicts_json(all));
+    cli_json_put(object, "with_place", json_integer((json_int_t)found.placed));
+}
+
 static int report_json(report_run *run, const char *folder)
 {
     const cli_findings *all = &run->findings;
-    cli_tally found = cli_report_count(all);
     json_t *object = cli_json_object("report");
     cli_json_put(object, "model", cli_json_text(run->arguments->positional[0]));
     cli_json_put(object, "task", cli_json_text(cli_task_name(broad_model_task(run->model))));
     cli_json_put(object, "folder", cli_json_text(folder));
     cli_json_put(object, "findings", json_integer((json_int_t)all->count));
-    cli_json_put(object, "positive",
-                 all->classes ? cli_json_text(broad_model_output_name(run->model, broad_model_positive(run->model)))
-                              : json_null());
-    cli_json_put(object, "positive_count", count_json(found.positive, all->classes));
-    cli_json_put(object, "unsure_count", count_json(found.unsure, all->probabilities));
-    cli_json_put(object, "negative_count", count_json(found.negative, all->classes));
-    cli_json_put(object, "with_place", json_integer((json_int_t)found.placed));
+    put_counts(object, all);
     cli_json_put(object, "skipped_count", json_integer((json_int_t)broad_data_skipped_count(run->data)));
-    cli_json_put(object, "pictures", json_integer((json_int_t)run->card_count));
+    cli_json_put(object, "pictures", json_integer((json_int_t)run->pictures.card_count));
     cli_json_put(object, "html", file_json(folder, "report.html"));
     cli_json_put(object, "csv", file_json(folder, "findings.csv"));
     cli_json_put(object, "geojson", file_json(folder, "findings.geojson"));
@@ -177,19 +136,29 @@ static int report_json(report_run *run, const char *folder)
     return cli_json_give(run->arguments, object);
 }
 
+/* "verdicts  20 Dusty, 4 Broken, 5 unsure, 34 Clean": the normal class comes last. */
+static void print_verdicts(const cli_findings *all)
+{
+    size_t classes = broad_model_outputs(all->model), normal = broad_model_normal(all->model);
+    const cli_tally found = cli_report_count(all);
+    const char *between = "verdicts  ";
+    for (size_t i = 0; i < classes; i++) {
+        size_t count = cli_report_count_class(all, i);
+        if (i == normal || (!count && classes > 2)) continue;
+        cli_print("%s%zu %s", between, count, broad_model_output_name(all->model, i));
+        between = ", ";
+    }
+    if (all->probabilities) cli_print("%s%zu unsure", between, found.unsure);
+    if (found.unlike) cli_print(", %zu not like the training photos", found.unlike);
+    cli_print(", %zu %s\n", found.normal, cli_report_normal(all));
+}
+
 static void report_text(const report_run *run, const char *folder)
 {
     const cli_findings *all = &run->findings;
-    cli_tally found = cli_report_count(all);
     cli_print("photos    %zu classified, %zu skipped\n", all->count, broad_data_skipped_count(run->data));
-    if (all->classes) {
-        cli_print("verdicts  %zu %s", found.positive,
-                  broad_model_output_name(run->model, broad_model_positive(run->model)));
-        if (all->probabilities) cli_print(", %zu unsure", found.unsure);
-        cli_print(", %zu other\n", found.negative);
-    } else if (all->count) {
-        cli_print("values    %.4g to %.4g\n", all->items[all->count - 1].severity, all->items[0].severity);
-    }
+    if (all->classes) print_verdicts(all);
+    else if (all->count) cli_print("values    %.4g to %.4g\n", all->items[all->count - 1].value, all->items[0].value);
     cli_print("report    %s/report.html\n", folder);
 }
 
@@ -208,16 +177,35 @@ static int check_photos(const cli_arguments *arguments)
                     "model, give --training");
 }
 
+static int take_notes(report_run *run)
+{
+    run->note_count = cli_given_all(run->notes, run->arguments, "note");
+    for (size_t i = 0; i < run->note_count; i++) {
+        const char *sign = strchr(run->notes[i], '=');
+        if (!sign || sign == run->notes[i])
+            return cli_fail(BROAD_USAGE, "--note '%s': give a name and a text, such as --note 'Site=Roof 7'",
+                            run->notes[i]);
+    }
+    return BROAD_OK;
+}
+
+static int take_cards(report_run *run)
+{
+    const char *option = cli_given(run->arguments, "worst") ? "worst" : "cards"; /* its name in version 0.1 */
+    int status = cli_count(&run->cards, run->arguments, option);
+    if (status || run->cards <= CARDS_MOST) return status;
+    return cli_fail(BROAD_USAGE, "--%s: %zu photos are too many for one page; the maximum is %d", option, run->cards,
+                    CARDS_MOST);
+}
+
 static int prepare(report_run *run)
 {
     const cli_arguments *arguments = run->arguments;
     int status = check_photos(arguments);
     if (!status) status = cli_threads(&run->threads, arguments);
-    if (!status) status = cli_count(&run->worst, arguments, "worst");
+    if (!status) status = take_cards(run);
+    if (!status) status = take_notes(run);
     if (status) return status;
-    if (run->worst > WORST_MOST)
-        return cli_fail(BROAD_USAGE, "--worst: %zu photos are too many for one page; the maximum is %d", run->worst,
-                        WORST_MOST);
     if (!cli_given(arguments, "output"))
         return cli_fail(BROAD_USAGE, "the output is missing: give a new folder, such as -o report");
     status = cli_model_load(&run->model, arguments);
@@ -245,19 +233,16 @@ static int make_report(report_run *run)
 {
     int status = read_photos(run);
     if (!status) status = cli_findings_make(&run->findings, run->model, run->data, run->threads);
-    if (!status) status = look(run);
+    if (!status)
+        status = cli_report_pictures_make(&run->pictures, &run->findings, run->maker, &run->folder, run->cards,
+                                          run->threads, run->arguments);
     if (!status) status = write_files(run);
     return !status && cli_interrupted() ? BROAD_INTERRUPTED : status;
 }
 
 static void clear(report_run *run)
 {
-    for (size_t i = 0; run->cards && i < run->card_count; i++) {
-        broad_free(run->cards[i].photo.bytes);
-        broad_free(run->cards[i].heat.bytes);
-    }
-    free(run->cards);
-    free(run->looked_at);
+    cli_report_pictures_clear(&run->pictures);
     cli_findings_clear(&run->findings);
     cli_heat_maker_close(run->maker);
     json_decref(run->photos);
@@ -273,7 +258,7 @@ int cli_report(const cli_arguments *arguments)
     int status = prepare(&run);
     if (status) goto cleanup;
     cli_signals_catch();
-    status = cli_folder_begin(&run.folder, folder);
+    status = cli_folder_begin_again(&run.folder, folder, cli_given(arguments, "replace") ? &earlier : NULL);
     if (status) goto cleanup;
     status = make_report(&run);
     if (status) {

@@ -26,14 +26,16 @@ typedef struct page_run {
 
 static int prepare(page_run *run)
 {
+    static const char *const photos_only[] = {"cards", "worst", "note", "replace"};
     const cli_arguments *arguments = run->arguments;
     const char *test = cli_given(arguments, "test");
     run->output = cli_given(arguments, "output");
     if (!run->output) return cli_fail(BROAD_USAGE, "the output is missing: give a file, such as -o training.html");
     if (strcmp(run->output, "-") == 0 && cli_given(arguments, "json"))
         return cli_fail(BROAD_USAGE, "-o - writes the page to standard output; omit --json, or give a file");
-    if (cli_given(arguments, "worst"))
-        return cli_fail(BROAD_USAGE, "--worst only applies to a report on photos, not to --training");
+    for (size_t i = 0; i < sizeof photos_only / sizeof photos_only[0]; i++)
+        if (cli_given(arguments, photos_only[i]))
+            return cli_fail(BROAD_USAGE, "--%s only applies to a report on photos, not to --training", photos_only[i]);
     if (cli_given(arguments, "test-labels") && !test)
         return cli_fail(BROAD_USAGE, "--test-labels was given without --test");
     int status = cli_threads(&run->page.threads, arguments);

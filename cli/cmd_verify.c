@@ -48,6 +48,7 @@ int cli_verify(const cli_arguments *arguments)
     int status = cli_threads(&threads, arguments);
     if (!status) status = cli_files_after_model(&files, arguments);
     if (!status) status = cli_model_load(&model, arguments);
+    if (!status && !files.count) cli_files_complete(&files, model, arguments);
     if (!status) status = cli_read_training(&training, NULL, &photos, model, arguments, &files);
     if (!status) status = broad_verify(&verdict, model, training, cli_watch(threads));
     if (!status && cli_given(arguments, "json"))

@@ -99,6 +99,8 @@ static const broad_option tune_output[] = {
 static const broad_option testing[] = {
     {"holdout", 0, "FRACTION", NULL, NULL,
      "hold out this fraction of the rows and test on them; the split is made class by class, or by whole groups"},
+    {"refit", 0, NULL, NULL, NULL,
+     "with --holdout: test a model of the other rows as usual, then train the model that is saved on all rows"},
     {"test", 0, "DATA", NULL, NULL, "test on these rows"},
     {"test-labels", 0, "FILE", NULL, NULL, "file with the targets of --test; needed if --labels is used"},
 };
@@ -124,6 +126,9 @@ static const broad_option run_details[] = {
 static const broad_option model_output[] = {
     {"compact", 0, NULL, NULL, NULL,
      "omit the random weights from the file; they are drawn again from the seed when it is loaded"},
+    {"no-names", 0, NULL, NULL, NULL,
+     "do not store the names of the training files, for a model that is given away; 'learn' and 'verify' can then not "
+     "tell which photos are new, gone or changed"},
     {"keep-stats", 0, NULL, NULL, NULL,
      "also write MODEL.stats, sums over the training rows; 'learn' then does not need the rows themselves"},
 };
@@ -154,6 +159,10 @@ static const broad_option grow_increment[] = {
 static const broad_option learn_increment[] = {
     {"with", 0, "OLD", NULL, NULL, "the rows the model was trained on; repeat for each further file, in order"},
     {"with-labels", 0, "FILE", NULL, NULL, "file with the targets of OLD; repeat for each --with"},
+    {"corrections", 0, "FILE", NULL, NULL,
+     "photos: learn the corrections in this file: findings.csv of a report with the column 'correction' filled in, "
+     "corrections.csv saved from its page, or a list of file and label; NEW is then the folder of the photos, and may "
+     "be omitted if they are found without"},
     {"enhance", 0, "Q[xL]", NULL, NULL,
      "add L layers of Q enhancement nodes; default: none if all weights are joint, otherwise one layer as wide as "
      "those of fit"},
@@ -175,6 +184,9 @@ static const broad_option labels_of_each[] = {
 static const broad_option predict_output[] = {
     {"output", 'o', "FILE", NULL, "-", "file for the predictions; - for standard output"},
     {"format", 0, "FORMAT", "csv|jsonl", "csv", "a CSV table, or one JSON object per line"},
+    {"keep", 0, "COLS", NULL, NULL,
+     "also write these columns of DATA, unchanged, before the predictions: names or numbers, separated by commas, or "
+     "all"},
     {"proba", 0, NULL, NULL, NULL, "add the probability of each class, calibrated by leave-one-out"},
     {"threshold", 0, "P", NULL, NULL, TWO_CLASS_THRESHOLD},
     {"interval", 0, "LEVEL", NULL, NULL,
@@ -183,8 +195,8 @@ static const broad_option predict_output[] = {
 
 static const broad_option predict_pictures[] = {
     {"heatmap", 0, "DIR", NULL, NULL,
-     "photos: also write one image per photo to the new folder DIR, with the evidence for the positive class in "
-     "colour"},
+     "photos: also write one image per photo to the new folder DIR, with the evidence for its verdict in colour, and "
+     "cells.csv with the figures; a normal photo shows the evidence for its most probable fault"},
 };
 
 static const broad_option normal_chosen[] = {
@@ -197,7 +209,14 @@ static const broad_option report_output[] = {
      "new folder for the report, or HTML file with --training; it appears complete or not at all"},
     {"training", 0, NULL, NULL, NULL,
      "write a page about the training of MODEL instead; DATA are its training rows and may be omitted"},
-    {"worst", 0, "COUNT", NULL, "60", "number of photos shown with a heat map, worst first; at most 1000"},
+    {"replace", 0, NULL, NULL, NULL, "replace an earlier report in this folder; nothing else may be in it"},
+    {"cards", 0, "COUNT", NULL, "60",
+     "number of faults and unsure photos shown with a heat map, at most 1000; borderline photos and a random sample, "
+     "12 "
+     "each, are added"},
+    {"worst", 0, "COUNT", NULL, NULL, "the name of --cards in version 0.1"},
+    {"note", 0, "NAME=TEXT", NULL, NULL,
+     "a line at the head of the page, such as 'Site=Roof 7' or 'Inspector=A. Wolf'; repeat for more"},
     {"title", 0, "TEXT", NULL, "Inspection report", "title of the page; default with --training: Training report"},
 };
 
@@ -566,8 +585,8 @@ static const cli_command commands[] = {
     {
         .name = "grow",
         .purpose = "add layers or features to a model without retraining",
-        .positional = "MODEL DATA...",
-        .fewest = 2,
+        .positional = "MODEL [DATA...]",
+        .fewest = 1,
         .most = 1 + CLI_FILES_MAX,
         .run = cli_grow,
         .sections = grow_sections,
@@ -576,8 +595,9 @@ static const cli_command commands[] = {
                        "solved again. The kinds bls and rvfl have no layers: --enhance 100x2 adds one block of 200 "
                        "nodes.\n"
                        "DATA are the files it was trained on: the one given to fit and then those given to learn, "
-                       "in order. If fit held out a part of the first file, that part is held out again and tested "
-                       "on. Other rows are refused, and the message says what differs.\n"
+                       "in order; without DATA, those that the model remembers. If fit held out a part of the first file, "
+                       "that part is held out again and tested on. Other rows are refused, and the message says what "
+                       "differs. Photos are recognised by their content, wherever they are now.\n"
                        "New layers pass the same test as before and enter the certificate. MODEL is replaced "
                        "unless -o is given, and so is MODEL.stats if it exists; --keep-stats alone only computes "
                        "the sums. What is replaced stays as MODEL~ ('broad undo').",
@@ -594,13 +614,16 @@ static const cli_command commands[] = {
     {
         .name = "learn",
         .purpose = "add rows to a model without retraining",
-        .positional = "MODEL NEW",
-        .fewest = 2,
+        .positional = "MODEL [NEW]",
+        .fewest = 1,
         .most = 2,
         .run = cli_learn,
         .sections = learn_sections,
-        .description = "There are three ways to learn the rows of NEW.\n"
-                       "With the old rows (--with OLD): joint weights are solved again as if the model had been "
+        .description = "There are three ways to learn the rows of NEW, or the corrections of --corrections.\n"
+                       "With the old rows: --with OLD, or the files and folders that the model remembers, if they are still "
+                       "there. Photos are recognised by their content. New ones in the folders given are learned "
+                       "too; if some are gone, changed or labelled otherwise, they are named, and the network is fitted "
+                       "again to those that are there before it learns. Joint weights are solved again as if the model had been "
                        "trained on all rows at once, or with more weight on the new ones (--weight). A chain, or a "
                        "network whose weights are solved with each layer, gets a new layer, fitted on all rows to "
                        "the residual of the model.\n"
@@ -616,8 +639,9 @@ static const cli_command commands[] = {
             {"broad learn model.broad june.csv --with april.csv --with may.csv", "one month later"},
             {"broad learn model.broad may.csv", "without the old rows, after 'broad fit april.csv --keep-stats'"},
             {"broad verify model.broad april.csv may.csv", "check the certificate after 'learn --with'"},
-            {"broad learn panels.broad corrected/ --with panels/",
-             "misclassified photos, moved to the correct folders"},
+            {"broad learn panels.broad corrected/", "misclassified photos, copied into folders of their classes"},
+            {"broad learn panels.broad --corrections report/findings.csv",
+             "misclassified photos, corrected in the table of a report"},
         },
     },
     {
@@ -645,15 +669,19 @@ static const cli_command commands[] = {
         .run = cli_predict,
         .sections = predict_sections,
         .description = "Prints one line per row of DATA: its number, then the label and the score of each class, "
-                       "or the value of each target. Columns are matched by the names the model was trained with, "
+                       "or the value of each target; on a terminal, the first rows as a short table with a summary. A "
+                       "table with a header and no rows gives a header and no rows. Columns are matched by the names the model was trained with, "
                        "or by position if DATA has no header; a target column is allowed but not needed.\n"
                        "--proba adds the columns proba_CLASS after the label; --interval adds TARGET_low and "
                        "TARGET_high after each value. Both need the leave-one-out estimate that fit computes "
                        "(--loo).\n"
                        "A model of photos takes any number of photos and folders, or - for names on standard "
                        "input, one per line. The first column is then the file, followed by the box if boxes were "
-                       "given: left, top, right, bottom. Files that cannot be read are listed on standard error "
-                       "and skipped; with --strict they are an error.\n"
+                       "given: left, top, right, bottom. Files that cannot be read, and "
+                       "wrong names among several, are listed on standard error and skipped, with exit code 0 as long as "
+                       "one is left; with --strict they are an error.\n"
+                       "--keep puts columns of DATA beside the predictions, so that they can be joined. A predicted column "
+                       "that would be called as one of them is predicted_NAME.\n"
                        "In CSV output, names and labels that a spreadsheet would read as a formula (they start "
                        "with =, +, - or @ and are not numbers) begin with an apostrophe. JSON output has them "
                        "unchanged.",
@@ -704,18 +732,20 @@ static const cli_command commands[] = {
         .run = cli_report,
         .sections = report_sections,
         .description = "Applies a model to photos and folders of photos, or - for names on standard input, and "
-                       "writes a new folder with these files. report.html is one self-contained page to read or "
-                       "print: counts, a histogram of the probabilities, a sketch map of photos with coordinates, "
-                       "the worst photos with heat maps, a table of all photos, and the limits of validity. "
-                       "findings.csv has the columns file, label, probability (of the positive class), "
-                       "verdict_probability, severity, low, high, area, time, latitude, longitude, altitude, "
-                       "relative_altitude, yaw, group (the first of its near-duplicates), and the box if parts of "
-                       "photos were used. findings.geojson has the photos with coordinates; skipped.csv lists file "
-                       "and reason.\n"
-                       "Severity is the probability of the positive class, or the predicted value; area is the "
-                       "fraction of the image with clear evidence for it. Neither measures power loss. A result "
-                       "with a probability below 0.65 is marked as unsure. In the CSV files, names and labels that "
-                       "a spreadsheet would read as a formula begin with an apostrophe.\n"
+                       "writes a new folder with these files. report.html is a page to read, to print and to answer: counts of "
+                       "each class, a histogram, a sketch map of photos with coordinates, cards with heat maps (faults, "
+                       "unsure photos, those that are just normal, a random sample), thumbnails of all photos, a table, "
+                       "and the limits of validity. findings.csv has the columns file, verdict (a class, unsure, or unlike the training photos), "
+                       "correction (empty, for you), the probability of each class as p_CLASS, label (the most probable "
+                       "class), verdict_probability, unsure, time, latitude, longitude, altitude, relative_altitude, "
+                       "yaw, group (the first of its near-duplicates), distance, unlike, faults, picture and heatmap; of a regression the value "
+                       "with low and high. findings.geojson has the photos with coordinates; skipped.csv lists file and "
+                       "reason; the folder .pictures has the large pictures of the cards.\n"
+                       "Faults are all classes but the normal one, which --normal chooses. Photos are ordered by the "
+                       "probability of a fault: it says how sure the model is, not how bad the fault is. A verdict with "
+                       "a probability below 0.65 is unsure. Corrections, filled in in findings.csv or saved from the "
+                       "page as corrections.csv, are what 'broad learn MODEL --corrections FILE' takes. In the CSV "
+                       "files, names and labels that a spreadsheet would read as a formula begin with an apostrophe.\n"
                        "With --training the report is about MODEL itself, in one self-contained HTML file: norms "
                        "and bounds of every layer, draws and ranges, settings, certificate, and an explanation. "
                        "DATA are the rows MODEL was trained on, as for 'grow'. With them the page adds curves, "
@@ -724,7 +754,7 @@ static const cli_command commands[] = {
                        "certificate does not hold on DATA.",
         .examples = {
             {"broad report panels.broad flight/ -o report", "then open report/report.html"},
-            {"broad report panels.broad flight/ -o report --worst 200 --title 'Roof 7, May'",
+            {"broad report panels.broad flight/ -o report --cards 200 --title 'Roof 7, May'",
              "more images, and a title"},
             {"find . -newer last -name '*.JPG' | broad report panels.broad - -o today",
              "file names from standard input"},
@@ -750,8 +780,8 @@ static const cli_command commands[] = {
     {
         .name = "verify",
         .purpose = "check a model's certificate against its training rows",
-        .positional = "MODEL DATA...",
-        .fewest = 2,
+        .positional = "MODEL [DATA...]",
+        .fewest = 1,
         .most = 1 + CLI_FILES_MAX,
         .run = cli_verify,
         .sections = verify_sections,
@@ -759,7 +789,9 @@ static const cli_command commands[] = {
                        "certificate and the product of the bounds. Nodes, sums and solutions are recomputed in "
                        "plain loops, by code separate from training; the random draw, the schedule of the bounds "
                        "and the fingerprint of the rows are the same functions.\n"
-                       "DATA is the file the model was trained on and, after 'learn', each further file in order. "
+                       "DATA is the file the model was trained on and, after 'learn', each further file in order; without "
+                       "DATA, those that the model remembers. Photos are recognised by their content: which ones are new, "
+                       "gone or changed is said, and new ones are left out. "
                        "If a part of the first file was held out, it is left out again. Exit code 0: the "
                        "certificate holds; 1: it does not, with the reason.",
         .examples = {

@@ -15,43 +15,84 @@
 
 enum { OPEN_FOLDERS = 16 };
 
-static int is_empty(const char *path)
+static int is_named(const char *name, const char *const *names)
 {
-    DIR *folder = opendir(path);
-    if (!folder) return -1;
-    int others = 0;
-    for (struct dirent *entry; !others && (entry = readdir(folder));)
-        others = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    closedir(folder);
-    return !others;
+    while (*names && strcmp(*names, name) != 0) names++;
+    return *names != NULL;
 }
 
-/* Something is there: only an empty folder may be replaced. */
-static int look_at(char resolved[PATH_MAX], unsigned *out_mode, const char *path)
+/* How many entries a folder has, and one that the content does not name; -1: it cannot be read. */
+static int look_inside(const char *path, const cli_folder_content *content, char stranger[NAME_MAX + 1])
+{
+    DIR *folder = opendir(path);
+    int count = 0;
+    stranger[0] = 0;
+    if (!folder) return -1;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        count++;
+        if (content && !is_named(name, content->files) && !is_named(name, content->others))
+            snprintf(stranger, NAME_MAX + 1, "%s", name);
+    }
+    closedir(folder);
+    return count;
+}
+
+static int has_all(const char *path, const char *const *files)
+{
+    for (; *files; files++) {
+        char file[PATH_MAX];
+        struct stat about;
+        snprintf(file, sizeof file, "%s/%s", path, *files);
+        if (lstat(file, &about) || !S_ISREG(about.st_mode)) return 0;
+    }
+    return 1;
+}
+
+/* A folder may be replaced where it is empty, or has the content that is expected. */
+static int look_at_content(int *out_full, const char *path, const cli_folder_content *content)
+{
+    char stranger[NAME_MAX + 1];
+    int count = look_inside(path, content, stranger);
+    if (count < 0) return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be read: %s", path, strerror(errno));
+    *out_full = count > 0;
+    if (count == 0) return BROAD_OK;
+    if (!content) return cli_fail(BROAD_CANNOT_WRITE, "%s: is not empty; give the name of a new folder", path);
+    if (!has_all(path, content->files))
+        return cli_fail(BROAD_CANNOT_WRITE,
+                        "%s: is not empty, and was not made by this command; give the name of a new folder", path);
+    if (*stranger)
+        return cli_fail(BROAD_CANNOT_WRITE, "%s: '%s' in it was not made by this command; move it elsewhere first",
+                        path, stranger);
+    return BROAD_OK;
+}
+
+/* Something is there. */
+static int look_at(char resolved[PATH_MAX], cli_folder *out, const char *path, const cli_folder_content *content)
 {
     struct stat about, here;
     if (stat(path, &about) || !realpath(path, resolved))
         return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be accessed: %s", path, strerror(errno));
     if (!S_ISDIR(about.st_mode))
         return cli_fail(BROAD_CANNOT_WRITE, "%s: exists and is not a folder; give the name of a new folder", path);
-    int empty = is_empty(path);
-    if (empty < 0) return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be read: %s", path, strerror(errno));
-    if (!empty) return cli_fail(BROAD_CANNOT_WRITE, "%s: is not empty; give the name of a new folder", path);
+    int status = look_at_content(&out->full, path, content);
+    if (status) return status;
     /* A process whose current folder is replaced is left in one without a name. */
     if (stat(".", &here) == 0 && here.st_dev == about.st_dev && here.st_ino == about.st_ino)
         return cli_fail(BROAD_CANNOT_WRITE, "%s: is the current folder; give the name of a new folder inside it", path);
-    *out_mode = about.st_mode & 07777;
+    out->mode = about.st_mode & 07777;
     return BROAD_OK;
 }
 
-static int resolve(char resolved[PATH_MAX], unsigned *out_mode, const char *path)
+static int resolve(char resolved[PATH_MAX], cli_folder *out, const char *path, const cli_folder_content *content)
 {
     struct stat about;
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
     if (length == 0 || length > PATH_MAX - 16)
         return cli_fail(BROAD_USAGE, "'%.100s' cannot be the name of a folder; give one such as photos", path);
-    if (lstat(path, &about) == 0) return look_at(resolved, out_mode, path);
+    if (lstat(path, &about) == 0) return look_at(resolved, out, path, content);
     if (errno != ENOENT) return cli_fail(BROAD_CANNOT_WRITE, "%s: cannot be accessed: %s", path, strerror(errno));
     memcpy(resolved, path, length);
     resolved[length] = 0;
@@ -65,18 +106,20 @@ static void forget(cli_folder *folder)
     memset(folder, 0, sizeof *folder);
 }
 
-int cli_folder_begin(cli_folder *out, const char *path)
+int cli_folder_begin(cli_folder *out, const char *path) { return cli_folder_begin_again(out, path, NULL); }
+
+int cli_folder_begin_again(cli_folder *out, const char *path, const cli_folder_content *content)
 {
     char resolved[PATH_MAX];
-    unsigned mode = 0;
     memset(out, 0, sizeof *out);
-    int status = resolve(resolved, &mode, path);
+    int status = resolve(resolved, out, path, content);
     if (status) return status;
     const char *slash = strrchr(resolved, '/'), *name = slash ? slash + 1 : resolved;
     char *temporary = NULL, *place = strdup(resolved);
     int length = asprintf(&temporary, "%.*s.%.200s.XXXXXX", (int)(name - resolved), resolved, name);
     if (length < 0) temporary = NULL;
-    *out = (cli_folder){.path = place, .temporary = temporary, .mode = mode};
+    out->path = place;
+    out->temporary = temporary;
     cli_signals_catch(); /* until the temporary folder is gone */
     if (!place || !temporary) status = cli_fail(BROAD_NO_MEMORY, "out of memory while naming a folder");
     else if (!mkdtemp(temporary))
@@ -105,10 +148,27 @@ static unsigned new_folder_mode(void)
     return 0777 & ~(unsigned)mask;
 }
 
+/* The old folder steps aside until the new one is in its place. */
+static int put_in_place(const cli_folder *folder)
+{
+    char aside[PATH_MAX];
+    if (!folder->full) return rename(folder->temporary, folder->path);
+    int length = snprintf(aside, sizeof aside, "%s.old", folder->temporary);
+    if (length < 0 || (size_t)length >= sizeof aside || rename(folder->path, aside)) return -1;
+    if (rename(folder->temporary, folder->path)) {
+        int reason = errno;
+        rename(aside, folder->path);
+        errno = reason;
+        return -1;
+    }
+    cli_folder_remove(aside);
+    return 0;
+}
+
 int cli_folder_commit(cli_folder *folder)
 {
     unsigned mode = folder->mode ? folder->mode : new_folder_mode();
-    if (chmod(folder->temporary, mode) == 0 && rename(folder->temporary, folder->path) == 0) {
+    if (chmod(folder->temporary, mode) == 0 && put_in_place(folder) == 0) {
         forget(folder);
         cli_signals_release();
         return BROAD_OK;

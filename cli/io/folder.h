@@ -7,11 +7,19 @@
 typedef struct cli_folder {
     char *path;      /* where it goes, links resolved */
     char *temporary; /* where it is filled, PARENT/.NAME.XXXXXX; NULL: nothing is open */
-    unsigned mode;   /* of an empty folder that it replaces; 0: there is none */
+    unsigned mode;   /* of a folder that it replaces; 0: there is none */
+    int full;        /* that folder is not empty */
 } cli_folder;
+
+/* What a folder has that may be replaced with all that is in it: every one of the files, and nothing else but the others. */
+typedef struct cli_folder_content {
+    const char *const *files, *const *others; /* each ends with NULL */
+} cli_folder_content;
 
 /* There must be nothing at `path`, or an empty folder: BROAD_CANNOT_WRITE otherwise. */
 int cli_folder_begin(cli_folder *out, const char *path);
+/* Also a folder with just this content; NULL: as cli_folder_begin(). */
+int cli_folder_begin_again(cli_folder *out, const char *path, const cli_folder_content *content);
 int cli_folder_add(const cli_folder *folder, const char *name); /* makes a folder inside */
 /* Puts it in place, or removes it; also frees it, whatever comes out. */
 int cli_folder_commit(cli_folder *folder);

@@ -6,13 +6,6 @@
 
 #include "base/memory.h"
 
-double cli_heat_area(const cli_heat *heat)
-{
-    size_t cells = heat->grid.width * heat->grid.height, count = 0;
-    for (size_t i = 0; i < cells; i++) count += heat->grid.cells[i] > heat->clear;
-    return cells ? (double)count / (double)cells : 0;
-}
-
 static int by_size(const void *a, const void *b)
 {
     double one = *(const double *)a, other = *(const double *)b;

@@ -6,12 +6,8 @@
 
 typedef struct cli_heat {
     broad_explanation grid;
-    double clear; /* evidence above this is clear */
-    double full;  /* and evidence of this size has the strongest colour, unless there are many larger ones */
+    double full; /* evidence of this size has the strongest colour, unless there are many larger ones */
 } cli_heat;
-
-/* The part of the cells whose evidence is clear. */
-double cli_heat_area(const cli_heat *heat);
 
 /* The evidence that gets the strongest colour: heat->full, or the size of 95 of 100 cells where that is larger. So a picture
  * in which there is little evidence is not coloured by noise. */

@@ -21,7 +21,7 @@ struct cli_heat_maker {
     const broad_model *model;
     broad_explainer *explainer;
     int classes, probabilities;
-    double clear, full; /* of the heat maps */
+    double full; /* of the heat maps */
 };
 
 /* ---- a maker ---- */
@@ -30,13 +30,10 @@ struct cli_heat_maker {
 static void set_scale(cli_heat_maker *maker)
 {
     broad_estimate estimate = {.size = sizeof estimate};
-    maker->clear = 0;
     maker->full = maker->probabilities ? 4 : 0.5;
-    if (maker->probabilities) maker->clear = log(CLI_CERTAIN / (1 - CLI_CERTAIN));
     if (maker->classes) return;
     int known = broad_model_estimate(&estimate, maker->model) == BROAD_OK && estimate.known;
-    maker->clear = known ? estimate.rmse : 0;
-    maker->full = 2 * maker->clear;
+    maker->full = known ? 2 * estimate.rmse : 0;
 }
 
 static int needs_photos(const broad_model *model)
@@ -73,7 +70,10 @@ void cli_heat_maker_close(cli_heat_maker *maker)
 size_t cli_heat_output(const broad_model *model, const double *scores)
 {
     if (broad_model_task(model) != BROAD_TASK_CLASSIFY) return 0;
-    return broad_model_outputs(model) == 2 ? broad_model_positive(model) : broad_best_class(model, scores);
+    size_t normal = broad_model_normal(model), best = normal ? 0 : 1;
+    for (size_t i = 0; i < broad_model_outputs(model); i++)
+        if (i != normal && scores[i] > scores[best]) best = i;
+    return best;
 }
 
 int cli_heat_make(cli_heat_task *tasks, size_t count, const cli_heat_maker *maker)
@@ -87,8 +87,7 @@ int cli_heat_make(cli_heat_task *tasks, size_t count, const cli_heat_maker *make
         broad_explanation_init(&grids[i]);
     }
     int status = broad_photo_explain(grids, maker->explainer, photos, outputs, count);
-    for (size_t i = 0; !status && i < count; i++)
-        tasks[i].heat = (cli_heat){.grid = grids[i], .clear = maker->clear, .full = maker->full};
+    for (size_t i = 0; !status && i < count; i++) tasks[i].heat = (cli_heat){.grid = grids[i], .full = maker->full};
     return status;
 }
 
@@ -108,10 +107,9 @@ typedef struct heatmaps {
     cli_heat *heats; /* of all rows, for cells.csv */
 } heatmaps;
 
-/* "000012-roof.jpg" for row 12: unique, in order, and safe whatever the photo's name is. */
-static void heatmap_name(char out[NAME_MAX], const broad_data *data, size_t row)
+void cli_heatmap_name(char out[NAME_MAX], const broad_photo *photo, size_t row)
 {
-    const char *name = broad_data_photo(data, row)->name, *slash = strrchr(name, '/');
+    const char *name = photo->name, *slash = strrchr(name, '/');
     const char *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
     size_t length = dot && dot != base ? (size_t)(dot - base) : strlen(base);
     if (length > 200) length = 200;
@@ -130,7 +128,7 @@ static int draw(heatmaps *all, cli_heat_task *task, size_t row)
 {
     broad_picture *whole = NULL, *canvas = NULL;
     char name[NAME_MAX], path[PATH_MAX];
-    heatmap_name(name, all->data, row);
+    cli_heatmap_name(name, broad_data_photo(all->data, row), row);
     int status = cli_photo_decode(&whole, task->photo, PICTURE_SIDE);
     if (!status) status = cli_photo_part(&canvas, whole, task->photo, PICTURE_SIDE);
     if (!status) status = cli_heat_draw(canvas, &task->heat);
@@ -171,7 +169,7 @@ static int write_cells(const heatmaps *all)
     for (size_t row = 0; row < broad_data_rows(all->data); row++) {
         const broad_explanation *heat = &all->heats[row].grid;
         double width = (double)heat->width, height = (double)heat->height;
-        heatmap_name(name, all->data, row);
+        cli_heatmap_name(name, broad_data_photo(all->data, row), row);
         for (size_t i = 0; i < heat->width * heat->height; i++) {
             size_t x = i % heat->width, y = i / heat->width;
             cli_csv_text(&output, name);

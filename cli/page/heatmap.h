@@ -2,6 +2,8 @@
 #ifndef BROAD_CLI_PAGE_HEATMAP_H
 #define BROAD_CLI_PAGE_HEATMAP_H
 
+#include <limits.h>
+
 #include "arguments.h"
 #include "page/heat.h"
 
@@ -28,8 +30,12 @@ size_t cli_heat_threads(size_t threads); /* as many as asked for, 0: one per pro
 /* At most CLI_HEAT_BATCH at a time; on failure none is made. */
 int cli_heat_make(cli_heat_task *tasks, size_t count, const cli_heat_maker *maker);
 void cli_heat_tasks_clear(cli_heat_task *tasks, size_t count); /* accepts those that are not made */
-/* Class or target that a heat map is of: of two classes the positive one, of more the one found; the first value. */
+/* Class or target that a heat map is of: the verdict where that is a fault, else the most probable fault, so that warm colours
+ * always mean that something is wrong; the first value. */
 size_t cli_heat_output(const broad_model *model, const double *scores);
+
+/* "000012-roof.jpg" for row 11, from 0: unique, in order, and safe whatever the photo's name is. */
+void cli_heatmap_name(char out[NAME_MAX], const broad_photo *photo, size_t row);
 
 /* predict --heatmap DIR: a picture of each photo, and cells.csv with the opinions, in a new folder, which appears complete or
  * not at all. `scores` are rows x

@@ -51,6 +51,16 @@ void cli_html_shell(cli_output *output, const char *word)
     if (quote) cli_html_text(output, "'");
 }
 
+void cli_html_link(cli_output *output, const char *path)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+    if (*path == '/') cli_html_put(output, "file://");
+    for (; *path; path++) {
+        if (strchr(plain, *path)) cli_output_bytes(output, path, 1);
+        else cli_output_print(output, "%%%02X", (unsigned)(unsigned char)*path);
+    }
+}
+
 void cli_html_base64(cli_output *output, const void *bytes, size_t count)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

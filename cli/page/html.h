@@ -11,6 +11,8 @@ void cli_html_put(cli_output *output, const char *html);
 void cli_html_text(cli_output *output, const char *text);
 /* The same as one word of a shell. */
 void cli_html_shell(cli_output *output, const char *word);
+/* A path as the address of a link. */
+void cli_html_link(cli_output *output, const char *path);
 void cli_html_base64(cli_output *output, const void *bytes, size_t count);
 
 /* ---- numbers, for the slots of a template; each returns out->text ---- */

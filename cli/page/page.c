@@ -1,7 +1,9 @@
 #include "page/page.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "page/assets.h"
 
@@ -50,11 +52,20 @@ void cli_page_part(cli_output *output, const char *asset, const char *name, cons
         output->status = cli_fail(BROAD_BUG, "the part '%s' of a page is not as expected", name);
 }
 
-void cli_page_begin(cli_output *output, const char *title, const char *style, const char *script_hash)
+void cli_page_day(char out[CLI_DAY_BYTES])
+{
+    const char *given = getenv("SOURCE_DATE_EPOCH");
+    time_t now = given ? (time_t)strtoll(given, NULL, 10) : time(NULL);
+    struct tm parts;
+    out[0] = 0;
+    if (given ? gmtime_r(&now, &parts) : localtime_r(&now, &parts)) strftime(out, CLI_DAY_BYTES, "%Y-%m-%d", &parts);
+}
+
+void cli_page_begin(cli_output *output, const char *title, const char *style, const char *script_hash, int pictures)
 {
     char scripts[96] = "";
     if (script_hash) snprintf(scripts, sizeof scripts, "; script-src 'sha256-%s'", script_hash);
-    CLI_PAGE_PART(output, cli_asset_page_html, "head", "title", title, "scripts", scripts, "colours",
-                  cli_asset_colours_css, "page", cli_asset_page_css, "figure", cli_asset_figure_css, "chart",
-                  cli_asset_chart_css, "style", style);
+    CLI_PAGE_PART(output, cli_asset_page_html, "head", "title", title, "images", pictures ? " 'self' file:" : "",
+                  "scripts", scripts, "colours", cli_asset_colours_css, "page", cli_asset_page_css, "figure",
+                  cli_asset_figure_css, "chart", cli_asset_chart_css, "style", style);
 }

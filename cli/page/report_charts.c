@@ -51,6 +51,16 @@ static void count_ranks(double out[BINS], const cli_findings *all, extent range)
     }
 }
 
+/* Of two classes the one that is not normal has a name. */
+static void name_axis(cli_axis *axis, const cli_findings *all)
+{
+    int two = all->classes && broad_model_outputs(all->model) == 2;
+    if (!all->classes) axis->name = broad_model_output_name(all->model, 0);
+    else if (all->probabilities) axis->name = two ? "probability" : "probability that something is wrong";
+    else axis->name = two ? "lead" : "lead of the classes that mean something is wrong";
+    if (two) axis->of = broad_model_output_name(all->model, 1 - broad_model_normal(all->model));
+}
+
 static int add_histogram(cli_charts *charts, const cli_findings *all, extent range)
 {
     cli_chart *chart = cli_charts_add(charts, "histogram", "Photos by value", BINS);
@@ -64,10 +74,7 @@ static int add_histogram(cli_charts *charts, const cli_findings *all, extent ran
     }
     chart->x.range[0] = range.least;
     chart->x.range[1] = range.largest;
-    chart->x.name = all->probabilities ? "probability"
-                    : all->classes     ? "score"
-                                       : broad_model_output_name(all->model, 0);
-    chart->x.of = all->classes ? broad_model_output_name(all->model, broad_model_positive(all->model)) : "";
+    name_axis(&chart->x, all);
     chart->y.whole = 1;
     if (all->classes) chart->heading = all->probabilities ? "Photos by probability" : "Photos by score";
     chart->words = all->probabilities ? "histogram" : "histogram-values";
@@ -82,7 +89,7 @@ static const double degree_metres = 111320;
 static double turn(double degrees) { return degrees - 360 * floor((degrees + 180) / 360); }
 
 /* Metres east and north of the first place. Good to a part in a thousand over some ten kilometres: a sketch needs no more. */
-static int add_map(cli_charts *charts, const cli_findings *all, extent range, size_t card_count)
+static int add_map(cli_charts *charts, const cli_findings *all, extent range)
 {
     const broad_photo *first = NULL;
     cli_chart *chart = cli_charts_add(charts, "map", "Where the photos were taken", all->count);
@@ -95,19 +102,17 @@ static int add_map(cli_charts *charts, const cli_findings *all, extent range, si
         double shrink = fmax(cos(first->latitude * M_PI / 180), 0.01);
         chart->at[i] = turn(photo->longitude - first->longitude) * shrink * degree_metres;
         north[i] = (photo->latitude - first->latitude) * degree_metres;
-        chart->tags[i] = (cli_tag){.colour = shade(part_of(range, all->items[i].rank)),
-                                   .number = i + 1,
-                                   .linked = i < card_count,
-                                   .text = photo->name};
+        chart->tags[i] = (cli_tag){
+            .colour = shade(part_of(range, all->items[i].rank)), .number = i + 1, .linked = 1, .text = photo->name};
     }
     chart->map = chart->untabled = 1;
     chart->words = "map";
     return BROAD_OK;
 }
 
-int cli_report_charts(cli_charts *out, const cli_findings *findings, size_t card_count)
+int cli_report_charts(cli_charts *out, const cli_findings *findings)
 {
     extent range = extent_of(findings);
     int status = add_histogram(out, findings, range);
-    return status || !findings->places ? status : add_map(out, findings, range, card_count);
+    return status || !findings->places ? status : add_map(out, findings, range);
 }

@@ -5,6 +5,6 @@
 #include "page/chart.h"
 #include "page/findings.h"
 
-int cli_report_charts(cli_charts *out, const cli_findings *findings, size_t card_count);
+int cli_report_charts(cli_charts *out, const cli_findings *findings);
 
 #endif

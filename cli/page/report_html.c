@@ -1,20 +1,36 @@
 #include "page/report_html.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "page/assets.h"
 #include "page/figure.h"
 #include "page/page.h"
+#include "page/report_cards.h"
+#include "page/report_table.h"
 #include "run/photo_summary.h"
+#include "run/photo_verdict.h"
+
+enum { DAY_LENGTH = 10, NAMES = 1024, TILES = 12 };
 
 cli_band cli_report_band(const cli_findings *findings, const cli_finding *finding)
 {
+    if (finding->unlike) return CLI_BAND_UNLIKE;
     if (!findings->classes) return CLI_BAND_NONE;
     if (finding->unsure) return CLI_BAND_UNSURE;
-    return cli_finding_is_positive(findings, finding) ? CLI_BAND_POSITIVE : CLI_BAND_NEGATIVE;
+    return cli_finding_is_fault(findings, finding) ? CLI_BAND_FAULT : CLI_BAND_NORMAL;
+}
+
+const char *cli_report_band_class(const cli_findings *findings, const cli_finding *finding)
+{
+    static const char *const names[] = {"neg", "mid", "pos", "odd", ""};
+    return names[cli_report_band(findings, finding)];
+}
+
+const char *cli_report_normal(const cli_findings *findings)
+{
+    return findings->classes ? broad_model_output_name(findings->model, broad_model_normal(findings->model)) : "";
 }
 
 cli_tally cli_report_count(const cli_findings *findings)
@@ -22,19 +38,35 @@ cli_tally cli_report_count(const cli_findings *findings)
     cli_tally found = {0};
     for (size_t i = 0; i < findings->count; i++) {
         cli_band band = cli_report_band(findings, &findings->items[i]);
-        found.positive += band == CLI_BAND_POSITIVE;
+        found.faults += band == CLI_BAND_FAULT;
         found.unsure += band == CLI_BAND_UNSURE;
-        found.negative += band == CLI_BAND_NEGATIVE;
+        found.normal += band == CLI_BAND_NORMAL;
+        found.unlike += band == CLI_BAND_UNLIKE;
         found.placed += cli_finding_has_place(&findings->items[i]) != 0;
     }
     return found;
 }
 
-static const char *const band_classes[] = {"neg", "mid", "pos", ""};
-
-static const char *positive_name(const cli_findings *all)
+size_t cli_report_count_class(const cli_findings *findings, size_t class)
 {
-    return broad_model_output_name(all->model, broad_model_positive(all->model));
+    size_t count = 0;
+    for (size_t i = 0; i < findings->count; i++)
+        count += cli_finding_is_sure(&findings->items[i]) && findings->items[i].label == (int)class;
+    return count;
+}
+
+void cli_report_time(char out[32], const char *time)
+{
+    out[0] = 0;
+    if (*time) snprintf(out, 32, "%.10s %.5s", time, time + DAY_LENGTH + 1);
+}
+
+void cli_report_chip(cli_output *output, const cli_findings *findings, const cli_finding *finding)
+{
+    if (!findings->classes && !finding->unlike) return;
+    cli_output_print(output, "<span class=\"chip %s\">", cli_report_band_class(findings, finding));
+    cli_html_text(output, finding->unlike ? CLI_UNLIKE : cli_finding_label(findings, finding->label));
+    cli_html_put(output, finding->unsure && !finding->unlike ? "?</span>" : "</span>");
 }
 
 /* A template of this page, with slots and without. */
@@ -43,8 +75,6 @@ static void put_plain(cli_output *output, const char *name)
 {
     cli_page_part(output, cli_asset_report_html, name, NULL);
 }
-
-static void put_value(cli_output *output, double value) { cli_output_print(output, "%.4g", value); }
 
 static const char *photos(cli_number *out, size_t count) { return cli_number_of(out, count, "photo", "photos"); }
 
@@ -55,31 +85,28 @@ static void put_fact(cli_output *output, const char *name, const char *text)
 
 /* ---- head ---- */
 
-enum { DAY_LENGTH = 10, NAMES = 1024 };
-
-/* "2024-05-01 09:12" from "2024-05-01T09:12:33"; nothing from "". */
-static void format_time(char out[32], const char *time)
-{
-    out[0] = 0;
-    if (*time) snprintf(out, 32, "%.10s %.5s", time, time + DAY_LENGTH + 1);
-}
-
 static void put_times(cli_output *output, const cli_findings *all)
 {
     const char *first = "", *last = "";
-    char begin[32], end[32], text[80];
+    char begin[32], end[32], range[80], text[256];
+    size_t known = 0;
     for (size_t i = 0; i < all->count; i++) {
         const char *time = all->items[i].photo->time;
         if (!*time) continue;
+        known++;
         if (!*first || strcmp(time, first) < 0) first = time;
         if (!*last || strcmp(time, last) > 0) last = time;
     }
     if (!*first) return;
-    format_time(begin, first);
-    format_time(end, last);
+    cli_report_time(begin, first);
+    cli_report_time(end, last);
     int same_day = strncmp(first, last, DAY_LENGTH) == 0;
-    if (strcmp(first, last) == 0) snprintf(text, sizeof text, "%s", begin);
-    else snprintf(text, sizeof text, "%s to %s", begin, same_day ? end + DAY_LENGTH + 1 : end);
+    if (strcmp(first, last) == 0) snprintf(range, sizeof range, "%s", begin);
+    else snprintf(range, sizeof range, "%s to %s", begin, same_day ? end + DAY_LENGTH + 1 : end);
+    snprintf(text, sizeof text, "%s", range);
+    if (known < all->count)
+        snprintf(text, sizeof text, "%s (only %s of %s %s a time)", range, cli_number_count(&(cli_number){""}, known),
+                 photos(&(cli_number){""}, all->count), known == 1 ? "has" : "have");
     put_fact(output, "Taken", text);
 }
 
@@ -100,23 +127,41 @@ static void put_expectation(cli_output *output, const cli_findings *all)
     put_fact(output, "What to expect", text);
 }
 
-static void format_names(char out[NAMES], const broad_model *model)
+/* The normal class is marked. */
+static void format_names(char out[NAMES], const broad_model *model, const char *mark)
 {
     size_t count = broad_model_outputs(model), used = 0, i = 0;
+    int classify = broad_model_task(model) == BROAD_TASK_CLASSIFY;
     out[0] = 0;
-    for (; i < count && i < 8 && used + 32 < NAMES; i++)
-        used += (size_t)snprintf(out + used, NAMES - used, "%s%s", i ? " / " : "", broad_model_output_name(model, i));
+    for (; i < count && i < 8 && used + 64 < NAMES; i++)
+        used +=
+            (size_t)snprintf(out + used, NAMES - used, "%s%.400s%s", i ? ", " : "", broad_model_output_name(model, i),
+                             classify && i == broad_model_normal(model) ? mark : "");
     if (i < count && used < NAMES) snprintf(out + used, NAMES - used, " and %zu more", count - i);
+}
+
+/* "Site=Roof 7" */
+static void put_notes(cli_output *output, const cli_report_page *page)
+{
+    for (size_t i = 0; i < page->note_count; i++) {
+        char name[256];
+        const char *sign = strchr(page->notes[i], '=');
+        snprintf(name, sizeof name, "%.*s", sign ? (int)(sign - page->notes[i]) : 0, page->notes[i]);
+        put_fact(output, name, sign ? sign + 1 : page->notes[i]);
+    }
 }
 
 static void put_head(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
-    char names[NAMES], maps[96], text[512];
-    cli_page_begin(output, page->title, cli_asset_report_css, cli_asset_report_js_sha256);
+    char names[NAMES], maps[96], text[512], day[CLI_DAY_BYTES];
+    cli_page_begin(output, page->title, cli_asset_report_css, cli_asset_report_js_sha256, 1);
     PART(output, all->classes ? "lead" : "lead-values", "photos", photos(&(cli_number){""}, all->count));
+    put_notes(output, page);
+    cli_page_day(day);
+    put_fact(output, "Report made", day);
     put_times(output, all);
-    format_names(names, all->model);
+    format_names(names, all->model, " (nothing wrong)");
     put_fact(output, "Model", page->model_path);
     put_fact(output, all->classes ? "Classes" : "Values", names);
     cli_format_maps(maps, sizeof maps, broad_model_maps(all->model));
@@ -135,12 +180,16 @@ static void put_tile(cli_output *output, const char *band, const char *value, co
     CLI_PAGE_PART(output, cli_asset_page_html, "tile", "band", band, "value", value, "label", label);
 }
 
-static void put_count(cli_output *output, const char *band, size_t count, const char *label, size_t of)
+static void put_count(cli_output *output, size_t count, const char *label)
 {
-    char text[512];
-    snprintf(text, sizeof text, "%.400s%s%s", label, of ? ", " : "",
-             of ? cli_number_percent(&(cli_number){""}, part_of(count, of)) : "");
-    put_tile(output, band, cli_number_count(&(cli_number){""}, count), text);
+    put_tile(output, "", cli_number_count(&(cli_number){""}, count), label);
+}
+
+/* A tile that shows these photos alone. */
+static void put_choice(cli_output *output, const char *band, size_t count, const char *verdict, size_t of)
+{
+    PART(output, "choice", "band", band, "verdict", verdict, "count", cli_number_count(&(cli_number){""}, count),
+         "part", cli_number_percent(&(cli_number){""}, part_of(count, of)));
 }
 
 static void put_share(cli_output *output, const char *band, double part)
@@ -148,30 +197,71 @@ static void put_share(cli_output *output, const char *band, double part)
     if (part > 0) cli_output_print(output, "<i class=\"%s\" style=\"width:%.2f%%\"></i>", band, 100 * part);
 }
 
-/* The other class, if there is just one. */
-static const char *negative_name(const cli_findings *all)
+static const char *band_of(const cli_findings *all, size_t class)
 {
-    if (broad_model_outputs(all->model) != 2) return "other classes";
-    return broad_model_output_name(all->model, 1 - broad_model_positive(all->model));
+    return class == broad_model_normal(all->model) ? "neg" : "pos";
+}
+
+/* "20 Dusty, 12 Broken" */
+static void format_faults(char out[NAMES], const cli_findings *all)
+{
+    size_t used = 0;
+    out[0] = 0;
+    for (size_t i = 0; i < broad_model_outputs(all->model) && used + 512 < NAMES; i++) {
+        size_t count = i == broad_model_normal(all->model) ? 0 : cli_report_count_class(all, i);
+        if (count)
+            used += (size_t)snprintf(out + used, NAMES - used, "%s%zu %.400s", used ? ", " : "", count,
+                                     broad_model_output_name(all->model, i));
+    }
+}
+
+static void put_unlike(cli_output *output, size_t count)
+{
+    if (count)
+        PART(output, "say-unlike", "photos", photos(&(cli_number){""}, count), "are", count == 1 ? "is" : "are",
+             "these", count == 1 ? "it" : "them");
+}
+
+static void put_say(cli_output *output, const cli_findings *all)
+{
+    cli_tally found = cli_report_count(all);
+    char faults[NAMES];
+    format_faults(faults, all);
+    PART(output, "say", "count", cli_number_count(&(cli_number){""}, found.faults), "photos",
+         photos(&(cli_number){""}, all->count), "normal", cli_report_normal(all), "faults", *faults ? ": " : "", "list",
+         faults);
+    if (found.unsure)
+        PART(output, "say-unsure", "photos", photos(&(cli_number){""}, found.unsure), "these",
+             found.unsure == 1 ? "it" : "them");
+    put_unlike(output, found.unlike);
+}
+
+/* Classes that were not found are left out where there are many. */
+static int has_tile(const cli_findings *all, size_t class)
+{
+    return broad_model_outputs(all->model) <= TILES || cli_report_count_class(all, class) > 0;
 }
 
 static void put_class_summary(cli_output *output, const cli_findings *all)
 {
     cli_tally found = cli_report_count(all);
-    PART(output, "say", "count", cli_number_count(&(cli_number){""}, found.positive), "photos",
-         photos(&(cli_number){""}, all->count), "positive", positive_name(all));
-    if (found.unsure)
-        PART(output, "say-unsure", "photos", photos(&(cli_number){""}, found.unsure), "these",
-             found.unsure == 1 ? "it" : "them");
+    size_t classes = broad_model_outputs(all->model), normal = broad_model_normal(all->model);
+    put_say(output, all);
     cli_html_put(output, "<div class=\"tiles\">\n");
-    put_count(output, "pos", found.positive, positive_name(all), all->count);
-    if (all->probabilities) put_count(output, "mid", found.unsure, "unsure", all->count);
-    put_count(output, "neg", found.negative, negative_name(all), all->count);
-    put_count(output, "", broad_data_skipped_count(all->data), "skipped", 0);
+    for (size_t i = 0; i < classes; i++)
+        if (i != normal && has_tile(all, i))
+            put_choice(output, "pos", cli_report_count_class(all, i), broad_model_output_name(all->model, i),
+                       all->count);
+    if (all->probabilities) put_choice(output, "mid", found.unsure, "unsure", all->count);
+    if (found.unlike) put_choice(output, "odd", found.unlike, CLI_UNLIKE, all->count);
+    put_choice(output, "neg", cli_report_count_class(all, normal), cli_report_normal(all), all->count);
+    put_count(output, broad_data_skipped_count(all->data), "skipped");
     cli_html_put(output, "</div>\n<div class=\"share\" aria-hidden=\"true\">");
-    put_share(output, "pos", part_of(found.positive, all->count));
+    for (size_t i = 0; i < classes; i++)
+        if (i != normal) put_share(output, band_of(all, i), part_of(cli_report_count_class(all, i), all->count));
     put_share(output, "mid", part_of(found.unsure, all->count));
-    put_share(output, "neg", part_of(found.negative, all->count));
+    put_share(output, "odd", part_of(found.unlike, all->count));
+    put_share(output, "neg", part_of(found.normal, all->count));
     cli_html_put(output, "</div>\n");
 }
 
@@ -185,15 +275,16 @@ static void put_value_tile(cli_output *output, double value, const char *label)
 static void put_value_summary(cli_output *output, const cli_findings *all)
 {
     double sum = 0;
-    for (size_t i = 0; i < all->count; i++) sum += all->items[i].severity;
+    for (size_t i = 0; i < all->count; i++) sum += all->items[i].value;
+    put_unlike(output, cli_report_count(all).unlike);
     cli_html_put(output, "<div class=\"tiles\">\n");
-    put_count(output, "", all->count, all->count == 1 ? "photo rated" : "photos rated", 0);
+    put_count(output, all->count, all->count == 1 ? "photo rated" : "photos rated");
     if (all->count) {
-        put_value_tile(output, all->items[0].severity, "largest");
+        put_value_tile(output, all->items[0].value, "largest");
         put_value_tile(output, sum / (double)all->count, "mean");
-        put_value_tile(output, all->items[all->count / 2].severity, "median");
+        put_value_tile(output, all->items[all->count / 2].value, "median");
     }
-    put_count(output, "", broad_data_skipped_count(all->data), "skipped", 0);
+    put_count(output, broad_data_skipped_count(all->data), "skipped");
     cli_html_put(output, "</div>\n");
 }
 
@@ -209,219 +300,6 @@ static void put_summary(cli_output *output, const cli_report_page *page)
         cli_html_put(output, "</div>\n");
     }
     cli_html_put(output, "</section>\n");
-}
-
-/* ---- one finding ---- */
-
-static void put_chip(cli_output *output, const cli_findings *all, const cli_finding *item)
-{
-    cli_band band = cli_report_band(all, item);
-    if (band == CLI_BAND_NONE) return;
-    cli_output_print(output, "<span class=\"chip %s\">", band_classes[band]);
-    cli_html_text(output, cli_finding_label(all, item->label));
-    cli_html_put(output, band == CLI_BAND_UNSURE ? "?</span>" : "</span>");
-}
-
-static void put_meter(cli_output *output, const cli_findings *all, const cli_finding *item)
-{
-    char width[16];
-    if (isnan(item->probability)) return;
-    snprintf(width, sizeof width, "%.1f", 100 * item->probability);
-    PART(output, "meter", "band", band_classes[cli_report_band(all, item)], "positive", positive_name(all), "width",
-         width, "probability", cli_number_percent(&(cli_number){""}, item->probability));
-}
-
-static void put_picture(cli_output *output, const cli_jpeg *picture, const char *what, const char *name)
-{
-    cli_output_print(output, "<img width=\"%zu\" height=\"%zu\" alt=\"%s ", picture->width, picture->height, what);
-    cli_html_text(output, name);
-    cli_html_put(output, "\" src=\"data:image/jpeg;base64,");
-    cli_html_base64(output, picture->bytes, picture->count);
-    cli_html_put(output, "\">\n");
-}
-
-static void put_bit(cli_output *output, const char *name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void put_bit(cli_output *output, const char *name, const char *format, ...)
-{
-    char text[160];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    PART(output, "bit", "name", name, "text", text);
-}
-
-static void put_bits(cli_output *output, const cli_findings *all, const cli_finding *item)
-{
-    const broad_photo *photo = item->photo;
-    const char *twin = cli_finding_group(all, item), *name = broad_model_output_name(all->model, 0);
-    char time[32];
-    format_time(time, photo->time);
-    cli_html_put(output, "<dl class=\"bits\">\n");
-    if (!all->classes && isfinite(item->low))
-        put_bit(output, name, "%.4g (%.4g to %.4g)", item->severity, item->low, item->high);
-    else if (!all->classes) put_bit(output, name, "%.4g", item->severity);
-    if (isfinite(item->area)) put_bit(output, "Area", "%s", cli_number_percent(&(cli_number){""}, item->area));
-    if (*time) put_bit(output, "Time", "%s", time);
-    if (cli_finding_has_place(item)) put_bit(output, "Place", "%.6f, %.6f", photo->latitude, photo->longitude);
-    if (isfinite(photo->relative_altitude)) put_bit(output, "Height", "%.1f m", photo->relative_altitude);
-    if (*twin && strcmp(twin, photo->name) != 0) PART(output, "twin", "name", twin);
-    cli_html_put(output, "</dl>\n");
-}
-
-static void put_card(cli_output *output, const cli_report_page *page, size_t index)
-{
-    const cli_finding *item = &page->findings->items[index];
-    const cli_report_card *card = &page->cards[index];
-    char number[24];
-    snprintf(number, sizeof number, "%zu", index + 1);
-    cli_output_print(output, "<article class=\"card\" id=\"p%s\">\n<div class=\"pics\">\n", number);
-    put_picture(output, &card->photo, "Photo", item->photo->name);
-    put_picture(output, &card->heat, "Heat map of", item->photo->name);
-    PART(output, "card", "number", number, "name", item->photo->name);
-    put_chip(output, page->findings, item);
-    cli_html_put(output, "</div>\n");
-    put_meter(output, page->findings, item);
-    put_bits(output, page->findings, item);
-    cli_html_put(output, "</div>\n</article>\n");
-}
-
-static void put_cards(cli_output *output, const cli_report_page *page)
-{
-    const cli_findings *all = page->findings;
-    if (page->card_count == 0) return;
-    PART(output, "worst", "positive", all->classes ? positive_name(all) : "a large value");
-    for (size_t i = 0; i < page->card_count; i++) put_card(output, page, i);
-    cli_html_put(output, "</div>\n</section>\n");
-}
-
-/* ---- the table ---- */
-
-static void put_number_cell(cli_output *output, double value, int percent)
-{
-    if (!isfinite(value)) {
-        cli_html_put(output, "<td class=\"n\" data-v=\"\"></td>");
-        return;
-    }
-    cli_output_print(output, "<td class=\"n\" data-v=\"%.6g\">", value);
-    if (percent) cli_html_put(output, cli_number_percent(&(cli_number){""}, value));
-    else put_value(output, value);
-    cli_html_put(output, "</td>");
-}
-
-/* Where and when it was taken. */
-static void put_circumstances(cli_output *output, const cli_findings *all, const cli_finding *item)
-{
-    char time[32];
-    format_time(time, item->photo->time);
-    cli_html_put(output, "<td class=\"t wide\">");
-    cli_html_text(output, time);
-    cli_html_put(output, "</td>");
-    if (!all->places) return;
-    cli_html_put(output, "<td class=\"t wide\">");
-    if (cli_finding_has_place(item))
-        cli_output_print(output, "%.6f, %.6f", item->photo->latitude, item->photo->longitude);
-    cli_html_put(output, "</td>");
-}
-
-static void put_row(cli_output *output, const cli_report_page *page, size_t index)
-{
-    const cli_findings *all = page->findings;
-    const cli_finding *item = &all->items[index];
-    cli_html_put(output, "<tr data-verdict=\"");
-    cli_html_text(output, item->unsure ? "?" : cli_finding_label(all, item->label));
-    cli_output_print(output, "\"><td class=\"n\" data-v=\"%zu\">%zu</td><td class=\"f\">", index + 1, index + 1);
-    if (index < page->card_count) cli_output_print(output, "<a href=\"#p%zu\">", index + 1);
-    cli_html_text(output, item->photo->name);
-    cli_html_put(output, index < page->card_count ? "</a></td>" : "</td>");
-    if (all->classes) {
-        cli_html_put(output, "<td>");
-        put_chip(output, all, item);
-        cli_html_put(output, "</td>");
-    }
-    if (all->probabilities || !all->classes) put_number_cell(output, item->severity, all->classes);
-    if (all->classes) put_number_cell(output, item->area, 1);
-    if (all->truths) {
-        cli_html_put(output, "<td>");
-        cli_html_text(output, cli_finding_label(all, item->truth));
-        cli_html_put(output, "</td>");
-    }
-    put_circumstances(output, all, item);
-    cli_html_put(output, "</tr>\n");
-}
-
-static void put_tools(cli_output *output, const cli_findings *all)
-{
-    put_plain(output, "tools");
-    for (size_t i = 0; all->classes && i < broad_model_outputs(all->model); i++) {
-        cli_html_put(output, "<option>");
-        cli_html_text(output, broad_model_output_name(all->model, i));
-        cli_html_put(output, "</option>\n");
-    }
-    if (all->probabilities) cli_html_put(output, "<option value=\"?\">unsure</option>\n");
-    put_plain(output, "tools-end");
-}
-
-static void put_table(cli_output *output, const cli_report_page *page)
-{
-    const cli_findings *all = page->findings;
-    cli_html_put(output, "<section id=\"all\">\n<h2>All findings</h2>\n");
-    if (all->count == 0) {
-        put_plain(output, "none");
-        return;
-    }
-    put_tools(output, all);
-    cli_html_put(output,
-                 "<div class=\"scroll\"><table id=\"findings\">\n<thead><tr><th scope=\"col\" class=\"n\">#</th>"
-                 "<th scope=\"col\">Photo</th>");
-    if (all->classes) cli_html_put(output, "<th scope=\"col\">Verdict</th>");
-    if (all->probabilities || !all->classes) {
-        cli_html_put(output, "<th scope=\"col\" class=\"n\">");
-        cli_html_text(output, all->classes ? positive_name(all) : broad_model_output_name(all->model, 0));
-        cli_html_put(output, "</th>");
-    }
-    if (all->classes) cli_html_put(output, "<th scope=\"col\" class=\"n\">Area</th>");
-    if (all->truths) cli_html_put(output, "<th scope=\"col\">Folder</th>");
-    cli_html_put(output, "<th scope=\"col\" class=\"wide\">Time</th>");
-    if (all->places) cli_html_put(output, "<th scope=\"col\" class=\"wide\">Place</th>");
-    cli_html_put(output, "</tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < all->count && !output->status; i++) put_row(output, page, i);
-    cli_html_put(output, "</tbody>\n</table></div>\n</section>\n");
-}
-
-/* ---- labels that were there ---- */
-
-static size_t count_pair(const cli_findings *all, size_t truth, size_t label)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < all->count; i++)
-        count += all->items[i].truth == (int)truth && all->items[i].label == (int)label;
-    return count;
-}
-
-static void put_confusion(cli_output *output, const cli_findings *all)
-{
-    size_t classes = broad_model_outputs(all->model), right = 0;
-    if (!all->truths || classes > 12) return;
-    put_plain(output, "labels");
-    for (size_t j = 0; j < classes; j++) {
-        cli_html_put(output, "<th scope=\"col\" class=\"n\">judged ");
-        cli_html_text(output, broad_model_output_name(all->model, j));
-        cli_html_put(output, "</th>");
-    }
-    cli_html_put(output, "</tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < classes; i++) {
-        cli_html_put(output, "<tr><th scope=\"row\">");
-        cli_html_text(output, broad_model_output_name(all->model, i));
-        cli_html_put(output, "</th>");
-        for (size_t j = 0; j < classes; j++)
-            cli_output_print(output, "<td class=\"n\">%zu</td>", count_pair(all, i, j));
-        cli_html_put(output, "</tr>\n");
-        right += count_pair(all, i, i);
-    }
-    PART(output, "labels-end", "part", cli_number_percent(&(cli_number){""}, part_of(right, all->count)));
 }
 
 /* ---- what was left out, what it all means ---- */
@@ -447,12 +325,9 @@ static void put_words(cli_output *output, const cli_findings *all)
 {
     put_plain(output, "words");
     if (!all->classes) PART(output, "words-values", "name", broad_model_output_name(all->model, 0));
-    else {
-        if (all->probabilities) PART(output, "words-probability", "positive", positive_name(all));
-        else put_plain(output, "words-verdict");
-        PART(output, "words-area", "positive", positive_name(all), "level",
-             all->probabilities ? " with at least 65\302\240%" : "");
-    }
+    else if (all->probabilities) PART(output, "words-probability", "normal", cli_report_normal(all));
+    else PART(output, "words-verdict", "normal", cli_report_normal(all));
+    put_plain(output, all->classes ? "words-heat" : "words-heat-values");
     put_plain(output, "words-end");
 }
 
@@ -469,7 +344,7 @@ static void put_limits(cli_output *output, const cli_findings *all)
     char names[NAMES], text[32];
     size_t twins = count_twins(all);
     int known = broad_model_estimate(&estimate, all->model) == BROAD_OK && estimate.known;
-    format_names(names, all->model);
+    format_names(names, all->model, "");
     PART(output, "limits", "photos", photos(&(cli_number){""}, broad_model_rows(all->model)), "of",
          all->classes ? "of the classes" : "with values of", "names", names);
     if (known && all->classes) {
@@ -488,25 +363,14 @@ static void put_limits(cli_output *output, const cli_findings *all)
 static void put_correction(cli_output *output, const cli_report_page *page)
 {
     const cli_findings *all = page->findings;
-    if (!all->classes) {
-        PART(output, "correct-values", "name", broad_model_output_name(all->model, 0));
-        cli_html_put(output, "<pre>broad learn ");
-        cli_html_shell(output, page->model_path);
-        cli_html_put(output,
-                     " corrected --labels corrected.csv --with TRAINING_PHOTOS --with-labels TRAINING_LABELS</pre>\n");
-        return;
-    }
-    put_plain(output, "correct-classes");
-    cli_html_put(output, "<pre>mkdir -p");
-    for (size_t i = 0; i < broad_model_outputs(all->model) && i < 8; i++) {
-        char folder[512];
-        snprintf(folder, sizeof folder, "corrected/%s", broad_model_output_name(all->model, i));
-        cli_html_put(output, " ");
-        cli_html_shell(output, folder);
-    }
-    cli_html_put(output, "\n# copy the photos there, then\nbroad learn ");
+    if (all->classes) put_plain(output, "correct-classes");
+    else PART(output, "correct-values", "name", broad_model_output_name(all->model, 0));
+    cli_html_put(output, "<pre>broad learn ");
     cli_html_shell(output, page->model_path);
-    cli_html_put(output, " corrected --with TRAINING_PHOTOS</pre>\n");
+    cli_html_put(output, all->classes ? " --corrections corrections.csv</pre>\n"
+                                      : " corrected --labels corrected.csv --with TRAINING_PHOTOS --with-labels "
+                                        "TRAINING_LABELS</pre>\n");
+    put_plain(output, all->classes ? "correct-classes-end" : "correct-values-end");
 }
 
 int cli_report_write_html(const cli_report_page *page, const char *path)
@@ -515,9 +379,11 @@ int cli_report_write_html(const cli_report_page *page, const char *path)
     cli_output_open(&output, path);
     put_head(&output, page);
     put_summary(&output, page);
-    put_cards(&output, page);
-    put_table(&output, page);
-    put_confusion(&output, page->findings);
+    cli_report_put_tools(&output, page->findings);
+    cli_report_put_cards(&output, page);
+    cli_report_put_thumbs(&output, page);
+    cli_report_put_table(&output, page->findings);
+    cli_report_put_confusion(&output, page->findings);
     put_skipped(&output, page->findings);
     put_words(&output, page->findings);
     put_limits(&output, page->findings);

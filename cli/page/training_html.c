@@ -60,7 +60,7 @@ static void put_test_rows(cli_output *output, const cli_training *t)
 static void put_head(cli_output *output, const cli_training *t)
 {
     char size[64], text[512], names[256];
-    cli_page_begin(output, t->title, cli_asset_training_css, NULL);
+    cli_page_begin(output, t->title, cli_asset_training_css, NULL, 0);
     PART(output, "lead", "model", t->model_path, "rows", rows_of(&(cli_number){""}, broad_model_rows(t->model)));
     cli_format_size(size, sizeof size, t->model);
     snprintf(text, sizeof text, "%s, %s, seed %llu, preset %s", cli_kind_name(broad_model_kind(t->model)), size,

@@ -94,13 +94,17 @@ static int cut_fold(broad_data **out_train, broad_data **out_test, const cli_fol
     return broad_data_fold(out_train, out_test, cv->data, &folds);
 }
 
-static int check_memory(const cli_folds *cv)
+static int check_memory(cli_folds *cv, int force)
 {
     broad_plan plan = {.size = sizeof plan};
     size_t rows = broad_data_rows(cv->data);
     int status = broad_plan_run(&plan, &cv->options, NULL, rows - rows / cv->folds, broad_data_inputs(cv->data),
                                 broad_data_outputs(cv->data));
     if (status || plan.fits) return status;
+    if (force) {
+        cv->options.memory = SIZE_MAX;
+        return BROAD_OK;
+    }
     char training[32], available[32];
     cli_format_bytes(training, sizeof training, plan.bytes_training);
     cli_format_bytes(available, sizeof available, plan.bytes_available);
@@ -124,7 +128,7 @@ int cli_folds_open(cli_folds *out, const broad_data *data, const broad_options *
     int status = cut_fold(&train, &test, out, 0, 0);
     broad_data_free(train);
     broad_data_free(test);
-    if (!status && !force) status = check_memory(out);
+    if (!status) status = check_memory(out, force);
     if (status) return status;
     if (repeats <= SIZE_MAX / folds) out->results = calloc(folds * repeats, sizeof *out->results);
     if (out->results) return BROAD_OK;

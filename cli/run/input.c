@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include "io/progress.h"
 #include "message.h"
 #include "run/photo_summary.h"
+#include "run/recall.h"
 #include "values.h"
 
 /* ---- what the paths are ---- */
@@ -225,10 +227,37 @@ static int held_out(broad_data **out, const broad_data *whole, const broad_model
     return status;
 }
 
+/* Photos that the model remembers, wherever they are now. */
+static int recall_training(broad_data **out, broad_data **out_apart, json_t **record, const broad_model *model,
+                           const cli_arguments *arguments, const cli_files *files)
+{
+    cli_recall *recall = NULL;
+    double *weights = NULL;
+    size_t plain = 0;
+    int status = cli_recall_open(&recall, record, model, arguments, files, NULL);
+    if (status) return status;
+    cli_recall_note(recall, 0);
+    status = cli_recall_check(recall);
+    if (!status) status = cli_recall_training(out, &plain, &weights, recall);
+    if (!status && out_apart) status = cli_recall_held_out(out_apart, recall);
+    if (status) {
+        broad_data_free(*out);
+        *out = NULL;
+    }
+    free(weights);
+    cli_recall_close(recall);
+    return status;
+}
+
 int cli_read_training(broad_data **out, broad_data **out_apart, json_t **record, const broad_model *model,
                       const cli_arguments *arguments, const cli_files *files)
 {
     broad_data *whole = NULL, *rows = NULL;
+    if (cli_recall_possible(model)) return recall_training(out, out_apart, record, model, arguments, files);
+    if (!files->count)
+        return cli_fail(BROAD_USAGE,
+                        "the training rows are needed, and the model does not remember files that are still "
+                        "there; give DATA, the files it was trained on, in order");
     int status = read_file(&whole, record, model, arguments, files, 0);
     if (!status) status = broad_data_training_part(&rows, whole, model);
     if (!status && out_apart) status = held_out(out_apart, whole, model);

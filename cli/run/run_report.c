@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "io/output.h"
 #include "io/quote.h"
 #include "run/correction.h"
 #include "run/measures.h"
@@ -50,6 +51,49 @@ static json_t *before_json(const cli_run *run)
     return object;
 }
 
+/* Whether learning has made the model worse on rows that say something about new ones, and by which figures. */
+typedef struct worsening {
+    int found;
+    const char *rows, *measure; /* "held-out", "accuracy" */
+    double before, after;
+} worsening;
+
+static worsening find_worsening(const cli_run *run)
+{
+    const cli_correction *c = run->correction;
+    broad_estimate old = {.size = sizeof old}, now = {.size = sizeof now};
+    int classify = broad_model_task(run->model) == BROAD_TASK_CLASSIFY;
+    worsening w = {.measure = classify ? "accuracy" : "RMSE"};
+    if (!c || !c->known) return w;
+    if (run->test) {
+        w.rows = run->test_path ? "test" : "held-out";
+        w.before = classify ? c->test_before.accuracy : c->test_before.rmse;
+        w.after = classify ? run->test_metrics.accuracy : run->test_metrics.rmse;
+    } else if (run->before && !broad_model_estimate(&old, run->before) && !broad_model_estimate(&now, run->model) &&
+               old.known && now.known) {
+        w.rows = "leave-one-out";
+        w.before = classify ? old.accuracy : old.rmse;
+        w.after = classify ? now.accuracy : now.rmse;
+    }
+    w.found = w.rows && (classify ? w.after < w.before : w.after > w.before);
+    return w;
+}
+
+static json_t *worse_json(const cli_run *run)
+{
+    worsening w = find_worsening(run);
+    json_t *object = json_object();
+    if (!w.found) {
+        json_decref(object);
+        return json_null();
+    }
+    cli_json_put(object, "rows", cli_json_text(w.rows));
+    cli_json_put(object, "measure", cli_json_text(w.measure));
+    cli_json_put(object, "before", cli_json_real(w.before));
+    cli_json_put(object, "after", cli_json_real(w.after));
+    return object;
+}
+
 static void put_correction(json_t *object, const cli_run *run)
 {
     const cli_correction *c = run->correction;
@@ -58,6 +102,7 @@ static void put_correction(json_t *object, const cli_run *run)
     cli_json_put(object, "wrong", classify ? json_integer((json_int_t)c->wrong) : json_null());
     cli_json_put(object, "old", old ? cli_metrics_json(&c->old_after, run->model) : json_null());
     cli_json_put(object, "before", before_json(run));
+    cli_json_put(object, "worse", worse_json(run));
     cli_json_put(object, "not_tested", json_integer((json_int_t)c->dropped));
 }
 
@@ -73,6 +118,8 @@ static void put_growth(json_t *object, const cli_run *run)
     cli_json_put(object, "new", cli_metrics_json(&run->fresh_metrics, run->model));
     if (run->correction) put_correction(object, run);
 }
+
+static int is_tested(const cli_run *run) { return run->test || run->tested_rows; }
 
 static json_t *photos_json(const cli_run *run)
 {
@@ -103,7 +150,8 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "train", run->train ? cli_metrics_json(&run->train_metrics, model) : json_null());
     cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "loo", cli_estimate_json(model));
-    cli_json_put(object, "test", run->test ? cli_metrics_json(&run->test_metrics, model) : json_null());
+    cli_json_put(object, "test", is_tested(run) ? cli_metrics_json(&run->test_metrics, model) : json_null());
+    cli_json_put(object, "tested_rows", run->tested_rows ? json_integer((json_int_t)run->tested_rows) : json_null());
     cli_json_put(object, "seconds", seconds_json(run));
     cli_json_put(object, "model", cli_json_text(run->output));
     cli_json_put(object, "stats", stats_json(run));
@@ -137,6 +185,18 @@ static void print_change(const char *name, const broad_metrics *after, const bro
     print_measures(name, after, model, which, text);
 }
 
+static void print_worsening(const cli_run *run)
+{
+    worsening w = find_worsening(run);
+    if (!w.found) return;
+    if (run->test) cli_print("worse    %s on the %s rows", w.measure, w.rows);
+    else cli_print("worse    %s by leave-one-out, in which the new rows count,", w.measure);
+    cli_print(" was %.4g before and is %.4g now", w.before, w.after);
+    if (cli_same_file(run->output, run->model_path))
+        cli_print("; 'broad undo %s' brings the old model back\n", run->output);
+    else cli_print("; the old model is still in %s\n", run->model_path);
+}
+
 /* What learning has changed. */
 static void print_correction(const cli_run *run)
 {
@@ -151,6 +211,7 @@ static void print_correction(const cli_run *run)
     if (c->automatic)
         cli_print("weight   up to %.4g per new row (an old row has 1): the smallest weights that suffice\n", c->weight);
     else if (c->given) cli_print("weight   %.4g per new row (an old row has 1)\n", c->weight);
+    print_worsening(run);
 }
 
 /* Of the rows it was fitted to, which says least: one figure. */
@@ -166,14 +227,16 @@ static void print_train(const cli_run *run)
 static void print_quality(const cli_run *run)
 {
     char estimate[256];
+    char more[128] = "";
     int decided = run->options.patience > 0 || run->options.until_accuracy > 0;
+    if (decided) snprintf(more, sizeof more, ", which also decided when to stop");
+    if (run->tested_rows) snprintf(more, sizeof more, ", by a model of the other %zu", run->tested_rows);
     if (run->correction) print_correction(run);
-    else if (run->test)
-        print_measures("test", &run->test_metrics, run->model, run->test_path ? "test" : "held-out",
-                       decided ? ", which also decided when to stop" : "");
-    if (run->test) cli_print_more(&run->test_metrics, run->model);
+    else if (is_tested(run))
+        print_measures("test", &run->test_metrics, run->model, run->test_path ? "test" : "held-out", more);
+    if (is_tested(run)) cli_print_more(&run->test_metrics, run->model);
     if (cli_estimate_line(estimate, sizeof estimate, run->model)) cli_print("estimate %s\n", estimate);
-    if (!run->test) cli_print_more(NULL, run->model);
+    if (!is_tested(run)) cli_print_more(NULL, run->model);
     if (run->train) print_train(run);
 }
 
@@ -187,7 +250,9 @@ static void print_data(const cli_run *run, const char *path)
               broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)), rows, run->fresh ? "new " : "",
               cli_plural(rows), inputs, cli_plural(inputs));
     if (part) cli_print("; %zu to train on, %zu held out", broad_model_rows(model), broad_data_rows(run->test));
+    if (part && !run->model_path) cli_print(" (--refit trains on these too, once they are tested on)");
     if (run->test_path) cli_print("; tested on %s", run->test_path);
+    if (run->tested_rows) cli_print("; the model saved is trained on all of them");
     cli_print("\n");
     cli_print_outputs(model, "; --normal changes it");
     cli_print_maps(&run->maps, broad_model_maps(model), broad_data_components(data));
@@ -236,14 +301,18 @@ static int all_labels(const char **out, size_t *out_count, const cli_run *run, s
     return *out_count == 0 || *out_count == files;
 }
 
-/* Checks the model against its rows; without them there is only the model to look at. */
+/* Checks the model against its rows; without them there is only the model to look at. Files that the model remembers
+ * need not be named. */
 static void put_check(FILE *line, const cli_run *run, const char *const *paths, size_t count)
 {
-    const char *labels[2 * CLI_GIVEN_MAX], *boxes = cli_given(run->arguments, "boxes");
-    const char *detector = cli_given(run->arguments, "detector");
+    static const char *const kept[] = {"header", "separator", "boxes", "detector", "detector-seconds"};
+    const char *labels[2 * CLI_GIVEN_MAX];
     size_t label_count = 0;
-    int all = run->train && all_labels(labels, &label_count, run, count);
+    int listed = all_labels(labels, &label_count, run, count);
+    int remembered = broad_model_sources(run->model) && (broad_model_maps(run->model) || !listed);
+    int all = run->train && (remembered || listed);
     for (size_t i = 0; i < count; i++) all = all && strcmp(paths[i], "-");
+    if (remembered) count = label_count = 0;
     fprintf(line, "broad %s ", all ? "verify" : "info");
     cli_shell_word(line, run->output);
     for (size_t i = 0; all && i < count; i++) {
@@ -251,8 +320,25 @@ static void put_check(FILE *line, const cli_run *run, const char *const *paths, 
         cli_shell_word(line, paths[i]);
     }
     for (size_t i = 0; all && i < label_count; i++) put_option(line, "labels", labels[i]);
-    if (all && boxes) put_option(line, "boxes", boxes);
-    if (all && detector) put_option(line, "detector", detector);
+    for (size_t i = 0; all && i < sizeof kept / sizeof kept[0]; i++)
+        if (cli_given(run->arguments, kept[i])) put_option(line, kept[i], cli_given(run->arguments, kept[i]));
+}
+
+/* The command of this run once more, with --refit. */
+static void put_refit(FILE *line, const cli_run *run)
+{
+    const cli_arguments *arguments = run->arguments;
+    fprintf(line, "broad %s", arguments->command->name);
+    for (size_t i = 0; i < arguments->positional_count; i++) {
+        fputc(' ', line);
+        cli_shell_word(line, arguments->positional[i]);
+    }
+    for (size_t i = 0; i < arguments->given_count; i++) {
+        const broad_option *option = arguments->given[i].option;
+        if (option->argument) put_option(line, option->name, arguments->given[i].value);
+        else fprintf(line, " --%s", option->name);
+    }
+    fputs(" --refit", line);
 }
 
 static void print_next(const cli_run *run, const char *const *paths, size_t count)
@@ -265,6 +351,10 @@ static void print_next(const cli_run *run, const char *const *paths, size_t coun
     cli_shell_word(lines, run->output);
     fprintf(lines, " %s\n         ", broad_model_maps(run->model) ? "NEW/ --proba" : "NEW.csv");
     put_check(lines, run, paths, count);
+    if (!run->model_path && run->test && !run->test_path && !run->options.patience) {
+        fputs("\n         ", lines);
+        put_refit(lines, run);
+    }
     if (fclose(lines) == 0) cli_print("%s\n", text);
     free(text);
 }
@@ -291,7 +381,7 @@ static void report_text(const cli_run *run, const char *const *paths, size_t cou
 int cli_run_report(const cli_run *run, const char *const *paths, size_t count)
 {
     if (strcmp(run->output, "-") == 0) return BROAD_OK;
-    cli_note_missed(run->arguments, run->test ? &run->test_metrics : NULL, run->model);
+    cli_note_missed(run->arguments, is_tested(run) ? &run->test_metrics : NULL, run->model);
     if (cli_given(run->arguments, "json")) return report_json(run);
     int measured = run->train || run->fresh || !cli_interrupted();
     if (measured && !cli_given(run->arguments, "quiet")) report_text(run, paths, count);

@@ -112,10 +112,11 @@ static json_t *limit_json(const broad_plan *plan)
     cli_json_put(object, "can_spill", json_boolean(plan->can_spill));
     cli_json_put(object, "spilled", json_boolean(plan->spilled));
     cli_json_put(object, "features", cli_json_text(plan->features_recomputed ? again : "kept"));
-    cli_json_put(object, "layers", cli_json_text(plan->spilled ? again : "kept"));
+    cli_json_put(object, "layers", cli_json_text(plan->spilled || plan->features_recomputed ? again : "kept"));
     cli_json_put(object, "passes", cli_json_real(plan->passes));
     cli_json_put(object, "bytes_disk", cli_json_real(plan->bytes_disk));
     cli_json_put(object, "bytes_disk_free", cli_json_real(plan->bytes_disk_free));
+    cli_json_put(object, "automatic", json_boolean(plan->memory_automatic));
     return object;
 }
 
@@ -145,9 +146,13 @@ static void print_limit(const broad_plan *plan)
     cli_format_bytes(least, sizeof least, plan->bytes_least);
     cli_format_bytes(disk, sizeof disk, plan->bytes_disk);
     cli_format_bytes(room, sizeof room, plan->bytes_disk_free);
-    cli_print("limit    %s; this run needs at least %s\n", limit, least);
+    cli_print("limit    %s%s; this run needs %s%s\n", limit,
+              plan->memory_automatic ? " by half of what is available" : "", plan->memory_automatic ? "" : "at least ",
+              least);
     if (!plan->spilled) {
         cli_print("rows     in memory\n");
+        if (plan->features_recomputed)
+            cli_print("nodes    recomputed in each pass, of which there are about %.0f\n", plan->passes);
         return;
     }
     cli_print("rows     in temporary files: %s of %s free; about %.0f passes\n", disk, room, plan->passes);
@@ -201,7 +206,7 @@ static size_t layers_at_most(const cli_run *run)
     return rules->max_nodes && layers > more ? more : layers;
 }
 
-int cli_run_plan(int *out_done, const cli_run *run, size_t rows, size_t inputs, size_t outputs)
+int cli_run_plan(int *out_done, cli_run *run, size_t rows, size_t inputs, size_t outputs)
 {
     broad_plan plan = {.size = sizeof plan};
     broad_options options = run->options;
@@ -215,17 +220,20 @@ int cli_run_plan(int *out_done, const cli_run *run, size_t rows, size_t inputs, 
     int status = broad_plan_run(&plan, &options, run->model, rows, inputs, outputs);
     if (status) return status;
     if (*out_done) return show_plan(run, &plan);
-    /* A limit is kept or refused by the trainer. */
-    if (plan.fits || plan.memory > 0 || cli_given(run->arguments, "force")) return BROAD_OK;
+    /* A limit that was asked for is kept or refused by the trainer. */
+    if (plan.fits || cli_given(run->arguments, "memory")) return BROAD_OK;
+    if (cli_given(run->arguments, "force")) {
+        run->options.memory = SIZE_MAX;
+        return BROAD_OK;
+    }
     char table[32], training[32], available[32];
     cli_format_bytes(table, sizeof table, plan.bytes_data);
     cli_format_bytes(training, sizeof training, plan.bytes_training);
     cli_format_bytes(available, sizeof available, plan.bytes_available);
     return cli_fail(BROAD_NO_MEMORY,
                     "training needs %s of memory in addition to %s for the table, but only %s is available; use fewer "
-                    "nodes, layers or rows (--max-layers and --max-nodes help), %sor give --force to try anyway",
-                    training, table, available,
-                    plan.can_spill ? "give --memory SIZE to keep the rows in temporary files, " : "");
+                    "nodes, layers or rows (--max-layers and --max-nodes help), or give --force to try anyway",
+                    training, table, available);
 }
 
 /* ---- growing ---- */
@@ -285,6 +293,14 @@ static int grow_in_parts(cli_run *run)
     }
 }
 
+void cli_run_take_model(cli_run *run)
+{
+    if (run->before) broad_model_free(run->model);
+    else run->before = run->model; /* texts of it are still in use */
+    broad_trainer_close(&run->model, run->trainer);
+    run->trainer = NULL;
+}
+
 int cli_run_settle(cli_run *run, int status)
 {
     cli_progress_end(&run->progress);
@@ -293,12 +309,28 @@ int cli_run_settle(cli_run *run, int status)
     if (!status) {
         broad_seconds_init(&run->seconds);
         broad_trainer_seconds(&run->seconds, run->trainer);
-        broad_model_free(run->model);
-        broad_trainer_close(&run->model, run->trainer);
-        run->trainer = NULL;
+        cli_run_take_model(run);
+        status = cli_run_remember(run);
+    }
+    if (!status) {
         status = cli_run_save(run, run->model, NULL);
     }
     cli_signals_release();
+    return status;
+}
+
+int cli_run_remember(cli_run *run)
+{
+    size_t rows = 0;
+    int status = run->remember ? run->remember(run->model, run->remember_context) : BROAD_OK;
+    for (size_t i = 0; !status && i < broad_model_sources(run->model); i++) {
+        broad_source source = {.size = sizeof source};
+        status = broad_model_source(&source, run->model, i);
+        rows += source.rows;
+    }
+    int forced = cli_given(run->arguments, "force") && run->model_path;
+    if (rows != broad_model_rows(run->model) || forced || cli_given(run->arguments, "no-names"))
+        broad_model_forget(run->model);
     return status;
 }
 
@@ -365,6 +397,7 @@ int cli_run_end(cli_run *run, int status)
     broad_metrics_clear(&run->test_metrics);
     if (run->trainer) broad_trainer_close(NULL, run->trainer);
     broad_model_free(run->model);
+    broad_model_free(run->before);
     broad_data_free(run->train);
     broad_data_free(run->test);
     json_decref(run->photos);

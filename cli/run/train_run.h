@@ -22,6 +22,9 @@ typedef struct cli_increment {
     int forgetful;
 } cli_increment;
 
+/* Tells a model where its rows came from, before it is saved. */
+typedef int (*cli_remember)(broad_model *model, void *context);
+
 typedef struct cli_run {
     const cli_arguments *arguments;
     const char *output;     /* where the model goes; "-" is standard output */
@@ -30,7 +33,9 @@ typedef struct cli_run {
     const char *report;     /* where the page about it goes; NULL: nowhere */
     cli_model_file file;    /* that, held while the run is at work; nothing of standard output */
     int compact, keep_stats;
-    size_t checkpoint; /* layers from one save to the next; 0: none */
+    size_t checkpoint;     /* layers from one save to the next; 0: none */
+    cli_remember remember; /* NULL: nothing is new */
+    void *remember_context;
     broad_options options;
     cli_increment increment;
 
@@ -40,9 +45,11 @@ typedef struct cli_run {
     const broad_data *fresh;                 /* rows that are learned now; not owned, NULL: none */
     const struct cli_correction *correction; /* what is known of them besides; not owned, NULL: nothing */
     broad_model *model;                      /* what it grows from, then what came out */
+    broad_model *before;                     /* what it has grown from, once there is another */
     broad_trainer *trainer;                  /* while it grows */
-    size_t layers_before;                    /* of the model it grew from */
-    int stats_kept, resolved;                /* sums were written; every layer was solved again */
+    size_t tested_rows;   /* --refit: what was tested is another model, trained on this number of rows; 0: this one */
+    size_t layers_before; /* of the model it grew from */
+    int stats_kept, resolved; /* sums were written; every layer was solved again */
     broad_metrics train_metrics, fresh_metrics, test_metrics;
     broad_seconds seconds;
     double start, read_seconds;
@@ -57,14 +64,17 @@ int cli_run_read_test(cli_run *run, const broad_model *model);
 /* Fails where patience has no rows to look at. */
 int cli_run_check_rules(const cli_run *run, int has_test);
 /* Refuses what does not fit in memory, unless --force. With --plan: prints the plan and sets *out_done. */
-int cli_run_plan(int *out_done, const cli_run *run, size_t rows, size_t inputs, size_t outputs);
+int cli_run_plan(int *out_done, cli_run *run, size_t rows, size_t inputs, size_t outputs);
 
 void cli_run_begin(cli_run *run);   /* progress and signals; before the trainer is opened */
 int cli_run_validate(cli_run *run); /* hands the test rows to the trainer if a rule looks at them */
 /* Grows by the increment, saving as often as asked for, and saves what came out. run->model is then the new one. */
 int cli_run_grow(cli_run *run);
+void cli_run_take_model(cli_run *run); /* closes the trainer, whose model becomes run->model */
 /* The end of that: what the trainer has, unless `status` is a failure, becomes run->model and is saved. */
 int cli_run_settle(cli_run *run, int status);
+/* Tells run->model where its rows came from, or has it forget that: with --no-names, or where not all is known. */
+int cli_run_remember(cli_run *run);
 /* Sums that belong to it are saved with it, unless NULL. */
 int cli_run_save(cli_run *run, const broad_model *model, const broad_stats *stats);
 int cli_run_keep_stats(cli_run *run, const broad_data *training); /* sums of run->model beside it */

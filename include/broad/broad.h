@@ -352,8 +352,9 @@ typedef struct broad_options {
     broad_preset preset;
     uint64_t seed;
     size_t threads; /* 0: one per processor */
-    /* Bytes that the process as a whole should hold at most while training; 0: no limit. Rows that do not fit are kept
-     * in an unnamed file in $TMPDIR or /var/tmp. Not part of the model. */
+    /* Bytes that the process as a whole should hold at most while training; 0: what it has and half of the memory that is
+     * available; SIZE_MAX: no limit. Nodes that do not fit are recomputed, rows are kept in an unnamed file in $TMPDIR or
+     * /var/tmp; what needs more is refused. Not part of the model. */
     size_t memory;
 
     int features_auto;                    /* chosen by the number of rows; the next two are then ignored */
@@ -515,11 +516,14 @@ typedef struct broad_read_options {
     const broad_photo_options
         *photos;    /* NULL: the defaults                                                           */
     size_t threads; /* 0: one per processor; the table is the same for any number                   */
-    /* Bytes that the process should hold at most; 0: no limit. A table that takes a large part of them is kept in
-     * unnamed files in $TMPDIR or /var/tmp. Photos and LIBSVM must fit in memory. */
+    /* Bytes that the process should hold at most. A table that takes a large part of them is kept in unnamed files in
+     * $TMPDIR or /var/tmp; 0: one that takes more than half of the available memory; SIZE_MAX: none. Photos and LIBSVM must
+     * fit in memory. */
     size_t memory;
     broad_progress_function progress; /* stage "read", in bytes, or "photos" */
     void *progress_context;
+    const char *keep;  /* CSV: columns whose cells are kept as text, as target, or "all": broad_data_kept_text()     */
+    int rows_optional; /* with model: 1: a table with a header and no rows is no error                              */
 } broad_read_options;
 
 BROAD_API void broad_read_options_init_sized(broad_read_options *out, size_t size);
@@ -602,6 +606,14 @@ BROAD_API size_t
 broad_data_normal(const broad_data *data); /* the class that a fit takes as the normal one, if not told */
 BROAD_API double broad_data_value(const broad_data *data, size_t row, size_t output); /* regression; NaN otherwise */
 BROAD_API double broad_data_weight(const broad_data *data, size_t row);               /* 1 without weights */
+/* The columns of option keep, and their cells as the file has them, without quotes. Parts of a table have none. */
+BROAD_API size_t broad_data_kept_count(const broad_data *data);
+BROAD_API const char *broad_data_kept_name(const broad_data *data, size_t column);
+BROAD_API const char *broad_data_kept_text(const broad_data *data, size_t row, size_t column);
+/* Rows read for a model: how many have, in one of its columns of categories, a level that it does not know, and the first
+ * of these levels. They count as missing. */
+BROAD_API size_t broad_data_unknown_levels(const broad_data *data, size_t category);
+BROAD_API const char *broad_data_unknown_level(const broad_data *data, size_t category); /* "" where there is none */
 /* Rows with the same number stay together in a split; `row` itself without groups. */
 BROAD_API size_t broad_data_group(const broad_data *data, size_t row);
 
@@ -621,7 +633,8 @@ typedef struct broad_photo {
     /* How far it is from the photos that the model was trained on: above 1 it is not like them. Rows that were read for a
      * model with components have it, and so have those of broad_photos_prepare(); NaN: not known. */
     double distance;
-    unsigned faults; /* of broad_photo_fault */
+    unsigned faults;  /* of broad_photo_fault */
+    char content[33]; /* hash of the file's bytes: the same for copies of a file */
 } broad_photo;
 
 /* What may be wrong with a photo, whatever the model; faults may be combined. Limits: docs/photos.md. */
@@ -720,6 +733,10 @@ BROAD_API int broad_data_training_part(broad_data **out, const broad_data *data,
  * `a`). Groups of `b` are different from those of `a`; if only one has groups, each row of the other is a group of its
  * own. */
 BROAD_API int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b);
+/* The same rows as the model was trained on them: in the groups that its photos were in, and with these classes, one
+ * number of an output per row. NULL: with the targets that they have. */
+BROAD_API int broad_data_assign(broad_data **out, const broad_data *data, const broad_model *model,
+                                const size_t *classes);
 /* A new table of the given rows, numbered from 0, in this order. */
 BROAD_API int broad_data_pick(broad_data **out, const broad_data *data, const size_t *rows, size_t count);
 
@@ -816,6 +833,37 @@ BROAD_API int broad_model_split(broad_split *out, const broad_model *model);
 /* The training rows came in segments: those of the first fit, then those of each step of learning. */
 BROAD_API size_t broad_model_segments(const broad_model *model);
 BROAD_API size_t broad_model_segment_rows(const broad_model *model, size_t segment);
+BROAD_API double broad_model_segment_weight(const broad_model *model, size_t segment); /* of each of its rows */
+
+/* What a model remembers of the files and folders its rows came from, in the order of the rows; nothing unless it is told.
+ * It has no influence on predictions. */
+typedef struct broad_source {
+    size_t size;
+    const char *path;   /* as it was given */
+    const char *labels; /* the same; NULL: none */
+    size_t rows;        /* trained on */
+    size_t photos;      /* 0: a table */
+} broad_source;
+typedef struct broad_source_photo {
+    size_t size;
+    const char *file;    /* as it was opened */
+    const char *content; /* broad_photo.content */
+    size_t rows;         /* of it: boxes, augmented copies */
+    int held_out;        /* not trained on */
+    int has_class;
+    size_t class_number; /* of the model's outputs */
+} broad_source_photo;
+
+static inline void broad_source_init(broad_source *out) { broad_result_init(out, sizeof *out); }
+static inline void broad_source_photo_init(broad_source_photo *out) { broad_result_init(out, sizeof *out); }
+/* One more source: the rows that were trained on and those held out, of which one may be NULL. labels may be NULL. Changes
+ * the model: not while another thread uses it. */
+BROAD_API int broad_model_remember(broad_model *model, const char *path, const char *labels, const broad_data *rows,
+                                   const broad_data *held_out);
+BROAD_API void broad_model_forget(broad_model *model); /* all of them; accepts NULL */
+BROAD_API size_t broad_model_sources(const broad_model *model);
+BROAD_API int broad_model_source(broad_source *out, const broad_model *model, size_t source);
+BROAD_API int broad_model_source_photo(broad_source_photo *out, const broad_model *model, size_t source, size_t photo);
 
 /* Columns besides the inputs: NULL where there was none. */
 BROAD_API const char *broad_model_target_name(const broad_model *model);
@@ -1199,16 +1247,16 @@ typedef struct broad_plan {
     double bytes_peak;                               /* of the whole process, with what it holds now */
     double flops_features, flops_layer, flops_total; /* if the first draw of each layer is kept */
     int fits;
-    /* Under a limit, options->memory; without one the rest is 0. */
-    double memory;           /* the limit */
+    double memory;           /* the limit; 0: none */
     double bytes_least;      /* the smallest limit that would do */
     int can_spill;           /* these settings can be trained with the rows in files */
     int spilled;             /* and will be: the rows and what belongs to them are kept in unnamed files */
     int features_recomputed; /* feature nodes are recomputed in each pass instead of being spilled too */
     double passes;           /* approximate number of passes over the rows, if each layer's first draw is kept */
     double bytes_disk, bytes_disk_free; /* needed and available in $TMPDIR or /var/tmp */
-    double flops_joint;  /* of flops_total: the joint weights, where there are any */
-    double flops_trials; /* besides it: small trials that choose ranges and inputs */
+    int memory_automatic; /* options->memory is 0: the limit is half of the available memory besides what the process has */
+    double flops_joint;   /* of flops_total: the joint weights, where there are any */
+    double flops_trials;  /* besides it: small trials that choose ranges and inputs */
 } broad_plan;
 
 static inline void broad_plan_init(broad_plan *out) { broad_result_init(out, sizeof *out); }

@@ -150,20 +150,21 @@ static int copy_table(broad_data **out, const broad_data *data)
  * points to. */
 static int group_like_model(broad_data *view, size_t **made, const broad_model *model)
 {
-    static char by_photo[] = BROAD__PHOTO_GROUPS;
-    const char *wanted = model->group_name, *have = view->group_name ? view->group_name : "";
+    char *wanted = model->group_name;
+    const char *have = view->group_name ? view->group_name : "";
     if (!view->photos.items || (wanted && strcmp(wanted, have) == 0)) return BROAD_OK;
     view->groups = NULL;
     view->group_name = NULL;
     if (!wanted) return BROAD_OK;
-    if (strcmp(wanted, by_photo) != 0)
+    /* Photos none of which are alike are groups of their own. */
+    if (strcmp(wanted, BROAD__PHOTO_GROUPS) != 0 && strcmp(wanted, BROAD__NEAR_DUPLICATES) != 0)
         return broad__fail(BROAD_USAGE,
                            "the photos that the model was trained on were grouped by '%.100s', and these are not; read "
                            "them in the same way",
                            wanted);
     *made = broad__photos_by_file(&view->photos, view->rows);
     view->groups = *made;
-    view->group_name = by_photo;
+    view->group_name = wanted;
     return *made ? BROAD_OK : BROAD_NO_MEMORY;
 }
 
@@ -180,6 +181,36 @@ int broad_data_training_part(broad_data **out, const broad_data *data, const bro
     if (status == BROAD_OK && whole) status = copy_table(out, &view);
     if (status == BROAD_OK && !whole) status = broad__split(out, &test, &view, model->split_holdout, model->split_seed);
     broad__table_free(test);
+    broad__free(groups);
+    return status;
+}
+
+/* The table keeps its own names until it is copied. */
+static void give_classes(broad_data *view, const broad_model *model, const size_t *classes)
+{
+    view->task = BROAD_TASK_CLASSIFY;
+    view->outputs = model->outputs;
+    view->output_names = model->output_names;
+    view->target_name = model->target_name;
+    view->values = NULL;
+    view->classes = (size_t *)classes; /* only read */
+}
+
+int broad_data_assign(broad_data **out, const broad_data *data, const broad_model *model, const size_t *classes)
+{
+    if (!out || !data || !model) return broad__missing_argument("broad_data_assign");
+    *out = NULL;
+    broad_data view = *data;
+    size_t *groups = NULL;
+    if (classes && model->task != BROAD_TASK_CLASSIFY)
+        return broad__fail(BROAD_USAGE, "broad_data_assign: a regression has no classes");
+    for (size_t i = 0; classes && i < data->rows; i++)
+        if (classes[i] >= model->outputs)
+            return broad__fail(BROAD_USAGE, "broad_data_assign: class %zu is out of range (the model has %zu)",
+                               classes[i], model->outputs);
+    if (classes) give_classes(&view, model, classes);
+    int status = group_like_model(&view, &groups, model);
+    if (status == BROAD_OK) status = copy_table(out, &view);
     broad__free(groups);
     return status;
 }
@@ -201,4 +232,27 @@ int broad_data_append(broad_data **out, const broad_data *a, const broad_data *b
     if (!out || !a || !b) return broad__missing_argument("broad_data_append");
     *out = NULL;
     return broad__table_append(out, a, b);
+}
+
+size_t broad_data_kept_count(const broad_data *data) { return data ? data->kept.columns : 0; }
+
+const char *broad_data_kept_name(const broad_data *data, size_t column)
+{
+    return column < broad_data_kept_count(data) ? data->kept.names[column] : "";
+}
+
+const char *broad_data_kept_text(const broad_data *data, size_t row, size_t column)
+{
+    if (column >= broad_data_kept_count(data) || row >= data->rows) return "";
+    return data->kept.text + data->kept.at[row * data->kept.columns + column];
+}
+
+size_t broad_data_unknown_levels(const broad_data *data, size_t category)
+{
+    return data && category < data->kept.categories ? data->kept.unknown[category] : 0;
+}
+
+const char *broad_data_unknown_level(const broad_data *data, size_t category)
+{
+    return broad_data_unknown_levels(data, category) ? data->kept.first[category] : "";
 }

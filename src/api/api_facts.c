@@ -37,6 +37,11 @@ size_t broad_model_segment_rows(const broad_model *model, size_t segment)
     return segment < broad_model_segments(model) ? model->segments[segment].rows : 0;
 }
 
+double broad_model_segment_weight(const broad_model *model, size_t segment)
+{
+    return segment < broad_model_segments(model) ? model->segments[segment].weight : 1;
+}
+
 const char *broad_model_target_name(const broad_model *model) { return model ? model->target_name : NULL; }
 
 const char *broad_model_group_name(const broad_model *model) { return model ? model->group_name : NULL; }

@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/available.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/detect.h"
 #include "data/format/csv_fill.h"
+#include "data/format/csv_look.h"
 #include "data/format/csv_open.h"
 #include "data/format/idx.h"
 #include "data/format/libsvm.h"
@@ -33,6 +35,7 @@ typedef struct reading {
     broad__layout layout;
     broad__roles roles;
     broad__parsed parsed;
+    broad__kept kept;
     char **target_names;
     char *group_name, *weight_name;
 } reading;
@@ -40,6 +43,7 @@ typedef struct reading {
 static void reading_clear(reading *r)
 {
     broad__parsed_clear(&r->parsed);
+    broad__kept_clear(&r->kept);
     broad__roles_clear(&r->roles);
     broad__csv_close(&r->csv);
     broad__source_close(&r->source);
@@ -100,8 +104,14 @@ static int find_roles(reading *r)
                    : broad__roles_table(&r->roles, &r->layout, r->options, fields);
 }
 
-/* Labels go where the table is. */
-static size_t memory_limit(const reading *r) { return r->rows ? 0 : r->options->memory; }
+/* Labels go where the table is. Without a limit a table is spilled that takes half of the available memory, and it is spilled
+ * where it takes a quarter of the limit. */
+static size_t memory_limit(const reading *r)
+{
+    if (r->rows || r->options->memory) return r->rows ? 0 : r->options->memory;
+    double available = broad__memory_available();
+    return available < (double)(SIZE_MAX / 4) ? (size_t)(2 * available) + 1 : 0;
+}
 
 static int read_csv(reading *r)
 {
@@ -119,7 +129,10 @@ static int read_csv(reading *r)
     broad__csv_request request = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
     request.labels = task != BROAD_TASK_REGRESS;
     request.memory = memory_limit(r);
-    return broad__csv_fill(&r->parsed, &r->csv, &r->roles, &request);
+    request.empty = r->model && r->options->rows_optional;
+    status = broad__csv_fill(&r->parsed, &r->csv, &r->roles, &request);
+    if (status < 0 || r->rows) return status;
+    return broad__csv_look(&r->kept, &r->csv, &r->roles, &r->layout, &r->parsed, r->options->keep);
 }
 
 static int read_matrix(reading *r)
@@ -197,6 +210,9 @@ static int read_content(reading *r)
 {
     int status = find_format(r);
     if (status < 0) return status;
+    if (r->options->keep && !r->rows && strcmp(r->format, "csv") != 0)
+        return broad__fail(BROAD_USAGE, "%s: option keep is for columns of text, and this is %s", r->source.name,
+                           r->format);
     if (strcmp(r->format, "csv") == 0) status = read_csv(r);
     else if (strcmp(r->format, "libsvm") == 0) status = read_libsvm(r);
     else status = read_matrix(r);
@@ -254,6 +270,10 @@ static int make_table(broad_data **out, reading *r)
         table->grid_height = r->matrix.shape[1];
         table->grid_width = r->matrix.shape[2];
     }
+    if (r->kept.columns && r->kept.cells != table->rows * r->kept.columns)
+        return broad__fail(BROAD_USAGE, "%s: rows were left out, so that option keep cannot be used", r->source.name);
+    table->kept = r->kept;
+    r->kept = (broad__kept){0};
     table->weights = r->parsed.weights;
     table->weight_name = r->weight_name;
     r->parsed.weights = NULL;

@@ -597,3 +597,18 @@ char *broad__roles_name(const broad__layout *layout, size_t column, int chosen, 
     snprintf(number, sizeof number, "%zu", column + 1);
     return broad__copy_text(number);
 }
+
+int broad__roles_list(size_t *out, size_t *out_count, const broad__layout *layout, const char *list, const char *option)
+{
+    int whole = !strchr(list, ',') || has_name(layout, list), status = BROAD_OK;
+    size_t count = 0;
+    for (const char *at = list; at && status == BROAD_OK; at = whole ? NULL : strchr(at, ',')) {
+        size_t column = 0, before = 0;
+        if (at != list) at++;
+        status = find_column(&column, layout, (broad__text){at, whole ? strlen(at) : strcspn(at, ",")}, option);
+        while (status == BROAD_OK && before < count && out[before] != column) before++;
+        if (status == BROAD_OK && before == count) out[count++] = column;
+    }
+    *out_count = count;
+    return status;
+}

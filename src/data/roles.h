@@ -51,6 +51,9 @@ int broad__roles_labels(broad__roles *out, const broad__layout *layout, const br
 /* For a list of photos: the column called "file", or the first one, is target 0; the targets themselves come after it. */
 int broad__roles_photos(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                         const broad__columns *model);
+/* Columns by names or numbers, as option target has them; `out` has room for all columns. */
+int broad__roles_list(size_t *out, size_t *out_count, const broad__layout *layout, const char *list,
+                      const char *option);
 void broad__roles_clear(broad__roles *roles);
 
 /* The column of each of the model's inputs by name, the k-th of equal names for the k-th; `columns` for none. */

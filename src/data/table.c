@@ -41,6 +41,7 @@ void broad__table_free(broad_data *table)
     broad__free(table->target_name);
     broad__free(table->group_name);
     broad__free(table->weight_name);
+    broad__kept_clear(&table->kept);
     broad__categories_clear(&table->categories);
     broad__photos_clear(&table->photos);
     broad__free(table);
@@ -146,6 +147,7 @@ int broad__table_rows(broad_data **out, const broad_data *table, const size_t *r
     if (status < 0) return status;
     picking p = {.table = table, .spill = part->spill, .rows = rows, .count = count};
     *part = *table;
+    part->kept = (broad__kept){0};
     part->spill = p.spill;
     part->x_borrowed = 0;
     part->rows = count;
@@ -275,6 +277,7 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
     if (status < 0) return status;
     joining j = {.a = a, .b = b, .spill = both->spill};
     *both = *a;
+    both->kept = (broad__kept){0};
     both->spill = j.spill;
     both->x_borrowed = 0;
     both->rows = a->rows + b->rows;

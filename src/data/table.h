@@ -12,6 +12,7 @@
 #include "base/spill.h"
 #include "broad/broad.h"
 #include "data/category.h"
+#include "data/kept.h"
 #include "data/table_done.h"
 #include "data/transform/projection_apply.h"
 #include "image/photo.h"
@@ -55,6 +56,7 @@ struct broad_data {
     char *weight_name;              /* NULL without such a column */
     broad__photos photos;
     broad_missing missing;        /* policy it was read with */
+    broad__kept kept;             /* texts of its file; parts of a table have none */
     broad__categories categories; /* which inputs stand for the levels of one column */
     /* How this part was cut from a whole; holdout 0: it is whole. */
     double split_holdout;

@@ -69,6 +69,7 @@ void broad_model_free(broad_model *model)
     broad__free(model->output_factor);
     broad__free(model->reason);
     broad__free(model->segments);
+    broad__trained_files_clear(&model->sources);
     broad__free(model);
 }
 
@@ -187,6 +188,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy->segments = broad__alloc_array(model->segment_count, sizeof *copy->segments);
     if (copy->segments) memcpy(copy->segments, model->segments, model->segment_count * sizeof *copy->segments);
     else failed = 1;
+    failed |= broad__trained_files_copy(&copy->sources, &model->sources) < 0;
     copy_network(copy, model, &failed);
     if (failed) {
         broad_model_free(copy);

@@ -18,6 +18,7 @@
 #include "data/transform/scale.h"
 #include "image/photo.h"
 #include "layer/certificate.h"
+#include "model/trained_files.h"
 
 /* Where a group's weights come from. */
 typedef enum broad__weight_source {
@@ -141,8 +142,9 @@ struct broad_model {
     size_t rows;
     size_t segment_count;
     broad__segment *segments;
-    int compact;          /* it was loaded from a file without its random weights */
-    double split_holdout; /* 0: whole files */
+    broad__trained_files sources; /* where the rows came from, as far as it was told */
+    int compact;                  /* it was loaded from a file without its random weights */
+    double split_holdout;         /* 0: whole files */
     uint64_t split_seed;
 
     /* The network. */

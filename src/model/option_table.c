@@ -168,10 +168,10 @@ static const broad__option_row rows[] = {
     {{"threads", 0, "COUNT", NULL, "0", "number of threads; 0: one per processor; results do not depend on it"},
      BROAD__VALUE_SIZE, FIELD(threads), 0, 0, THREADS_MAX, 0, NULL, NULL},
     {{"memory", 0, "SIZE", NULL, "0",
-      "memory limit, such as 2G; what does not fit is kept in temporary files; 0: no limit; results do not depend on "
-      "it"},
+      "memory limit, such as 2G; what does not fit is recomputed or kept in temporary files; 0: half of the available "
+      "memory; results do not depend on it"},
      BROAD__VALUE_BYTES, FIELD(memory), 0, 0, BYTES_MAX, 0,
-     "a number of bytes, optionally with K, M, G or T, such as 512M or 1.5G; 0: no limit", NULL},
+     "a number of bytes, optionally with K, M, G or T, such as 512M or 1.5G; 0: half of the available memory", NULL},
 };
 /* clang-format on */
 

@@ -102,8 +102,9 @@ static const broad__field model_fields[] = {
     {COUNT("normal", broad_model, normal, 0)},
     {CHOICE("normal_from", broad_model, normal_from, BROAD__NORMALS_FROM)},
     {NUMBER("photo_limit", broad_model, projection.limit, NOT_NEGATIVE)},
+    {ELSEWHERE("sources")},
 };
-enum { MODEL_LATER = 3 }; /* the last ones: version 0.1 did not write them */
+enum { MODEL_LATER = 4 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field category_fields[] = {
     {PLAIN("name", BROAD__FIELD_TEXT, broad__category, name)},
@@ -179,6 +180,21 @@ static const broad__field photo_fields[] = {
     {"augment", BROAD__FIELD_COUNT, offsetof(broad__photo_spec, augment), 0, NULL, 0, BROAD__COPIES_MOST},
 };
 
+static const broad__field source_fields[] = {
+    {PLAIN("path", BROAD__FIELD_TEXT, broad__trained_file, path)},
+    {PLAIN("labels", BROAD__FIELD_TEXT_OR_NULL, broad__trained_file, labels)},
+    {COUNT("rows", broad__trained_file, rows, 0)},
+    {ELSEWHERE("photos")},
+};
+
+static const broad__field source_photo_fields[] = {
+    {PLAIN("file", BROAD__FIELD_TEXT, broad__trained_photo, file)},
+    {PLAIN("content", BROAD__FIELD_HASH, broad__trained_photo, content)},
+    {COUNT("rows", broad__trained_photo, rows, 1)},
+    {PLAIN("held_out", BROAD__FIELD_FLAG, broad__trained_photo, held_out)},
+    {COUNT("class", broad__trained_photo, target, 0)},
+};
+
 static const broad__field joint_fields[] = {
     {NUMBER("lambda", broad__joint_record, lambda, NOT_NEGATIVE)},
     {NUMBER("norm", broad__joint_record, norm, NOT_NEGATIVE)},
@@ -199,6 +215,11 @@ static const list_form segment_list = {"segments", "segment", sizeof(broad__segm
                                        COUNT_OF(segment_fields)};
 static const list_form group_list = {"groups", "group", sizeof(broad__group), group_fields, COUNT_OF(group_fields)};
 static const list_form layer_list = {"layers", "layer", sizeof(broad__layer), layer_fields, COUNT_OF(layer_fields)};
+
+static const list_form source_list = {"sources", "source", sizeof(broad__trained_file), source_fields,
+                                      COUNT_OF(source_fields)};
+static const list_form source_photo_list = {"photos", "photo", sizeof(broad__trained_photo), source_photo_fields,
+                                            COUNT_OF(source_photo_fields)};
 
 static void where_print(char out[WHERE_BYTES], const char *element, size_t index)
 {
@@ -276,6 +297,17 @@ static int categories_write(json_t *object, const broad__categories *categories)
     return status;
 }
 
+static int sources_write(json_t *object, const broad__trained_files *sources)
+{
+    if (!sources->count) return BROAD_OK;
+    int status = list_write(object, &source_list, sources->items, sources->count);
+    const json_t *list = json_object_get(object, source_list.key);
+    for (size_t i = 0; i < sources->count && !status; i++)
+        status = list_write(json_array_get(list, i), &source_photo_list, sources->items[i].photos,
+                            sources->items[i].photo_count);
+    return status;
+}
+
 static int model_write(json_t *object, const broad_model *model)
 {
     if (json_object_set_new(object, "seed_map", json_integer((json_int_t)model->seed_map)) != 0)
@@ -294,6 +326,7 @@ static int model_write(json_t *object, const broad_model *model)
     if (!status) status = estimate_write(object, model);
     if (!status) status = joint_write(object, &model->joint);
     if (!status) status = photo_write(object, &model->photo);
+    if (!status) status = sources_write(object, &model->sources);
     if (!status && !child(object, "class_weights", json_boolean(model->class_weights != NULL)))
         status = broad__json_fail_memory();
     return status;
@@ -398,6 +431,23 @@ static int categories_read(broad__categories *out, const json_t *object)
     return status;
 }
 
+static int sources_read(broad_model *out, const json_t *object)
+{
+    broad__trained_files *sources = &out->sources;
+    const json_t *list = json_object_get(object, source_list.key);
+    if (!list) return BROAD_OK;
+    int status = list_read(&sources->items, &sources->count, &source_list, object);
+    for (size_t i = 0; i < sources->count && !status; i++) {
+        broad__trained_file *source = &sources->items[i];
+        status = list_read(&source->photos, &source->photo_count, &source_photo_list, json_array_get(list, i));
+        for (size_t k = 0; k < source->photo_count && !status; k++)
+            if (source->photos[k].target > out->outputs)
+                status =
+                    broad__fail(BROAD_BAD_MODEL, "source %zu: photo %zu is of a class that there is not", i + 1, k + 1);
+    }
+    return status;
+}
+
 static int model_read(broad_model *out, int *out_class_weights, const json_t *object)
 {
     int status = broad__fields_decode_later(out, object, model_fields, COUNT_OF(model_fields), MODEL_LATER, "model");
@@ -418,6 +468,7 @@ static int model_read(broad_model *out, int *out_class_weights, const json_t *ob
     if (!status) status = estimate_read(out, object);
     if (!status) status = joint_read(&out->joint, object);
     if (!status) status = photo_read(&out->photo, object);
+    if (!status) status = sources_read(out, object);
     const json_t *weighted = json_object_get(object, "class_weights");
     if (!status && !json_is_boolean(weighted))
         status = broad__fail(BROAD_BAD_MODEL, "model: class_weights is not true or false");

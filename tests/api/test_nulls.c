@@ -134,6 +134,11 @@ static void walk_data(broad_data *data)
                 isnan(broad_data_value(data, 0, 9)));
     IS(1, broad_data_weight, NULL, 0);
     IS(3, broad_data_group, NULL, 3);
+    IS(0, broad_data_kept_count, NULL);
+    TEXT("", broad_data_kept_name, NULL, 0);
+    TEXT("", broad_data_kept_text, NULL, 0, 0);
+    IS(0, broad_data_unknown_levels, NULL, 0);
+    TEXT("", broad_data_unknown_level, NULL, 0);
     IS(NULL, broad_data_photo, NULL, 0);
     IS(0, broad_data_components, NULL);
     IS(0, broad_data_maps, NULL);
@@ -150,6 +155,7 @@ static void walk_data(broad_data *data)
     REFUSED(broad_data_fold, &out, NULL, data, &folds);
     REFUSED(broad_data_training_part, &out, data, NULL);
     REFUSED(broad_data_append, &out, data, NULL);
+    REFUSED(broad_data_assign, &out, data, NULL, NULL);
     REFUSED(broad_data_pick, &out, data, NULL, 1);
     REFUSED(broad_data_pick, &out, NULL, &row, 1);
     assert_null(out);
@@ -206,6 +212,12 @@ static void walk_facts(void)
     REFUSED(broad_model_split, NULL, NULL);
     IS(0, broad_model_segments, NULL);
     IS(0, broad_model_segment_rows, NULL, 0);
+    IS(1, broad_model_segment_weight, NULL, 0);
+    IS(0, broad_model_sources, NULL);
+    REFUSED(broad_model_source, NULL, NULL, 0);
+    REFUSED(broad_model_source_photo, NULL, NULL, 0, 0);
+    REFUSED(broad_model_remember, NULL, NULL, NULL, NULL, NULL);
+    COMES_BACK(broad_model_forget, NULL);
     IS(NULL, broad_model_target_name, NULL);
     IS(NULL, broad_model_group_name, NULL);
     IS(NULL, broad_model_weight_name, NULL);

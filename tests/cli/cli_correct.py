@@ -146,10 +146,10 @@ class Correct(unittest.TestCase):
         run("fit", "a.csv", "-o", "t.broad", "-q")
         run("learn", "t.broad", "b.csv", "--with", "a.csv", "--weight", "auto", "-q")
         self.refused("t.broad", "b.csv", "--with", "a.csv")
-        self.refused("m.broad", "corrected", "--with", "panels", "--with", "panels")
+        run("fit", "panels", "-o", "u.broad", "-q", "--no-names")
         shutil.copytree("panels", "more")
         shutil.copy(self.wrong[0], "more/Clean/new.jpg")
-        self.refused("m.broad", "corrected", "--with", "more")
+        self.refused("u.broad", "corrected", "--with", "more")
 
     def test_many_new_photos_are_no_corrections(self):
         told = result("learn", "m.broad", "field", "--with", "panels", "-o", "n.broad")

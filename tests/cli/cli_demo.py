@@ -36,7 +36,7 @@ def result(*words, cwd=None):
 
 
 def rows(path):
-    with open(path, newline="") as file:
+    with open(path, newline="", encoding="utf-8-sig") as file:
         return list(csv.DictReader(file))
 
 
@@ -74,7 +74,7 @@ class Demo(unittest.TestCase):
         self.assertEqual(sorted(row["file"] for row in rows(self.path("photos-truth.csv"))), files(self.path("photos")))
         self.assertEqual(len([name for name in os.listdir(self.path("heatmaps")) if name.endswith(".jpg")]), NEW)
         self.assertEqual(sorted(os.listdir(self.path("report"))),
-                         ["findings.csv", "findings.geojson", "report.html", "skipped.csv"])
+                         [".pictures", "findings.csv", "findings.geojson", "report.html", "skipped.csv"])
 
     def test_photos_are_those_that_render_makes(self):
         """A new photo is one with a number beyond those to learn from, and its truth went with it."""

@@ -417,7 +417,7 @@ class Learn(Grown):
         self.ok("verify", base, self.data, odd, self.more)
 
     def test_without_old_rows(self):
-        base = self.fit("base", "--enhance", "10x3", *PAPER)
+        base = self.fit("base", "--enhance", "10x3", "--no-names", *PAPER)
         err = self.refused(2, "--forgetful", base, "learn", base, self.more).err
         self.assertIn("--with OLD", err)
         self.assertIn("--keep-stats", err)
@@ -632,7 +632,7 @@ class BadUse(Grown):
 
     def test_words(self):
         base, data = self.base, self.data
-        self.refused(2, "missing argument; usage: broad grow MODEL DATA...", base, "grow", base)
+        self.refused(2, "missing argument; usage: broad grow MODEL [DATA...]", base, "grow")
         self.refused(2, "--enhance", base, "grow", base, data)
         self.refused(2, "--enhance", base, "grow", base, data, "--features", "1x5")
         self.refused(2, "each new group", base, "grow", base, data, "--features", "1x5", "--enhance", "10x2")

@@ -72,6 +72,19 @@ class Memory(Case):
         self.assertEqual((plain["train"], plain["test"]), (bounded["train"], bounded["test"]))
         return plan["limit"]
 
+    def test_wide_tables_are_planned_for(self):
+        """What a column takes, however few the rows are: its knots, its names, its scaled values, and the file."""
+        wide = 30_000
+        text = ",".join("x%d" % j for j in range(wide)) + ",y\n"
+        text += "".join(",".join(str(i * j % 7) for j in range(wide)) + ",%d.5\n" % i for i in range(3))
+        data, small = self.write("wide.csv", text), ["--features", "2x3", "--enhance", "3x1"]
+        plan = self.ok("fit", data, *small, "--plan", "--json").json["plan"]
+        self.assertTrue(plan["limit"]["automatic"] and plan["fits"], plan)
+        result, peak = measured("fit", data, *small, "-q", "-o", self.path("wide"))
+        self.assertEqual(result.code, 0, result.err)
+        self.assertLess(abs(plan["bytes_peak"] / MEGABYTE / peak - 1), 0.25, (plan, peak))
+        self.fails(71, "memory", "fit", data, *small, "--memory", "80M")
+
     def test_formats_and_ways(self):
         self.assertEqual(self.same(self.csv, *AGAIN)["features"], "made" " again")
         self.assertEqual(self.same(self.csv, *KEPT)["features"], "kept")
@@ -141,7 +154,7 @@ class Memory(Case):
 
     def test_interrupt(self):
         words = [BROAD, "fit", self.csv, "-o", self.path("part"), *PAPER, "--features", "4x10", "--enhance", "60x2000",
-                 "--memory", "72M", "--json"]
+                 "--memory", "96M", "--json"]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         time.sleep(4)
@@ -149,7 +162,7 @@ class Memory(Case):
         _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, err)
         layers = len(self.ok("info", self.path("part"), "--json").json["layers"])
-        for name, more in ("one", ["--memory", "72M"]), ("two", []):
+        for name, more in ("one", ["--memory", "96M"]), ("two", []):
             shutil.copy(self.path("part"), self.path(name))
             self.ok("grow", self.path(name), self.csv, "--enhance", "60x2", "-q", *more)
         self.assertEqual(self.read("one"), self.read("two"))

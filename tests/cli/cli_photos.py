@@ -117,8 +117,8 @@ class Photos(unittest.TestCase):
         self.assertEqual(grown["layers_added"], 2)
         self.assertEqual(grown["rows"], fitted["rows"] + 10)
         self.assertTrue(result("verify", "chain.broad", "panels", "more")["holds"])
-        self.assertIn("the model was trained on %d rows" % grown["rows"],
-                      run("grow", "chain.broad", "more", "--enhance", "10x1", code=65).stderr)
+        self.assertIn("also looking in panels, which the model was trained on",
+                      run("grow", "chain.broad", "more", "--enhance", "10x1").stderr)
 
     def test_changed_copies_are_trained_on_and_never_tested_on(self):
         fitted = result("fit", "panels", *SMALL, "--augment", "2", "--holdout", "0.3", "-o", "a.broad")
@@ -348,7 +348,7 @@ class Photos(unittest.TestCase):
             for row in lines_of("panels/truth.csv"):
                 out.write("%s,%s,%s,%s,%s\n" % (row["file"], row["left"], row["top"], row["right"], row["bottom"]))
         done = run("fit", "panels", *SMALL, "--boxes", "boxes.csv", "-o", "b.broad")
-        self.assertIn("verify b.broad panels --boxes boxes.csv", done.stdout)
+        self.assertIn("verify b.broad --boxes boxes.csv", done.stdout)
         self.assertIn("the best box in a file", run("info", "b.broad").stdout)
         row = rows_of(run("predict", "b.broad", "panels", "--boxes", "boxes.csv"))[0]
         truth = {line["file"]: line for line in lines_of("panels/truth.csv")}

@@ -7,6 +7,7 @@ Usage: cli_report.py PATH_OF_BROAD. The page is also opened in Chromium where th
 import base64
 import csv
 import hashlib
+import html
 import html.parser
 import json
 import math
@@ -20,7 +21,9 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.parse
 import xml.etree.ElementTree
+import zlib
 
 from cli_render import decode_png
 
@@ -29,8 +32,9 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 SOURCE = os.environ.get("BROAD_SOURCE_DIR", os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SIZE = 128
 FAST = ["--map", "windows", "--kind", "rvfl", "--cache", "no", "-q"]
-COLUMNS = ("file label probability verdict_probability severity low high area time latitude longitude altitude "
-           "relative_altitude yaw group").split()
+COLUMNS = ("file verdict correction p_Clean p_Dusty label verdict_probability unsure time latitude longitude altitude "
+           "relative_altitude yaw group distance unlike faults picture heatmap").split()
+TIMES = COLUMNS[8:14]
 VOID = {"meta", "link", "img", "input", "br"}
 
 
@@ -43,7 +47,7 @@ def run(*arguments, code=0, folder=None, text=None):
 
 
 def read_rows(path):
-    with open(path, newline="", encoding="utf-8", errors="surrogateescape") as file:
+    with open(path, newline="", encoding="utf-8-sig", errors="surrogateescape") as file:
         return list(csv.DictReader(file))
 
 
@@ -95,6 +99,13 @@ def tag(source, target, *segments):
         file.write(content[:2] + b"".join(segments) + content[2:])
 
 
+def black_png(side):
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(bytes(side * (side + 1)))) + chunk(b"IEND", b""))
+
+
 # ---- the page ----
 
 class Page(html.parser.HTMLParser):
@@ -103,7 +114,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
         self.open, self.ids, self.links, self.sources, self.alts = [], [], [], [], []
-        self.cards, self.rows, self.circles, self.bars = 0, [], 0, 0
+        self.cards, self.thumbs, self.rows, self.circles, self.bars = 0, 0, [], 0, 0
         self.text, self.cell = "", None
         self.feed(text)
         self.close()
@@ -118,8 +129,9 @@ class Page(html.parser.HTMLParser):
             self.ids.append(given["id"])
         self.links += [given["href"]] if "href" in given else []
         self.cards += name == "article"
+        self.thumbs += name == "a" and given.get("class", "").startswith("thumb")
         self.circles += name == "circle"
-        if name == "img":
+        if name == "img" and "src" in given:
             self.sources.append(given["src"])
             self.alts.append(given["alt"])
         if name == "tr" and "data-verdict" in given:
@@ -183,7 +195,7 @@ class Report(unittest.TestCase):
             file.write(b"\xff\xd8\xff\xe0 no picture")
         cls.out = os.path.join(cls.root, "out")
         cls.said = json.loads(run("report", cls.model, cls.flight, "-o", cls.out, "--json", "--cache", "no",
-                                  "--title", "Roof <7> & more")[0])
+                                  "--title", "Roof <7> & more", "--note", "Site=A & B", "--note", "Place==x")[0])
         with open(f"{cls.out}/report.html", encoding="utf-8") as file:
             cls.html = file.read()
         cls.page = Page(cls.html)
@@ -204,7 +216,9 @@ class Report(unittest.TestCase):
 
     def test_files(self):
         self.assertEqual(sorted(os.listdir(self.out)),
-                         ["findings.csv", "findings.geojson", "report.html", "skipped.csv"])
+                         [".pictures", "findings.csv", "findings.geojson", "report.html", "skipped.csv"])
+        with open(f"{self.out}/findings.csv", "rb") as file:
+            self.assertEqual(file.read(3), b"\xef\xbb\xbf")
         self.assertEqual(list(self.rows[0]), COLUMNS)
         self.assertEqual(len(self.rows), 32)
         skipped = read_rows(f"{self.out}/skipped.csv")
@@ -219,15 +233,15 @@ class Report(unittest.TestCase):
         for row in self.rows:
             other = expected[row["file"]]
             self.assertEqual(row["label"], other["label"])
-            self.assertAlmostEqual(float(row["probability"]), float(other["proba_Dusty"]), delta=1e-4)
+            for name in ("Clean", "Dusty"):
+                self.assertAlmostEqual(float(row["p_" + name]), float(other["proba_" + name]), delta=1e-4)
             self.assertAlmostEqual(float(row["verdict_probability"]), float(other["proba_" + row["label"]]), delta=1e-4)
-            self.assertEqual(row["severity"], row["probability"])
-            self.assertEqual(bool(row["area"]), row["label"] == "Dusty")
-            self.assertTrue(not row["area"] or 0 <= float(row["area"]) <= 1)
-            self.assertEqual((row["low"], row["high"]), ("", ""))
+            word = "unlike" if row["unlike"] == "yes" else "unsure" if row["unsure"] == "yes" else row["label"]
+            self.assertEqual(row["verdict"], word)
+            self.assertEqual(row["correction"], "")
 
-    def test_worst_first(self):
-        worst = [float(row["probability"]) for row in self.rows]
+    def test_faults_first(self):
+        worst = [float(row["p_Dusty"]) for row in self.rows]
         self.assertEqual(worst, sorted(worst, reverse=True))
         self.assertEqual([row[2] for row in self.page.rows],
                          [os.path.basename(row["file"]).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -238,7 +252,7 @@ class Report(unittest.TestCase):
         for i in range(1, 31):
             row = rows[f"DJI_{i:04}.JPG"]
             if i > 20:
-                self.assertEqual([row[name] for name in COLUMNS[8:14]], [""] * 6)
+                self.assertEqual([row[name] for name in TIMES], [""] * 6)
                 continue
             self.assertEqual(row["time"], f"2024-05-14T09:{i:02}:07")
             self.assertAlmostEqual(float(row["latitude"]), -33.9 + i * 1e-4, delta=1e-6)
@@ -267,7 +281,8 @@ class Report(unittest.TestCase):
                 self.assertAlmostEqual(value, float(row[name]), delta=1e-6)
             self.assertEqual(feature["properties"]["file"], row["file"])
             self.assertEqual(feature["properties"]["label"], row["label"])
-            self.assertAlmostEqual(feature["properties"]["probability"], float(row["probability"]), delta=1e-9)
+            self.assertAlmostEqual(feature["properties"]["p_Dusty"], float(row["p_Dusty"]), delta=1e-9)
+            self.assertEqual(feature["properties"]["picture"], row["picture"])
 
     def test_json(self):
         sure = [row for row in self.rows if float(row["verdict_probability"]) >= 0.65]
@@ -275,12 +290,25 @@ class Report(unittest.TestCase):
         self.assertEqual(said["command"], "report")
         self.assertEqual((said["findings"], said["positive"], said["skipped_count"]), (32, "Dusty", 1))
         # A probability of 0.65 exactly is told from one just below it by the fifth digit, which the table has not.
-        self.assertLessEqual(abs(said["unsure_count"] - (32 - len(sure))), 1)
-        self.assertEqual(said["positive_count"] + said["unsure_count"] + said["negative_count"], 32)
+        self.assertLessEqual(abs(said["unsure_count"] - (32 - len(sure))), 1 + said["unlike_count"])
+        self.assertEqual(said["positive_count"] + said["unsure_count"] + said["negative_count"] + said["unlike_count"], 32)
         self.assertEqual(said["with_place"], 21)
         for name in ("html", "csv", "geojson", "skipped"):
             self.assertTrue(os.path.isfile(said[name]), said[name])
         self.assertEqual(said["photos"]["grouped"], 4)
+        self.assertEqual((said["normal"], set(said["verdicts"])), ("Clean", {"Clean", "Dusty"}))
+        self.assertEqual(sum(said["verdicts"].values()) + said["unsure_count"] + said["unlike_count"], 32)
+
+    def test_pictures(self):
+        """Each photo has a picture that opens, each card a heat map, and nothing else lies in the folder."""
+        cards = [row for row in self.rows if row["heatmap"]]
+        self.assertEqual(len(cards), self.said["pictures"])
+        for row in self.rows:
+            self.assertTrue(os.path.isfile(os.fsencode(f"{self.out}/{row['picture']}")), row["picture"])
+            self.assertEqual(os.path.realpath(f"{self.out}/{row['picture']}") == os.path.realpath(row["file"]),
+                             not row["heatmap"])
+        expected = {os.path.basename(row[name]) for row in cards for name in ("picture", "heatmap")}
+        self.assertEqual(set(os.listdir(f"{self.out}/.pictures")), expected)
 
     # ---- page ----
 
@@ -288,12 +316,16 @@ class Report(unittest.TestCase):
         page = self.page
         self.assertEqual(len(page.ids), len(set(page.ids)))
         for link in page.links:
-            self.assertTrue(link == "data:," or (link[0] == "#" and link[1:] in page.ids), link)
+            if link == "data:," or (link[0] == "#" and link[1:] in page.ids):
+                continue
+            self.assertTrue(os.path.isfile(os.path.join(os.fsencode(self.out), urllib.parse.unquote_to_bytes(link))), link)
         self.assertIsNone(re.search(r"(?i)(src|href|url)\s*[=(]\s*[\"']?\s*(https?:)?//", self.html))
         self.assertNotIn("@import", self.html)
         self.assertFalse("{{" in self.html or "<template" in self.html)
         self.assertEqual(page.cards, self.said["pictures"])
-        self.assertEqual(len(page.sources), 2 * page.cards)
+        self.assertEqual(page.thumbs, 32)
+        self.assertEqual({f"p{i}" for i in range(1, 33)} - set(page.ids), set())
+        self.assertEqual(len(page.sources), 2 * page.cards + page.thumbs)
         self.assertEqual(len(set(page.alts)), len(page.alts))
         for source in page.sources:
             self.assertTrue(source.startswith("data:image/jpeg;base64,"))
@@ -305,7 +337,7 @@ class Report(unittest.TestCase):
         policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', self.html)[1]
         script = re.search(r"<script>(.*?)</script>", self.html, re.S)[1]
         own = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        self.assertEqual(policy, f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{own}'")
+        self.assertEqual(policy, f"default-src 'none'; img-src data: 'self' file:; style-src 'unsafe-inline'; script-src 'sha256-{own}'")
         self.assertLess(self.html.index("Content-Security-Policy"), self.html.index("<title>"))
 
     def test_charts(self):
@@ -324,44 +356,88 @@ class Report(unittest.TestCase):
         self.assertEqual(len(page.rows), 32)
         self.assertEqual(page.bars, 32)
         self.assertEqual(page.circles, 21)
-        for word in ("Roof <7> & more", "Dusty", "unsure", "Limits of validity", "2024-05-14 09:01 to 09:20",
-                     "measures power loss", "near-duplicates", "broken.jpg",
-                     f"broad learn {self.model} corrected --with", "mkdir -p corrected/Clean corrected/Dusty"):
+        for word in ("Roof <7> & more", "A & B", "=x", "Dusty", "unsure", "Limits of validity",
+                     "2024-05-14 09:01 to 09:20 (only 21 of 32 photos have a time)", "measures power loss", "near-duplicates",
+                     "broken.jpg", "Clean (nothing wrong)", "something other than Clean: ",
+                     f"broad learn {self.model} --corrections corrections.csv"):
             self.assertIn(word, " ".join(page.text.split()))
         self.assertIn("<b>'Straße' & \"ü\",.jpg", page.text)
         self.assertIn("odd_\ufffd.jpg", page.text)
-        unsure = [row for row in page.rows if row[0] == "?"]
+        for word in ("severity", "area ", "worst"):
+            self.assertNotIn(word, page.text.lower())
+        unsure = [row for row in page.rows if row[0] == "unsure"]
         self.assertEqual(len(unsure), self.said["unsure_count"])
 
     def test_same_bytes(self):
         again = self.fresh("again")
-        run("report", self.model, self.flight, "-o", again, "--cache", "no", "--title", "Roof <7> & more", "--threads", 1,
-            "-q")
+        run("report", self.model, self.flight, "-o", again, "--cache", "no", "--title", "Roof <7> & more", "--note", "Site=A & B",
+            "--note", "Place==x", "--threads", 1, "-q")
         for name in os.listdir(self.out):
+            if name == ".pictures":
+                continue
             with open(f"{self.out}/{name}", "rb") as one, open(f"{again}/{name}", "rb") as other:
                 self.assertEqual(one.read(), other.read(), name)
 
     def test_few_pictures_and_folders(self):
         out = self.fresh("few")
-        said = json.loads(run("report", self.model, self.test, "-o", out, "--worst", 2, "--json", "--cache", "no", "-q")[0])
+        said = json.loads(run("report", self.model, self.test, "-o", out, "--cards", 2, "--json", "--cache", "no", "-q")[0])
         with open(f"{out}/report.html", encoding="utf-8") as file:
             page = Page(file.read())
-        self.assertEqual((page.cards, said["pictures"], len(page.rows)), (2, 2, 30))
+        # Two of faults and unsure ones, two that are just Clean, a sample of two.
+        self.assertEqual((page.cards, said["pictures"], page.thumbs, len(page.rows)), (6, 6, 30, 30))
         self.assertIn("Compared with the folders", page.text)
         rows = read_rows(f"{out}/findings.csv")
         right = sum(row["label"] == row["truth"] for row in rows)
         self.assertTrue(all(f"/{row['truth']}/" in row["file"] for row in rows))
         self.assertGreater(right, 20)
         # Where a photo lies has no part in its verdict.
-        flat = {row["file"][-8:-4]: row["probability"] for row in self.rows if "DJI" in row["file"]}
+        flat = {row["file"][-8:-4]: row["p_Dusty"] for row in self.rows if "DJI" in row["file"]}
         for row in rows:
-            self.assertAlmostEqual(float(row["probability"]), float(flat[row["file"][-8:-4]]), delta=1e-4)
+            self.assertAlmostEqual(float(row["p_Dusty"]), float(flat[row["file"][-8:-4]]), delta=1e-4)
 
     def test_listed_names(self):
         names = "\n".join(f"{self.test}/Dusty/{i:06}.jpg" for i in (2, 4, 6)) + "\n"
         out = self.fresh("listed")
         run("report", self.model, "-", "-o", out, "--cache", "no", "-q", text=names.encode())
         self.assertEqual(len(read_rows(f"{out}/findings.csv")), 3)
+
+    def check_clicks(self, common):
+        """A person filters, opens a photo, steps on, corrects it by a key, saves; the page's own policy is lifted for that."""
+        script = """<script>
+            var said = [], $ = function (id) { return document.getElementById(id); };
+            var press = function (key) { document.dispatchEvent(new KeyboardEvent("keydown", {key: key})); };
+            var seen = function (what) { return document.querySelectorAll(what + ":not([hidden])").length; };
+            document.querySelector("a.tile[data-verdict=Dusty]").click();
+            said.push(seen("#findings tbody tr"), seen(".thumb"), seen(".card") < seen(".thumb") + 1, $("borderline").hidden);
+            document.querySelector("a.tile[data-verdict=Dusty]").click();
+            document.querySelector(".thumb").click();
+            said.push($("box").open, $("box-place").textContent, $("box-heat").hidden);
+            press("ArrowRight"); press("ArrowRight"); press("ArrowLeft"); said.push($("box-place").textContent);
+            press("1"); press("r"); $("box-close").click(); said.push($("box").open);
+            $("review").click(); said.push($("box-name").textContent); $("box-close").click();
+            URL.createObjectURL = function (blob) { blob.text().then(function (text) {
+                said.push(text.split("\\r\\n").length);
+                document.title = JSON.stringify(said.concat($("answered").textContent, text)); }); return "data:,"; };
+            $("save").click();
+            </script></body>"""
+        # A class has its number as a key, and R means that the verdict is right; each goes on to the next photo.
+        name = f"{self.out}/clicked.html"
+        text = re.sub(r"; script-src '[^']*'", "; script-src 'unsafe-inline'", self.html).replace("</body>", script)
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = subprocess.run([*common, "--dump-dom", f"file://{name}"], capture_output=True, text=True, timeout=120)
+        os.remove(name)
+        said = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", done.stdout, re.S)[1]))
+        dusty = self.said["verdicts"]["Dusty"]
+        self.assertEqual(said[:8], [dusty, dusty, True, True, True, "1 of 32", False, "2 of 32"])
+        least = min(self.rows, key=lambda row: float(row["verdict_probability"]))
+        self.assertEqual(said[8], False)
+        self.assertIn(os.path.basename(least["file"]), said[9])
+        self.assertEqual(said[10], 4)  # a header, two answers, the end
+        self.assertIn("2 answers, ", said[11])
+        rows = list(csv.DictReader(said[12].lstrip("\ufeff").splitlines()))
+        self.assertEqual([row["file"] for row in rows], [self.rows[1]["file"], self.rows[2]["file"]])
+        self.assertEqual([row["correction"] for row in rows], ["Clean", self.rows[2]["label"]])
 
     @unittest.skipUnless(CHROMIUM, "Chromium is not installed")
     def test_in_a_browser(self):
@@ -373,6 +449,7 @@ class Report(unittest.TestCase):
         self.assertEqual([line for line in done.stderr.split("\n") if "CONSOLE" in line], [])
         self.assertIn("32 of 32 shown", done.stdout)
         self.assertEqual(done.stdout.count("<th scope=\"col\""), done.stdout.count("<button type=\"button\">") + 4)
+        self.check_clicks(common)
         subprocess.run([*common, f"--print-to-pdf={pdf}", page], capture_output=True, timeout=120)
         with open(pdf, "rb") as file:
             content = file.read()
@@ -391,13 +468,14 @@ class Report(unittest.TestCase):
         with open(f"{out}/report.html", encoding="utf-8") as file:
             page = Page(file.read())
         self.assertEqual((said["task"], said["findings"], said["positive_count"]), ("regress", 60, None))
-        values = [float(row["severity"]) for row in rows]
+        values = [float(row["severity"]) for row in rows]  # the target's own name
         self.assertEqual(values, sorted(values, reverse=True))
         for row in rows:
-            self.assertEqual((row["label"], row["probability"], row["area"]), ("", "", ""))
+            self.assertNotIn("verdict", row)
             self.assertTrue(float(row["low"]) < float(row["severity"]) < float(row["high"]))
-        self.assertEqual((page.cards, page.bars, len(page.rows)), (5, 60, 60))
+        self.assertEqual((page.cards, page.bars, len(page.rows)), (10, 60, 60))
         self.assertIn("corrected.csv", page.text)
+        self.assertIn("pushes the estimate down", page.text)
 
     def test_no_probabilities_and_three_classes(self):
         photos, model, out = self.fresh("three"), self.fresh("three.broad"), self.fresh("classes")
@@ -413,8 +491,80 @@ class Report(unittest.TestCase):
         self.assertIsNone(said["unsure_count"])
         self.assertEqual(said["positive"], "Dusty")
         self.assertEqual(said["positive_count"] + said["negative_count"], 60)
+        self.assertEqual((said["normal"], sum(said["verdicts"].values())), ("Clean", 60))
+        self.assertEqual(said["fault_count"], said["verdicts"]["Dusty"] + said["verdicts"]["Odd"])
         self.assertEqual((len(page.rows), page.bars), (60, 60))
         self.assertIn("This model gives no probabilities", " ".join(page.text.split()))
+
+    def test_other_normal(self):
+        """What is normal is a choice of the report: the same model, the other way round."""
+        out = self.fresh("turned")
+        text = run("report", self.model, self.flight, "-o", out, "--normal", "Dusty", "--cache", "no", "-q")[0]
+        self.assertRegex(text, r"verdicts  \d+ Clean, \d+ unsure, \d+ Dusty\n")
+        rows = read_rows(f"{out}/findings.csv")
+        self.assertEqual([row["p_Clean"] for row in rows], sorted((row["p_Clean"] for row in rows), reverse=True))
+        with open(f"{out}/report.html", encoding="utf-8") as file:
+            self.assertIn("Dusty, but only just", Page(file.read()).text)
+        _, errors = run("report", self.model, self.flight, "-o", self.fresh("unmade"), "--normal", "Muddy", code=2)
+        self.assertIn("Muddy", errors)
+
+    def test_corrections_are_learned(self):
+        """What a person answers on the page, by the command that the page shows; no two of these photos are alike."""
+        photos, model, out = self.fresh("learned_from"), self.fresh("learner.broad"), self.fresh("to_correct")
+        for i in range(1, 41):
+            kind = "Dusty" if i % 2 == 0 else "Clean"
+            os.makedirs(f"{photos}/{kind}", exist_ok=True)
+            shutil.copy(f"{self.train}/{kind}/{i:06}.jpg", f"{photos}/{kind}")
+        shutil.copy(f"{self.train}/Clean/000001.jpg", f"{photos}/Clean/again.jpg")
+        run("fit", photos, "-o", model, "--map", "windows", "--features", "2x10", "--enhance", "10x1", "--cache", "no", "-q")
+        run("report", model, self.test, "-o", out, "--cache", "no", "-q")
+        rows = read_rows(f"{out}/findings.csv")
+        wrong = [row for row in rows if row["label"] != row["truth"]][:5] or rows[:2]
+        saved = self.fresh("corrections.csv")
+        with open(saved, "w", encoding="utf-8-sig", newline="") as file:
+            csv.writer(file).writerows([["file", "correction"], *([row["file"], row["truth"]] for row in wrong)])
+        said = json.loads(run("learn", model, "--corrections", saved, "--cache", "no", "--json")[0])
+        self.assertEqual(said["new"]["rows"], len(wrong))
+        self.assertEqual(said["new"]["accuracy"], 1)
+
+    def test_unlike(self):
+        """A lens cap is no clean panel: it has a verdict, a tile and a section of its own."""
+        photos, out = self.fresh("cap"), self.fresh("unlike")
+        os.mkdir(photos)
+        shutil.copy(f"{self.test}/Dusty/000002.jpg", photos)
+        with open(f"{photos}/cap.png", "wb") as file:
+            file.write(black_png(120))
+        model = self.fresh("likeness.broad")
+        run("fit", self.train, "-o", model, "--map", "windows", "--features", "2x10", "--enhance", "10x1", "--cache", "no", "-q")
+        said = json.loads(run("report", model, photos, "-o", out, "--json", "--cache", "no", "-q")[0])
+        rows = {os.path.basename(row["file"]): row for row in read_rows(f"{out}/findings.csv")}
+        self.assertEqual((rows["cap.png"]["verdict"], rows["cap.png"]["faults"]), ("unlike", "too dark"))
+        self.assertEqual(said["unlike_count"], sum(row["unlike"] == "yes" for row in rows.values()))
+        with open(f"{out}/report.html", encoding="utf-8") as file:
+            page = Page(file.read())
+        self.assertIn("unlike", page.ids)
+        self.assertIn("Not like the training photos", page.text)
+
+    def test_replace(self):
+        """Only a report is replaced, and only where nothing else lies in its folder."""
+        out, names = self.fresh("again_and_again"), f"{self.test}/Dusty/000002.jpg\n".encode()
+        command = ["report", self.model, "-", "-o", out, "--replace", "--cache", "no", "-q"]
+        for _ in range(2):
+            run(*command, text=names)
+        self.assertEqual(len(read_rows(f"{out}/findings.csv")), 1)
+        with open(f"{out}/corrections.csv", "w", encoding="utf-8") as file:
+            file.write("file,correction\n")
+        _, errors = run(*command, text=names, code=73)
+        self.assertIn("corrections.csv", errors)
+        self.assertTrue(os.path.isfile(f"{out}/corrections.csv"))
+        other = self.fresh("not_a_report")
+        os.mkdir(other)
+        with open(f"{other}/report.html", "w", encoding="utf-8") as file:
+            file.write("mine")
+        _, errors = run("report", self.model, self.flight, "-o", other, "--replace", code=73)
+        self.assertIn("was not made by", errors)
+        self.assertEqual(os.listdir(other), ["report.html"])
+        self.assertEqual([name for name in os.listdir(self.root) if name.startswith(".")], [])
 
     # ---- heat maps ----
 
@@ -492,6 +642,8 @@ class Report(unittest.TestCase):
         self.assertIn("-o", errors)
         _, errors = run("report", self.model, self.flight, "-o", self.fresh("unmade"), "--worst", 5000, code=2)
         self.assertIn("1000", errors)
+        _, errors = run("report", self.model, self.flight, "-o", self.fresh("unmade"), "--note", "Site", code=2)
+        self.assertIn("Site=Roof 7", errors)
         run("report", self.model, self.fresh("missing"), "-o", self.fresh("unmade"), code=66)
         run("report", self.fresh("missing.broad"), self.flight, "-o", self.fresh("unmade"), code=66)
         run("report", self.model, self.flight, "-o", self.fresh("unmade"), "--strict", "--cache", "no", code=65)

@@ -148,6 +148,7 @@ class Undo(Changed):
         self.assertEqual(self.rows(model), 90)
         self.ok("learn", model, self.parts[2], "--forgetful", "-q")
         self.assertEqual(self.names(), ["m.broad", "m.broad.stats~", "m.broad~"])
+        os.remove(self.first)
         self.fails(2, "the old rows are needed", "learn", model, self.parts[3])
         self.assertTrue(self.ok("undo", model, "--json").json["stats"])
         self.ok("learn", model, self.parts[3], "-q")
@@ -210,7 +211,7 @@ class Refused(Changed):
         for words in (["fit", self.first], ["fit", self.first, *CHAIN, "--class-weight", "balanced"]):
             self.fails(2, "--keep-stats: sums of the training rows", *words, "-o", self.path("n.broad"), "--keep-stats")
             self.assertEqual(self.names(), [])
-        self.ok("fit", self.first, "-o", self.path("m.broad"), "-q")
+        self.ok("fit", self.first, "-o", self.path("m.broad"), "-q", "--no-names")
         for words in (["grow", "--enhance", "5"], ["learn", self.parts[0], "--with"]):
             self.fails(2, "--keep-stats: sums of the training rows", words[0], self.path("m.broad"), *words[1:],
                        self.first, "--keep-stats")

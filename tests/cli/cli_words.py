@@ -100,7 +100,7 @@ class Words(Case):
 
         old, old_labels = apart("old", 2)
         new, new_labels = apart("new", 3)
-        self.ok("fit", self.data, "-o", self.model, *SMALL)
+        self.ok("fit", self.data, "-o", self.model, "--no-names", *SMALL)
         mixed = self.ok("learn", self.model, new, "--labels", new_labels, "--with", self.data).out
         self.assertIn("broad info", mixed)
         self.assertNotIn("broad verify", mixed)

@@ -1,4 +1,5 @@
-/* Rows that are spilled give the same model bytes as rows in memory, for every way of storage them. */
+/* Rows that are spilled, or whose nodes are recomputed, give the same model bytes as rows in memory, for every way of storing
+ * them. */
 #include "problem.h"
 
 #include "base/page_cursor.h"
@@ -78,7 +79,7 @@ typedef struct way {
     size_t threads;
 } way;
 
-static const way ways[] = {{1, 0, 0, 2}, {1, 0, 1, 1}, {1, 1, 0, 1}, {1, 1, 1, 2}, {1, 1, 1, 3}};
+static const way ways[] = {{1, 0, 0, 2}, {1, 0, 1, 1}, {1, 1, 0, 1}, {1, 1, 1, 2}, {1, 1, 1, 3}, {0, 1, 1, 2}};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
 static broad__storage storage_of(const way *w)
@@ -264,9 +265,18 @@ static void plan_under_a_limit(void **state)
     broad_options_init(&o);
     assert_ok(broad_options_preset(&o, BROAD_PRESET_PAPER));
     o.kind = BROAD_KIND_BRLS, o.supervise = BROAD_SUPERVISE_NONE, o.threads = 2;
+    o.memory = SIZE_MAX;
     assert_ok(broad_plan_run(&plan, &o, NULL, 100000000, 20, 2));
     assert_true(plan.memory == 0 && !plan.spilled && plan.bytes_disk == 0 && !plan.fits && plan.can_spill);
-    assert_true(plan.bytes_peak > plan.bytes_data + plan.bytes_training);
+    assert_true(plan.bytes_peak > plan.bytes_data + plan.bytes_training && !plan.memory_automatic);
+
+    /* Half of the available memory, of which a small run takes what it likes and a large one little. */
+    o.memory = 0;
+    assert_ok(broad_plan_run(&plan, &o, NULL, 100000000, 20, 2));
+    assert_true(plan.memory_automatic && plan.memory > plan.bytes_available / 2 - 1 && plan.can_spill);
+    assert_true(plan.spilled || plan.features_recomputed);
+    assert_ok(broad_plan_run(&plan, &o, NULL, 1000, 20, 2));
+    assert_true(plan.fits && !plan.spilled && !plan.features_recomputed);
 
     /* Few inputs: Z is cheaper to make than to read. Many: the other way round. */
     o.memory = (size_t)512 << 20;

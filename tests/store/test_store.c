@@ -196,6 +196,25 @@ static void same_groups(const broad_model *left, const broad_model *right)
     }
 }
 
+static void same_sources(const broad__trained_files *a, const broad__trained_files *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        same_text(a->items[i].path, b->items[i].path);
+        same_text(a->items[i].labels, b->items[i].labels);
+        assert_int_equal(a->items[i].rows, b->items[i].rows);
+        assert_int_equal(a->items[i].photo_count, b->items[i].photo_count);
+        for (size_t k = 0; k < a->items[i].photo_count; k++) {
+            const broad__trained_photo *one = &a->items[i].photos[k], *other = &b->items[i].photos[k];
+            same_text(one->file, other->file);
+            assert_string_equal(one->content, other->content);
+            assert_int_equal(one->rows, other->rows);
+            assert_int_equal(one->held_out, other->held_out);
+            assert_int_equal(one->target, other->target);
+        }
+    }
+}
+
 static void same_model(const broad_model *a, const broad_model *b)
 {
     SAME_WHOLE(task);
@@ -236,6 +255,7 @@ static void same_model(const broad_model *a, const broad_model *b)
     same_settings(&a->settings, &b->settings);
     same_groups(a, b);
     same_layers(a, b);
+    same_sources(&a->sources, &b->sources);
 }
 
 /* ---- round trips ----------------------------------------------------------------------------------------------- */
@@ -696,6 +716,13 @@ static const bad_row bad_rows[] = {
     {"model/settings/relax", "1.5", "settings: relax is 1.5 where a number from 0 to 1"},
     {"model/settings/select", NULL, "settings: select is missing"},
     {"model/segments", "3", "segments is not a list"},
+    {"model/sources", "3", "sources is not a list"},
+    {"model/sources", "[{\"path\":\"a\",\"labels\":null,\"rows\":1}]", "photos"},
+    {"model/sources", "[{\"path\":3,\"labels\":null,\"rows\":1,\"photos\":[]}]", "path is not text"},
+    {"model/sources",
+     "[{\"path\":\"a\",\"labels\":null,\"rows\":1,\"photos\":[{\"file\":\"b\",\"content\":"
+     "\"00000000000000000000000000000000\",\"rows\":1,\"held_out\":false,\"class\":99}]}]",
+     "source 1: photo 1 is of a class that there is not"},
     {"model/segments/0/rows", "4", "11 training rows, but 10 in the segments"},
     {"model/segments/1/rows", "0", "segment 2: rows is 0"},
     {"model/segments/1/weight", "0", "segment 2: weight is 0"},

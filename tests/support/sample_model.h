@@ -179,6 +179,24 @@ static inline void sample_network(broad_model *model, const sample_form *form, u
     sample_joint(model, state);
 }
 
+/* Every other sample remembers a table and a folder of two photos. */
+static inline void sample_sources(broad_model *model, unsigned *state)
+{
+    static const char *const files[] = {"photos/a \"b\".jpg", "photos/\xFF.jpg"};
+    broad__trained_file *items = broad__alloc_array(2, sizeof *items);
+    for (size_t i = 0; i < 2; i++) items[i] = (broad__trained_file){.path = broad__copy_text("data"), .rows = 5 + i};
+    items[0].labels = broad__copy_text("labels.csv");
+    items[1].photos = broad__alloc_array(2, sizeof *items[1].photos);
+    items[1].photo_count = 2;
+    for (size_t i = 0; i < 2; i++) {
+        items[1].photos[i] =
+            (broad__trained_photo){.file = broad__copy_text(files[i]), .rows = 1 + i, .held_out = i > 0};
+        items[1].photos[i].target = model->task == BROAD_TASK_CLASSIFY ? 1 : 0;
+        sample_hash(items[1].photos[i].content, state);
+    }
+    model->sources = (broad__trained_files){2, items};
+}
+
 static inline broad_model *sample_model(const sample_form *form)
 {
     unsigned state = form->seed * 2654435761u + 12345;
@@ -220,6 +238,7 @@ static inline broad_model *sample_model(const sample_form *form)
     model->split_seed = form->seed % 2 ? UINT64_MAX - form->seed : 0;
     model->first_norm = 10 * sample_uniform(&state);
     sample_network(model, form, &state);
+    if (form->seed % 2) sample_sources(model, &state);
     return model;
 }
 

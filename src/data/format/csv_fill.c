@@ -127,7 +127,7 @@ int broad__csv_fill(broad__parsed *out, const broad__csv *csv, const broad__role
     if (status == BROAD_OK) status = set_columns(&work);
     if (status == BROAD_OK) status = fill_rows(&work, request->texts);
     broad__free(work.columns);
-    if (status == BROAD_OK && !out->rows)
+    if (status == BROAD_OK && !out->rows && !request->empty)
         status = broad__fail(BROAD_BAD_DATA, "%s: a header and no rows; set option header to no if line %zu is data",
                              csv->name, broad__line_at(csv, broad__row_start(csv, csv->begin)));
     return status;

@@ -11,6 +11,7 @@ typedef struct broad__csv_request {
     broad_missing missing;
     const broad__categories *known; /* the categories of the model; empty: levels are numbered as they come */
     int texts;                      /* targets and groups stay text that lies in the source, else they are coded */
+    int empty;                      /* no rows are no error */
     int labels;                     /* coded targets may be classes */
     size_t memory;                  /* bytes that the process should hold at most; 0: no limit */
     broad__spill *spill;            /* where the arrays of rows go; NULL: a new one if there are too many rows */

@@ -304,6 +304,7 @@ static int fill_rows(broad_data *table, reading *r)
             item->copy = (size_t)part->copy;
             item->faults = (unsigned)part->faults;
             item->group = first;
+            memcpy(item->content, from->print.content, sizeof item->content);
             for (size_t j = 0; j < inputs; j++) table->x[row * inputs + j] = (double)from->inputs[k * inputs + j];
         }
         broad__free(from->inputs);

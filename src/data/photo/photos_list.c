@@ -40,6 +40,7 @@ typedef struct walk {
     size_t seen_count, seen_room;
     entry *entries; /* of the current folder */
     size_t entry_count, entry_room;
+    int several; /* paths are given */
 } walk;
 
 static const char *keep_text(broad__photo_list *list, const char *text)
@@ -215,11 +216,21 @@ static int list_folder(walk *w, const char *path)
     return status;
 }
 
+/* One wrong name among several is left out, as a file that cannot be read is. */
+static int add_absent(walk *w, const char *path, int number)
+{
+    const char *fault = fault_text(w->list, "cannot be opened", number);
+    int status = fault ? broad__photo_list_add(w->list, path, path, fault) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) w->list->items[w->list->count - 1].given = 1;
+    return status;
+}
+
 static int list_path(walk *w, const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0) {
         char reason[REASON_BYTES];
+        if (w->several) return add_absent(w, path, errno);
         return broad__fail(BROAD_NO_INPUT, "%s: cannot be opened: %s", path, strerror_r(errno, reason, sizeof reason));
     }
     if (S_ISDIR(about.st_mode)) return list_folder(w, path);
@@ -231,7 +242,7 @@ static int list_path(walk *w, const char *path)
 int broad__photo_list_make(broad__photo_list *out, const char *const *paths, size_t count)
 {
     *out = (broad__photo_list){0};
-    walk w = {.list = out};
+    walk w = {.list = out, .several = count > 1};
     int status = BROAD_OK;
     for (size_t i = 0; status == BROAD_OK && i < count; i++) status = list_path(&w, paths[i]);
     broad__free(w.folders);

@@ -1,6 +1,7 @@
 #include "model/train/plan.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #include "base/status.h"
 #include "compute/pool.h"
@@ -39,6 +40,15 @@ static void sizes_of_growth(broad__sizes *s, const broad_options *o, const broad
     s->width += s->old_width;
 }
 
+/* Layers that the rules on size leave. */
+static double layers_at_most(const broad_options *o)
+{
+    double layers = (double)o->enhance_layers;
+    if (o->max_layers) layers = fmin(layers, (double)o->max_layers);
+    if (o->max_nodes && o->enhance_nodes) layers = fmin(layers, ceil((double)o->max_nodes / (double)o->enhance_nodes));
+    return layers;
+}
+
 static broad__sizes sizes_of(const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
                              size_t outputs)
 {
@@ -52,7 +62,7 @@ static broad__sizes sizes_of(const broad_options *options, const broad_model *mo
                       .threads = (double)o.threads,
                       .columns = model ? (double)broad__model_columns(model) : scaled_columns(&o, (double)inputs),
                       .nodes = (double)o.enhance_nodes,
-                      .layers = (double)o.enhance_layers};
+                      .layers = model ? (double)o.enhance_layers : layers_at_most(&o)};
     if (o.threads == 0) s.threads = (double)broad__processors();
     if (model) sizes_of_growth(&s, &o, model);
     else sizes_of_fit(&s, &o);
@@ -111,14 +121,13 @@ static void plan_work(broad_plan *out, const broad__sizes *s, const broad_option
     if (model) out->flops_total += 2 * s->rows * s->old * (s->features + s->outputs);
 }
 
-static void plan_sizes(broad_plan *out, const broad__sizes *s, const broad_options *options, const broad_model *model)
+static void plan_sizes(broad_plan *out, const broad__sizes *s, const broad_model *model)
 {
     double before = model && s->drawn > 0 ? (double)broad__model_feature_nodes(model, model->group_count) : 0;
     *out = (broad_plan){.rows = s->rows,
                         .inputs = s->inputs,
                         .outputs = s->outputs,
-                        .nodes = s->old + s->drawn - before + s->nodes * s->layers,
-                        .memory = (double)options->memory};
+                        .nodes = s->old + s->drawn - before + s->nodes * s->layers};
 }
 
 int broad__plan_run(broad_plan *out, const broad_options *options, const broad_model *model, size_t rows, size_t inputs,
@@ -128,9 +137,9 @@ int broad__plan_run(broad_plan *out, const broad_options *options, const broad_m
         return broad__fail(BROAD_USAGE, "a plan needs at least one row, one input and one output");
     const broad_options *lasting = model ? &model->settings : options;
     broad__sizes s = sizes_of(options, model, rows, inputs, outputs);
-    plan_sizes(out, &s, options, model);
+    plan_sizes(out, &s, model);
     plan_work(out, &s, lasting, model);
-    broad__plan_memory(out, &s, lasting, model != NULL);
+    broad__plan_memory(out, &s, lasting, options->memory, model != NULL);
     return BROAD_OK;
 }
 
@@ -139,11 +148,11 @@ int broad__plan_storage(broad__storage *out, const broad_options *options, const
 {
     broad_plan plan;
     *out = (broad__storage){0};
-    if (!options->memory) return BROAD_OK;
+    if (options->memory == SIZE_MAX) return BROAD_OK;
     int status = broad__plan_run(&plan, options, model, rows, inputs, outputs);
     if (status == BROAD_OK && !plan.fits) status = broad__plan_refuse(&plan);
-    if (status < 0 || !plan.spilled) return status;
+    if (status < 0) return status;
     out->z_recomputed = plan.features_recomputed;
-    out->k_recomputed = 1;
-    return broad__spill_open(&out->spill, options->memory);
+    out->k_recomputed = plan.spilled || plan.features_recomputed;
+    return plan.spilled ? broad__spill_open(&out->spill, (size_t)plan.memory) : BROAD_OK;
 }

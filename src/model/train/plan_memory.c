@@ -1,54 +1,26 @@
 /*
  * Memory of a run. In memory the peak is that of the process: the table, Z, K, residuals, sums, weights. Under a limit
  * below that, all arrays that grow with the rows are spilled; what remains are the others, and a block of each spilled
- * array per thread.
+ * array per thread. Without a limit of the caller's, half of the available memory is one; then Z and K are recomputed in each
+ * pass first, which takes no files, and only what still does not fit is spilled.
  */
 #include "model/train/plan_memory.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
+#include <stdint.h>
 
+#include "base/available.h"
 #include "base/spill.h"
 #include "base/status.h"
 #include "compute/shards.h"
+#include "data/transform/rank.h"
+#include "feature/phi.h"
 #include "layer/joint_sums.h"
 #include "layer/search.h"
 #include "layer/supervise.h"
 
-/* The first number in a file of the system, times `unit`; INFINITY where there is none. */
-static double number_in(const char *path, const char *key, double unit)
-{
-    FILE *file = fopen(path, "r");
-    double value = INFINITY;
-    char line[128];
-    while (file && fgets(line, sizeof line, file)) {
-        if (strncmp(line, key, strlen(key)) != 0) continue;
-        char *digits = line + strlen(key), *end;
-        unsigned long long number = strtoull(digits, &end, 10);
-        if (end == digits) continue;
-        value = unit * (double)number;
-        break;
-    }
-    if (file) fclose(file);
-    return value;
-}
-
-/* What the machine, the container and the process's own limit leave. */
-static double memory_available(void)
-{
-    double machine = number_in("/proc/meminfo", "MemAvailable:", 1024);
-    double group = number_in("/sys/fs/cgroup/memory.max", "", 1) - number_in("/sys/fs/cgroup/memory.current", "", 1);
-    struct rlimit limit;
-    double own = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
-                     ? (double)limit.rlim_cur - number_in("/proc/self/statm", "", 4096)
-                     : INFINITY;
-    if (isnan(group)) group = INFINITY;
-    return fmin(machine, fmin(group, own));
-}
-
+/* As in pilot.c and feature/sample.c; NAME_BYTES: of an input's name, in the table, the model and the file. */
+enum { PILOT_ROWS = 1000, PILOT_NODES_LEAST = 700, PILOT_NODES_MOST = 1500, SPREAD_ROWS = 256, NAME_BYTES = 120 };
 enum { RANGE_ROWS = 4000, RANGE_NODES = 200, JOINT_SHARD_MAX = 256 }; /* the last as in layer/joint_sums.c */
 
 /* Blocks of spilled arrays that are in memory at a time, as measured: those of each thread, of inputs or Z, residuals,
@@ -60,9 +32,10 @@ static const double THREAD_PIECES = 3e6, TABLE_PIECES = 1e7, PACKED_BYTES = 5e5,
 
 /* Which memory is meant. */
 typedef struct plan_case {
-    int grown;   /* a model grows */
-    int spilled; /* the arrays of the rows are not in memory */
-    int worst;   /* draws are refused, and Cholesky breaks down; otherwise neither */
+    int grown;      /* a model grows */
+    int recomputed; /* Z and K are not stored */
+    int spilled;    /* and the other arrays of the rows are not in memory */
+    int worst;      /* draws are refused, and Cholesky breaks down; otherwise neither */
 } plan_case;
 
 /* Layers searched one by one: K, its sums and the factor; src/layer/candidate.c, ridge.c and spd.c have these arrays.
@@ -70,7 +43,7 @@ typedef struct plan_case {
 static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_case how)
 {
     double side = fmin(s->rows, s->first), shards = (double)broad__shard_count((size_t)s->rows);
-    double k = how.spilled ? 2 * s->threads * BROAD__BLOCK_ROWS * s->first : s->rows * s->first;
+    double k = how.recomputed ? 2 * s->threads * BROAD__BLOCK_ROWS * s->first : s->rows * s->first;
     double sums = shards * s->first * s->outputs;
     if (s->fitting == BROAD__FIT_STEPWISE && o->supervise == BROAD_SUPERVISE_LOO && !o->lambda_auto) return k;
     if (s->first <= 512 && s->rows >= s->first) sums += shards * s->first * s->first;
@@ -125,26 +98,57 @@ static double basis_numbers(double *out_kept, const broad__sizes *s)
     return fmax(peak, *out_kept);
 }
 
-/* Peak of what training holds besides the table. Spilled: without the arrays of the rows. */
-static double training_bytes(const broad__sizes *s, const broad_options *o, plan_case how)
+static int is_ranked(const broad_options *o)
+{
+    return o->scale == BROAD_SCALE_RANK || o->scale == BROAD_SCALE_BOTH || o->scale == BROAD_SCALE_AUTO;
+}
+
+/* Of the model, without the output weights: what a column is scaled by, its name (in bytes: NAME), and the nodes. */
+static double model_numbers(const broad__sizes *s, const broad_options *o)
+{
+    double knots = is_ranked(o) ? 2 * BROAD__KNOTS * s->inputs : 0;
+    return knots + 3 * s->columns + NAME_BYTES / 8 * s->inputs + s->drawn * s->columns;
+}
+
+/* Trials on some rows before the network is built: src/model/train/pilot.c. Their nodes and those of the best, then either what
+ * nodes are sampled from, or the gradients. */
+static double pilot_numbers(const broad__sizes *s, const broad_options *o)
+{
+    if (o->feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED || !o->range_auto || s->drawn == 0) return 0;
+    double rows = fmin(s->rows, PILOT_ROWS), least = fmin(s->drawn, PILOT_NODES_LEAST);
+    double nodes = fmin(fmax(s->drawn * rows / s->rows, least), PILOT_NODES_MOST), side = fmin(rows, nodes);
+    double sampling = nodes / 2 + fmin(rows, SPREAD_ROWS) + (rows <= nodes / 2 ? rows : 0);
+    return s->columns * (2 * nodes + fmax(sampling, rows)) + rows * (s->inputs + 4 * nodes) + 3 * side * side;
+}
+
+/* Peak of what training holds besides the table and the model: Z and what is computed from it, after the trials. */
+static double network_numbers(const broad__sizes *s, const broad_options *o, plan_case how)
 {
     int chain = s->fitting == BROAD__FIT_CHAIN, joint = s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
-    double z = s->rows * s->features * (s->old > 0 ? 2 : 1); /* a grown Z is copied */
-    double residuals = (chain ? 2 : 3) * s->rows * s->outputs, targets = s->rows * s->outputs;
-    double enhancement = s->old + s->nodes * s->layers;
-    double weights =
-        2 * s->drawn * s->columns + enhancement * (s->features + s->outputs) + (joint ? s->width * s->outputs : 0);
+    double z = how.recomputed ? 0 : s->rows * s->features * (s->old > 0 ? 2 : 1); /* a grown Z is copied */
+    double residuals = how.spilled ? 0 : (chain ? 2 : 3) * s->rows * s->outputs;
+    double targets = how.spilled ? 0 : s->rows * s->outputs;
     double fit = s->fitting == BROAD__FIT_AT_ONCE ? 0 : layer_numbers(s, o, how);
     double kept = 0, grown_fit = s->fitting == BROAD__FIT_STEPWISE ? basis_numbers(&kept, s) : 0;
-    double blocks = s->threads * BROAD__BLOCK_ROWS * (s->features + s->columns);
+    double blocks = how.recomputed ? s->threads * BROAD__BLOCK_ROWS * s->features : 0;
     fit += grown_fit;
     /* The first sums of a chain are kept for the joint weights, everything else of the layers is released before these
      * are solved. */
     if (s->fitting == BROAD__FIT_FINALLY) fit += fmin(s->rows, s->first) * s->first;
     if (joint) fit = fmax(fit, kept + joint_numbers(s, o, how));
-    if (how.spilled) return 8 * (blocks + weights + fit);
-    /* The targets are released before the layers are searched. */
-    return 8 * (z + residuals + weights + fmax(fit, targets));
+    /* The targets are released before the layers are searched; not where they are needed again. */
+    return blocks + z + residuals + (how.recomputed ? fit + targets : fmax(fit, targets));
+}
+
+/* Besides the table: the model, the scaled inputs of some rows, and the largest of trials, network and the file in memory. */
+static double training_bytes(const broad__sizes *s, const broad_options *o, plan_case how)
+{
+    int joint = s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
+    double model = model_numbers(s, o), enhancement = s->old + s->nodes * s->layers;
+    double weights = enhancement * (s->features + s->outputs) + (joint ? s->width * s->outputs : 0);
+    double scaled = s->threads * (double)broad__phi_scratch((size_t)s->columns, (size_t)s->rows);
+    double network = network_numbers(s, o, how) + weights + s->drawn * s->columns;
+    return 8 * (model + scaled + fmax(fmax(pilot_numbers(s, o), network), model + 2 * weights));
 }
 
 /* ---- a limit --------------------------------------------------------------------------------------------------- */
@@ -161,9 +165,8 @@ static double block_bytes(const broad__sizes *s)
 /* Seconds per row: for computing its Z from its inputs, and for reading Z. */
 static double make_seconds(const broad__sizes *s, const broad_options *o)
 {
-    int ranked = o->scale == BROAD_SCALE_RANK || o->scale == BROAD_SCALE_BOTH || o->scale == BROAD_SCALE_AUTO;
     return 2 * s->columns * s->drawn / (s->threads * CORE_FLOPS) + 8 * s->inputs / DISK_BYTES +
-           (ranked ? s->inputs / (s->threads * RANKED_INPUTS) : 0);
+           (is_ranked(o) ? s->inputs / (s->threads * RANKED_INPUTS) : 0);
 }
 
 static double read_seconds(const broad__sizes *s) { return 8 * s->features / DISK_BYTES; }
@@ -195,37 +198,58 @@ static void plan_spilling(broad_plan *out, const broad__sizes *s, const broad_op
     if (!out->features_recomputed) out->bytes_disk += z;
 }
 
-static void plan_limit(broad_plan *out, const broad__sizes *s, const broad_options *o, double here)
+static void plan_limit(broad_plan *out, const broad__sizes *s, const broad_options *o, double here, int grown)
 {
     double budget = fmin(out->memory, here + out->bytes_available);
-    if (here + out->bytes_training + block_bytes(s) > budget && out->can_spill) plan_spilling(out, s, o);
+    plan_case recomputed = {.grown = grown, .worst = 1, .recomputed = 1};
+    if (here + out->bytes_training + (out->memory_automatic ? 0 : block_bytes(s)) <= budget || !out->can_spill) return;
+    if (out->memory_automatic && here + training_bytes(s, o, recomputed) <= budget) {
+        out->features_recomputed = 1;
+        out->passes = passes(s, o);
+    } else {
+        plan_spilling(out, s, o);
+    }
 }
 
-void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_options *o, int grown)
+/* The limit in force: the caller's, or half of what is available besides what the process has. */
+static void choose_limit(broad_plan *out, size_t asked, double here)
 {
-    double resident = number_in("/proc/self/status", "VmRSS:", 1024),
-           peak = number_in("/proc/self/status", "VmHWM:", 1024);
+    out->bytes_available = broad__memory_available();
+    out->memory = asked == SIZE_MAX ? 0 : (double)asked;
+    out->memory_automatic = asked == 0 && isfinite(out->bytes_available);
+    if (out->memory_automatic) out->memory = here + floor(out->bytes_available / 2);
+}
+
+static int plan_fits(const broad_plan *plan)
+{
+    if (plan->bytes_training > plan->bytes_available || plan->bytes_disk > plan->bytes_disk_free) return 0;
+    return plan->memory_automatic || plan->memory == 0 || plan->bytes_least <= plan->memory;
+}
+
+void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_options *o, size_t asked, int grown)
+{
+    double resident = broad__memory_resident(), peak = broad__memory_peak();
     double here = isfinite(resident) ? resident : BASE_BYTES;
     plan_case worst = {.grown = grown, .worst = 1}, likely = {.grown = grown};
+    choose_limit(out, asked, here);
     out->bytes_data = 8 * s->rows * (s->inputs + 1);
     out->bytes_training = training_bytes(s, o, worst);
-    out->bytes_available = memory_available();
     out->can_spill = can_spill(s);
     out->bytes_disk_free = broad__spill_room();
-    if (out->memory > 0) plan_limit(out, s, o, here);
+    if (out->memory > 0) plan_limit(out, s, o, here, grown);
     worst.spilled = likely.spilled = out->spilled;
+    worst.recomputed = likely.recomputed = out->spilled || out->features_recomputed;
     int large = (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) && s->width > JOINT_SHARD_MAX;
     double blocks = out->spilled ? block_bytes(s) : 0, packed = large ? s->threads * PACKED_BYTES : 0;
-    if (out->spilled) out->bytes_training = training_bytes(s, o, worst) + blocks;
+    out->bytes_training = training_bytes(s, o, worst) + blocks;
     if (out->spilled) out->bytes_training = fmax(out->bytes_training, TABLE_PIECES);
     /* The table has been read already, unless the plan is for sizes alone. */
-    double before = out->spilled || out->memory > 0 ? here : fmax(here, BASE_BYTES + out->bytes_data);
+    int read = out->spilled || (out->memory > 0 && !out->memory_automatic);
+    double before = read ? here : fmax(here, BASE_BYTES + out->bytes_data);
     out->bytes_peak = before + training_bytes(s, o, likely) + blocks + packed;
     if (isfinite(peak)) out->bytes_peak = fmax(out->bytes_peak, peak);
     out->bytes_least = out->memory > 0 ? here + out->bytes_training + packed : 0;
-    out->fits = out->memory > 0 ? out->bytes_least <= out->memory && out->bytes_training <= out->bytes_available &&
-                                      out->bytes_disk <= out->bytes_disk_free
-                                : out->bytes_training <= out->bytes_available;
+    out->fits = plan_fits(out);
 }
 
 int broad__plan_refuse(const broad_plan *plan)
@@ -237,6 +261,12 @@ int broad__plan_refuse(const broad_plan *plan)
             "this run needs %.1f GB for rows that do not fit in memory, and %s has %.1f GB free; set TMPDIR "
             "to a folder on a disk with room",
             plan->bytes_disk / 1e9, broad__spill_folder(), plan->bytes_disk_free / 1e9);
+    if (plan->memory_automatic)
+        return broad__fail(
+            BROAD_NO_MEMORY,
+            "this run needs %.1f GB of memory besides the table, and %.1f GB are available; use fewer nodes, "
+            "layers or rows",
+            plan->bytes_training / 1e9, plan->bytes_available / 1e9);
     if (!plan->can_spill)
         return broad__fail(
             BROAD_NO_MEMORY,

@@ -20,8 +20,9 @@ typedef struct broad__sizes {
     double width;     /* columns of all layers at the end */
 } broad__sizes;
 
-/* Fills in what the plan says about memory and disk space. `o`: the settings of the network. */
-void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_options *o, int grown);
+/* Fills in what the plan says about memory and disk space. `o`: the settings of the network; `asked`: the limit of the run, 0:
+ * half of the available memory, SIZE_MAX: none. */
+void broad__plan_memory(broad_plan *out, const broad__sizes *s, const broad_options *o, size_t asked, int grown);
 /* The message of a plan that does not fit its limit. */
 int broad__plan_refuse(const broad_plan *plan);
 

@@ -21,7 +21,7 @@ enum { STRETCH = 64 * BROAD__BLOCK_ROWS };
 static void set_storage(broad__residual *residual, const broad__storage *storage)
 {
     residual->spill = storage->spill;
-    residual->candidate.recompute = storage->spill && storage->k_recomputed;
+    residual->candidate.recompute = storage->k_recomputed;
 }
 
 int broad__rowset_open(broad__rowset *out, const broad_model *model, const broad__device *device, broad__pool *pool,
@@ -33,7 +33,8 @@ int broad__rowset_open(broad__rowset *out, const broad_model *model, const broad
     int status = broad__residual_open(&out->residual, device, pool, model->outputs);
     out->residual.candidate.single = broad__supervise_single(&model->settings);
     set_storage(&out->residual, &out->storage);
-    return status == BROAD_OK && out->storage.spill ? broad__z_source_open(&out->source, out) : status;
+    int sourced = out->storage.spill || out->storage.z_recomputed;
+    return status == BROAD_OK && sourced ? broad__z_source_open(&out->source, out) : status;
 }
 
 void broad__rowset_close(broad__rowset *rowset)

@@ -23,8 +23,8 @@ typedef struct broad__z_source broad__z_source; /* model/zsource.h */
 
 /* How the arrays of a row set, one or more numbers per row, are stored. Zeroed: in memory, and Z with them. */
 typedef struct broad__storage {
-    broad__spill *spill; /* not owned; NULL: in memory, and the rest does not count */
-    int z_recomputed;    /* Z is recomputed with every pass; otherwise it is spilled too */
+    broad__spill *spill; /* not owned; NULL: in memory */
+    int z_recomputed;    /* Z is recomputed with every pass; otherwise it is stored like the others */
     int k_recomputed;    /* and so are the columns of a layer */
 } broad__storage;
 

@@ -1,0 +1,337 @@
+#include "run/corrections_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "nearest.h"
+
+enum { CELLS_MAX = 512, PROBLEMS_SHOWN = 20, NONE = -1 };
+static const size_t FILE_MOST = (size_t)1 << 30;
+
+typedef struct reading {
+    const char *path, *folder;
+    const broad_model *model;
+    int new_classes;
+    char *text, *next; /* next: the rest of it */
+    char separator;
+    size_t line, problems;
+    size_t cell_count;
+    char *cells[CELLS_MAX];
+    int file, correction, verdict;    /* columns; NONE */
+    size_t class_count;               /* columns of probabilities */
+    int class_columns[CELLS_MAX];     /* where they are */
+    char class_names[CELLS_MAX][128]; /* of which classes */
+    cli_corrections *out;
+} reading;
+
+/* ---- lines and cells ---- */
+
+/* Cuts the next line into cells, in place; 0: there is none. Quotes are those of CSV. */
+static int next_line(reading *r)
+{
+    char *from = r->next, *to = from;
+    int quoted = 0, done = 0;
+    r->cell_count = 0;
+    if (!*from) return 0;
+    r->line++;
+    r->cells[r->cell_count++] = to;
+    while (!done) {
+        char c = *from;
+        if (c == '"' && quoted && from[1] == '"') *to++ = *from++;
+        else if (c == '"' && (quoted || to == r->cells[r->cell_count - 1])) quoted = !quoted;
+        else if (c == r->separator && !quoted && r->cell_count < CELLS_MAX) {
+            *to++ = 0;
+            r->cells[r->cell_count++] = to;
+        } else if (c == 0 || (c == '\n' && !quoted)) done = 1;
+        else if (c != '\r' || quoted) *to++ = c;
+        if (c) from++;
+    }
+    r->next = from;
+    *to = 0;
+    return 1;
+}
+
+static char *trim(char *text)
+{
+    while (*text == ' ' || *text == '\t') text++;
+    size_t length = strlen(text);
+    while (length && (text[length - 1] == ' ' || text[length - 1] == '\t')) text[--length] = 0;
+    return text;
+}
+
+static char *cell(reading *r, int column)
+{
+    static char empty[] = "";
+    return column != NONE && (size_t)column < r->cell_count ? trim(r->cells[column]) : empty;
+}
+
+static void report_problem(reading *r, const char *what, const char *value, const char *remedy)
+{
+    if (++r->problems <= PROBLEMS_SHOWN) cli_say("%s:%zu: %s '%.200s'%s", r->path, r->line, what, value, remedy);
+}
+
+/* ---- columns ---- */
+
+static int column_named(const reading *r, const char *name)
+{
+    for (size_t i = 0; i < r->cell_count; i++)
+        if (strcasecmp(r->cells[i], name) == 0) return (int)i;
+    return NONE;
+}
+
+static void find_classes(reading *r)
+{
+    for (size_t i = 0; i < r->cell_count; i++) {
+        if (strncmp(r->cells[i], "p_", 2)) continue;
+        r->class_columns[r->class_count] = (int)i;
+        snprintf(r->class_names[r->class_count++], sizeof r->class_names[0], "%s", r->cells[i] + 2);
+    }
+}
+
+/* From the first line, where it has names. A plain list of two columns may do without. */
+static int find_columns(reading *r)
+{
+    char *start = r->next;
+    size_t commas = 0, semicolons = 0;
+    for (const char *c = start; *c && *c != '\n'; c++) {
+        commas += *c == ',';
+        semicolons += *c == ';';
+    }
+    r->separator = semicolons > commas ? ';' : ',';
+    char *saved = strdup(start);
+    if (!saved) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    int any = next_line(r);
+    for (size_t i = 0; i < r->cell_count; i++) r->cells[i] = trim(r->cells[i]);
+    r->file = any ? column_named(r, "file") : NONE;
+    r->correction = column_named(r, "correction");
+    if (r->correction == NONE && r->cell_count == 2) r->correction = r->file == 1 ? 0 : 1;
+    r->verdict = column_named(r, "verdict");
+    find_classes(r);
+    int plain = any && r->file == NONE && r->cell_count == 2;
+    if (plain) {
+        memcpy(start, saved, strlen(saved) + 1); /* its first line is one of the list */
+        r->next = start;
+        r->line = 0;
+        r->file = 0;
+    }
+    free(saved);
+    if (r->file != NONE && r->correction != NONE) return BROAD_OK;
+    return cli_fail(BROAD_BAD_DATA,
+                    "%s: no column '%s'; corrections have the columns file and correction, as findings.csv of a report "
+                    "has them, or are a list of two columns: file and label",
+                    r->path, r->file == NONE ? "file" : "correction");
+}
+
+/* ---- labels ---- */
+
+/* The model's spelling of a class; NULL: it has none such. */
+static const char *class_called(const reading *r, const char *label)
+{
+    const broad_model *model = r->model;
+    for (size_t i = 0; i < broad_model_outputs(model); i++)
+        if (strcmp(broad_model_output_name(model, i), label) == 0) return broad_model_output_name(model, i);
+    for (size_t i = 0; i < broad_model_outputs(model); i++)
+        if (strcasecmp(broad_model_output_name(model, i), label) == 0) return broad_model_output_name(model, i);
+    return NULL;
+}
+
+static double probability(char *text)
+{
+    char *comma = strchr(text, ','), *end = NULL;
+    if (comma) *comma = '.';
+    double value = strtod(text, &end);
+    return end == text ? -1 : value;
+}
+
+/* The class that the verdict was before it was edited: that of the largest probability. NULL: not known. */
+static const char *first_verdict(reading *r)
+{
+    const char *best = NULL;
+    double largest = -1;
+    for (size_t i = 0; i < r->class_count; i++) {
+        double value = probability(cell(r, r->class_columns[i]));
+        if (value <= largest) continue;
+        largest = value;
+        best = r->class_names[i];
+    }
+    return best;
+}
+
+/* NULL: the line has no correction. */
+static const char *corrected_label(reading *r)
+{
+    const char *correction = cell(r, r->correction), *verdict = cell(r, r->verdict), *before = first_verdict(r);
+    if (*correction) return correction;
+    if (!*verdict || !before || strcmp(verdict, before) == 0 || !class_called(r, verdict)) return NULL;
+    return verdict;
+}
+
+static const char *check_label(reading *r, const char *label)
+{
+    const char *names[64], *known = class_called(r, label);
+    char remedy[200];
+    size_t count = broad_model_outputs(r->model) < 64 ? broad_model_outputs(r->model) : 64;
+    if (known || r->new_classes) return known ? known : label;
+    for (size_t i = 0; i < count; i++) names[i] = broad_model_output_name(r->model, i);
+    const char *nearest = cli_nearest(label, names, count);
+    if (nearest) snprintf(remedy, sizeof remedy, "; did you mean '%.80s'?", nearest);
+    else snprintf(remedy, sizeof remedy, "; --new-classes would add it");
+    report_problem(r, "the model has no class", label, remedy);
+    return NULL;
+}
+
+/* ---- files ---- */
+
+/* The name below the folder, with ever fewer of its first parts. */
+static char *find_below(const char *folder, size_t length, const char *name)
+{
+    char path[PATH_MAX];
+    for (const char *rest = name; rest; rest = strchr(rest, '/')) {
+        rest += strspn(rest, "/");
+        int bytes = snprintf(path, sizeof path, "%.*s%s%s", (int)length, folder,
+                             length && folder[length - 1] != '/' ? "/" : "", rest);
+        if (*rest && bytes > 0 && bytes < PATH_MAX && access(path, F_OK) == 0) return strdup(path);
+    }
+    return NULL;
+}
+
+static char *find_file(const reading *r, const char *name)
+{
+    const char *slash = strrchr(r->path, '/');
+    char *found = r->folder ? find_below(r->folder, strlen(r->folder), name) : NULL;
+    if (!found && access(name, F_OK) == 0) found = strdup(name);
+    if (found || r->folder) return found;
+    return slash ? find_below(r->path, (size_t)(slash - r->path), name) : find_below(".", 1, name);
+}
+
+/* A name that would be a formula in a spreadsheet was written with an apostrophe before it. */
+static char *find_named(const reading *r, const char *name)
+{
+    char *found = find_file(r, name);
+    return !found && name[0] == '\'' && name[1] && strchr("=+-@\t\r", name[1]) ? find_file(r, name + 1) : found;
+}
+
+/* ---- all of it ---- */
+
+static int add(reading *r, char *file, const char *label)
+{
+    cli_corrections *out = r->out;
+    for (size_t i = 0; i < out->count; i++) {
+        if (strcmp(out->files[i], file)) continue;
+        if (strcmp(out->labels[i], label)) report_problem(r, "a second label for", file, "; keep one of the lines");
+        free(file);
+        return BROAD_OK;
+    }
+    char **files = realloc(out->files, (out->count + 1) * sizeof *files);
+    if (files) out->files = files;
+    char **labels = realloc(out->labels, (out->count + 1) * sizeof *labels);
+    if (labels) out->labels = labels;
+    char *copy = strdup(label);
+    if (!files || !labels || !copy) {
+        free(copy);
+        free(file);
+        return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    }
+    out->files[out->count] = file;
+    out->labels[out->count++] = copy;
+    return BROAD_OK;
+}
+
+static int take_line(reading *r)
+{
+    const char *name = cell(r, r->file), *label = corrected_label(r);
+    if (!*name || !label) return BROAD_OK;
+    label = check_label(r, label);
+    char *file = find_named(r, name);
+    if (!file)
+        report_problem(r, "there is no photo", name,
+                       r->folder ? " below the folder that was given"
+                                 : "; give the folder of the photos: broad learn MODEL FOLDER --corrections FILE");
+    if (file && label) return add(r, file, label);
+    free(file);
+    return BROAD_OK;
+}
+
+static int take_lines(reading *r)
+{
+    int status = find_columns(r);
+    while (!status && next_line(r)) status = take_line(r);
+    if (status) return status;
+    if (r->problems > PROBLEMS_SHOWN) cli_say("%s: and %zu more", r->path, r->problems - PROBLEMS_SHOWN);
+    if (r->problems)
+        return cli_fail(BROAD_BAD_DATA, "%s: %zu line%s cannot be used; nothing was learned", r->path, r->problems,
+                        cli_plural(r->problems));
+    if (!r->out->count)
+        return cli_fail(BROAD_BAD_DATA,
+                        "%s: there is no correction in it; write the correct class of a photo into the column "
+                        "'correction'",
+                        r->path);
+    return BROAD_OK;
+}
+
+/* The list as the reader of photos takes it. */
+static int write_list(cli_corrections *out)
+{
+    out->list = memfd_create("corrections", MFD_CLOEXEC);
+    FILE *file = out->list >= 0 ? fdopen(dup(out->list), "w") : NULL;
+    if (!file) return cli_fail(BROAD_IO, "the list of corrections cannot be made: %s", strerror(errno));
+    fputs("file,label\n", file);
+    for (size_t i = 0; i < out->count; i++)
+        for (int part = 0; part < 2; part++) {
+            fputc('"', file);
+            for (const char *c = part ? out->labels[i] : out->files[i]; *c; c++) {
+                if (*c == '"') fputc('"', file);
+                fputc(*c, file);
+            }
+            fputs(part ? "\"\n" : "\",", file);
+        }
+    snprintf(out->list_path, sizeof out->list_path, "/proc/self/fd/%d", out->list);
+    return fclose(file) ? cli_fail(BROAD_IO, "the list of corrections cannot be made: %s", strerror(errno)) : BROAD_OK;
+}
+
+int cli_corrections_read(cli_corrections *out, const char *path, const char *folder, const broad_model *model,
+                         int new_classes)
+{
+    void *bytes = NULL;
+    size_t count = 0;
+    reading *r = calloc(1, sizeof *r);
+    *out = (cli_corrections){.list = -1};
+    if (!r) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    int status = broad__file_read(&bytes, &count, path, FILE_MOST);
+    if (!status && memchr(bytes, 0, count))
+        status = cli_fail(BROAD_BAD_DATA, "%s: is not a text; save the table as CSV (UTF-8)", path);
+    char *text = status ? NULL : malloc(count + 1);
+    if (!status && !text) status = cli_fail(BROAD_NO_MEMORY, "out of memory");
+    if (!status) {
+        memcpy(text, bytes, count);
+        text[count] = 0;
+        int mark = strncmp(text, "\xef\xbb\xbf", 3) == 0;
+        *r = (reading){.path = path, .folder = folder, .model = model, .new_classes = new_classes, .out = out};
+        r->next = text + (mark ? 3 : 0);
+        status = take_lines(r);
+    }
+    if (!status) status = write_list(out);
+    broad__free(bytes);
+    free(text);
+    free(r);
+    return status;
+}
+
+void cli_corrections_clear(cli_corrections *corrections)
+{
+    for (size_t i = 0; i < corrections->count; i++) {
+        free(corrections->files[i]);
+        free(corrections->labels[i]);
+    }
+    free(corrections->files);
+    free(corrections->labels);
+    if (corrections->count && corrections->list >= 0) close(corrections->list);
+    *corrections = (cli_corrections){.list = -1};
+}

@@ -1,0 +1,24 @@
+/* Corrections in a file: findings.csv of a report, edited; corrections.csv, saved from its page; or any list of photos and labels. */
+#ifndef BROAD_CLI_RUN_CORRECTIONS_FILE_H
+#define BROAD_CLI_RUN_CORRECTIONS_FILE_H
+
+#include "arguments.h"
+
+typedef struct cli_corrections {
+    size_t count;
+    char **files;       /* as they can be opened; owned */
+    char **labels;      /* owned */
+    int list;           /* descriptor of a list of both that has no name */
+    char list_path[32]; /* by which it can be opened */
+} cli_corrections;
+
+/*
+ * Lines without a correction are left out, unless the verdict was edited: it is a class, and not the one of the largest p_CLASS.
+ * Photos are looked for below `folder` unless it is NULL, as they are named, and beside the file. BROAD_BAD_DATA after every
+ * problem was printed with its line.
+ */
+int cli_corrections_read(cli_corrections *out, const char *path, const char *folder, const broad_model *model,
+                         int new_classes);
+void cli_corrections_clear(cli_corrections *corrections); /* accepts a zeroed one */
+
+#endif

@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""A model remembers its photos: what is new, gone, changed or labelled otherwise is named and taken account of; corrections in a file
+are learned.
+
+Usage: cli_recall.py PATH_OF_BROAD.
+"""
+import csv
+import io
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_test import Case, blobs, run  # noqa: E402
+
+
+class Pictures(Case):
+    """Forty photos to train on, twenty more, and a model of the first with some held out."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.made = tempfile.mkdtemp(prefix="broad-recall-")
+        cls.addClassCleanup(shutil.rmtree, cls.made, True)
+        os.environ["XDG_CACHE_HOME"] = os.path.join(cls.made, "cache")
+        for name, count, seed in (("panels", 40, "5"), ("field", 20, "6")):
+            run("render", os.path.join(cls.made, name), "--count", str(count), "--size", "40", "--seed", seed, "-q")
+            os.remove(os.path.join(cls.made, name, "truth.csv"))
+        os.chdir(cls.made)
+        assert run("fit", "panels", "--holdout", "0.3", "-o", "m.broad", "-q").code == 0
+        cls.folder = os.path.join(cls.made, "work")
+
+    def setUp(self):
+        os.chdir(self.made)
+        shutil.rmtree(self.folder, True)
+        os.mkdir(self.folder)
+        os.chdir(self.folder)
+        for name in ("panels", "field"):
+            shutil.copytree(os.path.join("..", name), name)
+        shutil.copy("../m.broad", "m.broad")
+
+    def put(self, folder, *photos):
+        for photo, label in photos:
+            os.makedirs(os.path.join(folder, label), exist_ok=True)
+            shutil.copy(photo, os.path.join(folder, label, os.path.basename(photo)))
+        return folder
+
+    def photos(self, folder, label):
+        return [os.path.join(folder, label, name) for name in sorted(os.listdir(os.path.join(folder, label)))]
+
+    def trained(self, model="m.broad"):
+        """Files trained on, and held out, of all sources."""
+        items = [photo for source in self.ok("info", model, "--json").json["sources"] for photo in source["photos"]]
+        return ([p["file"] for p in items if not p["held_out"]], [p["file"] for p in items if p["held_out"]])
+
+    def learn(self, *words):
+        done = self.ok("learn", "m.broad", *words, "--json")
+        self.assertTrue(self.ok("verify", "m.broad", "--json").json["holds"])
+        return done.json, done.err
+
+
+class Photos(Pictures):
+    def test_what_it_remembers(self):
+        train, held = self.trained()
+        self.assertEqual((len(train), len(held), len(set(train + held))), (28, 12, 40))
+        text = self.ok("info", "m.broad").out
+        self.assertIn("from     28 rows of panels (40 photos, 12 of them held out)\n", text)
+        self.ok("fit", "panels", "-o", "n.broad", "--no-names", "-q")
+        self.assertEqual(self.trained("n.broad"), ([], []))
+        self.assertNotIn(b"panels", self.read("n.broad"))
+        self.fails(2, "does not remember", "verify", "n.broad")
+        self.ok("verify", "n.broad", "panels")
+
+    def test_second_round_of_corrections(self):
+        first = self.put("c1", *[(p, "Dusty") for p in self.photos("field", "Dusty")[:2]])
+        second = self.put("c2", *[(p, "Clean") for p in self.photos("field", "Clean")[:2]])
+        self.learn(first, "--with", "panels")
+        told, err = self.learn(second, "--with", "panels")
+        self.assertIn("also looking in c1, which the model was trained on", err)
+        self.assertEqual((told["rows"], told["new"]["rows"], told["photos"]["remembered"]["found"]), (32, 2, 30))
+        self.fails(65, "there is nothing to learn", "learn", "m.broad", second)
+        self.put("c2", (self.photos("field", "Clean")[4], "Clean"))
+        told, _ = self.learn("c2")
+        self.assertEqual((told["rows"], told["new"]["rows"]), (33, 1))
+
+    def test_a_photo_added_and_a_folder_given_twice(self):
+        shutil.copy(self.photos("field", "Dusty")[3], "panels/Dusty/added.jpg")
+        new = self.put("c1", (self.photos("field", "Clean")[0], "Clean"))
+        told, err = self.learn(new, "--with", "panels", "--with", "panels/", "--with", "./panels")
+        self.assertIn("1 photo is new since the model was trained and will be learned too: panels/Dusty/added.jpg", err)
+        self.assertEqual((told["rows"], told["new"]["rows"]), (30, 2))
+        self.assertEqual(told["photos"]["remembered"]["new"], ["panels/Dusty/added.jpg"])
+        self.assertEqual(len(self.trained()[1]), 12)
+        self.fails(65, "nothing to learn", "learn", "m.broad", "panels")
+
+    def test_gone_changed_and_relabelled(self):
+        train, _ = self.trained()
+        clean = [p for p in train if "/Clean/" in p]
+        os.remove(clean[0])
+        shutil.copy(self.photos("field", "Clean")[5], clean[1])
+        shutil.move(clean[2], "panels/Dusty/was_clean.jpg")
+        err = self.fails(65, "1 photo that the model was trained on is gone: " + clean[0], "verify", "m.broad").err
+        self.assertIn("1 photo has changed since the model was trained: " + clean[1], err)
+        self.assertIn("1 photo has another label now: panels/Dusty/was_clean.jpg (Clean, now Dusty)", err)
+        new = self.put("c1", (self.photos("field", "Clean")[0], "Clean"))
+        told, err = self.learn(new)
+        self.assertIn("fitted again, with the settings of the model, on the 27 old rows that are there", err)
+        self.assertEqual(told["rows"], 28)
+        remembered = told["photos"]["remembered"]
+        self.assertEqual((remembered["gone"], remembered["changed"], remembered["relabelled"]),
+                         ([clean[0]], [clean[1]], ["panels/Dusty/was_clean.jpg"]))
+        self.assertEqual(self.ok("undo", "m.broad", "--json").json["restored"]["rows"], 28)
+
+    def test_only_a_label_has_changed(self):
+        train, _ = self.trained()
+        photo = [p for p in train if "/Clean/" in p][0]
+        shutil.move(photo, "panels/Dusty/was_clean.jpg")
+        told, _ = self.learn("panels")
+        self.assertEqual((told["rows"], told["photos"]["remembered"]["relabelled"]),
+                         (28, ["panels/Dusty/was_clean.jpg"]))
+
+    def test_moved_folders(self):
+        os.rename("panels", "elsewhere")
+        self.fails(65, "28 photos that the model was trained on are gone", "verify", "m.broad")
+        self.assertIn("holds", self.ok("verify", "m.broad", "elsewhere").out)
+        told, err = self.learn(self.put("c1", (self.photos("field", "Clean")[0], "Clean")), "--with", "elsewhere")
+        self.assertEqual((told["rows"], told["test"]["rows"]), (29, 12))
+        self.assertNotIn("fitted again", err)
+
+    def test_earlier_corrections_keep_their_weight(self):
+        wrong = self.put("c1", *[(p, "Clean") for p in self.photos("field", "Dusty")[:2]])
+        weight = self.learn(wrong)[0]["weight"]
+        self.assertNotEqual(weight, 1)
+        os.remove([p for p in self.trained()[0] if "/Clean/" in p][0])
+        told, _ = self.learn(self.put("c2", (self.photos("field", "Clean")[0], "Clean")))
+        weights = [s["weight"] for s in self.ok("info", "m.broad", "--json").json["stored"]["segments"]]
+        self.assertIn(weight, weights)
+        self.assertEqual(told["rows"], 30)
+
+    def test_grow_eval_and_report_know_the_photos(self):
+        self.learn(self.put("c1", (self.photos("field", "Clean")[0], "Clean")))
+        shutil.copy(self.photos("field", "Dusty")[3], "panels/Dusty/added.jpg")
+        self.assertEqual(self.ok("eval", "m.broad", "panels", "--part", "test", "--json").json["rows"], 12)
+        err = self.ok("grow", "m.broad", "panels", "c1", "--enhance", "10x1", "-q").err
+        self.assertEqual(err, "")
+        self.assertIn("left out: panels/Dusty/added.jpg", self.ok("verify", "m.broad", "panels").err)
+
+
+class Corrections(Pictures):
+    def judged(self):
+        return {row["file"]: row for row in csv.DictReader(io.StringIO(
+            self.ok("predict", "m.broad", "field", "--proba").out))}
+
+    def findings(self, changes, separator=",", mark="", point="."):
+        """A table as a report writes it: {file: (verdict or None, correction)}."""
+        lines = ["file,verdict,correction,p_Clean,p_Dusty,group"]
+        for file, row in self.judged().items():
+            verdict, correction = changes.get(file, (None, ""))
+            lines.append(",".join([file, verdict or row["label"], correction, row["proba_Clean"].replace(".", point),
+                                   row["proba_Dusty"].replace(".", point), "1"]))
+        text = mark + "\n".join(lines).replace(",", separator).replace("\x00", ",") + "\n"
+        return self.write("findings.csv", text)
+
+    def other(self, label):
+        return "Dusty" if label == "Clean" else "Clean"
+
+    def test_a_round_trip(self):
+        for separator, mark, point in ((",", "", "."), (";", "\ufeff", "\x00")):
+            shutil.copy("../m.broad", "m.broad")
+            rows = self.judged()
+            files = sorted(rows)[3:6]
+            wanted = {file: self.other(rows[file]["label"]) for file in files}
+            changes = {files[0]: (None, wanted[files[0]]), files[1]: (wanted[files[1]], ""),
+                       files[2]: ("unsure", wanted[files[2]].lower())}
+            self.findings(changes, separator, mark, point)
+            told, _ = self.learn("--corrections", "findings.csv")
+            self.assertEqual((told["new"]["rows"], told["wrong"]), (3, 0))
+            after = self.judged()
+            self.assertEqual({file: after[file]["label"] for file in files}, wanted)
+
+    def test_plain_lists_and_where_photos_are(self):
+        photo = self.photos("field", "Dusty")[0]
+        name = os.path.basename(photo)
+        os.makedirs("away/deep")
+        shutil.copy(photo, "away/deep/a photo, 'odd' \"one\".jpg")
+        shutil.copy(photo, "away/" + name)
+        for text, words in (("file,correction\n%s,Clean\n" % photo, []), ("%s,Clean\n" % photo, []),
+                            ("file;label\nreport/field/Dusty/%s;Clean\n" % name, ["field"]),
+                            ("file,label\n\"deep/a photo, 'odd' \"\"one\"\".jpg\",Clean\n", ["away"]),
+                            ("file,label\n%s,Clean\n%s,Clean\n" % (name, name), None)):
+            shutil.copy("../m.broad", "m.broad")
+            path = self.write("away/list.csv" if words is None else "list.csv", text)
+            told, _ = self.learn(*(words or []), "--corrections", os.path.relpath(path))
+            self.assertEqual((told["new"]["rows"], told["wrong"]), (1, 0), text)
+
+    def test_all_problems_at_once(self):
+        photo = self.photos("field", "Dusty")[0]
+        self.write("c.csv", "file,correction\n%s,Clen\nnone.jpg,Dusty\n%s,Dusty\n%s,Clean\n" % (photo, photo, photo))
+        err = self.fails(65, "c.csv: 3 lines cannot be used; nothing was learned", "learn", "m.broad", "--corrections",
+                         "c.csv").err
+        self.assertIn("c.csv:2: the model has no class 'Clen'; did you mean 'Clean'?", err)
+        self.assertIn("c.csv:3: there is no photo 'none.jpg'; give the folder of the photos: broad learn MODEL FOLDER", err)
+        self.assertIn("c.csv:5: a second label for '%s'" % photo, err)
+        self.findings({})
+        self.fails(65, "there is no correction in it", "learn", "m.broad", "--corrections", "findings.csv")
+        self.write("c.csv", "a,b,c\n1,2,3\n")
+        self.fails(65, "no column 'file'", "learn", "m.broad", "--corrections", "c.csv")
+        self.fails(66, "nowhere.csv", "learn", "m.broad", "--corrections", "nowhere.csv")
+        self.fails(2, "NEW is missing", "learn", "m.broad")
+        table = self.write("t.csv", blobs(30))
+        self.ok("fit", table, "-o", "t.broad", "-q", "--features", "2x5")
+        self.fails(2, "--corrections is for models that tell photos apart", "learn", "t.broad", "--corrections", "c.csv")
+
+    def test_a_training_photo_gets_another_label(self):
+        train, _ = self.trained()
+        photo = [p for p in train if "/Clean/" in p][0]
+        self.write("c.csv", "%s,Dusty\n" % photo)
+        told, err = self.learn("--corrections", "c.csv")
+        self.assertIn("1 photo has another label now: %s (Clean, now Dusty)" % photo, err)
+        self.assertEqual(told["rows"], 28)
+        self.assertTrue(self.ok("verify", "m.broad", "panels", "--json").json["holds"])
+
+    def test_corrected_photos_are_not_mistaken_later(self):
+        """The folder of a corrected photo says otherwise than its correction, and other photos in it are not learned."""
+        photo = self.photos("field", "Dusty")[0]
+        self.write("c.csv", "%s,Clean\n" % photo)
+        self.learn("--corrections", "c.csv")
+        told, err = self.learn(self.put("c1", (self.photos("field", "Clean")[0], "Clean")))
+        self.assertEqual((told["rows"], told["photos"]["remembered"]["new"]), (30, []))
+        self.assertNotIn("another label", err)
+
+
+class Tables(Case):
+    SMALL = ["--features", "2x5", "--enhance", "5x1", "-q"]
+
+    def setUp(self):
+        self.april = self.write("april.csv", blobs(60))
+        self.may = self.write("may.csv", blobs(30, seed=4))
+        self.june = self.write("june.csv", blobs(30, seed=5))
+        self.model = self.path("m.broad")
+        self.ok("fit", self.april, "-o", self.model, *self.SMALL)
+
+    def test_files_are_remembered(self):
+        done = self.ok("learn", self.model, self.may, "--json")
+        self.assertIn("also reading %s, which the model was trained on" % self.april, done.err)
+        done = self.ok("learn", self.model, self.june, "--with", self.april, "--with", self.april, "--json")
+        self.assertIn("also reading %s, which" % self.may, done.err)
+        self.assertEqual(done.json["rows"], 120)
+        self.assertTrue(self.ok("verify", self.model, "--json").json["holds"])
+        self.assertTrue(self.ok("verify", self.model, self.april, self.may, self.june, "--json").json["holds"])
+        self.assertEqual([s["rows"] for s in self.ok("info", self.model, "--json").json["sources"]], [60, 30, 30])
+
+    def test_files_that_are_gone_or_have_changed(self):
+        self.write("april.csv", blobs(61))
+        self.fails(65, "trained on 60 rows", "learn", self.model, self.may)
+        os.remove(self.april)
+        self.fails(2, "give --with OLD", "learn", self.model, self.may)
+        self.fails(2, "give DATA", "verify", self.model)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
