@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
+#include "base/nearest.h"
 
 /* ---- parsing ---- */
 
@@ -23,11 +23,13 @@ static int is_option(const char *name, size_t length)
     return 0;
 }
 
-const char *cli_error(void)
+const char *cli_error(void) { return cli_tool_words(broad_error_message()); }
+
+const char *cli_tool_words(const char *from)
 {
     static _Thread_local char out[ERROR_BYTES];
     static const char word[] = "option ";
-    const char *from = broad_error_message(), *start = from;
+    const char *start = from;
     size_t used = 0;
     while (*from && used + 3 < sizeof out) {
         int begins = from == start || !strchr("abcdefghijklmnopqrstuvwxyz", from[-1]);
@@ -63,13 +65,13 @@ static int fail_unknown(const cli_command *command, const char *word, size_t len
 {
     const broad_option *options[CLI_OPTIONS_MAX];
     const char *names[CLI_OPTIONS_MAX];
-    char name[CLI_WORD_MAX + 1] = {0}, text[256];
+    char name[BROAD__NEAREST_BYTES] = {0}, text[256];
     size_t count = cli_command_options(options, command);
     for (size_t i = 0; i < count; i++) names[i] = options[i]->name;
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     for (size_t i = 0; i < sizeof retired / sizeof retired[0]; i++)
         if (strcmp(name, retired[i].word) == 0) return cli_fail_usage(command, retired[i].advice);
-    const char *nearest = name[0] == '-' && name[1] == '-' ? cli_nearest(name + 2, names, count) : NULL;
+    const char *nearest = name[0] == '-' && name[1] == '-' ? broad__nearest(name + 2, names, count) : NULL;
     if (nearest)
         snprintf(text, sizeof text, "'%s' has no option '%s'; did you mean '--%s'?", command->name, name, nearest);
     else snprintf(text, sizeof text, "'%s' has no option '%s'", command->name, name);
@@ -105,7 +107,7 @@ static int check_choice(const cli_command *command, const broad_option *option, 
         if (strcmp(word, value) == 0) return BROAD_OK;
         words[count++] = word;
     }
-    const char *nearest = cli_nearest(value, words, count);
+    const char *nearest = broad__nearest(value, words, count);
     cli_format_choices(listed, sizeof listed, option->choices);
     snprintf(text, sizeof text, "--%s: unknown value '%.200s'; give %s%s%s%s", option->name, value, listed,
              nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");

@@ -34,6 +34,8 @@ size_t cli_given_all(const char **out, const cli_arguments *arguments, const cha
 /* The message of the latest failure in the words of the tool: where the library says "option lambda" it is "--lambda".
  * Valid until this thread asks again. */
 const char *cli_error(void);
+/* The same of any text of the library, valid until the next call. */
+const char *cli_tool_words(const char *from);
 /* BROAD_USAGE with this message and a pointer to the command's help. */
 int cli_fail_usage(const cli_command *command, const char *message);
 /* On standard error, unless --quiet. */

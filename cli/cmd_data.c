@@ -74,7 +74,6 @@ static void table_advise(data_advice *advice, const data_table *table)
 {
     if (broad_data_task(table->data) == BROAD_TASK_AUTO)
         data_advise(advice, "there are no targets: give --labels FILE");
-    if (table->empty) data_advise(advice, "there are empty fields: fill them in, or train with --missing mean");
     if (table->constants)
         data_advise(advice, "%zu input%s constant and can be removed", table->constants,
                     table->constants == 1 ? " is" : "s are");
@@ -125,9 +124,18 @@ static void table_print(const data_table *table, int all)
     print_inputs(table, 1, all);
 }
 
+static void print_notes(const broad_data *data)
+{
+    for (size_t i = 0; i < broad_data_note_count(data); i++)
+        cli_print("%-8s %s\n", i ? "" : "notes", cli_tool_words(broad_data_note(data, i)));
+}
+
 static void table_json(json_t *object, const data_table *table)
 {
-    json_t *missing = json_object(), *constant = json_array();
+    json_t *missing = json_object(), *constant = json_array(), *notes = json_array();
+    for (size_t i = 0; i < broad_data_note_count(table->data); i++)
+        cli_json_append(notes, cli_json_text(cli_tool_words(broad_data_note(table->data, i))));
+    cli_json_put(object, "notes", notes);
     for (size_t j = 0; j < broad_data_inputs(table->data); j++) {
         json_t *name = cli_json_text(broad_data_input_name(table->data, j));
         const char *text = name ? json_string_value(name) : "";
@@ -227,6 +235,7 @@ static int report_table(const cli_arguments *arguments, const broad_data *data)
         cli_print("data     %s (%s)\n", arguments->positional[0],
                   broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)));
         table_print(&table, cli_given(arguments, "all") != NULL);
+        print_notes(data);
         print_advice(&advice);
     }
     table_clear(&table);
@@ -274,7 +283,7 @@ static int export_rows(const cli_arguments *arguments, const broad_data *data, j
 /* Before photos are read: what they would be for, and whether there is a place for it. */
 static int check_export(const cli_arguments *arguments)
 {
-    static const char *const for_export[] = {"map", "side", "each-box", "augment", "no-groups", "seed"};
+    static const char *const for_export[] = {"map", "side", "each-box", "augment", "seed"};
     const char *path = cli_given(arguments, "export");
     cli_folder folder = {0};
     for (size_t i = 0; !path && i < sizeof for_export / sizeof for_export[0]; i++)
@@ -299,10 +308,6 @@ int cli_data(const cli_arguments *arguments)
     json_t *record = NULL;
     broad_read_options read;
     cli_read_options(&read, arguments);
-    if (broad_path_look(arguments->positional[0]) != BROAD_PATH_KIND_FOLDER) {
-        read.missing = BROAD_MISSING_MEAN; /* empty fields are counted, not refused */
-        read.categorical = "auto";
-    }
     const cli_input input = {arguments->positional, 1, &read,
                              cli_given(arguments, "export") ? CLI_TO_COMPUTE : CLI_TO_LOOK, arguments};
     int status = check_export(arguments);

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "commands.h"
 #include "message.h"
-#include "nearest.h"
 
 const char *const cli_tagline = "broad learning: networks that train in seconds and certify their convergence";
 
@@ -45,21 +45,19 @@ static const broad_option labels_of_new[] = {
 };
 
 static const broad_option reading[] = {
+    {"inputs", 0, "COLS", NULL, NULL,
+     "columns to use as inputs, by name or by number from 1, separated by commas; default: all that have no other use"},
+    {"ignore", 0, "COLS", NULL, NULL, "columns to leave out, by name or by number from 1, separated by commas"},
     {"group", 0, "COL", NULL, NULL,
      "column whose equal values are kept together in splits and in leave-one-out; not used as an input"},
-    {"weight", 0, "COL", NULL, NULL, "column with the weight of each row, a number above 0; not used as an input"},
-    {"categorical", 0, "COLS|auto", NULL, NULL,
-     "columns with categories, by name or number, separated by commas; each category becomes one input; auto: all "
-     "text columns"},
+    {"weight", 0, "COL", NULL, NULL,
+     "column with the weight of each row, 0 (the row does not count) or more; not used as an input"},
+    {"categorical", 0, "COLS|none", NULL, NULL,
+     "further columns with categories, by name or number, separated by commas; each category becomes one input. Text "
+     "columns become categories anyway; none: every column must hold plain numbers"},
     {"task", 0, "TASK", "auto|classify|regress", "auto",
-     "type of the targets; auto: text means classes, numbers mean regression"},
-    {"missing", 0, "WHAT", "error|mean", "error", "empty fields: refuse the file, or use the column's mean"},
-};
-
-static const broad_option data_reading[] = {
-    {"group", 0, "COL", NULL, NULL, "column whose equal values are kept together in splits"},
-    {"task", 0, "TASK", "auto|classify|regress", "auto",
-     "type of the targets; auto: text means classes, numbers mean regression"},
+     "type of the targets; auto: text and two whole numbers mean classes, other numbers mean regression"},
+    {"missing", 0, "WHAT", "error|mean", "mean", "empty fields: refuse the file, or use the column's mean"},
 };
 
 static const broad_option text_files[] = {
@@ -260,7 +258,9 @@ static const broad_option photo_rows[] = {
      "also train on this many augmented copies of each photo: rotated, shifted, sheared, zoomed, flipped, lighter or "
      "darker"},
     {"no-groups", 0, NULL, NULL, NULL,
-     "do not look for near-duplicates; otherwise near-duplicates are kept together in splits"},
+     "do not look for near-duplicates among photos, or for copies of rows in a table; otherwise these are kept "
+     "together "
+     "in splits"},
 };
 
 static const broad_option photo_files[] = {
@@ -464,7 +464,7 @@ static const cli_section data_sections[] = {
     SECTION("Output", data_output),
     SECTION("Reading DATA", target_chosen),
     SECTION("Reading DATA", target_apart),
-    SECTION("Reading DATA", data_reading),
+    SECTION("Reading DATA", reading),
     SECTION("Reading DATA", text_files),
     SECTION("Photos", photo_files),
     SECTION("Photos, with --export", photo_maps),
@@ -525,7 +525,7 @@ static const cli_command commands[] = {
             {"broad fit house.csv --target price -o house.broad", "predict the numbers in one column"},
             {"broad fit train.npy --labels labels.npy --task classify", "inputs and targets in separate files"},
             {"broad fit scans.csv --group patient --holdout 0.3", "no patient on both sides of the split"},
-            {"broad fit cars.csv --target price --categorical make,fuel", "two text columns among the inputs"},
+            {"broad fit cars.csv --target price --ignore plate,owner", "two columns are left out"},
             {"broad fit iris.csv --preset paper --kind brls --json",
              "the paper's settings without supervision; JSON output"},
             {"broad fit panels/ --holdout 0.3 -o panels.broad", "photos in panels/Clean and panels/Dusty"},
@@ -819,7 +819,7 @@ static const cli_command commands[] = {
                        "label or targets, group (equal for rows kept together in a split) and copy (0: the photo "
                        "itself). columns.csv names the inputs. Without --map, photos become descriptors and "
                        "windows. --seed is the seed of the augmented copies. In tables, empty fields become NaN "
-                       "and text columns become categories, as with fit --missing mean --categorical auto.",
+                       "and text columns become categories, as with fit.",
         .examples = {
             {"broad data panels/", "before 'broad fit panels/'"},
             {"broad data photos/ --labels list.csv --json", "as JSON, with all files"},
@@ -939,7 +939,7 @@ int cli_command_named(const cli_command **out, const char *name)
     for (size_t i = 0; i < COUNT(commands); i++) names[i] = commands[i].name;
     *out = cli_command_find(name);
     if (*out) return BROAD_OK;
-    const char *nearest = cli_nearest(name, names, COUNT(commands));
+    const char *nearest = broad__nearest(name, names, COUNT(commands));
     return cli_fail(BROAD_USAGE, "unknown command '%.100s'%s%s%s (see 'broad help')", name,
                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }

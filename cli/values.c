@@ -97,7 +97,10 @@ void cli_read_options(broad_read_options *out, const cli_arguments *arguments)
     out->header = cli_value(arguments, "header");
     out->separator = cli_value(arguments, "separator");
     out->task = (broad_task)cli_choice(arguments, "task");
-    out->missing = (broad_missing)cli_choice(arguments, "missing");
+    if (cli_value(arguments, "missing")) out->missing = (broad_missing)cli_choice(arguments, "missing");
+    out->inputs = cli_given(arguments, "inputs");
+    out->ignore = cli_given(arguments, "ignore");
+    out->no_groups = cli_given(arguments, "no-groups") != NULL;
 }
 
 int cli_threads(size_t *out, const cli_arguments *arguments)

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "nearest.h"
+#include "base/nearest.h"
 
 enum { CELLS_MAX = 512, PROBLEMS_SHOWN = 20, NONE = -1 };
 static const size_t FILE_MOST = (size_t)1 << 30;
@@ -180,7 +180,7 @@ static const char *check_label(reading *r, const char *label)
     size_t count = broad_model_outputs(r->model) < 64 ? broad_model_outputs(r->model) : 64;
     if (known || r->new_classes) return known ? known : label;
     for (size_t i = 0; i < count; i++) names[i] = broad_model_output_name(r->model, i);
-    const char *nearest = cli_nearest(label, names, count);
+    const char *nearest = broad__nearest(label, names, count);
     if (nearest) snprintf(remedy, sizeof remedy, "; did you mean '%.80s'?", nearest);
     else snprintf(remedy, sizeof remedy, "; --new-classes would add it");
     report_problem(r, "the model has no class", label, remedy);

@@ -48,8 +48,8 @@ static int tell_kind(int *out, const char *const *paths, size_t count, const bro
 /* Options that would do nothing are a mistake. */
 static int check_options(const cli_arguments *arguments, int photos, const char *path)
 {
-    static const char *const for_photos[] = {"map", "side", "each-box", "augment", "no-groups", "boxes", "detector"};
-    static const char *const for_tables[] = {"categorical", "missing"};
+    static const char *const for_photos[] = {"map", "side", "each-box", "augment", "boxes", "detector"};
+    static const char *const for_tables[] = {"categorical", "missing", "inputs", "ignore"};
     const char *const *wrong = photos ? for_tables : for_photos;
     size_t count = photos ? sizeof for_tables / sizeof for_tables[0] : sizeof for_photos / sizeof for_photos[0];
     for (size_t i = 0; i < count; i++)
@@ -117,6 +117,14 @@ static int tell(json_t **record, const broad_data *data, const cli_input *input)
     return BROAD_OK;
 }
 
+/* What reading a table did. Rows to predict come in many files: there it would be said again and again. */
+static void tell_notes(const broad_data *data, const cli_input *input)
+{
+    if (input->purpose == CLI_TO_LOOK || input->read->target_optional) return;
+    for (size_t i = 0; i < broad_data_note_count(data); i++)
+        cli_note(input->arguments, "%s", cli_tool_words(broad_data_note(data, i)));
+}
+
 int cli_input_read(broad_data **out, json_t **record, const cli_input *input)
 {
     broad_data *data = NULL;
@@ -131,6 +139,7 @@ int cli_input_read(broad_data **out, json_t **record, const cli_input *input)
     if (status) return status;
     status = photos ? read_photos(&data, &now) : broad_data_read(&data, input->paths[0], &read);
     if (!status && photos) status = tell(record, data, &now);
+    if (!status && !photos) tell_notes(data, &now);
     if (status) broad_data_free(data);
     else *out = data;
     return status;
@@ -184,7 +193,12 @@ int cli_read_table(broad_data **out, json_t **record, const char *path, const br
                         photos ? "put the photos into one sub-folder per class, or " : "",
                         photos ? "LIST.csv" : "FILE");
     }
+    enum { FEW = 20 };
+    size_t rows = broad_data_rows(data);
     if (read->task == BROAD_TASK_AUTO) hint_task(data, arguments);
+    if (rows < FEW)
+        cli_note(arguments, "only %zu row%s to learn from; no figure of such a model says much", rows,
+                 cli_plural(rows));
     *out = data;
     return BROAD_OK;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
+#include "base/nearest.h"
 #include "run/photo_summary.h"
 #include "values.h"
 
@@ -21,7 +21,7 @@ static int parse_maps(unsigned *out, const char *text)
         size_t at = 0;
         while (at < CLI_MAPS && strcmp(word, cli_map_names[at]) != 0) at++;
         if (at == CLI_MAPS) {
-            const char *near = cli_nearest(word, cli_map_names, CLI_MAPS);
+            const char *near = broad__nearest(word, cli_map_names, CLI_MAPS);
             return cli_fail(BROAD_USAGE,
                             "--map: unknown map '%s'; give auto, or pixels, descriptors and windows, "
                             "separated by commas%s%s%s",

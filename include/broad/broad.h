@@ -501,9 +501,10 @@ typedef struct broad_read_options {
     const char *target; /* column name, number from 1, or a comma-separated list; NULL: the last column           */
     const char *labels; /* file with the targets; the data file then has inputs only                              */
     const char *group;  /* column whose equal values stay together in splits and leave-one-out; not an input      */
-    const char *weight; /* column with the weight of each row, a number above 0; not an input                     */
-    const char
-        *categorical;      /* columns whose values are categories: as target, or "auto" for those that contain text  */
+    const char *weight; /* column with the weight of each row, 0 (it does not count) or more; not an input        */
+    /* Columns whose values are categories: as target. Others are taken as they are found, unless this is, or holds,
+     * "none": see broad_data_read(). */
+    const char *categorical;
     const char *header;    /* "auto", "yes", "no"                                                                    */
     const char *separator; /* "auto", or one character ("\t" or "tab" for a tab)                                     */
     broad_task task;
@@ -522,8 +523,11 @@ typedef struct broad_read_options {
     size_t memory;
     broad_progress_function progress; /* stage "read", in bytes, or "photos" */
     void *progress_context;
-    const char *keep;  /* CSV: columns whose cells are kept as text, as target, or "all": broad_data_kept_text()     */
-    int rows_optional; /* with model: 1: a table with a header and no rows is no error                              */
+    const char *keep;   /* CSV: columns whose cells are kept as text, as target, or "all": broad_data_kept_text()     */
+    int rows_optional;  /* with model: 1: a table with a header and no rows is no error                              */
+    const char *inputs; /* without model: columns that are inputs, as target; NULL: all that have no other role   */
+    const char *ignore; /* without model: columns that are not looked at, as target                               */
+    int no_groups;      /* without model: 1: copies of rows are not grouped                                       */
 } broad_read_options;
 
 BROAD_API void broad_read_options_init_sized(broad_read_options *out, size_t size);
@@ -538,8 +542,17 @@ typedef enum broad_path_kind {
 } broad_path_kind;
 BROAD_API broad_path_kind broad_path_look(const char *path);
 
-/* Reads CSV, LIBSVM, NPY or IDX, each also gzipped; "-" is standard input. The format is detected from the content. A
- * folder is read as photos: broad_data_read_photos(). options NULL: the defaults. */
+/*
+ * Reads CSV, LIBSVM, NPY or IDX, each also gzipped; "-" is standard input. The format is detected from the content. A
+ * folder is read as photos: broad_data_read_photos(). options NULL: the defaults, which are those of the tool.
+ *
+ * CSV is taken as people write it. Text becomes categories, yes and no become 1 and 0, dates become days since
+ * 1970-01-01; numbers may have a decimal comma, marks between thousands, a percent sign or a currency. Columns that
+ * differ in every row, free text and empty columns are left out, and so are rows without a target. Missing values use the
+ * mean of their column, and are a level of their own in categories. Copies of rows become groups. broad_data_note() tells
+ * what was done; a model read with options->model applies the same to its own columns. For numbers alone, and an error
+ * for anything else: categorical "none" and missing BROAD_MISSING_ERROR.
+ */
 BROAD_API int broad_data_read(broad_data **out, const char *path, const broad_read_options *options);
 
 /* Photos from files and folders, JPEG or PNG by their content. Folders are searched recursively, without hidden files.
@@ -598,6 +611,9 @@ BROAD_API size_t broad_data_inputs(const broad_data *data);
 BROAD_API size_t broad_data_outputs(const broad_data *data);  /* classes, or target columns; 0 without targets */
 BROAD_API broad_task broad_data_task(const broad_data *data); /* BROAD_TASK_AUTO without targets */
 BROAD_API broad_format broad_data_format(const broad_data *data);
+/* What reading did that its user may want to know, one sentence each: see broad_data_read(). Parts of a table have none. */
+BROAD_API size_t broad_data_note_count(const broad_data *data);
+BROAD_API const char *broad_data_note(const broad_data *data, size_t note);
 BROAD_API const char *broad_data_input_name(const broad_data *data, size_t input);   /* "x1", ... without a header */
 BROAD_API const char *broad_data_output_name(const broad_data *data, size_t output); /* class label or target column */
 BROAD_API const double *broad_data_row(const broad_data *data, size_t row);          /* its inputs; NULL: no such row */

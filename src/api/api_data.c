@@ -21,6 +21,7 @@
 void broad_read_options_init_sized(broad_read_options *out, size_t size)
 {
     broad_read_options full = {.size = sizeof full, .header = "auto", .separator = "auto"};
+    full.missing = BROAD_MISSING_MEAN;
     if (out) broad__options_give(out, size, &full, sizeof full);
 }
 
@@ -79,6 +80,13 @@ broad_format broad_data_format(const broad_data *data)
 {
     int found = data ? broad__enum_find(BROAD__FORMATS, data->format) : -1;
     return found < 0 ? BROAD_FORMAT_MEMORY : (broad_format)found;
+}
+
+size_t broad_data_note_count(const broad_data *data) { return data ? data->notes.count : 0; }
+
+const char *broad_data_note(const broad_data *data, size_t note)
+{
+    return note < broad_data_note_count(data) ? data->notes.lines[note] : "";
 }
 
 const char *broad_data_input_name(const broad_data *data, size_t input)

@@ -17,6 +17,7 @@
 #define BROAD__RANGE_UNITS "absolute|fan-in"
 #define BROAD__SCALES "none|minmax|standard|rank|both|whole|auto"
 #define BROAD__MISSINGS "error|mean"
+#define BROAD__FORMS "number|truth|date|date_day|date_month"
 #define BROAD__CROPS "none|find|boxes|detector|model"
 #define BROAD__FITTINGS "chain|joint|stepwise|window|at_once"
 #define BROAD__FORMATS "csv|libsvm|npy|idx|photos|memory"

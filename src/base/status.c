@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGE_BYTES = 1024 };
+enum { MESSAGE_BYTES = 2048 };
 
 static _Thread_local char last_message[MESSAGE_BYTES];
 static _Thread_local broad_reason last_reason;

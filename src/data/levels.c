@@ -105,6 +105,7 @@ static int name_category(broad__category *out, const broad__text_set *levels, co
 static int make_categories(broad__categories *out, const broad__parsed *parsed, const spreading *s, char *const *names)
 {
     int status = BROAD_OK;
+    const broad__text missing = broad__text_of(BROAD__LEVEL_MISSING);
     out->items = broad__alloc_array(parsed->dictionary.level_sets, sizeof *out->items);
     if (!out->items) return BROAD_NO_MEMORY;
     for (size_t k = 0; k < parsed->dictionary.level_sets && status == BROAD_OK; k++) {
@@ -113,7 +114,7 @@ static int make_categories(broad__categories *out, const broad__parsed *parsed, 
         char quoted[BROAD__QUOTE_BYTES];
         size_t *rank = s->rank + s->offset[k];
         out->count++;
-        if (!levels->count)
+        if (!levels->count || (levels->count == 1 && broad__text_same(levels->texts[0], missing)))
             return broad__fail(BROAD_BAD_DATA, "%s: column %s has no value in any row; remove it", parsed->file,
                                broad__text_quote(quoted, broad__text_of(name)));
         status = broad__labels_order(rank, levels->texts, levels->count);

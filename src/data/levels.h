@@ -12,6 +12,9 @@
 #include "data/parsed.h"
 #include "data/roles.h"
 
+/* The level of rows whose cell is missing, where that is allowed. */
+#define BROAD__LEVEL_MISSING "(missing)"
+
 /* One set for each category of the roles; those of the model if there is one. */
 int broad__levels_open(broad__parsed *parsed, const broad__roles *roles, const broad__categories *model);
 

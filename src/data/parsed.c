@@ -1,5 +1,6 @@
 #include "data/parsed.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,6 +93,57 @@ void broad__parsed_done(const broad__parsed *parsed, size_t first, size_t count)
     done(parsed, parsed->targets.ids, first, count, 1);
     done(parsed, parsed->groups.values, first, count, 1);
     done(parsed, parsed->groups.ids, first, count, 1);
+}
+
+/* ---- rows that do not count -------------------------------------------------------------------------------------------- */
+
+static int has_no_target(const broad__parsed *parsed, size_t row)
+{
+    const broad__cells *cells = &parsed->targets;
+    if (cells->words) return cells->ids && cells->ids[row] == BROAD__NO_LABEL; /* words are no numbers, yet targets */
+    for (size_t t = 0; t < cells->columns; t++)
+        if (isnan(cells->values[row * cells->columns + t])) return 1;
+    return 0;
+}
+
+static void move_row(void *block, size_t to, size_t from, size_t columns)
+{
+    char *bytes = block;
+    size_t row = columns * sizeof(double);
+    if (block) memcpy(bytes + to * row, bytes + from * row, row);
+}
+
+int broad__parsed_drop(size_t *out_missing, size_t *out_weightless, broad__parsed *parsed, int targets)
+{
+    const size_t step = (size_t)BROAD__SPILL_STEP / ((parsed->inputs + 1) * sizeof(double)) + 1;
+    size_t kept = 0, missing = 0, weightless = 0, rows = parsed->rows, given_back = 0;
+    targets = targets && parsed->targets.missing && parsed->targets.values;
+    for (size_t i = 0; i < rows; i++) {
+        int bare = targets && has_no_target(parsed, i), light = parsed->weights && parsed->weights[i] == 0;
+        missing += (size_t)bare;
+        weightless += (size_t)(light && !bare);
+        if (bare || light) continue;
+        if (kept != i) {
+            move_row(parsed->x, kept, i, parsed->inputs);
+            move_row(parsed->weights, kept, i, 1);
+            move_row(parsed->targets.values, kept, i, parsed->targets.columns);
+            move_row(parsed->targets.ids, kept, i, 1);
+            move_row(parsed->groups.values, kept, i, 1);
+            move_row(parsed->groups.ids, kept, i, 1);
+        }
+        kept++;
+        if (i - given_back < step) continue;
+        broad__parsed_done(parsed, given_back, i - given_back);
+        given_back = i;
+    }
+    *out_missing = missing;
+    *out_weightless = weightless;
+    if (!kept)
+        return broad__fail(BROAD_BAD_DATA, "%s: no row is left: %zu without a target, %zu with weight 0", parsed->file,
+                           missing, weightless);
+    parsed->rows = kept;
+    if (targets) parsed->targets.missing = 0;
+    return BROAD_OK;
 }
 
 void broad__dictionary_clear(broad__dictionary *dictionary)

@@ -2,6 +2,8 @@
 #ifndef BROAD_DATA_PARSED_H
 #define BROAD_DATA_PARSED_H
 
+#include <stdint.h>
+
 #include "base/spill.h"
 #include "data/distinct.h"
 
@@ -22,6 +24,9 @@ typedef struct broad__cells {
     broad__text word; /* the first one; in the arena */
 } broad__cells;
 
+/* The id of a target that is missing. */
+#define BROAD__NO_LABEL SIZE_MAX
+
 /* The different texts of the columns that are not numbers, numbered in the order they come. */
 typedef struct broad__dictionary {
     size_t level_sets;       /* columns of categories: data/levels.h */
@@ -40,7 +45,8 @@ typedef struct broad__parsed {
     broad__spill *spill; /* where the arrays of rows lie, except texts; NULL: in memory */
     int spill_borrowed;  /* it is not freed with this */
     double *x;
-    double *weights; /* rows, each above 0; NULL: no such column */
+    size_t missing;  /* cells of inputs that are */
+    double *weights; /* rows, each 0 or more; NULL: no such column */
     broad__cells targets, groups;
     broad__dictionary dictionary;
     broad__arena arena;
@@ -65,6 +71,10 @@ void *broad__parsed_alloc(const broad__parsed *parsed, size_t count, size_t byte
 int broad__parsed_move(broad__parsed *parsed, size_t memory);
 /* Rows [first, first + count) are not needed for a while. */
 void broad__parsed_done(const broad__parsed *parsed, size_t first, size_t count);
+
+/* Drops the rows that have no target, if `targets` is set, and those whose weight is 0. *out_missing, *out_weightless: how
+ * many. Texts (lists of photos) stay as they are. */
+int broad__parsed_drop(size_t *out_missing, size_t *out_weightless, broad__parsed *parsed, int targets);
 
 void broad__dictionary_clear(broad__dictionary *dictionary);
 void broad__parsed_clear(broad__parsed *parsed);

@@ -6,10 +6,13 @@
 #include "base/available.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/copies.h"
 #include "data/detect.h"
-#include "data/format/csv_fill.h"
+#include "data/format/csv_faults.h"
 #include "data/format/csv_look.h"
 #include "data/format/csv_open.h"
+#include "data/format/csv_profile.h"
+#include "data/format/encoding.h"
 #include "data/format/idx.h"
 #include "data/format/libsvm.h"
 #include "data/format/npy.h"
@@ -17,6 +20,7 @@
 #include "data/levels.h"
 #include "data/roles.h"
 #include "data/targets.h"
+#include "data/tidy.h"
 
 /* One file on its way to a table. */
 typedef struct reading {
@@ -24,11 +28,13 @@ typedef struct reading {
     const broad__columns *model;
     broad__columns fields;    /* the model's columns as a file has them: one for each category, instead of its inputs */
     const char **field_names; /* their names, if they are not the inputs' */
+    size_t *model_inputs;     /* of each column: the first of the model's inputs that it stands for */
     size_t rows;              /* that it should have; 0: the file with the inputs */
     broad__spill *spill;      /* where the table lies, if it has been read already */
     broad__source source;
     const char *format;
     broad__csv csv;
+    int profiled; /* all of it was looked at, for what its columns hold */
     broad__matrix matrix;
     int grid; /* each row is a picture */
     broad__libsvm libsvm;
@@ -38,6 +44,7 @@ typedef struct reading {
     broad__kept kept;
     char **target_names;
     char *group_name, *weight_name;
+    broad__notes notes;
 } reading;
 
 static void reading_clear(reading *r)
@@ -51,6 +58,8 @@ static void reading_clear(reading *r)
     broad__free(r->group_name);
     broad__free(r->weight_name);
     broad__free(r->field_names);
+    broad__free(r->model_inputs);
+    broad__notes_clear(&r->notes);
 }
 
 /* A category stands in the place of its first input. */
@@ -59,12 +68,14 @@ static int set_fields(reading *r)
     if (!r->model) return BROAD_OK;
     const broad__categories *categories = &r->model->categories;
     r->fields = *r->model;
-    if (!categories->count) return BROAD_OK;
+    if (!categories->count && !r->model->forms.count) return BROAD_OK;
     r->fields.inputs = broad__categories_columns(categories, r->model->inputs);
     r->field_names = broad__alloc_array(r->fields.inputs, sizeof *r->field_names);
-    if (!r->field_names) return BROAD_NO_MEMORY;
+    r->model_inputs = broad__alloc_array(r->fields.inputs, sizeof *r->model_inputs);
+    if (!r->field_names || !r->model_inputs) return BROAD_NO_MEMORY;
     for (size_t i = 0, k = 0, f = 0; f < r->fields.inputs; f++) {
         int category = k < categories->count && categories->items[k].first == i;
+        r->model_inputs[f] = i;
         r->field_names[f] = category ? categories->items[k].name : r->model->input_names[i];
         i += category ? categories->items[k++].count : 1;
     }
@@ -89,12 +100,8 @@ static int find_format(reading *r)
     return BROAD_OK;
 }
 
-/* With a model: missing inputs are allowed if it was trained with some, or if the options say so. */
-static broad_missing missing_policy(const reading *r)
-{
-    int mean = r->options->missing == BROAD_MISSING_MEAN || (r->model && r->model->missing == BROAD_MISSING_MEAN);
-    return mean ? BROAD_MISSING_MEAN : BROAD_MISSING_ERROR;
-}
+/* With a model it is that of its own rows. */
+static broad_missing missing_policy(const reading *r) { return r->model ? r->model->missing : r->options->missing; }
 
 static int find_roles(reading *r)
 {
@@ -113,24 +120,78 @@ static size_t memory_limit(const reading *r)
     return available < (double)(SIZE_MAX / 4) ? (size_t)(2 * available) + 1 : 0;
 }
 
+/* What the model says about its inputs, for the columns of the file. */
+static void take_model_forms(reading *r)
+{
+    if (!r->model || !r->fields.forms.count) return;
+    for (size_t c = 0; c < r->roles.columns; c++)
+        if (r->roles.role[c] == BROAD__ROLE_INPUT)
+            r->roles.formats[c].form = broad__forms_find(&r->fields.forms, r->model_inputs[r->roles.index[c]]);
+}
+
+/* Looks at all of the file for what its columns hold. */
+static int profile(reading *r)
+{
+    r->profiled = 1;
+    int status = broad__csv_profile(&r->roles, &r->csv, &r->notes);
+    if (status == BROAD_OK && !r->roles.modelled) status = broad__roles_renumber(&r->roles, &r->layout);
+    return status;
+}
+
+static int fill(reading *r, const broad__csv_request *request)
+{
+    int status = broad__roles_categories(&r->roles, &r->layout);
+    return status == BROAD_OK ? broad__csv_fill(&r->parsed, &r->csv, &r->roles, request) : status;
+}
+
+/* Most files hold plain numbers. Only if the start of one, or a failure further on, tells otherwise, all of it is looked at
+ * before it is read. */
+static int fill_as_found(reading *r, const broad__csv_request *request)
+{
+    int automatic = r->roles.automatic || r->roles.modelled, status = BROAD_OK;
+    if (automatic && broad__csv_unusual(&r->csv, &r->roles)) status = profile(r);
+    if (status < 0) return status;
+    status = fill(r, request);
+    if (status == BROAD_BAD_DATA && automatic && !r->profiled) {
+        broad__parsed_clear(&r->parsed);
+        status = profile(r);
+        if (status == BROAD_OK) status = fill(r, request);
+    }
+    if (status != BROAD_BAD_DATA || !r->parsed.file) return status;
+    broad__parsed_clear(&r->parsed);
+    return broad__csv_faults(&r->csv, &r->roles, request);
+}
+
+/* Text that is not UTF-8 is converted first. */
+static int open_csv(reading *r, const broad__csv_hints *hints)
+{
+    int converted = 0, status = broad__csv_open(&r->csv, &r->source, hints), open = status == BROAD_OK;
+    if (!r->csv.wide || (!open && status != BROAD_BAD_DATA)) return status;
+    int done = broad__encoding_bytes(&converted, &r->source, &r->notes);
+    if (done < 0) return done;
+    if (!converted) return status;
+    broad__csv_close(&r->csv);
+    return broad__csv_open(&r->csv, &r->source, hints);
+}
+
 static int read_csv(reading *r)
 {
     broad__csv_hints hints = {.header = r->options->header, .separator = r->options->separator, .rows = r->rows};
     hints.threads = r->options->threads;
+    hints.notes = &r->notes;
     if (!r->rows && r->model) hints.model = &r->fields;
-    int status = broad__csv_open(&r->csv, &r->source, &hints);
+    int status = open_csv(r, &hints);
     if (status < 0) return status;
-    r->layout = (broad__layout){.columns = r->csv.columns, .names = r->csv.names};
+    r->layout = (broad__layout){.columns = r->csv.columns, .names = r->csv.names, .trailing = r->csv.trailing};
     status = find_roles(r);
-    if (status == BROAD_OK && r->roles.automatic) status = broad__csv_categories(&r->roles, &r->csv);
-    if (status == BROAD_OK) status = broad__roles_categories(&r->roles, &r->layout);
     if (status < 0) return status;
+    take_model_forms(r);
     broad_task task = r->model ? r->model->task : r->options->task;
     broad__csv_request request = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
     request.labels = task != BROAD_TASK_REGRESS;
     request.memory = memory_limit(r);
     request.empty = r->model && r->options->rows_optional;
-    status = broad__csv_fill(&r->parsed, &r->csv, &r->roles, &request);
+    status = fill_as_found(r, &request);
     if (status < 0 || r->rows) return status;
     return broad__csv_look(&r->kept, &r->csv, &r->roles, &r->layout, &r->parsed, r->options->keep);
 }
@@ -208,7 +269,8 @@ static int name_columns(reading *r)
 
 static int read_content(reading *r)
 {
-    int status = find_format(r);
+    int status = broad__encoding_wide(&r->source, &r->notes);
+    if (status == BROAD_OK) status = find_format(r);
     if (status < 0) return status;
     if (r->options->keep && !r->rows && strcmp(r->format, "csv") != 0)
         return broad__fail(BROAD_USAGE, "%s: option keep is for columns of text, and this is %s", r->source.name,
@@ -236,6 +298,20 @@ static char **field_names(const reading *r)
     return names;
 }
 
+/* The inputs that are dates or truth values: each column is one input, after those of the columns before it. */
+static int find_forms(broad_data *table, const reading *r)
+{
+    int status = BROAD_OK;
+    for (size_t c = 0; c < r->roles.columns && status == BROAD_OK; c++) {
+        if (r->roles.role[c] != BROAD__ROLE_INPUT || r->roles.formats[c].form == BROAD__FORM_NUMBER) continue;
+        size_t input = r->roles.index[c], further = 0;
+        for (size_t k = 0; k < table->categories.count && r->roles.category_inputs[k] < input; k++)
+            further += table->categories.items[k].count - 1;
+        status = broad__forms_add(&table->forms, input + further, r->roles.formats[c].form);
+    }
+    return status;
+}
+
 /* Spreads the categories and names the inputs. */
 static int set_inputs(broad_data *table, reading *r)
 {
@@ -251,7 +327,8 @@ static int set_inputs(broad_data *table, reading *r)
     table->spill = r->parsed.spill;
     r->parsed.x = NULL;
     r->parsed.spill_borrowed = 1;
-    return table->input_names ? BROAD_OK : BROAD_NO_MEMORY;
+    if (!table->input_names) return BROAD_NO_MEMORY;
+    return r->model ? broad__forms_copy(&table->forms, &r->model->forms) : find_forms(table, r);
 }
 
 /* The table takes inputs and weights over. */
@@ -283,7 +360,7 @@ static int make_table(broad_data **out, reading *r)
 
 static int set_targets(broad_data *table, reading *r)
 {
-    broad__target_facts facts = {.names = r->target_names, .apart = r->rows > 0};
+    broad__target_facts facts = {.names = r->target_names, .apart = r->rows > 0, .notes = &table->notes};
     return broad__targets_set(table, &r->parsed, &facts, r->options, r->model);
 }
 
@@ -301,12 +378,46 @@ static int read_labels(broad_data *table, const reading *inputs)
     return status;
 }
 
+/* Rows without a target are left out, unless they are rows to predict or nothing may be missing; rows of weight 0 do not count. */
+static int drop_rows(reading *r)
+{
+    size_t missing = 0, weightless = 0;
+    int targets =
+        !r->options->labels && !(r->model && r->options->target_optional) && missing_policy(r) == BROAD_MISSING_MEAN;
+    if (r->parsed.targets.texts || r->parsed.groups.texts) return BROAD_OK;
+    if (!r->parsed.weights && !(targets && r->parsed.targets.missing)) return BROAD_OK;
+    int status = broad__parsed_drop(&missing, &weightless, &r->parsed, targets);
+    if (status == BROAD_OK && missing)
+        status = broad__note(&r->notes, "%zu row%s without a target %s left out", missing, missing == 1 ? "" : "s",
+                             missing == 1 ? "was" : "were");
+    if (status == BROAD_OK && weightless)
+        status = broad__note(&r->notes, "%zu row%s of weight 0 %s left out", weightless, weightless == 1 ? "" : "s",
+                             weightless == 1 ? "was" : "were");
+    return status;
+}
+
+/* Rows to train on that are copies of others become groups; those of a model, if its own were. */
+static int group_copies(broad_data *table, const reading *r)
+{
+    int like_model = r->model && r->model->group_name && strcmp(r->model->group_name, BROAD__COPIES) == 0;
+    if (table->groups || table->task == BROAD_TASK_AUTO || r->options->no_groups || (r->model && !like_model))
+        return BROAD_OK;
+    return broad__tidy_copies(table, r->model != NULL);
+}
+
 static int read_table(broad_data **out, reading *r)
 {
     broad_data *table = NULL;
     int status = read_content(r);
+    if (status == BROAD_OK) status = drop_rows(r);
+    if (status == BROAD_OK) status = broad__tidy_missing(&r->notes, &r->parsed, &r->roles, &r->layout);
     if (status == BROAD_OK) status = make_table(&table, r);
-    if (status == BROAD_OK) status = r->options->labels ? read_labels(table, r) : set_targets(table, r);
+    if (status == BROAD_OK) {
+        table->notes = r->notes;
+        r->notes = (broad__notes){0};
+        status = r->options->labels ? read_labels(table, r) : set_targets(table, r);
+    }
+    if (status == BROAD_OK) status = group_copies(table, r);
     if (status < 0) {
         broad__parsed_clear(&r->parsed); /* the rest of it lies in the table's spill */
         broad__table_free(table);

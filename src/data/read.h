@@ -16,6 +16,7 @@ typedef struct broad__columns {
     const char *weight_name;         /* the same */
     int named;                       /* input_names came from a header */
     broad__categories categories;    /* columns that stand for several inputs each; not owned */
+    broad__forms forms;              /* inputs that are dates or truth values; not owned */
     broad__photo_spec photo;         /* maps 0: rows are not photos */
     broad__projection projection;    /* of photo.components; not owned */
     broad_missing missing;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/status.h"
 #include "data/distinct.h"
 
@@ -44,6 +45,13 @@ static int fail_no_column(const broad__layout *layout, broad__text wanted, const
                            "to %zu",
                            layout->file, quoted, option, layout->columns);
     list_names(list, layout->names, layout->columns);
+    char word[BROAD__NEAREST_BYTES] = "", near[BROAD__QUOTE_BYTES];
+    wanted = broad__text_trim(wanted);
+    if (wanted.count < sizeof word) memcpy(word, wanted.bytes, wanted.count);
+    const char *nearest = broad__nearest(word, (const char *const *)layout->names, layout->columns);
+    if (nearest)
+        return broad__fail(BROAD_BAD_DATA, "%s: there is no column %s; did you mean %s? The columns are: %s",
+                           layout->file, quoted, broad__text_quote(near, broad__text_of(nearest)), list);
     return broad__fail(BROAD_BAD_DATA, "%s: there is no column %s; give %s one of the %zu columns: %s", layout->file,
                        quoted, option, layout->columns, list);
 }
@@ -85,8 +93,10 @@ static int roles_start(broad__roles *out, const broad__layout *layout, broad__ro
                            BROAD__COLUMNS_MAX);
     out->role = broad__alloc(layout->columns);
     out->index = broad__alloc_array(layout->columns, sizeof *out->index);
-    if (!out->role || !out->index) return BROAD_NO_MEMORY;
-    memset(out->role, (int)role, layout->columns);
+    out->formats = broad__alloc_array(layout->columns, sizeof *out->formats);
+    out->asked = broad__alloc(layout->columns);
+    if (!out->role || !out->index || !out->formats || !out->asked) return BROAD_NO_MEMORY;
+    memset(out->role, (int)role, layout->columns - layout->trailing);
     return BROAD_OK;
 }
 
@@ -95,7 +105,10 @@ static int take_column(broad__roles *roles, const broad__layout *layout, size_t 
 {
     static const char *const names[] = {"ignored", "input", "target", "group", "weight", "category"};
     broad__role had = (broad__role)roles->role[column];
-    if (had != BROAD__ROLE_IGNORED && had != BROAD__ROLE_INPUT)
+    int asked =
+        roles->asked[column] == BROAD__ASKED_IGNORED ||
+        (roles->asked[column] == BROAD__ASKED_INPUT && role != BROAD__ROLE_CATEGORY && role != BROAD__ROLE_INPUT);
+    if (asked || (had != BROAD__ROLE_IGNORED && had != BROAD__ROLE_INPUT))
         return broad__fail(BROAD_BAD_DATA, "%s: column %zu is asked for twice, as %s and as %s%s", layout->file,
                            column + 1, names[role], names[had],
                            had == BROAD__ROLE_TARGET && !roles->chosen
@@ -136,11 +149,35 @@ static int take_target(broad__roles *roles, const broad__layout *layout, broad__
     return status < 0 ? status : add_target(roles, layout, column);
 }
 
+static int take_input(broad__roles *roles, const broad__layout *layout, broad__text wanted)
+{
+    size_t column;
+    int status = find_column(&column, layout, wanted, "option inputs");
+    if (status < 0) return status;
+    status = take_column(roles, layout, column, BROAD__ROLE_INPUT);
+    roles->asked[column] = BROAD__ASKED_INPUT;
+    return status;
+}
+
+static int take_ignored(broad__roles *roles, const broad__layout *layout, broad__text wanted)
+{
+    size_t column;
+    int status = find_column(&column, layout, wanted, "option ignore");
+    if (status < 0) return status;
+    status = take_column(roles, layout, column, BROAD__ROLE_IGNORED);
+    roles->asked[column] = BROAD__ASKED_IGNORED;
+    return status;
+}
+
 static int take_category(broad__roles *roles, const broad__layout *layout, broad__text wanted)
 {
     size_t column;
     if (broad__text_same(broad__text_trim(wanted), broad__text_of("auto"))) {
         roles->automatic = 1;
+        return BROAD_OK;
+    }
+    if (broad__text_same(broad__text_trim(wanted), broad__text_of("none")) && !has_name(layout, "none")) {
+        roles->automatic = 0;
         return BROAD_OK;
     }
     int status = find_column(&column, layout, wanted, "option categorical");
@@ -189,13 +226,18 @@ static void number_inputs(broad__roles *roles)
         if (roles->role[i] == BROAD__ROLE_INPUT) roles->index[i] = (uint32_t)roles->inputs++;
 }
 
-/* The last `count` columns that are inputs so far become targets. */
+static int may_be_target(const broad__roles *roles, size_t column)
+{
+    return roles->role[column] == BROAD__ROLE_INPUT && !roles->asked[column];
+}
+
+/* The last `count` columns that are inputs so far, unasked, become targets. */
 static int add_last_targets(broad__roles *roles, const broad__layout *layout, size_t count)
 {
     size_t column = roles->columns;
-    for (size_t left = count; left && column; left -= roles->role[column] == BROAD__ROLE_INPUT) column--;
+    for (size_t left = count; left && column; left -= (size_t)may_be_target(roles, column)) column--;
     for (size_t added = 0; added < count && column < roles->columns; column++) {
-        if (roles->role[column] != BROAD__ROLE_INPUT) continue;
+        if (!may_be_target(roles, column)) continue;
         int status = add_target(roles, layout, column);
         if (status < 0) return status;
         added++;
@@ -222,13 +264,30 @@ static int fail_no_inputs(const broad__roles *roles, const broad__layout *layout
                        roles->weights ? " and one weight" : "");
 }
 
+/* Marks the columns that options ask for as inputs, or to be ignored. */
+static int mark_asked(broad__roles *roles, const broad__layout *layout, const broad_read_options *options)
+{
+    int status = options->inputs ? take_list(roles, layout, options->inputs, take_input) : BROAD_OK;
+    return status == BROAD_OK && options->ignore ? take_list(roles, layout, options->ignore, take_ignored) : status;
+}
+
+/* If some inputs are asked for, no others are inputs. */
+static void drop_unasked(broad__roles *roles)
+{
+    for (size_t c = 0; c < roles->columns; c++)
+        if (roles->role[c] == BROAD__ROLE_INPUT && !roles->asked[c]) roles->role[c] = BROAD__ROLE_IGNORED;
+}
+
 static int roles_plain(broad__roles *out, const broad__layout *layout, const broad_read_options *options)
 {
     int status = roles_start(out, layout, BROAD__ROLE_INPUT);
+    out->automatic = 1;
+    if (status == BROAD_OK) status = mark_asked(out, layout, options);
     if (status == BROAD_OK && options->group) status = set_group(out, layout, options->group);
     if (status == BROAD_OK && options->weight) status = set_weight(out, layout, options->weight);
     if (status == BROAD_OK && !options->labels) status = add_plain_targets(out, layout, options);
     if (status < 0) return status;
+    if (options->inputs) drop_unasked(out);
     number_inputs(out);
     if (!out->inputs) return fail_no_inputs(out, layout);
     return options->categorical ? take_list(out, layout, options->categorical, take_category) : BROAD_OK;
@@ -435,7 +494,7 @@ static int roles_by_position(broad__roles *out, const broad__layout *layout, con
     int status = roles_start(out, layout, BROAD__ROLE_INPUT);
     if (status == BROAD_OK) status = add_others_by_position(out, layout, options, model, options->labels ? 0 : targets);
     if (status < 0) return status;
-    size_t left = out->columns - out->groups - out->weights;
+    size_t left = out->columns - layout->trailing - out->groups - out->weights;
     if (left == model->inputs) {
         if (!options->labels && !options->target_optional) return fail_no_target(layout, model);
     } else if (left == model->inputs + targets && !options->labels && !layout->flattened) {
@@ -496,9 +555,23 @@ int broad__roles_table(broad__roles *out, const broad__layout *layout, const bro
     return status;
 }
 
+int broad__roles_renumber(broad__roles *roles, const broad__layout *layout)
+{
+    roles->inputs = 0;
+    for (size_t c = 0; c < roles->columns; c++)
+        if (roles->role[c] == BROAD__ROLE_INPUT || roles->role[c] == BROAD__ROLE_CATEGORY)
+            roles->index[c] = (uint32_t)roles->inputs++;
+    return roles->inputs ? BROAD_OK : fail_no_inputs(roles, layout);
+}
+
 int broad__roles_categories(broad__roles *roles, const broad__layout *layout)
 {
     size_t count = 0;
+    broad__free(roles->category);
+    broad__free(roles->category_inputs);
+    roles->category = NULL;
+    roles->category_inputs = NULL;
+    roles->categories = 0;
     for (size_t c = 0; c < roles->columns; c++) count += roles->role[c] == BROAD__ROLE_CATEGORY;
     if (!count) return BROAD_OK;
     if (count > BROAD__CATEGORIES_MAX)
@@ -586,6 +659,8 @@ void broad__roles_clear(broad__roles *roles)
     broad__free(roles->target_columns);
     broad__free(roles->category_inputs);
     broad__free(roles->category);
+    broad__free(roles->formats);
+    broad__free(roles->asked);
     *roles = (broad__roles){0};
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "data/format/cell.h"
 #include "data/read.h"
 
 enum { BROAD__COLUMNS_MAX = 1 << 22, BROAD__CATEGORIES_MAX = 1 << 16 };
@@ -17,6 +18,9 @@ typedef enum broad__role {
     BROAD__ROLE_CATEGORY /* an input whose values are levels: data/levels.h */
 } broad__role;
 
+/* What options say about a column. */
+typedef enum broad__asked { BROAD__ASKED_NOTHING, BROAD__ASKED_INPUT, BROAD__ASKED_IGNORED } broad__asked;
+
 typedef struct broad__roles {
     size_t columns, inputs, targets, groups, weights; /* inputs: columns; groups, weights: 0 or 1 */
     unsigned char *role;                              /* columns */
@@ -24,12 +28,14 @@ typedef struct broad__roles {
     size_t *target_columns;                           /* targets */
     size_t group_column, weight_column;
     int chosen;    /* the target columns were asked for, not taken by default */
-    int automatic; /* inputs that hold text are to become categories */
+    int automatic; /* what the inputs hold decides what becomes of them: data/format/csv_profile.h */
     int modelled;  /* a model says what the columns are */
 
-    size_t categories;       /* inputs that are categories ... */
-    size_t *category_inputs; /* ... and which inputs they are, rising */
-    uint32_t *category;      /* columns: which category it is; NULL: there are none */
+    size_t categories;           /* inputs that are categories ... */
+    size_t *category_inputs;     /* ... and which inputs they are, rising */
+    uint32_t *category;          /* columns: which category it is; NULL: there are none */
+    broad__cell_format *formats; /* columns: how their cells are read */
+    unsigned char *asked;        /* columns: broad__asked */
 } broad__roles;
 
 /* What is known about a file when its columns get their roles. */
@@ -38,6 +44,7 @@ typedef struct broad__layout {
     size_t columns;
     char *const *names; /* NULL: no header */
     int flattened;      /* rows are images or the like: no column of them is a target */
+    size_t trailing;    /* columns at the end that are empty: they have no role */
 } broad__layout;
 
 /* For the file with the inputs. */
@@ -45,6 +52,8 @@ int broad__roles_table(broad__roles *out, const broad__layout *layout, const bro
                        const broad__columns *model);
 /* Numbers the categories, once their role is given. To be called before the file is read. */
 int broad__roles_categories(broad__roles *roles, const broad__layout *layout);
+/* Numbers the inputs again, after some of them lost their role. */
+int broad__roles_renumber(broad__roles *roles, const broad__layout *layout);
 /* For a file that has only targets. */
 int broad__roles_labels(broad__roles *out, const broad__layout *layout, const broad_read_options *options,
                         const broad__columns *model);

@@ -12,7 +12,9 @@
 #include "base/spill.h"
 #include "broad/broad.h"
 #include "data/category.h"
+#include "data/form.h"
 #include "data/kept.h"
+#include "data/notes.h"
 #include "data/table_done.h"
 #include "data/transform/projection_apply.h"
 #include "image/photo.h"
@@ -58,6 +60,8 @@ struct broad_data {
     broad_missing missing;        /* policy it was read with */
     broad__kept kept;             /* texts of its file; parts of a table have none */
     broad__categories categories; /* which inputs stand for the levels of one column */
+    broad__forms forms;           /* which inputs are dates or truth values */
+    broad__notes notes;           /* what its reader did; parts of it have none */
     /* How this part was cut from a whole; holdout 0: it is whole. */
     double split_holdout;
     uint64_t split_seed;

@@ -1,5 +1,6 @@
 #include "data/targets.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/status.h"
 #include "data/format/number.h"
 #include "data/labels.h"
+#include "data/tidy.h"
 
 /* Cells that are text, as CSV has them: coded. */
 static int code_numbers(broad__cells *cells, size_t rows)
@@ -45,12 +47,37 @@ static int fail_word(const broad__parsed *parsed, const broad__target_facts *fac
                        broad__text_quote(name, broad__text_of(facts->names[cell % columns])), remedy);
 }
 
-/* Text makes classes, numbers make values; whole numbers make classes where that is the habit: LIBSVM labels, and
+/* Whether all targets are one of two whole numbers; 1.0 and 1 are the same. Their labels are then the shortest texts. */
+static int has_two_values(int *out, broad__parsed *parsed)
+{
+    enum { ROWS = 10 }; /* fewer tell little */
+    broad__cells *cells = &parsed->targets;
+    double seen[2] = {0};
+    size_t count = 0;
+    *out = 0;
+    for (size_t i = 0; i < parsed->rows; i++) {
+        double value = cells->values[i];
+        if (count && value == seen[0]) continue;
+        if (count == 2 && value == seen[1]) continue;
+        if (count == 2 || value != trunc(value)) return BROAD_OK;
+        seen[count++] = value;
+    }
+    *out = count == 2 && parsed->rows >= ROWS;
+    if (*out && parsed->dictionary.labels.count > 2 && !cells->texts) {
+        broad__spill_free(parsed->spill, cells->ids);
+        cells->ids = NULL;
+    }
+    return BROAD_OK;
+}
+
+/* Text makes classes, numbers make values; two whole numbers make classes, too; whole numbers make classes where that is the habit: LIBSVM labels, and
  * binary files of labels. */
-static int choose_task(broad_task *out, const broad__parsed *parsed, const broad__target_facts *facts,
+static int choose_task(broad_task *out, broad__parsed *parsed, const broad__target_facts *facts,
                        const broad_read_options *options)
 {
     const broad__cells *cells = &parsed->targets;
+    char quoted[BROAD__QUOTE_BYTES];
+    int two = 0;
     *out = options->task;
     if (*out != BROAD_TASK_AUTO) return BROAD_OK;
     *out = cells->words ? BROAD_TASK_CLASSIFY : BROAD_TASK_REGRESS;
@@ -58,7 +85,14 @@ static int choose_task(broad_task *out, const broad__parsed *parsed, const broad
     /* A few words among many numbers are slips, not classes. */
     if (cells->words && cells->words < parsed->rows / 100)
         return fail_word(parsed, facts, "correct it, or set option task to classify if it is a class");
-    return BROAD_OK;
+    if (*out == BROAD_TASK_CLASSIFY || cells->columns != 1) return BROAD_OK;
+    int status = has_two_values(&two, parsed);
+    if (status < 0 || !two) return status;
+    *out = BROAD_TASK_CLASSIFY;
+    return broad__note(facts->notes,
+                       "the target %s has two whole values, which are taken as classes; option task regress "
+                       "takes them as numbers",
+                       broad__text_quote(quoted, broad__text_of(facts->names[0])));
 }
 
 static int set_values(broad_data *table, broad__parsed *parsed, const broad__target_facts *facts,
@@ -115,7 +149,8 @@ static int set_classes(broad_data *table, broad__parsed *parsed, const broad__ta
     if (status < 0) return status;
     const char *name = model && model->target_name ? model->target_name : facts->names[0];
     table->target_name = broad__copy_text(name);
-    return table->target_name ? BROAD_OK : BROAD_NO_MEMORY;
+    if (!table->target_name) return BROAD_NO_MEMORY;
+    return model ? BROAD_OK : broad__tidy_labels(facts->notes, table->output_names, table->outputs);
 }
 
 int broad__targets_set(broad_data *table, broad__parsed *parsed, const broad__target_facts *facts,

@@ -6,8 +6,9 @@
 #include "data/read.h"
 
 typedef struct broad__target_facts {
-    char *const *names; /* of the target columns */
-    int apart;          /* they come from a separate file */
+    char *const *names;  /* of the target columns */
+    int apart;           /* they come from a separate file */
+    broad__notes *notes; /* may be NULL */
 } broad__target_facts;
 
 /* Sets task, outputs and targets of a table from the cells of `parsed`, which no longer owns them; both lie in the same

@@ -55,6 +55,7 @@ void broad_model_free(broad_model *model)
     broad__free(model->group_name);
     broad__free(model->weight_name);
     broad__categories_clear(&model->categories);
+    broad__forms_clear(&model->forms);
     broad__projection_clear(&model->projection);
     broad__free(model->class_weights);
     broad__free(model->estimate.calibration);
@@ -170,6 +171,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy_text(&copy->group_name, model->group_name, &failed);
     copy_text(&copy->weight_name, model->weight_name, &failed);
     failed |= broad__categories_copy(&copy->categories, &model->categories) < 0;
+    failed |= broad__forms_copy(&copy->forms, &model->forms) < 0;
     failed |= broad__projection_copy(&copy->projection, &model->projection, &model->photo) < 0;
     copy_block(&copy->class_weights, model->class_weights, model->outputs, &failed);
     copy_block(&copy->estimate.calibration, model->estimate.calibration, model->outputs + 1, &failed);
@@ -236,6 +238,7 @@ broad__columns broad__model_reads(const broad_model *model)
         .group_name = model->group_name,
         .weight_name = model->weight_name,
         .categories = model->categories,
+        .forms = model->forms,
         .named = model->named,
         .photo = model->photo,
         .projection = model->projection,

@@ -14,6 +14,7 @@
 
 #include "broad/broad.h"
 #include "data/category.h"
+#include "data/form.h"
 #include "data/read.h"
 #include "data/transform/scale.h"
 #include "image/photo.h"
@@ -121,6 +122,7 @@ struct broad_model {
     broad__photo_spec photo;            /* how photos become its inputs; maps 0: they do not */
     broad__projection projection;       /* of photo.components */
     broad__categories categories;       /* which inputs stand for the levels of one column */
+    broad__forms forms;                 /* which inputs are dates or truth values */
     char *weight_name;                  /* column of row weights; NULL: none */
     double *class_weights;              /* outputs; NULL: every class counts alike */
     double *input_shift, *input_factor; /* columns each: see data/transform/scale.h */

@@ -103,13 +103,19 @@ static const broad__field model_fields[] = {
     {CHOICE("normal_from", broad_model, normal_from, BROAD__NORMALS_FROM)},
     {NUMBER("photo_limit", broad_model, projection.limit, NOT_NEGATIVE)},
     {ELSEWHERE("sources")},
+    {ELSEWHERE("forms")},
 };
-enum { MODEL_LATER = 4 }; /* the last ones: version 0.1 did not write them */
+enum { MODEL_LATER = 5 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field category_fields[] = {
     {PLAIN("name", BROAD__FIELD_TEXT, broad__category, name)},
     {COUNT("first", broad__category, first, 0)},
     {ELSEWHERE("levels")},
+};
+
+static const broad__field form_fields[] = {
+    {COUNT("input", broad__formed, input, 0)},
+    {CHOICE("form", broad__formed, form, BROAD__FORMS)},
 };
 
 static const broad__field segment_fields[] = {
@@ -211,6 +217,7 @@ typedef struct list_form {
 
 static const list_form category_list = {"categories", "category", sizeof(broad__category), category_fields,
                                         COUNT_OF(category_fields)};
+static const list_form form_list = {"forms", "form", sizeof(broad__formed), form_fields, COUNT_OF(form_fields)};
 static const list_form segment_list = {"segments", "segment", sizeof(broad__segment), segment_fields,
                                        COUNT_OF(segment_fields)};
 static const list_form group_list = {"groups", "group", sizeof(broad__group), group_fields, COUNT_OF(group_fields)};
@@ -320,6 +327,7 @@ static int model_write(json_t *object, const broad_model *model)
     if (!status) status = names_write(object, "input_names", model->input_names, model->inputs);
     if (!status) status = names_write(object, "output_names", model->output_names, model->outputs);
     if (!status) status = categories_write(object, &model->categories);
+    if (!status) status = list_write(object, &form_list, model->forms.items, model->forms.count);
     if (!status) status = list_write(object, &segment_list, model->segments, model->segment_count);
     if (!status) status = list_write(object, &group_list, model->groups, model->group_count);
     if (!status) status = list_write(object, &layer_list, model->layers, model->layer_count);
@@ -462,6 +470,8 @@ static int model_read(broad_model *out, int *out_class_weights, const json_t *ob
     if (!status) status = names_read(&out->output_names, "output_names", object, out->outputs);
     if (!status && !json_object_get(object, "normal")) broad__model_guess_normal(out);
     if (!status) status = categories_read(&out->categories, object);
+    if (!status && json_object_get(object, form_list.key))
+        status = list_read(&out->forms.items, &out->forms.count, &form_list, object);
     if (!status) status = list_read(&out->segments, &out->segment_count, &segment_list, object);
     if (!status) status = list_read(&out->groups, &out->group_count, &group_list, object);
     if (!status) status = list_read(&out->layers, &out->layer_count, &layer_list, object);

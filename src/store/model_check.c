@@ -63,6 +63,17 @@ static int names_level(const char *input, const char *name, const char *level)
 }
 
 /* One after the other, inside the inputs, each input with the name of its level. */
+static int check_forms(const broad_model *model)
+{
+    for (size_t i = 0; i < model->forms.count; i++) {
+        size_t input = model->forms.items[i].input;
+        if (input >= model->inputs || (i && input <= model->forms.items[i - 1].input))
+            return broad__fail(BROAD_BAD_MODEL, "form %zu: input %zu of %zu is out of range or out of order", i + 1,
+                               input, model->inputs);
+    }
+    return BROAD_OK;
+}
+
 static int check_categories(const broad_model *model)
 {
     size_t next = 0;
@@ -162,6 +173,7 @@ int broad__describe_check(const broad_model *model)
     int status = check_names(model->input_names, model->inputs, "input_names");
     if (!status) status = check_names(model->output_names, model->outputs, "output_names");
     if (!status) status = check_categories(model);
+    if (!status) status = check_forms(model);
     if (!status) status = check_photo(model);
     if (!status && model->task == BROAD_TASK_AUTO) status = broad__fail(BROAD_BAD_MODEL, "model: task is auto");
     if (!status && model->task == BROAD_TASK_CLASSIFY) status = check_classes(model);

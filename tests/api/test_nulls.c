@@ -124,6 +124,8 @@ static void walk_data(broad_data *data)
     IS(BROAD_TASK_AUTO, broad_data_task, NULL);
     IS(BROAD_FORMAT_MEMORY, broad_data_format, NULL);
     TEXT("", broad_data_input_name, NULL, 0);
+    IS(0, broad_data_note_count, NULL);
+    TEXT("", broad_data_note, NULL, 0);
     TEXT("", broad_data_output_name, NULL, 0);
     IS(NULL, broad_data_row, NULL, 0);
     IS(NULL, broad_data_row, data, 40);

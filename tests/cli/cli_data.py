@@ -48,8 +48,8 @@ def text(table, names, header=True):
 RAW = ["size", "colour", "age", "shape", "price"]
 
 
-def one_hot(table, names=RAW, fill=None):
-    """The same rows with a column for each level, sorted by their bytes; `fill`: what stands for None in a column."""
+def one_hot(table, names=RAW):
+    """The same rows with a column for each level, sorted by their bytes."""
     columns, out, levels = [], [], {"colour": sorted(COLOURS), "shape": sorted(SHAPES)}
     for name in names:
         columns += ["%s=%s" % (name, level) for level in levels[name]] if name in levels else [name]
@@ -58,16 +58,8 @@ def one_hot(table, names=RAW, fill=None):
         for column in columns:
             name, _, level = column.partition("=")
             new[column] = row[name] if not level else None if row[name] is None else int(row[name] == level)
-            if new[column] is None and fill is not None:
-                new[column] = fill[column]
         out.append(new)
     return out, columns
-
-
-def means(table):
-    rows, columns = one_hot(table)
-    there = {column: [row[column] for row in rows if row[column] is not None] for column in columns}
-    return {column: math.fsum(values) / len(values) for column, values in there.items()}
 
 
 class Data(Case):
@@ -121,15 +113,22 @@ class Categories(Data):
             self.assertAlmostEqual(self.numbers(self.model, one)[0], whole[i], delta=1e-9)
 
     def test_undeclared_text(self):
-        self.fails(65, "raw.csv:2:2: '%s' is not a number (column 'colour'); give --categorical 'colour' (or auto) if "
-                   "the column holds categories" % self.table[0]["colour"], "fit", self.raw, *SETTINGS)
+        self.fails(65, "raw.csv:2:2: '%s' is not a number (column 'colour'); give --categorical 'colour' if "
+                   "the column holds categories" % self.table[0]["colour"], "fit", self.raw, *SETTINGS,
+                   "--categorical", "none")
         self.assertFalse(os.path.exists(self.path("model.broad")))
+        result = self.ok("fit", self.raw, *SETTINGS[:-1], "-o", self.path("undeclared"))
+        self.assertIn("text became categories: columns 'colour' (3), 'shape' (3)\n", result.err)
+        self.assertEqual(self.read("undeclared"), self.read("model"))
 
     def test_unknown_level(self):
+        self.ok("predict", self.model, self.raw)
+        self.fit("strict", self.raw, "--missing", "error")
+        strict = self.path("strict")
         rows = [dict(row) for row in self.table[:3]]
         rows[1]["colour"] = "mauve"
-        for name, words in (("price", ("eval", self.model)), ("shape", ("predict", self.model)),
-                            ("price", ("learn", self.model, "--with", self.raw, "-o", self.path("refused")))):
+        for name, words in (("price", ("eval", strict)), ("shape", ("predict", strict)),
+                            ("price", ("learn", strict, "--with", self.raw, "-o", self.path("refused")))):
             order = ["size", "age", "colour", "shape", "price"]
             data = self.write("unknown.csv", text(rows, order[:order.index(name) + 1]))
             result = self.fails(65, "unknown.csv:3:3: 'mauve' is not a level of column 'colour'; the model has 3: 'blue', "
@@ -142,8 +141,9 @@ class Categories(Data):
         rows = [dict(row) for row in self.table[:3]]
         rows[2]["shape"] = None
         data = self.write("empty.csv", text(rows, RAW))
-        self.fails(65, "empty.csv:4:4: missing value (column 'shape'); fill it in", "predict", self.model, data)
-        self.fails(65, "empty.csv:4:4: missing value", "fit", data, *SETTINGS, "--categorical", "auto")
+        self.ok("predict", self.model, data)
+        self.fails(65, "empty.csv:4:4: missing value (column 'shape'); fill it in", "fit", data, *SETTINGS,
+                   "--categorical", "auto", "--missing", "error")
 
     def test_info(self):
         shown = self.ok("info", self.model).out
@@ -210,28 +210,27 @@ class Categories(Data):
 
 
 class Missing(Data):
-    def test_levels_by_the_mean(self):
+    def test_own_level_and_mean(self):
         table = cars(150, hole=0.1)
         raw = self.write("raw.csv", text(table, RAW))
-        self.fit("model", raw, "--categorical", "auto", "--missing", "mean")
-        hot, columns = one_hot(table)
-        self.fit("numbers", self.write("hot.csv", text(hot, columns)), "--missing", "mean")
+        result = self.ok("fit", raw, "-o", self.path("model"), *SETTINGS[:-1])
+        counts = {name: sum(row[name] is None for row in table) for name in ("size", "colour", "shape")}
+        self.assertIn("broad: %d missing values in columns 'size' (%d), 'colour' (%d), 'shape' (%d): numbers use the "
+                      "column's mean, categories have a level for them" % (sum(counts.values()), *counts.values()),
+                      result.err)
+        # The same as a level that is written out, and the mean of the numbers.
+        mean = math.fsum(row["size"] for row in table if row["size"] is not None) / (len(table) - counts["size"])
+        filled = [{**row, "colour": row["colour"] or "(missing)", "shape": row["shape"] or "(missing)"} for row in table]
+        self.fit("filled", self.write("filled.csv", text(filled, RAW)))
         found = self.numbers(self.path("model"), raw)
-        self.assertEqual(found, self.numbers(self.path("numbers"), self.path("hot.csv")))
-        # The same model on rows in which this script has filled the holes: with the part of the rows that have a level.
-        filled = self.write("filled.csv", text(one_hot(table, fill=means(table))[0], columns))
-        for one, other in zip(found, self.numbers(self.path("numbers"), filled)):
+        self.assertEqual(self.numbers(self.path("filled"), self.path("filled.csv")), found)
+        whole = [{**row, "size": mean if row["size"] is None else row["size"]} for row in filled]
+        for one, other in zip(found, self.numbers(self.path("model"), self.write("whole.csv", text(whole, RAW)))):
             self.assertAlmostEqual(one, other, delta=1e-9)
         self.assertEqual(self.ok("info", self.path("model"), "--json").json["stored"]["missing"], "mean")
         self.ok("verify", self.path("model"), raw)
         self.ok("grow", self.path("model"), raw, "--enhance", "10x1", "-q", "-o", self.path("grown"))
         self.ok("verify", self.path("grown"), raw)
-
-        # A level never seen counts as missing.
-        first = dict(table[0])
-        odd = self.write("odd.csv", text([{**first, "colour": "mauve"}, {**first, "colour": None}], RAW[:-1]))
-        one, other = self.numbers(self.path("model"), odd)
-        self.assertEqual(one, other)
 
     def test_every_format_stores_and_applies_it(self):
         rng = random.Random(4)
@@ -246,7 +245,7 @@ class Missing(Data):
                  "libsvm": self.write("data.libsvm", sparse)}
         found = {}
         for name, data in files.items():
-            self.fails(65, "--missing mean", "fit", data, "-o", self.path("none"), *SETTINGS)
+            self.fails(65, "--missing mean", "fit", data, "-o", self.path("none"), *SETTINGS, "--missing", "error")
             self.fit(name, data, "--missing", "mean", "--task", "regress")
             self.assertEqual(self.ok("info", self.path(name), "--json").json["stored"]["missing"], "mean")
             for other, rows_there in files.items():
@@ -255,11 +254,11 @@ class Missing(Data):
         self.assertEqual(len(found), 9)
         for pair, numbers in found.items():
             self.assertEqual(numbers, found["csv", "csv"], pair)
-        # A model of whole rows takes none with holes, from any file.
+        # A model of whole rows takes rows with holes, too.
         whole = self.write("whole.npy", npy([row for row in rows if not math.isnan(sum(row))]))
         self.fit("whole", whole)
         for data in files.values():
-            self.fails(65, "missing value", "predict", self.path("whole"), data)
+            self.assertEqual(len(self.numbers(self.path("whole"), data, "target")), len(rows))
 
 
 class Weights(Data):
@@ -308,7 +307,7 @@ class Weights(Data):
         self.fails(65, "other values", "grow", self.model, data, "--enhance", "10x1", "-o", self.path("no"))
 
     def test_bad_weights(self):
-        for value, message in ((0, "rows.csv:4:2: the weight '0' is not a finite number above 0 (column 'count')"),
+        for value, message in ((-1, "rows.csv:4:2: the weight '-1' is not a finite number of 0 or more (column 'count')"),
                                (-1.5, "the weight '-1.5' is not"), ("much", "the weight 'much' is not"),
                                (None, "rows.csv:4:2: the weight is missing (column 'count')")):
             rows = [dict(row) for row in self.table]

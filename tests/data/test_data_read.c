@@ -448,6 +448,7 @@ static void test_npy_missing(void **state)
     broad_read_options options = plain();
     broad_data *table;
     bytes b = npy_bytes(1, dictionary, data, sizeof data);
+    options.missing = BROAD_MISSING_ERROR;
     assert_fails(broad__read_bytes(&table, "data", b.at, b.count, &options, NULL), BROAD_BAD_DATA,
                  "data: row 2, column 1: missing value (NaN); fill it in, or use the mean (option missing mean)");
     options.missing = BROAD_MISSING_MEAN;
@@ -456,8 +457,10 @@ static void test_npy_missing(void **state)
     broad_data_free(table);
     free(b.at);
     b = npy_bytes(1, dictionary, target, sizeof target);
-    assert_fails(broad__read_bytes(&table, "data", b.at, b.count, &options, NULL), BROAD_BAD_DATA,
-                 "row 2, column 2: the target is missing");
+    assert_ok(broad__read_bytes(&table, "data", b.at, b.count, &options, NULL));
+    assert_true(table->rows == 1 && table->x[0] == 1 && table->values[0] == 3);
+    assert_string_equal(broad_data_note(table, 0), "1 row without a target was left out");
+    broad_data_free(table);
     free(b.at);
     b = npy_bytes(1, dictionary, infinite, sizeof infinite);
     assert_fails(broad__read_bytes(&table, "data", b.at, b.count, &options, NULL), BROAD_BAD_DATA,
@@ -746,7 +749,8 @@ static void test_model_errors(void **state)
     assert_fails(read_with(&data, "a,b,label\n1,2,green\n1,2,blue\n1,2,yes\n", &options, &columns), BROAD_BAD_DATA,
                  "2 labels the model does not know: 'green', 'blue'");
     assert_fails(read_with(&data, "a,b,label\n1,2,\n", &options, &columns), BROAD_BAD_DATA,
-                 "the target 'label' is missing");
+                 "data:2: the target 'label' is missing");
+    options.missing = BROAD_MISSING_ERROR;
     assert_fails(read_with(&data, "a,b,label\n1,NA,yes\n", &options, &columns), BROAD_BAD_DATA, "option missing mean");
     options.target = "a";
     assert_fails(read_with(&data, "a,b,label\n1,2,yes\n", &options, &columns), BROAD_BAD_DATA,
@@ -824,8 +828,8 @@ static void test_weights(void **state)
     assert_true(data->weights[0] == 7 && data->weights[1] == 8);
     broad_data_free(data);
     free(b.at);
-    static const char *const bad[][2] = {{"0", "0"}, {"-1", "-1"}, {"inf", "inf"}, {"nan", "missing (NaN)"}};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const bad[][2] = {{"-1", "-1"}, {"inf", "inf"}, {"nan", "missing (NaN)"}};
+    for (size_t i = 0; i < 3; i++) {
         numbers[4] = strtod(bad[i][0], NULL);
         b = npy_bytes(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 4), }", numbers, sizeof numbers);
         assert_fails(broad__read_bytes(&data, "data", b.at, b.count, &options, NULL), BROAD_BAD_DATA,
@@ -843,7 +847,7 @@ static void test_weights_of_a_model(void **state)
     broad_data *data;
     columns.weight_name = "w";
     static const char with[] = "w,a,b,label\n7,1,2,yes\n8,3,4,3\n", without[] = "a,b,label\n1,2,yes\n3,4,3\n",
-                      broken[] = "w,a,b,label\n0,1,2,yes\n,3,4,3\n";
+                      broken[] = "w,a,b,label\n-1,1,2,yes\n,3,4,3\n";
     check_with(with, &options, &columns, BROAD_TASK_CLASSIFY);
     assert_ok(read_with(&data, with, &options, &columns));
     assert_true(data->weights && data->weights[1] == 8);
@@ -852,7 +856,7 @@ static void test_weights_of_a_model(void **state)
     options.training = 1;
     assert_fails(read_with(&data, without, &options, &columns), BROAD_BAD_DATA,
                  "data: the column of weights 'w' that the model was trained with is missing; add it");
-    assert_fails(read_with(&data, broken, &options, &columns), BROAD_BAD_DATA, "data:2:1: the weight '0'");
+    assert_fails(read_with(&data, broken, &options, &columns), BROAD_BAD_DATA, "data:2:1: the weight '-1'");
     assert_fails(read_with(&data, "1 1:2\n", &options, &columns), BROAD_BAD_DATA,
                  "a LIBSVM file has no column of weights; the model was trained with weights");
     options.training = 0;
@@ -923,6 +927,7 @@ static void test_every_allocation_fails(void **state)
                               .input_names = names,
                               .output_names = classes,
                               .target_name = "label",
+                              .missing = BROAD_MISSING_MEAN,
                               .named = 1};
     fail_each(csv, sizeof csv - 1, &options, &columns);
     bytes packed = gzip_bytes(csv, sizeof csv - 1);

@@ -34,10 +34,20 @@ static const struct {
     {RAW("RIFF\x10\0\0\0WEBP"), BROAD__CONTENT_PICTURE, "a WebP picture"},
     {RAW("II*\0\x08\0\0\0"), BROAD__CONTENT_PICTURE, "a TIFF or raw picture"},
     {RAW("PK\3\4\x14\0"), BROAD__CONTENT_FOREIGN, "a ZIP archive"},
-    {RAW("PAR1\x15\4"), BROAD__CONTENT_FOREIGN, "export it as CSV"},
+    {RAW("PAR1\x15\4"), BROAD__CONTENT_FOREIGN, "read_parquet"},
     {RAW("\xFF\xFE"
          "a\0"),
-     BROAD__CONTENT_FOREIGN, "UTF-16"},
+     BROAD__CONTENT_TABLE, NULL},
+    {RAW("ARROW1\0\0"), BROAD__CONTENT_FOREIGN, "read_feather"},
+    {RAW("\x89HDF\r\n\x1A\n"), BROAD__CONTENT_FOREIGN, "read_hdf"},
+    {RAW("SQLite format 3\0"), BROAD__CONTENT_FOREIGN, "sqlite3 -header -csv"},
+    {RAW("\xD0\xCF\x11\xE0\xA1\xB1"), BROAD__CONTENT_FOREIGN, "libreoffice --headless"},
+    {RAW("PK\3\4\x14\0[Content_Types].xml"), BROAD__CONTENT_FOREIGN, "an Excel workbook"},
+    {RAW("PK\3\4\x14\0mimetypeapplication/vnd.oasis.opendocument.spreadsheet"), BROAD__CONTENT_FOREIGN, "(ODS)"},
+    {RAW("PK\3\4\x14\0arr_0.npy"), BROAD__CONTENT_FOREIGN, "numpy.save"},
+    {RAW(" [\n {\"a\": 1}]"), BROAD__CONTENT_FOREIGN, "jq -r "},
+    {RAW("{\"a\": 1}\n"), BROAD__CONTENT_FOREIGN, "jq -rs"},
+    {RAW("{a},b\n1,2\n"), BROAD__CONTENT_TABLE, NULL},
     {RAW("\1\2\3\4\5\6\7\x08"), BROAD__CONTENT_UNKNOWN, NULL},
 };
 

@@ -34,6 +34,7 @@ static int fill_plainly(const broad__filling *work, const char *at, int texts)
     }
     parsed->targets = f.targets;
     parsed->groups = f.groups;
+    parsed->missing += f.missing;
     return status;
 }
 
@@ -63,12 +64,10 @@ static size_t line_of_row(const void *reader, size_t row)
     return broad__line_at(csv, at);
 }
 
-static int allocate(const broad__filling *work, const broad__csv_request *request)
+static int allocate(broad__parsed *out, const broad__roles *roles, const broad__csv_request *request, size_t rows)
 {
-    broad__parsed *out = work->parsed;
-    const broad__roles *roles = work->roles;
     int texts = request->texts, ids = !texts && roles->targets == 1 && request->labels;
-    size_t cells, rows = work->capacity;
+    size_t cells;
     if (broad__multiply(&cells, rows, roles->targets) < 0 || broad__multiply(&cells, rows, roles->inputs) < 0)
         return broad__fail_memory(SIZE_MAX);
     size_t numbers = roles->inputs + roles->weights + (texts ? 0 : roles->targets + (size_t)ids + roles->groups);
@@ -90,13 +89,14 @@ static int allocate(const broad__filling *work, const broad__csv_request *reques
 }
 
 /* Columns of numbers whose text is not needed. */
-static int set_columns(broad__filling *work)
+int broad__csv_fill_columns(broad__filling *work)
 {
     const broad__roles *roles = work->roles;
     const broad__parsed *parsed = work->parsed;
     work->columns = broad__alloc_array(roles->columns, sizeof *work->columns);
     if (!work->columns) return BROAD_NO_MEMORY;
     for (size_t c = 0; c < roles->columns && work->csv->separator != ' '; c++) {
+        if (!broad__cell_format_plain(roles->formats[c])) continue;
         if (roles->role[c] == BROAD__ROLE_INPUT)
             work->columns[c] = (broad__csv_column){parsed->x + roles->index[c], roles->inputs};
         if (roles->role[c] == BROAD__ROLE_TARGET && parsed->targets.values && !parsed->targets.ids)
@@ -113,22 +113,30 @@ static int fill_rows(broad__filling *work, int texts)
     return status == BROAD_OK && at < csv->end ? fill_plainly(work, at, texts) : status;
 }
 
-int broad__csv_fill(broad__parsed *out, const broad__csv *csv, const broad__roles *roles,
-                    const broad__csv_request *request)
+int broad__csv_fill_open(broad__parsed *out, const broad__csv *csv, const broad__roles *roles,
+                         const broad__csv_request *request, size_t capacity)
 {
     *out = (broad__parsed){.file = csv->name, .inputs = roles->inputs, .line_of = line_of_row, .reader = csv};
     out->targets.columns = roles->targets;
     out->groups.columns = roles->groups;
+    int status = allocate(out, roles, request, capacity);
+    return status == BROAD_OK ? broad__levels_open(out, roles, request->known) : status;
+}
+
+void broad__csv_fill_close(broad__filling *work) { broad__free(work->columns); }
+
+int broad__csv_fill(broad__parsed *out, const broad__csv *csv, const broad__roles *roles,
+                    const broad__csv_request *request)
+{
     broad__filling work = {.parsed = out, .csv = csv, .roles = roles, .missing = request->missing};
     work.capacity = max_rows(csv);
     work.memory = request->memory;
-    int status = allocate(&work, request);
-    if (status == BROAD_OK) status = broad__levels_open(out, roles, request->known);
-    if (status == BROAD_OK) status = set_columns(&work);
+    int status = broad__csv_fill_open(out, csv, roles, request, work.capacity);
+    if (status == BROAD_OK) status = broad__csv_fill_columns(&work);
     if (status == BROAD_OK) status = fill_rows(&work, request->texts);
-    broad__free(work.columns);
+    broad__csv_fill_close(&work);
     if (status == BROAD_OK && !out->rows && !request->empty)
         status = broad__fail(BROAD_BAD_DATA, "%s: a header and no rows; set option header to no if line %zu is data",
-                             csv->name, broad__line_at(csv, broad__row_start(csv, csv->begin)));
+                             csv->name, broad__line_at(csv, broad__row_start(csv, csv->top)));
     return status;
 }

@@ -9,7 +9,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
-#include "data/format/number.h"
+#include "data/distinct.h"
+#include "data/format/cell.h"
 
 /* ---- survey -------------------------------------------------------------------------------------------------------- */
 
@@ -25,7 +26,7 @@ static uint32_t add_up(const bytes_16 *counts)
 }
 
 typedef struct tally {
-    uint32_t lines, quotes, zeros;
+    uint32_t lines, quotes, zeros, wide; /* zeros, wide: whether there are any; wide: bytes that are not ASCII */
 } tally;
 
 static tally count_bytes(const char *at, size_t count, char newline)
@@ -33,7 +34,7 @@ static tally count_bytes(const char *at, size_t count, char newline)
     const bytes_16 nothing = {0}, line = nothing + (unsigned char)newline, quote = nothing + (unsigned char)'"';
     tally t = {0};
     while (count >= WIDTH) {
-        bytes_16 lines = nothing, quotes = nothing, zeros = nothing;
+        bytes_16 lines = nothing, quotes = nothing, zeros = nothing, all = nothing;
         size_t steps = count / WIDTH < COUNTS_MAX ? count / WIDTH : COUNTS_MAX;
         for (size_t i = 0; i < steps; i++, at += WIDTH) {
             bytes_16 now;
@@ -41,16 +42,20 @@ static tally count_bytes(const char *at, size_t count, char newline)
             lines -= (bytes_16)(now == line);
             quotes -= (bytes_16)(now == quote);
             zeros |= (bytes_16)(now == nothing);
+            all |= now;
         }
         t.lines += add_up(&lines);
         t.quotes += add_up(&quotes);
         t.zeros += add_up(&zeros) > 0;
+        all &= nothing + 0x80;
+        t.wide |= add_up(&all) > 0;
         count -= steps * WIDTH;
     }
     for (; count; count--, at++) {
         t.lines += *at == newline;
         t.quotes += *at == '"';
         t.zeros += *at == 0;
+        t.wide |= (unsigned char)*at >= 0x80;
     }
     return t;
 }
@@ -59,6 +64,7 @@ typedef struct survey {
     broad__csv *csv;
     size_t first; /* chunk of the current batch */
     const char *zero[BATCH];
+    int wide[BATCH];
 } survey;
 
 static void survey_chunk(void *context, size_t index, size_t worker)
@@ -70,6 +76,7 @@ static void survey_chunk(void *context, size_t index, size_t worker)
     size_t count = (size_t)(csv->end - from) < BROAD__CSV_CHUNK ? (size_t)(csv->end - from) : BROAD__CSV_CHUNK;
     tally t = count_bytes(from, count, csv->newline);
     csv->chunks[s->first + index] = (broad__csv_chunk){t.lines, t.quotes};
+    s->wide[index] = t.wide > 0;
     s->zero[index] = t.zeros ? memchr(from, 0, count) : NULL;
 }
 
@@ -88,6 +95,7 @@ static int survey_all(broad__csv *csv)
                 return broad__fail(BROAD_BAD_DATA,
                                    "%s:%zu: a zero byte; the file is binary but neither NPY nor IDX, or UTF-16 text",
                                    csv->name, broad__line_at(csv, s.zero[i]));
+            csv->wide |= s.wide[i];
             csv->lines += csv->chunks[first + i].lines;
             csv->quotes += csv->chunks[first + i].quotes;
         }
@@ -118,12 +126,13 @@ enum { SAMPLE_ROWS = 21, SAMPLE_BYTES = 1 << 20 };
 
 static const char separators[] = "\t;|, "; /* the rarer in numbers and text comes first */
 
-/* The start of the text, cut after some whole rows; all of it if the first row is longer than that. */
+/* The start of the text, from its first row on, cut after some whole rows; all of it if the first row is longer than that. */
 static broad__csv sample_of(const broad__csv *csv)
 {
     broad__csv sample = *csv;
-    if (csv->end - csv->begin <= SAMPLE_BYTES) return sample;
-    const char *cut = memrchr(csv->begin, csv->newline, SAMPLE_BYTES);
+    sample.begin = csv->top;
+    if (csv->end - csv->top <= SAMPLE_BYTES) return sample;
+    const char *cut = memrchr(csv->top, csv->newline, SAMPLE_BYTES);
     if (cut) sample.end = cut + 1;
     return sample;
 }
@@ -152,11 +161,65 @@ static size_t separator_fits(const broad__csv *sample, char separator)
     return columns > 1 ? columns : 0;
 }
 
-static char find_separator(const broad__csv *csv)
+/* ---- titles -------------------------------------------------------------------------------------------------------- */
+
+/* Cells of a row, and how many of them are empty, numbers, or text. */
+typedef struct row_facts {
+    size_t cells, empty, numbers, texts;
+} row_facts;
+
+static row_facts look_at_row(const char **next, const broad__csv *csv, const char *at)
+{
+    row_facts facts = {0};
+    broad__cell cell = {.last = 0};
+    while (!cell.last) {
+        at = broad__cell_read(&cell, csv, at);
+        facts.cells++;
+        if (!cell.text.count) facts.empty++;
+        else if (broad__cell_look(cell.text)) facts.numbers++;
+        else facts.texts++;
+    }
+    *next = at < csv->end ? broad__row_start(csv, at) : csv->end;
+    return facts;
+}
+
+/*
+ * Where the table begins if lines of text come before it: these have one cell each, or at most half as many as the table, which
+ * has a header (text alone, over something that is not) and then at least three rows, all of one length; NULL: it does not.
+ */
+static const char *skip_titles(const broad__csv *sample, char separator)
+{
+    enum { TITLES_MAX = 20, ROWS = 3 };
+    broad__csv trial = *sample;
+    trial.separator = separator;
+    const char *at = broad__row_start(&trial, trial.begin);
+    size_t widest = 0;
+    for (size_t titles = 0; at < trial.end && titles <= TITLES_MAX; titles++) {
+        const char *next;
+        row_facts head = look_at_row(&next, &trial, at);
+        size_t filled = head.cells - head.empty;
+        int header = titles && head.cells > 1 && head.texts >= 2 && !head.numbers && widest < head.cells &&
+                     (widest == 1 || 2 * widest <= head.cells);
+        size_t rows = 0, numbers = 0;
+        for (const char *below = next; header && below < trial.end && rows < SAMPLE_ROWS; rows++) {
+            row_facts row = look_at_row(&below, &trial, below);
+            header = row.cells == head.cells || (row.cells == head.cells + 1 && row.empty);
+            numbers += row.numbers;
+        }
+        if (header && rows >= ROWS && numbers) return at;
+        if (filled > widest) widest = filled;
+        at = next;
+    }
+    return NULL;
+}
+
+static char find_separator(broad__csv *csv)
 {
     broad__csv sample = sample_of(csv);
     for (const char *s = separators; *s; s++)
         if (separator_fits(&sample, *s)) return *s;
+    for (const char *s = separators; *s != ' '; s++)
+        if (skip_titles(&sample, *s)) return *s;
     /* Rows of different length: the separator of the first row, so that the message can count its cells. */
     char best = ',';
     size_t max = 1;
@@ -184,6 +247,9 @@ static int parse_separator(char *out, const char *text)
 
 /* ---- header -------------------------------------------------------------------------------------------------------- */
 
+/* A number, with marks or without, or a date. */
+static int is_like_number(broad__text cell) { return (broad__cell_look(cell) & ~(unsigned)BROAD__CELL_TRUTH) != 0; }
+
 /* What the sampled rows below the first hold in a column. */
 enum { BELOW_NUMBER = 1, BELOW_TEXT = 2 };
 
@@ -194,11 +260,9 @@ static void look_below(unsigned char *below, const broad__csv *csv, const char *
     for (size_t row = 1; at < sample.end && row < SAMPLE_ROWS; row++) {
         broad__cell cell = {.last = 0};
         for (size_t c = 0; !cell.last; c++) {
-            double value;
             at = broad__cell_read(&cell, &sample, at);
-            broad__number_kind kind = broad__number_read(&value, cell.text);
-            if (c < csv->columns && kind != BROAD__NUMBER_MISSING)
-                below[c] |= kind == BROAD__NUMBER_TEXT ? BELOW_TEXT : BELOW_NUMBER;
+            if (c < csv->columns && !broad__cell_missing(cell.text))
+                below[c] |= is_like_number(cell.text) ? BELOW_NUMBER : BELOW_TEXT;
         }
         at = broad__row_start(&sample, at);
     }
@@ -216,12 +280,14 @@ static int judge_header(header_sign *out, const broad__csv *csv, const char *fir
     broad__row_cells(&next, csv, first);
     look_below(below, csv, next);
     size_t numbers = 0, texts = 0;
+    broad__cell cell = {.last = 0};
     *out = HEADER_PERHAPS;
     for (size_t c = 0; c < csv->columns; c++) {
-        broad__cell cell;
         double value;
-        at = broad__cell_read(&cell, csv, at);
+        if (!cell.last) at = broad__cell_read(&cell, csv, at);
+        else cell.text.count = 0;
         broad__number_kind kind = broad__number_read(&value, cell.text);
+        if (kind == BROAD__NUMBER_TEXT && is_like_number(cell.text)) kind = BROAD__NUMBER;
         if (kind == BROAD__NUMBER_TEXT && below[c] == BELOW_NUMBER) *out = HEADER_YES;
         numbers += kind == BROAD__NUMBER || kind == BROAD__NUMBER_INFINITE;
         texts += kind == BROAD__NUMBER_TEXT;
@@ -235,7 +301,7 @@ static size_t count_rows(const broad__csv *csv)
 {
     size_t rows = 0;
     const char *released = csv->begin;
-    for (const char *at = broad__row_start(csv, csv->begin); at < csv->end; rows++) {
+    for (const char *at = broad__row_start(csv, csv->top); at < csv->end; rows++) {
         broad__row_cells(&at, csv, at);
         at = broad__row_start(csv, at);
         broad__csv_passed(csv, &released, at);
@@ -255,9 +321,10 @@ static int read_names(char ***out, const broad__csv *csv, const char *first)
     broad__arena arena = {0};
     const char *at = first;
     int status = texts && numbered ? BROAD_OK : BROAD_NO_MEMORY;
+    broad__cell cell = {.last = 0};
     for (size_t c = 0; c < csv->columns && status == BROAD_OK; c++) {
-        broad__cell cell;
-        at = broad__cell_read(&cell, csv, at);
+        if (!cell.last) at = broad__cell_read(&cell, csv, at);
+        else cell = (broad__cell){.text = {at, 0}, .last = 1}; /* the rows have separators at their end */
         if (cell.fault) status = fail_cell(csv, first, c, cell.fault);
         if (status == BROAD_OK && cell.doubled) status = broad__cell_undouble(&cell.text, &arena);
         texts[c] = cell.text.count ? cell.text : broad__text_of(numbered[c]);
@@ -311,7 +378,167 @@ static int has_header(int *out, const broad__csv *csv, const char *first, const 
     return find_header(out, csv, first, hints);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------------- */
+/* ---- comments ------------------------------------------------------------------------------------------------------ */
+
+static size_t count_in(const char *from, const char *to, char wanted)
+{
+    size_t count = 0;
+    for (; from < to; from++) count += *from == wanted;
+    return count;
+}
+
+static const char *line_end(const broad__csv *csv, const char *at)
+{
+    const char *end = memchr(at, csv->newline, (size_t)(csv->end - at));
+    return end ? end : csv->end;
+}
+
+/* Whether two lines have the same separators, and any at all. */
+static int alike(const broad__csv *csv, const char *a, const char *b)
+{
+    for (const char *s = separators; *s != ' '; s++) {
+        size_t count = count_in(a, line_end(csv, a), *s);
+        if (count) return count == count_in(b, line_end(csv, b), *s);
+    }
+    return 0;
+}
+
+/* A comment that names the columns: the line below is like it and holds numbers. */
+static int is_header_comment(const broad__csv *csv, const char *comment, const char *below)
+{
+    if (!alike(csv, comment, below)) return 0;
+    const char *next;
+    broad__csv trial = *csv;
+    for (const char *s = separators; *s != ' '; s++) {
+        trial.separator = *s;
+        if (count_in(below, line_end(csv, below), *s)) break;
+    }
+    return look_at_row(&next, &trial, below).numbers > 0;
+}
+
+/*
+ * Lines that begin with '#' are comments if they come before all others, or if they are not like the line before. The last one
+ * before the table may be its header, which then begins after the mark. Where every line begins so, it is part of the data.
+ */
+static int find_comments(broad__csv *csv)
+{
+    broad__csv sample = sample_of(csv);
+    const char *before = NULL, *heading = NULL;
+    size_t comments = 0, others = 0;
+    for (const char *at = broad__row_start(&sample, sample.begin); at < sample.end;) {
+        const char *end = line_end(&sample, at);
+        if (*at != '#') others++;
+        else if (!others || !alike(&sample, before, at)) comments++;
+        if (*at == '#' && !others) heading = at;
+        if (*at != '#' && others == 1 && heading && is_header_comment(&sample, heading, at))
+            csv->top = heading + 1 + strspn(heading + 1, "# ");
+        before = at;
+        at = end < sample.end ? broad__row_start(&sample, end + 1) : sample.end;
+    }
+    if (!comments || !others) {
+        csv->top = csv->begin;
+        return 0;
+    }
+    csv->comment = '#';
+    return comments > (csv->top != csv->begin);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------------- */
+
+/* Columns at the end that have no name and no value in the sampled rows. A header may lack them. */
+static void find_trailing(broad__csv *csv, const char *first)
+{
+    broad__csv sample = sample_of(csv);
+    const char *at;
+    size_t cells = broad__row_cells(&at, csv, first), least = SIZE_MAX, rows = 0, longest = cells;
+    for (size_t c = 0, filled = 0; c < cells; c++) {
+        broad__cell cell;
+        first = broad__cell_read(&cell, csv, first);
+        if (cell.text.count) filled = c + 1;
+        if (c + 1 == cells) least = cells - filled;
+    }
+    at = at < sample.end ? broad__row_start(&sample, at) : sample.end;
+    for (; at < sample.end && rows < SAMPLE_ROWS; rows++, at = broad__row_start(&sample, at)) {
+        broad__cell cell = {.last = 0};
+        size_t c = 0, filled = 0;
+        for (; !cell.last; c++) {
+            at = broad__cell_read(&cell, &sample, at);
+            if (cell.text.count) filled = c + 1;
+        }
+        if (!rows && c == cells + 1 && filled <= cells) longest = cells + 1;
+        if (!rows && longest > cells) least++;
+        if (c != longest) return;
+        if (c - filled < least) least = c - filled;
+    }
+    if (!rows || !least || least >= longest || csv->separator == ' ') return;
+    csv->columns = longest;
+    csv->trailing = least;
+}
+
+static int tell_skipped(const broad__csv *csv, int comments, broad__notes *notes)
+{
+    int status = BROAD_OK;
+    size_t titles = broad__line_at(csv, csv->top) - broad__line_at(csv, broad__row_start(csv, csv->begin));
+    if (comments) status = broad__note(notes, "lines that begin with # are comments and were skipped");
+    if (status == BROAD_OK && titles && csv->titled)
+        status = broad__note(notes, "%zu line%s before the header %s skipped", titles, titles == 1 ? "" : "s",
+                             titles == 1 ? "was" : "were");
+    if (status == BROAD_OK && csv->trailing)
+        status = broad__note(notes, "the lines end with %zu separator%s without a value after %s; ignored",
+                             csv->trailing, csv->trailing == 1 ? "" : "s", csv->trailing == 1 ? "it" : "them");
+    return status;
+}
+
+static int find_columns(broad__csv *csv, const broad__csv_hints *hints)
+{
+    int comments = find_comments(csv), given = hints->separator && strcmp(hints->separator, "auto") != 0;
+    int status = given ? parse_separator(&csv->separator, hints->separator) : BROAD_OK;
+    if (status < 0) return status;
+    if (!given) csv->separator = find_separator(csv);
+    broad__csv sample = sample_of(csv);
+    const char *table = csv->separator == ' ' ? NULL : skip_titles(&sample, csv->separator);
+    if (table) csv->top = table;
+    csv->titled = table != NULL;
+    const char *first = broad__row_start(csv, csv->top);
+    if (first == csv->end) return broad__fail(BROAD_BAD_DATA, "%s: the file is empty", csv->name);
+    csv->columns = broad__row_cells(&csv->body, csv, first);
+    find_trailing(csv, first);
+    if (csv->columns > BROAD__COLUMNS_MAX)
+        return broad__fail(BROAD_BAD_DATA, "%s:%zu: %zu cells in one row; at most %d can be read", csv->name,
+                           broad__line_at(csv, first), csv->columns, BROAD__COLUMNS_MAX);
+    return tell_skipped(csv, comments, hints->notes);
+}
+
+/* Columns of one name are told apart by their order, here and by the model. */
+static int tell_equal_names(const broad__csv *csv, broad__notes *notes)
+{
+    broad__list list = {0};
+    broad__text_set names = {0};
+    int status = BROAD_OK;
+    for (size_t c = 0; c < csv->columns - csv->trailing && status == BROAD_OK; c++) {
+        broad__text name = broad__text_of(csv->names[c]);
+        if (broad__text_set_find(&names, name) < names.count) broad__list_add(&list, csv->names[c], NULL);
+        else status = broad__text_set_add(&names, name, SIZE_MAX / 64);
+    }
+    broad__text_set_clear(&names);
+    if (status < 0 || !list.count) return status;
+    return broad__note(notes, "more than one column is called %s; such columns are told apart by their order",
+                       broad__list_end(&list));
+}
+
+static int open_header(broad__csv *csv, const broad__csv_hints *hints)
+{
+    const char *first = broad__row_start(csv, csv->top);
+    broad__cell cell;
+    int header, status = has_header(&header, csv, first, hints);
+    if (status < 0) return status;
+    if (!header) csv->body = first;
+    if (!header) return BROAD_OK;
+    broad__cell_read(&cell, csv, first);
+    csv->unnamed_first = !cell.text.count;
+    status = read_names(&csv->names, csv, first);
+    return status == BROAD_OK ? tell_equal_names(csv, hints->notes) : status;
+}
 
 int broad__csv_open(broad__csv *out, const broad__source *source, const broad__csv_hints *hints)
 {
@@ -319,49 +546,12 @@ int broad__csv_open(broad__csv *out, const broad__source *source, const broad__c
     *out = (broad__csv){.name = source->name, .begin = source->bytes, .end = source->bytes + source->count};
     if (source->count >= 3 && memcmp(source->bytes, "\xEF\xBB\xBF", 3) == 0) out->begin += 3;
     out->source = source;
+    out->top = out->begin;
     size_t count = (size_t)(out->end - out->begin);
     int status = count > ALONE && hints->threads != 1 ? broad__pool_open(&out->pool, hints->threads) : BROAD_OK;
     if (status == BROAD_OK) status = survey_text(out);
-    if (status < 0) return status;
-    if (hints->separator && strcmp(hints->separator, "auto") != 0) {
-        status = parse_separator(&out->separator, hints->separator);
-        if (status < 0) return status;
-    } else if (count) {
-        out->separator = find_separator(out);
-    }
-    const char *first = broad__row_start(out, out->begin);
-    if (first == out->end) return broad__fail(BROAD_BAD_DATA, "%s: the file is empty", out->name);
-    out->columns = broad__row_cells(&out->body, out, first);
-    if (out->columns > BROAD__COLUMNS_MAX)
-        return broad__fail(BROAD_BAD_DATA, "%s:%zu: %zu cells in one row; at most %d can be read", out->name,
-                           broad__line_at(out, first), out->columns, BROAD__COLUMNS_MAX);
-    int header;
-    status = has_header(&header, out, first, hints);
-    if (status < 0) return status;
-    if (!header) out->body = first;
-    return header ? read_names(&out->names, out, first) : BROAD_OK;
-}
-
-int broad__csv_categories(broad__roles *roles, const broad__csv *csv)
-{
-    size_t rows = 0, *texts = broad__alloc_array(csv->columns, sizeof *texts);
-    if (!texts) return BROAD_NO_MEMORY;
-    const char *released = csv->body;
-    for (const char *at = broad__row_start(csv, csv->body); at < csv->end; rows++) {
-        broad__cell cell = {.last = 0};
-        for (size_t c = 0; !cell.last; c++) {
-            double value;
-            at = broad__cell_read(&cell, csv, at);
-            if (c < csv->columns && roles->role[c] == BROAD__ROLE_INPUT)
-                texts[c] += broad__number_read(&value, cell.text) == BROAD__NUMBER_TEXT;
-        }
-        at = broad__row_start(csv, at);
-        broad__csv_passed(csv, &released, at);
-    }
-    for (size_t c = 0; c < csv->columns; c++)
-        if (texts[c] && texts[c] >= rows / 100) roles->role[c] = BROAD__ROLE_CATEGORY;
-    broad__free(texts);
-    return BROAD_OK;
+    if (status == BROAD_OK) status = find_columns(out, hints);
+    return status == BROAD_OK ? open_header(out, hints) : status;
 }
 
 void broad__csv_close(broad__csv *csv)

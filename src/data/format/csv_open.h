@@ -3,6 +3,7 @@
 #define BROAD_DATA_FORMAT_CSV_OPEN_H
 
 #include "data/format/csv_scan.h"
+#include "data/notes.h"
 #include "data/roles.h"
 
 /* How to read: what the user says, and what is known about the file. */
@@ -11,13 +12,12 @@ typedef struct broad__csv_hints {
     size_t rows;                    /* that the file should have; 0: not known */
     const broad__columns *model;    /* may be NULL */
     size_t threads;                 /* 0: one per processor */
+    broad__notes *notes;            /* of what was skipped; may be NULL */
 } broad__csv_hints;
 
 /* Finds separator, header and columns. The source must outlive it. */
 int broad__csv_open(broad__csv *out, const broad__source *source, const broad__csv_hints *hints);
 
-/* Inputs that hold text become categories, unless fewer than 1 cell in 100 holds it: those must be slips. */
-int broad__csv_categories(broad__roles *roles, const broad__csv *csv);
 void broad__csv_close(broad__csv *csv);
 
 #endif

@@ -29,12 +29,20 @@ static int fail_ragged(const broad__filler *f)
 {
     const char *next;
     size_t cells = broad__row_cells(&next, f->work->csv, f->row);
-    const char *first = broad__row_start(f->work->csv, f->work->csv->begin);
-    return broad__fail(BROAD_BAD_DATA,
-                       "%s:%zu: %zu cell%s, but line %zu has %zu; if '%s' is not the separator, give option separator",
-                       f->work->csv->name, broad__line_at(f->work->csv, f->row), cells, cells == 1 ? "" : "s",
-                       broad__line_at(f->work->csv, first), f->work->csv->columns,
-                       f->work->csv->separator == '\t' ? "tab" : (char[2]){f->work->csv->separator, 0});
+    const broad__csv *csv = f->work->csv;
+    const char *first = broad__row_start(csv, csv->top);
+    const char *separator = csv->separator == '\t' ? "tab" : (char[2]){csv->separator, 0};
+    char remedy[160];
+    /* Where all lines so far were of one length, the separator is the right one. */
+    if (broad__row_start(csv, csv->body) == f->row)
+        snprintf(remedy, sizeof remedy, "if '%s' is not the separator, give option separator", separator);
+    else
+        snprintf(remedy, sizeof remedy, "%s",
+                 cells > csv->columns ? "put cells that contain the separator into quotes, or remove the surplus ones"
+                                      : "add the cells that are missing, or remove the line");
+    return broad__fail(BROAD_BAD_DATA, "%s:%zu: %zu cell%s, but line %zu has %zu; %s", csv->name,
+                       broad__line_at(csv, f->row), cells, cells == 1 ? "" : "s", broad__line_at(csv, first),
+                       csv->columns, remedy);
 }
 
 static int fail_number(const broad__filler *f, const char *at, size_t column, broad__text cell, broad__number_kind kind)
@@ -63,7 +71,7 @@ static int fail_number(const broad__filler *f, const char *at, size_t column, br
     if (csv->names) broad__text_quote(name, broad__text_of(csv->names[column]));
     else snprintf(name, sizeof name, "%zu", column + 1);
     return broad__fail(BROAD_BAD_DATA,
-                       "%s:%zu:%zu: %s is not a number%s; %sgive option categorical %s (or auto) if the column holds "
+                       "%s:%zu:%zu: %s is not a number%s; %sgive option categorical %s if the column holds "
                        "categories, option target if it is the target, option group if it names groups; otherwise "
                        "convert it to numbers or remove it",
                        csv->name, line, column + 1, quoted, note,
@@ -75,9 +83,9 @@ static int fill_weight(broad__filler *f, const char *at, size_t row, size_t colu
     char note[BROAD__QUOTE_BYTES + 16], quoted[BROAD__QUOTE_BYTES];
     double value = 0;
     const char *next;
-    broad__number_kind kind = broad__number_read(&value, cell);
+    broad__number_kind kind = broad__cell_value(&value, cell, f->work->roles->formats[column]);
     f->work->parsed->weights[row] = value;
-    if (kind == BROAD__NUMBER && value > 0) return BROAD_OK;
+    if (kind == BROAD__NUMBER && value >= 0) return BROAD_OK;
     if (broad__row_cells(&next, f->work->csv, f->row) != f->work->csv->columns) return fail_ragged(f);
     size_t line = broad__line_at(f->work->csv, at);
     column_note(note, f->work->csv, column);
@@ -85,7 +93,7 @@ static int fill_weight(broad__filler *f, const char *at, size_t row, size_t colu
         return broad__fail(BROAD_BAD_DATA, "%s:%zu:%zu: the weight is missing%s; fill it in or remove the row",
                            f->work->csv->name, line, column + 1, note);
     return broad__fail(BROAD_BAD_DATA,
-                       "%s:%zu:%zu: the weight %s is not a finite number above 0%s; correct it or remove the row",
+                       "%s:%zu:%zu: the weight %s is not a finite number of 0 or more%s; correct it or remove the row",
                        f->work->csv->name, line, column + 1, broad__text_quote(quoted, cell), note);
 }
 
@@ -107,9 +115,11 @@ static int fill_level(broad__filler *f, const char *at, size_t row, size_t colum
     const broad__filling *work = f->work;
     double *to = &work->parsed->x[row * work->roles->inputs + work->roles->index[column]], number;
     *to = (double)NAN;
-    if (broad__number_read(&number, cell->text) == BROAD__NUMBER_MISSING)
-        return work->missing == BROAD_MISSING_MEAN ? BROAD_OK
-                                                   : fail_number(f, at, column, cell->text, BROAD__NUMBER_MISSING);
+    if (broad__number_read(&number, cell->text) == BROAD__NUMBER_MISSING) {
+        if (work->missing != BROAD_MISSING_MEAN) return fail_number(f, at, column, cell->text, BROAD__NUMBER_MISSING);
+        *cell = (broad__cell){.text = broad__text_of(BROAD__LEVEL_MISSING)};
+        f->missing++;
+    }
     broad__level_fault fault = BROAD__LEVEL_GOOD;
     broad__text_set *levels = &f->dictionary->levels[work->roles->category[column]];
     int status = cell->doubled ? broad__cell_undouble(&cell->text, f->arena) : BROAD_OK;
@@ -169,11 +179,13 @@ static int fill_target(broad__filler *f, size_t row, size_t column, broad__text 
     if (coded && id < dictionary->labels.count) {
         value = dictionary->label_values[id];
     } else {
-        broad__number_kind kind = broad__number_read(&value, text);
+        broad__cell_format format = work->roles->formats[column];
+        broad__number_kind kind = broad__cell_format_plain(format) ? broad__number_read(&value, text)
+                                                                   : broad__cell_value(&value, text, format);
         if (kind != BROAD__NUMBER) value = NAN;
         if (kind == BROAD__NUMBER_MISSING) {
             if (!f->targets.missing++) f->targets.first_missing = cell;
-            if (coded) cells->ids[row] = 0;
+            if (coded) cells->ids[row] = BROAD__NO_LABEL;
             cells->values[cell] = value;
             return BROAD_OK;
         }
@@ -226,8 +238,9 @@ int broad__csv_fill_cell(broad__filler *f, const char **at, int *last, size_t ro
                            cell.fault);
     if (roles->role[column] == BROAD__ROLE_INPUT) {
         double value = NAN;
-        broad__number_kind kind = broad__number_read(&value, cell.text);
+        broad__number_kind kind = broad__cell_value(&value, cell.text, roles->formats[column]);
         if (kind == BROAD__NUMBER_MISSING) value = NAN;
+        f->missing += kind == BROAD__NUMBER_MISSING;
         if (kind != BROAD__NUMBER && !(kind == BROAD__NUMBER_MISSING && f->work->missing == BROAD_MISSING_MEAN))
             return fail_number(f, begin, column, cell.text, kind);
         f->work->parsed->x[row * roles->inputs + roles->index[column]] = value;

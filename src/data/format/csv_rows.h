@@ -30,6 +30,7 @@ typedef struct broad__filler {
     broad__arena *arena;           /* for text that differs from the file's, such as undoubled quotes */
     broad__arena *keep;            /* for copies of new texts in the dictionary; NULL: they stay where they are */
     broad__cells targets, groups;  /* counts of what is missing or not a number; the cells themselves are in `parsed` */
+    size_t missing;                /* input cells that are */
     const char *row;               /* start of the current row */
 } broad__filler;
 

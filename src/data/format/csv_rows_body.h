@@ -191,7 +191,7 @@ static inline size_t fill_rows(broad__filler *f, const char **next, const char *
     size_t have = 0, used = 0, rows = 0;
     here.end = to;
     for (; at < to; rows++) {
-        if ((unsigned char)*at <= ' ') {
+        if ((unsigned char)*at <= '#') { /* a blank line, or a comment */
             at = broad__row_start(&here, at);
             while (used < have && from + ends[used] < at) used++;
             if (at >= to) break;

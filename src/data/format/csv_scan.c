@@ -77,6 +77,10 @@ const char *broad__row_start(const broad__csv *csv, const char *at)
         const char *ahead = at;
         while (ahead < csv->end && (*ahead == ' ' || (*ahead == '\r' && csv->newline != '\r'))) ahead++;
         if (ahead == csv->end) return csv->end;
+        if (csv->comment && *ahead == csv->comment) {
+            ahead = memchr(ahead, csv->newline, (size_t)(csv->end - ahead));
+            if (!ahead) return csv->end;
+        }
         if (*ahead != csv->newline) return at;
         at = ahead + 1;
     }

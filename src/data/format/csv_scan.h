@@ -18,14 +18,20 @@ typedef struct broad__csv_chunk {
 typedef struct broad__csv {
     const char *name;
     const char *begin, *end; /* begin: after a byte-order mark */
+    const char *top;         /* the first row, header or not: after a title */
     const char *body;        /* the first row of data */
     char separator, newline;
+    char comment; /* lines that begin with it are none; 0: there are no such lines */
     size_t columns;
-    char **names; /* NULL: no header */
+    size_t trailing;   /* of them, at the end, without a name or a value: each row ends with separators */
+    int titled;        /* lines were skipped before `top` */
+    int unnamed_first; /* the header has no name for the first column */
+    char **names;      /* NULL: no header */
     const broad__source *source;
     broad__pool *pool;        /* NULL: the caller's thread alone */
     broad__csv_chunk *chunks; /* of begin ... end, BROAD__CSV_CHUNK bytes each */
     size_t chunk_count, lines, quotes;
+    int wide; /* not all of it is ASCII */
 } broad__csv;
 
 typedef struct broad__cell {
@@ -41,7 +47,7 @@ const char *broad__cell_read(broad__cell *out, const broad__csv *csv, const char
 /* Undoes doubled quotes; the text then lies in the arena. */
 int broad__cell_undouble(broad__text *text, broad__arena *arena);
 
-/* The start of the next row that is not blank, or csv->end. */
+/* The start of the next row that is neither blank nor a comment, or csv->end. */
 const char *broad__row_start(const broad__csv *csv, const char *at);
 
 /* Cells from `at` to the end of the row; *next is the start of the following row. */

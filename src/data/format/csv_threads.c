@@ -193,7 +193,8 @@ static void renumber_piece(void *context, size_t index, size_t worker)
     broad__parsed *parsed = r->work->parsed;
     const size_t *renumber = p->renumber;
     for (size_t i = p->first; parsed->targets.ids && !parsed->dictionary.labels_over && i < p->first + p->rows; i++)
-        if (own->labels.count) parsed->targets.ids[i] = renumber[parsed->targets.ids[i]];
+        if (own->labels.count && parsed->targets.ids[i] != BROAD__NO_LABEL)
+            parsed->targets.ids[i] = renumber[parsed->targets.ids[i]];
     renumber += own->labels.count;
     for (size_t i = p->first; parsed->groups.ids && i < p->first + p->rows; i++)
         if (own->groups.count) parsed->groups.ids[i] = renumber[parsed->groups.ids[i]];
@@ -242,6 +243,7 @@ static int join_piece(reading *r, const piece *p)
     int status = join_found(&c->targets, &p->filler.targets, c->targets.columns, down, &c->arena);
     if (status == BROAD_OK) status = join_found(&c->groups, &p->filler.groups, 1, down, &c->arena);
     c->rows += p->rows;
+    c->missing += p->filler.missing;
     r->at = p->to;
     return status;
 }
@@ -252,6 +254,7 @@ static void quicken_target(reading *r)
     broad__parsed *parsed = r->work->parsed;
     const broad__roles *roles = r->work->roles;
     if (!parsed->dictionary.labels_over || roles->targets != 1 || r->work->csv->separator == ' ') return;
+    if (!broad__cell_format_plain(roles->formats[roles->target_columns[0]])) return;
     r->work->columns[roles->target_columns[0]] = (broad__csv_column){parsed->targets.values, 1};
 }
 

@@ -226,7 +226,8 @@ static int check_columns(const broad__source *source, const broad_read_options *
         return broad__fail(BROAD_BAD_DATA, "%s: a LIBSVM file has no column of weights; %s", source->name,
                            options->weight ? "write it as CSV to use option weight"
                                            : "the model was trained with weights: give the rows as CSV or NPY");
-    int named = !model && options->categorical && strcmp(options->categorical, "auto") != 0;
+    int named = !model && options->categorical && strcmp(options->categorical, "auto") != 0 &&
+                strcmp(options->categorical, "none") != 0;
     if (named || (model && model->categories.count))
         return broad__fail(BROAD_BAD_DATA, "%s: a LIBSVM file has only numbers; %s", source->name,
                            named ? "write it as CSV to use option categorical"
@@ -251,7 +252,7 @@ int broad__libsvm_read(broad__parsed *out, broad__libsvm *out_reader, const broa
     survey found = {0};
     *out = (broad__parsed){.file = source->name, .line_of = line_of_row, .reader = out_reader};
     *out_reader = (broad__libsvm){.source = source};
-    broad_missing missing = model && model->missing == BROAD_MISSING_MEAN ? model->missing : options->missing;
+    broad_missing missing = model ? model->missing : options->missing;
     int status = check_options(source, options, model);
     if (status == BROAD_OK) status = survey_file(&found, source, missing);
     if (status == BROAD_OK) status = choose_inputs(&out->inputs, &out_reader->base, &found, source, model);

@@ -91,10 +91,11 @@ static int fail_value(const broad__matrix *matrix, size_t row, size_t column, br
                            "%s: row %zu, column %zu: the %s is missing (NaN); fill it in or remove the row",
                            matrix->name, row + 1, column + 1, names[role]);
     if (role == BROAD__ROLE_WEIGHT)
-        return broad__fail(BROAD_BAD_DATA,
-                           "%s: row %zu, column %zu: the weight %.17g is not a finite number above 0; correct it or "
-                           "remove the row",
-                           matrix->name, row + 1, column + 1, value);
+        return broad__fail(
+            BROAD_BAD_DATA,
+            "%s: row %zu, column %zu: the weight %.17g is not a finite number of 0 or more; correct it or "
+            "remove the row",
+            matrix->name, row + 1, column + 1, value);
     if (isinf(value))
         return broad__fail(BROAD_BAD_DATA,
                            "%s: row %zu, column %zu: the value is infinite; correct it or remove the row", matrix->name,
@@ -146,19 +147,26 @@ static int set_level(broad__parsed *out, const column_fill *c, size_t row, doubl
     return broad__level_fail(out, c->category, broad__text_of(printed), fault, where, name);
 }
 
+static void count_missing(broad__parsed *out, const column_fill *c, size_t row)
+{
+    if (c->role != BROAD__ROLE_TARGET) out->missing++;
+    else if (!out->targets.missing++) out->targets.first_missing = row * c->to_stride;
+}
+
 static int fill_column(broad__parsed *out, const column_fill *c, const broad__matrix *matrix, size_t first,
                        size_t count, broad_missing missing)
 {
     int category = c->role == BROAD__ROLE_CATEGORY, hole = missing == BROAD_MISSING_MEAN;
     int whole =
         matrix->type != 'f' && matrix->item == 8 && c->role != BROAD__ROLE_INPUT && c->role != BROAD__ROLE_WEIGHT;
-    hole = hole && (category || c->role == BROAD__ROLE_INPUT);
+    hole = (hole && (category || c->role == BROAD__ROLE_INPUT)) || c->role == BROAD__ROLE_TARGET;
     for (size_t row = first; row < first + count; row++) {
         double value = load(matrix, c->from + row * c->from_stride);
         int wrong = (!isfinite(value) && !(isnan(value) && hole)) || (whole && fabs(value) > 0x1p53) ||
-                    (c->role == BROAD__ROLE_WEIGHT && !(value > 0));
+                    (c->role == BROAD__ROLE_WEIGHT && !(value >= 0));
         if (wrong) return fail_value(matrix, row, c->column, c->role, value);
         if (!category) c->to[row * c->to_stride] = value;
+        if (isnan(value)) count_missing(out, c, row);
         int status = category ? set_level(out, c, row, value, missing) : BROAD_OK;
         if (status < 0) return status;
     }

@@ -216,7 +216,8 @@ static int is_word(broad__text cell, const char *const *words)
 
 broad__number_kind broad__number_read(double *out, broad__text cell)
 {
-    static const char *const missing[] = {"na", "n/a", "nan", "-nan", "+nan", "?", "null", NULL};
+    static const char *const missing[] = {"na", "n/a", "nan",  "-nan", "+nan", "?", "null",
+                                          "-",  "--",  "#n/a", "n.a.", "<na>", NULL};
     static const char *const infinite[] = {"inf", "+inf", "-inf", "infinity", "+infinity", "-infinity", NULL};
     cell = broad__text_trim(cell);
     if (!cell.count) return BROAD__NUMBER_MISSING;

@@ -8,7 +8,7 @@
 
 typedef enum broad__number_kind {
     BROAD__NUMBER,
-    BROAD__NUMBER_MISSING,  /* empty, NA, N/A, NaN, ?, null, in any case */
+    BROAD__NUMBER_MISSING,  /* empty, NA, N/A, n.a., #N/A, NaN, ?, -, null, in any case */
     BROAD__NUMBER_INFINITE, /* inf, infinity, or beyond the largest double */
     BROAD__NUMBER_TEXT
 } broad__number_kind;

@@ -94,6 +94,7 @@ int broad__model_describe(broad_model *model, const broad_data *data)
     model->photo = data->photos.spec;
     int status = broad__projection_copy(&model->projection, &data->photos.projection, &data->photos.spec);
     if (status == BROAD_OK) status = broad__categories_copy(&model->categories, &data->categories);
+    if (status == BROAD_OK) status = broad__forms_copy(&model->forms, &data->forms);
     if (status == BROAD_OK) status = broad__model_add_segment(model, data, 0, data->rows, 1);
     return status == BROAD_OK ? fit_scales(model, data) : status;
 }

@@ -1,15 +1,18 @@
-#include "nearest.h"
+#include "base/nearest.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/common.h"
+
+enum { WORD_MAX = BROAD__NEAREST_BYTES - 1 };
 
 /* Edits (insert, delete, replace, swap of neighbours) from one word to another: Damerau's distance, restricted. */
 static size_t distance(const char *a, const char *b)
 {
-    size_t rows[3][CLI_WORD_MAX + 1];
+    size_t rows[3][BROAD__NEAREST_BYTES];
     size_t a_length = strlen(a), b_length = strlen(b);
-    if (a_length > CLI_WORD_MAX || b_length > CLI_WORD_MAX) return CLI_WORD_MAX;
+    if (a_length > WORD_MAX || b_length > WORD_MAX) return WORD_MAX;
     for (size_t j = 0; j <= b_length; j++) rows[0][j] = j;
     for (size_t i = 1; i <= a_length; i++) {
         size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
@@ -23,11 +26,15 @@ static size_t distance(const char *a, const char *b)
     return rows[a_length % 3][b_length];
 }
 
-const char *cli_nearest(const char *word, const char *const *candidates, size_t count)
+const char *broad__nearest(const char *word, const char *const *candidates, size_t count)
 {
     size_t length = strlen(word);
     size_t best = length / 3 + 2;
     const char *nearest = NULL;
+    if (!length) return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp(word, candidates[i]) == 0) return candidates[i];
+    if (length == 1) return NULL; /* every letter is near to every other */
     for (size_t i = 0; i < count; i++) {
         size_t edits = distance(word, candidates[i]);
         if (length >= 3 && strncmp(word, candidates[i], length) == 0) edits = 1;

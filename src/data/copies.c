@@ -1,0 +1,272 @@
+/*
+ * Each row is looked for in a hash table of the rows before it, first by its inputs, then among the rows with the same inputs by
+ * its target. The first row of each kind stands for the others.
+ *
+ * Copies or chance? If q_j is the chance that two rows agree in column j, then of n rows n (n - 1) / 2 times the product of all
+ * q_j pairs agree if the columns are independent. Tables of a few categories have so many equal rows that to leave them out
+ * together would be to leave out what was to be learned; only far more than that are copies.
+ */
+#include "data/copies.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+static const size_t STEP = BROAD__SPILL_STEP;
+enum { FEW_INPUTS = 8 };
+
+/* A slot of the hash table: 1 + a row, a part of its hash, and whether the row has copies; 0: it is free. */
+static const uint64_t ROW = 0x000000FFFFFFFFFF, TAG = 0x7FFFFF0000000000, COPIED = 0x8000000000000000;
+
+/* What a row is compared by if it lies in a file: two hashes of 64 bits, as the rows themselves would have to be fetched. */
+typedef struct row_key {
+    uint64_t inputs, target;
+} row_key;
+
+typedef struct search {
+    const broad_data *table;
+    uint64_t *slots;    /* open addressing */
+    row_key *keys;      /* of the rows in them; NULL: the rows are in memory */
+    size_t size;        /* a power of two, at least twice the rows of a part */
+    size_t part, parts; /* rows are looked for in parts, by their hash, so that the slots of one fit in memory */
+    size_t *first;      /* rows: the first row that is equal */
+    size_t hashed;      /* inputs that the hash is made of: the first ones mostly tell rows apart */
+    size_t in_vain;     /* rows of one hash that were compared and differ */
+    size_t released;
+} search;
+
+static uint64_t mix(uint64_t hash, double value)
+{
+    uint64_t bits;
+    value += 0.0; /* zeros of either sign are one number */
+    memcpy(&bits, &value, sizeof bits);
+    return (hash ^ bits ^ hash >> 31) * 0x9E3779B97F4A7C15u;
+}
+
+static int same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+static int same_inputs(const broad_data *table, size_t a, size_t b)
+{
+    const double *x = table->x + a * table->inputs, *y = table->x + b * table->inputs;
+    for (size_t j = 0; j < table->inputs; j++)
+        if (!same_number(x[j], y[j])) return 0;
+    return 1;
+}
+
+static int same_target(const broad_data *table, size_t a, size_t b)
+{
+    if (table->classes) return table->classes[a] == table->classes[b];
+    for (size_t t = 0; table->values && t < table->outputs; t++)
+        if (!same_number(table->values[a * table->outputs + t], table->values[b * table->outputs + t])) return 0;
+    return 1;
+}
+
+/* Several chains at once, as each has to wait for its products. */
+static uint64_t hash_inputs(const double *x, size_t inputs)
+{
+    enum { CHAINS = 4 };
+    uint64_t hash[CHAINS] = {0x243F6A8885A308D3u, 0x13198A2E03707344u, 0xA4093822299F31D0u, 0x082EFA98EC4E6C89u};
+    size_t j = 0;
+    for (; j + CHAINS <= inputs; j += CHAINS)
+        for (size_t k = 0; k < CHAINS; k++) hash[k] = mix(hash[k], x[j + k]);
+    for (; j < inputs; j++) hash[0] = mix(hash[0], x[j]);
+    uint64_t all = 0;
+    for (size_t k = 0; k < CHAINS; k++) all = (all ^ hash[k] ^ all >> 29) * 0xD6E8FEB86659FD93u;
+    return all ^ all >> 32;
+}
+
+/* Of the target, for keys. */
+static uint64_t hash_target(const broad_data *table, size_t row)
+{
+    if (table->classes) return mix(0x452821E638D01377u, (double)table->classes[row]);
+    return table->values ? hash_inputs(table->values + row * table->outputs, table->outputs) : 0;
+}
+
+static void look_up(broad__copies *out, search *s, size_t row)
+{
+    const broad_data *table = s->table;
+    const double *x = table->x + row * table->inputs;
+    uint64_t hash = hash_inputs(x, s->hashed), tag = hash * 0x9E3779B97F4A7C15u & TAG;
+    int known = 0;
+    if (s->parts > 1 && (hash >> 20) % s->parts != s->part) return;
+    row_key key = {mix(hash, x[0]), s->keys ? hash_target(table, row) : 0};
+    size_t at = (size_t)hash & (s->size - 1);
+    s->first[row] = row;
+    for (; s->slots[at]; at = (at + 1) & (s->size - 1)) {
+        if ((s->slots[at] & TAG) != tag) continue;
+        size_t other = (size_t)(s->slots[at] & ROW) - 1;
+        int same = s->keys ? s->keys[at].inputs == key.inputs : same_inputs(table, row, other);
+        known |= same;
+        s->in_vain += (size_t)!same;
+        if (!same || !(s->keys ? s->keys[at].target == key.target : same_target(table, row, other))) continue;
+        s->first[row] = other;
+        out->rows++;
+        out->groups += !(s->slots[at] & COPIED);
+        s->slots[at] |= COPIED;
+        return;
+    }
+    out->opposed += (size_t)known;
+    s->slots[at] = tag | (row + 1);
+    if (s->keys) s->keys[at] = key;
+}
+
+static void release(search *s, size_t row)
+{
+    const broad_data *table = s->table;
+    size_t bytes = table->inputs * sizeof *table->x;
+    if (!table->spill || (row - s->released) * (bytes + sizeof *s->first) < STEP) return;
+    broad__spill_done(table->spill, table->x + s->released * table->inputs, (row - s->released) * bytes);
+    broad__spill_done(table->spill, s->first + s->released, (row - s->released) * sizeof *s->first);
+    if (table->classes)
+        broad__spill_done(table->spill, table->classes + s->released, (row - s->released) * sizeof *table->classes);
+    if (table->values)
+        broad__spill_done(table->spill, table->values + s->released * table->outputs,
+                          (row - s->released) * table->outputs * sizeof *table->values);
+    s->released = row;
+}
+
+/* With the hash of the first inputs; 0: too many rows have the same. */
+static int look_up_all(broad__copies *out, search *s, size_t hashed)
+{
+    *out = (broad__copies){0};
+    s->hashed = hashed;
+    s->in_vain = 0;
+    for (s->part = 0; s->part < s->parts; s->part++) {
+        memset(s->slots, 0, s->size * sizeof *s->slots);
+        s->released = 0;
+        for (size_t i = 0; i < s->table->rows; i++) {
+            look_up(out, s, i);
+            release(s, i);
+            if (s->in_vain > s->table->rows && hashed < s->table->inputs) return 0;
+        }
+    }
+    return 1;
+}
+
+/* ---- chance ------------------------------------------------------------------------------------------------------------- */
+
+enum { SAMPLE = 1000, SAMPLE_LEAST = 50, SAMPLE_NUMBERS = 1 << 18 };
+
+static int compare_values(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The chance that two of the values agree. */
+static double agreement(double *values, size_t count)
+{
+    double pairs = 0;
+    for (size_t i = 0; i < count; i++)
+        if (isnan(values[i])) values[i] = INFINITY;
+    qsort(values, count, sizeof *values, compare_values);
+    for (size_t i = 0, run = 1; i + 1 < count; i++) {
+        run = values[i + 1] == values[i] ? run + 1 : 1;
+        pairs += (double)(run - 1);
+    }
+    return 2 * pairs / ((double)count * (double)(count - 1));
+}
+
+/* Evenly spaced rows of the table. */
+typedef struct sample {
+    double *x, *values; /* rows x inputs; rows, of one column */
+    size_t rows;
+} sample;
+
+static int sample_make(sample *out, const broad_data *table)
+{
+    size_t most = SAMPLE_NUMBERS / table->inputs, row_bytes = table->inputs * sizeof *out->x;
+    most = most < SAMPLE_LEAST ? SAMPLE_LEAST : most > SAMPLE ? SAMPLE : most;
+    out->rows = table->rows < most ? table->rows : most;
+    out->x = broad__alloc_doubles(out->rows, table->inputs);
+    out->values = broad__alloc_doubles(out->rows, 1);
+    if (!out->x || !out->values) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < out->rows; i++) {
+        size_t row = (size_t)((double)i * (double)table->rows / (double)out->rows);
+        memcpy(out->x + i * table->inputs, table->x + row * table->inputs, row_bytes);
+        broad__spill_done(table->spill, table->x + row * table->inputs, row_bytes);
+    }
+    return BROAD_OK;
+}
+
+/* The chance that two rows agree in the inputs j ... j + width - 1, of which at most one is 1. */
+static double agreement_in(const sample *s, size_t inputs, size_t j, size_t width)
+{
+    for (size_t i = 0; i < s->rows; i++) {
+        const double *x = s->x + i * inputs + j;
+        s->values[i] = x[0];
+        for (size_t l = 1; l < width; l++)
+            if (x[l] == 1) s->values[i] = (double)(l + 1);
+    }
+    return agreement(s->values, s->rows);
+}
+
+/* Pairs of equal rows that chance would make; the inputs of a category count as one column. */
+static int pairs_by_chance(double *out, const broad_data *table)
+{
+    sample s = {0};
+    int status = sample_make(&s, table);
+    const broad__category *k = table->categories.items, *end = k + table->categories.count;
+    double pairs = (double)table->rows * (double)(table->rows - 1) / 2;
+    for (size_t j = 0, width; status == BROAD_OK && j < table->inputs && pairs > 0; j += width) {
+        width = k < end && k->first == j ? (k++)->count : 1;
+        pairs *= agreement_in(&s, table->inputs, j, width);
+    }
+    *out = pairs;
+    broad__free(s.x);
+    broad__free(s.values);
+    return status;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------------------- */
+
+/* As many parts as it takes for slots in a sixteenth of the memory; hashes do not divide the rows quite evenly. */
+static void size_slots(search *s)
+{
+    size_t memory = broad__spill_memory(s->table->spill) / 16, rows = s->table->rows;
+    s->parts = s->table->spill && memory ? 1 + rows * 4 * (sizeof *s->slots + sizeof *s->keys) / memory : 1;
+    if (s->parts > 1) rows = rows / s->parts + rows / s->parts / 8 + 1024;
+    for (s->size = 16; s->size < 2 * rows;) s->size *= 2;
+}
+
+static int judge(broad__copies *out, const broad_data *table)
+{
+    enum { MORE = 4 };
+    double pairs = 0;
+    int status = pairs_by_chance(&pairs, table);
+    out->by_chance = (double)out->rows < MORE * pairs;
+    if ((double)out->opposed < MORE * pairs) out->opposed = 0;
+    return status;
+}
+
+int broad__copies_group(broad__copies *out, broad_data *table)
+{
+    search s = {.table = table};
+    *out = (broad__copies){0};
+    size_slots(&s);
+    int status = BROAD_NO_MEMORY;
+    s.first = broad__spill_alloc(table->spill, table->rows, sizeof *s.first);
+    s.slots = broad__alloc_unset(s.size, sizeof *s.slots);
+    if (table->spill) s.keys = broad__alloc_unset(s.size, sizeof *s.keys);
+    if (!s.first || !s.slots || (table->spill && !s.keys)) goto cleanup;
+    size_t few = table->spill || table->inputs < FEW_INPUTS ? table->inputs : FEW_INPUTS;
+    if (!look_up_all(out, &s, few)) look_up_all(out, &s, table->inputs);
+    status = out->rows || out->opposed ? judge(out, table) : BROAD_OK;
+    if (status < 0 || !out->rows || out->by_chance) goto cleanup;
+    table->group_name = broad__copy_text(BROAD__COPIES);
+    if (!table->group_name) status = BROAD_NO_MEMORY;
+    if (status == BROAD_OK) {
+        table->groups = s.first;
+        s.first = NULL;
+    }
+
+cleanup:
+    broad__spill_free(table->spill, s.first);
+    broad__free(s.slots);
+    broad__free(s.keys);
+    return status;
+}

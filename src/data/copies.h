@@ -1,0 +1,20 @@
+/* Rows of a table that are copies of one another. */
+#ifndef BROAD_DATA_COPIES_H
+#define BROAD_DATA_COPIES_H
+
+#include "data/table.h"
+
+#define BROAD__COPIES "identical rows" /* the name of their groups */
+
+typedef struct broad__copies {
+    size_t rows;    /* that equal an earlier one, target included */
+    size_t groups;  /* of two rows or more */
+    size_t opposed; /* rows whose inputs are those of an earlier one, with another target; 0 if chance makes as many */
+    int by_chance;  /* as many are to be expected of columns with so few different values */
+} broad__copies;
+
+/* Finds them. Unless there are none, or only as many as chance would make, equal rows become a group of the table, which must
+ * have none. */
+int broad__copies_group(broad__copies *out, broad_data *table);
+
+#endif

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Tables as people have them: each is fitted at the first try, by one plain command, then predicted and verified.
+
+Usage: cli_messy.py PATH_OF_BROAD. The tables are made here, with a rule in them that a sensible model finds.
+"""
+import csv
+import datetime
+import io
+import os
+import random
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_test import Case  # noqa: E402
+
+SMALL = ["--features", "4x6", "--enhance", "30x1"]  # the rest is as in the plain command
+
+
+def german(number, digits=2):
+    return ("{:,.%df}" % digits).format(number).translate(str.maketrans(",.", ".,"))
+
+
+def excel(rng):
+    lines = ["Gr\u00f6\u00dfe;Umsatz;Farbe;Raucher;Klasse"]
+    for _ in range(120):
+        size, sales, colour = rng.uniform(0, 2), rng.uniform(0, 9e6), rng.choice(["rot", "gr\u00fcn"])
+        good = size + (colour == "rot") > 1.3
+        lines.append("%s;%s;%s;%s;%s" % (german(size, 3), german(sales), colour, rng.choice(["ja", "Nein"]),
+                                         "gut" if good else "schlecht"))
+    return "\r\n".join(lines) + "\r\n", "cp1252", [], 4, [
+        "read as Windows-1252", "decimal comma: columns 'Gr\u00f6\u00dfe', 'Umsatz'", "categories: column 'Farbe' (2)",
+        "yes and no became 1 and 0: column 'Raucher'"]
+
+
+def bank(rng):
+    lines = ["# Export of 2024-05-01, 10:00", "# account 12,34", "Date,Text,Amount,Balance,Kind,"]
+    for i in range(100):
+        amount = rng.uniform(-5000, 5000)
+        lines.append('%d/%d/2024,payment %d,"%s$%s","%s",%s,' % (
+            rng.randint(1, 12), rng.randint(1, 28), i, "-" if amount < 0 else "", "{:,.2f}".format(abs(amount)),
+            "{:,.2f}".format(rng.uniform(0, 1e6)), "out" if amount < 0 else "in"))
+        if i == 50:
+            lines.append("# page 2")
+    return "\n".join(lines), "utf-8", ["--target", "Kind"], 2, [
+        "lines that begin with # are comments", "end with 1 separator", "'Date' (month before day)",
+        "marks (thousands, percent or currency) were read without them: columns 'Amount', 'Balance'",
+        "left out, as it differs in every row: column 'Text'"]
+
+
+def sensor(rng):
+    lines, now = ["time;temp;humidity;state;power"], datetime.datetime(2024, 1, 1)
+    for i in range(200):
+        now += datetime.timedelta(minutes=30)
+        temp = rng.gauss(20, 3)
+        power = 2 * temp + rng.random() + (now.hour >= 12)
+        lines.append(";".join([now.isoformat(), "%.2f" % temp if rng.random() > 0.05 else "NA",
+                               "%.2f" % rng.uniform(20, 60) if rng.random() > 0.1 else rng.choice(["", "-", "ERROR"]),
+                               rng.choice(["run", "idle", "?"]), "%.2f" % power if i % 17 else ""]))
+    return "\n".join(lines) + "\n\n\n", "utf-8", [], None, [
+        "dates became days since 1970-01-01: column 'time'", "12 rows without a target were left out",
+        "missing values in columns 'temp' (", "categories: column 'state' (2)"]
+
+
+def survey(rng):
+    lines = ["Survey 2024;;;;;", "id;age;smoker;comment;share;buys"]
+    for i in range(150):
+        age = rng.randint(18, 80)
+        lines.append('%d;%d;%s;"said ""%d""\nand more";%d %%;%d' % (
+            1000 + i, age, rng.choice(["yes", "NO", " yes", "no", "Yes"]), i, rng.randint(0, 100), age > 45))
+    return "\n".join(lines) + "\n", "utf-16", [], 2, [
+        "the file is UTF-16 text", "1 line before the header was skipped", "became 1 and 0: column 'smoker'",
+        "differs in every row: columns 'id', 'comment'", "two whole values, which are taken as classes"]
+
+
+def shop(rng):
+    lines = ["Order;Customer;Price;Pieces;Total"]
+    for i in range(90):
+        price, pieces = rng.uniform(1, 400), rng.randint(1, 9)
+        lines.append("A-%05d;%s;%s \u20ac;%d;%s \u20ac" % (i, rng.choice(["Ann", "Bob", "Cem"]), german(price), pieces,
+                                                          german(price * pieces)))
+    return "\ufeff" + "\r\n".join(lines), "utf-8", [], None, [
+        "decimal comma: columns 'Price', 'Total'", "differs in every row: column 'Order'"]
+
+
+def lab(rng):
+    lines = ["#sample\tmass\tph\tdone\tpure"]
+    for i in range(80):
+        ph = rng.uniform(2, 12)
+        lines.append("S%d\t%.3e\t%.2f\t%s\t%s" % (i, rng.uniform(1e-6, 1e-3), ph, rng.choice("tf"),
+                                                  "TRUE" if 5 < ph < 9 else "FALSE"))
+    return "\n".join(lines) + "\n", "utf-8", [], 2, [
+        "differs in every row: column 'sample'", "became 1 and 0: column 'done'"]
+
+
+def people(rng):
+    lines = ['"","Name","Born","Height","City","Income"']
+    for i in range(100):
+        height = rng.uniform(1.5, 2)
+        lines.append('"%d","Person, %d","%02d.%02d.%d","%.2f","%s","%s"' % (
+            i + 1, i, rng.randint(1, 28), rng.randint(1, 12), rng.randint(1950, 2000), height,
+            rng.choice(["Rome", "Oslo", "Bonn", "N/A"]), "{:,.0f}".format(1e5 * height)))
+    return "\n".join(lines) + "\n", "utf-8", [], None, [
+        "differs in every row: columns 'x1', 'Name'", "dates became days since 1970-01-01: column 'Born'",
+        "a level of their own", "marks (thousands"]
+
+
+def meter(rng):
+    lines = ["Station: 17;;", "Unit: kWh;;", "", "hour;load;grid"]
+    for _ in range(60):
+        load = rng.uniform(0, 30)
+        lines.append("%02d:%02d;%s;%s" % (rng.randint(0, 23), rng.choice([0, 30]), german(load, 1), german(3 * load + 1, 1)))
+    return "\n".join(lines) + "\n", "latin-1", [], None, [
+        "3 lines before the header were skipped", "decimal comma: columns 'load', 'grid'", "days since 1970-01-01: column 'hour'"]
+
+
+def club(rng):
+    lines = ["member_id|plan|visits|weight|note|stays"]
+    for i in range(140):
+        visits = rng.randint(0, 40)
+        lines.append("%d|%s|%s|%d|%s|%s" % (
+            98765432109876543210 + i, rng.choice(["gold", "basic", "null"]), visits if i % 9 else "", i % 3,
+            "free text %d" % rng.randint(0, 9999), rng.choice(["yes"] * 15 + ["Yes"]) if visits > 15 else "no"))
+    return "\n".join(lines), "utf-8", ["--weight", "weight"], 3, [
+        "column 'member_id'", "47 rows of weight 0 were left out", "may be the same, written differently: 'Yes', 'yes'"]
+
+
+def copies(rng):
+    rows = ["%.3f,%.3f,%s" % (a, b, "up" if a > b else "down")
+            for a, b in ((rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(60))]
+    return "a,a,trend\n" + "\n".join(rows * 4) + "\n", "utf-8", [], 2, [
+        "more than one column is called 'a'", "180 rows are copies of earlier rows (60 rows come more than once)"]
+
+
+TABLES = [excel, bank, sensor, survey, shop, lab, people, meter, club, copies]
+
+
+class Messy(Case):
+    def one(self, make):
+        content, encoding, words, classes, notes = make(random.Random(make.__name__))
+        data, model = self.path(make.__name__ + ".csv"), self.path(make.__name__ + ".broad")
+        with open(data, "wb") as file:
+            file.write(content.encode(encoding))
+        fit = self.ok("fit", data, *words, *SMALL, "-o", model)
+        seen = self.ok("data", data, *words)
+        for note in notes:
+            self.assertIn(note, fit.err)
+            self.assertIn(note, seen.out)  # the same is said before training
+        estimate = self.ok("info", model, "--json").json["stored"]["estimate"]
+        if classes:
+            self.assertGreater(estimate["accuracy"], 0.8, make.__name__)
+        else:
+            self.assertGreater(estimate["r2"], 0.7, make.__name__)
+        rows = list(csv.DictReader(io.StringIO(self.ok("predict", model, data).out)))
+        self.assertGreater(len(rows), 50)
+        self.ok("verify", model, data)
+
+    def test_all(self):
+        for make in TABLES:
+            with self.subTest(make.__name__):
+                self.one(make)
+
+
+class Columns(Case):
+    def setUp(self):
+        rng = random.Random(3)
+        lines = ["a,b,c,y"] + ["%.4f,%.4f,%d,%.4f" % (a, b, i % 5, a - b) for i, (a, b) in
+                               enumerate((rng.random(), rng.random()) for _ in range(60))]
+        self.data = self.write("columns.csv", "\n".join(lines) + "\n")
+
+    def names(self, *words):
+        self.ok("fit", self.data, *words, *SMALL, "-o", self.path("m.broad"), "-q")
+        self.ok("predict", self.path("m.broad"), self.data)
+        return self.ok("info", self.path("m.broad"), "--json").json["stored"]["input_names"]
+
+    def test_inputs_and_ignore(self):
+        self.assertEqual(self.names("--ignore", "c"), ["a", "b"])
+        self.assertEqual(self.names("--ignore", "1,c"), ["b"])
+        self.assertEqual(self.names("--inputs", "b,a"), ["a", "b"])
+        self.assertEqual(self.names("--inputs", "b,y", "--target", "a"), ["b", "y"])
+        self.assertEqual(self.names("--inputs", "b,y"), ["b", "y"])  # then the target is the last column that is left
+        self.ok("cv", self.data, "--ignore", "c", *SMALL, "-q")
+        self.assertIn("with 2 inputs", self.ok("data", self.data, "--ignore", "c").out)
+
+    def test_mistakes(self):
+        fit = ["fit", self.data, "-o", self.path("no.broad")]
+        self.fails(65, "there is no column 'Y'; did you mean 'y'?", *fit, "--target", "Y")
+        self.fails(65, "there is no column 'zz'; give --ignore one of the 4 columns", *fit, "--ignore", "zz")
+        self.fails(65, "asked for twice, as ignored and as input", *fit, "--inputs", "a", "--ignore", "a")
+        self.fails(65, "asked for twice, as target and as ignored", *fit, "--ignore", "y", "--target", "y")
+        self.assertFalse(os.path.exists(self.path("no.broad")))
+
+    def test_all_faults_at_once(self):
+        lines = self.read("columns.csv").decode().splitlines()
+        lines[9], lines[20], lines[30] = "0.1,0.2,3", "0.1,oops,3,0.5", "0.1,0.2,3,4,5"
+        data = self.write("faults.csv", "\n".join(lines) + "\n")
+        result = self.fails(65, "faults.csv:10: 3 cells, but line 1 has 4; add the cells that are missing", "fit", data)
+        self.assertIn("faults.csv:21:2: 'oops' is not a number (column 'b'); also ", result.err)
+        self.assertIn("faults.csv:31: 5 cells, but line 1 has 4", result.err)
+        self.assertNotIn("separator", result.err.splitlines()[0])
+
+    def test_two_values(self):
+        rows = ["%d,%d" % (i % 7, i % 7 > 3) for i in range(40)]
+        data = self.write("two.csv", "x,y\n" + "\n".join(rows) + "\n")
+        self.assertEqual(self.ok("data", data, "--json").json["task"], "classify")
+        self.assertEqual(self.ok("data", data, "--task", "regress", "--json").json["task"], "regress")
+        mixed = self.write("mixed.csv", "x,y\n" + "\n".join(rows) + "\n9,1.0\n1,0.0\n")
+        self.assertEqual(self.ok("data", mixed, "--json").json["classes"], {"0": 25, "1": 17})
+
+    def test_few_rows(self):
+        data = self.write("few.csv", "a,y\n1,2.5\n2,3\n3,4\n")
+        self.assertIn("only 3 rows to learn from", self.ok("fit", data, *SMALL, "-o", self.path("f.broad")).err)
+
+
+class Copies(Case):
+    def test_leave_one_out_is_honest(self):
+        """The classes are noise: copies must not make them look known, whatever the way to test."""
+        rng = random.Random(8)
+        rows = ["%.4f,%.4f,%s" % (rng.gauss(0, 1), rng.gauss(0, 1), rng.choice("uv")) for _ in range(60)]
+        data = self.write("noise.csv", "a,b,y\n" + "\n".join(rows * 5) + "\n")
+        model = self.path("noise.broad")
+        fit = self.ok("fit", data, "-o", model, *SMALL, "--holdout", "0.3", "--json").json
+        self.assertLess(fit["loo"]["accuracy"], 0.75)
+        self.assertLess(fit["test"]["accuracy"], 0.75)
+        self.assertEqual(fit["test"], self.ok("eval", model, data, "--part", "test", "--json").json["test"])
+        self.ok("verify", model, data)
+        alone = self.ok("fit", data, "-o", model, *SMALL, "--no-groups", "--json").json
+        self.assertGreater(alone["loo"]["accuracy"], fit["loo"]["accuracy"])
+
+    def test_chance_is_no_copy(self):
+        rng = random.Random(9)
+        rows = ["%d,%s,%d" % (rng.randint(0, 2), rng.choice("pq"), rng.randint(0, 1)) for _ in range(200)]
+        data = self.write("coarse.csv", "a,b,y\n" + "\n".join(rows) + "\n")
+        self.assertNotIn("copies", self.ok("data", data).out)
+
+    def test_threads_and_memory(self):
+        rng = random.Random(4)
+        rows = ["%.5f,%.5f,%.5f" % (rng.random(), rng.random(), rng.random()) for _ in range(3000)]
+        data = self.write("many.csv", "a,b,y\n" + "\n".join(rows + rows[::3]) + "\n")
+        words = ["fit", data, "-q", "--preset", "paper", "--features", "2x5", "--enhance", "5x1", "--holdout", "0.3"]
+        self.ok(*words, "-o", self.path("one"), "--threads", "1")
+        self.ok(*words, "-o", self.path("two"), "--threads", "2")
+        self.assertEqual(self.read("one"), self.read("two"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=1)
