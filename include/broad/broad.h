@@ -1271,8 +1271,8 @@ typedef struct broad_plan {
     double passes;           /* approximate number of passes over the rows, if each layer's first draw is kept */
     double bytes_disk, bytes_disk_free; /* needed and available in $TMPDIR or /var/tmp */
     int memory_automatic; /* options->memory is 0: the limit is half of the available memory besides what the process has */
-    double flops_joint;   /* of flops_total: the joint weights, where there are any */
-    double flops_trials;  /* besides it: small trials that choose ranges and inputs */
+    double flops_joint;  /* of flops_total: the joint weights, where there are any */
+    double flops_trials; /* besides it: small trials that choose ranges and inputs */
 } broad_plan;
 
 static inline void broad_plan_init(broad_plan *out) { broad_result_init(out, sizeof *out); }

@@ -66,10 +66,7 @@ static void *allocate_aligned(size_t bytes, int zeroed)
     return block;
 }
 
-void *broad__alloc(size_t bytes)
-{
-    return allocate_aligned(bytes, 1);
-}
+void *broad__alloc(size_t bytes) { return allocate_aligned(bytes, 1); }
 
 int broad__multiply(size_t *out, size_t a, size_t b) { return __builtin_mul_overflow(a, b, out) ? -1 : 0; }
 

@@ -10,7 +10,7 @@
 #include "model/train/plan.h"
 
 /* Parts of the time: trials have ended at the first; what is left is planned up to the second, since plans err. */
-static const double TRIALS_SHARE = 0.35, PLANNED_SHARE = 0.9;
+static const double TRIALS_SHARE = 0.35, PLANNED_SHARE = 0.6;
 /* Of less work than this no speed can be told. */
 static const double WORK_LEAST = 2e8;
 /* Of one core that computes without haste, in operations per second: where no speed is known. */
@@ -23,7 +23,7 @@ static double elapsed(const broad_trainer *t) { return broad__seconds() - t->sta
 
 /* ---- work ------------------------------------------------------------------------------------------------------- */
 
-/* What a network of these settings takes after its trials, with so many layers. */
+/* What a network of these settings takes after its trials, with this number of layers. */
 static broad_plan plan_of(const broad_options *settings, const broad_data *data, size_t layers)
 {
     broad_options o = *settings;
@@ -113,7 +113,8 @@ int broad__budget_size(broad_trainer *t, const broad_data *data)
     if (max_seconds(t) > 0 && groups) {
         size_t nodes = affordable(t, data);
         if (nodes * model->group_count < NODES_LEAST) return broad__budget_fail();
-        t->nodes_wanted = nodes < model->settings.feature_nodes ? model->settings.feature_nodes * model->group_count : 0;
+        t->nodes_wanted =
+            nodes < model->settings.feature_nodes ? model->settings.feature_nodes * model->group_count : 0;
         if (t->nodes_wanted) status = broad__model_resize_groups(model, nodes);
     }
     broad_plan plan = plan_of(&model->settings, data, model->settings.enhance_layers);

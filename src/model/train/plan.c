@@ -79,7 +79,7 @@ static double layer_flops(const broad__sizes *s, double width)
     return nodes + s->rows * width * side + 8 * s->rows * width * s->outputs + side * side * side / 3;
 }
 
-/* The sums of a first layer are at hand. lambda by leave-one-out takes some tries, on part of the rows; then the solution is
+/* The sums of a first layer are there already. lambda by leave-one-out takes some tries, on part of the rows; then the solution is
  * refined with all of them. */
 static double joint_flops(const broad__sizes *s, const broad_options *o)
 {
