@@ -132,10 +132,8 @@ static void print_notes(const broad_data *data)
 
 static void table_json(json_t *object, const data_table *table)
 {
-    json_t *missing = json_object(), *constant = json_array(), *notes = json_array();
-    for (size_t i = 0; i < broad_data_note_count(table->data); i++)
-        cli_json_append(notes, cli_json_text(cli_tool_words(broad_data_note(table->data, i))));
-    cli_json_put(object, "notes", notes);
+    json_t *missing = json_object(), *constant = json_array();
+    cli_json_put(object, "notes", cli_notes_json(table->data));
     for (size_t j = 0; j < broad_data_inputs(table->data); j++) {
         json_t *name = cli_json_text(broad_data_input_name(table->data, j));
         const char *text = name ? json_string_value(name) : "";

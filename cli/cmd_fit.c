@@ -78,6 +78,7 @@ static int read_rows(fit_run *fit)
     cli_run *run = &fit->run;
     int status = cli_read_table(&run->train, &run->photos, fit->path, &fit->read, run->arguments);
     if (status) return status;
+    run->notes = cli_notes_json(run->train);
     if (fit->holdout > 0) status = split_rows(fit);
     run->read_seconds = broad__seconds() - run->start;
     return status;

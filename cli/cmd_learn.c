@@ -119,7 +119,7 @@ static int choose_source(learn_run *learn)
                         "--corrections is for models that tell photos apart by class; give the new rows of "
                         "other models as NEW");
     int status = cli_corrections_read(&learn->corrections, corrections, learn->path, learn->run.model, new_classes);
-    learn->source.path = learn->path ? learn->path : ".";
+    learn->source.path = learn->path ? learn->path : corrections;
     learn->source.labels = corrections;
     learn->source.list = learn->corrections.list_path;
     learn->source.files = (const char *const *)learn->corrections.files;

@@ -27,6 +27,7 @@ typedef struct predictions {
     broad_data *data;
     json_t *photos; /* what the result says of them; NULL: the rows are not photos */
     int boxes;      /* of parts of photos */
+    int heatmaps;   /* they are drawn */
     int distances;  /* photos have a distance from the training photos */
     size_t threads;
     int list; /* the result is one object with all of them */
@@ -96,6 +97,7 @@ static void put_header(cli_output *output, const predictions *p)
         if (p->reach) put_field(output, "", name, "_high");
     }
     if (p->distances) cli_output_print(output, "%s,distance,unlike,faults", is_classes(p) ? ",verdict" : "");
+    if (p->heatmaps) cli_output_print(output, ",heatmap");
     cli_output_bytes(output, "\n", 1);
 }
 
@@ -148,6 +150,11 @@ static void put_row(cli_output *output, const predictions *p, size_t row)
         if (p->reach) put_real(output, scores[j] + p->reach[j]);
     }
     put_photo(output, p, row);
+    if (p->heatmaps) {
+        char name[NAME_MAX];
+        cli_heatmap_name(name, broad_data_photo(p->data, row), row);
+        put_field(output, "", name, "");
+    }
     cli_output_bytes(output, "\n", 1);
 }
 
@@ -227,6 +234,10 @@ static void put_photo_json(json_t *object, const predictions *p, size_t row)
     cli_json_put(object, "distance", cli_json_real(photo->distance));
     cli_json_put(object, "unlike", cli_photo_unlike_json(photo));
     cli_json_put(object, "faults", cli_photo_faults_json(photo));
+    if (!p->heatmaps) return;
+    char name[NAME_MAX];
+    cli_heatmap_name(name, photo, row);
+    cli_json_put(object, "heatmap", cli_json_text(name));
 }
 
 static json_t *row_json(const predictions *p, size_t row)
@@ -448,6 +459,7 @@ int cli_predict(const cli_arguments *arguments)
 {
     predictions p = {0};
     int status = cli_threads(&p.threads, arguments);
+    p.heatmaps = cli_given(arguments, "heatmap") != NULL;
     p.list = cli_given(arguments, "json") && strcmp(cli_value(arguments, "output"), "-") == 0;
     p.shown = cli_given(arguments, "proba") != NULL;
     p.people = for_people(arguments);

@@ -13,6 +13,7 @@
 #include "page/report_pictures.h"
 #include "run/input.h"
 #include "run/load_model.h"
+#include "run/measures.h"
 #include "run/paths.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
@@ -34,6 +35,7 @@ typedef struct report_run {
     cli_findings findings;
     cli_heat_maker *maker;
     cli_report_pictures pictures;
+    broad_metrics test; /* no rows: none was asked for */
     size_t note_count;
     const char *notes[CLI_GIVEN_MAX];
     cli_folder folder;
@@ -56,6 +58,7 @@ static int write_files(const report_run *run)
                             .pictures = &run->pictures,
                             .title = cli_value(run->arguments, "title"),
                             .model_path = run->arguments->positional[0],
+                            .test = run->test.rows ? &run->test : NULL,
                             .note_count = run->note_count,
                             .notes = run->notes,
                             .charts = &charts};
@@ -127,6 +130,7 @@ static int report_json(report_run *run, const char *folder)
     cli_json_put(object, "findings", json_integer((json_int_t)all->count));
     put_counts(object, all);
     cli_json_put(object, "skipped_count", json_integer((json_int_t)broad_data_skipped_count(run->data)));
+    cli_json_put(object, "test", run->test.rows ? cli_metrics_json(&run->test, run->model) : json_null());
     cli_json_put(object, "pictures", json_integer((json_int_t)run->pictures.card_count));
     cli_json_put(object, "html", file_json(folder, "report.html"));
     cli_json_put(object, "csv", file_json(folder, "findings.csv"));
@@ -167,7 +171,7 @@ static void report_text(const report_run *run, const char *folder)
 /* What belongs to the other kind of report alone. */
 static int check_photos(const cli_arguments *arguments)
 {
-    static const char *const others[] = {"target", "labels", "header", "separator", "test", "test-labels", "memory"};
+    static const char *const others[] = {"target", "labels", "header", "separator", "memory"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (cli_given(arguments, others[i]))
             return cli_fail(BROAD_USAGE, "--%s only applies to --training; give that too, or omit it", others[i]);
@@ -229,9 +233,28 @@ static int read_photos(report_run *run)
     return status;
 }
 
+/* Photos whose classes or values are known, to say how good the model is. */
+static int measure_test(report_run *run)
+{
+    broad_read_options read;
+    broad_data *data = NULL;
+    json_t *record = NULL;
+    const char *path = cli_given(run->arguments, "test");
+    if (!path) return BROAD_OK;
+    cli_read_options(&read, run->arguments);
+    read.labels = cli_given(run->arguments, "test-labels");
+    read.model = run->model;
+    int status = cli_read(&data, &record, path, &read, run->arguments);
+    if (!status) status = cli_judge(&run->test, run->model, data, run->threads);
+    json_decref(record);
+    broad_data_free(data);
+    return status;
+}
+
 static int make_report(report_run *run)
 {
-    int status = read_photos(run);
+    int status = measure_test(run);
+    if (!status) status = read_photos(run);
     if (!status) status = cli_findings_make(&run->findings, run->model, run->data, run->threads);
     if (!status)
         status = cli_report_pictures_make(&run->pictures, &run->findings, run->maker, &run->folder, run->cards,
@@ -243,6 +266,7 @@ static int make_report(report_run *run)
 static void clear(report_run *run)
 {
     cli_report_pictures_clear(&run->pictures);
+    broad_metrics_clear(&run->test);
     cli_findings_clear(&run->findings);
     cli_heat_maker_close(run->maker);
     json_decref(run->photos);
@@ -253,7 +277,7 @@ static void clear(report_run *run)
 int cli_report(const cli_arguments *arguments)
 {
     if (cli_given(arguments, "training")) return cli_report_training(arguments);
-    report_run run = {.arguments = arguments};
+    report_run run = {.arguments = arguments, .test = {.size = sizeof run.test}};
     const char *folder = cli_given(arguments, "output");
     int status = prepare(&run);
     if (status) goto cleanup;

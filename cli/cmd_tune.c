@@ -75,11 +75,12 @@ static int prepare(tune_run *run, const cli_arguments *arguments)
     run->state_path = cli_given(arguments, "state");
     run->start = broad__seconds();
     run->visible = isatty(STDERR_FILENO) && !cli_given(arguments, "quiet");
-    run->by_loo = cli_choice(arguments, "by") == 1;
+    run->by_loo = cli_given(arguments, "by") ? cli_choice(arguments, "by") == 1 : !cli_given(arguments, "folds");
     cli_read_options(&run->read, arguments);
     int status = cli_training_options(&options, arguments);
     if (!status) status = tune_search_begin(&run->search, arguments);
     run->search.seed = options.seed;
+    run->search.by_loo = run->by_loo;
     if (!status) status = read_budget(&run->budget, arguments);
     if (!status) status = cli_count(&run->folds, arguments, "folds");
     if (!status) status = cli_count(&run->trials, arguments, "trials");
@@ -199,7 +200,8 @@ static int open_search(tune_run *run)
     run->resumed = run->search.count;
     run->read_seconds = broad__seconds() - run->start;
     if (!status && run->resumed)
-        cli_note(run->arguments, "continuing after the %zu trials in %s", run->resumed, run->state_path);
+        cli_note(run->arguments, "continuing after the %zu trial%s in %s", run->resumed, cli_plural(run->resumed),
+                 run->state_path);
     return status;
 }
 
@@ -337,7 +339,7 @@ static int next_trial(int *out_more, tune_run *run)
 {
     tune_trial trial;
     memset(&trial, 0, sizeof trial);
-    int status = tune_propose(&trial.setting, &trial.arguments, out_more, &run->search);
+    int status = tune_propose(&trial, out_more, &run->search);
     if (status || !*out_more) return status;
     try_setting(&trial, run);
     *out_more = !run->cut;
@@ -392,6 +394,7 @@ static int fit_best(tune_run *run)
     cli_progress_begin(&progress, &options, "best", run->arguments);
     status = broad_fit(&model, NULL, run->data, &options);
     cli_progress_end(&progress);
+    if (!status) status = broad_model_remember(model, run->path, run->read.labels, run->data, NULL);
     if (!status) status = cli_model_file_save(&run->file, model, 0, NULL);
     cli_signals_release();
     run->wrote = !status;

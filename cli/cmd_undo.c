@@ -89,7 +89,7 @@ static int check_kept(const cli_model_file *file, const char *kept, const told *
 
 int cli_undo(const cli_arguments *arguments)
 {
-    char kept[PATH_MAX + 2];
+    char kept[PATH_MAX + 2], shown[PATH_MAX + 2];
     const char *path = arguments->positional[0];
     told restored = {0}, replaced = {0};
     cli_model_file file = {0};
@@ -102,7 +102,8 @@ int cli_undo(const cli_arguments *arguments)
     cli_signals_catch();
     if (!status) status = cli_model_file_swap(&file);
     cli_signals_release();
-    if (!status) status = report(arguments, path, kept, &restored, &replaced);
+    snprintf(shown, sizeof shown, "%s~", path);
+    if (!status) status = report(arguments, path, access(shown, F_OK) ? kept : shown, &restored, &replaced);
     cli_model_file_release(&file);
     broad_model_free(restored.model);
     broad_model_free(replaced.model);

@@ -78,8 +78,9 @@ static const broad_option cv_output[] = {
 static const broad_option tune_search[] = {
     {"budget", 0, "SECONDS", NULL, "60", "time for the search; a trial still running at the end does not count"},
     {"trials", 0, "COUNT", NULL, NULL, "stop after this many trials, including those in the state file"},
-    {"by", 0, "WHAT", "cv|loo", "cv",
-     "how trials are scored: by cross-validation, or by the model's own leave-one-out estimate"},
+    {"by", 0, "WHAT", "cv|loo", "loo",
+     "how trials are scored: by the model's own leave-one-out estimate, which takes one fit, or by cross-validation; "
+     "--folds alone means cv"},
     {"folds", 0, "COUNT", NULL, "5", "number of folds of the cross-validation"},
     {"metric", 0, "NAME",
      "auto|accuracy|balanced_accuracy|precision|recall|f1|mcc|roc_auc|pr_auc|brier|log_loss|rmse|mae|r2", "auto",
@@ -194,7 +195,8 @@ static const broad_option predict_output[] = {
 static const broad_option predict_pictures[] = {
     {"heatmap", 0, "DIR", NULL, NULL,
      "photos: also write one image per photo to the new folder DIR, with the evidence for its verdict in colour, and "
-     "cells.csv with the figures; a normal photo shows the evidence for its most probable fault"},
+     "cells.csv with the figures (picture, the cell as parts of its sides, opinion); the column heatmap of the result "
+     "names the image; a normal photo shows the evidence for its most probable fault"},
 };
 
 static const broad_option normal_chosen[] = {
@@ -443,7 +445,7 @@ static const cli_section report_sections[] = {
     SECTION("Reading DATA, with --training", target_like_model),
     SECTION("Reading DATA, with --training", labels_of_each),
     SECTION("Reading DATA, with --training", text_files),
-    SECTION("Testing, with --training", testing_file),
+    SECTION("Testing", testing_file),
     LIBRARY("Run", "threads memory"),
     SECTION("Common", common),
     END,
@@ -744,7 +746,8 @@ static const cli_command commands[] = {
                        "Faults are all classes but the normal one, which --normal chooses. Photos are ordered by the "
                        "probability of a fault: it says how sure the model is, not how bad the fault is. A verdict with "
                        "a probability below 0.65 is unsure. Corrections, filled in in findings.csv or saved from the "
-                       "page as corrections.csv, are what 'broad learn MODEL --corrections FILE' takes. In the CSV "
+                       "page as corrections.csv, are what 'broad learn MODEL --corrections FILE' takes. --test PHOTOS, whose "
+                       "classes are known, adds how good the model is on them. In the CSV "
                        "files, names and labels that a spreadsheet would read as a formula begin with an apostrophe.\n"
                        "With --training the report is about MODEL itself, in one self-contained HTML file: norms "
                        "and bounds of every layer, draws and ranges, settings, certificate, and an explanation. "

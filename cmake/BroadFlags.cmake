@@ -13,6 +13,15 @@ if(BROAD_WERROR)
 endif()
 target_compile_options(broad_flags INTERFACE ${broad_warnings})
 
+# A damaged stack or a string that overruns its array ends the process; addresses of functions are read-only once they are known.
+if(BROAD_HARDEN AND NOT BROAD_SANITIZE AND NOT BROAD_COVERAGE)
+    target_compile_options(broad_flags INTERFACE -fstack-protector-strong
+        $<$<CONFIG:Release,RelWithDebInfo>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release,RelWithDebInfo>:-D_FORTIFY_SOURCE=2>)
+endif()
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    target_link_options(broad_flags INTERFACE -Wl,-z,relro,-z,now)
+endif()
+
 set(broad_sanitize_summary "none")
 if(BROAD_SANITIZE)
     target_compile_options(broad_flags INTERFACE -fsanitize=${BROAD_SANITIZE} -fno-sanitize-recover=all

@@ -1,8 +1,9 @@
-# install: header, both libraries, pkg-config file, CMake package, tool, manual pages of both, completion.
+# install: header, both libraries, pkg-config file, CMake package, tool, manual pages of both, completion, licence.
 include(CMakePackageConfigHelpers)
 
 set(broad_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/broad)
 
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES include/broad/broad.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/broad)
 install(TARGETS broad_shared EXPORT broadTargets)
 install(TARGETS broad_static EXPORT broadStaticTargets)

@@ -27,6 +27,7 @@
 enum {
     WORDS_KEPT = 2048,   /* bytes of standard error, the last ones */
     WORDS_SHOWN = 400,   /* of them in a message */
+    CAUSE_KEPT = 1536,   /* bytes of a message */
     LINE_MOST = 1 << 20, /* bytes of an answer */
     PIECE = 1 << 14,
     PIECES_AT_ONCE = 64, /* of standard error, before the clock is looked at again */
@@ -48,6 +49,7 @@ struct cli_detector {
     char said[WORDS_KEPT]; /* to standard error */
     size_t said_count;
     int failed;
+    char cause[CAUSE_KEPT]; /* the message of that failure, for all who ask later */
 };
 
 /* ---- starting -------------------------------------------------------------------------------------------------- */
@@ -274,7 +276,9 @@ static int give_up(cli_detector *detector, const char *file, const char *what)
     detector->failed = 1;
     end_it(detector);
     tell_words(words, detector);
-    return broad__fail(BROAD_FAILED, "%.300s: the detector %s%s", file, what, words);
+    broad__fail(BROAD_FAILED, "%.300s: the detector %s%s", file, what, words);
+    snprintf(detector->cause, sizeof detector->cause, "%s", broad_error_message());
+    return BROAD_FAILED;
 }
 
 static int give_up_ended(cli_detector *detector, const char *file)
@@ -379,8 +383,7 @@ int cli_detector_ask(broad_box_list *out, cli_detector *detector, const char *fi
 {
     size_t count = strlen(file), length = 0;
     char shown[BROAD__QUOTE_BYTES];
-    if (detector->failed)
-        return broad__fail(BROAD_FAILED, "%.300s: the detector was stopped after an earlier failure", file);
+    if (detector->failed) return broad__fail(BROAD_FAILED, "%s", detector->cause);
     if (!count || strpbrk(file, "\r\n") || !broad__utf8_valid(file, count))
         return broad__fail(
             BROAD_BAD_DATA,

@@ -1,5 +1,6 @@
 #include "io/progress.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +8,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/common.h"
 
 void cli_format_duration(char *out, size_t bytes, double seconds)
 {
-    unsigned long whole = (unsigned long)(seconds + 0.5);
+    unsigned long whole = broad__whole(seconds + 0.5, LONG_MAX);
     if (seconds < 60) snprintf(out, bytes, "%.1f s", seconds);
     else if (whole < 3600) snprintf(out, bytes, "%lu:%02lu", whole / 60, whole % 60);
     else snprintf(out, bytes, "%lu:%02lu:%02lu", whole / 3600, whole / 60 % 60, whole % 60);

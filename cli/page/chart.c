@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "page/assets.h"
 #include "page/html.h"
 
@@ -142,9 +143,10 @@ static size_t log_ticks(double out[CLI_TICKS_MAX], const double range[2])
 {
     static const double heads[] = {1, 2, 5};
     size_t count = 0;
-    double decades = log10(range[1]) - log10(range[0]);
-    int step = decades > 8 ? (int)ceil(decades / 6) : 1, last = (int)floor(log10(range[1]));
-    for (int power = (int)floor(log10(range[0])); power <= last; power += step)
+    double decades = log10(range[1]) - log10(range[0]), last = floor(log10(range[1]));
+    if (!isfinite(decades)) return 0;
+    double step = decades > 8 ? ceil(decades / 6) : 1;
+    for (double power = floor(log10(range[0])); power <= last; power += step)
         for (int i = 0; i < (decades > 3 ? 1 : 3); i++) {
             double tick = heads[i] * pow(10, power);
             if (tick >= range[0] && tick <= range[1] && count < CLI_TICKS_MAX) out[count++] = tick;
@@ -165,10 +167,10 @@ const char *cli_tick_text(char out[CLI_TICK_TEXT], double value, double step)
     double size = fabs(value);
     if (size < 1e-6 * step) value = 0;
     double digits = step > 0 ? fmin(fmax(floor(log10(size) + 1e-9) - floor(log10(step) + 1e-9) + 1, 1), 15) : 4;
-    int decimals = (int)fmin(fmax(ceil(-log10(step) - 1e-9), 0), 15);
+    int decimals = (int)broad__whole(ceil(-log10(step) - 1e-9), 15);
     if (value == 0) snprintf(out, CLI_TICK_TEXT, "0");
     else if (step > 0 && size >= 1e-4 && size < 1e6) snprintf(out, CLI_TICK_TEXT, "%.*f", decimals, value);
-    else snprintf(out, CLI_TICK_TEXT, "%.*g", (int)digits, value);
+    else snprintf(out, CLI_TICK_TEXT, "%.*g", (int)broad__whole(digits, 15), value);
     char *exponent = strchr(out, 'e');
     if (exponent) snprintf(exponent + 1, 8, "%ld", strtol(exponent + 1, NULL, 10)); /* 1e-05: 1e-5 */
     return out;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "page/glyphs.h"
 
 static int by_size(const void *a, const void *b)
 {
@@ -96,21 +97,28 @@ int cli_heat_draw(broad_picture *picture, const cli_heat *heat)
     return BROAD_OK;
 }
 
-int cli_heat_strip(broad_picture **picture)
+int cli_heat_strip(broad_picture **picture, const cli_heat_words *words)
 {
     broad_picture *taller = NULL;
     size_t width = broad_picture_width(*picture), height = broad_picture_height(*picture);
-    size_t bar = height / 40 + 4, gap = bar / 2;
-    int status = broad_picture_new(&taller, width, height + gap + bar);
+    size_t scale = width / 400 + 1, bar = height / 40 + 4, line = (CLI_GLYPH_HEIGHT + 3) * scale, top = height + line;
+    int status = broad_picture_new(&taller, width, top + bar + line);
     if (status) return status;
     unsigned char *pixels = broad_picture_pixels(taller);
+    memset(pixels, 255, 3 * width * (top + bar + line));
     memcpy(pixels, broad_picture_bytes(*picture), 3 * width * height);
-    memset(pixels + 3 * width * height, 255, 3 * width * gap);
     for (size_t x = 0; x < width; x++) {
         unsigned char pixel[3] = {150, 150, 150};
         mix(pixel, width > 1 ? 2 * (double)x / (double)(width - 1) - 1 : 0);
-        for (size_t y = height + gap; y < height + gap + bar; y++) memcpy(pixels + 3 * (y * width + x), pixel, 3);
+        for (size_t y = top; y < top + bar; y++) memcpy(pixels + 3 * (y * width + x), pixel, 3);
     }
+    int roomy =
+        cli_glyphs_width(words->against, scale) + cli_glyphs_width(words->in_favour, scale) + 12 * scale <= width;
+    const char *against = roomy ? words->against : "-", *in_favour = roomy ? words->in_favour : "+";
+    size_t last = cli_glyphs_width(in_favour, scale);
+    cli_glyphs_draw(taller, 2 * scale, height + 2 * scale, scale, words->verdict);
+    cli_glyphs_draw(taller, 2 * scale, top + bar + 2 * scale, scale, against);
+    cli_glyphs_draw(taller, width > last ? width - last : 0, top + bar + 2 * scale, scale, in_favour);
     broad_picture_free(*picture);
     *picture = taller;
     return BROAD_OK;

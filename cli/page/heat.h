@@ -16,7 +16,13 @@ double cli_heat_unit(const cli_heat *heat);
 /* Colours the picture: yellow to red evidence for, blue evidence against, linear between the centres of the cells. */
 int cli_heat_draw(broad_picture *picture, const cli_heat *heat);
 
-/* Adds a strip with the colours below the picture: the strongest against on the left, the strongest for on the right. */
-int cli_heat_strip(broad_picture **picture);
+/* What is written below a heat map: the verdict, and what the two ends of the colours mean. */
+typedef struct cli_heat_words {
+    const char *verdict, *against, *in_favour;
+} cli_heat_words;
+
+/* Adds these words and a strip with the colours below the picture: the strongest against on the left. On a narrow
+ * picture the ends are marked - and +. */
+int cli_heat_strip(broad_picture **picture, const cli_heat_words *words);
 
 #endif

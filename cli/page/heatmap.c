@@ -124,6 +124,29 @@ static int place(char out[PATH_MAX], const heatmaps *all, const char *name)
     return broad__fail(BROAD_CANNOT_WRITE, "%s: the name is too long", all->folder.path);
 }
 
+/* "Dusty 87 %", "against Dusty", "for Dusty"; of a value "power_loss 0.81", and what pushes it. */
+static int add_words(broad_picture **canvas, const heatmaps *all, size_t output, size_t row)
+{
+    size_t outputs = broad_model_outputs(all->model);
+    const double *scores = all->scores + row * outputs;
+    const char *name = broad_model_output_name(all->model, output);
+    char verdict[160], against[160], in_favour[160];
+    if (broad_model_task(all->model) != BROAD_TASK_CLASSIFY) {
+        snprintf(verdict, sizeof verdict, "%.100s %.4g", name, scores[output]);
+        return cli_heat_strip(canvas, &(cli_heat_words){verdict, "pushes it down", "pushes it up"});
+    }
+    size_t label = broad_best_class(all->model, scores);
+    int used = snprintf(verdict, sizeof verdict, "%.100s", broad_model_output_name(all->model, label));
+    double *probabilities = broad__alloc_doubles(outputs, 1);
+    if (!probabilities) return BROAD_NO_MEMORY;
+    if (broad_probabilities(probabilities, all->model, scores, 1) == BROAD_OK)
+        snprintf(verdict + used, sizeof verdict - (size_t)used, " %.0f %%", 100 * probabilities[label]);
+    broad__free(probabilities);
+    snprintf(against, sizeof against, "against %.100s", name);
+    snprintf(in_favour, sizeof in_favour, "for %.100s", name);
+    return cli_heat_strip(canvas, &(cli_heat_words){verdict, against, in_favour});
+}
+
 static int draw(heatmaps *all, cli_heat_task *task, size_t row)
 {
     broad_picture *whole = NULL, *canvas = NULL;
@@ -132,7 +155,7 @@ static int draw(heatmaps *all, cli_heat_task *task, size_t row)
     int status = cli_photo_decode(&whole, task->photo, PICTURE_SIDE);
     if (!status) status = cli_photo_part(&canvas, whole, task->photo, PICTURE_SIDE);
     if (!status) status = cli_heat_draw(canvas, &task->heat);
-    if (!status) status = cli_heat_strip(&canvas);
+    if (!status) status = add_words(&canvas, all, task->output, row);
     if (!status) status = place(path, all, name);
     if (!status) status = cli_picture_write(path, canvas, QUALITY);
     broad_picture_free(whole);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/common.h"
 #include "message.h"
 
 enum { BINS = 20, SHADES = 5, FIRST_SHADE = 10, NEUTRAL = 1 };
@@ -47,7 +48,7 @@ static void count_ranks(double out[BINS], const cli_findings *all, extent range)
     for (size_t i = 0; i < BINS; i++) out[i] = 0;
     for (size_t i = 0; i < all->count; i++) {
         double place = floor(part_of(range, all->items[i].rank) * BINS);
-        if (isfinite(place)) out[(size_t)fmin(fmax(place, 0), BINS - 1)]++;
+        if (isfinite(place)) out[broad__whole(place, BINS - 1)]++;
     }
 }
 

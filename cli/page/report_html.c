@@ -127,6 +127,23 @@ static void put_expectation(cli_output *output, const cli_findings *all)
     put_fact(output, "What to expect", text);
 }
 
+/* On photos that were given to test it with. */
+static void put_test(cli_output *output, const broad_metrics *test)
+{
+    cli_number part, low, high, count;
+    char text[256];
+    if (!test) return;
+    if (test->task == BROAD_TASK_CLASSIFY)
+        snprintf(text, sizeof text, "%s of verdicts correct on %s (95 %% interval %s to %s)",
+                 cli_number_percent(&part, test->accuracy),
+                 cli_number_of(&count, test->rows, "test photo", "test photos"), cli_number_percent(&low, test->low),
+                 cli_number_percent(&high, test->high));
+    else
+        snprintf(text, sizeof text, "root mean square error %.4g on %s", test->rmse,
+                 cli_number_of(&count, test->rows, "test photo", "test photos"));
+    put_fact(output, "Tested", text);
+}
+
 /* The normal class is marked. */
 static void format_names(char out[NAMES], const broad_model *model, const char *mark)
 {
@@ -168,6 +185,7 @@ static void put_head(cli_output *output, const cli_report_page *page)
     snprintf(text, sizeof text, "%s, seen as %s", photos(&(cli_number){""}, broad_model_rows(all->model)), maps);
     put_fact(output, "Trained on", text);
     put_expectation(output, all);
+    put_test(output, page->test);
     put_plain(output, "main");
 }
 

@@ -13,6 +13,7 @@ typedef struct cli_report_page {
     const cli_findings *findings;
     const cli_report_pictures *pictures;
     const char *title, *model_path;
+    const broad_metrics *test; /* of photos whose classes or values are known; NULL: none */
     size_t note_count;
     const char *const *notes; /* "Site=Roof 7" */
     const cli_charts *charts;

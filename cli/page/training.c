@@ -1,5 +1,6 @@
 /* What a page about training tells, found out. */
 #include "page/training.h"
+#include "base/common.h"
 #include "io/progress.h"
 #include "page/training_charts.h"
 
@@ -83,7 +84,7 @@ static void count_row(cli_training *t, const double *probabilities, size_t truth
         if (probabilities[c] > probabilities[best]) best = c;
     double place = floor(probabilities[best] * CLI_BINS);
     if (isnan(place)) return;
-    cli_bin *bin = &t->bins[(size_t)fmin(fmax(place, 0), CLI_BINS - 1)];
+    cli_bin *bin = &t->bins[broad__whole(place, CLI_BINS - 1)];
     bin->rows++;
     bin->right += best == truth;
     bin->probability += probabilities[best];

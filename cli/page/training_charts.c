@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/common.h"
+
 enum { SCATTER_MOST = 1200, BAR_COUNT = 25, MOST_STEPS = 12 };
 
 static int no_memory(void) { return cli_fail(BROAD_NO_MEMORY, "out of memory: no room for the figures of a chart"); }
@@ -305,7 +307,7 @@ static int chart_residuals(cli_training *t, size_t target)
     }
     for (size_t i = 0; i < v->rows; i++) {
         double place = floor((v->predicted[i] - v->truth[i] + reach) / width);
-        if (!isnan(place)) counts[(size_t)fmin(fmax(place, 0), BAR_COUNT - 1)]++;
+        if (!isnan(place)) counts[broad__whole(place, BAR_COUNT - 1)]++;
     }
     chart->y.whole = 1;
     chart->x.name = "predicted minus true value";

@@ -9,6 +9,7 @@
 #include "page/figure.h"
 #include "page/page.h"
 #include "page/training_measures.h"
+#include "page/training_mistakes.h"
 #include "page/training_tables.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
@@ -417,11 +418,13 @@ static void put_option(cli_output *output, const char *name, const char *value)
 
 static void put_data_words(cli_output *output, const cli_training *t)
 {
+    int known = broad_model_maps(t->model) && broad_model_sources(t->model); /* it finds its photos itself */
     for (size_t i = 0; i < t->files->count; i++) {
+        if (known && broad_path_look(t->files->paths[i]) != BROAD_PATH_KIND_FOLDER) continue;
         cli_html_put(output, " ");
         cli_html_shell(output, t->files->paths[i]);
     }
-    for (size_t i = 0; i < t->files->count; i++) put_option(output, "labels", t->files->labels[i]);
+    for (size_t i = 0; i < t->files->count && !known; i++) put_option(output, "labels", t->files->labels[i]);
     put_option(output, "boxes", cli_given(t->arguments, "boxes"));
     put_option(output, "detector", cli_given(t->arguments, "detector"));
 }
@@ -462,6 +465,7 @@ int cli_training_write(const cli_training *training, const char *path)
     put_summary(&output, training);
     put_training(&output, training);
     cli_training_confusion(&output, training);
+    cli_training_mistakes(&output, training);
     if (is_classes(training)) put_probabilities(&output, training);
     else put_values(&output, training);
     put_time(&output, training);

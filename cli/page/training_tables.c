@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "page/assets.h"
 #include "page/page.h"
 #include "page/training_measures.h"
@@ -46,7 +47,7 @@ static void put_cell(cli_output *output, const broad_metrics *m, size_t truth, s
 {
     size_t count = at(m, truth, verdict), all = of_class(m, truth);
     double part = all ? (double)count / (double)all : 0;
-    int shade = count ? 1 + (int)fmin(floor(part * SHADES), SHADES - 1) : 0;
+    int shade = count ? 1 + (int)broad__whole(part * SHADES, SHADES - 1) : 0;
     cli_output_print(output, "<td class=\"n %s%d\">", truth == verdict ? "r" : "w", shade);
     if (count) cli_output_print(output, "%zu", count);
     else if (m->classes <= CLASSES_WIDE) cli_html_put(output, "<span class=\"none\">0</span>");

@@ -125,6 +125,14 @@ static void tell_notes(const broad_data *data, const cli_input *input)
         cli_note(input->arguments, "%s", cli_tool_words(broad_data_note(data, i)));
 }
 
+json_t *cli_notes_json(const broad_data *data)
+{
+    json_t *notes = json_array();
+    for (size_t i = 0; i < broad_data_note_count(data); i++)
+        cli_json_append(notes, cli_json_text(cli_tool_words(broad_data_note(data, i))));
+    return notes;
+}
+
 int cli_input_read(broad_data **out, json_t **record, const cli_input *input)
 {
     broad_data *data = NULL;

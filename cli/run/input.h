@@ -27,6 +27,9 @@ typedef struct cli_input {
  */
 int cli_input_read(broad_data **out, json_t **record, const cli_input *input);
 /* The same for one path, to compute with. */
+/* What reading a table did, as a list of texts. */
+json_t *cli_notes_json(const broad_data *data);
+
 int cli_read(broad_data **out, json_t **record, const char *path, const broad_read_options *read,
              const cli_arguments *arguments);
 

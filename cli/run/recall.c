@@ -14,9 +14,11 @@ enum { NAMES_SHOWN = 3, PLACES_MAX = CLI_GIVEN_MAX };
 /* A folder that is looked through. */
 typedef struct place {
     const char *path, *labels;
-    const cli_fresh *fresh; /* its photos are to be learned; NULL: it has old ones */
-    broad_data *rows;       /* NULL: nothing could be used */
-    int remembered;         /* not given: the model remembers it */
+    const cli_fresh *fresh;   /* its photos are to be learned; NULL: it has old ones */
+    broad_data *rows;         /* NULL: nothing could be used */
+    int remembered;           /* not given: the model remembers it */
+    const char *const *files; /* these alone, while they are read; NULL: all in the folder */
+    size_t file_count;
 } place;
 
 /* A photo that is there. */
@@ -32,7 +34,8 @@ typedef struct seen {
 typedef struct known {
     broad_source_photo photo;
     size_t source;
-    int listed; /* its label came from a list */
+    int present;        /* its file is still there */
+    const char *labels; /* the list that its label came from; NULL: none */
     double weight;
     cli_fate fate;
     seen *at; /* NULL: gone */
@@ -87,8 +90,9 @@ static int list_known(cli_recall *recall)
             known *item = &recall->known[recall->known_count++];
             item->photo.size = sizeof item->photo;
             item->source = i;
-            item->listed = source.labels != NULL;
+            item->labels = source.labels;
             status = broad_model_source_photo(&item->photo, model, i, k);
+            item->present = !status && access(item->photo.file, F_OK) == 0;
             item->weight = item->photo.held_out ? 1 : weight_of_row(model, row);
             if (!item->photo.held_out) row += item->photo.rows;
         }
@@ -104,7 +108,7 @@ static int has_place(const cli_recall *recall, const char *path, const char *lab
     for (size_t i = 0; i < recall->place_count; i++) {
         const place *p = &recall->places[i];
         int same_labels = p->labels && labels ? cli_same_file(p->labels, labels) : p->labels == labels;
-        if (same_labels && cli_same_file(p->path, path)) return 1;
+        if (!p->file_count && same_labels && cli_same_file(p->path, path)) return 1;
     }
     return 0;
 }
@@ -134,6 +138,8 @@ static int read_place(cli_recall *recall, place *p)
     read.new_classes = p->fresh && cli_option_named(recall->arguments->command, "new-classes") &&
                        cli_given(recall->arguments, "new-classes");
     if (p->fresh) return cli_fresh_read(&p->rows, recall->record, p->fresh, &read, recall->arguments);
+    cli_fresh some = {.path = p->path, .files = p->files, .count = p->file_count};
+    if (p->files) return cli_fresh_read(&p->rows, recall->record, &some, &read, recall->arguments);
     return cli_read(&p->rows, recall->record, p->path, &read, recall->arguments);
 }
 
@@ -166,7 +172,7 @@ static int list_seen(cli_recall *recall, size_t number)
 
 static int add_place(cli_recall *recall, place fresh)
 {
-    if (has_place(recall, fresh.path, fresh.labels)) return BROAD_OK;
+    if (!fresh.files && has_place(recall, fresh.path, fresh.labels)) return BROAD_OK;
     if (recall->place_count == PLACES_MAX)
         return cli_fail(BROAD_USAGE, "more than %d folders are too many", (int)PLACES_MAX);
     place *p = &recall->places[recall->place_count];
@@ -211,7 +217,7 @@ static size_t class_of(const cli_recall *recall, const seen *item)
 static int differs(const known *k, const seen *item, const cli_recall *recall)
 {
     return item->labelled && k->photo.has_class && class_of(recall, item) != k->photo.class_number &&
-           (recall->places[item->place].labels || !k->listed);
+           (recall->places[item->place].labels || !k->labels);
 }
 
 static void take(known *k, seen *item, const cli_recall *recall)
@@ -245,7 +251,10 @@ static int fits(const known *k, const seen *item, int round, const cli_recall *r
     int name = strcmp(k->photo.file, item->photo->file) == 0;
     int other_label = differs(k, item, recall);
     if (item->used || item->again) return 0;
-    if (k->photo.held_out && recall->places[item->place].fresh) return name && content;
+    int fresh = recall->places[item->place].fresh != NULL;
+    if (fresh && k->photo.held_out) return name && content;
+    /* A copy that is to be learned, or is labelled otherwise, does not stand for a photo that is still there. */
+    if (k->present && !name && (fresh || other_label)) return 0;
     switch (round) {
     case SAME_ALL: return name && content;
     case SAME_CONTENT_AND_LABEL: return content && !other_label;
@@ -295,15 +304,56 @@ static int match(cli_recall *recall)
     return BROAD_OK;
 }
 
-/* The folders of photos that were not found where they were looked for, if they still exist. */
-static int look_where_remembered(cli_recall *recall)
+/* Photos of a source that are missing and lie where they lay in training. */
+static size_t list_missing(const char **out, const cli_recall *recall, size_t source)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < recall->known_count; i++) {
+        const known *k = &recall->known[i];
+        if (k->source == source && !k->at && access(k->photo.file, R_OK) == 0) out[count++] = k->photo.file;
+    }
+    return count;
+}
+
+/* Where boxes are looked up by name, photos are read with their folders: so they were named in training. */
+static int needs_folders(const broad_model *model)
+{
+    broad_photo_spec spec = {.size = sizeof spec};
+    return broad_model_photo(&spec, model) || spec.crop != BROAD_CROP_NONE;
+}
+
+/* Missing photos, one by one. */
+static int look_for_files(cli_recall *recall)
+{
+    const char **files = calloc(recall->known_count + 1, sizeof *files);
+    if (!files) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    int status = BROAD_OK, folders = needs_folders(recall->model);
+    for (size_t i = 0; !status && !folders && i < broad_model_sources(recall->model); i++) {
+        broad_source source = {.size = sizeof source};
+        size_t count = list_missing(files, recall, i);
+        if (!count) continue;
+        status = broad_model_source(&source, recall->model, i);
+        if (status) break;
+        cli_note(recall->arguments, "also reading %zu photo%s of %s, which the model was trained on", count,
+                 cli_plural(count), source.path);
+        status = add_place(recall, (place){.path = source.path, .files = files, .file_count = count, .remembered = 1});
+        if (!status) status = match(recall);
+    }
+    free(files);
+    return status;
+}
+
+/* Folders of photos that are not where they were, if the folders still exist. A folder that a list chose from is not searched. */
+static int look_in_folders(cli_recall *recall)
 {
     int status = BROAD_OK;
     for (size_t i = 0; !status && i < recall->known_count; i++) {
         broad_source source = {.size = sizeof source};
         if (recall->known[i].at) continue;
         status = broad_model_source(&source, recall->model, recall->known[i].source);
-        if (status || access(source.path, R_OK) || has_place(recall, source.path, NULL)) continue;
+        if (status || (source.labels && !needs_folders(recall->model)) || access(source.path, R_OK) ||
+            has_place(recall, source.path, NULL))
+            continue;
         cli_note(recall->arguments, "also looking in %s, which the model was trained on", source.path);
         status = add_place(recall, (place){.path = source.path, .remembered = 1});
         if (!status) status = match(recall);
@@ -326,7 +376,8 @@ int cli_recall_open(cli_recall **out, json_t **record, const broad_model *model,
     for (size_t i = 0; !status && i < files->count; i++)
         status = add_place(recall, (place){.path = files->paths[i], .labels = files->labels[i]});
     if (!status) status = match(recall);
-    if (!status) status = look_where_remembered(recall);
+    if (!status) status = look_for_files(recall);
+    if (!status) status = look_in_folders(recall);
     if (status) cli_recall_close(recall);
     else *out = recall;
     return status;
@@ -613,18 +664,23 @@ int cli_recall_new(broad_data **out, const cli_recall *recall)
 /* ---- remembering ---- */
 
 /* The gathered photos, all of one place, as a source of the model. */
-static int remember_part(broad_model *model, const cli_recall *recall, size_t number, gathering *rows, gathering *held,
+static int remember_part(broad_model *model, const place *p, const char *labels, gathering *rows, gathering *held,
                          int known_classes)
 {
-    const place *p = &recall->places[number];
     broad_data *train = NULL, *apart = NULL;
     int any = rows->count || held->count, status = gather_close(&train, rows, known_classes);
     int status_held = gather_close(&apart, held, 1);
     if (!status) status = status_held;
-    if (!status && any) status = broad_model_remember(model, p->path, p->labels, train, apart);
+    if (!status && any) status = broad_model_remember(model, p->path, labels, train, apart);
     broad_data_free(train);
     broad_data_free(apart);
     return status;
+}
+
+/* The list that its label is from; NULL: its folder. */
+static const char *labels_of(const cli_recall *recall, const known *k)
+{
+    return k->fate == CLI_FATE_RELABELLED ? recall->places[k->at->place].labels : k->labels;
 }
 
 /* Of a place: the photos of one pass, in the order of the training rows. */
@@ -633,19 +689,19 @@ static int remember_known(broad_model *model, const cli_recall *recall, int whol
     int status = BROAD_OK;
     for (size_t i = 0; !status && i < recall->known_count;) {
         gathering rows, held;
-        size_t number = 0;
-        int started = 0;
+        const known *first = NULL;
         status = gather_open(&rows, recall);
         if (!status) status = gather_open(&held, recall);
         for (; !status && i < recall->known_count; i++) {
             const known *k = &recall->known[i];
             if (!k->at || (k->photo.held_out ? weighted : !in_pass(k, whole, weighted))) continue;
-            if (started && k->at->place != number) break;
-            number = k->at->place;
-            started = 1;
+            if (!first) first = k;
+            if (k->at->place != first->at->place || labels_of(recall, k) != labels_of(recall, first)) break;
             gather(k->photo.held_out ? &held : &rows, k->at, class_now(recall, k), !k->photo.held_out);
         }
-        if (!status) status = remember_part(model, recall, number, &rows, &held, 1);
+        if (!status)
+            status = remember_part(model, &recall->places[first ? first->at->place : 0],
+                                   first ? labels_of(recall, first) : NULL, &rows, &held, 1);
     }
     return status;
 }
@@ -660,7 +716,8 @@ static int remember_new(broad_model *model, const cli_recall *recall)
         for (size_t i = 0; !status && i < recall->seen_count; i++)
             if (recall->seen[i].place == number && is_new(recall, &recall->seen[i]))
                 gather(&rows, &recall->seen[i], class_of(recall, &recall->seen[i]), 1);
-        if (!status) status = remember_part(model, recall, number, &rows, &held, 0);
+        if (!status)
+            status = remember_part(model, &recall->places[number], recall->places[number].labels, &rows, &held, 0);
     }
     return status;
 }

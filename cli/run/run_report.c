@@ -144,6 +144,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
     cli_json_put(object, "normal", cli_normal_json(model));
     cli_json_put(object, "photos", photos_json(run));
+    if (run->notes) cli_json_put(object, "notes", json_incref(run->notes));
     if (run->model_path) put_growth(object, run);
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
     cli_json_put(object, "reason", cli_json_text(broad_model_reason(model)));

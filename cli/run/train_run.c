@@ -420,5 +420,6 @@ int cli_run_end(cli_run *run, int status)
     broad_data_free(run->train);
     broad_data_free(run->test);
     json_decref(run->photos);
+    json_decref(run->notes);
     return status;
 }

@@ -41,6 +41,7 @@ typedef struct cli_run {
 
     broad_data *train, *test;                /* test: NULL without */
     json_t *photos;                          /* what the result says of photos that were read; NULL: none were */
+    json_t *notes;                           /* what reading the table did; NULL: it was not read for this run */
     broad_map_choice maps;                   /* that a new network was given a choice of */
     const broad_data *fresh;                 /* rows that are learned now; not owned, NULL: none */
     const struct cli_correction *correction; /* what is known of them besides; not owned, NULL: nothing */

@@ -170,6 +170,37 @@ static void print_top(const tune_search *search, const size_t *best, size_t coun
     }
 }
 
+/* Each reason once, with how many trials had it. */
+static void print_failures(const tune_search *search)
+{
+    for (size_t i = 0; i < search->count; i++) {
+        const tune_trial *trial = &search->trials[i];
+        size_t alike = 0, before = 0;
+        for (size_t k = 0; trial->end == TUNE_FAILED && k < search->count; k++) {
+            int same = search->trials[k].end == TUNE_FAILED && strcmp(search->trials[k].reason, trial->reason) == 0;
+            alike += (size_t)same;
+            before += (size_t)(same && k < i);
+        }
+        if (alike && !before) cli_print("failed   %zu trial%s: %s\n", alike, cli_plural(alike), trial->reason);
+    }
+}
+
+/* What plain fit comes to: the first trial, unless kinds or presets were given. */
+static void print_plain(const tune_search *search)
+{
+    const tune_trial *plain = &search->trials[0];
+    broad_options first;
+    char kind[32], preset[32];
+    broad_options_init(&first);
+    if (plain->end != TUNE_DONE || broad_options_get(kind, sizeof kind, &first, "kind") ||
+        broad_options_get(preset, sizeof preset, &first, "preset") || strcmp(plain->setting.kind, kind) != 0 ||
+        strcmp(plain->setting.preset, preset) != 0)
+        return;
+    cli_print("plain    trial 1, fit without further settings: %s ", search->measure->title);
+    print_score(search, plain);
+    cli_print("\n");
+}
+
 int tune_report_text(const tune_result *result)
 {
     const tune_search *search = result->search;
@@ -190,7 +221,9 @@ int tune_report_text(const tune_result *result)
     cli_print("\nbest     trial %zu: %s ", best[0] + 1, search->measure->title);
     print_score(search, &search->trials[best[0]]);
     cli_print("\n");
+    print_plain(search);
     print_top(search, best, count);
+    print_failures(search);
     if (result->model) cli_print("model    %s\n", result->model);
     cli_print("next     %s\n", line);
     free(line);

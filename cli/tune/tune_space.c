@@ -1,7 +1,8 @@
 /*
- * Which settings are tried. The starts are the presets of every kind as they are. Some random draws follow: each setting
- * either stays as the preset has it or gets a word of its row. After these, two trials of three change one setting or two
- * of a trial among the best, and the third is a further random draw.
+ * Which settings are tried. The starts are the presets of every kind as they are, plain fit first. Some random draws
+ * follow: each setting either stays as the preset has it or gets a word of its row. After these, two trials of three
+ * change one setting or two of a trial among the best, and the third is a further random draw. No network is tried twice,
+ * whatever it is called.
  */
 #include "tune/tune_space.h"
 
@@ -139,8 +140,9 @@ size_t tune_starts(const tune_search *search) { return search->kind_count * sear
 void tune_trial_clear(tune_trial *trial)
 {
     json_decref(trial->arguments);
+    json_decref(trial->network);
     free(trial->scores);
-    trial->arguments = NULL;
+    trial->arguments = trial->network = NULL;
     trial->scores = NULL;
 }
 
@@ -157,7 +159,7 @@ int tune_add(tune_search *search, tune_trial *trial)
         search->room = room;
     }
     search->trials[search->count++] = *trial;
-    trial->arguments = NULL;
+    trial->arguments = trial->network = NULL;
     trial->scores = NULL;
     return BROAD_OK;
 }
@@ -277,42 +279,60 @@ static void change_setting(tune_setting *out, const tune_search *search, dice *d
     }
 }
 
+/* The first of all, which is plain fit; then the other presets, which are small, and the first one with the other kinds. */
 static void start_setting(tune_setting *out, const tune_search *search, size_t number)
 {
+    size_t kinds = search->kind_count, small = kinds * (search->preset_count - 1), kind = 0, preset = 0;
+    if (number > 0 && number <= small) kind = (number - 1) % kinds, preset = 1 + (number - 1) / kinds;
+    else if (number > 0) kind = number - small;
     memset(out, 0, sizeof *out);
-    memcpy(out->kind, search->kinds[number % search->kind_count], TUNE_WORD);
-    memcpy(out->preset, search->presets[number / search->kind_count], TUNE_WORD);
+    memcpy(out->kind, search->kinds[kind], TUNE_WORD);
+    memcpy(out->preset, search->presets[preset], TUNE_WORD);
 }
 
-static int is_new(const tune_search *search, const json_t *arguments)
+static int is_new(const tune_search *search, const json_t *network)
 {
     for (size_t i = 0; i < search->count; i++)
-        if (json_equal(search->trials[i].arguments, arguments)) return 0;
+        if (json_equal(search->trials[i].network, network)) return 0;
     return 1;
 }
 
-int tune_propose(tune_setting *out, json_t **out_arguments, int *out_found, const tune_search *search)
+/* Leave-one-out needs joint weights: they are given to settings that leave them open and have others. */
+static int suit_estimate(tune_setting *setting, const tune_search *search)
 {
-    size_t starts = tune_starts(search);
+    broad_options options;
+    int status = tune_options(&options, setting, search->arguments);
+    if (status || !search->by_loo || options.weights == BROAD_WEIGHTS_JOINT) return status;
+    for (size_t i = 0; i < SPACE; i++)
+        if (strcmp(space[i].option, "weights") == 0 && names_have(space[i].kinds, setting->kind) &&
+            !cli_given(search->arguments, "weights"))
+            snprintf(setting->words[i], TUNE_WORD, "joint");
+    return BROAD_OK;
+}
+
+static void propose(tune_setting *out, const tune_search *search, size_t attempt)
+{
+    size_t starts = tune_starts(search), number = search->count;
+    dice d = {0};
+    broad_random_init(&d.stream, search->seed, BROAD_RANDOM_PURPOSE_SEARCH);
+    d.stream.number = (uint64_t)attempt << 32 | number;
+    int random = number < starts + DRAWS || (number - starts - DRAWS) % 3 == 2 || attempt >= ATTEMPTS / 2;
+    if (number < starts && attempt == 0) start_setting(out, search, number);
+    else if (random) draw_setting(out, search, &d);
+    else change_setting(out, search, &d);
+}
+
+int tune_propose(tune_trial *out, int *out_found, const tune_search *search)
+{
     *out_found = 0;
     for (size_t attempt = 0; attempt < ATTEMPTS; attempt++) {
-        dice d = {0};
-        broad_random_init(&d.stream, search->seed, BROAD_RANDOM_PURPOSE_SEARCH);
-        d.stream.number = (uint64_t)attempt << 32 | search->count;
-        size_t number = search->count;
-        int random = number < starts + DRAWS || (number - starts - DRAWS) % 3 == 2 || attempt >= ATTEMPTS / 2;
-        if (number < starts && attempt == 0) start_setting(out, search, number);
-        else if (random) draw_setting(out, search, &d);
-        else change_setting(out, search, &d);
-        broad_options options;
-        json_t *arguments = NULL;
-        int status = tune_options(&options, out, search->arguments);
-        if (!status) status = tune_arguments(&arguments, &options);
+        propose(&out->setting, search, attempt);
+        int status = suit_estimate(&out->setting, search);
+        if (!status) status = tune_describe(out, search->arguments);
         if (status) return status;
-        *out_found = is_new(search, arguments);
-        if (*out_found) *out_arguments = arguments;
+        *out_found = is_new(search, out->network);
         if (*out_found) return BROAD_OK;
-        json_decref(arguments);
+        tune_trial_clear(out);
     }
     return BROAD_OK;
 }
@@ -363,6 +383,33 @@ int tune_arguments(json_t **out, const broad_options *options)
     if (status) json_decref(words);
     else *out = words;
     return status;
+}
+
+/* One name for what several kinds and settings come to: a bscrls without a test is a brls, one layer with joint weights is
+ * a bls, and so is one that only has to lower the residual, if its size is given; a bls has one block of nodes. */
+static broad_options canonical(const broad_options *options)
+{
+    broad_options o = *options;
+    int chain = o.kind == BROAD_KIND_BSCRLS || o.kind == BROAD_KIND_BRLS, at_once;
+    if (o.kind == BROAD_KIND_BSCRLS && o.supervise == BROAD_SUPERVISE_NONE) o.kind = BROAD_KIND_BRLS;
+    if (chain && o.enhance_layers == 1 && o.weights == BROAD_WEIGHTS_JOINT &&
+        (o.kind == BROAD_KIND_BRLS || (!o.features_auto && o.supervise == BROAD_SUPERVISE_RESIDUAL))) {
+        o.kind = BROAD_KIND_BLS;
+        o.supervise = BROAD_SUPERVISE_NONE;
+    }
+    at_once = o.kind == BROAD_KIND_BLS || o.kind == BROAD_KIND_RVFL;
+    if (at_once) o.enhance_nodes *= o.enhance_layers, o.enhance_layers = 1;
+    return o;
+}
+
+int tune_describe(tune_trial *trial, const cli_arguments *arguments)
+{
+    broad_options options, same;
+    int status = tune_options(&options, &trial->setting, arguments);
+    if (status) return status;
+    same = canonical(&options);
+    status = tune_arguments(&trial->arguments, &options);
+    return status ? status : tune_arguments(&trial->network, &same);
 }
 
 json_t *tune_setting_json(const tune_setting *setting)

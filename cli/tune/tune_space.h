@@ -25,6 +25,7 @@ typedef enum tune_end {
 typedef struct tune_trial {
     tune_setting setting;
     json_t *arguments; /* of fit, as words */
+    json_t *network;   /* the same for whatever leads to the same network */
     tune_end end;
     size_t count;     /* folds done; 1 for leave-one-out */
     double *scores;   /* count */
@@ -37,6 +38,7 @@ typedef struct tune_search {
     const cli_arguments *arguments;
     const cli_measure *measure;
     uint64_t seed;
+    int by_loo; /* trials need a leave-one-out estimate */
     size_t kind_count, preset_count;
     char kinds[TUNE_KINDS_MAX][TUNE_WORD], presets[TUNE_KINDS_MAX][TUNE_WORD];
     size_t count, room;
@@ -49,7 +51,9 @@ void tune_search_end(tune_search *search);
 size_t tune_starts(const tune_search *search); /* trials that are presets as they are */
 
 /* The setting of the next trial and its arguments for fit; *out_found is 0 where nothing new is left to try. */
-int tune_propose(tune_setting *out, json_t **out_arguments, int *out_found, const tune_search *search);
+int tune_propose(tune_trial *out, int *out_found, const tune_search *search);
+/* The arguments that the trial's setting comes to, and the network. */
+int tune_describe(tune_trial *trial, const cli_arguments *arguments);
 /* With the settings given on the command line on top. */
 int tune_options(broad_options *out, const tune_setting *setting, const cli_arguments *arguments);
 /* What fit must be told to get these options: --kind, --preset, and what differs from them. Not the threads. */
@@ -58,7 +62,7 @@ int tune_arguments(json_t **out, const broad_options *options);
 json_t *tune_setting_json(const tune_setting *setting);
 int tune_setting_read(tune_setting *out, const json_t *object);
 
-/* Takes over the arguments and the scores of the trial, also on failure. */
+/* Takes over the words and the scores of the trial, also on failure. */
 int tune_add(tune_search *search, tune_trial *trial);
 void tune_trial_clear(tune_trial *trial);
 int tune_better(const tune_search *search, double score, double other);

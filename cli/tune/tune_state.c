@@ -47,7 +47,6 @@ static int read_trial(tune_trial *out, const json_t *object, const cli_arguments
 {
     const char *end = json_string_value(json_object_get(object, "status"));
     const char *reason = json_string_value(json_object_get(object, "reason"));
-    broad_options options;
     memset(out, 0, sizeof *out);
     size_t number = 0;
     while (end && number < 3 && strcmp(end, end_names[number]) != 0) number++;
@@ -59,8 +58,7 @@ static int read_trial(tune_trial *out, const json_t *object, const cli_arguments
     snprintf(out->reason, sizeof out->reason, "%s", reason ? reason : "");
     if (read_scores(out, json_object_get(object, "scores"))) return -1;
     if (out->end != TUNE_FAILED && (!out->count || !isfinite(out->score))) return -1;
-    if (tune_options(&options, &out->setting, arguments)) return -1;
-    return tune_arguments(&out->arguments, &options) ? -1 : 0;
+    return tune_describe(out, arguments) ? -1 : 0;
 }
 
 /* ---- the text ---- */

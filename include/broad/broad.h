@@ -357,7 +357,7 @@ typedef struct broad_options {
      * /var/tmp; what needs more is refused. Not part of the model. */
     size_t memory;
 
-    int features_auto;                    /* chosen by the number of rows; the next two are then ignored */
+    int features_auto;                    /* chosen by the rows and the gain; the next two are then ignored */
     size_t feature_groups, feature_nodes; /* n groups of k nodes */
     size_t enhance_nodes, enhance_layers; /* q nodes in each of m layers */
     broad_activation activation;          /* of the enhancement nodes */

@@ -227,7 +227,7 @@ static int give_class(broad_class_metrics *out, const double *details, size_t ou
     int status = broad__struct_check(out, sizeof *out, "broad_class_metrics");
     if (status < 0) return status;
     const broad_class_metrics full = {
-        .rows = (size_t)fmax(details[output * BROAD__DETAILS + BROAD__DETAIL_ROWS], 0),
+        .rows = broad__whole(details[output * BROAD__DETAILS + BROAD__DETAIL_ROWS], SIZE_MAX),
         .precision = broad__detail(details, output, BROAD__DETAIL_PRECISION),
         .recall = broad__detail(details, output, BROAD__DETAIL_RECALL),
         .f1 = broad__detail(details, output, BROAD__DETAIL_F1),

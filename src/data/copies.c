@@ -2,8 +2,8 @@
  * Each row is looked for in a hash table of the rows before it, first by its inputs, then among the rows with the same inputs by
  * its target. The first row of each kind stands for the others.
  *
- * Copies or chance? If q_j is the chance that two rows agree in column j, then of n rows n (n - 1) / 2 times the product of all
- * q_j pairs agree if the columns are independent. Tables of a few categories have so many equal rows that to leave them out
+ * Copies or chance? If q_j is the chance that two rows of a class agree in column j, then of its n rows n (n - 1) / 2 times the
+ * product of all q_j pairs agree if the columns are independent within the class. Tables of a few categories have so many equal rows that to leave them out
  * together would be to leave out what was to be learned; only far more than that are copies.
  */
 #include "data/copies.h"
@@ -151,74 +151,97 @@ static int look_up_all(broad__copies *out, search *s, size_t hashed)
 
 enum { SAMPLE = 1000, SAMPLE_LEAST = 50, SAMPLE_NUMBERS = 1 << 18 };
 
-static int compare_values(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
+/* One column of some rows: they are compared within their class. */
+typedef struct cell {
+    size_t class;
+    double value;
+} cell;
 
-/* The chance that two of the values agree. */
-static double agreement(double *values, size_t count)
+static int compare_cells(const void *a, const void *b)
 {
-    double pairs = 0;
-    for (size_t i = 0; i < count; i++)
-        if (isnan(values[i])) values[i] = INFINITY;
-    qsort(values, count, sizeof *values, compare_values);
-    for (size_t i = 0, run = 1; i + 1 < count; i++) {
-        run = values[i + 1] == values[i] ? run + 1 : 1;
-        pairs += (double)(run - 1);
-    }
-    return 2 * pairs / ((double)count * (double)(count - 1));
+    const cell *x = a, *y = b;
+    if (x->class != y->class) return x->class < y->class ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
 }
 
 /* Evenly spaced rows of the table. */
 typedef struct sample {
-    double *x, *values; /* rows x inputs; rows, of one column */
-    size_t rows;
+    size_t rows, classes;
+    double *x;     /* rows x inputs */
+    size_t *class; /* of each row; of a regression: 0 */
+    size_t *sizes; /* of each class: how many of the rows */
+    double *pairs; /* of each class: how many pairs of all its rows agree in the inputs so far */
+    cell *cells;   /* rows */
 } sample;
+
+static void sample_clear(sample *s)
+{
+    broad__free(s->x);
+    broad__free(s->class);
+    broad__free(s->sizes);
+    broad__free(s->pairs);
+    broad__free(s->cells);
+}
 
 static int sample_make(sample *out, const broad_data *table)
 {
     size_t most = SAMPLE_NUMBERS / table->inputs, row_bytes = table->inputs * sizeof *out->x;
     most = most < SAMPLE_LEAST ? SAMPLE_LEAST : most > SAMPLE ? SAMPLE : most;
-    out->rows = table->rows < most ? table->rows : most;
+    *out = (sample){.rows = table->rows < most ? table->rows : most, .classes = table->classes ? table->outputs : 1};
     out->x = broad__alloc_doubles(out->rows, table->inputs);
-    out->values = broad__alloc_doubles(out->rows, 1);
-    if (!out->x || !out->values) return BROAD_NO_MEMORY;
+    out->class = broad__alloc_array(out->rows, sizeof *out->class);
+    out->sizes = broad__alloc_array(out->classes, sizeof *out->sizes);
+    out->pairs = broad__alloc_doubles(out->classes, 1);
+    out->cells = broad__alloc_array(out->rows, sizeof *out->cells);
+    if (!out->x || !out->class || !out->sizes || !out->pairs || !out->cells) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < out->rows; i++) {
         size_t row = (size_t)((double)i * (double)table->rows / (double)out->rows);
         memcpy(out->x + i * table->inputs, table->x + row * table->inputs, row_bytes);
+        out->class[i] = table->classes ? table->classes[row] : 0;
+        out->sizes[out->class[i]]++;
         broad__spill_done(table->spill, table->x + row * table->inputs, row_bytes);
+    }
+    for (size_t c = 0; c < out->classes; c++) {
+        double rows = (double)out->sizes[c] * (double)table->rows / (double)out->rows;
+        out->pairs[c] = out->sizes[c] > 1 ? rows * (rows - 1) / 2 : 0;
     }
     return BROAD_OK;
 }
 
-/* The chance that two rows agree in the inputs j ... j + width - 1, of which at most one is 1. */
-static double agreement_in(const sample *s, size_t inputs, size_t j, size_t width)
+/* Fewer pairs agree also in the inputs j ... j + width - 1, of which at most one is 1. */
+static void narrow(sample *s, size_t inputs, size_t j, size_t width)
 {
     for (size_t i = 0; i < s->rows; i++) {
         const double *x = s->x + i * inputs + j;
-        s->values[i] = x[0];
+        s->cells[i] = (cell){s->class[i], isnan(x[0]) ? INFINITY : x[0]};
         for (size_t l = 1; l < width; l++)
-            if (x[l] == 1) s->values[i] = (double)(l + 1);
+            if (x[l] == 1) s->cells[i].value = (double)(l + 1);
     }
-    return agreement(s->values, s->rows);
+    qsort(s->cells, s->rows, sizeof *s->cells, compare_cells);
+    for (size_t i = 0; i < s->rows;) {
+        size_t c = s->cells[i].class, end = i + s->sizes[c];
+        double agree = 0;
+        for (size_t run = 0; i < end; i++) {
+            run = run && compare_cells(&s->cells[i - 1], &s->cells[i]) == 0 ? run + 1 : 1;
+            agree += (double)(run - 1);
+        }
+        if (s->sizes[c] > 1) s->pairs[c] *= 2 * agree / ((double)s->sizes[c] * (double)(s->sizes[c] - 1));
+    }
 }
 
 /* Pairs of equal rows that chance would make; the inputs of a category count as one column. */
 static int pairs_by_chance(double *out, const broad_data *table)
 {
-    sample s = {0};
+    sample s;
     int status = sample_make(&s, table);
     const broad__category *k = table->categories.items, *end = k + table->categories.count;
-    double pairs = (double)table->rows * (double)(table->rows - 1) / 2;
-    for (size_t j = 0, width; status == BROAD_OK && j < table->inputs && pairs > 0; j += width) {
+    for (size_t j = 0, width; status == BROAD_OK && j < table->inputs; j += width) {
         width = k < end && k->first == j ? (k++)->count : 1;
-        pairs *= agreement_in(&s, table->inputs, j, width);
+        narrow(&s, table->inputs, j, width);
     }
-    *out = pairs;
-    broad__free(s.x);
-    broad__free(s.values);
+    *out = 0;
+    for (size_t c = 0; status == BROAD_OK && c < s.classes; c++) *out += s.pairs[c];
+    sample_clear(&s);
     return status;
 }
 
@@ -269,4 +292,9 @@ cleanup:
     broad__free(s.slots);
     broad__free(s.keys);
     return status;
+}
+
+int broad__groups_are_copies(const broad_data *table)
+{
+    return table->classes && table->groups && table->group_name && strcmp(table->group_name, BROAD__COPIES) == 0;
 }

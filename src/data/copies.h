@@ -17,4 +17,7 @@ typedef struct broad__copies {
  * have none. */
 int broad__copies_group(broad__copies *out, broad_data *table);
 
+/* Whether the groups of the table are copies of rows, each of one class. */
+int broad__groups_are_copies(const broad_data *table);
+
 #endif

@@ -3,8 +3,8 @@
  * next class. Then folds differ by at most one row in all, and by at most one row of any class. A regression is dealt as
  * one class.
  *
- * Groups cannot be dealt so evenly: the largest goes first, each to the fold that has the fewest rows so far. Groups of
- * one size come in random order.
+ * Groups cannot be dealt so evenly: the largest goes first, each to the fold that has the fewest rows so far, of its class where
+ * the groups are copies of rows. Groups of one size come in random order.
  */
 #include "data/folds.h"
 
@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/copies.h"
 #include "data/split.h"
 
 /* ---- rows ---- */
@@ -63,7 +64,14 @@ cleanup:
 
 typedef struct sized {
     size_t group, size, order;
+    size_t class; /* of copies of a row; else 0 */
 } sized;
+
+/* Where groups go: rows of each fold, and of each class in each fold. */
+typedef struct dealing {
+    size_t count; /* folds */
+    size_t *rows, *class_rows;
+} dealing;
 
 static int compare_sizes(const void *a, const void *b)
 {
@@ -72,44 +80,62 @@ static int compare_sizes(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static void deal_groups_sorted(size_t *fold_of, size_t *rows, const sized *items, size_t items_count, size_t count)
+/* To the fold that has the fewest rows of the class, and of those to the one that has the fewest rows. */
+static void deal_groups_sorted(size_t *fold_of, const dealing *d, const sized *items, size_t items_count)
 {
     for (size_t i = 0; i < items_count; i++) {
-        size_t min = 0;
-        for (size_t f = 1; f < count; f++)
-            if (rows[f] < rows[min]) min = f;
-        rows[min] += items[i].size;
+        size_t min = 0, *of_class = d->class_rows + items[i].class * d->count;
+        for (size_t f = 1; f < d->count; f++)
+            if (of_class[f] < of_class[min] || (of_class[f] == of_class[min] && d->rows[f] < d->rows[min])) min = f;
+        d->rows[min] += items[i].size;
+        of_class[min] += items[i].size;
         fold_of[items[i].group] = min;
     }
+}
+
+/* The classes of groups that are copies of rows. */
+static int find_classes(sized *items, const broad__group_order *groups, const broad_data *table)
+{
+    if (!broad__groups_are_copies(table)) return BROAD_OK;
+    size_t *class_of = broad__alloc_array(groups->numbers, sizeof *class_of);
+    if (!class_of) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < table->rows; i++) class_of[table->groups[i]] = table->classes[i];
+    for (size_t i = 0; i < groups->count; i++) items[i].class = class_of[items[i].group];
+    broad__free(class_of);
+    return BROAD_OK;
 }
 
 static int deal_groups(size_t *out, const broad_data *table, size_t count, uint64_t seed)
 {
     broad__group_order groups = {0};
     sized *items = NULL;
-    size_t *rows = NULL, *fold_of = NULL;
+    size_t *fold_of = NULL, classes = broad__groups_are_copies(table) ? table->outputs : 1;
+    dealing d = {.count = count};
     int status = broad__groups_shuffled(&groups, table, seed);
     if (status < 0) return status;
     if (groups.count < count) {
         status = broad__fail(BROAD_BAD_DATA, "%zu folds need as many groups, but %s'%.100s' has %zu; use fewer folds%s",
-                             count, table->photos.items ? "" : "column ",
+                             count, table->photos.items || broad__groups_are_copies(table) ? "" : "column ",
                              table->group_name ? table->group_name : "group", groups.count, broad__group_remedy(table));
         goto cleanup;
     }
     status = BROAD_NO_MEMORY;
     items = broad__alloc_array(groups.count, sizeof *items);
-    rows = broad__alloc_array(count, sizeof *rows);
+    d.rows = broad__alloc_array(count, sizeof *d.rows);
+    d.class_rows = broad__alloc_array(classes * count, sizeof *d.class_rows);
     fold_of = broad__alloc_array(groups.numbers, sizeof *fold_of);
-    if (!items || !rows || !fold_of) goto cleanup;
-    for (size_t i = 0; i < groups.count; i++) items[i] = (sized){groups.order[i], groups.sizes[groups.order[i]], i};
+    if (!items || !d.rows || !d.class_rows || !fold_of) goto cleanup;
+    for (size_t i = 0; i < groups.count; i++) items[i] = (sized){groups.order[i], groups.sizes[groups.order[i]], i, 0};
+    status = find_classes(items, &groups, table);
+    if (status < 0) goto cleanup;
     qsort(items, groups.count, sizeof *items, compare_sizes);
-    deal_groups_sorted(fold_of, rows, items, groups.count, count);
+    deal_groups_sorted(fold_of, &d, items, groups.count);
     for (size_t i = 0; i < table->rows; i++) out[i] = fold_of[table->groups[i]];
-    status = BROAD_OK;
 
 cleanup:
     broad__free(items);
-    broad__free(rows);
+    broad__free(d.rows);
+    broad__free(d.class_rows);
     broad__free(fold_of);
     broad__group_order_clear(&groups);
     return status;

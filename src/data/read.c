@@ -1,9 +1,11 @@
 #include "data/read.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/available.h"
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/copies.h"
@@ -117,7 +119,7 @@ static size_t memory_limit(const reading *r)
 {
     if (r->rows || r->options->memory) return r->rows ? 0 : r->options->memory;
     double available = broad__memory_available();
-    return available < (double)(SIZE_MAX / 4) ? (size_t)(2 * available) + 1 : 0;
+    return isfinite(available) ? broad__whole(2 * available, SIZE_MAX - 1) + 1 : 0;
 }
 
 /* What the model says about its inputs, for the columns of the file. */

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/copies.h"
 #include "data/photo/photo_rows.h"
 #include "rng/philox.h"
 
@@ -101,20 +102,51 @@ static void take_groups(unsigned char *taken, const broad__group_order *groups, 
     if (have == 0) taken[smallest] = 1;
 }
 
+/* Copies of a row are of one class: then the groups of each class are divided by themselves. */
+static int take_groups_by_class(unsigned char *taken, const broad__group_order *groups, const broad_data *table,
+                                double holdout)
+{
+    size_t *class_of = broad__alloc_array(groups->numbers, sizeof *class_of);
+    double *all = broad__alloc_doubles(2, table->outputs), *have = all ? all + table->outputs : NULL;
+    size_t count = 0;
+    for (size_t i = 0; class_of && all && i < table->rows; i++) {
+        class_of[table->groups[i]] = table->classes[i];
+        all[table->classes[i]]++;
+        if (i % ROWS != ROWS - 1) continue;
+        groups_done(table, i);
+        broad__spill_done(table->spill, table->classes + i + 1 - ROWS, ROWS * sizeof *table->classes);
+    }
+    for (size_t i = 0; class_of && all && i < groups->count; i++) {
+        size_t group = groups->order[i], class = class_of[group];
+        double with = have[class] + (double)groups->sizes[group], wanted = holdout * all[class];
+        if (with == all[class] || fabs(with - wanted) >= fabs(have[class] - wanted)) continue;
+        taken[group] = 1;
+        have[class] = with;
+        count++;
+    }
+    int status = class_of && all ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK && !count) take_groups(taken, groups, (double)table->rows * holdout);
+    broad__free(class_of);
+    broad__free(all);
+    return status;
+}
+
 static int choose_groups(unsigned char *apart, const broad_data *table, double holdout, uint64_t seed)
 {
     broad__group_order groups;
     int status = broad__groups_shuffled(&groups, table, seed);
     if (status < 0) return status;
     unsigned char *taken = broad__alloc(groups.numbers);
-    if (taken && groups.count) take_groups(taken, &groups, (double)table->rows * holdout);
-    for (size_t i = 0; taken && i < table->rows; i++) {
+    if (!taken) status = BROAD_NO_MEMORY;
+    else if (groups.count && broad__groups_are_copies(table))
+        status = take_groups_by_class(taken, &groups, table, holdout);
+    else if (groups.count) take_groups(taken, &groups, (double)table->rows * holdout);
+    for (size_t i = 0; status == BROAD_OK && i < table->rows; i++) {
         apart[i] = taken[table->groups[i]];
         if (i % ROWS != ROWS - 1) continue;
         groups_done(table, i);
         broad__spill_done(table->spill, apart + i + 1 - ROWS, ROWS);
     }
-    if (!taken) status = BROAD_NO_MEMORY;
     broad__free(taken);
     broad__group_order_clear(&groups);
     return status;

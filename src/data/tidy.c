@@ -105,8 +105,7 @@ enum { NAMES_MAX = 200, FOLDED_BYTES = 128 }; /* names are compared with all oth
 /* Small letters without blanks; 1, yes and true as one, and 0, no and false. */
 static void fold(char out[FOLDED_BYTES], const char *name)
 {
-    static const char *const yes[] = {"yes", "true", "y", "t", "1.0", NULL}, *const no[] = {"no", "false", "n",
-                                                                                            "f",  "0.0",   NULL};
+    static const char *const yes[] = {"yes", "true", "1.0", NULL}, *const no[] = {"no", "false", "0.0", NULL};
     size_t used = 0;
     for (; *name && used + 1 < FOLDED_BYTES; name++)
         if (!isspace((unsigned char)*name) && *name != '_' && *name != '-')

@@ -18,6 +18,8 @@
 
 /* More rows than these add no information, and each costs a pass over R; for lambda fewer suffice. */
 enum { SEARCH_MAX = 1000, DUAL_ROWS = 64 };
+/* A side of M from which on each step of the search for lambda takes a noticeable part of the whole time. */
+enum { LARGE = 2000 };
 
 /* Where a row decides its own fit to within this, rounding decides its residual. */
 static const double REST_MIN = 1e-6;
@@ -502,18 +504,49 @@ static int walk(lambda_search *s, double step, int patience)
     return status;
 }
 
-/* Near the exponent of a similar problem: half steps until the first that is worse. Otherwise whole steps, across one
- * bad one, then half. */
-static int search_exponent(lambda_search *s, int near)
+/* A large problem, near the exponent of a similar one: whether half a step below is better, and if so further down. More
+ * rows and nodes warrant a smaller lambda, not a larger one. The start comes last, so that its factor is there when it
+ * is chosen, as it mostly is. */
+static int search_below(lambda_search *s)
+{
+    double value = 0, middle = s->start;
+    int status = BROAD_OK;
+    if (middle - 0.5 >= EXPONENT_MIN) status = try_exponent(&value, s, middle - 0.5);
+    if (status == BROAD_OK) status = try_exponent(&value, s, middle);
+    if (status || s->best == middle) return status;
+    s->start = middle - 0.5;
+    return walk(s, -0.5, 1);
+}
+
+/* A problem like which there was none: whole steps, across one bad one, then half. */
+static int search_widely(lambda_search *s)
 {
     double value = 0, middle;
+    s->start = EXPONENT_START;
     int status = try_exponent(&value, s, s->start);
-    if (status == BROAD_OK) status = walk(s, near ? -0.5 : -1, near ? 1 : 2);
-    if (status == BROAD_OK && !(near && s->best < s->start)) status = walk(s, near ? 0.5 : 1, near ? 1 : 2);
-    if (near) return status;
+    if (status == BROAD_OK) status = walk(s, -1, 2);
+    if (status == BROAD_OK) status = walk(s, 1, 2);
     middle = s->best;
     if (status == BROAD_OK) status = try_exponent(&value, s, middle - 0.5);
     return status == BROAD_OK ? try_exponent(&value, s, middle + 0.5) : status;
+}
+
+/* Near the exponent of a similar problem: half steps until the first that is worse. */
+static int search_nearby(lambda_search *s)
+{
+    double value = 0;
+    int status = try_exponent(&value, s, s->start);
+    if (status == BROAD_OK) status = walk(s, -0.5, 1);
+    return status == BROAD_OK && !(s->best < s->start) ? walk(s, 0.5, 1) : status;
+}
+
+static int search_exponent(lambda_search *s, int near)
+{
+    int large = broad__joint_size(s->joint) >= LARGE;
+    if (!near) return search_widely(s);
+    if (!large) return search_nearby(s);
+    int status = search_below(s);
+    return status == BROAD_OK && s->loo == INFINITY ? search_widely(s) : status;
 }
 
 int broad__joint_choose(broad__joint *j, const broad__joint_task *task)

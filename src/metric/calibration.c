@@ -111,7 +111,7 @@ void broad__reliability_add(broad__reliability_sums *sums, const broad__scored *
     for (size_t i = 0; i < scored->rows; i++) {
         broad__calibrated(p, scored->scores + i * classes, 1, classes, calibration);
         size_t verdict = broad__largest(p, classes), truth = scored->truth[i];
-        size_t bin = broad__min((size_t)(p[verdict] * BROAD__BINS), BROAD__BINS - 1);
+        size_t bin = broad__whole(p[verdict] * BROAD__BINS, BROAD__BINS - 1);
         sums->bins[bin].probability += p[verdict];
         sums->bins[bin].right += verdict == truth;
         for (size_t c = 0; c < classes; c++) {
@@ -168,6 +168,6 @@ int broad__jackknife(double *out, const double *sizes, size_t kept, size_t rows,
                            "an interval of level %g cannot be computed from the leave-one-out residuals of %zu rows; "
                            "the highest level they allow is %.6g",
                            level, rows, floor(1e6 * (double)rows / ((double)rows + 1)) / 1e6);
-    *out = sizes[(size_t)(rank - 1) * kept / rows];
+    *out = sizes[broad__whole(rank - 1, rows - 1) * kept / rows];
     return BROAD_OK;
 }

@@ -43,14 +43,25 @@ int broad__joint_beside(const broad_options *options)
     return fitting == BROAD__FIT_FINALLY || (fitting == BROAD__FIT_STEPWISE && options->lambda_auto);
 }
 
-enum { AUTO_GROUPS = 20, AUTO_LEAST = 3000, AUTO_MOST = 6000, AUTO_ROWS = 4000 };
+enum { AUTO_GROUPS = 20, AUTO_LEAST = 3000, AUTO_MOST = 5000, AUTO_ROWS = 4000, AUTO_PER_ROW = 8 };
+/* Multiplications for the sums over all rows: a minute's work of two cores, beyond which nodes are fewer. */
+static const double AUTO_WORK = 6e12;
+
+double broad__size_for_rows(size_t rows) { return AUTO_LEAST * pow((double)rows / AUTO_ROWS, 0.4); }
 
 void broad__size_features(broad_options *options, size_t rows)
 {
     if (!options->features_auto) return;
-    double nodes = AUTO_LEAST * pow((double)rows / AUTO_ROWS, 0.4);
+    double nodes = fmax(AUTO_LEAST, fmin(AUTO_MOST, broad__size_for_rows(rows)));
+    nodes = fmin(nodes, fmin(AUTO_PER_ROW * (double)rows, sqrt(AUTO_WORK / (double)rows)));
     options->feature_groups = AUTO_GROUPS;
-    options->feature_nodes = (size_t)(fmax(AUTO_LEAST, fmin(AUTO_MOST, nodes)) / AUTO_GROUPS);
+    options->feature_nodes = (size_t)fmax(1, nodes / AUTO_GROUPS);
+}
+
+int broad__grows_by_gain(const broad_options *o)
+{
+    return o->features_auto && o->supervise != BROAD_SUPERVISE_NONE && kinds[o->kind].nodes == BROAD__NODES_FEATURES &&
+           o->feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED;
 }
 
 /* The words of `choices` whose bits are set. */

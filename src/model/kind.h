@@ -44,9 +44,14 @@ broad__fitting broad__fitting_of(const broad_options *options);
  * are solved again with each layer but lambda is chosen once all are there. */
 int broad__joint_beside(const broad_options *options);
 
-/* Where the number of feature nodes is left to the rows: that number. More rows warrant more nodes, but not in
- * proportion. */
+/* The nodes that this number of rows warrants, before any limit: more rows warrant more of them, but not in proportion.
+ * */
+double broad__size_for_rows(size_t rows);
+/* Where the number of feature nodes is left open: that for this number of rows, or where supervision decides, the most
+ * that may enter. No more than some nodes per row, and no more than can be summed up over the rows in reasonable time. */
 void broad__size_features(broad_options *options, size_t rows);
+/* Whether feature nodes enter the network only as long as leave-one-out gains by them (model/train/choose_size.h). */
+int broad__grows_by_gain(const broad_options *options);
 
 /* BROAD_USAGE for a number that is no kind. Everything else here takes it for granted that it is one. */
 int broad__kind_exists(broad_kind kind);

@@ -48,13 +48,16 @@ static void follow_activation(broad_options *options) { options->feature_activat
 /* clang-format off */
 static const broad__option_row rows[] = {
     {{"kind", 0, "KIND", BROAD__KINDS, "bscrls",
-      "kind of network: bscrls tests each layer before keeping it, brls keeps all layers, bls has one layer, scn and "
-      "rvfl have no feature nodes; each kind has its own defaults"},
+      "kind of network: bscrls keeps what passes a test, layers and, with preset auto, feature nodes; brls keeps all "
+      "layers, each fitted to the residual of those before it; bls has one layer; scn and rvfl have no feature nodes; "
+      "each kind has its own defaults"},
      BROAD__VALUE_CHOICE, FIELD(kind), 0, 0, 0, 0, NULL, follow_preset},
     {{"preset", 0, "NAME", BROAD__PRESETS, "auto",
       "defaults of all settings: auto chooses by leave-one-out, paper uses the published values"},
      BROAD__VALUE_CHOICE, FIELD(preset), 0, 0, 0, 0, NULL, follow_preset},
-    {{"features", 0, "GxK|auto", NULL, NULL, "feature nodes: G groups of K nodes; auto: more for more rows"},
+    {{"features", 0, "GxK|auto", NULL, NULL,
+      "feature nodes: G groups of K nodes; auto: more for more rows, with kind bscrls only as long as leave-one-out "
+      "gains by them"},
      BROAD__VALUE_SIZES_OR_AUTO, FIELD(feature_groups), FIELD(feature_nodes), 1, NODES_MAX, NODES_MAX,
      "groups x nodes per group, such as 10x10, or auto", NULL},
     {{"enhance", 0, "QxL", NULL, NULL, "enhancement nodes: at most L layers of Q nodes each"},

@@ -5,14 +5,16 @@
 #include "model/kind.h"
 
 /* `paper` has the paper's sizes. `auto` has wider and fewer layers and looks at fewer draws: a layer that leave-one-out
- * refuses is seldom saved by another range, and each draw costs an eigendecomposition. */
+ * refuses is seldom saved by another range, and each draw costs an eigendecomposition. A brls has no joint weights that
+ * would make one layer of several. */
 static void preset_sizes(broad_options *o, int paper)
 {
+    size_t layers = o->kind == BROAD_KIND_BRLS ? 10 : 1;
     o->features_auto = !paper;
     o->feature_groups = paper ? 10 : 20;
     o->feature_nodes = paper ? 10 : 100;
     o->enhance_nodes = 100;
-    o->enhance_layers = paper ? 50 : 1;
+    o->enhance_layers = paper ? 50 : layers;
     o->tries = paper ? 10 : 1;
 }
 
@@ -53,11 +55,12 @@ static void preset_scn(broad_options *o, int paper)
     o->select = BROAD_SELECT_BEST;
 }
 
+/* A chain is what brls is; bscrls is published as one, and does better with joint weights. */
 static void preset_weights(broad_options *o, int paper)
 {
     const broad__kind *kind = broad__kind_of(o->kind);
-    int joint = o->kind == BROAD_KIND_SCN || !(kind->weights >> BROAD_WEIGHTS_CHAIN & 1);
-    o->weights = joint || !paper ? BROAD_WEIGHTS_JOINT : BROAD_WEIGHTS_CHAIN;
+    int chain = o->kind == BROAD_KIND_BRLS || (o->kind == BROAD_KIND_BSCRLS && paper);
+    o->weights = chain ? BROAD_WEIGHTS_CHAIN : BROAD_WEIGHTS_JOINT;
     o->supervise = kind->test;
     o->window = 20;
     o->loo = BROAD_LOO_AUTO;

@@ -415,12 +415,26 @@ class Tuning(Case):
             report = self.json(*fit, "-o", self.path("again.broad"))
             self.assertEqual(report["loo"][metric], best["score"], best["fit"])
 
+    def test_no_copies_and_reasons(self):
+        """Leave-one-out without being asked, no network twice, plain fit among the trials, every failure with its reason."""
+        data = self.write("b.csv", blobs(60))
+        result = self.json("tune", data, "--trials", "12", "--features", "2x4", "--enhance", "9x1", "--metric", "brier")
+        self.assertEqual((result["by"], len(result["trials"])), ("loo", 12))
+        self.assertEqual(result["trials"][0]["settings"], {"kind": "bscrls", "preset": "auto"})
+        self.assertLessEqual(result["best"]["score"], result["trials"][0]["score"])
+        scores = [t["score"] for t in result["trials"] if t["status"] == "done"]
+        self.assertEqual(len(set(scores)), len(scores), scores)
+        self.assertTrue(all(t["reason"] for t in result["trials"] if t["status"] == "failed"))
+        text = self.ok("tune", data, "--trials", "3", "--kinds", "bls,scn", "--features", "2x4", "--feature-weights", "sampled",
+                       "--enhance", "9x1", "--preset", "auto")
+        self.assertRegex(text, r"(?m)^failed   1 trial: .*this kind has no feature nodes")
+
     def test_rows_and_quoting(self):
         data = self.write("it's a table.csv", blobs(300))
-        result = self.json("tune", data, "--rows", "90", "--trials", "3", "--kinds", "brls", *SMALL)
+        result = self.json("tune", data, "--rows", "90", "--trials", "3", "--kinds", "brls", "--by", "cv", *SMALL)
         self.assertEqual((result["rows"], result["searched_rows"]), (300, 90))
         self.assertEqual(shlex.split(result["best"]["fit"])[2], data)
-        text = self.ok("tune", data, "--rows", "90", "--trials", "3", "--kinds", "brls", *SMALL)
+        text = self.ok("tune", data, "--rows", "90", "--trials", "3", "--kinds", "brls", "--by", "cv", *SMALL)
         self.assertRegex(text, r"(?m)^best     trial \d: accuracy 0\.\d{4} ± 0\.\d{4}$")
         self.assertEqual(shlex.split(text.splitlines()[-1])[1:4], ["broad", "fit", data])
 

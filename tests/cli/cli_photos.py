@@ -117,7 +117,7 @@ class Photos(unittest.TestCase):
         self.assertEqual(grown["layers_added"], 2)
         self.assertEqual(grown["rows"], fitted["rows"] + 10)
         self.assertTrue(result("verify", "chain.broad", "panels", "more")["holds"])
-        self.assertIn("also looking in panels, which the model was trained on",
+        self.assertIn(" photos of panels, which the model was trained on",
                       run("grow", "chain.broad", "more", "--enhance", "10x1").stderr)
 
     def test_changed_copies_are_trained_on_and_never_tested_on(self):

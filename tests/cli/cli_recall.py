@@ -77,7 +77,7 @@ class Photos(Pictures):
         second = self.put("c2", *[(p, "Clean") for p in self.photos("field", "Clean")[:2]])
         self.learn(first, "--with", "panels")
         told, err = self.learn(second, "--with", "panels")
-        self.assertIn("also looking in c1, which the model was trained on", err)
+        self.assertIn("also reading 2 photos of c1, which the model was trained on", err)
         self.assertEqual((told["rows"], told["new"]["rows"], told["photos"]["remembered"]["found"]), (32, 2, 30))
         self.fails(65, "there is nothing to learn", "learn", "m.broad", second)
         self.put("c2", (self.photos("field", "Clean")[4], "Clean"))
@@ -119,6 +119,19 @@ class Photos(Pictures):
         told, _ = self.learn("panels")
         self.assertEqual((told["rows"], told["photos"]["remembered"]["relabelled"]),
                          (28, ["panels/Dusty/was_clean.jpg"]))
+
+    def test_a_copy_with_another_label_is_learned(self):
+        """Whether the folder of the old photos is given or not."""
+        photo = [p for p in self.trained()[0] if "/Clean/" in p][0]
+        self.put("c1", (photo, "Dusty"))
+        results = []
+        for words in ([], ["--with", "panels"]):
+            shutil.copy("../m.broad", "m.broad")
+            told, err = self.learn("c1", *words)
+            self.assertIn("is a copy of %s with another label (Clean)" % photo, err)
+            results.append((told["rows"], told["new"]["rows"], told["weight"], told["wrong"]))
+        self.assertEqual(results[0], results[1])
+        self.assertEqual(results[0][:2], (29, 1))
 
     def test_moved_folders(self):
         os.rename("panels", "elsewhere")
@@ -229,6 +242,8 @@ class Corrections(Pictures):
         told, err = self.learn(self.put("c1", (self.photos("field", "Clean")[0], "Clean")))
         self.assertEqual((told["rows"], told["photos"]["remembered"]["new"]), (30, []))
         self.assertNotIn("another label", err)
+        self.assertNotIn("skipped", err)
+        self.assertIn("1 row of c.csv, labels from c.csv (1 photo)", self.ok("info", "m.broad").out)
 
 
 class Tables(Case):

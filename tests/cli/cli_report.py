@@ -508,6 +508,16 @@ class Report(unittest.TestCase):
         _, errors = run("report", self.model, self.flight, "-o", self.fresh("unmade"), "--normal", "Muddy", code=2)
         self.assertIn("Muddy", errors)
 
+    def check_mistakes(self, page, model, photos):
+        """The training page shows and names the photos that were judged incorrectly."""
+        rows = csv.DictReader(run("predict", model, photos, "--cache", "no", "-q")[0].splitlines())
+        wrong = {os.path.relpath(row["file"], photos) for row in rows if f"/{row['label']}/" not in row["file"]}
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue(wrong)
+        self.assertEqual(set(re.findall(r"<figcaption><b>(.*?)</b><br>", text)), wrong)
+        self.assertEqual(text.count("data:image/jpeg;base64,"), len(wrong))
+
     def test_corrections_are_learned(self):
         """What a person answers on the page, by the command that the page shows; no two of these photos are alike."""
         photos, model, out = self.fresh("learned_from"), self.fresh("learner.broad"), self.fresh("to_correct")
@@ -516,9 +526,16 @@ class Report(unittest.TestCase):
             os.makedirs(f"{photos}/{kind}", exist_ok=True)
             shutil.copy(f"{self.train}/{kind}/{i:06}.jpg", f"{photos}/{kind}")
         shutil.copy(f"{self.train}/Clean/000001.jpg", f"{photos}/Clean/again.jpg")
-        run("fit", photos, "-o", model, "--map", "windows", "--features", "2x10", "--enhance", "10x1", "--cache", "no", "-q")
-        run("report", model, self.test, "-o", out, "--cache", "no", "-q")
+        shutil.copy(f"{self.train}/Dusty/000060.jpg", f"{photos}/Clean/mislabelled.jpg")
+        page = self.fresh("learner.html")
+        run("fit", photos, "-o", model, "--map", "windows", "--features", "2x10", "--enhance", "10x1", "--cache", "no", "-q",
+            "--report", page)
+        self.check_mistakes(page, model, photos)
+        told = json.loads(run("report", model, self.test, "-o", out, "--test", self.test, "--cache", "no", "-q", "--json")[0])
         rows = read_rows(f"{out}/findings.csv")
+        self.assertAlmostEqual(told["test"]["accuracy"], sum(row["label"] == row["truth"] for row in rows) / len(rows))
+        with open(f"{out}/report.html", encoding="utf-8") as file:
+            self.assertRegex(Page(file.read()).text, "% of verdicts correct on 30 test photos")
         wrong = [row for row in rows if row["label"] != row["truth"]][:5] or rows[:2]
         saved = self.fresh("corrections.csv")
         with open(saved, "w", encoding="utf-8-sig", newline="") as file:
@@ -581,6 +598,7 @@ class Report(unittest.TestCase):
         files = [row["file"] for row in read_rows(out)]
         cells = self.heat_cells(folder)
         names = [f"{i + 1:06}-{os.path.basename(file)}" for i, file in enumerate(files)]
+        self.assertEqual([row["heatmap"] for row in read_rows(out)], names)
         self.assertEqual(sorted(os.listdir(folder)), sorted([*names, "cells.csv"]))
         self.assertEqual(list(cells), names)
         opinions, dirty, dusty = [], [], []

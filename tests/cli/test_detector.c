@@ -33,7 +33,7 @@ static void expect_failure(const char *command, double seconds, const char *mess
     if (!strstr(broad_error_message(), message))
         fail_msg("%s: no \"%s\" in \"%s\"", command, message, broad_error_message());
     if (strncmp(broad_error_message(), "a.jpg: the detector ", 20) != 0) fail_msg("%s", broad_error_message());
-    assert_fails(cli_detector_ask(&list, detector, "b.jpg"), BROAD_FAILED, "stopped after an earlier failure");
+    assert_fails(cli_detector_ask(&list, detector, "b.jpg"), BROAD_FAILED, message); /* the cause, once more */
     broad__box_list_clear(&list);
     cli_detector_stop(detector);
 }

@@ -29,6 +29,8 @@ static void units(void **state)
     broad_explanation_clear(&heat.grid);
 }
 
+static const cli_heat_words words = {"Dusty 87 %", "against Dusty", "for D\xC3\xBCsty"};
+
 static void grey_picture(broad_picture **out, size_t width, size_t height)
 {
     assert_int_equal(broad_picture_new(out, width, height), BROAD_OK);
@@ -90,17 +92,22 @@ static void strips(void **state)
 {
     (void)state;
     broad_picture *picture = NULL;
-    grey_picture(&picture, 100, 80);
-    assert_int_equal(cli_heat_strip(&picture), BROAD_OK);
-    assert_int_equal(broad_picture_width(picture), 100);
-    assert_true(broad_picture_height(picture) > 84 && broad_picture_height(picture) < 100);
-    for (size_t i = 0; i < 3 * 100 * 80; i++) assert_int_equal(broad_picture_pixels(picture)[i], 128);
-    const unsigned char *left = pixel(picture, 0, broad_picture_height(picture) - 1),
-                        *right = pixel(picture, 99, broad_picture_height(picture) - 1);
+    grey_picture(&picture, 200, 80);
+    assert_int_equal(cli_heat_strip(&picture, &words), BROAD_OK);
+    assert_int_equal(broad_picture_width(picture), 200);
+    assert_true(broad_picture_height(picture) > 84 && broad_picture_height(picture) < 120);
+    for (size_t i = 0; i < 3 * 200 * 80; i++) assert_int_equal(broad_picture_pixels(picture)[i], 128);
+    const unsigned char *left = pixel(picture, 0, 80 + 12 + 3), *right = pixel(picture, 199, 80 + 12 + 3);
     assert_true(left[2] > left[0] + 50 && right[0] > right[2] + 50);
+    /* The D of "Dusty" has a straight back, and below the colours there are words as well. */
+    for (size_t y = 0; y < 7; y++) assert_true(*pixel(picture, 2, 82 + y) < 60);
+    size_t dark = 0;
+    for (size_t y = 80 + 12 + 6; y < broad_picture_height(picture); y++)
+        for (size_t x = 0; x < 200; x++) dark += *pixel(picture, x, y) < 60;
+    assert_true(dark > 100);
     broad_picture_free(picture);
     grey_picture(&picture, 1, 1);
-    assert_int_equal(cli_heat_strip(&picture), BROAD_OK);
+    assert_int_equal(cli_heat_strip(&picture, &words), BROAD_OK);
     broad_picture_free(picture);
 }
 
@@ -121,7 +128,7 @@ static void memory_runs_out(void **state)
     grey_picture(&picture, 8, 8);
     fill(&heat, 2, 2, 1);
     broad_set_allocator(&none);
-    int draw = cli_heat_draw(picture, &heat), strip = cli_heat_strip(&picture);
+    int draw = cli_heat_draw(picture, &heat), strip = cli_heat_strip(&picture, &words);
     broad_set_allocator(NULL);
     assert_int_equal(draw, BROAD_NO_MEMORY);
     assert_int_equal(strip, BROAD_NO_MEMORY);

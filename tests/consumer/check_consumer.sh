@@ -52,6 +52,7 @@ if grep -rlIF -e "$source" -e "$build" "$stage/first"; then
     echo "the installed files above name the build folder"
     exit 1
 fi
+[[ -s $stage/first/share/doc/broad/LICENSE ]] || { echo "LICENSE is not installed"; exit 1; }
 if [[ -e $build/broad ]]; then
     [[ -x $stage/first/bin/broad ]] || { echo "the tool is not installed"; exit 1; }
     "$stage/first/bin/broad" version

@@ -162,6 +162,7 @@ static const bad_case text_cases[] = {
     {"a,y\n1,2\n", 0, .separator = "", .status = BROAD_USAGE, .fragment = "option separator must be"},
     {"a,y\n1,2\n", 0, .separator = "\"", .status = BROAD_USAGE, .fragment = "option separator must be"},
     /* LIBSVM */
+    {"1 -3:1 2:4\n-1 1:2 2:3\n", 0, .status = BAD, .fragment = "data:1: '-3:1' has no whole number before the colon"},
     {"1 1:2 2:3\n-1 2:1 1:4\n", 0, .status = BAD, .fragment = "data:2: '1:4' is out of order"},
     {"1 1:2 1:3\n-1 2:1\n", 0, .status = BAD, .fragment = "data:1: '1:3' is out of order"},
     {"1 1:2\n-1 2:x\n", 0, .status = BAD, .fragment = "data:2: '2:x' has no number after the colon"},

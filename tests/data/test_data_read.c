@@ -930,6 +930,14 @@ static void test_every_allocation_fails(void **state)
                               .missing = BROAD_MISSING_MEAN,
                               .named = 1};
     fail_each(csv, sizeof csv - 1, &options, &columns);
+    static const char messy[] = "Title;;;;;;\n# note\nid;a;when;ok;c;note;y;\n"
+                                "n1;1,5;1.1.2024;yes;red;caf\xE9;10 %;\nn2;2;2.1.2024;no;-;x;20 %;\n"
+                                "n3;3;3.1.2024;yes;blue;y;30 %;\nn3;3;3.1.2024;yes;blue;y;30 %;\nn4;3;;yes;blue;y;;\n";
+    broad_read_options open = plain();
+    fail_each(messy, sizeof messy - 1, &open, NULL);
+    static const char faulty[] = "a,b,y\n1,2,3\n1,2\n1,2,3,4\n5,6,7\n";
+    broad_data *none = NULL;
+    assert_fails(read_text(&none, faulty, &open), BROAD_BAD_DATA, "; also data:4: 4 cells");
     bytes packed = gzip_bytes(csv, sizeof csv - 1);
     fail_each(packed.at, packed.count, &options, NULL);
     free(packed.at);

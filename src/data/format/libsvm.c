@@ -64,6 +64,7 @@ int broad__libsvm_is(const broad__source *source)
     const char *from = source->bytes, *end = from + source->count;
     if (source->count > LOOKED_AT) {
         const char *cut = memrchr(from, '\n', LOOKED_AT);
+        if (memchr(from, 0, LOOKED_AT)) return 0; /* not text: no need to look for the end of its first line */
         if (cut) end = cut;
     }
     line_cursor line;
@@ -74,6 +75,7 @@ int broad__libsvm_is(const broad__source *source)
         if (!next_token(&token, &line) || broad__number_read(&number, token) != BROAD__NUMBER) return 0;
         if (!next_token(&token, &line)) continue; /* a row of zeros says nothing */
         if (!split_pair(&key, &value, token)) return 0;
+        if (key.count && *key.bytes == '-') key = (broad__text){key.bytes + 1, key.count - 1}; /* refused later */
         int known = parse_index(&index, key) || broad__text_same(key, broad__text_of("qid"));
         return known && broad__number_read(&number, value) != BROAD__NUMBER_TEXT;
     }

@@ -20,7 +20,7 @@ static const size_t STREAM_MAXIMUM = (size_t)1 << 36;
 /* Deflate can expand a thousandfold; tables shrink by 2 to 30. */
 static const size_t GZIP_ALWAYS = (size_t)64 << 20, GZIP_RATIO = 100;
 
-enum { CHUNK = 1 << 18 };
+enum { CHUNK = 1 << 18, COPIED_MOST = 1 << 28 };
 
 /* Bytes that come one after the other, and how many: in memory, or in the spill of the source. */
 typedef struct growing {
@@ -95,7 +95,32 @@ static int read_stream(broad__source *source, int fd)
     return status;
 }
 
-/* A file of unknown size (a pipe, a terminal, /proc) is read to its end; a regular one is mapped. */
+/* A copy: a program that shortens the file meanwhile cannot take away what is being parsed, as with a mapping of it. */
+static int read_whole(broad__source *source, int fd, size_t bytes)
+{
+    char *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED) return broad__fail_memory(bytes);
+    source->map = copy;
+    source->map_bytes = bytes;
+    source->copied = 1;
+    source->bytes = copy;
+#ifdef MADV_HUGEPAGE
+    madvise(copy, bytes, MADV_HUGEPAGE); /* fewer page faults */
+#endif
+    while (source->count < bytes) {
+        ssize_t got = pread(fd, copy + source->count, bytes - source->count, (off_t)source->count);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return broad__file_fail(BROAD_IO, source->name, "cannot be read", errno);
+        if (got == 0)
+            return broad__fail(
+                BROAD_IO, "%s: was shortened from %zu to %zu bytes while it was read; try again when it is complete",
+                source->name, bytes, source->count);
+        source->count += (size_t)got;
+    }
+    return BROAD_OK;
+}
+
+/* A file of unknown size (a pipe, a terminal, /proc) is read to its end; a regular one too, or mapped where it is large. */
 static int load(broad__source *source, int fd, int is_input)
 {
     struct stat facts;
@@ -106,6 +131,7 @@ static int load(broad__source *source, int fd, int is_input)
         return broad__fail(BROAD_NO_INPUT, "%s: this is a device; give a CSV, LIBSVM, NPY or IDX file", source->name);
     if (!S_ISREG(facts.st_mode) || facts.st_size <= 0 || lseek(fd, 0, SEEK_CUR) != 0) return read_stream(source, fd);
     size_t bytes = (size_t)facts.st_size;
+    if (bytes <= COPIED_MOST && (!source->memory || bytes <= source->memory / 8)) return read_whole(source, fd, bytes);
     void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (map == MAP_FAILED) return read_stream(source, fd);
     source->map = map;
@@ -258,7 +284,7 @@ void broad__source_done(const broad__source *source, const char *from, const cha
     enum { WINDOW = 1 << 21 };
     if (!source->memory || to <= from) return;
     if (source->spill) broad__spill_done(source->spill, from, (size_t)(to - from));
-    if (!source->map) return;
+    if (!source->map || source->copied) return;
     char *map = source->map;
     size_t first = (size_t)(from - map) / WINDOW * WINDOW, end = (size_t)(to - map);
     end = source->map_bytes - end < WINDOW ? source->map_bytes : (end + WINDOW - 1) / WINDOW * WINDOW;

@@ -12,6 +12,7 @@ typedef struct broad__source {
     size_t count;
     void *map; /* where the bytes lie: a mapping, a block, or the caller's memory */
     size_t map_bytes;
+    int copied; /* the mapping is a copy of the file, not the file */
     void *block;
     size_t memory;       /* bytes that the process should hold at most; 0: no limit */
     broad__spill *spill; /* where the block lies if there is such a limit */

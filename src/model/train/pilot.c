@@ -6,15 +6,13 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
-#include "feature/phi.h"
-#include "feature/sample.h"
-#include "layer/joint.h"
-#include "model/train/describe_data.h"
-#include "model/train/features.h"
+#include "model/train/trial.h"
 
 enum {
     PILOT_ROWS = 1000,
-    NODES_LEAST = 700,
+    SCREEN_NODES = 300, /* of the trials that only tell which are worth a larger one */
+    KEPT = 4,           /* of them */
+    NODES_LEAST = 500,
     NODES_MOST = 1500,
     GRADIENT_ROWS = 1000,
     ROUNDS = 2,
@@ -40,32 +38,28 @@ static const double GAIN = 0.02;
 static const double CAUTION = 20; /* rows per column at which its relevance is trusted by half */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* A style and a range, and how well they did. */
+typedef struct choice {
+    broad__style style;
+    double range, loo, exponent; /* exponent: of lambda */
+} choice;
+
 typedef struct pilot {
     broad_trainer *trainer;
-    broad_data *rows;
-    double *y;
-    size_t nodes, columns;    /* nodes of a trial: half of them dense, half sparse */
-    double *weight, *bias;    /* columns x nodes, nodes */
-    double *z;                /* rows x nodes */
-    double *relevance;        /* in force */
-    double exponent;          /* of lambda: where the last search ended */
-    broad__residual residual; /* Z as rows of the joint fit */
-    broad__joint joint;
+    broad__trial trial;
+    size_t nodes;      /* of a trial: half of them dense, half sparse */
+    double *relevance; /* in force */
     /* The best trial of this round, and of all. */
-    broad__style style, best_style;
-    double range, loo, best_range, best_loo, round_exponent, best_exponent;
+    choice round, best;
     double *round_weight, *round_z, *round_w; /* nodes, Z and output weights of the round's best */
     double *best_relevance;
 } pilot;
 
 static void pilot_close(pilot *p)
 {
-    broad__table_free(p->rows);
-    broad__joint_clear(&p->joint);
-    p->residual.z.stored = NULL;
-    broad__residual_close(&p->residual);
-    broad__free(p->y), broad__free(p->weight), broad__free(p->bias), broad__free(p->z), broad__free(p->relevance);
-    broad__free(p->round_weight), broad__free(p->round_z), broad__free(p->round_w), broad__free(p->best_relevance);
+    broad__trial_close(&p->trial);
+    broad__free(p->relevance), broad__free(p->best_relevance);
+    broad__free(p->round_weight), broad__free(p->round_z), broad__free(p->round_w);
 }
 
 /* As many nodes per row as the whole network has, but enough to tell ranges apart. */
@@ -81,139 +75,102 @@ static size_t pilot_nodes(const broad_options *o, size_t rows, size_t all_rows)
 static int pilot_open(pilot *p, const broad_data *data)
 {
     broad_trainer *t = p->trainer;
-    broad_model *model = t->model;
-    size_t rows = data->rows < PILOT_ROWS ? data->rows : PILOT_ROWS, outputs = model->outputs;
-    int status = broad__table_thin(&p->rows, data, rows);
+    size_t rows = data->rows < PILOT_ROWS ? data->rows : PILOT_ROWS;
+    p->nodes = pilot_nodes(&t->model->settings, rows, data->rows);
+    int status = broad__trial_open(&p->trial, t, data, rows, p->nodes);
     if (status < 0) return status;
-    p->columns = broad__model_columns(model);
-    p->nodes = pilot_nodes(&model->settings, rows, data->rows);
-    p->y = broad__alloc_doubles(rows, outputs);
-    p->weight = broad__alloc_doubles(p->columns, p->nodes);
-    p->bias = broad__alloc_doubles(p->nodes, 1);
-    p->z = broad__alloc_doubles(rows, p->nodes);
-    p->relevance = broad__alloc_doubles(p->columns, 1);
-    p->best_relevance = broad__alloc_doubles(p->columns, 1);
-    p->round_weight = broad__alloc_doubles(p->columns, p->nodes);
+    size_t columns = p->trial.columns;
+    p->relevance = broad__alloc_doubles(columns, 1);
+    p->best_relevance = broad__alloc_doubles(columns, 1);
+    p->round_weight = broad__alloc_doubles(columns, p->nodes);
     p->round_z = broad__alloc_doubles(rows, p->nodes);
-    p->round_w = broad__alloc_doubles(p->nodes, outputs);
-    if (!p->y || !p->weight || !p->bias || !p->z || !p->relevance || !p->best_relevance || !p->round_weight ||
-        !p->round_z || !p->round_w)
-        return BROAD_NO_MEMORY;
-    broad__model_targets(p->y, model, p->rows, 0, rows);
-    for (size_t j = 0; j < p->columns; j++) p->relevance[j] = p->best_relevance[j] = 1;
-    p->best_loo = INFINITY;
-    p->best_range = 1;
-    p->exponent = -4;
-    status = broad__residual_open(&p->residual, t->device, t->pool, outputs);
-    if (status == BROAD_OK) status = broad__residual_append(&p->residual, p->y, rows);
-    p->residual.z.stored = p->z;
-    p->residual.z.features = p->nodes;
-    p->residual.group = p->rows->groups;
-    return status;
+    p->round_w = broad__alloc_doubles(p->nodes, t->model->outputs);
+    if (!p->relevance || !p->best_relevance || !p->round_weight || !p->round_z || !p->round_w) return BROAD_NO_MEMORY;
+    for (size_t j = 0; j < columns; j++) p->relevance[j] = p->best_relevance[j] = 1;
+    p->best = (choice){.range = 1, .loo = INFINITY};
+    return BROAD_OK;
 }
 
 /* ---- one trial ------------------------------------------------------------------------------------------------- */
 
 /* Two blocks, as the groups of the network will be. */
-static int draw_trial(pilot *p, broad__style style, double range)
+static int run_trial(pilot *p, choice *c, size_t nodes)
 {
-    const broad_model *model = p->trainer->model;
-    size_t half = p->nodes / BLOCKS;
-    double *weight = broad__alloc_doubles(p->columns, half);
-    int status = weight ? BROAD_OK : BROAD_NO_MEMORY;
-    for (size_t b = 0; status == BROAD_OK && b < BLOCKS; b++) {
-        broad__sample_task task = {
-            .scaling = broad__model_scaling(model),
-            .x = p->rows->x,
-            .rows = p->rows->rows,
-            .relevance = p->relevance,
-            .nodes = half,
-            .range = range * model->settings.range,
-            .grid_height = p->rows->grid_height,
-            .grid_width = p->rows->grid_width,
-            .direction = broad__style_direction(style, b),
-            .stream = {.seed = model->settings.seed, .purpose = BROAD__FOR_PILOT, .layer = (uint32_t)b}};
-        status = broad__sample_nodes(weight, p->bias + b * half, &task);
-        for (size_t j = 0; status == BROAD_OK && j < p->columns; j++)
-            memcpy(p->weight + j * p->nodes + b * half, weight + j * half, half * sizeof(double));
-    }
-    broad__free(weight);
+    broad__trial_block block = {c->style, c->range, p->relevance, nodes / BLOCKS};
+    int status = BROAD_OK;
+    broad__trial_restart(&p->trial);
+    for (size_t b = 0; status == BROAD_OK && b < BLOCKS; b++) status = broad__trial_add(&p->trial, &block);
+    if (status == BROAD_OK) status = broad__trial_fit(&p->trial);
+    c->loo = p->trial.joint.loo;
+    c->exponent = p->trial.exponent;
     return status;
 }
 
-/* For the record. Later rounds do not count: they are of one style only. */
-static void note_error(pilot *p, broad__style style)
+/* One that counts. */
+static int try_choice(pilot *p, choice c)
 {
-    double *least = &p->trainer->model->pilot[style], square = 0;
-    for (size_t i = 0; i < p->rows->rows * p->trainer->model->outputs; i++) square += p->y[i] * p->y[i];
-    double error = square > 0 ? p->joint.loo * p->joint.loo / square : 0;
-    if (isfinite(p->best_loo) || !isfinite(error)) return;
-    if (*least == 0 || error < *least) *least = error;
-}
-
-static int trial(pilot *p, broad__style style, double range)
-{
-    broad_trainer *t = p->trainer;
-    const broad_options *o = &t->model->settings;
-    int status = draw_trial(p, style, range);
-    if (status < 0) return status;
-    broad__phi phi = {
-        t->device,
-        {p->columns, p->nodes, p->weight, p->bias, o->feature_activation, o->precision == BROAD_PRECISION_FLOAT},
-        broad__model_scaling(t->model)};
-    status = broad__phi_rows(p->z, p->nodes, &phi, t->pool, p->rows->x, p->rows->rows);
-    broad__kblock kblock = {{p->nodes, 0, NULL, NULL, o->activation, 0}, 0, p->nodes};
-    broad__joint_task task = {.residual = &p->residual,
-                              .y = p->y,
-                              .kblocks = &kblock,
-                              .count = 1,
-                              .lambda_auto = o->lambda_auto,
-                              .lambda = o->lambda,
-                              .exponent = &p->exponent,
-                              .loo = 1};
-    broad__joint_clear(&p->joint);
-    if (status == BROAD_OK) status = broad__joint_fit(&p->joint, &task);
-    if (status == BROAD_OK) note_error(p, style);
-    if (status < 0 || !(p->joint.loo < p->loo)) return status;
-    p->loo = p->joint.loo;
-    p->style = style;
-    p->range = range;
-    p->round_exponent = p->exponent;
-    memcpy(p->round_weight, p->weight, p->columns * p->nodes * sizeof(double));
-    memcpy(p->round_z, p->z, p->rows->rows * p->nodes * sizeof(double));
-    memcpy(p->round_w, p->joint.w, p->nodes * t->model->outputs * sizeof(double));
+    const broad__trial *trial = &p->trial;
+    int status = run_trial(p, &c, p->nodes);
+    if (status < 0 || !(c.loo < p->round.loo)) return status;
+    p->round = c;
+    memcpy(p->round_weight, trial->weight, trial->columns * p->nodes * sizeof(double));
+    memcpy(p->round_z, trial->z, trial->rows->rows * p->nodes * sizeof(double));
+    memcpy(p->round_w, trial->joint.w, p->nodes * p->trainer->model->outputs * sizeof(double));
     return BROAD_OK;
 }
 
 static void keep_round(pilot *p)
 {
-    p->best_loo = p->loo;
-    p->best_style = p->style;
-    p->best_range = p->range;
-    p->best_exponent = p->round_exponent;
-    memcpy(p->best_relevance, p->relevance, p->columns * sizeof(double));
+    p->best = p->round;
+    memcpy(p->best_relevance, p->relevance, p->trial.columns * sizeof(double));
 }
 
+/* For the record: the least error of each style. */
+static void note_error(pilot *p, broad__style style)
+{
+    double *least = &p->trainer->model->pilot[style], error = broad__trial_error(&p->trial);
+    if (isfinite(error) && (*least == 0 || error < *least)) *least = error;
+}
+
+/* Keeps the best KEPT of the choices, best first; the earlier of equals. */
+static void rank(choice kept[KEPT], size_t *count, choice c)
+{
+    size_t at = *count;
+    while (at > 0 && c.loo < kept[at - 1].loo) at--;
+    if (at == KEPT) return;
+    if (*count < KEPT) ++*count;
+    memmove(kept + at + 1, kept + at, (*count - at - 1) * sizeof *kept);
+    kept[at] = c;
+}
+
+/* All of them with few nodes, and the best of these with enough. */
 static int try_styles(pilot *p)
 {
+    choice kept[KEPT];
+    size_t count = 0, nodes = p->nodes < SCREEN_NODES ? p->nodes : SCREEN_NODES;
     int status = BROAD_OK;
-    p->loo = INFINITY;
     for (size_t i = 0; i < COUNT_OF(first_round); i++)
-        for (size_t r = 0; status == BROAD_OK && r < first_round[i].count; r++)
-            status = trial(p, first_round[i].style, first_round[i].ranges[r]);
-    keep_round(p);
+        for (size_t r = 0; status == BROAD_OK && r < first_round[i].count; r++) {
+            choice c = {.style = first_round[i].style, .range = first_round[i].ranges[r]};
+            status = run_trial(p, &c, nodes);
+            if (status == BROAD_OK) note_error(p, c.style);
+            if (status == BROAD_OK) rank(kept, &count, c);
+        }
+    p->round.loo = INFINITY;
+    for (size_t i = 0; status == BROAD_OK && i < count; i++) status = try_choice(p, kept[i]);
+    if (broad__watch_late() && count && !isfinite(p->round.loo)) p->round = kept[0]; /* there was no time for more */
+    if (status == BROAD_OK || broad__watch_late()) keep_round(p);
     return status;
 }
 
 static int try_relevance(pilot *p)
 {
-    broad__style style = p->style;
-    double base = p->range;
+    choice base = p->round;
     int status = BROAD_OK;
-    p->loo = INFINITY;
+    p->round.loo = INFINITY;
     for (size_t r = 0; status == BROAD_OK && r < COUNT_OF(near_ranges); r++)
-        status = trial(p, style, base * near_ranges[r]);
-    if (p->loo * p->loo < (1 - GAIN) * p->best_loo * p->best_loo) keep_round(p);
+        status = try_choice(p, (choice){.style = base.style, .range = base.range * near_ranges[r]});
+    if (p->round.loo * p->round.loo < (1 - GAIN) * p->best.loo * p->best.loo) keep_round(p);
     return status;
 }
 
@@ -237,19 +194,19 @@ static double slope(broad_activation activation, double z)
 static int mean_square_gradients(double *g, const pilot *p)
 {
     const broad_model *model = p->trainer->model;
-    size_t n = p->rows->rows < GRADIENT_ROWS ? p->rows->rows : GRADIENT_ROWS, c = model->outputs;
-    double *moved = broad__alloc_doubles(n, p->nodes), *gradient = broad__alloc_doubles(n, p->columns);
+    size_t rows = p->trial.rows->rows, columns = p->trial.columns, c = model->outputs;
+    size_t n = rows < GRADIENT_ROWS ? rows : GRADIENT_ROWS;
+    double *moved = broad__alloc_doubles(n, p->nodes), *gradient = broad__alloc_doubles(n, columns);
     int status = moved && gradient ? BROAD_OK : BROAD_NO_MEMORY;
-    memset(g, 0, p->columns * sizeof(double));
+    memset(g, 0, columns * sizeof(double));
     for (size_t q = 0; status == BROAD_OK && q < c; q++) {
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < p->nodes; k++)
                 moved[i * p->nodes + k] =
                     slope(model->settings.feature_activation, p->round_z[i * p->nodes + k]) * p->round_w[k * c + q];
-        memset(gradient, 0, n * p->columns * sizeof(double));
-        p->trainer->device->outer(gradient, p->columns, moved, p->nodes, n, p->round_weight, p->nodes, p->columns,
-                                  p->nodes);
-        for (size_t i = 0; i < n * p->columns; i++) g[i % p->columns] += gradient[i] * gradient[i];
+        memset(gradient, 0, n * columns * sizeof(double));
+        p->trainer->device->outer(gradient, columns, moved, p->nodes, n, p->round_weight, p->nodes, columns, p->nodes);
+        for (size_t i = 0; i < n * columns; i++) g[i % columns] += gradient[i] * gradient[i];
     }
     broad__free(moved);
     broad__free(gradient);
@@ -259,12 +216,13 @@ static int mean_square_gradients(double *g, const pilot *p)
 /* *out_known: 0 where the gradients do not tell anything. */
 static int weigh_columns(int *out_known, pilot *p)
 {
-    double rows = (double)p->rows->rows, columns = (double)p->columns, sum = 0,
+    size_t count = p->trial.columns;
+    double rows = (double)p->trial.rows->rows, columns = (double)count, sum = 0,
            share = rows / (rows + CAUTION * columns);
     int status = mean_square_gradients(p->relevance, p);
-    for (size_t j = 0; j < p->columns; j++) sum += p->relevance[j];
+    for (size_t j = 0; j < count; j++) sum += p->relevance[j];
     *out_known = sum > 0 && isfinite(sum);
-    for (size_t j = 0; j < p->columns; j++)
+    for (size_t j = 0; j < count; j++)
         p->relevance[j] = *out_known ? sqrt(share * p->relevance[j] * columns / sum + 1 - share) : 1;
     return status;
 }
@@ -278,11 +236,11 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
         status = weigh_columns(&known, &p);
         if (status == BROAD_OK && known) status = try_relevance(&p);
     }
-    if (status == BROAD_OK || (broad__watch_late() && isfinite(p.best_loo))) {
-        *out_range = p.best_range;
-        t->model->style = p.best_style;
-        t->model->exponent = p.best_exponent;
-        memcpy(t->model->relevance, p.best_relevance, p.columns * sizeof(double));
+    if (status == BROAD_OK || (broad__watch_late() && isfinite(p.best.loo))) {
+        *out_range = p.best.range;
+        t->model->style = p.best.style;
+        t->model->exponent = p.best.exponent;
+        memcpy(t->model->relevance, p.best_relevance, p.trial.columns * sizeof(double));
     }
     pilot_close(&p);
     return status;

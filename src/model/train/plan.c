@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/common.h"
 #include "base/status.h"
 #include "compute/pool.h"
 #include "layer/joint.h"
@@ -154,5 +155,5 @@ int broad__plan_storage(broad__storage *out, const broad_options *options, const
     if (status < 0) return status;
     out->z_recomputed = plan.features_recomputed;
     out->k_recomputed = plan.spilled || plan.features_recomputed;
-    return plan.spilled ? broad__spill_open(&out->spill, (size_t)plan.memory) : BROAD_OK;
+    return plan.spilled ? broad__spill_open(&out->spill, broad__whole(plan.memory, SIZE_MAX)) : BROAD_OK;
 }

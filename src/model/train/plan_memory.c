@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/available.h"
+#include "base/common.h"
 #include "base/spill.h"
 #include "base/status.h"
 #include "compute/shards.h"
@@ -38,18 +39,20 @@ typedef struct plan_case {
     int worst;      /* draws are refused, and Cholesky breaks down; otherwise neither */
 } plan_case;
 
+static size_t size(double count) { return broad__whole(count, SIZE_MAX); }
+
 /* Layers searched one by one: K, its sums and the factor; src/layer/candidate.c, ridge.c and spd.c have these arrays.
  * */
 static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_case how)
 {
-    double side = fmin(s->rows, s->first), shards = (double)broad__shard_count((size_t)s->rows);
+    double side = fmin(s->rows, s->first), shards = (double)broad__shard_count(size(s->rows));
     double k = how.recomputed ? 2 * s->threads * BROAD__BLOCK_ROWS * s->first : s->rows * s->first;
     double sums = shards * s->first * s->outputs;
     if (s->fitting == BROAD__FIT_STEPWISE && o->supervise == BROAD_SUPERVISE_LOO && !o->lambda_auto) return k;
     if (s->first <= 512 && s->rows >= s->first) sums += shards * s->first * s->first;
     /* Draws that are tried together, where the first is refused. */
     double more = how.worst && o->supervise == BROAD_SUPERVISE_RESIDUAL && o->tries > 1 && !o->lambda_auto
-                      ? (double)broad__candidate_together((size_t)s->rows, (size_t)s->nodes) - 1
+                      ? (double)broad__candidate_together(size(s->rows), size(s->nodes)) - 1
                       : 0;
     if (more > 0)
         sums += (1 + more + more * shards) * s->nodes * (s->nodes + s->outputs) + more * s->features * s->nodes;
@@ -69,11 +72,11 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_
 static double joint_numbers(const broad__sizes *s, const broad_options *o, plan_case how)
 {
     broad__joint_extent extent = {
-        .rows = (size_t)s->rows,
-        .columns = (size_t)s->width,
-        .outputs = (size_t)s->outputs,
-        .features = (size_t)s->features,
-        .threads = (size_t)s->threads,
+        .rows = size(s->rows),
+        .columns = size(s->width),
+        .outputs = size(s->outputs),
+        .features = size(s->features),
+        .threads = size(s->threads),
         .loo = o->lambda_auto || o->loo != BROAD_LOO_NO,
         .spectral = how.worst && !o->lambda_auto && o->lambda < 1e-13 * s->rows * s->width,
     };
@@ -85,7 +88,7 @@ static double joint_numbers(const broad__sizes *s, const broad_options *o, plan_
 static double basis_numbers(double *out_kept, const broad__sizes *s)
 {
     double capacity = s->old_width, have = s->old_width, peak = 0, c = s->outputs;
-    for (size_t made = 0; made < (size_t)s->layers; made++) {
+    for (size_t made = 0; made < size(s->layers); made++) {
         double width = have == 0 ? s->first : (s->width - s->old_width) / s->layers;
         have += width;
         double larger = have <= capacity ? capacity : fmax(have, 2 * capacity),
@@ -146,7 +149,7 @@ static double training_bytes(const broad__sizes *s, const broad_options *o, plan
     int joint = s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
     double model = model_numbers(s, o), enhancement = s->old + s->nodes * s->layers;
     double weights = enhancement * (s->features + s->outputs) + (joint ? s->width * s->outputs : 0);
-    double scaled = s->threads * (double)broad__phi_scratch((size_t)s->columns, (size_t)s->rows);
+    double scaled = s->threads * (double)broad__phi_scratch(size(s->columns), size(s->rows));
     double network = network_numbers(s, o, how) + weights + s->drawn * s->columns;
     return 8 * (model + scaled + fmax(fmax(pilot_numbers(s, o), network), model + 2 * weights));
 }

@@ -1,0 +1,133 @@
+#include "model/train/trial.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "feature/phi.h"
+#include "feature/sample.h"
+#include "model/train/describe_data.h"
+#include "model/train/features.h"
+
+/* Where the first search for lambda begins. */
+static const double EXPONENT_START = -4;
+
+void broad__trial_close(broad__trial *trial)
+{
+    broad__table_free(trial->rows);
+    broad__joint_clear(&trial->joint);
+    trial->residual.z.stored = NULL;
+    broad__residual_close(&trial->residual);
+    broad__free(trial->y), broad__free(trial->weight), broad__free(trial->bias), broad__free(trial->z);
+}
+
+int broad__trial_open(broad__trial *out, broad_trainer *t, const broad_data *data, size_t rows, size_t capacity)
+{
+    broad_model *model = t->model;
+    size_t count = data->rows < rows ? data->rows : rows, outputs = model->outputs;
+    *out = (broad__trial){.trainer = t, .capacity = capacity, .exponent = EXPONENT_START};
+    int status = broad__table_thin(&out->rows, data, count);
+    if (status < 0) return status;
+    out->columns = broad__model_columns(model);
+    out->y = broad__alloc_doubles(count, outputs);
+    out->weight = broad__alloc_doubles(out->columns, capacity);
+    out->bias = broad__alloc_doubles(capacity, 1);
+    out->z = broad__alloc_doubles(count, capacity);
+    if (!out->y || !out->weight || !out->bias || !out->z) return BROAD_NO_MEMORY;
+    broad__model_targets(out->y, model, out->rows, 0, count);
+    status = broad__residual_open(&out->residual, t->device, t->pool, outputs);
+    if (status == BROAD_OK) status = broad__residual_append(&out->residual, out->y, count);
+    out->residual.z.stored = out->z;
+    out->residual.z.features = capacity;
+    out->residual.group = out->rows->groups;
+    return status;
+}
+
+void broad__trial_restart(broad__trial *trial)
+{
+    broad__joint_clear(&trial->joint);
+    trial->nodes = trial->blocks = 0;
+}
+
+static int sample_block(double *weight, broad__trial *trial, const broad__trial_block *block)
+{
+    const broad_model *model = trial->trainer->model;
+    broad__sample_task task = {
+        .scaling = broad__model_scaling(model),
+        .x = trial->rows->x,
+        .rows = trial->rows->rows,
+        .relevance = block->relevance,
+        .nodes = block->nodes,
+        .range = block->range * model->settings.range,
+        .grid_height = trial->rows->grid_height,
+        .grid_width = trial->rows->grid_width,
+        .direction = broad__style_direction(block->style, trial->blocks),
+        .stream = {.seed = model->settings.seed, .purpose = BROAD__FOR_PILOT, .layer = (uint32_t)trial->blocks}};
+    int status = broad__sample_nodes(weight, trial->bias + trial->nodes, &task);
+    for (size_t j = 0; status == BROAD_OK && j < trial->columns; j++)
+        memcpy(trial->weight + j * trial->capacity + trial->nodes, weight + j * block->nodes,
+               block->nodes * sizeof(double));
+    return status;
+}
+
+int broad__trial_add(broad__trial *trial, const broad__trial_block *block)
+{
+    broad_trainer *t = trial->trainer;
+    const broad_options *o = &t->model->settings;
+    if (trial->blocks == BROAD__TRIAL_BLOCKS || trial->nodes + block->nodes > trial->capacity)
+        return broad__fail(BROAD_BUG, "a trial has room for %zu nodes and %d blocks", trial->capacity,
+                           (int)BROAD__TRIAL_BLOCKS);
+    double *weight = broad__alloc_doubles(trial->columns, block->nodes);
+    int status = weight ? sample_block(weight, trial, block) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) {
+        broad__phi phi = {t->device,
+                          {trial->columns, block->nodes, weight, trial->bias + trial->nodes, o->feature_activation,
+                           o->precision == BROAD_PRECISION_FLOAT},
+                          broad__model_scaling(t->model)};
+        status =
+            broad__phi_rows(trial->z + trial->nodes, trial->capacity, &phi, t->pool, trial->rows->x, trial->rows->rows);
+    }
+    broad__free(weight);
+    if (status < 0) return status;
+    trial->kblocks[trial->blocks++] =
+        (broad__kblock){{trial->capacity, 0, NULL, NULL, o->activation, 0}, trial->nodes, block->nodes};
+    trial->nodes += block->nodes;
+    return BROAD_OK;
+}
+
+int broad__trial_fit(broad__trial *trial)
+{
+    const broad_options *o = &trial->trainer->model->settings;
+    broad__joint_task task = {.residual = &trial->residual,
+                              .y = trial->y,
+                              .kblocks = trial->kblocks,
+                              .count = trial->blocks,
+                              .lambda_auto = o->lambda_auto,
+                              .lambda = o->lambda,
+                              .exponent = &trial->exponent,
+                              .loo = 1};
+    return broad__joint_fit(&trial->joint, &task);
+}
+
+double broad__trial_error(const broad__trial *trial)
+{
+    size_t rows = trial->rows->rows;
+    double square = 0, of_each = (double)rows / (double)(trial->joint.sample_count ? trial->joint.sample_count : rows);
+    for (size_t i = 0; i < rows * trial->trainer->model->outputs; i++) square += trial->y[i] * trial->y[i];
+    return square > 0 ? trial->joint.loo * trial->joint.loo * of_each / square : 0;
+}
+
+void broad__trial_squares(double *out, const broad__trial *trial)
+{
+    const broad__joint *j = &trial->joint;
+    size_t c = j->outputs;
+    for (size_t i = 0; i < trial->rows->rows; i++) out[i] = -1;
+    for (size_t i = 0; i < j->sample_count; i++) {
+        double square = 0;
+        for (size_t q = i * c; q < (i + 1) * c; q++) {
+            double miss = j->sample_y[q] - j->loo_scores[q];
+            square += miss * miss;
+        }
+        out[j->sample[i]] = square;
+    }
+}
