@@ -320,6 +320,15 @@ void cli_run_take_model(cli_run *run)
     run->trainer = NULL;
 }
 
+/* Of a new network on a table, before it is saved. It is something extra: a failure leaves it out. */
+static void find_importance(cli_run *run)
+{
+    if (run->model_path || !run->train || broad_data_maps(run->train) || cli_interrupted()) return;
+    if (run->options.preset != BROAD_PRESET_AUTO || run->options.max_seconds > 0) return;
+    if (cli_choice(run->arguments, "importance") == 0)
+        broad_model_find_importance(run->model, run->train, cli_watch(run->options.threads));
+}
+
 int cli_run_settle(cli_run *run, int status)
 {
     cli_progress_end(&run->progress);
@@ -329,6 +338,7 @@ int cli_run_settle(cli_run *run, int status)
         broad_seconds_init(&run->seconds);
         broad_trainer_seconds(&run->seconds, run->trainer);
         cli_run_take_model(run);
+        find_importance(run);
         status = cli_run_remember(run);
     }
     if (!status) {
