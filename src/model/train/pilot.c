@@ -236,7 +236,7 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
         status = weigh_columns(&known, &p);
         if (status == BROAD_OK && known) status = try_relevance(&p);
     }
-    if (status == BROAD_OK || (broad__watch_late() && isfinite(p.best.loo))) {
+    if (status == BROAD_OK || (broad__watch_late() && p.best.loo > 0 && isfinite(p.best.loo))) {
         *out_range = p.best.range;
         t->model->style = p.best.style;
         t->model->exponent = p.best.exponent;
