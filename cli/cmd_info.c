@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "run/importance.h"
 #include "run/load_model.h"
 #include "run/measures.h"
 #include "run/photo_summary.h"
@@ -75,6 +76,7 @@ static int report_json(const cli_arguments *arguments, const broad_model *model)
     cli_json_put(object, "precision", cli_json_text(cli_precision_name(broad_model_precision(model))));
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
     cli_json_put(object, "relevance", relevance_json(model));
+    cli_json_put(object, "importance", cli_importance_json(model));
     cli_json_put(object, "feature_range", cli_json_real(broad_model_feature_range(model)));
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
     cli_json_put(object, "reason", cli_json_text(broad_model_reason(model)));
@@ -160,25 +162,6 @@ static int print_choices(const broad_model *model)
     return BROAD_OK;
 }
 
-/* The inputs that count most, where a pilot has told them apart. */
-static void print_relevance(const broad_model *model)
-{
-    enum { SHOWN = 5 };
-    size_t inputs = broad_model_inputs(model), shown = 0;
-    double limit = INFINITY;
-    for (; shown < SHOWN && shown < inputs; shown++) {
-        size_t best = inputs;
-        for (size_t i = 0; i < inputs; i++) {
-            double value = broad_model_relevance(model, i);
-            if (value < limit && (best == inputs || value > broad_model_relevance(model, best))) best = i;
-        }
-        if (best == inputs || (shown == 0 && broad_model_relevance(model, best) < 1 + 1e-9)) break;
-        limit = broad_model_relevance(model, best);
-        cli_print("%s%.40s %.2f", shown ? ", " : "relevant ", broad_model_input_name(model, best), limit);
-    }
-    if (shown) cli_print(" (how strongly predictions depend on an input; the mean is 1)\n");
-}
-
 /* What the pilot of `auto` decided, and by which figures. */
 static void print_pilot(const broad_model *model)
 {
@@ -189,7 +172,6 @@ static void print_pilot(const broad_model *model)
     for (size_t i = 0; i < BROAD_PILOT_STYLES; i++)
         cli_print("%s %s %.4g", i ? "," : "", pilot.styles[i].name, pilot.styles[i].error);
     cli_print("\n");
-    print_relevance(model);
 }
 
 /* Which files the rows came from. */
@@ -234,6 +216,7 @@ static int report_text(const char *path, const broad_model *model, int all)
     int status = print_choices(model);
     if (status) return status;
     print_pilot(model);
+    cli_print_importance(model);
     cli_print("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
               reason[0] ? ": " : "", reason);
     print_sources(model);

@@ -111,6 +111,10 @@ static const broad_option testing_file[] = {
 
 static const broad_option fit_output[] = {
     {"output", 'o', "FILE", NULL, "model.broad", "file for the model; - for standard output"},
+    {"importance", 0, "WHETHER", "yes|no", "yes",
+     "tables: find out which columns matter, by shuffling each among rows that small networks were not fitted to; not "
+     "with "
+     "--preset paper, --max-seconds, fewer than 60 rows or more than 100 columns"},
 };
 
 static const broad_option grown_output[] = {

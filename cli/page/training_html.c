@@ -468,6 +468,7 @@ int cli_training_write(const cli_training *training, const char *path)
     if (is_classes(training)) put_probabilities(&output, training);
     else put_values(&output, training);
     put_time(&output, training);
+    cli_training_importance(&output, training);
     cli_training_settings(&output, training);
     cli_training_certificate(&output, training);
     put_plain(&output, "words");

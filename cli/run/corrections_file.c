@@ -266,7 +266,7 @@ static int take_lines(reading *r)
     if (status) return status;
     if (r->problems > PROBLEMS_SHOWN) cli_say("%s: and %zu more", r->path, r->problems - PROBLEMS_SHOWN);
     if (r->problems)
-        return cli_fail(BROAD_BAD_DATA, "%s: %zu line%s cannot be used; nothing was learned", r->path, r->problems,
+        return cli_fail(BROAD_BAD_DATA, "%s: %zu problem%s; nothing was learned", r->path, r->problems,
                         cli_plural(r->problems));
     if (!r->out->count)
         return cli_fail(BROAD_BAD_DATA,

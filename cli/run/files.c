@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "io/output.h"
+#include "run/recall.h"
 
 static int same(const char *one, const char *other) { return one && other ? cli_same_file(one, other) : one == other; }
 
@@ -73,7 +74,7 @@ static void remembered(cli_files *out, const broad_model *model)
 void cli_files_complete(cli_files *files, const broad_model *model, const cli_arguments *arguments)
 {
     cli_files all;
-    if (broad_model_maps(model)) return;
+    if (cli_recall_possible(model)) return;
     remembered(&all, model);
     if (all.count <= files->count) return;
     for (size_t i = 0; i < files->count; i++) {

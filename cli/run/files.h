@@ -14,8 +14,8 @@ typedef struct cli_files {
 int cli_files_after_model(cli_files *out, const cli_arguments *arguments);
 /* The values of an option that makes a list, with those of another for their labels. */
 int cli_files_given(cli_files *out, const cli_arguments *arguments, const char *option, const char *labels);
-/* Adds the tables that the model remembers, in its order, where those given are some of them and all can be read; notes
- * it. Models of photos are left to run/recall.h. The texts of added ones are the model's. */
+/* Adds the files that the model remembers, in its order, where those given are some of them and all can be read; notes it.
+ * Photos that can be told apart are left to run/recall.h. The texts of added ones are the model's. */
 void cli_files_complete(cli_files *files, const broad_model *model, const cli_arguments *arguments);
 int cli_files_apart(const cli_files *files, const char *output); /* cli_check_apart() of each */
 

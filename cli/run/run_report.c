@@ -9,6 +9,7 @@
 #include "io/output.h"
 #include "io/quote.h"
 #include "run/correction.h"
+#include "run/importance.h"
 #include "run/measures.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
@@ -151,6 +152,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "train", run->train ? cli_metrics_json(&run->train_metrics, model) : json_null());
     cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "loo", cli_estimate_json(model));
+    cli_json_put(object, "importance", cli_importance_json(model));
     cli_json_put(object, "test", is_tested(run) ? cli_metrics_json(&run->test_metrics, model) : json_null());
     cli_json_put(object, "tested_rows", run->tested_rows ? json_integer((json_int_t)run->tested_rows) : json_null());
     cli_json_put(object, "seconds", seconds_json(run));
@@ -350,7 +352,10 @@ static void print_next(const cli_run *run, const char *const *paths, size_t coun
     if (!lines) return;
     fputs("next     broad predict ", lines);
     cli_shell_word(lines, run->output);
-    fprintf(lines, " %s\n         ", broad_model_maps(run->model) ? "NEW/ --proba" : "NEW.csv");
+    broad_estimate estimate = {.size = sizeof estimate};
+    int proba = broad_model_maps(run->model) && broad_model_task(run->model) == BROAD_TASK_CLASSIFY &&
+                !broad_model_estimate(&estimate, run->model) && estimate.known;
+    fprintf(lines, " %s%s\n         ", broad_model_maps(run->model) ? "NEW/" : "NEW.csv", proba ? " --proba" : "");
     put_check(lines, run, paths, count);
     if (!run->model_path && run->test && !run->test_path && !run->options.patience) {
         fputs("\n         ", lines);
@@ -373,6 +378,7 @@ static void report_text(const cli_run *run, const char *const *paths, size_t cou
 {
     print_quality(run);
     print_data(run, paths[run->fresh && count ? count - 1 : 0]);
+    if (!run->model_path) cli_print_importance(run->model);
     print_network(run);
     print_end(run);
     print_files(run);
@@ -383,6 +389,7 @@ int cli_run_report(const cli_run *run, const char *const *paths, size_t count)
 {
     if (strcmp(run->output, "-") == 0) return BROAD_OK;
     cli_note_missed(run->arguments, is_tested(run) ? &run->test_metrics : NULL, run->model);
+    if (!run->model_path) cli_note_suspect(run->arguments, run->model);
     if (cli_given(run->arguments, "json")) return report_json(run);
     int measured = run->train || run->fresh || !cli_interrupted();
     if (measured && !cli_given(run->arguments, "quiet")) report_text(run, paths, count);

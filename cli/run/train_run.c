@@ -170,8 +170,9 @@ static void print_plan(const broad_plan *plan)
     cli_format_flops(features, sizeof features, plan->flops_features);
     cli_format_flops(layer, sizeof layer, plan->flops_layer);
     cli_format_flops(total, sizeof total, plan->flops_total);
-    cli_print("run      %.0f rows, %.0f inputs, %.0f outputs; %.0f nodes at the end\n", plan->rows, plan->inputs,
-              plan->outputs, plan->nodes);
+    cli_print("run      %.0f row%s, %.0f input%s, %.0f output%s; %.0f nodes at the end\n", plan->rows,
+              cli_plural((size_t)plan->rows), plan->inputs, cli_plural((size_t)plan->inputs), plan->outputs,
+              cli_plural((size_t)plan->outputs), plan->nodes);
     cli_format_bytes(peak, sizeof peak, plan->bytes_peak);
     cli_print("memory   %s for the table, %s more to train; %s available; process peak %s\n", table, training,
               available, peak);
@@ -292,6 +293,15 @@ void cli_run_take_model(cli_run *run)
     run->trainer = NULL;
 }
 
+/* Of a new network on a table, before it is saved. It is something extra: a failure leaves it out. */
+static void find_importance(cli_run *run)
+{
+    if (run->model_path || !run->train || broad_data_maps(run->train) || cli_interrupted()) return;
+    if (run->options.preset != BROAD_PRESET_AUTO || run->options.max_seconds > 0) return;
+    if (cli_choice(run->arguments, "importance") == 0)
+        broad_model_find_importance(run->model, run->train, cli_watch(run->options.threads));
+}
+
 int cli_run_settle(cli_run *run, int status)
 {
     cli_progress_end(&run->progress);
@@ -301,6 +311,7 @@ int cli_run_settle(cli_run *run, int status)
         broad_seconds_init(&run->seconds);
         broad_trainer_seconds(&run->seconds, run->trainer);
         cli_run_take_model(run);
+        find_importance(run);
         status = cli_run_remember(run);
     }
     if (!status) {

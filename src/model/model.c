@@ -58,6 +58,7 @@ void broad_model_free(broad_model *model)
     broad__forms_clear(&model->forms);
     broad__projection_clear(&model->projection);
     broad__free(model->class_weights);
+    broad__free(model->importance);
     broad__free(model->estimate.calibration);
     broad__free(model->estimate.residuals);
     broad__free(model->estimate.details);
@@ -178,6 +179,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy_block(&copy->estimate.residuals, model->estimate.residuals, model->outputs * model->estimate.residual_count,
                &failed);
     copy_block(&copy->estimate.details, model->estimate.details, (model->outputs + 1) * BROAD__DETAILS, &failed);
+    copy_block(&copy->importance, model->importance, 2 * model->importance_columns + 1, &failed);
     copy_text(&copy->reason, model->reason, &failed);
     copy_block(&copy->input_shift, model->input_shift, broad__model_columns(model), &failed);
     copy_block(&copy->input_factor, model->input_factor, broad__model_columns(model), &failed);

@@ -128,6 +128,10 @@ struct broad_model {
     double *input_shift, *input_factor; /* columns each: see data/transform/scale.h */
     double *input_fill;                 /* inputs */
     double *input_knots;                /* of scaling by rank; NULL: none */
+    /* Of each column of the table, mean and spread of what shuffling it costs, then what is explained without: 2 x
+     * importance_columns + 1 numbers, model/train/importance.h. NULL and 0: not known. */
+    double *importance;
+    size_t importance_columns;
     double *relevance; /* columns: how much each counts for sampled nodes, mean square 1; NULL: all alike */
     double *output_shift, *output_factor; /* outputs each: value = score / factor + shift */
 

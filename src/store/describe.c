@@ -104,8 +104,9 @@ static const broad__field model_fields[] = {
     {NUMBER("photo_limit", broad_model, projection.limit, NOT_NEGATIVE)},
     {ELSEWHERE("sources")},
     {ELSEWHERE("forms")},
+    {COUNT("importance", broad_model, importance_columns, 0)},
 };
-enum { MODEL_LATER = 5 }; /* the last ones: version 0.1 did not write them */
+enum { MODEL_LATER = 6 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field category_fields[] = {
     {PLAIN("name", BROAD__FIELD_TEXT, broad__category, name)},

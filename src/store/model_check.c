@@ -175,6 +175,10 @@ int broad__describe_check(const broad_model *model)
     if (!status) status = check_categories(model);
     if (!status) status = check_forms(model);
     if (!status) status = check_photo(model);
+    if (!status && model->importance_columns &&
+        model->importance_columns != broad__categories_columns(&model->categories, model->inputs))
+        status = broad__fail(BROAD_BAD_MODEL, "model: importance of %zu columns where there are others",
+                             model->importance_columns);
     if (!status && model->task == BROAD_TASK_AUTO) status = broad__fail(BROAD_BAD_MODEL, "model: task is auto");
     if (!status && model->task == BROAD_TASK_CLASSIFY) status = check_classes(model);
     if (!status && model->task == BROAD_TASK_REGRESS && (model->positive != 0 || model->normal != 0))

@@ -83,7 +83,7 @@ static int group_stored(const broad__group *group, extent has)
 static int tensors_list(tensor_list *out, broad_model *model, extent has)
 {
     tensor_list list = {0};
-    list.tensors = broad__alloc_array(15 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
+    list.tensors = broad__alloc_array(16 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
     if (!list.tensors) return BROAD_NO_MEMORY;
     if (model->photo.components) {
         add_matrix(&list, "photo.axes", broad__photo_inputs(&model->photo), model->photo.components,
@@ -119,6 +119,8 @@ static int tensors_list(tensor_list *out, broad_model *model, extent has)
         add_part(&list, "layer", j, "output", layer->width, model->outputs, &layer->output);
         if (model->joint.present) add_part(&list, "layer", j, "joint", layer->width, model->outputs, &layer->joint);
     }
+    if (model->importance_columns)
+        add_vector(&list, "input.importance", 2 * model->importance_columns + 1, &model->importance);
     add_estimate(&list, model);
     *out = list;
     return BROAD_OK;

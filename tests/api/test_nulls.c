@@ -284,6 +284,10 @@ static void walk_work(const broad_model *model, const broad_data *data)
     REFUSED(broad_metrics_class, NULL, &metrics, 0);
     REFUSED(broad_metrics_target, NULL, &metrics, 0);
     REFUSED(broad_estimate_class, NULL, model, 0);
+    REFUSED(broad_model_find_importance, NULL, data, NULL);
+    IS(0, broad_model_importance_count, NULL);
+    REFUSED(broad_model_importance, NULL, model, 0);
+    IS(0, broad_model_suspect, NULL);
     REFUSED(broad_estimate_target, NULL, model, 0);
     COMES_BACK(broad_eval_options_init_sized, NULL, sizeof(broad_eval_options));
     COMES_BACK(broad_metrics_clear, NULL);

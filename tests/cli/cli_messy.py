@@ -227,6 +227,17 @@ class Copies(Case):
         alone = self.ok("fit", data, "-o", model, *SMALL, "--no-groups", "--json").json
         self.assertGreater(alone["loo"]["accuracy"], fit["loo"]["accuracy"])
 
+    def test_splits_keep_the_classes_even(self):
+        rng = random.Random(5)
+        rows = ["%.4f,%.4f,%s" % (rng.gauss(0, 1), rng.gauss(0, 1), "rare" if i % 10 == 0 else "often")
+                for i in range(100)]
+        data = self.write("uneven.csv", "a,b,y\n" + "\n".join(rows * 2) + "\n")
+        for seed in "1", "2", "3":
+            test = self.ok("fit", data, "-o", self.path("uneven.broad"), *SMALL, "--holdout", "0.3", "--seed", seed,
+                           "--json").json["test"]
+            counts = {name: sum(row) for name, row in zip(test["classes"], test["confusion"])}
+            self.assertEqual(counts, {"often": 54, "rare": 6})
+
     def test_chance_is_no_copy(self):
         rng = random.Random(9)
         rows = ["%d,%s,%d" % (rng.randint(0, 2), rng.choice("pq"), rng.randint(0, 1)) for _ in range(200)]

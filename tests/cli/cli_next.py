@@ -86,7 +86,7 @@ class Next(Case):
 
     def test_tune(self):
         self.write("t t.csv", blobs(60))
-        self.paste(self.ok("tune", "t t.csv", "--trials", "2", "--kinds", "brls", "--by", "loo", "-o", "best.broad").out)
+        self.paste(self.ok("tune", "t t.csv", "--trials", "2", "--kinds", "bls", "-o", "best.broad").out)
 
     def test_photos(self):
         self.ok("render", "ph otos", "--count", "24", "--size", "32", "--seed", "5", "-q")
@@ -107,6 +107,18 @@ class Next(Case):
         self.do("learn", "p.broad", "--corrections", "c.csv")
         self.do("grow", "p.broad", "ph otos", "flat", "--enhance", "10x1", "-o", "q.broad")
         self.do("fit", "ph otos", "-o", "p.broad", "--no-names", "--map", "pixels", "--side", "8")
+
+    def test_photos_with_values(self):
+        for name, count, seed in (("soil", "16", "5"), ("more soil", "8", "6")):
+            self.ok("render", name, "--severity", "--count", count, "--size", "32", "--seed", seed, "-q")
+        shutil.copytree("soil/photos", "some", dirs_exist_ok=True)
+        words = ["--labels", "soil/labels.csv", "--map", "descriptors"]
+        self.do("fit", "soil/photos", *words, "--holdout", "0.3", "-o", "s.broad")
+        self.do("fit", "soil/photos", *words, "-o", "s.broad")
+        shutil.copy("s.broad", "t.broad")
+        self.do("learn", "s.broad", "more soil/photos", "--labels", "more soil/labels.csv", "--with", "soil/photos",
+                "--with-labels", "soil/labels.csv")
+        self.do("learn", "t.broad", "more soil/photos", "--labels", "more soil/labels.csv")
 
 
 class Refit(Case):

@@ -129,7 +129,7 @@ class Undo(Changed):
         for words in (["fit", self.parts[0], "-o", model, *CHAIN], ["grow", model, self.parts[0], "--enhance", "5x1"],
                       ["learn", model, self.parts[1], "--with", self.parts[0]],
                       ["learn", model, self.parts[2], "--forgetful"],
-                      ["tune", self.first, "--trials", "1", "--kinds", "brls", "--by", "loo", "-o", model]):
+                      ["tune", self.first, "--trials", "1", "--kinds", "bls", "-o", model]):
             before = self.read("m.broad")
             self.ok(*words, "-q")
             after = self.read("m.broad")

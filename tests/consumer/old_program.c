@@ -80,6 +80,7 @@ static void look_at_model(void)
 {
     WITH(broad_layer, layer, must(broad_model_layer(layer, model, 1), "layer"); expect(layer->width == 10, "width"));
     WITH(broad_estimate, estimate, must(broad_model_estimate(estimate, model), "estimate"));
+    WITH(broad_importance, column, expect(broad_model_importance(column, model, 0) == BROAD_USAGE, "importance"));
     WITH(broad_joint, joint, must(broad_model_joint(joint, model), "joint"));
     WITH(broad_photo_spec, photo, must(broad_model_photo(photo, model), "photo"));
     WITH(broad_pilot, pilot, must(broad_model_pilot(pilot, model), "pilot"));

@@ -233,6 +233,7 @@ static void nothing_to_read(void **state)
     save_text(s->folder, "a.txt", "text\n");
     assert_fails(read_run(&data, s->folder, &s->run), BROAD_BAD_DATA, "no photo in it");
     save_text(s->folder, "a.jpg", "");
+    assert_fails(read_run(&data, s->folder, &s->run), BROAD_BAD_DATA, "its only file cannot be used, ");
     save_text(s->folder, "b.jpg", "");
     assert_fails(read_run(&data, s->folder, &s->run), BROAD_BAD_DATA, "none of the 2 files can be used; the first, ");
     assert_non_null(strstr(broad_error_message(), "a.jpg: the file is empty"));

@@ -226,8 +226,11 @@ static int fail_empty(const reading *r, size_t first, size_t count)
 {
     if (!count)
         return broad__fail(BROAD_BAD_DATA, "%s: no photo in it; give a folder with JPEG or PNG files", r->first_path);
-    return broad__fail(BROAD_BAD_DATA, "%s: none of the %zu file%s can be used; the first, %.300s: %.400s",
-                       r->first_path, count, count == 1 ? "" : "s", r->list.items[first].file, r->reasons[first]);
+    if (count == 1)
+        return broad__fail(BROAD_BAD_DATA, "%s: its only file cannot be used, %.300s: %.400s", r->first_path,
+                           r->list.items[first].file, r->reasons[first]);
+    return broad__fail(BROAD_BAD_DATA, "%s: none of the %zu files can be used; the first, %.300s: %.400s",
+                       r->first_path, count, r->list.items[first].file, r->reasons[first]);
 }
 
 /* Which photos there are, and whether there are enough of them. */
