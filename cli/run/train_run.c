@@ -186,8 +186,9 @@ static void print_plan(const broad_plan *plan, double seconds)
     cli_format_flops(features, sizeof features, plan->flops_features);
     cli_format_flops(layer, sizeof layer, plan->flops_layer);
     cli_format_flops(total, sizeof total, plan->flops_total);
-    cli_print("run      %.0f rows, %.0f inputs, %.0f outputs; %.0f nodes at the end\n", plan->rows, plan->inputs,
-              plan->outputs, plan->nodes);
+    cli_print("run      %.0f row%s, %.0f input%s, %.0f output%s; %.0f nodes at the end\n", plan->rows,
+              cli_plural((size_t)plan->rows), plan->inputs, cli_plural((size_t)plan->inputs), plan->outputs,
+              cli_plural((size_t)plan->outputs), plan->nodes);
     cli_format_bytes(peak, sizeof peak, plan->bytes_peak);
     cli_print("memory   %s for the table, %s more to train; %s available; process peak %s\n", table, training,
               available, peak);

@@ -155,8 +155,8 @@ static int copy_table(broad_data **out, const broad_data *data)
 }
 
 /* Puts photos into the groups that the model's were in, which may ignore near-duplicates. `made` is what `view` then
- * points to. */
-static int group_like_model(broad_data *view, size_t **made, const broad_model *model)
+ * points to. lone: photos that are not grouped were compared, and none are alike: each is a group of its own. */
+static int group_like_model(broad_data *view, size_t **made, const broad_model *model, int lone)
 {
     char *wanted = model->group_name;
     const char *have = view->group_name ? view->group_name : "";
@@ -164,8 +164,8 @@ static int group_like_model(broad_data *view, size_t **made, const broad_model *
     view->groups = NULL;
     view->group_name = NULL;
     if (!wanted) return BROAD_OK;
-    /* Photos none of which are alike are groups of their own. */
-    if (strcmp(wanted, BROAD__PHOTO_GROUPS) != 0 && strcmp(wanted, BROAD__NEAR_DUPLICATES) != 0)
+    lone = lone && strcmp(wanted, BROAD__NEAR_DUPLICATES) == 0;
+    if (strcmp(wanted, BROAD__PHOTO_GROUPS) != 0 && !lone)
         return broad__fail(BROAD_USAGE,
                            "the photos that the model was trained on were grouped by '%.100s', and these are not; read "
                            "them in the same way",
@@ -182,7 +182,7 @@ int broad_data_training_part(broad_data **out, const broad_data *data, const bro
     *out = NULL;
     broad_data view = *data, *test = NULL;
     size_t *groups = NULL;
-    int status = group_like_model(&view, &groups, model);
+    int status = group_like_model(&view, &groups, model, 0);
     /* Only the first rows of a model come from a split; later ones were learned as they are. */
     size_t first = model->segment_count ? model->segments[0].rows : model->rows;
     int whole = !(model->split_holdout > 0) || data->rows == first;
@@ -217,7 +217,7 @@ int broad_data_assign(broad_data **out, const broad_data *data, const broad_mode
             return broad__fail(BROAD_USAGE, "broad_data_assign: class %zu is out of range (the model has %zu)",
                                classes[i], model->outputs);
     if (classes) give_classes(&view, model, classes);
-    int status = group_like_model(&view, &groups, model);
+    int status = group_like_model(&view, &groups, model, 1);
     if (status == BROAD_OK) status = copy_table(out, &view);
     broad__free(groups);
     return status;
