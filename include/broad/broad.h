@@ -213,7 +213,8 @@ typedef enum broad_outcome {
     BROAD_OUTCOME_COMPLETE,       /* all requested layers were added                             */
     BROAD_OUTCOME_STALLED,        /* no candidate passed the test; the model so far is valid     */
     BROAD_OUTCOME_TARGET_REACHED, /* a stop rule was met                                         */
-    BROAD_OUTCOME_STOPPED         /* the progress function asked to stop                         */
+    BROAD_OUTCOME_STOPPED,        /* the progress function asked to stop                         */
+    BROAD_OUTCOME_TIME_LIMIT      /* max_seconds were up, or left no time for another layer      */
 } broad_outcome;
 
 /* Which call added a layer. */
@@ -308,6 +309,8 @@ typedef struct broad_progress {
     size_t draws;      /* training: draws tried for the current layer */
     double norm;       /* training: ||E|| so far */
     double first_norm; /* training: ||E_0|| */
+    double part;       /* of the whole call that is done, 0 to 1, by the work that is expected; it never falls. Of a new
+                        * network: of opening the trainer and of the layers that the options ask for, together */
 } broad_progress;
 
 /*
@@ -1290,6 +1293,8 @@ typedef struct broad_plan {
     double passes;           /* approximate number of passes over the rows, if each layer's first draw is kept */
     double bytes_disk, bytes_disk_free; /* needed and available in $TMPDIR or /var/tmp */
     int memory_automatic; /* options->memory is 0: the limit is half of the available memory besides what the process has */
+    double flops_joint;  /* of flops_total: the joint weights, where there are any */
+    double flops_trials; /* besides it: small trials that choose ranges and inputs */
 } broad_plan;
 
 static inline void broad_plan_init(broad_plan *out) { broad_result_init(out, sizeof *out); }
