@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
 .PHONY: build demo test sanitize lab-test check format tsan coverage bench bench-quick bench-tables bench-mnist bench-images \
-        paper-tables experiments fuzz install setup clean help
+        paper-tables experiments fuzz install uninstall setup clean help
 
 build: ## the optimised tool and libraries, in build/release
 	@command -v cmake >/dev/null || { echo "make: cmake is missing; run scripts/setup --runtime first"; exit 1; }
@@ -104,6 +104,13 @@ install: ## to PREFIX (/usr/local), honouring DESTDIR
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@cmake --build --preset release -j $(JOBS) --target product
 	@DESTDIR=$(DESTDIR) cmake --install build/release
+
+uninstall: ## what the last 'make install' put there, honouring DESTDIR
+	@test -f build/release/install_manifest.txt || \
+		{ echo "uninstall: nothing was installed from here (build/release/install_manifest.txt)"; exit 1; }
+	@tr -d '\r' < build/release/install_manifest.txt | while read -r file || [ -n "$$file" ]; do rm -fv "$(DESTDIR)$$file"; done
+	@for folder in include/broad lib/cmake/broad lib/*/cmake/broad; do \
+		rmdir -v "$(DESTDIR)$(PREFIX)"/$$folder 2>/dev/null || true; done
 
 setup: ## install missing Debian packages
 	@scripts/setup

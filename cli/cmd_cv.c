@@ -54,12 +54,11 @@ static int on_progress(const broad_progress *state, void *context)
     cv_run *run = context;
     double now = broad__seconds();
     if (run->visible && now - run->last_drawn > 0.1) {
-        char text[160], left[32] = "?";
+        char text[160], left[48];
         size_t total = run->folds * run->repeats, done = run->cv.done;
-        double part = ((double)done + (state->total ? (double)state->done / (double)state->total : 0)) / (double)total;
-        if (part > 0) cli_format_duration(left, sizeof left, (now - run->train_start) * (1 - part) / part);
-        snprintf(text, sizeof text, "fold %zu/%zu, %s %zu/%zu, left %s", done + 1, total,
-                 state->stage ? state->stage : "", state->done, state->total, left);
+        double part = ((double)done + state->part) / (double)total;
+        cli_bar_left(left, sizeof left, part, now - run->train_start);
+        snprintf(text, sizeof text, "fold %zu/%zu%s", done + 1, total, left);
         cli_bar("cv", part, text);
         run->last_drawn = now;
         run->drawn = 1;

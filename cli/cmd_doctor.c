@@ -157,6 +157,7 @@ static int report_json(const cli_arguments *arguments, const diagnosis *d)
     cli_json_put(object, "processors", json_integer((json_int_t)m->processors));
     put_system(object, &d->system);
     cli_json_put(object, "kernels", cli_json_text(m->kernels));
+    cli_json_put(object, "pictures", cli_json_text(broad_picture_formats()));
     cli_json_put(object, "self_test", json_boolean(m->self_test));
     cli_json_put(object, "speed", d->measured ? speed_json(&d->speed) : json_null());
     cli_json_put(object, "advice", advice);
@@ -196,6 +197,7 @@ static void print_memory(const cli_machine *s)
 static void print_software(const broad_machine *m)
 {
     cli_print("kernels    %s\n", m->kernels);
+    cli_print("pictures   %s\n", broad_picture_formats());
     cli_print("self-test  %s\n", m->self_test ? "passed: the kernels agree with plain C" : "FAILED");
 }
 

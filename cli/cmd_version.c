@@ -10,5 +10,6 @@ int cli_version(const cli_arguments *arguments)
     }
     json_t *object = cli_json_object("version");
     cli_json_put(object, "version", cli_json_text(broad_version()));
+    cli_json_put(object, "pictures", cli_json_text(broad_picture_formats()));
     return cli_json_give(arguments, object);
 }

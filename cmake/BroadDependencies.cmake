@@ -11,6 +11,19 @@ macro(broad_find_dependencies)
     pkg_check_modules(BROAD_PNG ${broad_required} QUIET IMPORTED_TARGET libpng>=1.6)
     pkg_check_modules(BROAD_EXIF ${broad_required} QUIET IMPORTED_TARGET libexif>=0.6.22)
 
+    # Further formats of pictures, each where its library is there; BROAD_WITH_... OFF leaves it out.
+    set(broad_codecs_missing "")
+    foreach(codec HEIF:libheif>=1.12 WEBP:libwebp>=1.0 TIFF:libtiff-4>=4.5)
+        string(REGEX REPLACE ":.*" "" name ${codec})
+        string(REGEX REPLACE ".*:" "" module ${codec})
+        if(NOT DEFINED BROAD_WITH_${name} OR BROAD_WITH_${name})
+            pkg_check_modules(BROAD_${name} QUIET IMPORTED_TARGET ${module})
+            if(NOT BROAD_${name}_FOUND)
+                list(APPEND broad_codecs_missing ${name})
+            endif()
+        endif()
+    endforeach()
+
     if(BROAD_JANSSON_FOUND AND BROAD_ZLIB_FOUND AND BROAD_XXHASH_FOUND AND BROAD_JPEG_FOUND AND BROAD_PNG_FOUND
        AND BROAD_EXIF_FOUND AND Threads_FOUND)
         set(BROAD_DEPENDENCIES_FOUND TRUE)
@@ -21,6 +34,12 @@ macro(broad_find_dependencies)
             target_link_libraries(broad::dependencies INTERFACE PkgConfig::BROAD_JANSSON PkgConfig::BROAD_ZLIB
                 PkgConfig::BROAD_JPEG PkgConfig::BROAD_PNG PkgConfig::BROAD_EXIF
                 Threads::Threads m)
+            foreach(name HEIF WEBP TIFF)
+                if(BROAD_${name}_FOUND)
+                    target_link_libraries(broad::dependencies INTERFACE PkgConfig::BROAD_${name})
+                    target_compile_definitions(broad::dependencies INTERFACE BROAD_WITH_${name}=1)
+                endif()
+            endforeach()
         endif()
     else()
         set(BROAD_DEPENDENCIES_FOUND FALSE)

@@ -18,6 +18,13 @@ install(FILES ${PROJECT_BINARY_DIR}/broadConfig.cmake ${PROJECT_BINARY_DIR}/broa
 
 # The .pc file finds its folders from its own place, so that a moved tree works.
 file(RELATIVE_PATH broad_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+# Private libraries by name: as packages they would give their include folders to programs that never see them.
+set(broad_pc_libraries "")
+foreach(name JANSSON JPEG PNG EXIF HEIF WEBP TIFF ZLIB)
+    foreach(library ${BROAD_${name}_LIBRARIES})
+        string(APPEND broad_pc_libraries "-l${library} ")
+    endforeach()
+endforeach()
 configure_file(cmake/broad.pc.in ${PROJECT_BINARY_DIR}/broad.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/broad.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -49,22 +49,26 @@ void cli_bar(const char *label, double part, const char *text)
 
 void cli_bar_wipe(void) { fputs(cli_bar_end(), stderr); }
 
+/* Known from a tenth of the work on, and never more than a moment ago has passed since. */
+void cli_bar_left(char *out, size_t bytes, double part, double seconds)
+{
+    out[0] = 0;
+    if (part < 0.1 || part > 1) return;
+    char left[32];
+    cli_format_duration(left, sizeof left, seconds * (1 - part) / part);
+    snprintf(out, bytes, ", left %s", left);
+}
+
 static void draw(cli_progress *progress, const broad_progress *state, double now)
 {
-    char elapsed[32], left[32] = "", text[160];
+    char elapsed[32], left[48], text[160], stage[64];
+    if (state->part > progress->part) progress->part = state->part;
     cli_format_duration(elapsed, sizeof elapsed, now - progress->start);
-    if (state->done > progress->first && state->total > state->done) {
-        double each = (now - progress->layers_start) / (double)(state->done - progress->first);
-        snprintf(left, sizeof left, ", left ");
-        cli_format_duration(left + 7, sizeof left - 7, each * (double)(state->total - state->done));
-    }
-    int used = snprintf(text, sizeof text, "%s %zu/%zu", state->stage ? state->stage : "", state->done, state->total);
-    if (state->first_norm > 0 && used > 0)
-        used += snprintf(text + used, sizeof text - (size_t)used, ", draw %zu, ||E|| %.4f of the first", state->draws,
-                         state->norm / state->first_norm);
-    if (used > 0 && (size_t)used < sizeof text)
-        snprintf(text + used, sizeof text - (size_t)used, ", %s%s", elapsed, left);
-    cli_bar(progress->label, state->total ? (double)state->done / (double)state->total : 0, text);
+    cli_bar_left(left, sizeof left, progress->part, now - progress->start);
+    snprintf(stage, sizeof stage, "%s", state->stage ? state->stage : "");
+    if (state->total > 1) snprintf(stage, sizeof stage, "%s %zu/%zu", state->stage, state->done, state->total);
+    snprintf(text, sizeof text, "%s, %s%s", stage, elapsed, left);
+    cli_bar(progress->label, progress->part, text);
     progress->drawn = 1;
     progress->last = now;
 }
@@ -74,11 +78,7 @@ static int on_progress(const broad_progress *state, void *context)
     cli_progress *progress = context;
     double now = broad__seconds();
     int layers = state->stage && strcmp(state->stage, "layers") == 0;
-    if (progress->layers_start == 0 && layers) {
-        progress->layers_start = now;
-        if (state->draws > 0) progress->first = state->done;
-    }
-    if (progress->visible && (now - progress->last > 0.1 || state->done == state->total)) draw(progress, state, now);
+    if (progress->visible && now - progress->last > 0.1) draw(progress, state, now);
     int stop = layers && state->draws == 0 && progress->stop_at && state->done >= progress->stop_at;
     return stop || cli_interrupted() != 0;
 }

@@ -217,6 +217,7 @@ static void say_outcome(cli_output *output, const cli_training *t)
     static const char *const words[] = {
         [BROAD_OUTCOME_COMPLETE] = "Everything that was asked for was added",
         [BROAD_OUTCOME_STALLED] = "Training ended early, with a valid network: no further candidate passed the test",
+        [BROAD_OUTCOME_TIME_LIMIT] = "Training ended because its time was up",
         [BROAD_OUTCOME_TARGET_REACHED] = "Training ended because a stopping rule was met",
         [BROAD_OUTCOME_STOPPED] = "Training was stopped before its end; the network is valid as far as it goes",
     };

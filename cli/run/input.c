@@ -72,10 +72,11 @@ static int on_progress(const broad_progress *progress, void *context)
     size_t done = progress->done, total = progress->total;
     double now = broad__seconds();
     if (bar->visible && total && (now - bar->last > 0.1 || done == total)) {
-        char text[96], left[32];
-        cli_format_duration(left, sizeof left, done ? (now - bar->start) * (double)(total - done) / (double)done : 0);
-        snprintf(text, sizeof text, "%zu/%zu, left %s", done, total, done ? left : "?");
-        cli_bar("photos", (double)done / (double)total, text);
+        char text[96], left[48];
+        double part = (double)done / (double)total;
+        cli_bar_left(left, sizeof left, part, now - bar->start);
+        snprintf(text, sizeof text, "%zu/%zu%s", done, total, left);
+        cli_bar("photos", part, text);
         bar->last = now;
         bar->drawn = 1;
     }

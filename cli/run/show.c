@@ -35,6 +35,7 @@ const char *cli_outcome_name(broad_outcome outcome)
     case BROAD_OUTCOME_COMPLETE: return "complete";
     case BROAD_OUTCOME_STALLED: return "stalled";
     case BROAD_OUTCOME_TARGET_REACHED: return "target_reached";
+    case BROAD_OUTCOME_TIME_LIMIT: return "time_limit";
     case BROAD_OUTCOME_STOPPED: return "stopped";
     }
     return "unknown";

@@ -120,7 +120,20 @@ static json_t *limit_json(const broad_plan *plan)
     return object;
 }
 
-static json_t *plan_json(const broad_plan *plan)
+/* A quick look at one core; large products come near its peak, the rest does not. */
+static double plan_seconds(const broad_plan *plan, size_t threads)
+{
+    const double usual = 0.4;
+    broad_machine machine;
+    broad_speed speed;
+    broad_machine_init(&machine);
+    broad_speed_init(&speed);
+    if (broad_machine_inspect(&machine, 0) || broad_machine_measure(&speed, 1, 1) || !(speed.peak.one > 0)) return 0;
+    double cores = (double)(threads ? threads : machine.processors);
+    return (plan->flops_total + plan->flops_trials) / (usual * 1e9 * speed.peak.one * cores);
+}
+
+static json_t *plan_json(const broad_plan *plan, double seconds)
 {
     json_t *object = json_object();
     cli_json_put(object, "rows", cli_json_real(plan->rows));
@@ -133,6 +146,8 @@ static json_t *plan_json(const broad_plan *plan)
     cli_json_put(object, "flops_features", cli_json_real(plan->flops_features));
     cli_json_put(object, "flops_layer", cli_json_real(plan->flops_layer));
     cli_json_put(object, "flops_total", cli_json_real(plan->flops_total));
+    cli_json_put(object, "flops_trials", cli_json_real(plan->flops_trials));
+    cli_json_put(object, "seconds", cli_json_real(seconds));
     cli_json_put(object, "bytes_peak", cli_json_real(plan->bytes_peak));
     cli_json_put(object, "fits", json_boolean(plan->fits));
     if (plan->memory > 0) cli_json_put(object, "limit", limit_json(plan));
@@ -160,8 +175,9 @@ static void print_limit(const broad_plan *plan)
               plan->features_recomputed ? "recomputed in each pass" : "kept in files");
 }
 
-static void print_plan(const broad_plan *plan)
+static void print_plan(const broad_plan *plan, double seconds)
 {
+    char time[32];
     char peak[32];
     char table[32], training[32], available[32], features[32], layer[32], total[32];
     cli_format_bytes(table, sizeof table, plan->bytes_data);
@@ -179,18 +195,21 @@ static void print_plan(const broad_plan *plan)
     if (plan->memory > 0) print_limit(plan);
     cli_print("work     %s for the features, %s per layer, %s in total, if the first draw of each layer is kept\n",
               features, layer, total);
+    cli_format_duration(time, sizeof time, seconds);
+    cli_print("time     about %s on this machine, if nothing else runs on it\n", time);
     cli_print("verdict  %s\n", plan->fits ? "fits in memory" : "does NOT fit in memory");
 }
 
 static int show_plan(const cli_run *run, const broad_plan *plan)
 {
     int status = BROAD_OK;
+    double seconds = plan_seconds(plan, run->options.threads);
     if (cli_given(run->arguments, "json")) {
         json_t *object = cli_json_object(run->arguments->command->name);
-        cli_json_put(object, "plan", plan_json(plan));
+        cli_json_put(object, "plan", plan_json(plan, seconds));
         status = cli_json_give(run->arguments, object);
     } else {
-        print_plan(plan);
+        print_plan(plan, seconds);
     }
     return status || plan->fits ? status : -BROAD_NO_MEMORY;
 }
@@ -239,8 +258,17 @@ int cli_run_plan(int *out_done, cli_run *run, size_t rows, size_t inputs, size_t
 
 /* ---- growing ---- */
 
+/* --max-seconds is for the whole run: what was read counts, and saving and measuring follow. */
+static void limit_time(cli_run *run)
+{
+    const double after = 0.05, least = 1e-3;
+    double left = (1 - after) * run->options.max_seconds - (broad__seconds() - run->start);
+    if (run->options.max_seconds > 0) run->options.max_seconds = left > least ? left : least;
+}
+
 void cli_run_begin(cli_run *run)
 {
+    limit_time(run);
     broad_kind kind = run->model ? broad_model_kind(run->model) : run->options.kind;
     cli_progress_begin(&run->progress, &run->options, cli_kind_name(kind), run->arguments);
 }

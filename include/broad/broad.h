@@ -15,8 +15,8 @@
  *
  * Sections, in reading order: status and version, memory, enums, structs and their sizes, progress, options, data
  * (files, arrays, photos, splits), training, the model, prediction, explanations of photos, the predictor, evaluation,
- * growing, sums instead of rows, planning, the certificate, the profile, pictures, several threads, random numbers, the
- * machine, compatibility.
+ * growing, sums instead of rows, planning, the certificate, the profile, pictures, photos from memory, several threads,
+ * random numbers, the machine, compatibility.
  *
  * Rules that hold for every function here:
  *  - It returns BROAD_OK or a negative status, and on failure leaves a message for broad_error_message(). Functions
@@ -213,7 +213,8 @@ typedef enum broad_outcome {
     BROAD_OUTCOME_COMPLETE,       /* all requested layers were added                             */
     BROAD_OUTCOME_STALLED,        /* no candidate passed the test; the model so far is valid     */
     BROAD_OUTCOME_TARGET_REACHED, /* a stop rule was met                                         */
-    BROAD_OUTCOME_STOPPED         /* the progress function asked to stop                         */
+    BROAD_OUTCOME_STOPPED,        /* the progress function asked to stop                         */
+    BROAD_OUTCOME_TIME_LIMIT      /* max_seconds were up, or left no time for another layer      */
 } broad_outcome;
 
 /* Which call added a layer. */
@@ -308,6 +309,8 @@ typedef struct broad_progress {
     size_t draws;      /* training: draws tried for the current layer */
     double norm;       /* training: ||E|| so far */
     double first_norm; /* training: ||E_0|| */
+    double part;       /* of the whole call that is done, 0 to 1, by the work that is expected; it never falls. Of a new
+                        * network: of opening the trainer and of the layers that the options ask for, together */
 } broad_progress;
 
 /*
@@ -534,7 +537,7 @@ static inline void broad_read_options_init(broad_read_options *out) { broad_read
 typedef enum broad_path_kind {
     BROAD_PATH_KIND_UNKNOWN, /* not there, no regular file, or nothing known */
     BROAD_PATH_KIND_FOLDER,
-    BROAD_PATH_KIND_PICTURE, /* of any format; JPEG and PNG are read         */
+    BROAD_PATH_KIND_PICTURE, /* of any format; see broad_picture_formats()   */
     BROAD_PATH_KIND_TABLE    /* text, or one of the formats of tables        */
 } broad_path_kind;
 BROAD_API broad_path_kind broad_path_look(const char *path);
@@ -552,7 +555,7 @@ BROAD_API broad_path_kind broad_path_look(const char *path);
  */
 BROAD_API int broad_data_read(broad_data **out, const char *path, const broad_read_options *options);
 
-/* Photos from files and folders, JPEG or PNG by their content. Folders are searched recursively, without hidden files.
+/* Photos from files and folders, of the formats of broad_picture_formats(), by their content. Folders are searched recursively, without hidden files.
  * Targets: options->labels, a CSV file whose first column, or the one called "file", names the photos (as paths
  * relative to the folder, or by their last part where that is unique), and whose column `target`, or the last one, is
  * the target; `group` may name a further column. Without such a file the class is the folder directly below the given
@@ -1290,6 +1293,8 @@ typedef struct broad_plan {
     double passes;           /* approximate number of passes over the rows, if each layer's first draw is kept */
     double bytes_disk, bytes_disk_free; /* needed and available in $TMPDIR or /var/tmp */
     int memory_automatic; /* options->memory is 0: the limit is half of the available memory besides what the process has */
+    double flops_joint;  /* of flops_total: the joint weights, where there are any */
+    double flops_trials; /* besides it: small trials that choose ranges and inputs */
 } broad_plan;
 
 static inline void broad_plan_init(broad_plan *out) { broad_result_init(out, sizeof *out); }
@@ -1349,7 +1354,20 @@ BROAD_API size_t broad_picture_width(const broad_picture *picture);
 BROAD_API size_t broad_picture_height(const broad_picture *picture);
 BROAD_API unsigned char *broad_picture_pixels(broad_picture *picture); /* may be written to */
 BROAD_API const unsigned char *broad_picture_bytes(const broad_picture *picture);
-/* From the bytes of a JPEG or PNG file, turned upright, with a longer side of at most `side`; 0: in its own size. The
+/* How the bytes of a pixel lie; alpha is blended with white. */
+typedef enum broad_pixel {
+    BROAD_PIXEL_RGB,
+    BROAD_PIXEL_BGR,
+    BROAD_PIXEL_RGBA,
+    BROAD_PIXEL_BGRA,
+    BROAD_PIXEL_GREY
+} broad_pixel;
+/* A copy of pixels of 8 bits. stride: bytes from one row to the next; 0: rows without gaps. */
+BROAD_API int broad_picture_from_pixels(broad_picture **out, const unsigned char *pixels, size_t width, size_t height,
+                                        size_t stride, broad_pixel pixel);
+/* What this build reads: "JPEG, PNG, HEIC, WebP, TIFF"; the first two always. Static text. */
+BROAD_API const char *broad_picture_formats(void);
+/* From the bytes of a file of one of these formats, turned upright, with a longer side of at most `side`; 0: in its own size. The
  * undamaged part of a damaged picture is used, the rest is grey. The message of a failure does not name the file. */
 BROAD_API int broad_picture_decode(broad_picture **out, const void *bytes, size_t count, size_t side);
 /* As the bytes of a file, for broad_free(). Equal pictures give equal bytes. quality: 1 to 100. */
@@ -1360,6 +1378,23 @@ BROAD_API int broad_picture_fit(broad_picture **out, const broad_picture *pictur
 /* A part that lies inside of it. */
 BROAD_API int broad_picture_crop(broad_picture **out, const broad_picture *picture, size_t left, size_t top,
                                  size_t width, size_t height);
+
+/* ---- photos from memory ----------------------------------------------------------------------------------------- */
+
+/* Turns pictures in memory, such as the frames of a camera, into the inputs of one model of photos, which must outlive
+ * it. Opening takes some milliseconds; then any number of threads may use it at the same time. A model that was trained
+ * on boxes takes each picture as one box. */
+typedef struct broad_viewer broad_viewer;
+BROAD_API int broad_viewer_open(broad_viewer **out, const broad_model *model);
+BROAD_API void broad_viewer_close(broad_viewer *viewer); /* accepts NULL */
+/* From pixels: out has broad_model_inputs() numbers, x of broad_predict(). `photo`, which may be NULL, gets width,
+ * height, distance and faults; its texts are "". Numbers are those of a file with these pixels, bit by bit. */
+BROAD_API int broad_viewer_picture(double *out, broad_photo *photo, const broad_viewer *viewer,
+                                   const broad_picture *picture);
+/* From the bytes of a file, of a format of broad_picture_formats(): as the file itself, bit by bit; `photo` has its time
+ * and place, too. */
+BROAD_API int broad_viewer_file(double *out, broad_photo *photo, const broad_viewer *viewer, const void *bytes,
+                                size_t count);
 
 /* ---- several threads ------------------------------------------------------------------------------------------- */
 

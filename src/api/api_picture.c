@@ -35,6 +35,38 @@ int broad_picture_new(broad_picture **out, size_t width, size_t height)
     return hand_out(out, &image, broad__image_init(&image, width, height));
 }
 
+static void copy_row(unsigned char *to, const unsigned char *from, size_t width, broad_pixel pixel)
+{
+    int grey = pixel == BROAD_PIXEL_GREY, alpha = pixel == BROAD_PIXEL_RGBA || pixel == BROAD_PIXEL_BGRA;
+    int turned = pixel == BROAD_PIXEL_BGR || pixel == BROAD_PIXEL_BGRA;
+    size_t step = grey ? 1 : alpha ? 4 : 3;
+    for (size_t x = 0; x < width; x++, from += step)
+        for (size_t c = 0; c < 3; c++) {
+            unsigned value = from[grey ? 0 : turned ? 2 - c : c];
+            to[3 * x + c] = (unsigned char)(alpha ? (value * from[3] + 255u * (255u - from[3]) + 127) / 255 : value);
+        }
+}
+
+int broad_picture_from_pixels(broad_picture **out, const unsigned char *pixels, size_t width, size_t height,
+                              size_t stride, broad_pixel pixel)
+{
+    broad__image image = {0};
+    if (!out || !pixels) return broad__missing_argument("broad_picture_from_pixels");
+    *out = NULL;
+    if ((int)pixel < 0 || pixel > BROAD_PIXEL_GREY)
+        return broad__fail(BROAD_USAGE, "broad_picture_from_pixels: there is no broad_pixel number %d", (int)pixel);
+    size_t bytes = pixel == BROAD_PIXEL_GREY ? 1 : pixel == BROAD_PIXEL_RGB || pixel == BROAD_PIXEL_BGR ? 3 : 4;
+    if (stride && stride / bytes < width)
+        return broad__fail(BROAD_USAGE, "broad_picture_from_pixels: a row of %zu pixels takes more than %zu bytes",
+                           width, stride);
+    int status = broad__image_init(&image, width, height);
+    for (size_t y = 0; status == BROAD_OK && y < height; y++)
+        copy_row(image.pixels + 3 * y * width, pixels + y * (stride ? stride : bytes * width), width, pixel);
+    return hand_out(out, &image, status);
+}
+
+const char *broad_picture_formats(void) { return broad__decode_formats(); }
+
 void broad_picture_free(broad_picture *picture)
 {
     if (!picture) return;

@@ -22,7 +22,7 @@
 #define BROAD__FITTINGS "chain|joint|stepwise|window|at_once"
 #define BROAD__FORMATS "csv|libsvm|npy|idx|photos|memory"
 #define BROAD__NORMALS_FROM "name|rows|positive|user"
-#define BROAD__OUTCOMES "complete|stalled|target_reached|stopped"
+#define BROAD__OUTCOMES "complete|stalled|target_reached|stopped|time_limit"
 
 enum { BROAD__ENUM_BYTES = 24 };
 

@@ -38,14 +38,23 @@ static void prefer_large_pages(unsigned char *block, size_t bytes)
 #endif
 }
 
+/* The system's own zeroed memory need not be written to: a large block costs nothing before it is used, block by block. */
+static void *allocate_raw(size_t bytes, int zeroed)
+{
+    if (zeroed && allocator.allocate == system_allocate) return calloc(1, bytes);
+    void *raw = allocator.allocate(bytes, allocator.context);
+    if (raw && zeroed) memset(raw, 0, bytes);
+    return raw;
+}
+
 /* A block handed out lies at the next multiple of ALIGNMENT; the pointer that must be released stands right before it. */
-static void *allocate_aligned(size_t bytes)
+static void *allocate_aligned(size_t bytes, int zeroed)
 {
     if (bytes > SIZE_MAX / 2) {
         broad__fail_memory(bytes);
         return NULL;
     }
-    unsigned char *raw = allocator.allocate(bytes + ALIGNMENT + sizeof(void *), allocator.context);
+    unsigned char *raw = allocate_raw(bytes + ALIGNMENT + sizeof(void *), zeroed);
     if (!raw) {
         broad__fail_memory(bytes);
         return NULL;
@@ -57,12 +66,7 @@ static void *allocate_aligned(size_t bytes)
     return block;
 }
 
-void *broad__alloc(size_t bytes)
-{
-    void *block = allocate_aligned(bytes);
-    if (block) memset(block, 0, bytes);
-    return block;
-}
+void *broad__alloc(size_t bytes) { return allocate_aligned(bytes, 1); }
 
 int broad__multiply(size_t *out, size_t a, size_t b) { return __builtin_mul_overflow(a, b, out) ? -1 : 0; }
 
@@ -79,7 +83,7 @@ void *broad__alloc_array(size_t count, size_t element_bytes)
 void *broad__alloc_unset(size_t count, size_t element_bytes)
 {
     size_t bytes;
-    if (broad__multiply(&bytes, count, element_bytes) == 0) return allocate_aligned(bytes);
+    if (broad__multiply(&bytes, count, element_bytes) == 0) return allocate_aligned(bytes, 0);
     broad__fail_memory(SIZE_MAX);
     return NULL;
 }

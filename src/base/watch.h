@@ -18,14 +18,36 @@
 /* The progress function is called at most this often, in seconds. Changed by tests alone. */
 extern double broad__watch_interval;
 
+/*
+ * How much of a call is done, by floating-point operations: those that were counted, of those that were expected. The call
+ * goes phase by phase; a phase ends when the next begins, whether as much was done as expected or not, and takes its share
+ * of what was left. So the part that is done never falls.
+ */
+typedef struct broad__work {
+    atomic_uint_fast64_t done;
+    double rest;        /* expected after this phase */
+    double phase;       /* expected of it */
+    double before;      /* done when it began */
+    double from, until; /* parts of the whole when it begins and ends */
+} broad__work;
+
+/* Why it was stopped. */
+typedef enum broad__watch_end {
+    BROAD__WATCH_GOES_ON,
+    BROAD__WATCH_ASKED,
+    BROAD__WATCH_LATE /* the limit has passed */
+} broad__watch_end;
+
 typedef struct broad__watch {
     broad_progress state;             /* what is reported; `done` when this part of the work began */
     broad_progress_function progress; /* NULL: none */
     void *context;
-    size_t span; /* share of this part in `total` */
-    double last; /* when it was reported */
-    double work; /* since the clock was read, on the call's thread */
-    atomic_int stopped;
+    size_t span;   /* share of this part in `total` */
+    double last;   /* when it was reported */
+    double unseen; /* operations since the clock was read, on the call's thread */
+    double limit;  /* time of the clock at which it stops by itself; 0: none */
+    broad__work work;
+    atomic_int stopped; /* broad__watch_end */
 } broad__watch;
 
 /* Returns the watch that was there before, for broad__watch_leave(). */
@@ -44,6 +66,21 @@ void broad__watch_part(size_t done, size_t span, size_t total);
 /* `step` of `steps` steps of this part are done. BROAD_INTERRUPTED, with a message, once the progress function asked to
  * stop. */
 int broad__watch_poll(size_t step, size_t steps);
+
+/* About that many operations follow. */
+void broad__watch_expect(double flops);
+/* Of these, the phase that begins now takes so many. */
+void broad__watch_phase(double flops);
+void broad__watch_count(double flops); /* done; any thread */
+double broad__watch_counted(void);     /* so far */
+/* What is known of the work, for a further call that goes on with it. */
+void broad__watch_keep(broad__work *out);
+void broad__watch_take(const broad__work *work);
+/* The limit that there was before. One that is later than it changes nothing. */
+double broad__watch_limit(double limit);
+/* Back to the limit before. 1: the one that there was had passed, and the work goes on all the same. */
+int broad__watch_forgive(double before);
+int broad__watch_late(void); /* it was stopped by its limit */
 
 /* Stops it as if the progress function had asked for it. BROAD_INTERRUPTED, with a message. */
 int broad__watch_stop(void);

@@ -9,7 +9,8 @@
 
 #include "broad/broad.h"
 
-enum { BROAD__SINGLE_ROWS = 64 }; /* rows that gram_single adds up in single precision */
+enum { BROAD__ACTIVATION_FLOPS = 20 }; /* what one takes, in the time of as many additions and multiplications */
+enum { BROAD__SINGLE_ROWS = 64 };      /* rows that gram_single adds up in single precision */
 
 typedef struct broad__nodes {
     size_t inputs, nodes;

@@ -149,7 +149,8 @@ static const broad__option_row rows[] = {
     {{"max-nodes", 0, "COUNT", NULL, "0",
       "maximum number of nodes, including feature nodes; 0: no limit"},
      BROAD__VALUE_SIZE, FIELD(max_nodes), 0, 0, ALL_NODES_MAX, 0, NULL, NULL},
-    {{"max-seconds", 0, "SECONDS", NULL, "0", "stop after this many seconds; 0: no limit"},
+    {{"max-seconds", 0, "SECONDS", NULL, "0", "seconds for the whole run, from about 2: nodes and layers are as many as fit, so that the result depends on the "
+      "machine; 0: no limit"},
      BROAD__VALUE_REAL, FIELD(max_seconds), 0, 0, SECONDS_MAX, 0,
      "a number of seconds from 0 to 1e9", NULL},
     {{"patience", 0, "LAYERS", NULL, "0",

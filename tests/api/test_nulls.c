@@ -187,6 +187,13 @@ static void walk_model(void)
     IS(0, broad_model_seed, NULL);
     IS(0, broad_model_maps, NULL);
     IS(0, broad_photo_is_unlike, NULL);
+    REFUSED(broad_viewer_open, NULL, NULL);
+    REFUSED(broad_viewer_picture, NULL, NULL, NULL, NULL);
+    REFUSED(broad_viewer_file, NULL, NULL, NULL, NULL, 0);
+    COMES_BACK(broad_viewer_close, NULL);
+    REFUSED(broad_picture_from_pixels, NULL, NULL, 1, 1, 0, BROAD_PIXEL_RGB);
+    assert_memory_equal(broad_picture_formats(), "JPEG, PNG", 9);
+    walk("broad_picture_formats");
     TEXT("", broad_photo_fault_name, (broad_photo_fault)0);
     IS(0, broad_model_rows, NULL);
     IS(0, broad_model_inputs, NULL);

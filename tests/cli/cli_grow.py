@@ -300,9 +300,10 @@ class StopRules(Grown):
         started = time.time()
         report = self.ok("fit", self.data, "-o", self.path("m"), "--enhance", "50x100000", "--kind", "brls",
                          "--max-seconds", "0.5", "--json", *PAPER).json
-        self.check_stopped({**report, "layers": report["layers"][:5]})
+        self.assertEqual(report["status"], "time_limit")
+        self.assertTrue(report["layers"])
         self.assertLess(time.time() - started, 10)
-        self.assertIn("second", report["reason"])
+        self.assertIn("time", report["reason"])
 
     def test_patience(self):
         noise = random.Random(1)

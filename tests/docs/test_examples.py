@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The examples' detectors keep to the protocol of --detector: tried with stand-ins for the packages they need, which are not
+"""Programs in C are built and run; the examples' detectors keep to the protocol of --detector: tried with stand-ins for the packages they need, which are not
 to be had everywhere.
 
 Usage: test_examples.py PATH_OF_BROAD.
@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unittest
 
+TOOL = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")).resolve()
 SOURCE = pathlib.Path(os.environ.get("BROAD_SOURCE_DIR", pathlib.Path(__file__).parents[2]))
 
 ULTRALYTICS = """
@@ -56,6 +57,42 @@ class Picture:
         assert mode == "RGB"
         return "upright rgb"
 """
+
+
+@unittest.skipIf(os.environ.get("BROAD_INSTRUMENTS"), "a plain program cannot be linked to an instrumented library")
+class Programs(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.build = TOOL.parent
+
+    def program(self, name):
+        out = pathlib.Path(self.folder.name, name)
+        subprocess.run([os.environ.get("CC") or "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", SOURCE / "include",
+                        SOURCE / "examples" / f"{name}.c", self.build / "libbroad.so", f"-Wl,-rpath,{self.build}", "-lm", "-o", out],
+                       check=True)
+        return out
+
+    def test_train_arrays(self):
+        model = pathlib.Path(self.folder.name, "ring.broad")
+        done = subprocess.run([self.program("train_arrays"), model], capture_output=True, text=True, check=True)
+        self.assertRegex(done.stdout, r"^800 rows, accuracy 0\.9[0-9]+ on new ones\n0 blocks left\n$")
+        self.assertIn("joint weights", done.stderr)
+        told = json.loads(subprocess.run([TOOL, "info", model, "--json"], capture_output=True, check=True).stdout)
+        self.assertEqual(told["rows"], 800)
+
+    def test_photo_from_memory(self):
+        photos, model = pathlib.Path(self.folder.name, "photos"), pathlib.Path(self.folder.name, "p.broad")
+        subprocess.run([TOOL, "render", photos, "--count", "24", "--size", "48", "-q"], check=True)
+        subprocess.run([TOOL, "fit", photos, "--features", "2x10", "--enhance", "10x1", "-o", model, "-q"], check=True,
+                       capture_output=True)
+        program = self.program("photo_from_memory")
+        done = subprocess.run([program, model, "80", "60"], input=bytes(80 * 60 * 3), capture_output=True, check=True)
+        lines = done.stdout.decode().splitlines()
+        self.assertEqual(lines[0], "not like the training photos")
+        self.assertAlmostEqual(sum(float(line.split()[1]) for line in lines[1:]), 1, 2)
+        short = subprocess.run([program, model, "80", "60"], input=bytes(99), capture_output=True)
+        self.assertEqual((short.returncode, short.stderr), (1, b"photo_from_memory: the frame is cut short\n"))
 
 
 class YoloWorld(unittest.TestCase):

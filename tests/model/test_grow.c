@@ -358,10 +358,16 @@ static void rules_for_stopping(void **state)
     assert_int_equal(broad_model_outcome(m), BROAD_OUTCOME_COMPLETE);
     broad_model_free(m);
 
+    /* A network without layers is none. */
     o = plain, o.max_seconds = 1e-9;
+    assert_fails(broad_fit(&m, NULL, data, &o), BROAD_FAILED, "max-seconds");
+    assert_null(m);
+
+    o = plain, o.max_seconds = 0.3, o.enhance_layers = 100000;
     m = fit_with(data, &o, NULL);
-    assert_int_equal(broad_model_layers(m), 0);
-    assert_true(strstr(broad_model_reason(m), "seconds") != NULL);
+    assert_true(broad_model_layers(m) > 0 && broad_model_layers(m) < 100000);
+    assert_int_equal(broad_model_outcome(m), BROAD_OUTCOME_TIME_LIMIT);
+    assert_true(strstr(broad_model_reason(m), "time") != NULL);
     broad_model_free(m);
 
     /* The time is up only after the last layer: the run is complete all the same. */

@@ -3,6 +3,7 @@
  * multiplications that the plain method takes; activations are not counted. eigen: what its steps take at most, about.
  */
 #include "base/profile.h"
+#include "base/watch.h"
 #include "compute/device.h"
 
 enum { GROUPS = 5 };
@@ -36,6 +37,7 @@ static count start(void)
 
 static void stop(count c, group g, double flops, double doubles)
 {
+    broad__watch_count(flops);
     if (c.scope.profile)
         broad__profile_add(c.scope.profile, stages[c.scope.phase][g], broad__thread_seconds() - c.began, flops,
                            doubles * sizeof(double));
@@ -53,6 +55,7 @@ static void counted_nodes(double *out, size_t out_stride, const broad__nodes *no
     double n = (double)rows, inputs = (double)nodes->inputs, width = (double)nodes->nodes;
     count c = start();
     device()->nodes(out, out_stride, nodes, x, x_stride, rows);
+    broad__watch_count(BROAD__ACTIVATION_FLOPS * n * width);
     stop(c, MAKE, 2 * n * inputs * width, n * inputs + n * width + (inputs + 1) * width);
 }
 

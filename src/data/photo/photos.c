@@ -224,13 +224,27 @@ static int fail_strict(const reading *r, size_t first, size_t count)
 
 static int fail_empty(const reading *r, size_t first, size_t count)
 {
-    if (!count)
-        return broad__fail(BROAD_BAD_DATA, "%s: no photo in it; give a folder with JPEG or PNG files", r->first_path);
+    if (!count) return broad__fail(BROAD_BAD_DATA, "%s: no photo in it; give a folder with photos", r->first_path);
     if (count == 1)
         return broad__fail(BROAD_BAD_DATA, "%s: its only file cannot be used, %.300s: %.400s", r->first_path,
                            r->list.items[first].file, r->reasons[first]);
     return broad__fail(BROAD_BAD_DATA, "%s: none of the %zu files can be used; the first, %.300s: %.400s",
                        r->first_path, count, r->list.items[first].file, r->reasons[first]);
+}
+
+/* Where folders are the classes, photos that lie in none of them are left out like files that cannot be read. */
+static int leave_out_strays(reading *r)
+{
+    size_t labelled = 0;
+    if (r->options->labels || (r->columns && r->options->target_optional)) return BROAD_OK;
+    for (size_t i = 0; i < r->list.count; i++) labelled += r->prepared[i].rows > 0 && r->list.items[i].folder.count > 0;
+    for (size_t i = 0; labelled && i < r->list.count; i++) {
+        if (!r->prepared[i].rows || r->list.items[i].folder.count) continue;
+        broad__prepared_clear(&r->prepared[i]);
+        r->reasons[i] = broad__copy_text("lies in no folder of a class, but other photos do; move it into one");
+        if (!r->reasons[i]) return BROAD_NO_MEMORY;
+    }
+    return BROAD_OK;
 }
 
 /* Which photos there are, and whether there are enough of them. */
@@ -386,13 +400,8 @@ static int group_rows(broad_data *table, const reading *r)
 
 /* ---- targets --------------------------------------------------------------------------------------------------- */
 
-static int fail_unlabelled(const reading *r, const broad__photo_file *file)
+static int fail_unlabelled(const reading *r)
 {
-    if (file)
-        return broad__fail(BROAD_BAD_DATA,
-                           "%.300s: lies in no folder of a class, but other photos do; move it into "
-                           "one, or give the targets of all with option labels",
-                           file->file);
     return broad__fail(BROAD_BAD_DATA,
                        "%s: the photos have no targets; put those of each class into a folder of its "
                        "own, or give a list with option labels",
@@ -404,15 +413,9 @@ static int set_folder_targets(broad_data *table, const reading *r)
 {
     int optional = r->columns && r->options->target_optional;
     size_t labelled = 0;
-    const broad__photo_file *without = NULL;
-    for (size_t i = r->photos; i-- > 0;) {
-        const broad__photo_file *file = &r->list.items[r->photo_files[i]];
-        labelled += file->folder.count > 0;
-        if (!file->folder.count) without = file;
-    }
+    for (size_t i = 0; i < r->photos; i++) labelled += r->list.items[r->photo_files[i]].folder.count > 0;
     if (optional && labelled < r->photos) return BROAD_OK;
-    if (!labelled) return r->columns ? fail_unlabelled(r, NULL) : BROAD_OK;
-    if (labelled < r->photos) return fail_unlabelled(r, without);
+    if (!labelled) return r->columns ? fail_unlabelled(r) : BROAD_OK;
     broad_read_options options = *r->options;
     if (options.task == BROAD_TASK_AUTO) options.task = BROAD_TASK_CLASSIFY;
     char *name[] = {"class"};
@@ -503,6 +506,7 @@ int broad__read_photos(broad_data **out, const char *const *paths, size_t count,
     if (status == BROAD_OK && options->labels) status = broad__photo_labels_read(&r.labels, &r.list, options, columns);
     if (status == BROAD_OK) status = open_helpers(&r);
     if (status == BROAD_OK) status = prepare_all(&r);
+    if (status == BROAD_OK) status = leave_out_strays(&r);
     if (status == BROAD_OK) status = count_photos(&r);
     if (status == BROAD_OK) status = make_table(out, &r);
     reading_clear(&r);

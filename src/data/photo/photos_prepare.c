@@ -34,12 +34,6 @@ void broad__prepared_clear(broad__prepared *prepared)
 
 /* ---- what a file is -------------------------------------------------------------------------------------------- */
 
-static int is_picture(const unsigned char *start, size_t count)
-{
-    return (count >= 8 && memcmp(start, "\x89PNG\r\n\x1A\n", 8) == 0) ||
-           (count >= 3 && memcmp(start, "\xFF\xD8\xFF", 3) == 0);
-}
-
 static int has_picture_suffix(const char *name)
 {
     static const char *const suffixes[] = {"jpg",  "jpeg", "jpe",  "jfif", "mpo", "png", "gif",  "webp", "heic",
@@ -81,7 +75,7 @@ static int look_at_start(int *out_ignored, const broad__photo_file *file)
     size_t count = 0;
     int status = broad__file_read_start(start, &count, file->file, sizeof start);
     if (status < 0) return fail_without_path(status, file->file);
-    if (is_picture(start, count)) return BROAD_OK;
+    if (broad__decode_reads(start, count)) return BROAD_OK;
     *out_ignored = is_companion(file, start, count);
     if (*out_ignored) return BROAD_OK;
     broad__decode_options options;
@@ -250,18 +244,18 @@ static int rows_of_boxes(broad__prepared *out, view *v, const broad_box_list *bo
     return status;
 }
 
-static void set_facts(broad__prepared *out, const view *v)
+static void set_facts(broad_photo *out, const view *v)
 {
     const broad__exif *exif = &v->facts.exif;
-    out->facts = (broad_photo){.width = v->width,
-                               .height = v->height,
-                               .latitude = exif->latitude,
-                               .longitude = exif->longitude,
-                               .altitude = exif->altitude,
-                               .relative_altitude = exif->relative_altitude,
-                               .yaw = isnan(exif->gimbal_yaw) ? exif->flight_yaw : exif->gimbal_yaw,
-                               .distance = (double)NAN};
-    memcpy(out->facts.time, exif->time, sizeof out->facts.time);
+    *out = (broad_photo){.width = v->width,
+                         .height = v->height,
+                         .latitude = exif->latitude,
+                         .longitude = exif->longitude,
+                         .altitude = exif->altitude,
+                         .relative_altitude = exif->relative_altitude,
+                         .yaw = isnan(exif->gimbal_yaw) ? exif->flight_yaw : exif->gimbal_yaw,
+                         .distance = (double)NAN};
+    memcpy(out->time, exif->time, sizeof out->time);
 }
 
 static int make_rows(broad__prepared *out, view *v, const broad_box_list *boxes)
@@ -271,7 +265,7 @@ static int make_rows(broad__prepared *out, view *v, const broad_box_list *boxes)
     int status = view_at(v, v->base);
     if (status == BROAD_OK) status = broad__print_make(&out->print, &v->image, v->bytes, v->count);
     if (status < 0) return status;
-    set_facts(out, v);
+    set_facts(&out->facts, v);
     status = room_for(out, (boxes->count ? boxes->count : 1) * (1 + v->how->augment), spec);
     if (status < 0) return status;
     return boxes->count ? rows_of_boxes(out, v, boxes) : rows_of_whole(out, v);
@@ -413,6 +407,30 @@ int broad__prepare(broad__prepared *out, int *out_ignored, const broad__photo_fi
     broad__box_list_clear(&boxes);
     broad__free(bytes);
     return status;
+}
+
+/* ---- from memory ----------------------------------------------------------------------------------------------- */
+
+int broad__photo_decode(broad__image *out, broad_photo *out_facts, const broad__photo_spec *spec, const void *bytes,
+                        size_t count)
+{
+    view v = {.base = base_side(spec), .bytes = bytes, .count = count};
+    int status = view_at(&v, v.base);
+    if (status < 0) return status;
+    set_facts(out_facts, &v);
+    out_facts->file = out_facts->name = "";
+    out_facts->right = (double)v.width;
+    out_facts->bottom = (double)v.height;
+    out_facts->box_score = (double)NAN;
+    *out = v.image;
+    return BROAD_OK;
+}
+
+int broad__photo_reduce(broad__image *out, const broad__photo_spec *spec, const broad__image *picture)
+{
+    size_t width, height;
+    broad__image_fit(&width, &height, picture->width, picture->height, base_side(spec));
+    return broad__image_resize(out, picture, width, height);
 }
 
 /* ---- again ----------------------------------------------------------------------------------------------------- */

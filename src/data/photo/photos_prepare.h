@@ -54,6 +54,12 @@ typedef struct broad__preparing {
  */
 int broad__prepare(broad__prepared *out, int *out_ignored, const broad__photo_file *file, const broad__preparing *how);
 
+/* The picture that the inputs of a whole photo are made from: from the bytes of its file, and what these say (file and name
+ * are ""); from pixels. */
+int broad__photo_decode(broad__image *out, broad_photo *out_facts, const broad__photo_spec *spec, const void *bytes,
+                        size_t count);
+int broad__photo_reduce(broad__image *out, const broad__photo_spec *spec, const broad__image *picture);
+
 /* The picture that the inputs of a row were made from, which is not one of an augmented copy. Messages do not name the file. */
 int broad__photo_picture(broad__image *out, const broad__photo_spec *spec, const broad_photo *photo);
 

@@ -5,8 +5,92 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "image/codec/decode_heif.h"
 #include "image/codec/decode_jpeg.h"
 #include "image/codec/decode_png.h"
+#include "image/codec/decode_tiff.h"
+#include "image/codec/decode_webp.h"
+
+#if BROAD_WITH_HEIF
+#define BROAD__HEIF_NAME ", HEIC"
+#else
+#define BROAD__HEIF_NAME ""
+#endif
+#if BROAD_WITH_WEBP
+#define BROAD__WEBP_NAME ", WebP"
+#else
+#define BROAD__WEBP_NAME ""
+#endif
+#if BROAD_WITH_TIFF
+#define BROAD__TIFF_NAME ", TIFF"
+#else
+#define BROAD__TIFF_NAME ""
+#endif
+
+/* A format that is read, if the build has the library. */
+typedef struct codec {
+    const char *name;
+    int there;
+    int (*is)(const unsigned char *bytes, size_t count);
+    int (*decode)(broad__decode_job *job);
+    const char *convert; /* a command for all files of a folder */
+} codec;
+
+static int is_jpeg(const unsigned char *bytes, size_t count)
+{
+    return count >= 3 && memcmp(bytes, "\xFF\xD8\xFF", 3) == 0;
+}
+
+static int is_png(const unsigned char *bytes, size_t count)
+{
+    return count >= 8 && memcmp(bytes, "\x89PNG\r\n\x1A\n", 8) == 0 &&
+           !(count >= 16 && memcmp(bytes + 12, "CgBI", 4) == 0);
+}
+
+static int is_webp(const unsigned char *bytes, size_t count)
+{
+    return count >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0;
+}
+
+static int is_tiff(const unsigned char *bytes, size_t count)
+{
+    return count >= 4 && (memcmp(bytes, "II*", 4) == 0 || memcmp(bytes, "MM\0*", 4) == 0);
+}
+
+static int is_heif(const unsigned char *bytes, size_t count)
+{
+    static const char brands[][5] = {"heic", "heix", "heim", "heis", "mif1", "avif"};
+    for (size_t i = 0; i < sizeof brands / sizeof brands[0]; i++)
+        if (count >= 12 && memcmp(bytes + 4, "ftyp", 4) == 0 && memcmp(bytes + 8, brands[i], 4) == 0) return 1;
+    return 0;
+}
+
+/* clang-format off */
+static const codec codecs[] = {
+    {"JPEG", 1, is_jpeg, broad__decode_jpeg, NULL},
+    {"PNG", 1, is_png, broad__decode_png, NULL},
+    {"HEIC", BROAD_WITH_HEIF, is_heif, broad__decode_heif,
+     "for f in *.heic; do heif-convert -q 95 \"$f\" \"${f%.*}.jpg\"; done"},
+    {"WebP", BROAD_WITH_WEBP, is_webp, broad__decode_webp, "for f in *.webp; do dwebp \"$f\" -o \"${f%.*}.png\"; done"},
+    {"TIFF", BROAD_WITH_TIFF, is_tiff, broad__decode_tiff, "for f in *.tif; do convert \"$f[0]\" \"${f%.*}.png\"; done"},
+};
+/* clang-format on */
+enum { CODECS = sizeof codecs / sizeof codecs[0] };
+
+static const codec *codec_find(const unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < CODECS; i++)
+        if (codecs[i].is(bytes, count)) return &codecs[i];
+    return NULL;
+}
+
+int broad__decode_reads(const void *bytes, size_t count)
+{
+    const codec *found = codec_find(bytes, count);
+    return found && found->there;
+}
+
+const char *broad__decode_formats(void) { return "JPEG, PNG" BROAD__HEIF_NAME BROAD__WEBP_NAME BROAD__TIFF_NAME; }
 
 /* Files that are often found in folders of photos. `second` must follow at offset 8, after a length or size. */
 typedef struct magic {
@@ -118,6 +202,10 @@ static int fail_unknown(const unsigned char *bytes, size_t count)
 {
     if (!count) return broad__fail(BROAD_BAD_DATA, "the file is empty");
     const char *name = broad__picture_name(bytes, count);
+    const codec *lacking = codec_find(bytes, count);
+    if (lacking && lacking->convert)
+        return broad__fail(BROAD_BAD_DATA, "%s, which this build does not read; to convert all of a folder: %s", name,
+                           lacking->convert);
     if (name) return broad__fail(BROAD_BAD_DATA, "%s, which broad does not read; convert it to JPEG or PNG", name);
     const magic *row = magic_find(others, sizeof others / sizeof others[0], bytes, count);
     const char *text = row ? NULL : text_find(bytes, count);
@@ -141,14 +229,13 @@ int broad__decode(broad__image *out, broad__decode_facts *facts, const void *byt
 {
     broad__decode_facts own = {0};
     broad__decode_job job = {.bytes = bytes, .count = count, .options = options, .facts = &own};
-    int is_png = count >= 8 && memcmp(bytes, "\x89PNG\r\n\x1A\n", 8) == 0;
-    if (is_png && count >= 16 && memcmp(job.bytes + 12, "CgBI", 4) == 0) return fail_unknown(bytes, count);
-    if (!is_png && (count < 3 || memcmp(bytes, "\xFF\xD8\xFF", 3) != 0)) return fail_unknown(bytes, count);
-    own.format = is_png ? "PNG" : "JPEG";
+    const codec *found = codec_find(bytes, count);
+    if (!found || !found->there) return fail_unknown(bytes, count);
+    own.format = found->name;
 
     broad__image image = {0};
     int status = broad__exif_read(&own.exif, bytes, count);
-    if (status == BROAD_OK) status = (is_png ? broad__decode_png : broad__decode_jpeg)(&job);
+    if (status == BROAD_OK) status = found->decode(&job);
     if (status == BROAD_OK) {
         broad__resample_finish(&image, &job.rows, 128);
         if (!options->as_stored) status = broad__image_orient(&image, own.exif.orientation);

@@ -1,4 +1,5 @@
-/* Pictures from the bytes of a file: JPEG and PNG, recognised by their content. */
+/* Pictures from the bytes of a file: JPEG, PNG and, where the build has their libraries, HEIC, WebP and TIFF, recognised by
+ * their content. */
 #ifndef BROAD_IMAGE_CODEC_DECODE_H
 #define BROAD_IMAGE_CODEC_DECODE_H
 
@@ -20,11 +21,15 @@ typedef struct broad__decode_options {
 /* The format of a picture or video, such as "a GIF picture", from its first bytes; NULL: it is neither. Static text. */
 const char *broad__picture_name(const void *bytes, size_t count);
 
+/* Whether it is a picture of a format that this build reads, by its first bytes. */
+int broad__decode_reads(const void *bytes, size_t count);
+const char *broad__decode_formats(void); /* "JPEG, PNG, HEIC, WebP, TIFF" */
+
 /* 2^28 pixels, 512 MiB, no target side, upright, nothing damaged. */
 void broad__decode_options_init(broad__decode_options *out);
 
 typedef struct broad__decode_facts {
-    const char *format;   /* "JPEG" or "PNG" */
+    const char *format;   /* "JPEG", "PNG", "HEIC", "WebP" or "TIFF" */
     size_t width, height; /* as stored: before reducing and turning */
     int damaged;
     broad__exif exif;
@@ -35,7 +40,7 @@ typedef struct broad__decode_facts {
  * profiles are not applied. Transparent areas are blended with white. Of several frames (MPO, APNG) the first is used.
  *
  * Messages say what is wrong but not with which file: callers put its name in front (broad__fail_in). BROAD_BAD_DATA: not a
- * JPEG or PNG (other formats are named), damaged, or beyond a limit; BROAD_NO_MEMORY.
+ * format that is read (others are named), damaged, or beyond a limit; BROAD_NO_MEMORY.
  *
  * `facts` may be NULL. Any number of threads may decode at once.
  */

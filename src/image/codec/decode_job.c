@@ -32,3 +32,16 @@ int broad__decode_begin_rows(size_t *left, broad__decode_job *job, size_t width,
     *left = limit - needed - extra;
     return broad__resample_begin(&job->rows, width, height, to_width, to_height);
 }
+
+void broad__decode_put_rgba(broad__decode_job *job, const unsigned char *pixels, size_t stride, size_t width,
+                            size_t height)
+{
+    for (size_t y = 0; y < height; y++) {
+        unsigned char *row = broad__resample_next(&job->rows);
+        const unsigned char *from = pixels + y * stride;
+        for (size_t x = 0; x < width; x++, from += 4)
+            for (size_t c = 0; c < 3; c++)
+                row[3 * x + c] = (unsigned char)((from[c] * from[3] + 255 * (255 - from[3]) + 127) / 255);
+        broad__resample_done(&job->rows);
+    }
+}

@@ -17,7 +17,7 @@
 
 /* EXIF in a JPEG has at most 64 KiB. Its entries may all point at the same bytes, so more may be read than there
  * is: libexif gets no more than this. */
-enum { EXIF_MEMORY = 2 << 20, EXIF_BYTES = 1 << 20, XMP_BYTES = 1 << 20 };
+enum { EXIF_MEMORY = 2 << 20, EXIF_BYTES = 1 << 20, XMP_BYTES = 1 << 20, TIFF_BYTES = 64 << 20 };
 
 static const unsigned char exif_name[] = "Exif\0"; /* six bytes with the final NUL */
 static const char xmp_name[] = "http://ns.adobe.com/xap/1.0/";
@@ -280,14 +280,48 @@ static int tiff_values(broad__exif *out, piece tiff)
     return status;
 }
 
+/* Chunks of a RIFF file: EXIF may or may not have the name that libexif wants in front. */
+static void webp_find(piece *exif, piece *tiff, piece *xmp, piece file)
+{
+    for (size_t at = 12; at + 8 <= file.count;) {
+        const unsigned char *size = file.bytes + at + 4;
+        size_t length = (size_t)size[0] | (size_t)size[1] << 8 | (size_t)size[2] << 16 | (size_t)size[3] << 24;
+        if (length > file.count - at - 8) return;
+        piece body = {file.bytes + at + 8, length};
+        if (memcmp(file.bytes + at, "EXIF", 4) == 0) *(begins(body, exif_name, sizeof exif_name) ? exif : tiff) = body;
+        else if (memcmp(file.bytes + at, "XMP ", 4) == 0) *xmp = body;
+        at += 8 + length + length % 2;
+    }
+}
+
+static int is_tiff(piece file) { return begins(file, "II*", 4) || begins(file, "MM\0*", 4); }
+
+static const broad__exif nothing = {.orientation = 1,
+                                    .latitude = NAN,
+                                    .longitude = NAN,
+                                    .altitude = NAN,
+                                    .relative_altitude = NAN,
+                                    .gimbal_yaw = NAN,
+                                    .flight_yaw = NAN};
+
+int broad__exif_read_tiff(broad__exif *out, const void *bytes, size_t count)
+{
+    broad__exif values = nothing;
+    int status = tiff_values(&values, (piece){bytes, count});
+    if (status == BROAD_OK) *out = values;
+    return status;
+}
+
 int broad__exif_read(broad__exif *out, const void *bytes, size_t count)
 {
-    broad__exif values = {.orientation = 1, .latitude = NAN, .longitude = NAN, .altitude = NAN};
+    broad__exif values = nothing;
     piece file = {bytes, count}, exif = {0}, tiff = {0}, xmp = {0};
     if (begins(file, "\xFF\xD8", 2)) jpeg_find(&exif, &xmp, file);
     else if (begins(file, "\x89PNG\r\n\x1A\n", 8)) png_find(&tiff, &xmp, file);
+    else if (begins(file, "RIFF", 4)) webp_find(&exif, &tiff, &xmp, file);
     int status = BROAD_OK;
-    if (exif.bytes) status = exif_values(&values, exif);
+    if (exif.bytes && exif.count <= EXIF_BYTES) status = exif_values(&values, exif);
+    else if (is_tiff(file) && count <= TIFF_BYTES) status = tiff_values(&values, file);
     else if (tiff.bytes && tiff.count <= EXIF_BYTES) status = tiff_values(&values, tiff);
     if (status < 0) return status;
     if (xmp.count > XMP_BYTES) xmp.count = XMP_BYTES;

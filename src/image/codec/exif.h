@@ -16,7 +16,9 @@ typedef struct broad__exif {
     double flight_yaw;        /* and where the craft flew (XMP) */
 } broad__exif;
 
-/* From the bytes of a JPEG or PNG file. Damaged metadata are treated as missing; only running out of memory is a failure. */
+/* From EXIF that stands alone, or from a TIFF file: both begin with the header of a TIFF. */
+int broad__exif_read_tiff(broad__exif *out, const void *bytes, size_t count);
+/* From the bytes of a JPEG, PNG, WebP or TIFF file; of others nothing is known. Damaged metadata are treated as missing; only running out of memory is a failure. */
 int broad__exif_read(broad__exif *out, const void *bytes, size_t count);
 
 #endif

@@ -61,7 +61,7 @@ static void list_trials(broad_map_choice *out, unsigned maps)
 
 static int stopped(size_t done, size_t total)
 {
-    broad_progress progress = {.stage = "maps", .done = done, .total = total};
+    broad_progress progress = {.stage = "maps", .done = done, .total = total, .part = (double)done / (double)total};
     return broad__watch_tell(&progress);
 }
 

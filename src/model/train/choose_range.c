@@ -7,6 +7,7 @@
 #include "base/profile.h"
 #include "base/status.h"
 #include "model/kind.h"
+#include "model/train/budget.h"
 #include "model/train/features.h"
 #include "model/train/pilot.h"
 #include "rng/draw.h"
@@ -110,7 +111,9 @@ int broad__trainer_run_pilot(broad_trainer *t, const broad_data *data)
     if (!model->settings.range_auto || model->settings.feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED)
         return BROAD_OK;
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_PILOT);
+    double limit = broad__budget_limit_trials(t);
     int status = broad__pilot_run(&t->feature_factor, t, data);
+    if (broad__watch_forgive(limit)) status = BROAD_OK; /* with the best so far */
     broad__profile_leave(before);
     for (size_t g = 0; status == BROAD_OK && g < model->group_count; g++)
         model->groups[g].range = model->settings.range_steps[0] * t->feature_factor;

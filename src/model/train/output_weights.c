@@ -9,6 +9,7 @@
 #include "base/watch.h"
 #include "model/kind.h"
 #include "model/predict/estimate.h"
+#include "model/train/budget.h"
 #include "model/train/train_layers.h"
 
 static void hash_layer(broad__layer *layer, size_t outputs)
@@ -235,6 +236,7 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
     /* The memory of the search for layers is as large as what follows, and no longer needed. */
     broad__residual_forget(&t->train.residual);
     broad__spd_clear(&t->search.ridge.spd);
+    broad__budget_joint(t);
     int status =
         broad__trainer_report(t, "joint weights", 0) ? broad__watch_stop() : broad__joint_fit(&t->joint, &task);
     broad__free(kblocks);

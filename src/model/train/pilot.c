@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "model/train/trial.h"
 
 enum {
@@ -157,7 +158,8 @@ static int try_styles(pilot *p)
         }
     p->round.loo = INFINITY;
     for (size_t i = 0; status == BROAD_OK && i < count; i++) status = try_choice(p, kept[i]);
-    if (status == BROAD_OK) keep_round(p);
+    if (broad__watch_late() && count && !isfinite(p->round.loo)) p->round = kept[0]; /* there was no time for more */
+    if (status == BROAD_OK || broad__watch_late()) keep_round(p);
     return status;
 }
 
@@ -234,7 +236,7 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
         status = weigh_columns(&known, &p);
         if (status == BROAD_OK && known) status = try_relevance(&p);
     }
-    if (status == BROAD_OK) {
+    if (status == BROAD_OK || (broad__watch_late() && p.best.loo > 0 && isfinite(p.best.loo))) {
         *out_range = p.best.range;
         t->model->style = p.best.style;
         t->model->exponent = p.best.exponent;

@@ -80,13 +80,28 @@ static double layer_flops(const broad__sizes *s, double width)
     return nodes + s->rows * width * side + 8 * s->rows * width * s->outputs + side * side * side / 3;
 }
 
-/* lambda by leave-one-out looks at about ten of them. */
+/* The sums of a first layer are there already. lambda by leave-one-out takes some tries, on part of the rows; then the solution is
+ * refined with all of them. */
 static double joint_flops(const broad__sizes *s, const broad_options *o)
 {
+    enum { TRIES = 5, SEARCH_ROWS = 1000, PASSES = 2 };
     double p = s->width, side = fmin(s->rows, p), factor = side * side * side / 3;
+    double search = s->rows < p ? factor : fmin(s->rows, SEARCH_ROWS) * p * p;
     double leave_out = s->rows < p ? factor : fmin(s->rows, BROAD__LOO_ROWS) * p * p;
-    return 2 * s->rows * s->features * p + s->rows * p * side + 8 * s->rows * p * s->outputs +
-           (o->lambda_auto ? 10 : 1) * (factor + leave_out);
+    double nodes = 2 * s->rows * s->features * fmax(p - s->features, 0);
+    int adopted = s->fitting != BROAD__FIT_AT_ONCE && s->old == 0 && s->layers == 1;
+    double sums = adopted ? 0 : nodes + s->rows * p * side;
+    return sums + PASSES * (nodes + 4 * s->rows * p * s->outputs) + leave_out +
+           (o->lambda_auto ? TRIES : 1) * (factor + (o->lambda_auto ? search : 0));
+}
+
+/* Some joint fits of a part of the rows and nodes, each with a short search for lambda; see model/train/pilot.h. */
+static double trials_flops(const broad__sizes *s, const broad_options *o)
+{
+    enum { TRIALS = 16, ROWS = 1000, NODES = 700, LAMBDAS = 4 };
+    double rows = fmin(s->rows, ROWS), nodes = fmin(s->drawn, NODES), side = fmin(rows, nodes);
+    if (!o->range_auto || !(s->drawn > 0)) return 0;
+    return TRIALS * (2 * rows * nodes * (s->columns + side) + LAMBDAS * (side * side * side / 3 + rows * side * side));
 }
 
 static void plan_work(broad_plan *out, const broad__sizes *s, const broad_options *o, const broad_model *model)
@@ -100,7 +115,9 @@ static void plan_work(broad_plan *out, const broad__sizes *s, const broad_option
     if (s->fitting != BROAD__FIT_AT_ONCE && !model && s->layers > 0)
         out->flops_total += layer_flops(s, s->first) - layer_flops(s, s->nodes);
     if (s->fitting == BROAD__FIT_STEPWISE) out->flops_total += 4 * s->rows * s->width * s->width;
-    if (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) out->flops_total += joint_flops(s, o);
+    if (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) out->flops_joint = joint_flops(s, o);
+    out->flops_total += out->flops_joint;
+    if (!model) out->flops_trials = trials_flops(s, o);
     /* Old layers are replayed when a model is resumed. */
     if (model) out->flops_total += 2 * s->rows * s->old * (s->features + s->outputs);
 }

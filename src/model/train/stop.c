@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "model/train/budget.h"
 
 int broad__model_outcome(broad_model *model, broad_outcome outcome, const char *format, ...)
 {
@@ -82,9 +82,8 @@ int broad__stop_rules(broad_trainer *t, size_t next_nodes)
     else if (next_nodes && o->max_nodes && broad__model_nodes(model) + next_nodes > o->max_nodes)
         status = broad__model_outcome(model, BROAD_OUTCOME_TARGET_REACHED, "another layer would go beyond %zu nodes",
                                       o->max_nodes);
-    else if (next_nodes && o->max_seconds > 0 && broad__seconds() - t->started >= o->max_seconds)
-        status =
-            broad__model_outcome(model, BROAD_OUTCOME_TARGET_REACHED, "the time of %.6g seconds is up", o->max_seconds);
+    else if (next_nodes && broad__budget_over(t))
+        status = broad__model_outcome(model, BROAD_OUTCOME_TIME_LIMIT, "there was no time for another layer");
     else return 0;
     return status < 0 ? status : 1;
 }

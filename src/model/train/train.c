@@ -22,6 +22,7 @@
 #include "layer/supervise.h"
 #include "model/kind.h"
 #include "model/predict/estimate.h"
+#include "model/train/budget.h"
 #include "model/train/features.h"
 #include "model/train/output_weights.h"
 #include "model/train/stop.h"
@@ -77,6 +78,7 @@ int broad__trainer_begin(broad_trainer *t, size_t nodes, size_t layers)
     if (status == BROAD_OK) status = keep_before(t);
     t->wanted = t->model->layer_count + layers;
     if (t->run.max_layers && t->wanted > t->run.max_layers) t->wanted = t->run.max_layers;
+    if (status == BROAD_OK) broad__budget_begin(t, nodes, layers);
     return status == BROAD_OK ? broad__model_outcome(t->model, BROAD_OUTCOME_COMPLETE, "%s", "") : status;
 }
 
@@ -94,12 +96,13 @@ static int solved(const broad_model *model)
 /* With a chain, what was added before the caller stopped it; with joint weights what was there before. */
 static int end_stopped(broad_trainer *t)
 {
-    if (t->before) {
-        go_back(t);
-        return BROAD_INTERRUPTED;
-    }
-    if (t->model->layer_count == 0) return BROAD_INTERRUPTED;
+    int late = broad__watch_late(), nothing = t->before || t->model->layer_count == 0;
+    if (t->before) go_back(t);
+    if (nothing) return late ? broad__budget_fail() : BROAD_INTERRUPTED;
     broad__estimate_clear(t->model);
+    if (late)
+        return broad__model_outcome(t->model, BROAD_OUTCOME_TIME_LIMIT,
+                                    "the time was up before all weights were solved together");
     return broad__model_outcome(t->model, BROAD_OUTCOME_STOPPED, "stopped by the caller");
 }
 
@@ -112,6 +115,9 @@ int broad__trainer_finish(broad_trainer *t, int status)
     status = status == BROAD_OK && nothing ? broad__watch_stop() : broad__watch_check(status);
     if (status < 0 && !solved(t->model)) drop_unsolved(t);
     if (status == BROAD_INTERRUPTED) status = end_stopped(t);
+    if (status == BROAD_OK && t->nodes_wanted && t->model->outcome == BROAD_OUTCOME_COMPLETE)
+        status = broad__model_outcome(t->model, BROAD_OUTCOME_TIME_LIMIT, "the time allowed %zu of %zu feature nodes",
+                                      broad__model_feature_nodes(t->model, t->model->group_count), t->nodes_wanted);
     broad_model_free(t->before);
     t->before = NULL;
     return status;

@@ -9,6 +9,7 @@
 #include "base/watch.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
+#include "model/train/budget.h"
 #include "model/train/features.h"
 #include "model/train/output_weights.h"
 #include "model/train/stop.h"
@@ -231,6 +232,7 @@ static int may_defer(const broad_trainer *t)
 static int add_at_once(broad_trainer *t, size_t nodes, broad__origin origin)
 {
     int initial = t->model->layer_count == 0, over = nodes ? broad__trainer_run_over(t, nodes) : 1;
+    if (!over) nodes = broad__budget_nodes(t, nodes);
     if (over) return over < 0 ? over : BROAD_OK;
     broad__layer_request request = {nodes, origin, 0, 0};
     if (initial) request = (broad__layer_request){nodes, BROAD__ORIGIN_INITIAL, 0, t->model->group_count};
@@ -266,6 +268,7 @@ int broad__trainer_add_layers(broad_trainer *t, size_t nodes, size_t layers, bro
     t->may_defer = may_defer(t);
     int status = add_chain(&over, t, nodes, layers, origin);
     t->may_defer = 0;
+    if (status == BROAD_OK && !broad__joint_beside(&t->model->settings)) broad__watch_forgive(0); /* all but done */
     int settled = settle(t);
     if (status == BROAD_OK) status = settled;
     if (status == BROAD_OK && !over) over = broad__stop_rules(t, 0);

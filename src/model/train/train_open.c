@@ -12,6 +12,7 @@
 #include "model/kind.h"
 #include "model/normal.h"
 #include "model/options_check.h"
+#include "model/train/budget.h"
 #include "model/train/choose_range.h"
 #include "model/train/choose_size.h"
 #include "model/train/classes.h"
@@ -69,6 +70,15 @@ static int check_data(const broad_data *data)
     return BROAD_OK;
 }
 
+/* As many feature nodes as gain something, and as there is time for. */
+static int choose_size(broad_trainer *t, const broad_data *data)
+{
+    double limit = broad__budget_limit_trials(t);
+    int status = broad__trainer_choose_size(t, data);
+    if (broad__watch_forgive(limit)) status = BROAD_OK;
+    return status == BROAD_OK ? broad__budget_size(t, data) : status;
+}
+
 static int open_model(broad_trainer *t, const broad_data *data, const broad_options *options)
 {
     t->model = broad__model_new();
@@ -84,8 +94,9 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     t->train.groups = t->model->group_count;
     double began = broad__seconds();
     t->first = (broad__part){data, 0, data->rows, 1};
+    broad__budget_open(t, data);
     status = broad__trainer_run_pilot(t, data);
-    if (status == BROAD_OK) status = broad__trainer_choose_size(t, data);
+    if (status == BROAD_OK) status = choose_size(t, data);
     for (size_t g = 0; status == BROAD_OK && g < t->model->group_count; g++) status = broad__trainer_fill_group(t, g);
     if (status == BROAD_OK) status = broad__rowset_add_rows(&t->train, t->first, 0);
     t->seconds.features += broad__seconds() - began;
@@ -131,6 +142,8 @@ int broad__trainer_open_stored(broad_trainer **out, const broad_data *data, cons
     if (status == BROAD_OK) status = open_model(t, data, &sized);
     if (status == BROAD_OK) status = broad__trainer_choose_range(t, data);
     status = broad__watch_check(status);
+    if (status == BROAD_INTERRUPTED && broad__watch_late()) status = broad__budget_fail();
+    broad__watch_keep(&t->work);
     if (status < 0) broad__trainer_close(NULL, t);
     else *out = t;
     return status;

@@ -5,6 +5,7 @@
 #ifndef BROAD_MODEL_TRAIN_TRAINER_H
 #define BROAD_MODEL_TRAIN_TRAINER_H
 
+#include "base/watch.h"
 #include "layer/growing_qr.h"
 #include "layer/joint.h"
 #include "layer/search.h"
@@ -43,7 +44,11 @@ struct broad_trainer {
     broad_data *settled, *settled_validation; /* photos as they are trained on, where they came otherwise; owned */
     broad_seconds seconds;
     double started;
-    size_t wanted; /* layers asked for, for the progress function */
+    size_t nodes_wanted;            /* of the features, where time allowed fewer; otherwise 0 */
+    broad__work work;               /* what is known of it when layers are about to be added */
+    double layers_work, joint_work; /* operations expected of the layers, and of their joint weights */
+    double layer_began;             /* when the last layer was begun */
+    size_t wanted;                  /* layers asked for, for the progress function */
 };
 
 #endif
