@@ -44,8 +44,8 @@ int broad__joint_beside(const broad_options *options)
 }
 
 enum { AUTO_GROUPS = 20, AUTO_LEAST = 3000, AUTO_MOST = 5000, AUTO_ROWS = 4000, AUTO_PER_ROW = 8 };
-/* Multiplications for the sums over all rows: a minute's work of two cores, beyond which nodes are fewer. */
-static const double AUTO_WORK = 6e12;
+/* Multiplications for the sums over all rows: about a minute of two cores with all that follows, beyond which nodes are fewer. */
+static const double AUTO_WORK = 3e12;
 
 double broad__size_for_rows(size_t rows) { return AUTO_LEAST * pow((double)rows / AUTO_ROWS, 0.4); }
 
