@@ -3,7 +3,7 @@
  *
  *   train_arrays MODEL
  *
- * Build: cc train_arrays.c $(pkg-config --cflags --libs broad) -lm -o train_arrays
+ * Build: cc train_arrays.c $(pkg-config --cflags --libs broad) -o train_arrays
  */
 #include <broad/broad.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void release(void *block, void *context)
 static int show(const broad_progress *progress, void *context)
 {
     (void)context;
-    fprintf(stderr, "%s %zu of %zu\n", progress->stage, progress->done, progress->total);
+    fprintf(stderr, "\r%3.0f %% %-16s", 100 * progress->part, progress->stage);
     return 0;
 }
 
