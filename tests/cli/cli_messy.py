@@ -161,6 +161,21 @@ class Messy(Case):
                 self.one(make)
 
 
+class Notes(Case):
+    def test_once(self):
+        """A file that turns out not to be UTF-8 is opened again: what was found at first is not told twice."""
+        for top in ("# Export\n# 2024\n", "Stra\u00dfe;;\n\n"):
+            lines = [top + "Gr\u00f6\u00dfe;Gr\u00f6\u00dfe;y;"] + ["%d;%d;%d;" % (i, i * i % 7, i % 3) for i in range(30)]
+            data = self.path("notes.csv")
+            with open(data, "wb") as file:
+                file.write("\n".join(lines).encode("cp1252"))
+            notes = self.ok("data", data, "--json").json["notes"]
+            self.assertEqual(len(notes), len(set(notes)), notes)
+            for part in ("Windows-1252", "comments" if "#" in top else "before the header", "end with 1 separator",
+                         "more than one column is called 'Gr\u00f6\u00dfe'"):
+                self.assertEqual(sum(part in note for note in notes), 1, (part, notes))
+
+
 class Columns(Case):
     def setUp(self):
         rng = random.Random(3)
