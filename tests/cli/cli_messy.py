@@ -164,16 +164,18 @@ class Messy(Case):
 class Notes(Case):
     def test_once(self):
         """A file that turns out not to be UTF-8 is opened again: what was found at first is not told twice."""
-        for top in ("# Export\n# 2024\n", "Stra\u00dfe;;\n\n"):
-            lines = [top + "Gr\u00f6\u00dfe;Gr\u00f6\u00dfe;y;"] + ["%d;%d;%d;" % (i, i * i % 7, i % 3) for i in range(30)]
+        name, rows = "Gr\u00f6\u00dfe", ["%d;%d;%d" % (i, i * i % 7, i % 3) for i in range(30)]
+        for content, parts in (
+                (["# Export", "# 2024"] + [row + ";" for row in [name + ";" + name + ";y"] + rows],
+                 ["comments", "end with 1 separator", "more than one column is called '%s'" % name]),
+                (["Station: 17;;", "Unit: kWh;;", "", name + ";b;load"] + rows, ["3 lines before the header"])):
             data = self.path("notes.csv")
             with open(data, "wb") as file:
-                file.write("\n".join(lines).encode("cp1252"))
+                file.write("\n".join(content).encode("cp1252"))
             notes = self.ok("data", data, "--json").json["notes"]
-            self.assertEqual(len(notes), len(set(notes)), notes)
-            for part in ("Windows-1252", "comments" if "#" in top else "before the header", "end with 1 separator",
-                         "more than one column is called 'Gr\u00f6\u00dfe'"):
+            for part in ["Windows-1252"] + parts:
                 self.assertEqual(sum(part in note for note in notes), 1, (part, notes))
+            self.assertEqual(len(notes), 1 + len(parts), notes)
 
 
 class Columns(Case):
