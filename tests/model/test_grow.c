@@ -639,7 +639,7 @@ enum { PLAN_CASES = sizeof plan_cases / sizeof plan_cases[0] };
 /* rows, inputs, features, enhancement nodes of a layer, layers */
 static const size_t plan_sizes[][5] = {
 #if HELPER_SANITIZED
-    {300, 100, 100, 150, 2},
+    {300, 100, 100, 300, 3},
 #else
     {300, 100, 100, 300, 3},
     {4000, 20, 100, 60, 6},
