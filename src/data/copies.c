@@ -234,9 +234,9 @@ static int pairs_by_chance(double *out, const broad_data *table)
 {
     sample s;
     int status = sample_make(&s, table);
-    const broad__category *k = table->categories.items, *end = k + table->categories.count;
-    for (size_t j = 0, width; status == BROAD_OK && j < table->inputs; j += width) {
-        width = k < end && k->first == j ? (k++)->count : 1;
+    const broad__categories *all = &table->categories; /* without any, items is NULL */
+    for (size_t j = 0, k = 0, width; status == BROAD_OK && j < table->inputs; j += width) {
+        width = k < all->count && all->items[k].first == j ? all->items[k++].count : 1;
         narrow(&s, table->inputs, j, width);
     }
     *out = 0;

@@ -25,6 +25,14 @@ int broad__note(broad__notes *notes, const char *format, ...)
     return BROAD_OK;
 }
 
+void broad__notes_remove(broad__notes *notes, size_t first, size_t count)
+{
+    if (!count) return;
+    for (size_t i = first; i < first + count; i++) broad__free(notes->lines[i]);
+    notes->count -= count;
+    for (size_t i = first; i < notes->count; i++) notes->lines[i] = notes->lines[i + count];
+}
+
 void broad__notes_clear(broad__notes *notes)
 {
     for (size_t i = 0; i < notes->count; i++) broad__free(notes->lines[i]);

@@ -13,6 +13,8 @@ typedef struct broad__notes {
 
 /* Adds a line; `notes` may be NULL. */
 int broad__note(broad__notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Takes `count` lines out, from `first` on. */
+void broad__notes_remove(broad__notes *notes, size_t first, size_t count);
 void broad__notes_clear(broad__notes *notes);
 
 /* A list of names for a note: "'a', 'b' and 4 more". */

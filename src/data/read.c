@@ -167,12 +167,15 @@ static int fill_as_found(reading *r, const broad__csv_request *request)
 /* Text that is not UTF-8 is converted first. */
 static int open_csv(reading *r, const broad__csv_hints *hints)
 {
+    size_t before = r->notes.count;
     int converted = 0, status = broad__csv_open(&r->csv, &r->source, hints), open = status == BROAD_OK;
+    size_t told = r->notes.count - before;
     if (!r->csv.wide || (!open && status != BROAD_BAD_DATA)) return status;
     int done = broad__encoding_bytes(&converted, &r->source, &r->notes);
     if (done < 0) return done;
     if (!converted) return status;
     broad__csv_close(&r->csv);
+    broad__notes_remove(&r->notes, before, told); /* they are told again */
     return broad__csv_open(&r->csv, &r->source, hints);
 }
 

@@ -35,7 +35,7 @@ typedef struct broad__autoencoder_task {
 } broad__autoencoder_task;
 
 /* weight: inputs x nodes, bias: nodes. Always finite: a node that is the same for all rows gets zeros. The bits do not
- * depend on the number of threads. BROAD_BAD_DATA where the inputs are too large for their sums of squares. */
+ * depend on the number of threads. Scaled inputs are never too large for their sums of squares: see scale.h. */
 int broad__autoencoder(double *weight, double *bias, const broad__autoencoder_task *task);
 
 #endif

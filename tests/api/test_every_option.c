@@ -118,7 +118,9 @@ static int by_calls(void **out, size_t *out_bytes, const place *p, const char *k
         status = broad_options_set(&o, name, value_for(name));
     assert_ok(broad_data_read(&data, p->data, &read));
     if (status == BROAD_OK) status = broad_fit(&model, NULL, data, &o);
-    if (status == BROAD_OK) status = broad_model_remember(model, p->data, NULL, data, NULL); /* as the tool does */
+    /* As the tool does, which finds the importance of columns for the network that it chooses itself. */
+    if (status == BROAD_OK && o.preset == BROAD_PRESET_AUTO) status = broad_model_find_importance(model, data, NULL);
+    if (status == BROAD_OK) status = broad_model_remember(model, p->data, NULL, data, NULL);
     if (status == BROAD_OK) status = broad_model_to_memory(out, out_bytes, model, 0);
     broad_model_free(model);
     broad_data_free(data);

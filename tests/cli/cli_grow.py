@@ -478,7 +478,9 @@ class Groups(Grown):
         self.grow(part, "--enhance", "10x2", data=[data])
         self.near(whole, part)
         bare = self.table("bare", 1, named=False)
-        rows = self.fit("rows", "--enhance", "10x4", *self.JOINT, data=bare)
+        copies = self.fit("copies", "--enhance", "10x4", *self.JOINT, data=bare)
+        self.near(whole, copies)  # equal rows are found without being told
+        rows = self.fit("rows", "--enhance", "10x4", "--no-groups", *self.JOINT, data=bare)
         self.assertGreater(self.loo(rows)["accuracy"], self.loo(whole)["accuracy"] + 0.03)
         self.refused(65, "the model was trained with groups of rows (column 'photo')", part, "grow", part, bare, "--enhance",
                      "10")

@@ -161,6 +161,23 @@ class Messy(Case):
                 self.one(make)
 
 
+class Notes(Case):
+    def test_once(self):
+        """A file that turns out not to be UTF-8 is opened again: what was found at first is not told twice."""
+        name, rows = "Gr\u00f6\u00dfe", ["%d;%d;%d" % (i, i * i % 7, i % 3) for i in range(30)]
+        for content, parts in (
+                (["# Export", "# 2024"] + [row + ";" for row in [name + ";" + name + ";y"] + rows],
+                 ["comments", "end with 1 separator", "more than one column is called '%s'" % name]),
+                (["Station: 17;;", "Unit: kWh;;", "", name + ";b;load"] + rows, ["3 lines before the header"])):
+            data = self.path("notes.csv")
+            with open(data, "wb") as file:
+                file.write("\n".join(content).encode("cp1252"))
+            notes = self.ok("data", data, "--json").json["notes"]
+            for part in ["Windows-1252"] + parts:
+                self.assertEqual(sum(part in note for note in notes), 1, (part, notes))
+            self.assertEqual(len(notes), 1 + len(parts), notes)
+
+
 class Columns(Case):
     def setUp(self):
         rng = random.Random(3)

@@ -480,8 +480,10 @@ class Photos(unittest.TestCase):
                 out.write("%d,%s,7,%s,%s\n" % (i, "" if i % 10 == 0 else i % 4, "pq"[i % 2], "x" if i else "y"))
         text = run("data", "holes.csv").stdout
         for line in ("rows     30, with", "classes  x 29, y 1", "empty    3 fields in 1 input: b 3", "constant 1 input: c",
-                     "--missing mean", "class y has only 1 row;", "class x is 29 times as frequent as class y"):
+                     "3 missing values in column 'b' (3): the column's mean is used", "class y has only 1 row;",
+                     "class x is 29 times as frequent as class y"):
             self.assertIn(line, text)
+        self.assertNotIn("--missing", text)  # what is done by default needs no advice
         told = result("data", "holes.csv")
         self.assertEqual((told["rows"], told["missing"], told["constant"]), (30, {"b": 3}, ["c"]))
         self.assertIsNone(told["photos"])

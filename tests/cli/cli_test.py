@@ -10,6 +10,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import signal
 import struct
@@ -193,7 +194,8 @@ class Help(Case):
             number = f.read().strip()
         self.assertEqual(self.ok("version").out, "broad %s\n" % number)
         self.assertEqual(self.ok("--version").out, "broad %s\n" % number)
-        self.assertEqual(self.ok("version", "--json").json, {"command": "version", "version": number})
+        self.assertEqual(self.ok("version", "--json").json, {"command": "version", "version": number,
+                                                               "pictures": self.ok("doctor", "--quick", "--json").json["pictures"]})
 
     def test_doctor(self):
         text = self.ok("doctor", "--quick").out
@@ -622,22 +624,30 @@ class Use(Case):
 
 
 class Interrupt(Case):
-    def check(self, number, code):
-        data, model = self.write("rows.csv", blobs(3000)), self.path("stopped.broad")
-        words = [BROAD, "fit", data, "--kind", "brls", "--enhance", "200x2000", "-o", model, "--json"]
-        if SANITIZED:  # there the joint weights over thousands of nodes, which end the run, take minutes
-            words += ["--features", "10x10", "--weights", "chain"]
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def stop(self, number, code, data, *words):
+        """The JSON and the messages of a run of very many layers that is sent the signal."""
+        process = subprocess.Popen([BROAD, "fit", data, "--kind", "brls", "--enhance", "200x2000", "--json", *words],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         time.sleep(1.5)
         process.send_signal(number)
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, code, err)
+        return json.loads(out), err
+
+    def check(self, number, code):
+        data, model = self.write("rows.csv", blobs(3000)), self.path("stopped-%d.broad" % number)
+        told, err = self.stop(number, code, data, "--features", "10x10", "--weights", "chain", "-o", model)
         self.assertIn("saved", err)
-        self.assertEqual(json.loads(out)["status"], "stopped")
+        self.assertEqual(told["status"], "stopped")
         self.ok("info", model)
         self.ok("predict", model, data)
-        self.assertEqual(sorted(os.listdir(self.folder)), ["rows.csv", "stopped.broad"])
+        self.check_files(model)
+
+    def check_files(self, *models):
+        """Nothing is left beside the table and the models of the tests before."""
+        names = [name for name in os.listdir(self.folder) if not re.fullmatch(r"rows\.csv|stopped-\d+\.broad", name)]
+        self.assertEqual((names, [os.path.exists(path) for path in models]), ([], [True] * len(models)))
 
     def test_sigint_saves(self):
         self.check(signal.SIGINT, 130)
@@ -645,6 +655,14 @@ class Interrupt(Case):
     @unittest.skipIf(SANITIZED, "the same code as for SIGINT")
     def test_sigterm_saves(self):
         self.check(signal.SIGTERM, 143)
+
+    def test_nothing_to_save(self):
+        """All weights are solved together at the end: until then there is no model."""
+        data, model = self.write("rows.csv", blobs(3000)), self.path("none.broad")
+        told, err = self.stop(signal.SIGINT, 130, data, "--weights", "joint", "-o", model)
+        self.assertEqual(told["error"], {"status": "interrupted", "code": 130, "message": "interrupted; nothing was saved"})
+        self.assertIn("interrupted; nothing was saved", err)
+        self.check_files()
 
 
 class Spirals(Case):

@@ -42,6 +42,7 @@ def data_seeds():
         npy("|u1", False, (4, 2, 2), bytes(range(16))),
         struct.pack(">HBB3I", 0, 8, 3, 2, 2, 2) + bytes(range(8)),
         struct.pack(">HBBI", 0, 0x0D, 1, 3) + struct.pack(">3f", 1, 2, 3),
+        b"a\txyes\n3\t-4.s\n3,\t1\n",  # equal inputs, other classes, no categories
     ]
     return [bytes([choice]) + file for file in files for choice in (0, 1, 5, 64, 0x70, 128)]
 

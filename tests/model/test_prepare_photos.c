@@ -63,6 +63,7 @@ static void assert_same_model(const panels *p, const char *words, const broad_ph
     run_tool(p, all);
     broad_data *data = read_panels(p, photos);
     assert_ok(broad_fit(&model, NULL, data, options));
+    assert_ok(broad_model_remember(model, p->photos, NULL, data, NULL)); /* as the tool does */
     assert_ok(broad_model_to_memory(&bytes, &count, model, 0));
     char *tools = read_file(&tool_count, p->model);
     assert_int_equal(count, tool_count);
