@@ -108,9 +108,10 @@ install: ## to PREFIX (/usr/local), honouring DESTDIR
 uninstall: ## what the last 'make install' put there, honouring DESTDIR
 	@test -f build/release/install_manifest.txt || \
 		{ echo "uninstall: nothing was installed from here (build/release/install_manifest.txt)"; exit 1; }
-	@tr -d '\r' < build/release/install_manifest.txt | while read -r file || [ -n "$$file" ]; do rm -fv "$(DESTDIR)$$file"; done
-	@for folder in include/broad lib/cmake/broad lib/*/cmake/broad; do \
-		rmdir -v "$(DESTDIR)$(PREFIX)"/$$folder 2>/dev/null || true; done
+	@tr -d '\r' < build/release/install_manifest.txt | while read -r file || [ -n "$$file" ]; do rm -f "$(DESTDIR)$$file"; done
+	@rmdir "$(DESTDIR)$(PREFIX)"/include/broad "$(DESTDIR)$(PREFIX)"/lib/cmake/broad \
+		"$(DESTDIR)$(PREFIX)"/share/doc/broad 2>/dev/null || true
+	@echo "uninstall: removed $$(wc -l < build/release/install_manifest.txt) files from $(DESTDIR)$(PREFIX)"
 
 setup: ## install missing Debian packages
 	@scripts/setup

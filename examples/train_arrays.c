@@ -3,10 +3,9 @@
  *
  *   train_arrays MODEL
  *
- * Build: cc train_arrays.c $(pkg-config --cflags --libs broad) -lm -o train_arrays
+ * Build: cc train_arrays.c $(pkg-config --cflags --libs broad) -o train_arrays
  */
 #include <broad/broad.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,7 +29,7 @@ static void release(void *block, void *context)
 static int show(const broad_progress *progress, void *context)
 {
     (void)context;
-    fprintf(stderr, "%s %zu of %zu\n", progress->stage, progress->done, progress->total);
+    fprintf(stderr, "\r%3.0f %% %-16s", 100 * progress->part, progress->stage);
     return 0;
 }
 
@@ -42,7 +41,8 @@ static void make_rows(double *x, const char **labels, unsigned seed)
             seed = seed * 1664525u + 1013904223u;
             x[i * INPUTS + j] = (double)(seed >> 8) / (1 << 23) - 1;
         }
-        labels[i] = hypot(x[i * INPUTS], x[i * INPUTS + 1]) < 0.7 ? "inside" : "outside";
+        double a = x[i * INPUTS], b = x[i * INPUTS + 1];
+        labels[i] = a * a + b * b < 0.49 ? "inside" : "outside";
     }
 }
 

@@ -23,7 +23,7 @@ LIBRARY = BUILD / "libbroad.a"
 PROGRAM = SOURCE / "tests" / "compute" / "same_bits.c"
 CROSS = "aarch64-linux-gnu-gcc"
 PARTS = ["base/enum_names.c", "base/clock.c", "base/memory.c", "base/profile.c", "base/status.c", "base/vector.c",
-         "compute/activation*.c", "compute/single.c", "compute/cpu/[!cps]*.c", "compute/cpu/cpu.c",
+         "base/watch.c", "compute/activation*.c", "compute/single.c", "compute/cpu/[!cps]*.c", "compute/cpu/cpu.c",
          "compute/cpu/product.c", "compute/cpu/secular.c", "rng/*.c"]
 
 

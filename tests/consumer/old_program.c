@@ -87,6 +87,11 @@ static void look_at_model(void)
     WITH(broad_options, options, must(broad_model_settings(options, model), "settings");
          expect(options->enhance_nodes == 10, "settings"));
     WITH(broad_split, split, must(broad_model_split(split, model), "split"));
+    must(broad_model_remember(model, "rows.csv", NULL, data, NULL), "remember");
+    WITH(broad_source, source, must(broad_model_source(source, model, 0), "source");
+         expect(source->rows == ROWS && strcmp(source->path, "rows.csv") == 0, "the source is another"));
+    WITH(broad_source_photo, photo,
+         expect(broad_model_source_photo(photo, model, 0, 0) == BROAD_USAGE, "a table has no photos"));
 }
 
 /* Points of the old size, one after the other. */

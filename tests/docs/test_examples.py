@@ -69,7 +69,7 @@ class Programs(unittest.TestCase):
     def program(self, name):
         out = pathlib.Path(self.folder.name, name)
         subprocess.run([os.environ.get("CC") or "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", SOURCE / "include",
-                        SOURCE / "examples" / f"{name}.c", self.build / "libbroad.so", f"-Wl,-rpath,{self.build}", "-lm", "-o", out],
+                        SOURCE / "examples" / f"{name}.c", self.build / "libbroad.so", f"-Wl,-rpath,{self.build}", "-o", out],
                        check=True)
         return out
 
