@@ -36,7 +36,7 @@ typedef struct predictions {
     size_t first, count;   /* those whose scores are there */
     double *scores;        /* count x outputs */
     double *probabilities; /* count x outputs; NULL: not asked for */
-    double *reach;         /* outputs: of the intervals, above and below; NULL: not asked for */
+    double *ends;          /* count x outputs x 2: of the intervals; NULL: not asked for */
     double level;          /* of the intervals */
     int people;            /* a short table on a terminal */
     int shown;             /* the probabilities are part of the result */
@@ -44,6 +44,12 @@ typedef struct predictions {
 } predictions;
 
 static int is_classes(const predictions *p) { return broad_model_task(p->model) == BROAD_TASK_CLASSIFY; }
+
+/* Of a row whose scores are there: outputs x 2. */
+static const double *ends_of(const predictions *p, size_t row)
+{
+    return p->ends + (row - p->first) * 2 * broad_model_outputs(p->model);
+}
 
 /* The verdict of a row whose scores are there. */
 static size_t class_of(const predictions *p, size_t row)
@@ -93,8 +99,8 @@ static void put_header(cli_output *output, const predictions *p)
     for (size_t j = 0; j < outputs; j++) {
         const char *name = broad_model_output_name(p->model, j);
         put_field(output, apart(p, is_classes(p) ? "score_" : "", name), name, "");
-        if (p->reach) put_field(output, "", name, "_low");
-        if (p->reach) put_field(output, "", name, "_high");
+        if (p->ends) put_field(output, "", name, "_low");
+        if (p->ends) put_field(output, "", name, "_high");
     }
     if (p->distances) cli_output_print(output, "%s,distance,unlike,faults", is_classes(p) ? ",verdict" : "");
     if (p->heatmaps) cli_output_print(output, ",heatmap");
@@ -146,8 +152,8 @@ static void put_row(cli_output *output, const predictions *p, size_t row)
     for (size_t j = 0; p->shown && j < outputs; j++) put_real(output, p->probabilities[(row - p->first) * outputs + j]);
     for (size_t j = 0; j < outputs; j++) {
         put_real(output, scores[j]);
-        if (p->reach) put_real(output, scores[j] - p->reach[j]);
-        if (p->reach) put_real(output, scores[j] + p->reach[j]);
+        if (p->ends) put_real(output, ends_of(p, row)[2 * j]);
+        if (p->ends) put_real(output, ends_of(p, row)[2 * j + 1]);
     }
     put_photo(output, p, row);
     if (p->heatmaps) {
@@ -174,13 +180,13 @@ static json_t *pair_json(double low, double high)
     return pair;
 }
 
-/* An object by output: of intervals where `reach` is not NULL, else of the values. */
-static json_t *by_output(const broad_model *model, const double *values, const double *reach)
+/* An object by output: of intervals where `ends` is not NULL, else of the values. */
+static json_t *by_output(const broad_model *model, const double *values, const double *ends)
 {
     json_t *object = json_object();
     for (size_t j = 0; j < broad_model_outputs(model); j++) {
         json_t *name = cli_json_text(broad_model_output_name(model, j));
-        json_t *value = reach ? pair_json(values[j] - reach[j], values[j] + reach[j]) : cli_json_real(values[j]);
+        json_t *value = ends ? pair_json(ends[2 * j], ends[2 * j + 1]) : cli_json_real(values[j]);
         cli_json_put(object, name ? json_string_value(name) : "", value);
         json_decref(name);
     }
@@ -251,7 +257,7 @@ static json_t *row_json(const predictions *p, size_t row)
     if (is_classes(p)) cli_json_put(object, "label", cli_json_text(label_of(p, row)));
     if (p->shown) cli_json_put(object, "probabilities", by_output(model, p->probabilities + at, NULL));
     cli_json_put(object, is_classes(p) ? "scores" : "values", by_output(model, scores, NULL));
-    if (p->reach) cli_json_put(object, "intervals", by_output(model, scores, p->reach));
+    if (p->ends) cli_json_put(object, "intervals", by_output(model, scores, ends_of(p, row)));
     put_photo_json(object, p, row);
     return object;
 }
@@ -278,7 +284,7 @@ static int print_json(const cli_arguments *arguments, const predictions *p)
     cli_json_put(object, "rows", json_integer((json_int_t)p->rows));
     cli_json_put(object, "photos", p->photos ? json_incref(p->photos) : json_null());
     cli_json_put(object, "unknown", unknown_json(p));
-    if (p->reach) cli_json_put(object, "level", cli_json_real(p->level));
+    if (p->ends) cli_json_put(object, "level", cli_json_real(p->level));
     cli_json_put(object, "output", cli_json_text(path));
     for (size_t i = 0; p->list && i < p->rows; i++) cli_json_append(list, row_json(p, i));
     cli_json_put(object, "predictions", p->list ? json_incref(list) : json_null());
@@ -309,6 +315,7 @@ static int predict(predictions *p, size_t first, size_t count)
     p->first = first;
     p->count = count;
     int status = broad_predict_part(p->scores, p->model, p->data, first, count, cli_watch(p->threads));
+    if (!status && p->ends) status = broad_intervals(p->ends, p->model, p->scores, count, p->level);
     if (status || !p->probabilities) return status;
     return broad_probabilities(p->probabilities, p->model, p->scores, count);
 }
@@ -320,6 +327,7 @@ static int predict_first(predictions *p, const cli_arguments *arguments)
     p->most = rows_at_once(p, arguments);
     int status = new_numbers(&p->scores, p->most, outputs);
     if (!status && (p->shown || p->threshold > 0)) status = new_numbers(&p->probabilities, p->most, outputs);
+    if (!status && p->level > 0) status = new_numbers(&p->ends, p->most, 2 * outputs);
     if (status || !p->rows) return status;
     return predict(p, 0, p->most);
 }
@@ -338,7 +346,7 @@ static int print_table(predictions *p)
     size_t outputs = broad_model_outputs(p->model);
     double *ends = calloc(2 * outputs + 1, sizeof *ends);
     int more = 1, status = ends ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory while printing");
-    if (!status) status = cli_predict_table_open(&table, p->model, p->data, p->reach != NULL, p->probabilities != NULL);
+    if (!status) status = cli_predict_table_open(&table, p->model, p->data, p->ends != NULL, p->probabilities != NULL);
     if (status) {
         free(ends);
         return status;
@@ -349,11 +357,11 @@ static int print_table(predictions *p)
             cli_predicted told = {.verdict = is_classes(p) ? class_of(p, row) : 0, .scores = p->scores + at};
             if (p->probabilities) told.probabilities = p->probabilities + at;
             told.unlike = broad_photo_is_unlike(broad_data_photo(p->data, row));
-            for (size_t j = 0; p->reach && j < outputs; j++) {
-                ends[j] = told.scores[j] - p->reach[j];
-                ends[outputs + j] = told.scores[j] + p->reach[j];
+            for (size_t j = 0; p->ends && j < outputs; j++) {
+                ends[j] = ends_of(p, row)[2 * j];
+                ends[outputs + j] = ends_of(p, row)[2 * j + 1];
             }
-            if (p->reach) told.low = ends, told.high = ends + outputs;
+            if (p->ends) told.low = ends, told.high = ends + outputs;
             cli_predict_table_add(&table, &told);
         }
         status = predict_next(&more, p);
@@ -429,9 +437,8 @@ static int prepare(predictions *p, const cli_arguments *arguments)
     if (!status && (p->shown || p->threshold > 0)) status = broad_probabilities(NULL, p->model, NULL, 0);
     broad_estimate estimate = {.size = sizeof estimate};
     if (!status && p->people && is_classes(p)) p->shown = !broad_model_estimate(&estimate, p->model) && estimate.known;
-    if (status || !cli_given(arguments, "interval")) return status;
-    status = new_numbers(&p->reach, 1, broad_model_outputs(p->model));
-    return status ? status : broad_interval(p->reach, p->model, p->level);
+    if (status || !(p->level > 0)) return status;
+    return broad_intervals(NULL, p->model, NULL, 0, p->level);
 }
 
 static int read_rows(predictions *p, const cli_arguments *arguments)
@@ -474,7 +481,7 @@ int cli_predict(const cli_arguments *arguments)
     if (!status) status = write_predictions(arguments, &p);
     free(p.scores);
     free(p.probabilities);
-    free(p.reach);
+    free(p.ends);
     json_decref(p.photos);
     broad_data_free(p.data);
     broad_model_free(p.model);

@@ -31,12 +31,12 @@ static void judge_class(cli_finding *out, const cli_findings *all, const double 
     out->unsure = out->certainty < CLI_CERTAIN;
 }
 
-static void judge_value(cli_finding *out, const double *scores, const double *reach)
+static void judge_value(cli_finding *out, const double *scores, const double *ends)
 {
     out->value = out->rank = scores[0];
-    if (!reach) return;
-    out->low = scores[0] - reach[0];
-    out->high = scores[0] + reach[0];
+    if (!ends) return;
+    out->low = ends[0];
+    out->high = ends[1];
 }
 
 static int largest_first(const void *a, const void *b)
@@ -54,7 +54,7 @@ static void *room(int *status, size_t count, size_t bytes)
 }
 
 /* Augmented copies are for training; readers make none for a model. */
-static void fill(cli_findings *all, const double *reach)
+static void fill(cli_findings *all, const double *ends)
 {
     size_t outputs = broad_model_outputs(all->model);
     const double *probabilities = all->all_probabilities;
@@ -71,7 +71,7 @@ static void fill(cli_findings *all, const double *reach)
                               .low = NAN,
                               .high = NAN};
         if (all->classes) judge_class(item, all, scores, probabilities ? probabilities + i * outputs : NULL);
-        else judge_value(item, scores, reach);
+        else judge_value(item, scores, ends ? ends + 2 * i * outputs : NULL);
         item->unlike = broad_photo_is_unlike(item->photo);
         if (all->truths) item->truth = (int)broad_data_class(all->data, i);
         all->cropped |= item->photo->left > 0 || item->photo->top > 0 ||
@@ -95,7 +95,7 @@ static int predict(cli_findings *all, size_t threads)
 int cli_findings_make(cli_findings *out, const broad_model *model, const broad_data *data, size_t threads)
 {
     size_t outputs = broad_model_outputs(model);
-    double *reach = NULL;
+    double *ends = NULL;
     int status = BROAD_OK;
     *out = (cli_findings){.model = model, .data = data, .count = broad_data_rows(data)};
     out->classes = broad_model_task(model) == BROAD_TASK_CLASSIFY;
@@ -103,14 +103,15 @@ int cli_findings_make(cli_findings *out, const broad_model *model, const broad_d
     out->scores = room(&status, out->count, outputs * sizeof *out->scores);
     out->items = room(&status, out->count, sizeof *out->items);
     out->twins = room(&status, out->count, sizeof *out->twins);
-    reach = room(&status, outputs, sizeof *reach);
+    ends = room(&status, out->count, 2 * outputs * sizeof *ends);
     if (!status) status = predict(out, threads);
     if (!status) {
-        out->intervals = !out->classes && broad_interval(reach, model, CLI_INTERVAL) == BROAD_OK;
-        fill(out, out->intervals ? reach : NULL);
+        out->intervals =
+            !out->classes && broad_intervals(ends, model, out->scores, out->count, CLI_INTERVAL) == BROAD_OK;
+        fill(out, out->intervals ? ends : NULL);
         qsort(out->items, out->count, sizeof *out->items, largest_first);
     }
-    free(reach);
+    free(ends);
     if (status) cli_findings_clear(out);
     return status;
 }

@@ -131,26 +131,34 @@ static int open_values(cli_training *t, size_t rows)
     return BROAD_OK;
 }
 
-static double inside(const cli_fit_values *v, double half)
+/* The part of the shown values inside their intervals. scratch: 3 for each output. */
+static int take_coverage(double *out, const cli_training *t, double level, double *scratch)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < v->rows; i++) count += fabs(v->truth[i] - v->predicted[i]) <= half;
-    return v->rows ? (double)count / (double)v->rows : 0;
+    size_t outputs = broad_model_outputs(t->model), rows = t->value_count ? t->values[0].rows : 0, count = 0;
+    double *predicted = scratch, *ends = scratch + outputs;
+    int status = broad_intervals(NULL, t->model, NULL, 0, level);
+    for (size_t i = 0; i < rows && !status; i++) {
+        for (size_t j = 0; j < t->value_count; j++) predicted[j] = t->values[j].predicted[i];
+        status = broad_intervals(ends, t->model, predicted, 1, level);
+        for (size_t j = 0; j < t->value_count && !status; j++)
+            count += t->values[j].truth[i] >= ends[2 * j] && t->values[j].truth[i] <= ends[2 * j + 1];
+    }
+    *out = rows ? (double)count / (double)(rows * t->value_count) : 0;
+    return status;
 }
 
 /* Levels that the estimate is too small for are left out. */
 static int take_levels(cli_training *t)
 {
     static const double levels[CLI_LEVELS] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99};
-    double *half = calloc(broad_model_outputs(t->model), sizeof *half);
-    if (!half) return no_memory();
+    double *scratch = calloc(broad_model_outputs(t->model), 3 * sizeof *scratch);
+    if (!scratch) return no_memory();
     for (size_t i = 0; i < CLI_LEVELS && t->estimate.known; i++) {
-        double sum = 0;
-        if (broad_interval(half, t->model, levels[i])) break;
-        for (size_t j = 0; j < t->value_count; j++) sum += inside(&t->values[j], half[j]);
-        t->levels[t->level_count++] = (cli_coverage){levels[i], sum / (double)t->value_count};
+        double part = 0;
+        if (take_coverage(&part, t, levels[i], scratch)) break;
+        t->levels[t->level_count++] = (cli_coverage){levels[i], part};
     }
-    free(half);
+    free(scratch);
     return BROAD_OK;
 }
 

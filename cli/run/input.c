@@ -109,7 +109,7 @@ static int tell(json_t **record, const broad_data *data, const cli_input *input)
     int status = cli_photo_facts_make(&facts, data), silent = input->purpose == CLI_TO_LOOK;
     if (status) return status;
     if (!silent) cli_note_skipped(data, input->arguments);
-    if (!silent) cli_note_doubtful(data, input->arguments);
+    if (!silent) cli_note_doubtful(data, !input->read->training, input->arguments);
     if (!silent && !input->read->model) cli_note_facts(data, &facts, input->arguments);
     if (record && !*record) *record = json_object();
     if (record) cli_photos_record(*record, data, &facts);

@@ -103,11 +103,12 @@ static void note_photos(const broad_data *data, int (*which)(const broad_photo *
     if (count > SHOWN) cli_note(arguments, "  and %zu more; --json lists all of them", count - SHOWN);
 }
 
-void cli_note_doubtful(const broad_data *data, const cli_arguments *arguments)
+void cli_note_doubtful(const broad_data *data, int judged, const cli_arguments *arguments)
 {
-    note_photos(data, is_unlike, "is not like the training photos: do not trust its class",
-                "are not like the training photos: do not trust their class", arguments);
-    note_photos(data, is_only_faulty, "may show too little", "may show too little", arguments);
+    if (judged)
+        note_photos(data, is_unlike, "is not like the training photos: do not trust its class",
+                    "are not like the training photos: do not trust their class", arguments);
+    note_photos(data, judged ? is_only_faulty : is_faulty, "may show too little", "may show too little", arguments);
 }
 
 void cli_note_facts(const broad_data *data, const cli_photo_facts *facts, const cli_arguments *arguments)

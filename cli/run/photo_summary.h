@@ -19,8 +19,9 @@ void cli_photo_facts_clear(cli_photo_facts *facts); /* accepts one that was zero
 int cli_photos_grouped(const broad_data *data); /* whether rows of photos belong together; 0 for other rows */
 
 void cli_note_skipped(const broad_data *data, const cli_arguments *arguments);
-/* Photos that are not like the training photos, and those that are too dark, too bright, blurred or too small. */
-void cli_note_doubtful(const broad_data *data, const cli_arguments *arguments);
+/* Photos that are too dark, too bright, blurred or too small; of those that the model is to judge, first the ones that
+ * are not like the training photos. Photos to train on are what the model gets to know: of them that would say nothing. */
+void cli_note_doubtful(const broad_data *data, int judged, const cli_arguments *arguments);
 void cli_note_facts(const broad_data *data, const cli_photo_facts *facts, const cli_arguments *arguments);
 /* Adds to a "photos" member: read, copies, skipped, unlike, faults, groups, grouped, contradictions. */
 void cli_photos_record(json_t *record, const broad_data *data, const cli_photo_facts *facts);

@@ -113,6 +113,13 @@ json_t *cli_layers_json(const broad_model *model)
 
 /* ---- text ---- */
 
+/* Whether the normal class is more than the most frequent one of many, such as a letter of the alphabet. */
+static int means_normal(const broad_model *model)
+{
+    return broad_model_outputs(model) == 2 || broad_model_maps(model) ||
+           strcmp(broad_model_normal_reason(model), "the most frequent") != 0;
+}
+
 void cli_print_outputs(const broad_model *model, const char *hint)
 {
     char names[256];
@@ -124,7 +131,7 @@ void cli_print_outputs(const broad_model *model, const char *hint)
     if (classify && outputs == 2)
         cli_print("; positive class: %s", broad_model_output_name(model, broad_model_positive(model)));
     if (outputs != 1) cli_print("\n");
-    if (!classify || outputs < 2) return;
+    if (!classify || outputs < 2 || !means_normal(model)) return;
     cli_print("normal   %s (%s%s)\n", broad_model_output_name(model, broad_model_normal(model)),
               broad_model_normal_reason(model), hint);
 }

@@ -16,7 +16,8 @@ json_t *cli_confusion_json(const broad_metrics *metrics);
 json_t *cli_layers_json(const broad_model *model);
 json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), const broad_model *model, size_t count);
 
-/* "classes  2: Clean, Dusty; positive class: Dusty" and "normal   Clean (by its name; HINT)", or the targets. */
+/* "classes  2: Clean, Dusty; positive class: Dusty" and "normal   Clean (by its name; HINT)", or the targets. Of more
+ * than two classes of a table the second line needs a class that was given or that has such a name. */
 void cli_print_outputs(const broad_model *model, const char *hint);
 void cli_print_confusion(const broad_metrics *metrics, const broad_model *model);
 /* "34 nodes in 5 layers"; without a chain "in one block". */

@@ -994,9 +994,14 @@ BROAD_API size_t broad_best_class(const broad_model *model, const double *scores
  * scores (by groups where the rows had groups): without an estimate it is BROAD_USAGE. Unless classes were weighted in
  * training, the class with the largest score is the most probable one. */
 BROAD_API int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows);
-/* Prediction intervals of a regression: for each output, how far above and below the predicted value the interval
- * reaches that contains a fraction `level` of new values. From leave-one-out residuals; BROAD_USAGE without an
- * estimate, or if the level is too high for its number of rows. */
+/* Prediction intervals of a regression, which contain a fraction `level` of new values: rows x outputs x 2, the lower and
+ * the upper end for each predicted value. From leave-one-out residuals; BROAD_USAGE without an estimate, or if the level
+ * is too high for its number of rows. They are wider where predictions of that size were worse, if the training rows
+ * show it, and end where the training targets do if that is 0, or 0 and 1, or 0 and 100: a predicted value beyond such a
+ * limit is not inside its interval. */
+BROAD_API int broad_intervals(double *out, const broad_model *model, const double *values, size_t rows, double level);
+/* For each output, how far above and below the predicted value they reach, in the mean over the training rows and
+ * before limits. */
 BROAD_API int broad_interval(double *out, const broad_model *model, double level);
 
 /* ---- explanations of photos ------------------------------------------------------------------------------------ */
@@ -1067,10 +1072,12 @@ BROAD_API int broad_predictor_rows(double *out, const broad_predictor *predictor
                                    size_t stride, void *scratch, size_t bytes);
 
 BROAD_API size_t broad_predictor_best_class(const broad_predictor *predictor, const double *scores);
-/* As broad_probabilities() and broad_interval(). */
+/* As broad_probabilities(), broad_interval() and broad_intervals(). */
 BROAD_API int broad_predictor_probabilities(double *out, const broad_predictor *predictor, const double *scores,
                                             size_t rows);
 BROAD_API int broad_predictor_interval(double *out, const broad_predictor *predictor, double level);
+BROAD_API int broad_predictor_intervals(double *out, const broad_predictor *predictor, const double *values,
+                                        size_t rows, double level);
 
 /* ---- evaluation ------------------------------------------------------------------------------------------------ */
 

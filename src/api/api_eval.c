@@ -90,6 +90,13 @@ int broad_interval(double *out, const broad_model *model, double level)
     return broad__interval(out, &confidence, level);
 }
 
+int broad_intervals(double *out, const broad_model *model, const double *values, size_t rows, double level)
+{
+    if (!model || ((!out || !values) && rows)) return broad__missing_argument("broad_intervals");
+    broad__confidence confidence = broad__confidence_of(model);
+    return broad__intervals(out, &confidence, values, rows, level);
+}
+
 /* ---- evaluation ------------------------------------------------------------------------------------------------ */
 
 /* Rows that are evaluated at a time: whole blocks, whose inputs and scores take about four million bytes. */

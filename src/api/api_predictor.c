@@ -111,3 +111,10 @@ int broad_predictor_interval(double *out, const broad_predictor *predictor, doub
     if (!out || !predictor) return broad__missing_argument("broad_predictor_interval");
     return broad__interval(out, &predictor->network.confidence, level);
 }
+
+int broad_predictor_intervals(double *out, const broad_predictor *predictor, const double *values, size_t rows,
+                              double level)
+{
+    if (!predictor || ((!out || !values) && rows)) return broad__missing_argument("broad_predictor_intervals");
+    return broad__intervals(out, &predictor->network.confidence, values, rows, level);
+}

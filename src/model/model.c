@@ -62,6 +62,8 @@ void broad_model_free(broad_model *model)
     broad__free(model->estimate.calibration);
     broad__free(model->estimate.residuals);
     broad__free(model->estimate.details);
+    broad__free(model->estimate.spread);
+    broad__free(model->estimate.limits);
     broad__free(model->input_shift);
     broad__free(model->input_factor);
     broad__free(model->input_fill);
@@ -178,6 +180,9 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy_block(&copy->estimate.calibration, model->estimate.calibration, model->outputs + 1, &failed);
     copy_block(&copy->estimate.residuals, model->estimate.residuals, model->outputs * model->estimate.residual_count,
                &failed);
+    copy_block(&copy->estimate.spread, model->estimate.spread, model->outputs * 2 * model->estimate.spread_count,
+               &failed);
+    copy_block(&copy->estimate.limits, model->estimate.limits, model->outputs * 2, &failed);
     copy_block(&copy->estimate.details, model->estimate.details, (model->outputs + 1) * BROAD__DETAILS, &failed);
     copy_block(&copy->importance, model->importance, 2 * model->importance_columns + 1, &failed);
     copy_text(&copy->reason, model->reason, &failed);

@@ -79,8 +79,12 @@ typedef struct broad__estimate {
     double *calibration;                       /* classification: slope, then a bias for each class; else NULL */
     size_t residual_count;                     /* regression: kept of each output, all or 4096 */
     /* outputs x residual_count: order statistics of the sizes of leave-one-out residuals, rising; number k, from 1, is
-     * of rank ceil(k rows / residual_count). Classification: NULL. */
+     * of rank ceil(k rows / residual_count). Classification: NULL. With a spread each is over its scale. */
     double *residuals;
+    size_t spread_count; /* regression: knots of the spread of each output; 0: all rows have the same width */
+    double *spread;      /* outputs x 2 spread_count: metric/spread.h; NULL: none */
+    int limited;         /* there are limits, or will be once the file's tensors are read */
+    double *limits;      /* outputs x 2: what no target is below or above, metric/spread.h; NULL: not known */
     /* (1 + outputs) x BROAD__DETAILS of metric/metric.h: a row for all outputs together (classification: MCC, log loss;
      * regression: ends of the confidence interval of the RMSE), then one for each. NULL: not known. */
     double *details;

@@ -276,6 +276,9 @@ static int estimate_write(json_t *object, const broad_model *model)
         broad__fields_encode(fields, estimate, classify ? class_estimate_fields : value_estimate_fields,
                              classify ? COUNT_OF(class_estimate_fields) : COUNT_OF(value_estimate_fields), "estimate");
     if (!status && estimate->detailed && !child(fields, "details", json_true())) return broad__json_fail_memory();
+    if (!status && estimate->limited && !child(fields, "limits", json_true())) return broad__json_fail_memory();
+    if (!status && estimate->spread_count && !child(fields, "spread", json_integer((json_int_t)estimate->spread_count)))
+        return broad__json_fail_memory();
     return status;
 }
 
@@ -389,19 +392,37 @@ static int names_read(char ***out, const char *key, const json_t *object, size_t
     return status;
 }
 
-/* Null: the model has none. Models of 0.1 have no details. */
+/* A field that files may lack: taken out of the others. */
+static int mark_take(int *out, json_t *fields, const char *name)
+{
+    const json_t *mark = json_object_get(fields, name);
+    if (mark && !json_is_boolean(mark)) return broad__fail(BROAD_BAD_MODEL, "estimate: %s is not true or false", name);
+    *out = json_is_true(mark);
+    json_object_del(fields, name);
+    return BROAD_OK;
+}
+
+static int spread_take(broad_model *out, json_t *fields)
+{
+    const json_t *knots = json_object_get(fields, "spread");
+    json_int_t count = json_integer_value(knots);
+    if (knots && (!json_is_integer(knots) || count < 1 || count > BROAD__SPREAD_MOST))
+        return broad__fail(BROAD_BAD_MODEL, "estimate: spread is not a whole number from 1 to %d", BROAD__SPREAD_MOST);
+    out->estimate.spread_count = (size_t)count;
+    json_object_del(fields, "spread");
+    return mark_take(&out->estimate.limited, fields, "limits");
+}
+
+/* Null: the model has none. Models of 0.1 have no details, no spread and no limits; those of classes never have the last
+ * two. */
 static int estimate_read(broad_model *out, const json_t *object)
 {
     int classify = out->task == BROAD_TASK_CLASSIFY;
     if (json_is_null(json_object_get(object, "estimate"))) return BROAD_OK;
     json_t *fields = json_copy(json_object_get(object, "estimate"));
     if (!fields) return broad__json_fail_memory();
-    const json_t *details = json_object_get(fields, "details");
-    int status = details && !json_is_boolean(details)
-                     ? broad__fail(BROAD_BAD_MODEL, "estimate: details is not true or false")
-                     : BROAD_OK;
-    out->estimate.detailed = json_is_true(details);
-    json_object_del(fields, "details");
+    int status = mark_take(&out->estimate.detailed, fields, "details");
+    if (!status && !classify) status = spread_take(out, fields);
     if (!status)
         status = broad__fields_decode(&out->estimate, fields, classify ? class_estimate_fields : value_estimate_fields,
                                       classify ? COUNT_OF(class_estimate_fields) : COUNT_OF(value_estimate_fields),

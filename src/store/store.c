@@ -64,6 +64,9 @@ static void add_estimate(tensor_list *list, broad_model *model)
         return;
     }
     add_matrix(list, "estimate.residuals", model->outputs, estimate->residual_count, &estimate->residuals);
+    if (estimate->spread_count)
+        add_matrix(list, "estimate.spread", model->outputs, 2 * estimate->spread_count, &estimate->spread);
+    if (estimate->limited) add_matrix(list, "estimate.limits", model->outputs, 2, &estimate->limits);
 }
 
 /* What a file has besides the tensors that every file has. */
@@ -83,7 +86,7 @@ static int group_stored(const broad__group *group, extent has)
 static int tensors_list(tensor_list *out, broad_model *model, extent has)
 {
     tensor_list list = {0};
-    list.tensors = broad__alloc_array(16 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
+    list.tensors = broad__alloc_array(18 + 2 * model->group_count + 4 * model->layer_count, sizeof *list.tensors);
     if (!list.tensors) return BROAD_NO_MEMORY;
     if (model->photo.components) {
         add_matrix(&list, "photo.axes", broad__photo_inputs(&model->photo), model->photo.components,

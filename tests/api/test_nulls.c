@@ -255,6 +255,7 @@ static void walk_prediction(const broad_model *model, const broad_data *data)
     IS(0, broad_best_class, model, NULL);
     REFUSED(broad_probabilities, NULL, NULL, NULL, 1);
     REFUSED(broad_interval, NULL, model, 0.9);
+    REFUSED(broad_intervals, NULL, model, scores, 1, 0.9);
     REFUSED(broad_predictor_load, NULL, "x");
     REFUSED(broad_predictor_load, &out, NULL);
     REFUSED(broad_predictor_from_memory, NULL, "x", 1);
@@ -273,6 +274,7 @@ static void walk_prediction(const broad_model *model, const broad_data *data)
     IS(0, broad_predictor_best_class, NULL, NULL);
     REFUSED(broad_predictor_probabilities, NULL, NULL, NULL, 1);
     REFUSED(broad_predictor_interval, NULL, NULL, 0.9);
+    REFUSED(broad_predictor_intervals, NULL, NULL, NULL, 1, 0.9);
 }
 
 static void walk_work(const broad_model *model, const broad_data *data)

@@ -172,6 +172,19 @@ class Photos(unittest.TestCase):
         text = run("data", "foreign").stdout
         self.assertIn("quality  3 photos may show too little\n  black.png: too dark\n" if "noise.png: " in text else
                       "quality  2 photos may show too little\n  black.png: too dark\n  white.png: too bright\n", text)
+        # Only photos that are judged: those that the model learns from are not to be distrusted, but may be poor.
+        os.mkdir("strange")
+        for name in ("Clean", "Dusty"):
+            os.mkdir("strange/" + name)
+        shutil.copy("foreign/black.png", "strange/Dusty")
+        shutil.copy("foreign/noise.png", "strange/Clean")
+        for words in (["learn", "like.broad", "strange", "--with", "panels", "-o", "strange.broad"],
+                      ["verify", "strange.broad", "panels", "strange"], ["verify", "like.broad", "panels"]):
+            said = run(*words).stderr
+            self.assertNotIn("not like the training photos", said)
+            self.assertEqual("black.png: too dark" in said, "strange" in words)
+        for words in (["eval", "like.broad", "strange"], ["report", "like.broad", "strange", "-o", "strange-report"]):
+            self.assertIn("2 photos are not like the training photos", run(*words).stderr)
         # What has no components has no distance.
         row = rows_of(run("predict", "p.broad", "foreign/black.png"))[0]
         self.assertEqual(set(row), {"file", "label", "score_Clean", "score_Dusty"})

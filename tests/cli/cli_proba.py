@@ -156,6 +156,34 @@ class Intervals(Fitted):
         self.assertIn("of the intervals of level 0.5", text)
         self.assertIn("mean width      %.9g" % test["interval_width"], text)
 
+    def test_width_and_limits(self):
+        """Noise that grows with a fraction from 0 to 1: wider intervals, never beyond 0 and 1, after a save too."""
+        rng = random.Random(7)
+        lines = ["u,v,part"]
+        for _ in range(1500):
+            u, v = rng.random(), rng.random()
+            part = 0.05 + 0.8 * u + (0.01 + 0.2 * u) * rng.gauss(0, 1)
+            lines.append("%.5f,%.5f,%.5f" % (u, v, min(max(part, 0), 1)))
+        lines[1] = "0.0,0.5,0"
+        train, fresh = (self.write(name, "\n".join([lines[0]] + some) + "\n")
+                        for name, some in (("t.csv", lines[1:701]), ("f.csv", lines[701:])))
+        model = self.path("part.broad")
+        self.ok("fit", train, "-o", model, "--loo", "yes", *SMALL)
+        thirds = [[], [], []]
+        for row, line in zip(table(self.ok("predict", model, fresh, "--interval", "0.9").out), lines[701:], strict=True):
+            u, _, true = map(float, line.split(","))
+            low, high = float(row["part_low"]), float(row["part_high"])
+            self.assertTrue(0 <= low <= high <= 1, row)
+            thirds[int(3 * u)].append((low <= true <= high, high - low))
+        for third in thirds:
+            self.assertAlmostEqual(sum(x[0] for x in third) / len(third), 0.9, delta=0.07)
+        widths = [sum(x[1] for x in third) / len(third) for third in thirds]
+        self.assertGreater(widths[1], 1.6 * widths[0], widths)
+        test = self.ok("eval", model, fresh, "--json").json["test"]
+        self.assertAlmostEqual(test["coverage"], sum(x[0] for t in thirds for x in t) / 800, delta=2e-3)
+        self.assertAlmostEqual(test["interval_width"], sum(x[1] for t in thirds for x in t) / 800, delta=1e-9)
+        self.ok("verify", model, train)
+
     def test_forms_agree(self):
         rows = table(self.ok("predict", self.values, self.numbers, "--interval", "0.8").out)
         whole = self.ok("predict", self.values, self.numbers, "--interval", "0.8", "--json").json

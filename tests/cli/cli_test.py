@@ -599,6 +599,20 @@ class Use(Case):
         self.assertLess(found["worst_norm_error"], 1e-9)
         self.ok("verify", self.line, self.numbers)
 
+    def test_the_normal_class_is_said_where_it_means_something(self):
+        for classes, words, line in ((("ant", "bee", "cat"), [], None), (("ant", "bee"), [], "ant (the most frequent; "),
+                                     (("ant", "bee", "none"), [], "none (by its name; "),
+                                     (("ant", "bee", "cat"), ["--normal", "bee"], "bee (as given; ")):
+            data, model = self.write("normal.csv", blobs(60, classes=classes)), self.path("normal.broad")
+            text = self.ok("fit", data, "-o", model, *words, *SMALL).out
+            told = self.ok("info", model)
+            if line:
+                self.assertIn("normal   " + line, text)
+                self.assertIn("normal   " + line.split(";")[0], told.out)
+            else:
+                self.assertNotIn("normal  ", text + told.out)
+                self.assertIn(self.ok("info", model, "--json").json["normal"], classes)
+
     def test_verify_rejects_other_rows(self):
         other = self.write("other.csv", blobs(150, seed=9))
         text = run("verify", self.model, other)

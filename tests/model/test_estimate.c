@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "data/table.h"
 #include "metric/calibration.h"
+#include "metric/spread.h"
 #include "model/predict/estimate.h"
 #include "problem.h"
 #include "sample_model.h"
@@ -405,6 +406,105 @@ static void test_estimate_of_values(void **state)
     broad_model_free(model);
 }
 
+/* Noise in proportion to the value, or constant: widths follow it in the first case alone, and each third of the rows is
+ * covered. */
+static void test_width_follows_the_value(void **state)
+{
+    (void)state;
+    enum { MANY = 6000, TRAIN = MANY / 2 };
+    problem_random r = {77};
+    double *values = malloc(4 * MANY * sizeof *values), *scores = values + 2 * MANY, ends[4];
+    for (size_t i = 0; i < MANY; i++)
+        for (size_t j = 0; j < 2; j++) {
+            double at = scores[2 * i + j] = 1 + 9 * problem_uniform(&r);
+            values[2 * i + j] = at + (j ? 1 : 0.3 * at) * problem_normal(&r);
+        }
+    broad_model *model = value_model();
+    broad_data train = {.rows = TRAIN, .outputs = 2, .task = BROAD_TASK_REGRESS, .values = values};
+    model->rows = TRAIN;
+    assert_ok(broad__estimate_make(model, &train, NULL, TRAIN, scores));
+    assert_ok(broad__estimate_check(model));
+    assert_int_equal(model->estimate.spread_count, BROAD__SPREAD_MOST);
+    assert_null(model->estimate.limits);
+    size_t inside[2][3] = {{0}}, rows[2][3] = {{0}};
+    for (size_t i = TRAIN; i < MANY; i++) {
+        assert_ok(broad_intervals(ends, model, scores + 2 * i, 1, 0.9));
+        for (size_t j = 0; j < 2; j++) {
+            double at = scores[2 * i + j], truth = values[2 * i + j];
+            size_t third = (size_t)((at - 1) / 3);
+            rows[j][third]++;
+            inside[j][third] += truth >= ends[2 * j] && truth <= ends[2 * j + 1];
+            double reach = (ends[2 * j + 1] - ends[2 * j]) / 2, due = 1.6449 * (j ? 1 : 0.3 * fmin(fmax(at, 1.6), 9.4));
+            assert_true(fabs(reach / due - 1) < 0.2);
+        }
+    }
+    for (size_t j = 0; j < 2; j++)
+        for (size_t k = 0; k < 3; k++) /* standard error 0.01 */
+            assert_true(fabs((double)inside[j][k] / (double)rows[j][k] - 0.9) < 0.035);
+    double low[2][4];
+    for (size_t k = 0; k < 2; k++)
+        assert_ok(broad_intervals(low[k], model, k ? (double[]){9, 9} : (double[]){2, 2}, 1, 0.9));
+    assert_true(low[1][1] - low[1][0] > 3 * (low[0][1] - low[0][0]));
+    assert_true(fabs((low[1][3] - low[1][2]) - (low[0][3] - low[0][2])) < 1e-12);
+    broad_model_free(model);
+    free(values);
+}
+
+/* Limits are where the targets touch them; few rows, negative ones and other ends have none. */
+static void test_limits_of_targets(void **state)
+{
+    (void)state;
+    static const struct {
+        double least, most;
+        size_t rows;
+        double low, high;
+    } cases[] = {
+        {0, 1, 100, 0, 1},
+        {0, 0.992, 100, 0, 1},
+        {0, 0.98, 100, 0, DBL_MAX},
+        {0, 100, 100, 0, 100},
+        {0, 101, 100, 0, DBL_MAX},
+        {0, 57, 100, 0, DBL_MAX},
+        {1e-9, 1, 100, -DBL_MAX, DBL_MAX},
+        {-1e-9, 1, 100, -DBL_MAX, DBL_MAX},
+        {0, 1, 19, -DBL_MAX, DBL_MAX},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double limits[2];
+        broad__limits_of(limits, cases[i].least, cases[i].most, cases[i].rows);
+        assert_true(limits[0] == cases[i].low && limits[1] == cases[i].high);
+    }
+}
+
+/* The limits are of all rows, also of those that the estimate does not use. */
+static void test_intervals_end_at_limits(void **state)
+{
+    (void)state;
+    enum { SOME = 40 };
+    problem_random r = {5};
+    double values[2 * SOME], scores[2 * SOME], ends[4];
+    size_t rows[SOME];
+    for (size_t i = 0; i < SOME; i++) {
+        values[2 * i] = i == 0 ? 0 : i == 1 ? 1 : problem_uniform(&r);
+        values[2 * i + 1] = values[2 * i];
+        scores[2 * i] = scores[2 * i + 1] = 0.5;
+        rows[i] = i;
+    }
+    values[2 * SOME - 1] = -0.25; /* the second target has no limits */
+    broad_model *model = value_model();
+    broad_data data = {.rows = SOME, .outputs = 2, .task = BROAD_TASK_REGRESS, .values = values};
+    model->rows = SOME;
+    assert_ok(broad__estimate_make(model, &data, rows + 2, SOME - 3, scores));
+    assert_ok(broad__estimate_check(model));
+    assert_ok(broad_intervals(ends, model, (double[]){0.1, 0.1}, 1, 0.9));
+    assert_true(ends[0] == 0 && ends[1] > 0.4 && ends[1] < 0.7 && ends[2] < -0.2);
+    assert_ok(broad_intervals(ends, model, (double[]){0.9, 0.9}, 1, 0.9));
+    assert_true(ends[0] > 0.3 && ends[1] == 1 && ends[3] > 1.2);
+    assert_ok(broad_intervals(ends, model, (double[]){-5, 5}, 1, 0.9));
+    assert_true(ends[0] == 0 && ends[1] == 0 && ends[3] > 5);
+    broad_model_free(model);
+}
+
 /* Scores that say nothing leave no estimate, whatever was there before. */
 static void test_no_estimate_without_finite_scores(void **state)
 {
@@ -769,6 +869,9 @@ int main(void)
         cmocka_unit_test(test_class_weights_are_undone),
         cmocka_unit_test(test_rows_listed),
         cmocka_unit_test(test_estimate_of_values),
+        cmocka_unit_test(test_width_follows_the_value),
+        cmocka_unit_test(test_limits_of_targets),
+        cmocka_unit_test(test_intervals_end_at_limits),
         cmocka_unit_test(test_no_estimate_without_finite_scores),
         cmocka_unit_test(test_many_rows),
         cmocka_unit_test(test_file_keeps_it),

@@ -406,6 +406,54 @@ static void little_is_held(void **state)
     remove_folder(folder);
 }
 
+/* Widths that follow the value and limits, of a model, of its copy in a predictor, and of a predictor from its file. */
+static void intervals_of_rows_are_the_models(void **state)
+{
+    (void)state;
+    enum { MANY = 400 };
+    problem_random r = {8};
+    double x[MANY], y[MANY], scores[MANY], ends[3][2 * MANY];
+    for (size_t i = 0; i < MANY; i++) {
+        x[i] = problem_uniform(&r);
+        y[i] = i ? fmin(fmax(x[i] * (1 + 0.3 * problem_normal(&r)), 0), 1) : 0;
+    }
+    broad_arrays arrays;
+    broad_arrays_init(&arrays);
+    arrays.rows = MANY;
+    arrays.inputs = arrays.outputs = 1;
+    arrays.x = x;
+    arrays.values = y;
+    broad_data *data = plain_data(&arrays);
+    broad_model *model = NULL;
+    broad_predictor *predictors[2] = {NULL, NULL};
+    char folder[HELPER_PATH], path[HELPER_PATH];
+    temporary_folder(folder);
+    join_path(path, folder, "model.broad");
+    broad_options o = OPTIONS("preset", "paper", "kind", "bls", "features", "2x10", "enhance", "10x1", "lambda", "0.01",
+                              "loo", "yes");
+    assert_ok(broad_fit(&model, NULL, data, &o));
+    assert_ok(broad_model_save(model, path, BROAD_FILE_FULL));
+    assert_ok(broad_predictor_from_model(&predictors[0], model));
+    assert_ok(broad_predictor_load(&predictors[1], path));
+    assert_ok(broad_predict(scores, model, x, MANY, 0));
+    assert_ok(broad_intervals(ends[0], model, scores, MANY, 0.9));
+    for (size_t k = 0; k < 2; k++) {
+        assert_ok(broad_predictor_intervals(ends[k + 1], predictors[k], scores, MANY, 0.9));
+        assert_memory_equal(ends[0], ends[k + 1], sizeof ends[0]);
+        broad_predictor_free(predictors[k]);
+    }
+    double least = 1, most = 0;
+    for (size_t i = 0; i < MANY; i++) {
+        assert_true(ends[0][2 * i] >= 0 && ends[0][2 * i + 1] <= 1);
+        least = fmin(least, ends[0][2 * i + 1] - ends[0][2 * i]);
+        most = fmax(most, ends[0][2 * i + 1] - ends[0][2 * i]);
+    }
+    assert_true(most > 2 * least);
+    broad_model_free(model);
+    broad_data_free(data);
+    remove_folder(folder);
+}
+
 static void probabilities_and_intervals_are_the_models(void **state)
 {
     (void)state;
@@ -429,7 +477,12 @@ static void probabilities_and_intervals_are_the_models(void **state)
         } else {
             assert_ok(broad_interval(a, model, 0.8));
             assert_ok(broad_predictor_interval(b, predictor, 0.8));
+            double ends[4 * OUTPUTS_MOST], *others = ends + 2 * OUTPUTS_MOST;
+            assert_ok(broad_intervals(ends, model, scores, 1, 0.8));
+            assert_ok(broad_predictor_intervals(others, predictor, scores, 1, 0.8));
+            assert_memory_equal(ends, others, 2 * broad_model_outputs(model) * sizeof *ends);
             assert_fails(broad_predictor_interval(b, predictor, 0.9999), BROAD_USAGE, "level");
+            assert_fails(broad_predictor_intervals(b, predictor, NULL, 0, 0.9999), BROAD_USAGE, "level");
             assert_fails(broad_predictor_probabilities(b, predictor, scores, 1), BROAD_USAGE, "numbers");
         }
         assert_memory_equal(a, b, broad_model_outputs(model) * sizeof *a);
@@ -673,6 +726,7 @@ int main(void)
         cmocka_unit_test(files_and_bytes_give_the_same),
         cmocka_unit_test(little_is_held),
         cmocka_unit_test(probabilities_and_intervals_are_the_models),
+        cmocka_unit_test(intervals_of_rows_are_the_models),
         cmocka_unit_test(nothing_is_allocated_or_locked),
         cmocka_unit_test(many_threads_predict_at_once),
         cmocka_unit_test(a_fork_after_use_predicts),

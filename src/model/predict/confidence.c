@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "metric/calibration.h"
+#include "metric/spread.h"
 
 static int fail_no_estimate(void)
 {
@@ -11,7 +12,15 @@ static int fail_no_estimate(void)
 broad__confidence broad__confidence_of(const broad_model *model)
 {
     const broad__estimate *e = &model->estimate;
-    return (broad__confidence){model->task, model->outputs, e->rows, e->residual_count, e->calibration, e->residuals};
+    return (broad__confidence){model->task,
+                               model->outputs,
+                               e->rows,
+                               e->residual_count,
+                               e->calibration,
+                               e->residuals,
+                               e->spread ? e->spread_count : 0,
+                               e->spread,
+                               e->limits};
 }
 
 int broad__probabilities(double *out, const broad__confidence *confidence, const double *scores, size_t rows)
@@ -24,15 +33,55 @@ int broad__probabilities(double *out, const broad__confidence *confidence, const
     return BROAD_OK;
 }
 
-int broad__interval(double *out, const broad__confidence *confidence, double level)
+static int check_has_intervals(const broad__confidence *confidence)
 {
-    size_t kept = confidence->residual_count;
     if (confidence->task != BROAD_TASK_REGRESS)
         return broad__fail(BROAD_USAGE, "intervals are for numbers, and this model predicts classes; "
                                         "classes have probabilities");
-    if (!confidence->rows) return fail_no_estimate();
-    int status = BROAD_OK;
-    for (size_t j = 0; j < confidence->outputs && !status; j++)
-        status = broad__jackknife(&out[j], confidence->residuals + j * kept, kept, confidence->rows, level);
+    return confidence->rows ? BROAD_OK : fail_no_estimate();
+}
+
+/* Of one output. */
+static int mean_reach(double *out, const broad__confidence *confidence, size_t output, double level)
+{
+    size_t kept = confidence->residual_count;
+    return broad__jackknife(out, confidence->residuals + output * kept, kept, confidence->rows, level);
+}
+
+int broad__interval(double *out, const broad__confidence *confidence, double level)
+{
+    int status = check_has_intervals(confidence);
+    for (size_t j = 0; j < confidence->outputs && !status; j++) status = mean_reach(&out[j], confidence, j, level);
+    return status;
+}
+
+static double within(double value, const double *limits)
+{
+    if (!limits) return value;
+    return value < limits[0] ? limits[0] : value > limits[1] ? limits[1] : value;
+}
+
+broad__range broad__range_of(const broad__confidence *confidence, size_t output, double mean_reach, double value)
+{
+    size_t knots = confidence->spread_count;
+    const double *limits = confidence->limits ? confidence->limits + 2 * output : NULL;
+    double scale = knots ? broad__spread_at(confidence->spread + 2 * knots * output, knots, value) : 1;
+    double reach = mean_reach * scale;
+    return (broad__range){value, reach, within(value - reach, limits), within(value + reach, limits)};
+}
+
+int broad__intervals(double *out, const broad__confidence *confidence, const double *values, size_t rows, double level)
+{
+    size_t outputs = confidence->outputs;
+    int status = check_has_intervals(confidence);
+    for (size_t j = 0; j < outputs && !status; j++) {
+        double reach = 0;
+        status = mean_reach(&reach, confidence, j, level);
+        for (size_t i = 0; i < rows && !status; i++) {
+            broad__range range = broad__range_of(confidence, j, reach, values[i * outputs + j]);
+            out[2 * (i * outputs + j)] = range.low;
+            out[2 * (i * outputs + j) + 1] = range.high;
+        }
+    }
     return status;
 }

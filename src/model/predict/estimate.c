@@ -16,6 +16,8 @@ void broad__estimate_clear(broad_model *model)
     broad__free(model->estimate.calibration);
     broad__free(model->estimate.residuals);
     broad__free(model->estimate.details);
+    broad__free(model->estimate.spread);
+    broad__free(model->estimate.limits);
     model->estimate = (broad__estimate){0};
 }
 
@@ -81,17 +83,49 @@ static int make_calibration(broad__estimate *out, const broad_model *model, cons
 static int make_residuals(broad__estimate *out, const broad_data *truth, const double *scores)
 {
     size_t rows = truth->rows, outputs = truth->outputs;
-    size_t kept = rows < BROAD__RESIDUALS_MAX ? rows : BROAD__RESIDUALS_MAX;
+    size_t kept = rows < BROAD__RESIDUALS_MAX ? rows : BROAD__RESIDUALS_MAX, knots = broad__spread_knots(rows);
     double *sizes = broad__alloc_doubles(rows, 1);
     out->residual_count = kept;
     out->residuals = broad__alloc_doubles(outputs, kept);
-    for (size_t j = 0; sizes && out->residuals && j < outputs; j++) {
+    out->spread = broad__alloc_doubles(outputs, 2 * knots + 1);
+    int any = 0, taken = 0, status = sizes && out->residuals && out->spread ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t j = 0; !status && j < outputs; j++) {
         for (size_t i = 0; i < rows; i++) sizes[i] = fabs(truth->values[i * outputs + j] - scores[i * outputs + j]);
+        status = broad__spread_fit(&taken, out->spread + 2 * knots * j, sizes, scores + j, outputs, rows);
+        any |= taken;
         broad__order_statistics(sizes, rows, kept);
         memcpy(out->residuals + j * kept, sizes, kept * sizeof *sizes);
     }
     broad__free(sizes);
-    return sizes && out->residuals ? BROAD_OK : BROAD_NO_MEMORY;
+    out->spread_count = any ? knots : 0;
+    if (any) return status;
+    broad__free(out->spread);
+    out->spread = NULL;
+    return status;
+}
+
+/* From all rows, not only those that the estimate is computed on. */
+static int make_limits(broad__estimate *out, const broad_data *data)
+{
+    size_t outputs = data->outputs;
+    double *ends = out->limits = broad__alloc_doubles(outputs, 2);
+    if (!ends) return BROAD_NO_MEMORY;
+    for (size_t i = 0; i < data->rows; i++) {
+        for (size_t j = 0; j < outputs; j++) {
+            double value = data->values[i * outputs + j];
+            ends[2 * j] = i ? fmin(ends[2 * j], value) : value;
+            ends[2 * j + 1] = i ? fmax(ends[2 * j + 1], value) : value;
+        }
+        broad__table_done(data, i, 1);
+    }
+    for (size_t j = 0; j < outputs; j++) {
+        broad__limits_of(ends + 2 * j, ends[2 * j], ends[2 * j + 1], data->rows);
+        out->limited |= ends[2 * j] > -DBL_MAX;
+    }
+    if (out->limited) return BROAD_OK;
+    broad__free(out->limits);
+    out->limits = NULL;
+    return BROAD_OK;
 }
 
 /* What the estimate keeps of the measures, besides those that have a field. */
@@ -130,6 +164,7 @@ static int usable(const broad__estimate *e, size_t outputs)
 {
     return isfinite(e->rmse) && isfinite(e->mae) && isfinite(e->r2) &&
            (!e->residuals || all_finite(e->residuals, outputs * e->residual_count)) &&
+           (!e->spread || all_finite(e->spread, outputs * 2 * e->spread_count)) &&
            (!e->details || all_finite(e->details, (outputs + 1) * BROAD__DETAILS));
 }
 
@@ -141,6 +176,7 @@ int broad__estimate_make(broad_model *model, const broad_data *data, const size_
     if (count == 0 || !all_finite(scores, count * model->outputs)) return BROAD_OK;
     int status = targets_gather(&truth, model, data, rows, count);
     if (!status) status = make(&model->estimate, model, &truth, scores);
+    if (!status && truth.values) status = make_limits(&model->estimate, data);
     if (status || !usable(&model->estimate, model->outputs)) broad__estimate_clear(model);
     targets_clear(&truth);
     return status;
@@ -157,6 +193,27 @@ static int check_residuals(const broad__estimate *e, size_t outputs)
                 return broad__fail(BROAD_BAD_MODEL, "tensor estimate.residuals: number %zu of output %zu is %s", k + 1,
                                    j + 1, k ? "smaller than the one before" : "negative");
         }
+    return BROAD_OK;
+}
+
+static int check_spread(const broad__estimate *e, size_t outputs)
+{
+    size_t knots = e->spread_count;
+    if (knots && knots != broad__spread_knots(e->rows))
+        return broad__fail(BROAD_BAD_MODEL, "estimate: a spread of %zu knots where %zu rows have %zu", knots, e->rows,
+                           broad__spread_knots(e->rows));
+    for (size_t j = 0; j < outputs; j++)
+        for (size_t k = 0; k < knots; k++) {
+            const double *spread = e->spread + 2 * knots * j;
+            if ((k && spread[k] < spread[k - 1]) || !(spread[knots + k] > 0))
+                return broad__fail(BROAD_BAD_MODEL,
+                                   "tensor estimate.spread: knot %zu of output %zu is out of order, or "
+                                   "its scale is not above 0",
+                                   k + 1, j + 1);
+        }
+    for (size_t j = 0; e->limited && j < outputs; j++)
+        if (e->limits[2 * j] > e->limits[2 * j + 1])
+            return broad__fail(BROAD_BAD_MODEL, "tensor estimate.limits: output %zu has none between its ends", j + 1);
     return BROAD_OK;
 }
 
@@ -195,6 +252,7 @@ int broad__estimate_check(const broad_model *model)
     if (classify && (e->calibration[0] < 0 || e->calibration[0] > BROAD__SLOPE_MOST))
         return broad__fail(BROAD_BAD_MODEL, "tensor estimate.calibration: a slope of %g", e->calibration[0]);
     int status = e->detailed ? check_details(e, model->outputs, classify) : BROAD_OK;
+    if (!classify && !status) status = check_spread(e, model->outputs);
     return classify || status ? status : check_residuals(e, model->outputs);
 }
 
@@ -217,7 +275,10 @@ int broad__judge_open(broad__judge *out, const broad_model *model, const broad_d
         out->level = level > 0 ? level : USUAL_LEVEL;
         out->half = broad__alloc_doubles(model->outputs, 1);
         out->inside = broad__alloc_array(model->outputs, sizeof *out->inside);
-        status = out->half && out->inside ? broad__interval(out->half, &confidence, out->level) : BROAD_NO_MEMORY;
+        out->widths = broad__alloc_array(model->outputs, sizeof *out->widths);
+        status = out->half && out->inside && out->widths ? broad__interval(out->half, &confidence, out->level)
+                                                         : BROAD_NO_MEMORY;
+        for (size_t j = 0; !status && j < model->outputs; j++) out->widths[j] = 0;
     }
     if (status == BROAD_OK && !regress && model->estimate.rows) {
         out->probabilities = broad__alloc_doubles(model->outputs, 1);
@@ -232,16 +293,28 @@ void broad__judge_close(broad__judge *judge)
     broad__tally_close(&judge->tally);
     broad__free(judge->half);
     broad__free(judge->inside);
+    broad__free(judge->widths);
     broad__free(judge->probabilities);
     *judge = (broad__judge){0};
+}
+
+/* By the reach where no limit cuts an interval off: its ends are rounded. */
+static void judge_interval(broad__judge *judge, const broad__confidence *confidence, size_t j, double score,
+                           double truth)
+{
+    broad__range range = broad__range_of(confidence, j, judge->half[j], score);
+    int cut = range.low != score - range.reach || range.high != score + range.reach;
+    judge->inside[j] += fabs(truth - score) <= range.reach && (!cut || (truth >= range.low && truth <= range.high));
+    judge->widths[j] += cut ? range.high - range.low : 2 * range.reach;
 }
 
 void broad__judge_add(broad__judge *judge, const double *scores, size_t first, size_t count)
 {
     const broad_data *truth = judge->truth;
     size_t outputs = truth->outputs;
+    const broad__confidence confidence = broad__confidence_of(judge->model);
     for (size_t i = 0; judge->half && i < count * outputs; i++)
-        judge->inside[i % outputs] += fabs(truth->values[first * outputs + i] - scores[i]) <= judge->half[i % outputs];
+        judge_interval(judge, &confidence, i % outputs, scores[i], truth->values[first * outputs + i]);
     if (judge->probabilities)
         broad__reliability_add(&judge->reliability, &(broad__scored){scores, truth->classes + first, count, outputs},
                                judge->model->estimate.calibration, judge->probabilities);
@@ -254,7 +327,7 @@ static void measure_intervals(broad_metrics *out, const broad__judge *judge)
     for (size_t j = 0; j < outputs; j++) {
         double *detail = out->details + j * BROAD__DETAILS;
         detail[BROAD__DETAIL_COVERAGE] = (double)judge->inside[j] / (double)judge->truth->rows;
-        detail[BROAD__DETAIL_WIDTH] = 2 * judge->half[j];
+        detail[BROAD__DETAIL_WIDTH] = (double)(judge->widths[j] / (long double)judge->truth->rows);
         out->coverage += detail[BROAD__DETAIL_COVERAGE] / (double)outputs;
         out->interval_width += detail[BROAD__DETAIL_WIDTH] / (double)outputs;
     }

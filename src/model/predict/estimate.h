@@ -7,6 +7,7 @@
 #include "data/table.h"
 #include "metric/calibration.h"
 #include "metric/metric.h"
+#include "metric/spread.h"
 #include "model/model.h"
 #include "model/predict/confidence.h"
 
@@ -33,7 +34,8 @@ typedef struct broad__judge {
     const broad_data *truth;
     broad__tally tally;
     double level;                        /* of the intervals; 0: none */
-    double *half;                        /* outputs: half of their width */
+    double *half;                        /* outputs: half of their width, in the mean over the training rows */
+    long double *widths;                 /* outputs: sums over the rows */
     size_t *inside;                      /* outputs: values in them */
     broad__reliability_sums reliability; /* of the probabilities, where the model has them */
     double *probabilities;               /* of one row */

@@ -154,6 +154,8 @@ static void put_confidence(broad__network *out, layout *to, const broad_model *m
     *confidence = broad__confidence_of(model);
     confidence->calibration = keep(to, confidence->calibration, model->outputs + 1);
     confidence->residuals = keep(to, confidence->residuals, model->outputs * confidence->residual_count);
+    confidence->spread = keep(to, confidence->spread, model->outputs * 2 * confidence->spread_count);
+    confidence->limits = keep(to, confidence->limits, model->outputs * 2);
 }
 
 static void put_names(broad__network *out, layout *to, const broad_model *model)
