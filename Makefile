@@ -30,7 +30,7 @@ sanitize: ## the test suites under the address and undefined-behaviour sanitizer
 	@scripts/setup
 	@scripts/run_tests -j $(JOBS) asan
 
-lab-test: ## the short form of the benchmarks and experiments of bench/ and lab/
+lab-test: ## the short form of benchmarks, experiments and fuzz targets; the guards on planted faults
 	@scripts/setup
 	@scripts/setup --bench
 	@scripts/run_tests -j $(JOBS) lab
