@@ -146,11 +146,14 @@ static size_t log_ticks(double out[CLI_TICKS_MAX], const double range[2])
     double decades = log10(range[1]) - log10(range[0]), last = floor(log10(range[1]));
     if (!isfinite(decades)) return 0;
     double step = decades > 8 ? ceil(decades / 6) : 1;
-    for (double power = floor(log10(range[0])); power <= last; power += step)
+    double power = floor(log10(range[0]));
+    while (power <= last) {
         for (int i = 0; i < (decades > 3 ? 1 : 3); i++) {
             double tick = heads[i] * pow(10, power);
             if (tick >= range[0] && tick <= range[1] && count < CLI_TICKS_MAX) out[count++] = tick;
         }
+        power += step;
+    }
     return count;
 }
 

@@ -183,9 +183,14 @@ static int add_place(cli_recall *recall, place fresh)
 }
 
 /* One file by two names counts once: that with a label, else the first. */
+/* For sorting without moving them. */
+typedef struct place_in_order {
+    seen *item;
+} place_in_order;
+
 static int by_file(const void *a, const void *b)
 {
-    const seen *one = *(const seen *const *)a, *other = *(const seen *const *)b;
+    const seen *one = ((const place_in_order *)a)->item, *other = ((const place_in_order *)b)->item;
     if (one->device != other->device) return one->device < other->device ? -1 : 1;
     if (one->inode != other->inode) return one->inode < other->inode ? -1 : 1;
     if (one->labelled != other->labelled) return one->labelled ? -1 : 1;
@@ -194,14 +199,14 @@ static int by_file(const void *a, const void *b)
 
 static int by_content(const void *a, const void *b)
 {
-    const seen *one = *(const seen *const *)a, *other = *(const seen *const *)b;
+    const seen *one = ((const place_in_order *)a)->item, *other = ((const place_in_order *)b)->item;
     int order = strcmp(one->photo->content, other->photo->content);
     return order ? order : one < other ? -1 : one > other;
 }
 
 static int by_name(const void *a, const void *b)
 {
-    const seen *one = *(const seen *const *)a, *other = *(const seen *const *)b;
+    const seen *one = ((const place_in_order *)a)->item, *other = ((const place_in_order *)b)->item;
     int order = strcmp(one->photo->file, other->photo->file);
     return order ? order : one < other ? -1 : one > other;
 }
@@ -230,12 +235,12 @@ static void take(known *k, seen *item, const cli_recall *recall)
 }
 
 /* The first of those in order whose key is not less. */
-static size_t lower(seen *const *sorted, size_t count, const char *key, int name)
+static size_t lower(const place_in_order *sorted, size_t count, const char *key, int name)
 {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const broad_photo *photo = sorted[middle]->photo;
+        const broad_photo *photo = sorted[middle].item->photo;
         if (strcmp(name ? photo->file : photo->content, key) < 0) low = middle + 1;
         else high = middle;
     }
@@ -263,7 +268,7 @@ static int fits(const known *k, const seen *item, int round, const cli_recall *r
     }
 }
 
-static void match_round(cli_recall *recall, seen *const *sorted, int round)
+static void match_round(cli_recall *recall, const place_in_order *sorted, int round)
 {
     int name = round == SAME_NAME;
     for (size_t i = 0; i < recall->known_count; i++) {
@@ -271,22 +276,27 @@ static void match_round(cli_recall *recall, seen *const *sorted, int round)
         const char *key = name ? k->photo.file : k->photo.content;
         for (size_t at = k->at ? recall->seen_count : lower(sorted, recall->seen_count, key, name);
              at < recall->seen_count; at++) {
-            if (strcmp(name ? sorted[at]->photo->file : sorted[at]->photo->content, key)) break;
-            if (!fits(k, sorted[at], round, recall)) continue;
-            take(k, sorted[at], recall);
+            if (strcmp(name ? sorted[at].item->photo->file : sorted[at].item->photo->content, key)) break;
+            if (!fits(k, sorted[at].item, round, recall)) continue;
+            take(k, sorted[at].item, recall);
             break;
         }
     }
 }
 
+static int same_file(const seen *one, const seen *other)
+{
+    return one->inode == other->inode && one->device == other->device;
+}
+
 static int match(cli_recall *recall)
 {
     size_t count = recall->seen_count;
-    seen **sorted = calloc(count + 1, sizeof *sorted);
+    place_in_order *sorted = calloc(count + 1, sizeof *sorted);
     if (!sorted) return cli_fail(BROAD_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < count; i++) {
-        sorted[i] = &recall->seen[i];
-        sorted[i]->used = sorted[i]->again = 0;
+        sorted[i].item = &recall->seen[i];
+        recall->seen[i].used = recall->seen[i].again = 0;
     }
     for (size_t i = 0; i < recall->known_count; i++) {
         recall->known[i].at = NULL;
@@ -294,8 +304,7 @@ static int match(cli_recall *recall)
     }
     qsort(sorted, count, sizeof *sorted, by_file);
     for (size_t i = 1; i < count; i++)
-        sorted[i]->again =
-            sorted[i]->inode && sorted[i]->inode == sorted[i - 1]->inode && sorted[i]->device == sorted[i - 1]->device;
+        sorted[i].item->again = sorted[i].item->inode && same_file(sorted[i].item, sorted[i - 1].item);
     qsort(sorted, count, sizeof *sorted, by_content);
     for (int round = SAME_ALL; round < SAME_NAME; round++) match_round(recall, sorted, round);
     qsort(sorted, count, sizeof *sorted, by_name);
@@ -540,6 +549,15 @@ static int gather_open(gathering *out, const cli_recall *recall)
     return out->items ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory");
 }
 
+static int gather_open_both(gathering *rows, gathering *held, const cli_recall *recall)
+{
+    int status = gather_open(rows, recall);
+    if (status) return status;
+    status = gather_open(held, recall);
+    if (status) free(rows->items);
+    return status;
+}
+
 static void gather(gathering *g, const seen *item, size_t class_number, int copies)
 {
     const broad_data *rows = g->recall->places[item->place].rows;
@@ -690,18 +708,17 @@ static int remember_known(broad_model *model, const cli_recall *recall, int whol
     for (size_t i = 0; !status && i < recall->known_count;) {
         gathering rows, held;
         const known *first = NULL;
-        status = gather_open(&rows, recall);
-        if (!status) status = gather_open(&held, recall);
-        for (; !status && i < recall->known_count; i++) {
+        status = gather_open_both(&rows, &held, recall);
+        if (status) return status;
+        for (; i < recall->known_count; i++) {
             const known *k = &recall->known[i];
             if (!k->at || (k->photo.held_out ? weighted : !in_pass(k, whole, weighted))) continue;
             if (!first) first = k;
             if (k->at->place != first->at->place || labels_of(recall, k) != labels_of(recall, first)) break;
             gather(k->photo.held_out ? &held : &rows, k->at, class_now(recall, k), !k->photo.held_out);
         }
-        if (!status)
-            status = remember_part(model, &recall->places[first ? first->at->place : 0],
-                                   first ? labels_of(recall, first) : NULL, &rows, &held, 1);
+        status = remember_part(model, &recall->places[first ? first->at->place : 0],
+                               first ? labels_of(recall, first) : NULL, &rows, &held, 1);
     }
     return status;
 }
@@ -711,13 +728,12 @@ static int remember_new(broad_model *model, const cli_recall *recall)
     int status = BROAD_OK;
     for (size_t number = 0; !status && number < recall->place_count; number++) {
         gathering rows, held;
-        status = gather_open(&rows, recall);
-        if (!status) status = gather_open(&held, recall);
-        for (size_t i = 0; !status && i < recall->seen_count; i++)
+        status = gather_open_both(&rows, &held, recall);
+        if (status) return status;
+        for (size_t i = 0; i < recall->seen_count; i++)
             if (recall->seen[i].place == number && is_new(recall, &recall->seen[i]))
                 gather(&rows, &recall->seen[i], class_of(recall, &recall->seen[i]), 1);
-        if (!status)
-            status = remember_part(model, &recall->places[number], recall->places[number].labels, &rows, &held, 0);
+        status = remember_part(model, &recall->places[number], recall->places[number].labels, &rows, &held, 0);
     }
     return status;
 }

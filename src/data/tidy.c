@@ -112,9 +112,9 @@ static void fold(char out[FOLDED_BYTES], const char *name)
             out[used++] = (char)tolower((unsigned char)*name);
     out[used] = 0;
     for (size_t i = 0; yes[i]; i++)
-        if (strcmp(out, yes[i]) == 0) strcpy(out, "1");
+        if (strcmp(out, yes[i]) == 0) memcpy(out, "1", 2);
     for (size_t i = 0; no[i]; i++)
-        if (strcmp(out, no[i]) == 0) strcpy(out, "0");
+        if (strcmp(out, no[i]) == 0) memcpy(out, "0", 2);
 }
 
 int broad__tidy_labels(broad__notes *notes, char *const *names, size_t count)

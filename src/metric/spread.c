@@ -134,6 +134,7 @@ void broad__limits_of(double *out, double least, double most, size_t rows)
     out[1] = DBL_MAX;
     if (rows < LIMIT_ROWS || least != 0) return;
     out[0] = 0;
-    for (double limit = 1; limit <= 100; limit *= 100)
-        if (most >= NEAR_LIMIT * limit && most <= limit) out[1] = limit;
+    static const double known[] = {1, 100};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (most >= NEAR_LIMIT * known[i] && most <= known[i]) out[1] = known[i];
 }

@@ -39,7 +39,8 @@ static int month_days(int year, int month)
 static double days_since_1970(int year, int month, int day)
 {
     long y = month <= 2 ? year - 1 : year, m = month <= 2 ? month + 9 : month - 3;
-    return (double)(365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468);
+    long days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
+    return (double)days;
 }
 
 static broad__date_kind take_date(double *out, cursor *c, int month_first)
@@ -83,7 +84,10 @@ static int take_half(cursor *c, int *hour)
 static double take_fraction(cursor *c)
 {
     double value = 0, unit = 0.1;
-    for (; c->at < c->end && (unsigned)(*c->at - '0') <= 9; c->at++, unit /= 10) value += (*c->at - '0') * unit;
+    while (c->at < c->end && (unsigned)(*c->at - '0') <= 9) {
+        value += (*c->at++ - '0') * unit;
+        unit /= 10;
+    }
     return value;
 }
 

@@ -110,7 +110,7 @@ static int is_ranked(const broad_options *o)
 static double model_numbers(const broad__sizes *s, const broad_options *o)
 {
     double knots = is_ranked(o) ? 2 * BROAD__KNOTS * s->inputs : 0;
-    return knots + 3 * s->columns + NAME_BYTES / 8 * s->inputs + s->drawn * s->columns;
+    return knots + 3 * s->columns + NAME_BYTES / 8.0 * s->inputs + s->drawn * s->columns;
 }
 
 /* Trials on some rows before the network is built: src/model/train/pilot.c. Their nodes and those of the best, then either what
