@@ -638,12 +638,14 @@ class Use(Case):
 
 
 class Interrupt(Case):
-    def stop(self, number, code, data, *words):
-        """The JSON and the messages of a run of very many layers that is sent the signal."""
+    def stop(self, number, code, data, *words, after=None):
+        """The JSON and the messages of a run of very many layers that is sent the signal, once that file is there."""
         process = subprocess.Popen([BROAD, "fit", data, "--kind", "brls", "--enhance", "200x2000", "--json", *words],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         time.sleep(1.5)
+        while after and not os.path.exists(after) and process.poll() is None:
+            time.sleep(0.1)
         process.send_signal(number)
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, code, err)
@@ -651,7 +653,8 @@ class Interrupt(Case):
 
     def check(self, number, code):
         data, model = self.write("rows.csv", blobs(3000)), self.path("stopped-%d.broad" % number)
-        told, err = self.stop(number, code, data, "--features", "10x10", "--weights", "chain", "-o", model)
+        told, err = self.stop(number, code, data, "--features", "10x10", "--weights", "chain", "--checkpoint", "2",
+                              "-o", model, after=model)
         self.assertIn("saved", err)
         self.assertEqual(told["status"], "stopped")
         self.ok("info", model)

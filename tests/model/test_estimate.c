@@ -567,8 +567,10 @@ static void test_many_rows(void **state)
     broad_metrics metrics = judge_in_pieces(model, &fresh, scores + MANY, 0);
     assert_true(metrics.level == 0.9 && fabs(metrics.coverage - 0.9) < 0.012); /* standard error about 0.003 */
     assert_true(fabs(metrics.interval_width - half[0] - half[1]) < 1e-14);
+    broad_metrics_clear(&metrics);
     metrics = judge_in_pieces(model, &fresh, scores + MANY, 0.6);
     assert_true(metrics.level == 0.6 && fabs(metrics.coverage - 0.6) < 0.02);
+    broad_metrics_clear(&metrics);
     broad_model_free(model);
     free(values);
 }
