@@ -43,7 +43,7 @@ int cli_verify(const cli_arguments *arguments)
     broad_data *training = NULL;
     json_t *photos = NULL;
     broad_verdict verdict = {.size = sizeof verdict};
-    cli_files files;
+    cli_files files = {0};
     size_t threads = 0;
     int status = cli_threads(&threads, arguments);
     if (!status) status = cli_files_after_model(&files, arguments);

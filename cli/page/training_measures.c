@@ -183,7 +183,7 @@ void cli_training_targets(cli_output *output, const cli_training *training)
 void cli_training_importance(cli_output *output, const cli_training *training)
 {
     static const char *const names[] = {"importance", "spread", NULL};
-    broad_importance columns[CLI_IMPORTANCE_MOST];
+    broad_importance columns[CLI_IMPORTANCE_MOST] = {{0}};
     size_t count = cli_importance_sorted(columns, training->model);
     if (!count) return;
     put_plain(output, "importance");

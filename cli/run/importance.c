@@ -29,7 +29,7 @@ int cli_importance_counts(const broad_importance *column)
 
 json_t *cli_importance_json(const broad_model *model)
 {
-    broad_importance columns[CLI_IMPORTANCE_MOST];
+    broad_importance columns[CLI_IMPORTANCE_MOST] = {{0}};
     size_t count = cli_importance_sorted(columns, model);
     if (!count) return json_null();
     json_t *list = json_array();
@@ -45,7 +45,7 @@ json_t *cli_importance_json(const broad_model *model)
 
 void cli_print_importance(const broad_model *model)
 {
-    broad_importance columns[CLI_IMPORTANCE_MOST];
+    broad_importance columns[CLI_IMPORTANCE_MOST] = {{0}};
     size_t count = cli_importance_sorted(columns, model), shown = 0;
     if (!count) return;
     for (; shown < count && shown < SHOWN && cli_importance_counts(&columns[shown]); shown++)

@@ -212,7 +212,7 @@ static const char *usual_class(const broad_metrics *metrics, const broad_model *
 
 void cli_figure_line(char *out, size_t bytes, const broad_metrics *metrics, const broad_model *model)
 {
-    broad_metrics estimate;
+    broad_metrics estimate = {.size = sizeof estimate};
     const broad_metrics *m = metrics ? metrics : &estimate;
     if (!metrics && !cli_estimate_metrics(&estimate, model)) estimate = (broad_metrics){0};
     int regress = broad_model_task(model) == BROAD_TASK_REGRESS, used = 0;

@@ -32,11 +32,11 @@ void broad__ranking_close(broad__ranking *ranking)
 static double log_others(const double *z, size_t classes, size_t c)
 {
     size_t top = c ? 0 : 1;
-    double sum = 0;
+    double sum = 1; /* that of the top */
     for (size_t k = 0; k < classes; k++)
         if (k != c && z[k] > z[top]) top = k;
     for (size_t k = 0; k < classes; k++)
-        if (k != c) sum += exp(z[k] - z[top]);
+        if (k != c && k != top) sum += exp(z[k] - z[top]);
     return z[top] + log(sum);
 }
 

@@ -78,7 +78,7 @@ static uint32_t take_big(const unsigned char *at, size_t count, size_t *bytes)
 static size_t convert(char *out, const broad__source *source, size_t skip, take_function take)
 {
     const unsigned char *at = (const unsigned char *)source->bytes;
-    char one[4];
+    char one[4] = {0};
     size_t used = 0;
     for (size_t i = skip, bytes; i < source->count; i += bytes) {
         uint32_t c = take(at + i, source->count - i, &bytes);
