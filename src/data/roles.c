@@ -149,24 +149,25 @@ static int take_target(broad__roles *roles, const broad__layout *layout, broad__
     return status < 0 ? status : add_target(roles, layout, column);
 }
 
-static int take_input(broad__roles *roles, const broad__layout *layout, broad__text wanted)
+/* A column that the options inputs or ignore name. */
+static int take_asked(broad__roles *roles, const broad__layout *layout, broad__text wanted, int ignored)
 {
     size_t column;
-    int status = find_column(&column, layout, wanted, "option inputs");
+    int status = find_column(&column, layout, wanted, ignored ? "option ignore" : "option inputs");
     if (status < 0) return status;
-    status = take_column(roles, layout, column, BROAD__ROLE_INPUT);
-    roles->asked[column] = BROAD__ASKED_INPUT;
+    status = take_column(roles, layout, column, ignored ? BROAD__ROLE_IGNORED : BROAD__ROLE_INPUT);
+    roles->asked[column] = ignored ? BROAD__ASKED_IGNORED : BROAD__ASKED_INPUT;
     return status;
+}
+
+static int take_input(broad__roles *roles, const broad__layout *layout, broad__text wanted)
+{
+    return take_asked(roles, layout, wanted, 0);
 }
 
 static int take_ignored(broad__roles *roles, const broad__layout *layout, broad__text wanted)
 {
-    size_t column;
-    int status = find_column(&column, layout, wanted, "option ignore");
-    if (status < 0) return status;
-    status = take_column(roles, layout, column, BROAD__ROLE_IGNORED);
-    roles->asked[column] = BROAD__ASKED_IGNORED;
-    return status;
+    return take_asked(roles, layout, wanted, 1);
 }
 
 static int take_category(broad__roles *roles, const broad__layout *layout, broad__text wanted)

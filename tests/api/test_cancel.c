@@ -40,15 +40,7 @@ static broad_data *make_data(size_t rows, size_t first)
         for (size_t j = 0; j < INPUTS; j++) x[i * INPUTS + j] = sin((double)((i + first) * (7 + 2 * j) % 1009));
         y[i] = x[i * INPUTS] * x[i * INPUTS + 1] + cos(3 * x[i * INPUTS + 2]);
     }
-    broad_arrays arrays;
-    broad_arrays_init(&arrays);
-    arrays.rows = rows;
-    arrays.inputs = INPUTS;
-    arrays.x = x;
-    arrays.values = y;
-    arrays.outputs = 1;
-    broad_data *data = NULL;
-    assert_ok(broad_data_from_arrays(&data, &arrays));
+    broad_data *data = data_of_values(x, y, rows, INPUTS);
     free(x);
     free(y);
     return data;

@@ -33,16 +33,7 @@ static broad_data *make_data(void)
         for (int j = 0; j < INPUTS; j++) x[i][j] = (double)(i * (7 + 2 * j) % 101) / 101;
         y[i] = x[i][0] * x[i][1] + x[i][2];
     }
-    broad_arrays arrays;
-    broad_arrays_init(&arrays);
-    arrays.rows = ROWS;
-    arrays.inputs = INPUTS;
-    arrays.x = x;
-    arrays.values = y;
-    arrays.outputs = 1;
-    broad_data *data = NULL;
-    assert_ok(broad_data_from_arrays(&data, &arrays));
-    return data;
+    return data_of_values(&x[0][0], y, ROWS, INPUTS);
 }
 
 static broad_model *make_model(const broad_data *data)

@@ -13,15 +13,9 @@ static double target(const double *x, int hills, problem_random *r)
 static broad_data *table(double *x, double *y, size_t rows, int hills)
 {
     problem_random r = {5};
-    broad_data *data = NULL;
     for (size_t i = 0; i < rows * INPUTS; i++) x[i] = 2 * problem_uniform(&r) - 1;
     for (size_t i = 0; i < rows; i++) y[i] = target(x + i * INPUTS, hills, &r);
-    broad_arrays arrays;
-    broad_arrays_init(&arrays);
-    arrays.rows = rows, arrays.inputs = INPUTS, arrays.outputs = 1;
-    arrays.x = x, arrays.values = y;
-    assert_ok(broad_data_from_arrays(&data, &arrays));
-    return data;
+    return data_of_values(x, y, rows, INPUTS);
 }
 
 static broad_model *fit_kind(const broad_data *data, const char *kind, const char *threads)

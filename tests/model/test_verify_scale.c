@@ -25,16 +25,7 @@ static broad_data *make_data(void)
         x[i] = value_of(i % COLUMNS, (double)(state >> 8) / (1 << 23) - 1);
     }
     for (size_t i = 0; i < ROWS; i++) y[i] = sin(3 * x[i * COLUMNS]) + 0.2 * (double)(i % 7);
-    broad_arrays arrays;
-    broad_arrays_init(&arrays);
-    arrays.rows = ROWS;
-    arrays.inputs = COLUMNS;
-    arrays.x = x;
-    arrays.values = y;
-    arrays.outputs = 1;
-    broad_data *data = NULL;
-    assert_ok(broad_data_from_arrays(&data, &arrays));
-    return data;
+    return data_of_values(x, y, ROWS, COLUMNS);
 }
 
 static broad_options small_options(broad_kind kind, broad_scale scale)

@@ -54,6 +54,21 @@ enum { HELPER_PATH = 4096 };
             fail_msg("%s: no \"%s\" in \"%s\"", #call, (fragment), broad_error_message());                             \
     } while (0)
 
+/* A regression of one target. */
+static inline broad_data *data_of_values(const double *x, const double *values, size_t rows, size_t inputs)
+{
+    broad_arrays arrays;
+    broad_arrays_init(&arrays);
+    arrays.rows = rows;
+    arrays.inputs = inputs;
+    arrays.x = x;
+    arrays.values = values;
+    arrays.outputs = 1;
+    broad_data *data = NULL;
+    assert_ok(broad_data_from_arrays(&data, &arrays));
+    return data;
+}
+
 static inline void temporary_folder(char out[HELPER_PATH])
 {
     const char *base = getenv("TMPDIR");
