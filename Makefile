@@ -61,11 +61,12 @@ bench: ## docs/benchmarks.md's figures against numpy, scikit-learn, pandas: make
 bench-quick: ## the same on less data, in under a minute
 	@$(MAKE) bench QUICK=1
 
-experiments: ## docs/experiments.md's, all or one: make experiments [ONLY=NAMES DATA=FOLDER TABLES=FOLDER RIVALS=FILES QUICK=1]
+experiments: ## docs/experiments.md's, all or one: make experiments [ONLY=NAMES DATA=FOLDER TABLES=FOLDER GIVEN=FOLDER RIVALS=FILES ADD=FOLDER QUICK=1]
 	@scripts/setup --bench
 	@$(MAKE) build
 	@$(PYTHON) lab/run_experiments $(ONLY) $(if $(DATA),--data "$(DATA)") $(if $(TABLES),--tables "$(TABLES)") \
-	    $(foreach file,$(RIVALS),--rivals "$(file)") $(if $(OUT),--results "$(OUT)") \
+	    $(if $(GIVEN),--given "$(GIVEN)") $(foreach file,$(RIVALS),--rivals "$(file)") \
+	    $(if $(OUT),--results "$(OUT)") $(if $(ADD),--add "$(ADD)") \
 	    $(if $(THREADS),--threads $(THREADS)) $(if $(QUICK),--quick)
 
 paper-tables: ## the paper's tables 4 to 6: make experiments ONLY=increments [DATA=FOLDER TABLES=FILE.csv]

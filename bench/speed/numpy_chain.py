@@ -22,6 +22,22 @@ def waves(rows, inputs, classes, seed=1, directions=6):
     return x, scores.argmax(axis=1)
 
 
+def smooth(rows, inputs, classes, seed=1, directions=8):
+    """As waves, but nodes of the paper's range follow the hidden numbers, so that the score of a chain falls with the first
+    draw of every layer too."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.standard_normal((rows, directions))
+    x = hidden @ rng.standard_normal((directions, inputs))
+    x += 0.3 * rng.standard_normal((rows, inputs))
+    np.negative(x, out=x)
+    np.exp(x, out=x)
+    x += 1
+    np.reciprocal(x, out=x)
+    scores = sum(np.sin(0.7 * hidden @ rng.standard_normal((directions, classes)) + 2 * np.pi * rng.random(classes))
+                 for _ in range(3))
+    return x, scores.argmax(axis=1)
+
+
 def draw(rng, fan_in, count):
     return rng.uniform(-1, 1, (fan_in, count)), rng.uniform(-1, 1, count)
 

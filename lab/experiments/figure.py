@@ -2,17 +2,17 @@
 import math
 import statistics
 
-from lab.experiments.plot import GOLD, INK, QUIET, RED, TEAL, block, head, legend
+from lab.experiments.plot import BLUE, GOLD, INK, QUIET, RED, TEAL, block, head, legend
 from lab.experiments.problems import PhotoRows, TableRows
-from lab.experiments.words import counted, interval, judged, mean_sd, table
+from lab.experiments.words import counted, interval, judged, machines, mean_sd, table
 
 TITLE = "The figure: error and accuracy, layer by layer"
 SCHEDULES = ["harmonic:1", "harmonic:0.5", "harmonic:0.2", "harmonic:0.1", "harmonic:0.05"]  # the tightest first
 COPIES = 7  # of each photo: about as many rows as the paper's seven tenths of 2,562 photos
 MEASURES = {"train": "training error", "test": "test error", "accuracy": "test accuracy"}
 SHORT = {"brls": "BRLS", "plain": "BSCRLS, default", "tight": "BSCRLS, tight schedule",
-         "best": "BSCRLS, best of 10 draws"}
-DRAWN = {"brls": RED, "plain": INK, "tight": TEAL, "best": GOLD}
+         "best": "BSCRLS, best of 10 draws", "gcv": "BSCRLS, gcv"}
+DRAWN = {"brls": RED, "plain": INK, "tight": TEAL, "best": GOLD, "gcv": BLUE}
 
 
 def methods(tight):
@@ -22,27 +22,31 @@ def methods(tight):
             "tight": (f"BSCRLS, `{tight}`", ["--gamma", tight]),
             "best": ("BSCRLS, best of 10 draws", ["--select", "best"]),
             "constant": ("BSCRLS, `constant:0.9`", ["--gamma", "constant:0.9"]),
-            "loo": ("BSCRLS, leave-one-out test", ["--supervise", "loo"])}
+            "loo": ("BSCRLS, leave-one-out test", ["--supervise", "loo"]),
+            "gcv": ("BSCRLS, gcv", ["--supervise", "gcv"])}
 
 
 # ---- measuring ------------------------------------------------------------------------------------------------------
 
 
-def run(lab):
+def run(lab, earlier=None):
     shape = {"features": lab.several("10x10", "3x4"), "nodes": lab.several(100, 10), "layers": lab.several(50, 4)}
     splits = lab.several(5, 2)
-    problems = [measure(lab, shape, PhotoRows(lab, 0), splits, lab.several(2, 1)),
-                measure(lab, shape, PhotoRows(lab, lab.several(COPIES, 1)), splits, 1),
-                measure(lab, shape, TableRows(lab, lab.several(2000, 100)), splits, 1)]
-    return {"shape": shape, "splits": splits, "problems": problems}
+    known = {one["title"]: one for one in (earlier or {}).get("problems", [])}
+    problems = [PhotoRows(lab, 0), PhotoRows(lab, lab.several(COPIES, 1)), TableRows(lab, lab.several(2000, 100))]
+    return {"shape": shape, "splits": splits,
+            "problems": [measure(lab, shape, problem, splits, lab.several(1 if number else 2, 1),
+                                 known.get(problem.title, {})) for number, problem in enumerate(problems)]}
 
 
-def measure(lab, shape, problem, splits, seeds):
-    tight = tightest(lab, shape, problem)
-    runs = []
+def measure(lab, shape, problem, splits, seeds, known):
+    """The methods that are not known yet."""
+    tight = known.get("tight") or tightest(lab, shape, problem)
+    runs = list(known.get("runs", []))
+    wanted = {method: facts for method, facts in methods(tight).items() if method not in {r["method"] for r in runs}}
     for split in range(splits):
         for seed in range(seeds):
-            for method, (name, words) in methods(tight).items():
+            for method, (name, words) in wanted.items():
                 lab.progress(f"figure: {problem.title}, split {split + 1} of {splits}, seed {seed}, {name}")
                 runs.append({"split": split, "seed": seed, "method": method,
                              **one(lab, shape, problem, split, seed, words)})
@@ -67,11 +71,14 @@ def one(lab, shape, problem, split, seed, words):
     """The curves are texts, figures with blanks between, so that a stored result can be looked through."""
     report = fit(lab, shape, problem, split, seed, words)
     tested = lab.run("eval", lab.work / "figure.broad", problem.split(split)[1], "--curve")
-    curve = tested["curve"]
+    curve, layers = tested["curve"], report["layers"]
+    if not layers:  # it predicts nothing
+        curve = [{"norm": math.sqrt(tested["rows"]), "accuracy": tested["accuracy"]}]
+        layers = [{"norm_after": math.sqrt(report["rows"])}]
     return {"rows": report["rows"], "test_rows": tested["rows"], "layers": len(report["layers"]),
             "status": report["status"], "draws": sum(layer["tries"] for layer in report["layers"]),
             "seconds": round(report["seconds"]["layers"], 3),
-            "train": row(layer["norm_after"] for layer in report["layers"]),
+            "train": row(layer["norm_after"] for layer in layers),
             "test": row(at["norm"] for at in curve), "accuracy": row(at["accuracy"] for at in curve)}
 
 
@@ -111,6 +118,9 @@ class Curves:
         return [statistics.fmean(d for d, at in zip(differences, self.splits) if at == split)
                 for split in sorted(set(self.splits))]
 
+    def drawn(self):
+        return [method for method in DRAWN if method in self.runs]
+
     def total(self, method, figure):
         return [r[figure] for r in self.runs[method]]
 
@@ -124,19 +134,19 @@ def shown_layers(layers):
 
 def text(result):
     parts = [part for problem in result["problems"] for part in problem_text(problem, result["shape"])]
-    return "\n".join([*parts, f"Machine of the seconds: {result['machine']}.\n"])
+    return "\n".join([*parts, f"{machines(result)}\n"])
 
 
 def problem_text(problem, shape):
     curves, last = Curves(problem, shape["layers"]), shape["layers"]
-    names = {method: name for method, (name, _) in methods(problem["tight"]).items()}
+    names = {method: name for method, (name, _) in methods(problem["tight"]).items() if method in curves.runs}
     pairs = len(curves.splits)
     yield (f"**{problem['title'].capitalize()}**: {mean_sd(curves.total('brls', 'rows'), 0)} training rows, "
            f"{len(set(curves.splits))} splits × {problem['seeds']} seed{'s' if problem['seeds'] > 1 else ''}, mean ± "
            "deviation over these; of the test error the median, with least and largest.\n")
-    yield table(["", "after layer", *(names[method] for method in DRAWN)],
+    yield table(["", "after layer", *(names[method] for method in curves.drawn())],
                 [[name if i == 0 else "", layer,
-                  *(cell(curves.after(method, measure, layer), measure) for method in DRAWN)]
+                  *(cell(curves.after(method, measure, layer), measure) for method in curves.drawn())]
                  for measure, name in MEASURES.items() for i, layer in enumerate(shown_layers(last))])
     yield table(["", "layers", "draws per layer", "seconds", "training error at the end", "test accuracy at the end",
                  "more than BRLS (95 %)"],
@@ -156,7 +166,7 @@ def norm(value):
 
 
 def summary(curves, method, name, last):
-    draws = [r["draws"] / r["layers"] for r in curves.runs[method]]
+    draws = [r["draws"] / max(1, r["layers"]) for r in curves.runs[method]]
     mean, half = interval(curves.by_split(curves.lead(method, "accuracy", last)))
     return [name, mean_sd(curves.total(method, "layers"), 0), mean_sd(draws, 1),
             mean_sd(curves.total(method, "seconds"), 2), mean_sd(curves.after(method, "train", last), 2),
@@ -174,7 +184,9 @@ def findings(curves, names, problem, last, pairs):
     else:
         yield (f"The default schedule refused a draw in {pairs - alike} of {pairs} pairs; in the others BSCRLS is "
                "BRLS.")
-    for method in ("tight", "best", "loo"):
+    for method in ("tight", "best", "loo", "gcv"):
+        if method not in names:
+            continue
         yield claim(curves, method, names[method], last, pairs)
     yield over_fit(curves, last)
 
@@ -245,15 +257,15 @@ def style(method):
 def panel(curves, problem, measure, layers, bottom):
     lines, plots, data = [], [], f"${problem['name']}_{measure}"
     middle = statistics.median if measure == "test" else statistics.fmean
-    for method in DRAWN:
+    for method in curves.drawn():
         values = [curves.after(method, measure, layer) for layer in range(1, layers + 1)]
         lines += block(f"{problem['name']}_{measure}_{method}",
                        [[i + 1, middle(v), min(v), max(v)] for i, v in enumerate(values)])
     for method in ("brls", "tight"):
         plots.append(f"{data}_{method} using 1:3:4 with filledcurves fc rgb '{DRAWN[method]}' fs transparent solid "
                      "0.13 noborder notitle")
-    plots += [f"{data}_{method} using 1:2 with lines {style(method)}" for method in DRAWN]
-    drawn = [value for method in DRAWN for values in curves.values[method, measure] for value in values]
+    plots += [f"{data}_{method} using 1:2 with lines {style(method)}" for method in curves.drawn()]
+    drawn = [value for method in curves.drawn() for values in curves.values[method, measure] for value in values]
     logarithmic = measure != "accuracy" and max(drawn) > 4 * min(drawn)
     title = "photos with copies" if problem["name"] == "copies" else problem["title"]
     return [*lines, f"{'set' if logarithmic else 'unset'} logscale y",

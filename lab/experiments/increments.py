@@ -2,16 +2,19 @@
 import statistics
 
 from lab.experiments import paper
-from lab.experiments.plot import GOLD, GREY, INK, QUIET, RED, block, head, legend
+from lab.experiments.plot import BLUE, GOLD, GREY, INK, QUIET, RED, block, head, legend
 from lab.experiments.problems import PhotoRows, TableRows
-from lab.experiments.words import interval, judged, mean_sd, table
+from lab.experiments.words import interval, judged, machines, mean_sd, table
 
 TITLE = "Tables 4, 5 and 6: the three increments"
 COPIES = 7  # of each photo: about as many rows as the paper's
 METHODS = {"brls": ("BRLS", ["--kind", "brls"]),
            "plain": ("BSCRLS, default", []),
-           "best": ("BSCRLS, best of 10 draws", ["--select", "best"])}
-COLOURS = {"brls": RED, "plain": INK, "best": GOLD}
+           "best": ("BSCRLS, best of 10 draws", ["--select", "best"]),
+           "gcv": ("BSCRLS, gcv", ["--supervise", "gcv"])}
+HEADS = {"brls": "BRLS", "plain": "BSCRLS, default", "best": "best of 10", "gcv": "gcv"}
+COLOURS = {"brls": RED, "plain": INK, "best": GOLD, "gcv": BLUE}
+SPLITS = {"gcv": 2}  # of the others 4
 PAPER = {"BRLS": f"lc rgb '{GREY}' lw 2.2 dt (1,3)", "BSCRLS": f"lc rgb '{QUIET}' lw 1.6 dt solid"}
 TABLES = {"4": ("enhancement nodes", paper.ADD_ENHANCEMENT), "5": ("feature nodes", paper.ADD_FEATURES),
           "6": ("rows", paper.ADD_DATA)}
@@ -20,21 +23,28 @@ TABLES = {"4": ("enhancement nodes", paper.ADD_ENHANCEMENT), "5": ("feature node
 # ---- measuring ------------------------------------------------------------------------------------------------------
 
 
-def run(lab):
+def run(lab, earlier=None):
     sizes = {"group": lab.several(10, 4), "nodes": lab.several(100, 10),
              "steps": {number: lab.several(len(rows), 2) for number, (_, rows) in TABLES.items()}}
     splits = lab.several(4, 2)
     problems = [PhotoRows(lab, lab.several(COPIES, 1)), TableRows(lab, lab.several(1400, 100))]
+    known = {one["title"]: one["runs"] for one in (earlier or {}).get("problems", [])}
     return {"sizes": sizes, "splits": splits,
             "problems": [{"name": problem.name, "title": problem.title,
-                          "runs": [one for split in range(splits)
-                                   for one in measure(lab, sizes, problem, split, splits)]}
+                          "runs": all_runs(lab, sizes, problem, splits, known.get(problem.title, []))}
                          for problem in problems]}
 
 
-def measure(lab, sizes, problem, split, splits):
+def all_runs(lab, sizes, problem, splits, known):
+    there = {one["method"] for one in known}
+    return known + [one for split in range(splits) for one in measure(lab, sizes, problem, split, splits, there)]
+
+
+def measure(lab, sizes, problem, split, splits, known):
+    wanted = {method: facts for method, facts in METHODS.items()
+              if method not in known and split < SPLITS.get(method, splits)}
     for number, schedule in (("4", add_enhancement), ("5", add_features), ("6", add_rows)):
-        for method, (name, words) in METHODS.items():
+        for method, (name, words) in wanted.items():
             lab.progress(f"increments: {problem.title}, split {split + 1} of {splits}, table {number}, {name}")
             network = Network(lab, problem, split, words)
             steps, whole = schedule(network, sizes)
@@ -67,7 +77,8 @@ class Network:
         report = self.lab.run(*words, "--test", self.test)
         layers = report["layers"]
         return {"rows": report["rows"], "nodes": report["nodes"], "layers": len(layers),
-                "draws": sum(layer["tries"] for layer in layers), "norm": layers[-1]["norm_after"],
+                "draws": sum(layer["tries"] for layer in layers),
+                "norm": layers[-1]["norm_after"] if layers else None,
                 "accuracy": report["test"]["accuracy"], "status": report["status"],
                 "layer_seconds": round(report["seconds"]["layers"], 4),
                 "before_seconds": round(report["seconds"]["features"], 4)}
@@ -109,7 +120,7 @@ class Growth:
 
     def __init__(self, problem, number):
         self.runs = {method: [r for r in problem["runs"] if r["table"] == number and r["method"] == method]
-                     for method in METHODS}
+                     for method in METHODS if method in {r["method"] for r in problem["runs"]}}
         self.count = len(self.runs["brls"][0]["steps"])
 
     def at(self, method, step, figure):
@@ -142,7 +153,7 @@ def text(result):
     photos, rows = result["problems"]
     parts = [f"{result['splits']} splits, mean ± deviation. *Photos*: {photos['title']}, "
              f"{mean_sd(first_rows(photos), 0)} rows to train on; *table*: {rows['title'].removeprefix('table ')}, "
-             f"{mean_sd(first_rows(rows), 0)} rows. Machine: {result['machine']}.\n"]
+             f"{mean_sd(first_rows(rows), 0)} rows. {machines(result)}\n"]
     for number, (name, printed) in TABLES.items():
         pair = [Growth(problem, number) for problem in result["problems"]]
         parts += [f"**Table {number}, adding {name}**: test accuracy\n", accuracies(number, printed, pair),
@@ -174,22 +185,23 @@ def accuracies(number, printed, pair):
     heads, left = left_columns(number, printed, pair)
     heads += ["paper: BRLS", "BSCRLS"]
     for place in ("photos", "table"):
-        heads += [f"{place}: BRLS", "BSCRLS, default", "best of 10"]
+        heads += [(f"{place}: " if method == "brls" else "") + HEADS[method] for method in pair[0].runs]
     return table(heads, [[*left[i], *(f"{v:.3f}" for v in printed_figures(number, printed, i)[:2]),
-                          *(mean_sd(g.at(method, i, "accuracy")) for g in pair for method in METHODS)]
+                          *(mean_sd(g.at(method, i, "accuracy")) for g in pair for method in pair[0].runs)]
                          for i in range(pair[0].count)], left=0)
 
 
 def seconds(number, printed, growth):
     heads = ["rows" if number == "6" else "feature nodes" if number == "5" else "enhancement nodes"]
     heads += ["paper: BRLS", "BSCRLS", "so far: BRLS", "BSCRLS"]
-    heads += ["ours: BRLS", "default", "best of 10", "so far: BRLS", "default", "best of 10"]
+    names = [HEADS[method].removeprefix("BSCRLS, ") for method in growth.runs]
+    heads += ["ours: BRLS", *names[1:], "so far: BRLS", *names[1:]]
     rows = []
     for i in range(growth.count):
         first = f"{statistics.fmean(growth.at('brls', i, 'rows')):.0f}" if number == "6" else printed[i][number == "4"]
         rows.append([first, *(f"{v:.3f}" for v in printed_figures(number, printed, i)[2:]),
-                     *(f"{statistics.fmean(growth.added(method, i)):.3f}" for method in METHODS),
-                     *(f"{statistics.fmean(growth.total(method, i)):.3f}" for method in METHODS)])
+                     *(f"{statistics.fmean(growth.added(method, i)):.3f}" for method in growth.runs),
+                     *(f"{statistics.fmean(growth.total(method, i)):.3f}" for method in growth.runs)])
     return table(heads, rows, left=0)
 
 
@@ -198,7 +210,7 @@ def from_nothing(result):
     for number in TABLES:
         for place, problem in zip(("photos", "table"), result["problems"]):
             growth = Growth(problem, number)
-            for method in ("brls", "best"):
+            for method in [method for method in ("brls", "best", "gcv") if method in growth.runs]:
                 more, half = interval(grown_more(growth, method))
                 same = sum(growth.whole(method, "same"))
                 rows.append([number, place, METHODS[method][0].replace("BSCRLS, ", ""),
@@ -253,18 +265,29 @@ def lead_words(place, growth):
     mean, half = interval(growth.lead("best", -1))
     plain = "it is BRLS at every step" if alike else f"{statistics.fmean(growth.lead('plain', -1)):+.3f}"
     verdict = judged(growth.lead("best", -1), "better", "worse")
-    return f"{place}: default {plain}; best of 10 {mean:+.3f} ± {half:.3f}, {verdict}."
+    return f"{place}: default {plain}; best of 10 {mean:+.3f} ± {half:.3f}, {verdict}{scored_words(growth)}."
+
+
+def scored_words(growth):
+    if "gcv" not in growth.runs:
+        return ""
+    mean, half = interval(growth.lead("gcv", -1))
+    rise = statistics.fmean(growth.rise("gcv"))
+    layers = statistics.fmean(growth.at("gcv", -1, "layers"))
+    return (f"; gcv {mean:+.3f} ± {half:.3f}, {judged(growth.lead('gcv', -1), 'better', 'worse')} (from its first step to "
+            f"its last {rise:+.3f}, with {layers:.1f} layers in the end)")
 
 
 def time_words(growth, last):
     later = {method: statistics.fmean(seconds for i in range(1, growth.count) for seconds in growth.added(method, i))
-             for method in METHODS}
+             for method in growth.runs}
     whole = statistics.fmean(growth.total("brls", growth.count - 1))
     first = statistics.fmean(growth.added("brls", 0))
     return (f"Paper: {last[4]:.2f} in all for BRLS, {last[5] / last[4]:.2f} times as much for BSCRLS. Photos: "
             f"{whole:.2f} in all for BRLS, {first:.2f} of them for the first step, which computes the feature nodes; "
             f"then, on average per step, {later['brls']:.3f} for BRLS, {later['plain']:.3f} for BSCRLS with its "
-            f"default schedule, {later['best']:.3f} for the best of 10.")
+            f"default schedule, {later['best']:.3f} for the best of 10" +
+            (f", {later['gcv']:.3f} for gcv." if "gcv" in later else "."))
 
 
 def nothing_words(place, growth):
@@ -305,13 +328,13 @@ def panel(growth, problem, number, name, printed):
               for i in range(growth.count)]
     lines = block(f"{data}_paper", [[row[number == "4"], *printed_figures(number, printed, i)[:2]]
                                     for i, row in enumerate(printed)])
-    for method in METHODS:
+    for method in growth.runs:
         values = [growth.at(method, i, "accuracy") for i in range(growth.count)]
         lines += block(f"{data}_{method}", [[x, statistics.fmean(v), min(v), max(v)] for x, v in zip(places, values)])
     plots = [f"${data}_{method} using 1:3:4 with filledcurves fc rgb '{COLOURS[method]}' fs transparent solid 0.13 "
              "noborder notitle" for method in ("brls", "best")]
     plots += [f"${data}_paper using 1:{2 + i} with lines {line}" for i, line in enumerate(PAPER.values())]
-    plots += [f"${data}_{method} using 1:2 with lines {style(method)}" for method in METHODS]
+    plots += [f"${data}_{method} using 1:2 with lines {style(method)}" for method in growth.runs]
     title = "photos with copies" if problem["name"] == "copies" else problem["title"]
     return [*lines, f"set title '{title}: accuracy, table {number}'",
             f"set xlabel '{name}' textcolor rgb '{QUIET}' offset 0,0.4",

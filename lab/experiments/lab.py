@@ -22,17 +22,20 @@ class Lab:
     """`folder` has one sub-folder a class; without it photos are rendered. `quick` is a short form: it shows that all
     of it runs, on few small photos, and its figures mean nothing."""
 
-    def __init__(self, tool, work, folder=None, tables=None, quick=False, threads=2, rivals=()):
+    def __init__(self, tool, work, folder=None, tables=None, quick=False, threads=2, rivals=(), given=None):
         self.tool, self.work, self.quick, self.threads = tool, pathlib.Path(work), quick, threads
         self.rivals = [pathlib.Path(file) for file in rivals]  # results of lab/rivals made earlier or elsewhere
         # A folder with classification/*.csv and regression/*.csv, or a file.
         self.tables = pathlib.Path(tables) if tables else None
+        self.given = pathlib.Path(given) if given else None  # a folder with NAME.csv.gz and NAME.splits.csv.gz
         self.data = "photos" if folder else "rendered"  # which results these are: docs/experiments/DATA/NAME.json
         if folder:
             check_classes(pathlib.Path(folder))
         if tables and not self.tables.exists():
             raise Failure(f"{tables}: no such folder or file; --tables takes a folder with classification/*.csv and "
                           "regression/*.csv, or one CSV file of rows to classify")
+        if given and not self.given.is_dir():
+            raise Failure(f"{given}: no such folder; --given takes a folder with NAME.csv.gz and NAME.splits.csv.gz")
         for file in self.rivals:
             if not file.is_file():
                 raise Failure(f"{file}: no such file; --rivals takes what lab/rivals/run.py --results wrote")

@@ -5,6 +5,7 @@ import subprocess
 from bench.tool import Failure
 
 INK, QUIET, GRID, RED, TEAL, GOLD, GREY = "#1d2733", "#5b6673", "#d9dee4", "#b33421", "#2b7d86", "#c98a1b", "#9aa3ad"
+BLUE = "#3d5fb5"
 COLOURS = {"bscrls": TEAL, "brls": RED, "bls": GOLD}
 
 

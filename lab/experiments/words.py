@@ -33,6 +33,12 @@ def judged(differences, more, less):
     return more if mean > half else less if -mean > half else "no more than chance"
 
 
+def machines(result):
+    """Where a result was measured; what was added to an earlier one may come from elsewhere."""
+    later = dict.fromkeys(f"{one['what']}: {one['machine']}" for one in result.get("added", []))
+    return ". ".join([f"Machine: {result['machine']}", *later]) + "."
+
+
 def counted(number, thing):
     return f"{number:,.0f} {thing}{'' if round(number) == 1 else 's'}"
 

@@ -6,6 +6,7 @@ Usage: test_experiments.py PATH_OF_BROAD. Exits with 77 where numpy is not insta
 """
 import contextlib
 import csv
+import gzip
 import importlib.machinery
 import importlib.util
 import io
@@ -33,7 +34,7 @@ sys.path.insert(0, str(ROOT))
 sys.dont_write_bytecode = True
 
 from bench import marks  # noqa: E402
-from lab.experiments import ENTRIES, deep, lab, paper, prepared, summary, tables, tables_run  # noqa: E402
+from lab.experiments import ENTRIES, deep, lab, paired, paper, prepared, summary, tables, tables_run  # noqa: E402
 from bench.tool import Failure, Tool  # noqa: E402
 
 HAVE_GNUPLOT = shutil.which("gnuplot") is not None
@@ -186,6 +187,31 @@ class Short(unittest.TestCase):
                 self.assertAlmostEqual(method["splits"][1][measure], value, 9, f"{name} {measure}")
             self.assertEqual(method["splits"][1]["train_rows"], len(chosen["train"]))
 
+    @unittest.skipUnless("tests" in NAMES, "one experiment is enough")
+    def test_added(self):
+        """What an earlier result has is kept as it is, the rest is measured; other photos are refused."""
+        whole = json.loads((self.results / "tests.json").read_text(encoding="utf-8"))
+        earlier = json.loads(json.dumps(whole))
+        for one in earlier["sets"]:
+            one["tests"].pop("gcv")
+            one["tests"]["none"]["result"] = "0.25 0.75"
+        path = self.folder / "earlier" / "rendered" / "tests.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(earlier), encoding="utf-8")
+        words = ["tests", "--quick", "--broad", BROAD, "--add", self.folder / "earlier", "--results", self.folder / "both"]
+        done = script(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        both = json.loads((self.folder / "both" / "rendered" / "tests.json").read_text(encoding="utf-8"))
+        for before, after in zip(whole["sets"], both["sets"]):
+            self.assertEqual(list(after["tests"]), list(before["tests"]))
+            self.assertEqual(after["tests"]["none"]["result"], "0.25 0.75")
+            self.assertEqual(after["tests"]["gcv"]["layers"], before["tests"]["gcv"]["layers"])
+        self.assertEqual(len(both["added"]), 1)
+        path.write_text(json.dumps({**earlier, "fingerprint": "beef"}), encoding="utf-8")
+        done = script(*words)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("its fingerprint is beef", done.stderr)
+
     def test_export(self):
         folder = self.folder / "exported"
         done = script("tables", "--quick", "--broad", BROAD, "--export", folder)
@@ -298,7 +324,7 @@ class Summary(unittest.TestCase):
     def verdict(self, claim):
         lines = [line for line in summary.text(self.results).splitlines() if claim in line]
         self.assertEqual(len(lines), 1, claim)
-        return lines[0].split("|")[-2].strip()
+        return lines[0].split("|")[3].strip()
 
     def method(self, name):
         return next(one for one in self.results["tables"]["methods"] if one["name"] == name)
@@ -328,6 +354,49 @@ class Summary(unittest.TestCase):
         next(run for run in self.results["increments"]["problems"][0]["runs"]
              if run["table"] == "4" and run["method"] == "brls")["whole"]["same"] = False
         self.assertEqual(self.verdict("without retraining"), "no")
+
+
+    def scored(self, claim):
+        line = next(line for line in summary.text(self.results).splitlines() if claim in line)
+        return line.split("|")[5].strip()
+
+    def test_ranges_with_gcv(self):
+        for bad, verdict in ((0, "yes"), (1, "in part")):
+            for one in self.results["sensitivity"]["sets"]:
+                accuracy = one["frequent"] if bad else 1
+                one["networks"]["gcv"] = [{**at, "accuracy": f"{accuracy} {accuracy}", "norm": "0.1 0.1"}
+                                          for at in one["networks"]["brls"]]
+            self.assertEqual(self.scored("highly sensitive"), verdict)
+            self.assertEqual(self.verdict("highly sensitive"), "no")
+
+
+def paired_result(*pairs):
+    """Of sets of errors of BRLS and of BSCRLS, the first of them photos."""
+    rest = {"rows": 2000, "layers": "5 5 5", "seconds": "1 1 1", "coverage": "0.9 0.9 0.9", "calibration": "nan nan nan"}
+    return {"sets": [{"name": f"table{i}" if i else "photos", "task": "regress" if i else "classify",
+                      "methods": {"brls": {**rest, "error": before}, "gcv": {**rest, "error": after}}}
+                     for i, (before, after) in enumerate(pairs)]}
+
+
+class Paired(unittest.TestCase):
+    def test_counts(self):
+        result = paired_result(("0.4 0.5 0.3", "0.2 0.31 0.1"), ("1 1 1", "2 2.1 2"), ("5 6 7", "5.5 5 6"))
+        self.assertEqual(paired.better(result), ["photos", "table2"])
+        self.assertEqual(paired.verdicts(result), ["better", "worse", "no more than chance"])
+        said = paired.summary_words(result)
+        self.assertIn("on 2 of 3 data sets, beyond chance on 1; the larger one beyond chance on 1 (not smaller: table1)", said)
+        self.assertIn("higher by 0.197 ±", said)
+        self.assertIn("between 0.87 and 0.93 on 2 of 2", paired.coverage_words(result))
+
+    def test_given_splits(self):
+        """A row is tested with where its split has a 1, and trained on elsewhere."""
+        with tempfile.TemporaryDirectory(prefix="broad-experiments-test-") as scratch:
+            folder = pathlib.Path(scratch)
+            for name, text in (("arm.csv.gz", "x,target\n1,2\n3,4\n5,6\n"), ("arm.splits.csv.gz", "a,b\n0,1\n1,0\n0,0\n")):
+                (folder / name).write_bytes(gzip.compress(text.encode()))
+            trial = paired.given_table(types.SimpleNamespace(new_folder=lambda: folder), folder / "arm.csv.gz")
+            found = [[path.read_text(encoding="utf-8") for path in split] for split in trial.splits]
+        self.assertEqual(found, [["x,target\n1,2\n5,6\n", "x,target\n3,4\n"], ["x,target\n3,4\n5,6\n", "x,target\n1,2\n"]])
 
 
 class Rivals(unittest.TestCase):
