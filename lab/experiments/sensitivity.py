@@ -31,11 +31,12 @@ def run(lab, earlier=None):
             trials.made(lab, "spirals", "classify", trials.spirals, seeds, rows, rows)]
     known = {one["name"]: one for one in (earlier or {}).get("sets", [])}
     return {"ranges": ranges, "seeds": seeds,
-            "sets": [one_set(lab, trial, ranges, known.get(trial.name, {"networks": {}})) for trial in sets]}
+            "sets": [one_set(lab, trial, ranges, known.get(trial.name)) for trial in sets]}
 
 
-def one_set(lab, trial, ranges, known):
+def one_set(lab, trial, ranges, known=None):
     """What is not known yet of a data set."""
+    known = known or {"networks": {}}
     lab.say(f"  {trial.name}")
     every = range(len(trial.splits))
     size = ["--features", "2x5", "--enhance", "10x5"] if lab.quick else []

@@ -548,7 +548,7 @@ class Driver(unittest.TestCase):
         module, said = load_script(), []
 
         def entry(name):
-            def run(_):
+            def run(*_):
                 if name == "figure":
                     raise Failure("the sky fell")
                 if name == "theorem":
@@ -560,7 +560,7 @@ class Driver(unittest.TestCase):
         stub = types.SimpleNamespace(data="rendered", say=said.append, describe=lambda: {"quick": True},
                                      tool=types.SimpleNamespace(describe=lambda: "a machine"))
         with contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(module.measure_all(ENTRIES, stub, self.folder), 1)
+            self.assertEqual(module.measure_all(ENTRIES, stub, self.folder, None), 1)
         self.assertIn("failed: figure, theorem", said[-1])
         kept = sorted(path.stem for path in (self.folder / "rendered").iterdir())
         self.assertEqual(kept, sorted(set(ENTRIES) - {"figure", "theorem"}))
