@@ -98,6 +98,13 @@ static json_t *layer_json(const broad_layer *layer)
     cli_json_put(object, "relaxed", json_integer((json_int_t)layer->relaxed));
     cli_json_put(object, "test", cli_json_text(broad_enum_name(BROAD_ENUM_SUPERVISE, (int)layer->test)));
     cli_json_put(object, "passed", json_boolean(layer->passed));
+    if (layer->test == BROAD_SUPERVISE_GCV) {
+        cli_json_put(object, "df_before", cli_json_real(layer->df_before));
+        cli_json_put(object, "df", cli_json_real(layer->df));
+        cli_json_put(object, "df_error", cli_json_real(layer->df_error));
+        cli_json_put(object, "score", cli_json_real(layer->score));
+        cli_json_put(object, "penalty", cli_json_real(layer->penalty));
+    }
     return object;
 }
 

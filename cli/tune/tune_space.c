@@ -23,6 +23,10 @@ typedef struct space_row {
 
 /* clang-format off */
 static const space_row space[] = {
+    /* These bring settings of their own, and come first. */
+    {"weights",    "bscrls brls",     "chain|joint",                                    0, 0, 0},
+    {"weights",    "scn",             "chain|window|joint",                             0, 0, 0},
+    {"supervise",  "bscrls",          "gcv|residual|loo|none",                          0, 0, 0},
     {"activation", NULL,              "tanh|sigmoid|relu|sine|gaussian",                0, 0, 0},
     {"scale",      NULL,              "standard|minmax|none",                           0, 0, 0},
     {"lambda",     NULL,              "auto",                                           0, 1e-8, 100},
@@ -31,9 +35,6 @@ static const space_row space[] = {
     {"enhance",    "bscrls brls",     "100x2|100x5|100x10|200x10|100x50|600x8|1000x8",  1, 0, 0},
     {"enhance",    "bls rvfl",        "100x1|200x1|500x1|1000x1|2000x1|4000x1|8000x1",  1, 0, 0},
     {"enhance",    "scn",             "1x50|1x100|5x50|10x50|20x50|50x40",              1, 0, 0},
-    {"weights",    "bscrls brls",     "chain|joint",                                    0, 0, 0},
-    {"weights",    "scn",             "chain|window|joint",                             0, 0, 0},
-    {"supervise",  "bscrls",          "residual|loo|none",                              0, 0, 0},
 };
 /* clang-format on */
 
@@ -386,10 +387,12 @@ int tune_arguments(json_t **out, const broad_options *options)
 }
 
 /* One name for what several kinds and settings come to: a bscrls without a test is a brls, one layer with joint weights is
- * a bls, and so is one that only has to lower the residual, if its size is given; a bls has one block of nodes. */
+ * a bls, and so is one that only has to lower the residual, if its size is given; a bls has one block of nodes. A preset
+ * is no more than the settings it brings. */
 static broad_options canonical(const broad_options *options)
 {
     broad_options o = *options;
+    o.preset = BROAD_PRESET_AUTO;
     int chain = o.kind == BROAD_KIND_BSCRLS || o.kind == BROAD_KIND_BRLS, at_once;
     if (o.kind == BROAD_KIND_BSCRLS && o.supervise == BROAD_SUPERVISE_NONE) o.kind = BROAD_KIND_BRLS;
     if (chain && o.enhance_layers == 1 && o.weights == BROAD_WEIGHTS_JOINT &&

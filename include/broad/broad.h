@@ -134,7 +134,7 @@ typedef enum broad_kind {
     BROAD_KIND_SCN,
     BROAD_KIND_RVFL
 } broad_kind;
-typedef enum broad_preset { BROAD_PRESET_AUTO, BROAD_PRESET_PAPER } broad_preset;
+typedef enum broad_preset { BROAD_PRESET_AUTO, BROAD_PRESET_PAPER, BROAD_PRESET_CHAIN } broad_preset;
 typedef enum broad_task { BROAD_TASK_AUTO, BROAD_TASK_CLASSIFY, BROAD_TASK_REGRESS } broad_task;
 
 typedef enum broad_activation {
@@ -152,7 +152,10 @@ typedef enum broad_supervise {
     BROAD_SUPERVISE_LOO,      /* the same with leave-one-out residuals                                  */
     BROAD_SUPERVISE_OPERATOR, /* the paper's inequality on the residual operator itself                 */
     BROAD_SUPERVISE_NONE,     /* every layer is kept                                                    */
-    BROAD_SUPERVISE_OUTPUT    /* scn: the squared residual of every output falls to at most gamma + mu  */
+    BROAD_SUPERVISE_OUTPUT,   /* scn: the squared residual of every output falls to at most gamma + mu  */
+    /* chains: the generalised cross-validation score ||E|| / (1 - penalty df / N) of the whole chain, and ||E||, fall to
+     * at most gamma + mu of what they were; df: the chain's degrees of freedom */
+    BROAD_SUPERVISE_GCV
 } broad_supervise;
 
 /* Where the output weights come from. */
@@ -371,7 +374,7 @@ typedef struct broad_options {
     broad_scale
         scale_target; /* of the targets; for classes, standard makes their scores start from their frequencies */
 
-    int lambda_auto; /* chosen per layer by leave-one-out */
+    int lambda_auto; /* chosen per layer, by leave-one-out or by the score of BROAD_SUPERVISE_GCV */
     double lambda;
     int range_auto; /* chosen by leave-one-out over a small grid */
     double range;
@@ -415,6 +418,8 @@ typedef struct broad_options {
     /* The class that means "nothing wrong"; NULL: by its name (clean, ok, good, normal, none, healthy, no_damage ...), else
      * the most frequent one. */
     const char *normal;
+
+    double penalty; /* BROAD_SUPERVISE_GCV: how often each degree of freedom counts; 1: plain cross-validation */
 } broad_options;
 
 BROAD_API void broad_options_init_sized(broad_options *out, size_t size);
@@ -793,14 +798,17 @@ typedef struct broad_layer {
     broad_origin origin;
     double gamma, mu, bound;               /* bound = gamma + mu */
     double norm_before, norm_after, ratio; /* of E, Frobenius */
-    /* What the test compared with the bound: the ratio, its leave-one-out form, the operator norm, or the largest ratio
-     * of squares of any output. */
+    /* What the test compared with the bound: the ratio, its leave-one-out form, the operator norm, the largest ratio of
+     * squares of any output, or the ratio of scores. */
     double tested;
     double lambda, range; /* range: as a multiple of the base range */
     size_t tries;         /* draws tried, including the one that was kept */
     size_t relaxed;       /* how often gamma was relaxed */
     broad_supervise test;
     int passed;
+    /* BROAD_SUPERVISE_GCV, otherwise 0: degrees of freedom of the chain with this layer and before it, their standard
+     * error, and score = norm_after / (1 - penalty df / rows), rows being those of weight above 0. */
+    double df, df_before, df_error, score, penalty;
 } broad_layer;
 
 static inline void broad_layer_init(broad_layer *out) { broad_result_init(out, sizeof *out); }

@@ -108,6 +108,10 @@ int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer)
         .relaxed = c->relaxed,
         .test = c->test,
         .passed = c->passed,
+        .df = c->df,
+        .df_before = c->df_before,
+        .score = c->score,
+        .penalty = c->penalty,
     };
     broad__result_give(out, &full, sizeof full);
     return BROAD_OK;

@@ -4,10 +4,10 @@
 
 /* A choice list is text such as "sigmoid|tanh|relu": value i of the enum is the i-th word. */
 #define BROAD__KINDS "bscrls|brls|bls|scn|rvfl"
-#define BROAD__PRESETS "auto|paper"
+#define BROAD__PRESETS "auto|paper|chain"
 #define BROAD__TASKS "auto|classify|regress"
 #define BROAD__ACTIVATIONS "sigmoid|tanh|relu|sine|gaussian|identity"
-#define BROAD__SUPERVISIONS "residual|loo|operator|none|output"
+#define BROAD__SUPERVISIONS "residual|loo|operator|none|output|gcv"
 #define BROAD__WEIGHTS "chain|joint|window"
 #define BROAD__FEATURE_WEIGHTS "random|autoencoder|sampled"
 #define BROAD__LOOS "auto|yes|no"

@@ -62,6 +62,11 @@ static void panel_cross(void *context, size_t tile, size_t worker)
     size_t p = residual->candidate.width, c = residual->outputs, at = tile * TILE;
     residual->device->cross(residual->candidate.cross + at * c, c, panel->k + at, p, broad__min(p - at, TILE),
                             residual->e + panel->first * c, c, c, panel->n);
+    size_t probes = 2 * residual->probes.count;
+    if (probes)
+        residual->device->cross(residual->candidate.probes + at * probes, probes, panel->k + at, p,
+                                broad__min(p - at, TILE), residual->probes.u + panel->first * probes, probes, probes,
+                                panel->n);
 }
 
 /* The sums of a wide candidate, panel of rows by panel. */
@@ -73,6 +78,7 @@ static int wide_pass(broad__residual *residual, const broad__kblock *kblocks, si
     if (!candidate->stored && !own) return BROAD_NO_MEMORY;
     memset(candidate->matrix, 0, p * p * sizeof(double));
     memset(candidate->cross, 0, p * residual->outputs * sizeof(double));
+    if (residual->probes.count) memset(candidate->probes, 0, p * 2 * residual->probes.count * sizeof(double));
     for (size_t i = 0; i < residual->rows && !broad__watch_stopped(); i += PANEL) {
         double *k = candidate->stored ? candidate->k + i * p : own;
         row_panel panel = {residual, kblocks, count, k, i, broad__min(PANEL, residual->rows - i)};
@@ -127,11 +133,16 @@ static int shape(broad__residual *residual, size_t p, int stored)
     return status;
 }
 
+/* Numbers of K'[U | U_0] of a candidate of p columns. */
+static size_t probe_sums(const broad__residual *residual, size_t p) { return p * 2 * residual->probes.count; }
+
 static int reserve_sums(broad__residual *residual)
 {
     broad__candidate *candidate = &residual->candidate;
     size_t p = candidate->width, n = candidate->dual ? residual->rows : p;
     int status = broad__reserve(&candidate->matrix, &candidate->matrix_capacity, n * n);
+    if (status == BROAD_OK)
+        status = broad__reserve(&candidate->probes, &candidate->probes_capacity, probe_sums(residual, p));
     if (status < 0) return status;
     return broad__reserve(&candidate->cross, &candidate->cross_capacity, p * residual->outputs);
 }
@@ -146,9 +157,11 @@ static void mirror(double *matrix, size_t n)
 static void adopt_sums(broad__residual *residual, const double *sums)
 {
     broad__candidate *candidate = &residual->candidate;
-    size_t p = candidate->width;
+    size_t p = candidate->width, cross = p * residual->outputs;
     memcpy(candidate->matrix, sums, p * p * sizeof(double));
-    memcpy(candidate->cross, sums + p * p, p * residual->outputs * sizeof(double));
+    memcpy(candidate->cross, sums + p * p, cross * sizeof(double));
+    if (residual->probes.count)
+        memcpy(candidate->probes, sums + p * p + cross, probe_sums(residual, p) * sizeof(double));
     mirror(candidate->matrix, p);
 }
 
@@ -162,9 +175,9 @@ int broad__candidate_nodes(broad__residual *residual, const broad__kblock *kbloc
 
 static int narrow(size_t rows, size_t width) { return rows >= width && width <= SHARD_GRAM_MAX; }
 
-size_t broad__candidate_together(size_t rows, size_t width)
+size_t broad__candidate_together(size_t rows, size_t width, size_t probes)
 {
-    size_t fit = rows / ((1 + broad__shard_count(rows)) * (width ? width : 1));
+    size_t fit = rows / ((1 + broad__shard_count(rows)) * (width ? width + 2 * probes : 1));
     return !narrow(rows, width) || fit < 2 ? 1 : broad__min(fit, BROAD__TOGETHER);
 }
 
@@ -186,11 +199,13 @@ int broad__candidate_compute(broad__residual *residual, const broad__kblock *kbl
     if (narrow(residual->rows, p)) {
         pass.gram = p * p;
         pass.cross = p * residual->outputs;
+        pass.probes = probe_sums(residual, p);
         status = broad__pass_run(&sums, &pass);
         if (status == BROAD_OK) adopt_sums(residual, sums);
     } else if (candidate->dual) {
         status = broad__pass_run(&sums, &pass);
         if (status == BROAD_OK) dual_pass(residual);
+        if (status == BROAD_OK) mirror(candidate->matrix, residual->rows);
     } else {
         status = broad__residual_settle(residual);
         if (status == BROAD_OK) status = wide_pass(residual, kblocks, count);
@@ -202,12 +217,13 @@ int broad__candidate_compute(broad__residual *residual, const broad__kblock *kbl
 int broad__candidate_trials(broad__residual *residual, const broad__kblock *trials, size_t count)
 {
     broad__candidate *candidate = &residual->candidate;
-    size_t p = broad__kblock_width(&trials[0]), cross = p * residual->outputs, each = p * p + cross;
+    size_t p = broad__kblock_width(&trials[0]), cross = p * residual->outputs, probes = probe_sums(residual, p);
+    size_t each = p * p + cross + probes;
     int status = shape(residual, p, 0);
     if (status == BROAD_OK) status = reserve_sums(residual);
     if (status == BROAD_OK) status = broad__reserve(&candidate->trials, &candidate->trials_capacity, count * each);
     if (status < 0) return status;
-    broad__pass pass = {residual, trials, 1, count, p * p, cross, NULL};
+    broad__pass pass = {residual, trials, 1, count, p * p, cross, probes, NULL};
     double *sums = NULL;
     status = broad__pass_run(&sums, &pass);
     if (status == BROAD_OK) memcpy(candidate->trials, sums, count * each * sizeof(double));
@@ -218,7 +234,8 @@ void broad__candidate_take(broad__residual *residual, const broad__kblock *trial
 {
     broad__candidate *candidate = &residual->candidate;
     candidate->kblock = *trial;
-    adopt_sums(residual, candidate->trials + i * candidate->width * (candidate->width + residual->outputs));
+    adopt_sums(residual, candidate->trials + i * (candidate->width * (candidate->width + residual->outputs) +
+                                                  probe_sums(residual, candidate->width)));
 }
 
 const double *broad__candidate_k(const broad__residual *residual, size_t first, size_t n, size_t worker)
@@ -237,6 +254,7 @@ void broad__candidate_clear(broad__candidate *candidate)
     broad__free(candidate->k_blocks);
     broad__free(candidate->matrix);
     broad__free(candidate->cross);
+    broad__free(candidate->probes);
     broad__free(candidate->trials);
     *candidate = (broad__candidate){.single = candidate->single, .recompute = candidate->recompute};
 }

@@ -23,10 +23,11 @@ typedef struct broad__candidate {
     broad__kblock kblock; /* of a candidate that has one */
     double *k;            /* rows x width, if stored */
     double *k_blocks;     /* a block of K per worker, if not */
-    double *matrix;       /* K'K (width x width), or the upper triangle of KK' (rows x rows) */
+    double *matrix;       /* K'K (width x width), or KK' (rows x rows) */
     double *cross;        /* K'E, width x outputs; not computed in the dual form */
+    double *probes;       /* K'[U | U_0], width x twice the probes; likewise */
     double *trials;       /* sums of several candidates */
-    size_t k_capacity, k_blocks_capacity, matrix_capacity, cross_capacity, trials_capacity;
+    size_t k_capacity, k_blocks_capacity, matrix_capacity, cross_capacity, probes_capacity, trials_capacity;
 } broad__candidate;
 
 /* K = [kblocks] and the sums. The weights of the nodes must stay until the next candidate. */
@@ -37,7 +38,7 @@ int broad__candidate_nodes(struct broad__residual *residual, const broad__kblock
 enum { BROAD__TOGETHER = 3 };
 /* How many candidates may go into one pass over this many rows: their sums, in every shard, must not take more memory
  * than K. 1 in the dual form and for wide candidates, whose sums are not added up shard by shard. */
-size_t broad__candidate_together(size_t rows, size_t width);
+size_t broad__candidate_together(size_t rows, size_t width, size_t probes);
 /* The sums of several candidates of one kblock each, all of one width, in one pass. */
 int broad__candidate_trials(struct broad__residual *residual, const broad__kblock *trials, size_t count);
 /* Number i of them becomes the candidate. */

@@ -8,8 +8,8 @@
 #include "compute/shards.h"
 #include "layer/shard_sums.h"
 
-/* E - K w for a block; returns its squared norm. */
-static double update_block(const broad__pass *pass, const broad__row_block *block)
+/* E - K w for a block, and U likewise; adds its squared norm to sums[0], <U_0, U> to sums[1]. */
+static void update_block(const broad__pass *pass, double *sums, const broad__row_block *block)
 {
     broad__residual *residual = pass->residual;
     const broad__deferred_update *update = &residual->update;
@@ -22,7 +22,13 @@ static double update_block(const broad__pass *pass, const broad__row_block *bloc
         k = own;
     }
     residual->device->apply(e, c, -1.0, k, width, block->n, update->w, c, width, c);
-    return broad__sum_of_squares(e, block->n * c);
+    sums[0] += broad__sum_of_squares(e, block->n * c);
+    size_t probes = residual->probes.count;
+    if (!probes) return;
+    if (update->probe_w)
+        residual->device->apply(residual->probes.u + block->first * 2 * probes, 2 * probes, -1.0, k, width, block->n,
+                                update->probe_w, probes, width, probes);
+    sums[1] += broad__probes_inner(&residual->probes, block->first, block->n);
 }
 
 /* One candidate's nodes for a block, added to its sums. */
@@ -39,6 +45,10 @@ static void candidate_block(const broad__pass *pass, double *sum, const broad__k
     if (!pass->gram) return;
     (broad__candidate_single(residual, p) ? device->gram_single : device->gram)(sum, p, k, p, block->n, p);
     device->cross(sum + pass->gram, c, k, p, p, residual->e + block->first * c, c, c, block->n);
+    size_t probes = 2 * residual->probes.count;
+    if (pass->probes)
+        device->cross(sum + pass->gram + pass->cross, probes, k, p, p, residual->probes.u + block->first * probes,
+                      probes, probes, block->n);
 }
 
 /* While a block of the rows is in the cache: all that is to be done with it. */
@@ -46,14 +56,14 @@ static void pass_shard(void *context, size_t first, size_t end, double *sums, si
 {
     broad__pass *pass = context;
     const broad__residual *residual = pass->residual;
-    size_t each = pass->gram + pass->cross;
+    size_t each = pass->gram + pass->cross + pass->probes;
     double *squares = sums + pass->trials * each;
     int needs_z = pass->trials || !residual->update.stored;
     double row_flops = (double)each + 2.0 * (double)residual->candidate.width * (double)residual->z.features;
     for (size_t i = first; i < end && !broad__watch_look(BROAD__BLOCK_ROWS * row_flops); i += BROAD__BLOCK_ROWS) {
         broad__row_block block = {i, end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS, worker, NULL};
         if (needs_z) block.z = broad__z_supply_rows(&residual->z, i, block.n, worker);
-        if (residual->update.pending) *squares += update_block(pass, &block);
+        if (residual->update.pending) update_block(pass, squares, &block);
         for (size_t t = 0; t < pass->trials; t++) candidate_block(pass, sums + t * each, pass->kblocks + t, &block);
     }
 }
@@ -62,16 +72,18 @@ int broad__pass_run(double **out, broad__pass *pass)
 {
     broad__residual *residual = pass->residual;
     broad__deferred_update *update = &residual->update;
-    size_t numbers = pass->trials * (pass->gram + pass->cross), workers = broad__pool_threads(residual->pool);
+    size_t numbers = pass->trials * (pass->gram + pass->cross + pass->probes),
+           workers = broad__pool_threads(residual->pool);
     int status = broad__z_supply_ready(&residual->z, workers);
     if (status == BROAD_OK && update->pending && !update->stored) {
         pass->blocks = broad__alloc_doubles(workers * BROAD__BLOCK_ROWS, broad__kblock_width(&update->kblock));
         if (!pass->blocks) status = BROAD_NO_MEMORY;
     }
-    if (status == BROAD_OK) status = broad__shard_sums(out, residual, numbers + 1, pass_shard, pass);
+    if (status == BROAD_OK) status = broad__shard_sums(out, residual, numbers + 2, pass_shard, pass);
     broad__free(pass->blocks);
     if (status < 0 || !update->pending) return status;
     update->pending = 0;
     residual->norm = update->norm = sqrt((*out)[numbers]);
+    if (residual->probes.count) residual->probes.inner = (*out)[numbers + 1];
     return BROAD_OK;
 }

@@ -1,6 +1,7 @@
 /*
  * One pass over the rows serves a layer: block by block, while they are in the cache, E gets the update that the layer
- * before left pending, the candidate's nodes are computed and added to G and B.
+ * before left pending, the candidate's nodes are computed and added to G and B,
+ * and to the sums of the probes.
  */
 #ifndef BROAD_LAYER_PASS_H
 #define BROAD_LAYER_PASS_H
@@ -11,9 +12,9 @@ typedef struct broad__pass {
     broad__residual *residual;
     const broad__kblock *kblocks; /* of the candidate, or one for each of several */
     size_t count;
-    size_t trials;      /* candidates; 0: E is updated and no more */
-    size_t gram, cross; /* numbers of the sums wanted of each candidate; 0: not wanted */
-    double *blocks;     /* for the K of an update that is recomputed: a block per worker; set by broad__pass_run() */
+    size_t trials;              /* candidates; 0: E is updated and no more */
+    size_t gram, cross, probes; /* numbers of the sums wanted of each candidate; 0: not wanted */
+    double *blocks; /* for the K of an update that is recomputed: a block per worker; set by broad__pass_run() */
 } broad__pass;
 
 /* A pending update of E has been carried out afterwards. *out: the sums, candidate by candidate; not owned. */

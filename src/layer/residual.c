@@ -95,7 +95,11 @@ int broad__residual_reset(broad__residual *residual, const double *e)
 
 int broad__residual_join(broad__residual *residual, broad__residual *more)
 {
-    if (residual->rows) return broad__residual_append(residual, more->e, more->rows);
+    int status = residual->probes.wanted
+                     ? broad__probes_join(&residual->probes, residual->rows, &more->probes, more->rows, residual->spill)
+                     : BROAD_OK;
+    if (status < 0 || residual->rows)
+        return status < 0 ? status : broad__residual_append(residual, more->e, more->rows);
     broad__spill_free(residual->spill, residual->e);
     broad__spill_free(residual->spill, residual->next);
     residual->e = more->e;
@@ -142,6 +146,7 @@ void broad__residual_close(broad__residual *residual)
     broad__residual_forget(residual);
     broad__spill_free(residual->spill, residual->e);
     broad__spill_free(residual->spill, residual->next);
+    broad__probes_close(&residual->probes, residual->spill);
     broad__z_supply_clear(&residual->z);
     memset(residual, 0, sizeof *residual);
 }

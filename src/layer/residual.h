@@ -16,6 +16,7 @@
 #include "compute/pool.h"
 #include "layer/candidate.h"
 #include "layer/deferred_update.h"
+#include "layer/probes.h"
 #include "layer/z_supply.h"
 
 typedef struct broad__residual {
@@ -35,6 +36,7 @@ typedef struct broad__residual {
     double *shard_sums;
     size_t shard_sums_capacity;
 
+    broad__probes probes; /* what follows the targets through a chain that is judged by its degrees of freedom */
     broad__z_supply z;
     broad__candidate candidate;
     broad__deferred_update update;

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/watch.h"
 #include "compute/shards.h"
+#include "layer/score.h"
 #include "layer/shard_sums.h"
 
 /* The grid of lambda, as powers of ten of the mean eigenvalue. */
@@ -18,6 +19,8 @@ void broad__ridge_clear(broad__ridge *ridge)
 {
     broad__free(ridge->w);
     broad__free(ridge->step);
+    broad__free(ridge->probe_w);
+    broad__free(ridge->probe_step);
     broad__spd_clear(&ridge->spd);
     memset(ridge, 0, sizeof *ridge);
 }
@@ -309,19 +312,42 @@ static int worst_output(broad__ridge *ridge, broad__residual *residual)
     return status;
 }
 
+/* Lambda by the score, for which all eigenvalues are needed; with the one chosen Cholesky does. */
+static int choose_by_score(broad__ridge *ridge, broad__residual *residual, const broad__ridge_request *request,
+                           size_t side)
+{
+    double *matrix = residual->candidate.matrix;
+    int status = broad__spd_factor(&ridge->spd, residual->device, matrix, side, 0, 1);
+    if (status == BROAD_OK) status = broad__score_lambda(&ridge->lambda, residual, &ridge->spd, request->penalty);
+    return status == BROAD_OK ? broad__spd_factor(&ridge->spd, residual->device, matrix, side, ridge->lambda, 0)
+                              : status;
+}
+
+static int solve_probes(broad__ridge *ridge, broad__residual *residual)
+{
+    size_t p = residual->candidate.width, c = residual->probes.count;
+    int status = broad__reserve(&ridge->probe_w, &ridge->probe_w_capacity, p * c);
+    if (status == BROAD_OK) status = broad__reserve(&ridge->probe_step, &ridge->probe_step_capacity, ridge->spd.n * c);
+    if (status < 0) return status;
+    return broad__score_probes(ridge->probe_w, &ridge->inner, residual, &ridge->spd, ridge->probe_step);
+}
+
 int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const broad__ridge_request *request)
 {
     size_t p = residual->candidate.width, c = residual->outputs, side = residual->candidate.dual ? residual->rows : p;
-    int spectral = request->lambda_auto || request->loo || request->operator_norm;
+    int scored = request->lambda_auto && request->penalty > 0;
+    int spectral = !scored && (request->lambda_auto || request->loo || request->operator_norm);
     int status = broad__reserve(&ridge->w, &ridge->w_capacity, p * c);
     if (status == BROAD_OK) status = broad__reserve(&ridge->step, &ridge->step_capacity, side * c);
     ridge->lambda =
         request->relative ? request->lambda * mean_diagonal(residual->candidate.matrix, side) : request->lambda;
     if (status == BROAD_OK) status = check_single(ridge->lambda, residual);
-    if (status == BROAD_OK)
+    if (status == BROAD_OK && scored) status = choose_by_score(ridge, residual, request, side);
+    else if (status == BROAD_OK)
         status =
             broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, side, ridge->lambda, spectral);
-    if (status == BROAD_OK && (request->lambda_auto || request->loo)) status = loo_choose(ridge, residual, request);
+    if (status == BROAD_OK && !scored && (request->lambda_auto || request->loo))
+        status = loo_choose(ridge, residual, request);
     if (status < 0) return status;
     ridge->spd.lambda = ridge->lambda;
     ridge->operator_norm = 1;
@@ -330,7 +356,9 @@ int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const bro
         double least = ridge->spd.values[0] + ridge->lambda;
         ridge->operator_norm = least > 0 ? ridge->lambda / least : 1;
     }
-    status = residual->candidate.dual ? solve_dual(ridge, residual) : solve_primal(ridge, residual);
+    status = request->penalty > 0 ? solve_probes(ridge, residual) : BROAD_OK;
+    if (status == BROAD_OK)
+        status = residual->candidate.dual ? solve_dual(ridge, residual) : solve_primal(ridge, residual);
     return status == BROAD_OK && request->outputs ? worst_output(ridge, residual) : status;
 }
 

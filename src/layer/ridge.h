@@ -20,6 +20,7 @@ typedef struct broad__ridge_request {
     int loo;           /* the leave-one-out norm is wanted  */
     int operator_norm; /* the operator norm is wanted       */
     int outputs;       /* what is left of each output is wanted */
+    double penalty;    /* above 0: the score of the chain is wanted, and lambda is chosen by it (layer/score.h) */
 } broad__ridge_request;
 
 typedef struct broad__ridge {
@@ -33,10 +34,13 @@ typedef struct broad__ridge {
     double operator_norm;
     /* Largest part of an output's squared norm that remains, if requested: max_q ||e_q - K w_q||^2 / ||e_q||^2. */
     double worst_output;
+    double *probe_w; /* width x probes: the same for the probes, where the score is wanted */
+    double inner;    /* <U_0, U> with it, from the sums; direct after broad__ridge_finish() */
 
     broad__spd spd;
     double *step; /* a correction of w, or the dual solution */
-    size_t w_capacity, step_capacity;
+    double *probe_step;
+    size_t w_capacity, step_capacity, probe_w_capacity, probe_step_capacity;
 } broad__ridge;
 
 void broad__ridge_clear(broad__ridge *ridge); /* accepts a zeroed one */

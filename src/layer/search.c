@@ -6,6 +6,7 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "layer/score.h"
 #include "layer/supervise.h"
 #include "rng/draw.h"
 
@@ -189,8 +190,9 @@ static size_t max_together(const run *r)
     const broad__search_task *task = r->task;
     broad__ridge_request request = request_of(r);
     if (task->qr || task->options->supervise == BROAD_SUPERVISE_NONE) return 1;
-    if (request.lambda_auto || request.loo || request.operator_norm || request.outputs) return 1;
-    return broad__candidate_together(task->residual->rows, task->prefix + task->nodes);
+    int spectral = request.lambda_auto && !(request.penalty > 0);
+    if (spectral || request.loo || request.operator_norm || request.outputs) return 1;
+    return broad__candidate_together(task->residual->rows, task->prefix + task->nodes, task->residual->probes.count);
 }
 
 /* The same for those from here on: one alone where the first is likely to do. */
@@ -201,6 +203,18 @@ static size_t together(const run *r, size_t drawn)
     size_t max = max_together(r), left = r->draws - drawn;
     if (task->options->select == BROAD_SELECT_FIRST && r->tries == 0 && s->tries <= 1) return 1;
     return broad__min(left, max);
+}
+
+/* What the record says of the chain's degrees of freedom: with `inner` after the layer. */
+static void certify_score(run *r, double after, double inner)
+{
+    const broad__residual *residual = r->task->residual;
+    broad__certificate *c = &r->out->certificate;
+    if (c->test != BROAD_SUPERVISE_GCV) return;
+    c->penalty = r->task->options->penalty;
+    c->df_before = broad__probes_df(&residual->probes);
+    c->df = broad__probes_df_of(&residual->probes, inner);
+    c->score = broad__score(&residual->probes, after, inner, c->penalty);
 }
 
 static void certify(run *r, broad__bound bound, size_t relaxed, double tested, double after)
@@ -231,11 +245,17 @@ static void certify(run *r, broad__bound bound, size_t relaxed, double tested, d
         broad__hash_text(r->out->certificate.weights, s->ridge.w,
                          task->residual->candidate.width * task->residual->outputs * sizeof(double));
     broad__kblock kblock = kblock_of(r, r->at.draw - r->batch.draw);
+    certify_score(r, after, s->ridge.inner);
     r->out->w = task->qr ? NULL : s->ridge.w;
+    r->out->probe_w = task->residual->probes.count ? s->ridge.probe_w : NULL;
+    r->out->inner = s->ridge.inner;
     r->out->weight = kblock.nodes.weight;
     r->out->bias = kblock.nodes.bias;
     r->out->passed = 1;
-    if (!r->out->deferred) broad__residual_commit(task->residual, after);
+    if (r->out->deferred) return;
+    broad__residual_commit(task->residual, after);
+    if (task->residual->probes.count)
+        broad__probes_commit(&task->residual->probes, task->residual->rows, s->ridge.inner);
 }
 
 /* Whether the draw passes without a doubt, so that E can wait for the next pass. */
@@ -247,10 +267,12 @@ static int certain(int *out, const run *r, broad__bound bound)
     double norm = task->residual->norm;
     *out = 0;
     if (!task->may_defer || task->qr || task->residual->candidate.dual) return BROAD_OK;
-    if (test != BROAD_SUPERVISE_RESIDUAL && test != BROAD_SUPERVISE_NONE) return BROAD_OK;
+    int scored = test == BROAD_SUPERVISE_GCV;
+    if (test != BROAD_SUPERVISE_RESIDUAL && test != BROAD_SUPERVISE_NONE && !scored) return BROAD_OK;
     int status = broad__ridge_refine(&s->ridge, task->residual);
     *out =
         s->ridge.settled && s->ridge.estimate <= bound.sum * (1 - CERTAIN) * norm && s->ridge.estimate >= LITTLE * norm;
+    if (scored) *out &= broad__supervise_value(task->options, &s->ridge, task->residual) <= bound.sum * (1 - CERTAIN);
     return status;
 }
 
@@ -261,9 +283,20 @@ static int residual_with(double *out_norm, run *r)
     const broad__search_task *task = r->task;
     int status = BROAD_OK, tried = task->options->supervise == BROAD_SUPERVISE_LOO;
     if (!task->qr) status = broad__ridge_finish(&s->ridge, task->residual);
-    else if (!tried) status = broad__growing_qr_try(task->qr, task->residual, task->y, s->ridge.lambda);
+    if (status == BROAD_OK && task->residual->probes.count)
+        status = broad__probes_next(&s->ridge.inner, task->residual, s->ridge.probe_w);
+    if (task->qr && !tried) status = broad__growing_qr_try(task->qr, task->residual, task->y, s->ridge.lambda);
     *out_norm = task->qr ? task->qr->trial_norm : s->ridge.norm;
     return status;
+}
+
+/* Of the chain with the draw, whose residual has this norm, and before it. */
+static double score_ratio(const run *r, double norm)
+{
+    const broad__search_task *task = r->task;
+    double penalty = task->options->penalty;
+    return broad__score(&task->residual->probes, norm, r->search->ridge.inner, penalty) /
+           broad__score_now(task->residual, penalty);
 }
 
 /* Keeps the draw if it also holds with the residual computed directly; otherwise it counts with what that gave, and a
@@ -283,6 +316,7 @@ static int keep(run *r, candidate c, broad__bound bound, size_t relaxed)
     r->fresh = 0;
     double ratio = norm / task->residual->norm, tested = *value_of(r, c);
     if (test == BROAD_SUPERVISE_RESIDUAL || test == BROAD_SUPERVISE_NONE) tested = ratio;
+    if (test == BROAD_SUPERVISE_GCV) tested = score_ratio(r, norm);
     double whole = test == BROAD_SUPERVISE_OUTPUT ? ratio * ratio : ratio;
     if (tested <= bound.sum && whole <= bound.sum) {
         status = task->qr ? broad__growing_qr_accept(task->qr) : BROAD_OK;
@@ -373,7 +407,9 @@ static int prepare(run *r)
     int supervised = o->supervise != BROAD_SUPERVISE_NONE;
     r->steps = supervised ? o->range_steps_count : 1;
     r->draws = supervised ? o->tries : 1;
-    r->features = supervised && task->redraw ? o->range_steps_count : 1;
+    /* The score has chosen the ranges of the features before. */
+    int redrawn = supervised && task->redraw && o->supervise != BROAD_SUPERVISE_GCV;
+    r->features = redrawn ? o->range_steps_count : 1;
     size_t count = r->features * r->steps * r->draws;
     int status = broad__reserve(&s->values, &s->values_capacity, count);
     if (status == BROAD_OK) status = broad__reserve(&s->merits, &s->merits_capacity, count);

@@ -59,6 +59,8 @@ typedef struct broad__search_result {
     int deferred;                /* E is not up to date: the caller calls broad__residual_defer() */
     const double *weight, *bias; /* of the layer's nodes */
     const double *w;             /* its output weights; NULL with a qr, which has them */
+    const double *probe_w;       /* the same for the probes; NULL: there are none */
+    double inner;                /* <U_0, U> with the layer */
     double best;                 /* smallest value tested if none passed */
     broad__certificate certificate;
 } broad__search_result;

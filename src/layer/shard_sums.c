@@ -29,6 +29,11 @@ void broad__residual_release(const broad__residual *residual, size_t first, size
     if (!residual->spill) return;
     broad__spill_done(residual->spill, residual->e + first * residual->outputs, bytes * residual->outputs);
     broad__spill_done(residual->spill, residual->next + first * residual->outputs, bytes * residual->outputs);
+    const broad__probes *probes = &residual->probes;
+    if (probes->count) {
+        broad__spill_done(residual->spill, probes->u + first * 2 * probes->count, bytes * 2 * probes->count);
+        broad__spill_done(residual->spill, probes->next + first * probes->count, bytes * probes->count);
+    }
     const broad__z_supply *z = &residual->z;
     if (z->stored) broad__spill_done(residual->spill, z->stored + first * z->features, bytes * z->features);
 }

@@ -1,6 +1,7 @@
 #include "layer/supervise.h"
 
 #include "base/status.h"
+#include "layer/score.h"
 
 static double schedule_gamma(const broad_options *options, size_t m)
 {
@@ -36,7 +37,8 @@ broad__ridge_request broad__supervise_request(const broad_options *options)
                                   .lambda = options->lambda,
                                   .loo = options->supervise == BROAD_SUPERVISE_LOO,
                                   .operator_norm = options->supervise == BROAD_SUPERVISE_OPERATOR,
-                                  .outputs = options->supervise == BROAD_SUPERVISE_OUTPUT};
+                                  .outputs = options->supervise == BROAD_SUPERVISE_OUTPUT,
+                                  .penalty = options->supervise == BROAD_SUPERVISE_GCV ? options->penalty : 0};
 }
 
 int broad__supervise_single(const broad_options *options)
@@ -53,6 +55,9 @@ double broad__supervise_value(const broad_options *options, const broad__ridge *
     case BROAD_SUPERVISE_LOO: return ridge->loo / residual->norm;
     case BROAD_SUPERVISE_OPERATOR: return ridge->operator_norm;
     case BROAD_SUPERVISE_OUTPUT: return ridge->worst_output;
+    case BROAD_SUPERVISE_GCV:
+        return broad__score(&residual->probes, ridge->estimate, ridge->inner, options->penalty) /
+               broad__score_now(residual, options->penalty);
     case BROAD_SUPERVISE_NONE: break;
     }
     return 0.0;

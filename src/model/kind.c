@@ -11,12 +11,13 @@
 #define WEIGHTS(name) (1u << BROAD_WEIGHTS_##name)
 
 static const broad__kind kinds[] = {
-    [BROAD_KIND_BSCRLS] = {BROAD__NODES_FEATURES, TEST(RESIDUAL) | TEST(LOO) | TEST(OPERATOR) | TEST(NONE),
+    [BROAD_KIND_BSCRLS] = {BROAD__NODES_FEATURES, TEST(RESIDUAL) | TEST(LOO) | TEST(OPERATOR) | TEST(NONE) | TEST(GCV),
                            WEIGHTS(CHAIN) | WEIGHTS(JOINT), 0, BROAD_SUPERVISE_RESIDUAL},
-    [BROAD_KIND_BRLS] = {BROAD__NODES_FEATURES, TEST(NONE), WEIGHTS(CHAIN) | WEIGHTS(JOINT), 0, BROAD_SUPERVISE_NONE},
+    [BROAD_KIND_BRLS] = {BROAD__NODES_FEATURES, TEST(NONE) | TEST(GCV), WEIGHTS(CHAIN) | WEIGHTS(JOINT), 0,
+                         BROAD_SUPERVISE_NONE},
     [BROAD_KIND_BLS] = {BROAD__NODES_FEATURES, TEST(NONE), WEIGHTS(JOINT), 1, BROAD_SUPERVISE_NONE},
-    [BROAD_KIND_SCN] = {BROAD__NODES_HIDDEN, TEST(OUTPUT), WEIGHTS(CHAIN) | WEIGHTS(JOINT) | WEIGHTS(WINDOW), 0,
-                        BROAD_SUPERVISE_OUTPUT},
+    [BROAD_KIND_SCN] = {BROAD__NODES_HIDDEN, TEST(OUTPUT) | TEST(GCV),
+                        WEIGHTS(CHAIN) | WEIGHTS(JOINT) | WEIGHTS(WINDOW), 0, BROAD_SUPERVISE_OUTPUT},
     [BROAD_KIND_RVFL] = {BROAD__NODES_LINKED, TEST(NONE), WEIGHTS(JOINT), 1, BROAD_SUPERVISE_NONE},
 };
 
@@ -95,6 +96,10 @@ int broad__kind_check(const broad_options *options)
     int status = check_bit(options, "supervise", (int)options->supervise, BROAD__SUPERVISIONS, kind->tests);
     if (status == BROAD_OK)
         status = check_bit(options, "weights", (int)options->weights, BROAD__WEIGHTS, kind->weights);
+    broad__fitting fitting = status == BROAD_OK ? broad__fitting_of(options) : BROAD__FIT_CHAIN;
+    if (options->supervise == BROAD_SUPERVISE_GCV && fitting != BROAD__FIT_CHAIN && fitting != BROAD__FIT_FINALLY)
+        status =
+            broad__fail(BROAD_USAGE, "option supervise gcv judges a chain; give option weights chain, or another test");
     if (status == BROAD_OK && options->feature_weights != BROAD_FEATURE_WEIGHTS_RANDOM &&
         kind->nodes != BROAD__NODES_FEATURES)
         status =

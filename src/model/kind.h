@@ -5,9 +5,9 @@
  *            nodes                        selection                     output weights
  *   rvfl     inputs + hidden nodes        none                          joint
  *   bls      feature groups + nodes       none                          joint
- *   brls     feature groups + layers      none                          chain, or joint after it
- *   bscrls   feature groups + layers      residual, loo, operator       chain, or joint after it; loo: always joint
- *   scn      hidden nodes, in blocks      every output's residual       chain (sc1), window (sc2), joint (sc3)
+ *   brls     feature groups + layers      none; gcv                     chain, or joint after it
+ *   bscrls   feature groups + layers      gcv, residual, loo, operator  chain, or joint after it; loo: always joint
+ *   scn      hidden nodes, in blocks      every output's residual; gcv  chain (sc1), window (sc2), joint (sc3); gcv: chain
  */
 #ifndef BROAD_MODEL_KIND_H
 #define BROAD_MODEL_KIND_H

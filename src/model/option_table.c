@@ -37,7 +37,11 @@ static void follow_weights(broad_options *options)
     static const broad_weights meant[] = {BROAD_WEIGHTS_CHAIN, BROAD_WEIGHTS_WINDOW, BROAD_WEIGHTS_JOINT};
     int beyond = (int)options->weights - broad__enum_count(BROAD__WEIGHTS);
     if (beyond >= 0) options->weights = meant[beyond];
+    broad__preset_test(options);
 }
+
+/* Each test has its own search for a layer. */
+static void follow_supervise(broad_options *options) { broad__preset_search(options); }
 
 static void follow_activation(broad_options *options) { options->feature_activation = options->activation; }
 
@@ -53,8 +57,22 @@ static const broad__option_row rows[] = {
       "each kind has its own defaults"},
      BROAD__VALUE_CHOICE, FIELD(kind), 0, 0, 0, 0, NULL, follow_preset},
     {{"preset", 0, "NAME", BROAD__PRESETS, "auto",
-      "defaults of all settings: auto chooses by leave-one-out, paper uses the published values"},
+      "defaults of all settings: auto chooses by leave-one-out; chain fits layer after layer, each kept only if the score of "
+      "the chain falls; paper uses the published values"},
      BROAD__VALUE_CHOICE, FIELD(preset), 0, 0, 0, 0, NULL, follow_preset},
+    {{"weights", 0, "HOW", BROAD__WEIGHTS "|sc1|sc2|sc3", NULL,
+      "how output weights are computed; chain: each layer is fitted to the residual of the layers before it; joint: "
+      "one ridge regression over all nodes; window (scn): with each layer, the weights of the last nodes are solved "
+      "again; sc1, sc2 and sc3 are aliases of chain, window and joint"},
+     BROAD__VALUE_CHOICE, FIELD(weights), 0, 0, BROAD_WEIGHTS_WINDOW, 0, NULL, follow_weights},
+    {{"supervise", 0, "TEST", BROAD__SUPERVISIONS, NULL,
+      "the test a layer must pass: gcv on the cross-validation score of the whole chain, residual on the norm of what it "
+      "leaves, loo on its leave-one-out residual, operator on the operator norm, output on the residual of every output (the "
+      "test of scn), or none; gcv also chooses lambda and the ranges by the score"},
+     BROAD__VALUE_CHOICE, FIELD(supervise), 0, 0, 0, 0, NULL, follow_supervise},
+    {{"penalty", 0, "NUMBER", NULL, "1.4",
+      "gcv: how often the score counts each degree of freedom; 1 is plain cross-validation, more is more careful"},
+     BROAD__VALUE_REAL, FIELD(penalty), 0, 1, 100, 0, "a number from 1 to 100", NULL},
     {{"features", 0, "GxK|auto", NULL, NULL,
       "feature nodes: G groups of K nodes; auto: more for more rows, with kind bscrls only as long as leave-one-out "
       "gains by them"},
@@ -88,7 +106,7 @@ static const broad__option_row rows[] = {
     {{"scale-target", 0, "NAME", "none|minmax|standard", NULL,
       "scaling of the targets; standard: the scores of classes start from the class frequencies"},
      BROAD__VALUE_CHOICE, FIELD(scale_target), 0, 0, 0, 0, NULL, NULL},
-    {{"lambda", 0, "NUMBER|auto", NULL, NULL, "ridge parameter; auto: the value with the smallest leave-one-out error"},
+    {{"lambda", 0, "NUMBER|auto", NULL, NULL, "ridge parameter; auto: the value with the smallest leave-one-out error, with gcv the smallest score"},
      BROAD__VALUE_REAL_OR_AUTO, FIELD(lambda), FIELD(lambda_auto), 0, LARGEST, 0,
      "a number >= 0 or auto", NULL},
     {{"range", 0, "NUMBER|auto", NULL, NULL,
@@ -98,10 +116,6 @@ static const broad__option_row rows[] = {
     {{"range-unit", 0, "UNIT", BROAD__RANGE_UNITS, NULL,
       "fan-in: divide the range by the square root of the node's number of inputs"},
      BROAD__VALUE_CHOICE, FIELD(range_unit), 0, 0, 0, 0, NULL, NULL},
-    {{"supervise", 0, "TEST", BROAD__SUPERVISIONS, NULL,
-      "the test a layer must pass: on its residual, its leave-one-out residual, the operator norm, the residual of "
-      "every output (the test of scn), or none"},
-     BROAD__VALUE_CHOICE, FIELD(supervise), 0, 0, 0, 0, NULL, NULL},
     {{"gamma", 0, "FORM:VALUES", NULL, NULL, "schedule of the bound: harmonic:C, constant:G or list:G1,G2,..."},
      BROAD__VALUE_GAMMA, FIELD(gamma), FIELD(gamma_count), 0, 0, 0,
      "harmonic:C with 0 < C < 2, constant:G with 0 <= G < 1, or list:G1,G2,... of such values", NULL},
@@ -119,11 +133,6 @@ static const broad__option_row rows[] = {
     {{"select", 0, "RULE", BROAD__SELECTIONS, NULL,
       "which draw of a range is kept: the first that passes, or the best"},
      BROAD__VALUE_CHOICE, FIELD(select), 0, 0, 0, 0, NULL, NULL},
-    {{"weights", 0, "HOW", BROAD__WEIGHTS "|sc1|sc2|sc3", NULL,
-      "how output weights are computed; chain: each layer is fitted to the residual of the layers before it; joint: "
-      "one ridge regression over all nodes; window (scn): with each layer, the weights of the last nodes are solved "
-      "again; sc1, sc2 and sc3 are aliases of chain, window and joint"},
-     BROAD__VALUE_CHOICE, FIELD(weights), 0, 0, BROAD_WEIGHTS_WINDOW, 0, NULL, follow_weights},
     {{"window", 0, "NODES", NULL, NULL, "number of nodes whose weights are solved again when weights is window"},
      BROAD__VALUE_SIZE, FIELD(window), 0, 1, NODES_MAX, 0, NULL, NULL},
     {{"loo", 0, "WHETHER", BROAD__LOOS, NULL,

@@ -78,9 +78,11 @@ static int check_loo(const broad_options *o)
 {
     broad__fitting fitting = broad__fitting_of(o);
     if (o->loo != BROAD_LOO_YES || (fitting != BROAD__FIT_CHAIN && fitting != BROAD__FIT_WINDOW)) return BROAD_OK;
-    return broad__fail(BROAD_USAGE,
-                       "option loo yes: leave-one-out has no closed form where each layer is fitted to the "
-                       "residual of the others; give option weights joint, or leave out option loo");
+    if (o->supervise == BROAD_SUPERVISE_GCV) return BROAD_OK;
+    return broad__fail(
+        BROAD_USAGE,
+        "option loo yes: leave-one-out has no closed form where each layer is fitted to the "
+        "residual of the others; give option weights joint or option supervise gcv, or leave out option loo");
 }
 
 int broad__options_check(const broad_options *options)

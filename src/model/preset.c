@@ -15,53 +15,102 @@ static void preset_sizes(broad_options *o, int paper)
     o->feature_nodes = paper ? 10 : 100;
     o->enhance_nodes = 100;
     o->enhance_layers = paper ? 50 : layers;
-    o->tries = paper ? 10 : 1;
 }
 
 /* The schedule is as tight as it can be while the first draw of a sound range still passes, also on targets that are
  * pure noise; tighter ones cost ten times the draws, gain nothing on the tables in docs/tables.md and over-fit the
  * small ones. */
-static void preset_supervision(broad_options *o, int paper)
+static void preset_supervision(broad_options *o)
 {
-    static const double steps[] = {1, 0.5, 2, 0.2, 5, 0.1, 10, 0.05, 20};
     o->gamma_form = BROAD_GAMMA_HARMONIC;
     memset(o->gamma, 0, sizeof o->gamma);
     o->gamma[0] = 0.005;
     o->gamma_count = 1;
-    memset(o->range_steps, 0, sizeof o->range_steps);
-    o->range_steps_count = paper ? sizeof steps / sizeof steps[0] : 3;
-    memcpy(o->range_steps, steps, o->range_steps_count * sizeof steps[0]);
     o->relax = 0.3;
     o->relax_count = 3;
     o->select = BROAD_SELECT_FIRST;
+    o->penalty = 1.4;
+}
+
+static void set_steps(broad_options *o, const double *steps, size_t count)
+{
+    memset(o->range_steps, 0, sizeof o->range_steps);
+    memcpy(o->range_steps, steps, count * sizeof *steps);
+    o->range_steps_count = count;
 }
 
 /* SCN as published: nodes one by one, the best of T draws from the first range in which any keeps the inequality, r closer
  * and closer to 1. */
 static void preset_scn(broad_options *o, int paper)
 {
-    static const double steps[] = {0.5, 1, 5, 10, 30, 50, 100, 150, 200, 250}, fewer[] = {0.5, 1, 2, 5, 10, 20};
     o->enhance_nodes = paper ? 1 : 10;
     o->enhance_layers = paper ? 100 : 50;
-    o->tries = paper ? 100 : 20;
     o->gamma_form = BROAD_GAMMA_CONSTANT;
     o->gamma[0] = 0.9;
-    memset(o->range_steps, 0, sizeof o->range_steps);
-    o->range_steps_count = paper ? sizeof steps / sizeof steps[0] : sizeof fewer / sizeof fewer[0];
-    memcpy(o->range_steps, paper ? steps : fewer, o->range_steps_count * sizeof steps[0]);
     o->range_auto = 0;
     o->relax = 0.9;
     o->relax_count = 6;
     o->select = BROAD_SELECT_BEST;
 }
 
+/* Ranges over six decades: the score tells which of them generalise. */
+static const double scored_steps[] = {
+    1,    3.1622776601683795, 0.31622776601683794,   10,   0.1,  31.622776601683793, 0.031622776601683791, 100,
+    0.01, 316.22776601683796, 0.0031622776601683794, 1000, 0.001};
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static void search_as_preset(broad_options *o)
+{
+    static const double steps[] = {1, 0.5, 2, 0.2, 5, 0.1, 10, 0.05, 20};
+    static const double scn[] = {0.5, 1, 5, 10, 30, 50, 100, 150, 200, 250}, scn_fewer[] = {0.5, 1, 2, 5, 10, 20};
+    int paper = o->preset == BROAD_PRESET_PAPER;
+    o->lambda_auto = !paper;
+    if (o->kind == BROAD_KIND_SCN) {
+        o->tries = paper ? 100 : 20;
+        set_steps(o, paper ? scn : scn_fewer, paper ? COUNT_OF(scn) : COUNT_OF(scn_fewer));
+    } else {
+        o->tries = paper ? 10 : 1;
+        set_steps(o, steps, paper ? COUNT_OF(steps) : 3);
+    }
+}
+
+/* Lambda is chosen by the score, and so are the ranges; two draws of each are enough, since all of them are looked at
+ * before a chain ends. */
+void broad__preset_search(broad_options *o)
+{
+    int scored = o->range_steps_count == COUNT_OF(scored_steps) &&
+                 memcmp(o->range_steps, scored_steps, sizeof scored_steps) == 0;
+    if (o->supervise == BROAD_SUPERVISE_GCV) {
+        o->lambda_auto = 1;
+        o->tries = 2;
+        set_steps(o, scored_steps, COUNT_OF(scored_steps));
+    } else if (scored) {
+        search_as_preset(o);
+    }
+}
+
+void broad__preset_test(broad_options *o)
+{
+    int chain = o->weights == BROAD_WEIGHTS_CHAIN && o->preset != BROAD_PRESET_PAPER;
+    broad_supervise own = broad__kind_of(o->kind)->test;
+    if (o->kind == BROAD_KIND_BSCRLS && chain && o->supervise == own) o->supervise = BROAD_SUPERVISE_GCV;
+    else if (o->supervise == BROAD_SUPERVISE_GCV && !chain) o->supervise = own;
+    broad__preset_search(o);
+}
+
 /* A chain is what brls is; bscrls is published as one, and does better with joint weights. */
 static void preset_weights(broad_options *o, int paper)
 {
     const broad__kind *kind = broad__kind_of(o->kind);
-    int chain = o->kind == BROAD_KIND_BRLS || (o->kind == BROAD_KIND_BSCRLS && paper);
+    int chain = o->kind == BROAD_KIND_BRLS ||
+                ((o->kind == BROAD_KIND_BSCRLS || o->kind == BROAD_KIND_SCN) && o->preset == BROAD_PRESET_CHAIN) ||
+                (o->kind == BROAD_KIND_BSCRLS && paper);
     o->weights = chain ? BROAD_WEIGHTS_CHAIN : BROAD_WEIGHTS_JOINT;
     o->supervise = kind->test;
+    search_as_preset(o);
+    if (o->preset == BROAD_PRESET_CHAIN && kind->tests >> BROAD_SUPERVISE_GCV & 1 && o->kind != BROAD_KIND_BRLS)
+        o->supervise = BROAD_SUPERVISE_GCV;
+    broad__preset_search(o);
     o->window = 20;
     o->loo = BROAD_LOO_AUTO;
 }
@@ -69,10 +118,10 @@ static void preset_weights(broad_options *o, int paper)
 void broad__preset_apply(broad_options *o, broad_preset preset)
 {
     int paper = preset == BROAD_PRESET_PAPER;
-    preset_sizes(o, paper);
-    preset_supervision(o, paper);
-    preset_weights(o, paper);
     o->preset = preset;
+    preset_sizes(o, paper);
+    preset_supervision(o);
+    preset_weights(o, paper);
     o->activation = o->feature_activation = paper ? BROAD_ACTIVATION_SIGMOID : BROAD_ACTIVATION_TANH;
     o->feature_weights = paper || broad__kind_of(o->kind)->nodes != BROAD__NODES_FEATURES
                              ? BROAD_FEATURE_WEIGHTS_RANDOM
@@ -82,7 +131,6 @@ void broad__preset_apply(broad_options *o, broad_preset preset)
     o->scale = paper ? BROAD_SCALE_MINMAX : BROAD_SCALE_AUTO;
     o->scale_target = paper ? BROAD_SCALE_NONE : BROAD_SCALE_STANDARD;
     o->lambda = 1e-8;
-    o->lambda_auto = !paper;
     o->range = 1;
     o->range_auto = !paper;
     o->range_unit = paper ? BROAD_RANGE_ABSOLUTE : BROAD_RANGE_FAN_IN;

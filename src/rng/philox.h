@@ -25,7 +25,8 @@ typedef enum broad__purpose {
     BROAD__FOR_TUNE = 5,
     BROAD__FOR_PILOT = 6,
     BROAD__FOR_WINDOWS = 7,
-    BROAD__FOR_AUGMENT = 8
+    BROAD__FOR_AUGMENT = 8,
+    BROAD__FOR_PROBES = 9
 } broad__purpose;
 
 typedef struct broad__stream {

@@ -63,7 +63,9 @@ static const broad__field setting_fields[] = {
     {CHOICE("feature_weights", broad_options, feature_weights, BROAD__FEATURE_WEIGHTS)},
     {NUMBER("sparse_lambda", broad_options, sparse_lambda, NOT_NEGATIVE)},
     {COUNT("sparse_steps", broad_options, sparse_steps, 1)},
+    {NUMBER("penalty", broad_options, penalty, NOT_NEGATIVE)},
 };
+enum { SETTING_LATER = 1 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field model_fields[] = {
     {ELSEWHERE("seed_map")},
@@ -158,7 +160,12 @@ static const broad__field layer_fields[] = {
     {PLAIN("passed", BROAD__FIELD_FLAG, broad__layer, certificate.passed)},
     {PLAIN("solved_again", BROAD__FIELD_FLAG, broad__layer, certificate.solved_again)},
     {PLAIN("output_hash", BROAD__FIELD_HASH, broad__layer, certificate.weights)},
+    {NUMBER("df_before", broad__layer, certificate.df_before, NOT_NEGATIVE)},
+    {NUMBER("df", broad__layer, certificate.df, NOT_NEGATIVE)},
+    {NUMBER("score", broad__layer, certificate.score, NOT_NEGATIVE)},
+    {NUMBER("penalty", broad__layer, certificate.penalty, NOT_NEGATIVE)},
 };
+enum { LAYER_LATER = 4 };
 
 /* The calibration and the residuals are tensors. */
 static const broad__field class_estimate_fields[] = {
@@ -214,20 +221,22 @@ typedef struct list_form {
     size_t element_bytes;
     const broad__field *fields;
     size_t field_count;
+    size_t later; /* of the last fields: version 0.1 did not write them */
 } list_form;
 
-static const list_form category_list = {"categories", "category", sizeof(broad__category), category_fields,
-                                        COUNT_OF(category_fields)};
-static const list_form form_list = {"forms", "form", sizeof(broad__formed), form_fields, COUNT_OF(form_fields)};
-static const list_form segment_list = {"segments", "segment", sizeof(broad__segment), segment_fields,
-                                       COUNT_OF(segment_fields)};
-static const list_form group_list = {"groups", "group", sizeof(broad__group), group_fields, COUNT_OF(group_fields)};
-static const list_form layer_list = {"layers", "layer", sizeof(broad__layer), layer_fields, COUNT_OF(layer_fields)};
+static const list_form category_list = {
+    "categories", "category", sizeof(broad__category), category_fields, COUNT_OF(category_fields), 0};
+static const list_form form_list = {"forms", "form", sizeof(broad__formed), form_fields, COUNT_OF(form_fields), 0};
+static const list_form segment_list = {
+    "segments", "segment", sizeof(broad__segment), segment_fields, COUNT_OF(segment_fields), 0};
+static const list_form group_list = {"groups", "group", sizeof(broad__group), group_fields, COUNT_OF(group_fields), 0};
+static const list_form layer_list = {"layers",   "layer", sizeof(broad__layer), layer_fields, COUNT_OF(layer_fields),
+                                     LAYER_LATER};
 
-static const list_form source_list = {"sources", "source", sizeof(broad__trained_file), source_fields,
-                                      COUNT_OF(source_fields)};
-static const list_form source_photo_list = {"photos", "photo", sizeof(broad__trained_photo), source_photo_fields,
-                                            COUNT_OF(source_photo_fields)};
+static const list_form source_list = {
+    "sources", "source", sizeof(broad__trained_file), source_fields, COUNT_OF(source_fields), 0};
+static const list_form source_photo_list = {
+    "photos", "photo", sizeof(broad__trained_photo), source_photo_fields, COUNT_OF(source_photo_fields), 0};
 
 static void where_print(char out[WHERE_BYTES], const char *element, size_t index)
 {
@@ -370,8 +379,8 @@ static int list_read(void *out, size_t *out_count, const list_form *form, const 
     for (size_t i = 0; i < count && !status; i++) {
         char where[WHERE_BYTES];
         where_print(where, form->element, i);
-        status = broad__fields_decode(elements + i * form->element_bytes, json_array_get(list, i), form->fields,
-                                      form->field_count, where);
+        status = broad__fields_decode_later(elements + i * form->element_bytes, json_array_get(list, i), form->fields,
+                                            form->field_count, form->later, where);
     }
     return status;
 }
@@ -486,8 +495,9 @@ static int model_read(broad_model *out, int *out_class_weights, const json_t *ob
     if (!json_is_integer(map) || json_integer_value(map) < 1)
         return broad__fail(BROAD_BAD_MODEL, "model: seed_map is not a whole number from 1 up");
     out->seed_map = (size_t)json_integer_value(map);
-    status = broad__fields_decode(&out->settings, json_object_get(object, "settings"), setting_fields,
-                                  COUNT_OF(setting_fields), "settings");
+    out->settings.penalty = 1.4;
+    status = broad__fields_decode_later(&out->settings, json_object_get(object, "settings"), setting_fields,
+                                        COUNT_OF(setting_fields), SETTING_LATER, "settings");
     if (!status) status = names_read(&out->input_names, "input_names", object, out->inputs);
     if (!status) status = names_read(&out->output_names, "output_names", object, out->outputs);
     if (!status && !json_object_get(object, "normal")) broad__model_guess_normal(out);

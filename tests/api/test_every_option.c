@@ -34,6 +34,7 @@ static const char *const values[][2] = {
     {"range-steps", "0.5,4"},
     {"relax", "0.5"},
     {"relax-count", "5"},
+    {"penalty", "2"},
     {"select", "best"},
     {"weights", "joint"},
     {"window", "4"},

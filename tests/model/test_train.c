@@ -674,9 +674,10 @@ static void wrong_options(void **state)
     o = good, o.range_steps_count = 0;
     assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE, "range-steps");
     o = good, o.kind = BROAD_KIND_BRLS;
-    assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE,
-                 "option kind brls does not go with option supervise residual; give option supervise none, or choose "
-                 "another kind");
+    assert_fails(
+        broad_fit(&model, NULL, data, &o), BROAD_USAGE,
+        "option kind brls does not go with option supervise residual; give option supervise none or gcv, or choose "
+        "another kind");
     o = good, o.weights = BROAD_WEIGHTS_WINDOW;
     assert_fails(broad_fit(&model, NULL, data, &o), BROAD_USAGE,
                  "option kind bscrls does not go with option weights window; give option weights chain or joint");

@@ -7,6 +7,7 @@
 #include "base/page_cursor.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "layer/score.h"
 #include "model/kind.h"
 #include "model/predict/estimate.h"
 #include "model/train/budget.h"
@@ -291,6 +292,30 @@ static int estimate_stepwise(broad_trainer *t)
     return status;
 }
 
+/* Rows that an estimate is made of at most. */
+enum { ESTIMATE_ROWS = 10000 };
+
+/* From the score of a chain: each residual as large as cross-validation expects it to be. Rows of weight 0 say nothing. */
+static int estimate_chain(broad_trainer *t)
+{
+    const broad__residual *residual = &t->train.residual;
+    size_t c = residual->outputs, step = (residual->rows + ESTIMATE_ROWS - 1) / ESTIMATE_ROWS, count = 0;
+    size_t *rows = broad__alloc_array(residual->rows / step + 1, sizeof *rows);
+    double *scores = broad__alloc_doubles(residual->rows / step + 1, c);
+    double grown = broad__score(&residual->probes, 1, residual->probes.inner, t->model->settings.penalty);
+    for (size_t i = 0; rows && scores && i < residual->rows; i += step) {
+        double root = residual->sqrt_weight ? residual->sqrt_weight[i] : 1;
+        if (!(root > 0)) continue;
+        for (size_t j = 0; j < c; j++)
+            scores[count * c + j] = (t->train.y[i * c + j] - grown * residual->e[i * c + j]) / root;
+        rows[count++] = i;
+    }
+    int status = rows && scores ? make_estimate(t, rows, count, scores) : BROAD_NO_MEMORY;
+    broad__free(rows);
+    broad__free(scores);
+    return status;
+}
+
 int broad__outputs_finish(broad_trainer *t)
 {
     broad_model *model = t->model;
@@ -302,5 +327,6 @@ int broad__outputs_finish(broad_trainer *t)
     int status = joint ? solve_joint(t, fitting) : BROAD_OK;
     if (status || o->loo == BROAD_LOO_NO) return status;
     if (joint) return make_estimate(t, t->joint.sample, t->joint.sample_count, t->joint.loo_scores);
+    if (t->train.residual.probes.count && fitting == BROAD__FIT_CHAIN) return estimate_chain(t);
     return fitting == BROAD__FIT_STEPWISE ? estimate_stepwise(t) : BROAD_OK;
 }

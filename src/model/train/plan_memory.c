@@ -52,7 +52,7 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_
     if (s->first <= 512 && s->rows >= s->first) sums += shards * s->first * s->first;
     /* Draws that are tried together, where the first is refused. */
     double more = how.worst && o->supervise == BROAD_SUPERVISE_RESIDUAL && o->tries > 1 && !o->lambda_auto
-                      ? (double)broad__candidate_together(size(s->rows), size(s->nodes)) - 1
+                      ? (double)broad__candidate_together(size(s->rows), size(s->nodes), 0) - 1
                       : 0;
     if (more > 0)
         sums += (1 + more + more * shards) * s->nodes * (s->nodes + s->outputs) + more * s->features * s->nodes;

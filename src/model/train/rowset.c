@@ -7,6 +7,7 @@
 #include "base/page_cursor.h"
 #include "base/status.h"
 #include "compute/shards.h"
+#include "layer/score.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
 #include "model/model_phi.h"
@@ -35,6 +36,13 @@ int broad__rowset_open(broad__rowset *out, const broad_model *model, const broad
     set_storage(&out->residual, &out->storage);
     int sourced = out->storage.spill || out->storage.z_recomputed;
     return status == BROAD_OK && sourced ? broad__z_source_open(&out->source, out) : status;
+}
+
+void broad__rowset_probe(broad__rowset *rowset, size_t first_row)
+{
+    const broad_options *o = &rowset->model->settings;
+    if (o->supervise != BROAD_SUPERVISE_GCV) return;
+    rowset->residual.probes = (broad__probes){.wanted = 1, .seed = o->seed, .first_row = first_row};
 }
 
 void broad__rowset_close(broad__rowset *rowset)
@@ -212,15 +220,31 @@ broad__kblock broad__model_kblock(const broad_model *model, size_t index)
                            layer->width - layer->nodes};
 }
 
-static int follow(broad__residual *residual, const broad_model *model, size_t index)
+/* probe_w: what the layer subtracts from the probes; NULL: nothing. */
+static int follow(broad__residual *residual, const broad_model *model, size_t index, const double *probe_w)
 {
     broad__kblock kblock = broad__model_kblock(model, index);
-    return broad__residual_follow(residual, &kblock, model->layers[index].output);
+    return broad__residual_follow(residual, &kblock, model->layers[index].output, probe_w);
+}
+
+/* Probes of rows that a layer was not fitted to stay as they are. */
+static int follow_probed(broad__residual *residual, const broad_model *model, size_t index)
+{
+    const broad__layer *layer = &model->layers[index];
+    const double *none = NULL;
+    if (layer->certificate.first_row == residual->probes.first_row && layer->certificate.rows == residual->rows) {
+        broad__kblock kblock = broad__model_kblock(model, index);
+        return broad__score_follow(residual, &kblock, layer->output, layer->certificate.lambda);
+    }
+    int status = broad__probes_keep(&none, &residual->probes, NULL, layer->width);
+    return status == BROAD_OK ? follow(residual, model, index, NULL) : status;
 }
 
 int broad__rowset_follow(broad__rowset *rowset, size_t layer)
 {
-    return follow(&rowset->residual, rowset->model, layer);
+    broad__residual *residual = &rowset->residual;
+    return residual->probes.count ? follow_probed(residual, rowset->model, layer)
+                                  : follow(residual, rowset->model, layer, NULL);
 }
 
 int broad__rowset_restart(broad__rowset *rowset) { return broad__residual_reset(&rowset->residual, rowset->y); }
@@ -295,7 +319,7 @@ static int arrival_alloc(arrival *a, const broad__rowset *rowset, const broad__p
     size_t all = rowset->residual.rows + part->count;
     int segments = rowset->sqrt_segment_weight || part->weight != 1;
     int weighted = rowset->sqrt_weight || part->data->weights || model->class_weights || segments;
-    int chain = broad__fitting_of(&model->settings) == BROAD__FIT_CHAIN;
+    int chain = broad__fitting_of(&model->settings) == BROAD__FIT_CHAIN && !rowset->residual.probes.wanted;
     int status = alloc_if(!makes_z(rowset), &a->z, rowset, all, a->features);
     if (status == BROAD_OK) status = alloc_if(weighted, &a->sqrt_weight, rowset, all, 1);
     if (status == BROAD_OK) status = alloc_if(segments, &a->sqrt_segment_weight, rowset, all, 1);
@@ -367,8 +391,15 @@ static int part_source(arrival *a, const broad__rowset *rowset, const broad__par
     return status;
 }
 
+static int part_probes(arrival *a, broad__rowset *rowset, const broad__part *part)
+{
+    size_t old = rowset->residual.rows;
+    broad__probed_rows rows = {a->group, a->sqrt_weight, old, part->count};
+    return broad__probes_arrive(&a->residual.probes, &rowset->residual.probes, &rows, old, a->spill);
+}
+
 /* The part's own Z and E, which do not depend on the rows before it. */
-static int part_residual(arrival *a, const broad__rowset *rowset, const broad__part *part, size_t layers)
+static int part_residual(arrival *a, broad__rowset *rowset, const broad__part *part, size_t layers)
 {
     size_t old = rowset->residual.rows, outputs = rowset->model->outputs;
     double *targets = new_doubles(rowset, part->count, outputs);
@@ -382,7 +413,10 @@ static int part_residual(arrival *a, const broad__rowset *rowset, const broad__p
     double *z = a->z ? a->z + old * a->features : NULL;
     if (status == BROAD_OK && z && a->features) status = part_all_features(z, a->features, rowset, part);
     if (status == BROAD_OK) status = part_source(a, rowset, part, z);
-    for (size_t j = 0; status == BROAD_OK && j < layers; j++) status = follow(&a->residual, rowset->model, j);
+    const broad__probes *probes = &rowset->residual.probes;
+    if (status == BROAD_OK && probes->wanted) status = part_probes(a, rowset, part);
+    for (size_t j = 0; status == BROAD_OK && j < layers; j++)
+        status = follow(&a->residual, rowset->model, j, j < probes->layers ? probes->weights[j] : NULL);
     return status;
 }
 

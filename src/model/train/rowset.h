@@ -41,13 +41,17 @@ typedef struct broad__rowset {
     /* residual.rows: which rows the data says belong together, all numbers below group_end. Parts share none: they came
      * at different times, from tables that number their own. NULL: none do. */
     size_t *group, group_end;
-    double *y; /* residual.rows x outputs: targets times root, where the weights are not a chain's; else NULL */
+    double *
+        y; /* residual.rows x outputs: targets times root, where the weights are not a chain's or there are probes; else NULL */
     broad__residual residual;
 } broad__rowset;
 
 int broad__rowset_open(broad__rowset *out, const broad_model *model, const broad__device *device, broad__pool *pool,
                        const broad__storage *storage);
 void broad__rowset_close(broad__rowset *rowset); /* accepts a zeroed one */
+
+/* Rows that come have probes (layer/probes.h); first_row: the number of the first. Before any rows. */
+void broad__rowset_probe(broad__rowset *rowset, size_t first_row);
 
 /* Further groups of the model become columns of Z. */
 int broad__rowset_add_groups(broad__rowset *rowset, size_t count);

@@ -7,12 +7,14 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "layer/score.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
 #include "model/train/budget.h"
 #include "model/train/features.h"
 #include "model/train/output_weights.h"
 #include "model/train/stop.h"
+#include "model/train/train_open.h"
 
 /* Below this part of the first norm the residual is rounding, and nothing can be certified about it. */
 static const double NORM_FLOOR = 1e-12;
@@ -76,19 +78,33 @@ static int append_found(broad_trainer *t, const broad__layer_request *request)
                             : broad__alloc_doubles(layer.width, model->outputs);
     layer.certificate = found->certificate;
     layer.certificate.first_row = t->first_row;
+    if (!model->layer_count) layer.certificate.tries += t->pairs;
+    broad__residual *residual = &t->train.residual;
+    const double *probe_w = NULL;
     int status = append_layer(model, &layer);
+    if (status == BROAD_OK && found->probe_w)
+        status = broad__probes_keep(&probe_w, &residual->probes, found->probe_w, layer.width);
     if (status < 0 || !found->deferred) return status;
     broad__kblock kblock = broad__model_kblock(model, model->layer_count - 1);
-    broad__residual_defer(&t->train.residual, &kblock, layer.output, found->certificate.norm_after);
+    broad__residual_defer(residual, &kblock, layer.output, found->certificate.norm_after);
+    if (probe_w) broad__residual_defer_probes(residual, probe_w, found->inner);
     return BROAD_OK;
 }
 
 /* What a layer's record says about the residual after it, now that E is up to date. */
-static void complete_record(broad__certificate *record, double norm)
+static void complete_record(broad__certificate *record, const broad__residual *residual)
 {
+    const broad__probes *probes = &residual->probes;
+    double norm = residual->update.norm;
     record->norm_after = norm;
     record->ratio = record->tested = norm / record->norm_before;
-    record->passed = record->ratio <= record->bound;
+    if (record->test == BROAD_SUPERVISE_GCV) {
+        double before = 1 - record->penalty * record->df_before / (double)probes->rows;
+        record->df = broad__probes_df(probes);
+        record->score = broad__score(probes, norm, probes->inner, record->penalty);
+        record->tested = record->score * before / record->norm_before;
+    }
+    record->passed = record->ratio <= record->bound && record->tested <= record->bound;
 }
 
 /* Brings E up to date, and completes the last record. */
@@ -97,8 +113,7 @@ static int settle(broad_trainer *t)
     broad__residual *residual = &t->train.residual;
     if (!residual->update.pending) return BROAD_OK;
     int status = broad__residual_settle(residual);
-    if (status == BROAD_OK)
-        complete_record(&t->model->layers[t->model->layer_count - 1].certificate, residual->update.norm);
+    if (status == BROAD_OK) complete_record(&t->model->layers[t->model->layer_count - 1].certificate, residual);
     else residual->update.pending = 0, t->stale = 1; /* the record stays as the sums gave it */
     return status;
 }
@@ -155,7 +170,7 @@ static int search_layer(broad_trainer *t, const broad__layer_request *request)
     int status = broad__outputs_prepare(t), pending = t->train.residual.update.pending;
     if (status == BROAD_OK) status = broad__search_run(&t->found, &t->search, &task);
     if (pending && !t->train.residual.update.pending)
-        complete_record(&model->layers[index - 1].certificate, t->train.residual.update.norm);
+        complete_record(&model->layers[index - 1].certificate, &t->train.residual);
     if (status == BROAD_OK && t->found.passed) status = append_found(t, request);
     if (status == BROAD_OK && t->found.passed) status = broad__outputs_follow(t);
     if (status == BROAD_OK) return BROAD_OK;
@@ -239,6 +254,43 @@ static int add_at_once(broad_trainer *t, size_t nodes, broad__origin origin)
     return add_block(t, &request);
 }
 
+/* Draws the features once more, with another layer 1. *out_better: its score is lower; otherwise all is as before. */
+static int redraw_features(int *out_better, broad_trainer *t, const broad__layer_request *first, size_t step)
+{
+    broad_model *model = t->model, *before = NULL;
+    double score = model->layers[0].certificate.score, factor = t->feature_factor;
+    const double *steps = model->settings.range_steps;
+    int status = broad__model_copy(&before, model);
+    if (status < 0) return status;
+    broad__layer_clear(&model->layers[--model->layer_count]);
+    size_t old_step = model->groups[0].step;
+    t->feature_factor = factor * steps[old_step] / steps[step];
+    status = broad__trainer_draw_features(t, step);
+    if (status == BROAD_OK) status = broad__trainer_rebuild(t);
+    if (status == BROAD_OK) status = search_layer(t, first);
+    *out_better = status == BROAD_OK && t->found.passed && t->found.certificate.score < score;
+    if (*out_better || status < 0) {
+        broad_model_free(before);
+        return status;
+    }
+    broad_model_free(t->model);
+    t->model = before;
+    t->feature_factor = factor;
+    return broad__trainer_rebuild(t);
+}
+
+/* Draws of the features that are tried where no second layer passes. */
+enum { REDRAWS = 3 };
+
+/* A chain that ends with its first layer may have had bad luck with its features. */
+static int may_redraw(const broad_trainer *t, size_t redraws)
+{
+    const broad_options *o = &t->model->settings;
+    return o->supervise == BROAD_SUPERVISE_GCV && t->model->layer_count == 1 && !t->found.passed && !t->found.stopped &&
+           redraws < REDRAWS && redraws < o->range_steps_count && t->model->segment_count == 1 &&
+           t->model->layers[0].certificate.origin == BROAD__ORIGIN_INITIAL && drawn_features(t->model);
+}
+
 /* Layer after layer, each by search. *out_over: as broad__trainer_layer_over(). */
 static int add_chain(int *out_over, broad_trainer *t, size_t nodes, size_t layers, broad__origin origin)
 {
@@ -247,12 +299,20 @@ static int add_chain(int *out_over, broad_trainer *t, size_t nodes, size_t layer
     int status = layers > 1 || model->layer_count
                      ? broad__supervise_possible(&model->settings, t->train.residual.rows, nodes)
                      : BROAD_OK;
+    int began_empty = model->layer_count == 0, better = 0;
+    size_t redraws = 1;
+    broad__layer_request first = {nodes, BROAD__ORIGIN_INITIAL, 0, first_groups(model)};
     for (size_t i = 0; status == BROAD_OK && i < layers; i++) {
         *out_over = broad__trainer_run_over(t, nodes);
         if (*out_over) break;
         broad__layer_request request = {nodes, origin, 0, 0};
-        if (!model->layer_count) request = (broad__layer_request){nodes, BROAD__ORIGIN_INITIAL, 0, first_groups(model)};
-        status = search_layer(t, &request);
+        status = search_layer(t, t->model->layer_count ? &request : &first);
+        for (better = 0; status == BROAD_OK && !better && began_empty && may_redraw(t, redraws);)
+            status = redraw_features(&better, t, &first, redraws++);
+        if (better) {
+            i = 0;
+            continue;
+        }
         /* The first layer on new rows is algorithm 4, those after it are algorithm 2. */
         if (origin == BROAD__ORIGIN_DATA) origin = BROAD__ORIGIN_ENHANCE;
         if (status == BROAD_OK) *out_over = broad__trainer_layer_over(t, i + 1 == layers);

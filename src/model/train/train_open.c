@@ -91,6 +91,7 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     if (status == BROAD_OK) status = broad__model_make_groups(t->model);
     if (status == BROAD_OK) status = broad__rowset_open(&t->train, t->model, t->device, t->pool, &t->storage);
     if (status < 0) return status;
+    broad__rowset_probe(&t->train, 0);
     t->train.groups = t->model->group_count;
     double began = broad__seconds();
     t->first = (broad__part){data, 0, data->rows, 1};
@@ -156,6 +157,7 @@ static int replay(broad_trainer *t, broad__rowset *rowset, const broad__part *pa
     broad_model *model = t->model;
     size_t next = 0;
     int status = broad__rowset_open(rowset, model, t->device, t->pool, &t->storage);
+    if (rowset == &t->train) broad__rowset_probe(rowset, t->first_row);
     rowset->groups = broad__model_initial_groups(model);
     for (size_t j = 0; status == BROAD_OK && j <= model->layer_count; j++) {
         const broad__layer *layer = j < model->layer_count ? &model->layers[j] : NULL;

@@ -16,6 +16,7 @@ static int forget(broad_trainer *t, size_t first_row)
     int status = broad__rowset_open(&t->train, t->model, t->device, t->pool, &t->storage);
     t->train.groups = t->model->group_count;
     t->first_row = first_row;
+    broad__rowset_probe(&t->train, first_row);
     t->partial = 1;
     return status;
 }

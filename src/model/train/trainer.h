@@ -49,6 +49,7 @@ struct broad_trainer {
     double layers_work, joint_work; /* operations expected of the layers, and of their joint weights */
     double layer_began;             /* when the last layer was begun */
     size_t wanted;                  /* layers asked for, for the progress function */
+    size_t pairs;                   /* of ranges that layer 1 was tried with before it was searched */
 };
 
 #endif

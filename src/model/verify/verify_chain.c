@@ -250,6 +250,7 @@ static int tested_again(broad__finding *out, layer_pass *pass, const double *e_b
     case BROAD_SUPERVISE_RESIDUAL:
     case BROAD_SUPERVISE_NONE: out->tested = out->after / out->before; break;
     case BROAD_SUPERVISE_OUTPUT: out->tested = worst_output(pass, e_before); break;
+    case BROAD_SUPERVISE_GCV: out->tested = NAN; break;
     }
     out->min = out->max = out->tested;
     return status;

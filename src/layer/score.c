@@ -1,0 +1,172 @@
+#include "layer/score.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+/* The grid of lambda, as powers of ten of the mean eigenvalue. */
+enum { GRID = 23 };
+static const double GRID_FIRST = -8.0, GRID_STEP = 0.5;
+/* Where nearly all rows are degrees of freedom, nothing is left to judge by. */
+static const double LEAST_LEFT = 1e-9;
+
+double broad__score(const broad__probes *probes, double norm, double inner, double penalty)
+{
+    double left = 1 - penalty * broad__probes_df_of(probes, inner) / (double)(probes->rows ? probes->rows : 1);
+    return norm / fmax(left, LEAST_LEFT);
+}
+
+double broad__score_now(const broad__residual *residual, double penalty)
+{
+    return broad__score(&residual->probes, residual->norm, residual->probes.inner, penalty);
+}
+
+/* ---- lambda ------------------------------------------------------------------------------------------------------ */
+
+/* Of each eigenvector: squares of the residual along it, and products of the probes. */
+typedef struct spectrum {
+    const broad__residual *residual;
+    const broad__spd *spd;
+    double *squares, *products;
+} spectrum;
+
+static void spectrum_clear(spectrum *s)
+{
+    broad__free(s->squares);
+    broad__free(s->products);
+}
+
+/* out (n) = sums of squares of V b, b: n x c; or, of b with 2c columns, of products of the first c with the others. */
+static int along(double *out, const broad__spd *spd, const double *b, size_t c, int products)
+{
+    size_t n = spd->n, columns = products ? 2 * c : c;
+    double *turned = broad__alloc_doubles(n, columns);
+    if (!turned) return BROAD_NO_MEMORY;
+    spd->device->apply(turned, columns, 1.0, spd->factor, n, n, b, columns, n, columns);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < c; j++) out[i] += turned[i * columns + j] * turned[i * columns + j + (products ? c : 0)];
+    broad__free(turned);
+    return BROAD_OK;
+}
+
+static int spectrum_open(spectrum *out, const broad__residual *residual, const broad__spd *spd)
+{
+    const broad__candidate *candidate = &residual->candidate;
+    const double *e = candidate->dual ? residual->e : candidate->cross;
+    const double *u = candidate->dual ? residual->probes.u : candidate->probes;
+    *out = (spectrum){residual, spd, broad__alloc_doubles(spd->n, 1), broad__alloc_doubles(spd->n, 1)};
+    int status = out->squares && out->products ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = along(out->squares, spd, e, residual->outputs, 0);
+    if (status == BROAD_OK) status = along(out->products, spd, u, residual->probes.count, 1);
+    if (status < 0) spectrum_clear(out);
+    return status;
+}
+
+static double score_at(const spectrum *s, double lambda, double penalty)
+{
+    const broad__residual *residual = s->residual;
+    int dual = residual->candidate.dual;
+    double square = dual ? 0 : residual->norm * residual->norm, inner = dual ? 0 : residual->probes.inner;
+    for (size_t i = 0; i < s->spd->n; i++) {
+        double value = s->spd->values[i], d = broad__spd_inverse(s->spd, i, lambda), left = 1 - value * d;
+        square += s->squares[i] * (dual ? left * left : d * (value * d - 2));
+        inner += s->products[i] * (dual ? left : -d);
+    }
+    return broad__score(&residual->probes, sqrt(fmax(square, 0)), inner, penalty);
+}
+
+static double mean_value(const broad__spd *spd)
+{
+    double sum = 0;
+    for (size_t i = 0; i < spd->n; i++) sum += spd->values[i] / (double)spd->n;
+    return sum > 0 ? sum : 1;
+}
+
+int broad__score_lambda(double *out, const broad__residual *residual, const broad__spd *spd, double penalty)
+{
+    spectrum s;
+    int status = spectrum_open(&s, residual, spd);
+    if (status < 0) return status;
+    double unit = mean_value(spd), least = INFINITY;
+    for (int i = 0; i < GRID; i++) {
+        double lambda = unit * pow(10, GRID_FIRST + GRID_STEP * i), score = score_at(&s, lambda, penalty);
+        if (i && !(score < least)) continue;
+        *out = lambda;
+        least = score;
+    }
+    spectrum_clear(&s);
+    return BROAD_OK;
+}
+
+/* ---- the probes -------------------------------------------------------------------------------------------------- */
+
+/* out (n x c) = the first c of every `stride` columns. */
+static void take_columns(double *out, const double *from, size_t n, size_t stride, size_t c)
+{
+    for (size_t i = 0; i < n; i++) memcpy(out + i * c, from + i * stride, c * sizeof *out);
+}
+
+/* x = (A + lambda I)^-1 b, with one step of refinement; b: the first c of 2c columns, work: n x c. */
+static int solve(double *x, const broad__residual *residual, const double *b, broad__spd *spd, double *work)
+{
+    size_t n = spd->n, c = residual->probes.count;
+    take_columns(x, b, n, 2 * c, c);
+    int status = broad__spd_solve(x, c, spd);
+    if (status < 0) return status;
+    take_columns(work, b, n, 2 * c, c);
+    residual->device->apply(work, c, -1.0, residual->candidate.matrix, n, n, x, c, n, c);
+    for (size_t i = 0; i < n * c; i++) work[i] -= spd->lambda * x[i];
+    status = broad__spd_solve(work, c, spd);
+    for (size_t i = 0; status == BROAD_OK && i < n * c; i++) x[i] += work[i];
+    return status;
+}
+
+static double inner_of(const double *a, size_t n, size_t c, const double *both)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < c; j++) sum += a[i * c + j] * both[i * 2 * c + c + j];
+    return sum;
+}
+
+int broad__score_probes(double *out, double *out_inner, const broad__residual *residual, broad__spd *spd, double *work)
+{
+    const broad__candidate *candidate = &residual->candidate;
+    const broad__probes *probes = &residual->probes;
+    size_t p = candidate->width, n = residual->rows, c = probes->count;
+    if (!candidate->dual) {
+        int status = solve(out, residual, candidate->probes, spd, work);
+        *out_inner = probes->inner - inner_of(out, p, c, candidate->probes);
+        return status;
+    }
+    double *a = broad__alloc_doubles(n, c);
+    int status = a ? solve(a, residual, probes->u, spd, work) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) {
+        memset(out, 0, p * c * sizeof *out);
+        residual->device->cross(out, c, candidate->k, p, p, a, c, c, n);
+        *out_inner = spd->lambda * inner_of(a, n, c, probes->u);
+    }
+    broad__free(a);
+    return status;
+}
+
+int broad__score_follow(broad__residual *residual, const broad__kblock *kblock, const double *w, double lambda)
+{
+    broad__spd spd = {0};
+    size_t p = broad__kblock_width(kblock), c = residual->probes.count, side = residual->rows < p ? residual->rows : p;
+    double *probe_w = broad__alloc_doubles(p, c), *work = broad__alloc_doubles(side, c), inner = 0;
+    const double *kept = NULL;
+    int status = probe_w && work ? broad__candidate_compute(residual, kblock, 1) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK)
+        status = broad__spd_factor(&spd, residual->device, residual->candidate.matrix, side, lambda, 0);
+    spd.lambda = lambda;
+    if (status == BROAD_OK) status = broad__score_probes(probe_w, &inner, residual, &spd, work);
+    if (status == BROAD_OK) status = broad__probes_keep(&kept, &residual->probes, probe_w, p);
+    if (status == BROAD_OK) status = broad__residual_follow(residual, kblock, w, kept);
+    broad__spd_clear(&spd);
+    broad__free(probe_w);
+    broad__free(work);
+    return status;
+}
