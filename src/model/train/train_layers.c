@@ -286,7 +286,7 @@ static int add_at_once(broad_trainer *t, size_t nodes, broad__origin origin)
 static int redraw_features(int *out_better, broad_trainer *t, const broad__layer_request *first, size_t step)
 {
     broad_model *model = t->model, *before = NULL;
-    double score = model->layers[0].certificate.score, factor = t->feature_factor;
+    double score = model->layers[0].certificate.score, factor = t->feature_factor, best = t->found.best;
     const double *steps = model->settings.range_steps;
     int status = broad__model_copy(&before, model);
     if (status < 0) return status;
@@ -304,6 +304,8 @@ static int redraw_features(int *out_better, broad_trainer *t, const broad__layer
     broad_model_free(t->model);
     t->model = before;
     t->feature_factor = factor;
+    t->found.passed = 0; /* no second layer passed, whatever the other layer 1 did */
+    t->found.best = best;
     return broad__trainer_rebuild(t);
 }
 
