@@ -396,6 +396,119 @@ static void grown_equals_made_at_once(void **state)
     }
 }
 
+/* More rows than one block of each shard, and no layer that waits for the next pass. */
+static void many_rows(void **state)
+{
+    (void)state;
+    broad_data *data = small_data(0, 9000, 2, 0);
+    broad_options o = options_of(6, 3);
+    o.until = 1e-30;
+    o.threads = 2;
+    broad_model *whole = fit(data, &o), *grown = NULL;
+    broad_trainer *t = NULL;
+    assert_ok(broad_trainer_open(&t, data, &o));
+    assert_ok(broad_trainer_enhance(t, 6, 1));
+    for (int i = 0; i < 2; i++) {
+        t = small_pass_on(t, data, &o);
+        assert_ok(broad_trainer_enhance(t, 6, 1));
+    }
+    broad_trainer_close(&grown, t);
+    small_bytes a = small_bytes_of(whole), b = small_bytes_of(grown);
+    assert_true(small_same(&a, &b));
+    assert_int_equal(broad_model_layers(whole), 3);
+    assert_verified(whole, data);
+    broad_free(a.at), broad_free(b.at);
+    broad_model_free(whole), broad_model_free(grown);
+    broad_data_free(data);
+}
+
+/* Rows learned with weights come in several parts, of which none shares a group with another. */
+static void weighted_rows(void **state)
+{
+    (void)state;
+    for (size_t mates = 0; mates <= 40; mates += 40) {
+        table old = make_table(200, 3, 0, 0, mates, 0, 1), more = make_table(160, 3, 0, 0, mates, 0, 2);
+        broad_data *all = NULL;
+        double weights[160];
+        for (size_t i = 0; i < 160; i++) weights[i] = i < 50 ? 2 : i < 120 ? 0.5 : 3;
+        assert_ok(broad_data_append(&all, old.data, more.data));
+        broad_options o = options_of(6, 2);
+        broad_trainer *t = NULL;
+        broad_model *models[2] = {0};
+        for (int stop = 0; stop < 2; stop++) {
+            assert_ok(broad_trainer_open(&t, old.data, &o));
+            assert_ok(broad_trainer_enhance(t, 6, 2));
+            assert_ok(broad_trainer_learn_weighted(t, more.data, weights, 8, 2, 0));
+            if (stop) t = small_pass_on(t, all, &o);
+            assert_ok(broad_trainer_enhance(t, 4, 1));
+            broad_trainer_close(&models[stop], t);
+            assert_verified(models[stop], all);
+        }
+        small_bytes a = small_bytes_of(models[0]), b = small_bytes_of(models[1]);
+        assert_true(small_same(&a, &b));
+        assert_int_equal(models[0]->segment_count, 4);
+        broad_free(a.at), broad_free(b.at);
+        broad_model_free(models[0]), broad_model_free(models[1]);
+        broad_data_free(all);
+        free_table(&old), free_table(&more);
+    }
+}
+
+/* After rows that were learned alone, all of them again: what the layers on the new rows did is not counted. */
+static void all_rows_after_some(void **state)
+{
+    (void)state;
+    table old = make_table(200, 3, 0, 0, 0, 0, 1), more = make_table(150, 3, 0, 0, 0, 0, 2);
+    broad_data *all = NULL;
+    assert_ok(broad_data_append(&all, old.data, more.data));
+    broad_options o = options_of(6, 2);
+    broad_trainer *t = NULL;
+    broad_model *model = NULL;
+    o.penalty = 1;
+    assert_ok(broad_trainer_open(&t, old.data, &o));
+    assert_ok(broad_trainer_enhance(t, 6, 2));
+    assert_ok(broad_trainer_learn(t, more.data, 8, 1, 1));
+    t = small_pass_on(t, all, &o);
+    assert_ok(broad_trainer_enhance(t, 12, 2));
+    broad_trainer_close(&model, t);
+    size_t last = model->layer_count - 1;
+    assert_int_equal(model->layers[last].certificate.rows, 350);
+    assert_true(model->layers[last - 1].certificate.first_row == 200 ||
+                model->layers[last - 1].certificate.rows == 350);
+    assert_verified(model, all);
+    broad_model_free(model);
+    broad_data_free(all);
+    free_table(&old), free_table(&more);
+}
+
+/* Layers that sums have solved again were not tested by a score; those that come after them are. */
+static void after_sums(void **state)
+{
+    (void)state;
+    broad_data *old = small_data(0, 250, 2, 0), *more = small_data(250, 100, 2, 0), *all = NULL;
+    assert_ok(broad_data_append(&all, old, more));
+    broad_options o = options_of(8, 2);
+    broad_model *model = fit(old, &o), *grown = NULL;
+    broad_stats *stats = NULL;
+    broad_trainer *t = NULL;
+    assert_ok(broad_stats_new(&stats, model, old, THREADS(1)));
+    assert_ok(broad_stats_learn(stats, model, more, THREADS(1)));
+    for (size_t j = 0; j < model->layer_count; j++) {
+        broad__certificate *c = &model->layers[j].certificate;
+        assert_true(c->test == BROAD_SUPERVISE_RESIDUAL && c->df == 0 && c->score == 0 && c->penalty == 0);
+    }
+    assert_verified(model, all);
+    assert_ok(broad_trainer_resume(&t, model, all, &o, 0));
+    assert_ok(broad_trainer_enhance(t, 10, 2));
+    broad_trainer_close(&grown, t);
+    assert_true(grown->layer_count > model->layer_count);
+    assert_true(grown->layers[grown->layer_count - 1].certificate.df_before > 8);
+    assert_verified(grown, all);
+    broad_stats_free(stats);
+    broad_model_free(model), broad_model_free(grown);
+    broad_data_free(old), broad_data_free(more), broad_data_free(all);
+}
+
 /* ---- growth that ends -------------------------------------------------------------------------------------------- */
 
 /* Targets that are noise: no layer lowers the score, and a chain without layers, or with few, is what comes out. */
@@ -635,6 +748,10 @@ int main(void)
         cmocka_unit_test(same_bytes_for_any_number_of_threads),
         cmocka_unit_test(resumed_equals_never_stopped),
         cmocka_unit_test(grown_equals_made_at_once),
+        cmocka_unit_test(many_rows),
+        cmocka_unit_test(weighted_rows),
+        cmocka_unit_test(all_rows_after_some),
+        cmocka_unit_test(after_sums),
         cmocka_unit_test(noise_is_not_learned),
         cmocka_unit_test(stopped_runs_are_certified),
         cmocka_unit_test(forged_records_are_found),
