@@ -635,6 +635,8 @@ static void forged_records_are_found(void **state)
             assert_rejected(model, data, "degrees of freedom");
             *c = kept, c->lambda *= 1.01;
             assert_rejected(model, data, "lambda");
+            *c = kept, c->probes++; /* and with them df_error */
+            assert_rejected(model, data, "columns of signs");
             *c = kept;
         }
         model->settings.penalty = 1.2;
