@@ -247,7 +247,11 @@ int broad__rowset_follow(broad__rowset *rowset, size_t layer)
                                   : follow(residual, rowset->model, layer, NULL);
 }
 
-int broad__rowset_restart(broad__rowset *rowset) { return broad__residual_reset(&rowset->residual, rowset->y); }
+int broad__rowset_restart(broad__rowset *rowset)
+{
+    if (rowset->residual.probes.count) broad__probes_restart(&rowset->residual.probes, rowset->residual.rows);
+    return broad__residual_reset(&rowset->residual, rowset->y);
+}
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
