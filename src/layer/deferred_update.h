@@ -12,7 +12,7 @@ typedef struct broad__deferred_update {
     broad__kblock kblock;  /* of K */
     const double *w;       /* not owned */
     const double *probe_w; /* of the probes; NULL: they stay as they are. Not owned */
-    double norm;           /* ||E|| after the last update that was carried out */
+    double norm, inner;    /* ||E|| and <U_0, U> after the last update that was carried out */
 } broad__deferred_update;
 
 /* E becomes E - K w with the next pass, K being that of the candidate, which has one kblock; the norm of E is about

@@ -7,11 +7,12 @@
  *
  * to which columns are appended. Each block is made orthogonal to the columns so far, twice over, which keeps Q
  * orthogonal to working precision. The residual of the joint fit is E = Y - Q Q'Y, the leverages are h_i = |q_i|^2, W =
- * R^-1 Q'Y.
+ * R^-1 Q'Y. Once there are more columns than rows the fit goes over to the dual form, whose work does not grow with them.
  */
 #ifndef BROAD_LAYER_GROWING_QR_H
 #define BROAD_LAYER_GROWING_QR_H
 
+#include "layer/growing_dual.h"
 #include "layer/residual.h"
 
 typedef struct broad__growing_qr {
@@ -23,6 +24,7 @@ typedef struct broad__growing_qr {
     double *r;       /* capacity x capacity, upper triangle */
     double *turned;  /* capacity x outputs: Q'Y */
     double *h;       /* rows: leverages */
+    double size;     /* squares of all columns */
     double loo;      /* norm of the leave-one-out residuals of what has been accepted; of Y to begin with */
 
     /* A block on trial, accepted or forgotten. */
@@ -34,6 +36,10 @@ typedef struct broad__growing_qr {
     double *trial_t;  /* trial x outputs */
     double trial_loo; /* norm of the leave-one-out residuals with it */
     double trial_norm;
+    double trial_size;
+
+    /* The dual form. With A in it, it is all there is of the fit; without, it is there for the trials alone. */
+    broad__growing_dual dual;
 } broad__growing_qr;
 
 void broad__growing_qr_clear(broad__growing_qr *qr); /* accepts a zeroed one */
@@ -42,7 +48,7 @@ int broad__growing_qr_open(broad__growing_qr *out, size_t rows, size_t outputs, 
 /* Tries the candidate's K, which is stored. Puts the residual of the joint fit with it into residual->next. y: the
  * targets, times the rows' roots. lambda counts for the first block only. */
 int broad__growing_qr_try(broad__growing_qr *qr, broad__residual *residual, const double *y, double lambda);
-int broad__growing_qr_accept(broad__growing_qr *qr);
+int broad__growing_qr_accept(broad__growing_qr *qr); /* if that fails, the qr may have been cleared */
 
 /* Scores of every row as if it, and all rows of its group, had been left out; without its root: rows x outputs.
  * residual: E is that of the qr. */
@@ -50,6 +56,6 @@ int broad__growing_qr_leave_out(double *out, const broad__growing_qr *qr, const 
                                 const double *y);
 
 /* W of all columns: columns x outputs. */
-void broad__growing_qr_weights(double *out, const broad__growing_qr *qr);
+int broad__growing_qr_weights(double *out, const broad__growing_qr *qr, const double *y);
 
 #endif

@@ -84,6 +84,6 @@ int broad__pass_run(double **out, broad__pass *pass)
     if (status < 0 || !update->pending) return status;
     update->pending = 0;
     residual->norm = update->norm = sqrt((*out)[numbers]);
-    if (residual->probes.count) residual->probes.inner = (*out)[numbers + 1];
+    if (residual->probes.count) residual->probes.inner = update->inner = (*out)[numbers + 1];
     return BROAD_OK;
 }

@@ -12,23 +12,23 @@
 #include "layer/shard_sums.h"
 #include "rng/philox.h"
 
-/* The standard error of df / N is sqrt(2 df / columns) / N, at most sqrt(2 / (columns N)). */
-static const double STANDARD_ERROR = 0.005;
-enum { LEAST_COLUMNS = 2, LAYERS_MAX = 1000000 };
+/* The standard error of df / N is sqrt(2 df / columns) / N, at most sqrt(2 / (columns N)): 0.005 where the product is this.
+ */
+enum { COLUMNS_TIMES_UNITS = 80000, LEAST_COLUMNS = 2, LAYERS_MAX = 1000000 };
 
 size_t broad__probes_columns(int *out_exact, size_t units)
 {
-    double signs = ceil(2 / (STANDARD_ERROR * STANDARD_ERROR * (double)(units ? units : 1)));
-    *out_exact = signs >= (double)units;
-    return *out_exact ? units : signs < LEAST_COLUMNS ? LEAST_COLUMNS : (size_t)signs;
+    size_t signs = units ? (COLUMNS_TIMES_UNITS + units - 1) / units : 1;
+    *out_exact = signs >= units;
+    return !units ? 1 : *out_exact ? units : signs < LEAST_COLUMNS ? LEAST_COLUMNS : signs;
 }
 
 /* ---- units: rows, or groups of them ---------------------------------------------------------------------------- */
 
 typedef struct units {
-    size_t count, old; /* all of them, and those of the rows that were there */
-    size_t *of_row;    /* NULL: each row is one */
-    size_t *first;     /* the first row of each; NULL likewise */
+    size_t count;
+    size_t *of_row; /* NULL: each row is one; SIZE_MAX: it counts nothing */
+    size_t *first;  /* the first row of each; NULL likewise */
 } units;
 
 static void units_clear(units *u)
@@ -41,17 +41,18 @@ static void units_clear(units *u)
 static int units_open(units *out, const broad__probed_rows *rows)
 {
     size_t all = rows->before + rows->count, most = 0;
-    *out = (units){.count = all, .old = rows->before};
-    if (!rows->group) return BROAD_OK;
-    for (size_t i = 0; i < all; i++) most = rows->group[i] > most ? rows->group[i] : most;
+    *out = (units){.count = all};
+    if (!rows->group && !rows->root) return BROAD_OK;
+    for (size_t i = 0; rows->group && i < all; i++) most = rows->group[i] > most ? rows->group[i] : most;
     size_t *number = broad__alloc_array(most + 1, sizeof *number);
     out->of_row = broad__alloc_array(all, sizeof *out->of_row);
     out->first = broad__alloc_array(all, sizeof *out->first);
     int status = number && out->of_row && out->first ? BROAD_OK : BROAD_NO_MEMORY;
     out->count = 0;
     for (size_t i = 0; status == BROAD_OK && i < all; i++) {
-        if (i == rows->before) out->old = out->count;
-        size_t *known = &number[rows->group[i]];
+        out->of_row[i] = SIZE_MAX;
+        if (rows->root && !(rows->root[i] > 0)) continue;
+        size_t alone = 0, *known = rows->group ? &number[rows->group[i]] : &alone;
         if (!*known) out->first[out->count++] = i, *known = out->count;
         out->of_row[i] = *known - 1;
     }
@@ -152,7 +153,7 @@ static int fill(broad__probes *out, const units *u, const broad__probed_rows *ro
     for (size_t i = 0; i < rows->count; i++) {
         size_t row = rows->before + i, unit = unit_of(u, row);
         double *to = out->u + i * 2 * count;
-        if (rows->root && !(rows->root[row] > 0)) continue;
+        if (unit == SIZE_MAX) continue;
         out->rows++;
         for (size_t j = 0; j < count; j++) to[j] = to[count + j] = probe_at(out, u, unit, j);
         out->inner += broad__probes_inner(out, i, 1);
@@ -259,11 +260,13 @@ static void next_shard(void *context, size_t first, size_t end, double *sums, si
         double *next = probes->next + i * count;
         for (size_t r = 0; r < n; r++) memcpy(next + r * count, u + r * 2 * count, count * sizeof *next);
         residual->device->apply(next, count, -1.0, k, p, n, s->w, count, p, count);
+        double of_block = 0; /* in the order of broad__probes_inner() */
         for (size_t r = 0; r < n; r++) {
             double of_row = 0;
             for (size_t j = 0; j < count; j++) of_row += next[r * count + j] * u[r * 2 * count + count + j];
-            sums[0] += of_row;
+            of_block += of_row;
         }
+        sums[0] += of_block;
     }
 }
 

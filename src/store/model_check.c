@@ -1,5 +1,6 @@
 #include "store/model_check.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,21 @@ static int check_layer_width(group_walk *walk, const broad_model *model, const b
                        width);
 }
 
+/* Degrees of freedom and score go with the test on them, and with no other. */
+static int check_score(const broad_model *model, const broad__certificate *c, size_t number)
+{
+    int scored = c->test == BROAD_SUPERVISE_GCV;
+    if (!scored && (c->df_before != 0 || c->df != 0 || c->score != 0 || c->penalty != 0))
+        return broad__fail(BROAD_BAD_MODEL, "layer %zu: it has a score, and was not tested by one", number);
+    if (scored && c->penalty != model->settings.penalty)
+        return broad__fail(BROAD_BAD_MODEL, "layer %zu: its penalty is %.9g, that of the settings %.9g", number,
+                           c->penalty, model->settings.penalty);
+    if (scored && (c->df_before > (double)c->rows || c->df > (double)c->rows))
+        return broad__fail(BROAD_BAD_MODEL, "layer %zu: %.9g degrees of freedom, and it was fitted to %zu rows", number,
+                           fmax(c->df_before, c->df), c->rows);
+    return BROAD_OK;
+}
+
 static int check_layers(const broad_model *model)
 {
     group_walk walk = {0};
@@ -149,6 +165,7 @@ static int check_layers(const broad_model *model)
         if (!status && (c->rows > model->rows || c->first_row > model->rows - c->rows))
             status = broad__fail(BROAD_BAD_MODEL, "layer %zu: fitted to %zu of %zu rows, from row %zu", i + 1, c->rows,
                                  model->rows, c->first_row + 1);
+        if (!status) status = check_score(model, c, i + 1);
     }
     return status;
 }

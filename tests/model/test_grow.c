@@ -29,21 +29,6 @@ static void assert_same(small_bytes a, small_bytes b)
     assert_memory_equal(a.at, b.at, a.count);
 }
 
-/* Through the file's bytes and into another trainer, as another process would. */
-static broad_trainer *pass_on(broad_trainer *trainer, const broad_data *data, const broad_options *run)
-{
-    broad_model *model = NULL, *loaded = NULL;
-    broad_trainer *next = NULL;
-    broad_trainer_close(&model, trainer);
-    small_bytes b = small_bytes_of(model);
-    assert_ok(broad_model_from_memory(&loaded, b.at, b.count));
-    assert_ok(broad_trainer_resume(&next, loaded, data, run, 0));
-    broad_free(b.at);
-    broad_model_free(model);
-    broad_model_free(loaded);
-    return next;
-}
-
 static void assert_verified(const broad_model *model, const broad_data *data)
 {
     broad_verdict verdict = {.size = sizeof verdict};
@@ -71,7 +56,7 @@ static void grown_equals_made_at_once(void **state)
                 assert_ok(broad_trainer_open(&t, data, &o));
                 assert_ok(broad_trainer_enhance(t, 8, 10));
                 for (int i = 0; i < 5; i++) {
-                    t = pass_on(t, data, &o);
+                    t = small_pass_on(t, data, &o);
                     assert_ok(broad_trainer_enhance(t, 8, more));
                 }
                 broad_trainer_close(&grown, t);
@@ -97,13 +82,13 @@ static void resumed_equals_never_stopped(void **state)
             broad_trainer *t = NULL;
             assert_ok(broad_trainer_open(&t, old, &o));
             assert_ok(broad_trainer_enhance(t, 8, 3));
-            if (stop) t = pass_on(t, old, &o);
+            if (stop) t = small_pass_on(t, old, &o);
             assert_ok(broad_trainer_features(t, 2, 4, 6));
-            if (stop) t = pass_on(t, old, &o);
+            if (stop) t = small_pass_on(t, old, &o);
             assert_ok(broad_trainer_learn(t, more, 7, 2, 0));
-            if (stop) t = pass_on(t, all, &o);
+            if (stop) t = small_pass_on(t, all, &o);
             assert_ok(broad_trainer_features(t, 1, 3, 5));
-            if (stop) t = pass_on(t, all, &o);
+            if (stop) t = small_pass_on(t, all, &o);
             assert_ok(broad_trainer_enhance(t, 4, 2));
             broad_trainer_close(&models[stop], t);
             assert_int_equal(broad_model_layers(models[stop]), 3 + 2 + 2 + 1 + 2);

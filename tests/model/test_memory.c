@@ -120,6 +120,8 @@ static const story stories[] = {
     {"brls, weights", {1, 1, 0}, {{"preset", "paper"}, {"kind", "brls"}, {"class-weight", "balanced"}}},
     {"bscrls", {1, 0, 1}, {{"preset", "paper"}, {"gamma", "harmonic:0.5"}, {"select", "best"}, {"tries", "5"}}},
     {"bscrls, loo", {0, 1, 0}, {{"preset", "paper"}, {"supervise", "loo"}, {"lambda", "auto"}}},
+    {"bscrls, gcv", {0, 0, 0}, {{"preset", "paper"}, {"supervise", "gcv"}, {"range-steps", "1,0.1,0.01"}}},
+    {"bscrls, gcv, groups", {1, 1, 1}, {{"preset", "paper"}, {"supervise", "gcv"}, {"range-steps", "1,0.1"}}},
     {"bscrls, ranges", {0, 0, 0}, {{"preset", "paper"}, {"range", "auto"}, {"scale", "standard"}}},
     {"brls, joint", {1, 0, 1}, {{"preset", "paper"}, {"kind", "brls"}, {"weights", "joint"}, {"lambda", "auto"}}},
     {"auto", {1, 1, 0}, {{"features", "2x30"}}},

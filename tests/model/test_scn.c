@@ -247,7 +247,7 @@ static void stepwise_equals_the_batch(void **state)
         size_t columns, outputs = i % 2 ? 3 : 1;
         problem_random r = {i + 7};
         broad_arrays arrays;
-        plain_arrays(&arrays, &r, 90, 2, outputs, 0, i >= 6);
+        plain_arrays(&arrays, &r, i / 3 % 2 ? 30 : 90, 2, outputs, 0, i >= 6); /* the former: fewer rows than nodes */
         broad_data *data = plain_data(&arrays);
         broad_options o = OPTIONS("preset", "paper", "kind", "scn", "weights", "joint", "scale", "none", "tries", "5",
                                   "range-steps", "1,3,9", "lambda", lambdas[i % 3], "relax-count", "9");

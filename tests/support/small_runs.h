@@ -77,6 +77,21 @@ static inline small_bytes small_bytes_of(const broad_model *model)
     return b;
 }
 
+/* Through the file's bytes and into another trainer, as another process would. */
+static inline broad_trainer *small_pass_on(broad_trainer *trainer, const broad_data *data, const broad_options *run)
+{
+    broad_model *model = NULL, *loaded = NULL;
+    broad_trainer *next = NULL;
+    broad_trainer_close(&model, trainer);
+    small_bytes b = small_bytes_of(model);
+    assert_ok(broad_model_from_memory(&loaded, b.at, b.count));
+    assert_ok(broad_trainer_resume(&next, loaded, data, run, 0));
+    broad_free(b.at);
+    broad_model_free(model);
+    broad_model_free(loaded);
+    return next;
+}
+
 static inline int small_same(const small_bytes *a, const small_bytes *b)
 {
     return a->count == b->count && memcmp(a->at, b->at, a->count) == 0;

@@ -93,10 +93,10 @@ static int follow_stepwise(broad_trainer *t)
 {
     double *w = broad__alloc_doubles(t->qr.columns, t->qr.outputs);
     if (!w) return BROAD_NO_MEMORY;
-    broad__growing_qr_weights(w, &t->qr);
-    put_outputs(t->model, 0, w);
+    int status = broad__growing_qr_weights(w, &t->qr, t->train.y);
+    if (status == BROAD_OK) put_outputs(t->model, 0, w);
     broad__free(w);
-    return BROAD_OK;
+    return status;
 }
 
 /* First of the last layers that have `window` nodes together. */

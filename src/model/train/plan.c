@@ -104,6 +104,14 @@ static double trials_flops(const broad__sizes *s, const broad_options *o)
     return TRIALS * (2 * rows * nodes * (s->columns + side) + LAMBDAS * (side * side * side / 3 + rows * side * side));
 }
 
+/* All weights again with each layer: Gram-Schmidt twice over, and with more columns than rows three products with a root
+ * that has as many rows as the data. */
+static double growing_flops(const broad__sizes *s)
+{
+    double columns = fmin(s->width, s->rows);
+    return 4 * s->rows * columns * columns + 6 * s->rows * s->rows * (s->width - columns);
+}
+
 static void plan_work(broad_plan *out, const broad__sizes *s, const broad_options *o, const broad_model *model)
 {
     double before = model ? (double)broad__model_feature_nodes(model, model->group_count) : 0;
@@ -114,7 +122,7 @@ static void plan_work(broad_plan *out, const broad__sizes *s, const broad_option
     out->flops_total = out->flops_features + out->flops_layer * s->layers;
     if (s->fitting != BROAD__FIT_AT_ONCE && !model && s->layers > 0)
         out->flops_total += layer_flops(s, s->first) - layer_flops(s, s->nodes);
-    if (s->fitting == BROAD__FIT_STEPWISE) out->flops_total += 4 * s->rows * s->width * s->width;
+    if (s->fitting == BROAD__FIT_STEPWISE) out->flops_total += growing_flops(s);
     if (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) out->flops_joint = joint_flops(s, o);
     out->flops_total += out->flops_joint;
     if (!model) out->flops_trials = trials_flops(s, o);

@@ -83,21 +83,54 @@ static double joint_numbers(const broad__sizes *s, const broad_options *o, plan_
     return broad__joint_numbers(&extent);
 }
 
-/* The growing factorisation, whose capacity doubles: src/layer/growing_qr.c. *out_kept: what it holds when it has
- * grown. */
-static double basis_numbers(double *out_kept, const broad__sizes *s)
+/* The growing fit of all layers so far. */
+typedef struct growing {
+    double have;     /* columns */
+    double capacity; /* for which there is room, in the factorisation; it doubles */
+    int dual;
+    double held; /* numbers */
+} growing;
+
+/* One layer more in the factorisation: src/layer/growing_qr.c. Returns the peak. */
+static double grow_columns(growing *g, const broad__sizes *s, double width)
 {
-    double capacity = s->old_width, have = s->old_width, peak = 0, c = s->outputs;
-    for (size_t made = 0; made < size(s->layers); made++) {
-        double width = have == 0 ? s->first : (s->width - s->old_width) / s->layers;
-        have += width;
-        double larger = have <= capacity ? capacity : fmax(have, 2 * capacity),
-               moved = larger > capacity ? capacity : 0;
-        double there = s->rows * (larger + moved) + 2 * (larger * larger + moved * moved) + larger * c;
-        peak = fmax(peak, there + s->rows * (width + 3) + 3 * have * width);
-        capacity = larger;
+    double have = g->have + width, c = s->outputs;
+    double larger = have <= g->capacity ? g->capacity : fmax(have, 2 * g->capacity);
+    double moved = larger > g->capacity ? g->capacity : 0;
+    double there = s->rows * (larger + moved) + 2 * (larger * larger + moved * moved) + larger * c;
+    *g = (growing){.have = have, .capacity = larger, .held = s->rows * larger + 2 * larger * larger};
+    return there + s->rows * (width + 3) + 3 * have * width;
+}
+
+/* The same in the dual form: src/layer/growing_dual.c. What the factorisation held is there until the layer is
+ * accepted. */
+static double grow_rows(growing *g, const broad__sizes *s, double width)
+{
+    enum { CHUNK = 64 };
+    double n = s->rows, c = s->outputs, old = n * g->have, all = old + n * width;
+    double roots = 2 * n * n + n * c, trial = n * (width + c), chunks = 3 * n * fmin(width, CHUNK);
+    double peak = roots + old + trial + fmax(chunks, all);
+    if (!g->dual) {
+        double start = n * n + 2 * old + g->have * g->have;
+        peak = fmax(peak, g->held + fmax(start, roots + trial + fmax(chunks, 2 * old)));
     }
-    *out_kept = s->rows * capacity + 2 * capacity * capacity;
+    *g = (growing){.have = g->have + width, .dual = 1, .held = roots + all};
+    return peak;
+}
+
+/* *out_kept: what the fit holds when it has grown. */
+static double growing_numbers(double *out_kept, const broad__sizes *s, const broad_options *o)
+{
+    growing g = {.have = s->old_width, .capacity = s->old_width};
+    double peak = 0;
+    int may_turn = o->lambda_auto || o->lambda > 0;
+    if (may_turn && g.have > s->rows) grow_rows(&g, s, 0);
+    for (size_t made = 0; made < size(s->layers); made++) {
+        double width = g.have == 0 ? s->first : (s->width - s->old_width) / s->layers;
+        int rows = g.dual || (may_turn && g.have + width > s->rows);
+        peak = fmax(peak, rows ? grow_rows(&g, s, width) : grow_columns(&g, s, width));
+    }
+    *out_kept = g.held;
     return fmax(peak, *out_kept);
 }
 
@@ -132,7 +165,7 @@ static double network_numbers(const broad__sizes *s, const broad_options *o, pla
     double residuals = how.spilled ? 0 : (chain ? 2 : 3) * s->rows * s->outputs;
     double targets = how.spilled ? 0 : s->rows * s->outputs;
     double fit = s->fitting == BROAD__FIT_AT_ONCE ? 0 : layer_numbers(s, o, how);
-    double kept = 0, grown_fit = s->fitting == BROAD__FIT_STEPWISE ? basis_numbers(&kept, s) : 0;
+    double kept = 0, grown_fit = s->fitting == BROAD__FIT_STEPWISE ? growing_numbers(&kept, s, o) : 0;
     double blocks = how.recomputed ? s->threads * BROAD__BLOCK_ROWS * s->features : 0;
     fit += grown_fit;
     /* The first sums of a chain are kept for the joint weights, everything else of the layers is released before these

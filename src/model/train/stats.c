@@ -359,6 +359,7 @@ static void certify_again(broad__layer *layer, const broad_model *model, size_t 
     c->ratio = c->tested = before > 0 ? after / before : 0;
     c->solved_again = 1;
     if (c->test != BROAD_SUPERVISE_NONE) c->test = BROAD_SUPERVISE_RESIDUAL;
+    c->df_before = c->df = c->score = c->penalty = 0;
     broad__bound bound = broad__schedule(&model->settings, j + 1, c->relaxed);
     while (c->ratio > bound.sum && c->relaxed < RELAXED_MAX)
         bound = broad__schedule(&model->settings, j + 1, ++c->relaxed);

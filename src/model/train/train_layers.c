@@ -100,8 +100,8 @@ static void complete_record(broad__certificate *record, const broad__residual *r
     record->ratio = record->tested = norm / record->norm_before;
     if (record->test == BROAD_SUPERVISE_GCV) {
         double before = 1 - record->penalty * record->df_before / (double)probes->rows;
-        record->df = broad__probes_df(probes);
-        record->score = broad__score(probes, norm, probes->inner, record->penalty);
+        record->df = broad__probes_df_of(probes, residual->update.inner);
+        record->score = broad__score(probes, norm, residual->update.inner, record->penalty);
         record->tested = record->score * before / record->norm_before;
     }
     record->passed = record->ratio <= record->bound && record->tested <= record->bound;

@@ -201,13 +201,14 @@ int broad__trainer_return(broad_trainer *t, const broad_model *model, size_t par
     return broad__trainer_rebuild(t);
 }
 
-/* Leave-one-out of joint weights leaves groups out: without them it would choose another lambda and be too optimistic.
- * */
+/* Leave-one-out of joint weights leaves groups out, and the score of a chain counts them as one: without them both would
+ * be too optimistic. */
 static int check_groups(const broad_model *model, const broad_data *data)
 {
     broad__fitting fitting = broad__fitting_of(&model->settings);
-    if (!model->group_name || data->groups || fitting == BROAD__FIT_CHAIN || fitting == BROAD__FIT_WINDOW)
-        return BROAD_OK;
+    int unused = fitting == BROAD__FIT_WINDOW ||
+                 (fitting == BROAD__FIT_CHAIN && model->settings.supervise != BROAD_SUPERVISE_GCV);
+    if (!model->group_name || data->groups || unused) return BROAD_OK;
     return broad__fail(BROAD_BAD_DATA,
                        "the model was trained with groups of rows (column '%s'), and the data has none; give them, or "
                        "option force to go on without",

@@ -2,7 +2,7 @@
  * The certificate, checked again from the data. What is recomputed by separate code: the nodes (plain loops and the C
  * library's functions; nodes in single precision by the reference device, because there the order of the roundings is
  * part of what a node is), all sums over the rows and all solutions (reference device, no shards), and the scaling of a
- * row. What is the same code as in training: the draw of random weights from the seed (rng/draw.c), the schedule of the
+ * row. What is the same code as in training: the draw of random weights and signs from the seed (rng/), the schedule of the
  * bounds and which sums may be in single precision (layer/supervise.c), the table's targets and fingerprints (data/),
  * and where the columns of scaled inputs lie (data/transform/scale.h). A fault in one of these is in both.
  *
@@ -13,6 +13,7 @@
  *   every output weight is the one the record was made for (hash), and solves its ridge problem:
  *       K_j'(E_{j-1} - K_j W_j) = lambda W_j
  *   every bound follows from the schedule; every recorded ratio and tested value keeps its bound
+ *   where layers were kept by the score of the chain, its degrees of freedom are those found here (verify_score.c)
  *   every recorded norm is the norm of the residual computed here, and that keeps the bound too
  *   ||E_last|| <= product of the bounds * ||E_0||, since the rows last changed
  *   joint weights, where there are any, are those of their record and solve their ridge problem over all nodes
@@ -141,6 +142,10 @@ static int check_shape(const broad_model *model, const broad_data *data)
         return broad__fail(BROAD_BAD_DATA,
                            "the model was trained with weights of the rows from column '%s', and the data has none",
                            model->weight_name);
+    if (model->settings.supervise == BROAD_SUPERVISE_GCV && model->group_name && !data->groups)
+        return broad__fail(BROAD_BAD_DATA,
+                           "the model was trained with groups of rows (column '%s'), and the data has none",
+                           model->group_name);
     return BROAD_OK;
 }
 

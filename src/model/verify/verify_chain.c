@@ -11,6 +11,7 @@
 #include "compute/shards.h"
 #include "model/verify/verify_nodes.h"
 #include "model/verify/verify_records.h"
+#include "model/verify/verify_score.h"
 
 /* A worker's sums besides the matrices: ||E_j||^2, leave-one-out square, and how far rounding may have moved the
  * latter. */
@@ -250,7 +251,7 @@ static int tested_again(broad__finding *out, layer_pass *pass, const double *e_b
     case BROAD_SUPERVISE_RESIDUAL:
     case BROAD_SUPERVISE_NONE: out->tested = out->after / out->before; break;
     case BROAD_SUPERVISE_OUTPUT: out->tested = worst_output(pass, e_before); break;
-    case BROAD_SUPERVISE_GCV: out->tested = NAN; break;
+    case BROAD_SUPERVISE_GCV: return BROAD_OK; /* what it tests is there: verify_score.h */
     }
     out->min = out->max = out->tested;
     return status;
@@ -258,7 +259,7 @@ static int tested_again(broad__finding *out, layer_pass *pass, const double *e_b
 
 /* ---- layer after layer ------------------------------------------------------------------------------------------ */
 
-static int check_layer(broad__verification *v, size_t j, double *norm, int *out_holds)
+static int check_layer(broad__verification *v, broad__verify_probes *probes, size_t j, double *norm, int *out_holds)
 {
     const broad__layer *layer = &v->model->layers[j];
     const broad__certificate *c = &layer->certificate;
@@ -275,8 +276,9 @@ static int check_layer(broad__verification *v, size_t j, double *norm, int *out_
         broad__finding f = {.before = *norm, .after = sqrt(pass.areas[BROAD__BLOCK_ROWS * p])};
         v->drift += BROAD__ROUNDING * sqrt(columns_square(&pass) * weights_square(&pass));
         f.gradient = gradient_error(&pass, f.before, f.after);
-        status = tested_again(&f, &pass, e_before);
-        if (status == BROAD_OK) *out_holds = broad__verify_judge(v, j, &f);
+        if (v->model->settings.supervise == BROAD_SUPERVISE_GCV) status = broad__verify_score(&f, probes, v, j);
+        if (status == BROAD_OK) status = tested_again(&f, &pass, e_before);
+        if (status == BROAD_OK) *out_holds = broad__verify_score_judge(v, j, &f) && broad__verify_judge(v, j, &f);
         *norm = f.after;
     }
     broad__free(e_before);
@@ -287,7 +289,9 @@ static int check_layer(broad__verification *v, size_t j, double *norm, int *out_
 int broad__verify_chain(broad__verification *v, double *norm, int *out_holds)
 {
     const broad_model *model = v->model;
-    for (size_t j = 0; j < model->layer_count && *out_holds; j++) {
+    broad__verify_probes probes = {0};
+    int status = BROAD_OK;
+    for (size_t j = 0; j < model->layer_count && *out_holds && status == BROAD_OK; j++) {
         const broad__certificate *c = &model->layers[j].certificate;
         double before = j ? model->layers[j - 1].certificate.norm_after : model->first_norm;
         if (j && broad__verify_new_rows(model, j)) {
@@ -299,10 +303,10 @@ int broad__verify_chain(broad__verification *v, double *norm, int *out_holds)
                 break;
             }
         }
-        *out_holds = broad__verify_record(v, j, before);
-        int status = *out_holds ? check_layer(v, j, norm, out_holds) : BROAD_OK;
-        if (status < 0) return status;
-        v->verdict->layers += (size_t)*out_holds;
+        *out_holds = broad__verify_record(v, j, before) && broad__verify_score_record(v, j);
+        if (*out_holds) status = check_layer(v, &probes, j, norm, out_holds);
+        v->verdict->layers += (size_t)(*out_holds && status == BROAD_OK);
     }
-    return BROAD_OK;
+    broad__verify_probes_close(&probes);
+    return status;
 }

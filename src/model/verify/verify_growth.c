@@ -1,13 +1,4 @@
-/*
- * Networks whose weights are solved for again with every layer, all of them or the last ones: the joint fit is followed
- * layer by layer, by plain Gram-Schmidt on the columns of
- *
- *   [ A         ]   [ Q ]
- *   [ sqrt(l) I ] = [ B ] R,     Q'Q + B'B = I
- *
- * every column twice where necessary. E = Y - Q Q'Y is the residual of the joint fit, h_i = |q_i|^2 are its leverages,
- * R W = Q'Y.
- */
+/* Networks whose weights are solved for again with every layer, all of them or the last ones. */
 #include "model/verify/verify_growth.h"
 
 #include <math.h>
@@ -17,188 +8,10 @@
 #include "base/status.h"
 #include "base/watch.h"
 #include "model/kind.h"
+#include "model/verify/verify_fit.h"
 #include "model/verify/verify_joint.h"
 #include "model/verify/verify_nodes.h"
 #include "model/verify/verify_records.h"
-
-/* A column of which less than this part is new adds nothing but rounding. */
-static const double NOTHING_NEW = 1e-12;
-enum { CHUNK = 64, STRETCH = 1024 };
-
-/* ---- the joint fit, as it grows -------------------------------------------------------------------------------- */
-
-/* Columns lie one after the other, `length` numbers each: the rows, then B's, of which column l has l + 1. */
-typedef struct growth {
-    const broad__verification *v;
-    size_t from, rows, length;
-    size_t capacity, columns;
-    double lambda;
-    double *q;      /* capacity columns */
-    double *left;   /* a column per output: the residual */
-    double *r;      /* capacity x capacity, upper triangle */
-    double *turned; /* capacity x outputs: Q'Y */
-    double *part;   /* capacity: what one pass of Gram-Schmidt subtracts */
-    double *h;      /* rows */
-    double *k;      /* a row of K */
-    double size;    /* squares of all columns of A so far */
-    double off;     /* how far rounding may have moved a row's residual */
-} growth;
-
-static void growth_close(growth *g)
-{
-    broad__free(g->q);
-    broad__free(g->left);
-    broad__free(g->r);
-    broad__free(g->turned);
-    broad__free(g->part);
-    broad__free(g->h);
-    broad__free(g->k);
-    memset(g, 0, sizeof *g);
-}
-
-/* target: of the rows of `record`, rows x outputs. */
-static int growth_open(growth *g, const broad__verification *v, const broad__certificate *record, size_t capacity,
-                       const double *target)
-{
-    size_t c = v->model->outputs;
-    *g = (growth){
-        .v = v, .from = record->first_row, .rows = record->rows, .capacity = capacity, .lambda = record->lambda};
-    g->length = g->rows + capacity;
-    g->q = broad__alloc_doubles(capacity, g->length);
-    g->left = broad__alloc_doubles(c, g->length);
-    g->r = broad__alloc_doubles(capacity, capacity);
-    g->turned = broad__alloc_doubles(capacity, c);
-    g->part = broad__alloc_doubles(capacity, 1);
-    g->h = broad__alloc_doubles(g->rows, 1);
-    g->k = broad__alloc_doubles(capacity, 1);
-    if (!g->q || !g->left || !g->r || !g->turned || !g->part || !g->h || !g->k) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < g->rows * c; i++) g->left[i % c * g->length + i / c] = target[i];
-    g->off = BROAD__ROUNDING * broad__verify_norm(target, g->rows * c) + v->drift;
-    return BROAD_OK;
-}
-
-/* In several sums, so that the compiler can work on them side by side. */
-static double dot(const double *a, const double *b, size_t count)
-{
-    enum { SUMS = 8 };
-    double sums[SUMS] = {0}, sum = 0;
-    size_t whole = count / SUMS * SUMS;
-    for (size_t i = 0; i < whole; i += SUMS)
-        for (size_t k = 0; k < SUMS; k++) sums[k] += a[i + k] * b[i + k];
-    for (size_t i = whole; i < count; i++) sum += a[i] * b[i];
-    for (size_t k = 0; k < SUMS; k++) sum += sums[k];
-    return sum;
-}
-
-static void project_chunk(void *context, size_t chunk, size_t worker)
-{
-    (void)worker;
-    growth *g = context;
-    size_t end = (chunk + 1) * CHUNK < g->columns ? (chunk + 1) * CHUNK : g->columns;
-    for (size_t l = chunk * CHUNK; l < end; l++)
-        g->part[l] = dot(g->q + l * g->length, g->q + g->columns * g->length, g->rows + l + 1);
-}
-
-static void subtract_stretch(void *context, size_t stretch, size_t worker)
-{
-    (void)worker;
-    growth *g = context;
-    size_t first = stretch * STRETCH, end = first + STRETCH < g->length ? first + STRETCH : g->length;
-    double *x = g->q + g->columns * g->length;
-    for (size_t l = first < g->rows ? 0 : first - g->rows; l < g->columns; l++) {
-        const double *q = g->q + l * g->length;
-        for (size_t i = first; i < end; i++) x[i] -= g->part[l] * q[i];
-    }
-}
-
-/* Subtracts from the current column its projections onto those before it. */
-static void orthogonalise(growth *g)
-{
-    broad__pool_run(g->v->pool, (g->columns + CHUNK - 1) / CHUNK, project_chunk, g);
-    broad__pool_run(g->v->pool, (g->rows + g->columns + STRETCH - 1) / STRETCH, subtract_stretch, g);
-    for (size_t l = 0; l < g->columns; l++) g->r[l * g->capacity + g->columns] += g->part[l];
-}
-
-/* The column that lies at the end becomes part of the fit. One that brings nothing new is zero, and so is its weight.
- * */
-static void take_column(growth *g)
-{
-    size_t at = g->columns, c = g->v->model->outputs, length = g->rows + at + 1;
-    double *x = g->q + at * g->length, before = dot(x, x, g->rows);
-    g->size += before;
-    x[g->rows + at] = sqrt(g->lambda);
-    orthogonalise(g);
-    if (dot(x, x, length) < 0.5 * (before + g->lambda)) orthogonalise(g); /* twice is enough, and once if little goes */
-    double norm = sqrt(dot(x, x, length));
-    if (!(norm > NOTHING_NEW * sqrt(before))) norm = 0;
-    g->r[at * g->capacity + at] = norm;
-    for (size_t i = 0; i < length; i++) x[i] = norm > 0 ? x[i] / norm : 0;
-    for (size_t i = 0; i < g->rows; i++) g->h[i] += x[i] * x[i];
-    for (size_t j = 0; j < c; j++) {
-        double *left = g->left + j * g->length, t = dot(x, left, length);
-        for (size_t i = 0; i < length; i++) left[i] -= t * x[i];
-        g->turned[at * c + j] = t;
-    }
-    g->columns++;
-}
-
-static int growth_add(growth *g, const broad__layer *layer)
-{
-    double *fresh = g->q + g->columns * g->length;
-    for (size_t i = 0; i < g->rows; i++) {
-        broad__verify_row(g->v, g->k, layer, g->from + i);
-        for (size_t a = 0; a < layer->width; a++) fresh[a * g->length + i] = g->k[a];
-    }
-    int status = BROAD_OK;
-    for (size_t a = 0; a < layer->width && status == BROAD_OK; a++) {
-        status = broad__watch_poll(a, layer->width);
-        if (status == BROAD_OK) take_column(g);
-    }
-    return status;
-}
-
-static double output_square(const growth *g, size_t output)
-{
-    const double *left = g->left + output * g->length;
-    return dot(left, left, g->rows);
-}
-
-static double growth_norm(const growth *g)
-{
-    double sum = 0;
-    for (size_t j = 0; j < g->v->model->outputs; j++) sum += output_square(g, j);
-    return sqrt(sum);
-}
-
-/* sums: leave-one-out square of all rows, and how far rounding may have moved it. */
-static void growth_leave_out(double sums[2], const growth *g)
-{
-    sums[0] = sums[1] = 0;
-    for (size_t i = 0; i < g->rows; i++) {
-        double square = 0;
-        for (size_t j = 0; j < g->v->model->outputs; j++) square += pow(g->left[j * g->length + i], 2);
-        broad__verify_leave_out(sums, square, g->h[i], g->off);
-    }
-}
-
-/* out: rows x outputs */
-static void growth_residual(double *out, const growth *g)
-{
-    size_t c = g->v->model->outputs;
-    for (size_t i = 0; i < g->rows * c; i++) out[i] = g->left[i % c * g->length + i / c];
-}
-
-/* out: columns x outputs, by R W = Q'Y */
-static void growth_weights(double *out, const growth *g)
-{
-    size_t p = g->columns, c = g->v->model->outputs;
-    for (size_t i = p; i-- > 0;)
-        for (size_t j = 0; j < c; j++) {
-            double sum = g->turned[i * c + j], pivot = g->r[i * g->capacity + i];
-            for (size_t k = i + 1; k < p; k++) sum -= g->r[i * g->capacity + k] * out[k * c + j];
-            out[i * c + j] = pivot > 0 ? sum / pivot : 0;
-        }
-}
 
 static size_t width_of(const broad_model *model, size_t first, size_t last)
 {
@@ -215,17 +28,17 @@ static int fit_alone(double *out_worst, double *out_weights, const broad__verifi
 {
     const broad__layer *layer = &v->model->layers[j];
     size_t c = v->model->outputs, rows = layer->certificate.rows;
-    growth g;
-    int status = growth_open(&g, v, &layer->certificate, layer->width, e);
-    if (status == BROAD_OK) status = growth_add(&g, layer);
+    broad__verify_fit g;
+    int status = broad__verify_fit_open(&g, v, &layer->certificate, layer->width, e, out_weights != NULL);
+    if (status == BROAD_OK) status = broad__verify_fit_add(&g, layer);
     *out_worst = 0;
     for (size_t q = 0; status == BROAD_OK && q < c; q++) {
         double before = 0;
         for (size_t i = 0; i < rows; i++) before += e[i * c + q] * e[i * c + q];
-        if (before > 0) *out_worst = fmax(*out_worst, output_square(&g, q) / before);
+        if (before > 0) *out_worst = fmax(*out_worst, broad__verify_fit_square(&g, q) / before);
     }
-    if (status == BROAD_OK && out_weights) growth_weights(out_weights, &g);
-    growth_close(&g);
+    if (status == BROAD_OK && out_weights) broad__verify_fit_weights(out_weights, &g);
+    broad__verify_fit_close(&g);
     return status;
 }
 
@@ -259,32 +72,32 @@ static int check_stored(broad__verification *v, size_t first, int *out_holds)
 /* ---- all weights, with every layer ----------------------------------------------------------------------------- */
 
 /* The fit on layer j's rows with the layers before it. */
-static int restart(growth *g, const broad__verification *v, size_t j)
+static int restart(broad__verify_fit *g, const broad__verification *v, size_t j)
 {
     const broad_model *model = v->model;
     broad__certificate record = model->layers[j].certificate;
     record.lambda = model->layers[0].certificate.lambda;
-    growth_close(g);
-    int status =
-        growth_open(g, v, &record, width_of(model, 0, model->layer_count), v->e + record.first_row * model->outputs);
-    for (size_t i = 0; status == BROAD_OK && i < j; i++) status = growth_add(g, &model->layers[i]);
+    broad__verify_fit_close(g);
+    int status = broad__verify_fit_open(g, v, &record, width_of(model, 0, model->layer_count),
+                                        v->e + record.first_row * model->outputs, 0);
+    for (size_t i = 0; status == BROAD_OK && i < j; i++) status = broad__verify_fit_add(g, &model->layers[i]);
     return status;
 }
 
 /* Adds layer j; found: what its record should say. */
-static int step(broad__finding *found, growth *g, size_t j)
+static int step(broad__finding *found, broad__verify_fit *g, size_t j)
 {
     const broad__verification *v = g->v;
     const broad__layer *layer = &v->model->layers[j];
     double first[2], then[2], worst = NAN;
     double *e = broad__alloc_doubles(g->rows, v->model->outputs);
     if (!e) return BROAD_NO_MEMORY;
-    growth_residual(e, g);
-    *found = (broad__finding){.before = growth_norm(g)};
-    growth_leave_out(first, g);
-    int status = growth_add(g, layer);
-    found->after = growth_norm(g);
-    growth_leave_out(then, g);
+    broad__verify_fit_residual(e, g);
+    *found = (broad__finding){.before = broad__verify_fit_norm(g)};
+    broad__verify_fit_leave_out(first, g);
+    int status = broad__verify_fit_add(g, layer);
+    found->after = broad__verify_fit_norm(g);
+    broad__verify_fit_leave_out(then, g);
     if (status == BROAD_OK && layer->certificate.test == BROAD_SUPERVISE_OUTPUT)
         status = fit_alone(&worst, NULL, v, j, e);
     if (layer->certificate.test == BROAD_SUPERVISE_LOO) {
@@ -301,7 +114,7 @@ static int step(broad__finding *found, growth *g, size_t j)
 int broad__verify_stepwise(broad__verification *v, double *out_norm, int *out_holds)
 {
     const broad_model *model = v->model;
-    growth g = {0};
+    broad__verify_fit g = {0};
     int status = BROAD_OK;
     for (size_t j = 0; status == BROAD_OK && *out_holds && j < model->layer_count; j++) {
         broad__finding f;
@@ -310,14 +123,14 @@ int broad__verify_stepwise(broad__verification *v, double *out_norm, int *out_ho
             break;
         }
         if (broad__verify_new_rows(model, j)) status = restart(&g, v, j);
-        if (status == BROAD_OK) *out_holds = broad__verify_record(v, j, growth_norm(&g));
+        if (status == BROAD_OK) *out_holds = broad__verify_record(v, j, broad__verify_fit_norm(&g));
         if (status == BROAD_OK && *out_holds) status = step(&f, &g, j);
         if (status < 0 || !*out_holds) break;
         *out_holds = broad__verify_judge(v, j, &f);
         *out_norm = f.after;
         v->verdict->layers += (size_t)*out_holds;
     }
-    growth_close(&g);
+    broad__verify_fit_close(&g);
     if (status == BROAD_OK && *out_holds && model->layer_count) status = check_stored(v, 0, out_holds);
     return status;
 }
@@ -368,15 +181,15 @@ static int solve_again(window *s, size_t first, size_t j)
     const broad_model *model = s->v->model;
     const broad__certificate *c = &model->layers[j].certificate;
     size_t outputs = model->outputs, width = width_of(model, first, j + 1);
-    growth g;
+    broad__verify_fit g;
     shift(s, first, j + 1, 1);
-    int status = growth_open(&g, s->v, c, width, s->e + c->first_row * outputs);
+    int status = broad__verify_fit_open(&g, s->v, c, width, s->e + c->first_row * outputs, 1);
     double *w = broad__alloc_doubles(width, outputs);
     if (status == BROAD_OK && !w) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
-        for (size_t l = first; l <= j && status == BROAD_OK; l++) status = growth_add(&g, &model->layers[l]);
-        int kept = fabs(growth_norm(&g) - c->norm_after) <= BROAD__TOLERANCE * c->norm_after + s->floor;
-        growth_weights(w, &g);
+        for (size_t l = first; l <= j && status == BROAD_OK; l++) status = broad__verify_fit_add(&g, &model->layers[l]);
+        int kept = fabs(broad__verify_fit_norm(&g) - c->norm_after) <= BROAD__TOLERANCE * c->norm_after + s->floor;
+        broad__verify_fit_weights(w, &g);
         const double *from = w;
         for (size_t l = first; l <= j && kept; l++) {
             size_t count = model->layers[l].width * outputs;
@@ -386,7 +199,7 @@ static int solve_again(window *s, size_t first, size_t j)
         shift(s, first, j + 1, -1);
     }
     broad__free(w);
-    growth_close(&g);
+    broad__verify_fit_close(&g);
     return status;
 }
 

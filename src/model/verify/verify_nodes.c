@@ -77,6 +77,18 @@ void broad__verify_targets(double *out, const broad__verification *v)
     }
 }
 
+double broad__verify_dot(const double *a, const double *b, size_t count)
+{
+    enum { SUMS = 8 };
+    double sums[SUMS] = {0}, sum = 0;
+    size_t whole = count / SUMS * SUMS;
+    for (size_t i = 0; i < whole; i += SUMS)
+        for (size_t k = 0; k < SUMS; k++) sums[k] += a[i + k] * b[i + k];
+    for (size_t i = whole; i < count; i++) sum += a[i] * b[i];
+    for (size_t k = 0; k < SUMS; k++) sum += sums[k];
+    return sum;
+}
+
 double broad__verify_norm(const double *e, size_t count)
 {
     double sum = 0;

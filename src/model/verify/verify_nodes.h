@@ -10,6 +10,8 @@ void broad__verify_features(const broad__verification *v, double *z, double *x, 
 void broad__verify_row(const broad__verification *v, double *k, const broad__layer *layer, size_t row);
 /* Y in the network's units, times the roots: rows x outputs. */
 void broad__verify_targets(double *out, const broad__verification *v);
+/* In several sums, so that the compiler can work on them side by side. */
+double broad__verify_dot(const double *a, const double *b, size_t count);
 double broad__verify_norm(const double *e, size_t count);
 /* ||E|| over the rows that a layer was fitted to. */
 double broad__verify_norm_of(const broad__verification *v, const broad__certificate *c);

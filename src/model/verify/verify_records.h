@@ -13,6 +13,9 @@ typedef struct broad__finding {
     double tested; /* what its test compared with the bound; NaN: the matrix is too near to singular to say */
     double min;    /* the same if all rounding went one way */
     double max;
+    /* Where the score was tested: rows that count, degrees of freedom, and how far rounding may have moved these. */
+    double rows, df_before, df, df_doubt;
+    double mean_eigenvalue; /* of K'K, or KK' */
 } broad__finding;
 
 /* Puts the reason into the verdict; returns 0, which stands for "does not hold". */
