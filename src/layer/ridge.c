@@ -373,8 +373,8 @@ int broad__ridge_complete(broad__ridge *ridge, broad__residual *residual)
 {
     if (!ridge->unsolved) return BROAD_OK;
     ridge->unsolved = 0;
-    int status = broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, ridge->spd.n,
-                                   ridge->lambda, 0);
+    int status =
+        broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, ridge->spd.n, ridge->lambda, 0);
     if (status == BROAD_OK) status = solve_probes(ridge, residual);
     return status == BROAD_OK ? solve_either(ridge, residual) : status;
 }
@@ -448,8 +448,7 @@ int broad__ridge_finish(broad__ridge *ridge, broad__residual *residual)
     if (!ridge->spd.spectral) {
         size_t side = ridge->spd.n;
         status = broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, side, ridge->lambda, 1);
-        if (status == BROAD_OK)
-            status = solve_either(ridge, residual);
+        if (status == BROAD_OK) status = solve_either(ridge, residual);
         if (status < 0) return status;
         ridge->norm = broad__residual_next(residual, ridge->w);
         if (ridge->norm <= residual->norm) return BROAD_OK;

@@ -7,9 +7,9 @@
 #include "base/status.h"
 
 /* The grid of lambda, as powers of ten of the mean eigenvalue. */
-enum { GRID = 31 };
-static const double GRID_FIRST = -12.0, GRID_STEP = 0.5;
-/* Where so many rows are degrees of freedom that less than this is left, the score tells nothing. */
+enum { GRID = 29 };
+static const double GRID_FIRST = -11.0, GRID_STEP = 0.5;
+/* Where less than this part of the rows is left by the degrees of freedom, the score tells nothing. */
 static const double LEAST_LEFT = 0.1;
 
 double broad__score(const broad__probes *probes, double norm, double inner, double penalty)

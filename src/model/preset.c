@@ -4,9 +4,9 @@
 
 #include "model/kind.h"
 
-/* `paper` has the paper's sizes. `auto` has wider and fewer layers and looks at fewer draws: a layer that leave-one-out
- * refuses is seldom saved by another range, and each draw costs an eigendecomposition. A brls has no joint weights that
- * would make one layer of several. */
+/* `paper` has the paper's sizes. `chain` has as many nodes as chains of sampled nodes gain by (docs/experiments.md). `auto`
+ * has wider and fewer layers and looks at fewer draws: a layer that leave-one-out refuses is seldom saved by another
+ * range, and each draw costs an eigendecomposition. A brls has no joint weights that would make one layer of several. */
 static void preset_sizes(broad_options *o, int paper)
 {
     size_t layers = o->kind == BROAD_KIND_BRLS ? 10 : 1;
@@ -15,6 +15,12 @@ static void preset_sizes(broad_options *o, int paper)
     o->feature_nodes = paper ? 10 : 100;
     o->enhance_nodes = 100;
     o->enhance_layers = paper ? 50 : layers;
+    if (o->preset != BROAD_PRESET_CHAIN || broad__kind_of(o->kind)->at_once) return;
+    o->features_auto = 0;
+    o->feature_groups = 6;
+    o->feature_nodes = 50;
+    o->enhance_nodes = 200;
+    o->enhance_layers = 50;
 }
 
 /* The schedule is as tight as it can be while the first draw of a sound range still passes, also on targets that are
@@ -28,7 +34,7 @@ static void preset_supervision(broad_options *o)
     o->gamma_count = 1;
     o->relax = 0.3;
     o->select = BROAD_SELECT_FIRST;
-    o->penalty = 1.4;
+    o->penalty = o->preset == BROAD_PRESET_CHAIN ? 1.2 : 1.4;
 }
 
 static void set_steps(broad_options *o, const double *steps, size_t count)

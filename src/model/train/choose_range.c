@@ -34,7 +34,8 @@ static int try_ranges(broad__ranges *best, broad_trainer *t, double features, do
 static int search_ranges(broad__ranges *best, broad_trainer *t)
 {
     const broad_options *o = &t->model->settings;
-    double first = broad__ranges_unit(o, broad__model_columns(t->model)), nodes = broad__ranges_unit(o, t->train.residual.z.features);
+    double first = broad__ranges_unit(o, broad__model_columns(t->model)),
+           nodes = broad__ranges_unit(o, t->train.residual.z.features);
     int status = BROAD_OK;
     *best = (broad__ranges){first, nodes, INFINITY};
     for (size_t i = 0; status == BROAD_OK && i < COUNT_OF(AUTO_FEATURE_RANGES); i++)

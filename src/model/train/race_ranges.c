@@ -64,10 +64,8 @@ int broad__ranges_judge(double *out, broad_trainer *t, size_t layer)
     broad__kblock kblock = {
         {features, count, s->weight, s->bias, o->activation, o->precision == BROAD_PRECISION_FLOAT}, 0, prefix};
     int scored = o->supervise == BROAD_SUPERVISE_GCV;
-    broad__ridge_request request = {.lambda_auto = o->lambda_auto,
-                                    .lambda = o->lambda,
-                                    .loo = !scored,
-                                    .penalty = scored ? o->penalty : 0};
+    broad__ridge_request request = {
+        .lambda_auto = o->lambda_auto, .lambda = o->lambda, .loo = !scored, .penalty = scored ? o->penalty : 0};
     status = broad__candidate_compute(&t->train.residual, &kblock, 1);
     if (status == BROAD_OK) status = broad__ridge_solve(&s->ridge, &t->train.residual, &request);
     if (status < 0) return status;
