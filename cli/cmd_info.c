@@ -198,7 +198,7 @@ static void print_sources(const broad_model *model)
 
 static int report_text(const char *path, const broad_model *model, int all)
 {
-    char size[64], names[256], estimate[256];
+    char size[64], names[256], line[256];
     const char *reason = broad_model_reason(model);
     size_t layers = broad_model_layers(model);
     cli_format_bytes(size, sizeof size, file_bytes(path));
@@ -217,10 +217,11 @@ static int report_text(const char *path, const broad_model *model, int all)
     if (status) return status;
     print_pilot(model);
     cli_print_importance(model);
-    cli_print("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_name(broad_model_outcome(model)),
+    cli_print("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_words(model),
               reason[0] ? ": " : "", reason);
     print_sources(model);
-    if (cli_estimate_line(estimate, sizeof estimate, model)) cli_print("estimate %s\n", estimate);
+    if (cli_estimate_line(line, sizeof line, model)) cli_print("estimate %s\n", line);
+    if (cli_score_line(line, sizeof line, model)) cli_print("score    %s\n", line);
     cli_print_stages(model);
     cli_print_layers(model, all);
     broad_layer first = {.size = sizeof first}, last = {.size = sizeof last};

@@ -288,7 +288,7 @@ static int estimated(double *out, const broad_model *model, const cli_measure *m
 {
     broad_metrics metrics;
     if (!cli_estimate_metrics(&metrics, model))
-        return cli_fail(BROAD_FAILED, "this network has no leave-one-out estimate; use --by cv");
+        return cli_fail(BROAD_FAILED, "this network has no estimate of its own; use --by cv");
     *out = cli_measure_value(measure, &metrics);
     return BROAD_OK;
 }

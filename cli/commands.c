@@ -49,7 +49,7 @@ static const broad_option reading[] = {
      "columns to use as inputs, by name or by number from 1, separated by commas; default: all that have no other use"},
     {"ignore", 0, "COLS", NULL, NULL, "columns to leave out, by name or by number from 1, separated by commas"},
     {"group", 0, "COL", NULL, NULL,
-     "column whose equal values are kept together in splits and in leave-one-out; not used as an input"},
+     "column whose equal values are kept together in splits and in estimates of the error; not used as an input"},
     {"weight", 0, "COL", NULL, NULL,
      "column with the weight of each row, 0 (the row does not count) or more; not used as an input"},
     {"categorical", 0, "COLS|none", NULL, NULL,
@@ -79,7 +79,7 @@ static const broad_option tune_search[] = {
     {"budget", 0, "SECONDS", NULL, "60", "time for the search; a trial still running at the end does not count"},
     {"trials", 0, "COUNT", NULL, NULL, "stop after this many trials, including those in the state file"},
     {"by", 0, "WHAT", "cv|loo", "loo",
-     "how trials are scored: by the model's own leave-one-out estimate, which takes one fit, or by cross-validation; "
+     "how trials are scored: by the model's own estimate (--loo), which takes one fit, or by cross-validation; "
      "--folds alone means cv"},
     {"folds", 0, "COUNT", NULL, "5", "number of folds of the cross-validation"},
     {"metric", 0, "NAME",
@@ -190,10 +190,12 @@ static const broad_option predict_output[] = {
     {"keep", 0, "COLS", NULL, NULL,
      "also write these columns of DATA, unchanged, before the predictions: names or numbers, separated by commas, or "
      "all"},
-    {"proba", 0, NULL, NULL, NULL, "add the probability of each class, calibrated by leave-one-out"},
+    {"proba", 0, NULL, NULL, NULL,
+     "add the probability of each class, calibrated by the model's own estimate (--loo of fit)"},
     {"threshold", 0, "P", NULL, NULL, TWO_CLASS_THRESHOLD},
     {"interval", 0, "LEVEL", NULL, NULL,
-     "add an interval that contains this fraction of the values, such as 0.9, from leave-one-out residuals"},
+     "add an interval that contains this fraction of the values, such as 0.9, from the residuals of the model's own "
+     "estimate (--loo of fit)"},
 };
 
 static const broad_option predict_pictures[] = {
@@ -522,7 +524,8 @@ static const cli_command commands[] = {
                        "Layers of random nodes are added one by one. Each is fitted to the residual of the earlier "
                        "layers and kept only if it passes the supervision test; the figures of every layer are "
                        "stored in the model as a certificate that 'broad verify' can check. When no further layer "
-                       "passes, the run ends as 'stalled' with a valid model.\n"
+                       "passes, the run ends as 'stalled' with a valid model. Under --supervise gcv that is the rule: growth ends by "
+                       "itself when no layer lowers the score of the chain, and the number of layers is a limit.\n"
                        "If the run is interrupted, the layers so far are saved, if there are any; the tool says so. The stopping options do the same; "
                        "the first condition that is met ends the run, and 'broad grow' continues from there. A run "
                        "that does not fit in memory is refused before it starts.",
@@ -532,6 +535,7 @@ static const cli_command commands[] = {
             {"broad fit train.npy --labels labels.npy --task classify", "inputs and targets in separate files"},
             {"broad fit scans.csv --group patient --holdout 0.3", "no patient on both sides of the split"},
             {"broad fit cars.csv --target price --ignore plate,owner", "two columns are left out"},
+            {"broad fit iris.csv --preset chain", "layer after layer, as long as the score of the chain falls"},
             {"broad fit iris.csv --preset paper --kind brls --json",
              "the paper's settings without supervision; JSON output"},
             {"broad fit panels/ --holdout 0.3 -o panels.broad", "photos in panels/Clean and panels/Dusty"},
@@ -680,8 +684,8 @@ static const cli_command commands[] = {
                        "or by position if DATA has no header; a target column is allowed but not needed.\n"
                        "--proba adds the columns proba_CLASS after the label; --interval adds TARGET_low and "
                        "TARGET_high after each value: wider where predictions of that size were worse, and within the "
-                       "limits 0, 1 or 100 that the training targets touch. Both need the leave-one-out estimate that fit computes "
-                       "(--loo).\n"
+                       "limits 0, 1 or 100 that the training targets touch. Both need the estimate of the error that fit computes "
+                       "(--loo): by leave-one-out with joint weights, from the score of a chain judged by --supervise gcv.\n"
                        "A model of photos takes any number of photos and folders, or - for names on standard "
                        "input, one per line. The first column is then the file, followed by the box if boxes were "
                        "given: left, top, right, bottom. Files that cannot be read, and "
@@ -714,7 +718,7 @@ static const cli_command commands[] = {
                        "balanced accuracy, precision, recall, F1, error rates, MCC, ROC AUC and PR AUC with a table "
                        "by class and the confusion matrix; or RMSE with its interval and that of always the mean, "
                        "MAE and R2, of several targets each by itself. With two classes, precision, recall and the "
-                       "areas describe the positive class; with more, they are means over the classes. If the model has a leave-one-out estimate, the Brier score, "
+                       "areas describe the positive class; with more, they are means over the classes. If the model has an estimate of its own, the Brier score, "
                        "log loss and calibration error of its probabilities follow, or the coverage and mean width "
                        "of its prediction intervals.\n"
                        "--curve adds the norm of the residual, in the scale of training, and accuracy or RMSE "
@@ -777,7 +781,7 @@ static const cli_command commands[] = {
         .most = 1,
         .run = cli_info,
         .sections = info_sections,
-        .description = "Prints how the model was trained, which inputs it expects, its leave-one-out estimate and "
+        .description = "Prints how the model was trained, which inputs it expects, its own estimate of its error and "
                        "the certificate of its layers. The file is checked completely when it is loaded.",
         .examples = {
             {"broad info model.broad", "an overview"},

@@ -13,7 +13,7 @@
 
 #include "broad/broad.h"
 
-enum { CLI_OPTIONS_MAX = 96, CLI_EXAMPLES_MAX = 8, CLI_FILES_MAX = 64 };
+enum { CLI_OPTIONS_MAX = 96, CLI_EXAMPLES_MAX = 9, CLI_FILES_MAX = 64 };
 #define CLI_NO_LIMIT SIZE_MAX /* of positional arguments */
 
 typedef struct cli_arguments cli_arguments;

@@ -59,6 +59,9 @@ void cli_bar_left(char *out, size_t bytes, double part, double seconds)
     snprintf(out, bytes, ", left %s", left);
 }
 
+/* Layers are a limit: growth may end before it, by itself. */
+static int is_layers(const broad_progress *state) { return state->stage && strcmp(state->stage, "layers") == 0; }
+
 static void draw(cli_progress *progress, const broad_progress *state, double now)
 {
     char elapsed[32], left[48], text[160], stage[64];
@@ -66,7 +69,9 @@ static void draw(cli_progress *progress, const broad_progress *state, double now
     cli_format_duration(elapsed, sizeof elapsed, now - progress->start);
     cli_bar_left(left, sizeof left, progress->part, now - progress->start);
     snprintf(stage, sizeof stage, "%s", state->stage ? state->stage : "");
-    if (state->total > 1) snprintf(stage, sizeof stage, "%s %zu/%zu", state->stage, state->done, state->total);
+    if (state->total > 1)
+        snprintf(stage, sizeof stage, is_layers(state) ? "%s %zu of at most %zu" : "%s %zu/%zu", state->stage,
+                 state->done, state->total);
     snprintf(text, sizeof text, "%s, %s%s", stage, elapsed, left);
     cli_bar(progress->label, progress->part, text);
     progress->drawn = 1;
@@ -77,9 +82,8 @@ static int on_progress(const broad_progress *state, void *context)
 {
     cli_progress *progress = context;
     double now = broad__seconds();
-    int layers = state->stage && strcmp(state->stage, "layers") == 0;
     if (progress->visible && now - progress->last > 0.1) draw(progress, state, now);
-    int stop = layers && state->draws == 0 && progress->stop_at && state->done >= progress->stop_at;
+    int stop = is_layers(state) && state->draws == 0 && progress->stop_at && state->done >= progress->stop_at;
     return stop || cli_interrupted() != 0;
 }
 

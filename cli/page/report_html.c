@@ -9,6 +9,7 @@
 #include "page/page.h"
 #include "page/report_cards.h"
 #include "page/report_table.h"
+#include "run/measures.h"
 #include "run/photo_summary.h"
 #include "run/photo_verdict.h"
 
@@ -113,17 +114,17 @@ static void put_times(cli_output *output, const cli_findings *all)
 static void put_expectation(cli_output *output, const cli_findings *all)
 {
     broad_estimate estimate = {.size = sizeof estimate};
-    char text[96];
+    char text[128];
     if (broad_model_estimate(&estimate, all->model) || !estimate.known) {
-        put_fact(output, "How good it is", "not known: the model has no leave-one-out estimate");
+        put_fact(output, "How good it is", "not known: the model has no estimate of its error");
         return;
     }
     if (all->classes)
-        snprintf(text, sizeof text, "%s of verdicts correct on photos like its own (leave-one-out)",
-                 cli_number_percent(&(cli_number){""}, estimate.accuracy));
+        snprintf(text, sizeof text, "%s of verdicts correct on photos like its own (%s)",
+                 cli_number_percent(&(cli_number){""}, estimate.accuracy), cli_estimate_name(&estimate));
     else
-        snprintf(text, sizeof text, "root mean square error %.4g on photos like its own (leave-one-out)",
-                 estimate.rmse);
+        snprintf(text, sizeof text, "root mean square error %.4g on photos like its own (%s)", estimate.rmse,
+                 cli_estimate_name(&estimate));
     put_fact(output, "What to expect", text);
 }
 
@@ -368,11 +369,11 @@ static void put_limits(cli_output *output, const cli_findings *all)
     if (known && all->classes) {
         snprintf(text, sizeof text, "%.3f", estimate.calibration_error);
         PART(output, "limits-classes", "accuracy", cli_number_percent(&(cli_number){""}, estimate.accuracy), "error",
-             text);
+             text, "source", cli_estimate_source(&estimate));
     } else if (known) {
         snprintf(text, sizeof text, "%.4g", estimate.rmse);
-        PART(output, "limits-values", "rmse", text, "part",
-             cli_number_percent(&(cli_number){""}, fmax(estimate.r2, 0)));
+        PART(output, "limits-values", "rmse", text, "part", cli_number_percent(&(cli_number){""}, fmax(estimate.r2, 0)),
+             "source", cli_estimate_source(&estimate));
     } else put_plain(output, "limits-unknown");
     if (twins) PART(output, "limits-twins", "photos", photos(&(cli_number){""}, twins));
     put_plain(output, "limits-end");

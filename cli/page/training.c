@@ -20,6 +20,8 @@ int cli_training_layered(const cli_training *training)
     return training->layer_count > 1 && !cli_in_blocks(training->model);
 }
 
+int cli_training_scored(const cli_training *training) { return cli_scored(training->model); }
+
 int cli_training_starts(const cli_training *training, size_t layer)
 {
     const broad_layer *layers = training->layers;

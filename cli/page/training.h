@@ -73,6 +73,8 @@ void cli_training_clear(cli_training *training); /* accepts a half-made one */
 
 /* Whether the layers were kept one by one and mean something each. */
 int cli_training_layered(const cli_training *training);
+/* Whether they were judged by the score of the chain. */
+int cli_training_scored(const cli_training *training);
 /* Whether a layer is the first of those on its rows. */
 int cli_training_starts(const cli_training *training, size_t layer);
 /* Of the norm: what the test of a layer promises, as a part of what was there. */

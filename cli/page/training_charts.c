@@ -62,12 +62,18 @@ static void set_scale(cli_chart *chart)
     if (!chart->y.log) chart->y.range[0] = 0;
 }
 
+static size_t stage_points(const cli_training *t)
+{
+    size_t count = t->layer_count;
+    for (size_t i = 0; i < t->layer_count; i++) count += 2 * (size_t)cli_training_starts(t, i);
+    return count;
+}
+
 /* The norm before a stage, after each of its layers, and a gap before the next; beside it what the bounds promise. */
 static int chart_norms(cli_training *t)
 {
-    size_t at = 0, count = t->layer_count;
-    for (size_t i = 0; i < t->layer_count; i++) count += 2 * (size_t)cli_training_starts(t, i);
-    cli_chart *chart = add_layer_chart(t, "norms", "Error left after each layer", count);
+    size_t at = 0;
+    cli_chart *chart = add_layer_chart(t, "norms", "Error left after each layer", stage_points(t));
     if (!chart) return no_memory();
     double *norm = cli_chart_series(chart, "norm of the error", CLI_LINE, 1);
     double *promise = any_test(t) ? cli_chart_series(chart, "guaranteed by the bounds", CLI_DASHED, 2) : NULL;
@@ -93,6 +99,64 @@ static int chart_norms(cli_training *t)
     chart->x.range[0] = 0;
     set_scale(chart);
     chart->words = promise ? "norms" : "norms-untested";
+    return BROAD_OK;
+}
+
+/* A chart with the state before each stage, after each of its layers, and a gap before the next: from a layer, and whether
+ * before it. */
+typedef double (*layer_value)(const broad_layer *layer, int before);
+
+static void put_stages(cli_chart *chart, const cli_training *t, double *out, layer_value value)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < t->layer_count; i++) {
+        const broad_layer *layer = &t->layers[i];
+        if (cli_training_starts(t, i)) {
+            if (i) chart->at[at++] = NAN;
+            chart->at[at] = (double)i;
+            out[at++] = value(layer, 1);
+        }
+        chart->at[at] = (double)i + 1;
+        out[at++] = value(layer, 0);
+    }
+    chart->count = at;
+    chart->x.range[0] = 0;
+}
+
+static double norm_of(const broad_layer *layer, int before) { return before ? layer->norm_before : layer->norm_after; }
+
+static double score_of(const broad_layer *layer, int before)
+{
+    return layer->test != BROAD_SUPERVISE_GCV ? NAN : before ? layer->score / layer->tested : layer->score;
+}
+
+static double freedom_of(const broad_layer *layer, int before)
+{
+    if (layer->test != BROAD_SUPERVISE_GCV) return NAN;
+    return (before ? layer->df_before : layer->df) / (double)layer->rows;
+}
+
+static int chart_score(cli_training *t)
+{
+    cli_chart *chart = add_layer_chart(t, "score", "What is expected of new rows", stage_points(t));
+    double *score = chart ? cli_chart_series(chart, "score of the chain", CLI_LINE, 1) : NULL;
+    double *norm = score ? cli_chart_series(chart, "norm of the error on the training rows", CLI_DASHED, 2) : NULL;
+    if (!norm) return no_memory();
+    put_stages(chart, t, score, score_of);
+    put_stages(chart, t, norm, norm_of);
+    set_scale(chart);
+    chart->words = "score";
+    return BROAD_OK;
+}
+
+static int chart_freedom(cli_training *t)
+{
+    cli_chart *chart = add_layer_chart(t, "freedom", "Degrees of freedom, as a part of the rows", stage_points(t));
+    double *part = chart ? cli_chart_series(chart, "degrees of freedom / rows", CLI_LINE, 1) : NULL;
+    if (!part) return no_memory();
+    put_stages(chart, t, part, freedom_of);
+    chart->y.range[0] = 0;
+    chart->words = "freedom";
     return BROAD_OK;
 }
 
@@ -209,19 +273,23 @@ static int chart_errors(cli_training *t)
 {
     cli_chart *chart = add_layer_chart(t, "errors", "Error per row", t->layer_count);
     if (!chart) return no_memory();
-    int loo = has_loo(t);
+    int scored = cli_training_scored(t), loo = !scored && has_loo(t);
     double *train = t->train_curve ? cli_chart_series(chart, "training rows", CLI_LINE, 1) : NULL;
     double *out = loo ? cli_chart_series(chart, "training rows, each left out in turn", CLI_DOTTED, 3) : NULL;
+    double *score = scored ? cli_chart_series(chart, "expected of new rows by the score", CLI_DOTTED, 3) : NULL;
     double *test = t->test_curve ? cli_chart_series(chart, "test rows", CLI_DASHED, 2) : NULL;
-    if ((t->train_curve && !train) || (t->test_curve && !test) || (loo && !out)) return no_memory();
+    if ((t->train_curve && !train) || (t->test_curve && !test) || (loo && !out) || (scored && !score))
+        return no_memory();
     double of_train = t->train ? 1 / sqrt((double)broad_data_rows(t->train)) : 1;
     double of_test = t->test ? 1 / sqrt((double)broad_data_rows(t->test)) : 1;
     copy_curve(train, t, t->train_curve, offsetof(broad_curve_point, norm), of_train);
     for (size_t i = 0; out && i < t->layer_count; i++) /* of the rows that the layer was fitted to */
         out[i] = t->train_curve[i].loo / sqrt((double)t->layers[i].rows);
+    for (size_t i = 0; score && i < t->layer_count; i++)
+        score[i] = score_of(&t->layers[i], 0) / sqrt((double)t->layers[i].rows);
     copy_curve(test, t, t->test_curve, offsetof(broad_curve_point, norm), of_test);
     set_scale(chart);
-    chart->words = "errors";
+    chart->words = scored ? "errors-scored" : "errors";
     return BROAD_OK;
 }
 
@@ -229,6 +297,8 @@ static int chart_layers(cli_training *t)
 {
     if (!cli_training_layered(t)) return BROAD_OK;
     int status = chart_norms(t);
+    if (!status && cli_training_scored(t)) status = chart_score(t);
+    if (!status && cli_training_scored(t)) status = chart_freedom(t);
     if (!status) status = chart_drops(t);
     if (!status) status = chart_draws(t);
     if (!status) status = chart_ranges(t);

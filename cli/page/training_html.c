@@ -11,6 +11,7 @@
 #include "page/training_measures.h"
 #include "page/training_mistakes.h"
 #include "page/training_tables.h"
+#include "run/measures.h"
 #include "run/photo_summary.h"
 #include "run/show.h"
 
@@ -66,7 +67,7 @@ static void put_head(cli_output *output, const cli_training *t)
     cli_format_size(size, sizeof size, t->model);
     snprintf(text, sizeof text, "%s, %s, seed %llu, preset %s", cli_kind_name(broad_model_kind(t->model)), size,
              (unsigned long long)broad_model_seed(t->model),
-             t->settings.preset == BROAD_PRESET_PAPER ? "paper" : "auto");
+             broad_enum_name(BROAD_ENUM_PRESET, (int)t->settings.preset));
     put_fact(output, "Network", text);
     cli_format_names(names, sizeof names, broad_model_output_name, t->model, broad_model_outputs(t->model));
     snprintf(text, sizeof text, "%s%s", is_classes(t) ? "classes " : "values of ", names);
@@ -120,7 +121,8 @@ static void put_tiles(cli_output *output, const cli_training *t)
     const broad_metrics *test = t->test_metrics, *train = t->train_metrics;
     cli_html_put(output, "<div class=\"tiles\">\n");
     if (t->test) put_figure_tile(output, t, test->accuracy, test->rmse, "test rows");
-    if (t->estimate.known) put_figure_tile(output, t, t->estimate.accuracy, t->estimate.rmse, "leave-one-out");
+    if (t->estimate.known)
+        put_figure_tile(output, t, t->estimate.accuracy, t->estimate.rmse, cli_estimate_name(&t->estimate));
     if (t->train) put_figure_tile(output, t, train->accuracy, train->rmse, "training rows");
     size_t stages = 0;
     for (size_t i = 0; i < t->layer_count; i++) stages += (size_t)cli_training_starts(t, i);
@@ -179,7 +181,8 @@ static void say_without_test(cli_output *output, const cli_training *t)
 {
     if (t->estimate.known)
         PART(output, is_classes(t) ? "say-estimate-classes" : "say-estimate-values", "figure",
-             figure(&(cli_number){""}, t, t->estimate.accuracy, t->estimate.rmse));
+             figure(&(cli_number){""}, t, t->estimate.accuracy, t->estimate.rmse), "source",
+             cli_estimate_source(&t->estimate));
     else put_plain(output, "say-unknown");
     cli_html_put(output, "<ul>\n");
 }
@@ -209,7 +212,7 @@ static void say_estimate(cli_output *output, const cli_training *t)
                                            : ", and the test rows agree";
     }
     PART(output, "say-expected", "figure", figure(&(cli_number){""}, t, t->estimate.accuracy, t->estimate.rmse),
-         "agreement", agreement);
+         "agreement", agreement, "source", cli_estimate_source(&t->estimate));
 }
 
 static void say_outcome(cli_output *output, const cli_training *t)
@@ -221,9 +224,12 @@ static void say_outcome(cli_output *output, const cli_training *t)
         [BROAD_OUTCOME_TARGET_REACHED] = "Training ended because a stopping rule was met",
         [BROAD_OUTCOME_STOPPED] = "Training was stopped before its end; the network is valid as far as it goes",
     };
+    const char *outcome = words[broad_model_outcome(t->model)];
     char reason[512] = "";
+    if (cli_training_scored(t) && broad_model_outcome(t->model) == BROAD_OUTCOME_STALLED)
+        outcome = "Growth ended by itself";
     if (*broad_model_reason(t->model)) snprintf(reason, sizeof reason, ": %s", broad_model_reason(t->model));
-    PART(output, "say-outcome", "outcome", words[broad_model_outcome(t->model)], "reason", reason);
+    PART(output, "say-outcome", "outcome", outcome, "reason", reason);
 }
 
 /* Whether supervision had any effect. */
@@ -263,7 +269,7 @@ static void put_summary(cli_output *output, const cli_training *t)
 static void put_one_step(cli_output *output, const cli_training *t)
 {
     if (!t->layer_count) {
-        put_plain(output, "no-layer");
+        put_plain(output, cli_training_scored(t) ? "no-layer-scored" : "no-layer");
         return;
     }
     const broad_layer *layer = &t->layers[t->layer_count - 1];
@@ -286,11 +292,13 @@ static void put_charts(cli_output *output, const cli_training *t, const char *co
 
 static void put_training(cli_output *output, const cli_training *t)
 {
-    static const char *const charts[] = {"norms", "drops", "accuracy", "errors", "draws", "ranges", NULL};
+    static const char *const charts[] = {"norms",  "score", "freedom", "drops", "accuracy",
+                                         "errors", "draws", "ranges",  NULL};
     broad_fitting fitting = broad_model_fitting(t->model);
     put_plain(output, "training");
     if (cli_training_layered(t)) {
         put_plain(output, "layer-by-layer");
+        if (cli_training_scored(t)) put_plain(output, "scored");
         if (fitting != BROAD_FITTING_CHAIN && fitting != BROAD_FITTING_AT_ONCE) /* weights were computed once more */
             put_plain(output, broad_enum_name(BROAD_ENUM_FITTING, (int)fitting));
         put_charts(output, t, charts);
@@ -321,7 +329,7 @@ static void put_probabilities(cli_output *output, const cli_training *t)
     put_plain(output, "probabilities-table");
     if (t->test)
         put_three(output, "test rows", (double[]){test->brier, test->log_loss, test->calibration_error}, "fff");
-    put_three(output, "leave-one-out",
+    put_three(output, cli_estimate_name(&t->estimate),
               (double[]){t->estimate.brier, t->estimate.log_loss, t->estimate.calibration_error}, "fff");
     if (t->train)
         put_three(output, "training rows", (double[]){train->brier, train->log_loss, train->calibration_error}, "fff");
@@ -358,7 +366,8 @@ static void put_values(cli_output *output, const cli_training *t)
         put_plain(output, "values-table");
         if (t->test) put_three(output, "test rows", (double[]){test->rmse, test->mae, test->r2}, "ggf");
         if (t->estimate.known)
-            put_three(output, "leave-one-out", (double[]){t->estimate.rmse, t->estimate.mae, t->estimate.r2}, "ggf");
+            put_three(output, cli_estimate_name(&t->estimate),
+                      (double[]){t->estimate.rmse, t->estimate.mae, t->estimate.r2}, "ggf");
         if (t->train) put_three(output, "training rows", (double[]){train->rmse, train->mae, train->r2}, "ggf");
         cli_html_put(output, "</tbody>\n</table></div>\n");
     } else put_plain(output, "values-unknown");
@@ -457,6 +466,17 @@ static void put_again(cli_output *output, const cli_training *t)
     cli_html_put(output, " -o training.html</pre>\n");
 }
 
+static void put_terms(cli_output *output, const cli_training *t)
+{
+    int scored = cli_training_scored(t);
+    put_plain(output, "words");
+    if (scored) put_plain(output, "words-score");
+    if (t->estimate.method == BROAD_ESTIMATE_METHOD_LEAVE_ONE_OUT) put_plain(output, "words-left-out");
+    put_plain(output, is_classes(t) ? "words-classes" : "words-values");
+    put_plain(output, scored ? "words-proof-scored" : "words-proof");
+    put_plain(output, "words-end");
+}
+
 int cli_training_write(const cli_training *training, const char *path)
 {
     cli_output output;
@@ -472,9 +492,7 @@ int cli_training_write(const cli_training *training, const char *path)
     cli_training_importance(&output, training);
     cli_training_settings(&output, training);
     cli_training_certificate(&output, training);
-    put_plain(&output, "words");
-    put_plain(&output, is_classes(training) ? "words-classes" : "words-values");
-    put_plain(&output, "words-end");
+    put_terms(&output, training);
     put_again(&output, training);
     PART(&output, "foot", "version", broad_version());
     return cli_output_close(&output);

@@ -6,6 +6,7 @@
 #include "page/assets.h"
 #include "page/page.h"
 #include "run/importance.h"
+#include "run/measures.h"
 
 enum { OUTPUTS_SHOWN = 60 };
 
@@ -93,7 +94,7 @@ static void put_all(cli_output *output, const cli_training *t)
     size_t count = 0;
     if (t->test) names[count++] = "test rows";
     if (t->train) names[count++] = "training rows";
-    if (t->estimate.known) names[count++] = "leave-one-out";
+    if (t->estimate.known) names[count++] = cli_estimate_name(&t->estimate);
     put_head(output, names);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) put_measure(output, t, &rows[i]);
     cli_html_put(output, "</tbody>\n</table></div>\n");
@@ -105,7 +106,7 @@ static void put_all(cli_output *output, const cli_training *t)
 
 /* ---- by class ---- */
 
-/* Of the test rows, else by leave-one-out, else of the training rows. */
+/* Of the test rows, else of the estimate, else of the training rows. */
 static int class_at(broad_class_metrics *out, const cli_training *t, size_t index)
 {
     broad_class_metrics_init(out);
@@ -117,7 +118,7 @@ static int class_at(broad_class_metrics *out, const cli_training *t, size_t inde
 static const char *basis(const cli_training *t)
 {
     if (t->test) return "test rows";
-    return t->estimate.known && t->estimate.detailed ? "leave-one-out" : "training rows";
+    return t->estimate.known && t->estimate.detailed ? cli_estimate_name(&t->estimate) : "training rows";
 }
 
 static void put_by_class(cli_output *output, const cli_training *t)

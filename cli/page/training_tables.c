@@ -288,7 +288,7 @@ static void put_stages(cli_output *output, const cli_training *t)
     cli_html_put(output, "</tbody>\n</table></div>\n");
 }
 
-static void put_layer(cli_output *output, const broad_layer *layer, size_t index)
+static void put_layer(cli_output *output, const broad_layer *layer, size_t index, int scored)
 {
     cli_output_print(output, "<tr><td class=\"n\">%zu</td><td>%s</td><td class=\"n\">%zu</td>", index + 1,
                      origin_name(layer), layer->width);
@@ -299,6 +299,11 @@ static void put_layer(cli_output *output, const broad_layer *layer, size_t index
     put_number(output, layer->norm_after, 'g', 5);
     put_number(output, layer->ratio, 'f', 5);
     put_number(output, layer->tested, 'f', 5);
+    if (scored) {
+        put_number(output, layer->df, 'g', 5);
+        put_number(output, layer->df_error, 'g', 2);
+        put_number(output, layer->score, 'g', 5);
+    }
     put_number(output, layer->lambda, 'g', 2);
     put_number(output, layer->range, 'g', 4);
     cli_output_print(output, "<td class=\"n\">%zu</td><td class=\"n\">%zu</td><td>%s</td><td>%s</td></tr>\n",
@@ -308,18 +313,21 @@ static void put_layer(cli_output *output, const broad_layer *layer, size_t index
 
 static void put_layers(cli_output *output, const cli_training *t)
 {
-    static const char *const heads[] = {"layer",       "origin",     "width", "gamma",  "mu",     "bound",
-                                        "norm before", "norm after", "ratio", "tested", "lambda", "range",
-                                        "draws",       "relaxed",    "test",  "passed"};
-    static const char is_text[] = "0100000000000011";
+    static const char *const heads[] = {"layer",      "origin", "width",   "gamma", "mu",       "bound", "norm before",
+                                        "norm after", "ratio",  "tested",  "df",    "\302\261", "score", "lambda",
+                                        "range",      "draws",  "relaxed", "test",  "passed"};
+    static const char columns[] = "ntnnnnnnnnsssnnnntt"; /* of numbers, of text, of scored chains alone */
+    int scored = cli_training_scored(t);
+    if (!t->layer_count) return;
     cli_output_print(output,
                      "<details%s><summary>Every layer as a table</summary>\n<div class=\"scroll tall\">"
                      "<table id=\"layers\">\n<thead><tr>",
                      t->layer_count <= LAYERS_OPEN ? " open" : "");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
-        cli_output_print(output, "<th scope=\"col\"%s>%s</th>", is_text[i] == '1' ? "" : " class=\"n\"", heads[i]);
+        if (columns[i] != 's' || scored)
+            cli_output_print(output, "<th scope=\"col\"%s>%s</th>", columns[i] == 't' ? "" : " class=\"n\"", heads[i]);
     cli_html_put(output, "</tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < t->layer_count; i++) put_layer(output, &t->layers[i], i);
+    for (size_t i = 0; i < t->layer_count; i++) put_layer(output, &t->layers[i], i, scored);
     cli_html_put(output, "</tbody>\n</table></div>\n</details>\n");
 }
 

@@ -46,6 +46,18 @@ int cli_estimate_metrics(broad_metrics *out, const broad_model *model)
     return 1;
 }
 
+static int by_score(const broad_estimate *estimate) { return estimate->method == BROAD_ESTIMATE_METHOD_GCV; }
+
+const char *cli_estimate_name(const broad_estimate *estimate)
+{
+    return by_score(estimate) ? "cross-validation score" : "leave-one-out";
+}
+
+const char *cli_estimate_source(const broad_estimate *estimate)
+{
+    return by_score(estimate) ? "the chain's cross-validation score" : "leave-one-out";
+}
+
 /* Of rows, or of the estimate where metrics is NULL. */
 static int class_at(broad_class_metrics *out, const broad_metrics *metrics, const broad_model *model, size_t index)
 {
@@ -170,8 +182,10 @@ json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model)
 json_t *cli_estimate_json(const broad_model *model)
 {
     broad_metrics m;
-    if (!cli_estimate_metrics(&m, model)) return json_null();
+    broad_estimate e = {.size = sizeof e};
+    if (!cli_estimate_metrics(&m, model) || broad_model_estimate(&e, model)) return json_null();
     json_t *object = json_object();
+    cli_json_put(object, "method", cli_json_text(broad_enum_name(BROAD_ENUM_ESTIMATE_METHOD, (int)e.method)));
     cli_json_put(object, "rows", json_integer((json_int_t)m.rows));
     if (m.task == BROAD_TASK_REGRESS) {
         put_values(object, &m);
@@ -236,7 +250,8 @@ int cli_estimate_line(char *out, size_t bytes, const broad_model *model)
     char line[256];
     if (broad_model_estimate(&estimate, model) || !estimate.known) return 0;
     cli_figure_line(line, sizeof line, NULL, model);
-    snprintf(out, bytes, "%s on new rows (leave-one-out on %zu row%s)", line, estimate.rows, cli_plural(estimate.rows));
+    snprintf(out, bytes, "%s on new rows (%s%s on %zu row%s)", line, by_score(&estimate) ? "from " : "",
+             cli_estimate_source(&estimate), estimate.rows, cli_plural(estimate.rows));
     return 1;
 }
 

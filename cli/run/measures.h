@@ -1,4 +1,4 @@
-/* Measures of a model, on rows or by leave-one-out, as text and as JSON. */
+/* Measures of a model, on rows or by its own estimate, as text and as JSON. */
 #ifndef BROAD_CLI_RUN_MEASURES_H
 #define BROAD_CLI_RUN_MEASURES_H
 
@@ -6,8 +6,12 @@
 
 /* broad_eval() of metrics that need not be initialised. */
 int cli_judge(broad_metrics *out, const broad_model *model, const broad_data *data, size_t threads);
-/* The leave-one-out estimate in the form of metrics, without a confusion matrix; 0: the model has none. */
+/* The estimate in the form of metrics, without a confusion matrix; 0: the model has none. */
 int cli_estimate_metrics(broad_metrics *out, const broad_model *model);
+
+/* How an estimate was made: a short name, and "the chain's cross-validation score" as part of a sentence. */
+const char *cli_estimate_name(const broad_estimate *estimate);
+const char *cli_estimate_source(const broad_estimate *estimate);
 
 json_t *cli_metrics_json(const broad_metrics *metrics, const broad_model *model);
 json_t *cli_estimate_json(const broad_model *model); /* null: it has none */

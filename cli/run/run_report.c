@@ -56,6 +56,7 @@ static json_t *before_json(const cli_run *run)
 typedef struct worsening {
     int found;
     const char *rows, *measure; /* "held-out", "accuracy" */
+    const char *source;         /* in words, where they are none of the test rows */
     double before, after;
 } worsening;
 
@@ -71,8 +72,9 @@ static worsening find_worsening(const cli_run *run)
         w.before = classify ? c->test_before.accuracy : c->test_before.rmse;
         w.after = classify ? run->test_metrics.accuracy : run->test_metrics.rmse;
     } else if (run->before && !broad_model_estimate(&old, run->before) && !broad_model_estimate(&now, run->model) &&
-               old.known && now.known) {
-        w.rows = "leave-one-out";
+               old.known && now.known && old.method == now.method) {
+        w.rows = broad_enum_name(BROAD_ENUM_ESTIMATE_METHOD, (int)now.method);
+        w.source = cli_estimate_source(&now);
         w.before = classify ? old.accuracy : old.rmse;
         w.after = classify ? now.accuracy : now.rmse;
     }
@@ -193,7 +195,7 @@ static void print_worsening(const cli_run *run)
     worsening w = find_worsening(run);
     if (!w.found) return;
     if (run->test) cli_print("worse    %s on the %s rows", w.measure, w.rows);
-    else cli_print("worse    %s by leave-one-out, in which the new rows count,", w.measure);
+    else cli_print("worse    %s by %s, in which the new rows count,", w.measure, w.source);
     cli_print(" was %.4g before and is %.4g now", w.before, w.after);
     if (cli_same_file(run->output, run->model_path))
         cli_print("; 'broad undo %s' brings the old model back\n", run->output);
@@ -275,17 +277,38 @@ static void print_network(const cli_run *run)
     cli_print(", %.2f s\n", run->seconds.total);
 }
 
+/* How far the score of the chain fell, and why growth ended. Returns whether that says how the run ended. */
+static int print_score(const cli_run *run)
+{
+    const broad_model *model = run->model;
+    char line[256];
+    int stalled = broad_model_outcome(model) == BROAD_OUTCOME_STALLED, done = stalled;
+    if (!cli_scored(model)) return 0;
+    if (!broad_model_layers(model) && stalled) {
+        cli_print("score    %s\n", broad_model_reason(model));
+        return 1;
+    }
+    if (!cli_score_line(line, sizeof line, model)) return 0;
+    cli_print("score    %s", line);
+    if (stalled) cli_print("; growth ended by itself: no further layer lowered it");
+    else if (broad_model_outcome(model) == BROAD_OUTCOME_COMPLETE && !run->fresh)
+        cli_print("; every layer that was asked for lowered it, and more may lower it further");
+    cli_print("\n");
+    return done;
+}
+
 /* How it ended: always where it was not as planned. */
 static void print_end(const cli_run *run)
 {
     const broad_model *model = run->model;
     const char *reason = broad_model_reason(model);
+    int told = print_score(run);
     if (is_verbose(run)) {
         cli_print_layers(model, 0);
         cli_print_joint(model);
     }
-    if (is_verbose(run) || broad_model_outcome(model) != BROAD_OUTCOME_COMPLETE)
-        cli_print("status   %s%s%s\n", cli_outcome_name(broad_model_outcome(model)), reason[0] ? ": " : "", reason);
+    if (is_verbose(run) || (broad_model_outcome(model) != BROAD_OUTCOME_COMPLETE && !told))
+        cli_print("status   %s%s%s\n", cli_outcome_words(model), reason[0] ? ": " : "", reason);
 }
 
 /* ---- what to do next ---- */

@@ -41,6 +41,12 @@ const char *cli_outcome_name(broad_outcome outcome)
     return "unknown";
 }
 
+const char *cli_outcome_words(const broad_model *model)
+{
+    broad_outcome outcome = broad_model_outcome(model);
+    return outcome == BROAD_OUTCOME_STALLED && cli_scored(model) ? "ended by itself" : cli_outcome_name(outcome);
+}
+
 /* ---- JSON ---- */
 
 json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), const broad_model *model, size_t count)
@@ -171,11 +177,40 @@ int cli_solved_jointly(const broad_model *model)
     return fitting == BROAD_FITTING_JOINT || fitting == BROAD_FITTING_AT_ONCE;
 }
 
+int cli_scored(const broad_model *model)
+{
+    broad_options settings;
+    broad_options_init(&settings);
+    if (broad_model_settings(&settings, model) || settings.supervise != BROAD_SUPERVISE_GCV) return 0;
+    broad_layer last = {.size = sizeof last};
+    size_t count = broad_model_layers(model);
+    return !count || (!broad_model_layer(&last, model, count - 1) && last.test == BROAD_SUPERVISE_GCV);
+}
+
+int cli_score_line(char *out, size_t bytes, const broad_model *model)
+{
+    size_t count = broad_model_layers(model), first = count;
+    broad_layer last = {.size = sizeof last}, layer = {.size = sizeof layer};
+    if (!count || broad_model_layer(&last, model, count - 1) || last.test != BROAD_SUPERVISE_GCV) return 0;
+    double begin = last.score;
+    while (first && !broad_model_layer(&layer, model, first - 1) && layer.rows == last.rows &&
+           layer.first_row == last.first_row && layer.test == BROAD_SUPERVISE_GCV) {
+        begin = layer.score / layer.tested;
+        first--;
+    }
+    snprintf(out, bytes,
+             "fell to %.4g of what it was, in %zu layer%s; the chain has %s%.0f degree%s of freedom on %zu rows",
+             begin > 0 ? last.score / begin : 0, count - first, cli_plural(count - first),
+             last.df_error > 0 ? "about " : "", last.df, fabs(last.df - 1) < 0.5 ? "" : "s", last.rows);
+    return 1;
+}
+
 void cli_format_size(char *out, size_t bytes, const broad_model *model)
 {
     size_t nodes = broad_model_nodes(model), parts = broad_model_layers(model);
     const char *word = cli_in_blocks(model) ? "block" : "layer";
-    if (parts == 1 && cli_in_blocks(model)) snprintf(out, bytes, "%zu nodes in one block", nodes);
+    if (!parts) snprintf(out, bytes, "%zu nodes and no %s", nodes, word);
+    else if (parts == 1 && cli_in_blocks(model)) snprintf(out, bytes, "%zu nodes in one block", nodes);
     else snprintf(out, bytes, "%zu nodes in %zu %s%s", nodes, parts, word, parts == 1 ? "" : "s");
 }
 
@@ -198,16 +233,26 @@ static void print_blocks(const broad_model *model)
     }
 }
 
+static void print_layer(const broad_layer *layer, size_t number, int scored)
+{
+    cli_print("  %5zu %6zu %9.5f %9.5f %9.5f %11.5g", number, layer->width, layer->gamma, layer->bound, layer->tested,
+              layer->norm_after);
+    if (scored) cli_print(" %9.5g %11.5g", layer->df, layer->score);
+    cli_print(" %9.1e %7.4g %6zu%s\n", layer->lambda, layer->range, layer->tries, layer->passed ? "" : "  forced");
+}
+
 void cli_print_layers(const broad_model *model, int all)
 {
     size_t count = broad_model_layers(model), skipped = 0;
+    int scored = cli_scored(model);
     if (!count) return;
     if (cli_in_blocks(model)) {
         print_blocks(model);
         return;
     }
-    cli_print("  %5s %6s %9s %9s %9s %11s %9s %7s %6s\n", "layer", "width", "gamma", "bound", "tested", "||E||",
-              "lambda", "range", "tries");
+    cli_print("  %5s %6s %9s %9s %9s %11s", "layer", "width", "gamma", "bound", "tested", "||E||");
+    if (scored) cli_print(" %9s %11s", "df", "score");
+    cli_print(" %9s %7s %6s\n", "lambda", "range", "tries");
     for (size_t i = 0; i < count; i++) {
         broad_layer layer = {.size = sizeof layer};
         if (broad_model_layer(&layer, model, i)) continue;
@@ -217,9 +262,7 @@ void cli_print_layers(const broad_model *model, int all)
         }
         if (skipped) cli_print("  %5s\n", "...");
         skipped = 0;
-        cli_print("  %5zu %6zu %9.5f %9.5f %9.5f %11.5g %9.1e %7.4g %6zu%s\n", i + 1, layer.width, layer.gamma,
-                  layer.bound, layer.tested, layer.norm_after, layer.lambda, layer.range, layer.tries,
-                  layer.passed ? "" : "  forced");
+        print_layer(&layer, i + 1, scored);
     }
 }
 

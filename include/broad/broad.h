@@ -123,9 +123,9 @@ BROAD_API void broad_free(void *block); /* frees a plain block that a function h
  *            nodes                        selection                     output weights
  *   rvfl     inputs + hidden nodes        none                          joint
  *   bls      feature groups + nodes       none                          joint
- *   brls     feature groups + layers      none                          chain or joint
- *   bscrls   feature groups + layers      residual, loo or operator     chain or joint
- *   scn      hidden nodes, in blocks      output                        chain, window or joint
+ *   brls     feature groups + layers      none, gcv                     chain or joint
+ *   bscrls   feature groups + layers      gcv, residual, loo, operator  chain or joint
+ *   scn      hidden nodes, in blocks      output, gcv                   chain, window or joint; gcv: chain
  */
 typedef enum broad_kind {
     BROAD_KIND_BSCRLS,
@@ -278,7 +278,8 @@ typedef enum broad_enum {
     BROAD_ENUM_ORIGIN,
     BROAD_ENUM_FITTING,
     BROAD_ENUM_FEATURE_SOURCE,
-    BROAD_ENUM_FORMAT
+    BROAD_ENUM_FORMAT,
+    BROAD_ENUM_ESTIMATE_METHOD
 } broad_enum;
 
 /* broad_enum_name(BROAD_ENUM_KIND, BROAD_KIND_SCN) is "scn". Static text; "unknown" for a value that does not exist. */
@@ -393,7 +394,7 @@ typedef struct broad_options {
 
     broad_weights weights;
     size_t window; /* nodes whose weights BROAD_WEIGHTS_WINDOW solves again */
-    /* Whether to estimate the error by leave-one-out, which probabilities and intervals need; auto: where it is cheap.
+    /* Whether to estimate the error, which probabilities and intervals need (broad_estimate); auto: where it is cheap.
      * Rows of one group are left out together. */
     broad_loo loo;
     const char *class_weight; /* "balanced", or "a:1,b:3"; NULL: every row has weight 1 */
@@ -806,8 +807,9 @@ typedef struct broad_layer {
     size_t relaxed;       /* how often gamma was relaxed */
     broad_supervise test;
     int passed;
-    /* BROAD_SUPERVISE_GCV, otherwise 0: degrees of freedom of the chain with this layer and before it, their standard
-     * error, and score = norm_after / (1 - penalty df / rows), rows being those of weight above 0. */
+    /* BROAD_SUPERVISE_GCV, otherwise 0: degrees of freedom of the chain with this layer and before it, the standard error
+     * of the former (0: they are exact), and score = norm_after / (1 - penalty df / rows), rows being those of weight
+     * above 0. */
     double df, df_before, df_error, score, penalty;
 } broad_layer;
 
@@ -967,8 +969,15 @@ typedef struct broad_joint {
 static inline void broad_joint_init(broad_joint *out) { broad_result_init(out, sizeof *out); }
 BROAD_API int broad_model_joint(broad_joint *out, const broad_model *model);
 
-/* The leave-one-out estimate of the model as it is: how good its predictions are on rows it has not seen. Where rows
- * have groups, each was left out together with its group: then it is about rows of groups the model has not seen. */
+/* How an estimate was made. */
+typedef enum broad_estimate_method {
+    BROAD_ESTIMATE_METHOD_LEAVE_ONE_OUT, /* joint weights: each row predicted as if it had been left out            */
+    BROAD_ESTIMATE_METHOD_GCV            /* a chain supervised by BROAD_SUPERVISE_GCV: the residual of each training
+                                          * row, enlarged as the score enlarges the norm of all of them              */
+} broad_estimate_method;
+
+/* The estimate of the model as it is: how good its predictions are on rows it has not seen. Where rows have groups, each
+ * was left out, or counted, together with its group: then it is about rows of groups the model has not seen. */
 typedef struct broad_estimate {
     size_t size;
     int known;                                 /* 0: the model has none, and the rest is 0            */
@@ -979,6 +988,7 @@ typedef struct broad_estimate {
     int detailed;
     double baseline, low, high;
     double precision, recall, f1, log_loss, balanced_accuracy, mcc, roc_auc, pr_auc; /* classification */
+    broad_estimate_method method;
 } broad_estimate;
 
 static inline void broad_estimate_init(broad_estimate *out) { broad_result_init(out, sizeof *out); }
@@ -998,12 +1008,12 @@ BROAD_API int broad_predict_part(double *out, const broad_model *model, const br
                                  size_t count, const broad_run_options *run);
 BROAD_API size_t broad_best_class(const broad_model *model, const double *scores);
 
-/* Probabilities of the classes, rows x outputs, from scores; out may be scores. They are calibrated on leave-one-out
- * scores (by groups where the rows had groups): without an estimate it is BROAD_USAGE. Unless classes were weighted in
+/* Probabilities of the classes, rows x outputs, from scores; out may be scores. They are calibrated on the scores
+ * of the estimate (by groups where the rows had groups): without one it is BROAD_USAGE. Unless classes were weighted in
  * training, the class with the largest score is the most probable one. */
 BROAD_API int broad_probabilities(double *out, const broad_model *model, const double *scores, size_t rows);
 /* Prediction intervals of a regression, which contain a fraction `level` of new values: rows x outputs x 2, the lower and
- * the upper end for each predicted value. From leave-one-out residuals; BROAD_USAGE without an estimate, or if the level
+ * the upper end for each predicted value. From the residuals of the estimate; BROAD_USAGE without one, or if the level
  * is too high for its number of rows. They are wider where predictions of that size were worse, if the training rows
  * show it, and end where the training targets do if that is 0, or 0 and 1, or 0 and 100: a predicted value beyond such a
  * limit is not inside its interval. */
@@ -1141,7 +1151,7 @@ typedef struct broad_target_metrics {
 
 static inline void broad_target_metrics_init(broad_target_metrics *out) { broad_result_init(out, sizeof *out); }
 BROAD_API int broad_metrics_target(broad_target_metrics *out, const broad_metrics *metrics, size_t target);
-/* The same of a model's leave-one-out estimate. BROAD_USAGE where it has none, or none in such detail. */
+/* The same of a model's estimate. BROAD_USAGE where it has none, or none in such detail. */
 BROAD_API int broad_estimate_class(broad_class_metrics *out, const broad_model *model, size_t output);
 BROAD_API int broad_estimate_target(broad_target_metrics *out, const broad_model *model, size_t target);
 

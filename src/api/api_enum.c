@@ -30,6 +30,7 @@ static const char *const lists[] = {
     [BROAD_ENUM_FITTING] = BROAD__FITTINGS,
     [BROAD_ENUM_FEATURE_SOURCE] = BROAD__WEIGHT_SOURCES "|none", /* NOLINT(bugprone-suspicious-missing-comma) */
     [BROAD_ENUM_FORMAT] = BROAD__FORMATS,
+    [BROAD_ENUM_ESTIMATE_METHOD] = BROAD__ESTIMATE_METHODS,
 };
 
 enum { LIST_COUNT = sizeof lists / sizeof lists[0], WORDS_MAX = 8 };

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "compute/shards.h"
 #include "metric/metric.h"
+#include "model/kind.h"
 #include "model/predict/estimate.h"
 #include "model/predict/predict.h"
 
@@ -290,7 +291,7 @@ int broad_metrics_target(broad_target_metrics *out, const broad_metrics *metrics
     return give_target(out, details, target);
 }
 
-/* ---- the leave-one-out estimate -------------------------------------------------------------------------------- */
+/* ---- the estimate ----------------------------------------------------------------------------------------------- */
 
 static void detail_estimate(broad_estimate *out, const broad_model *model)
 {
@@ -337,6 +338,8 @@ int broad_model_estimate(broad_estimate *out, const broad_model *model)
         .rmse = from->rmse,
         .mae = from->mae,
         .r2 = from->r2,
+        .method = broad__fitting_of(&model->settings) == BROAD__FIT_CHAIN ? BROAD_ESTIMATE_METHOD_GCV
+                                                                          : BROAD_ESTIMATE_METHOD_LEAVE_ONE_OUT,
     };
     detail_estimate(&full, model);
     broad__result_give(out, &full, sizeof full);

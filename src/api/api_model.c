@@ -110,6 +110,7 @@ int broad_model_layer(broad_layer *out, const broad_model *model, size_t layer)
         .passed = c->passed,
         .df = c->df,
         .df_before = c->df_before,
+        .df_error = c->probes ? sqrt(2 * c->df / (double)c->probes) : 0,
         .score = c->score,
         .penalty = c->penalty,
     };

@@ -19,6 +19,7 @@
 #define BROAD__MISSINGS "error|mean"
 #define BROAD__FORMS "number|truth|date|date_day|date_month"
 #define BROAD__CROPS "none|find|boxes|detector|model"
+#define BROAD__ESTIMATE_METHODS "leave-one-out|gcv"
 #define BROAD__FITTINGS "chain|joint|stepwise|window|at_once"
 #define BROAD__FORMATS "csv|libsvm|npy|idx|photos|memory"
 #define BROAD__NORMALS_FROM "name|rows|positive|user"

@@ -29,8 +29,9 @@ typedef struct broad__certificate {
     size_t relaxed;
     int passed;
     /* Where the score was tested (layer/score.h), otherwise 0: degrees of freedom of the chain before the layer and with
-     * it, and its score with it. */
+     * it, and its score with it; probes: columns of random signs that df is from, 0 where it is exact. */
     double df_before, df, score, penalty;
+    size_t probes;
     int solved_again;               /* from sums, on further rows: model/train/stats.h */
     char weights[BROAD__HASH_TEXT]; /* hash of the output weights: binds this record to them */
 } broad__certificate;

@@ -212,6 +212,7 @@ static void certify_score(run *r, double after, double inner)
     broad__certificate *c = &r->out->certificate;
     if (c->test != BROAD_SUPERVISE_GCV) return;
     c->penalty = r->task->options->penalty;
+    c->probes = residual->probes.exact ? 0 : residual->probes.count;
     c->df_before = broad__probes_df(&residual->probes);
     c->df = broad__probes_df_of(&residual->probes, inner);
     c->score = broad__score(&residual->probes, after, inner, c->penalty);

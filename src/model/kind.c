@@ -98,8 +98,9 @@ int broad__kind_check(const broad_options *options)
         status = check_bit(options, "weights", (int)options->weights, BROAD__WEIGHTS, kind->weights);
     broad__fitting fitting = status == BROAD_OK ? broad__fitting_of(options) : BROAD__FIT_CHAIN;
     if (options->supervise == BROAD_SUPERVISE_GCV && fitting != BROAD__FIT_CHAIN && fitting != BROAD__FIT_FINALLY)
-        status =
-            broad__fail(BROAD_USAGE, "option supervise gcv judges a chain; give option weights chain, or another test");
+        status = broad__fail(BROAD_USAGE,
+                             "option supervise gcv judges a chain, in which each layer is fitted to the residual of "
+                             "those before it; give option weights chain, or another test");
     if (status == BROAD_OK && options->feature_weights != BROAD_FEATURE_WEIGHTS_RANDOM &&
         kind->nodes != BROAD__NODES_FEATURES)
         status =

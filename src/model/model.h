@@ -69,8 +69,9 @@ typedef struct broad__joint_record {
     char weights[BROAD__HASH_TEXT];
 } broad__joint_record;
 
-/* Leave-one-out of the network as it is, in closed form: y_i - r_i / (1 - h_i) is its score for
- * row i had the row been left out. Many rows: computed on some of them. See model/predict/estimate.h. */
+/* Of the network as it is. Joint weights: leave-one-out in closed form, y_i - r_i / (1 - h_i) is its score for row i had
+ * the row been left out. A chain: y_i - r_i / (1 - penalty df / N), from its own score (layer/score.h). Many rows:
+ * computed on some of them. See model/predict/estimate.h. */
 typedef struct broad__estimate {
     size_t rows;                               /* that it was computed on; 0: there is none */
     double accuracy, brier, calibration_error; /* classification */
@@ -78,7 +79,7 @@ typedef struct broad__estimate {
     double log_loss;                           /* classification; kept among the details */
     double *calibration;                       /* classification: slope, then a bias for each class; else NULL */
     size_t residual_count;                     /* regression: kept of each output, all or 4096 */
-    /* outputs x residual_count: order statistics of the sizes of leave-one-out residuals, rising; number k, from 1, is
+    /* outputs x residual_count: order statistics of the sizes of those residuals, rising; number k, from 1, is
      * of rank ceil(k rows / residual_count). Classification: NULL. With a spread each is over its scale. */
     double *residuals;
     size_t spread_count; /* regression: knots of the spread of each output; 0: all rows have the same width */

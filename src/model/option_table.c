@@ -136,8 +136,8 @@ static const broad__option_row rows[] = {
     {{"window", 0, "NODES", NULL, NULL, "number of nodes whose weights are solved again when weights is window"},
      BROAD__VALUE_SIZE, FIELD(window), 0, 1, NODES_MAX, 0, NULL, NULL},
     {{"loo", 0, "WHETHER", BROAD__LOOS, NULL,
-      "estimate the error by leave-one-out, which probabilities and intervals need; auto: with joint weights, which "
-      "have a closed form"},
+      "estimate the error on new rows, which probabilities and intervals need; auto: with joint weights by "
+      "leave-one-out, of chains judged by gcv from their score"},
      BROAD__VALUE_CHOICE, FIELD(loo), 0, 0, 0, 0, NULL, NULL},
     {{"class-weight", 0, "WEIGHTS", NULL, NULL,
       "weight of the rows of each class: balanced, or a list such as a:1,b:3; default: equal weights"},

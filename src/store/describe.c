@@ -164,8 +164,9 @@ static const broad__field layer_fields[] = {
     {NUMBER("df", broad__layer, certificate.df, NOT_NEGATIVE)},
     {NUMBER("score", broad__layer, certificate.score, NOT_NEGATIVE)},
     {NUMBER("penalty", broad__layer, certificate.penalty, NOT_NEGATIVE)},
+    {COUNT("probes", broad__layer, certificate.probes, 0)},
 };
-enum { LAYER_LATER = 4 };
+enum { LAYER_LATER = 5 };
 
 /* The calibration and the residuals are tensors. */
 static const broad__field class_estimate_fields[] = {

@@ -142,7 +142,7 @@ static int check_layer_width(group_walk *walk, const broad_model *model, const b
 static int check_score(const broad_model *model, const broad__certificate *c, size_t number)
 {
     int scored = c->test == BROAD_SUPERVISE_GCV;
-    if (!scored && (c->df_before != 0 || c->df != 0 || c->score != 0 || c->penalty != 0))
+    if (!scored && (c->df_before != 0 || c->df != 0 || c->score != 0 || c->penalty != 0 || c->probes))
         return broad__fail(BROAD_BAD_MODEL, "layer %zu: it has a score, and was not tested by one", number);
     if (scored && c->penalty != model->settings.penalty)
         return broad__fail(BROAD_BAD_MODEL, "layer %zu: its penalty is %.9g, that of the settings %.9g", number,

@@ -80,7 +80,7 @@ class Trial:
 
     def predict(self, *options):
         result = run("predict", self.path("m.broad"), self.path("p.csv"), *options)
-        if "no leave-one-out estimate" in result.err: return
+        if "no estimate of its error" in result.err: return
         if result.code not in (0, 65): self.fault("predict ended", result)
         elif result.code == 0:
             for cells in list(csv.reader(io.StringIO(result.out)))[1:]:

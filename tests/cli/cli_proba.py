@@ -248,7 +248,7 @@ class Estimate(Fitted):
 
 class Refusals(Fitted):
     def test_without_an_estimate(self):
-        needle = "this model has no leave-one-out estimate: fit it with --loo yes"
+        needle = "this model has no estimate of its error: fit it with --loo yes"
         self.fails(2, needle, "predict", self.plain, self.answers, "--proba")
         self.ok("fit", self.numbers, "-o", self.path("p.broad"), "--target", "y", "--loo", "no", *SMALL)
         self.fails(2, needle, "predict", self.path("p.broad"), self.numbers, "--interval", "0.9")
@@ -283,8 +283,8 @@ class Refusals(Fitted):
         self.ok("predict", self.values, self.numbers, "--interval", named)
 
     def test_before_the_rows_are_read(self):
-        self.fails(2, "no leave-one-out estimate", "predict", self.plain, self.path("nowhere.csv"), "--proba")
-        self.fails(2, "no leave-one-out estimate", "predict", self.plain, self.answers, "--proba", "-o",
+        self.fails(2, "no estimate of its error", "predict", self.plain, self.path("nowhere.csv"), "--proba")
+        self.fails(2, "no estimate of its error", "predict", self.plain, self.answers, "--proba", "-o",
                    self.path("out.csv"))
         self.assertFalse(os.path.exists(self.path("out.csv")))
 

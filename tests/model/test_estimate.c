@@ -747,16 +747,14 @@ static void test_without_an_estimate(void **state)
         fit_small(&model, &data, classify);
         broad__estimate_clear(model);
         assert_fails(broad_probabilities(numbers, model, numbers, 1), BROAD_USAGE,
-                     classify ? "no leave-one-out estimate: fit it with option loo yes"
-                              : "this model predicts numbers");
+                     classify ? "no estimate of its error: fit it with option loo yes" : "this model predicts numbers");
         assert_fails(broad_interval(numbers, model, 0.9), BROAD_USAGE,
-                     classify ? "this model predicts classes"
-                              : "no leave-one-out estimate: fit it with option loo yes");
+                     classify ? "this model predicts classes" : "no estimate of its error: fit it with option loo yes");
         assert_ok(broad_eval(&metrics, model, data, THREADS(1)));
         assert_true(!metrics.has_probabilities && metrics.brier == 0 && metrics.level == 0);
         broad_metrics_clear(&metrics);
         assert_fails(broad_eval_level(&metrics, model, data, 0.8, THREADS(1)), BROAD_USAGE,
-                     classify ? "this model predicts classes" : "no leave-one-out estimate");
+                     classify ? "this model predicts classes" : "no estimate of its error");
         assert_fails(broad_eval_level(&metrics, model, data, 1, THREADS(1)), BROAD_USAGE, "between 0 and 1");
         assert_fails(broad_eval_level(&metrics, model, data, 0, THREADS(1)), BROAD_USAGE, "between 0 and 1");
         broad_model_free(model);

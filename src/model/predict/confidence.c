@@ -6,7 +6,9 @@
 
 static int fail_no_estimate(void)
 {
-    return broad__fail(BROAD_USAGE, "this model has no leave-one-out estimate: fit it with option loo yes");
+    return broad__fail(
+        BROAD_USAGE,
+        "this model has no estimate of its error: fit it with option loo yes, or a chain with option supervise gcv");
 }
 
 broad__confidence broad__confidence_of(const broad_model *model)

@@ -246,7 +246,7 @@ static int solve_joint(broad_trainer *t, broad__fitting fitting)
     return keep_instead(t, sqrt(targets_square(&t->train)));
 }
 
-/* ---- leave-one-out --------------------------------------------------------------------------------------------- */
+/* ---- the estimate ---------------------------------------------------------------------------------------------- */
 
 /* The training rows as one table. *out_owned is to be freed. */
 static int training_table(const broad_data **out, broad_data **out_owned, const broad__rowset *rowset)
@@ -326,7 +326,7 @@ int broad__outputs_finish(broad_trainer *t)
     broad__fitting fitting = broad__fitting_of(o);
     int joint = fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
     broad__estimate_clear(model);
-    if (model->layer_count == 0 || t->partial) return BROAD_OK;
+    if ((model->layer_count == 0 && fitting != BROAD__FIT_CHAIN) || t->partial) return BROAD_OK;
     int status = joint ? solve_joint(t, fitting) : BROAD_OK;
     if (status || o->loo == BROAD_LOO_NO) return status;
     if (joint) return make_estimate(t, t->joint.sample, t->joint.sample_count, t->joint.loo_scores);

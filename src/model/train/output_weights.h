@@ -10,7 +10,7 @@ int broad__outputs_prepare(broad_trainer *trainer);
 /* After a layer was accepted: the weights of those before it, where they change with it. */
 int broad__outputs_follow(broad_trainer *trainer);
 
-/* At the end of an increment: the joint weights, where there are any, and the leave-one-out estimate. */
+/* At the end of an increment: the joint weights, where there are any, and the estimate. */
 int broad__outputs_finish(broad_trainer *trainer);
 
 #endif

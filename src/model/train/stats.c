@@ -15,6 +15,7 @@
 #include "layer/supervise.h"
 #include "model/kind.h"
 #include "model/model_phi.h"
+#include "model/predict/estimate.h"
 #include "model/train/classes.h"
 #include "model/train/describe_data.h"
 
@@ -359,7 +360,8 @@ static void certify_again(broad__layer *layer, const broad_model *model, size_t 
     c->ratio = c->tested = before > 0 ? after / before : 0;
     c->solved_again = 1;
     if (c->test != BROAD_SUPERVISE_NONE) c->test = BROAD_SUPERVISE_RESIDUAL;
-    c->df_before = c->df = c->score = c->penalty = 0;
+    c->df_before = c->df = c->score = c->penalty = 0; /* they need the rows */
+    c->probes = 0;
     broad__bound bound = broad__schedule(&model->settings, j + 1, c->relaxed);
     while (c->ratio > bound.sum && c->relaxed < RELAXED_MAX)
         bound = broad__schedule(&model->settings, j + 1, ++c->relaxed);
@@ -374,6 +376,7 @@ static int solve_all(const broad_stats *stats, broad_model *model)
 {
     bench b;
     int status = bench_open(&b, model);
+    broad__estimate_clear(model);
     long double square = (long double)stats->square[0] + stats->square[1];
     model->first_norm = (double)sqrtl(square);
     for (size_t j = 0; status == BROAD_OK && j < model->layer_count; j++) {

@@ -118,11 +118,39 @@ static int settle(broad_trainer *t)
     return status;
 }
 
+/* What a network without a layer predicts. */
+static const char *predicted_alone(const broad_model *model)
+{
+    if (model->settings.scale_target != BROAD_SCALE_STANDARD) return "the same for every row";
+    return model->task == BROAD_TASK_CLASSIFY ? "the frequencies of the classes" : "the mean of the targets";
+}
+
+/* The score says that the chain is as good as it gets: no failure. */
+static int scored_enough(broad_trainer *t, size_t layer, double bound)
+{
+    if (layer == 1)
+        return broad__model_outcome(t->model, BROAD_OUTCOME_STALLED,
+                                    "nothing in the inputs explains the targets: no layer lowered the score, and "
+                                    "the network predicts %s",
+                                    predicted_alone(t->model));
+    if (t->found.best >= 1)
+        return broad__model_outcome(t->model, BROAD_OUTCOME_STALLED,
+                                    "no further layer lowered the score: the best draw of layer %zu would have brought "
+                                    "it to %.6g of what it was",
+                                    layer, t->found.best);
+    return broad__model_outcome(
+        t->model, BROAD_OUTCOME_STALLED,
+        "no further layer lowered the score enough: layer %zu had to bring it to %.8g of what it "
+        "was, and its best draw would have brought it to %.8g",
+        layer, bound, t->found.best);
+}
+
 static int stalled(broad_trainer *t)
 {
     const broad_options *o = &t->model->settings;
     size_t layer = t->model->layer_count + 1;
     broad__bound bound = broad__schedule(o, layer, o->relax_count);
+    if (o->supervise == BROAD_SUPERVISE_GCV) return scored_enough(t, layer, bound.sum);
     return broad__model_outcome(
         t->model, BROAD_OUTCOME_STALLED,
         "layer %zu: no draw of any range met the bound %.10g, also after relaxing it %zu times; the "
@@ -258,7 +286,7 @@ static int add_at_once(broad_trainer *t, size_t nodes, broad__origin origin)
 static int redraw_features(int *out_better, broad_trainer *t, const broad__layer_request *first, size_t step)
 {
     broad_model *model = t->model, *before = NULL;
-    double score = model->layers[0].certificate.score, factor = t->feature_factor;
+    double score = model->layers[0].certificate.score, factor = t->feature_factor, best = t->found.best;
     const double *steps = model->settings.range_steps;
     int status = broad__model_copy(&before, model);
     if (status < 0) return status;
@@ -276,6 +304,8 @@ static int redraw_features(int *out_better, broad_trainer *t, const broad__layer
     broad_model_free(t->model);
     t->model = before;
     t->feature_factor = factor;
+    t->found.passed = 0; /* no second layer passed, whatever the other layer 1 did */
+    t->found.best = best;
     return broad__trainer_rebuild(t);
 }
 

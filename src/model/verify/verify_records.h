@@ -15,6 +15,7 @@ typedef struct broad__finding {
     double max;
     /* Where the score was tested: rows that count, degrees of freedom, and how far rounding may have moved these. */
     double rows, df_before, df, df_doubt;
+    size_t signs;           /* columns of signs that these are from; 0: unit vectors */
     double mean_eigenvalue; /* of K'K, or KK' */
 } broad__finding;
 

@@ -282,11 +282,14 @@ static double rows_counted(const broad__verification *v, const broad__certificat
     return count;
 }
 
-/* Rows less the trace of the residual operator, by the columns that the rows of the layer have. */
-static double degrees(const broad__verify_probes *probes, const broad__verification *v, const broad__certificate *c)
+/* Rows less the trace of the residual operator, by the columns that the rows of the layer have: *out_signs, or 0 where they
+ * are unit vectors. */
+static double degrees(size_t *out_signs, const broad__verify_probes *probes, const broad__verification *v,
+                      const broad__certificate *c)
 {
     size_t units = 0, signs = 0, columns = columns_of(probes), end = c->first_row + c->rows;
     columns_until(&units, &signs, probes, v->model, end);
+    *out_signs = signs;
     size_t from = signs ? probes->units : 0, to = signs ? from + signs : units;
     double inner = 0;
     for (size_t i = c->first_row; i < end; i++)
@@ -310,11 +313,11 @@ int broad__verify_score(broad__finding *found, broad__verify_probes *probes, con
     int status = probes->open && probes->start == c->first_row ? BROAD_OK : begin(probes, v, j);
     if (status < 0) return status;
     found->rows = rows_counted(v, c);
-    found->df_before = degrees(probes, v, c);
+    found->df_before = degrees(&found->signs, probes, v, c);
     status = step(&size, probes, v, layer);
     if (status < 0 || c->test != BROAD_SUPERVISE_GCV) return status;
     found->mean_eigenvalue = size / (double)(c->rows < layer->width ? c->rows : layer->width);
-    found->df = degrees(probes, v, c);
+    found->df = degrees(&found->signs, probes, v, c);
     double off = found->df_doubt = probes->doubt + BROAD__TOLERANCE * found->rows;
     found->tested = isfinite(off) ? score_ratio(found, found->df_before, found->df, c->penalty) : NAN;
     found->min = score_ratio(found, found->df_before + off, fmax(found->df - off, 0), c->penalty);
@@ -361,6 +364,9 @@ int broad__verify_score_judge(broad__verification *v, size_t j, const broad__fin
     if (!lambda_allowed(&v->model->settings, c->lambda, f->mean_eigenvalue))
         return broad__refuse(v->verdict, j + 1, "layer %zu: lambda %.9g is none that the settings allow", j + 1,
                              c->lambda);
+    if (c->probes != f->signs)
+        return broad__refuse(v->verdict, j + 1, "layer %zu: recorded columns of signs %zu, recomputed %zu", j + 1,
+                             c->probes, f->signs);
     if (!(fabs(c->df_before - f->df_before) <= f->df_doubt))
         return broad__refuse(v->verdict, j + 1,
                              "layer %zu: recorded degrees of freedom before it %.9g, recomputed %.9g", j + 1,
