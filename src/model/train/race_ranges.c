@@ -19,7 +19,7 @@ enum { NODES_ENOUGH = 200 }; /* more change the cost of judging a range, not the
 /* The races: how many pairs take part, and how many layers they go. */
 static const struct race {
     size_t pairs, layers;
-} races[] = {{10, 8}, {3, 24}};
+} races[] = {{10, 8}, {4, 24}};
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 double broad__ranges_unit(const broad_options *o, size_t inputs)
@@ -143,14 +143,14 @@ static int try_pair(pairs *p, size_t index)
     return BROAD_OK;
 }
 
-/* Every second of each, then the neighbours of the best until none is better. */
+/* Multiples that are the same for both, then the neighbours of the best pair until none is better. */
 static int try_pairs(pairs *p)
 {
-    size_t start = p->nodes / 2 % 2, start_features = p->features / 2 % 2, at = SIZE_MAX;
+    size_t at = SIZE_MAX;
     int status = BROAD_OK;
-    p->best = start_features * p->nodes + start;
-    for (size_t f = start_features; status == BROAD_OK && f < p->features; f += 2)
-        for (size_t n = start; status == BROAD_OK && n < p->nodes; n += 2) status = try_pair(p, f * p->nodes + n);
+    p->best = (p->features / 2) * p->nodes + p->nodes / 2;
+    for (size_t n = 0; status == BROAD_OK && n < p->nodes; n++)
+        status = try_pair(p, (p->features > 1 ? n : 0) * p->nodes + n);
     while (status == BROAD_OK && at != p->best) {
         at = p->best;
         size_t f0 = at / p->nodes, n0 = at % p->nodes;
