@@ -24,8 +24,9 @@ static int report_json(const cli_arguments *arguments, const broad_verdict *verd
     return cli_json_give(arguments, object);
 }
 
-static void report_text(const broad_verdict *verdict, size_t rows)
+static void report_text(const broad_verdict *verdict, const broad_model *model, size_t rows)
 {
+    char score[256];
     if (!verdict->holds) {
         cli_print("the certificate does NOT hold: %s\n", verdict->reason);
         return;
@@ -34,6 +35,7 @@ static void report_text(const broad_verdict *verdict, size_t rows)
               rows);
     cli_print("  residual norm     %.6f of the initial norm\n", verdict->reached);
     cli_print("  product of bounds %.6f, its upper limit\n", verdict->product_bound);
+    if (cli_score_line(score, sizeof score, model)) cli_print("  score             %s\n", score);
     cli_print("  largest relative difference from a recorded norm: %.1e\n", verdict->worst_norm_error);
 }
 
@@ -53,7 +55,7 @@ int cli_verify(const cli_arguments *arguments)
     if (!status) status = broad_verify(&verdict, model, training, cli_watch(threads));
     if (!status && cli_given(arguments, "json"))
         status = report_json(arguments, &verdict, broad_data_rows(training), photos);
-    else if (!status) report_text(&verdict, broad_data_rows(training));
+    else if (!status) report_text(&verdict, model, broad_data_rows(training));
     if (!status && !verdict.holds) status = -BROAD_FAILED;
     json_decref(photos);
     broad_data_free(training);

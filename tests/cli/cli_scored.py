@@ -176,6 +176,18 @@ class Growth(Scored):
         self.assertNotIn("stalled", text)
 
 
+    def test_fewer_layers_than_asked_for_have_a_reason(self):
+        """Also where another draw of the features was tried, and its layer 1 was worse."""
+        data, ends = self.write("few.csv", noise(60)), set()
+        words = ["--preset", "paper", "--supervise", "gcv", "--penalty", "8", "--features", "2x5", "--enhance", "20x2",
+                 "--tries", "1", "--range-steps", "1,3,0.3"]
+        for seed in range(6):
+            fitted = self.ok("fit", data, *words, "--seed", str(seed), "-o", self.path("f.broad"), "--json").json
+            ends.add((len(fitted["layers"]), fitted["status"], fitted["reason"][:33]))
+        self.assertIn((1, "stalled", "no further layer lowered the scor"), ends)
+        self.assertTrue(ends <= {(1, "stalled", "no further layer lowered the scor"), (2, "complete", "")}, ends)
+
+
 class Noise(Scored):
     """Nothing in the inputs explains the target: a network without layers, which is saved and usable."""
 

@@ -290,7 +290,7 @@ static int return_to(broad_trainer *t, broad_model *before, const broad__search_
     t->found.stopped = stopped;
     t->train.residual.update.pending = 0; /* its weights are those of a layer that goes */
     broad_model_free(t->model);
-    t->train.model = t->model = before;
+    t->train.model = t->validation.model = t->model = before;
     t->stale = 1;
     return broad__trainer_rebuild(t);
 }
