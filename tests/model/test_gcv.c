@@ -169,8 +169,8 @@ static void assert_best_lambda(const chain_operator *o, const broad__certificate
     double *r = malloc(o->n * o->n * sizeof *r), *e = malloc(o->n * o->c * sizeof *e), unit = 0, nearest = INFINITY;
     for (size_t i = 0; i < o->n * width; i++) unit += o->k[i] * o->k[i];
     unit /= (double)(c->rows < width ? c->rows : width);
-    for (int i = 0; i < 23; i++) {
-        double lambda = unit * pow(10, -8 + 0.5 * i);
+    for (int i = 0; i < 29; i++) {
+        double lambda = unit * pow(10, -11 + 0.5 * i);
         nearest = fmin(nearest, fabs(log10(lambda / c->lambda)));
         leave(r, o, width, o->r, o->n, lambda);
         double norm = leave(e, o, width, o->e, o->c, lambda), other = score_of(o, norm, degrees(o, r), c->penalty);

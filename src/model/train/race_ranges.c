@@ -16,7 +16,8 @@
 
 enum { NODES_ENOUGH = 200 }; /* more change the cost of judging a range, not the choice */
 
-/* The races: how many pairs take part, and how many layers they go. */
+/* The races: how many pairs take part, and how many layers they go. Not fewer where fewer are asked for: a network that is
+ * grown later is the same as one made at once. */
 static const struct race {
     size_t pairs, layers;
 } races[] = {{10, 8}, {4, 24}};
@@ -208,16 +209,16 @@ static int better_first(const void *a, const void *b)
 
 static int race(pairs *p)
 {
-    size_t count = 0, layers = p->t->model->settings.enhance_layers;
+    size_t count = 0;
     entrant *entrants = broad__alloc_array(p->features * p->nodes, sizeof *entrants);
     int status = entrants ? BROAD_OK : BROAD_NO_MEMORY;
     for (size_t i = 0; status == BROAD_OK && i < p->features * p->nodes; i++)
         if (p->values[i] > 0) entrants[count++] = (entrant){i, p->values[i]};
-    for (size_t r = 0; status == BROAD_OK && r < COUNT_OF(races) && layers > 1; r++) {
+    for (size_t r = 0; status == BROAD_OK && r < COUNT_OF(races); r++) {
         qsort(entrants, count, sizeof *entrants, better_first);
         count = broad__min(count, races[r].pairs);
         for (size_t i = 0; status == BROAD_OK && i < count; i++)
-            status = run_chain(&entrants[i].value, p, entrants[i].index, broad__min(layers, races[r].layers));
+            status = run_chain(&entrants[i].value, p, entrants[i].index, races[r].layers);
     }
     if (status == BROAD_OK && count) {
         qsort(entrants, count, sizeof *entrants, better_first);
