@@ -12,10 +12,15 @@ static const double GRID_FIRST = -11.0, GRID_STEP = 0.5;
 /* Where less than this part of the rows is left by the degrees of freedom, the score tells nothing. */
 static const double LEAST_LEFT = 0.1;
 
+double broad__score_of(const broad__probes *probes, double norm, double df, double penalty)
+{
+    double left = 1 - penalty * df / (double)(probes->rows ? probes->rows : 1);
+    return left >= LEAST_LEFT ? norm / left : INFINITY;
+}
+
 double broad__score(const broad__probes *probes, double norm, double inner, double penalty)
 {
-    double left = 1 - penalty * broad__probes_df_of(probes, inner) / (double)(probes->rows ? probes->rows : 1);
-    return left < LEAST_LEFT ? INFINITY : norm / left;
+    return broad__score_of(probes, norm, broad__probes_df_of(probes, inner), penalty);
 }
 
 double broad__score_now(const broad__residual *residual, double penalty)

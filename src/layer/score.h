@@ -18,7 +18,9 @@
 #include "layer/residual.h"
 #include "layer/spd.h"
 
-/* Of a residual of this norm, where <U_0, U> is `inner`. */
+/* Of a residual of this norm with these degrees of freedom, and where <U_0, U> is `inner`. Infinite where nothing is left to
+ * divide by. */
+double broad__score_of(const broad__probes *probes, double norm, double df, double penalty);
 double broad__score(const broad__probes *probes, double norm, double inner, double penalty);
 /* Of the chain so far. */
 double broad__score_now(const broad__residual *residual, double penalty);

@@ -164,7 +164,8 @@ static double plain_score(double *out_inner, double *out_w, const bench *b, doub
     double df = (double)n - (probes->exact ? inner : inner / (double)c);
     *out_inner = inner;
     free(k), free(u), free(w), free(left);
-    return norm / fmax(1 - penalty * fmax(df, 0) / (double)n, 1e-9);
+    double rest = 1 - penalty * fmax(df, 0) / (double)n;
+    return rest >= 1e-9 ? norm / rest : INFINITY;
 }
 
 static const size_t sizes[][2] = {{30, 5}, {30, 40}, {282, 12}, {300, 10}, {900, 9}, {60, 60}};

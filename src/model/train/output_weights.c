@@ -302,10 +302,11 @@ static int estimate_chain(broad_trainer *t)
 {
     const broad__residual *residual = &t->train.residual;
     size_t c = residual->outputs, step = (residual->rows + ESTIMATE_ROWS - 1) / ESTIMATE_ROWS, count = 0;
-    size_t *rows = broad__alloc_array(residual->rows / step + 1, sizeof *rows);
-    double *scores = broad__alloc_doubles(residual->rows / step + 1, c);
     double penalty = fmin(t->model->settings.penalty, ESTIMATE_PENALTY);
     double grown = broad__score(&residual->probes, 1, residual->probes.inner, penalty);
+    if (!isfinite(grown)) return BROAD_OK; /* nothing is known of new rows */
+    size_t *rows = broad__alloc_array(residual->rows / step + 1, sizeof *rows);
+    double *scores = broad__alloc_doubles(residual->rows / step + 1, c);
     for (size_t i = 0; rows && scores && i < residual->rows; i += step) {
         double root = residual->sqrt_weight ? residual->sqrt_weight[i] : 1;
         if (!(root > 0)) continue;

@@ -99,10 +99,10 @@ static void complete_record(broad__certificate *record, const broad__residual *r
     record->norm_after = norm;
     record->ratio = record->tested = norm / record->norm_before;
     if (record->test == BROAD_SUPERVISE_GCV) {
-        double before = 1 - record->penalty * record->df_before / (double)probes->rows;
+        double before = broad__score_of(probes, record->norm_before, record->df_before, record->penalty);
         record->df = broad__probes_df_of(probes, residual->update.inner);
         record->score = broad__score(probes, norm, residual->update.inner, record->penalty);
-        record->tested = record->score * before / record->norm_before;
+        record->tested = record->score / before;
     }
     record->passed = record->ratio <= record->bound && record->tested <= record->bound;
 }

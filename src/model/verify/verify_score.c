@@ -297,12 +297,16 @@ static double degrees(size_t *out_signs, const broad__verify_probes *probes, con
     return fmax(rows_counted(v, c) - (signs ? inner / (double)signs : inner), 0);
 }
 
-static double left(double df, double rows, double penalty) { return fmax(1 - penalty * df / rows, LEAST_LEFT); }
+static double score_of(double norm, double df, double rows, double penalty)
+{
+    double left = 1 - penalty * df / rows;
+    return left >= LEAST_LEFT ? norm / left : INFINITY;
+}
 
 /* The score over the one before, if both had these degrees of freedom. */
 static double score_ratio(const broad__finding *f, double df_before, double df, double penalty)
 {
-    return f->after / left(df, f->rows, penalty) * left(df_before, f->rows, penalty) / f->before;
+    return score_of(f->after, df, f->rows, penalty) / score_of(f->before, df_before, f->rows, penalty);
 }
 
 int broad__verify_score(broad__finding *found, broad__verify_probes *probes, const broad__verification *v, size_t j)
@@ -333,8 +337,8 @@ int broad__verify_score_record(broad__verification *v, size_t j)
 {
     const broad__certificate *c = &v->model->layers[j].certificate;
     if (c->test != BROAD_SUPERVISE_GCV) return 1;
-    double rows = rows_counted(v, c), score = c->norm_after / left(c->df, rows, c->penalty);
-    double before = c->norm_before / left(c->df_before, rows, c->penalty);
+    double rows = rows_counted(v, c), score = score_of(c->norm_after, c->df, rows, c->penalty);
+    double before = score_of(c->norm_before, c->df_before, rows, c->penalty);
     if (c->penalty != v->model->settings.penalty)
         return broad__refuse(v->verdict, j + 1, "layer %zu: its penalty %.9g is not the one in the settings, %.9g",
                              j + 1, c->penalty, v->model->settings.penalty);
