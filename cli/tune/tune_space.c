@@ -392,7 +392,10 @@ int tune_arguments(json_t **out, const broad_options *options)
 static broad_options canonical(const broad_options *options)
 {
     broad_options o = *options;
-    o.preset = BROAD_PRESET_AUTO;
+    broad_options usual;
+    broad_options_init(&usual);
+    o.preset = usual.preset;
+    if (o.supervise != BROAD_SUPERVISE_GCV) o.penalty = usual.penalty;
     int chain = o.kind == BROAD_KIND_BSCRLS || o.kind == BROAD_KIND_BRLS, at_once;
     if (o.kind == BROAD_KIND_BSCRLS && o.supervise == BROAD_SUPERVISE_NONE) o.kind = BROAD_KIND_BRLS;
     if (chain && o.enhance_layers == 1 && o.weights == BROAD_WEIGHTS_JOINT &&

@@ -338,9 +338,8 @@ int broad_model_estimate(broad_estimate *out, const broad_model *model)
         .rmse = from->rmse,
         .mae = from->mae,
         .r2 = from->r2,
-        .method = broad__fitting_of(&model->settings) == BROAD__FIT_CHAIN ? BROAD_ESTIMATE_METHOD_GCV
-                                                                          : BROAD_ESTIMATE_METHOD_LEAVE_ONE_OUT,
     };
+    if (full.known && broad__fitting_of(&model->settings) == BROAD__FIT_CHAIN) full.method = BROAD_ESTIMATE_METHOD_GCV;
     detail_estimate(&full, model);
     broad__result_give(out, &full, sizeof full);
     return BROAD_OK;

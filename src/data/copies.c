@@ -49,7 +49,7 @@ static uint64_t mix(uint64_t hash, double value)
 
 static int same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
-static int same_inputs(const broad_data *table, size_t a, size_t b)
+int broad__inputs_same(const broad_data *table, size_t a, size_t b)
 {
     const double *x = table->x + a * table->inputs, *y = table->x + b * table->inputs;
     for (size_t j = 0; j < table->inputs; j++)
@@ -79,6 +79,11 @@ static uint64_t hash_inputs(const double *x, size_t inputs)
     return all ^ all >> 32;
 }
 
+uint64_t broad__inputs_hash(const broad_data *table, size_t row)
+{
+    return hash_inputs(table->x + row * table->inputs, table->inputs);
+}
+
 /* Of the target, for keys. */
 static uint64_t hash_target(const broad_data *table, size_t row)
 {
@@ -99,7 +104,7 @@ static void look_up(broad__copies *out, search *s, size_t row)
     for (; s->slots[at]; at = (at + 1) & (s->size - 1)) {
         if ((s->slots[at] & TAG) != tag) continue;
         size_t other = (size_t)(s->slots[at] & ROW) - 1;
-        int same = s->keys ? s->keys[at].inputs == key.inputs : same_inputs(table, row, other);
+        int same = s->keys ? s->keys[at].inputs == key.inputs : broad__inputs_same(table, row, other);
         known |= same;
         s->in_vain += (size_t)!same;
         if (!same || !(s->keys ? s->keys[at].target == key.target : same_target(table, row, other))) continue;

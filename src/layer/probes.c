@@ -287,6 +287,17 @@ void broad__probes_commit(broad__probes *probes, size_t rows, double inner)
     probes->inner = inner;
 }
 
+void broad__probes_restart(broad__probes *probes, size_t rows)
+{
+    size_t count = probes->count;
+    probes->inner = 0;
+    for (size_t i = 0; i < rows; i++) {
+        double *u = probes->u + i * 2 * count;
+        memcpy(u, u + count, count * sizeof *u);
+        probes->inner += broad__probes_inner(probes, i, 1);
+    }
+}
+
 int broad__probes_keep(const double **out, broad__probes *probes, const double *w, size_t width)
 {
     int status = broad__grow(&probes->weights, &probes->weights_capacity, probes->layers + 1, sizeof *probes->weights,

@@ -64,6 +64,8 @@ double broad__probes_df(const broad__probes *probes);
 int broad__probes_next(double *out_inner, struct broad__residual *residual, const double *w);
 /* U = next. */
 void broad__probes_commit(broad__probes *probes, size_t rows, double inner);
+/* U = U_0. */
+void broad__probes_restart(broad__probes *probes, size_t rows);
 /* Keeps what a layer subtracted, for rows that come later; NULL: nothing. Returns the copy in *out. */
 int broad__probes_keep(const double **out, broad__probes *probes, const double *w, size_t width);
 

@@ -286,6 +286,11 @@ static int solve_dual(broad__ridge *ridge, broad__residual *residual)
     return status;
 }
 
+static int solve_either(broad__ridge *ridge, broad__residual *residual)
+{
+    return residual->candidate.dual ? solve_dual(ridge, residual) : solve_primal(ridge, residual);
+}
+
 /* ||e_q||^2, then ||e_q - K w_q||^2 as next has it. */
 static void output_shard(void *context, size_t first, size_t end, double *sums, size_t worker)
 {
@@ -312,15 +317,18 @@ static int worst_output(broad__ridge *ridge, broad__residual *residual)
     return status;
 }
 
-/* Lambda by the score, for which all eigenvalues are needed; with the one chosen Cholesky does. */
+/* Lambda by the score, for which all eigenvalues are needed; weights only once they are asked for. */
 static int choose_by_score(broad__ridge *ridge, broad__residual *residual, const broad__ridge_request *request,
                            size_t side)
 {
-    double *matrix = residual->candidate.matrix;
-    int status = broad__spd_factor(&ridge->spd, residual->device, matrix, side, 0, 1);
-    if (status == BROAD_OK) status = broad__score_lambda(&ridge->lambda, residual, &ridge->spd, request->penalty);
-    return status == BROAD_OK ? broad__spd_factor(&ridge->spd, residual->device, matrix, side, ridge->lambda, 0)
-                              : status;
+    broad__prospect best = {0};
+    int status = broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, side, 0, 1);
+    if (status == BROAD_OK) status = broad__score_lambda(&best, residual, &ridge->spd, request->penalty);
+    ridge->lambda = best.lambda;
+    ridge->estimate = best.norm;
+    ridge->inner = best.inner;
+    ridge->unsolved = 1;
+    return status;
 }
 
 static int solve_probes(broad__ridge *ridge, broad__residual *residual)
@@ -342,8 +350,9 @@ int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const bro
     ridge->lambda =
         request->relative ? request->lambda * mean_diagonal(residual->candidate.matrix, side) : request->lambda;
     if (status == BROAD_OK) status = check_single(ridge->lambda, residual);
-    if (status == BROAD_OK && scored) status = choose_by_score(ridge, residual, request, side);
-    else if (status == BROAD_OK)
+    ridge->refined = ridge->unsolved = 0;
+    if (status == BROAD_OK && scored) return choose_by_score(ridge, residual, request, side);
+    if (status == BROAD_OK)
         status =
             broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, side, ridge->lambda, spectral);
     if (status == BROAD_OK && !scored && (request->lambda_auto || request->loo))
@@ -351,15 +360,23 @@ int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const bro
     if (status < 0) return status;
     ridge->spd.lambda = ridge->lambda;
     ridge->operator_norm = 1;
-    ridge->refined = 0;
     if (residual->rows <= residual->candidate.width && ridge->spd.spectral) {
         double least = ridge->spd.values[0] + ridge->lambda;
         ridge->operator_norm = least > 0 ? ridge->lambda / least : 1;
     }
     status = request->penalty > 0 ? solve_probes(ridge, residual) : BROAD_OK;
-    if (status == BROAD_OK)
-        status = residual->candidate.dual ? solve_dual(ridge, residual) : solve_primal(ridge, residual);
+    if (status == BROAD_OK) status = solve_either(ridge, residual);
     return status == BROAD_OK && request->outputs ? worst_output(ridge, residual) : status;
+}
+
+int broad__ridge_complete(broad__ridge *ridge, broad__residual *residual)
+{
+    if (!ridge->unsolved) return BROAD_OK;
+    ridge->unsolved = 0;
+    int status =
+        broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, ridge->spd.n, ridge->lambda, 0);
+    if (status == BROAD_OK) status = solve_probes(ridge, residual);
+    return status == BROAD_OK ? solve_either(ridge, residual) : status;
 }
 
 /* ---- finishing ------------------------------------------------------------------------------------------------- */
@@ -431,8 +448,7 @@ int broad__ridge_finish(broad__ridge *ridge, broad__residual *residual)
     if (!ridge->spd.spectral) {
         size_t side = ridge->spd.n;
         status = broad__spd_factor(&ridge->spd, residual->device, residual->candidate.matrix, side, ridge->lambda, 1);
-        if (status == BROAD_OK)
-            status = residual->candidate.dual ? solve_dual(ridge, residual) : solve_primal(ridge, residual);
+        if (status == BROAD_OK) status = solve_either(ridge, residual);
         if (status < 0) return status;
         ridge->norm = broad__residual_next(residual, ridge->w);
         if (ridge->norm <= residual->norm) return BROAD_OK;

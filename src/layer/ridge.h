@@ -29,6 +29,7 @@ typedef struct broad__ridge {
     double estimate; /* ||E - KW|| from the sums; in the dual form from the residual itself */
     int settled;     /* W is right as the sums have it: another pass over the rows would change nothing that matters */
     int refined;     /* it was refined with the residual of the rows */
+    int unsolved;    /* the score has chosen lambda, and W is not there yet: broad__ridge_complete() */
     double norm;     /* ||E - KW||, direct; after broad__ridge_finish() */
     double loo;      /* norm of the leave-one-out residuals, if requested */
     double operator_norm;
@@ -47,6 +48,9 @@ void broad__ridge_clear(broad__ridge *ridge); /* accepts a zeroed one */
 
 /* Solves for the candidate in `rows`. */
 int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const broad__ridge_request *request);
+
+/* The weights, where only lambda, estimate and inner are known so far. */
+int broad__ridge_complete(broad__ridge *ridge, broad__residual *residual);
 
 /* Improves W by one step of refinement with the residual of the rows, unless it is settled; in the primal form. If that
  * settles it, the estimate is the norm of that residual. */

@@ -7,15 +7,20 @@
 #include "base/status.h"
 
 /* The grid of lambda, as powers of ten of the mean eigenvalue. */
-enum { GRID = 23 };
-static const double GRID_FIRST = -8.0, GRID_STEP = 0.5;
-/* Where nearly all rows are degrees of freedom, nothing is left to judge by. */
-static const double LEAST_LEFT = 1e-9;
+enum { GRID = 29 };
+static const double GRID_FIRST = -11.0, GRID_STEP = 0.5;
+/* Where less than this part of the rows is left by the degrees of freedom, the score tells nothing. */
+static const double LEAST_LEFT = 0.1;
+
+double broad__score_of(const broad__probes *probes, double norm, double df, double penalty)
+{
+    double left = 1 - penalty * df / (double)(probes->rows ? probes->rows : 1);
+    return left >= LEAST_LEFT ? norm / left : INFINITY;
+}
 
 double broad__score(const broad__probes *probes, double norm, double inner, double penalty)
 {
-    double left = 1 - penalty * broad__probes_df_of(probes, inner) / (double)(probes->rows ? probes->rows : 1);
-    return norm / fmax(left, LEAST_LEFT);
+    return broad__score_of(probes, norm, broad__probes_df_of(probes, inner), penalty);
 }
 
 double broad__score_now(const broad__residual *residual, double penalty)
@@ -64,7 +69,7 @@ static int spectrum_open(spectrum *out, const broad__residual *residual, const b
     return status;
 }
 
-static double score_at(const spectrum *s, double lambda, double penalty)
+static broad__prospect prospect_at(const spectrum *s, double lambda, double penalty)
 {
     const broad__residual *residual = s->residual;
     int dual = residual->candidate.dual;
@@ -74,7 +79,8 @@ static double score_at(const spectrum *s, double lambda, double penalty)
         square += s->squares[i] * (dual ? left * left : d * (value * d - 2));
         inner += s->products[i] * (dual ? left : -d);
     }
-    return broad__score(&residual->probes, sqrt(fmax(square, 0)), inner, penalty);
+    double norm = sqrt(fmax(square, 0));
+    return (broad__prospect){lambda, norm, inner, broad__score(&residual->probes, norm, inner, penalty)};
 }
 
 static double mean_value(const broad__spd *spd)
@@ -84,17 +90,15 @@ static double mean_value(const broad__spd *spd)
     return sum > 0 ? sum : 1;
 }
 
-int broad__score_lambda(double *out, const broad__residual *residual, const broad__spd *spd, double penalty)
+int broad__score_lambda(broad__prospect *out, const broad__residual *residual, const broad__spd *spd, double penalty)
 {
     spectrum s;
     int status = spectrum_open(&s, residual, spd);
     if (status < 0) return status;
-    double unit = mean_value(spd), least = INFINITY;
+    double unit = mean_value(spd);
     for (int i = 0; i < GRID; i++) {
-        double lambda = unit * pow(10, GRID_FIRST + GRID_STEP * i), score = score_at(&s, lambda, penalty);
-        if (i && !(score < least)) continue;
-        *out = lambda;
-        least = score;
+        broad__prospect prospect = prospect_at(&s, unit * pow(10, GRID_FIRST + GRID_STEP * i), penalty);
+        if (i == 0 || prospect.score < out->score) *out = prospect;
     }
     spectrum_clear(&s);
     return BROAD_OK;

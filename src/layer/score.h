@@ -18,13 +18,20 @@
 #include "layer/residual.h"
 #include "layer/spd.h"
 
-/* Of a residual of this norm, where <U_0, U> is `inner`. */
+/* Of a residual of this norm with these degrees of freedom, and where <U_0, U> is `inner`. Infinite where nothing is left to
+ * divide by. */
+double broad__score_of(const broad__probes *probes, double norm, double df, double penalty);
 double broad__score(const broad__probes *probes, double norm, double inner, double penalty);
 /* Of the chain so far. */
 double broad__score_now(const broad__residual *residual, double penalty);
 
+/* What a candidate would come to, from the sums. */
+typedef struct broad__prospect {
+    double lambda, norm, inner, score;
+} broad__prospect;
+
 /* The lambda of the least score for the candidate, over a grid of multiples of the mean eigenvalue. spd: spectral. */
-int broad__score_lambda(double *out, const broad__residual *residual, const broad__spd *spd, double penalty);
+int broad__score_lambda(broad__prospect *out, const broad__residual *residual, const broad__spd *spd, double penalty);
 
 /* What the candidate subtracts from the probes: out (width x probes) = (K'K + lambda I)^-1 K'U, by the system's factor,
  * and *out_inner = <U_0, U'> from the sums. work: probes x the larger of width and rows. */

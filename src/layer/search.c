@@ -310,6 +310,8 @@ static int keep(run *r, candidate c, broad__bound bound, size_t relaxed)
     double norm = 0;
     int status = evaluate_again(r, c);
     if (status < 0) return status;
+    if (!task->qr) status = broad__ridge_complete(&s->ridge, task->residual);
+    if (status < 0) return status;
     status = certain(&r->out->deferred, r, bound);
     if (r->out->deferred) norm = s->ridge.estimate;
     else if (status == BROAD_OK) status = residual_with(&norm, r);

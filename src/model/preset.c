@@ -4,9 +4,9 @@
 
 #include "model/kind.h"
 
-/* `paper` has the paper's sizes. `auto` has wider and fewer layers and looks at fewer draws: a layer that leave-one-out
- * refuses is seldom saved by another range, and each draw costs an eigendecomposition. A brls has no joint weights that
- * would make one layer of several. */
+/* `paper` has the paper's sizes. `chain` has as many nodes as chains of sampled nodes gain by (docs/experiments.md). `auto`
+ * has wider and fewer layers and looks at fewer draws: a layer that leave-one-out refuses is seldom saved by another
+ * range, and each draw costs an eigendecomposition. A brls has no joint weights that would make one layer of several. */
 static void preset_sizes(broad_options *o, int paper)
 {
     size_t layers = o->kind == BROAD_KIND_BRLS ? 10 : 1;
@@ -15,6 +15,12 @@ static void preset_sizes(broad_options *o, int paper)
     o->feature_nodes = paper ? 10 : 100;
     o->enhance_nodes = 100;
     o->enhance_layers = paper ? 50 : layers;
+    if (o->preset != BROAD_PRESET_CHAIN || broad__kind_of(o->kind)->at_once) return;
+    o->features_auto = 0;
+    o->feature_groups = 6;
+    o->feature_nodes = 50;
+    o->enhance_nodes = 200;
+    o->enhance_layers = 50;
 }
 
 /* The schedule is as tight as it can be while the first draw of a sound range still passes, also on targets that are
@@ -27,9 +33,8 @@ static void preset_supervision(broad_options *o)
     o->gamma[0] = 0.005;
     o->gamma_count = 1;
     o->relax = 0.3;
-    o->relax_count = 3;
     o->select = BROAD_SELECT_FIRST;
-    o->penalty = 1.4;
+    o->penalty = o->preset == BROAD_PRESET_CHAIN ? 1.2 : 1.4;
 }
 
 static void set_steps(broad_options *o, const double *steps, size_t count)
@@ -49,14 +54,11 @@ static void preset_scn(broad_options *o, int paper)
     o->gamma[0] = 0.9;
     o->range_auto = 0;
     o->relax = 0.9;
-    o->relax_count = 6;
     o->select = BROAD_SELECT_BEST;
 }
 
-/* Ranges over six decades: the score tells which of them generalise. */
-static const double scored_steps[] = {
-    1,    3.1622776601683795, 0.31622776601683794,   10,   0.1,  31.622776601683793, 0.031622776601683791, 100,
-    0.01, 316.22776601683796, 0.0031622776601683794, 1000, 0.001};
+/* Around the range that the score has chosen from six decades (model/train/race_ranges.h). */
+static const double scored_steps[] = {1, 3.1622776601683795, 0.31622776601683794, 10, 0.1};
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static void search_as_preset(broad_options *o)
@@ -65,6 +67,7 @@ static void search_as_preset(broad_options *o)
     static const double scn[] = {0.5, 1, 5, 10, 30, 50, 100, 150, 200, 250}, scn_fewer[] = {0.5, 1, 2, 5, 10, 20};
     int paper = o->preset == BROAD_PRESET_PAPER;
     o->lambda_auto = !paper;
+    o->relax_count = o->kind == BROAD_KIND_SCN ? 6 : 3;
     if (o->kind == BROAD_KIND_SCN) {
         o->tries = paper ? 100 : 20;
         set_steps(o, paper ? scn : scn_fewer, paper ? COUNT_OF(scn) : COUNT_OF(scn_fewer));
@@ -74,8 +77,8 @@ static void search_as_preset(broad_options *o)
     }
 }
 
-/* Lambda is chosen by the score, and so are the ranges; two draws of each are enough, since all of them are looked at
- * before a chain ends. */
+/* Lambda is chosen by the score, and so are the ranges. Few draws, and no relaxation: of many that are good for nothing one
+ * looks good by chance. */
 void broad__preset_search(broad_options *o)
 {
     int scored = o->range_steps_count == COUNT_OF(scored_steps) &&
@@ -83,6 +86,7 @@ void broad__preset_search(broad_options *o)
     if (o->supervise == BROAD_SUPERVISE_GCV) {
         o->lambda_auto = 1;
         o->tries = 2;
+        o->relax_count = 0;
         set_steps(o, scored_steps, COUNT_OF(scored_steps));
     } else if (scored) {
         search_as_preset(o);

@@ -323,9 +323,15 @@ static void test_estimate_of_classes(void **state)
     assert_ok(broad_model_estimate(&public, model));
     assert_true(public.known && public.rows == ROWS && public.accuracy == e->accuracy && public.brier == e->brier &&
                 public.calibration_error == e->calibration_error);
+    for (int chain = 0; chain < 2; chain++) { /* a chain has it from its score */
+        model->settings.weights = chain ? BROAD_WEIGHTS_CHAIN : BROAD_WEIGHTS_JOINT;
+        assert_ok(broad_model_estimate(&public, model));
+        assert_string_equal(broad_enum_name(BROAD_ENUM_ESTIMATE_METHOD, (int)public.method),
+                            chain ? "gcv" : "leave-one-out");
+    }
     broad__estimate_clear(model);
     assert_ok(broad_model_estimate(&public, model));
-    assert_true(!public.known && public.rows == 0 && !e->calibration);
+    assert_true(!public.known && public.rows == 0 && public.method == 0 && !e->calibration);
     broad_model_free(model);
 }
 

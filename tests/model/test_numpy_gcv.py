@@ -43,7 +43,8 @@ class Operator:
         return self.rows - (inner if self.exact else inner / self.u0.shape[1])
 
     def score(self, norm, df):
-        return norm / max(1 - self.penalty * df / self.rows, 1e-9)
+        left = 1 - self.penalty * df / self.rows
+        return norm / left if left >= 1e-9 else math.inf
 
     def now(self):
         return self.score(np.linalg.norm(self.e), self.df())

@@ -105,9 +105,17 @@ static void ql_sweep(double *d, double *e, double *z, size_t stride, size_t widt
     e[end] = 0;
 }
 
-static int is_negligible(const double *d, const double *e, size_t i)
+/* Beside its neighbours; or beside `floor`, where rounding of larger numbers keeps it from getting there. */
+static int is_negligible(const double *d, const double *e, size_t i, double floor)
 {
-    return fabs(e[i]) <= DBL_EPSILON * (fabs(d[i]) + fabs(d[i + 1])) || fabs(e[i]) < DBL_MIN;
+    return fabs(e[i]) <= DBL_EPSILON * (fabs(d[i]) + fabs(d[i + 1]) + floor) || fabs(e[i]) < DBL_MIN;
+}
+
+static double largest(const double *x, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+    return most;
 }
 
 static void turn_around(double *x, size_t count)
@@ -128,11 +136,13 @@ static int solve_small(divide *all, size_t first, size_t n)
         turn_around(d, n);
         turn_around(e, n - 1);
     }
+    double size = largest(d, n) + largest(e, n - 1);
     for (size_t i = 0; i < n; i++) z[i * all->n + (turned ? n - 1 - i : i)] = 1;
     for (size_t i = 0; i < n; i++)
         for (int turns = 0;; turns++) {
             size_t end = i;
-            while (end + 1 < n && !is_negligible(d, e, end)) end++;
+            double floor = turns < TURNS_MAX / 2 ? 0 : size;
+            while (end + 1 < n && !is_negligible(d, e, end, floor)) end++;
             if (end == i) break;
             if (turns == TURNS_MAX)
                 return broad__fail(BROAD_FAILED, "the eigendecomposition of a matrix did not converge");
@@ -169,14 +179,6 @@ static void connect(merge *m, double beside)
     }
     m->rho = 2 * fabs(beside);
 }
-
-static double largest(const double *x, size_t count)
-{
-    double most = 0;
-    for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
-    return most;
-}
-
 /* Two values so near that a rotation may give all of u to the second. */
 static int rotate_away(merge *m, size_t a, size_t b, double tolerance)
 {

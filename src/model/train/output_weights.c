@@ -294,15 +294,19 @@ static int estimate_stepwise(broad_trainer *t)
 
 /* Rows that an estimate is made of at most. */
 enum { ESTIMATE_ROWS = 10000 };
+/* What a degree of freedom counts in it: with this intervals cover what they should, with more they are too wide. */
+static const double ESTIMATE_PENALTY = 1.2;
 
 /* From the score of a chain: each residual as large as cross-validation expects it to be. Rows of weight 0 say nothing. */
 static int estimate_chain(broad_trainer *t)
 {
     const broad__residual *residual = &t->train.residual;
     size_t c = residual->outputs, step = (residual->rows + ESTIMATE_ROWS - 1) / ESTIMATE_ROWS, count = 0;
+    double penalty = fmin(t->model->settings.penalty, ESTIMATE_PENALTY);
+    double grown = broad__score(&residual->probes, 1, residual->probes.inner, penalty);
+    if (!isfinite(grown)) return BROAD_OK; /* nothing is known of new rows */
     size_t *rows = broad__alloc_array(residual->rows / step + 1, sizeof *rows);
     double *scores = broad__alloc_doubles(residual->rows / step + 1, c);
-    double grown = broad__score(&residual->probes, 1, residual->probes.inner, t->model->settings.penalty);
     for (size_t i = 0; rows && scores && i < residual->rows; i += step) {
         double root = residual->sqrt_weight ? residual->sqrt_weight[i] : 1;
         if (!(root > 0)) continue;

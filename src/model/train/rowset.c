@@ -7,6 +7,7 @@
 #include "base/page_cursor.h"
 #include "base/status.h"
 #include "compute/shards.h"
+#include "data/twins.h"
 #include "layer/score.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
@@ -247,7 +248,11 @@ int broad__rowset_follow(broad__rowset *rowset, size_t layer)
                                   : follow(residual, rowset->model, layer, NULL);
 }
 
-int broad__rowset_restart(broad__rowset *rowset) { return broad__residual_reset(&rowset->residual, rowset->y); }
+int broad__rowset_restart(broad__rowset *rowset)
+{
+    if (rowset->residual.probes.count) broad__probes_restart(&rowset->residual.probes, rowset->residual.rows);
+    return broad__residual_reset(&rowset->residual, rowset->y);
+}
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
@@ -284,26 +289,31 @@ static void part_roots(double *root, const broad__rowset *rowset, const broad__p
     }
 }
 
-/* A row of a table without groups is a group of its own. */
+/* A row of a table without groups is a group of its own, with those that have the same inputs where there are probes. */
 static int arrival_groups(arrival *a, const broad__rowset *rowset, const broad__part *part)
 {
-    size_t old = rowset->residual.rows, all = old + part->count;
+    size_t old = rowset->residual.rows, all = old + part->count, *twins = NULL;
     const size_t *given = part->data->groups;
     broad__page_cursor written = {0}, read = {0};
-    if (!rowset->group && !given) return BROAD_OK;
+    /* Rows with equal inputs tell as little of new ones as groups that are given. */
+    int status = !given && rowset->residual.probes.wanted
+                     ? broad__twins_find(&twins, part->data, part->first, part->count)
+                     : BROAD_OK;
+    if (status < 0 || (!rowset->group && !given && !twins)) return status;
     a->group = broad__spill_alloc(a->spill, all, sizeof *a->group);
-    if (!a->group) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < old; i++) a->group[i] = rowset->group ? rowset->group[i] : i;
+    if (!a->group) status = BROAD_NO_MEMORY;
+    for (size_t i = 0; status == BROAD_OK && i < old; i++) a->group[i] = rowset->group ? rowset->group[i] : i;
     size_t base = rowset->group ? rowset->group_end : old;
     a->group_end = base;
-    for (size_t i = old; i < all; i++) {
-        size_t row = part->first + i - old;
-        a->group[i] = base + (given ? given[row] : i - old);
+    for (size_t i = old; status == BROAD_OK && i < all; i++) {
+        size_t row = part->first + i - old, own = twins ? twins[i - old] : i - old;
+        a->group[i] = base + (given ? given[row] : own);
         if (a->group[i] >= a->group_end) a->group_end = a->group[i] + 1;
         broad__page_cursor_step(&written, a->spill, &a->group[i], sizeof *a->group);
         if (given) broad__page_cursor_step(&read, part->data->spill, &given[row], sizeof *given);
     }
-    return BROAD_OK;
+    broad__free(twins);
+    return status;
 }
 
 /* An array that the rows may do without. */

@@ -99,10 +99,10 @@ static void complete_record(broad__certificate *record, const broad__residual *r
     record->norm_after = norm;
     record->ratio = record->tested = norm / record->norm_before;
     if (record->test == BROAD_SUPERVISE_GCV) {
-        double before = 1 - record->penalty * record->df_before / (double)probes->rows;
+        double before = broad__score_of(probes, record->norm_before, record->df_before, record->penalty);
         record->df = broad__probes_df_of(probes, residual->update.inner);
         record->score = broad__score(probes, norm, residual->update.inner, record->penalty);
-        record->tested = record->score * before / record->norm_before;
+        record->tested = record->score / before;
     }
     record->passed = record->ratio <= record->bound && record->tested <= record->bound;
 }
@@ -282,12 +282,26 @@ static int add_at_once(broad_trainer *t, size_t nodes, broad__origin origin)
     return add_block(t, &request);
 }
 
+/* The model as it was when no second layer passed, and what the search for that came to. */
+static int return_to(broad_trainer *t, broad_model *before, const broad__search_result *refused)
+{
+    int stopped = t->found.stopped;
+    t->found = *refused;
+    t->found.stopped = stopped;
+    t->train.residual.update.pending = 0; /* its weights are those of a layer that goes */
+    broad_model_free(t->model);
+    t->train.model = t->validation.model = t->model = before;
+    t->stale = 1;
+    return broad__trainer_rebuild(t);
+}
+
 /* Draws the features once more, with another layer 1. *out_better: its score is lower; otherwise all is as before. */
 static int redraw_features(int *out_better, broad_trainer *t, const broad__layer_request *first, size_t step)
 {
     broad_model *model = t->model, *before = NULL;
-    double score = model->layers[0].certificate.score, factor = t->feature_factor, best = t->found.best;
+    double score = model->layers[0].certificate.score, factor = t->feature_factor;
     const double *steps = model->settings.range_steps;
+    broad__search_result refused = t->found;
     int status = broad__model_copy(&before, model);
     if (status < 0) return status;
     broad__layer_clear(&model->layers[--model->layer_count]);
@@ -297,16 +311,13 @@ static int redraw_features(int *out_better, broad_trainer *t, const broad__layer
     if (status == BROAD_OK) status = broad__trainer_rebuild(t);
     if (status == BROAD_OK) status = search_layer(t, first);
     *out_better = status == BROAD_OK && t->found.passed && t->found.certificate.score < score;
-    if (*out_better || status < 0) {
+    if (*out_better) {
         broad_model_free(before);
-        return status;
+        return BROAD_OK;
     }
-    broad_model_free(t->model);
-    t->model = before;
     t->feature_factor = factor;
-    t->found.passed = 0; /* no second layer passed, whatever the other layer 1 did */
-    t->found.best = best;
-    return broad__trainer_rebuild(t);
+    int returned = return_to(t, before, &refused);
+    return status < 0 ? status : returned;
 }
 
 /* Draws of the features that are tried where no second layer passes. */

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "compute/device.h"
 #include "compute/shards.h"
+#include "data/twins.h"
 #include "model/verify/verify_nodes.h"
 #include "rng/philox.h"
 
@@ -18,7 +19,7 @@ static const double LEAST_LEFT = 1e-9;
 /* Two ways of computing the same few numbers differ by this part at most. */
 static const double SAME = 1e-12;
 /* Lambda is one of these powers of ten of the mean eigenvalue, which is right to this part. */
-static const double GRID_FIRST = -8, GRID_LAST = 3, GRID_STEP = 0.5, GRID_ROUNDING = 1e-9;
+static const double GRID_FIRST = -11, GRID_LAST = 3, GRID_STEP = 0.5, GRID_ROUNDING = 1e-9;
 
 void broad__verify_probes_close(broad__verify_probes *probes)
 {
@@ -34,22 +35,40 @@ static size_t columns_of(const broad__verify_probes *probes) { return probes->un
 
 /* ---- U_0 ------------------------------------------------------------------------------------------------------- */
 
+/* The groups of all rows, or numbers of rows with equal inputs, segment by segment. NULL: each row by itself. */
+static int find_groups(size_t **out, const broad__verification *v)
+{
+    const broad_data *data = v->data;
+    size_t *groups = broad__alloc_array(data->rows, sizeof *groups), row = 0;
+    int status = groups ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t s = 0; status == BROAD_OK && s < v->model->segment_count; s++) {
+        size_t count = v->model->segments[s].rows, *twins = NULL;
+        if (!data->groups) status = broad__twins_find(&twins, data, row, count);
+        for (size_t i = 0; i < count; i++)
+            groups[row + i] = data->groups ? data->groups[row + i] : twins ? twins[i] : i;
+        broad__free(twins);
+        row += count;
+    }
+    *out = groups;
+    return status;
+}
+
 /* Rows and groups in the order in which they come; segments share no group, and rows of weight 0 have none. */
 static int number_units(broad__verify_probes *probes, const broad__verification *v)
 {
-    const broad_data *data = v->data;
-    size_t groups = 1, count = 0;
-    for (size_t i = 0; data->groups && i < data->rows; i++)
-        if (data->groups[i] >= groups) groups = data->groups[i] + 1;
+    size_t groups = 1, count = 0, *group_of = NULL;
+    int status = find_groups(&group_of, v);
+    for (size_t i = 0; status == BROAD_OK && i < v->data->rows; i++)
+        if (group_of[i] >= groups) groups = group_of[i] + 1;
     size_t *of_group = broad__alloc_array(groups, sizeof *of_group),
            *in_segment = broad__alloc_array(groups, sizeof *in_segment);
-    int status = of_group && in_segment ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK && (!of_group || !in_segment)) status = BROAD_NO_MEMORY;
     for (size_t s = 0, row = 0; status == BROAD_OK && s < v->model->segment_count; s++) {
         for (size_t end = row + v->model->segments[s].rows; row < end; row++) {
             probes->unit[row] = SIZE_MAX;
             if (row < probes->start || (v->sqrt_weight && !(v->sqrt_weight[row] > 0))) continue;
-            size_t group = data->groups ? data->groups[row] : 0;
-            if (data->groups && in_segment[group] == s + 1) {
+            size_t group = group_of[row];
+            if (in_segment[group] == s + 1) {
                 probes->unit[row] = of_group[group];
                 continue;
             }
@@ -59,6 +78,7 @@ static int number_units(broad__verify_probes *probes, const broad__verification 
         }
         probes->units_until[s] = count;
     }
+    broad__free(group_of);
     broad__free(of_group);
     broad__free(in_segment);
     return status;
@@ -277,12 +297,16 @@ static double degrees(size_t *out_signs, const broad__verify_probes *probes, con
     return fmax(rows_counted(v, c) - (signs ? inner / (double)signs : inner), 0);
 }
 
-static double left(double df, double rows, double penalty) { return fmax(1 - penalty * df / rows, LEAST_LEFT); }
+static double score_of(double norm, double df, double rows, double penalty)
+{
+    double left = 1 - penalty * df / rows;
+    return left >= LEAST_LEFT ? norm / left : INFINITY;
+}
 
 /* The score over the one before, if both had these degrees of freedom. */
 static double score_ratio(const broad__finding *f, double df_before, double df, double penalty)
 {
-    return f->after / left(df, f->rows, penalty) * left(df_before, f->rows, penalty) / f->before;
+    return score_of(f->after, df, f->rows, penalty) / score_of(f->before, df_before, f->rows, penalty);
 }
 
 int broad__verify_score(broad__finding *found, broad__verify_probes *probes, const broad__verification *v, size_t j)
@@ -313,8 +337,8 @@ int broad__verify_score_record(broad__verification *v, size_t j)
 {
     const broad__certificate *c = &v->model->layers[j].certificate;
     if (c->test != BROAD_SUPERVISE_GCV) return 1;
-    double rows = rows_counted(v, c), score = c->norm_after / left(c->df, rows, c->penalty);
-    double before = c->norm_before / left(c->df_before, rows, c->penalty);
+    double rows = rows_counted(v, c), score = score_of(c->norm_after, c->df, rows, c->penalty);
+    double before = score_of(c->norm_before, c->df_before, rows, c->penalty);
     if (c->penalty != v->model->settings.penalty)
         return broad__refuse(v->verdict, j + 1, "layer %zu: its penalty %.9g is not the one in the settings, %.9g",
                              j + 1, c->penalty, v->model->settings.penalty);

@@ -6,7 +6,8 @@
  *   U <- U - K_j (K_j'K_j + lambda_j I)^-1 K_j'U         K_j'U over the rows that the layer was fitted to, K_j for all
  *
  * on the reference device. Where rows came later than some layers and made unit vectors into signs, both go through from
- * the beginning, and each layer is judged by those of its time. Of training's code only the draw of a sign is used.
+ * the beginning, and each layer is judged by those of its time. Of training's code only the draw of a sign and the
+ * search for rows with equal inputs are used.
  */
 #ifndef BROAD_MODEL_VERIFY_VERIFY_SCORE_H
 #define BROAD_MODEL_VERIFY_VERIFY_SCORE_H
