@@ -158,9 +158,10 @@ def pairs(result):
         rows.append([one["name"], "wrong" if one["task"] == "classify" else "RMSE",
                      f"{one['methods']['gcv']['rows']:,}", len(differences(one)), digits(before), digits(after),
                      f"{'+' if mean > 0 else '−' if mean < 0 else ''}{digits(abs(mean))} ± {digits(half)}", verdict,
+                     sum(d < 0 for d in differences(one)),
                      f"{statistics.fmean(values(one, 'gcv', 'layers')):.0f}"])
     return table(["data", "error", "training rows", "splits", "BRLS", "BSCRLS, gcv", "difference (95 %)", "verdict",
-                  "layers"], rows, left=2)
+                  "splits better", "layers"], rows, left=2)
 
 
 def ranked(result):
@@ -228,10 +229,12 @@ def coverage_words(result):
 def summary_words(result):
     told = verdicts(result)
     mean, half = interval([-d for d in differences(photos(result))])
+    every = [d for one in result["sets"] for d in differences(one)]
     lost = [one["name"] for one in result["sets"] if one["name"] not in better(result)]
     return (f"BSCRLS with gcv has the smaller mean error on {len(better(result))} of {len(result['sets'])} data sets, "
             f"beyond chance on {told.count('better')}; the larger one beyond chance on {told.count('worse')}"
-            f"{' (not smaller: ' + ', '.join(lost) + ')' if lost else ''}. On the photos its accuracy is higher by "
+            f"{' (not smaller: ' + ', '.join(lost) + ')' if lost else ''}. Of {len(every)} pairs of runs it has the "
+            f"smaller error in {sum(d < 0 for d in every)}, the larger one in {sum(d > 0 for d in every)}. On the photos its accuracy is higher by "
             f"{mean:.3f} ± {half:.3f}.")
 
 
