@@ -229,7 +229,7 @@ def key():
     """A line and a word for each curve, above all panels."""
     names = {**NAMES, "frequent": "most frequent class"}
     entries = [(name, colour, dash) for dash, group in (("1", COLOURS), ("2", FLAT)) for name, colour in group.items()]
-    for x, (name, colour, dash) in zip((0.02, 0.10, 0.20, 0.38, 0.51, 0.64, 0.84), entries):
+    for x, (name, colour, dash) in zip((0.02, 0.095, 0.185, 0.37, 0.49, 0.60, 0.785), entries):
         ends = f"from screen {x:.3f},0.98 to screen {x + 0.03:.3f},0.98"
         yield f"set arrow {ends} nohead lw 3 dt {dash} lc rgb '{colour}'"
         word = names[name].replace("`", "")

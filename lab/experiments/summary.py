@@ -3,7 +3,7 @@ results of all experiments."""
 import statistics
 
 from lab.experiments import figure, increments, paired, paper, sensitivity, tables, theorem
-from lab.experiments.words import interval, judged, mean_sd, table
+from lab.experiments.words import counted, interval, judged, mean_sd, table
 from bench.marks import listed
 
 NOTHING = ("–", "–")  # where gcv changes nothing, or has not been measured
@@ -30,8 +30,10 @@ def more_accurate(row, other):
     more = tables.differences(row, other)
     surely = len(more) > 1 and statistics.fmean(more) > statistics.stdev(more)
     refused = sum(one["draws"] - one["layers"] for one in row.splits.values())
+    drawn, kept = (statistics.fmean(one[what] for one in row.splits.values()) for what in ("draws", "layers"))
     return ((f"by {mean_sd(more)} over {len(more)} splits" if any(more) else "the same on every split") +
-            f"; supervision refused {refused or 'no'} draw{'' if refused == 1 else 's'}", "yes" if surely else "no")
+            (f"; {counted(drawn, 'draw')} for {counted(kept, 'layer')}" if refused else "; supervision refused no draws"),
+            "yes" if surely else "no")
 
 
 def scored_accuracy(results, row, other):
@@ -159,14 +161,15 @@ def theorem_row(facts):
     bound = theorem.lower_bound(facts["long"], affine=facts["affine"])
     usable = [run["norm"] for run in facts["bscrls"]["usable ones at once"]]
     alone = [run["norm"] for run in facts["bscrls"]["the base range alone"]]
-    scored = [run["norm"] for run in facts.get("gcv", [])]
-    below = sum(norm < bound for norm in scored)
+    scored = [f"base range {theorem.SCORED[name]:g}, where BRLS stays above {limit:.5f} for {facts['some']:,} layers: at "
+              f"{mean_sd([run['norm'] for run in facts[name]])}" for name, limit, _ in theorem.below_bounds(facts)]
+    whole = sum(below == len(facts[name]) for name, _, below in theorem.below_bounds(facts))
     return ("There are configurations in which BRLS stays above an error and BSCRLS does not (theorems 3.1 and 3.2)",
             f"BRLS above {bound:.5f} of the first norm after {facts['long']:,} layers; BSCRLS at {mean_sd(usable)} with "
             f"a list that contains usable ranges, at {mean_sd(alone)} without",
             "yes, with such a list" if max(usable) < bound else "no",
-            *((f"at {mean_sd(scored)} without any list: below it in {below} of {len(scored)} seeds",
-               "yes" if below == len(scored) else "in part" if below else "no") if scored else NOTHING))
+            *(("without any list; " + "; ".join(scored), "yes" if whole == len(scored) else "yes, within a thousand "
+               "times the base range" if whole else "no") if scored else NOTHING))
 
 
 def auto(results):
