@@ -234,8 +234,8 @@ def summary_words(result):
     return (f"BSCRLS with gcv has the smaller mean error on {len(better(result))} of {len(result['sets'])} data sets, "
             f"beyond chance on {told.count('better')}; the larger one beyond chance on {told.count('worse')}"
             f"{' (not smaller: ' + ', '.join(lost) + ')' if lost else ''}. Of {len(every)} pairs of runs it has the "
-            f"smaller error in {sum(d < 0 for d in every)}, the larger one in {sum(d > 0 for d in every)}. On the photos its accuracy is higher by "
-            f"{mean:.3f} ± {half:.3f}.")
+            f"smaller error in {sum(d < 0 for d in every)}, the larger one in {sum(d > 0 for d in every)}. "
+            f"On the photos its accuracy is higher by {mean:.3f} ± {half:.3f}.")
 
 
 def cost_words(found):

@@ -12,7 +12,8 @@ JOINT = ["--weights", "joint", "--lambda", "auto"]
 FEW = ["--tries", "1", "--range-steps", "1,0.5,2"]
 TESTS = {"none": ["--kind", "brls"], "residual": [], "residual, harmonic:0.05": ["--gamma", "harmonic:0.05"],
          "residual, harmonic:0.3": ["--gamma", "harmonic:0.3"], "loo": ["--supervise", "loo"],
-         "operator": ["--supervise", "operator"], "gcv": ["--supervise", "gcv"], "none, joint weights": ["--kind", "brls", *JOINT],
+         "operator": ["--supervise", "operator"], "gcv": ["--supervise", "gcv"],
+         "none, joint weights": ["--kind", "brls", *JOINT],
          "loo, joint weights": ["--supervise", "loo", *JOINT, *FEW]}
 # With layers as wide as there are rows, ten of them, where there are few: there the paper's inequality can hold.
 WIDE, WIDE_ROWS = {"none, wide layers": ["--kind", "brls"], "operator, wide layers": ["--supervise", "operator"]}, 320

@@ -384,7 +384,8 @@ class Paired(unittest.TestCase):
         self.assertEqual(paired.better(result), ["photos", "table2"])
         self.assertEqual(paired.verdicts(result), ["better", "worse", "no more than chance"])
         said = paired.summary_words(result)
-        self.assertIn("on 2 of 3 data sets, beyond chance on 1; the larger one beyond chance on 1 (not smaller: table1)", said)
+        self.assertIn("on 2 of 3 data sets, beyond chance on 1; the larger one beyond chance on 1 (not smaller: table1)",
+                      said)
         self.assertIn("higher by 0.197 ±", said)
         self.assertIn("between 0.87 and 0.93 on 2 of 2", paired.coverage_words(result))
 
