@@ -79,7 +79,7 @@ int broad__ranges_judge(double *out, broad_trainer *t, size_t layer)
 
 /* Multiples of the base ranges, over six decades. */
 enum { MULTIPLES = 13 };
-static double multiple(size_t index) { return pow(10, ((double)index - MULTIPLES / 2) / 2); }
+static double multiple(size_t index) { return pow(10, ((double)index - (MULTIPLES - 1) / 2.0) / 2); }
 
 /* The score of each pair, features by nodes; 0: not known. */
 typedef struct pairs {
