@@ -298,12 +298,14 @@ static int is_new(const tune_search *search, const json_t *network)
     return 1;
 }
 
-/* Leave-one-out needs joint weights: they are given to settings that leave them open and have others. */
+/* An estimate needs joint weights, or a chain that is judged by its score: settings that leave the weights open and have
+ * others get joint ones. */
 static int suit_estimate(tune_setting *setting, const tune_search *search)
 {
     broad_options options;
     int status = tune_options(&options, setting, search->arguments);
-    if (status || !search->by_loo || options.weights == BROAD_WEIGHTS_JOINT) return status;
+    int scored = options.weights == BROAD_WEIGHTS_CHAIN && options.supervise == BROAD_SUPERVISE_GCV;
+    if (status || !search->by_loo || options.weights == BROAD_WEIGHTS_JOINT || scored) return status;
     for (size_t i = 0; i < SPACE; i++)
         if (strcmp(space[i].option, "weights") == 0 && names_have(space[i].kinds, setting->kind) &&
             !cli_given(search->arguments, "weights"))

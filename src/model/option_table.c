@@ -70,8 +70,9 @@ static const broad__option_row rows[] = {
       "leaves, loo on its leave-one-out residual, operator on the operator norm, output on the residual of every output (the "
       "test of scn), or none; gcv also chooses lambda and the ranges by the score"},
      BROAD__VALUE_CHOICE, FIELD(supervise), 0, 0, 0, 0, NULL, follow_supervise},
-    {{"penalty", 0, "NUMBER", NULL, "1.4",
-      "gcv: how often the score counts each degree of freedom; 1 is plain cross-validation, more is more careful"},
+    {{"penalty", 0, "NUMBER", NULL, NULL,
+      "gcv: how often the score counts each degree of freedom (1.4, with preset chain 1.2); 1 is plain cross-validation, more is "
+      "more careful"},
      BROAD__VALUE_REAL, FIELD(penalty), 0, 1, 100, 0, "a number from 1 to 100", NULL},
     {{"features", 0, "GxK|auto", NULL, NULL,
       "feature nodes: G groups of K nodes; auto: more for more rows, with kind bscrls only as long as leave-one-out "

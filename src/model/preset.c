@@ -81,8 +81,8 @@ static void search_as_preset(broad_options *o)
  * looks good by chance. */
 void broad__preset_search(broad_options *o)
 {
-    int scored = o->range_steps_count == COUNT_OF(scored_steps) &&
-                 memcmp(o->range_steps, scored_steps, sizeof scored_steps) == 0;
+    int scored = o->range_steps_count == COUNT_OF(scored_steps);
+    for (size_t i = 0; scored && i < COUNT_OF(scored_steps); i++) scored = o->range_steps[i] == scored_steps[i];
     if (o->supervise == BROAD_SUPERVISE_GCV) {
         o->lambda_auto = 1;
         o->tries = 2;

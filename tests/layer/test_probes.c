@@ -184,6 +184,7 @@ static void lambda_and_weights(void **state)
         double *w = malloc(count * sizeof *w), inner = 0, direct = 0, unit = 0, other = 0;
         assert_ok(broad__candidate_compute(&b->residual, &kblock, 1));
         assert_ok(broad__ridge_solve(&ridge, &b->residual, &request));
+        assert_ok(broad__ridge_complete(&ridge, &b->residual));
         double score = plain_score(&inner, w, b, ridge.lambda, 1.2),
                scale = (double)(b->rows * b->residual.probes.count);
         assert_true(relative_distance(ridge.probe_w, w, count) < 1e-8);
@@ -219,6 +220,7 @@ static void same_bits_however_it_is_done(void **state)
             size_t count = residual->probes.count;
             assert_ok(broad__candidate_compute(residual, &kblock, 1));
             assert_ok(broad__ridge_solve(&ridge, residual, &request));
+            assert_ok(broad__ridge_complete(&ridge, residual));
             if (way % 3 == 0) {
                 double inner = 0;
                 assert_ok(broad__probes_next(&inner, residual, ridge.probe_w));
@@ -258,9 +260,11 @@ static void together_or_alone(void **state)
     for (size_t i = 0; i < 2; i++) {
         assert_ok(broad__candidate_compute(&b->residual, &kblocks[i], 1));
         assert_ok(broad__ridge_solve(&ridge[0], &b->residual, &request));
+        assert_ok(broad__ridge_complete(&ridge[0], &b->residual));
         assert_ok(broad__candidate_trials(&b->residual, kblocks, 2));
         broad__candidate_take(&b->residual, &kblocks[i], i);
         assert_ok(broad__ridge_solve(&ridge[1], &b->residual, &request));
+        assert_ok(broad__ridge_complete(&ridge[1], &b->residual));
         assert_true(ridge[0].inner == ridge[1].inner && ridge[0].lambda == ridge[1].lambda);
         assert_memory_equal(ridge[0].probe_w, ridge[1].probe_w, count * sizeof(double));
     }

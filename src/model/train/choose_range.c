@@ -95,11 +95,15 @@ static int ranges_open(const broad_options *o)
 
 int broad__trainer_choose_range(broad_trainer *t, const broad_data *data)
 {
-    broad__ranges best;
+    broad__ranges best = {t->model->range * t->feature_factor, t->model->range, 0};
     if (!ranges_open(&t->model->settings)) return BROAD_OK;
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_PILOT);
+    int scored = t->model->settings.supervise == BROAD_SUPERVISE_GCV;
+    double limit = scored ? broad__budget_limit_trials(t) : 0;
     int status = data->rows > AUTO_ROWS ? search_ranges_thinned(&best, t, data) : search(&best, t);
     broad__profile_leave(before);
+    /* Time was up in the middle of a chain. */
+    if (scored && broad__watch_forgive(limit)) status = broad__rowset_restart(&t->train);
     if (status < 0) return status;
     return broad__ranges_use(t, best.features, best.nodes);
 }

@@ -1,4 +1,5 @@
 #include "model/train/plan.h"
+#include "layer/probes.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -67,6 +68,8 @@ static broad__sizes sizes_of(const broad_options *options, const broad_model *mo
     if (o.threads == 0) s.threads = (double)broad__processors();
     if (model) sizes_of_growth(&s, &o, model);
     else sizes_of_fit(&s, &o);
+    int exact = 0;
+    if (lasting->supervise == BROAD_SUPERVISE_GCV) s.probes = (double)broad__probes_columns(&exact, rows);
     if (s.fitting == BROAD__FIT_WINDOW) s.first = fmax(s.first, fmin(s.width, (double)lasting->window));
     return s;
 }
@@ -77,7 +80,8 @@ static broad__sizes sizes_of(const broad_options *options, const broad_model *mo
 static double layer_flops(const broad__sizes *s, double width)
 {
     double side = fmin(s->rows, width), nodes = 2 * s->rows * s->features * s->nodes;
-    return nodes + s->rows * width * side + 8 * s->rows * width * s->outputs + side * side * side / 3;
+    double columns = 8 * s->outputs + 6 * s->probes, eigen = s->probes > 0 ? 9 * side * side * side : 0;
+    return nodes + s->rows * width * side + s->rows * width * columns + side * side * side / 3 + eigen;
 }
 
 /* The sums of a first layer are there already. lambda by leave-one-out takes some tries, on part of the rows; then the solution is
@@ -104,6 +108,18 @@ static double trials_flops(const broad__sizes *s, const broad_options *o)
     return TRIALS * (2 * rows * nodes * (s->columns + side) + LAMBDAS * (side * side * side / 3 + rows * side * side));
 }
 
+/* Layer 1 with pairs of ranges, and races between the best of these: model/train/race_ranges.h. */
+static double race_flops(const broad__sizes *s, const broad_options *o)
+{
+    enum { PAIRS = 45, LAYERS = 176, ROWS = 4000 };
+    if (!(s->probes > 0) || o->range_steps_count < 2) return 0;
+    broad__sizes some = *s;
+    int exact = 0;
+    some.rows = fmin(s->rows, ROWS);
+    some.probes = (double)broad__probes_columns(&exact, (size_t)some.rows);
+    return PAIRS * layer_flops(&some, s->features + s->nodes) + LAYERS * layer_flops(&some, s->nodes);
+}
+
 /* All weights again with each layer: Gram-Schmidt twice over, and with more columns than rows three products with a root
  * that has as many rows as the data. */
 static double growing_flops(const broad__sizes *s)
@@ -125,7 +141,7 @@ static void plan_work(broad_plan *out, const broad__sizes *s, const broad_option
     if (s->fitting == BROAD__FIT_STEPWISE) out->flops_total += growing_flops(s);
     if (s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o)) out->flops_joint = joint_flops(s, o);
     out->flops_total += out->flops_joint;
-    if (!model) out->flops_trials = trials_flops(s, o);
+    if (!model) out->flops_trials = trials_flops(s, o) + race_flops(s, o);
     /* Old layers are replayed when a model is resumed. */
     if (model) out->flops_total += 2 * s->rows * s->old * (s->features + s->outputs);
 }

@@ -61,9 +61,13 @@ static double layer_numbers(const broad__sizes *s, const broad_options *o, plan_
     if (request.lambda_auto || request.loo || request.operator_norm)
         spectral = (s->rows < s->first ? 2 : 3) * side * side + 20 * side * (1 + s->outputs);
     else if (!request.relative) spectral = 2 * side * side; /* where lambda is lost in rounding */
-    if (o->range_auto && !how.grown && o->feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED) {
+    sums += (shards + 1) * s->first * 2 * s->probes;
+    system += (s->width + 2 * s->first) * s->probes; /* what layers subtract from the probes is kept */
+    int raced = s->probes > 0 && o->range_steps_count > 1;
+    if (!how.grown && (raced || (o->range_auto && o->feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED))) {
         side = fmin(fmin(s->rows, RANGE_ROWS), s->features + fmin(s->nodes, RANGE_NODES));
         range = 5 * side * side + 20 * side * (1 + s->outputs) + fmin(s->rows, RANGE_ROWS) * 2 * s->features;
+        range += fmin(s->rows, RANGE_ROWS) * (side + 3 * fmax(s->probes, 20));
     }
     return fmax(k + sums + system + spectral, range);
 }
@@ -162,7 +166,8 @@ static double network_numbers(const broad__sizes *s, const broad_options *o, pla
 {
     int chain = s->fitting == BROAD__FIT_CHAIN, joint = s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
     double z = how.recomputed ? 0 : s->rows * s->features * (s->old > 0 ? 2 : 1); /* a grown Z is copied */
-    double residuals = how.spilled ? 0 : (chain ? 2 : 3) * s->rows * s->outputs;
+    double residuals =
+        how.spilled ? 0 : (chain && s->probes == 0 ? 2 : 3) * s->rows * s->outputs + 3 * s->rows * s->probes;
     double targets = how.spilled ? 0 : s->rows * s->outputs;
     double fit = s->fitting == BROAD__FIT_AT_ONCE ? 0 : layer_numbers(s, o, how);
     double kept = 0, grown_fit = s->fitting == BROAD__FIT_STEPWISE ? growing_numbers(&kept, s, o) : 0;
@@ -225,7 +230,8 @@ static int can_spill(const broad__sizes *s)
 static void plan_spilling(broad_plan *out, const broad__sizes *s, const broad_options *o)
 {
     double made = make_seconds(s, o), read = read_seconds(s), z = 8 * s->rows * s->features;
-    double residuals = 8 * s->rows * s->outputs * (s->fitting == BROAD__FIT_CHAIN ? 3 : 4);
+    int chain = s->fitting == BROAD__FIT_CHAIN && s->probes == 0;
+    double residuals = 8 * s->rows * (s->outputs * (chain ? 3 : 4) + 4 * s->probes);
     out->spilled = 1;
     out->passes = passes(s, o);
     out->bytes_disk = (out->bytes_data > out->memory / 4 ? out->bytes_data : 0) + residuals;

@@ -18,6 +18,7 @@ typedef struct broad__sizes {
     double old;       /* nodes there are already */
     double old_width; /* columns of all layers there are already */
     double width;     /* columns of all layers at the end */
+    double probes;    /* columns that follow the targets through a chain: layer/probes.h; groups may need more */
 } broad__sizes;
 
 /* Fills in what the plan says about memory and disk space. `o`: the settings of the network; `asked`: the limit of the run, 0:

@@ -79,7 +79,7 @@ int broad__ranges_judge(double *out, broad_trainer *t, size_t layer)
 
 /* Multiples of the base ranges, over six decades. */
 enum { MULTIPLES = 13 };
-static double multiple(size_t index) { return pow(10, ((double)index - MULTIPLES / 2) / 2); }
+static double multiple(size_t index) { return pow(10, ((double)index - (MULTIPLES - 1) / 2.0) / 2); }
 
 /* The score of each pair, features by nodes; 0: not known. */
 typedef struct pairs {
@@ -192,7 +192,8 @@ static int run_chain(double *out, pairs *p, size_t index, size_t layers)
         status = take_judged(t);
     }
     *out = score;
-    return status == BROAD_OK ? broad__rowset_restart(&t->train) : status;
+    int restarted = broad__rowset_restart(&t->train);
+    return status < 0 ? status : restarted;
 }
 
 typedef struct entrant {
@@ -232,9 +233,10 @@ int broad__ranges_race(broad__ranges *best, broad_trainer *t)
 {
     pairs p;
     int status = pairs_open(&p, t);
-    if (status == BROAD_OK) status = try_pairs(&p);
+    if (status < 0) return status;
+    status = try_pairs(&p);
     if (status == BROAD_OK) status = race(&p);
-    if (status == BROAD_OK) *best = pair_at(&p, p.best);
+    *best = pair_at(&p, p.best); /* where time is up, the best so far */
     broad__free(p.values);
     return status;
 }

@@ -24,7 +24,8 @@ int broad__ranges_use(broad_trainer *trainer, double features, double nodes);
  * leave-one-out norm, or the score where layers are kept by it. */
 int broad__ranges_judge(double *out, broad_trainer *trainer, size_t layer);
 
-/* The best pair, on the trainer's training rows; its chain is as it was afterwards. */
+/* The best pair, on the trainer's training rows; also where time was up, of those tried so far. The chain is as it was
+ * afterwards. */
 int broad__ranges_race(broad__ranges *best, broad_trainer *trainer);
 
 #endif
