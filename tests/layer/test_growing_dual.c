@@ -1,5 +1,6 @@
 /* The growing joint fit across the point where columns outnumber rows, against the same ridge in long double; and networks
  * that grow past that point. */
+#include "failing.h"
 #include "small_runs.h"
 
 #include "base/profile.h"
@@ -335,24 +336,6 @@ static void resumed_equals_never_stopped(void **state)
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
-typedef struct failing {
-    size_t calls, fail_at, live;
-} failing;
-
-static void *failing_allocate(size_t count, void *context)
-{
-    failing *self = context;
-    if (++self->calls == self->fail_at) return NULL;
-    self->live++;
-    return malloc(count);
-}
-
-static void failing_release(void *block, void *context)
-{
-    ((failing *)context)->live--;
-    free(block);
-}
-
 /* Columns outnumber the rows with the second layer. A trainer that ran out of memory goes on where it was. */
 static int grow_past_the_rows(size_t *out_layers, const broad_data *data, const broad_options *o)
 {
@@ -372,7 +355,7 @@ static void every_allocation_failed_in_turn(void **state)
     static const small_kind kind = {"scn", "kind=scn preset=paper weights=joint enhance=6x3 tries=1 range-steps=1", 1};
     broad_data *data = small_data(0, 11, 2, 0);
     broad_options o = small_options(&kind, 1);
-    failing self = {0};
+    failing self = {.lock = PTHREAD_MUTEX_INITIALIZER};
     broad_allocator allocator = {failing_allocate, failing_release, &self};
     size_t layers;
     broad_set_allocator(&allocator);

@@ -1,4 +1,5 @@
 /* Joint weights: increments in any order against one ridge regression over all nodes and rows, solved in long double. */
+#include "failing.h"
 #include "plain.h"
 
 #include <float.h>
@@ -139,25 +140,6 @@ static void any_order_equals_the_batch(void **state)
 
 /* ---- failures -------------------------------------------------------------------------------------------------- */
 
-typedef struct failing {
-    size_t calls, fail_at, live;
-} failing;
-
-static void *failing_allocate(size_t bytes, void *context)
-{
-    failing *self = context;
-    if (++self->calls == self->fail_at) return NULL;
-    self->live++;
-    return malloc(bytes);
-}
-
-static void failing_release(void *block, void *context)
-{
-    failing *self = context;
-    self->live -= block != NULL;
-    free(block);
-}
-
 static int increment(broad_trainer *t, int what, const broad_data *more)
 {
     if (what == 0) return broad__trainer_enhance(t, 5, 2);
@@ -193,7 +175,7 @@ static void every_allocation_of_an_increment_failed_in_turn(void **state)
             assert_ok(broad_options_set(&o, "lambda", kind == 4 ? "auto" : "0.01"));
             if (kind == 5) assert_ok(broad_options_set(&o, "loo", "yes"));
             o.feature_groups = 2, o.feature_nodes = 3, o.threads = 1, o.tries = 3;
-            failing self = {0};
+            failing self = {.lock = PTHREAD_MUTEX_INITIALIZER};
             broad_allocator allocator = {failing_allocate, failing_release, &self};
             broad_set_allocator(&allocator);
             int status = BROAD_NO_MEMORY;

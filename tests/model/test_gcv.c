@@ -2,10 +2,9 @@
  * Chains that are supervised by their score: degrees of freedom against the residual operator itself, written down row by row
  * in long double; lambda against every other of the grid; identities of growing; and what verification finds.
  */
+#include "failing.h"
 #include "plain.h"
 #include "small_runs.h"
-
-#include <pthread.h>
 
 #include "data/table.h"
 #include "model/model.h"
@@ -721,30 +720,6 @@ static void groups_are_needed(void **state)
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
-
-typedef struct failing {
-    size_t calls, fail_at, live;
-    pthread_mutex_t lock;
-} failing;
-
-static void *failing_allocate(size_t bytes, void *context)
-{
-    failing *self = context;
-    pthread_mutex_lock(&self->lock);
-    int fails = ++self->calls == self->fail_at;
-    self->live += !fails;
-    pthread_mutex_unlock(&self->lock);
-    return fails ? NULL : malloc(bytes);
-}
-
-static void failing_release(void *block, void *context)
-{
-    failing *self = context;
-    pthread_mutex_lock(&self->lock);
-    self->live--;
-    pthread_mutex_unlock(&self->lock);
-    free(block);
-}
 
 /* Fit, learn rows that make signs of unit vectors, go on from there, verify. */
 static int everything(const broad_data *data, const broad_data *more, const broad_data *all, const broad_options *o)

@@ -1,4 +1,5 @@
 /* Growing: increments against training at once, against retraining, and against their own certificate. */
+#include "failing.h"
 #include "small_runs.h"
 
 #include "base/memory.h"
@@ -676,24 +677,6 @@ static void plan_against_the_allocator(void **state)
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
-typedef struct failing {
-    size_t calls, fail_at, live;
-} failing;
-
-static void *failing_allocate(size_t count, void *context)
-{
-    failing *self = context;
-    if (++self->calls == self->fail_at) return NULL;
-    self->live++;
-    return malloc(count);
-}
-
-static void failing_release(void *block, void *context)
-{
-    ((failing *)context)->live--;
-    free(block);
-}
-
 static int grow_everything(const broad_data *old, const broad_data *more, const broad_data *check,
                            const broad_options *o)
 {
@@ -726,7 +709,7 @@ static void every_allocation_failed_in_turn(void **state)
     (void)state;
     broad_data *old = small_data(0, 40, 2, 2), *more = small_data(0, 20, 2, 3), *check = small_data(80, 20, 2, 2);
     broad_options o = options_of(BROAD_KIND_BSCRLS, BROAD_PRESET_PAPER);
-    failing self = {0};
+    failing self = {.lock = PTHREAD_MUTEX_INITIALIZER};
     broad_allocator allocator = {failing_allocate, failing_release, &self};
     broad_set_allocator(&allocator);
     assert_ok(grow_everything(old, more, check, &o));

@@ -1,4 +1,5 @@
 /* Training, prediction and certificate through the public interface, and what must hold for every network. */
+#include "failing.h"
 #include "problem.h"
 
 #include <pthread.h>
@@ -699,30 +700,6 @@ static void wrong_options(void **state)
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
-
-typedef struct failing {
-    size_t calls, fail_at, live;
-    pthread_mutex_t lock;
-} failing;
-
-static void *failing_allocate(size_t bytes, void *context)
-{
-    failing *self = context;
-    pthread_mutex_lock(&self->lock);
-    int fails = ++self->calls == self->fail_at;
-    self->live += !fails;
-    pthread_mutex_unlock(&self->lock);
-    return fails ? NULL : malloc(bytes);
-}
-
-static void failing_release(void *block, void *context)
-{
-    failing *self = context;
-    pthread_mutex_lock(&self->lock);
-    self->live--;
-    pthread_mutex_unlock(&self->lock);
-    free(block);
-}
 
 static int everything(const broad_data *data, const broad_options *o)
 {
