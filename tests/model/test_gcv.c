@@ -719,6 +719,35 @@ static void groups_are_needed(void **state)
     free_table(&t), free_table(&other);
 }
 
+/* Rows with equal inputs count as a group that is given would; where few rows differ, each counts by itself. */
+static void equal_rows_are_one_unit(void **state)
+{
+    (void)state;
+    enum { ROWS = 90 };
+    for (size_t kinds = 20; kinds <= 60; kinds += 40) {
+        double df[2];
+        for (size_t given = 0; given < 2; given++) {
+            table t = make_table(ROWS, 2, 0, 0, given ? ROWS : 0, 0, 3);
+            double *x = t.data->x;
+            for (size_t i = kinds; i < ROWS; i++) {
+                memcpy(x + 2 * i, x + 2 * (i % kinds), 2 * sizeof *x);
+                t.data->values[i] += t.data->values[i % kinds] - t.data->values[i] * 0.9;
+            }
+            for (size_t i = 0; given && i < ROWS; i++) t.data->groups[i] = i % kinds;
+            broad_options o = options_of(8, 1);
+            o.lambda_auto = 0, o.lambda = 0.1;
+            broad_model *model = fit(t.data, &o);
+            assert_true(model->layer_count || (given && kinds < 60));
+            df[given] = model->layer_count ? model->layers[0].certificate.df : ROWS; /* groups of four leave nothing */
+            assert_verified(model, t.data);
+            broad_model_free(model);
+            free_table(&t);
+        }
+        if (kinds == 60) assert_true(df[0] == df[1]);
+        else assert_true(df[0] < 0.9 * df[1]);
+    }
+}
+
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
 /* Fit, learn rows that make signs of unit vectors, go on from there, verify. */
@@ -781,6 +810,7 @@ int main(void)
         cmocka_unit_test(all_rows_after_some),
         cmocka_unit_test(after_sums),
         cmocka_unit_test(noise_is_not_learned),
+        cmocka_unit_test(equal_rows_are_one_unit),
         cmocka_unit_test(interpolation_is_refused),
         cmocka_unit_test(stopped_runs_are_certified),
         cmocka_unit_test(forged_records_are_found),
