@@ -134,6 +134,7 @@ static void put_intervals(json_t *object, const broad_metrics *m)
     cli_json_put(object, "level", intervals ? cli_json_real(m->level) : json_null());
     cli_json_put(object, "coverage", intervals ? cli_json_real(m->coverage) : json_null());
     cli_json_put(object, "interval_width", intervals ? cli_json_real(m->interval_width) : json_null());
+    cli_json_put(object, "log_likelihood", intervals ? cli_json_real(m->log_likelihood) : json_null());
 }
 
 static void put_classes(json_t *object, const broad_metrics *m)
@@ -339,6 +340,11 @@ void cli_note_missed(const cli_arguments *arguments, const broad_metrics *metric
 
 /* ---- all measures ---- */
 
+static void print_defined(const char *name, double value)
+{
+    if (isfinite(value)) cli_print("%-15s %.6f\n", name, value);
+}
+
 static void print_values(const broad_metrics *m, const broad_model *model)
 {
     cli_print("RMSE            %.9g\nMAE             %.9g\nR2              %.6f\n", m->rmse, m->mae, m->r2);
@@ -347,12 +353,8 @@ static void print_values(const broad_metrics *m, const broad_model *model)
     if (m->level > 0)
         cli_print("coverage        %.6f of the intervals of level %g\nmean width      %.9g\n", m->coverage, m->level,
                   m->interval_width);
+    if (m->level > 0) print_defined("log-likelihood", m->log_likelihood);
     print_targets(m, model, CLASSES_SHOWN);
-}
-
-static void print_defined(const char *name, double value)
-{
-    if (isfinite(value)) cli_print("%-15s %.6f\n", name, value);
 }
 
 static void print_number(double value)

@@ -1131,6 +1131,10 @@ typedef struct broad_metrics {
     double balanced_accuracy, mcc, roc_auc, pr_auc;
     double *details; /* for broad_metrics_class() and broad_metrics_target(); freed by broad_metrics_clear() */
     size_t targets;  /* of a regression */
+    /* Regression with intervals: mean over rows and outputs of the logarithm of the density that the model's predictive
+     * distribution has at the value: Student's t or a normal distribution around the prediction, fitted to the
+     * leave-one-out residuals and as wide, from row to row, as the intervals. NaN: every such residual is 0. */
+    double log_likelihood;
 } broad_metrics;
 
 static inline void broad_metrics_init(broad_metrics *out) { broad_result_init(out, sizeof *out); }

@@ -9,6 +9,7 @@ import json
 import math
 import os
 import random
+import struct
 import sys
 import unittest
 
@@ -36,6 +37,50 @@ def noisy(rows, seed):
         u, v = rng.uniform(-2, 2), rng.uniform(-2, 2)
         lines.append("%.6f,%.6f,%.6f,%.4f" % (u, v, math.sin(u) + v + rng.gauss(0, 0.5), 1000 * u + rng.gauss(0, 100)))
     return "\n".join(lines) + "\n"
+
+
+def tensors(path):
+    """{name: values} of the numbers in a model file."""
+    with open(path, "rb") as f:
+        content = f.read()
+    begin = 8 + struct.unpack("<Q", content[:8])[0]
+    found = {}
+    for name, of in json.loads(content[8:begin]).items():
+        if of.get("dtype") == "F64":
+            first, last = of["data_offsets"]
+            found[name] = struct.unpack("<%dd" % ((last - first) // 8), content[begin + first:begin + last])
+    return found
+
+
+def log_density(freedom, scale, x):
+    if math.isinf(freedom):
+        return -(x / scale) ** 2 / 2 - math.log(scale * math.sqrt(2 * math.pi))
+    top = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(freedom * math.pi) / 2
+    return top - math.log(scale) - (freedom + 1) / 2 * math.log1p((x / scale) ** 2 / freedom)
+
+
+def fitted_law(sizes):
+    """(freedom, scale) of the largest likelihood, by golden section over the logarithm of the scale."""
+    mean = math.sqrt(sum(x * x for x in sizes) / len(sizes))
+    best = (-math.inf,)
+    for freedom in (2, 2.5, 3, 4, 6, 8, 12, 20, 40, math.inf):
+        def likelihood(log_scale, freedom=freedom):
+            return sum(log_density(freedom, mean * math.exp(log_scale), x) for x in sizes)
+        low, high, part = math.log(0.01), 1.0, (math.sqrt(5) - 1) / 2
+        while high - low > 1e-7:
+            a, b = high - part * (high - low), low + part * (high - low)
+            low, high = (low, b) if likelihood(a) > likelihood(b) else (a, high)
+        best = max(best, (likelihood(low), freedom, mean * math.exp(low)))
+    return best[1:]
+
+
+def scale_at(spread, value):
+    """Linear between the knots, constant beyond; spread: the knots, then the scale at each."""
+    knots, scales = spread[:len(spread) // 2], spread[len(spread) // 2:]
+    if value <= knots[0] or value >= knots[-1]:
+        return scales[0] if value <= knots[0] else scales[-1]
+    k = next(k for k, knot in enumerate(knots) if value < knot)
+    return scales[k - 1] + (scales[k] - scales[k - 1]) * (value - knots[k - 1]) / (knots[k] - knots[k - 1])
 
 
 def table(text):
@@ -184,6 +229,33 @@ class Intervals(Fitted):
         self.assertAlmostEqual(test["interval_width"], sum(x[1] for t in thirds for x in t) / 800, delta=1e-9)
         self.ok("verify", model, train)
 
+        self.check_likelihood(model, fresh, ["part"])
+
+    def check_likelihood(self, model, data, targets):
+        kept = tensors(model)
+        residuals, spread = kept["estimate.residuals"], kept.get("estimate.spread")
+        count, total = len(residuals) // len(targets), 0
+        with open(data, encoding="utf-8") as f:
+            truth = table(f.read())
+        rows = table(self.ok("predict", model, data).out)
+        for j, name in enumerate(targets):
+            law = fitted_law(residuals[j * count:][:count])
+            knots = len(spread) // len(targets) if spread else 0
+            for row, true in zip(rows, truth, strict=True):
+                value = float(row[name])
+                scale = scale_at(spread[j * knots:][:knots], value) if spread else 1
+                total += log_density(*law, (float(true[name]) - value) / scale) - math.log(scale)
+        measured = self.ok("eval", model, data, "--json").json["test"]["log_likelihood"]
+        self.assertAlmostEqual(measured, total / len(rows) / len(targets), delta=1e-6)
+        self.assertIn("log-likelihood  %.6f" % measured, self.ok("eval", model, data).out)
+
+    def test_log_likelihood(self):
+        """Of two targets with one width each: noise of 0.5 and 100 is normal, so that is about the best to be had."""
+        self.check_likelihood(self.values, self.fresh_numbers, ["y", "big"])
+        best = -0.5 - math.log(2 * math.pi) / 2 - math.log(0.5 * 100) / 2
+        measured = self.ok("eval", self.values, self.fresh_numbers, "--json").json["test"]["log_likelihood"]
+        self.assertTrue(best - 0.1 < measured < best + 0.05, (measured, best))
+
     def test_forms_agree(self):
         rows = table(self.ok("predict", self.values, self.numbers, "--interval", "0.8").out)
         whole = self.ok("predict", self.values, self.numbers, "--interval", "0.8", "--json").json
@@ -256,7 +328,7 @@ class Refusals(Fitted):
         test = self.ok("eval", self.plain, self.answers, "--json").json["test"]
         self.assertEqual((test["brier"], test["log_loss"], test["calibration_error"]), (None, None, None))
         test = self.ok("eval", self.path("p.broad"), self.numbers, "--json").json["test"]
-        self.assertEqual((test["level"], test["coverage"], test["interval_width"]), (None, None, None))
+        self.assertEqual([test[name] for name in ("level", "coverage", "interval_width", "log_likelihood")], [None] * 4)
         self.assertNotIn("Brier", self.ok("eval", self.plain, self.answers).out)
         self.assertNotIn("coverage", self.ok("eval", self.path("p.broad"), self.numbers).out)
 

@@ -538,7 +538,7 @@ class Use(Case):
         found = self.ok("eval", self.line, self.numbers, "--json").json
         self.assertEqual((found["command"], found["task"], found["rows"]), ("eval", "regress", 200))
         self.assertEqual(set(found["test"]),
-                         set("rows rmse mae r2 level coverage interval_width baseline interval targets".split()))
+                         set("rows rmse mae r2 level coverage interval_width log_likelihood baseline interval targets".split()))
         mean = sum(truth) / 200
         self.assertAlmostEqual(found["test"]["rmse"], math.sqrt(sum(e * e for e in errors) / 200), places=9)
         self.assertAlmostEqual(found["test"]["mae"], sum(map(abs, errors)) / 200, places=9)

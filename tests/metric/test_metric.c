@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "data/table.h"
 #include "metric/calibration.h"
+#include "metric/law.h"
 #include "metric/metric.h"
 #include "rng/philox.h"
 
@@ -261,6 +262,65 @@ static void test_ranking_is_bounded(void **state)
     broad__ranking_close(&ranking);
 }
 
+/* ---- the law of residuals -------------------------------------------------------------------------------------- */
+
+enum { SIZES = 2000 };
+
+/* Sizes of scale 3 whose freedom is 2: P(size <= s) = p at s = 3 p sqrt(2 / (1 - p^2)). */
+static void heavy_sizes(double *out)
+{
+    for (size_t i = 0; i < SIZES; i++) {
+        double p = ((double)i + 0.5) / SIZES;
+        out[i] = 3 * p * sqrt(2 / (1 - p * p));
+    }
+}
+
+static void test_law_of_heavy_tails(void **state)
+{
+    (void)state;
+    double sizes[SIZES];
+    heavy_sizes(sizes);
+    broad__law law = broad__law_fit(sizes, SIZES);
+    assert_true(law.freedom == 2 && fabs(law.scale - 3) < 0.02);
+    assert_true(fabs(broad__law_log_density(law, 0) - log(1 / sqrt(8) / law.scale)) < 1e-14);
+    for (size_t i = 0; i < SIZES; i++) sizes[i] = ((double)i + 0.5) / SIZES; /* no tails at all */
+    law = broad__law_fit(sizes, SIZES);
+    assert_true(isinf(law.freedom) && fabs(law.scale - sqrt(1.0 / 3)) < 1e-6);
+}
+
+/* The integral of every density that a fit can give is 1: sizes with ever fewer far ones have ever more freedom. */
+static void test_law_is_a_density(void **state)
+{
+    (void)state;
+    double sizes[SIZES], cut[SIZES], freedom = 0, most = 600;
+    size_t forms = 0;
+    heavy_sizes(sizes);
+    for (int round = 0; round < 530; round++, most *= 0.99) {
+        for (size_t i = 0; i < SIZES; i++) cut[i] = fmin(sizes[i], most);
+        broad__law law = broad__law_fit(cut, SIZES);
+        assert_true(law.freedom >= freedom);
+        if (law.freedom == freedom) continue;
+        freedom = law.freedom;
+        forms++;
+        double sum = 0, step = 1e-3; /* over x = sinh(t), twice the half line */
+        for (int i = 0; i < 14000; i++) {
+            double t = (i + 0.5) * step;
+            sum += 2 * step * cosh(t) * law.scale * exp(broad__law_log_density(law, law.scale * sinh(t)));
+        }
+        assert_true(fabs(sum - 1) < 1e-6);
+    }
+    assert_true(forms == 10 && isinf(freedom));
+}
+
+static void test_law_of_zeros(void **state)
+{
+    (void)state;
+    double sizes[100] = {0};
+    assert_true(broad__law_fit(sizes, 100).scale == 0 && broad__law_fit(sizes, 0).scale == 0);
+    sizes[99] = 10; /* root mean square 1: the density of the others would have no bound */
+    assert_true(broad__law_fit(sizes, 100).scale == 0.01);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +334,9 @@ int main(void)
         cmocka_unit_test(test_ties),
         cmocka_unit_test(test_correlation),
         cmocka_unit_test(test_ranking_is_bounded),
+        cmocka_unit_test(test_law_of_heavy_tails),
+        cmocka_unit_test(test_law_is_a_density),
+        cmocka_unit_test(test_law_of_zeros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

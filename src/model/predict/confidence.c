@@ -63,12 +63,21 @@ static double within(double value, const double *limits)
     return value < limits[0] ? limits[0] : value > limits[1] ? limits[1] : value;
 }
 
-broad__range broad__range_of(const broad__confidence *confidence, size_t output, double mean_reach, double value)
+double broad__scale_of(const broad__confidence *confidence, size_t output, double value)
 {
     size_t knots = confidence->spread_count;
+    return knots ? broad__spread_at(confidence->spread + 2 * knots * output, knots, value) : 1;
+}
+
+broad__law broad__law_of(const broad__confidence *confidence, size_t output)
+{
+    return broad__law_fit(confidence->residuals + output * confidence->residual_count, confidence->residual_count);
+}
+
+broad__range broad__range_of(const broad__confidence *confidence, size_t output, double mean_reach, double value)
+{
     const double *limits = confidence->limits ? confidence->limits + 2 * output : NULL;
-    double scale = knots ? broad__spread_at(confidence->spread + 2 * knots * output, knots, value) : 1;
-    double reach = mean_reach * scale;
+    double reach = mean_reach * broad__scale_of(confidence, output, value);
     return (broad__range){value, reach, within(value - reach, limits), within(value + reach, limits)};
 }
 

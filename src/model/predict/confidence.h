@@ -3,6 +3,7 @@
 #ifndef BROAD_MODEL_PREDICT_CONFIDENCE_H
 #define BROAD_MODEL_PREDICT_CONFIDENCE_H
 
+#include "metric/law.h"
 #include "model/model.h"
 
 /* The part of an estimate that probabilities and intervals need; rows 0: there is none. */
@@ -22,6 +23,12 @@ int broad__probabilities(double *out, const broad__confidence *confidence, const
 /* For each output how far above and below the predicted value the interval of that level reaches, in the mean over the
  * training rows. BROAD_USAGE: no regression, no estimate, or too high a level for its rows. */
 int broad__interval(double *out, const broad__confidence *confidence, double level);
+
+/* How wide the interval of a value is, over the mean. */
+double broad__scale_of(const broad__confidence *confidence, size_t output, double value);
+
+/* How an output's residuals, over that scale, are distributed; of a model with intervals. */
+broad__law broad__law_of(const broad__confidence *confidence, size_t output);
 
 /* An interval: the predicted value and how far it reaches to both sides, then its ends within the limits. */
 typedef struct broad__range {

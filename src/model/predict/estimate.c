@@ -276,9 +276,14 @@ int broad__judge_open(broad__judge *out, const broad_model *model, const broad_d
         out->half = broad__alloc_doubles(model->outputs, 1);
         out->inside = broad__alloc_array(model->outputs, sizeof *out->inside);
         out->widths = broad__alloc_array(model->outputs, sizeof *out->widths);
-        status = out->half && out->inside && out->widths ? broad__interval(out->half, &confidence, out->level)
-                                                         : BROAD_NO_MEMORY;
-        for (size_t j = 0; !status && j < model->outputs; j++) out->widths[j] = 0;
+        out->laws = broad__alloc_array(model->outputs, sizeof *out->laws);
+        status = out->half && out->inside && out->widths && out->laws
+                     ? broad__interval(out->half, &confidence, out->level)
+                     : BROAD_NO_MEMORY;
+        for (size_t j = 0; !status && j < model->outputs; j++) {
+            out->widths[j] = 0;
+            out->laws[j] = broad__law_of(&confidence, j);
+        }
     }
     if (status == BROAD_OK && !regress && model->estimate.rows) {
         out->probabilities = broad__alloc_doubles(model->outputs, 1);
@@ -294,6 +299,7 @@ void broad__judge_close(broad__judge *judge)
     broad__free(judge->half);
     broad__free(judge->inside);
     broad__free(judge->widths);
+    broad__free(judge->laws);
     broad__free(judge->probabilities);
     *judge = (broad__judge){0};
 }
@@ -308,13 +314,25 @@ static void judge_interval(broad__judge *judge, const broad__confidence *confide
     judge->widths[j] += cut ? range.high - range.low : 2 * range.reach;
 }
 
+/* Without a law, every residual of training being 0, there is no density either. */
+static void judge_likelihood(broad__judge *judge, const broad__confidence *confidence, size_t j, double score,
+                             double truth)
+{
+    double scale = broad__scale_of(confidence, j, score);
+    judge->likelihood += judge->laws[j].scale > 0
+                             ? broad__law_log_density(judge->laws[j], (truth - score) / scale) - log(scale)
+                             : (long double)NAN;
+}
+
 void broad__judge_add(broad__judge *judge, const double *scores, size_t first, size_t count)
 {
     const broad_data *truth = judge->truth;
     size_t outputs = truth->outputs;
     const broad__confidence confidence = broad__confidence_of(judge->model);
-    for (size_t i = 0; judge->half && i < count * outputs; i++)
+    for (size_t i = 0; judge->half && i < count * outputs; i++) {
         judge_interval(judge, &confidence, i % outputs, scores[i], truth->values[first * outputs + i]);
+        judge_likelihood(judge, &confidence, i % outputs, scores[i], truth->values[first * outputs + i]);
+    }
     if (judge->probabilities)
         broad__reliability_add(&judge->reliability, &(broad__scored){scores, truth->classes + first, count, outputs},
                                judge->model->estimate.calibration, judge->probabilities);
@@ -332,6 +350,7 @@ static void measure_intervals(broad_metrics *out, const broad__judge *judge)
         out->interval_width += detail[BROAD__DETAIL_WIDTH] / (double)outputs;
     }
     out->level = judge->level;
+    out->log_likelihood = (double)(judge->likelihood / (long double)(judge->truth->rows * outputs));
 }
 
 int broad__judge_measure(broad_metrics *out, broad__judge *judge)

@@ -6,6 +6,7 @@
 
 #include "data/table.h"
 #include "metric/calibration.h"
+#include "metric/law.h"
 #include "metric/metric.h"
 #include "metric/spread.h"
 #include "model/model.h"
@@ -27,7 +28,8 @@ int broad__estimate_check(const broad_model *model);
 
 /*
  * The measures of a model on rows that are predicted block by block: of its predictions, of a classification also of
- * its probabilities, and of a regression the coverage of its intervals, where the model has them; level 0: 0.9.
+ * its probabilities, and of a regression the coverage of its intervals and the likelihood of the values, where the model
+ * has them; level 0: 0.9.
  */
 typedef struct broad__judge {
     const broad_model *model;
@@ -37,6 +39,8 @@ typedef struct broad__judge {
     double *half;                        /* outputs: half of their width, in the mean over the training rows */
     long double *widths;                 /* outputs: sums over the rows */
     size_t *inside;                      /* outputs: values in them */
+    broad__law *laws;                    /* outputs: of the residuals over their scale */
+    long double likelihood;              /* sum over rows and outputs of the logarithm of the density */
     broad__reliability_sums reliability; /* of the probabilities, where the model has them */
     double *probabilities;               /* of one row */
 } broad__judge;
