@@ -9,7 +9,7 @@ PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test sanitize lab-test check format tsan coverage bench bench-quick bench-tables bench-mnist bench-images \
+.PHONY: build demo test sanitize lab-test check format tsan coverage bench bench-quick bench-tables bench-uci bench-mnist bench-images \
         paper-tables experiments fuzz install uninstall setup clean help
 
 build: ## the optimised tool and libraries, in build/release
@@ -79,6 +79,15 @@ bench-tables: ## docs/tables.md's figures, on a folder of CSV tables: make bench
 	@$(PYTHON) scripts/bench_tables "$(DATA)" --results "$(or $(OUT),build/bench-tables.lines)" \
 	    --json build/bench-tables.json $(if $(METHODS),--methods "$(METHODS)") $(if $(SPLITS),--splits $(SPLITS)) \
 	    $(if $(ROWS),--rows $(ROWS)) $(if $(THREADS),--threads $(THREADS))
+
+bench-uci: ## tables with given splits, and others, against many methods: make bench-uci DATA=FOLDER [TABLES= SPLITS= OWN_SPLITS= CELLS= ROWS= THREADS= METHODS= OUT=]
+	@test -n "$(DATA)" || { echo "make: say where the tables are: make bench-uci DATA=FOLDER"; exit 1; }
+	@scripts/setup --bench
+	@$(MAKE) build
+	@$(PYTHON) scripts/bench_uci "$(DATA)" --results "$(or $(OUT),build/bench-uci.lines)" --json build/bench-uci.json \
+	    $(if $(TABLES),--tables "$(TABLES)") $(if $(METHODS),--methods "$(METHODS)") $(if $(SPLITS),--splits $(SPLITS)) \
+	    $(if $(OWN_SPLITS),--own-splits $(OWN_SPLITS)) $(if $(CELLS),--cells $(CELLS)) $(if $(ROWS),--rows $(ROWS)) \
+	    $(if $(THREADS),--threads $(THREADS))
 
 bench-mnist: ## MNIST against the same in numpy: make bench-mnist [DATA=FOLDER] [QUICK=1]
 	@scripts/setup --bench

@@ -23,10 +23,19 @@ class Measured:
     def mean(self, method, what="value"):
         return statistics.mean(result[what] for result in self.results[method])
 
-    def cost(self, method):
+    def has(self, method, what):
+        return method in self.results and all(what in result for result in self.results[method])
+
+    def cost(self, method, what="value"):
         """What is ranked: lower is better. Rounded, since equal sums of fractions may differ in their last bit."""
-        value = self.mean(method)
-        return round(-value if self.table.task == "classify" else value, 12)
+        value = self.mean(method, what)
+        return round(-value if self.table.task == "classify" or what == "log_likelihood" else value, 12)
+
+    def error_of(self, value):
+        return 1 - value if self.table.task == "classify" else value
+
+    def error(self, method):
+        return round(self.error_of(self.mean(method)), 12)
 
 
 def measured_of(found):
@@ -46,8 +55,7 @@ def make(found):
         of_task = [m for m in measured if m.table.task == task]
         if of_task and methods:
             parts.append(section(title, figure_table(of_task, methods)))
-    if any(m.table.missing for m in measured):
-        parts.append(["", "¹ has missing values: `--missing mean`, and means in scikit-learn as well"])
+    parts.append(footnotes(measured))
     if methods:
         parts.append(section("Seconds of training", time_table(measured, methods)))
         parts.append(section("Mean ranks", rank_lines(measured, methods)))
@@ -72,6 +80,12 @@ def introduction(found, methods):
     commands = [f"broad fit TRAIN.csv --test TEST.csv {' '.join(networks[method])}".rstrip() + f"  # {method}"
                 for method in methods if method in networks]
     return lines + (["", "```sh", *commands, "```"] if commands else [])
+
+
+def footnotes(measured):
+    if not any(m.table.missing for m in measured):
+        return []
+    return ["", "¹ has missing values: `--missing mean`, and means in scikit-learn as well"]
 
 
 def count(number, noun):
@@ -134,14 +148,14 @@ def short(value):
     return f"{value:.3f}" if value < 1 else f"{value:.3g}" if value < 100 else f"{value:,.0f}"
 
 
-def rank_rows(measured, methods):
+def rank_rows(measured, methods, what="value"):
     """A method that failed on a table is the last there, with the others that did."""
-    return [ranks.rank([m.cost(method) if method in m.results else float("inf") for method in methods])
+    return [ranks.rank([m.cost(method, what) if method in m.results else float("inf") for method in methods])
             for m in measured]
 
 
-def rank_lines(measured, methods):
-    rows = rank_rows(measured, methods)
+def rank_lines(measured, methods, what="value"):
+    rows = rank_rows(measured, methods, what)
     means = ranks.mean_ranks(rows)
     order = sorted(range(len(methods)), key=lambda i: means[i])
     yield f"Over {len(rows)} tables, 1 is best."
@@ -164,8 +178,7 @@ def rank_lines(measured, methods):
 
 
 def quality_table(measured, methods, name):
-    has = {m.table.name: [method for method in methods if method in m.results
-                          and all(name in result for result in m.results[method])] for m in measured}
+    has = {m.table.name: [method for method in methods if m.has(method, name)] for m in measured}
     columns = [method for method in methods if any(method in found for found in has.values())]
     rows = [[m.table.name] + [f"{m.mean(method, name):.4f}" if method in has[m.table.name] else ""
                               for method in columns] for m in measured if has[m.table.name]]

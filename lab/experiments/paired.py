@@ -1,11 +1,10 @@
 """BSCRLS supervised by its score against BRLS, the same nodes, splits and seeds; presets chain and auto beside them."""
 import concurrent.futures
-import csv
-import gzip
 import shutil
 import statistics
 
 from bench.tables.ranks import mean_ranks, rank
+from bench.tables.splits import GIVEN, GivenTable, is_given
 from bench.tool import Failure
 from lab.experiments import trials
 from lab.experiments.words import counted, interval, judged, machines, table
@@ -60,26 +59,12 @@ def all_trials(lab):
 
 
 def given_table(lab, path):
-    """NAME.csv.gz, cut as NAME.splits.csv.gz says: a column a split, 1 for a row of the test part."""
-    name = path.name.removesuffix(".csv.gz")
-    marks = path.with_name(f"{name}.splits.csv.gz")
-    if not marks.is_file():
-        raise Failure(f"{marks}: no such file; it says which rows of {path.name} are for the test")
-    rows, tested = read(path), read(marks)
-    folder, splits = lab.new_folder(), []
-    for number in range(min(SPLITS, len(tested[0]))):
-        parts = [folder / f"{number}-{side}.csv" for side in ("train", "test")]
-        for part, mark in zip(parts, "01"):
-            chosen = [row for row, marked in zip(rows[1:], tested[1:]) if marked[number] == mark]
-            with open(part, "w", encoding="utf-8", newline="") as f:
-                csv.writer(f, lineterminator="\n").writerows([rows[0], *chosen])
-        splits.append(parts)
-    return trials.Trial(name, "regress", splits)
-
-
-def read(path):
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as f:
-        return list(csv.reader(f))
+    """Cut as the file beside it says."""
+    if not is_given(path):
+        raise Failure(f"{path.with_name(path.name.removesuffix(GIVEN))}.splits.csv.gz: no such file; it says which rows of "
+                      f"{path.name} are for the test")
+    table = GivenTable(path)
+    return trials.cut(lab, table, path.name.removesuffix(GIVEN), min(SPLITS, table.most_splits))
 
 
 def splits_of(lab, trial, method):

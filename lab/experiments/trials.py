@@ -33,13 +33,18 @@ def of_tables(lab, names, count, most):
 
 
 def of_table(lab, path, count, most):
-    table, folder, splits = Table(path), lab.new_folder(), []
+    table = Table(path)
+    return cut(lab, table, table.name, count, most)
+
+
+def cut(lab, table, name, count, most=None):
+    folder, splits = lab.new_folder(), []
     for number in range(count):
         parts = [folder / f"{number}-{side}.csv" for side in ("train", "test")]
         for file, rows in zip(parts, table.split(number, most)):
             table.write(file, rows)
         splits.append(parts)
-    return Trial(table.name, table.task, splits)
+    return Trial(name, table.task, splits)
 
 
 def made(lab, name, task, rows_of, count, train, test):
