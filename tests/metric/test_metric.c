@@ -295,7 +295,8 @@ static void test_law_is_a_density(void **state)
     double sizes[SIZES], cut[SIZES], freedom = 0, most = 600;
     size_t forms = 0;
     heavy_sizes(sizes);
-    for (int round = 0; round < 530; round++, most *= 0.99) {
+    for (int round = 0; round < 530; round++) {
+        most *= 0.99;
         for (size_t i = 0; i < SIZES; i++) cut[i] = fmin(sizes[i], most);
         broad__law law = broad__law_fit(cut, SIZES);
         assert_true(law.freedom >= freedom);
