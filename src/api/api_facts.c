@@ -102,7 +102,7 @@ broad_feature_source broad_model_feature_source(const broad_model *model)
 
 int broad_model_pilot(broad_pilot *out, const broad_model *model)
 {
-    static const char *const names[] = {"mix", "dense", "difference"};
+    static const char *const names[] = {"mix", "dense", "difference", "sparse"};
     if (!out || !model) return broad__missing_argument("broad_model_pilot");
     int status = broad__struct_check(out, sizeof *out, "broad_pilot");
     if (status < 0) return status;

@@ -57,6 +57,7 @@ static int sample_block(double *weight, broad__trial *trial, const broad__trial_
         .x = trial->rows->x,
         .rows = trial->rows->rows,
         .relevance = block->relevance,
+        .root = block->root,
         .nodes = block->nodes,
         .range = block->range * model->settings.range,
         .grid_height = trial->rows->grid_height,
@@ -105,7 +106,8 @@ int broad__trial_fit(broad__trial *trial)
                               .lambda_auto = o->lambda_auto,
                               .lambda = o->lambda,
                               .exponent = &trial->exponent,
-                              .loo = 1};
+                              .loo = 1,
+                              .rough = trial->rough};
     return broad__joint_fit(&trial->joint, &task);
 }
 

@@ -22,6 +22,7 @@ typedef struct broad__trial {
     double *weight, *bias;    /* columns x capacity, capacity */
     double *z;                /* rows x capacity */
     double exponent;          /* of lambda: where the last search ended */
+    int rough;                /* leave-one-out of fewer rows */
     broad__residual residual; /* Z as rows of the joint fit */
     broad__kblock kblocks[BROAD__TRIAL_BLOCKS];
     broad__joint joint;
@@ -32,6 +33,7 @@ typedef struct broad__trial_block {
     broad__style style;
     double range;            /* as a multiple of the model's */
     const double *relevance; /* of the columns */
+    const double *root;      /* of the metric; NULL: none */
     size_t nodes;
 } broad__trial_block;
 
