@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/watch.h"
 #include "data/halves.h"
+#include "model/kind.h"
 #include "model/train/configure.h"
 #include "model/train/gradients.h"
 
@@ -40,9 +41,16 @@ static void pilot_close(pilot *p)
     broad__table_free(p->thin);
 }
 
-static int wants_metric(const broad_model *model)
+int broad__pilot_learns(const broad_options *o)
 {
-    return model->settings.metric != BROAD_LEARNED_NO && broad__slope_known(model->settings.feature_activation);
+    return broad__kind_of(o->kind)->nodes == BROAD__NODES_FEATURES && o->metric != BROAD_LEARNED_NO &&
+           o->feature_weights != BROAD_FEATURE_WEIGHTS_AUTOENCODER && broad__slope_known(o->feature_activation);
+}
+
+int broad__pilot_wanted(const broad_options *o)
+{
+    int ranges = o->feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED && o->range_auto;
+    return broad__pilot_learns(o) || (ranges && broad__kind_of(o->kind)->nodes == BROAD__NODES_FEATURES);
 }
 
 static int pilot_open(pilot *p, const broad_data *data)
@@ -53,7 +61,7 @@ static int pilot_open(pilot *p, const broad_data *data)
     int status = broad__table_thin(&p->thin, data, rows);
     if (status == BROAD_OK) status = broad__halves_make(p->half, p->thin, o->seed);
     int judged = p->half[0] && p->half[1] && p->half[0]->rows >= HALF_LEAST && p->half[1]->rows >= HALF_LEAST;
-    if (!judged || !wants_metric(p->trainer->model)) p->sizes.rounds = 0;
+    if (!judged || !broad__pilot_learns(o)) p->sizes.rounds = 0;
     p->ways = rows < CROSSED_ROWS ? 2 : 1;
     return status;
 }
@@ -162,6 +170,7 @@ static double optimism_of(const pilot *p, size_t round)
 
 /* ---- the choice ---------------------------------------------------------------------------------------------------- */
 
+/* Nodes that are drawn from the seed alone need nothing but a metric. */
 static int use(pilot *p, double *out_range, const broad__configuration *c)
 {
     broad_model *model = p->trainer->model;
@@ -170,6 +179,7 @@ static int use(pilot *p, double *out_range, const broad__configuration *c)
     *out_range = c->range;
     model->style = c->style;
     model->exponent = c->exponent;
+    if (!c->metric.values && model->settings.feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED) return BROAD_OK;
     int status = broad__directions_open(&directions, &c->metric, columns, p->trainer->device);
     if (status < 0) return status;
     broad__free(model->relevance);

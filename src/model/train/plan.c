@@ -9,6 +9,7 @@
 #include "compute/pool.h"
 #include "layer/joint.h"
 #include "model/train/configure.h"
+#include "model/train/pilot.h"
 #include "model/train/plan_memory.h"
 
 static double scaled_columns(const broad_options *o, double inputs)
@@ -112,8 +113,8 @@ static double trial_flops(const broad__sizes *s, double rows, double nodes)
 static double trials_flops(const broad__sizes *s, const broad_options *o)
 {
     broad__effort_sizes sizes = broad__effort_sizes_of(o);
-    double rounds = o->metric == BROAD_LEARNED_NO ? 0 : (double)sizes.rounds;
-    if ((!o->range_auto && rounds == 0) || !(s->drawn > 0)) return 0;
+    double rounds = broad__pilot_learns(o) ? (double)sizes.rounds : 0;
+    if (!broad__pilot_wanted(o) || !(s->drawn > 0)) return 0;
     double rows = fmin(s->rows, (double)sizes.rows);
     return (17 + 12 * rounds) * trial_flops(s, rows, (double)sizes.screen) +
            4 * (1 + rounds) * trial_flops(s, rows, (double)sizes.nodes);
