@@ -23,7 +23,14 @@
 #include "model/train/pilot.h"
 
 /* As in pilot.c, configure.c and feature/sample.c; NAME_BYTES: of an input's name, in the table, the model and the file. */
-enum { CROSSED_ROWS = 2000, METRICS_OF_ROUND = 10, SPREAD_ROWS = 256, NAME_BYTES = 120 };
+enum {
+    CROSSED_ROWS = 2000,
+    FINAL_ROWS = 4096,
+    FINAL_NODES = 1200,
+    METRICS_OF_ROUND = 10,
+    SPREAD_ROWS = 256,
+    NAME_BYTES = 120
+};
 enum { RANGE_ROWS = 4000, RANGE_NODES = 200, JOINT_SHARD_MAX = 256 }; /* the last as in layer/joint_sums.c */
 
 /* Blocks of spilled arrays that are in memory at a time, as measured: those of each thread, of inputs or Z, residuals,
@@ -159,18 +166,26 @@ static double metric_numbers(const broad__sizes *s, double rounds, double ways)
     return (METRICS_OF_ROUND + ways * rounds) * s->columns * (s->columns <= BROAD__METRIC_COLUMNS ? s->columns : 1);
 }
 
-/* Trials on some rows before the network is built: src/model/train/pilot.c. The rows, their halves and those of a trial;
- * its nodes, then either what further nodes are sampled from, or the gradients; and its joint fit. */
+/* A trial: its rows, its nodes, then either what further nodes are sampled from, or the gradients; and its joint fit. */
+static double trial_numbers(const broad__sizes *s, double rows, double nodes, int learns)
+{
+    double side = fmin(rows, nodes), sampling = nodes / 2 + fmin(rows, SPREAD_ROWS) + (rows <= nodes / 2 ? rows : 0);
+    return s->columns * (nodes + fmax(sampling, learns ? rows : 0)) + rows * (s->inputs + 4 * nodes) + 3 * side * side;
+}
+
+/* Trials on some rows before the network is built: src/model/train/pilot.c. The rows and their halves, one trial at a
+ * time, and the metrics. */
 static double pilot_numbers(const broad__sizes *s, const broad_options *o)
 {
     if (!broad__pilot_wanted(o) || s->drawn == 0) return 0;
-    broad__effort_sizes sizes = broad__effort_sizes_of(o);
-    double rounds = broad__pilot_learns(o) ? (double)sizes.rounds : 0, nodes = fmin(s->drawn, (double)sizes.nodes);
-    double taken = fmin(s->rows, 2 * (double)sizes.rows), ways = taken < CROSSED_ROWS ? 2 : 1;
-    double rows = rounds > 0 && ways == 1 ? taken / 2 : taken, side = fmin(rows, nodes);
-    double sampling = nodes / 2 + fmin(rows, SPREAD_ROWS) + (rows <= nodes / 2 ? rows : 0);
-    return s->columns * (nodes + fmax(sampling, rounds > 0 ? rows : 0)) + (2 * taken + rows) * s->inputs +
-           4 * rows * nodes + 3 * side * side + metric_numbers(s, rounds, ways);
+    broad__effort_sizes sizes = broad__effort_sizes_of(o, size(s->rows));
+    int learns = broad__pilot_learns(o);
+    double rounds = learns ? (double)sizes.rounds : 0, taken = fmin(s->rows, 2 * (double)sizes.rows);
+    double ways = taken < CROSSED_ROWS ? 2 : 1, rows = learns && ways == 1 ? taken / 2 : taken;
+    double trial = trial_numbers(s, rows, fmin(s->drawn, (double)sizes.nodes), learns);
+    if (learns && ways == 1)
+        trial = fmax(trial, trial_numbers(s, fmin(s->rows, FINAL_ROWS), fmin(s->drawn, FINAL_NODES), 0));
+    return 2 * taken * s->inputs + trial + metric_numbers(s, rounds, ways);
 }
 
 /* Peak of what training holds besides the table and the model: Z and what is computed from it, after the trials. */
