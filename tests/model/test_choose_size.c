@@ -7,7 +7,7 @@ enum { ROWS = 600, INPUTS = 2, FRESH = 40 };
 static double target(const double *x, int hills, problem_random *r)
 {
     double noise = problem_normal(r);
-    return hills ? sin(8 * x[0]) * cos(6 * x[1]) : x[0] - 2 * x[1] + noise;
+    return hills ? sin(14 * x[0]) * cos(11 * x[1]) : x[0] - 2 * x[1] + noise;
 }
 
 static broad_data *table(double *x, double *y, size_t rows, int hills)

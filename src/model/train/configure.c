@@ -127,8 +127,10 @@ int broad__configuration_try(broad__trial *trial, broad__configuration *c, const
     for (size_t b = 0; status == BROAD_OK && b < BLOCKS; b++) status = broad__trial_add(trial, &block);
     if (status == BROAD_OK) status = broad__trial_fit(trial);
     if (status < 0) return status;
+    size_t rows = trial->joint.sample_count;
     c->exponent = trial->exponent;
-    return broad__trial_mean_square(&c->square, trial);
+    c->square = rows ? trial->joint.loo * trial->joint.loo / (double)rows : INFINITY;
+    return broad__trial_mean_square(&c->error, trial);
 }
 
 /* The least error of each style in the first round. */
@@ -274,7 +276,8 @@ static void settle_for_less(configuring *g)
     const choice *c = &g->choices[0];
     if (!(first->square > 0) || !isfinite(first->square)) {
         if (!(c->square > 0) || !isfinite(c->square)) return;
-        *first = (broad__configuration){c->style, c->range, g->trial.exponent, c->square, {0}};
+        *first = (broad__configuration){
+            .style = c->style, .range = c->range, .exponent = g->trial.exponent, .square = c->square};
     }
     g->out->count = 1;
 }

@@ -35,7 +35,8 @@ typedef struct broad__configuration {
     broad__style style;
     double range;         /* as a multiple of the model's */
     double exponent;      /* of lambda */
-    double square;        /* mean over rows of the leave-one-out residual's */
+    double square;        /* mean over rows of the leave-one-out residual's: which nodes are better */
+    double error;         /* the same as broad__trial_squares() has it: whether a metric is better than none */
     broad__metric metric; /* values NULL: none */
 } broad__configuration;
 

@@ -161,11 +161,11 @@ static double optimism_of(const pilot *p, size_t round)
 {
     double seen = 0, unseen = 0;
     for (size_t w = 0; w < p->ways; w++) {
-        seen += p->found[w].of[round].square;
+        seen += p->found[w].of[round].error;
         unseen += mean_square(p, w, round);
     }
     double ratio = unseen / seen;
-    if (p->ways == 1) ratio *= p->found[0].of[0].square / mean_square(p, 0, 0);
+    if (p->ways == 1) ratio *= p->found[0].of[0].error / mean_square(p, 0, 0);
     return ratio > 1 ? fmin(ratio, OPTIMISM_MOST) : 1; /* also where it is not a number */
 }
 
@@ -191,86 +191,95 @@ static int use(pilot *p, double *out_range, const broad__configuration *c)
 
 typedef struct final {
     broad__trial trial;
+    broad__directions directions;
     broad__configuration best;
-    broad__directions plain, turned; /* without the metric, and with it */
-    double optimism;                 /* by which errors with it are too small */
     size_t nodes;
 } final;
 
 static void final_close(final *f)
 {
     broad__trial_close(&f->trial);
-    broad__directions_close(&f->plain);
-    broad__directions_close(&f->turned);
+    broad__directions_close(&f->directions);
 }
 
+/* Between configurations that have this metric, or none. */
 static int final_open(final *f, const pilot *p, const broad_data *data, const broad__metric *metric)
 {
     broad_trainer *t = p->trainer;
-    size_t columns = broad__model_columns(t->model);
     *f = (final){.nodes = p->sizes.final_nodes, .best = {.square = INFINITY}};
-    f->optimism = fmax(t->model->optimism, 1);
     int status = broad__trial_open(&f->trial, t, data, p->sizes.final_rows, f->nodes);
     f->trial.rough = 1;
-    if (status == BROAD_OK) status = broad__directions_open(&f->plain, &(broad__metric){0}, columns, t->device);
-    if (status == BROAD_OK) status = broad__directions_open(&f->turned, metric, columns, t->device);
-    return status;
+    return status == BROAD_OK ? broad__directions_open(&f->directions, metric, f->trial.columns, t->device) : status;
 }
 
 static int final_try(final *f, int *out_better, broad__configuration c)
 {
-    int status = broad__configuration_try(&f->trial, &c, c.metric.values ? &f->turned : &f->plain, f->nodes);
-    if (c.metric.values) c.square *= f->optimism;
+    int status = broad__configuration_try(&f->trial, &c, &f->directions, f->nodes);
     *out_better = status == BROAD_OK && c.square < f->best.square;
     if (*out_better) f->best = c;
     return status;
 }
 
-/* With the metric: as each half would have it. */
-static int final_try_metric(final *f, const pilot *p, size_t round)
+/* The best one with larger ranges: there are more nodes now. */
+static int final_climb(final *f, int open)
 {
-    int status = BROAD_OK, better = 0;
+    int status = BROAD_OK, better = open;
+    for (size_t i = 0; status == BROAD_OK && better && i < FINAL_CLIMBS; i++) {
+        broad__configuration steeper = f->best;
+        steeper.range *= 2;
+        status = final_try(f, &better, steeper);
+    }
+    return status;
+}
+
+/* With the metric of a round: as each half would have it. */
+static int best_with_metric(broad__configuration *out, const pilot *p, const broad_data *data, size_t round)
+{
+    final f;
+    int better = 0, status = final_open(&f, p, data, &p->found[0].of[round].metric);
     for (size_t w = 0; status == BROAD_OK && w < p->ways; w++) {
         broad__configuration c = p->found[w].of[round];
         c.metric = p->found[0].of[round].metric;
-        status = final_try(f, &better, c);
+        status = final_try(&f, &better, c);
     }
+    if (status == BROAD_OK) status = final_climb(&f, p->trainer->model->settings.range_auto);
+    *out = f.best;
+    final_close(&f);
     return status;
 }
 
 /* Without: every style with the range that suited it, and the best of them all. */
-static int final_try_plain(final *f, const broad__configurations *found)
+static int best_without(broad__configuration *out, const pilot *p, const broad_data *data)
 {
-    int better = 0, status = final_try(f, &better, found->of[0]);
+    const broad__configurations *found = p->whole.count ? &p->whole : &p->found[0];
+    final f;
+    int better = 0, status = final_open(&f, p, data, &(broad__metric){0});
+    if (status == BROAD_OK) status = final_try(&f, &better, found->of[0]);
     for (size_t s = 0; status == BROAD_OK && s < BROAD__STYLE_COUNT; s++) {
         broad__configuration c = {.style = (broad__style)s, .range = found->ranges[s]};
         int tried = c.style == found->of[0].style && c.range == found->of[0].range;
-        if (c.range > 0 && !tried) status = final_try(f, &better, c);
+        if (c.range > 0 && !tried) status = final_try(&f, &better, c);
     }
+    if (status == BROAD_OK) status = final_climb(&f, p->trainer->model->settings.range_auto);
+    *out = f.best;
+    final_close(&f);
     return status;
 }
 
-/* With the metric, if it has won so far or is asked for, and without, unless it is; then the best of them steeper. */
+/* With the metric, if it has won so far or is asked for; or without, unless it is. */
 static int use_final(pilot *p, double *out_range, const broad_data *data, size_t round)
 {
-    const broad_options *o = &p->trainer->model->settings;
-    broad__metric *metric = &p->found[0].of[round].metric;
-    int better = o->range_auto;
-    final f;
-    if (round && p->ways == 2) broad__metric_mean(metric, &p->found[1].of[round].metric);
-    int status = final_open(&f, p, data, metric);
-    if (status == BROAD_OK && round) status = final_try_metric(&f, p, round);
-    if (status == BROAD_OK && (!round || o->metric != BROAD_LEARNED_YES))
-        status = final_try_plain(&f, p->whole.count ? &p->whole : &p->found[0]);
-    for (size_t i = 0; status == BROAD_OK && better && i < FINAL_CLIMBS; i++) {
-        broad__configuration steeper = f.best;
-        steeper.range *= 2;
-        status = final_try(&f, &better, steeper);
-    }
-    if (status == BROAD_OK) status = use(p, out_range, &f.best);
-    if (status == BROAD_OK && !f.best.metric.values) p->trainer->model->optimism = 0;
-    final_close(&f);
-    return status;
+    broad_model *model = p->trainer->model;
+    int asked = round && model->settings.metric == BROAD_LEARNED_YES, status = BROAD_OK;
+    broad__configuration with = {.error = INFINITY}, without = {.error = INFINITY};
+    if (round && p->ways == 2) broad__metric_mean(&p->found[0].of[round].metric, &p->found[1].of[round].metric);
+    if (round) status = best_with_metric(&with, p, data, round);
+    if (status == BROAD_OK && !asked) status = best_without(&without, p, data);
+    if (status < 0) return status;
+    if (model->optimism > 1) with.error *= model->optimism;
+    if (asked || with.error < without.error) return use(p, out_range, &with);
+    model->optimism = 0;
+    return use(p, out_range, &without);
 }
 
 /* Of the rounds with a metric the one that does best on its own rows; 0: there is none. */
