@@ -183,8 +183,7 @@ static double pilot_numbers(const broad__sizes *s, const broad_options *o)
     double rounds = learns ? (double)sizes.rounds : 0, taken = fmin(s->rows, 2 * (double)sizes.rows);
     double ways = taken < CROSSED_ROWS ? 2 : 1, rows = learns && ways == 1 ? taken / 2 : taken;
     double trial = trial_numbers(s, rows, fmin(s->drawn, (double)sizes.nodes), learns);
-    if (learns && ways == 1)
-        trial = fmax(trial, trial_numbers(s, fmin(s->rows, FINAL_ROWS), fmin(s->drawn, FINAL_NODES), 0));
+    if (learns) trial = fmax(trial, trial_numbers(s, fmin(s->rows, FINAL_ROWS), fmin(s->drawn, FINAL_NODES), 0));
     return 2 * taken * s->inputs + trial + metric_numbers(s, rounds, ways);
 }
 
