@@ -64,7 +64,7 @@ static void useless_inputs_cost_little(void **state)
 {
     (void)state;
     double rmse[2];
-    broad_options o = OPTIONS("range", "1");
+    broad_options o = OPTIONS("range", "1", "features", "8x100", "enhance", "50x1");
     for (int few = 0; few < 2; few++) {
         broad_data *data = planted_data(8, PLANTED, few ? USEFUL : INPUTS, 0.09);
         broad_data *fresh = planted_data(9, FRESH, few ? USEFUL : INPUTS, 0.09);
@@ -91,7 +91,7 @@ static void useless_inputs_cost_little(void **state)
 static void noise_has_no_metric(void **state)
 {
     (void)state;
-    enum { ROWS = 200, COLUMNS = 8, TABLES = 12 };
+    enum { ROWS = 200, COLUMNS = 8, TABLES = 8 };
     size_t learned = 0;
     for (uint64_t seed = 0; seed < TABLES; seed++) {
         problem_random r = {seed + 50};
