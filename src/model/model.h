@@ -139,6 +139,7 @@ struct broad_model {
     double *importance;
     size_t importance_columns;
     double *relevance; /* columns: how much each counts for sampled nodes, mean square 1; NULL: all alike */
+    int has_relevance; /* there is one although the nodes are drawn: a learned metric turned them */
     int has_root;      /* there is a root, or will be once the file's tensors are read */
     double *root;      /* columns x columns: of the metric that directions are drawn with; NULL: there is none */
     /* By how much, squared, leave-one-out is too small because the metric has seen the rows; 0: not known, as 1. */
@@ -179,7 +180,9 @@ void broad__group_clear(broad__group *group);
 void broad__layer_clear(broad__layer *layer);
 size_t broad__model_feature_nodes(const broad_model *model, size_t groups); /* columns of the first `groups` groups */
 broad__weight_source broad__feature_source(const broad_options *options);   /* of groups of feature nodes */
-size_t broad__model_columns(const broad_model *model);                      /* of the scaled inputs */
+/* Whether feature nodes were drawn with a learned metric. */
+int broad__model_learned(const broad_model *model);
+size_t broad__model_columns(const broad_model *model); /* of the scaled inputs */
 broad__scaling broad__model_scaling(const broad_model *model);
 size_t broad__model_initial_groups(const broad_model *model); /* groups from before the first layer */
 size_t broad__model_nodes(const broad_model *model);          /* feature and enhancement nodes */
