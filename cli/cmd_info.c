@@ -145,13 +145,6 @@ static void print_class_weights(const broad_model *model)
 /* Which nodes there are, what they see, and where the output weights come from. */
 static int print_choices(const broad_model *model)
 {
-    static const char *const outputs[] = {
-        [BROAD_FITTING_CHAIN] = "each layer fitted to the residual of those before it (chain)",
-        [BROAD_FITTING_JOINT] = "a chain of layers, then one ridge regression over all nodes (joint)",
-        [BROAD_FITTING_STEPWISE] = "one ridge regression over all nodes, solved again with each layer (joint)",
-        [BROAD_FITTING_WINDOW] = "with each layer, the weights of the last nodes are solved again (window)",
-        [BROAD_FITTING_AT_ONCE] = "one ridge regression over all nodes (joint)",
-    };
     char scale[64];
     broad_feature_source source = broad_model_feature_source(model);
     int status = format_scale(scale, sizeof scale, model);
@@ -161,7 +154,7 @@ static int print_choices(const broad_model *model)
         cli_print("features %zu groups of nodes, %s", broad_model_feature_groups(model),
                   broad_enum_name(BROAD_ENUM_FEATURE_SOURCE, (int)source));
     cli_print("; inputs scaled: %s\n", scale);
-    cli_print("outputs  %s\n", outputs[broad_model_fitting(model)]);
+    cli_print("outputs  %s\n", cli_fitting_words(model));
     cli_print_joint(model);
     return BROAD_OK;
 }

@@ -8,8 +8,8 @@
 #include "run/choices.h"
 
 enum { PARTS_SHOWN = 20, BAR = 30, NAME = 32, TERMS = 5 };
-/* Less than this of the trace, and less than this part of the largest weight, is not worth a line or a term. */
-static const double SHARE_LEAST = 0.05, TERM_LEAST = 0.2;
+/* Less than this of all, and less than this part of the largest weight, is not worth a line or a term. */
+static const double PART_LEAST = 0.0005, SHARE_LEAST = 0.05, TERM_LEAST = 0.2;
 
 static int compare_falling(const void *a, const void *b)
 {
@@ -85,10 +85,18 @@ const char *cli_direction_words(char out[CLI_DIRECTION_TEXT], const cli_relevanc
     return out;
 }
 
+/* Parts with anything to show, unless they are too many. */
+static size_t parts_shown(const cli_relevance *relevance)
+{
+    size_t shown = 0;
+    while (shown < relevance->count && relevance->parts[shown].share >= PART_LEAST) shown++;
+    return shown <= PARTS_SHOWN + 1 ? shown : PARTS_SHOWN;
+}
+
 static void print_parts(const cli_relevance *relevance)
 {
     double most = relevance->parts[0].share, rest = 0;
-    size_t shown = relevance->count <= PARTS_SHOWN + 1 ? relevance->count : PARTS_SHOWN;
+    size_t shown = parts_shown(relevance);
     for (size_t i = 0; i < shown; i++) {
         const broad_relevance *part = &relevance->parts[i];
         int length = most > 0 ? (int)(BAR * part->share / most + 0.5) : 0;
