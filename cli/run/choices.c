@@ -13,27 +13,39 @@ static int learnable(const broad_model *model, const broad_options *settings)
     return slope && (source == BROAD_FEATURE_SOURCE_SAMPLED || source == BROAD_FEATURE_SOURCE_DRAWN);
 }
 
-const cli_reason *cli_metric_reason(const broad_model *model)
+typedef enum why { WHY_UNKNOWN, WHY_ASKED, WHY_OLD, WHY_BETTER, WHY_UNWANTED, WHY_IMPOSSIBLE, WHY_UNPROVED } why;
+
+static why why_metric(const broad_model *model)
 {
-    static const cli_reason none = {"", ""}, asked = {"--metric yes asked for it", "--metric yes"},
-                            old = {"the pilot of version 0.1 weighed the inputs", "by the pilot of 0.1"},
-                            better = {"with it, rows that it had not seen were predicted better, by more than the "
-                                      "spread of that gain from row to row",
-                                      "better on rows it had not seen"},
-                            unwanted = {"it was trained with --metric no, with preset paper or by version 0.1",
-                                        "not wanted"},
-                            impossible = {"nodes of this kind have none", "nodes of this kind have none"},
-                            no_better = {"rows that it had not seen were not predicted better with it, or were too few "
-                                         "to tell",
-                                         "no better on rows it had not seen"};
     broad_learned_metric metric = {.size = sizeof metric};
     broad_options settings;
     broad_options_init(&settings);
-    if (broad_model_metric(&metric, model) || broad_model_settings(&settings, model)) return &none;
-    if (metric.form != BROAD_METRIC_FORM_NONE)
-        return settings.metric == BROAD_LEARNED_YES ? &asked : settings.metric == BROAD_LEARNED_NO ? &old : &better;
-    if (settings.metric == BROAD_LEARNED_NO) return &unwanted;
-    return learnable(model, &settings) ? &no_better : &impossible;
+    if (broad_model_metric(&metric, model) || broad_model_settings(&settings, model)) return WHY_UNKNOWN;
+    if (metric.form == BROAD_METRIC_FORM_NONE) {
+        if (settings.metric == BROAD_LEARNED_NO) return WHY_UNWANTED;
+        return learnable(model, &settings) ? WHY_UNPROVED : WHY_IMPOSSIBLE;
+    }
+    if (settings.metric == BROAD_LEARNED_YES) return WHY_ASKED;
+    return settings.metric == BROAD_LEARNED_NO ? WHY_OLD : WHY_BETTER;
+}
+
+const cli_reason *cli_metric_reason(const broad_model *model)
+{
+    static const cli_reason reasons[] = {
+        [WHY_UNKNOWN] = {"", ""},
+        [WHY_ASKED] = {"--metric yes asked for it", "--metric yes"},
+        [WHY_OLD] = {"the pilot of version 0.1 weighed the inputs", "by the pilot of 0.1"},
+        [WHY_BETTER] = {"rows that it had not seen were predicted better with it, by more than the spread of that gain "
+                        "from row to row",
+                        "better on rows it had not seen"},
+        [WHY_UNWANTED] = {"it was trained with --metric no, with preset paper or by version 0.1", "none was wanted"},
+        [WHY_IMPOSSIBLE] = {"nodes of this kind have none", "nodes of this kind have none"},
+        [WHY_UNPROVED] =
+            {"none was seen to predict rows better that it did not know; few rows, or too little time, show "
+             "nothing",
+             "none proved better on rows it had not seen"},
+    };
+    return &reasons[why_metric(model)];
 }
 
 /* ---- choices ---- */
