@@ -5,11 +5,9 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "feature/metric.h"
 
 /* Random numbers of a node that does not need one for each column. The last is for the row where it turns. */
 enum { NUMBERS = 9, COUNT = 6, STEEPNESS = 7, ANCHOR = 8, SPARSE_INPUTS = 3, SPREAD_ROWS = 256, GRID_LEAST = 8 };
-enum { MEASURED_COLUMNS = BROAD__METRIC_COLUMNS }; /* of a dense direction whose spread is measured, at most */
 
 static const double EVEN_SHARE = 0.1; /* of the probability, so that no column is lost by chance */
 static const double SPARSE_FACTOR = 1.5;
@@ -21,6 +19,7 @@ typedef struct sampling {
     double *weight;  /* columns x nodes */
     double total;    /* of the squared relevances */
     size_t relevant; /* columns with any */
+    double turned;   /* by how much the root of the metric makes directions longer, on the whole */
     double *spread;  /* scaled rows that the spread of a direction is measured on: columns x spread_rows */
     size_t spread_rows;
     double *scaled; /* rows x columns: all rows, where there are no more of them than nodes; else NULL */
@@ -131,18 +130,28 @@ static void turn(sampling *s)
     memcpy(s->direction, s->other, columns * sizeof(double));
 }
 
-/* Its numbers: one for each column, one for its steepness, one for the row where it turns. */
 static void draw_dense(sampling *s, size_t node)
 {
     size_t columns = s->task->scaling.columns;
-    double scale = s->task->range * sqrt(3.0 / (double)columns);
-    uint64_t first = (uint64_t)node * (columns + 2);
+    double scale = s->task->range * sqrt(3.0 / (double)columns) / s->turned;
     for (size_t j = 0; j < columns; j++)
-        s->direction[j] = (2 * broad__random_at(&s->task->stream, first + j) - 1) * scale;
+        s->direction[j] = (2 * broad__random_at(&s->task->stream, (uint64_t)node * (columns + 1) + j) - 1) * scale;
     if (s->task->root) turn(s);
     for (size_t j = 0; !s->task->root && j < columns; j++) s->direction[j] *= relevance_of(s->task, j);
-    if (columns <= MEASURED_COLUMNS)
-        stretch(s, s->task->range * steepness(broad__random_at(&s->task->stream, first + columns)));
+}
+
+/* What the root makes of the spread of all directions together: the root of tr(root cov root) / columns. */
+static double turned_spread(sampling *s)
+{
+    size_t columns = s->task->scaling.columns;
+    double sum = 0;
+    for (size_t j = 0; j < columns; j++) {
+        for (size_t i = 0; i < columns; i++) s->direction[i] = s->task->root[j * columns + i];
+        double spread = spread_of(s);
+        sum += spread * spread;
+    }
+    double spread = sqrt(sum / (double)columns);
+    return spread > 0 && isfinite(spread) ? spread : 1;
 }
 
 /* From a quarter to a half of a side, and where it begins. */
@@ -183,7 +192,10 @@ static void draw_difference(sampling *s, const double *u, size_t node)
     size_t columns = task->scaling.columns;
     double length = 0;
     const double *row = get_row(s, s->row, row_at(task, u[4])), *other = get_row(s, s->other, row_at(task, u[5]));
-    for (size_t j = 0; j < columns; j++) s->direction[j] = (row[j] - other[j]) * relevance_of(task, j);
+    for (size_t j = 0; j < columns; j++) s->direction[j] = row[j] - other[j];
+    /* Where the metric is the distance, differences are turned by it as the rows are: twice the root. */
+    if (task->root) turn(s), turn(s);
+    for (size_t j = 0; !task->root && j < columns; j++) s->direction[j] *= relevance_of(task, j);
     keep_rectangle(s, u);
     for (size_t j = 0; j < columns; j++) length += s->direction[j] * s->direction[j];
     if (spread_of(s) > 1e-2 * sqrt(length)) stretch(s, task->range);
@@ -199,7 +211,7 @@ static void draw_node(sampling *s, double *bias, size_t node)
     double u[NUMBERS], anchor;
     if (task->direction == BROAD__DENSE) {
         draw_dense(s, node);
-        anchor = broad__random_at(&task->stream, (uint64_t)node * (columns + 2) + columns + 1);
+        anchor = broad__random_at(&task->stream, (uint64_t)node * (columns + 1) + columns);
     } else {
         broad__random_fill(u, &task->stream, (uint64_t)node * NUMBERS, NUMBERS);
         if (task->direction == BROAD__SPARSE) draw_sparse(s, u);
@@ -218,7 +230,7 @@ int broad__sample_nodes(double *weight, double *bias, const broad__sample_task *
 {
     size_t columns = task->scaling.columns;
     sampling s = {.task = task, .weight = weight};
-    int measured = task->direction != BROAD__DENSE || columns <= MEASURED_COLUMNS;
+    int measured = task->direction != BROAD__DENSE || task->root;
     s.spread_rows = !measured ? 0 : task->rows < SPREAD_ROWS ? task->rows : SPREAD_ROWS;
     int few = task->rows <= task->nodes;
     s.spread = broad__alloc_doubles(s.spread_rows, columns);
@@ -238,6 +250,7 @@ int broad__sample_nodes(double *weight, double *bias, const broad__sample_task *
         s.relevant += relevance_of(task, j) > 0;
     }
     take_spread_rows(&s);
+    s.turned = task->direction == BROAD__DENSE && task->root ? turned_spread(&s) : 1;
     for (size_t node = 0; node < task->nodes; node++) draw_node(&s, bias, node);
     broad__free(s.spread);
     broad__free(s.row);

@@ -8,7 +8,7 @@
 #include "base/watch.h"
 #include "model/train/gradients.h"
 
-enum { BLOCKS = 2, KEPT = 2, TRIALS_MOST = 24, RANGES_MOST = 5, SHARES = 4, WITHOUT_MOST = 2 };
+enum { BLOCKS = 2, NODES_LEAST = 400, KEPT = 2, CLIMBS = 2, TRIALS_MOST = 24, RANGES_MOST = 5, SHARES = 4, WITHOUT_MOST = 2 };
 
 /* Ranges to try for each style in round 0. */
 typedef struct style_ranges {
@@ -29,13 +29,16 @@ static const double GAIN = 0.01;  /* of the mean square: less is no gain */
 static const double CAUTION = 20; /* rows per column at which a diagonal alone is trusted by half */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-broad__effort_sizes broad__effort_sizes_of(const broad_options *options)
+broad__effort_sizes broad__effort_sizes_of(const broad_options *options, size_t rows)
 {
-    static const broad__effort_sizes sizes[] = {{700, 200, 300, 2}, {1500, 300, 500, 4}, {2500, 300, 800, 7}};
+    static const broad__effort_sizes sizes[] = {{600, 200, 500, 2}, {1200, 300, 900, 4}, {2500, 300, 1500, 7}};
     broad__effort_sizes s = sizes[options->effort];
-    size_t whole = options->feature_groups * options->feature_nodes;
-    if (s.nodes > whole) s.nodes = whole;
-    if (s.nodes < BLOCKS) s.nodes = BLOCKS;
+    size_t whole = options->feature_groups * options->feature_nodes, half = rows / 2 < s.rows ? rows / 2 : s.rows;
+    double share = (double)whole * (double)half / (double)(rows ? rows : 1);
+    size_t nodes = share > NODES_LEAST ? (size_t)share : NODES_LEAST;
+    nodes = nodes > s.nodes ? s.nodes : nodes;
+    nodes = nodes > whole ? whole : nodes;
+    s.nodes = nodes < BLOCKS ? BLOCKS : nodes / BLOCKS * BLOCKS;
     if (s.screen > s.nodes) s.screen = s.nodes;
     return s;
 }
@@ -85,6 +88,16 @@ void broad__directions_close(broad__directions *directions)
     *directions = (broad__directions){0};
 }
 
+void broad__model_take_directions(broad_model *model, broad__directions *directions)
+{
+    broad__free(model->relevance);
+    broad__free(model->root);
+    model->relevance = directions->relevance;
+    model->root = directions->root;
+    model->has_root = model->root != NULL;
+    *directions = (broad__directions){0};
+}
+
 void broad__configurations_clear(broad__configurations *list)
 {
     for (size_t i = 0; i < list->count; i++) broad__metric_close(&list->of[i].metric);
@@ -108,11 +121,13 @@ int broad__configuration_try(broad__trial *trial, broad__configuration *c, const
     return BROAD_OK;
 }
 
-/* For the record: the least error of each style. */
-static void note_error(configuring *g, broad__style style)
+/* The least error of each style in the first round. */
+static void note_error(configuring *g, broad__style style, double range)
 {
     double *least = &g->out->least[style], error = broad__trial_error(&g->trial);
-    if (g->out->count == 0 && isfinite(error) && (*least == 0 || error < *least)) *least = error;
+    if (g->out->count || !isfinite(error) || (*least > 0 && error >= *least)) return;
+    *least = error;
+    g->out->ranges[style] = range;
 }
 
 static int try_choice(configuring *g, const choice *c, broad__configuration *out, size_t nodes)
@@ -132,7 +147,7 @@ static int screen(configuring *g)
         size_t at = i < KEPT ? i : KEPT;
         status = try_choice(g, &c, &tried, g->sizes.screen);
         if (status < 0) break;
-        note_error(g, c.style);
+        note_error(g, c.style, c.range);
         c.square = tried.square;
         for (; at > 0 && c.square < g->choices[at - 1].square; at--)
             if (at < KEPT) g->choices[at] = g->choices[at - 1];
@@ -142,25 +157,37 @@ static int screen(configuring *g)
     return status;
 }
 
-/* The best of them with more nodes, and the metric of the best of these. */
+/* With more nodes. What is the best of this round so far stays, with its metric. *out_better: it is that. */
+static int try_more(configuring *g, choice *best, int *out_better, choice c)
+{
+    broad__configuration tried, *kept = &g->out->of[g->out->count];
+    int status = try_choice(g, &c, &tried, g->sizes.nodes);
+    *out_better = status == BROAD_OK && tried.square < kept->square;
+    if (!*out_better) return status;
+    *kept = tried;
+    *best = c;
+    return g->next.values ? broad__trial_metric(&g->next, &g->next_known, &g->trial) : BROAD_OK;
+}
+
+/* The best of them with more nodes, and with larger ranges. */
 static int decide(configuring *g)
 {
-    broad__configuration tried, *best = &g->out->of[g->out->count];
-    size_t count = g->choice_count < KEPT ? g->choice_count : KEPT, share = 0;
-    int status = BROAD_OK;
-    best->square = INFINITY;
+    broad__configuration *kept = &g->out->of[g->out->count];
+    size_t count = g->choice_count < KEPT ? g->choice_count : KEPT;
+    choice best = {0};
+    int status = BROAD_OK, better = 0;
+    kept->square = INFINITY;
     g->next_known = 0;
-    for (size_t i = 0; status == BROAD_OK && i < count; i++) {
-        status = try_choice(g, &g->choices[i], &tried, g->sizes.nodes);
-        if (status < 0 || !(tried.square < best->square)) continue;
-        *best = tried;
-        share = g->choices[i].share;
-        if (g->next.values) status = broad__trial_metric(&g->next, &g->next_known, &g->trial);
+    for (size_t i = 0; status == BROAD_OK && i < count; i++) status = try_more(g, &best, &better, g->choices[i]);
+    better = g->trainer->model->settings.range_auto && isfinite(kept->square);
+    for (size_t i = 0; status == BROAD_OK && better && i < CLIMBS; i++) {
+        choice steeper = {best.share, best.style, 2 * best.range, 0};
+        status = try_more(g, &best, &better, steeper);
     }
-    if (status < 0 || !isfinite(best->square)) return status;
-    if (g->metrics[share].values) {
-        status = broad__metric_open(&best->metric, g->trial.columns);
-        if (status == BROAD_OK) broad__metric_copy(&best->metric, &g->metrics[share]);
+    if (status < 0 || !isfinite(kept->square)) return status;
+    if (g->metrics[best.share].values) {
+        status = broad__metric_open(&kept->metric, g->trial.columns);
+        if (status == BROAD_OK) broad__metric_copy(&kept->metric, &g->metrics[best.share]);
     }
     g->out->count += status == BROAD_OK;
     return status;
@@ -193,7 +220,6 @@ static void list_next(configuring *g)
     g->choice_count = 0;
     for (size_t i = 0; i < COUNT_OF(first_round); i++) {
         broad__style style = first_round[i].style;
-        if (style == BROAD__STYLE_DIFFERENCE && last->style != style) continue;
         add_choice(g, (choice){.style = style, .range = last->range});
         if (open) add_choice(g, (choice){.style = style, .range = last->range * 2});
         if (open && style == last->style) add_choice(g, (choice){.style = style, .range = last->range / 2});
@@ -263,11 +289,12 @@ static void configuring_close(configuring *g)
     }
 }
 
-int broad__configure(broad__configurations *out, broad_trainer *t, const broad_data *rows, size_t rounds)
+int broad__configure(broad__configurations *out, broad_trainer *t, const broad_data *rows,
+                     const broad__effort_sizes *sizes)
 {
-    configuring g = {.trainer = t, .out = out, .sizes = broad__effort_sizes_of(&t->model->settings)};
+    configuring g = {.trainer = t, .out = out, .sizes = *sizes};
     double least = INFINITY;
-    size_t without = 0;
+    size_t without = 0, rounds = sizes->rounds;
     *out = (broad__configurations){0};
     if (rounds > BROAD__ROUNDS_MOST) rounds = BROAD__ROUNDS_MOST;
     int status = broad__trial_open(&g.trial, t, rows, rows->rows, g.sizes.nodes);

@@ -12,7 +12,10 @@
 
 enum {
     CROSSED_ROWS = 2000, /* with fewer both halves are configured and judged */
-    HALF_LEAST = 20      /* rows, for a judgement that means anything */
+    HALF_LEAST = 20,     /* rows, for a judgement that means anything */
+    FINAL_ROWS = 4096,
+    FINAL_NODES = 1200,
+    FINAL_CLIMBS = 2
 };
 /* Standard errors by which a metric must gain. */
 static const double SPREAD = 1;
@@ -48,7 +51,7 @@ static int wants_metric(const broad_model *model)
 static int pilot_open(pilot *p, const broad_data *data)
 {
     const broad_options *o = &p->trainer->model->settings;
-    p->sizes = broad__effort_sizes_of(o);
+    p->sizes = broad__effort_sizes_of(o, data->rows);
     size_t most = 2 * p->sizes.rows, rows = data->rows < most ? data->rows : most;
     int status = broad__table_thin(&p->thin, data, rows);
     if (status == BROAD_OK) status = broad__halves_make(p->half, p->thin, o->seed);
@@ -172,11 +175,7 @@ static int use(pilot *p, double *out_range, const broad__configuration *c)
     model->exponent = c->exponent;
     int status = broad__directions_open(&directions, &c->metric, columns, p->trainer->device);
     if (status < 0) return status;
-    broad__free(model->relevance);
-    broad__free(model->root);
-    model->relevance = directions.relevance;
-    model->root = directions.root;
-    model->has_root = model->root != NULL;
+    broad__model_take_directions(model, &directions);
     return BROAD_OK;
 }
 
@@ -199,6 +198,67 @@ static int use_both(pilot *p, double *out_range, size_t round)
     return status == BROAD_OK ? use(p, out_range, &of_a) : status;
 }
 
+/* ---- the final: more rows and nodes than the halves had ---------------------------------------------------------- */
+
+typedef struct final {
+    broad__trial trial;
+    broad__configuration best;
+    broad__directions plain, turned; /* without the metric, and with it */
+    size_t nodes;
+} final;
+
+static void final_close(final *f)
+{
+    broad__trial_close(&f->trial);
+    broad__directions_close(&f->plain);
+    broad__directions_close(&f->turned);
+}
+
+static int final_open(final *f, const pilot *p, const broad_data *data, const broad__metric *metric)
+{
+    broad_trainer *t = p->trainer;
+    const broad_options *o = &t->model->settings;
+    size_t whole = o->feature_groups * o->feature_nodes, columns = broad__model_columns(t->model);
+    *f = (final){.nodes = whole < FINAL_NODES ? whole : FINAL_NODES, .best = {.square = INFINITY}};
+    f->nodes = f->nodes < 2 ? 2 : f->nodes;
+    int status = broad__trial_open(&f->trial, t, data, FINAL_ROWS, f->nodes);
+    f->trial.rough = 1;
+    if (status == BROAD_OK) status = broad__directions_open(&f->plain, &(broad__metric){0}, columns, t->device);
+    if (status == BROAD_OK) status = broad__directions_open(&f->turned, metric, columns, t->device);
+    return status;
+}
+
+static int final_try(final *f, int *out_better, broad__configuration c)
+{
+    int status = broad__configuration_try(&f->trial, &c, c.metric.values ? &f->turned : &f->plain, f->nodes);
+    *out_better = status == BROAD_OK && c.square < f->best.square;
+    if (*out_better) f->best = c;
+    return status;
+}
+
+/* The configuration with a metric, if it has won so far, and each style without; then the best of them steeper. */
+static int use_final(pilot *p, double *out_range, const broad_data *data, size_t round)
+{
+    const broad__configurations *found = &p->found[0];
+    int open = p->trainer->model->settings.range_auto, better = 0;
+    final f;
+    int status = final_open(&f, p, data, &found->of[round].metric);
+    if (status == BROAD_OK) status = final_try(&f, &better, found->of[round]);
+    for (size_t s = 0; status == BROAD_OK && s < BROAD__STYLE_COUNT; s++)
+        if (found->ranges[s] > 0)
+            status = final_try(&f, &better, (broad__configuration){.style = (broad__style)s, .range = found->ranges[s]});
+    better = open;
+    for (size_t i = 0; status == BROAD_OK && better && i < FINAL_CLIMBS; i++) {
+        broad__configuration steeper = f.best;
+        steeper.range *= 2;
+        status = final_try(&f, &better, steeper);
+    }
+    if (status == BROAD_OK) status = use(p, out_range, &f.best);
+    if (status == BROAD_OK && !f.best.metric.values) p->trainer->model->optimism = 0;
+    final_close(&f);
+    return status;
+}
+
 /* Of the rounds with a metric the one that does best on its own rows; 0: there is none. */
 static size_t least_of(const broad__configurations *found, size_t rounds)
 {
@@ -208,16 +268,17 @@ static size_t least_of(const broad__configurations *found, size_t rounds)
     return best;
 }
 
-static int choose(pilot *p, double *out_range, size_t rows)
+static int choose(pilot *p, double *out_range, const broad_data *data)
 {
     broad_model *model = p->trainer->model;
     size_t round = 0, seen = p->ways == 2 ? p->thin->rows : p->half[0]->rows;
     int status = find_round(&round, p);
     if (status < 0) return status;
     if (model->settings.metric == BROAD_LEARNED_YES && !round) round = least_of(&p->found[0], p->rounds);
-    if (round) model->optimism = 1 + (optimism_of(p, round) - 1) * (double)seen / (double)rows;
+    if (round) model->optimism = 1 + (optimism_of(p, round) - 1) * (double)seen / (double)data->rows;
     if (round && p->ways == 2) return use_both(p, out_range, round);
-    return use(p, out_range, round == 0 && p->whole.count ? &p->whole.of[0] : &p->found[0].of[round]);
+    if (p->ways == 2) return use(p, out_range, &p->whole.of[0]);
+    return use_final(p, out_range, data, round);
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------------------- */
@@ -226,7 +287,9 @@ static int choose(pilot *p, double *out_range, size_t rows)
 static int configure_whole(pilot *p)
 {
     if (p->ways == 1 && p->sizes.rounds) return BROAD_OK;
-    return broad__configure(&p->whole, p->trainer, p->thin, 0);
+    broad__effort_sizes sizes = p->sizes;
+    sizes.rounds = 0;
+    return broad__configure(&p->whole, p->trainer, p->thin, &sizes);
 }
 
 static int configure_halves(pilot *p)
@@ -234,7 +297,7 @@ static int configure_halves(pilot *p)
     int status = BROAD_OK;
     p->rounds = p->sizes.rounds ? SIZE_MAX : 0;
     for (size_t w = 0; status == BROAD_OK && p->sizes.rounds && w < p->ways; w++) {
-        status = broad__configure(&p->found[w], p->trainer, p->half[w], p->sizes.rounds);
+        status = broad__configure(&p->found[w], p->trainer, p->half[w], &p->sizes);
         if (status == BROAD_OK) status = judge(p, w);
         if (p->found[w].count < p->rounds) p->rounds = p->found[w].count;
     }
@@ -249,7 +312,7 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
     if (status == BROAD_OK) status = configure_halves(&p);
     const broad__configurations *first = p.whole.count ? &p.whole : &p.found[0];
     memcpy(t->model->pilot, first->least, sizeof first->least);
-    if (status == BROAD_OK && p.rounds) status = choose(&p, out_range, data->rows);
+    if (status == BROAD_OK && p.rounds) status = choose(&p, out_range, data);
     else if (first->count && (status == BROAD_OK || broad__watch_late())) {
         /* No metric is wanted, or the time is up: the caller forgives that. */
         int used = use(&p, out_range, &first->of[0]);

@@ -111,12 +111,12 @@ static double trial_flops(const broad__sizes *s, double rows, double nodes)
 /* Trials before the network is built: model/train/configure.h. */
 static double trials_flops(const broad__sizes *s, const broad_options *o)
 {
-    broad__effort_sizes sizes = broad__effort_sizes_of(o);
+    broad__effort_sizes sizes = broad__effort_sizes_of(o, (size_t)s->rows);
     double rounds = o->metric == BROAD_LEARNED_NO ? 0 : (double)sizes.rounds;
     if ((!o->range_auto && rounds == 0) || !(s->drawn > 0)) return 0;
     double rows = fmin(s->rows, (double)sizes.rows);
     return (17 + 12 * rounds) * trial_flops(s, rows, (double)sizes.screen) +
-           4 * (1 + rounds) * trial_flops(s, rows, (double)sizes.nodes);
+           6 * (1 + rounds) * trial_flops(s, rows, (double)sizes.nodes);
 }
 
 /* Layer 1 with pairs of ranges, and races between the best of these: model/train/race_ranges.h. */
