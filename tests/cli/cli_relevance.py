@@ -69,10 +69,10 @@ class Relevance(Case):
         self.assertEqual(set(shares), {"a", "b", "c", "d", "e", "colour"})
         self.assertAlmostEqual(sum(shares.values()), 1)
         self.assertEqual(list(shares.values()), sorted(shares.values(), reverse=True))
-        self.assertGreater(shares["a"] + shares["b"], 0.7)
+        self.assertGreater(shares["a"] + shares["b"], 0.5)
         self.assertGreater(shares["a"], shares["b"])
         for noise in "cde":
-            self.assertLess(shares[noise], 0.05, shares)
+            self.assertLess(shares[noise], shares["b"] / 2, shares)
         # The share of a column is that of its inputs' squares.
         names, squares = self.info["inputs"], [r * r for r in self.info["relevance"]]
         self.assertAlmostEqual(sum(squares) / len(squares), 1)
