@@ -127,7 +127,7 @@ static int show_plan(const cli_run *run, const broad_plan *plan)
 
 /* ---- time, before it is spent ---- */
 
-/* Work, and seconds, of less of which nobody needs to be told. */
+/* Work, and seconds: a run of less is over before it is read about. */
 static const double WORK_TOLD = 5e9, SECONDS_TOLD = 3;
 
 /* Part of the work that the least effort leaves; 1: it has that effort, or no trials that there could be fewer of. */
