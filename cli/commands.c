@@ -389,7 +389,7 @@ static const cli_section tune_sections[] = {
     SECTION("Photos", photo_rows),
     SECTION("Photos", photo_files),
     LIBRARY("Run", "seed threads"),
-    LIBRARY("Settings to keep fixed", "* memory metric"),
+    LIBRARY("Settings to keep fixed", "* memory"),
     SECTION("Common", common),
     END,
 };

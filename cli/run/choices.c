@@ -33,12 +33,13 @@ const cli_reason *cli_metric_reason(const broad_model *model)
 {
     static const cli_reason reasons[] = {
         [WHY_UNKNOWN] = {"", ""},
-        [WHY_ASKED] = {"--metric yes asked for it", "--metric yes"},
+        [WHY_ASKED] = {"--learned-metric yes asked for it", "--learned-metric yes"},
         [WHY_OLD] = {"the pilot of version 0.1 weighed the inputs", "by the pilot of 0.1"},
         [WHY_BETTER] = {"rows that it had not seen were predicted better with it, by more than the spread of that gain "
                         "from row to row",
                         "better on rows it had not seen"},
-        [WHY_UNWANTED] = {"it was trained with --metric no, with preset paper or by version 0.1", "none was wanted"},
+        [WHY_UNWANTED] = {"it was trained with --learned-metric no, with preset paper or by version 0.1",
+                          "none was wanted"},
         [WHY_IMPOSSIBLE] = {"nodes of this kind have none", "nodes of this kind have none"},
         [WHY_UNPROVED] =
             {"none was seen to predict rows better that it did not know; few rows, or too little time, show "

@@ -20,7 +20,7 @@ static const char *const values[][2] = {
     {"activation", "relu"},
     {"feature-activation", "sine"},
     {"feature-weights", "autoencoder"},
-    {"metric", "yes"},
+    {"learned-metric", "yes"},
     {"effort", "fast"},
     {"precision", "float"},
     {"sparse-lambda", "0.05"},

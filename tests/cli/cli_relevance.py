@@ -56,7 +56,7 @@ class Relevance(Case):
         case = cls()
         cls.data, cls.model = case.write("ridge.csv", ridge(400)), case.path("ridge.broad")
         cls.page = case.path("ridge.html")
-        cls.fit = case.ok("fit", cls.data, "--target", "y", "--categorical", "colour", "--metric", "yes", "--effort", "fast",
+        cls.fit = case.ok("fit", cls.data, "--target", "y", "--categorical", "colour", "--learned-metric", "yes", "--effort", "fast",
                           "-o", cls.model, "--report", cls.page, *SIZE)
         cls.info = case.ok("info", cls.model, "--json").json
         cls.shown = case.ok("info", cls.model, "--relevance").out
@@ -96,13 +96,13 @@ class Relevance(Case):
         self.assertEqual(bars[0][0], "a")
         self.assertEqual(len(bars[0][2]), 30)
         self.assertAlmostEqual(len(bars[1][2]) / 30, float(bars[1][1]) / float(bars[0][1]), delta=0.03)
-        self.assertIn("--metric yes asked for it", self.shown)
+        self.assertIn("--learned-metric yes asked for it", self.shown)
         self.assertIn("importance", self.shown)
-        self.assertIn("metric   learned, --metric yes; --relevance shows it", self.ok("info", self.model).out)
+        self.assertIn("metric   learned, --learned-metric yes; --relevance shows it", self.ok("info", self.model).out)
 
     def test_fit_says_what_was_chosen(self):
         style = self.info["stored"]["style"]
-        self.assertRegex(self.fit.out, r"(?m)^chosen   %s nodes of range [\d.]+, drawn with a learned metric \(--metric yes\)"
+        self.assertRegex(self.fit.out, r"(?m)^chosen   %s nodes of range [\d.]+, drawn with a learned metric \(--learned-metric yes\)"
                                        r", lambda \S+; effort fast$" % style)
         chosen = self.info["chosen"]
         self.assertEqual((chosen["style"], chosen["metric"], chosen["effort"]), (style, "full", "fast"))
@@ -114,7 +114,7 @@ class Relevance(Case):
         with open(self.page, encoding="utf-8") as file:
             page = file.read()
         self.assertIn('<section id="choices">', page)
-        self.assertIn("<strong>with a learned metric</strong>, since --metric yes asked for it.", page)
+        self.assertIn("<strong>with a learned metric</strong>, since --learned-metric yes asked for it.", page)
         rows = re.findall(r'<tr><th scope="row">([^<]+)</th><td class="n">.*?</td><td class="bar">.*?width="([\d.]+)"', page)
         self.assertEqual([row[0] for row in rows], [part["part"] for part in self.info["metric"]["parts"]])
         self.assertEqual(rows[0][1], "100.0")
@@ -122,12 +122,12 @@ class Relevance(Case):
 
     def test_without_a_metric(self):
         model = self.path("plain.broad")
-        out = self.ok("fit", self.data, "--target", "y", "--metric", "no", "-o", model, "--report", self.path("plain.html"),
+        out = self.ok("fit", self.data, "--target", "y", "--learned-metric", "no", "-o", model, "--report", self.path("plain.html"),
                       *SIZE).out
         self.assertRegex(out, r"(?m)^chosen   .*, without a learned metric \(none was wanted\)")
         shown = self.ok("info", model, "--relevance").out
         self.assertIn("relevance  not known", shown)
-        self.assertIn("--metric no", shown)
+        self.assertIn("--learned-metric no", shown)
         found = self.ok("info", model, "--json").json
         self.assertEqual((found["metric"]["form"], found["metric"]["parts"], found["metric"]["directions"]), ("none", [], None))
         self.assertEqual(set(found["relevance"]), {1})
@@ -155,7 +155,7 @@ class Relevance(Case):
     def test_kinds_of_descriptors(self):
         photos, model = self.path("photos"), self.path("photos.broad")
         self.ok("render", photos, "--count", "40", "--size", "48", "--seed", "3", "-q")
-        self.ok("fit", photos, "-o", model, "--map", "descriptors", "--metric", "yes", "--effort", "fast", "-q", *SIZE)
+        self.ok("fit", photos, "-o", model, "--map", "descriptors", "--learned-metric", "yes", "--effort", "fast", "-q", *SIZE)
         shown = self.ok("info", model, "--relevance").out
         self.assertIn("what is seen in the photos", shown)
         parts = {part["part"]: part["share"] for part in self.ok("info", model, "--json").json["metric"]["parts"]}

@@ -19,7 +19,7 @@ static broad_model *fitted(size_t inputs, const char *scale)
     broad_data *data = data_of_values(x, y, ROWS, inputs);
     broad_options options;
     broad_options_init(&options);
-    assert_ok(broad_options_set(&options, "metric", "no"));
+    assert_ok(broad_options_set(&options, "learned-metric", "no"));
     assert_ok(broad_options_set(&options, "range", "1"));
     assert_ok(broad_options_set(&options, "scale", scale));
     assert_ok(broad_options_set(&options, "features", "1x3"));

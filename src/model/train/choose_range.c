@@ -71,21 +71,12 @@ static int search_ranges_thinned(broad__ranges *best, broad_trainer *t, const br
     return status;
 }
 
-/* Whether there is anything that it would determine. */
-static int pilot_wanted(const broad_options *o)
-{
-    int sampled = o->feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED;
-    if (broad__kind_of(o->kind)->nodes != BROAD__NODES_FEATURES) return 0;
-    if (sampled && o->range_auto) return 1;
-    return o->metric != BROAD_LEARNED_NO && o->feature_weights != BROAD_FEATURE_WEIGHTS_AUTOENCODER;
-}
-
 int broad__trainer_run_pilot(broad_trainer *t, const broad_data *data)
 {
     broad_model *model = t->model;
     const broad_options *o = &model->settings;
     int sampled = o->feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED;
-    if (!pilot_wanted(o)) return BROAD_OK;
+    if (!broad__pilot_wanted(o)) return BROAD_OK;
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_PILOT);
     double limit = broad__budget_limit_trials(t), range = 1;
     int status = broad__pilot_run(&range, t, data);

@@ -8,7 +8,16 @@
 #include "base/watch.h"
 #include "model/train/gradients.h"
 
-enum { BLOCKS = 2, NODES_LEAST = 400, KEPT = 2, CLIMBS = 2, TRIALS_MOST = 24, RANGES_MOST = 5, SHARES = 4, WITHOUT_MOST = 2 };
+enum {
+    BLOCKS = 2,
+    NODES_LEAST = 400,
+    KEPT = 2,
+    CLIMBS = 2,
+    TRIALS_MOST = 24,
+    RANGES_MOST = 5,
+    SHARES = 4,
+    WITHOUT_MOST = 2
+};
 
 /* Ranges to try for each style in round 0. */
 typedef struct style_ranges {

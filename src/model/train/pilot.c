@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/watch.h"
 #include "data/halves.h"
+#include "model/kind.h"
 #include "model/train/configure.h"
 #include "model/train/gradients.h"
 
@@ -43,9 +44,16 @@ static void pilot_close(pilot *p)
     broad__table_free(p->thin);
 }
 
-static int wants_metric(const broad_model *model)
+int broad__pilot_learns(const broad_options *o)
 {
-    return model->settings.metric != BROAD_LEARNED_NO && broad__slope_known(model->settings.feature_activation);
+    return broad__kind_of(o->kind)->nodes == BROAD__NODES_FEATURES && o->metric != BROAD_LEARNED_NO &&
+           o->feature_weights != BROAD_FEATURE_WEIGHTS_AUTOENCODER && broad__slope_known(o->feature_activation);
+}
+
+int broad__pilot_wanted(const broad_options *o)
+{
+    int ranges = o->feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED && o->range_auto;
+    return broad__pilot_learns(o) || (ranges && broad__kind_of(o->kind)->nodes == BROAD__NODES_FEATURES);
 }
 
 static int pilot_open(pilot *p, const broad_data *data)
@@ -56,7 +64,7 @@ static int pilot_open(pilot *p, const broad_data *data)
     int status = broad__table_thin(&p->thin, data, rows);
     if (status == BROAD_OK) status = broad__halves_make(p->half, p->thin, o->seed);
     int judged = p->half[0] && p->half[1] && p->half[0]->rows >= HALF_LEAST && p->half[1]->rows >= HALF_LEAST;
-    if (!judged || !wants_metric(p->trainer->model)) p->sizes.rounds = 0;
+    if (!judged || !broad__pilot_learns(o)) p->sizes.rounds = 0;
     p->ways = rows < CROSSED_ROWS ? 2 : 1;
     return status;
 }
@@ -165,6 +173,7 @@ static double optimism_of(const pilot *p, size_t round)
 
 /* ---- the choice ---------------------------------------------------------------------------------------------------- */
 
+/* Nodes that are drawn from the seed alone need nothing but a metric. */
 static int use(pilot *p, double *out_range, const broad__configuration *c)
 {
     broad_model *model = p->trainer->model;
@@ -173,6 +182,7 @@ static int use(pilot *p, double *out_range, const broad__configuration *c)
     *out_range = c->range;
     model->style = c->style;
     model->exponent = c->exponent;
+    if (!c->metric.values && model->settings.feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED) return BROAD_OK;
     int status = broad__directions_open(&directions, &c->metric, columns, p->trainer->device);
     if (status < 0) return status;
     broad__model_take_directions(model, &directions);
@@ -236,18 +246,21 @@ static int final_try(final *f, int *out_better, broad__configuration c)
     return status;
 }
 
-/* The configuration with a metric, if it has won so far, and each style without; then the best of them steeper. */
+/* The configuration with a metric, if it has won so far or is asked for, and each style without, unless it is; then the
+ * best of them steeper. */
 static int use_final(pilot *p, double *out_range, const broad_data *data, size_t round)
 {
     const broad__configurations *found = &p->found[0];
-    int open = p->trainer->model->settings.range_auto, better = 0;
+    const broad_options *o = &p->trainer->model->settings;
+    int plain = round == 0 || o->metric != BROAD_LEARNED_YES, better = 0;
     final f;
     int status = final_open(&f, p, data, &found->of[round].metric);
     if (status == BROAD_OK) status = final_try(&f, &better, found->of[round]);
-    for (size_t s = 0; status == BROAD_OK && s < BROAD__STYLE_COUNT; s++)
+    for (size_t s = 0; status == BROAD_OK && plain && s < BROAD__STYLE_COUNT; s++)
         if (found->ranges[s] > 0)
-            status = final_try(&f, &better, (broad__configuration){.style = (broad__style)s, .range = found->ranges[s]});
-    better = open;
+            status =
+                final_try(&f, &better, (broad__configuration){.style = (broad__style)s, .range = found->ranges[s]});
+    better = o->range_auto;
     for (size_t i = 0; status == BROAD_OK && better && i < FINAL_CLIMBS; i++) {
         broad__configuration steeper = f.best;
         steeper.range *= 2;
@@ -277,7 +290,7 @@ static int choose(pilot *p, double *out_range, const broad_data *data)
     if (model->settings.metric == BROAD_LEARNED_YES && !round) round = least_of(&p->found[0], p->rounds);
     if (round) model->optimism = 1 + (optimism_of(p, round) - 1) * (double)seen / (double)data->rows;
     if (round && p->ways == 2) return use_both(p, out_range, round);
-    if (p->ways == 2) return use(p, out_range, &p->whole.of[0]);
+    if (p->ways == 2) return use(p, out_range, p->whole.count ? &p->whole.of[0] : &p->found[0].of[0]);
     return use_final(p, out_range, data, round);
 }
 

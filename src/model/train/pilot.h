@@ -13,6 +13,11 @@
 
 #include "model/train/trainer.h"
 
+/* Whether there is anything that it would determine. */
+int broad__pilot_wanted(const broad_options *options);
+/* Whether a metric is among it. */
+int broad__pilot_learns(const broad_options *options);
+
 /* Sets *out_range, as a multiple of the base range, and the model's style, relevance, metric and optimism. */
 int broad__pilot_run(double *out_range, broad_trainer *trainer, const broad_data *data);
 

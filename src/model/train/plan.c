@@ -9,6 +9,7 @@
 #include "compute/pool.h"
 #include "layer/joint.h"
 #include "model/train/configure.h"
+#include "model/train/pilot.h"
 #include "model/train/plan_memory.h"
 
 static double scaled_columns(const broad_options *o, double inputs)
@@ -111,9 +112,9 @@ static double trial_flops(const broad__sizes *s, double rows, double nodes)
 /* Trials before the network is built: model/train/configure.h. */
 static double trials_flops(const broad__sizes *s, const broad_options *o)
 {
-    broad__effort_sizes sizes = broad__effort_sizes_of(o, (size_t)s->rows);
-    double rounds = o->metric == BROAD_LEARNED_NO ? 0 : (double)sizes.rounds;
-    if ((!o->range_auto && rounds == 0) || !(s->drawn > 0)) return 0;
+    broad__effort_sizes sizes = broad__effort_sizes_of(o, broad__whole(s->rows, SIZE_MAX));
+    double rounds = broad__pilot_learns(o) ? (double)sizes.rounds : 0;
+    if (!broad__pilot_wanted(o) || !(s->drawn > 0)) return 0;
     double rows = fmin(s->rows, (double)sizes.rows);
     return (17 + 12 * rounds) * trial_flops(s, rows, (double)sizes.screen) +
            6 * (1 + rounds) * trial_flops(s, rows, (double)sizes.nodes);
