@@ -304,7 +304,7 @@ class Training(unittest.TestCase):
         self.assertEqual((float(settings["lambda"]), settings["gamma"], settings["holdout"]), (1e-8, "harmonic: 0.005", "0.3"))
         for name in stored:
             if not name.endswith("_auto") and name != "gamma_form":
-                self.assertIn(name.replace("_", "-"), settings)
+                self.assertIn("learned-metric" if name == "metric" else name.replace("_", "-"), settings)
 
     def test_the_same_from_the_file(self):
         """From model and rows alone it is the same page, but for the times."""
