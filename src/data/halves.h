@@ -1,7 +1,7 @@
 /*
- * A table cut into two halves that know nothing of each other: rows of one group, and rows with equal inputs, are in the
- * same half. Which unit is in which is drawn, in pairs as they come, so that both have as many and rows that are sorted
- * are spread evenly. The result depends on the rows and the seed alone.
+ * A table cut into two halves that know nothing of each other: rows of one group, or without groups rows with equal inputs
+ * (data/twins.h), are in the same half. Which unit is in which is drawn, in pairs as they come, so that both have as many
+ * and rows that are sorted are spread evenly. The result depends on the rows and the seed alone.
  */
 #ifndef BROAD_DATA_HALVES_H
 #define BROAD_DATA_HALVES_H

@@ -59,8 +59,7 @@ static int climb_to(climb *c, size_t nodes)
     int status = BROAD_OK;
     for (size_t b = 0; status == BROAD_OK && b < BLOCKS_OF_STEP; b++) status = broad__trial_add(trial, &block);
     if (status == BROAD_OK) status = broad__trial_fit(trial);
-    if (status == BROAD_OK) broad__trial_squares(c->now, trial);
-    return status;
+    return status == BROAD_OK ? broad__trial_squares(c->now, trial) : status;
 }
 
 /* Whether the squares of this step are less than those of the best so far, on the rows that both have. */

@@ -124,10 +124,8 @@ int broad__configuration_try(broad__trial *trial, broad__configuration *c, const
     for (size_t b = 0; status == BROAD_OK && b < BLOCKS; b++) status = broad__trial_add(trial, &block);
     if (status == BROAD_OK) status = broad__trial_fit(trial);
     if (status < 0) return status;
-    size_t rows = trial->joint.sample_count;
-    c->square = rows ? trial->joint.loo * trial->joint.loo / (double)rows : INFINITY;
     c->exponent = trial->exponent;
-    return BROAD_OK;
+    return broad__trial_mean_square(&c->square, trial);
 }
 
 /* The least error of each style in the first round. */

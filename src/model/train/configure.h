@@ -26,7 +26,7 @@ typedef struct broad__effort_sizes {
     size_t rounds; /* with a metric, at most */
 } broad__effort_sizes;
 
-/* For a table of so many rows. */
+/* For a table with this number of rows. */
 broad__effort_sizes broad__effort_sizes_of(const broad_options *options, size_t rows);
 
 /* How nodes are drawn, and what came of it. */

@@ -85,7 +85,7 @@ static int judge(pilot *p, size_t way)
         broad__configuration c = found->of[r];
         status = broad__directions_open(&directions, &c.metric, trial.columns, p->trainer->device);
         if (status == BROAD_OK) status = broad__configuration_try(&trial, &c, &directions, p->sizes.nodes);
-        if (status == BROAD_OK) broad__trial_squares(p->square[way] + r * rows->rows, &trial);
+        if (status == BROAD_OK) status = broad__trial_squares(p->square[way] + r * rows->rows, &trial);
         broad__directions_close(&directions);
     }
     broad__trial_close(&trial);
