@@ -13,7 +13,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_test import BROAD, SANITIZED, SOURCE, Case  # noqa: E402
+from cli_test import BROAD, SANITIZED, SOURCE, Case, run  # noqa: E402
 
 GOLDEN = os.path.join(SOURCE, "tests", "store", "golden-0.1")
 SIZE = ["--features", "4x40", "--enhance", "10x1", "--importance", "no"]
@@ -175,6 +175,7 @@ class Time(Case):
         self.assertRegex(seen, r"broad: this takes about \d+\.\d s if nothing else runs on this machine, to which --max-seconds")
         self.assertIn(code, (0, 1))
         self.assertNotIn("this takes", terminal_errors(*words, "--max-seconds", "1", "--quiet")[1])
+        self.assertNotIn("this takes", run(*words, "--max-seconds", "1").err)
 
     def test_plan(self):
         data = self.write("ridge.csv", ridge(300))
