@@ -189,31 +189,13 @@ static int use(pilot *p, double *out_range, const broad__configuration *c)
     return BROAD_OK;
 }
 
-/* The metric of both halves together; which of their styles and ranges, all rows say. */
-static int use_both(pilot *p, double *out_range, size_t round)
-{
-    broad__configuration *a = &p->found[0].of[round], *b = &p->found[1].of[round];
-    broad__directions directions = {0};
-    broad__trial trial;
-    broad__metric_mean(&a->metric, &b->metric);
-    int status = broad__trial_open(&trial, p->trainer, p->thin, p->thin->rows, p->sizes.nodes);
-    if (status == BROAD_OK) status = broad__directions_open(&directions, &a->metric, trial.columns, p->trainer->device);
-    broad__configuration of_a = *a, of_b = *b;
-    if (status == BROAD_OK) status = broad__configuration_try(&trial, &of_a, &directions, p->sizes.nodes);
-    if (status == BROAD_OK) status = broad__configuration_try(&trial, &of_b, &directions, p->sizes.nodes);
-    if (status == BROAD_OK && of_b.square < of_a.square) of_a = of_b;
-    of_a.metric = a->metric;
-    broad__directions_close(&directions);
-    broad__trial_close(&trial);
-    return status == BROAD_OK ? use(p, out_range, &of_a) : status;
-}
-
 /* ---- the final: more rows and nodes than the halves had ---------------------------------------------------------- */
 
 typedef struct final {
     broad__trial trial;
     broad__configuration best;
     broad__directions plain, turned; /* without the metric, and with it */
+    double optimism;                 /* by which errors with it are too small */
     size_t nodes;
 } final;
 
@@ -230,6 +212,7 @@ static int final_open(final *f, const pilot *p, const broad_data *data, const br
     const broad_options *o = &t->model->settings;
     size_t whole = o->feature_groups * o->feature_nodes, columns = broad__model_columns(t->model);
     *f = (final){.nodes = whole < FINAL_NODES ? whole : FINAL_NODES, .best = {.square = INFINITY}};
+    f->optimism = fmax(t->model->optimism, 1);
     f->nodes = f->nodes < 2 ? 2 : f->nodes;
     int status = broad__trial_open(&f->trial, t, data, FINAL_ROWS, f->nodes);
     f->trial.rough = 1;
@@ -241,26 +224,48 @@ static int final_open(final *f, const pilot *p, const broad_data *data, const br
 static int final_try(final *f, int *out_better, broad__configuration c)
 {
     int status = broad__configuration_try(&f->trial, &c, c.metric.values ? &f->turned : &f->plain, f->nodes);
+    if (c.metric.values) c.square *= f->optimism;
     *out_better = status == BROAD_OK && c.square < f->best.square;
     if (*out_better) f->best = c;
     return status;
 }
 
-/* The configuration with a metric, if it has won so far or is asked for, and each style without, unless it is; then the
- * best of them steeper. */
+/* With the metric: as each half would have it. */
+static int final_try_metric(final *f, const pilot *p, size_t round)
+{
+    int status = BROAD_OK, better = 0;
+    for (size_t w = 0; status == BROAD_OK && w < p->ways; w++) {
+        broad__configuration c = p->found[w].of[round];
+        c.metric = p->found[0].of[round].metric;
+        status = final_try(f, &better, c);
+    }
+    return status;
+}
+
+/* Without: every style with the range that suited it, and the best of them all. */
+static int final_try_plain(final *f, const broad__configurations *found)
+{
+    int better = 0, status = final_try(f, &better, found->of[0]);
+    for (size_t s = 0; status == BROAD_OK && s < BROAD__STYLE_COUNT; s++) {
+        broad__configuration c = {.style = (broad__style)s, .range = found->ranges[s]};
+        int tried = c.style == found->of[0].style && c.range == found->of[0].range;
+        if (c.range > 0 && !tried) status = final_try(f, &better, c);
+    }
+    return status;
+}
+
+/* With the metric, if it has won so far or is asked for, and without, unless it is; then the best of them steeper. */
 static int use_final(pilot *p, double *out_range, const broad_data *data, size_t round)
 {
-    const broad__configurations *found = &p->found[0];
     const broad_options *o = &p->trainer->model->settings;
-    int plain = round == 0 || o->metric != BROAD_LEARNED_YES, better = 0;
+    broad__metric *metric = &p->found[0].of[round].metric;
+    int better = o->range_auto;
     final f;
-    int status = final_open(&f, p, data, &found->of[round].metric);
-    if (status == BROAD_OK) status = final_try(&f, &better, found->of[round]);
-    for (size_t s = 0; status == BROAD_OK && plain && s < BROAD__STYLE_COUNT; s++)
-        if (found->ranges[s] > 0)
-            status =
-                final_try(&f, &better, (broad__configuration){.style = (broad__style)s, .range = found->ranges[s]});
-    better = o->range_auto;
+    if (round && p->ways == 2) broad__metric_mean(metric, &p->found[1].of[round].metric);
+    int status = final_open(&f, p, data, metric);
+    if (status == BROAD_OK && round) status = final_try_metric(&f, p, round);
+    if (status == BROAD_OK && (!round || o->metric != BROAD_LEARNED_YES))
+        status = final_try_plain(&f, p->whole.count ? &p->whole : &p->found[0]);
     for (size_t i = 0; status == BROAD_OK && better && i < FINAL_CLIMBS; i++) {
         broad__configuration steeper = f.best;
         steeper.range *= 2;
@@ -289,8 +294,6 @@ static int choose(pilot *p, double *out_range, const broad_data *data)
     if (status < 0) return status;
     if (model->settings.metric == BROAD_LEARNED_YES && !round) round = least_of(&p->found[0], p->rounds);
     if (round) model->optimism = 1 + (optimism_of(p, round) - 1) * (double)seen / (double)data->rows;
-    if (round && p->ways == 2) return use_both(p, out_range, round);
-    if (p->ways == 2) return use(p, out_range, p->whole.count ? &p->whole.of[0] : &p->found[0].of[0]);
     return use_final(p, out_range, data, round);
 }
 
