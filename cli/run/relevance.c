@@ -129,6 +129,7 @@ void cli_print_relevance(const cli_relevance *relevance)
         cli_print(
             "         squared errors of the estimate are enlarged by %.1f %%, since the metric has seen the rows\n",
             100 * (relevance->metric.optimism - 1));
+    if (broad_model_maps(relevance->model)) return;
     cli_print(
         "note     relevance is how far the output moves with a column; importance, which 'broad info' shows, is how "
         "much worse\n         predictions become when the column is shuffled\n");
