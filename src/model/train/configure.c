@@ -40,7 +40,7 @@ static const double CAUTION = 20; /* rows per column at which a diagonal alone i
 
 broad__effort_sizes broad__effort_sizes_of(const broad_options *options, size_t rows)
 {
-    static const broad__effort_sizes sizes[] = {{600, 200, 500, 2}, {1200, 300, 900, 4}, {2500, 300, 1500, 7}};
+    static const broad__effort_sizes sizes[] = {{600, 200, 500, 2}, {1200, 300, 800, 4}, {2500, 300, 1500, 7}};
     broad__effort_sizes s = sizes[options->effort];
     size_t whole = options->feature_groups * options->feature_nodes, half = rows / 2 < s.rows ? rows / 2 : s.rows;
     double share = (double)whole * (double)half / (double)(rows ? rows : 1);

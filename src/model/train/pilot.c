@@ -14,8 +14,8 @@
 enum {
     CROSSED_ROWS = 2000, /* with fewer both halves are configured and judged */
     HALF_LEAST = 20,     /* rows, for a judgement that means anything */
-    FINAL_ROWS = 4096,
-    FINAL_NODES = 1200,
+    FINAL_ROWS = 3000,
+    FINAL_NODES = 1000,
     FINAL_CLIMBS = 2
 };
 /* Standard errors by which a metric must gain. */
