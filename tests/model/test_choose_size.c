@@ -14,7 +14,7 @@ static broad_data *table(double *x, double *y, size_t rows, int rings)
 {
     problem_random r = {5};
     for (size_t i = 0; i < rows * INPUTS; i++) x[i] = 2 * problem_uniform(&r) - 1;
-    for (size_t i = 0; i < rows; i++) y[i] = target(x + i * INPUTS, hills, &r);
+    for (size_t i = 0; i < rows; i++) y[i] = target(x + i * INPUTS, rings, &r);
     return data_of_values(x, y, rows, INPUTS);
 }
 
