@@ -92,14 +92,6 @@ broad__weight_source broad__feature_source(const broad_options *options)
                                                                      : BROAD__WEIGHT_SOURCE_DRAWN;
 }
 
-int broad__model_learned(const broad_model *model)
-{
-    int learned = model->has_root || model->has_relevance;
-    for (size_t j = 0; !learned && model->relevance && j < broad__model_columns(model); j++)
-        learned = model->relevance[j] != 1;
-    return learned;
-}
-
 size_t broad__model_columns(const broad_model *model)
 {
     return broad__scaling_columns(model->settings.scale, model->inputs);

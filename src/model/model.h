@@ -180,9 +180,7 @@ void broad__group_clear(broad__group *group);
 void broad__layer_clear(broad__layer *layer);
 size_t broad__model_feature_nodes(const broad_model *model, size_t groups); /* columns of the first `groups` groups */
 broad__weight_source broad__feature_source(const broad_options *options);   /* of groups of feature nodes */
-/* Whether feature nodes were drawn with a learned metric. */
-int broad__model_learned(const broad_model *model);
-size_t broad__model_columns(const broad_model *model); /* of the scaled inputs */
+size_t broad__model_columns(const broad_model *model);                      /* of the scaled inputs */
 broad__scaling broad__model_scaling(const broad_model *model);
 size_t broad__model_initial_groups(const broad_model *model); /* groups from before the first layer */
 size_t broad__model_nodes(const broad_model *model);          /* feature and enhancement nodes */

@@ -2,8 +2,11 @@
 #include "plain.h"
 
 #include "feature/metric.h"
+#include "model/relevance.h"
 #include "model/train/train.h"
 #include "model/train/train_open.h"
+
+static int is_learned(const broad_model *model) { return broad__relevance_form(model) != BROAD_METRIC_FORM_NONE; }
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
@@ -232,7 +235,7 @@ static void fit_and_grow(broad_model *out[2], const broad_data *data, const broa
 static void check_metric(const pilot_case *c, const broad_model *model)
 {
     size_t columns = broad__model_columns(model);
-    int found = broad__model_learned(model);
+    int found = is_learned(model);
     double squares = 0;
     if (c->metric != PERHAPS && found != (c->metric == ALWAYS)) fail_msg("%s: metric %d", c->name, found);
     assert_int_equal(model->has_root, found && columns <= BROAD__METRIC_COLUMNS);
@@ -257,7 +260,7 @@ static void check_verdict(const pilot_case *c, const broad_model *model, const b
         stored += model->groups[g].source == BROAD__WEIGHT_SOURCE_SAMPLED ||
                   model->groups[g].source == BROAD__WEIGHT_SOURCE_AUTOENCODER;
     assert_int_equal(verdict.stored_groups, stored);
-    assert_int_equal(verdict.stored_metric, broad__model_learned(model));
+    assert_int_equal(verdict.stored_metric, is_learned(model));
     /* Drawn nodes need not be stored, unless a metric turned them. */
     if (model->settings.feature_weights == BROAD_FEATURE_WEIGHTS_RANDOM && has_features(&model->settings))
         assert_int_equal(stored, verdict.stored_metric ? model->group_count : 0);
@@ -333,7 +336,7 @@ static void pictures_have_a_diagonal(void **state)
     broad_data *data = data_of_values(x, y, ROWS, POINTS);
     broad_options o = OPTIONS("learned-metric", "yes", "features", "2x50", "enhance", "10x1", "scale", "standard");
     broad_model *model = fit(data, &o);
-    assert_true(!model->has_root && broad__model_learned(model));
+    assert_true(!model->has_root && is_learned(model));
     assert_true(rmse_of(model, data) < 0.3);
     broad_model_free(model);
     broad_data_free(data);

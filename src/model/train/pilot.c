@@ -17,7 +17,7 @@ enum {
     FINAL_CLIMBS = 2
 };
 /* Standard errors by which a metric must gain. */
-static const double SPREAD = 1;
+static const double SPREAD = 2;
 /* Beyond this the ratio of two errors says that one of them is next to nothing. */
 static const double OPTIMISM_MOST = 2;
 

@@ -31,6 +31,7 @@
 #include "base/status.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
+#include "model/relevance.h"
 #include "model/verify/verify_chain.h"
 #include "model/verify/verify_growth.h"
 #include "model/verify/verify_joint.h"
@@ -112,7 +113,7 @@ static void note_stored(broad_verdict *out, const broad_model *model)
     for (size_t g = 0; g < model->group_count; g++)
         out->stored_groups += model->groups[g].source == BROAD__WEIGHT_SOURCE_AUTOENCODER ||
                               model->groups[g].source == BROAD__WEIGHT_SOURCE_SAMPLED;
-    out->stored_metric = broad__model_learned(model);
+    out->stored_metric = broad__relevance_form(model) != BROAD_METRIC_FORM_NONE;
 }
 
 /* Rows that ||E_0|| was computed on. */
