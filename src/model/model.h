@@ -17,6 +17,7 @@
 #include "data/form.h"
 #include "data/read.h"
 #include "data/transform/scale.h"
+#include "feature/metric.h"
 #include "image/photo.h"
 #include "layer/certificate.h"
 #include "model/trained_files.h"

@@ -6,7 +6,6 @@
 #include "base/enum_names.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "feature/metric.h"
 #include "model/kind.h"
 
 static int check_names(char *const *names, size_t count, const char *what)
