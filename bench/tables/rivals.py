@@ -65,6 +65,7 @@ class CappedSearch(BaseEstimator):
                             refit=False).fit(x, y).best_params_
 
     def fit(self, x, y):
+        x, y = np.asarray(x), np.asarray(y)
         order = np.random.default_rng(self.folds.random_state).permutation(len(x))
         rows = order[:self.search_rows]
         found = self.search(self.grid, x[rows], y[rows])
