@@ -28,6 +28,7 @@ class Plan:
     again: list = dataclasses.field(default_factory=list)  # methods to measure even if results are there
     limits: dict = dataclasses.field(default_factory=dict)  # of rivals.Limits
     whole: bool = False  # rivals also give likelihood, coverage and calibration
+    tools: dict = dataclasses.field(default_factory=dict)  # for networks that another tool fits
 
 
 def measure_network(tool, words, table, files, seed, threads):
@@ -88,13 +89,14 @@ class Results:
 class Bench:
     def __init__(self, tool, plan, results):
         self.tool, self.plan, self.results = tool, plan, results
-        self.tool_version = version_of_tool(tool)
+        self.tools = {name: plan.tools.get(name, tool) for name in plan.networks}
+        self.tool_versions = {name: version_of_tool(tool) for name, tool in self.tools.items()}
         self.failures = {}
 
     def version(self, method):
         """What a result depends on besides its rows: it is not used for another version."""
         if method in self.plan.networks:
-            return self.tool_version
+            return self.tool_versions[method]
         try:
             version = import_rivals().version(method)
         except Failure:
@@ -103,7 +105,7 @@ class Bench:
 
     def measure(self, method, table, files, split):
         if method in self.plan.networks:
-            return measure_network(self.tool, self.plan.networks[method], table, files, split, self.plan.threads)
+            return measure_network(self.tools[method], self.plan.networks[method], table, files, split, self.plan.threads)
         rivals = import_rivals()
         try:
             return rivals.measure(method, table.task, files[0], files[1], split, self.plan.threads,

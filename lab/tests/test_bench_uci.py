@@ -200,7 +200,7 @@ class Report(unittest.TestCase):
     def test_published(self):
         text = uci.make(self.found)
         self.assertIn("| standard/yacht | 2 | 0.67 ± 0.05 | 0.60 ± 0.10 | -1.25 | -0.70 |", text)
-        self.assertIn("it betters 1 in RMSE and 1 in log-likelihood", uci.verdict(self.found))
+        self.assertIn("its RMSE is better than 1, its log-likelihood than 1", uci.verdict(self.found))
 
     def test_estimates(self):
         text = uci.make(self.found)
@@ -222,6 +222,15 @@ class Report(unittest.TestCase):
             self.assertIn(wanted, words)
         self.assertEqual(text.count('class="g"'), 1)  # the three that lie within 1 of each other
         self.assertIn("prefers-color-scheme: dark", text)
+
+    def test_before_and_after(self):
+        self.found["methods"].append("before")
+        self.found["networks"]["before"] = []
+        self.found["tables"][0]["results"]["before"] = [result_of(0.6, coverage=0.95), result_of(0.6, coverage=0.85)]
+        text = uci.make(self.found)
+        self.assertIn("| standard/yacht | 0.6000 | 0.6000 | 0.0000 ± 0.1000 | 0.900 | 0.850 |  |  | 1 | 1 |", text)
+        self.assertIn("Better on 0 tables, worse on 0 (Wilcoxon's p 1); processor time 1.00", text)
+        self.assertNotRegex(text, r"(?m)^\| before \|")  # it has no rank
 
     def test_json_is_stored_line_by_line(self):
         self.assertEqual(json.loads(marks.dump(self.found, uci.DEPTH)), self.found)
