@@ -186,9 +186,8 @@ def tables_of(folders, script):
     return found
 
 
-def measure_all(tool, plan, results, folders):
-    """Everything that was measured, as it is stored."""
+def measure_all(tool, plan, results, tables):
+    """Everything that was measured, as it is stored. results: the path of the file of results, or None."""
     bench = Bench(tool, plan, Results(results, plan.script))
-    tables = tables_of(folders, plan.script)
     with tempfile.TemporaryDirectory(prefix="broad-tables-") as folder:
         return bench.found([bench.run(table, folder) for table in tables])

@@ -3,7 +3,7 @@ import statistics
 
 from bench.marks import paragraphs
 from bench.tables import ranks
-from bench.tables.report import short, table_lines
+from bench.tables.report import measured_of, short, table_lines
 
 # ---- pairs ----------------------------------------------------------------------------------------------------------
 
@@ -69,13 +69,18 @@ def with_error(value, error, digits):
     return f"{value:.{digits}f}" + (f" ± {error:.{digits}f}" if error is not None else "")
 
 
-def published_lines(published, measured, method):
+def published_pairs(published, method):
+    """(what was measured on a table, what is published of it)"""
+    return [(m, published["tables"][m.table.name]) for m in measured_of({"tables": published["measured"]})
+            if m.has(method, "log_likelihood")]
+
+
+def published_lines(published, method):
     """Mean and standard error over the splits that were measured."""
-    known = published["tables"]
-    rows = [published_cells(m, known[m.table.name], method) for m in measured
-            if m.table.name in known and m.has(method, "log_likelihood")]
+    rows = [published_cells(m, theirs, method) for m, theirs in published_pairs(published, method)]
     if rows:
-        yield from paragraphs(f"Published: {published['source']}; mean over all splits, 20 and of protein 5, ± standard error.")
+        yield from paragraphs(f"Published: {published['source']}, mean over 20 splits (5 of protein) ± standard error. Here on the "
+                              "first of these splits.")
         yield ""
         yield from table_lines(["table", "splits here", "RMSE, published", f"RMSE, {method}", "log-likelihood, published",
                                 f"log-likelihood, {method}"], rows)
@@ -89,10 +94,9 @@ def published_cells(measured, theirs, method):
             f"{measured.mean(method, 'log_likelihood'):.2f}"]
 
 
-def published_beaten(published, measured, method):
+def published_beaten(published, method):
     """Of how many tables there are published figures, and on how many RMSE and log-likelihood are better."""
-    known = published["tables"]
-    pairs = [(m, known[m.table.name]) for m in measured if m.table.name in known and m.has(method, "log_likelihood")]
+    pairs = published_pairs(published, method)
     return (len(pairs), sum(m.mean(method) < theirs["rmse"] for m, theirs in pairs),
             sum(m.mean(method, "log_likelihood") > theirs["log_likelihood"] for m, theirs in pairs))
 

@@ -65,7 +65,7 @@ def more_tables(found, measured, methods):
     yield "Pairs of methods", list(compare.pair_lines(measured, methods))
     likely = with_likelihood(measured, methods)
     yield "Mean ranks by the log-likelihood", list(rank_lines(*likely, "log_likelihood")) if len(likely[1]) > 1 else []
-    yield "Beside published figures", list(compare.published_lines(found["published"], measured, methods[0]))
+    yield "Beside published figures", list(compare.published_lines(found["published"], methods[0]))
     yield "Before and after", list(compare.before_lines(measured, BEFORE, methods[0]))
     yield ("How far the estimate is from the test error",
            list(compare.gap_lines(measured, methods_of(found, measured))))
@@ -142,7 +142,7 @@ def verdict(found):
     words = (f"`broad fit` has the mean rank {means[first]:.2f}, place {place} of {len(methods)}; two mean ranks differ at the 5 % "
              f"level if they are {difference:.1f} apart. Pair by pair (p < 0.05) it is better than {listed(better)}, worse than "
              f"{listed(worse)}, and not to be told from {listed(level)}.")
-    return " ".join([words, *promise_words(measured, first), *published_words(found, measured, first)])
+    return " ".join([words, *promise_words(measured, first), *published_words(found, first)])
 
 
 def promise_words(measured, first):
@@ -154,8 +154,8 @@ def promise_words(measured, first):
                f"{100 * statistics.mean(gap):+.1f} %.")
 
 
-def published_words(found, measured, first):
-    tables, errors, likelihoods = compare.published_beaten(found["published"], measured, first)
+def published_words(found, first):
+    tables, errors, likelihoods = compare.published_beaten(found["published"], first)
     if tables:
         yield (f"Of the published figures for {tables} standard tables its RMSE is better than {errors}, its log-likelihood than "
                f"{likelihoods}.")

@@ -137,10 +137,10 @@ class Whole(Given):
         if not HAVE_SKLEARN:
             return
         with unittest.mock.patch.object(rivals, "xgboost", None):
-            found = bench.measure_all(tool, plan, None, [self.given])
+            found = bench.measure_all(tool, plan, None, bench.tables_of([self.given], "bench_uci"))
         self.assertEqual(found["failed"], [{"method": "xgboost", "reason": "xgboost is not installed (Debian: python3-xgboost)",
                                             "tables": ["standard/wave", "ten/swell"]}])
-        self.assertIn("- xgboost on standard/wave, ten/swell: xgboost is not installed", uci.make({**found, "published": uci.PUBLISHED}))
+        self.assertIn("- xgboost on standard/wave, ten/swell: xgboost is not installed", uci.make(found))
 
     def test_no_tables(self):
         (self.root / "empty").mkdir()
@@ -185,12 +185,13 @@ def result_of(value, **more):
 class Report(unittest.TestCase):
     def setUp(self):
         self.found = {"machine": "m", "rivals": "r", "threads": 1, "methods": ["auto", "forest"], "networks": {"auto": []},
-                      "failed": [], "published": uci.PUBLISHED, "tables": [
+                      "failed": [], "tables": [
                           table_of("standard/yacht", "regress",
                                    auto=[result_of(0.5, log_likelihood=-0.5, estimate=0.4, coverage=0.9),
                                          result_of(0.7, log_likelihood=-0.9, estimate=0.7, coverage=0.8)],
                                    forest=[result_of(1.0, log_likelihood=-1.4, estimate=1.5), result_of(1.4, log_likelihood=-1.5, estimate=1.4)]),
                           table_of("a", "classify", auto=[result_of(0.9, estimate=0.92)], forest=[result_of(0.8)])]}
+        self.found["published"] = {**uci.PUBLISHED, "measured": self.found["tables"][:1]}
 
     def test_pairs(self):
         text = uci.make(self.found)
