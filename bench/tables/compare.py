@@ -1,4 +1,4 @@
-"""Methods compared over tables: pair by pair, with published figures, with an earlier version, and each with what it promises."""
+"""Methods compared over tables: in pairs, with published figures, with an earlier version, and with what each promises."""
 import statistics
 
 from bench.marks import paragraphs
