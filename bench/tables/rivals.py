@@ -106,8 +106,18 @@ def make_boosting(classify, inputs, seed, threads, limits=Limits()):
     return (HistGradientBoostingClassifier if classify else HistGradientBoostingRegressor)(random_state=seed)
 
 
+class CarefulClassifier(HistGradientBoostingClassifier):
+    """Has its usual number of stages, and does not stop early, where a class has a single row: none can be put aside."""
+
+    def fit(self, x, y):
+        if np.unique(y, return_counts=True)[1].min() < 2:
+            self.set_params(max_iter=HistGradientBoostingClassifier().max_iter, early_stopping=False)
+        return super().fit(x, y)
+
+
 def make_boosting_early(classify, inputs, seed, threads, limits=Limits()):
-    return make_boosting(classify, inputs, seed, threads).set_params(max_iter=STAGES, early_stopping=True)
+    kind = CarefulClassifier if classify else HistGradientBoostingRegressor
+    return kind(random_state=seed, max_iter=STAGES, early_stopping=True)
 
 
 def make_boosting_grid(classify, inputs, seed, threads, limits=Limits()):

@@ -288,6 +288,18 @@ class Rivals(unittest.TestCase):
         self.assertEqual((max(seen[:-1]), seen[-1]), (20, 60))  # two of three folds; the last fit
         self.assertEqual(model.predict(x).shape, (90,))
 
+    def test_a_class_with_one_row(self):
+        """As shuttle has one: none of its rows can be put aside to stop early."""
+        x = np.random.default_rng(7).normal(size=(50, 2))
+        y = np.where(x[:, 0] > 0, 1, 0)
+        y[0] = 2
+        with unittest.mock.patch.multiple(rivals, STAGES=5, LEAVES=(8,)):
+            for method in ("boosting-early", "boosting-grid"):
+                model = rivals.make_model(method, True, 2, 0, 1, rivals.Limits())
+                with rivals.warnings.catch_warnings():
+                    rivals.warnings.simplefilter("ignore")
+                    self.assertEqual(model.fit(x, y).predict_proba(x).shape, (50, 3))
+
     def test_every_method(self):
         rng = np.random.default_rng(5)
         x = rng.normal(size=(60, 3))

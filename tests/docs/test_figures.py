@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT))
 from bench import marks, mnist, pages, schedules  # noqa: E402
 from bench.images import report as images  # noqa: E402
 from bench.tables import report as tables  # noqa: E402
+from bench.tables import uci  # noqa: E402
 from bench.tool import Failure  # noqa: E402
 
 PAGE = "By hand.\n<!-- a b: begin -->\nold\n<!-- a b: end -->\nText.\n<!-- c: begin -->\n<!-- c: end -->\n"
@@ -111,6 +112,19 @@ class Words(unittest.TestCase):
         self.assertIn("Against the SVM it is better on 0 of the 13 tables and equal on 0", text)
         self.assertIn("it takes less on none.", text)
         self.assertIn(f"| {methods:.1f} |", plain(tables.in_short(found)))
+
+    def test_tables_with_given_splits(self):
+        """Worse figures make other sentences."""
+        found = stored("uci")
+        for table in [*found["tables"], *found["published"]["measured"]]:
+            for result in table["results"]["auto"]:
+                result["value"] = -1 if table["task"] == "classify" else 1e9
+                result["log_likelihood"] = -99
+        text, count = plain(uci.verdict(found)), len([name for name in found["methods"] if name != uci.BEFORE])
+        self.assertIn(f"has the mean rank {count:.2f}, place {count} of {count};", text)
+        self.assertIn("it is better than none, worse than ridge", text)
+        self.assertIn("not to be told from none", text)
+        self.assertIn("its RMSE is better than 0, its log-likelihood than 0", text)
 
     def test_photos(self):
         found = stored("photos-benchmarks")
