@@ -134,15 +134,20 @@ def verdict(found):
     measured = measured_of(found)
     methods = ranked_methods(found, measured)
     first = methods[0]
-    judged = {name: compare.significant(compare.relative(measured, first, name)) for name in RIVALS if name in methods}
-    better, level, worse = ([RIVALS[name].replace(", ", " ") for name in judged if judged[name] == sign] for sign in (-1, 0, 1))
     means = dict(zip(methods, ranks.mean_ranks(rank_rows(measured, methods))))
     place = 1 + sum(mean < means[first] for mean in means.values())
     difference = ranks.critical_difference(len(methods), len(measured))
     words = (f"`broad fit` has the mean rank {means[first]:.2f}, place {place} of {len(methods)}; two mean ranks differ at the 5 % "
-             f"level if they are {difference:.1f} apart. Pair by pair (p < 0.05) it is better than {listed(better)}, worse than "
-             f"{listed(worse)}, and not to be told from {listed(level)}.")
-    return " ".join([words, *promise_words(measured, first), *published_words(found, first)])
+             f"level if they are {difference:.1f} apart.")
+    return " ".join([words, *pair_words(measured, methods), *promise_words(measured, first), *published_words(found, first)])
+
+
+def pair_words(measured, methods):
+    judged = {name: compare.significant(compare.relative(measured, methods[0], name)) for name in RIVALS if name in methods}
+    clauses = [f"{said} {listed(RIVALS[name].replace(', ', ' ') for name in judged if judged[name] == sign)}"
+               for sign, said in ((-1, "better than"), (0, "level with"), (1, "worse than")) if sign in judged.values()]
+    if clauses:
+        yield f"Pair by pair (p < 0.05) it is {listed(clauses)}."
 
 
 def promise_words(measured, first):
@@ -157,7 +162,7 @@ def promise_words(measured, first):
 def published_words(found, first):
     tables, errors, likelihoods = compare.published_beaten(found["published"], first)
     if tables:
-        yield (f"Of the published figures for {tables} standard tables its RMSE is better than {errors}, its log-likelihood than "
+        yield (f"Its RMSE is better than the published one on {errors} of {tables} standard tables, its log-likelihood on "
                f"{likelihoods}.")
 
 
