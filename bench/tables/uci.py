@@ -147,7 +147,7 @@ def pair_words(measured, methods):
     clauses = [f"{said} {listed(RIVALS[name].replace(', ', ' ') for name in judged if judged[name] == sign)}"
                for sign, said in ((-1, "better than"), (0, "level with"), (1, "worse than")) if sign in judged.values()]
     if clauses:
-        yield f"Pair by pair (p < 0.05) it is {listed(clauses)}."
+        yield f"Pair by pair (p < 0.05) it is {'; '.join(clauses)}."
 
 
 def promise_words(measured, first):
