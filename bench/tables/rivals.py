@@ -171,21 +171,24 @@ def make_model(method, classify, inputs, seed, threads, limits):
 
 
 def chosen(model):
-    """The pipeline as it was fitted, for other rows: a search keeps what it found."""
+    """The pipeline as it was fitted, for other rows, and how many it gets at most: a search keeps what it found."""
     last = model.steps[-1][1]
     inner = getattr(last, "regressor_", last)
     if not isinstance(inner, CappedSearch):
-        return clone(model)
+        return clone(model), None
     found = clone(inner.best_estimator_)
     found = TransformedTargetRegressor(found, transformer=StandardScaler()) if inner is not last else found
-    return make_pipeline(*(clone(step) for _, step in model.steps[:-1]), found)
+    return make_pipeline(*(clone(step) for _, step in model.steps[:-1]), found), inner.fit_rows
 
 
 def held_out(model, x, y, seed):
     """Residuals of rows that the model, with the settings it has found, was not fitted to."""
     residuals = []
     for fitted, held in KFold(HELD_PARTS, shuffle=True, random_state=seed).split(x):
-        residuals.append(y[held] - chosen(model).fit(x[fitted], y[fitted]).predict(x[held]))
+        again, most = chosen(model)
+        if most and most < len(fitted):
+            fitted = np.random.default_rng(seed).permutation(fitted)[:most]
+        residuals.append(y[held] - again.fit(x[fitted], y[fitted]).predict(x[held]))
         if sum(map(len, residuals)) >= HELD_ROWS:
             break
     return np.concatenate(residuals)

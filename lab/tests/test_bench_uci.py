@@ -285,7 +285,9 @@ class Rivals(unittest.TestCase):
         with unittest.mock.patch.object(rivals, "SVR", Spy):
             model = rivals.make_svm(False, 2, 0, 1, rivals.Limits(svm_search=30, svm_fit=60))
             model.fit(x, x[:, 0])
-        self.assertEqual((max(seen[:-1]), seen[-1]), (20, 60))  # two of three folds; the last fit
+            self.assertEqual((max(seen[:-1]), seen[-1]), (20, 60))  # two of three folds; the last fit
+            rivals.held_out(rivals.make_pipeline(model), x, x[:, 0], 0)
+        self.assertEqual(seen[-5:], [60] * 5)  # of 72 in each fold
         self.assertEqual(model.predict(x).shape, (90,))
 
     def test_a_class_with_one_row(self):
