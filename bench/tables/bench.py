@@ -26,7 +26,7 @@ class Plan:
     splits_of: object  # how many splits of a table
     rows_of: object  # at most how many training rows of a table, 0 for all
     again: list = dataclasses.field(default_factory=list)  # methods to measure even if results are there
-    limits: dict = dataclasses.field(default_factory=dict)  # of rivals.Limits
+    limits: dict = dataclasses.field(default_factory=dict)  # for each rival that has some, those of rivals.Limits
     whole: bool = False  # rivals also give likelihood, coverage and calibration
     tools: dict = dataclasses.field(default_factory=dict)  # for networks that another tool fits
 
@@ -101,7 +101,7 @@ class Bench:
             version = import_rivals().version(method)
         except Failure:
             return "none"
-        return version + "".join(f", {name} {value}" for name, value in self.plan.limits.items())
+        return version + "".join(f", {name} {value}" for name, value in self.plan.limits.get(method, {}).items())
 
     def measure(self, method, table, files, split):
         if method in self.plan.networks:
@@ -109,7 +109,7 @@ class Bench:
         rivals = import_rivals()
         try:
             return rivals.measure(method, table.task, files[0], files[1], split, self.plan.threads,
-                                  rivals.Limits(**self.plan.limits), self.plan.whole)
+                                  rivals.Limits(**self.plan.limits.get(method, {})), self.plan.whole)
         except (ValueError, MemoryError, ImportError) as error:
             raise Failure(" ".join(str(error).split())) from error
 

@@ -46,10 +46,9 @@ BINS, LEAST_PROBABILITY = 15, 1e-3
 
 @dataclasses.dataclass
 class Limits:
-    """How many rows a grid search and the SVM's last fit get at most. None: all."""
-    svm_search: int = None
-    svm_fit: int = None
-    boosting_search: int = None
+    """How many rows a grid search, and the fit with what it found, get at most. None: all."""
+    search: int = None
+    fit: int = None
 
 
 class CappedSearch(BaseEstimator):
@@ -85,7 +84,7 @@ class CappedSearch(BaseEstimator):
 
 def make_svm(classify, inputs, seed, threads, limits=Limits()):
     grid = {"C": COSTS, "gamma": [gamma / inputs for gamma in GAMMAS]}
-    common = {"threads": threads, "search_rows": limits.svm_search, "fit_rows": limits.svm_fit}
+    common = {"threads": threads, "search_rows": limits.search, "fit_rows": limits.fit}
     if classify:
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
         return CappedSearch(SVC(cache_size=CACHE_MB, random_state=seed), grid, folds, **common)
@@ -124,7 +123,7 @@ def make_boosting_grid(classify, inputs, seed, threads, limits=Limits()):
     grid = {"max_leaf_nodes": LEAVES, "min_samples_leaf": LEAF_ROWS, "learning_rate": RATES}
     folds = (StratifiedKFold if classify else KFold)(FOLDS, shuffle=True, random_state=seed)
     return CappedSearch(make_boosting_early(classify, inputs, seed, threads), grid, folds, threads=threads,
-                        search_rows=limits.boosting_search, scoring=None if classify else SQUARES)
+                        search_rows=limits.search, fit_rows=limits.fit, scoring=None if classify else SQUARES)
 
 
 def make_xgboost(classify, inputs, seed, threads, limits=Limits()):

@@ -283,7 +283,7 @@ class Rivals(unittest.TestCase):
         rng = np.random.default_rng(2)
         x = rng.normal(size=(90, 2))
         with unittest.mock.patch.object(rivals, "SVR", Spy):
-            model = rivals.make_svm(False, 2, 0, 1, rivals.Limits(svm_search=30, svm_fit=60))
+            model = rivals.make_svm(False, 2, 0, 1, rivals.Limits(search=30, fit=60))
             model.fit(x, x[:, 0])
             self.assertEqual((max(seen[:-1]), seen[-1]), (20, 60))  # two of three folds; the last fit
             rivals.held_out(rivals.make_pipeline(model), x, x[:, 0], 0)
@@ -311,7 +311,7 @@ class Rivals(unittest.TestCase):
                 if method == "xgboost" and rivals.xgboost is None:
                     continue
                 with unittest.mock.patch.multiple(rivals, TREES=10, COSTS=(1,), LEAVES=(8,), STAGES=5, MLP_ITERATIONS=50):
-                    model = rivals.make_model(method, classify, 3, 0, 1, rivals.Limits(**uci.LIMITS))
+                    model = rivals.make_model(method, classify, 3, 0, 1, rivals.Limits(**uci.LIMITS.get(method, {})))
                     with rivals.warnings.catch_warnings():
                         rivals.warnings.simplefilter("ignore")
                         model.fit(x, y)
