@@ -11,6 +11,8 @@ DEPTH = 4
 # Options of 'broad fit'. The first network is the one that everything is compared with.
 NETWORKS = {
     "auto": [],
+    "auto-fast": ["--effort", "fast"],
+    "auto-thorough": ["--effort", "thorough"],
     "chain": ["--preset", "chain"],
     "brls": ["--preset", "paper", "--kind", "brls"],
     "bls": ["--kind", "bls"],
