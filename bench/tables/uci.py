@@ -22,7 +22,7 @@ BEFORE = "before"  # by an earlier tool: compared table by table, and not ranked
 RIVALS = {"ridge": "ridge", "svm": "SVM, grid-searched", "forest": "random forest", "extra": "extremely randomised trees",
           "boosting": "boosting", "boosting-early": "boosting, stopped early", "boosting-grid": "boosting, grid-searched",
           "xgboost": "xgboost", "mlp": "MLP"}
-LIMITS = {"svm": {"search": 1000, "fit": 4000}, "boosting-grid": {"search": 8000}}
+LIMITS = {"svm": {"search": 1000, "fit": 8000}, "boosting-grid": {"search": 8000}}
 TITLES = {"classify": "Accuracy on the test rows", "regress": "RMSE on the test rows"}
 QUALITY_TITLES = {"log_likelihood": "Log-likelihood of a test target", "calibration_error": "Calibration error",
                   "coverage": "Part of the test values within the 90 % interval"}
