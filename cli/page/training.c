@@ -39,8 +39,9 @@ void cli_training_wilson(double out[2], double part, double rows)
     const double z = 1.959964;
     double middle = (part + z * z / (2 * rows)) / (1 + z * z / rows);
     double reach = z / (1 + z * z / rows) * sqrt(part * (1 - part) / rows + z * z / (4 * rows * rows));
-    out[0] = fmax(middle - reach, 0);
-    out[1] = fmin(middle + reach, 1);
+    /* The part itself is within, also where rounding says otherwise: all of the rows, or none. */
+    out[0] = fmax(fmin(middle - reach, part), 0);
+    out[1] = fmin(fmax(middle + reach, part), 1);
 }
 
 /* ---- the model ---- */

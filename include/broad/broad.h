@@ -172,6 +172,10 @@ typedef enum broad_feature_weights {
      * group uses two inputs per node. */
     BROAD_FEATURE_WEIGHTS_SAMPLED
 } broad_feature_weights;
+/* Whether feature nodes are drawn with a metric learned from the rows; auto: where rows that it has not seen say so. */
+typedef enum broad_learned { BROAD_LEARNED_AUTO, BROAD_LEARNED_YES, BROAD_LEARNED_NO } broad_learned;
+/* How long preset auto may look for good nodes. */
+typedef enum broad_effort { BROAD_EFFORT_FAST, BROAD_EFFORT_NORMAL, BROAD_EFFORT_THOROUGH } broad_effort;
 typedef enum broad_loo { BROAD_LOO_AUTO, BROAD_LOO_YES, BROAD_LOO_NO } broad_loo;
 
 typedef enum broad_gamma_form { BROAD_GAMMA_HARMONIC, BROAD_GAMMA_CONSTANT, BROAD_GAMMA_LIST } broad_gamma_form;
@@ -279,7 +283,9 @@ typedef enum broad_enum {
     BROAD_ENUM_FITTING,
     BROAD_ENUM_FEATURE_SOURCE,
     BROAD_ENUM_FORMAT,
-    BROAD_ENUM_ESTIMATE_METHOD
+    BROAD_ENUM_ESTIMATE_METHOD,
+    BROAD_ENUM_LEARNED,
+    BROAD_ENUM_EFFORT
 } broad_enum;
 
 /* broad_enum_name(BROAD_ENUM_KIND, BROAD_KIND_SCN) is "scn". Static text; "unknown" for a value that does not exist. */
@@ -420,7 +426,9 @@ typedef struct broad_options {
      * the most frequent one. */
     const char *normal;
 
-    double penalty; /* BROAD_SUPERVISE_GCV: how often each degree of freedom counts; 1: plain cross-validation */
+    double penalty;       /* BROAD_SUPERVISE_GCV: how often each degree of freedom counts; 1: plain cross-validation */
+    broad_learned metric; /* of random and sampled feature nodes */
+    broad_effort effort;
 } broad_options;
 
 BROAD_API void broad_options_init_sized(broad_options *out, size_t size);
@@ -944,13 +952,13 @@ BROAD_API size_t broad_model_feature_groups(const broad_model *model);
 BROAD_API broad_feature_source broad_model_feature_source(const broad_model *model);
 
 /* What the pilot of preset `auto` found with each style of sampled nodes, and which one it chose. */
-enum { BROAD_PILOT_STYLES = 3 };
+enum { BROAD_PILOT_STYLES = 4 };
 typedef struct broad_pilot {
     size_t size;
     int known;     /* 0: there was no pilot */
     size_t chosen; /* index into styles     */
     struct broad_pilot_style {
-        const char *name; /* "mix", "dense", "difference"; static storage                   */
+        const char *name; /* "mix", "dense", "difference", "sparse"; static storage         */
         double error;     /* squared leave-one-out error, as a fraction of that of the mean */
     } styles[BROAD_PILOT_STYLES];
 } broad_pilot;

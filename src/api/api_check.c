@@ -1,5 +1,6 @@
 #include "api/api_check.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -58,10 +59,19 @@ int broad__options_take(void *full, size_t own, const void *given, const char *t
     return BROAD_OK;
 }
 
+/* What a program that does not know the field means: nodes as its preset always drew them, and what is best in auto. */
+static void set_older_metric(broad_options *full, const broad_options *given)
+{
+    if (size_of(given) > offsetof(broad_options, metric)) return;
+    if (full->preset == BROAD_PRESET_PAPER) full->metric = BROAD_LEARNED_NO;
+}
+
 int broad__training_options_take(broad_options *full, const broad_options *given)
 {
     broad__options_default(full);
-    return broad__options_take(full, sizeof *full, given, "broad_options");
+    int status = broad__options_take(full, sizeof *full, given, "broad_options");
+    if (status == BROAD_OK && given) set_older_metric(full, given);
+    return status;
 }
 
 void broad_result_init(void *out, size_t size)

@@ -31,6 +31,8 @@ static const char *const lists[] = {
     [BROAD_ENUM_FEATURE_SOURCE] = BROAD__WEIGHT_SOURCES "|none", /* NOLINT(bugprone-suspicious-missing-comma) */
     [BROAD_ENUM_FORMAT] = BROAD__FORMATS,
     [BROAD_ENUM_ESTIMATE_METHOD] = BROAD__ESTIMATE_METHODS,
+    [BROAD_ENUM_LEARNED] = BROAD__LEARNEDS,
+    [BROAD_ENUM_EFFORT] = BROAD__EFFORTS,
 };
 
 enum { LIST_COUNT = sizeof lists / sizeof lists[0], WORDS_MAX = 8 };

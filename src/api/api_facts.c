@@ -1,4 +1,6 @@
 /* Entry points of broad.h: what a model was made from. */
+#include <stddef.h>
+
 #include "api/api_check.h"
 #include "data/photo/photo_rows.h"
 #include "model/kind.h"
@@ -100,9 +102,16 @@ broad_feature_source broad_model_feature_source(const broad_model *model)
                                              : BROAD_FEATURE_SOURCE_NONE;
 }
 
+/* Styles that the caller's struct has room for: version 0.1 knew three, and looks up the chosen one among these. */
+static size_t pilot_room(const broad_pilot *out)
+{
+    size_t before = offsetof(broad_pilot, styles);
+    return out->size < before ? 0 : (out->size - before) / sizeof out->styles[0];
+}
+
 int broad_model_pilot(broad_pilot *out, const broad_model *model)
 {
-    static const char *const names[] = {"mix", "dense", "difference"};
+    static const char *const names[] = {"mix", "dense", "difference", "sparse"};
     if (!out || !model) return broad__missing_argument("broad_model_pilot");
     int status = broad__struct_check(out, sizeof *out, "broad_pilot");
     if (status < 0) return status;
@@ -111,6 +120,7 @@ int broad_model_pilot(broad_pilot *out, const broad_model *model)
         full.styles[i].name = names[i];
         full.styles[i].error = model->pilot[i];
     }
+    if (full.chosen >= pilot_room(out)) full.known = 0, full.chosen = 0;
     broad__result_give(out, &full, sizeof full);
     return BROAD_OK;
 }

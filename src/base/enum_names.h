@@ -11,6 +11,8 @@
 #define BROAD__WEIGHTS "chain|joint|window"
 #define BROAD__FEATURE_WEIGHTS "random|autoencoder|sampled"
 #define BROAD__LOOS "auto|yes|no"
+#define BROAD__LEARNEDS "auto|yes|no"
+#define BROAD__EFFORTS "fast|normal|thorough"
 #define BROAD__GAMMA_FORMS "harmonic|constant|list"
 #define BROAD__SELECTIONS "first|best"
 #define BROAD__PRECISIONS "double|float"

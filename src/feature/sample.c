@@ -6,18 +6,21 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* Random numbers of a node that does not need one for each column; those of a dense one are numbered as
- * broad__draw_nodes() numbers them. The last is for the row where it turns. */
-enum { NUMBERS = 8, ANCHOR = 7, SPARSE_INPUTS = 2, SPREAD_ROWS = 256, GRID_LEAST = 8 };
+/* Random numbers of a node that does not need one for each column. The last is for the row where it turns. */
+enum { NUMBERS = 9, COUNT = 6, STEEPNESS = 7, ANCHOR = 8, SPARSE_INPUTS = 3, SPREAD_ROWS = 256, GRID_LEAST = 8 };
 
-static const double EVEN_SHARE = 0.1; /* of the probability, so that no column is lost for good */
-static const double SPARSE_FACTOR = 2;
+static const double EVEN_SHARE = 0.1; /* of the probability, so that no column is lost by chance */
+static const double SPARSE_FACTOR = 1.5;
+static const double SPARSE_ONE = 0.2, SPARSE_TWO = 0.6; /* nodes with one input; with one or two */
+static const double STEEPNESS_SPREAD = 0.6;             /* of its logarithm, to both sides */
 
 typedef struct sampling {
     const broad__sample_task *task;
-    double *weight; /* columns x nodes */
-    double total;   /* of the squared relevances */
-    double *spread; /* scaled rows that the spread of a direction is measured on: columns x spread_rows */
+    double *weight;  /* columns x nodes */
+    double total;    /* of the squared relevances */
+    size_t relevant; /* columns with any */
+    double turned;   /* by how much the root of the metric makes directions longer, on the whole */
+    double *spread;  /* scaled rows that the spread of a direction is measured on: columns x spread_rows */
     size_t spread_rows;
     double *scaled; /* rows x columns: all rows, where there are no more of them than nodes; else NULL */
     double *row, *other, *direction; /* columns each */
@@ -46,46 +49,109 @@ static size_t row_at(const broad__sample_task *task, double u) { return (size_t)
 
 /* ---- directions ------------------------------------------------------------------------------------------------- */
 
+/* Standard deviation of w.x over some rows. All of them at once, so that each sum takes its columns in order without
+ * waiting for the one before; columns of no weight, which are most of them outside a rectangle, add nothing. */
+static double spread_of(const sampling *s)
+{
+    size_t rows = s->spread_rows;
+    double values[SPREAD_ROWS] = {0}, sum = 0, squares = 0, count = (double)rows;
+    for (size_t j = 0; j < s->task->scaling.columns; j++) {
+        const double *column = s->spread + j * rows, weight = s->direction[j];
+        if (weight == 0) continue;
+        for (size_t i = 0; i < rows; i++) values[i] += column[i] * weight;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        sum += values[i];
+        squares += values[i] * values[i];
+    }
+    double variance = squares / count - sum / count * (sum / count);
+    return variance > 0 ? sqrt(variance) : 0;
+}
+
+/* Makes w.x deviate by `range` over the rows. A direction in which they do not differ stays as it is. */
+static void stretch(sampling *s, double range)
+{
+    double spread = spread_of(s);
+    if (!(spread > 0) || !isfinite(range / spread)) return;
+    for (size_t j = 0; j < s->task->scaling.columns; j++) s->direction[j] *= range / spread;
+}
+
 static double probability(const sampling *s, size_t column)
 {
     double relevance = relevance_of(s->task, column);
-    return (1 - EVEN_SHARE) * relevance * relevance / s->total + EVEN_SHARE / (double)s->task->scaling.columns;
+    if (!(relevance > 0)) return 0;
+    return (1 - EVEN_SHARE) * relevance * relevance / s->total + EVEN_SHARE / (double)s->relevant;
 }
 
-/* The column that u falls on, with `taken` left out. */
-static size_t pick(const sampling *s, double u, size_t taken)
+static int is_taken(const size_t *taken, size_t count, size_t column)
 {
-    size_t columns = s->task->scaling.columns, last = taken == 0 ? 1 : 0;
-    double rest = taken < columns ? 1 - probability(s, taken) : 1, sum = 0;
-    for (size_t j = 0; j < columns; j++) {
-        if (j == taken) continue;
-        sum += probability(s, j) / rest;
+    for (size_t i = 0; i < count; i++)
+        if (taken[i] == column) return 1;
+    return 0;
+}
+
+/* The column that u falls on, with those taken left out. There is another one. */
+static size_t pick(const sampling *s, double u, const size_t *taken, size_t count)
+{
+    size_t last = 0;
+    double rest = 1, sum = 0;
+    for (size_t i = 0; i < count; i++) rest -= probability(s, taken[i]);
+    for (size_t j = 0; j < s->task->scaling.columns; j++) {
+        double share = probability(s, j);
+        if (share == 0 || is_taken(taken, count, j)) continue;
+        sum += share / rest;
         last = j;
         if (u < sum) break;
     }
     return last;
 }
 
+static double steepness(double u) { return exp(STEEPNESS_SPREAD * (2 * u - 1)); }
+
 static void draw_sparse(sampling *s, const double *u)
 {
-    size_t columns = s->task->scaling.columns, taken = columns;
-    size_t inputs = columns < SPARSE_INPUTS ? columns : SPARSE_INPUTS;
-    memset(s->direction, 0, columns * sizeof(double));
+    size_t taken[SPARSE_INPUTS], inputs = u[COUNT] < SPARSE_ONE ? 1 : u[COUNT] < SPARSE_TWO ? 2 : SPARSE_INPUTS;
+    if (inputs > s->relevant) inputs = s->relevant;
+    memset(s->direction, 0, s->task->scaling.columns * sizeof(double));
     for (size_t i = 0; i < inputs; i++) {
-        size_t j = pick(s, u[i], taken);
-        s->direction[j] = (2 * u[SPARSE_INPUTS + i] - 1) * SPARSE_FACTOR * s->task->range * sqrt(3.0 / (double)inputs);
-        taken = j;
+        taken[i] = pick(s, u[i], taken, i);
+        s->direction[taken[i]] = 2 * u[SPARSE_INPUTS + i] - 1;
     }
+    stretch(s, SPARSE_FACTOR * s->task->range * steepness(u[STEEPNESS]));
+}
+
+/* direction <- root * direction */
+static void turn(sampling *s)
+{
+    size_t columns = s->task->scaling.columns;
+    memset(s->other, 0, columns * sizeof(double));
+    for (size_t i = 0; i < columns; i++)
+        for (size_t j = 0; j < columns; j++) s->other[j] += s->direction[i] * s->task->root[i * columns + j];
+    memcpy(s->direction, s->other, columns * sizeof(double));
 }
 
 static void draw_dense(sampling *s, size_t node)
 {
     size_t columns = s->task->scaling.columns;
-    double scale = s->task->range * sqrt(3.0 / (double)columns);
+    double scale = s->task->range * sqrt(3.0 / (double)columns) / s->turned;
+    for (size_t j = 0; j < columns; j++)
+        s->direction[j] = (2 * broad__random_at(&s->task->stream, (uint64_t)node * (columns + 1) + j) - 1) * scale;
+    if (s->task->root) turn(s);
+    for (size_t j = 0; !s->task->root && j < columns; j++) s->direction[j] *= relevance_of(s->task, j);
+}
+
+/* What the root makes of the spread of all directions together: the root of tr(root cov root) / columns. */
+static double turned_spread(sampling *s)
+{
+    size_t columns = s->task->scaling.columns;
+    double sum = 0;
     for (size_t j = 0; j < columns; j++) {
-        double u = broad__random_at(&s->task->stream, (uint64_t)node * (columns + 1) + j);
-        s->direction[j] = (2 * u - 1) * scale * relevance_of(s->task, j);
+        for (size_t i = 0; i < columns; i++) s->direction[i] = s->task->root[j * columns + i];
+        double spread = spread_of(s);
+        sum += spread * spread;
     }
+    double spread = sqrt(sum / (double)columns);
+    return spread > 0 && isfinite(spread) ? spread : 1;
 }
 
 /* From a quarter to a half of a side, and where it begins. */
@@ -110,25 +176,6 @@ static void keep_rectangle(sampling *s, const double *u)
     }
 }
 
-/* Standard deviation of w.x over some rows. All of them at once, so that each sum takes its columns in order without
- * waiting for the one before; columns of no weight, which are most of them outside a rectangle, add nothing. */
-static double spread_of(const sampling *s)
-{
-    size_t rows = s->spread_rows;
-    double values[SPREAD_ROWS] = {0}, sum = 0, squares = 0, count = (double)rows;
-    for (size_t j = 0; j < s->task->scaling.columns; j++) {
-        const double *column = s->spread + j * rows, weight = s->direction[j];
-        if (weight == 0) continue;
-        for (size_t i = 0; i < rows; i++) values[i] += column[i] * weight;
-    }
-    for (size_t i = 0; i < rows; i++) {
-        sum += values[i];
-        squares += values[i] * values[i];
-    }
-    double variance = squares / count - sum / count * (sum / count);
-    return variance > 0 ? sqrt(variance) : 0;
-}
-
 /* The rows that the spread is measured on, column by column. */
 static void take_spread_rows(sampling *s)
 {
@@ -145,15 +192,14 @@ static void draw_difference(sampling *s, const double *u, size_t node)
     size_t columns = task->scaling.columns;
     double length = 0;
     const double *row = get_row(s, s->row, row_at(task, u[4])), *other = get_row(s, s->other, row_at(task, u[5]));
-    for (size_t j = 0; j < columns; j++) s->direction[j] = (row[j] - other[j]) * relevance_of(task, j);
+    for (size_t j = 0; j < columns; j++) s->direction[j] = row[j] - other[j];
+    /* Where the metric is the distance, differences are turned by it as the rows are: twice the root. */
+    if (task->root) turn(s), turn(s);
+    for (size_t j = 0; !task->root && j < columns; j++) s->direction[j] *= relevance_of(task, j);
     keep_rectangle(s, u);
     for (size_t j = 0; j < columns; j++) length += s->direction[j] * s->direction[j];
-    double spread = spread_of(s);
-    if (!(spread > 1e-2 * sqrt(length))) {
-        draw_dense(s, node);
-        return;
-    }
-    for (size_t j = 0; j < columns; j++) s->direction[j] *= task->range / spread;
+    if (spread_of(s) > 1e-2 * sqrt(length)) stretch(s, task->range);
+    else draw_dense(s, node);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------ */
@@ -184,7 +230,8 @@ int broad__sample_nodes(double *weight, double *bias, const broad__sample_task *
 {
     size_t columns = task->scaling.columns;
     sampling s = {.task = task, .weight = weight};
-    s.spread_rows = task->direction != BROAD__DIFFERENCE ? 0 : task->rows < SPREAD_ROWS ? task->rows : SPREAD_ROWS;
+    int measured = task->direction != BROAD__DENSE || task->root;
+    s.spread_rows = !measured ? 0 : task->rows < SPREAD_ROWS ? task->rows : SPREAD_ROWS;
     int few = task->rows <= task->nodes;
     s.spread = broad__alloc_doubles(s.spread_rows, columns);
     s.row = broad__alloc_doubles(3, columns);
@@ -198,8 +245,12 @@ int broad__sample_nodes(double *weight, double *bias, const broad__sample_task *
     if (few) broad__scaling_apply(s.scaled, &task->scaling, task->x, task->rows, task->scaling.inputs);
     s.other = s.row + columns;
     s.direction = s.other + columns;
-    for (size_t j = 0; j < columns; j++) s.total += relevance_of(task, j) * relevance_of(task, j);
+    for (size_t j = 0; j < columns; j++) {
+        s.total += relevance_of(task, j) * relevance_of(task, j);
+        s.relevant += relevance_of(task, j) > 0;
+    }
     take_spread_rows(&s);
+    s.turned = task->direction == BROAD__DENSE && task->root ? turned_spread(&s) : 1;
     for (size_t node = 0; node < task->nodes; node++) draw_node(&s, bias, node);
     broad__free(s.spread);
     broad__free(s.row);

@@ -37,7 +37,8 @@ typedef struct broad__joint_task {
     double lambda;   /* otherwise */
     /* Where the search for lambda begins, and what it found: similar problems have similar ones. NULL, or 0: unknown */
     double *exponent;
-    int loo; /* leave-one-out scores are wanted */
+    int loo;   /* leave-one-out scores are wanted */
+    int rough; /* for comparisons: leave-one-out of fewer rows */
 } broad__joint_task;
 
 typedef struct broad__joint {

@@ -17,7 +17,7 @@
 #include "layer/leave_out_sets.h"
 
 /* More rows than these add no information, and each costs a pass over R; for lambda fewer suffice. */
-enum { SEARCH_MAX = 1000, DUAL_ROWS = 64 };
+enum { SEARCH_MAX = 1000, ROUGH_ROWS = 600, DUAL_ROWS = 64 };
 /* A side of M from which on each step of the search for lambda takes a noticeable part of the whole time. */
 enum { LARGE = 2000 };
 
@@ -117,9 +117,9 @@ static int order_sets(broad__joint *j, const broad__leave_out_sets *from, size_t
     return BROAD_OK;
 }
 
-static int choose_sample(broad__joint *j, const size_t *group)
+static int choose_sample(broad__joint *j, const size_t *group, size_t most)
 {
-    size_t rows = j->rows, count = rows < BROAD__LOO_ROWS || j->dual ? rows : BROAD__LOO_ROWS;
+    size_t rows = j->rows, count = rows < most || j->dual ? rows : most;
     size_t capacity = rows < count + BROAD__SET_ROWS ? rows : count + BROAD__SET_ROWS;
     broad__leave_out_sets sets = {0};
     int status = broad__leave_out_sets_make(&sets, group, rows);
@@ -138,7 +138,7 @@ static int take_sample(broad__joint *j, const broad__joint_task *task)
 {
     if (j->sample_count) return BROAD_OK;
     size_t c = j->outputs;
-    int status = choose_sample(j, task->residual->group);
+    int status = choose_sample(j, task->residual->group, task->rough ? ROUGH_ROWS : BROAD__LOO_ROWS);
     if (status == BROAD_OK) {
         j->sample_y = broad__alloc_doubles(j->sample_count, c);
         j->loo_scores = broad__alloc_doubles(j->sample_count, c);

@@ -120,8 +120,9 @@ void broad__wilson(double *low, double *high, double part, double rows)
     double square = USUAL_DEVIATIONS * USUAL_DEVIATIONS;
     double middle = (part + square / (2 * rows)) / (1 + square / rows);
     double reach = USUAL_DEVIATIONS / (1 + square / rows) * sqrt(part * (1 - part) / rows + square / (4 * rows * rows));
-    *low = fmax(middle - reach, 0);
-    *high = fmin(middle + reach, 1);
+    /* The part itself is within, also where rounding says otherwise: all of the rows, or none. */
+    *low = fmax(fmin(middle - reach, part), 0);
+    *high = fmin(fmax(middle + reach, part), 1);
 }
 
 static int rank_classes(double *details, const broad__ranking *ranking)

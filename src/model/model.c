@@ -69,6 +69,7 @@ void broad_model_free(broad_model *model)
     broad__free(model->input_fill);
     broad__free(model->input_knots);
     broad__free(model->relevance);
+    broad__free(model->root);
     broad__free(model->output_shift);
     broad__free(model->output_factor);
     broad__free(model->reason);
@@ -189,6 +190,7 @@ int broad__model_copy(broad_model **out, const broad_model *model)
     copy_block(&copy->input_shift, model->input_shift, broad__model_columns(model), &failed);
     copy_block(&copy->input_factor, model->input_factor, broad__model_columns(model), &failed);
     copy_block(&copy->relevance, model->relevance, broad__model_columns(model), &failed);
+    copy_block(&copy->root, model->root, broad__model_columns(model) * broad__model_columns(model), &failed);
     copy_block(&copy->input_knots, model->input_knots, broad__scaling_knots(model->settings.scale, model->inputs),
                &failed);
     copy_block(&copy->input_fill, model->input_fill, model->inputs, &failed);

@@ -32,12 +32,13 @@ typedef enum broad__weight_source {
 
 /* Which directions sampled nodes have. */
 typedef enum broad__style {
-    BROAD__STYLE_MIX,       /* dense and sparse groups in turn */
-    BROAD__STYLE_DENSE,     /* dense ones */
-    BROAD__STYLE_DIFFERENCE /* differences of rows */
+    BROAD__STYLE_MIX,        /* dense and sparse groups in turn */
+    BROAD__STYLE_DENSE,      /* dense ones */
+    BROAD__STYLE_DIFFERENCE, /* differences of rows */
+    BROAD__STYLE_SPARSE      /* sparse ones */
 } broad__style;
-#define BROAD__STYLES "mix|dense|difference"
-enum { BROAD__STYLE_COUNT = 3 };
+#define BROAD__STYLES "mix|dense|difference|sparse"
+enum { BROAD__STYLE_COUNT = 4 };
 
 /* One group of feature nodes. */
 typedef struct broad__group {
@@ -138,6 +139,10 @@ struct broad_model {
     double *importance;
     size_t importance_columns;
     double *relevance; /* columns: how much each counts for sampled nodes, mean square 1; NULL: all alike */
+    int has_root;      /* there is a root, or will be once the file's tensors are read */
+    double *root;      /* columns x columns: of the metric that directions are drawn with; NULL: there is none */
+    /* By how much, squared, leave-one-out is too small because the metric has seen the rows; 0: not known, as 1. */
+    double optimism;
     double *output_shift, *output_factor; /* outputs each: value = score / factor + shift */
 
     /* How it was trained. `settings` has no pointers that matter: positive and progress are NULL. */

@@ -88,6 +88,13 @@ static const broad__option_row rows[] = {
       "weights of the feature nodes: random, fitted to the inputs by a sparse autoencoder, or sampled where the rows "
       "are"},
      BROAD__VALUE_CHOICE, FIELD(feature_weights), 0, 0, 0, 0, NULL, follow_feature_weights},
+    {{"learned-metric", 0, "WHETHER", BROAD__LEARNEDS, NULL,
+      "draw feature nodes with a metric learned from how a first small network moves with its inputs; auto: only where it "
+      "predicts rows better that it has not seen"},
+     BROAD__VALUE_CHOICE, FIELD(metric), 0, 0, 0, 0, NULL, NULL},
+    {{"effort", 0, "LEVEL", BROAD__EFFORTS, "normal",
+      "how long preset auto looks for good nodes: fast, normal, or thorough"},
+     BROAD__VALUE_CHOICE, FIELD(effort), 0, 0, 0, 0, NULL, NULL},
     {{"feature-activation", 0, "NAME", BROAD__ACTIVATIONS, NULL,
       "activation function of the feature nodes, if different"},
      BROAD__VALUE_CHOICE, FIELD(feature_activation), 0, 0, 0, 0, NULL, NULL},

@@ -137,6 +137,7 @@ void broad__preset_apply(broad_options *o, broad_preset preset)
     o->lambda = 1e-8;
     o->range = 1;
     o->range_auto = !paper;
+    o->metric = paper ? BROAD_LEARNED_NO : BROAD_LEARNED_AUTO;
     o->range_unit = paper ? BROAD_RANGE_ABSOLUTE : BROAD_RANGE_FAN_IN;
     if (o->kind == BROAD_KIND_SCN) preset_scn(o, paper);
     if (o->kind == BROAD_KIND_RVFL && !paper) o->enhance_nodes = 2000; /* it has no feature nodes */
@@ -147,5 +148,6 @@ void broad__options_default(broad_options *out)
     memset(out, 0, sizeof *out);
     out->size = sizeof *out;
     out->kind = BROAD_KIND_BSCRLS;
+    out->effort = BROAD_EFFORT_NORMAL;
     broad__preset_apply(out, BROAD_PRESET_AUTO);
 }

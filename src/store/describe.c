@@ -64,8 +64,10 @@ static const broad__field setting_fields[] = {
     {NUMBER("sparse_lambda", broad_options, sparse_lambda, NOT_NEGATIVE)},
     {COUNT("sparse_steps", broad_options, sparse_steps, 1)},
     {NUMBER("penalty", broad_options, penalty, NOT_NEGATIVE)},
+    {CHOICE("metric", broad_options, metric, BROAD__LEARNEDS)},
+    {CHOICE("effort", broad_options, effort, BROAD__EFFORTS)},
 };
-enum { SETTING_LATER = 1 }; /* the last ones: version 0.1 did not write them */
+enum { SETTING_LATER = 3 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field model_fields[] = {
     {ELSEWHERE("seed_map")},
@@ -107,8 +109,11 @@ static const broad__field model_fields[] = {
     {ELSEWHERE("sources")},
     {ELSEWHERE("forms")},
     {COUNT("importance", broad_model, importance_columns, 0)},
+    {NUMBER("pilot_sparse", broad_model, pilot[BROAD__STYLE_SPARSE], NOT_NEGATIVE)},
+    {PLAIN("metric", BROAD__FIELD_FLAG, broad_model, has_root)},
+    {NUMBER("optimism", broad_model, optimism, NOT_NEGATIVE)},
 };
-enum { MODEL_LATER = 6 }; /* the last ones: version 0.1 did not write them */
+enum { MODEL_LATER = 9 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field category_fields[] = {
     {PLAIN("name", BROAD__FIELD_TEXT, broad__category, name)},
@@ -497,6 +502,8 @@ static int model_read(broad_model *out, int *out_class_weights, const json_t *ob
         return broad__fail(BROAD_BAD_MODEL, "model: seed_map is not a whole number from 1 up");
     out->seed_map = (size_t)json_integer_value(map);
     out->settings.penalty = 1.4;
+    out->settings.metric = BROAD_LEARNED_NO;
+    out->settings.effort = BROAD_EFFORT_NORMAL;
     status = broad__fields_decode_later(&out->settings, json_object_get(object, "settings"), setting_fields,
                                         COUNT_OF(setting_fields), SETTING_LATER, "settings");
     if (!status) status = names_read(&out->input_names, "input_names", object, out->inputs);

@@ -219,8 +219,11 @@ static int check_sources(const broad_model *model)
     broad__weight_source source = direct ? BROAD__WEIGHT_SOURCE_DIRECT : broad__feature_source(&model->settings);
     char expected[BROAD__ENUM_BYTES];
     broad__enum_name(expected, BROAD__WEIGHT_SOURCES, (int)source);
+    /* Drawn nodes that a learned metric turned are stored as sampled ones. */
+    int turned = source == BROAD__WEIGHT_SOURCE_DRAWN && model->settings.metric != BROAD_LEARNED_NO;
     for (size_t g = 0; g < model->group_count; g++)
-        if (model->groups[g].source != source) return fail_source(model, g, expected);
+        if (model->groups[g].source != source && !(turned && model->groups[g].source == BROAD__WEIGHT_SOURCE_SAMPLED))
+            return fail_source(model, g, expected);
     if (!direct) return BROAD_OK;
     if (model->group_count != 1)
         return broad__fail(BROAD_BAD_MODEL, "%zu groups where this kind has one, the inputs", model->group_count);

@@ -106,6 +106,8 @@ static int tensors_list(tensor_list *out, broad_model *model, extent has)
                    &model->input_knots);
     if (model->settings.feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED)
         add_vector(&list, "input.relevance", broad__model_columns(model), &model->relevance);
+    if (model->has_root)
+        add_matrix(&list, "input.metric", broad__model_columns(model), broad__model_columns(model), &model->root);
     add_vector(&list, "output.shift", model->outputs, &model->output_shift);
     add_vector(&list, "output.factor", model->outputs, &model->output_factor);
     if (has.class_weights) add_vector(&list, "class.weight", model->outputs, &model->class_weights);

@@ -20,6 +20,8 @@ static const char *const values[][2] = {
     {"activation", "relu"},
     {"feature-activation", "sine"},
     {"feature-weights", "autoencoder"},
+    {"learned-metric", "yes"},
+    {"effort", "fast"},
     {"precision", "float"},
     {"sparse-lambda", "0.05"},
     {"sparse-steps", "7"},

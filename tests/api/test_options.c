@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "broad/broad.h"
+#include "api/api_check.h"
 
 static broad_options fresh(void)
 {
@@ -261,6 +261,26 @@ static void preset_leaves_the_rest(void **state)
     assert_int_equal(broad_options_preset(&o, (broad_preset)99), BROAD_USAGE);
 }
 
+/* Options of a program that was built before there was a metric: its paper preset draws nodes as the paper does. */
+static void older_programs_have_no_metric(void **state)
+{
+    (void)state;
+    for (int paper = 0; paper < 2; paper++) {
+        broad_options o, taken;
+        broad_options_init_sized(&o, offsetof(broad_options, metric));
+        memset((char *)&o + offsetof(broad_options, metric), 0xA5, sizeof o - offsetof(broad_options, metric));
+        assert_int_equal(broad_options_preset(&o, paper ? BROAD_PRESET_PAPER : BROAD_PRESET_AUTO), BROAD_OK);
+        assert_int_equal(broad__training_options_take(&taken, &o), BROAD_OK);
+        assert_int_equal(taken.metric, paper ? BROAD_LEARNED_NO : BROAD_LEARNED_AUTO);
+        assert_int_equal(taken.effort, BROAD_EFFORT_NORMAL);
+    }
+    broad_options o = fresh(), taken;
+    assert_int_equal(broad_options_preset(&o, BROAD_PRESET_PAPER), BROAD_OK);
+    o.metric = BROAD_LEARNED_YES;
+    assert_int_equal(broad__training_options_take(&taken, &o), BROAD_OK);
+    assert_int_equal(taken.metric, BROAD_LEARNED_YES);
+}
+
 static void unset_options_are_refused(void **state)
 {
     (void)state;
@@ -310,12 +330,19 @@ static void sizes_beside_auto(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_is_whole),         cmocka_unit_test(values_read_back),
-        cmocka_unit_test(every_choice_is_taken),  cmocka_unit_test(values_land_in_their_fields),
-        cmocka_unit_test(percentages_read_back),  cmocka_unit_test(wrong_values_are_refused),
-        cmocka_unit_test(lists_have_a_limit),     cmocka_unit_test(one_option_may_set_another),
-        cmocka_unit_test(preset_leaves_the_rest), cmocka_unit_test(unset_options_are_refused),
-        cmocka_unit_test(locale_does_not_matter), cmocka_unit_test(sizes_beside_auto),
+        cmocka_unit_test(table_is_whole),
+        cmocka_unit_test(values_read_back),
+        cmocka_unit_test(every_choice_is_taken),
+        cmocka_unit_test(values_land_in_their_fields),
+        cmocka_unit_test(percentages_read_back),
+        cmocka_unit_test(wrong_values_are_refused),
+        cmocka_unit_test(lists_have_a_limit),
+        cmocka_unit_test(one_option_may_set_another),
+        cmocka_unit_test(preset_leaves_the_rest),
+        cmocka_unit_test(older_programs_have_no_metric),
+        cmocka_unit_test(unset_options_are_refused),
+        cmocka_unit_test(locale_does_not_matter),
+        cmocka_unit_test(sizes_beside_auto),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,7 +264,7 @@ class Training(unittest.TestCase):
             for edge in (bottom, top):  # where a normal test of that part would just reject it
                 if 1e-6 < edge < 1 - 1e-6:
                     self.assertAlmostEqual(abs(part - edge) / math.sqrt(edge * (1 - edge) / count), 1.96, delta=0.001)
-            self.assertTrue(bottom <= part <= top)
+            self.assertTrue(bottom <= part <= top, (bottom, part, top, count))
         error = sum(s * abs(r - p) for p, s, r in zip(said, share, right))
         self.assertAlmostEqual(error, test["calibration_error"], places=5)
         self.assertAlmostEqual(sum(s * r for s, r in zip(share, right)), test["accuracy"], places=5)

@@ -1,8 +1,5 @@
-/* Scaling by rank against plain interpolation, and nodes that are drawn where the rows are. */
-#include "plain.h"
-
-#include "data/transform/scale.h"
-#include "feature/sample.h"
+/* Scaling by rank against plain interpolation. */
+#include "scaled.h"
 
 /* ---- ranks ----------------------------------------------------------------------------------------------------- */
 
@@ -31,26 +28,6 @@ static double plain_rank(const double *values, size_t count, double value)
     double a = plain_rank_at(values, count, low), b = plain_rank_at(values, count, high);
     return a + (b - a) * (value - low) / (high - low);
 }
-
-typedef struct fitted {
-    size_t rows, inputs;
-    double *x, *shift, *factor, *fill, *knots;
-    broad__scaling scaling;
-} fitted;
-
-static void fit(fitted *f, broad_scale how, double *x, size_t rows, size_t inputs)
-{
-    size_t columns = broad__scaling_columns(how, inputs);
-    *f = (fitted){.rows = rows, .inputs = inputs, .x = x};
-    f->shift = malloc(columns * sizeof *f->shift), f->factor = malloc(columns * sizeof *f->factor);
-    f->fill = malloc(inputs * sizeof *f->fill);
-    f->knots = malloc(broad__scaling_knots(how, inputs) * sizeof *f->knots);
-    broad__scaling_arrays arrays = {f->shift, f->factor, f->fill, f->knots};
-    assert_ok(broad__scaling_fit(&arrays, how, &(broad__column_rows){x, rows, inputs, NULL}));
-    f->scaling = (broad__scaling){how, inputs, columns, f->shift, f->factor, f->fill, f->knots};
-}
-
-static void fitted_free(fitted *f) { free(f->x), free(f->shift), free(f->factor), free(f->fill), free(f->knots); }
 
 /* Column j, and mean and deviation of what `rank` makes of it. */
 typedef struct column {
@@ -224,159 +201,6 @@ static void networks_see_the_scaled_columns(void **state)
     }
 }
 
-/* ---- sampled nodes --------------------------------------------------------------------------------------------- */
-
-enum { SAMPLE_ROWS = 37, SAMPLE_INPUTS = 4 };
-
-typedef struct sampled {
-    fitted f;
-    broad__sample_task task;
-    double *weight, *bias, *rows; /* rows: as they are scaled */
-} sampled;
-
-static void sample(sampled *s, broad_scale how, const double *relevance, size_t nodes, broad__direction direction)
-{
-    problem_random r = {12};
-    fit(&s->f, how, problem_normals(SAMPLE_ROWS * SAMPLE_INPUTS, &r), SAMPLE_ROWS, SAMPLE_INPUTS);
-    size_t columns = s->f.scaling.columns;
-    s->task = (broad__sample_task){.scaling = s->f.scaling,
-                                   .x = s->f.x,
-                                   .rows = SAMPLE_ROWS,
-                                   .relevance = relevance,
-                                   .nodes = nodes,
-                                   .range = 0.7,
-                                   .direction = direction,
-                                   .stream = {.seed = 5, .purpose = BROAD__FOR_FEATURES, .layer = 3}};
-    s->weight = malloc(columns * nodes * sizeof *s->weight), s->bias = malloc(nodes * sizeof *s->bias);
-    s->rows = malloc(SAMPLE_ROWS * columns * sizeof *s->rows);
-    broad__scaling_apply(s->rows, &s->f.scaling, s->f.x, SAMPLE_ROWS, SAMPLE_INPUTS);
-    assert_ok(broad__sample_nodes(s->weight, s->bias, &s->task));
-}
-
-static void sampled_free(sampled *s)
-{
-    fitted_free(&s->f);
-    free(s->weight), free(s->bias), free(s->rows);
-}
-
-/* The row at which a node is 0 before its activation; SIZE_MAX: none. */
-static size_t anchor(const sampled *s, size_t node)
-{
-    size_t columns = s->f.scaling.columns, nodes = s->task.nodes;
-    for (size_t i = 0; i < SAMPLE_ROWS; i++) {
-        double sum = s->bias[node];
-        for (size_t j = 0; j < columns; j++) sum += s->rows[i * columns + j] * s->weight[j * nodes + node];
-        if (fabs(sum) < 1e-14) return i;
-    }
-    return SIZE_MAX;
-}
-
-/* Every node turns at a row, all rows about as often. */
-static void nodes_turn_at_rows(void **state)
-{
-    (void)state;
-    enum { NODES = 3700 };
-    for (int i = 0; i < 6; i++) {
-        sampled s;
-        size_t counts[SAMPLE_ROWS] = {0};
-        sample(&s, i % 2 ? BROAD_SCALE_BOTH : BROAD_SCALE_STANDARD, NULL, NODES, (broad__direction)(i / 2));
-        for (size_t node = 0; node < NODES; node++) {
-            size_t row = anchor(&s, node);
-            assert_true(row < SAMPLE_ROWS);
-            counts[row]++;
-        }
-        for (size_t row = 0; row < SAMPLE_ROWS; row++) assert_true(counts[row] > 50 && counts[row] < 150); /* of 100 */
-        sampled_free(&s);
-    }
-}
-
-/* Uniform in +-range sqrt(3 / columns) times the relevance. */
-static void dense_nodes(void **state)
-{
-    (void)state;
-    enum { NODES = 2000 };
-    static const double relevance[] = {0.5, 1.5, 1, 0.1};
-    sampled s;
-    sample(&s, BROAD_SCALE_STANDARD, relevance, NODES, BROAD__DENSE);
-    for (size_t j = 0; j < SAMPLE_INPUTS; j++) {
-        double most = 0, squares = 0, bound = 0.7 * sqrt(3.0 / SAMPLE_INPUTS) * relevance[j];
-        for (size_t node = 0; node < NODES; node++) {
-            most = fmax(most, fabs(s.weight[j * NODES + node]));
-            squares += pow(s.weight[j * NODES + node], 2) / NODES;
-        }
-        assert_true(most <= bound && most > 0.99 * bound);
-        assert_true(relative_difference(squares, bound * bound / 3, 0) < 0.1);
-    }
-    sampled_free(&s);
-}
-
-/* Two columns each, picked without going back by 0.9 s_j^2 / sum + 0.1 / columns. */
-static void sparse_nodes(void **state)
-{
-    (void)state;
-    enum { NODES = 20000 };
-    static const double relevance[] = {0.5, 1.8, 1, 0.1};
-    double p[SAMPLE_INPUTS], total = 0;
-    for (size_t j = 0; j < SAMPLE_INPUTS; j++) total += relevance[j] * relevance[j];
-    for (size_t j = 0; j < SAMPLE_INPUTS; j++) p[j] = 0.9 * relevance[j] * relevance[j] / total + 0.1 / SAMPLE_INPUTS;
-    sampled s;
-    sample(&s, BROAD_SCALE_STANDARD, relevance, NODES, BROAD__SPARSE);
-    for (size_t node = 0; node < NODES; node++) {
-        size_t seen = 0;
-        for (size_t j = 0; j < SAMPLE_INPUTS; j++) {
-            seen += s.weight[j * NODES + node] != 0;
-            assert_true(fabs(s.weight[j * NODES + node]) <= 2 * 0.7 * sqrt(1.5));
-        }
-        assert_int_equal(seen, 2);
-    }
-    for (size_t j = 0; j < SAMPLE_INPUTS; j++) {
-        double expected = p[j], count = 0;
-        for (size_t k = 0; k < SAMPLE_INPUTS; k++)
-            if (k != j) expected += p[k] * p[j] / (1 - p[k]);
-        for (size_t node = 0; node < NODES; node++) count += s.weight[j * NODES + node] != 0;
-        double deviation = sqrt(NODES * expected * (1 - expected));
-        print_message("column %zu: %.4f of the nodes, %.4f expected\n", j, count / NODES, expected);
-        assert_true(fabs(count - NODES * expected) < 4 * deviation);
-    }
-    sampled_free(&s);
-}
-
-/* Along x_a - x_b of two rows, times the relevance, so long that w.x deviates by `range` over the rows. */
-static void difference_nodes(void **state)
-{
-    (void)state;
-    enum { NODES = 300 };
-    static const double relevance[] = {0.5, 1.8, 1, 0.1};
-    size_t same = 0; /* a row and itself give no direction: 1 of 37 times */
-    sampled s;
-    sample(&s, BROAD_SCALE_STANDARD, relevance, NODES, BROAD__DIFFERENCE);
-    for (size_t node = 0; node < NODES; node++) {
-        double w[SAMPLE_INPUTS], sum = 0, squares = 0, size = 0, best = 0;
-        for (size_t j = 0; j < SAMPLE_INPUTS; j++) {
-            w[j] = s.weight[j * NODES + node];
-            size += w[j] * w[j];
-        }
-        for (size_t a = 0; a < SAMPLE_ROWS; a++) {
-            const double *row = s.rows + a * SAMPLE_INPUTS;
-            double value = 0;
-            for (size_t j = 0; j < SAMPLE_INPUTS; j++) value += row[j] * w[j];
-            sum += value / SAMPLE_ROWS, squares += value * value / SAMPLE_ROWS;
-            for (size_t b = 0; b < a; b++) {
-                double dot = 0, length = 0;
-                for (size_t j = 0; j < SAMPLE_INPUTS; j++) {
-                    double apart = (row[j] - s.rows[b * SAMPLE_INPUTS + j]) * relevance[j];
-                    dot += apart * w[j], length += apart * apart;
-                }
-                best = fmax(best, fabs(dot) / sqrt(length * size)); /* 1: parallel */
-            }
-        }
-        if (best > 1 - 1e-12) assert_true(relative_difference(sqrt(squares - sum * sum), 0.7, 0) < 1e-9);
-        else same++;
-    }
-    assert_true(same < 22);
-    sampled_free(&s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,10 +209,6 @@ int main(void)
         cmocka_unit_test(edges_of_ranks),
         cmocka_unit_test(both_is_one_after_the_other),
         cmocka_unit_test(networks_see_the_scaled_columns),
-        cmocka_unit_test(nodes_turn_at_rows),
-        cmocka_unit_test(dense_nodes),
-        cmocka_unit_test(sparse_nodes),
-        cmocka_unit_test(difference_nodes),
     };
     return cmocka_run_group_tests_name("rank", tests, NULL, NULL);
 }

@@ -1,13 +1,13 @@
 /* How many nodes preset auto gives a network, and what a kind means there. */
 #include "plain.h"
 
-enum { ROWS = 260, INPUTS = 2, FRESH = 40 };
+enum { ROWS = 600, INPUTS = 2, FRESH = 40 };
 
 /* Targets that a plane fits, with noise; or hills that take many nodes. */
 static double target(const double *x, int hills, problem_random *r)
 {
     double noise = problem_normal(r);
-    return hills ? sin(9 * x[0]) * cos(7 * x[1]) : x[0] - 2 * x[1] + noise;
+    return hills ? sin(8 * x[0]) * cos(6 * x[1]) : x[0] - 2 * x[1] + noise;
 }
 
 static broad_data *table(double *x, double *y, size_t rows, int hills)

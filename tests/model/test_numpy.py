@@ -226,7 +226,7 @@ class Search:
 
 
 # A chain of drawn nodes, whatever the preset; what is said after it counts.
-DRAWN = "--weights chain --feature-weights random --scale standard".split()
+DRAWN = "--weights chain --feature-weights random --learned-metric no --scale standard".split()
 
 
 # ---- tests ----------------------------------------------------------------------------------------------------------
@@ -321,7 +321,7 @@ class Drawing(Case):
         rng, layers = np.random.default_rng(1), []
         for seed, more in ((0, "--range-unit fan-in --range 0.7 --kind brls"), (2 ** 64 - 1, "--range 1"),
                            (2 ** 53 + 1, "--range-unit fan-in --range 0.1 --gamma constant:0.9 --relax-count 9"),
-                           (77, "--preset auto --lambda auto")):
+                           (77, "--preset auto --learned-metric no --lambda auto")):
             x, y = problem(rng, 60, 5, 2, False)
             options = "--preset paper --features 3x4 --enhance 7x6 " + more
             model, _, _ = self.fit(x, y, *options.split(), "--seed", seed)

@@ -21,6 +21,7 @@ static broad_options trial_options(const broad_options *options)
     trial.seed = options->seed;
     trial.threads = options->threads;
     trial.class_weight = options->class_weight;
+    trial.metric = BROAD_LEARNED_NO;
     trial.features_auto = 0;
     trial.feature_groups = CHOICE_GROUPS;
     trial.feature_nodes = CHOICE_NODES;

@@ -74,15 +74,17 @@ static int search_ranges_thinned(broad__ranges *best, broad_trainer *t, const br
 int broad__trainer_run_pilot(broad_trainer *t, const broad_data *data)
 {
     broad_model *model = t->model;
-    if (!model->settings.range_auto || model->settings.feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED)
-        return BROAD_OK;
+    const broad_options *o = &model->settings;
+    int sampled = o->feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED;
+    if (!broad__pilot_wanted(o)) return BROAD_OK;
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_PILOT);
-    double limit = broad__budget_limit_trials(t);
-    int status = broad__pilot_run(&t->feature_factor, t, data);
+    double limit = broad__budget_limit_trials(t), range = 1;
+    int status = broad__pilot_run(&range, t, data);
+    if (sampled && o->range_auto) t->feature_factor = range;
     if (broad__watch_forgive(limit)) status = BROAD_OK; /* with the best so far */
     broad__profile_leave(before);
     for (size_t g = 0; status == BROAD_OK && g < model->group_count; g++)
-        model->groups[g].range = model->settings.range_steps[0] * t->feature_factor;
+        model->groups[g].range = o->range_steps[0] * t->feature_factor;
     return status;
 }
 

@@ -54,12 +54,12 @@ static int climb_to(climb *c, size_t nodes)
     broad__trial_block block = {.style = model->style,
                                 .range = model->settings.range_steps[0] * trial->trainer->feature_factor,
                                 .relevance = model->relevance,
+                                .root = model->root,
                                 .nodes = (nodes - trial->nodes) / BLOCKS_OF_STEP};
     int status = BROAD_OK;
     for (size_t b = 0; status == BROAD_OK && b < BLOCKS_OF_STEP; b++) status = broad__trial_add(trial, &block);
     if (status == BROAD_OK) status = broad__trial_fit(trial);
-    if (status == BROAD_OK) broad__trial_squares(c->now, trial);
-    return status;
+    return status == BROAD_OK ? broad__trial_squares(c->now, trial) : status;
 }
 
 /* Whether the squares of this step are less than those of the best so far, on the rows that both have. */

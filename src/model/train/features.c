@@ -11,7 +11,7 @@ enum { GROUPS_MAX = 1000000 };
 broad__direction broad__style_direction(broad__style style, size_t index)
 {
     if (style == BROAD__STYLE_DIFFERENCE) return BROAD__DIFFERENCE;
-    return style == BROAD__STYLE_MIX && index % 2 ? BROAD__SPARSE : BROAD__DENSE;
+    return style == BROAD__STYLE_SPARSE || (style == BROAD__STYLE_MIX && index % 2) ? BROAD__SPARSE : BROAD__DENSE;
 }
 
 static int sample_group(broad_trainer *t, broad__group *group, size_t index)
@@ -22,6 +22,7 @@ static int sample_group(broad_trainer *t, broad__group *group, size_t index)
                                .x = part->data->x + part->first * model->inputs,
                                .rows = part->count,
                                .relevance = model->relevance,
+                               .root = model->root,
                                .grid_height = part->data->grid_height,
                                .grid_width = part->data->grid_width,
                                .nodes = group->nodes,
@@ -51,13 +52,38 @@ static int encode_group(broad_trainer *t, broad__group *group, size_t index)
     return broad__autoencoder(group->weight, group->bias, &task);
 }
 
+/* Drawn from the seed and, where there is a metric, turned by its root: then the rows have their part in it. */
+static int draw_group(broad_trainer *t, broad__group *group, size_t index)
+{
+    const broad_model *model = t->model;
+    size_t columns = broad__model_columns(model);
+    group->source = BROAD__WEIGHT_SOURCE_DRAWN;
+    broad__group_draw(group, model, index);
+    if (!model->root && !model->relevance) return BROAD_OK;
+    group->source = BROAD__WEIGHT_SOURCE_SAMPLED;
+    for (size_t i = 0; !model->root && i < columns * group->nodes; i++)
+        group->weight[i] *= model->relevance[i / group->nodes];
+    if (!model->root) return BROAD_OK;
+    double *turned = broad__alloc_doubles(columns, group->nodes);
+    if (!turned) return BROAD_NO_MEMORY;
+    t->device->apply(turned, group->nodes, 1, model->root, columns, columns, group->weight, group->nodes, columns,
+                     group->nodes);
+    broad__free(group->weight);
+    group->weight = turned;
+    return BROAD_OK;
+}
+
 int broad__trainer_fill_group(broad_trainer *t, size_t index)
 {
     broad__group *group = &t->model->groups[index];
-    if (group->source == BROAD__WEIGHT_SOURCE_SAMPLED) return sample_group(t, group, index);
-    if (group->source == BROAD__WEIGHT_SOURCE_AUTOENCODER) return encode_group(t, group, index);
-    broad__group_draw(group, t->model, index);
-    return BROAD_OK;
+    if (group->source == BROAD__WEIGHT_SOURCE_DIRECT) return BROAD_OK;
+    switch (broad__feature_source(&t->model->settings)) {
+    case BROAD__WEIGHT_SOURCE_SAMPLED: return sample_group(t, group, index);
+    case BROAD__WEIGHT_SOURCE_AUTOENCODER: return encode_group(t, group, index);
+    case BROAD__WEIGHT_SOURCE_DRAWN:
+    case BROAD__WEIGHT_SOURCE_DIRECT: break;
+    }
+    return draw_group(t, group, index);
 }
 
 /* Draws every group with the range of `step` and computes Z. */

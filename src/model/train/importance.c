@@ -59,6 +59,7 @@ static int fit_small(broad_model **out, const broad_data *rows, const importance
     broad__options_default(&o);
     o.features_auto = o.range_auto = 0;
     o.feature_groups = o.feature_nodes = 10;
+    o.metric = BROAD_LEARNED_NO;
     o.loo = BROAD_LOO_NO;
     o.seed = all->seed;
     o.threads = all->threads;

@@ -266,12 +266,31 @@ static int training_table(const broad_data **out, broad_data **out_owned, const 
     return status;
 }
 
+/* Leave-one-out of rows that a learned metric has seen is too good by this much, as other rows have shown: the residuals
+ * become larger. scores: of the network's units. */
+static void enlarge(broad_trainer *t, const size_t *rows, size_t count, double *scores)
+{
+    const broad__residual *residual = &t->train.residual;
+    size_t c = residual->outputs;
+    double factor = sqrt(t->model->optimism);
+    if (!(factor > 1)) return;
+    for (size_t i = 0; i < count; i++) {
+        size_t row = rows ? rows[i] : i;
+        double root = residual->sqrt_weight ? residual->sqrt_weight[row] : 1;
+        for (size_t j = 0; root > 0 && j < c; j++) {
+            double y = t->train.y[row * c + j] / root;
+            scores[i * c + j] = y - factor * (y - scores[i * c + j]);
+        }
+    }
+}
+
 /* scores: of the network's units, turned into those of the targets. */
 static int make_estimate(broad_trainer *t, const size_t *rows, size_t count, double *scores)
 {
     const broad_model *model = t->model;
     const broad_data *table = NULL;
     broad_data *owned = NULL;
+    enlarge(t, rows, count, scores);
     for (size_t i = 0; i < count * model->outputs; i++)
         scores[i] = scores[i] / model->output_factor[i % model->outputs] + model->output_shift[i % model->outputs];
     int status = training_table(&table, &owned, &t->train);

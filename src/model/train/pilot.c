@@ -6,241 +6,333 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
-#include "model/train/trial.h"
+#include "data/halves.h"
+#include "model/kind.h"
+#include "model/train/configure.h"
+#include "model/train/gradients.h"
 
 enum {
-    PILOT_ROWS = 1000,
-    SCREEN_NODES = 300, /* of the trials that only tell which are worth a larger one */
-    KEPT = 4,           /* of them */
-    NODES_LEAST = 500,
-    NODES_MOST = 1500,
-    GRADIENT_ROWS = 1000,
-    ROUNDS = 2,
-    BLOCKS = 2,
-    RANGES_MOST = 5
+    CROSSED_ROWS = 2000, /* with fewer both halves are configured and judged */
+    HALF_LEAST = 20,     /* rows, for a judgement that means anything */
+    FINAL_ROWS = 3000,
+    FINAL_NODES = 1000,
+    FINAL_CLIMBS = 2
 };
-
-/* Ranges to try for each style, in this order. Those of differences are standard deviations. */
-typedef struct style_ranges {
-    broad__style style;
-    size_t count;
-    double ranges[RANGES_MOST];
-} style_ranges;
-
-static const style_ranges first_round[] = {
-    {BROAD__STYLE_MIX, 5, {0.5, 1, 2, 4, 8}},
-    {BROAD__STYLE_DENSE, 4, {0.5, 1, 2, 4}},
-    {BROAD__STYLE_DIFFERENCE, 4, {0.5, 1, 2, 4}},
-};
-static const double near_ranges[] = {0.6, 1, 1.7};
-/* A round that weighs columns must be better by this part: with few rows it easily looks better than it is. */
-static const double GAIN = 0.02;
-static const double CAUTION = 20; /* rows per column at which its relevance is trusted by half */
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-/* A style and a range, and how well they did. */
-typedef struct choice {
-    broad__style style;
-    double range, loo, exponent; /* exponent: of lambda */
-} choice;
+/* Standard errors by which a metric must gain. */
+static const double SPREAD = 1;
+/* Beyond this the ratio of two errors says that one of them is next to nothing. */
+static const double OPTIMISM_MOST = 2;
 
 typedef struct pilot {
     broad_trainer *trainer;
-    broad__trial trial;
-    size_t nodes;      /* of a trial: half of them dense, half sparse */
-    double *relevance; /* in force */
-    /* The best trial of this round, and of all. */
-    choice round, best;
-    double *round_weight, *round_z, *round_w; /* nodes, Z and output weights of the round's best */
-    double *best_relevance;
+    broad__effort_sizes sizes;
+    broad_data *thin, *half[2];            /* some rows, and their halves */
+    size_t ways;                           /* 2: each half is configured and judged by the other */
+    broad__configurations found[2], whole; /* whole: on all rows, without a metric; where there are few */
+    double *square[2]; /* [way]: squares of the residuals of the judging half's rows, round by round */
+    size_t rounds;     /* that both ways have */
 } pilot;
 
 static void pilot_close(pilot *p)
 {
-    broad__trial_close(&p->trial);
-    broad__free(p->relevance), broad__free(p->best_relevance);
-    broad__free(p->round_weight), broad__free(p->round_z), broad__free(p->round_w);
+    for (size_t w = 0; w < 2; w++) {
+        broad__configurations_clear(&p->found[w]);
+        broad__free(p->square[w]);
+        broad__table_free(p->half[w]);
+    }
+    broad__configurations_clear(&p->whole);
+    broad__table_free(p->thin);
 }
 
-/* As many nodes per row as the whole network has, but enough to tell ranges apart. */
-static size_t pilot_nodes(const broad_options *o, size_t rows, size_t all_rows)
+int broad__pilot_learns(const broad_options *o)
 {
-    size_t whole = o->feature_groups * o->feature_nodes;
-    size_t least = whole < NODES_LEAST ? whole : NODES_LEAST;
-    size_t nodes = (size_t)((double)whole * (double)rows / (double)all_rows);
-    nodes = nodes < least ? least : nodes > NODES_MOST ? NODES_MOST : nodes;
-    return nodes < BLOCKS ? BLOCKS : nodes / BLOCKS * BLOCKS;
+    return broad__kind_of(o->kind)->nodes == BROAD__NODES_FEATURES && o->metric != BROAD_LEARNED_NO &&
+           o->feature_weights != BROAD_FEATURE_WEIGHTS_AUTOENCODER && broad__slope_known(o->feature_activation);
+}
+
+int broad__pilot_wanted(const broad_options *o)
+{
+    int ranges = o->feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED && o->range_auto;
+    return broad__pilot_learns(o) || (ranges && broad__kind_of(o->kind)->nodes == BROAD__NODES_FEATURES);
 }
 
 static int pilot_open(pilot *p, const broad_data *data)
 {
-    broad_trainer *t = p->trainer;
-    size_t rows = data->rows < PILOT_ROWS ? data->rows : PILOT_ROWS;
-    p->nodes = pilot_nodes(&t->model->settings, rows, data->rows);
-    int status = broad__trial_open(&p->trial, t, data, rows, p->nodes);
-    if (status < 0) return status;
-    size_t columns = p->trial.columns;
-    p->relevance = broad__alloc_doubles(columns, 1);
-    p->best_relevance = broad__alloc_doubles(columns, 1);
-    p->round_weight = broad__alloc_doubles(columns, p->nodes);
-    p->round_z = broad__alloc_doubles(rows, p->nodes);
-    p->round_w = broad__alloc_doubles(p->nodes, t->model->outputs);
-    if (!p->relevance || !p->best_relevance || !p->round_weight || !p->round_z || !p->round_w) return BROAD_NO_MEMORY;
-    for (size_t j = 0; j < columns; j++) p->relevance[j] = p->best_relevance[j] = 1;
-    p->best = (choice){.range = 1, .loo = INFINITY};
-    return BROAD_OK;
-}
-
-/* ---- one trial ------------------------------------------------------------------------------------------------- */
-
-/* Two blocks, as the groups of the network will be. */
-static int run_trial(pilot *p, choice *c, size_t nodes)
-{
-    broad__trial_block block = {c->style, c->range, p->relevance, nodes / BLOCKS};
-    int status = BROAD_OK;
-    broad__trial_restart(&p->trial);
-    for (size_t b = 0; status == BROAD_OK && b < BLOCKS; b++) status = broad__trial_add(&p->trial, &block);
-    if (status == BROAD_OK) status = broad__trial_fit(&p->trial);
-    c->loo = p->trial.joint.loo;
-    c->exponent = p->trial.exponent;
+    const broad_options *o = &p->trainer->model->settings;
+    p->sizes = broad__effort_sizes_of(o, data->rows);
+    size_t most = 2 * p->sizes.rows, rows = data->rows < most ? data->rows : most;
+    int status = broad__table_thin(&p->thin, data, rows);
+    if (status == BROAD_OK) status = broad__halves_make(p->half, p->thin, o->seed);
+    int judged = p->half[0] && p->half[1] && p->half[0]->rows >= HALF_LEAST && p->half[1]->rows >= HALF_LEAST;
+    if (!judged || !broad__pilot_learns(o)) p->sizes.rounds = 0;
+    p->ways = rows < CROSSED_ROWS ? 2 : 1;
     return status;
 }
 
-/* One that counts. */
-static int try_choice(pilot *p, choice c)
+/* ---- judged by the other half ------------------------------------------------------------------------------------ */
+
+/* The configurations of one half on the rows of the other. */
+static int judge(pilot *p, size_t way)
 {
-    const broad__trial *trial = &p->trial;
-    int status = run_trial(p, &c, p->nodes);
-    if (status < 0 || !(c.loo < p->round.loo)) return status;
-    p->round = c;
-    memcpy(p->round_weight, trial->weight, trial->columns * p->nodes * sizeof(double));
-    memcpy(p->round_z, trial->z, trial->rows->rows * p->nodes * sizeof(double));
-    memcpy(p->round_w, trial->joint.w, p->nodes * p->trainer->model->outputs * sizeof(double));
-    return BROAD_OK;
+    const broad_data *rows = p->half[1 - way];
+    broad__configurations *found = &p->found[way];
+    broad__trial trial;
+    p->square[way] = broad__alloc_doubles(found->count, rows->rows);
+    if (!p->square[way]) return BROAD_NO_MEMORY;
+    int status = broad__trial_open(&trial, p->trainer, rows, rows->rows, p->sizes.nodes);
+    for (size_t r = 0; status == BROAD_OK && r < found->count; r++) {
+        broad__directions directions = {0};
+        broad__configuration c = found->of[r];
+        status = broad__directions_open(&directions, &c.metric, trial.columns, p->trainer->device);
+        if (status == BROAD_OK) status = broad__configuration_try(&trial, &c, &directions, p->sizes.nodes);
+        if (status == BROAD_OK) status = broad__trial_squares(p->square[way] + r * rows->rows, &trial);
+        broad__directions_close(&directions);
+    }
+    broad__trial_close(&trial);
+    return status;
 }
 
-static void keep_round(pilot *p)
+/* What one row gains in round r over round 0; 0 where there is no residual. */
+static double gain_of(const pilot *p, size_t way, size_t r, size_t row)
 {
-    p->best = p->round;
-    memcpy(p->best_relevance, p->relevance, p->trial.columns * sizeof(double));
+    size_t rows = p->half[1 - way]->rows;
+    double first = p->square[way][row], now = p->square[way][r * rows + row];
+    return first < 0 || now < 0 ? 0 : first - now;
 }
 
-/* For the record: the least error of each style. */
-static void note_error(pilot *p, broad__style style)
+/* Adds the gains of one half, and their squares: of each row, or of all rows of a group together. units: zeros, one for
+ * each group. */
+static void add_gains(double *sum, double *squares, const pilot *p, size_t way, size_t r, double *units)
 {
-    double *least = &p->trainer->model->pilot[style], error = broad__trial_error(&p->trial);
-    if (isfinite(error) && (*least == 0 || error < *least)) *least = error;
+    const broad_data *rows = p->half[1 - way];
+    for (size_t i = 0; i < rows->rows; i++) {
+        double gain = gain_of(p, way, r, i), *unit = &units[rows->groups ? rows->groups[i] : i];
+        *sum += gain;
+        *squares += gain * (gain + 2 * *unit); /* (unit + gain)^2 - unit^2 */
+        *unit += gain;
+    }
 }
 
-/* Keeps the best KEPT of the choices, best first; the earlier of equals. */
-static void rank(choice kept[KEPT], size_t *count, choice c)
+/* Groups, or rows without any, are numbered below this. */
+static size_t unit_count(const pilot *p)
 {
-    size_t at = *count;
-    while (at > 0 && c.loo < kept[at - 1].loo) at--;
-    if (at == KEPT) return;
-    if (*count < KEPT) ++*count;
-    memmove(kept + at + 1, kept + at, (*count - at - 1) * sizeof *kept);
-    kept[at] = c;
+    const broad_data *thin = p->thin;
+    size_t count = thin->rows;
+    for (size_t i = 0; thin->groups && i < thin->rows; i++)
+        if (thin->groups[i] >= count) count = thin->groups[i] + 1;
+    return count;
 }
 
-/* All of them with few nodes, and the best of these with enough. */
-static int try_styles(pilot *p)
+/* *out: the round that the other half's rows are for; 0: no metric. */
+static int find_round(size_t *out, const pilot *p)
 {
-    choice kept[KEPT];
-    size_t count = 0, nodes = p->nodes < SCREEN_NODES ? p->nodes : SCREEN_NODES;
-    int status = BROAD_OK;
-    for (size_t i = 0; i < COUNT_OF(first_round); i++)
-        for (size_t r = 0; status == BROAD_OK && r < first_round[i].count; r++) {
-            choice c = {.style = first_round[i].style, .range = first_round[i].ranges[r]};
-            status = run_trial(p, &c, nodes);
-            if (status == BROAD_OK) note_error(p, c.style);
-            if (status == BROAD_OK) rank(kept, &count, c);
+    size_t units = unit_count(p);
+    double most = 0, *of_unit = broad__alloc_doubles(units, 1);
+    if (!of_unit) return BROAD_NO_MEMORY;
+    *out = 0;
+    for (size_t r = 1; r < p->rounds; r++) {
+        double sum = 0, squares = 0;
+        for (size_t w = 0; w < p->ways; w++) {
+            memset(of_unit, 0, units * sizeof(double));
+            add_gains(&sum, &squares, p, w, r, of_unit);
         }
-    p->round.loo = INFINITY;
-    for (size_t i = 0; status == BROAD_OK && i < count; i++) status = try_choice(p, kept[i]);
-    if (broad__watch_late() && count && !isfinite(p->round.loo)) p->round = kept[0]; /* there was no time for more */
-    if (status == BROAD_OK || broad__watch_late()) keep_round(p);
+        if (!(sum > most) || !(sum > SPREAD * sqrt(squares))) continue;
+        most = sum;
+        *out = r;
+    }
+    broad__free(of_unit);
+    return BROAD_OK;
+}
+
+static double mean_square(const pilot *p, size_t way, size_t round)
+{
+    size_t rows = p->half[1 - way]->rows, count = 0;
+    double sum = 0;
+    for (size_t i = 0; i < rows; i++) {
+        double square = p->square[way][round * rows + i];
+        if (square < 0) continue;
+        sum += square;
+        count++;
+    }
+    return count ? sum / (double)count : 0;
+}
+
+/* What the residuals of unseen rows are larger by, squared, than those of rows that the configuration was found on. With
+ * both ways these are the same rows; with one, how the halves differ anyway cancels out. */
+static double optimism_of(const pilot *p, size_t round)
+{
+    double seen = 0, unseen = 0;
+    for (size_t w = 0; w < p->ways; w++) {
+        seen += p->found[w].of[round].square;
+        unseen += mean_square(p, w, round);
+    }
+    double ratio = unseen / seen;
+    if (p->ways == 1) ratio *= p->found[0].of[0].square / mean_square(p, 0, 0);
+    return ratio > 1 ? fmin(ratio, OPTIMISM_MOST) : 1; /* also where it is not a number */
+}
+
+/* ---- the choice ---------------------------------------------------------------------------------------------------- */
+
+/* Nodes that are drawn from the seed alone need nothing but a metric. */
+static int use(pilot *p, double *out_range, const broad__configuration *c)
+{
+    broad_model *model = p->trainer->model;
+    broad__directions directions = {0};
+    size_t columns = broad__model_columns(model);
+    *out_range = c->range;
+    model->style = c->style;
+    model->exponent = c->exponent;
+    if (!c->metric.values && model->settings.feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED) return BROAD_OK;
+    int status = broad__directions_open(&directions, &c->metric, columns, p->trainer->device);
+    if (status < 0) return status;
+    broad__model_take_directions(model, &directions);
+    return BROAD_OK;
+}
+
+/* ---- the final: more rows and nodes than the halves had ---------------------------------------------------------- */
+
+typedef struct final {
+    broad__trial trial;
+    broad__configuration best;
+    broad__directions plain, turned; /* without the metric, and with it */
+    double optimism;                 /* by which errors with it are too small */
+    size_t nodes;
+} final;
+
+static void final_close(final *f)
+{
+    broad__trial_close(&f->trial);
+    broad__directions_close(&f->plain);
+    broad__directions_close(&f->turned);
+}
+
+static int final_open(final *f, const pilot *p, const broad_data *data, const broad__metric *metric)
+{
+    broad_trainer *t = p->trainer;
+    const broad_options *o = &t->model->settings;
+    size_t whole = o->feature_groups * o->feature_nodes, columns = broad__model_columns(t->model);
+    *f = (final){.nodes = whole < FINAL_NODES ? whole : FINAL_NODES, .best = {.square = INFINITY}};
+    f->optimism = fmax(t->model->optimism, 1);
+    f->nodes = f->nodes < 2 ? 2 : f->nodes;
+    int status = broad__trial_open(&f->trial, t, data, FINAL_ROWS, f->nodes);
+    f->trial.rough = 1;
+    if (status == BROAD_OK) status = broad__directions_open(&f->plain, &(broad__metric){0}, columns, t->device);
+    if (status == BROAD_OK) status = broad__directions_open(&f->turned, metric, columns, t->device);
     return status;
 }
 
-static int try_relevance(pilot *p)
+static int final_try(final *f, int *out_better, broad__configuration c)
 {
-    choice base = p->round;
+    int status = broad__configuration_try(&f->trial, &c, c.metric.values ? &f->turned : &f->plain, f->nodes);
+    if (c.metric.values) c.square *= f->optimism;
+    *out_better = status == BROAD_OK && c.square < f->best.square;
+    if (*out_better) f->best = c;
+    return status;
+}
+
+/* With the metric: as each half would have it. */
+static int final_try_metric(final *f, const pilot *p, size_t round)
+{
+    int status = BROAD_OK, better = 0;
+    for (size_t w = 0; status == BROAD_OK && w < p->ways; w++) {
+        broad__configuration c = p->found[w].of[round];
+        c.metric = p->found[0].of[round].metric;
+        status = final_try(f, &better, c);
+    }
+    return status;
+}
+
+/* Without: every style with the range that suited it, and the best of them all. */
+static int final_try_plain(final *f, const broad__configurations *found)
+{
+    int better = 0, status = final_try(f, &better, found->of[0]);
+    for (size_t s = 0; status == BROAD_OK && s < BROAD__STYLE_COUNT; s++) {
+        broad__configuration c = {.style = (broad__style)s, .range = found->ranges[s]};
+        int tried = c.style == found->of[0].style && c.range == found->of[0].range;
+        if (c.range > 0 && !tried) status = final_try(f, &better, c);
+    }
+    return status;
+}
+
+/* With the metric, if it has won so far or is asked for, and without, unless it is; then the best of them steeper. */
+static int use_final(pilot *p, double *out_range, const broad_data *data, size_t round)
+{
+    const broad_options *o = &p->trainer->model->settings;
+    broad__metric *metric = &p->found[0].of[round].metric;
+    int better = o->range_auto;
+    final f;
+    if (round && p->ways == 2) broad__metric_mean(metric, &p->found[1].of[round].metric);
+    int status = final_open(&f, p, data, metric);
+    if (status == BROAD_OK && round) status = final_try_metric(&f, p, round);
+    if (status == BROAD_OK && (!round || o->metric != BROAD_LEARNED_YES))
+        status = final_try_plain(&f, p->whole.count ? &p->whole : &p->found[0]);
+    for (size_t i = 0; status == BROAD_OK && better && i < FINAL_CLIMBS; i++) {
+        broad__configuration steeper = f.best;
+        steeper.range *= 2;
+        status = final_try(&f, &better, steeper);
+    }
+    if (status == BROAD_OK) status = use(p, out_range, &f.best);
+    if (status == BROAD_OK && !f.best.metric.values) p->trainer->model->optimism = 0;
+    final_close(&f);
+    return status;
+}
+
+/* Of the rounds with a metric the one that does best on its own rows; 0: there is none. */
+static size_t least_of(const broad__configurations *found, size_t rounds)
+{
+    size_t best = 0;
+    for (size_t r = 1; r < rounds; r++)
+        if (best == 0 || found->of[r].square < found->of[best].square) best = r;
+    return best;
+}
+
+static int choose(pilot *p, double *out_range, const broad_data *data)
+{
+    broad_model *model = p->trainer->model;
+    size_t round = 0, seen = p->ways == 2 ? p->thin->rows : p->half[0]->rows;
+    int status = find_round(&round, p);
+    if (status < 0) return status;
+    if (model->settings.metric == BROAD_LEARNED_YES && !round) round = least_of(&p->found[0], p->rounds);
+    if (round) model->optimism = 1 + (optimism_of(p, round) - 1) * (double)seen / (double)data->rows;
+    return use_final(p, out_range, data, round);
+}
+
+/* ---- the run ------------------------------------------------------------------------------------------------------- */
+
+/* Styles and ranges without a metric, on all rows that there are. */
+static int configure_whole(pilot *p)
+{
+    if (p->ways == 1 && p->sizes.rounds) return BROAD_OK;
+    broad__effort_sizes sizes = p->sizes;
+    sizes.rounds = 0;
+    return broad__configure(&p->whole, p->trainer, p->thin, &sizes);
+}
+
+static int configure_halves(pilot *p)
+{
     int status = BROAD_OK;
-    p->round.loo = INFINITY;
-    for (size_t r = 0; status == BROAD_OK && r < COUNT_OF(near_ranges); r++)
-        status = try_choice(p, (choice){.style = base.style, .range = base.range * near_ranges[r]});
-    if (p->round.loo * p->round.loo < (1 - GAIN) * p->best.loo * p->best.loo) keep_round(p);
-    return status;
-}
-
-/* ---- relevance ------------------------------------------------------------------------------------------------- */
-
-/* Of the activation, from its value; 0 where the value does not tell. */
-static double slope(broad_activation activation, double z)
-{
-    switch (activation) {
-    case BROAD_ACTIVATION_SIGMOID: return z * (1 - z);
-    case BROAD_ACTIVATION_TANH: return 1 - z * z;
-    case BROAD_ACTIVATION_RELU: return z > 0;
-    case BROAD_ACTIVATION_IDENTITY: return 1;
-    case BROAD_ACTIVATION_SINE:
-    case BROAD_ACTIVATION_GAUSSIAN: break;
+    p->rounds = p->sizes.rounds ? SIZE_MAX : 0;
+    for (size_t w = 0; status == BROAD_OK && p->sizes.rounds && w < p->ways; w++) {
+        status = broad__configure(&p->found[w], p->trainer, p->half[w], &p->sizes);
+        if (status == BROAD_OK) status = judge(p, w);
+        if (p->found[w].count < p->rounds) p->rounds = p->found[w].count;
     }
-    return 0;
-}
-
-/* g_j summed over the outputs, from the round's best trial. */
-static int mean_square_gradients(double *g, const pilot *p)
-{
-    const broad_model *model = p->trainer->model;
-    size_t rows = p->trial.rows->rows, columns = p->trial.columns, c = model->outputs;
-    size_t n = rows < GRADIENT_ROWS ? rows : GRADIENT_ROWS;
-    double *moved = broad__alloc_doubles(n, p->nodes), *gradient = broad__alloc_doubles(n, columns);
-    int status = moved && gradient ? BROAD_OK : BROAD_NO_MEMORY;
-    memset(g, 0, columns * sizeof(double));
-    for (size_t q = 0; status == BROAD_OK && q < c; q++) {
-        for (size_t i = 0; i < n; i++)
-            for (size_t k = 0; k < p->nodes; k++)
-                moved[i * p->nodes + k] =
-                    slope(model->settings.feature_activation, p->round_z[i * p->nodes + k]) * p->round_w[k * c + q];
-        memset(gradient, 0, n * columns * sizeof(double));
-        p->trainer->device->outer(gradient, columns, moved, p->nodes, n, p->round_weight, p->nodes, columns, p->nodes);
-        for (size_t i = 0; i < n * columns; i++) g[i % columns] += gradient[i] * gradient[i];
-    }
-    broad__free(moved);
-    broad__free(gradient);
-    return status;
-}
-
-/* *out_known: 0 where the gradients do not tell anything. */
-static int weigh_columns(int *out_known, pilot *p)
-{
-    size_t count = p->trial.columns;
-    double rows = (double)p->trial.rows->rows, columns = (double)count, sum = 0,
-           share = rows / (rows + CAUTION * columns);
-    int status = mean_square_gradients(p->relevance, p);
-    for (size_t j = 0; j < count; j++) sum += p->relevance[j];
-    *out_known = sum > 0 && isfinite(sum);
-    for (size_t j = 0; j < count; j++)
-        p->relevance[j] = *out_known ? sqrt(share * p->relevance[j] * columns / sum + 1 - share) : 1;
     return status;
 }
 
 int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data)
 {
     pilot p = {.trainer = t};
-    int known = 1, status = pilot_open(&p, data);
-    if (status == BROAD_OK) status = try_styles(&p);
-    for (size_t i = 0; status == BROAD_OK && known && i < ROUNDS; i++) {
-        status = weigh_columns(&known, &p);
-        if (status == BROAD_OK && known) status = try_relevance(&p);
-    }
-    if (status == BROAD_OK || (broad__watch_late() && p.best.loo > 0 && isfinite(p.best.loo))) {
-        *out_range = p.best.range;
-        t->model->style = p.best.style;
-        t->model->exponent = p.best.exponent;
-        memcpy(t->model->relevance, p.best_relevance, p.trial.columns * sizeof(double));
+    int status = pilot_open(&p, data);
+    if (status == BROAD_OK) status = configure_whole(&p);
+    if (status == BROAD_OK) status = configure_halves(&p);
+    const broad__configurations *first = p.whole.count ? &p.whole : &p.found[0];
+    memcpy(t->model->pilot, first->least, sizeof first->least);
+    if (status == BROAD_OK && p.rounds) status = choose(&p, out_range, data);
+    else if (first->count && (status == BROAD_OK || broad__watch_late())) {
+        /* No metric is wanted, or the time is up: the caller forgives that. */
+        int used = use(&p, out_range, &first->of[0]);
+        if (status == BROAD_OK || used < 0) status = used;
     }
     pilot_close(&p);
     return status;

@@ -1,21 +1,24 @@
 /*
- * What `auto` determines on a sample of the rows before the network is built: which directions sampled feature nodes
- * have, their range, and how much each column of the inputs counts.
+ * What is determined on a part of the rows before a network is built: which directions its feature nodes have, their range,
+ * and the metric that they are drawn with (model/train/configure.h).
  *
- * A trial is a joint ridge over feature nodes alone, its lambda and its error by leave-one-out (model/train/trial.h).
- * First the ranges one after the other for each style, with few nodes, and the best of these again with more; then,
- * twice, columns weighted by how much the best trial so far moves with them:
- *
- *   g_j = mean over rows of |d prediction / d x_j|^2,   s_j^2 = w g_j / mean(g) + 1 - w,   w = n / (n + 20 columns)
- *
- * and ranges around the best one again. A round counts only if it is better by leave-one-out.
+ * A metric that has seen a row predicts it too well. So the rows are cut into halves (data/halves.h): each round's
+ * configuration is found on one half and judged by the leave-one-out error that it gives on the other, whose rows it has
+ * not seen; with few rows also the other way round. A metric is used only where it wins by more than the spread of its
+ * gain from row to row. What leave-one-out is too small by, on rows that the metric has seen, is kept as the model's
+ * optimism: the estimate of the error is enlarged by it.
  */
 #ifndef BROAD_MODEL_TRAIN_PILOT_H
 #define BROAD_MODEL_TRAIN_PILOT_H
 
 #include "model/train/trainer.h"
 
-/* Sets *out_range, as a multiple of the base range, and the model's style and relevance. */
+/* Whether there is anything that it would determine. */
+int broad__pilot_wanted(const broad_options *options);
+/* Whether a metric is among it. */
+int broad__pilot_learns(const broad_options *options);
+
+/* Sets *out_range, as a multiple of the base range, and the model's style, relevance, metric and optimism. */
 int broad__pilot_run(double *out_range, broad_trainer *trainer, const broad_data *data);
 
 #endif

@@ -8,6 +8,8 @@
 #include "base/status.h"
 #include "compute/pool.h"
 #include "layer/joint.h"
+#include "model/train/configure.h"
+#include "model/train/pilot.h"
 #include "model/train/plan_memory.h"
 
 static double scaled_columns(const broad_options *o, double inputs)
@@ -99,13 +101,23 @@ static double joint_flops(const broad__sizes *s, const broad_options *o)
            (o->lambda_auto ? TRIES : 1) * (factor + (o->lambda_auto ? search : 0));
 }
 
-/* Some joint fits of a part of the rows and nodes, each with a short search for lambda; see model/train/pilot.h. */
+/* A joint fit of a part of the rows and nodes, with a short search for lambda. */
+static double trial_flops(const broad__sizes *s, double rows, double nodes)
+{
+    enum { LAMBDAS = 4 };
+    double side = fmin(rows, nodes);
+    return 2 * rows * nodes * (s->columns + side) + LAMBDAS * (side * side * side / 3 + rows * side * side);
+}
+
+/* Trials before the network is built: model/train/configure.h. */
 static double trials_flops(const broad__sizes *s, const broad_options *o)
 {
-    enum { TRIALS = 16, ROWS = 1000, NODES = 700, LAMBDAS = 4 };
-    double rows = fmin(s->rows, ROWS), nodes = fmin(s->drawn, NODES), side = fmin(rows, nodes);
-    if (!o->range_auto || !(s->drawn > 0)) return 0;
-    return TRIALS * (2 * rows * nodes * (s->columns + side) + LAMBDAS * (side * side * side / 3 + rows * side * side));
+    broad__effort_sizes sizes = broad__effort_sizes_of(o, broad__whole(s->rows, SIZE_MAX));
+    double rounds = broad__pilot_learns(o) ? (double)sizes.rounds : 0;
+    if (!broad__pilot_wanted(o) || !(s->drawn > 0)) return 0;
+    double rows = fmin(s->rows, (double)sizes.rows);
+    return (17 + 12 * rounds) * trial_flops(s, rows, (double)sizes.screen) +
+           6 * (1 + rounds) * trial_flops(s, rows, (double)sizes.nodes);
 }
 
 /* Layer 1 with pairs of ranges, and races between the best of these: model/train/race_ranges.h. */

@@ -19,9 +19,18 @@
 #include "layer/joint_sums.h"
 #include "layer/search.h"
 #include "layer/supervise.h"
+#include "model/train/configure.h"
+#include "model/train/pilot.h"
 
-/* As in pilot.c and feature/sample.c; NAME_BYTES: of an input's name, in the table, the model and the file. */
-enum { PILOT_ROWS = 1000, PILOT_NODES_LEAST = 700, PILOT_NODES_MOST = 1500, SPREAD_ROWS = 256, NAME_BYTES = 120 };
+/* As in pilot.c, configure.c and feature/sample.c; NAME_BYTES: of an input's name, in the table, the model and the file. */
+enum {
+    CROSSED_ROWS = 2000,
+    FINAL_ROWS = 4096,
+    FINAL_NODES = 1200,
+    METRICS_OF_ROUND = 10,
+    SPREAD_ROWS = 256,
+    NAME_BYTES = 120
+};
 enum { RANGE_ROWS = 4000, RANGE_NODES = 200, JOINT_SHARD_MAX = 256 }; /* the last as in layer/joint_sums.c */
 
 /* Blocks of spilled arrays that are in memory at a time, as measured: those of each thread, of inputs or Z, residuals,
@@ -150,15 +159,33 @@ static double model_numbers(const broad__sizes *s, const broad_options *o)
     return knots + 3 * s->columns + NAME_BYTES / 8.0 * s->inputs + s->drawn * s->columns;
 }
 
-/* Trials on some rows before the network is built: src/model/train/pilot.c. Their nodes and those of the best, then either what
- * nodes are sampled from, or the gradients. */
+/* Matrices of the metrics: those of a round with their roots, and what each round of both halves has found. */
+static double metric_numbers(const broad__sizes *s, double rounds, double ways)
+{
+    if (rounds == 0) return 0;
+    return (METRICS_OF_ROUND + ways * rounds) * s->columns * (s->columns <= BROAD__METRIC_COLUMNS ? s->columns : 1);
+}
+
+/* A trial: its rows, its nodes, then either what further nodes are sampled from, or the gradients; and its joint fit. */
+static double trial_numbers(const broad__sizes *s, double rows, double nodes, int learns)
+{
+    double side = fmin(rows, nodes), sampling = nodes / 2 + fmin(rows, SPREAD_ROWS) + (rows <= nodes / 2 ? rows : 0);
+    return s->columns * (nodes + fmax(sampling, learns ? rows : 0)) + rows * (s->inputs + 4 * nodes) + 3 * side * side;
+}
+
+/* Trials on some rows before the network is built: src/model/train/pilot.c. The rows and their halves, one trial at a
+ * time, and the metrics. */
 static double pilot_numbers(const broad__sizes *s, const broad_options *o)
 {
-    if (o->feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED || !o->range_auto || s->drawn == 0) return 0;
-    double rows = fmin(s->rows, PILOT_ROWS), least = fmin(s->drawn, PILOT_NODES_LEAST);
-    double nodes = fmin(fmax(s->drawn * rows / s->rows, least), PILOT_NODES_MOST), side = fmin(rows, nodes);
-    double sampling = nodes / 2 + fmin(rows, SPREAD_ROWS) + (rows <= nodes / 2 ? rows : 0);
-    return s->columns * (2 * nodes + fmax(sampling, rows)) + rows * (s->inputs + 4 * nodes) + 3 * side * side;
+    if (!broad__pilot_wanted(o) || s->drawn == 0) return 0;
+    broad__effort_sizes sizes = broad__effort_sizes_of(o, size(s->rows));
+    int learns = broad__pilot_learns(o);
+    double rounds = learns ? (double)sizes.rounds : 0, taken = fmin(s->rows, 2 * (double)sizes.rows);
+    double ways = taken < CROSSED_ROWS ? 2 : 1, rows = learns && ways == 1 ? taken / 2 : taken;
+    double trial = trial_numbers(s, rows, fmin(s->drawn, (double)sizes.nodes), learns);
+    if (learns && ways == 1)
+        trial = fmax(trial, trial_numbers(s, fmin(s->rows, FINAL_ROWS), fmin(s->drawn, FINAL_NODES), 0));
+    return 2 * taken * s->inputs + trial + metric_numbers(s, rounds, ways);
 }
 
 /* Peak of what training holds besides the table and the model: Z and what is computed from it, after the trials. */

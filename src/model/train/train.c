@@ -24,6 +24,7 @@
 #include "model/predict/estimate.h"
 #include "model/train/budget.h"
 #include "model/train/features.h"
+#include "model/train/network_metric.h"
 #include "model/train/output_weights.h"
 #include "model/train/stop.h"
 #include "model/train/train_layers.h"
@@ -140,11 +141,12 @@ static int add_group(broad_trainer *t, size_t nodes)
     double began = broad__seconds();
     int status = broad__model_make_group(model, broad__feature_source(&model->settings), nodes);
     if (status < 0) return status;
+    if (broad__network_metric_wanted(model)) status = broad__network_metric_use(t);
     size_t index = model->group_count++;
     broad__group *group = &model->groups[index];
     group->step = model->groups[0].step;
     group->range = model->groups[0].range;
-    status = broad__trainer_fill_group(t, index);
+    if (status == BROAD_OK) status = broad__trainer_fill_group(t, index);
     if (status == BROAD_OK) status = broad__rowset_add_groups(&t->train, 1);
     if (status == BROAD_OK && t->validation.part_count) status = broad__rowset_add_groups(&t->validation, 1);
     t->seconds.features += broad__seconds() - began;

@@ -1,11 +1,13 @@
 #include "model/train/trial.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "feature/phi.h"
 #include "feature/sample.h"
+#include "metric/calibration.h"
 #include "model/train/describe_data.h"
 #include "model/train/features.h"
 
@@ -57,6 +59,7 @@ static int sample_block(double *weight, broad__trial *trial, const broad__trial_
         .x = trial->rows->x,
         .rows = trial->rows->rows,
         .relevance = block->relevance,
+        .root = block->root,
         .nodes = block->nodes,
         .range = block->range * model->settings.range,
         .grid_height = trial->rows->grid_height,
@@ -105,7 +108,8 @@ int broad__trial_fit(broad__trial *trial)
                               .lambda_auto = o->lambda_auto,
                               .lambda = o->lambda,
                               .exponent = &trial->exponent,
-                              .loo = 1};
+                              .loo = 1,
+                              .rough = trial->rough};
     return broad__joint_fit(&trial->joint, &task);
 }
 
@@ -117,17 +121,59 @@ double broad__trial_error(const broad__trial *trial)
     return square > 0 ? trial->joint.loo * trial->joint.loo * of_each / square : 0;
 }
 
-void broad__trial_squares(double *out, const broad__trial *trial)
+/* out: sample_count x outputs. */
+static void misses(double *out, const broad__trial *trial)
+{
+    const broad__joint *j = &trial->joint;
+    for (size_t i = 0; i < j->sample_count * j->outputs; i++) out[i] = j->sample_y[i] - j->loo_scores[i];
+}
+
+/* The same of classes: probability less 1 or 0. truth: scratch, sample_count */
+static void class_misses(double *out, const broad__trial *trial, size_t *truth, double *calibration)
+{
+    const broad_model *model = trial->trainer->model;
+    const broad__joint *j = &trial->joint;
+    size_t c = j->outputs;
+    for (size_t i = 0; i < j->sample_count * c; i++)
+        out[i] = j->loo_scores[i] / model->output_factor[i % c] + model->output_shift[i % c];
+    for (size_t i = 0; i < j->sample_count; i++) truth[i] = trial->rows->classes[j->sample[i]];
+    calibration[0] = broad__calibrate(out, truth, NULL, j->sample_count, c, calibration + 1);
+    broad__calibrated(out, out, j->sample_count, c, calibration);
+    for (size_t i = 0; i < j->sample_count; i++) out[i * c + truth[i]] -= 1;
+}
+
+int broad__trial_squares(double *out, const broad__trial *trial)
 {
     const broad__joint *j = &trial->joint;
     size_t c = j->outputs;
+    double *miss = broad__alloc_doubles(j->sample_count, c), *calibration = broad__alloc_doubles(c + 1, 1);
+    size_t *truth = broad__alloc_array(j->sample_count, sizeof *truth);
+    int status = miss && calibration && truth ? BROAD_OK : BROAD_NO_MEMORY;
+    if (status == BROAD_OK && trial->rows->classes) class_misses(miss, trial, truth, calibration);
+    else if (status == BROAD_OK) misses(miss, trial);
     for (size_t i = 0; i < trial->rows->rows; i++) out[i] = -1;
-    for (size_t i = 0; i < j->sample_count; i++) {
+    for (size_t i = 0; status == BROAD_OK && i < j->sample_count; i++) {
         double square = 0;
-        for (size_t q = i * c; q < (i + 1) * c; q++) {
-            double miss = j->sample_y[q] - j->loo_scores[q];
-            square += miss * miss;
-        }
+        for (size_t q = i * c; q < (i + 1) * c; q++) square += miss[q] * miss[q];
         out[j->sample[i]] = square;
     }
+    broad__free(miss);
+    broad__free(calibration);
+    broad__free(truth);
+    return status;
+}
+
+int broad__trial_mean_square(double *out, const broad__trial *trial)
+{
+    size_t rows = trial->rows->rows, count = 0;
+    double sum = 0, *squares = broad__alloc_doubles(rows, 1);
+    int status = squares ? broad__trial_squares(squares, trial) : BROAD_NO_MEMORY;
+    for (size_t i = 0; status == BROAD_OK && i < rows; i++) {
+        if (squares[i] < 0) continue;
+        sum += squares[i];
+        count++;
+    }
+    *out = count ? sum / (double)count : INFINITY;
+    broad__free(squares);
+    return status;
 }

@@ -22,6 +22,7 @@ typedef struct broad__trial {
     double *weight, *bias;    /* columns x capacity, capacity */
     double *z;                /* rows x capacity */
     double exponent;          /* of lambda: where the last search ended */
+    int rough;                /* leave-one-out of fewer rows */
     broad__residual residual; /* Z as rows of the joint fit */
     broad__kblock kblocks[BROAD__TRIAL_BLOCKS];
     broad__joint joint;
@@ -32,6 +33,7 @@ typedef struct broad__trial_block {
     broad__style style;
     double range;            /* as a multiple of the model's */
     const double *relevance; /* of the columns */
+    const double *root;      /* of the metric; NULL: none */
     size_t nodes;
 } broad__trial_block;
 
@@ -48,7 +50,10 @@ int broad__trial_fit(broad__trial *trial);
 
 /* The mean square of the leave-one-out residuals as a part of that of the targets. */
 double broad__trial_error(const broad__trial *trial);
-/* The square of each row's leave-one-out residual, summed over the outputs; -1 for rows that have none. out: rows */
-void broad__trial_squares(double *out, const broad__trial *trial);
+/* The square of each row's leave-one-out error, summed over the outputs; -1 for rows that have none. out: rows. Of classes
+ * it is that of probabilities, with the slope that suits the scores best (metric/calibration.h): ridge regression draws
+ * them together, and how much so says nothing about the nodes. */
+int broad__trial_squares(double *out, const broad__trial *trial);
+int broad__trial_mean_square(double *out, const broad__trial *trial); /* of these rows */
 
 #endif
