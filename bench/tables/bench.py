@@ -28,6 +28,7 @@ class Plan:
     again: list = dataclasses.field(default_factory=list)  # methods to measure even if results are there
     limits: dict = dataclasses.field(default_factory=dict)  # for each rival that has some, those of rivals.Limits
     whole: bool = False  # rivals also give likelihood, coverage and calibration
+    measures: bool = True  # False: only what the file of results has
     tools: dict = dataclasses.field(default_factory=dict)  # for networks that another tool fits
 
 
@@ -118,7 +119,7 @@ class Bench:
         key = {"table": table.name, "fingerprint": table.fingerprint, "split": split, "rows": self.plan.rows_of(table),
                "threads": self.plan.threads, "method": method, "version": self.version(method)}
         known = self.results.known.get(tuple(key[name] for name in Results.KEY))
-        if known and method not in self.plan.again:
+        if known and method not in self.plan.again or not self.plan.measures:
             return known
         try:
             result = {**key, **self.measure(method, table, files(), split)}

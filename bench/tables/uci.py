@@ -46,11 +46,12 @@ def make(found):
     methods = ranked_methods(found, measured)
     if not methods:
         return "\n".join(section("Not measured", failure_lines(found["failed"]))) + "\n"
-    parts = [introduction(found, measured, methods)]
+    all_methods = [method for method in methods_of(found, measured) if method != BEFORE]
+    parts = [introduction(found, measured, all_methods)]
     for task, title in TITLES.items():
         of_task = [m for m in measured if m.table.task == task]
         if of_task:
-            parts.append(section(title, [*figure_table(of_task, methods), *footnotes(of_task)]))
+            parts.append(section(title, [*figure_table(of_task, all_methods, ""), *footnotes(of_task)]))
     parts.append(section("Mean ranks by the error", rank_lines(measured, methods)))
     parts += [section(title, lines) for title, lines in more_tables(found, measured, methods) if lines]
     if found["failed"]:
@@ -59,12 +60,15 @@ def make(found):
 
 
 def ranked_methods(found, measured):
-    return [method for method in methods_of(found, measured) if method != BEFORE]
+    """Those that have results on every table."""
+    return [method for method in methods_of(found, measured)
+            if method != BEFORE and all(method in m.results for m in measured)]
 
 
 def more_tables(found, measured, methods):
     """(title, lines)"""
-    yield "Pairs of methods", list(compare.pair_lines(measured, methods))
+    others = [method for method in methods_of(found, measured) if method not in [*methods, BEFORE]]
+    yield "Pairs of methods", list(compare.pair_lines(measured, [*methods, *others]))
     likely = with_likelihood(measured, methods)
     yield "Mean ranks by the log-likelihood", list(rank_lines(*likely, "log_likelihood")) if len(likely[1]) > 1 else []
     yield "Beside published figures", list(compare.published_lines(found["published"], methods[0]))
@@ -95,19 +99,23 @@ def introduction(found, measured, methods):
 # ---- what the pages say about it ------------------------------------------------------------------------------------
 
 
+DECIDING = ["auto", "brls", "ridge", "forest", "extra", "boosting", "mlp"]  # without these there is nothing to tell
 NAMES = {"auto": "`broad fit`", **RIVALS}
 
 
 def short_table(measured, methods, shown):
     rows = rank_rows(measured, methods)
     means = dict(zip(methods, ranks.mean_ranks(rows)))
-    best = min(means[name] for name in shown)
+    best = min(means.values())
     cells = []
     for name in shown:
-        mean = f"**{means[name]:.1f}**" if means[name] == best else f"{means[name]:.1f}"
-        first = sum(row[methods.index(name)] == min(row) for row in rows)
+        mean, first = "", ""
+        if name in means:
+            mean = f"**{means[name]:.1f}**" if means[name] == best else f"{means[name]:.1f}"
+            first = sum(row[methods.index(name)] == min(row) for row in rows)
         seconds = sum(m.mean(name, "cpu_seconds") for m in measured if name in m.results)
-        cells.append([NAMES[name], mean, str(first), *against(measured, shown[0], name), f"{short(seconds)} s"])
+        time = f"{short(seconds)} s" if name in means else ""
+        cells.append([NAMES[name], mean, str(first), *against(measured, shown[0], name), time])
     return table_lines(["", f"mean rank of {len(methods)}", "best on", f"{NAMES[shown[0]]} is better, worse on", "p",
                         "processor time"], cells)
 
@@ -123,7 +131,7 @@ def against(measured, first, other):
 def in_short(found):
     measured = measured_of(found)
     methods = ranked_methods(found, measured)
-    shown = [methods[0], *(name for name in RIVALS if name in methods)]
+    shown = [methods[0], *(name for name in RIVALS if name in methods_of(found, measured))]
     given = sum("/" in m.table.name for m in measured)
     begin = (f"Plain `broad fit` on {len(measured)} public tables, {given} of them with splits that others have published on, "
              f"against {found['rivals']}: mean rank (1 is best), number of tables, and Wilcoxon's test over the tables "
@@ -141,11 +149,12 @@ def verdict(found):
     difference = ranks.critical_difference(len(methods), len(measured))
     words = (f"`broad fit` has the mean rank {means[first]:.2f}, place {place} of {len(methods)}; two mean ranks differ at the 5 % "
              f"level if they are {difference:.1f} apart.")
-    return " ".join([words, *pair_words(measured, methods), *promise_words(measured, first), *published_words(found, first)])
+    return " ".join([words, *pair_words(measured, first), *promise_words(measured, first), *published_words(found, first)])
 
 
-def pair_words(measured, methods):
-    judged = {name: compare.significant(compare.relative(measured, methods[0], name)) for name in RIVALS if name in methods}
+def pair_words(measured, first):
+    pairs = {name: compare.relative(measured, first, name) for name in RIVALS}
+    judged = {name: compare.significant(differences) for name, differences in pairs.items() if len(differences) > 1}
     clauses = [f"{said} {listed(RIVALS[name].replace(', ', ' ') for name in judged if judged[name] == sign)}"
                for sign, said in ((-1, "better than"), (0, "level with"), (1, "worse than")) if sign in judged.values()]
     if clauses:
@@ -187,8 +196,7 @@ PICTURES = {"images/uci-ranks.svg": draw}
 
 
 def whole(found):
-    wanted = [*(name for name in NETWORKS if name != BEFORE), *(name for name in RIVALS if name != "xgboost")]
-    missing = [name for name in wanted if not all(name in one["results"] for one in found["tables"])]
+    missing = [name for name in DECIDING if not all(name in one["results"] for one in found["tables"])]
     if missing or any(failure["method"] != "xgboost" for failure in found["failed"]):
         raise Failure(f"no whole run: without {', '.join(missing) or 'nothing'}, {len(found['failed'])} failed; "
                       "run 'make bench-uci'")

@@ -107,7 +107,7 @@ class Whole(Given):
         few = self.uci("--results", path, "--cells", 450)  # 100 rows of 2 inputs: two splits have 400 cells
         self.assertEqual(path.read_bytes(), before)
         self.assertIn("2 splits of each table", few.stdout)
-        with self.assertRaisesRegex(Failure, "no whole run: without auto-fast"):
+        with self.assertRaisesRegex(Failure, "no whole run: without forest"):
             uci.whole(found)
 
     def check_against_the_tool(self, lines):
