@@ -8,6 +8,7 @@
 #include "run/kept_stats.h"
 #include "run/measures.h"
 #include "run/run_page.h"
+#include "run/run_plan.h"
 #include "run/run_report.h"
 #include "run/train_run.h"
 #include "values.h"
@@ -140,7 +141,7 @@ int cli_fit(const cli_arguments *arguments)
     if (!status) status = choose_maps(run);
     if (!status)
         status = cli_run_plan(&planned, run, broad_data_rows(run->train), broad_data_inputs(run->train),
-                              broad_data_outputs(run->train));
+                              broad_data_outputs(run->train), fit.whole ? 2 : 1);
     if (!status && !planned) {
         if (fit.whole) status = test_first(&fit);
         if (!status) status = train(run);

@@ -7,6 +7,7 @@
 #include "run/input.h"
 #include "run/kept_stats.h"
 #include "run/run_page.h"
+#include "run/run_plan.h"
 #include "run/run_report.h"
 #include "run/train_run.h"
 #include "values.h"
@@ -100,7 +101,7 @@ int cli_grow(const cli_arguments *arguments)
     if (!status) status = read_rows(&grow);
     if (!status)
         status = cli_run_plan(&planned, run, broad_data_rows(run->train), broad_data_inputs(run->train),
-                              broad_data_outputs(run->train));
+                              broad_data_outputs(run->train), 1);
     if (!status && !planned) {
         status = grow_model(run);
         if (!status) status = save_stats(&grow);

@@ -4,10 +4,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "run/choices.h"
 #include "run/importance.h"
 #include "run/load_model.h"
 #include "run/measures.h"
 #include "run/photo_summary.h"
+#include "run/relevance.h"
 #include "run/show.h"
 
 static double file_bytes(const char *path)
@@ -76,6 +78,8 @@ static int report_json(const cli_arguments *arguments, const broad_model *model)
     cli_json_put(object, "precision", cli_json_text(cli_precision_name(broad_model_precision(model))));
     cli_json_put(object, "seed", cli_json_uint(broad_model_seed(model)));
     cli_json_put(object, "relevance", relevance_json(model));
+    cli_json_put(object, "metric", cli_model_metric_json(model));
+    cli_json_put(object, "chosen", cli_choices_json(model));
     cli_json_put(object, "importance", cli_importance_json(model));
     cli_json_put(object, "feature_range", cli_json_real(broad_model_feature_range(model)));
     cli_json_put(object, "status", cli_json_text(cli_outcome_name(broad_model_outcome(model))));
@@ -141,13 +145,6 @@ static void print_class_weights(const broad_model *model)
 /* Which nodes there are, what they see, and where the output weights come from. */
 static int print_choices(const broad_model *model)
 {
-    static const char *const outputs[] = {
-        [BROAD_FITTING_CHAIN] = "each layer fitted to the residual of those before it (chain)",
-        [BROAD_FITTING_JOINT] = "a chain of layers, then one ridge regression over all nodes (joint)",
-        [BROAD_FITTING_STEPWISE] = "one ridge regression over all nodes, solved again with each layer (joint)",
-        [BROAD_FITTING_WINDOW] = "with each layer, the weights of the last nodes are solved again (window)",
-        [BROAD_FITTING_AT_ONCE] = "one ridge regression over all nodes (joint)",
-    };
     char scale[64];
     broad_feature_source source = broad_model_feature_source(model);
     int status = format_scale(scale, sizeof scale, model);
@@ -157,7 +154,7 @@ static int print_choices(const broad_model *model)
         cli_print("features %zu groups of nodes, %s", broad_model_feature_groups(model),
                   broad_enum_name(BROAD_ENUM_FEATURE_SOURCE, (int)source));
     cli_print("; inputs scaled: %s\n", scale);
-    cli_print("outputs  %s\n", outputs[broad_model_fitting(model)]);
+    cli_print("outputs  %s\n", cli_fitting_words(model));
     cli_print_joint(model);
     return BROAD_OK;
 }
@@ -169,9 +166,30 @@ static void print_pilot(const broad_model *model)
     if (broad_model_pilot(&pilot, model) || !pilot.known) return;
     cli_print("pilot    %s nodes with range %.3g; leave-one-out errors on a part of the rows, relative to the targets:",
               pilot.styles[pilot.chosen].name, broad_model_feature_range(model));
-    for (size_t i = 0; i < BROAD_PILOT_STYLES; i++)
-        cli_print("%s %s %.4g", i ? "," : "", pilot.styles[i].name, pilot.styles[i].error);
+    for (size_t i = 0, shown = 0; i < BROAD_PILOT_STYLES; i++)
+        if (pilot.styles[i].error > 0)
+            cli_print("%s %s %.4g", shown++ ? "," : "", pilot.styles[i].name, pilot.styles[i].error);
     cli_print("\n");
+}
+
+/* Whether its nodes look at some inputs more than at others. */
+static void print_metric(const broad_model *model)
+{
+    broad_learned_metric metric = {.size = sizeof metric};
+    if (broad_model_feature_source(model) == BROAD_FEATURE_SOURCE_NONE || broad_model_metric(&metric, model)) return;
+    if (metric.form == BROAD_METRIC_FORM_NONE)
+        cli_print("metric   none is learned: %s\n", cli_metric_reason(model)->words);
+    else cli_print("metric   learned, %s; --relevance shows it\n", cli_metric_reason(model)->brief);
+}
+
+/* --relevance: what it looks at, and nothing else. */
+static int report_relevance(const broad_model *model)
+{
+    cli_relevance relevance;
+    int status = cli_relevance_make(&relevance, model);
+    if (!status) cli_print_relevance(&relevance);
+    cli_relevance_clear(&relevance);
+    return status;
 }
 
 /* Which files the rows came from. */
@@ -216,6 +234,7 @@ static int report_text(const char *path, const broad_model *model, int all)
     int status = print_choices(model);
     if (status) return status;
     print_pilot(model);
+    print_metric(model);
     cli_print_importance(model);
     cli_print("trained  on %zu rows; %s%s%s\n", broad_model_rows(model), cli_outcome_words(model),
               reason[0] ? ": " : "", reason);
@@ -238,6 +257,7 @@ int cli_info(const cli_arguments *arguments)
     const char *path = arguments->positional[0];
     int status = cli_model_load(&model, arguments);
     if (!status && cli_given(arguments, "json")) status = report_json(arguments, model);
+    else if (!status && cli_given(arguments, "relevance")) status = report_relevance(model);
     else if (!status) status = report_text(path, model, cli_given(arguments, "layers") != NULL);
     broad_model_free(model);
     return status;

@@ -13,6 +13,7 @@
 #include "run/kept_stats.h"
 #include "run/recall.h"
 #include "run/run_page.h"
+#include "run/run_plan.h"
 #include "run/run_report.h"
 #include "run/show.h"
 #include "values.h"
@@ -392,7 +393,7 @@ int cli_learn(const cli_arguments *arguments)
     if (!status) {
         const broad_data *some = learn.fresh ? learn.fresh : run->train;
         size_t rows = broad_data_rows(learn.fresh) + broad_data_rows(run->train);
-        status = cli_run_plan(&planned, run, rows, broad_data_inputs(some), broad_data_outputs(some));
+        status = cli_run_plan(&planned, run, rows, broad_data_inputs(some), broad_data_outputs(some), 1);
     }
     if (!status && !planned) status = learn_rows(&learn);
     status = cli_run_end(run, status);

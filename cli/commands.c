@@ -245,6 +245,8 @@ static const broad_option eval_measures[] = {
 
 static const broad_option info_output[] = {
     {"layers", 0, NULL, NULL, NULL, "list every layer of the certificate"},
+    {"relevance", 0, NULL, NULL, NULL,
+     "show instead what the network looks at: how much its output moves with each column, and in which directions"},
 };
 
 static const broad_option photo_maps[] = {
@@ -786,6 +788,7 @@ static const cli_command commands[] = {
         .examples = {
             {"broad info model.broad", "an overview"},
             {"broad info model.broad --layers", "with every layer"},
+            {"broad info model.broad --relevance", "which columns, or which descriptors of photos, it looks at"},
             {"broad info model.broad --json", "every setting and the certificate"},
         },
     },

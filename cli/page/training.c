@@ -61,6 +61,7 @@ static int take_model(cli_training *t)
     broad_estimate_init(&t->estimate);
     broad_joint_init(&t->joint);
     if (!status) status = broad_model_estimate(&t->estimate, t->model);
+    if (!status) status = cli_relevance_make(&t->relevance, t->model);
     return status ? status : broad_model_joint(&t->joint, t->model);
 }
 
@@ -219,5 +220,6 @@ void cli_training_clear(cli_training *training)
         free(training->values[j].truth);
         free(training->values[j].predicted);
     }
+    cli_relevance_clear(&training->relevance);
     cli_charts_clear(&training->charts);
 }

@@ -10,6 +10,7 @@
 #include "io/json.h"
 #include "page/chart.h"
 #include "run/files.h"
+#include "run/relevance.h"
 
 enum { CLI_BINS = 15, CLI_TARGETS_SHOWN = 4, CLI_LEVELS = 8 };
 
@@ -53,6 +54,7 @@ typedef struct cli_training {
     broad_layer *layers;
     broad_estimate estimate;
     broad_joint joint;
+    cli_relevance relevance;
     broad_curve_point *train_curve, *test_curve; /* NULL: none, as where there are no cut networks */
     int verified;                                /* `verdict` says what came of it */
     broad_verdict verdict;

@@ -8,6 +8,8 @@
 #include "page/assets.h"
 #include "page/figure.h"
 #include "page/page.h"
+#include "page/training_choices.h"
+#include "page/training_columns.h"
 #include "page/training_measures.h"
 #include "page/training_mistakes.h"
 #include "page/training_tables.h"
@@ -79,7 +81,11 @@ static void put_head(cli_output *output, const cli_training *t)
     put_fact(output, "Inputs", text);
     put_files(output, t);
     put_test_rows(output, t);
-    PART(output, "contents", "verdicts",
+    broad_pilot pilot = {.size = sizeof pilot};
+    int choices = !broad_model_pilot(&pilot, t->model) && pilot.known;
+    int columns = t->relevance.count || broad_model_importance_count(t->model);
+    PART(output, "contents", "choices", choices ? "<a href=\"#choices\">Choices</a>" : "", "columns",
+         columns ? "<a href=\"#importance\">Columns</a>" : "", "verdicts",
          is_classes(t) && (t->train || t->test) ? "<a href=\"#confusion\">Verdicts</a>" : "", "trust",
          is_classes(t) ? "Probabilities" : "Values");
 }
@@ -484,12 +490,13 @@ int cli_training_write(const cli_training *training, const char *path)
     put_head(&output, training);
     put_summary(&output, training);
     put_training(&output, training);
+    cli_training_choices(&output, training);
+    cli_training_columns(&output, training);
     cli_training_confusion(&output, training);
     cli_training_mistakes(&output, training);
     if (is_classes(training)) put_probabilities(&output, training);
     else put_values(&output, training);
     put_time(&output, training);
-    cli_training_importance(&output, training);
     cli_training_settings(&output, training);
     cli_training_certificate(&output, training);
     put_terms(&output, training);

@@ -5,7 +5,6 @@
 
 #include "page/assets.h"
 #include "page/page.h"
-#include "run/importance.h"
 #include "run/measures.h"
 
 enum { OUTPUTS_SHOWN = 60 };
@@ -177,27 +176,4 @@ void cli_training_targets(cli_output *output, const cli_training *training)
         cli_html_put(output, "</tr>\n");
     }
     cli_html_put(output, "</tbody>\n</table></div>\n");
-}
-
-/* ---- columns ---- */
-
-void cli_training_importance(cli_output *output, const cli_training *training)
-{
-    static const char *const names[] = {"importance", "spread", NULL};
-    broad_importance columns[CLI_IMPORTANCE_MOST] = {{0}};
-    size_t count = cli_importance_sorted(columns, training->model);
-    if (!count) return;
-    put_plain(output, "importance");
-    put_head(output, names);
-    for (size_t c = 0; c < count; c++) {
-        put_name(output, columns[c].column);
-        put_number(output, columns[c].value, 'f', 4);
-        put_number(output, columns[c].spread, 'f', 4);
-        cli_html_put(output, "</tr>\n");
-    }
-    cli_html_put(output, "</tbody>\n</table></div>\n");
-    broad_importance suspect = {.size = sizeof suspect};
-    if (!broad_model_importance(&suspect, training->model, broad_model_suspect(training->model)))
-        PART(output, "suspect", "column", suspect.column);
-    cli_html_put(output, "</section>\n");
 }

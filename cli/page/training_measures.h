@@ -6,6 +6,5 @@
 
 void cli_training_measures(cli_output *output, const cli_training *training); /* of a classification */
 void cli_training_targets(cli_output *output, const cli_training *training);  /* of several targets */
-void cli_training_importance(cli_output *output, const cli_training *training);
 
 #endif

@@ -156,7 +156,7 @@ static void put_json_value(cli_output *output, const json_t *value)
 /* As an option is called: "feature-weights". */
 static void option_name(char out[64], const char *key)
 {
-    snprintf(out, 64, "%s", key);
+    snprintf(out, 64, "%s", strcmp(key, "metric") == 0 ? "learned_metric" : key);
     for (char *c = out; *c; c++)
         if (*c == '_') *c = '-';
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "io/output.h"
 #include "io/quote.h"
+#include "run/choices.h"
 #include "run/correction.h"
 #include "run/importance.h"
 #include "run/measures.h"
@@ -155,6 +156,7 @@ static int report_json(const cli_run *run)
     cli_json_put(object, "joint", cli_joint_json(model));
     cli_json_put(object, "loo", cli_estimate_json(model));
     cli_json_put(object, "importance", cli_importance_json(model));
+    cli_json_put(object, "chosen", cli_choices_json(model));
     cli_json_put(object, "test", is_tested(run) ? cli_metrics_json(&run->test_metrics, model) : json_null());
     cli_json_put(object, "tested_rows", run->tested_rows ? json_integer((json_int_t)run->tested_rows) : json_null());
     cli_json_put(object, "seconds", seconds_json(run));
@@ -403,6 +405,7 @@ static void report_text(const cli_run *run, const char *const *paths, size_t cou
     print_data(run, paths[run->fresh && count ? count - 1 : 0]);
     if (!run->model_path) cli_print_importance(run->model);
     print_network(run);
+    if (!run->model_path) cli_print_choices(run->model);
     print_end(run);
     print_files(run);
     print_next(run, paths, count);

@@ -47,6 +47,18 @@ const char *cli_outcome_words(const broad_model *model)
     return outcome == BROAD_OUTCOME_STALLED && cli_scored(model) ? "ended by itself" : cli_outcome_name(outcome);
 }
 
+const char *cli_fitting_words(const broad_model *model)
+{
+    static const char *const words[] = {
+        [BROAD_FITTING_CHAIN] = "each layer fitted to the residual of those before it (chain)",
+        [BROAD_FITTING_JOINT] = "a chain of layers, then one ridge regression over all nodes (joint)",
+        [BROAD_FITTING_STEPWISE] = "one ridge regression over all nodes, solved again with each layer (joint)",
+        [BROAD_FITTING_WINDOW] = "with each layer, the weights of the last nodes are solved again (window)",
+        [BROAD_FITTING_AT_ONCE] = "one ridge regression over all nodes (joint)",
+    };
+    return words[broad_model_fitting(model)];
+}
+
 /* ---- JSON ---- */
 
 json_t *cli_names_json(const char *(*name_at)(const broad_model *, size_t), const broad_model *model, size_t count)

@@ -11,6 +11,8 @@ const char *cli_task_name(broad_task task);
 const char *cli_outcome_name(broad_outcome outcome);
 /* The same for readers: a chain that no further layer would improve has not failed. */
 const char *cli_outcome_words(const broad_model *model);
+/* Where its output weights come from: "one ridge regression over all nodes (joint)". */
+const char *cli_fitting_words(const broad_model *model);
 
 /* Label of the normal class; null for a regression. */
 json_t *cli_normal_json(const broad_model *model);

@@ -64,8 +64,6 @@ int cli_run_load(cli_run *run, const char *path); /* the model that grows */
 int cli_run_read_test(cli_run *run, const broad_model *model);
 /* Fails where patience has no rows to look at. */
 int cli_run_check_rules(const cli_run *run, int has_test);
-/* Refuses what does not fit in memory, unless --force. With --plan: prints the plan and sets *out_done. */
-int cli_run_plan(int *out_done, cli_run *run, size_t rows, size_t inputs, size_t outputs);
 
 void cli_run_begin(cli_run *run);   /* progress and signals; before the trainer is opened */
 int cli_run_validate(cli_run *run); /* hands the test rows to the trainer if a rule looks at them */

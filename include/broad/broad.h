@@ -176,6 +176,12 @@ typedef enum broad_feature_weights {
 typedef enum broad_learned { BROAD_LEARNED_AUTO, BROAD_LEARNED_YES, BROAD_LEARNED_NO } broad_learned;
 /* How long preset auto may look for good nodes. */
 typedef enum broad_effort { BROAD_EFFORT_FAST, BROAD_EFFORT_NORMAL, BROAD_EFFORT_THOROUGH } broad_effort;
+/* What is known of the metric that feature nodes were drawn with. */
+typedef enum broad_metric_form {
+    BROAD_METRIC_FORM_NONE,     /* there is none: all inputs count alike            */
+    BROAD_METRIC_FORM_DIAGONAL, /* how much each input counts by itself             */
+    BROAD_METRIC_FORM_FULL      /* also which inputs count together: its directions */
+} broad_metric_form;
 typedef enum broad_loo { BROAD_LOO_AUTO, BROAD_LOO_YES, BROAD_LOO_NO } broad_loo;
 
 typedef enum broad_gamma_form { BROAD_GAMMA_HARMONIC, BROAD_GAMMA_CONSTANT, BROAD_GAMMA_LIST } broad_gamma_form;
@@ -285,7 +291,8 @@ typedef enum broad_enum {
     BROAD_ENUM_FORMAT,
     BROAD_ENUM_ESTIMATE_METHOD,
     BROAD_ENUM_LEARNED,
-    BROAD_ENUM_EFFORT
+    BROAD_ENUM_EFFORT,
+    BROAD_ENUM_METRIC_FORM
 } broad_enum;
 
 /* broad_enum_name(BROAD_ENUM_KIND, BROAD_KIND_SCN) is "scn". Static text; "unknown" for a value that does not exist. */
@@ -838,10 +845,46 @@ BROAD_API size_t broad_model_inputs(const broad_model *model);
 BROAD_API size_t broad_model_outputs(const broad_model *model);
 BROAD_API size_t broad_model_nodes(const broad_model *model); /* feature and enhancement nodes */
 BROAD_API double broad_model_feature_range(const broad_model *model);
-/* The relevance of an input for sampled feature nodes, as the pilot of `auto` found it: mean square 1; 1 without a
- * pilot. */
-BROAD_API double broad_model_relevance(const broad_model *model, size_t input);
 BROAD_API const char *broad_model_input_name(const broad_model *model, size_t input);
+/*
+ * What a model looks at: the metric that its feature nodes were drawn with, the mean of g g' over rows and outputs, g being
+ * the gradient of a first small network's output by the scaled inputs. Its diagonal is how much the output moves with each
+ * input, its eigenvectors the directions in which it moves most. It costs nothing, since training needs it anyway, and says
+ * nothing about how much worse predictions would be without an input: see broad_importance for that.
+ *
+ * broad_model_relevance() is the root of the diagonal: mean square 1 over the inputs, 1 for each without a metric.
+ */
+BROAD_API double broad_model_relevance(const broad_model *model, size_t input);
+
+typedef struct broad_learned_metric {
+    size_t size;
+    broad_metric_form form;
+    /* What the squared leave-one-out error was enlarged by for the estimate, since the metric has seen the rows; 1: by
+     * nothing. */
+    double optimism;
+} broad_learned_metric;
+
+/* One column of a table, a column of categories being one, or of photos one kind of descriptor: "saturation". */
+typedef struct broad_relevance {
+    size_t size;
+    const char *part; /* its name; it lives as long as the model */
+    double share;     /* of the diagonal's sum: all shares add up to 1 */
+} broad_relevance;
+
+static inline void broad_learned_metric_init(broad_learned_metric *out) { broad_result_init(out, sizeof *out); }
+static inline void broad_relevance_init(broad_relevance *out) { broad_result_init(out, sizeof *out); }
+BROAD_API int broad_model_metric(broad_learned_metric *out, const broad_model *model);
+BROAD_API size_t broad_model_relevance_parts(const broad_model *model); /* 0: there is no metric */
+/* All parts, in the order of the table. `out` is an array of broad_model_relevance_parts() initialised structs, the size of
+ * the first being the distance between them. */
+BROAD_API int broad_model_find_relevance(broad_relevance *out, const broad_model *model);
+/* Directions that a full metric has, one for each input; 0: it is not full. */
+BROAD_API size_t broad_model_directions(const broad_model *model);
+/* The first `count` of them, the most important one first. out_share: what each has of the metric's trace. out_weight: count x
+ * inputs, of unit length; signs are such that the largest weight is positive. An input that is seen by value and by rank
+ * moves both. */
+BROAD_API int broad_model_find_directions(double *out_share, double *out_weight, const broad_model *model,
+                                          size_t count);
 /*
  * How much each column of a table matters: by how much R2, of classes that of their scores, falls where the values of the
  * column are shuffled among rows that were not fitted. Two small networks, each fitted to one half of at most 1000 of the

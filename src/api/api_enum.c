@@ -33,6 +33,7 @@ static const char *const lists[] = {
     [BROAD_ENUM_ESTIMATE_METHOD] = BROAD__ESTIMATE_METHODS,
     [BROAD_ENUM_LEARNED] = BROAD__LEARNEDS,
     [BROAD_ENUM_EFFORT] = BROAD__EFFORTS,
+    [BROAD_ENUM_METRIC_FORM] = BROAD__METRIC_FORMS,
 };
 
 enum { LIST_COUNT = sizeof lists / sizeof lists[0], WORDS_MAX = 8 };

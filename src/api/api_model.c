@@ -54,16 +54,6 @@ int broad_model_set_normal(broad_model *model, const char *label)
 
 size_t broad_model_nodes(const broad_model *model) { return model ? broad__model_nodes(model) : 0; }
 
-double broad_model_relevance(const broad_model *model, size_t input)
-{
-    size_t count = 0;
-    double sum = 0;
-    if (!model || !model->relevance || input >= model->inputs) return 1;
-    size_t columns = broad__model_columns(model);
-    for (size_t j = input; j < columns; j += model->inputs, count++) sum += model->relevance[j] * model->relevance[j];
-    return count ? sqrt(sum / (double)count) : 1;
-}
-
 double broad_model_feature_range(const broad_model *model)
 {
     if (!model) return NAN;

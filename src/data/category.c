@@ -58,6 +58,13 @@ int broad__categories_same(const broad__categories *a, const broad__categories *
     return 1;
 }
 
+const broad__category *broad__categories_at(const broad__categories *categories, size_t input)
+{
+    for (size_t k = 0; k < categories->count; k++)
+        if (categories->items[k].first == input) return &categories->items[k];
+    return NULL;
+}
+
 size_t broad__categories_columns(const broad__categories *categories, size_t inputs)
 {
     for (size_t i = 0; i < categories->count; i++) inputs -= categories->items[i].count - 1;

@@ -27,6 +27,8 @@ void broad__categories_clear(broad__categories *categories); /* accepts half-bui
  * `fields` itself. */
 char **broad__category_inputs(char **fields, size_t inputs, const broad__categories *categories);
 
+/* The column of categories whose first input this is; NULL: there is none. */
+const broad__category *broad__categories_at(const broad__categories *categories, size_t input);
 /* Columns that `inputs` inputs came from. */
 size_t broad__categories_columns(const broad__categories *categories, size_t inputs);
 

@@ -172,6 +172,21 @@ void broad__photo_input_name(char out[BROAD__INPUT_NAME_BYTES], const broad__pho
     }
 }
 
+const char *broad__photo_input_kind(const broad__photo_spec *spec, size_t input)
+{
+    for (size_t i = 0; i < MAPS; i++) {
+        if (!(spec->maps & maps[i].which)) continue;
+        size_t count = maps[i].inputs(spec->side);
+        if (input >= count) {
+            input -= count;
+            continue;
+        }
+        if (maps[i].which == BROAD_PHOTO_MAP_DESCRIPTORS) return broad__descriptor_kind(input);
+        return maps[i].which == BROAD_PHOTO_MAP_PIXELS ? "pixels" : "windows";
+    }
+    return "";
+}
+
 broad__photo_maker *broad__photo_maker_open(const broad__photo_spec *spec)
 {
     broad__photo_maker *maker = broad__alloc(sizeof *maker);

@@ -39,6 +39,8 @@ size_t broad__photo_first(const broad__photo_spec *spec, unsigned map);
 /* "descriptor hue_12", "window 17", "pixel 3,4 red" */
 enum { BROAD__INPUT_NAME_BYTES = 48 };
 void broad__photo_input_name(char out[BROAD__INPUT_NAME_BYTES], const broad__photo_spec *spec, size_t input);
+/* What it is about: "pixels", "windows", or what the histogram of a descriptor counts. Static text. */
+const char *broad__photo_input_kind(const broad__photo_spec *spec, size_t input);
 
 /* What the maps of a spec need besides the picture, such as the weights of the windows' nodes: made once, in some
  * milliseconds, then used by any number of threads at a time. */

@@ -93,7 +93,8 @@ static const broad__option_row rows[] = {
       "predicts rows better that it has not seen"},
      BROAD__VALUE_CHOICE, FIELD(metric), 0, 0, 0, 0, NULL, NULL},
     {{"effort", 0, "LEVEL", BROAD__EFFORTS, "normal",
-      "how long preset auto looks for good nodes: fast, normal, or thorough"},
+      "how much preset auto tries before it builds the network: fast is for a first look, thorough takes longer and may "
+      "find better nodes"},
      BROAD__VALUE_CHOICE, FIELD(effort), 0, 0, 0, 0, NULL, NULL},
     {{"feature-activation", 0, "NAME", BROAD__ACTIVATIONS, NULL,
       "activation function of the feature nodes, if different"},

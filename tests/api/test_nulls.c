@@ -202,6 +202,11 @@ static void walk_model(void)
     walk("broad_model_feature_range");
     assert_true(isnan(broad_model_feature_range(NULL)));
     IS(1, broad_model_relevance, NULL, 0);
+    REFUSED(broad_model_metric, NULL, NULL);
+    IS(0, broad_model_relevance_parts, NULL);
+    REFUSED(broad_model_find_relevance, NULL, NULL);
+    IS(0, broad_model_directions, NULL);
+    REFUSED(broad_model_find_directions, NULL, NULL, NULL, 1);
     TEXT("", broad_model_input_name, NULL, 0);
     TEXT("", broad_model_output_name, NULL, 0);
     IS(0, broad_model_positive, NULL);

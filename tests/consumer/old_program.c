@@ -84,6 +84,8 @@ static void look_at_model(void)
     WITH(broad_joint, joint, must(broad_model_joint(joint, model), "joint"));
     WITH(broad_photo_spec, photo, must(broad_model_photo(photo, model), "photo"));
     WITH(broad_pilot, pilot, must(broad_model_pilot(pilot, model), "pilot"));
+    WITH(broad_learned_metric, metric, must(broad_model_metric(metric, model), "metric"));
+    WITH(broad_relevance, part, must(broad_model_find_relevance(part, model), "relevance"));
     WITH(broad_options, options, must(broad_model_settings(options, model), "settings");
          expect(options->enhance_nodes == 10, "settings"));
     WITH(broad_split, split, must(broad_model_split(split, model), "split"));

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -70,6 +71,27 @@ void broad__descriptor_name(char out[BROAD__DESCRIPTOR_NAME_BYTES], size_t index
     size_t h = 0;
     while (h + 1 < HISTOGRAMS && index >= histograms[h].bins) index -= histograms[h++].bins;
     snprintf(out, BROAD__DESCRIPTOR_NAME_BYTES, "%s_%zu", histograms[h].name, index);
+}
+
+const char *broad__descriptor_kind(size_t index)
+{
+    /* By how the name begins, the longer ones first; others are words already. */
+    static const char *const kinds[][2] = {
+        {"light_lbp", "texture of the brightness"},
+        {"haze_lbp", "texture of the haze"},
+        {"contrast", "contrast"},
+        {"red_blue_by_light", "red minus blue, by brightness"},
+        {"red_blue_part", "red minus blue, relative"},
+        {"red_blue", "red minus blue"},
+        {"magenta_part", "magenta, relative"},
+        {"light", "brightness"},
+        {"least", "least of the three colours"},
+    };
+    size_t h = 0;
+    while (h + 1 < HISTOGRAMS && index >= histograms[h].bins) index -= histograms[h++].bins;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strncmp(histograms[h].name, kinds[i][0], strlen(kinds[i][0])) == 0) return kinds[i][1];
+    return histograms[h].name;
 }
 
 /* Adds what the lanes of a cell counted into the first of them, and that into the whole. */

@@ -31,6 +31,9 @@ size_t broad__descriptor_count(void);
 /* "saturation_12", "light_lbp0_above_29": the histogram and the bin in it. */
 void broad__descriptor_name(char out[BROAD__DESCRIPTOR_NAME_BYTES], size_t index);
 
+/* What the histogram counts, in words: "saturation", "texture of the brightness". */
+const char *broad__descriptor_kind(size_t index);
+
 /* Of an upright picture. A histogram without counts, such as patterns in a picture smaller than 3 x 3, is all zeros. */
 int broad__descriptors(float *out, const broad__image *image);
 

@@ -141,12 +141,11 @@ static double explained(const half *h, double error)
 /* The inputs that a column stands for. */
 static void inputs_of(size_t *out_first, size_t *out_count, const broad_model *model, size_t column)
 {
-    const broad__categories *categories = &model->categories;
-    size_t input = 0, k = 0;
+    size_t input = 0;
     for (size_t c = 0;; c++) {
-        int category = k < categories->count && categories->items[k].first == input;
+        const broad__category *category = broad__categories_at(&model->categories, input);
         *out_first = input;
-        *out_count = category ? categories->items[k++].count : 1;
+        *out_count = category ? category->count : 1;
         if (c == column) return;
         input += *out_count;
     }
@@ -156,9 +155,8 @@ const char *broad__importance_column(const broad_model *model, size_t column)
 {
     size_t first, count;
     inputs_of(&first, &count, model, column);
-    for (size_t k = 0; k < model->categories.count; k++)
-        if (model->categories.items[k].first == first) return model->categories.items[k].name;
-    return model->input_names[first];
+    const broad__category *category = broad__categories_at(&model->categories, first);
+    return category ? category->name : model->input_names[first];
 }
 
 static void shuffle(half *h, const importance *all, size_t column, size_t draw)
