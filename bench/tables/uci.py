@@ -91,9 +91,20 @@ def introduction(found, measured, methods):
     numbers = sorted({len(results) for m in measured for results in m.results.values()})
     splits = f"{numbers[0]} to {count(numbers[-1], 'split')}" if len(numbers) > 1 else count(numbers[0], "split")
     lines = [f"Machine: {found['machine']}; {found['rivals']}. {splits} of each table, {count(found['threads'], 'thread')}."]
+    lines += ["", *paragraphs(*absent_words(measured))]
     commands = [f"broad fit TRAIN.csv --test TEST.csv {' '.join(found['networks'][method])}".rstrip() + f"  # {method}"
                 for method in methods if method in found["networks"]]
     return lines + (["", "```sh", *commands, "```"] if commands else [])
+
+
+def absent_words(measured):
+    """What this run lacks."""
+    counts = {name: sum(name in m.results for m in measured) for name in [*NETWORKS, *RIVALS] if name != BEFORE}
+    never = [name for name, number in counts.items() if not number]
+    some = [f"{name} on {number} of {len(measured)} tables" for name, number in counts.items() if 0 < number < len(measured)]
+    if never or some:
+        said = ([f"without {listed(never)}"] if never else []) + ([f"{listed(some)} only"] if some else [])
+        yield f"This run is {', with '.join(said)}."
 
 
 # ---- what the pages say about it ------------------------------------------------------------------------------------
@@ -115,7 +126,8 @@ def short_table(measured, methods, shown):
             first = sum(row[methods.index(name)] == min(row) for row in rows)
         seconds = sum(m.mean(name, "cpu_seconds") for m in measured if name in m.results)
         time = f"{short(seconds)} s" if name in means else ""
-        cells.append([NAMES[name], mean, str(first), *against(measured, shown[0], name), time])
+        few = "" if name in means else f" (on {sum(name in m.results for m in measured)} tables)"
+        cells.append([NAMES[name] + few, mean, str(first), *against(measured, shown[0], name), time])
     return table_lines(["", f"mean rank of {len(methods)}", "best on", f"{NAMES[shown[0]]} is better, worse on", "p",
                         "processor time"], cells)
 
@@ -135,7 +147,8 @@ def in_short(found):
     given = sum("/" in m.table.name for m in measured)
     begin = (f"Plain `broad fit` on {len(measured)} public tables, {given} of them with splits that others have published on, "
              f"against {found['rivals']}: mean rank (1 is best), number of tables, and Wilcoxon's test over the tables "
-             "(`make bench-uci DATA=FOLDER TABLES=FOLDER`).")
+             f"(`make bench-uci DATA=FOLDER TABLES=FOLDER`; {found['machine'].split(',')[0]}, "
+             f"{count(found['threads'], 'thread')}).")
     return "\n".join([*paragraphs(begin), "", *short_table(measured, methods, shown), "", *paragraphs(verdict(found))]) + "\n"
 
 
@@ -172,9 +185,10 @@ def promise_words(measured, first):
 
 def published_words(found, first):
     tables, errors, likelihoods = compare.published_beaten(found["published"], first)
+    most = max((len(one["results"].get(first, [])) for one in found["published"]["measured"]), default=0)
     if tables:
         yield (f"Its RMSE is better than the published one on {errors} of {tables} standard tables, its log-likelihood on "
-               f"{likelihoods}.")
+               f"{likelihoods} (the first {count(most, 'split')}, where 20 are published).")
 
 
 def parts(found):
