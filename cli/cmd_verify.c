@@ -21,7 +21,18 @@ static int report_json(const cli_arguments *arguments, const broad_verdict *verd
     cli_json_put(object, "product_bound", cli_json_real(verdict->product_bound));
     cli_json_put(object, "reached", cli_json_real(verdict->reached));
     cli_json_put(object, "reason", cli_json_text(verdict->reason));
+    cli_json_put(object, "stored_groups", json_integer((json_int_t)verdict->stored_groups));
+    cli_json_put(object, "stored_metric", json_boolean(verdict->stored_metric));
     return cli_json_give(arguments, object);
+}
+
+/* What the check takes from the file as it is, because no seed gives it. */
+static void print_stored(const broad_verdict *verdict)
+{
+    if (!verdict->stored_groups) return;
+    cli_print("  taken as stored   %zu group%s of feature nodes%s\n", verdict->stored_groups,
+              cli_plural(verdict->stored_groups),
+              verdict->stored_metric ? " and the learned metric that they were drawn with" : "");
 }
 
 static void report_text(const broad_verdict *verdict, const broad_model *model, size_t rows)
@@ -36,6 +47,7 @@ static void report_text(const broad_verdict *verdict, const broad_model *model, 
     cli_print("  residual norm     %.6f of the initial norm\n", verdict->reached);
     cli_print("  product of bounds %.6f, its upper limit\n", verdict->product_bound);
     if (cli_score_line(score, sizeof score, model)) cli_print("  score             %s\n", score);
+    print_stored(verdict);
     cli_print("  largest relative difference from a recorded norm: %.1e\n", verdict->worst_norm_error);
 }
 

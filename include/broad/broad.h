@@ -1395,6 +1395,10 @@ typedef struct broad_verdict {
     double product_bound;    /* product of the bounds since rows were last added        */
     double reached;          /* ||E_last|| / ||E|| at that point, recomputed            */
     char reason[512];        /* why it does not hold; "" if it does                     */
+    /* What no seed gives, and is taken as it is stored: groups of feature nodes that an autoencoder fitted or that were
+     * sampled at training rows, and the learned metric that nodes were drawn with. */
+    size_t stored_groups;
+    int stored_metric;
 } broad_verdict;
 
 static inline void broad_verdict_init(broad_verdict *out) { broad_result_init(out, sizeof *out); }

@@ -80,7 +80,7 @@ static double input_sum(const broad__metric *metric, size_t inputs, size_t input
     return sum;
 }
 
-static void drop_input(broad__metric *metric, size_t inputs, size_t input)
+void broad__metric_drop(broad__metric *metric, size_t inputs, size_t input)
 {
     size_t columns = metric->columns;
     for (size_t j = input; j < columns; j += inputs) {
@@ -113,7 +113,7 @@ int broad__metric_prune(broad__metric *metric, size_t inputs, double share)
         if (least == inputs) return 0;
         dropped += input_sum(metric, inputs, least);
         if (dropped > (1 - share) * sum) break;
-        drop_input(metric, inputs, least);
+        broad__metric_drop(metric, inputs, least);
     }
     return broad__metric_settle(metric);
 }

@@ -30,8 +30,9 @@ void broad__metric_add(broad__metric *metric, const broad__device *device, const
 int broad__metric_settle(broad__metric *metric);
 /* The mean of two. */
 void broad__metric_mean(broad__metric *to, const broad__metric *with);
-/* Drops the least relevant inputs, as many as leave at least `share` of the diagonal's sum, and settles. Column j belongs
- * to input j modulo `inputs`. */
+/* Drops one input. Column j belongs to input j modulo `inputs`. */
+void broad__metric_drop(broad__metric *metric, size_t inputs, size_t input);
+/* Drops the least relevant inputs, as many as leave at least `share` of the diagonal's sum, and settles. */
 int broad__metric_prune(broad__metric *metric, size_t inputs, double share);
 /* Trusts it only so far: share M + (1 - share) I. */
 void broad__metric_soften(broad__metric *metric, double share);

@@ -139,6 +139,7 @@ struct broad_model {
     double *importance;
     size_t importance_columns;
     double *relevance; /* columns: how much each counts for sampled nodes, mean square 1; NULL: all alike */
+    int has_relevance; /* there is one although the nodes are drawn: a learned metric turned them */
     int has_root;      /* there is a root, or will be once the file's tensors are read */
     double *root;      /* columns x columns: of the metric that directions are drawn with; NULL: there is none */
     /* By how much, squared, leave-one-out is too small because the metric has seen the rows; 0: not known, as 1. */

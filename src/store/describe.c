@@ -112,8 +112,9 @@ static const broad__field model_fields[] = {
     {NUMBER("pilot_sparse", broad_model, pilot[BROAD__STYLE_SPARSE], NOT_NEGATIVE)},
     {PLAIN("metric", BROAD__FIELD_FLAG, broad_model, has_root)},
     {NUMBER("optimism", broad_model, optimism, NOT_NEGATIVE)},
+    {PLAIN("relevance", BROAD__FIELD_FLAG, broad_model, has_relevance)},
 };
-enum { MODEL_LATER = 9 }; /* the last ones: version 0.1 did not write them */
+enum { MODEL_LATER = 10 }; /* the last ones: version 0.1 did not write them */
 
 static const broad__field category_fields[] = {
     {PLAIN("name", BROAD__FIELD_TEXT, broad__category, name)},

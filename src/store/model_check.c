@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/kind.h"
+#include "model/relevance.h"
 
 static int check_names(char *const *names, size_t count, const char *what)
 {
@@ -252,10 +253,27 @@ static int check_kind_layer(const broad_model *model, size_t j)
     return BROAD_OK;
 }
 
+/* A metric is learned for feature nodes that are drawn or sampled, and has a matrix where there are few columns. */
+static int check_metric(const broad_model *model)
+{
+    const broad_options *o = &model->settings;
+    int features = broad__kind_of(o->kind)->nodes == BROAD__NODES_FEATURES;
+    if (!model->has_root && !model->has_relevance) return BROAD_OK;
+    if (o->metric == BROAD_LEARNED_NO || !features || o->feature_weights == BROAD_FEATURE_WEIGHTS_AUTOENCODER)
+        return broad__fail(BROAD_BAD_MODEL, "model: a learned metric where the settings have none");
+    if (model->has_relevance && o->feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED)
+        return broad__fail(BROAD_BAD_MODEL, "model: relevance is true, and sampled nodes have theirs in any case");
+    if (model->has_root && broad__model_columns(model) > broad__relevance_columns())
+        return broad__fail(BROAD_BAD_MODEL, "model: a metric of %zu columns where %zu are the most",
+                           broad__model_columns(model), broad__relevance_columns());
+    return BROAD_OK;
+}
+
 int broad__describe_check_kind(const broad_model *model, int class_weights)
 {
     if (broad__kind_check(&model->settings) < 0) return broad__fail_in(BROAD_BAD_MODEL, "settings");
     int status = check_sources(model);
+    if (!status) status = check_metric(model);
     for (size_t j = 0; j < model->layer_count && !status; j++) status = check_kind_layer(model, j);
     if (status) return status;
     if (model->joint.present && !broad__joint_beside(&model->settings))

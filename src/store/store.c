@@ -104,7 +104,7 @@ static int tensors_list(tensor_list *out, broad_model *model, extent has)
     if (broad__scaling_knots(model->settings.scale, model->inputs))
         add_vector(&list, "input.knots", broad__scaling_knots(model->settings.scale, model->inputs),
                    &model->input_knots);
-    if (model->settings.feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED)
+    if (model->settings.feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED || model->has_relevance)
         add_vector(&list, "input.relevance", broad__model_columns(model), &model->relevance);
     if (model->has_root)
         add_matrix(&list, "input.metric", broad__model_columns(model), broad__model_columns(model), &model->root);
@@ -210,6 +210,20 @@ static int check_drawn_weights(const broad_model *model)
     return status;
 }
 
+static int check_directions(const broad_model *model)
+{
+    size_t columns = broad__model_columns(model);
+    for (size_t j = 0; j < columns && model->relevance; j++)
+        if (!(model->relevance[j] >= 0))
+            return broad__fail(BROAD_BAD_MODEL, "tensor input.relevance: value %zu is below 0", j + 1);
+    for (size_t i = 0; i < columns && model->root; i++)
+        for (size_t j = 0; j < i; j++)
+            if (model->root[i * columns + j] != model->root[j * columns + i])
+                return broad__fail(BROAD_BAD_MODEL, "tensor input.metric: it is not symmetric at %zu, %zu", i + 1,
+                                   j + 1);
+    return BROAD_OK;
+}
+
 /* Predictions are divided by the factors; the weights of rows are multiplied by those of their classes. */
 static int check_values(const broad_model *model)
 {
@@ -219,7 +233,7 @@ static int check_values(const broad_model *model)
     for (size_t i = 0; i < model->outputs && model->class_weights; i++)
         if (!(model->class_weights[i] > 0))
             return broad__fail(BROAD_BAD_MODEL, "tensor class.weight: value %zu is not above 0", i + 1);
-    return BROAD_OK;
+    return check_directions(model);
 }
 
 /* What is to be written must be there, and nothing else. */
@@ -231,6 +245,8 @@ static int check_blocks(const broad_model *model)
             return broad__fail(BROAD_BAD_MODEL, "group %zu: %s", i + 1,
                                wanted ? "it has no weights" : "weights where the inputs themselves are the nodes");
     }
+    if ((model->root != NULL) != model->has_root || (model->has_relevance && !model->relevance))
+        return broad__fail(BROAD_BAD_MODEL, "the learned metric is not as the description has it");
     for (size_t j = 0; j < model->layer_count; j++)
         if ((model->layers[j].joint != NULL) != model->joint.present)
             return broad__fail(BROAD_BAD_MODEL, "layer %zu: %s", j + 1,

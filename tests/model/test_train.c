@@ -727,6 +727,7 @@ static void every_allocation_failed_in_turn(void **state)
             broad_options o = small_options(test == BROAD_SUPERVISE_LOO ? BROAD_PRESET_AUTO : BROAD_PRESET_PAPER);
             o.enhance_layers = 2;
             o.threads = 2;
+            o.effort = BROAD_EFFORT_FAST;
             failing self = {.lock = PTHREAD_MUTEX_INITIALIZER};
             broad_allocator allocator = {failing_allocate, failing_release, &self};
             broad_set_allocator(&allocator);
@@ -734,7 +735,8 @@ static void every_allocation_failed_in_turn(void **state)
             size_t total = self.calls, failures = 0;
             assert_int_equal(self.live, 0);
             assert_true(total > 40);
-            for (size_t n = 1; n <= total; n++) {
+            /* The trials of the pilot repeat themselves: of their many allocations every 23rd. */
+            for (size_t n = 1; n <= total; n += total < 1000 || n > total - 300 ? 1 : 23) {
                 self.calls = 0;
                 self.fail_at = n;
                 int status = everything(data, &o);

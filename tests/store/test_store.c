@@ -61,6 +61,25 @@ static const sample_form hidden_form = {.seed = 5,
                                         .kind = BROAD_KIND_SCN,
                                         .weights = BROAD_WEIGHTS_WINDOW};
 
+static const sample_form metric_form = {.seed = 6,
+                                        .task = BROAD_TASK_REGRESS,
+                                        .inputs = 2,
+                                        .outputs = 1,
+                                        .groups = 1,
+                                        .group_nodes = 2,
+                                        .layers = 1,
+                                        .layer_nodes = 1,
+                                        .metric = 1};
+static const sample_form wide_form = {.seed = 6,
+                                      .task = BROAD_TASK_REGRESS,
+                                      .inputs = 513,
+                                      .outputs = 1,
+                                      .groups = 1,
+                                      .group_nodes = 2,
+                                      .layers = 1,
+                                      .layer_nodes = 1,
+                                      .metric = 2};
+
 static sample_form random_form(unsigned seed)
 {
     sample_form form = {.seed = seed,
@@ -78,6 +97,8 @@ static sample_form random_form(unsigned seed)
     if (kind->nodes != BROAD__NODES_FEATURES) form.late_groups = 0;
     else form.features = seed % 4 == 3 ? BROAD_FEATURE_WEIGHTS_AUTOENCODER : BROAD_FEATURE_WEIGHTS_RANDOM;
     while (!(kind->weights >> form.weights & 1)) form.weights = (form.weights + 1) % 3;
+    if (kind->nodes == BROAD__NODES_FEATURES && form.features == BROAD_FEATURE_WEIGHTS_RANDOM)
+        form.metric = (int)(seed / 5 % 3);
     form.class_weights = form.task == BROAD_TASK_CLASSIFY && seed % 3 == 0;
     return form;
 }
@@ -109,6 +130,8 @@ static void same_settings(const broad_options *a, const broad_options *b)
 {
     SAME_WHOLE(size);
     SAME_WHOLE(kind);
+    SAME_WHOLE(metric);
+    SAME_WHOLE(effort);
     SAME_WHOLE(preset);
     SAME_WHOLE(seed);
     SAME_WHOLE(feature_groups);
@@ -248,6 +271,12 @@ static void same_model(const broad_model *a, const broad_model *b)
     same_doubles(a->output_shift, b->output_shift, a->outputs);
     same_doubles(a->output_factor, b->output_factor, a->outputs);
     same_block(a->class_weights, b->class_weights, a->outputs);
+    SAME_WHOLE(has_relevance);
+    SAME_WHOLE(has_root);
+    SAME_NUMBER(optimism);
+    SAME_NUMBER(pilot[BROAD__STYLE_SPARSE]);
+    same_block(a->relevance, b->relevance, a->inputs);
+    same_block(a->root, b->root, a->inputs * a->inputs);
     SAME_WHOLE(joint.present);
     SAME_NUMBER(joint.lambda);
     SAME_NUMBER(joint.norm);
@@ -805,6 +834,29 @@ typedef struct bad_kind {
 } bad_kind;
 
 static const bad_kind bad_kinds[] = {
+    {&small_form, {"metric", "true", "tensor input.metric is missing"}, NULL, NULL},
+    {&small_form, {"relevance", "true", "tensor input.relevance is missing"}, NULL, NULL},
+    {&small_form,
+     {"metric", "true", "model: a learned metric where the settings have none"},
+     "settings/metric",
+     "\"no\""},
+    {&metric_form, {"metric", "false", "tensor input.metric: stands where output.shift was expected"}, NULL, NULL},
+    {&metric_form, {"metric", NULL, "tensor input.metric: stands where output.shift was expected"}, NULL, NULL},
+    {&metric_form, {"metric", "1", "model: metric is not true or false"}, NULL, NULL},
+    {&metric_form, {"relevance", "false", "tensor input.relevance: stands where input.metric was"}, NULL, NULL},
+    {&metric_form, {"optimism", "-1", "model: optimism is -1 where a number from 0 up was expected"}, NULL, NULL},
+    {&metric_form,
+     {"settings/metric", "\"no\"", "group 1: it is sampled where the settings make it drawn"},
+     NULL,
+     NULL},
+    {&metric_form, {"settings/effort", "\"huge\"", "settings: effort is 'huge', which is none of fast|"}, NULL, NULL},
+    {&metric_form,
+     {"settings/feature_weights", "\"sampled\"", "model: relevance is true, and sampled nodes have theirs"},
+     NULL,
+     NULL},
+    {&fitted_form, {"relevance", "true", "model: a learned metric where the settings have none"}, NULL, NULL},
+    {&linked_form, {"metric", "true", "model: a learned metric where the settings have none"}, NULL, NULL},
+    {&wide_form, {"metric", "true", "model: a metric of 513 columns where 512 are the most"}, NULL, NULL},
     {&small_form,
      {"settings/kind", "\"bls\"", "settings: option kind bls does not go with option supervise"},
      NULL,
@@ -1033,6 +1085,24 @@ static void test_bad_text(void **state)
 }
 
 /* Tensors that are there, but in another order, or one more than the model has. */
+/* A shape that its numbers would fit, but not the model. */
+static void test_bad_metric_shape(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"[1,4]", "[4]", "[4,1]"};
+    for (size_t i = 0; i < 3; i++) {
+        parts p = take_apart(&metric_form, 0);
+        size_t count = 0;
+        edit(p.header, "input.metric/shape", shapes[i]);
+        char *text = header_text(&p);
+        unsigned char *bytes = put_together(&count, text, p.data, p.data_bytes);
+        expect_refusal(bytes, count, shapes[i], "tensor input.metric: ");
+        free(bytes);
+        free(text);
+        drop_parts(&p);
+    }
+}
+
 static void test_bad_order(void **state)
 {
     (void)state;
@@ -1081,6 +1151,10 @@ static void test_bad_values(void **state)
         {12, NAN, "tensor feature.1.weight: value 1 is not finite", &small_form},
         {10, 0, "tensor class.weight: value 1 is not above 0", &finally_form},
         {11, -1, "tensor class.weight: value 2 is not above 0", &finally_form},
+        {6, -1e-9, "tensor input.relevance: value 1 is below 0", &metric_form},
+        {7, NAN, "tensor input.relevance: value 2 is not finite", &metric_form},
+        {8, NAN, "tensor input.metric: value 1 is not finite", &metric_form},
+        {10, 7, "tensor input.metric: it is not symmetric at 2, 1", &metric_form},
         {27, NAN, "tensor layer.1.joint: value 1 is not finite", &finally_form},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -1432,6 +1506,10 @@ static void test_save_refuses_kinds(void **state)
     assert_ok(broad_model_to_memory(&bytes, &count, model, 0));
     broad_free(bytes);
     broad_model_free(model);
+    model = sample_model(&metric_form);
+    model->has_root = 0;
+    assert_fails(broad_model_to_memory(&bytes, &count, model, 0), BROAD_FAILED, "the learned metric is not as the");
+    broad_model_free(model);
     model = sample_model(&linked_form);
     model->groups[0].bias = broad__alloc_doubles(3, 1);
     assert_fails(broad_model_to_memory(&bytes, &count, model, 0), BROAD_FAILED,
@@ -1507,6 +1585,7 @@ int main(void)
         cmocka_unit_test(test_bad_fields),
         cmocka_unit_test(test_bad_kinds),
         cmocka_unit_test(test_bad_text),
+        cmocka_unit_test(test_bad_metric_shape),
         cmocka_unit_test(test_bad_order),
         cmocka_unit_test(test_bad_values),
         cmocka_unit_test(test_bad_sizes),

@@ -22,6 +22,7 @@ typedef struct sample_form {
     broad_weights weights;
     broad_feature_weights features;
     int class_weights;
+    int metric; /* drawn nodes were turned by a learned one; 2: it has no more than a diagonal */
 } sample_form;
 
 static inline broad__node_plan sample_plan(broad_kind kind) { return broad__kind_of(kind)->nodes; }
@@ -131,6 +132,7 @@ static inline void sample_group(broad_model *model, const sample_form *form, uns
     group->source = direct                                                ? BROAD__WEIGHT_SOURCE_DIRECT
                     : form->features == BROAD_FEATURE_WEIGHTS_AUTOENCODER ? BROAD__WEIGHT_SOURCE_AUTOENCODER
                                                                           : BROAD__WEIGHT_SOURCE_DRAWN;
+    if (form->metric && !direct) group->source = BROAD__WEIGHT_SOURCE_SAMPLED;
     group->nodes = direct ? form->inputs : form->group_nodes + index % 2;
     group->step = *state % 4;
     group->range = model->settings.range_steps[group->step];
@@ -149,6 +151,24 @@ static inline void sample_joint(broad_model *model, unsigned *state)
     sample_hash(model->joint.weights, state);
     for (size_t j = 0; j < model->layer_count; j++)
         model->layers[j].joint = sample_doubles(state, model->layers[j].width * model->outputs);
+}
+
+static inline void sample_metric(broad_model *model, const sample_form *form, unsigned *state)
+{
+    size_t n = model->inputs;
+    if (!form->metric) return;
+    model->optimism = 1 + sample_uniform(state);
+    model->settings.metric = BROAD_LEARNED_YES;
+    model->settings.effort = BROAD_EFFORT_THOROUGH;
+    model->pilot[BROAD__STYLE_SPARSE] = sample_uniform(state);
+    model->relevance = sample_doubles(state, n);
+    for (size_t j = 0; j < n; j++) model->relevance[j] *= model->relevance[j];
+    model->has_relevance = 1;
+    model->has_root = form->metric == 1;
+    if (!model->has_root) return;
+    model->root = sample_doubles(state, n * n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) model->root[i * n + j] = model->root[j * n + i];
 }
 
 static inline void sample_network(broad_model *model, const sample_form *form, unsigned *state)
@@ -237,6 +257,7 @@ static inline broad_model *sample_model(const sample_form *form)
     model->split_holdout = form->seed % 2 ? 0.3 : 0;
     model->split_seed = form->seed % 2 ? UINT64_MAX - form->seed : 0;
     model->first_norm = 10 * sample_uniform(&state);
+    sample_metric(model, form, &state);
     sample_network(model, form, &state);
     if (form->seed % 2) sample_sources(model, &state);
     return model;

@@ -40,7 +40,8 @@ static const double CAUTION = 20; /* rows per column at which a diagonal alone i
 
 broad__effort_sizes broad__effort_sizes_of(const broad_options *options, size_t rows)
 {
-    static const broad__effort_sizes sizes[] = {{600, 200, 500, 2}, {1200, 300, 800, 4}, {2500, 300, 1500, 7}};
+    static const broad__effort_sizes sizes[] = {
+        {600, 200, 500, 2, 1500, 600}, {1200, 300, 800, 4, 3000, 1000}, {2500, 300, 1500, 7, 4096, 1600}};
     broad__effort_sizes s = sizes[options->effort];
     size_t whole = options->feature_groups * options->feature_nodes, half = rows / 2 < s.rows ? rows / 2 : s.rows;
     double share = (double)whole * (double)half / (double)(rows ? rows : 1);
@@ -49,6 +50,8 @@ broad__effort_sizes broad__effort_sizes_of(const broad_options *options, size_t 
     nodes = nodes > whole ? whole : nodes;
     s.nodes = nodes < BLOCKS ? BLOCKS : nodes / BLOCKS * BLOCKS;
     if (s.screen > s.nodes) s.screen = s.nodes;
+    if (s.final_nodes > whole) s.final_nodes = whole;
+    if (s.final_nodes < s.nodes) s.final_nodes = s.nodes;
     return s;
 }
 
@@ -104,6 +107,7 @@ void broad__model_take_directions(broad_model *model, broad__directions *directi
     model->relevance = directions->relevance;
     model->root = directions->root;
     model->has_root = model->root != NULL;
+    model->has_relevance = model->settings.feature_weights != BROAD_FEATURE_WEIGHTS_SAMPLED;
     *directions = (broad__directions){0};
 }
 

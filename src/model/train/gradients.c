@@ -55,6 +55,18 @@ static void add_output(broad__metric *out, const broad__trial *trial, size_t out
     broad__metric_add(out, device, gradient, count);
 }
 
+/* Whether all rows have the same value of an input, or none: no gradient then says anything about it. */
+static int is_still(const broad_data *rows, size_t input)
+{
+    double first = NAN;
+    for (size_t i = 0; i < rows->rows; i++) {
+        double value = rows->x[i * rows->inputs + input];
+        if (isnan(first)) first = value;
+        if (!isnan(value) && value != first) return 0;
+    }
+    return 1;
+}
+
 int broad__trial_metric(broad__metric *out, int *out_known, const broad__trial *trial)
 {
     size_t outputs = trial->trainer->model->outputs, count = gradient_rows(trial, outputs);
@@ -65,6 +77,8 @@ int broad__trial_metric(broad__metric *out, int *out_known, const broad__trial *
         add_output(out, trial, q, count, moved, gradient);
         status = broad__watch_check(status);
     }
+    for (size_t j = 0; j < trial->rows->inputs; j++)
+        if (is_still(trial->rows, j)) broad__metric_drop(out, trial->rows->inputs, j);
     *out_known = status == BROAD_OK && broad__metric_settle(out);
     broad__free(moved);
     broad__free(gradient);

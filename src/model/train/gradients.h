@@ -1,6 +1,7 @@
 /*
  * How the outputs of a fitted network move with its scaled inputs, as the metric of feature/metric.h: in closed form, since
  * the output is a sum of activations. Where an activation's value does not tell its slope (sine, gaussian), nothing is known.
+ * Inputs that do not differ from row to row have no part in it.
  */
 #ifndef BROAD_MODEL_TRAIN_GRADIENTS_H
 #define BROAD_MODEL_TRAIN_GRADIENTS_H

@@ -14,8 +14,6 @@
 enum {
     CROSSED_ROWS = 2000, /* with fewer both halves are configured and judged */
     HALF_LEAST = 20,     /* rows, for a judgement that means anything */
-    FINAL_ROWS = 3000,
-    FINAL_NODES = 1000,
     FINAL_CLIMBS = 2
 };
 /* Standard errors by which a metric must gain. */
@@ -209,12 +207,10 @@ static void final_close(final *f)
 static int final_open(final *f, const pilot *p, const broad_data *data, const broad__metric *metric)
 {
     broad_trainer *t = p->trainer;
-    const broad_options *o = &t->model->settings;
-    size_t whole = o->feature_groups * o->feature_nodes, columns = broad__model_columns(t->model);
-    *f = (final){.nodes = whole < FINAL_NODES ? whole : FINAL_NODES, .best = {.square = INFINITY}};
+    size_t columns = broad__model_columns(t->model);
+    *f = (final){.nodes = p->sizes.final_nodes, .best = {.square = INFINITY}};
     f->optimism = fmax(t->model->optimism, 1);
-    f->nodes = f->nodes < 2 ? 2 : f->nodes;
-    int status = broad__trial_open(&f->trial, t, data, FINAL_ROWS, f->nodes);
+    int status = broad__trial_open(&f->trial, t, data, p->sizes.final_rows, f->nodes);
     f->trial.rough = 1;
     if (status == BROAD_OK) status = broad__directions_open(&f->plain, &(broad__metric){0}, columns, t->device);
     if (status == BROAD_OK) status = broad__directions_open(&f->turned, metric, columns, t->device);

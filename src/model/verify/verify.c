@@ -9,7 +9,8 @@
  * What must hold, in this order:
  *   the rows are those the model was trained on (fingerprint), scaled as recorded
  *   every random weight is what the seed gives; feature weights that were fitted by an autoencoder or sampled at
- *   training rows are taken as they are: the certificate is about the output weights, whatever the nodes
+ *   training rows, and the metric that nodes were drawn with, are taken as they are, and the verdict says so: the
+ *   certificate is about the output weights, whatever the nodes
  *   every output weight is the one the record was made for (hash), and solves its ridge problem:
  *       K_j'(E_{j-1} - K_j W_j) = lambda W_j
  *   every bound follows from the schedule; every recorded ratio and tested value keeps its bound
@@ -30,6 +31,7 @@
 #include "base/status.h"
 #include "layer/supervise.h"
 #include "model/kind.h"
+#include "model/relevance.h"
 #include "model/verify/verify_chain.h"
 #include "model/verify/verify_growth.h"
 #include "model/verify/verify_joint.h"
@@ -105,6 +107,15 @@ static int check_product(broad__verification *v, double norm, int holds)
                          verdict->reached, verdict->product_bound);
 }
 
+/* What is taken as it is stored. */
+static void note_stored(broad_verdict *out, const broad_model *model)
+{
+    for (size_t g = 0; g < model->group_count; g++)
+        out->stored_groups += model->groups[g].source == BROAD__WEIGHT_SOURCE_AUTOENCODER ||
+                              model->groups[g].source == BROAD__WEIGHT_SOURCE_SAMPLED;
+    out->stored_metric = broad__relevance_form(model) != BROAD_METRIC_FORM_NONE;
+}
+
 /* Rows that ||E_0|| was computed on. */
 static size_t first_rows(const broad_model *model)
 {
@@ -154,6 +165,7 @@ int broad__verify(broad_verdict *out, const broad_model *model, const broad_data
     broad__verification v = {.model = model, .data = data, .verdict = out, .rounding = BROAD__ROUNDING};
     if (broad__supervise_single(&model->settings)) v.rounding = (double)FLT_EPSILON;
     memset(out, 0, sizeof *out);
+    note_stored(out, model);
     int holds = 0, status = check_shape(model, data);
     if (status == BROAD_OK) status = broad__pool_open(&v.pool, threads);
     if (status == BROAD_OK) status = broad__verify_rows(&v, &holds);
