@@ -13,6 +13,7 @@ from lab.experiments import ENTRIES
 MODULES = {
     "benchmarks": "bench.speed.report",
     "tables": "bench.tables.report",
+    "uci": "bench.tables.uci",
     "photos-benchmarks": "bench.images.report",
     "mnist": "bench.mnist",
     "schedules": "bench.schedules",

@@ -2,8 +2,6 @@
 from bench.images import report as images
 from bench.marks import wrapped
 from bench.speed import report as speed
-from bench.tables import ranks
-from bench.tables import report as tables
 from lab.experiments import tables as experiments
 
 PART = "docs/*.json in short"
@@ -35,15 +33,6 @@ def deep_rows(result):
                f"{ours.mean():.3f}", f"the best three of {len(rivals)}: {shown}", "`make experiments ONLY=tables DATA=FOLDER`"]
 
 
-def table_rows(found):
-    measured = tables.measured_of(found)
-    methods = tables.methods_of(found, measured)
-    means = dict(zip(methods, ranks.mean_ranks(tables.rank_rows(measured, methods))))
-    rivals = "; ".join(f"{title.split(',')[0]} {means[name]:.1f}" for name, title in tables.RIVALS.items())
-    yield [f"{len(measured)} public tables: mean rank among {len(methods)} methods, 1 is best", f"{means['auto']:.1f}", rivals,
-           "`make bench-tables DATA=FOLDER`"]
-
-
 def mnist_rows(found):
     rows = {row["name"]: row for row in found["rows"]}
     yield ["MNIST: accuracy (processor time)", "{accuracy:.4f} ({cpu_seconds:.0f} s)".format(**rows["broad fit"]),
@@ -73,7 +62,7 @@ def speed_rows(found):
 
 
 ROWS = [("photos-benchmarks", panel_rows), ("experiments/photos/tables", deep_rows), ("photos-benchmarks", power_rows),
-        ("tables", table_rows), ("mnist", mnist_rows), ("benchmarks", speed_rows)]
+        ("mnist", mnist_rows), ("benchmarks", speed_rows)]
 SOURCES = list(dict.fromkeys(name for name, _ in ROWS))
 
 

@@ -26,8 +26,10 @@ class Plan:
     splits_of: object  # how many splits of a table
     rows_of: object  # at most how many training rows of a table, 0 for all
     again: list = dataclasses.field(default_factory=list)  # methods to measure even if results are there
-    limits: dict = dataclasses.field(default_factory=dict)  # of rivals.Limits
+    limits: dict = dataclasses.field(default_factory=dict)  # for each rival that has some, those of rivals.Limits
     whole: bool = False  # rivals also give likelihood, coverage and calibration
+    measures: bool = True  # False: only what the file of results has
+    tools: dict = dataclasses.field(default_factory=dict)  # for networks that another tool fits
 
 
 def measure_network(tool, words, table, files, seed, threads):
@@ -88,26 +90,27 @@ class Results:
 class Bench:
     def __init__(self, tool, plan, results):
         self.tool, self.plan, self.results = tool, plan, results
-        self.tool_version = version_of_tool(tool)
+        self.tools = {name: plan.tools.get(name, tool) for name in plan.networks}
+        self.tool_versions = {name: version_of_tool(tool) for name, tool in self.tools.items()}
         self.failures = {}
 
     def version(self, method):
         """What a result depends on besides its rows: it is not used for another version."""
         if method in self.plan.networks:
-            return self.tool_version
+            return self.tool_versions[method]
         try:
             version = import_rivals().version(method)
         except Failure:
             return "none"
-        return version + "".join(f", {name} {value}" for name, value in self.plan.limits.items())
+        return version + "".join(f", {name} {value}" for name, value in self.plan.limits.get(method, {}).items())
 
     def measure(self, method, table, files, split):
         if method in self.plan.networks:
-            return measure_network(self.tool, self.plan.networks[method], table, files, split, self.plan.threads)
+            return measure_network(self.tools[method], self.plan.networks[method], table, files, split, self.plan.threads)
         rivals = import_rivals()
         try:
             return rivals.measure(method, table.task, files[0], files[1], split, self.plan.threads,
-                                  rivals.Limits(**self.plan.limits), self.plan.whole)
+                                  rivals.Limits(**self.plan.limits.get(method, {})), self.plan.whole)
         except (ValueError, MemoryError, ImportError) as error:
             raise Failure(" ".join(str(error).split())) from error
 
@@ -116,7 +119,7 @@ class Bench:
         key = {"table": table.name, "fingerprint": table.fingerprint, "split": split, "rows": self.plan.rows_of(table),
                "threads": self.plan.threads, "method": method, "version": self.version(method)}
         known = self.results.known.get(tuple(key[name] for name in Results.KEY))
-        if known and method not in self.plan.again:
+        if known and method not in self.plan.again or not self.plan.measures:
             return known
         try:
             result = {**key, **self.measure(method, table, files(), split)}
@@ -184,9 +187,8 @@ def tables_of(folders, script):
     return found
 
 
-def measure_all(tool, plan, results, folders):
-    """Everything that was measured, as it is stored."""
+def measure_all(tool, plan, results, tables):
+    """Everything that was measured, as it is stored. results: the path of the file of results, or None."""
     bench = Bench(tool, plan, Results(results, plan.script))
-    tables = tables_of(folders, plan.script)
     with tempfile.TemporaryDirectory(prefix="broad-tables-") as folder:
         return bench.found([bench.run(table, folder) for table in tables])

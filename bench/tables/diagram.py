@@ -6,7 +6,8 @@ from bench.tables.ranks import groups
 WIDTH, SIDE, TOP, LINE, STEP = 980, 240, 96, 22, 12
 STYLE = """<style>
 .p { fill: #ffffff } .t { font: 13px sans-serif; fill: #1d2733 } .q { fill: #5b6673 } .f { font-weight: bold; fill: #2b7d86 }
-.a { stroke: #5b6673; fill: none } .m { stroke: #9aa5b1; fill: none } .g { stroke: #b33421; stroke-width: 5; stroke-linecap: round }
+.a { stroke: #5b6673; fill: none } .m { stroke: #9aa5b1; fill: none }
+.g { stroke: #b33421; stroke-width: 4; stroke-linecap: round }
 @media (prefers-color-scheme: dark) {
 .p { fill: #14191f } .t { fill: #e4e9ee } .q { fill: #9aa5b1 } .f { fill: #5cc0c9 }
 .a { stroke: #9aa5b1 } .m { stroke: #5b6673 } .g { stroke: #ef7a66 }
@@ -19,7 +20,7 @@ def make(methods, means, difference, caption):
     apart. The first method is the one that stands out."""
     order = sorted(range(len(methods)), key=lambda i: means[i])
     joined = [group for group in groups(means, difference) if group[1] > group[0]]
-    axis = TOP + 0.0
+    axis = TOP
     below = axis + 18 + STEP * len(joined)
     height = int(below + LINE * ((len(order) + 1) // 2) + 24)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
@@ -60,7 +61,7 @@ def name_parts(methods, means, order, axis, below):
     for number, i in enumerate(order):
         left = number < half
         y = below + LINE * (number if left else len(order) - 1 - number) + 12
-        x, end, anchor = place(means[i], len(methods)), SIDE - 12 if left else WIDTH - SIDE + 12, "end" if left else "start"
+        x, end, anchor = place(means[i], len(methods)), *((SIDE - 12, "end") if left else (WIDTH - SIDE + 12, "start"))
         text = f"{html.escape(methods[i])} {means[i]:.2f}"
         yield f'<path class="m" d="M{x:.1f} {axis:.1f} V{y:.1f} H{end + (4 if left else -4)}"/>'
         yield f'<text class="t{" f" if i == 0 else ""}" x="{end}" y="{y + 4:.1f}" text-anchor="{anchor}">{text}</text>'

@@ -99,20 +99,20 @@ def table_lines(head, rows, left=1):
         yield "| " + " | ".join(cells) + " |"
 
 
-def figure_table(measured, methods):
+def figure_table(measured, methods, absent="failed"):
     classify = measured[0].table.task == "classify"
     head = ["table", "trained on", "tested with", "inputs", *(["classes"] if classify else []), *methods]
-    yield from table_lines(head, [figure_cells(m, methods) for m in measured])
+    yield from table_lines(head, [figure_cells(m, methods, absent) for m in measured])
 
 
-def figure_cells(measured, methods):
+def figure_cells(measured, methods, absent):
     table = measured.table
     cells = [table.name + (" ¹" if table.missing else ""), f"{measured.train_rows:,}", f"{measured.test_rows:,}",
              str(table.inputs), *([str(table.classes)] if table.classes else [])]
     best = min((measured.cost(method) for method in measured.results), default=None)
     for method in methods:
         if method not in measured.results:
-            cells.append("failed")
+            cells.append(absent)
             continue
         text = with_deviation([result["value"] for result in measured.results[method]], table.classes)
         cells.append(f"**{text}**" if measured.cost(method) == best else text)

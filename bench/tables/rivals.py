@@ -38,7 +38,7 @@ ALPHAS = np.logspace(-3, 4, 15)
 COSTS, GAMMAS, FOLDS, TUBES = (1, 10, 100, 1000), (0.03, 0.1, 0.3, 1, 3), 3, (0.1, 0.01)
 LEAVES, LEAF_ROWS, RATES = (8, 31), (5, 20), (0.05, 0.15)
 TREES, MLP_ITERATIONS, STAGES, CACHE_MB = 300, 1000, 1000, 500
-HELD_PARTS, HELD_ROWS = 5, 500  # residuals of held-out rows: fifths of the training rows, until they have this number of rows
+HELD_PARTS, HELD_ROWS = 5, 500  # rows held out of training: fifths, until there are this many rows
 LEVEL, QUANTILE = 0.9, 1.6448536269514722  # of the intervals, and of the normal distribution for it
 SQUARES = "neg_mean_squared_error"
 BINS, LEAST_PROBABILITY = 15, 1e-3
@@ -46,10 +46,9 @@ BINS, LEAST_PROBABILITY = 15, 1e-3
 
 @dataclasses.dataclass
 class Limits:
-    """How many rows a grid search and the SVM's last fit get at most. None: all."""
-    svm_search: int = None
-    svm_fit: int = None
-    boosting_search: int = None
+    """How many rows a grid search, and the fit with what it found, get at most. None: all."""
+    search: int = None
+    fit: int = None
 
 
 class CappedSearch(BaseEstimator):
@@ -65,6 +64,7 @@ class CappedSearch(BaseEstimator):
                             refit=False).fit(x, y).best_params_
 
     def fit(self, x, y):
+        x, y = np.asarray(x), np.asarray(y)
         order = np.random.default_rng(self.folds.random_state).permutation(len(x))
         rows = order[:self.search_rows]
         found = self.search(self.grid, x[rows], y[rows])
@@ -84,7 +84,7 @@ class CappedSearch(BaseEstimator):
 
 def make_svm(classify, inputs, seed, threads, limits=Limits()):
     grid = {"C": COSTS, "gamma": [gamma / inputs for gamma in GAMMAS]}
-    common = {"threads": threads, "search_rows": limits.svm_search, "fit_rows": limits.svm_fit}
+    common = {"threads": threads, "search_rows": limits.search, "fit_rows": limits.fit}
     if classify:
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
         return CappedSearch(SVC(cache_size=CACHE_MB, random_state=seed), grid, folds, **common)
@@ -105,15 +105,25 @@ def make_boosting(classify, inputs, seed, threads, limits=Limits()):
     return (HistGradientBoostingClassifier if classify else HistGradientBoostingRegressor)(random_state=seed)
 
 
+class CarefulClassifier(HistGradientBoostingClassifier):
+    """Has its usual number of stages, and does not stop early, where a class has a single row: none can be put aside."""
+
+    def fit(self, x, y):
+        if np.unique(y, return_counts=True)[1].min() < 2:
+            self.set_params(max_iter=HistGradientBoostingClassifier().max_iter, early_stopping=False)
+        return super().fit(x, y)
+
+
 def make_boosting_early(classify, inputs, seed, threads, limits=Limits()):
-    return make_boosting(classify, inputs, seed, threads).set_params(max_iter=STAGES, early_stopping=True)
+    kind = CarefulClassifier if classify else HistGradientBoostingRegressor
+    return kind(random_state=seed, max_iter=STAGES, early_stopping=True)
 
 
 def make_boosting_grid(classify, inputs, seed, threads, limits=Limits()):
     grid = {"max_leaf_nodes": LEAVES, "min_samples_leaf": LEAF_ROWS, "learning_rate": RATES}
     folds = (StratifiedKFold if classify else KFold)(FOLDS, shuffle=True, random_state=seed)
     return CappedSearch(make_boosting_early(classify, inputs, seed, threads), grid, folds, threads=threads,
-                        search_rows=limits.boosting_search, scoring=None if classify else SQUARES)
+                        search_rows=limits.search, fit_rows=limits.fit, scoring=None if classify else SQUARES)
 
 
 def make_xgboost(classify, inputs, seed, threads, limits=Limits()):
@@ -160,21 +170,24 @@ def make_model(method, classify, inputs, seed, threads, limits):
 
 
 def chosen(model):
-    """The pipeline as it was fitted, for other rows: a search keeps what it found."""
+    """The pipeline as it was fitted, for other rows, and how many it gets at most: a search keeps what it found."""
     last = model.steps[-1][1]
     inner = getattr(last, "regressor_", last)
     if not isinstance(inner, CappedSearch):
-        return clone(model)
+        return clone(model), None
     found = clone(inner.best_estimator_)
     found = TransformedTargetRegressor(found, transformer=StandardScaler()) if inner is not last else found
-    return make_pipeline(*(clone(step) for _, step in model.steps[:-1]), found)
+    return make_pipeline(*(clone(step) for _, step in model.steps[:-1]), found), inner.fit_rows
 
 
 def held_out(model, x, y, seed):
     """Residuals of rows that the model, with the settings it has found, was not fitted to."""
     residuals = []
     for fitted, held in KFold(HELD_PARTS, shuffle=True, random_state=seed).split(x):
-        residuals.append(y[held] - chosen(model).fit(x[fitted], y[fitted]).predict(x[held]))
+        again, most = chosen(model)
+        if most and most < len(fitted):
+            fitted = np.random.default_rng(seed).permutation(fitted)[:most]
+        residuals.append(y[held] - again.fit(x[fitted], y[fitted]).predict(x[held]))
         if sum(map(len, residuals)) >= HELD_ROWS:
             break
     return np.concatenate(residuals)

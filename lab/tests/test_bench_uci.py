@@ -107,7 +107,7 @@ class Whole(Given):
         few = self.uci("--results", path, "--cells", 450)  # 100 rows of 2 inputs: two splits have 400 cells
         self.assertEqual(path.read_bytes(), before)
         self.assertIn("2 splits of each table", few.stdout)
-        with self.assertRaisesRegex(Failure, "no whole run: without chain"):
+        with self.assertRaisesRegex(Failure, "no whole run: without forest"):
             uci.whole(found)
 
     def check_against_the_tool(self, lines):
@@ -118,16 +118,17 @@ class Whole(Given):
             table.write(file, numbers)
         model = self.root / "m.broad"
         words = ["--seed", "1", "--threads", "1", "--json", "-q"]
-        fit = json.loads(subprocess.run([BROAD, "fit", files[0], *words, "-o", model], capture_output=True, check=True).stdout)
-        test = json.loads(subprocess.run([BROAD, "eval", model, files[1], "--json"], capture_output=True, check=True).stdout)["test"]
+        fit, tested = (json.loads(subprocess.run([BROAD, *command], capture_output=True, check=True).stdout)
+                       for command in (["fit", files[0], *words, "-o", model], ["eval", model, files[1], "--json"]))
+        test = tested["test"]
         result = next(r for r in lines if (r["table"], r["split"], r["method"]) == ("ten/swell", 1, "auto"))
         self.assertEqual([result[name] for name in ("value", "coverage", "log_likelihood", "estimate")],
                          [test["rmse"], test["coverage"], test["log_likelihood"], fit["loo"]["rmse"]])
 
     def check_measures(self, lines):
         for result in lines:
-            wanted = {"brls": set(), "auto": {"log_likelihood", "estimate"}, "boosting": {"log_likelihood"}}.get(result["method"], set())
-            self.assertLessEqual(wanted, set(result), result)
+            wanted = {"auto": {"log_likelihood", "estimate"}, "boosting": {"log_likelihood"}}
+            self.assertLessEqual(wanted.get(result["method"], set()), set(result), result)
         clouds = [r for r in lines if r["table"] == "clouds" and r["method"] in ("auto", "boosting")]
         self.assertTrue(all(r["log_likelihood"] < 0 and 0 <= r["calibration_error"] < 0.5 for r in clouds))
 
@@ -137,10 +138,10 @@ class Whole(Given):
         if not HAVE_SKLEARN:
             return
         with unittest.mock.patch.object(rivals, "xgboost", None):
-            found = bench.measure_all(tool, plan, None, [self.given])
+            found = bench.measure_all(tool, plan, None, bench.tables_of([self.given], "bench_uci"))
         self.assertEqual(found["failed"], [{"method": "xgboost", "reason": "xgboost is not installed (Debian: python3-xgboost)",
                                             "tables": ["standard/wave", "ten/swell"]}])
-        self.assertIn("- xgboost on standard/wave, ten/swell: xgboost is not installed", uci.make({**found, "published": uci.PUBLISHED}))
+        self.assertIn("- xgboost on standard/wave, ten/swell: xgboost is not installed", uci.make(found))
 
     def test_no_tables(self):
         (self.root / "empty").mkdir()
@@ -185,12 +186,14 @@ def result_of(value, **more):
 class Report(unittest.TestCase):
     def setUp(self):
         self.found = {"machine": "m", "rivals": "r", "threads": 1, "methods": ["auto", "forest"], "networks": {"auto": []},
-                      "failed": [], "published": uci.PUBLISHED, "tables": [
+                      "failed": [], "tables": [
                           table_of("standard/yacht", "regress",
                                    auto=[result_of(0.5, log_likelihood=-0.5, estimate=0.4, coverage=0.9),
                                          result_of(0.7, log_likelihood=-0.9, estimate=0.7, coverage=0.8)],
-                                   forest=[result_of(1.0, log_likelihood=-1.4, estimate=1.5), result_of(1.4, log_likelihood=-1.5, estimate=1.4)]),
+                                   forest=[result_of(1.0, log_likelihood=-1.4, estimate=1.5),
+                                           result_of(1.4, log_likelihood=-1.5, estimate=1.4)]),
                           table_of("a", "classify", auto=[result_of(0.9, estimate=0.92)], forest=[result_of(0.8)])]}
+        self.found["published"] = {**uci.PUBLISHED, "measured": self.found["tables"][:1]}
 
     def test_pairs(self):
         text = uci.make(self.found)
@@ -200,7 +203,7 @@ class Report(unittest.TestCase):
     def test_published(self):
         text = uci.make(self.found)
         self.assertIn("| standard/yacht | 2 | 0.67 ± 0.05 | 0.60 ± 0.10 | -1.25 | -0.70 |", text)
-        self.assertIn("it betters 1 in RMSE and 1 in log-likelihood", uci.verdict(self.found))
+        self.assertIn("Its RMSE is better than the published one on 1 of 1 standard tables, its log-likelihood on 1 (the first 2 splits,", uci.verdict(self.found))
 
     def test_estimates(self):
         text = uci.make(self.found)
@@ -222,6 +225,15 @@ class Report(unittest.TestCase):
             self.assertIn(wanted, words)
         self.assertEqual(text.count('class="g"'), 1)  # the three that lie within 1 of each other
         self.assertIn("prefers-color-scheme: dark", text)
+
+    def test_before_and_after(self):
+        self.found["methods"].append("before")
+        self.found["networks"]["before"] = []
+        self.found["tables"][0]["results"]["before"] = [result_of(0.6, coverage=0.95), result_of(0.6, coverage=0.85)]
+        text = uci.make(self.found)
+        self.assertIn("| standard/yacht | 0.6000 | 0.6000 | 0.0000 ± 0.1000 | 0.900 | 0.850 |  |  | 1 | 1 |", text)
+        self.assertIn("Better on 0 tables, worse on 0 (Wilcoxon's p 1); processor time 1.00", text)
+        self.assertNotRegex(text, r"(?m)^\| before \|")  # it has no rank
 
     def test_json_is_stored_line_by_line(self):
         self.assertEqual(json.loads(marks.dump(self.found, uci.DEPTH)), self.found)
@@ -271,10 +283,24 @@ class Rivals(unittest.TestCase):
         rng = np.random.default_rng(2)
         x = rng.normal(size=(90, 2))
         with unittest.mock.patch.object(rivals, "SVR", Spy):
-            model = rivals.make_svm(False, 2, 0, 1, rivals.Limits(svm_search=30, svm_fit=60))
+            model = rivals.make_svm(False, 2, 0, 1, rivals.Limits(search=30, fit=60))
             model.fit(x, x[:, 0])
-        self.assertEqual((max(seen[:-1]), seen[-1]), (20, 60))  # two of three folds; the last fit
+            self.assertEqual((max(seen[:-1]), seen[-1]), (20, 60))  # two of three folds; the last fit
+            rivals.held_out(rivals.make_pipeline(model), x, x[:, 0], 0)
+        self.assertEqual(seen[-5:], [60] * 5)  # of 72 in each fold
         self.assertEqual(model.predict(x).shape, (90,))
+
+    def test_a_class_with_one_row(self):
+        """As shuttle has one: none of its rows can be put aside to stop early."""
+        x = np.random.default_rng(7).normal(size=(50, 2))
+        y = np.where(x[:, 0] > 0, 1, 0)
+        y[0] = 2
+        with unittest.mock.patch.multiple(rivals, STAGES=5, LEAVES=(8,)):
+            for method in ("boosting-early", "boosting-grid"):
+                model = rivals.make_model(method, True, 2, 0, 1, rivals.Limits())
+                with rivals.warnings.catch_warnings():
+                    rivals.warnings.simplefilter("ignore")
+                    self.assertEqual(model.fit(x, y).predict_proba(x).shape, (50, 3))
 
     def test_every_method(self):
         rng = np.random.default_rng(5)
@@ -285,7 +311,7 @@ class Rivals(unittest.TestCase):
                 if method == "xgboost" and rivals.xgboost is None:
                     continue
                 with unittest.mock.patch.multiple(rivals, TREES=10, COSTS=(1,), LEAVES=(8,), STAGES=5, MLP_ITERATIONS=50):
-                    model = rivals.make_model(method, classify, 3, 0, 1, rivals.Limits(**uci.LIMITS))
+                    model = rivals.make_model(method, classify, 3, 0, 1, rivals.Limits(**uci.LIMITS.get(method, {})))
                     with rivals.warnings.catch_warnings():
                         rivals.warnings.simplefilter("ignore")
                         model.fit(x, y)

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "compute/device_choice.h"
+#include "feature/metric.h"
 
 /* Differences from 1 that are none. */
 static const double TINY = 1e-9;
@@ -26,6 +27,8 @@ static double diagonal(const broad_model *model, size_t column)
     if (model->relevance) return model->relevance[column] * model->relevance[column];
     return model->root ? row_square(model->root + column * columns, columns) : 1;
 }
+
+size_t broad__relevance_columns(void) { return BROAD__METRIC_COLUMNS; }
 
 broad_metric_form broad__relevance_form(const broad_model *model)
 {

@@ -15,6 +15,8 @@
 
 #include "model/model.h"
 
+/* That a full metric has at most. */
+size_t broad__relevance_columns(void);
 broad_metric_form broad__relevance_form(const broad_model *model);
 /* Root mean square over the columns of an input; 1 without a metric. */
 double broad__relevance_of(const broad_model *model, size_t input);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "model/kind.h"
+#include "model/relevance.h"
 
 static int check_names(char *const *names, size_t count, const char *what)
 {
@@ -262,9 +263,9 @@ static int check_metric(const broad_model *model)
         return broad__fail(BROAD_BAD_MODEL, "model: a learned metric where the settings have none");
     if (model->has_relevance && o->feature_weights == BROAD_FEATURE_WEIGHTS_SAMPLED)
         return broad__fail(BROAD_BAD_MODEL, "model: relevance is true, and sampled nodes have theirs in any case");
-    if (model->has_root && broad__model_columns(model) > BROAD__METRIC_COLUMNS)
-        return broad__fail(BROAD_BAD_MODEL, "model: a metric of %zu columns where %d are the most",
-                           broad__model_columns(model), (int)BROAD__METRIC_COLUMNS);
+    if (model->has_root && broad__model_columns(model) > broad__relevance_columns())
+        return broad__fail(BROAD_BAD_MODEL, "model: a metric of %zu columns where %zu are the most",
+                           broad__model_columns(model), broad__relevance_columns());
     return BROAD_OK;
 }
 

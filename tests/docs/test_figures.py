@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT))
 from bench import marks, mnist, pages, schedules  # noqa: E402
 from bench.images import report as images  # noqa: E402
 from bench.tables import report as tables  # noqa: E402
+from bench.tables import uci  # noqa: E402
 from bench.tool import Failure  # noqa: E402
 
 PAGE = "By hand.\n<!-- a b: begin -->\nold\n<!-- a b: end -->\nText.\n<!-- c: begin -->\n<!-- c: end -->\n"
@@ -111,6 +112,18 @@ class Words(unittest.TestCase):
         self.assertIn("Against the SVM it is better on 0 of the 13 tables and equal on 0", text)
         self.assertIn("it takes less on none.", text)
         self.assertIn(f"| {methods:.1f} |", plain(tables.in_short(found)))
+
+    def test_tables_with_given_splits(self):
+        """Worse figures make other sentences."""
+        found = stored("uci")
+        for table in [*found["tables"], *found["published"]["measured"]]:
+            for result in table["results"]["auto"]:
+                result["value"] = -1 if table["task"] == "classify" else 1e9
+                result["log_likelihood"] = -99
+        text, count = plain(uci.verdict(found)), len(uci.ranked_methods(found, tables.measured_of(found)))
+        self.assertIn(f"has the mean rank {count:.2f}, place {count} of {count};", text)
+        self.assertIn("Pair by pair (p < 0.05) it is worse than ridge, SVM", text)
+        self.assertIn("Its RMSE is better than the published one on 0 of 7 standard tables, its log-likelihood on 0 (the", text)
 
     def test_photos(self):
         found = stored("photos-benchmarks")
