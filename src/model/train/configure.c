@@ -11,6 +11,7 @@
 enum {
     BLOCKS = 2,
     NODES_LEAST = 400,
+    ROUND_ROWS = 100,
     KEPT = 2,
     CLIMBS = 2,
     TRIALS_MOST = 24,
@@ -50,6 +51,8 @@ broad__effort_sizes broad__effort_sizes_of(const broad_options *options, size_t 
     nodes = nodes > whole ? whole : nodes;
     s.nodes = nodes < BLOCKS ? BLOCKS : nodes / BLOCKS * BLOCKS;
     if (s.screen > s.nodes) s.screen = s.nodes;
+    size_t least = options->metric == BROAD_LEARNED_YES, most = half / ROUND_ROWS;
+    if (s.rounds > most) s.rounds = most > least ? most : least;
     if (s.final_nodes > whole) s.final_nodes = whole;
     if (s.final_nodes < s.nodes) s.final_nodes = s.nodes;
     return s;

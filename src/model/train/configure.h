@@ -23,7 +23,7 @@ typedef struct broad__effort_sizes {
     size_t rows;                    /* that nodes are configured on, at most */
     size_t screen;                  /* nodes of a trial that only tells which are worth a larger one */
     size_t nodes;                   /* and of that one: for its rows as many as the network has for all */
-    size_t rounds;                  /* with a metric, at most */
+    size_t rounds;                  /* with a metric, at most: one for every hundred rows of a half */
     size_t final_rows, final_nodes; /* of the trials that decide in the end, at most */
 } broad__effort_sizes;
 
