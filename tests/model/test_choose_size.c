@@ -21,7 +21,7 @@ static broad_data *table(double *x, double *y, size_t rows, int rings)
 static broad_model *fit_kind(const broad_data *data, const char *kind, const char *threads)
 {
     broad_model *model = NULL;
-    broad_options o = OPTIONS("kind", kind, "threads", threads);
+    broad_options o = OPTIONS("kind", kind, "threads", threads, "effort", "fast");
     assert_ok(broad_fit(&model, NULL, data, &o));
     return model;
 }
