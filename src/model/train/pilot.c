@@ -12,8 +12,7 @@
 #include "model/train/gradients.h"
 
 enum {
-    CROSSED_ROWS = 2000, /* with fewer both halves are configured and judged */
-    HALF_LEAST = 20,     /* rows, for a judgement that means anything */
+    HALF_LEAST = 20, /* rows, for a judgement that means anything */
     FINAL_CLIMBS = 2
 };
 /* Standard errors by which a metric must gain. */
@@ -63,7 +62,7 @@ static int pilot_open(pilot *p, const broad_data *data)
     if (status == BROAD_OK) status = broad__halves_make(p->half, p->thin, o->seed);
     int judged = p->half[0] && p->half[1] && p->half[0]->rows >= HALF_LEAST && p->half[1]->rows >= HALF_LEAST;
     if (!judged || !broad__pilot_learns(o)) p->sizes.rounds = 0;
-    p->ways = rows < CROSSED_ROWS ? 2 : 1;
+    p->ways = rows < BROAD__CROSSED_ROWS ? 2 : 1;
     return status;
 }
 
@@ -333,11 +332,13 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
     if (status == BROAD_OK) status = configure_halves(&p);
     const broad__configurations *first = p.whole.count ? &p.whole : &p.found[0];
     memcpy(t->model->pilot, first->least, sizeof first->least);
-    if (status == BROAD_OK && p.rounds) status = choose(&p, out_range, data);
-    else if (first->count && (status == BROAD_OK || broad__watch_late())) {
+    int chosen = status == BROAD_OK && p.rounds;
+    if (chosen) status = choose(&p, out_range, data);
+    if (first->count && (status == BROAD_OK ? !chosen : broad__watch_late())) {
         /* No metric is wanted, or the time is up: the caller forgives that. */
         int used = use(&p, out_range, &first->of[0]);
         if (status == BROAD_OK || used < 0) status = used;
+        t->model->optimism = 0;
     }
     pilot_close(&p);
     return status;

@@ -13,6 +13,8 @@
 
 #include "model/train/trainer.h"
 
+enum { BROAD__CROSSED_ROWS = 2000 }; /* with fewer rows both halves are configured and judged */
+
 /* Whether there is anything that it would determine. */
 int broad__pilot_wanted(const broad_options *options);
 /* Whether a metric is among it. */

@@ -23,7 +23,7 @@
 #include "model/train/pilot.h"
 
 /* As in pilot.c, configure.c and feature/sample.c; NAME_BYTES: of an input's name, in the table, the model and the file. */
-enum { CROSSED_ROWS = 2000, METRICS_OF_ROUND = 10, SPREAD_ROWS = 256, NAME_BYTES = 120 };
+enum { METRICS_OF_ROUND = 10, SPREAD_ROWS = 256, NAME_BYTES = 120 };
 enum { RANGE_ROWS = 4000, RANGE_NODES = 200, JOINT_SHARD_MAX = 256 }; /* the last as in layer/joint_sums.c */
 
 /* Blocks of spilled arrays that are in memory at a time, as measured: those of each thread, of inputs or Z, residuals,
@@ -174,7 +174,7 @@ static double pilot_numbers(const broad__sizes *s, const broad_options *o)
     broad__effort_sizes sizes = broad__effort_sizes_of(o, size(s->rows));
     int learns = broad__pilot_learns(o);
     double rounds = learns ? (double)sizes.rounds : 0, taken = fmin(s->rows, 2 * (double)sizes.rows);
-    double ways = taken < CROSSED_ROWS ? 2 : 1, rows = learns && ways == 1 ? taken / 2 : taken;
+    double ways = taken < BROAD__CROSSED_ROWS ? 2 : 1, rows = learns && ways == 1 ? taken / 2 : taken;
     double trial = trial_numbers(s, rows, fmin(s->drawn, (double)sizes.nodes), learns);
     if (learns)
         trial = fmax(trial, trial_numbers(s, fmin(s->rows, (double)sizes.final_rows), (double)sizes.final_nodes, 0));
