@@ -10,7 +10,7 @@ enum { SECONDS_MOST = 60, ROWS = 400 };
 
 static broad_data *rows;
 static broad_model *model;
-static small_bytes expected;
+static model_bytes expected;
 static double expected_scores[ROWS * 3];
 
 /* Large enough for packed products, and for several shards for the threads. */
@@ -66,7 +66,7 @@ static int set_up(void **state)
     broad_options o = options_for(2);
     rows = small_data(0, ROWS, 6, 3);
     assert_ok(broad_fit(&model, NULL, rows, &o));
-    expected = small_bytes_of(model);
+    expected = model_bytes_of(model);
     assert_ok(broad_predict_data(expected_scores, model, rows, THREADS(2)));
     return 0;
 }

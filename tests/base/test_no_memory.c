@@ -135,7 +135,7 @@ static void check_whole(const life *l, const broad_trainer *t)
     broad_model *back = NULL;
     size_t fail_at = supply.fail_at;
     supply.fail_at = 0;
-    small_bytes b = small_bytes_of(broad_trainer_model(t));
+    model_bytes b = model_bytes_of(broad_trainer_model(t));
     assert_ok(broad_model_from_memory(&back, b.at, b.count));
     assert_ok(broad_predict_data(scores, back, l->rows, THREADS(1)));
     for (size_t i = 0; i < 40 * broad_model_outputs(back); i++) assert_true(isfinite(scores[i]));
@@ -165,11 +165,11 @@ static int live(const life *l)
 }
 
 /* What lies at the model's place is whole, and nothing lies beside it. */
-static void check_folder(const life *l, const small_bytes *good)
+static void check_folder(const life *l, const model_bytes *good)
 {
     size_t count = 0;
     char *now = read_file(&count, l->file);
-    small_bytes seen = {now, count};
+    model_bytes seen = {now, count};
     if (!small_same(&seen, good)) fail_msg("%s: the file changed", l->kind->title);
     free(now);
     assert_int_equal(remove(l->file), 0);
@@ -185,7 +185,7 @@ static size_t next_to_fail(size_t n, size_t total, size_t most) { return n < mos
 
 static size_t fail_all(const life *l, int for_good, size_t most)
 {
-    small_bytes good = {0};
+    model_bytes good = {0};
     supply_start(0, 0);
     assert_ok(live(l));
     supply_start(0, 0);

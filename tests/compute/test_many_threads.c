@@ -70,7 +70,7 @@ static void three_hundred_predict(void **state)
     broad_model_free(model);
 }
 
-static int fit(small_bytes *out, size_t number, size_t threads)
+static int fit(model_bytes *out, size_t number, size_t threads)
 {
     broad_options o = small_options(&small_kinds[number % SMALL_KINDS], threads);
     broad_data *data = small_kinds[number % SMALL_KINDS].regress ? small_data(0, 60, 3, 0) : small_data(0, 60, 3, 2);
@@ -85,7 +85,7 @@ static int fit(small_bytes *out, size_t number, size_t threads)
 typedef struct learner {
     size_t number;
     int code;
-    small_bytes bytes;
+    model_bytes bytes;
 } learner;
 
 static void *train(void *context)
@@ -100,7 +100,7 @@ static void fifty_train(void **state)
     (void)state;
     pthread_t threads[TRAINING];
     learner learners[TRAINING] = {0};
-    small_bytes alone[SMALL_KINDS] = {0};
+    model_bytes alone[SMALL_KINDS] = {0};
     for (size_t k = 0; k < SMALL_KINDS; k++) assert_ok(fit(&alone[k], k, 1));
     for (size_t i = 0; i < TRAINING; i++) {
         learners[i].number = i;

@@ -281,13 +281,13 @@ static void any_number_of_threads(void **state)
     (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         broad_data *data = small_data(0, i ? 60 : 270, 3, kinds[i].regress ? 0 : 2);
-        small_bytes first = {0};
+        model_bytes first = {0};
         for (size_t threads = 1; threads <= 3; threads++) {
             broad_options o = small_options(&kinds[i], threads);
             broad_model *model = NULL;
             if (!i) o.feature_nodes = 180, o.enhance_nodes = 100, o.enhance_layers = 2, o.tries = 2;
             assert_ok(broad_fit(&model, NULL, data, &o));
-            small_bytes bytes = small_bytes_of(model);
+            model_bytes bytes = model_bytes_of(model);
             if (threads == 1) {
                 assert_true(broad_model_nodes(model) > (i ? 60 : 270));
                 assert_verified(model, data);
@@ -324,7 +324,7 @@ static void resumed_equals_never_stopped(void **state)
             grown = NULL;
             broad_trainer_close(&grown, t);
         }
-        small_bytes a = small_bytes_of(whole), b = small_bytes_of(grown);
+        model_bytes a = model_bytes_of(whole), b = model_bytes_of(grown);
         assert_int_equal(broad_model_layers(grown), layers);
         if (!small_same(&a, &b)) fail_msg("%s: other bytes", kinds[i].title);
         assert_verified(grown, data);

@@ -291,12 +291,12 @@ static void same_bytes_for_any_number_of_threads(void **state)
     static const size_t sizes[] = {100, 1000, 9000};
     for (size_t s = 0; s < 3; s++) {
         broad_data *data = small_data(0, sizes[s], 3, s == 1 ? 2 : 0);
-        small_bytes kept = {0};
+        model_bytes kept = {0};
         for (size_t threads = 1; threads <= 3; threads++) {
             broad_options o = options_of(8, 3);
             o.threads = threads;
             broad_model *model = fit(data, &o);
-            small_bytes b = small_bytes_of(model);
+            model_bytes b = model_bytes_of(model);
             if (threads == 1) kept = b, assert_verified(model, data);
             else assert_true(small_same(&kept, &b)), broad_free(b.at);
             broad_model_free(model);
@@ -363,12 +363,12 @@ static void resumed_equals_never_stopped(void **state)
         assert_ok(broad_data_append(&two, parts[0], parts[1]));
         if (parts[2]) assert_ok(broad_data_append(&three, two, parts[2]));
         const broad_data *all[] = {parts[0], two, three};
-        small_bytes kept = {0};
+        model_bytes kept = {0};
         for (int way = 0; way < 3; way++) {
             broad_model *model = grow(g, all, parts, way == 1, way == 2 ? 1e-30 : 0);
             forgetful += model->layers[model->layer_count - 1].certificate.first_row > 0;
             assert_verified(model, three ? three : two);
-            small_bytes b = small_bytes_of(model);
+            model_bytes b = model_bytes_of(model);
             if (!way) kept = b;
             else if (way == 1 && !small_same(&kept, &b)) fail_msg("growth %zu: other bytes after a file", s);
             if (way) broad_free(b.at);
@@ -398,7 +398,7 @@ static void grown_equals_made_at_once(void **state)
             assert_ok(broad_trainer_enhance(t, 6, 1));
         }
         broad_trainer_close(&grown, t);
-        small_bytes a = small_bytes_of(whole), b = small_bytes_of(grown);
+        model_bytes a = model_bytes_of(whole), b = model_bytes_of(grown);
         assert_true(small_same(&a, &b));
         assert_true(broad_model_layers(whole) > 4);
         broad_free(a.at), broad_free(b.at);
@@ -424,7 +424,7 @@ static void many_rows(void **state)
         assert_ok(broad_trainer_enhance(t, 6, 1));
     }
     broad_trainer_close(&grown, t);
-    small_bytes a = small_bytes_of(whole), b = small_bytes_of(grown);
+    model_bytes a = model_bytes_of(whole), b = model_bytes_of(grown);
     assert_true(small_same(&a, &b));
     assert_int_equal(broad_model_layers(whole), 3);
     assert_verified(whole, data);
@@ -455,7 +455,7 @@ static void weighted_rows(void **state)
             broad_trainer_close(&models[stop], t);
             assert_verified(models[stop], all);
         }
-        small_bytes a = small_bytes_of(models[0]), b = small_bytes_of(models[1]);
+        model_bytes a = model_bytes_of(models[0]), b = model_bytes_of(models[1]);
         assert_true(small_same(&a, &b));
         assert_int_equal(models[0]->segment_count, 4);
         broad_free(a.at), broad_free(b.at);
@@ -556,7 +556,7 @@ static void noise_is_not_learned(void **state)
         broad_model *model = fit(t.data, &o);
         if (broad_model_layers(model) < 2) o.enhance_layers = 2; /* fewer that are not reached */
         broad_model *again = fit(t.data, &o);
-        small_bytes a = small_bytes_of(model), b = small_bytes_of(again);
+        model_bytes a = model_bytes_of(model), b = model_bytes_of(again);
         assert_true(small_same(&a, &b));
         assert_int_equal(broad_model_outcome(model), BROAD_OUTCOME_STALLED);
         if (model->layer_count) assert_verified(model, t.data);
@@ -688,7 +688,7 @@ static void forged_models_are_not_saved(void **state)
     for (int i = 0; i < 2; i++) {
         if (i == 0) c->penalty = 1;
         if (i == 1) c->test = BROAD_SUPERVISE_RESIDUAL;
-        small_bytes b = {0};
+        model_bytes b = {0};
         assert_fails(broad_model_to_memory(&b.at, &b.count, model, 0), BROAD_FAILED,
                      i == 0 ? "penalty" : "was not tested by one");
         *c = kept;

@@ -24,7 +24,7 @@ static broad_options options_of(broad_kind kind, broad_preset preset)
     return o;
 }
 
-static void assert_same(small_bytes a, small_bytes b)
+static void assert_same(model_bytes a, model_bytes b)
 {
     assert_int_equal(a.count, b.count);
     assert_memory_equal(a.at, b.at, a.count);
@@ -62,7 +62,7 @@ static void grown_equals_made_at_once(void **state)
                 }
                 broad_trainer_close(&grown, t);
                 /* A stalled run stays stalled. */
-                small_bytes a = small_bytes_of(whole), b = small_bytes_of(grown);
+                model_bytes a = model_bytes_of(whole), b = model_bytes_of(grown);
                 assert_same(a, b);
                 broad_free(a.at), broad_free(b.at);
                 broad_model_free(whole), broad_model_free(grown);
@@ -95,7 +95,7 @@ static void resumed_equals_never_stopped(void **state)
             assert_int_equal(broad_model_layers(models[stop]), 3 + 2 + 2 + 1 + 2);
             assert_verified(models[stop], all);
         }
-        small_bytes a = small_bytes_of(models[0]), b = small_bytes_of(models[1]);
+        model_bytes a = model_bytes_of(models[0]), b = model_bytes_of(models[1]);
         assert_same(a, b);
         static const char *const origins[] = {"initial", "enhance", "enhance",  "features", "features",
                                               "data",    "enhance", "features", "enhance",  "enhance"};
@@ -203,7 +203,7 @@ static void new_classes(void **state)
     assert_ok(broad_data_append(&joined, old, more));
     assert_ok(broad_data_append(&all, joined, known));
     assert_verified(m, all);
-    small_bytes b = small_bytes_of(m);
+    model_bytes b = model_bytes_of(m);
     broad_model *again = NULL;
     assert_ok(broad_model_from_memory(&again, b.at, b.count));
     assert_verified(again, all);
@@ -255,7 +255,7 @@ static void other_data_is_refused(void **state)
     broad_model *m = NULL, *forced = NULL;
     broad_trainer *t = NULL;
     assert_ok(broad_fit(&m, NULL, data, &o));
-    small_bytes before = small_bytes_of(m);
+    model_bytes before = model_bytes_of(m);
     assert_fails(broad_trainer_resume(&t, m, other, &o, 0), BROAD_BAD_DATA, "other values");
     assert_fails(broad_trainer_resume(&t, m, fewer, &o, 0), BROAD_BAD_DATA, "trained on 300 rows, and these are 299");
     assert_fails(broad_trainer_resume(&t, m, wider, &o, 0), BROAD_BAD_DATA, "4 inputs");
@@ -273,7 +273,7 @@ static void other_data_is_refused(void **state)
     broad_layer layer = {.size = sizeof layer};
     assert_ok(broad_model_layer(&layer, forced, 2));
     assert_int_equal(layer.rows, 299);
-    small_bytes after = small_bytes_of(m), saved = small_bytes_of(forced);
+    model_bytes after = model_bytes_of(m), saved = model_bytes_of(forced);
     assert_same(before, after);
     broad_free(before.at), broad_free(after.at), broad_free(saved.at);
     m->seed_map = 2;

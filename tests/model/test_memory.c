@@ -89,23 +89,11 @@ static broad__storage storage_of(const way *w)
     return storage;
 }
 
-typedef struct bytes {
-    void *start;
-    size_t count;
-} bytes;
-
-static bytes bytes_of(const broad_model *model)
+static void assert_same(model_bytes a, model_bytes b, const char *what, size_t number)
 {
-    bytes b;
-    assert_ok(broad_model_to_memory(&b.start, &b.count, model, 0));
-    return b;
-}
-
-static void assert_same(bytes a, bytes b, const char *what, size_t number)
-{
-    if (a.count != b.count || memcmp(a.start, b.start, a.count) != 0)
+    if (a.count != b.count || memcmp(a.at, b.at, a.count) != 0)
         fail_msg("%s: the model of way %zu has other bytes", what, number);
-    broad_free(b.start);
+    broad_free(b.at);
 }
 
 typedef struct story {
@@ -153,7 +141,7 @@ static broad_options options_of(const story *s, size_t threads)
 /* Fit, grow both ways, learn rows; saves what came out after each. */
 enum { STEPS = 4 };
 
-static void grow_and_keep(bytes out[STEPS], const story *s, const way *w, const broad_data *rows,
+static void grow_and_keep(model_bytes out[STEPS], const story *s, const way *w, const broad_data *rows,
                           const broad_data *more)
 {
     broad_options o = options_of(s, w->threads);
@@ -161,18 +149,18 @@ static void grow_and_keep(bytes out[STEPS], const story *s, const way *w, const 
     broad_trainer *t = NULL;
     assert_ok(broad__trainer_open_stored(&t, rows, &o, &storage));
     assert_ok(broad_trainer_enhance(t, o.enhance_nodes, o.enhance_layers));
-    out[0] = bytes_of(broad_trainer_model(t));
+    out[0] = model_bytes_of(broad_trainer_model(t));
     broad_model *first = NULL;
     broad_trainer_close(&first, t);
 
     storage = storage_of(w);
     assert_ok(broad__trainer_resume_stored(&t, first, rows, &o, 0, &storage));
     if (o.kind != BROAD_KIND_SCN && o.kind != BROAD_KIND_RVFL) assert_ok(broad_trainer_features(t, 2, 4, 10));
-    out[1] = bytes_of(broad_trainer_model(t));
+    out[1] = model_bytes_of(broad_trainer_model(t));
     assert_ok(broad_trainer_learn(t, more, 10, 1, 0));
-    out[2] = bytes_of(broad_trainer_model(t));
+    out[2] = model_bytes_of(broad_trainer_model(t));
     assert_ok(broad_trainer_enhance(t, 15, 1));
-    out[3] = bytes_of(broad_trainer_model(t));
+    out[3] = model_bytes_of(broad_trainer_model(t));
     broad_trainer_close(NULL, t);
     broad_model_free(first);
 }
@@ -183,7 +171,7 @@ static void same_bytes_however_rows_are_kept(void **state)
     for (size_t i = 0; i < STORIES; i++) {
         const story *s = &stories[i];
         way plain = {.threads = 1};
-        bytes expected[STEPS], found[STEPS];
+        model_bytes expected[STEPS], found[STEPS];
         broad_data *rows = make_rows(ROWS, s->rows, 1), *more = make_rows(MORE, s->rows, 2);
         grow_and_keep(expected, s, &plain, rows, more);
         spill_rows(rows), spill_rows(more);
@@ -191,7 +179,7 @@ static void same_bytes_however_rows_are_kept(void **state)
             grow_and_keep(found, s, &ways[k], rows, more);
             for (size_t step = 0; step < STEPS; step++) assert_same(expected[step], found[step], s->name, k);
         }
-        for (size_t step = 0; step < STEPS; step++) broad_free(expected[step].start);
+        for (size_t step = 0; step < STEPS; step++) broad_free(expected[step].at);
         broad_data_free(rows), broad_data_free(more);
     }
 }
@@ -202,7 +190,7 @@ static void same_bytes_with_validation(void **state)
     (void)state;
     story s = {"patience", {1, 0, 0}, {{"preset", "paper"}, {"kind", "brls"}, {"enhance", "30x12"}}};
     broad_data *rows = make_rows(300, s.rows, 3), *check = spill_rows(make_rows(200, s.rows, 4));
-    bytes expected = {0};
+    model_bytes expected = {0};
     for (size_t k = 0; k <= WAYS; k++) {
         way plain = {.threads = 1};
         const way *w = k ? &ways[k - 1] : &plain;
@@ -214,11 +202,11 @@ static void same_bytes_with_validation(void **state)
         assert_ok(broad_trainer_validate(t, check));
         assert_ok(broad_trainer_enhance(t, o.enhance_nodes, o.enhance_layers));
         assert_int_equal(broad_model_outcome(broad_trainer_model(t)), BROAD_OUTCOME_TARGET_REACHED);
-        if (k) assert_same(expected, bytes_of(broad_trainer_model(t)), s.name, k);
-        else expected = bytes_of(broad_trainer_model(t));
+        if (k) assert_same(expected, model_bytes_of(broad_trainer_model(t)), s.name, k);
+        else expected = model_bytes_of(broad_trainer_model(t));
         broad_trainer_close(NULL, t);
     }
-    broad_free(expected.start);
+    broad_free(expected.at);
     broad_data_free(rows), broad_data_free(check);
 }
 

@@ -198,24 +198,11 @@ static broad_options case_options(const pilot_case *c, size_t threads)
 
 static int has_features(const broad_options *o) { return o->kind != BROAD_KIND_SCN && o->kind != BROAD_KIND_RVFL; }
 
-typedef struct bytes {
-    void *start;
-    size_t count;
-} bytes;
-
-static bytes bytes_of(const broad_model *model)
+static void assert_same_model(model_bytes expected, const broad_model *model, const char *name, const char *what)
 {
-    bytes b;
-    assert_ok(broad_model_to_memory(&b.start, &b.count, model, 0));
-    return b;
-}
-
-static void assert_same_model(bytes expected, const broad_model *model, const char *name, const char *what)
-{
-    bytes b = bytes_of(model);
-    if (b.count != expected.count || memcmp(b.start, expected.start, b.count) != 0)
-        fail_msg("%s: %s differs", name, what);
-    broad_free(b.start);
+    model_bytes b = model_bytes_of(model);
+    if (b.count != expected.count || memcmp(b.at, expected.at, b.count) != 0) fail_msg("%s: %s differs", name, what);
+    broad_free(b.at);
 }
 
 /* The model that a fit gives, and the same after further feature nodes. */
@@ -224,12 +211,12 @@ static void fit_and_grow(broad_model *out[2], const broad_data *data, const broa
     broad_trainer *t = NULL;
     assert_ok(broad__trainer_open(&t, data, o));
     assert_ok(broad__trainer_enhance(t, o->enhance_nodes, o->enhance_layers));
-    bytes first = bytes_of(t->model);
+    model_bytes first = model_bytes_of(t->model);
     if (has_features(o)) assert_ok(broad__trainer_features(t, 1, 6, 4));
     broad__trainer_close(&out[1], t);
-    assert_ok(broad_model_from_memory(&out[0], first.start, first.count));
+    assert_ok(broad_model_from_memory(&out[0], first.at, first.count));
     assert_same_model(first, out[0], "a model", "what was loaded");
-    broad_free(first.start);
+    broad_free(first.at);
 }
 
 static void check_metric(const pilot_case *c, const broad_model *model)
@@ -292,7 +279,7 @@ static void run_case(const pilot_case *c)
     broad_trainer *t = NULL;
     fit_and_grow(plain, data, &o);
     check_metric(c, plain[0]);
-    bytes expected[2] = {bytes_of(plain[0]), bytes_of(plain[1])};
+    model_bytes expected[2] = {model_bytes_of(plain[0]), model_bytes_of(plain[1])};
     for (size_t i = 0; i < 2; i++) check_verdict(c, plain[i], data);
     for (size_t threads = 2; threads <= 8; threads += 6) {
         o = case_options(c, threads);
@@ -308,7 +295,7 @@ static void run_case(const pilot_case *c)
     broad__trainer_close(&resumed, t);
     check_nodes(c, plain[1], resumed);
     broad_model_free(resumed);
-    for (size_t i = 0; i < 2; i++) broad_model_free(plain[i]), broad_free(expected[i].start);
+    for (size_t i = 0; i < 2; i++) broad_model_free(plain[i]), broad_free(expected[i].at);
     broad_data_free(data);
 }
 

@@ -131,4 +131,17 @@ static inline double relative_distance(const double *a, const double *b, size_t 
     return size > 0 ? sqrt(difference / size) : sqrt(difference);
 }
 
+/* A model as its file would be; `at` is to be given to broad_free(). */
+typedef struct model_bytes {
+    void *at;
+    size_t count;
+} model_bytes;
+
+static inline model_bytes model_bytes_of(const broad_model *model)
+{
+    model_bytes b = {0};
+    assert_ok(broad_model_to_memory(&b.at, &b.count, model, 0));
+    return b;
+}
+
 #endif

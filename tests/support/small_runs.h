@@ -65,25 +65,13 @@ static inline broad_options small_options(const small_kind *kind, size_t threads
     return o;
 }
 
-typedef struct small_bytes {
-    void *at;
-    size_t count;
-} small_bytes;
-
-static inline small_bytes small_bytes_of(const broad_model *model)
-{
-    small_bytes b = {0};
-    assert_ok(broad_model_to_memory(&b.at, &b.count, model, 0));
-    return b;
-}
-
 /* Through the file's bytes and into another trainer, as another process would. */
 static inline broad_trainer *small_pass_on(broad_trainer *trainer, const broad_data *data, const broad_options *run)
 {
     broad_model *model = NULL, *loaded = NULL;
     broad_trainer *next = NULL;
     broad_trainer_close(&model, trainer);
-    small_bytes b = small_bytes_of(model);
+    model_bytes b = model_bytes_of(model);
     assert_ok(broad_model_from_memory(&loaded, b.at, b.count));
     assert_ok(broad_trainer_resume(&next, loaded, data, run, 0));
     broad_free(b.at);
@@ -92,7 +80,7 @@ static inline broad_trainer *small_pass_on(broad_trainer *trainer, const broad_d
     return next;
 }
 
-static inline int small_same(const small_bytes *a, const small_bytes *b)
+static inline int small_same(const model_bytes *a, const model_bytes *b)
 {
     return a->count == b->count && memcmp(a->at, b->at, a->count) == 0;
 }
