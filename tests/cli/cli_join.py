@@ -14,7 +14,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_test import BROAD, Case  # noqa: E402
+from cli_test import BROAD, Case, read_terminal  # noqa: E402
 
 SMALL = ["--features", "2x5", "--enhance", "20x1", "--loo", "yes", "-q"]
 
@@ -47,19 +47,10 @@ def on_terminal(*words):
     leader, follower = pty.openpty()
     process = subprocess.Popen([BROAD, *words], stdin=subprocess.DEVNULL, stdout=follower, stderr=subprocess.PIPE)
     os.close(follower)
-    read = b""
-    while True:
-        try:
-            part = os.read(leader, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not part:
-            break
-        read += part
+    read = read_terminal(leader)
     error = process.stderr.read()
     process.stderr.close()
-    os.close(leader)
-    return process.wait(), read.decode().replace("\r\n", "\n"), error.decode()
+    return process.wait(), read, error.decode()
 
 
 class Join(Case):

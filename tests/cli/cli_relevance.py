@@ -13,7 +13,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_test import BROAD, SANITIZED, SOURCE, Case, run  # noqa: E402
+from cli_test import BROAD, SANITIZED, SOURCE, Case, read_terminal, run  # noqa: E402
 
 GOLDEN = os.path.join(SOURCE, "tests", "store", "golden-0.1")
 SIZE = ["--features", "4x40", "--enhance", "10x1", "--importance", "no"]
@@ -36,17 +36,8 @@ def terminal_errors(*words):
     leader, follower = pty.openpty()
     process = subprocess.Popen([BROAD, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=follower)
     os.close(follower)
-    seen = b""
-    while True:
-        try:
-            part = os.read(leader, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not part:
-            break
-        seen += part
-    os.close(leader)
-    return process.wait(), seen.decode()
+    seen = read_terminal(leader)
+    return process.wait(), seen
 
 
 class Relevance(Case):

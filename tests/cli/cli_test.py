@@ -42,6 +42,21 @@ class Result:
         return json.loads(self.out)
 
 
+def read_terminal(leader):
+    """All that comes until the other side is closed, which then is too."""
+    seen = b""
+    while True:
+        try:
+            part = os.read(leader, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not part:
+            break
+        seen += part
+    os.close(leader)
+    return seen.decode().replace("\r\n", "\n")
+
+
 def run(*words, stdin=None, cwd=None, text=True, env=None):
     kind = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
     return Result(subprocess.run([BROAD, *words], capture_output=True, text=text, cwd=cwd, timeout=240,
