@@ -3,6 +3,7 @@
 
 #include "feature/metric.h"
 #include "model/relevance.h"
+#include "model/train/output_weights.h"
 #include "model/train/train.h"
 #include "model/train/train_open.h"
 
@@ -330,12 +331,36 @@ static void pictures_have_a_diagonal(void **state)
     free(x), free(y);
 }
 
+/* What leave-one-out is too small by, squared, widens the residuals that the estimate is made of. */
+static void the_estimate_is_widened(void **state)
+{
+    (void)state;
+    enum { COUNT = 80 };
+    double x[COUNT], y[COUNT], rmse[2];
+    problem_random r = {3};
+    for (size_t i = 0; i < COUNT; i++) x[i] = problem_normal(&r), y[i] = sin(x[i]) + problem_normal(&r);
+    broad_data *data = data_of_values(x, y, COUNT, 1);
+    broad_options o = OPTIONS("features", "2x10", "enhance", "5x1", "effort", "fast", "threads", "1");
+    broad_model *model = NULL;
+    broad_trainer *t = NULL;
+    assert_ok(broad_fit(&model, NULL, data, &o));
+    assert_ok(broad_trainer_resume(&t, model, data, &o, 0));
+    for (size_t i = 0; i < 2; i++) {
+        t->model->optimism = i ? 4 : 0;
+        assert_ok(broad__outputs_finish(t));
+        rmse[i] = t->model->estimate.rmse;
+    }
+    assert_true(fabs(rmse[1] / rmse[0] - 2) < 1e-9);
+    broad__trainer_close(NULL, t);
+    broad_model_free(model);
+    broad_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(useless_inputs_cost_little),
-        cmocka_unit_test(noise_has_no_metric),
-        cmocka_unit_test(cases_hold),
+        cmocka_unit_test(the_estimate_is_widened),  cmocka_unit_test(useless_inputs_cost_little),
+        cmocka_unit_test(noise_has_no_metric),      cmocka_unit_test(cases_hold),
         cmocka_unit_test(pictures_have_a_diagonal),
     };
     return cmocka_run_group_tests_name("pilot", tests, NULL, NULL);
