@@ -213,7 +213,7 @@ class _Broad:
         np = _np()
         model = self.__dict__.get("_model")
         # The straight way: what needs no looking at.
-        if not (type(X) is np.ndarray and X.dtype.char == "d" and X.ndim == 2 and X.flags.c_contiguous and
+        if not (type(X) is np.ndarray and X.dtype.char == "d" and X.dtype.isnative and X.ndim == 2 and X.flags.c_contiguous and
                 model is not None and not self._categories and X.shape[1] == self.n_features_in_ and X.shape[0] and
                 "feature_names_in_" not in self.__dict__):
             X, model = self._columns_like(X)

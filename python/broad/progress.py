@@ -6,7 +6,7 @@ _last = [0.0, ""]
 
 
 def show_progress(stage, done, total, part, norm, first_norm):
-    """One line that is written over, at most five times a second; on something else than a terminal one per stage."""
+    """One line that is written over, at most every 0.2 s; on something else than a terminal one per stage."""
     terminal, now = sys.stderr.isatty(), time.monotonic()
     if (now - _last[0] < 0.2 and stage == _last[1]) or (not terminal and stage == _last[1]):
         return False

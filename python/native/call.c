@@ -21,8 +21,8 @@ int call_end(call *c, int status)
 
 static int ask(const call *c, const broad_progress *p)
 {
-    PyObject *answer = PyObject_CallFunction(c->progress, "snnddd", p->stage, (Py_ssize_t)p->done,
-                                             (Py_ssize_t)p->total, p->part, p->norm, p->first_norm);
+    PyObject *answer = PyObject_CallFunction(c->progress, "snnddd", p->stage, (Py_ssize_t)p->done, (Py_ssize_t)p->total,
+                                             p->part, p->norm, p->first_norm);
     int stop = answer ? PyObject_IsTrue(answer) : 1;
     Py_XDECREF(answer);
     return stop != 0;

@@ -1,6 +1,5 @@
 #include "matrix.h"
 
-#include <math.h>
 #include <string.h>
 
 /* The one letter of a format, without a mark of the native byte order; 0: more than that. */
@@ -63,15 +62,10 @@ static double number_at(const matrix *m, size_t at)
     return ((const double *)m->view.buf)[at];
 }
 
-void matrix_copy(double *out, const matrix *m, size_t first, size_t count, size_t *out_bad)
+void matrix_copy(double *out, const matrix *m, size_t first, size_t count)
 {
-    *out_bad = SIZE_MAX;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < m->columns; j++) {
-            double value = number_at(m, (first + i) * m->row_stride + j * m->column_stride);
-            if (isinf(value) && *out_bad == SIZE_MAX) *out_bad = (first + i) * m->columns + j;
-            *out++ = value;
-        }
+    for (size_t i = first; i < first + count; i++)
+        for (size_t j = 0; j < m->columns; j++) *out++ = number_at(m, i * m->row_stride + j * m->column_stride);
 }
 
 int block_open(Py_buffer *out, PyObject *object, char format, size_t count, int writable, const char *name)

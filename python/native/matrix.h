@@ -16,8 +16,8 @@ typedef struct matrix {
 int matrix_open(matrix *out, PyObject *object);
 void matrix_close(matrix *m);
 int matrix_is_plain(const matrix *m); /* doubles, row by row, without gaps */
-/* `count` rows from `first` on, as doubles row by row. Infinite: 0-based place in *out_bad, else SIZE_MAX. */
-void matrix_copy(double *out, const matrix *m, size_t first, size_t count, size_t *out_bad);
+/* `count` rows from `first` on, as doubles row by row. */
+void matrix_copy(double *out, const matrix *m, size_t first, size_t count);
 
 /* A block of elements of this format ('d' or 'q'), without gaps; writable where it is written to. */
 int block_open(Py_buffer *out, PyObject *object, char format, size_t count, int writable, const char *name);

@@ -6,8 +6,7 @@
 #include "train.h"
 
 typedef struct model_object {
-    PyObject_HEAD
-    broad_model *model;
+    PyObject_HEAD broad_model *model;
     broad_predictor *predictor; /* NULL until it is needed */
 } model_object;
 
@@ -137,8 +136,8 @@ static PyObject *model_relevance(const broad_model *model)
 }
 
 enum { INPUTS, OUTPUTS, CATEGORIES, RELEVANCE, KIND, TASK, OUTCOME, REASON, NODES, LAYERS, ROWS, SOLVED };
-static const int which[] = {INPUTS, OUTPUTS, CATEGORIES, RELEVANCE, KIND, TASK, OUTCOME, REASON, NODES, LAYERS, ROWS,
-                            SOLVED};
+static const int which[] = {INPUTS,  OUTPUTS, CATEGORIES, RELEVANCE, KIND, TASK,
+                            OUTCOME, REASON,  NODES,      LAYERS,    ROWS, SOLVED};
 
 static PyObject *model_get(PyObject *self, void *closure)
 {
@@ -161,7 +160,10 @@ static PyObject *model_get(PyObject *self, void *closure)
     }
 }
 
-#define GET(name, what, help) {name, model_get, NULL, help, (void *)(uintptr_t)&which[what]}
+#define GET(name, what, help)                                                                                          \
+    {                                                                                                                  \
+        name, model_get, NULL, help, (void *)(uintptr_t)&which[what]                                                   \
+    }
 static PyGetSetDef getters[] = {GET("inputs", INPUTS, "names of the inputs"),
                                 GET("outputs", OUTPUTS, "names of the classes or targets"),
                                 GET("categories", CATEGORIES, "columns of categories and their levels"),
@@ -176,21 +178,20 @@ static PyGetSetDef getters[] = {GET("inputs", INPUTS, "names of the inputs"),
                                 GET("jointly", SOLVED, "new rows need no further layer"),
                                 {0}};
 
-static PyMethodDef methods[] = {{"predict", predict_scores, METH_VARARGS, "predict(x, out, threads)"},
-                                {"classes", predict_classes, METH_VARARGS, "classes(scores, out)"},
-                                {"probabilities", predict_probabilities, METH_VARARGS, "probabilities(scores, out)"},
-                                {"intervals", predict_intervals, METH_VARARGS, "intervals(values, out, level)"},
-                                {"enhance", train_enhance, METH_VARARGS, "enhance(rows, options, progress, nodes, layers)"},
-                                {"features", train_features, METH_VARARGS,
-                                 "features(rows, options, progress, groups, feature_nodes, nodes)"},
-                                {"learn", train_learn, METH_VARARGS,
-                                 "learn(old, fresh, classes, options, progress, nodes, layers)"},
-                                {"verify", train_verify, METH_VARARGS, "verify(rows, progress)"},
-                                {"save", model_save, METH_VARARGS, "save(path, compact)"},
-                                {"to_bytes", model_to_bytes, METH_VARARGS, "to_bytes(compact)"},
-                                {"json", model_json, METH_NOARGS, "every setting and the certificate"},
-                                {"estimate", model_estimate, METH_NOARGS, "how good it is on new rows, or None"},
-                                {0}};
+static PyMethodDef methods[] = {
+    {"predict", predict_scores, METH_VARARGS, "predict(x, out, threads)"},
+    {"classes", predict_classes, METH_VARARGS, "classes(scores, out)"},
+    {"probabilities", predict_probabilities, METH_VARARGS, "probabilities(scores, out)"},
+    {"intervals", predict_intervals, METH_VARARGS, "intervals(values, out, level)"},
+    {"enhance", train_enhance, METH_VARARGS, "enhance(rows, options, progress, nodes, layers)"},
+    {"features", train_features, METH_VARARGS, "features(rows, options, progress, groups, feature_nodes, nodes)"},
+    {"learn", train_learn, METH_VARARGS, "learn(old, fresh, classes, options, progress, nodes, layers)"},
+    {"verify", train_verify, METH_VARARGS, "verify(rows, progress)"},
+    {"save", model_save, METH_VARARGS, "save(path, compact)"},
+    {"to_bytes", model_to_bytes, METH_VARARGS, "to_bytes(compact)"},
+    {"json", model_json, METH_NOARGS, "every setting and the certificate"},
+    {"estimate", model_estimate, METH_NOARGS, "how good it is on new rows, or None"},
+    {0}};
 
 PyTypeObject *model_make_type(PyObject *module)
 {

@@ -1,6 +1,5 @@
 #include "predict.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -16,37 +15,40 @@ typedef struct job {
     const matrix *x;
     double *out;
     size_t outputs, scratch;
-    atomic_size_t bad; /* place of an infinite number; SIZE_MAX: none */
-    atomic_int status;
+    atomic_int failed;
 } job;
+
+static int predict_rows(const job *j, size_t first, size_t rows)
+{
+    double *copy = matrix_is_plain(j->x) ? NULL : malloc(rows * j->x->columns * sizeof *copy);
+    void *scratch = malloc(j->scratch);
+    int status =
+        scratch && (copy || matrix_is_plain(j->x)) ? BROAD_OK : broad_error_set(BROAD_NO_MEMORY, "out of memory");
+    if (status == BROAD_OK) {
+        const double *x = copy ? copy : (const double *)j->x->view.buf + first * j->x->columns;
+        if (copy) matrix_copy(copy, j->x, first, rows);
+        status = broad_predictor_rows(j->out + first * j->outputs, j->predictor, x, rows, 0, scratch, j->scratch);
+    }
+    free(copy);
+    free(scratch);
+    return status;
+}
 
 static void predict_block(void *context, size_t index, size_t worker)
 {
     (void)worker;
     job *j = context;
-    size_t first = index * BLOCK, rows = j->x->rows - first < BLOCK ? j->x->rows - first : BLOCK, bad = SIZE_MAX;
-    double *copy = malloc(rows * j->x->columns * sizeof *copy);
-    void *scratch = malloc(j->scratch);
-    int status = copy && scratch ? BROAD_OK : broad_error_set(BROAD_NO_MEMORY, "out of memory");
-    if (status == BROAD_OK) {
-        matrix_copy(copy, j->x, first, rows, &bad);
-        status = broad_predictor_rows(j->out + first * j->outputs, j->predictor, copy, rows, 0, scratch, j->scratch);
-    }
-    free(copy);
-    free(scratch);
-    if (bad != SIZE_MAX) j->bad = bad;
-    if (status < 0) j->status = status;
+    size_t first = index * BLOCK, rows = j->x->rows - first < BLOCK ? j->x->rows - first : BLOCK;
+    if (predict_rows(j, first, rows) < 0) j->failed = 1;
 }
 
+/* A failure of another thread, or of a block, has its message there: all rows once more, here, name the right one. */
 static int run(job *j, size_t threads)
 {
-    size_t blocks = (j->x->rows + BLOCK - 1) / BLOCK;
     j->scratch = broad_predictor_scratch(j->predictor, j->x->rows < BLOCK ? j->x->rows : BLOCK);
-    int status = BROAD_OK;
-    if (j->x->rows > ALONE) status = broad_parallel(blocks, threads, predict_block, j);
-    else
-        for (size_t b = 0; b < blocks; b++) predict_block(j, b, 0);
-    return status < 0 ? status : j->status;
+    if (j->x->rows <= ALONE) return predict_rows(j, 0, j->x->rows);
+    int status = broad_parallel((j->x->rows + BLOCK - 1) / BLOCK, threads, predict_block, j);
+    return status == BROAD_OK && j->failed ? predict_rows(j, 0, j->x->rows) : status;
 }
 
 /* predict(x, out, threads) */
@@ -60,7 +62,7 @@ PyObject *predict_scores(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "OOn", &x, &out, &threads)) return NULL;
     const broad_predictor *predictor = model_predictor(self);
     if (!predictor || matrix_open(&m, x) < 0) return NULL;
-    job j = {predictor, &m, NULL, broad_predictor_outputs(predictor), 0, SIZE_MAX, BROAD_OK};
+    job j = {.predictor = predictor, .x = &m, .outputs = broad_predictor_outputs(predictor)};
     int failed = block_open(&to, out, 'd', m.rows * j.outputs, 1, "out");
     if (failed == 0 && m.columns != broad_predictor_inputs(predictor)) {
         PyErr_Format(PyExc_ValueError, "%zu inputs are needed, not %zu", broad_predictor_inputs(predictor), m.columns);
@@ -70,11 +72,6 @@ PyObject *predict_scores(PyObject *self, PyObject *arguments)
         j.out = to.buf;
         call_begin(&c);
         failed = call_end(&c, run(&j, (size_t)threads));
-    }
-    if (failed == 0 && j.bad != SIZE_MAX) {
-        PyErr_Format(PyExc_ValueError, "row %zu, input %zu is infinity; fill in or leave out such rows",
-                     j.bad / m.columns + 1, j.bad % m.columns + 1);
-        failed = -1;
     }
     block_close(&to);
     matrix_close(&m);

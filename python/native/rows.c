@@ -7,8 +7,7 @@
 #include "texts.h"
 
 typedef struct rows {
-    PyObject_HEAD
-    broad_data *data;
+    PyObject_HEAD broad_data *data;
     matrix x; /* kept open while the table borrows it */
 } rows;
 
