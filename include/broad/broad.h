@@ -549,6 +549,9 @@ typedef struct broad_read_options {
     const char *inputs; /* without model: columns that are inputs, as target; NULL: all that have no other role   */
     const char *ignore; /* without model: columns that are not looked at, as target                               */
     int no_groups;      /* without model: 1: copies of rows are not grouped                                       */
+    /* 1: NPY and IDX files are mapped, and inputs that are doubles stay there, which saves a copy. Then the file must not be
+     * changed where it lies as long as the table exists; putting another in its place is safe. 0: the table has its own. */
+    int in_place;
 } broad_read_options;
 
 BROAD_API void broad_read_options_init_sized(broad_read_options *out, size_t size);

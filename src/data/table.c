@@ -30,7 +30,8 @@ int broad__table_new(broad_data **out, size_t rows, size_t inputs)
 void broad__table_free(broad_data *table)
 {
     if (!table) return;
-    if (!table->x_borrowed) broad__spill_free(table->spill, table->x);
+    if (table->x_file.bytes) broad__file_unmap(&table->x_file);
+    else if (!table->x_borrowed) broad__spill_free(table->spill, table->x);
     broad__spill_free(table->spill, table->classes);
     broad__spill_free(table->spill, table->values);
     broad__spill_free(table->spill, table->groups);
@@ -152,6 +153,7 @@ int broad__table_rows(broad_data **out, const broad_data *table, const size_t *r
     part->kept = (broad__kept){0};
     part->spill = p.spill;
     part->x_borrowed = 0;
+    part->x_file = (broad__mapping){0};
     part->rows = count;
     part->x = pick(&p, table->x, table->inputs, sizeof *table->x);
     part->classes = pick(&p, table->classes, 1, sizeof *table->classes);
@@ -284,6 +286,7 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
     both->kept = (broad__kept){0};
     both->spill = j.spill;
     both->x_borrowed = 0;
+    both->x_file = (broad__mapping){0};
     both->rows = a->rows + b->rows;
     both->outputs = wide->outputs;
     both->x = join(&j, a->x, b->x, a->inputs * sizeof *a->x);

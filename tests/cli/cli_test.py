@@ -95,7 +95,7 @@ def npy(rows, descr="<f8", code="d"):
 
 
 def wait_for_work(process, seconds):
-    """Until the process has taken so much of the processors, or has ended."""
+    """Until the process has used that many seconds of processor time, or has ended."""
     ticks = seconds * os.sysconf("SC_CLK_TCK")
     while process.poll() is None:
         with open("/proc/%d/stat" % process.pid) as file:
