@@ -23,7 +23,9 @@
 #define BROAD__STAGES(X) \
     X(READ,          "read",          "data",    "the data read") \
     X(LOAD,          "load",          "data",    "the model read") \
-    X(SCALE,         "scale",         "data",    "statistics of the columns, and inputs put in their units") \
+    X(HASH,          "hash",          "data",    "fingerprint of the rows") \
+    X(STATISTICS,    "statistics",    "data",    "statistics of the columns") \
+    X(SCALE,         "scale",         "data",    "inputs put in their units") \
     X(FEATURES,      "features",      "nodes",   "feature nodes Z") \
     X(DRAW,          "draw",          "nodes",   "random weights drawn") \
     X(PILOT,         "pilot",         "nodes",   "small trials that choose ranges and inputs") \

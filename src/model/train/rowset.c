@@ -479,6 +479,28 @@ int broad__rowset_widen(broad__rowset *rowset, size_t outputs)
     return status;
 }
 
+/* ---- what it comes to ------------------------------------------------------------------------------------------ */
+
+int broad__rowset_is(const broad__rowset *rowset, const broad_data *data)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < rowset->part_count; i++) {
+        if (rowset->parts[i].data != data || rowset->parts[i].first != rows) return 0;
+        rows += rowset->parts[i].count;
+    }
+    return rows > 0 && rows == data->rows;
+}
+
+void broad__rowset_scores(double *out, const broad__rowset *rowset, const broad_data *data, size_t first, size_t count)
+{
+    const broad_model *model = rowset->model;
+    const double *e = rowset->residual.e + first * model->outputs, *root = rowset->sqrt_weight;
+    broad__model_targets(out, model, data, first, count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < model->outputs; c++, out++, e++)
+            *out = (*out - *e / (root ? root[first + i] : 1)) / model->output_factor[c] + model->output_shift[c];
+}
+
 double broad__rowset_accuracy(const broad__rowset *rowset)
 {
     size_t right = 0, row = 0;
