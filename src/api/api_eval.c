@@ -7,6 +7,7 @@
 #include "api/api_check.h"
 #include "base/common.h"
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "metric/metric.h"
@@ -120,7 +121,9 @@ static int judge_rows(broad__judge *judge, const broad_model *model, const broad
         broad__watch_part(first, count, data->rows);
         if (rowset) broad__rowset_scores(scores, rowset, data, first, count);
         else status = predict_part(scores, model, data, first, count, threads);
+        broad__profile_span span = broad__profile_start();
         if (status == BROAD_OK) broad__judge_add(judge, scores, first, count);
+        broad__profile_stop(span, BROAD__STAGE_MEASURE, 0, (double)(count * model->outputs) * sizeof *scores);
     }
     broad__free(scores);
     return status;
@@ -136,7 +139,9 @@ static int measure(broad_metrics *out, const broad_model *model, const broad_dat
     if (status == BROAD_OK) status = broad__judge_open(&judge, model, data, o->level, o->threshold);
     if (status < 0) return status;
     status = judge_rows(&judge, model, data, o->threads, rowset);
+    broad__profile_span span = broad__profile_start();
     if (status == BROAD_OK) status = broad__judge_measure(out, &judge);
+    broad__profile_stop(span, BROAD__STAGE_MEASURE, 0, 0);
     broad__judge_close(&judge);
     return status;
 }

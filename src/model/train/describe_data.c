@@ -52,20 +52,18 @@ static void look_part(void *context, size_t index, size_t worker)
     broad__profile_stop(span, BROAD__STAGE_STATISTICS, 0, bytes * (double)((end - first) * (l->squares ? 2 : 1)));
 }
 
-/* Columns of a part: whole cache lines, and more parts than threads. What is spilled is read once for all of them. */
-static size_t look_columns(const broad_data *data, const broad__pool *pool)
+/* Columns of a part: whole cache lines, and parts for many threads. What is spilled is read once for all of them. */
+static size_t look_columns(const broad_data *data)
 {
-    enum { LINES = 32, PARTS = 4 };
-    size_t threads = pool && !data->spill ? broad__pool_threads(pool) : 1;
-    if (threads == 1) return data->inputs;
-    return (data->inputs / (PARTS * threads) / LINES + 1) * LINES;
+    enum { LINES = 64, PARTS = 16 };
+    return data->spill ? data->inputs : (data->inputs / PARTS / LINES + 1) * LINES;
 }
 
 static int look_at_rows(look *l, broad__pool *pool)
 {
     l->sums = broad__alloc_array(l->data->inputs, sizeof *l->sums);
     if (!l->sums) return BROAD_NO_MEMORY;
-    l->part = look_columns(l->data, pool);
+    l->part = look_columns(l->data);
     size_t parts = 1 + (l->data->inputs + l->part - 1) / l->part;
     if (pool && !l->data->spill) broad__pool_run(pool, parts, look_part, l);
     else

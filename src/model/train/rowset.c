@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/page_cursor.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "data/twins.h"
@@ -117,9 +118,11 @@ static int part_features(double *z, size_t stride, const broad__rowset *rowset, 
 {
     double *weights = NULL;
     broad__phi phi;
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FEATURES);
     int status = broad__model_phi(&phi, &weights, rowset->model, rowset->residual.device, first, count);
     if (status == BROAD_OK) status = phi_rows(z, stride, rowset, part, &phi);
     broad__free(weights);
+    broad__profile_leave(before);
     return status;
 }
 
