@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/watch.h"
 #include "data/photo/photo_rows.h"
+#include "data/row_order.h"
 #include "data/text.h"
 
 int broad__table_new(broad_data **out, size_t rows, size_t inputs)
@@ -182,8 +183,8 @@ int broad__table_thin(broad_data **out, const broad_data *table, size_t count)
 {
     size_t *rows = broad__alloc_array(count, sizeof *rows);
     if (!rows) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) rows[i] = (size_t)((double)i * (double)table->rows / (double)count);
-    int status = broad__table_rows(out, table, rows, count);
+    int status = broad__row_order(rows, count, table, 0, table->rows);
+    if (status == BROAD_OK) status = broad__table_rows(out, table, rows, count);
     broad__free(rows);
     return status;
 }

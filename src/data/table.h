@@ -79,7 +79,7 @@ int broad__table_spills(size_t bytes, size_t memory);
 /* A new table of the given rows. */
 int broad__table_rows(broad_data **out, const broad_data *table, const size_t *rows, size_t count);
 
-/* `count` evenly spaced rows: files are often sorted. */
+/* `count` rows, the first in an order that does not depend on how they lie (data/row_order.h): files are often sorted. */
 int broad__table_thin(broad_data **out, const broad_data *table, size_t count);
 
 /* Rows of a, then rows of b, with the names and the split of a. The classes of one may continue those of the other. The groups

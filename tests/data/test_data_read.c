@@ -495,7 +495,7 @@ static void test_npy_in_place(void **state)
             assert_int_equal(table->x_file.bytes != NULL, wanted && cases[c].in_place);
             assert_true(isnan(cases[c].odd) ? isnan(table->x[100001]) : table->x[100001] == 7);
             check_numbers(table);
-            assert_ok(broad__table_thin(&part, table, 3));
+            assert_ok(broad__table_rows(&part, table, (const size_t[]){0, 2, 1}, 3));
             broad_data_free(table);
             assert_true(part->x[0] == 0 && part->x[1] == 1);
             broad_data_free(part);

@@ -322,6 +322,7 @@ void broad__trainer_close(broad_model **out, broad_trainer *t)
     broad__table_free(t->settled);
     broad__table_free(t->settled_validation);
     broad_model_free(t->before);
+    broad__free(t->anchors);
     if (out) *out = t->model;
     else broad_model_free(t->model);
     broad__free(t);
