@@ -109,7 +109,7 @@ static size_t rows_at_once(const broad_model *model)
     return (blocks ? blocks : 1) * BROAD__BLOCK_ROWS;
 }
 
-/* Predicts and judges piece by piece; what a row set has left over is not predicted again. */
+/* Predicts and judges piece by piece; what a row set has the residuals of is not predicted. */
 static int judge_rows(broad__judge *judge, const broad_model *model, const broad_data *data, size_t threads,
                       const broad__rowset *rowset)
 {

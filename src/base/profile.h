@@ -8,7 +8,7 @@
  *
  * Seconds are the processor's, of the threads that did the work, added up, so that flops by seconds is the rate of one core
  * whatever their number and whatever else runs on it. Where a file is read or written, waiting of the calling thread is part
- * of it. Stages do not contain each other, and with "waiting", which whoever knows the number of threads adds at the end,
+ * of it. Stages do not contain each other, and with "waiting", which the tool adds at the end, as it knows the number of threads,
  * they should explain all of their time. Bytes are those of the operands, each counted once per call, whether they
  * come from memory or are still in a cache.
  */

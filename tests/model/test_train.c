@@ -701,7 +701,7 @@ static void wrong_options(void **state)
 
 /* ---- measures --------------------------------------------------------------------------------------------------- */
 
-/* What training has left over is what prediction gives: counts exactly, numbers up to rounding. Other rows are not known. */
+/* The residuals of training tell what prediction gives: counts exactly, numbers up to rounding. Other rows are not known. */
 static void check_measures(const broad_data *data, const broad_options *o, int known)
 {
     broad_trainer *trainer = NULL;

@@ -6,7 +6,7 @@
 #include "data/table.h"
 #include "model/model.h"
 
-/* pool: shares the work out; NULL: none. */
+/* pool: NULL: all is done on this thread. */
 int broad__model_describe(broad_model *model, const broad_data *data, broad__pool *pool);
 /* BROAD_BAD_DATA with the reason where these rows cannot be rows of the model's: other inputs, other targets, missing
  * values. */
