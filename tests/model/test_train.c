@@ -699,6 +699,52 @@ static void wrong_options(void **state)
     broad_data_free(values);
 }
 
+/* ---- measures --------------------------------------------------------------------------------------------------- */
+
+/* The residuals of training tell what prediction gives: counts exactly, numbers up to rounding. Other rows are not known. */
+static void check_measures(const broad_data *data, const broad_options *o, int known)
+{
+    broad_trainer *trainer = NULL;
+    broad_metrics found, expected;
+    broad_metrics_init(&found), broad_metrics_init(&expected);
+    assert_ok(broad_trainer_open(&trainer, data, o));
+    assert_ok(broad_trainer_enhance(trainer, o->enhance_nodes, o->enhance_layers));
+    assert_ok(broad_trainer_measure(&found, trainer, data));
+    assert_ok(broad_eval(&expected, broad_trainer_model(trainer), data, THREADS(1)));
+    assert_int_equal(found.rows, known ? expected.rows : 0);
+    if (known) {
+        assert_true(found.accuracy == expected.accuracy && found.f1 == expected.f1);
+        assert_true(fabs(found.rmse - expected.rmse) <= 1e-9 * expected.rmse);
+        assert_true(fabs(found.r2 - expected.r2) <= 1e-9);
+    }
+    broad_data *other = NULL;
+    assert_ok(broad_data_pick(&other, data, (size_t[]){0, 1, 2, 3, 4}, 5));
+    broad_metrics_clear(&found);
+    assert_ok(broad_trainer_measure(&found, trainer, other));
+    assert_int_equal(found.rows, 0);
+    broad_metrics_clear(&expected);
+    broad_data_free(other);
+    broad_trainer_close(NULL, trainer);
+}
+
+static void measures_without_prediction(void **state)
+{
+    (void)state;
+    for (size_t classes = 0; classes <= 3; classes += 3) {
+        broad_data *data = make_data(700, 4, classes, 8);
+        broad_options o = small_options(BROAD_PRESET_PAPER);
+        check_measures(data, &o, 1);
+        if (classes) o.class_weight = "balanced";
+        o.scale_target = BROAD_SCALE_STANDARD;
+        check_measures(data, &o, 1);
+        o.class_weight = NULL;
+        o.weights = BROAD_WEIGHTS_JOINT;
+        o.lambda = 1e-3;
+        check_measures(data, &o, 0);
+        broad_data_free(data);
+    }
+}
+
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
 static int everything(const broad_data *data, const broad_options *o)
@@ -779,6 +825,7 @@ int main(void)
         cmocka_unit_test(other_data_is_found),
         cmocka_unit_test(edges),
         cmocka_unit_test(wrong_options),
+        cmocka_unit_test(measures_without_prediction),
         cmocka_unit_test(every_allocation_failed_in_turn),
     };
     return cmocka_run_group_tests_name("train", tests, NULL, NULL);
