@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -334,19 +335,43 @@ void broad__table_targets(double *out, const broad_data *table)
     }
 }
 
+/* Whether no number is NaN or a zero below 0. As whole numbers, so that the loop vectorises. */
+static int is_canonical(const double *numbers, size_t count)
+{
+    const uint64_t sign = (uint64_t)1 << 63;
+    uint64_t odd = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &numbers[i], sizeof bits);
+        bits ^= sign;
+        odd |= (bits - 1) & ~bits; /* its highest bit is set where bits are 0 */
+    }
+    return !(odd & sign) && broad__all_within(numbers, count, INFINITY);
+}
+
 /* Zeros of either sign are one number, and so are all NaNs. */
-static void hash_numbers(broad__hash *hash, broad__spill *spill, const double *numbers, size_t count)
+static void hash_canonical(broad__hash *hash, const double *numbers, size_t count)
 {
     enum { AT_ONCE = 512 };
     double plain[AT_ONCE];
-    size_t released = 0;
-    for (size_t done = 0; done < count;) {
-        size_t now = count - done < AT_ONCE ? count - done : AT_ONCE;
+    for (size_t done = 0; done < count; done += AT_ONCE) {
+        size_t now = broad__min(count - done, AT_ONCE);
         for (size_t i = 0; i < now; i++) {
             double value = numbers[done + i];
             plain[i] = isnan(value) ? (double)NAN : value + 0.0;
         }
         broad__hash_add(hash, plain, now * sizeof *plain);
+    }
+}
+
+static void hash_numbers(broad__hash *hash, broad__spill *spill, const double *numbers, size_t count)
+{
+    enum { CACHED = 4096 };
+    size_t released = 0;
+    for (size_t done = 0; done < count;) {
+        size_t now = broad__min(count - done, CACHED);
+        if (is_canonical(numbers + done, now)) broad__hash_add(hash, numbers + done, now * sizeof *numbers);
+        else hash_canonical(hash, numbers + done, now);
         done += now;
         if (done < count && (done - released) * sizeof *numbers < STEP) continue;
         if (broad__watch_look((double)STEP)) return;

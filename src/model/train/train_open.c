@@ -85,7 +85,7 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     if (!t->model) return BROAD_NO_MEMORY;
     t->model->settings = lasting(options);
     t->model->range = options->range;
-    int status = broad__model_describe(t->model, data);
+    int status = broad__model_describe(t->model, data, t->pool);
     if (status == BROAD_OK) status = broad__model_find_classes(t->model, data, options);
     if (status == BROAD_OK) status = broad__model_class_weights(t->model, data, options->class_weight);
     if (status == BROAD_OK) status = broad__model_make_groups(t->model);
