@@ -115,9 +115,12 @@ static double trials_flops(const broad__sizes *s, const broad_options *o)
     broad__effort_sizes sizes = broad__effort_sizes_of(o, broad__whole(s->rows, SIZE_MAX));
     double rounds = broad__pilot_learns(o) ? (double)sizes.rounds : 0;
     if (!broad__pilot_wanted(o) || !(s->drawn > 0)) return 0;
-    double rows = fmin(s->rows, (double)sizes.rows);
-    return (17 + 12 * rounds) * trial_flops(s, rows, (double)sizes.screen) +
-           6 * (1 + rounds) * trial_flops(s, rows, (double)sizes.nodes);
+    double rows = fmin(s->rows, 2 * (double)sizes.rows), ways = rows < BROAD__CROSSED_ROWS ? 2 : 1, half = rows / 2;
+    double first = rounds > 0 && ways == 1 ? half : rows, last = fmin(s->rows, (double)sizes.final_rows);
+    double trials = 17 * trial_flops(s, first, (double)sizes.screen) + 3 * trial_flops(s, first, (double)sizes.nodes);
+    if (rounds == 0) return trials;
+    trials += rounds * ways * (12 * trial_flops(s, half, (double)sizes.screen) + 4 * trial_flops(s, half, (double)sizes.nodes));
+    return trials + 8 * trial_flops(s, last, (double)sizes.final_nodes);
 }
 
 /* Layer 1 with pairs of ranges, and races between the best of these: model/train/race_ranges.h. */
