@@ -48,6 +48,17 @@ static void on_signal(int signal_number)
     errno = error;
 }
 
+/* The part of a mapped file that is read has gone. */
+static void on_lost_file(int signal_number)
+{
+    (void)signal_number;
+    if (notice) put(cli_bar_end());
+    put("broad: a file was shortened, or its disk failed, while it was being read; try again when it is complete; ");
+    put(texts[text_used]);
+    put("\n");
+    _exit(-BROAD_IO);
+}
+
 /* SA_RESETHAND: a second interrupt ends the process. */
 void cli_signals_begin(void)
 {
@@ -59,6 +70,8 @@ void cli_signals_begin(void)
     notice = isatty(STDERR_FILENO);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = on_lost_file;
+    sigaction(SIGBUS, &action, NULL);
 }
 
 void cli_signals_catch(void) { depth++; }

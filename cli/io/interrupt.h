@@ -3,7 +3,8 @@
  *
  * Between cli_signals_catch() and cli_signals_release(), which may be nested, a signal is noted, and what is under way ends
  * by itself within a moment; a terminal is told so at once, and a second signal ends the process. At any other moment
- * nothing is under way that could be left half done: the process says what it keeps, and ends.
+ * nothing is under way that could be left half done: the process says what it keeps, and ends. So it does on SIGBUS, which
+ * a mapped file that was shortened brings about.
  */
 #ifndef BROAD_CLI_IO_INTERRUPT_H
 #define BROAD_CLI_IO_INTERRUPT_H

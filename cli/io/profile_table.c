@@ -26,6 +26,7 @@ int cli_profile_begin(cli_profile *out, cli_arguments *arguments)
     out->threads = threads_used(arguments);
     if (cli_given(arguments, "json")) arguments->result = &out->result;
     out->start = broad__seconds();
+    out->processor = broad__process_seconds();
     broad__profile_enter(out->profile);
     return BROAD_OK;
 }
@@ -118,7 +119,7 @@ static void print_profile(const cli_profile *p, double wall)
         print_stage(&f);
     }
     double rest = all > counted ? all - counted : 0;
-    fprintf(stderr, "  %-13s %8s %10.4f %6.1f %%   waiting, and work outside the stages\n", "rest", "", rest,
+    fprintf(stderr, "  %-13s %8s %10.4f %6.1f %%   work outside the stages\n", "rest", "", rest,
             all > 0 ? 100 * rest / all : 0);
 }
 
@@ -126,6 +127,7 @@ int cli_profile_end(cli_profile *p, int status)
 {
     if (!p->profile) return status;
     double wall = broad__seconds() - p->start;
+    broad__profile_wait(p->profile, wall, p->threads, broad__process_seconds() - p->processor);
     broad__profile_leave((broad__profile_scope){0});
     if (cli_given(p->arguments, "json")) {
         if (p->result) {

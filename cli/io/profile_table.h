@@ -9,8 +9,8 @@ typedef struct cli_profile {
     const cli_arguments *arguments;
     broad_speed machine;
     size_t threads;
-    double start;
-    json_t *result; /* of the command, with --json */
+    double start, processor; /* by the clock, and of the process, when it began */
+    json_t *result;          /* of the command, with --json */
 } cli_profile;
 
 /* Before and after the command; what comes between is counted. end prints the table, or the command's JSON with `profile` in

@@ -174,6 +174,14 @@ static void find_importance(cli_run *run)
         broad_model_find_importance(run->model, run->train, cli_watch(run->options.threads));
 }
 
+/* Where training has left the residuals of the rows; otherwise they are predicted later. */
+static void measure_fitted(cli_run *run)
+{
+    broad_metrics_clear(&run->train_metrics);
+    broad_metrics_init(&run->train_metrics);
+    broad_trainer_measure(&run->train_metrics, run->trainer, run->train);
+}
+
 int cli_run_settle(cli_run *run, int status)
 {
     cli_progress_end(&run->progress);
@@ -182,6 +190,7 @@ int cli_run_settle(cli_run *run, int status)
     if (!status) {
         broad_seconds_init(&run->seconds);
         broad_trainer_seconds(&run->seconds, run->trainer);
+        if (run->train) measure_fitted(run);
         cli_run_take_model(run);
         find_importance(run);
         status = cli_run_remember(run);
@@ -248,7 +257,8 @@ int cli_run_measure(cli_run *run)
     size_t threads = run->options.threads;
     int status = BROAD_OK;
     if (strcmp(run->output, "-") == 0 && !run->report) return BROAD_OK;
-    if (run->train) status = cli_judge(&run->train_metrics, run->model, run->train, threads);
+    if (run->train && !run->train_metrics.rows)
+        status = cli_judge(&run->train_metrics, run->model, run->train, threads);
     if (!status && run->fresh) status = cli_judge(&run->fresh_metrics, run->model, run->fresh, threads);
     if (!status && run->test) status = cli_judge(&run->test_metrics, run->model, run->test, threads);
     if (status != BROAD_INTERRUPTED) return status;

@@ -549,6 +549,9 @@ typedef struct broad_read_options {
     const char *inputs; /* without model: columns that are inputs, as target; NULL: all that have no other role   */
     const char *ignore; /* without model: columns that are not looked at, as target                               */
     int no_groups;      /* without model: 1: copies of rows are not grouped                                       */
+    /* 1: NPY and IDX files are mapped, and inputs that are doubles stay there, which saves a copy. Then the file must not be
+     * changed where it lies as long as the table exists; putting another in its place is safe. 0: the table has its own. */
+    int in_place;
 } broad_read_options;
 
 BROAD_API void broad_read_options_init_sized(broad_read_options *out, size_t size);
@@ -1331,6 +1334,9 @@ BROAD_API int broad_model_can_correct(const broad_model *model);
 /* The network as it is now; do not free it. Valid until the next call with this trainer. */
 BROAD_API const broad_model *broad_trainer_model(const broad_trainer *trainer);
 BROAD_API int broad_trainer_seconds(broad_seconds *out, const broad_trainer *trainer);
+/* What broad_eval() of the training rows gives, up to rounding, from the residuals that training has left: nothing is
+ * predicted. out->rows is 0 where there are none: with joint weights, and where the trainer has other rows than `data`. */
+BROAD_API int broad_trainer_measure(broad_metrics *out, const broad_trainer *trainer, const broad_data *data);
 /* Closes the trainer and hands its model over to `out`, or frees it where `out` is NULL. */
 BROAD_API void broad_trainer_close(broad_model **out, broad_trainer *trainer);
 

@@ -7,12 +7,14 @@
 #include "api/api_check.h"
 #include "base/common.h"
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "metric/metric.h"
 #include "model/kind.h"
 #include "model/predict/estimate.h"
 #include "model/predict/predict.h"
+#include "model/train/trainer.h"
 
 /* ---- prediction ------------------------------------------------------------------------------------------------ */
 
@@ -107,8 +109,9 @@ static size_t rows_at_once(const broad_model *model)
     return (blocks ? blocks : 1) * BROAD__BLOCK_ROWS;
 }
 
-/* Predicts and judges piece by piece. */
-static int judge_rows(broad__judge *judge, const broad_model *model, const broad_data *data, size_t threads)
+/* Predicts and judges piece by piece; what a row set has the residuals of is not predicted. */
+static int judge_rows(broad__judge *judge, const broad_model *model, const broad_data *data, size_t threads,
+                      const broad__rowset *rowset)
 {
     size_t most = rows_at_once(model);
     double *scores = broad__alloc_doubles(most < data->rows ? most : data->rows, model->outputs);
@@ -116,14 +119,18 @@ static int judge_rows(broad__judge *judge, const broad_model *model, const broad
     for (size_t first = 0; status == BROAD_OK && first < data->rows; first += most) {
         size_t count = data->rows - first < most ? data->rows - first : most;
         broad__watch_part(first, count, data->rows);
-        status = predict_part(scores, model, data, first, count, threads);
+        if (rowset) broad__rowset_scores(scores, rowset, data, first, count);
+        else status = predict_part(scores, model, data, first, count, threads);
+        broad__profile_span span = broad__profile_start();
         if (status == BROAD_OK) broad__judge_add(judge, scores, first, count);
+        broad__profile_stop(span, BROAD__STAGE_MEASURE, 0, (double)(count * model->outputs) * sizeof *scores);
     }
     broad__free(scores);
     return status;
 }
 
-static int measure(broad_metrics *out, const broad_model *model, const broad_data *data, const broad_eval_options *o)
+static int measure(broad_metrics *out, const broad_model *model, const broad_data *data, const broad_eval_options *o,
+                   const broad__rowset *rowset)
 {
     if (data->task != model->task || data->outputs != model->outputs)
         return broad__fail(BROAD_BAD_DATA, "the targets of the data are not those of the model");
@@ -131,8 +138,10 @@ static int measure(broad_metrics *out, const broad_model *model, const broad_dat
     int status = check_inputs(model, data);
     if (status == BROAD_OK) status = broad__judge_open(&judge, model, data, o->level, o->threshold);
     if (status < 0) return status;
-    status = judge_rows(&judge, model, data, o->threads);
+    status = judge_rows(&judge, model, data, o->threads, rowset);
+    broad__profile_span span = broad__profile_start();
     if (status == BROAD_OK) status = broad__judge_measure(out, &judge);
+    broad__profile_stop(span, BROAD__STAGE_MEASURE, 0, 0);
     broad__judge_close(&judge);
     return status;
 }
@@ -155,6 +164,14 @@ static int check_eval_options(const broad_eval_options *o, const broad_model *mo
     return broad_probabilities(NULL, model, NULL, 0);
 }
 
+/* The result goes to the caller; what its struct has no room for is freed. */
+static void give_metrics(broad_metrics *out, const broad_metrics *full)
+{
+    broad__result_give(out, full, sizeof *full);
+    if (!HAS(out, confusion)) broad__free(full->confusion);
+    if (!HAS(out, details)) broad__free(full->details);
+}
+
 static int evaluate(broad_metrics *out, const broad_model *model, const broad_data *data, const broad_eval_options *o)
 {
     broad__call call;
@@ -170,10 +187,29 @@ static int evaluate(broad_metrics *out, const broad_model *model, const broad_da
     if (status < 0) return status;
     broad_eval_options resolved = *o;
     resolved.threads = call.run.threads;
-    status = broad__call_end(&call, measure(&full, model, data, &resolved));
-    broad__result_give(out, status == BROAD_OK ? &full : &(broad_metrics){0}, sizeof full);
-    if (!HAS(out, confusion)) broad__free(full.confusion);
-    if (!HAS(out, details)) broad__free(full.details);
+    status = broad__call_end(&call, measure(&full, model, data, &resolved, NULL));
+    give_metrics(out, status == BROAD_OK ? &full : &(broad_metrics){0});
+    return status;
+}
+
+/* Whether E is what the network leaves of these rows: that of a chain is. */
+static int has_residuals(const broad_trainer *trainer, const broad_data *data)
+{
+    const broad_model *model = trainer->model;
+    return broad__fitting_of(&model->settings) == BROAD__FIT_CHAIN && !model->joint.present && !trainer->stale &&
+           !trainer->train.residual.update.pending && model->outputs == data->outputs &&
+           broad__rowset_is(&trainer->train, data);
+}
+
+int broad_trainer_measure(broad_metrics *out, const broad_trainer *trainer, const broad_data *data)
+{
+    if (!out || !trainer || !data) return broad__missing_argument("broad_trainer_measure");
+    const broad_eval_options options = {.size = sizeof options};
+    broad_metrics full = {.size = sizeof full};
+    int status = broad__struct_check(out, sizeof *out, "broad_metrics");
+    if (status == BROAD_OK && has_residuals(trainer, data))
+        status = measure(&full, trainer->model, data, &options, &trainer->train);
+    give_metrics(out, status == BROAD_OK ? &full : &(broad_metrics){0});
     return status;
 }
 

@@ -12,3 +12,5 @@ static double read_clock(clockid_t clock)
 double broad__seconds(void) { return read_clock(CLOCK_MONOTONIC); }
 
 double broad__thread_seconds(void) { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
+double broad__process_seconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline size_t broad__min(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -15,6 +16,21 @@ static inline size_t broad__whole(double number, size_t most)
 }
 
 static inline int broad__is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/* Whether all numbers are from -most to most; NaN is not. As whole numbers, of which the order is the same, so that the loop
+ * vectorises. */
+static inline int broad__all_within(const double *numbers, size_t count, double most)
+{
+    const uint64_t sign = (uint64_t)1 << 63;
+    uint64_t limit, outside = 0;
+    memcpy(&limit, &most, sizeof limit);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &numbers[i], sizeof bits);
+        outside |= limit - (bits & ~sign);
+    }
+    return !(outside & sign);
+}
 
 /* The index of the largest number, the first of equal ones; 0 without numbers. */
 static inline size_t broad__largest(const double *numbers, size_t count)

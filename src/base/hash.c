@@ -24,6 +24,11 @@ void broad__hash_text(char out[BROAD__HASH_TEXT], const void *bytes, size_t coun
     hash_print(out, XXH3_128bits(bytes, count));
 }
 
+uint64_t broad__hash_number(const void *bytes, size_t count, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(bytes, count, seed);
+}
+
 broad__hash *broad__hash_open(void)
 {
     broad__hash *hash = broad__alloc(sizeof *hash);

@@ -3,11 +3,13 @@
  *
  * A profile is active on the thread that entered it and on threads of a pool while they work for that thread. What counts finds it there: the operations of the device (compute/cpu/counted.c), drawing,
  * reading and writing. Which stage an operation belongs to is said by the phase that the run is in, which is entered where
- * it begins. When no profile is active, each operation costs one comparison.
+ * it begins; what happens between operations belongs to the phase too. When no profile is active, each operation costs one
+ * comparison.
  *
  * Seconds are the processor's, of the threads that did the work, added up, so that flops by seconds is the rate of one core
- * whatever their number and whatever else runs on it. Where a file is read or written they are those of the clock, and the
- * calling thread's: waiting is part of it. Stages do not contain each other. Bytes are those of the operands, each counted once per call, whether they
+ * whatever their number and whatever else runs on it. Where a file is read or written, waiting of the calling thread is part
+ * of it. Stages do not contain each other, and with "waiting", which the tool adds at the end, as it knows the number of threads,
+ * they should explain all of their time. Bytes are those of the operands, each counted once per call, whether they
  * come from memory or are still in a cache.
  */
 #ifndef BROAD_BASE_PROFILE_H
@@ -23,22 +25,28 @@
 #define BROAD__STAGES(X) \
     X(READ,          "read",          "data",    "the data read") \
     X(LOAD,          "load",          "data",    "the model read") \
-    X(SCALE,         "scale",         "data",    "statistics of the columns, and inputs put in their units") \
+    X(HASH,          "hash",          "data",    "fingerprint of the rows") \
+    X(STATISTICS,    "statistics",    "data",    "statistics of the columns") \
+    X(SCALE,         "scale",         "data",    "inputs put in their units") \
     X(FEATURES,      "features",      "nodes",   "feature nodes Z") \
     X(DRAW,          "draw",          "nodes",   "random weights drawn") \
     X(PILOT,         "pilot",         "nodes",   "small trials that choose ranges and inputs") \
+    X(COPY,          "copy",          "layer",   "feature nodes put beside the first layer's") \
     X(NODES,         "nodes",         "layer",   "enhancement nodes H") \
     X(GRAM,          "gram",          "layer",   "K'K of a candidate") \
     X(CROSS,         "cross",         "layer",   "K'E of a candidate") \
     X(RESIDUAL,      "residual",      "layer",   "E - K W") \
     X(SOLVE,         "solve",         "layer",   "ridge solution and test of a candidate") \
+    X(SEARCH,        "search",        "layer",   "between these: draws, sums, records, memory") \
     X(JOINT_FILL,    "joint_fill",    "joint",   "columns of all nodes") \
     X(JOINT_GRAM,    "joint_gram",    "joint",   "sums over all nodes") \
     X(JOINT_FACTOR,  "joint_factor",  "joint",   "Cholesky factor or eigenvalues") \
     X(JOINT_REFINE,  "joint_refine",  "joint",   "refinement of the solution") \
     X(JOINT_LOO,     "joint_loo",     "joint",   "leave-one-out") \
     X(SAVE,          "save",          "result",  "the model written") \
-    X(PREDICT,       "predict",       "result",  "prediction")
+    X(PREDICT,       "predict",       "result",  "prediction") \
+    X(MEASURE,       "measure",       "result",  "measures of the predictions") \
+    X(WAITING,       "waiting",       "waiting", "threads without work, or without a processor")
 /* clang-format on */
 
 #define BROAD__STAGE_ENUM(stage, name, group, help) BROAD__STAGE_##stage,
@@ -51,10 +59,13 @@ typedef struct broad__stage_sums {
 
 struct broad_profile {
     broad__stage_sums stages[BROAD__STAGE_COUNT];
+    atomic_uint_fast64_t helped;  /* nanoseconds of other threads for what is counted as a whole */
+    atomic_uint_fast64_t blocked; /* nanoseconds in stages in which their thread waited */
 };
 
 /* What a run is doing. Within a pilot, and within what is counted as a whole, other phases change nothing. */
 typedef enum broad__phase {
+    BROAD__PHASE_OTHER, /* operations belong to a layer, what is between them to nothing */
     BROAD__PHASE_LAYER,
     BROAD__PHASE_FEATURES,
     BROAD__PHASE_JOINT,
@@ -69,9 +80,11 @@ typedef enum broad__phase {
 typedef struct broad__profile_scope {
     broad_profile *profile; /* NULL: none is active */
     broad__phase phase;
+    double began, counted; /* when another took its place: seconds of the thread, and those of its stages */
 } broad__profile_scope;
 
-/* Of this thread. The two that change it return what it was, for broad__profile_leave(). */
+/* Of this thread. The two that change it return what it was, for broad__profile_leave(), which also gives the work that no
+ * stage has counted since then to the phase. */
 broad__profile_scope broad__profile_here(void);
 broad__profile_scope broad__profile_enter(broad_profile *profile); /* NULL changes nothing: an outer one goes on */
 broad__profile_scope broad__profile_phase(broad__phase phase);
@@ -79,13 +92,20 @@ void broad__profile_leave(broad__profile_scope before);
 
 void broad__profile_add(broad_profile *profile, broad__profile_stage stage, double seconds, double flops, double bytes);
 
-/* Around work that is counted as a whole, on the thread that calls. */
+/* Around work that is counted as a whole: that of the thread that calls, and of those that help it. */
 typedef struct broad__profile_span {
     broad__profile_scope before;
     double began, began_here; /* by the clock, and of this thread */
+    uint64_t helped;
 } broad__profile_span;
 
 broad__profile_span broad__profile_start(void);
 void broad__profile_stop(broad__profile_span span, broad__profile_stage stage, double flops, double bytes);
+/* A thread of a pool that works in the scope of another, before and after. */
+void broad__profile_help(broad__profile_scope scope);
+void broad__profile_helped(void);
+
+/* What is left of the time of `threads` threads in `wall` seconds, in which the process had `processor` ones, is waiting. */
+void broad__profile_wait(broad_profile *profile, double wall, size_t threads, double processor);
 
 #endif

@@ -64,10 +64,11 @@ static void *helper_main(void *argument)
         while (pool->generation == seen && !pool->closing) pthread_cond_wait(&pool->start, &pool->lock);
         if (pool->closing) break;
         seen = pool->generation;
-        broad__profile_leave(pool->scope);
+        broad__profile_help(pool->scope);
         broad__watch_join(pool->watch);
         pthread_mutex_unlock(&pool->lock);
         work(pool, self->number);
+        broad__profile_helped();
         pthread_mutex_lock(&pool->lock);
         if (--pool->busy == 0) pthread_cond_signal(&pool->finish);
     }

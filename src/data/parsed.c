@@ -160,7 +160,7 @@ void broad__dictionary_clear(broad__dictionary *dictionary)
 void broad__parsed_clear(broad__parsed *parsed)
 {
     broad__spill *spill = parsed->spill;
-    broad__spill_free(spill, parsed->x);
+    if (!parsed->x_in_place) broad__spill_free(spill, parsed->x);
     broad__spill_free(spill, parsed->weights);
     broad__spill_free(spill, parsed->targets.values);
     broad__spill_free(spill, parsed->targets.ids);

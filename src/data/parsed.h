@@ -45,6 +45,7 @@ typedef struct broad__parsed {
     broad__spill *spill; /* where the arrays of rows lie, except texts; NULL: in memory */
     int spill_borrowed;  /* it is not freed with this */
     double *x;
+    int x_in_place;  /* it lies in the file, and is only read */
     size_t missing;  /* cells of inputs that are */
     double *weights; /* rows, each 0 or more; NULL: no such column */
     broad__cells targets, groups;

@@ -213,6 +213,8 @@ static int read_matrix(reading *r)
     if (status < 0) return status;
     broad__matrix_request request = {.missing = missing_policy(r), .known = &r->fields.categories, .spill = r->spill};
     request.memory = memory_limit(r);
+    request.threads = r->options->threads;
+    request.in_place = r->options->in_place;
     return broad__matrix_fill(&r->parsed, &r->matrix, &r->roles, &request);
 }
 
@@ -329,6 +331,7 @@ static int set_inputs(broad_data *table, reading *r)
     if (status < 0) return status;
     table->inputs = r->parsed.inputs;
     table->x = r->parsed.x;
+    if (r->parsed.x_in_place) broad__source_take(&table->x_file, &r->source);
     table->spill = r->parsed.spill;
     r->parsed.x = NULL;
     r->parsed.spill_borrowed = 1;
@@ -373,7 +376,8 @@ static int read_labels(broad_data *table, const reading *inputs)
 {
     reading r = {.options = inputs->options, .model = inputs->model, .rows = table->rows, .spill = table->spill};
     int status = set_fields(&r);
-    if (status == BROAD_OK) status = broad__source_open(&r.source, r.options->labels, r.options->memory);
+    if (status == BROAD_OK)
+        status = broad__source_open(&r.source, r.options->labels, r.options->memory, r.options->in_place);
     if (status == BROAD_OK) status = read_content(&r);
     if (status == BROAD_OK && r.parsed.rows != table->rows)
         status = broad__fail(BROAD_BAD_DATA, "%s has %zu rows, %s has %zu: each row needs its target", r.source.name,
@@ -439,7 +443,7 @@ int broad__read(broad_data **out, const char *path, const broad_read_options *op
         return broad__fail(BROAD_USAGE, "data and labels cannot both come from standard input");
     reading r = {.options = options, .model = columns};
     int status = set_fields(&r);
-    if (status == BROAD_OK) status = broad__source_open(&r.source, path, options->memory);
+    if (status == BROAD_OK) status = broad__source_open(&r.source, path, options->memory, options->in_place);
     if (status == BROAD_OK) status = read_table(out, &r);
     reading_clear(&r);
     return status;

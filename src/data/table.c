@@ -3,11 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
 #include "data/photo/photo_rows.h"
+#include "data/row_order.h"
 #include "data/text.h"
 
 int broad__table_new(broad_data **out, size_t rows, size_t inputs)
@@ -30,7 +32,8 @@ int broad__table_new(broad_data **out, size_t rows, size_t inputs)
 void broad__table_free(broad_data *table)
 {
     if (!table) return;
-    if (!table->x_borrowed) broad__spill_free(table->spill, table->x);
+    if (table->x_file.bytes) broad__file_unmap(&table->x_file);
+    else if (!table->x_borrowed) broad__spill_free(table->spill, table->x);
     broad__spill_free(table->spill, table->classes);
     broad__spill_free(table->spill, table->values);
     broad__spill_free(table->spill, table->groups);
@@ -152,6 +155,7 @@ int broad__table_rows(broad_data **out, const broad_data *table, const size_t *r
     part->kept = (broad__kept){0};
     part->spill = p.spill;
     part->x_borrowed = 0;
+    part->x_file = (broad__mapping){0};
     part->rows = count;
     part->x = pick(&p, table->x, table->inputs, sizeof *table->x);
     part->classes = pick(&p, table->classes, 1, sizeof *table->classes);
@@ -179,8 +183,8 @@ int broad__table_thin(broad_data **out, const broad_data *table, size_t count)
 {
     size_t *rows = broad__alloc_array(count, sizeof *rows);
     if (!rows) return BROAD_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) rows[i] = (size_t)((double)i * (double)table->rows / (double)count);
-    int status = broad__table_rows(out, table, rows, count);
+    int status = broad__row_order(rows, count, table, 0, table->rows);
+    if (status == BROAD_OK) status = broad__table_rows(out, table, rows, count);
     broad__free(rows);
     return status;
 }
@@ -284,6 +288,7 @@ int broad__table_append(broad_data **out, const broad_data *a, const broad_data 
     both->kept = (broad__kept){0};
     both->spill = j.spill;
     both->x_borrowed = 0;
+    both->x_file = (broad__mapping){0};
     both->rows = a->rows + b->rows;
     both->outputs = wide->outputs;
     both->x = join(&j, a->x, b->x, a->inputs * sizeof *a->x);
@@ -330,19 +335,43 @@ void broad__table_targets(double *out, const broad_data *table)
     }
 }
 
+/* Whether no number is NaN or a zero below 0. As whole numbers, so that the loop vectorises. */
+static int is_canonical(const double *numbers, size_t count)
+{
+    const uint64_t sign = (uint64_t)1 << 63;
+    uint64_t odd = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &numbers[i], sizeof bits);
+        bits ^= sign;
+        odd |= (bits - 1) & ~bits; /* its highest bit is set where bits are 0 */
+    }
+    return !(odd & sign) && broad__all_within(numbers, count, INFINITY);
+}
+
 /* Zeros of either sign are one number, and so are all NaNs. */
-static void hash_numbers(broad__hash *hash, broad__spill *spill, const double *numbers, size_t count)
+static void hash_canonical(broad__hash *hash, const double *numbers, size_t count)
 {
     enum { AT_ONCE = 512 };
     double plain[AT_ONCE];
-    size_t released = 0;
-    for (size_t done = 0; done < count;) {
-        size_t now = count - done < AT_ONCE ? count - done : AT_ONCE;
+    for (size_t done = 0; done < count; done += AT_ONCE) {
+        size_t now = broad__min(count - done, AT_ONCE);
         for (size_t i = 0; i < now; i++) {
             double value = numbers[done + i];
             plain[i] = isnan(value) ? (double)NAN : value + 0.0;
         }
         broad__hash_add(hash, plain, now * sizeof *plain);
+    }
+}
+
+static void hash_numbers(broad__hash *hash, broad__spill *spill, const double *numbers, size_t count)
+{
+    enum { CACHED = 4096 };
+    size_t released = 0;
+    for (size_t done = 0; done < count;) {
+        size_t now = broad__min(count - done, CACHED);
+        if (is_canonical(numbers + done, now)) broad__hash_add(hash, numbers + done, now * sizeof *numbers);
+        else hash_canonical(hash, numbers + done, now);
         done += now;
         if (done < count && (done - released) * sizeof *numbers < STEP) continue;
         if (broad__watch_look((double)STEP)) return;

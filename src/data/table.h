@@ -9,6 +9,7 @@
 #ifndef BROAD_DATA_TABLE_H
 #define BROAD_DATA_TABLE_H
 
+#include "base/file.h"
 #include "base/spill.h"
 #include "broad/broad.h"
 #include "data/category.h"
@@ -40,19 +41,20 @@ typedef struct broad__photos {
 
 struct broad_data {
     size_t rows, inputs, outputs;
-    broad_task task;     /* BROAD_TASK_AUTO: no targets */
-    const char *format;  /* static text */
-    broad__spill *spill; /* what x, classes, values, groups and weights lie in; NULL: memory */
-    double *x;           /* rows x inputs */
-    int x_borrowed;      /* x is the caller's, who keeps it until the table is freed */
-    size_t *classes;     /* classification: rows */
-    double *values;      /* regression: rows x outputs */
-    char **input_names;  /* inputs; "x1", "x2", ... where the file gives none. Names lie in one block: data/text.h */
-    int named;           /* the file gave input names */
-    char **output_names; /* classification: class labels in order; regression: target columns */
-    char *target_name;   /* classification: name of the target column ("target" if unknown) */
-    size_t *groups;      /* rows, numbers from 0; NULL without a group column */
-    char *group_name;    /* NULL without a group column */
+    broad_task task;       /* BROAD_TASK_AUTO: no targets */
+    const char *format;    /* static text */
+    broad__spill *spill;   /* what x, classes, values, groups and weights lie in; NULL: memory */
+    double *x;             /* rows x inputs */
+    int x_borrowed;        /* x is the caller's, who keeps it until the table is freed */
+    broad__mapping x_file; /* of the file that x lies in, where it is only read; bytes NULL: it lies in none */
+    size_t *classes;       /* classification: rows */
+    double *values;        /* regression: rows x outputs */
+    char **input_names;    /* inputs; "x1", "x2", ... where the file gives none. Names lie in one block: data/text.h */
+    int named;             /* the file gave input names */
+    char **output_names;   /* classification: class labels in order; regression: target columns */
+    char *target_name;     /* classification: name of the target column ("target" if unknown) */
+    size_t *groups;        /* rows, numbers from 0; NULL without a group column */
+    char *group_name;      /* NULL without a group column */
     size_t grid_height, grid_width; /* inputs are the points of pictures of this size; 0: they are not */
     double *weights;                /* rows, each above 0: how much a row counts; NULL: all alike */
     char *weight_name;              /* NULL without such a column */
@@ -77,7 +79,7 @@ int broad__table_spills(size_t bytes, size_t memory);
 /* A new table of the given rows. */
 int broad__table_rows(broad_data **out, const broad_data *table, const size_t *rows, size_t count);
 
-/* `count` evenly spaced rows: files are often sorted. */
+/* `count` rows, the first in an order that does not depend on how they lie (data/row_order.h): files are often sorted. */
 int broad__table_thin(broad_data **out, const broad_data *table, size_t count);
 
 /* Rows of a, then rows of b, with the names and the split of a. The classes of one may continue those of the other. The groups

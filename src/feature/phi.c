@@ -23,12 +23,18 @@ size_t broad__phi_scratch(size_t columns, size_t rows) { return rows_at_once(col
 static void some_rows(double *z, size_t z_stride, const broad__phi *phi, const double *x, size_t rows, double *scratch)
 {
     size_t columns = phi->nodes.inputs;
+    const double *scaled = x;
     broad__profile_span span = broad__profile_start();
-    broad__scaling_apply(scratch, &phi->scaling, x, rows, phi->scaling.inputs);
-    broad__profile_stop(span, BROAD__STAGE_SCALE, 0, 2.0 * (double)rows * (double)columns * sizeof(double));
+    int plain = broad__scaling_is_plain(&phi->scaling) && broad__all_within(x, rows * columns, BROAD__SCALED_MOST);
+    if (!plain) { /* otherwise they are taken where they lie */
+        broad__scaling_apply(scratch, &phi->scaling, x, rows, phi->scaling.inputs);
+        scaled = scratch;
+    }
+    broad__profile_stop(span, BROAD__STAGE_SCALE, 0,
+                        (scaled == x ? 1.0 : 2.0) * (double)rows * (double)columns * sizeof(double));
     for (size_t i = 0; i < rows && !phi->nodes.weight; i++)
-        memcpy(z + i * z_stride, scratch + i * columns, columns * sizeof(double));
-    if (phi->nodes.weight) phi->device->nodes(z, z_stride, &phi->nodes, scratch, columns, rows);
+        memcpy(z + i * z_stride, scaled + i * columns, columns * sizeof(double));
+    if (phi->nodes.weight) phi->device->nodes(z, z_stride, &phi->nodes, scaled, columns, rows);
 }
 
 void broad__phi_block(double *z, size_t z_stride, const broad__phi *phi, const double *x, size_t rows, double *scratch)

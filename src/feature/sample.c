@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -45,7 +46,14 @@ static const double *get_row(const sampling *s, double *scratch, size_t row)
     return scratch;
 }
 
-static size_t row_at(const broad__sample_task *task, double u) { return (size_t)(u * (double)task->rows); }
+static size_t choice(const broad__sample_task *task) { return task->order ? task->order_count : task->rows; }
+
+/* u: uniform in [0, 1) */
+static size_t row_at(const broad__sample_task *task, double u)
+{
+    size_t at = (size_t)(u * (double)choice(task));
+    return task->order ? task->order[at] : at;
+}
 
 /* ---- directions ------------------------------------------------------------------------------------------------- */
 
@@ -180,7 +188,7 @@ static void keep_rectangle(sampling *s, const double *u)
 static void take_spread_rows(sampling *s)
 {
     for (size_t i = 0; i < s->spread_rows; i++) {
-        scaled_row(s->row, s->task, i * s->task->rows / s->spread_rows);
+        scaled_row(s->row, s->task, row_at(s->task, ((double)i + 0.5) / (double)s->spread_rows));
         for (size_t j = 0; j < s->task->scaling.columns; j++) s->spread[j * s->spread_rows + i] = s->row[j];
     }
 }
@@ -231,7 +239,7 @@ int broad__sample_nodes(double *weight, double *bias, const broad__sample_task *
     size_t columns = task->scaling.columns;
     sampling s = {.task = task, .weight = weight};
     int measured = task->direction != BROAD__DENSE || task->root;
-    s.spread_rows = !measured ? 0 : task->rows < SPREAD_ROWS ? task->rows : SPREAD_ROWS;
+    s.spread_rows = !measured ? 0 : broad__min(choice(task), SPREAD_ROWS);
     int few = task->rows <= task->nodes;
     s.spread = broad__alloc_doubles(s.spread_rows, columns);
     s.row = broad__alloc_doubles(3, columns);

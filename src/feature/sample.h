@@ -22,6 +22,8 @@ typedef struct broad__sample_task {
     broad__scaling scaling;
     const double *x; /* rows x inputs, as they were read */
     size_t rows;
+    const size_t *order; /* the rows that nodes may look at, in this order (data/row_order.h); NULL: all, as they lie */
+    size_t order_count;
     const double *relevance;        /* columns, mean square 1; NULL: all alike */
     const double *root;             /* of the metric, columns x columns: feature/metric.h; NULL: there is none */
     size_t grid_height, grid_width; /* of images; 0: the rows are no images */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "base/watch.h"
 #include "compute/shards.h"
@@ -158,12 +159,20 @@ broad__row_block broad__residual_block(const broad__residual *residual, size_t f
     return (broad__row_block){first, n, worker, broad__z_supply_rows(&residual->z, first, n, worker)};
 }
 
+static void copy_prefix(double *out, size_t stride, const broad__residual *residual, const broad__kblock *kblock,
+                        const broad__row_block *block)
+{
+    size_t features = residual->z.features, bytes = kblock->prefix * sizeof(double);
+    broad__profile_span span = broad__profile_start();
+    for (size_t i = 0; i < block->n; i++) memcpy(out + i * stride, block->z + i * features + kblock->first, bytes);
+    broad__profile_stop(span, BROAD__STAGE_COPY, 0, 2.0 * (double)block->n * (double)bytes);
+}
+
 static void kblock_columns(double *out, size_t stride, const broad__residual *residual, const broad__kblock *kblock,
                            const broad__row_block *block)
 {
     size_t features = residual->z.features, width = broad__kblock_width(kblock);
-    for (size_t i = 0; i < block->n && kblock->prefix; i++)
-        memcpy(out + i * stride, block->z + i * features + kblock->first, kblock->prefix * sizeof(double));
+    if (kblock->prefix) copy_prefix(out, stride, residual, kblock, block);
     if (kblock->nodes.nodes)
         residual->device->nodes(out + kblock->prefix, stride, &kblock->nodes, block->z, features, block->n);
     for (size_t i = 0; i < block->n && residual->sqrt_weight; i++)

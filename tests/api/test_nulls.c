@@ -319,6 +319,7 @@ static void walk_work(const broad_model *model, const broad_data *data)
     REFUSED(broad_trainer_correct, NULL, NULL, data, NULL);
     IS(NULL, broad_trainer_model, NULL);
     REFUSED(broad_trainer_seconds, NULL, NULL);
+    REFUSED(broad_trainer_measure, NULL, NULL, NULL);
     COMES_BACK(broad_trainer_close, NULL, NULL);
     COMES_BACK(broad_trainer_close, &out, NULL);
     assert_null(out);

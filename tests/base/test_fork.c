@@ -16,7 +16,7 @@ static double expected_scores[ROWS * 3];
 /* Large enough for packed products, and for several shards for the threads. */
 static broad_options options_for(size_t threads)
 {
-    small_kind kind = {"", "kind=bscrls weights=joint features=4x10 enhance=110x1", 0};
+    small_kind kind = {"", "kind=bscrls weights=joint features=4x10 enhance=110x1 range=1 learned-metric=no", 0};
     return small_options(&kind, threads);
 }
 

@@ -17,7 +17,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_test import BROAD, SANITIZED, Case, blobs, curve, npy, run  # noqa: E402
+from cli_test import BROAD, SANITIZED, Case, blobs, curve, npy, run, wait_for_work  # noqa: E402
 
 PAPER = ["--preset", "paper", "--features", "2x5", "--seed", "9"]
 CHAIN = ["--kind", "brls", "--weights", "chain", "--feature-weights", "random", "--features", "2x5"]
@@ -189,7 +189,7 @@ class Interrupted(Grown):
             words += ["--with", data]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
-        time.sleep(1.5)
+        wait_for_work(process, 1 if SANITIZED else 0.3)
         process.send_signal(number)
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, code, err)

@@ -7,6 +7,7 @@ no other file. How soon is not judged tightly: the machine may be busy.
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -54,6 +55,24 @@ class Interrupted(Case):
             self.check_files()
             if os.path.exists(self.model):
                 os.remove(self.model)
+
+    def test_shortened_file(self):
+        """A file of numbers is read where it lies, and is cut off while it is."""
+        rows, inputs = 4000, 40
+        header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {inputs}), }}".ljust(117) + "\n"
+        data, labels = self.path("x.npy"), self.path("labels")
+        with open(data, "wb") as file:
+            file.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + bytes(8 * rows * inputs))
+        os.mkfifo(labels)
+        process = subprocess.Popen([BROAD, "fit", data, "--labels", labels, "-o", self.model], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        with open(labels, "w") as file:  # the numbers have been looked at
+            os.truncate(data, 4096)
+            file.write("0\n1\n" * (rows // 2))
+        _, err = process.communicate(timeout=MOST_SECONDS)
+        self.assertEqual(process.returncode, 74, err)
+        self.assertIn("a file was shortened, or its disk failed, while it was being read", err)
 
     def test_old_model(self):
         for words in (["learn", self.model, self.more, "--with", self.table], ["grow", self.model, self.table, "--enhance", "50x3"],

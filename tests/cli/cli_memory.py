@@ -12,11 +12,10 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_test import BROAD, Case, Result, run  # noqa: E402
+from cli_test import BROAD, Case, Result, run, wait_for_work  # noqa: E402
 
 ROWS, INPUTS, LIMIT = 40_000, 10, "48M"
 PAPER = ["--preset", "paper", "--kind", "brls"]
@@ -157,7 +156,7 @@ class Memory(Case):
                  "--memory", "96M", "--json"]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
-        time.sleep(4)
+        wait_for_work(process, 1)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, err)

@@ -16,7 +16,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cli_test import Case, blobs  # noqa: E402
 
-SMALL = ["--features", "2x10", "--enhance", "30x1", "-q"]
+SMALL = ["--features", "2x10", "--enhance", "30x1", "--effort", "fast", "-q"]
 
 
 def overlapping(rows, seed):

@@ -45,7 +45,8 @@ class Profile(Case):
         stages = self.stages(found, threads=2)
         self.assertEqual(stages["features"]["flops"], 2 * 600 * 2 * 10)
         self.assertGreaterEqual(stages["nodes"]["flops"], 3 * 2 * 600 * 10 * 10)
-        for name in ("read", "features", "draw", "nodes", "gram", "cross", "residual", "solve", "save", "predict"):
+        for name in ("read", "features", "draw", "nodes", "gram", "cross", "residual", "solve", "save", "hash",
+                     "statistics", "copy", "search", "measure", "waiting"):
             self.assertIn(name, stages)
         self.assertNotIn("joint_gram", stages)
         self.assertEqual(stages["read"]["bytes"], os.path.getsize(self.data))
@@ -53,11 +54,23 @@ class Profile(Case):
         with open(self.path("m"), "rb") as with_profile, open(self.path("base"), "rb") as without:
             self.assertEqual(with_profile.read(), without.read())
 
+    def check_explained(self, found):
+        """The stages explain the time of all threads."""
+        profile = found.json["profile"]
+        self.assertGreater(profile["counted"], 0.95 * profile["threads"] * profile["seconds"], profile)
+
+    def test_chain(self):
+        found = self.ok("fit", self.write("long.csv", blobs(3000)), "-o", self.path("c"), "--json", "--profile", "--threads",
+                        "2", "--preset", "paper", "--kind", "brls", "--enhance", "100x20")
+        self.stages(found)
+        self.check_explained(found)
+
     def test_joint(self):
         found = self.ok("fit", self.data, "-o", self.path("j"), "--json", "--profile", "--enhance", "20x2")
         stages = self.stages(found)
         for name in ("joint_fill", "joint_gram", "joint_factor", "joint_refine", "joint_loo", "pilot"):
             self.assertIn(name, stages)
+        self.check_explained(found)
 
     def test_grow_and_learn(self):
         grown = self.ok("grow", self.path("base"), self.data, "--enhance", "10x1", "-o", self.path("g"), "--json",

@@ -94,6 +94,17 @@ def npy(rows, descr="<f8", code="d"):
     return start + struct.pack("<%d%s" % (len(flat), code), *flat)
 
 
+def wait_for_work(process, seconds):
+    """Until the process has used that many seconds of processor time, or has ended."""
+    ticks = seconds * os.sysconf("SC_CLK_TCK")
+    while process.poll() is None:
+        with open("/proc/%d/stat" % process.pid) as file:
+            user, system = file.read().rpartition(")")[2].split()[11:13]
+        if int(user) + int(system) >= ticks:
+            return
+        time.sleep(0.01)
+
+
 class Case(unittest.TestCase):
     maxDiff = None
 
@@ -665,7 +676,7 @@ class Interrupt(Case):
         process = subprocess.Popen([BROAD, "fit", data, "--kind", "brls", "--enhance", "200x2000", "--json", *words],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
-        time.sleep(1.5)
+        wait_for_work(process, 0.3)
         while after and not os.path.exists(after) and process.poll() is None:
             time.sleep(0.1)
         process.send_signal(number)

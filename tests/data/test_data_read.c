@@ -440,6 +440,69 @@ static void test_npy_many_rows(void **state)
     free(b.at);
 }
 
+/* 40,000 rows of three numbers after a header of so many bytes, and their labels. */
+static void write_numbers(const char *path, const char *labels, const char *type, size_t item, double odd, int header)
+{
+    enum { ROWS = 40000, COLUMNS = 3 };
+    char dictionary[128];
+    unsigned char *data = malloc(ROWS * COLUMNS * item);
+    assert_non_null(data);
+    for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++)
+        put_item(data + i * item, type[1], item, type[0] == '>', i == 100001 ? odd : (double)(i % 251));
+    char text[100];
+    snprintf(text, sizeof text, "{'descr': '%s%zu', 'fortran_order': False, 'shape': (40000, 3), }", type, item);
+    snprintf(dictionary, sizeof dictionary, "%-*s", header - 10, text);
+    bytes b = npy_bytes(1, dictionary, data, ROWS * COLUMNS * item);
+    write_file(path, b.at, b.count);
+    FILE *file = fopen(labels, "w");
+    assert_non_null(file);
+    for (size_t i = 0; i < ROWS; i++) fprintf(file, "%d\n", (int)(i % 2));
+    fclose(file);
+    free(data);
+    free(b.at);
+}
+
+static void check_numbers(const broad_data *table)
+{
+    for (size_t i = 0; i < table->rows * table->inputs; i++)
+        if (i != 100001 && table->x[i] != (double)(i % 251)) fail_msg("number %zu is %g", i, table->x[i]);
+}
+
+/* Doubles stay in the file, unless one of them is missing or they lie at odd places; other numbers are copied. Parts of the table have their own. */
+static void test_npy_in_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type;
+        size_t item;
+        double odd;
+        int header, in_place;
+    } cases[] = {{"<f", 8, 7, 128, 1}, {"<f", 8, 7, 127, 0}, {"<f", 8, NAN, 128, 0}, {">f", 8, 7, 128, 0},
+                 {"<f", 4, 7, 128, 0}, {"|u", 1, 7, 128, 0}, {"<i", 2, 7, 128, 0}};
+    char folder[HELPER_PATH], path[HELPER_PATH], labels[HELPER_PATH];
+    temporary_folder(folder);
+    join_path(path, folder, "x.npy");
+    join_path(labels, folder, "labels.csv");
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
+        for (int wanted = 0; wanted < 2; wanted++) {
+            broad_read_options options = plain();
+            options.labels = labels;
+            options.in_place = wanted;
+            options.threads = 3;
+            broad_data *table, *part;
+            write_numbers(path, labels, cases[c].type, cases[c].item, cases[c].odd, cases[c].header);
+            assert_ok(broad__read(&table, path, &options, NULL));
+            assert_int_equal(table->x_file.bytes != NULL, wanted && cases[c].in_place);
+            assert_true(isnan(cases[c].odd) ? isnan(table->x[100001]) : table->x[100001] == 7);
+            check_numbers(table);
+            assert_ok(broad__table_rows(&part, table, (const size_t[]){0, 2, 1}, 3));
+            broad_data_free(table);
+            assert_true(part->x[0] == 0 && part->x[1] == 1);
+            broad_data_free(part);
+        }
+    remove_folder(folder);
+}
+
 static void test_npy_missing(void **state)
 {
     (void)state;
@@ -996,6 +1059,7 @@ int main(void)
         cmocka_unit_test(test_libsvm),
         cmocka_unit_test(test_npy_types),
         cmocka_unit_test(test_npy_dimensions),
+        cmocka_unit_test(test_npy_in_place),
         cmocka_unit_test(test_npy_many_rows),
         cmocka_unit_test(test_npy_missing),
         cmocka_unit_test(test_idx_types),

@@ -282,6 +282,31 @@ static broad__scaling scaling_of(const columns_scaled *s, size_t columns, const 
     return (broad__scaling){BROAD_SCALE_STANDARD, columns, columns, s->shift, s->factor, fill, NULL};
 }
 
+/* Zeros of either sign and all NaNs count as one, wherever they stand. */
+static void test_fingerprint_odd(void **state)
+{
+    (void)state;
+    enum { ROWS = 3000, COLUMNS = 3 };
+    static double x[ROWS * COLUMNS], y[ROWS * COLUMNS];
+    static const size_t odd[] = {0, 4095, 4096, 8999};
+    for (size_t i = 0; i < ROWS * COLUMNS; i++) y[i] = x[i] = (double)(i % 97);
+    for (size_t k = 0; k < 4; k++) {
+        x[odd[k]] = k % 2 ? (double)NAN : 0.0;
+        y[odd[k]] = k % 2 ? -(double)NAN : -0.0;
+        broad_data a = {.rows = ROWS, .inputs = COLUMNS, .x = x}, b = {.rows = ROWS, .inputs = COLUMNS, .x = y};
+        char of_a[33], of_b[33], plain[33];
+        broad__hash *hash = broad__hash_open();
+        assert_non_null(hash);
+        broad__hash_add(hash, (uint64_t[]){ROWS, COLUMNS, 0, BROAD_TASK_AUTO}, 4 * sizeof(uint64_t));
+        broad__hash_add(hash, x, sizeof x);
+        broad__hash_close(plain, hash);
+        assert_ok(broad__table_fingerprint(of_a, &a, 0, ROWS));
+        assert_ok(broad__table_fingerprint(of_b, &b, 0, ROWS));
+        assert_string_equal(of_a, plain);
+        assert_string_equal(of_b, plain);
+    }
+}
+
 static void test_scale_standard(void **state)
 {
     (void)state;
@@ -305,6 +330,38 @@ static void test_scale_standard(void **state)
     }
     assert_true(fabs(scaled[3]) < 1e-12); /* the missing value became the mean */
     assert_true(fabs(s.fill[5] - 1000005) < 1e-9);
+}
+
+/* In whatever parts the columns come, each sum is the plain one, row by row, to the last bit. */
+static void test_column_sums(void **state)
+{
+    (void)state;
+    enum { ROWS = 70, COLUMNS = 1103 };
+    static double x[ROWS * COLUMNS];
+    static broad__column_sums sums[COLUMNS];
+    for (size_t i = 0; i < ROWS * COLUMNS; i++) x[i] = sin((double)i) * exp(cos((double)(i % 1009)) * 20);
+    x[40 * COLUMNS + 700] = x[3] = x[69 * COLUMNS + 1102] = NAN;
+    broad__column_rows rows = {.x = x, .rows = ROWS, .columns = COLUMNS};
+    for (size_t part = 1; part <= 2 * COLUMNS; part = 7 * part + 20) {
+        for (size_t first = 0; first < COLUMNS; first += part)
+            broad__column_sums_part(sums, &rows, 1, first, first + part < COLUMNS ? first + part : COLUMNS);
+        for (size_t j = 0; j < COLUMNS; j++) {
+            broad__column_sums s = {.min = INFINITY, .max = -INFINITY};
+            for (size_t i = 0; i < ROWS; i++) {
+                double value = x[i * COLUMNS + j];
+                if (isnan(value)) continue;
+                s.sum += value, s.count++;
+                s.min = fmin(s.min, value), s.max = fmax(s.max, value);
+            }
+            for (size_t i = 0; i < ROWS; i++) {
+                long double distance = x[i * COLUMNS + j] - s.sum / (long double)s.count;
+                if (!isnan(x[i * COLUMNS + j])) s.squares += distance * distance;
+            }
+            if (sums[j].sum != s.sum || sums[j].squares != s.squares || sums[j].count != s.count ||
+                sums[j].min != s.min || sums[j].max != s.max)
+                fail_msg("parts of %zu: column %zu is wrong", part, j);
+        }
+    }
 }
 
 static void test_scale_others(void **state)
@@ -412,7 +469,9 @@ int main(void)
         cmocka_unit_test(test_fingerprint),
         cmocka_unit_test(test_fingerprint_and_weights),
         cmocka_unit_test(test_training_part),
+        cmocka_unit_test(test_fingerprint_odd),
         cmocka_unit_test(test_scale_standard),
+        cmocka_unit_test(test_column_sums),
         cmocka_unit_test(test_scale_others),
         cmocka_unit_test(test_joined_groups),
         cmocka_unit_test(test_every_allocation_fails),

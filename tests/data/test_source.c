@@ -22,7 +22,7 @@ static void shortened_files_stay_readable(void **state)
     snprintf(path, sizeof path, "%s/letters", folder);
     write_letters(path, BYTES);
     broad__source source;
-    assert_ok(broad__source_open(&source, path, 0));
+    assert_ok(broad__source_open(&source, path, 0, 0));
     assert_int_equal(truncate(path, 10), 0);
     assert_int_equal(source.count, BYTES);
     for (size_t i = 0; i < BYTES; i++) assert_int_equal(source.bytes[i], 'a' + (int)(i % 7));

@@ -101,6 +101,7 @@ class Transcripts(unittest.TestCase):
         (cls.folder / "bin").mkdir()
         (cls.folder / "bin" / "broad").symlink_to(BROAD)
         cls.spirals = cls.run_words("broad demo --what spirals")
+        cls.photos = cls.run_words("broad demo")
 
     @classmethod
     def tearDownClass(cls):
@@ -143,7 +144,7 @@ class Transcripts(unittest.TestCase):
 
     def test_demo(self):
         """And the commands for photos, on its photos."""
-        self.compare("README.md", block("README.md", "photos  "), self.run_words("broad demo"))
+        self.compare("README.md", block("README.md", "photos  "), self.photos)
         for name in ("photos", "new"):
             (self.folder / name).symlink_to(self.folder / "broad-demo" / name)
         for command in block("README.md", "broad fit photos/").splitlines():
@@ -221,13 +222,28 @@ class Transcripts(unittest.TestCase):
         self.assert_figures("docs/mathematics.md", r"has accuracy ([\d.]+) on the held-out rows after (\d+) layers; BSCRLS goes "
                             r"to wider ones, tries ([\d,]+) draws and has (\d\.\d+)", [accuracy, layers, draws, our_accuracy])
 
+    def new_photos(self):
+        """Of the demonstration's JSON what the picture needs: what its models say of the new photos. cli_demo.py shows that it
+        is the same."""
+        folder = self.folder / "broad-demo"
+        said = [json.loads(self.run_words(f"broad predict {model} new --proba --json --cache .cache", folder))["predictions"]
+                for model in ("panels.broad", "corrected.broad")]
+        with open(folder / "new-truth.csv", encoding="utf-8", newline="") as file:
+            truths = {row["file"]: row["label"] for row in csv.DictReader(file)}
+        photos = []
+        for before, after in zip(*said):
+            name = pathlib.Path(before["file"]).name
+            verdicts = [{"label": one["label"], "probability": one["probabilities"]["Dusty"]} for one in (before, after)]
+            photos.append({"file": name, "truth": truths[name], "before": verdicts[0], "after": verdicts[1],
+                           "corrected": any((folder / "corrected").rglob(name))})
+        return {"new": photos}
+
     def test_pictures(self):
         """The words and figures in them, as scripts/make_pictures makes them."""
         loader = importlib.machinery.SourceFileLoader("make_pictures", str(SOURCE / "scripts" / "make_pictures"))
         make_pictures = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
         loader.exec_module(make_pictures)
-        found = json.loads(self.run_words("broad demo pictures --json"))
-        made = {"panels.svg": make_pictures.panels(self.folder / "pictures", found),
+        made = {"panels.svg": make_pictures.panels(self.folder / "broad-demo", self.new_photos()),
                 "spirals.svg": (self.folder / "broad-demo" / "spirals.svg").read_text(encoding="utf-8")}
         for name, picture in made.items():
             shown = (SOURCE / "docs" / "images" / name).read_text(encoding="utf-8")

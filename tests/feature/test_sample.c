@@ -90,6 +90,32 @@ static void nodes_turn_at_rows(void **state)
     }
 }
 
+/* With an order, rows are those that it names: the nodes are those of a table that has them so. */
+static void nodes_follow_the_order(void **state)
+{
+    (void)state;
+    enum { NODES = 50, SOME = 20 };
+    for (int direction = 0; direction < 3; direction++) {
+        broad__sample_task task = {.nodes = NODES, .direction = (broad__direction)direction};
+        sampled s;
+        sample(&s, BROAD_SCALE_STANDARD, INPUTS, task);
+        double x[SOME * INPUTS], weight[INPUTS * NODES], bias[NODES];
+        size_t order[SOME];
+        for (size_t i = 0; i < SOME; i++) {
+            order[i] = (11 * i + 5) % ROWS;
+            memcpy(x + i * INPUTS, s.f.x + order[i] * INPUTS, INPUTS * sizeof *x);
+        }
+        task = s.task;
+        task.order = order, task.order_count = SOME;
+        assert_ok(broad__sample_nodes(s.weight, s.bias, &task));
+        task.order = NULL, task.x = x, task.rows = SOME;
+        assert_ok(broad__sample_nodes(weight, bias, &task));
+        assert_memory_equal(s.weight, weight, sizeof weight);
+        assert_memory_equal(s.bias, bias, sizeof bias);
+        sampled_free(&s);
+    }
+}
+
 /* ---- dense ------------------------------------------------------------------------------------------------------ */
 
 /* root: columns x columns; NULL: the relevance of each column alone. */
@@ -271,10 +297,8 @@ static void difference_nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_turn_at_rows),
-        cmocka_unit_test(dense_nodes),
-        cmocka_unit_test(sparse_nodes),
-        cmocka_unit_test(difference_nodes),
+        cmocka_unit_test(nodes_turn_at_rows), cmocka_unit_test(nodes_follow_the_order), cmocka_unit_test(dense_nodes),
+        cmocka_unit_test(sparse_nodes),       cmocka_unit_test(difference_nodes),
     };
     return cmocka_run_group_tests_name("sample", tests, NULL, NULL);
 }

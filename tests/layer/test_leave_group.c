@@ -609,8 +609,9 @@ static void any_number_of_threads(void **state)
         broad_data *data = copied(COPIES, 1);
         void *first = NULL, *bytes = NULL;
         size_t first_count = 0, count = 0;
-        for (size_t threads = 1; threads <= 4; threads++) {
-            broad_options o = OPTIONS("preset", "auto", "features", i ? "10x60" : "2x30", "enhance", "20x1");
+        for (size_t threads = 1; threads <= 4; threads *= 2) {
+            broad_options o =
+                OPTIONS("preset", "auto", "features", i ? "10x60" : "2x30", "enhance", "20x1", "effort", "fast");
             broad_model *model = NULL;
             o.threads = threads;
             assert_ok(broad_fit(&model, NULL, data, &o));

@@ -1,7 +1,7 @@
 /* How many nodes preset auto gives a network, and what a kind means there. */
 #include "plain.h"
 
-enum { ROWS = 600, INPUTS = 2, FRESH = 40 };
+enum { ROWS = 450, INPUTS = 2, FRESH = 40 };
 
 /* Targets that a plane fits, with noise; or rings that take many nodes. */
 static double target(const double *x, int rings, problem_random *r)

@@ -706,7 +706,7 @@ static made make_from(const form *f, uint64_t seed)
     broad_data *first = part_of(m.data, 0, f->rows), *more = f->more ? part_of(m.data, f->rows, f->more) : NULL;
     make_settings(&m.model->settings, f, seed);
     m.model->range = 1;
-    assert_ok(broad__model_describe(m.model, first));
+    assert_ok(broad__model_describe(m.model, first, NULL));
     if (more) assert_ok(broad__model_add_segment(m.model, more, 0, more->rows, 1));
     m.c = m.model->outputs;
     if (f->class_weights) {

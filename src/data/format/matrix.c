@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "data/format/matrix_rows.h"
 #include "data/format/number.h"
 #include "data/levels.h"
 
@@ -30,7 +32,7 @@ int broad__matrix_check(broad__matrix *matrix, size_t have)
     return BROAD_OK;
 }
 
-static double load(const broad__matrix *matrix, const unsigned char *at)
+double broad__matrix_number(const broad__matrix *matrix, const unsigned char *at)
 {
     unsigned char item[8] = {0};
     if (matrix->swapped)
@@ -161,7 +163,7 @@ static int fill_column(broad__parsed *out, const column_fill *c, const broad__ma
         matrix->type != 'f' && matrix->item == 8 && c->role != BROAD__ROLE_INPUT && c->role != BROAD__ROLE_WEIGHT;
     hole = (hole && (category || c->role == BROAD__ROLE_INPUT)) || c->role == BROAD__ROLE_TARGET;
     for (size_t row = first; row < first + count; row++) {
-        double value = load(matrix, c->from + row * c->from_stride);
+        double value = broad__matrix_number(matrix, c->from + row * c->from_stride);
         int wrong = (!isfinite(value) && !(isnan(value) && hole)) || (whole && fabs(value) > 0x1p53) ||
                     (c->role == BROAD__ROLE_WEIGHT && !(value >= 0));
         if (wrong) return fail_value(matrix, row, c->column, c->role, value);
@@ -197,8 +199,7 @@ static int fill_columns(broad__parsed *out, const column_fill *columns, size_t w
         size_t count = matrix->rows - row < block ? matrix->rows - row : block;
         status = broad__watch_poll(row, matrix->rows);
         for (size_t c = 0; c < width && status == BROAD_OK; c++)
-            if (columns[c].role != BROAD__ROLE_IGNORED)
-                status = fill_column(out, &columns[c], matrix, row, count, missing);
+            status = fill_column(out, &columns[c], matrix, row, count, missing);
         if (row + count < matrix->rows && row + count - released < step) continue;
         rows_done(out, matrix, columns, width, released, row + count);
         released = row + count;
@@ -206,15 +207,34 @@ static int fill_columns(broad__parsed *out, const column_fill *columns, size_t w
     return status;
 }
 
+/* Takes the inputs as they lie in the file, or copies them at once, where they are all finite. *out_done: that was so. */
+static int take_inputs(int *out_done, broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
+                       const broad__matrix_request *request)
+{
+    const double *there = request->in_place && !out->spill ? broad__matrix_in_place(matrix, roles) : NULL;
+    *out_done = 0;
+    int status = there ? broad__matrix_inputs(out_done, NULL, matrix, roles, request->threads) : BROAD_OK;
+    if (status < 0) return status;
+    if (*out_done) {
+        out->x = (double *)(uintptr_t)there;
+        out->x_in_place = 1;
+        return BROAD_OK;
+    }
+    out->x = broad__parsed_alloc(out, matrix->rows * roles->inputs, sizeof *out->x);
+    if (!out->x) return BROAD_NO_MEMORY;
+    if (there || out->spill || matrix->source->memory || matrix->fortran || !roles->inputs) return BROAD_OK;
+    return broad__matrix_inputs(out_done, out->x, matrix, roles, request->threads);
+}
+
 static int allocate(broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,
                     const broad__matrix_request *request)
 {
     size_t rows = matrix->rows, numbers = roles->inputs + roles->targets + roles->groups + roles->weights;
+    int failed = 0;
     out->spill = request->spill;
     out->spill_borrowed = out->spill != NULL;
     int status = broad__parsed_place(out, rows, numbers, request->memory);
     if (status < 0) return status;
-    int failed = !(out->x = broad__parsed_alloc(out, rows * roles->inputs, sizeof *out->x));
     if (roles->targets)
         failed |= !(out->targets.values = broad__parsed_alloc(out, rows * roles->targets, sizeof *out->targets.values));
     if (roles->groups) failed |= !(out->groups.values = broad__parsed_alloc(out, rows, sizeof *out->groups.values));
@@ -231,15 +251,18 @@ int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const br
     out->targets = (broad__cells){.columns = roles->targets, .integers = whole};
     out->groups = (broad__cells){.columns = roles->groups, .integers = whole};
     if (broad__multiply(&cells, matrix->rows, matrix->columns) < 0) return broad__fail_memory(SIZE_MAX);
+    int inputs_done = 0;
     column_fill *columns = broad__alloc_array(matrix->columns, sizeof *columns);
     int status = columns ? allocate(out, matrix, roles, request) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK) status = take_inputs(&inputs_done, out, matrix, roles, request);
     if (status == BROAD_OK) status = broad__levels_open(out, roles, request->known);
     /* With a limit, only as many columns of a Fortran file as fit in memory with the pages around them. */
-    size_t width = matrix->fortran && matrix->source->memory ? 16 : matrix->columns;
-    for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c++) columns[c] = column_setup(out, matrix, roles, c);
-    for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c += width)
-        status = fill_columns(out, columns + c, matrix->columns - c < width ? matrix->columns - c : width, matrix,
-                              request->missing);
+    size_t width = matrix->fortran && matrix->source->memory ? 16 : matrix->columns, count = 0;
+    for (size_t c = 0; c < matrix->columns && status == BROAD_OK; c++)
+        if (roles->role[c] != BROAD__ROLE_IGNORED && !(inputs_done && roles->role[c] == BROAD__ROLE_INPUT))
+            columns[count++] = column_setup(out, matrix, roles, c);
+    for (size_t c = 0; c < count && status == BROAD_OK; c += width)
+        status = fill_columns(out, columns + c, broad__min(width, count - c), matrix, request->missing);
     broad__free(columns);
     return status;
 }

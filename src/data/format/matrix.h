@@ -23,12 +23,17 @@ typedef struct broad__matrix {
 
 /* Rows, columns and the bytes they need from the shape; the file has `have` bytes of them. */
 int broad__matrix_check(broad__matrix *matrix, size_t have);
+/* The number at that place. */
+double broad__matrix_number(const broad__matrix *matrix, const unsigned char *at);
+
 /* What becomes of the numbers; as in broad__csv_request. */
 typedef struct broad__matrix_request {
     broad_missing missing;
     const broad__categories *known;
     size_t memory;
     broad__spill *spill;
+    size_t threads;
+    int in_place; /* inputs may stay in the file: the source is then kept as long as they are */
 } broad__matrix_request;
 
 int broad__matrix_fill(broad__parsed *out, const broad__matrix *matrix, const broad__roles *roles,

@@ -14,6 +14,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "data/format/idx.h"
+#include "data/format/npy.h"
 
 /* What comes through a pipe has no size beforehand. */
 static const size_t STREAM_MAXIMUM = (size_t)1 << 36;
@@ -120,8 +122,15 @@ static int read_whole(broad__source *source, int fd, size_t bytes)
     return BROAD_OK;
 }
 
+static int has_numbers(int fd)
+{
+    unsigned char start[8] = {0};
+    ssize_t got = pread(fd, start, sizeof start, 0);
+    return got > 0 && (broad__npy_is(start, (size_t)got) || broad__idx_is(start, (size_t)got));
+}
+
 /* A file of unknown size (a pipe, a terminal, /proc) is read to its end; a regular one too, or mapped where it is large. */
-static int load(broad__source *source, int fd, int is_input)
+static int load(broad__source *source, int fd, int is_input, int mapped)
 {
     struct stat facts;
     if (fstat(fd, &facts) < 0) return broad__file_fail(BROAD_IO, source->name, "cannot be looked at", errno);
@@ -131,7 +140,8 @@ static int load(broad__source *source, int fd, int is_input)
         return broad__fail(BROAD_NO_INPUT, "%s: this is a device; give a CSV, LIBSVM, NPY or IDX file", source->name);
     if (!S_ISREG(facts.st_mode) || facts.st_size <= 0 || lseek(fd, 0, SEEK_CUR) != 0) return read_stream(source, fd);
     size_t bytes = (size_t)facts.st_size;
-    if (bytes <= COPIED_MOST && (!source->memory || bytes <= source->memory / 8)) return read_whole(source, fd, bytes);
+    int small = bytes <= COPIED_MOST && (!source->memory || bytes <= source->memory / 8);
+    if (small && !(mapped && has_numbers(fd))) return read_whole(source, fd, bytes);
     void *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     if (map == MAP_FAILED) return read_stream(source, fd);
     source->map = map;
@@ -257,13 +267,13 @@ static int unpack_if_gzip(broad__source *source)
     return unpack(source);
 }
 
-int broad__source_open(broad__source *out, const char *path, size_t memory)
+int broad__source_open(broad__source *out, const char *path, size_t memory, int mapped)
 {
     int is_input = strcmp(path, "-") == 0;
     *out = (broad__source){.name = is_input ? "standard input" : path, .memory = memory};
     int fd = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return broad__file_fail(BROAD_NO_INPUT, path, "cannot be opened", errno);
-    int status = load(out, fd, is_input);
+    int status = load(out, fd, is_input, mapped);
     if (!is_input) close(fd);
     if (status == BROAD_OK) status = unpack_if_gzip(out);
     if (status < 0) broad__source_close(out);
@@ -289,6 +299,15 @@ void broad__source_done(const broad__source *source, const char *from, const cha
     size_t first = (size_t)(from - map) / WINDOW * WINDOW, end = (size_t)(to - map);
     end = source->map_bytes - end < WINDOW ? source->map_bytes : (end + WINDOW - 1) / WINDOW * WINDOW;
     madvise(map + first, end - first, MADV_DONTNEED);
+}
+
+int broad__source_take(broad__mapping *out, broad__source *source)
+{
+    if (!source->map || source->copied) return 0;
+    *out = (broad__mapping){source->map, source->map_bytes, 1};
+    source->map = NULL;
+    source->map_bytes = 0;
+    return 1;
 }
 
 void broad__source_close(broad__source *source)

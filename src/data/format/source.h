@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/file.h"
 #include "base/spill.h"
 
 typedef struct broad__source {
@@ -18,14 +19,18 @@ typedef struct broad__source {
     broad__spill *spill; /* where the block lies if there is such a limit */
 } broad__source;
 
-/* "-" is standard input. `path` must outlive the source. memory: as above. */
-int broad__source_open(broad__source *out, const char *path, size_t memory);
+/* "-" is standard input. `path` must outlive the source. memory: as above. mapped: a file of numbers is mapped rather than
+ * copied, whatever its size, and must not be shortened before the source is closed. */
+int broad__source_open(broad__source *out, const char *path, size_t memory, int mapped);
 
 /* The same from bytes in memory, which must outlive the source. */
 int broad__source_memory(broad__source *out, const char *name, const void *bytes, size_t count);
 
 /* With a limit: the memory of these bytes is released; they can still be read. */
 void broad__source_done(const broad__source *source, const char *from, const char *to);
+
+/* The mapping of the file passes to the caller, with the bytes in it. 0: the bytes lie elsewhere. */
+int broad__source_take(broad__mapping *out, broad__source *source);
 
 void broad__source_close(broad__source *source);
 

@@ -215,7 +215,7 @@ static int read_text_file(broad__boxes *out, const char *root, broad__text inner
     broad__source source;
     int status = join(&path, arena, root, inner.bytes);
     if (status == BROAD_OK) status = broad__boxes_owner(&owner, out, (broad__text){inner.bytes, inner.count - 4}, 1);
-    if (status == BROAD_OK) status = broad__source_open(&source, path, 0);
+    if (status == BROAD_OK) status = broad__source_open(&source, path, 0, 0);
     if (status < 0) return status;
     status = broad__boxes_read_yolo(out, owner, &source);
     broad__source_close(&source);
@@ -240,7 +240,7 @@ static int read_folder(broad__boxes *out, const char *path)
 static int read_file(broad__boxes *out, const char *path)
 {
     broad__source source;
-    int status = broad__source_open(&source, path, 0);
+    int status = broad__source_open(&source, path, 0, 0);
     if (status < 0) return status;
     status = read_source(out, &source);
     broad__source_close(&source);

@@ -33,7 +33,7 @@ static int names_photo(const broad__csv *csv, const broad__photo_list *list)
 static int open_csv(broad__photo_labels *l, const broad__photo_list *list, const broad_read_options *options)
 {
     broad__csv_hints hints = {.header = options->header, .separator = options->separator};
-    int status = broad__source_open(&l->source, options->labels, 0);
+    int status = broad__source_open(&l->source, options->labels, 0, 0);
     if (status == BROAD_OK) status = broad__csv_open(&l->csv, &l->source, &hints);
     int automatic = !options->header || strcmp(options->header, "auto") == 0;
     if (status < 0 || !automatic || !names_photo(&l->csv, list)) return status;

@@ -2,15 +2,16 @@
 
 #include <math.h>
 
+#include "base/common.h"
 #include "base/watch.h"
 
 /* Rows that stay in the cache while their columns are summed, a block of columns at a time. */
-enum { BLOCK = 32, ROWS = 128 };
+enum { BLOCK = 512, ROWS = 32, FOUR = 4 };
 
 static const size_t STEP = BROAD__SPILL_STEP;
 
-/* Column by column, so that a sum stays in a register for all these rows. */
-static void gather(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
+/* Column by column, for values that may be missing. */
+static void gather_known(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
 {
     for (size_t j = 0; j < columns; j++) {
         broad__column_sums s = sums[j];
@@ -26,10 +27,15 @@ static void gather(broad__column_sums *sums, const double *x, size_t rows, size_
     }
 }
 
-static void gather_squares(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
+static long double mean_of(const broad__column_sums *sums)
+{
+    return sums->count ? sums->sum / (long double)sums->count : 0;
+}
+
+static void gather_known_squares(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
 {
     for (size_t j = 0; j < columns; j++) {
-        long double squares = sums[j].squares, mean = sums[j].count ? sums[j].sum / (long double)sums[j].count : 0;
+        long double squares = sums[j].squares, mean = mean_of(&sums[j]);
         for (size_t i = 0; i < rows; i++) {
             double value = x[i * stride + j];
             if (isnan(value)) continue;
@@ -40,38 +46,83 @@ static void gather_squares(broad__column_sums *sums, const double *x, size_t row
     }
 }
 
-/* Sums (pass 0) or squares (pass 1) of `count` rows, some columns at a time. */
-static void gather_rows(broad__column_sums *out, const double *x, size_t count, size_t columns, int pass)
+/* The same of FOUR columns without missing values, side by side: each sum waits for its last addition. */
+static void add_four(broad__column_sums *sums, const double *x, size_t rows, size_t stride)
 {
-    for (size_t j = 0; j < columns; j += BLOCK) {
-        size_t width = columns - j < BLOCK ? columns - j : BLOCK;
-        if (pass == 0) gather(out + j, x + j, count, columns, width);
-        else gather_squares(out + j, x + j, count, columns, width);
+    long double a = sums[0].sum, b = sums[1].sum, c = sums[2].sum, d = sums[3].sum;
+    for (size_t i = 0; i < rows; i++, x += stride) {
+        a += x[0];
+        b += x[1];
+        c += x[2];
+        d += x[3];
+    }
+    sums[0].sum = a, sums[1].sum = b, sums[2].sum = c, sums[3].sum = d;
+}
+
+static void add_four_squares(broad__column_sums *sums, const double *x, size_t rows, size_t stride)
+{
+    long double a = mean_of(&sums[0]), b = mean_of(&sums[1]), c = mean_of(&sums[2]), d = mean_of(&sums[3]);
+    for (size_t i = 0; i < rows; i++, x += stride) {
+        long double of_a = x[0] - a, of_b = x[1] - b, of_c = x[2] - c, of_d = x[3] - d;
+        sums[0].squares += of_a * of_a;
+        sums[1].squares += of_b * of_b;
+        sums[2].squares += of_c * of_c;
+        sums[3].squares += of_d * of_d;
     }
 }
 
-void broad__column_sums_of(broad__column_sums *out, const broad__column_rows *r, int squares)
+/* Row by row, so that the columns go through vectors. */
+static void add_bounds(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns)
+{
+    double min[BLOCK], max[BLOCK];
+    for (size_t j = 0; j < columns; j++) min[j] = sums[j].min, max[j] = sums[j].max;
+    for (size_t i = 0; i < rows; i++, x += stride)
+        for (size_t j = 0; j < columns; j++) {
+            min[j] = x[j] < min[j] ? x[j] : min[j];
+            max[j] = x[j] > max[j] ? x[j] : max[j];
+        }
+    for (size_t j = 0; j < columns; j++) {
+        sums[j].min = min[j], sums[j].max = max[j];
+        sums[j].count += rows;
+    }
+}
+
+/* Sums (pass 0) or squares (pass 1) of a block of columns. */
+static void gather_block(broad__column_sums *sums, const double *x, size_t rows, size_t stride, size_t columns,
+                         int pass)
+{
+    int known = 1;
+    for (size_t i = 0; known && i < rows; i++) known = broad__all_within(x + i * stride, columns, INFINITY);
+    size_t done = known ? columns - columns % FOUR : 0;
+    for (size_t j = 0; j < done; j += FOUR) {
+        if (pass == 0) add_four(sums + j, x + j, rows, stride);
+        else add_four_squares(sums + j, x + j, rows, stride);
+    }
+    if (done && pass == 0) add_bounds(sums, x, rows, stride, done);
+    if (pass == 0) gather_known(sums + done, x + done, rows, stride, columns - done);
+    else gather_known_squares(sums + done, x + done, rows, stride, columns - done);
+}
+
+void broad__column_sums_part(broad__column_sums *out, const broad__column_rows *r, int squares, size_t first,
+                             size_t end)
 {
     const double *x = r->x;
     size_t rows = r->rows, columns = r->columns;
-    if (!columns) return;
-    const size_t step = STEP / (columns * sizeof *x) + 1;
-    for (size_t j = 0; j < columns; j++) out[j] = (broad__column_sums){.min = INFINITY, .max = -INFINITY};
+    const size_t step = columns ? STEP / (columns * sizeof *x) + 1 : 1;
+    for (size_t j = first; j < end; j++) out[j] = (broad__column_sums){.min = INFINITY, .max = -INFINITY};
     for (int pass = 0; pass < (squares ? 2 : 1); pass++)
-        for (size_t first = 0, released = 0; first < rows && !broad__watch_look(10.0 * ROWS * (double)columns);
-             first += ROWS) {
-            size_t count = rows - first < ROWS ? rows - first : ROWS, end = first + count;
-            gather_rows(out, x + first * columns, count, columns, pass);
-            if (end < rows && end - released < step) continue;
-            broad__spill_done(r->spill, x + released * columns, (end - released) * columns * sizeof *x);
-            released = end;
+        for (size_t at = 0, released = 0; at < rows && !broad__watch_look(10.0 * ROWS * (double)(end - first));
+             at += ROWS) {
+            size_t count = rows - at < ROWS ? rows - at : ROWS, done = at + count;
+            for (size_t j = first; j < end; j += BLOCK)
+                gather_block(out + j, x + at * columns + j, count, columns, broad__min(BLOCK, end - j), pass);
+            if (done < rows && done - released < step) continue;
+            broad__spill_done(r->spill, x + released * columns, (done - released) * columns * sizeof *x);
+            released = done;
         }
 }
 
-double broad__column_mean(const broad__column_sums *sums)
-{
-    return sums->count ? (double)(sums->sum / (long double)sums->count) : 0;
-}
+double broad__column_mean(const broad__column_sums *sums) { return (double)mean_of(sums); }
 
 long double broad__column_spread(broad_scale how, const broad__column_sums *sums)
 {

@@ -20,8 +20,9 @@ typedef struct broad__column_rows {
     broad__spill *spill;
 } broad__column_rows;
 
-/* out: one per column */
-void broad__column_sums_of(broad__column_sums *out, const broad__column_rows *rows, int squares);
+/* Of columns [first, end); out: one for each column of all. Parts may be computed on different threads. */
+void broad__column_sums_part(broad__column_sums *out, const broad__column_rows *rows, int squares, size_t first,
+                             size_t end);
 
 /* (value - shift) * factor lies in [0, 1] (minmax) or has mean 0 and deviation 1 (standard); otherwise shift is 0 and factor 1.
  * A column without a spread gets factor 1; one whose spread overflows is divided by its largest magnitude. */

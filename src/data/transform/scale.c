@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 
 static int ranked(broad_scale how) { return how == BROAD_SCALE_RANK || how == BROAD_SCALE_BOTH; }
@@ -24,27 +25,45 @@ static void fit_whole(const broad__scaling_arrays *out, const broad__column_sums
         broad__column_scale(&out->shift[j], &out->factor[j], BROAD_SCALE_MINMAX, &whole);
 }
 
-int broad__scaling_fit(const broad__scaling_arrays *out, broad_scale how, const broad__column_rows *rows)
+static broad_scale plain_part(broad_scale how)
+{
+    return ranked(how) ? BROAD_SCALE_STANDARD : how == BROAD_SCALE_WHOLE ? BROAD_SCALE_NONE : how;
+}
+
+int broad__scaling_needs_squares(broad_scale how) { return plain_part(how) == BROAD_SCALE_STANDARD; }
+
+int broad__scaling_fit_sums(const broad__scaling_arrays *out, broad_scale how, const broad__column_rows *rows,
+                            const broad__column_sums *sums)
 {
     size_t inputs = rows->columns;
-    if (!inputs) return BROAD_OK;
-    broad_scale plain = ranked(how) ? BROAD_SCALE_STANDARD : how == BROAD_SCALE_WHOLE ? BROAD_SCALE_NONE : how;
-    broad__column_sums *sums = broad__alloc_array(inputs, sizeof *sums);
-    if (!sums) return BROAD_NO_MEMORY;
-    broad__column_sums_of(sums, rows, plain == BROAD_SCALE_STANDARD);
     for (size_t j = 0; j < inputs; j++) {
-        broad__column_scale(&out->shift[j], &out->factor[j], plain, &sums[j]);
+        broad__column_scale(&out->shift[j], &out->factor[j], plain_part(how), &sums[j]);
         if (out->fill) out->fill[j] = broad__column_mean(&sums[j]);
     }
     if (how == BROAD_SCALE_WHOLE) fit_whole(out, sums, inputs);
-    int status = BROAD_OK;
-    if (ranked(how)) {
-        size_t first = how == BROAD_SCALE_BOTH ? inputs : 0;
-        broad__rank_task task = {.rows = *rows, .sums = sums, .knots = out->knots, .fill = out->fill};
-        status = broad__rank_fit(out->shift + first, out->factor + first, &task);
-    }
+    if (!ranked(how)) return BROAD_OK;
+    size_t first = how == BROAD_SCALE_BOTH ? inputs : 0;
+    broad__rank_task task = {.rows = *rows, .sums = sums, .knots = out->knots, .fill = out->fill};
+    return broad__rank_fit(out->shift + first, out->factor + first, &task);
+}
+
+int broad__scaling_fit(const broad__scaling_arrays *out, broad_scale how, const broad__column_rows *rows)
+{
+    if (!rows->columns) return BROAD_OK;
+    broad__column_sums *sums = broad__alloc_array(rows->columns, sizeof *sums);
+    if (!sums) return BROAD_NO_MEMORY;
+    broad__column_sums_part(sums, rows, broad__scaling_needs_squares(how), 0, rows->columns);
+    int status = broad__scaling_fit_sums(out, how, rows, sums);
     broad__free(sums);
     return status;
+}
+
+int broad__scaling_is_plain(const broad__scaling *s)
+{
+    if (ranked(s->how)) return 0;
+    for (size_t j = 0; j < s->inputs; j++)
+        if (s->shift[j] != 0 || s->factor[j] != 1) return 0;
+    return 1;
 }
 
 /* Finite for every value, so that what is computed from it is. */
@@ -55,15 +74,20 @@ static inline double scaled(double value, double shift, double factor)
     return at > -BROAD__SCALED_MOST ? at : -BROAD__SCALED_MOST;
 }
 
+static void apply_filled(double *to, const broad__scaling *s, const double *from)
+{
+    for (size_t j = 0; j < s->inputs; j++)
+        to[j] = scaled(isnan(from[j]) ? s->fill[j] : from[j], s->shift[j], s->factor[j]);
+}
+
 static void apply_plain(double *out, const broad__scaling *s, const double *x, size_t rows, size_t stride)
 {
     for (size_t i = 0; i < rows; i++) {
-        const double *from = x + i * stride;
+        const double *from = x + i * stride, *shift = s->shift, *factor = s->factor;
         double *to = out + i * s->inputs;
-        for (size_t j = 0; j < s->inputs; j++) {
-            double value = s->fill && isnan(from[j]) ? s->fill[j] : from[j];
-            to[j] = scaled(value, s->shift[j], s->factor[j]);
-        }
+        if (s->fill && !broad__all_within(from, s->inputs, INFINITY)) apply_filled(to, s, from);
+        else
+            for (size_t j = 0; j < s->inputs; j++) to[j] = scaled(from[j], shift[j], factor[j]);
     }
 }
 

@@ -32,6 +32,13 @@ size_t broad__scaling_columns(broad_scale how, size_t inputs);
 size_t broad__scaling_knots(broad_scale how, size_t inputs);
 
 int broad__scaling_fit(const broad__scaling_arrays *out, broad_scale how, const broad__column_rows *rows);
+/* The same where the sums of the columns are known, with the squares if they are needed. */
+int broad__scaling_fit_sums(const broad__scaling_arrays *out, broad_scale how, const broad__column_rows *rows,
+                            const broad__column_sums *sums);
+int broad__scaling_needs_squares(broad_scale how);
+
+/* Whether values within BROAD__SCALED_MOST, none of them missing, are what they are scaled to. */
+int broad__scaling_is_plain(const broad__scaling *scaling);
 
 /* out: rows x columns; it may be x unless there are more columns than inputs. */
 void broad__scaling_apply(double *out, const broad__scaling *scaling, const double *x, size_t rows, size_t stride);

@@ -1,9 +1,11 @@
 #include "model/predict/predict.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/profile.h"
 #include "base/status.h"
@@ -88,18 +90,7 @@ void broad__network_values(double *out, const broad__network *network, const dou
     for (size_t c = 0; c < network->outputs; c++) out[c] = scores[c] / network->factor[c] + network->shift[c];
 }
 
-/* Exponent bits all ones: infinite or not a number. By integers, so that the loop vectorises. */
-static int all_finite(const double *x, size_t count)
-{
-    const uint64_t exponent = (uint64_t)0x7ff << 52;
-    uint64_t bad = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        bad |= (bits & exponent) == exponent;
-    }
-    return !bad;
-}
+static int all_finite(const double *x, size_t count) { return broad__all_within(x, count, DBL_MAX); }
 
 int broad__network_block(double *out, const broad__network *network, const double *x, size_t stride, size_t rows,
                          double *scratch)

@@ -3,9 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/page_cursor.h"
+#include "base/profile.h"
 #include "base/status.h"
+#include "base/watch.h"
 #include "data/transform/scale.h"
 
 /* The scores of a class start from how frequent it is. */
@@ -19,27 +22,84 @@ static void centre_classes(broad_model *model, const broad_data *data)
     }
 }
 
+/* ---- one look at all inputs ------------------------------------------------------------------------------------ */
+
+/* The fingerprint and the sums of the columns, side by side. */
+typedef struct look {
+    const broad_data *data;
+    broad__column_rows rows;
+    int squares;
+    broad__column_sums *sums; /* of all columns */
+    size_t part;              /* columns that are summed at a time */
+    char *fingerprint;
+    int hashed; /* how that went */
+} look;
+
+static void look_part(void *context, size_t index, size_t worker)
+{
+    (void)worker;
+    look *l = context;
+    size_t columns = l->rows.columns, first = (index - 1) * l->part;
+    broad__profile_span span = broad__profile_start();
+    double bytes = (double)l->rows.rows * sizeof(double);
+    if (index == 0) {
+        l->hashed = broad__table_fingerprint(l->fingerprint, l->data, 0, l->data->rows);
+        broad__profile_stop(span, BROAD__STAGE_HASH, 0, bytes * (double)columns);
+        return;
+    }
+    size_t end = broad__min(first + l->part, columns);
+    broad__column_sums_part(l->sums, &l->rows, l->squares, first, end);
+    broad__profile_stop(span, BROAD__STAGE_STATISTICS, 0, bytes * (double)((end - first) * (l->squares ? 2 : 1)));
+}
+
+/* Columns of a part: whole cache lines, and parts for many threads. What is spilled is read once for all of them. */
+static size_t look_columns(const broad_data *data)
+{
+    enum { LINES = 64, PARTS = 16 };
+    return data->spill ? data->inputs : (data->inputs / PARTS / LINES + 1) * LINES;
+}
+
+static int look_at_rows(look *l, broad__pool *pool)
+{
+    l->sums = broad__alloc_array(l->data->inputs, sizeof *l->sums);
+    if (!l->sums) return BROAD_NO_MEMORY;
+    l->part = look_columns(l->data);
+    size_t parts = 1 + (l->data->inputs + l->part - 1) / l->part;
+    if (pool && !l->data->spill) broad__pool_run(pool, parts, look_part, l);
+    else
+        for (size_t i = 0; i < parts; i++) look_part(l, i, 0);
+    return broad__watch_check(l->hashed == BROAD_NO_MEMORY ? broad__fail_memory(sizeof *l) : BROAD_OK);
+}
+
+/* ---- scales ---------------------------------------------------------------------------------------------------- */
+
 /* Sums of products with numbers this large have lost the digits that tell one node's value from another's. */
 #define UNSCALED_MOST 1e9
 
-static int check_unscaled(const broad_model *model, const broad_data *data)
+static int fail_unscaled(const broad_data *data)
 {
-    broad__page_cursor read = {0};
-    for (size_t i = 0; i < data->rows && model->settings.scale == BROAD_SCALE_NONE; i++) {
-        const double *x = data->x + i * data->inputs;
-        for (size_t j = 0; j < data->inputs; j++)
-            if (fabs(x[j]) > UNSCALED_MOST)
+    for (size_t i = 0; i < data->rows; i++)
+        for (size_t j = 0; j < data->inputs; j++) {
+            double value = data->x[i * data->inputs + j];
+            if (fabs(value) > UNSCALED_MOST)
                 return broad__fail(
                     BROAD_BAD_DATA,
                     "row %zu, input '%s': %g is too large for nodes without scaling, whose values would be "
                     "rounding errors; give option scale standard, or auto",
-                    i + 1, data->input_names[j], x[j]);
-        broad__page_cursor_step(&read, data->spill, x, data->inputs * sizeof *x);
-    }
+                    i + 1, data->input_names[j], value);
+        }
     return BROAD_OK;
 }
 
-static int fit_scales(broad_model *model, const broad_data *data)
+static int check_unscaled(const broad_model *model, const broad_data *data, const broad__column_sums *sums)
+{
+    if (model->settings.scale != BROAD_SCALE_NONE) return BROAD_OK;
+    for (size_t j = 0; j < data->inputs; j++)
+        if (sums[j].count && (sums[j].min < -UNSCALED_MOST || sums[j].max > UNSCALED_MOST)) return fail_unscaled(data);
+    return BROAD_OK;
+}
+
+static int make_scales(broad_model *model)
 {
     size_t columns = broad__model_columns(model), knots = broad__scaling_knots(model->settings.scale, model->inputs);
     model->input_shift = broad__alloc_doubles(columns, 1);
@@ -48,13 +108,17 @@ static int fit_scales(broad_model *model, const broad_data *data)
     model->input_fill = broad__alloc_doubles(model->inputs, 1);
     model->output_shift = broad__alloc_doubles(model->outputs, 1);
     model->output_factor = broad__alloc_doubles(model->outputs, 1);
-    if (!model->input_shift || !model->input_factor || !model->input_fill || !model->output_shift ||
-        !model->output_factor || (knots && !model->input_knots))
-        return BROAD_NO_MEMORY;
+    int failed = !model->input_shift || !model->input_factor || !model->input_fill || !model->output_shift ||
+                 !model->output_factor || (knots && !model->input_knots);
+    return failed ? BROAD_NO_MEMORY : BROAD_OK;
+}
+
+static int fit_scales(broad_model *model, const look *l)
+{
+    const broad_data *data = l->data;
     broad__scaling_arrays inputs = {model->input_shift, model->input_factor, model->input_fill, model->input_knots};
-    broad__column_rows input_rows = {data->x, data->rows, data->inputs, data->spill};
-    int status = check_unscaled(model, data);
-    if (status == BROAD_OK) status = broad__scaling_fit(&inputs, model->settings.scale, &input_rows);
+    int status = check_unscaled(model, data, l->sums);
+    if (status == BROAD_OK) status = broad__scaling_fit_sums(&inputs, model->settings.scale, &l->rows, l->sums);
     if (status < 0) return status;
     int classes = data->task == BROAD_TASK_CLASSIFY;
     if (classes && model->settings.scale_target == BROAD_SCALE_STANDARD) {
@@ -66,6 +130,38 @@ static int fit_scales(broad_model *model, const broad_data *data)
     return broad__scaling_fit(&outputs, classes ? BROAD_SCALE_NONE : model->settings.scale_target, &output_rows);
 }
 
+static int add_segment(broad_model *model, size_t count, double weight, const char *fingerprint)
+{
+    broad__segment *segments = broad__alloc_array(model->segment_count + 1, sizeof *segments);
+    if (!segments) return BROAD_NO_MEMORY;
+    if (model->segment_count) memcpy(segments, model->segments, model->segment_count * sizeof *segments);
+    broad__segment *fresh = &segments[model->segment_count];
+    fresh->rows = count;
+    fresh->weight = weight;
+    memcpy(fresh->fingerprint, fingerprint, sizeof fresh->fingerprint);
+    broad__free(model->segments);
+    model->segments = segments;
+    model->segment_count++;
+    model->rows += count;
+    return BROAD_OK;
+}
+
+/* What follows from the numbers of all rows. */
+static int describe_rows(broad_model *model, const broad_data *data, broad__pool *pool)
+{
+    char fingerprint[33];
+    look l = {.data = data,
+              .rows = {data->x, data->rows, data->inputs, data->spill},
+              .squares = broad__scaling_needs_squares(model->settings.scale),
+              .fingerprint = fingerprint};
+    int status = look_at_rows(&l, pool);
+    if (status == BROAD_OK) status = add_segment(model, data->rows, 1, fingerprint);
+    if (status == BROAD_OK) status = make_scales(model);
+    if (status == BROAD_OK) status = fit_scales(model, &l);
+    broad__free(l.sums);
+    return status;
+}
+
 /* Components are scaled already; the points of an image are all of one kind. */
 static broad_scale standard_scale(const broad_data *data)
 {
@@ -73,7 +169,7 @@ static broad_scale standard_scale(const broad_data *data)
     return data->grid_height || data->photos.spec.maps == BROAD_PHOTO_MAP_PIXELS ? BROAD_SCALE_WHOLE : BROAD_SCALE_BOTH;
 }
 
-int broad__model_describe(broad_model *model, const broad_data *data)
+int broad__model_describe(broad_model *model, const broad_data *data, broad__pool *pool)
 {
     model->task = data->task;
     model->inputs = data->inputs;
@@ -95,32 +191,20 @@ int broad__model_describe(broad_model *model, const broad_data *data)
     int status = broad__projection_copy(&model->projection, &data->photos.projection, &data->photos.spec);
     if (status == BROAD_OK) status = broad__categories_copy(&model->categories, &data->categories);
     if (status == BROAD_OK) status = broad__forms_copy(&model->forms, &data->forms);
-    if (status == BROAD_OK) status = broad__model_add_segment(model, data, 0, data->rows, 1);
-    return status == BROAD_OK ? fit_scales(model, data) : status;
+    return status == BROAD_OK ? describe_rows(model, data, pool) : status;
 }
 
 int broad__model_add_segment(broad_model *model, const broad_data *data, size_t first, size_t count, double weight)
 {
-    broad__segment *segments = broad__alloc_array(model->segment_count + 1, sizeof *segments);
-    if (!segments) return BROAD_NO_MEMORY;
-    if (model->segment_count) memcpy(segments, model->segments, model->segment_count * sizeof *segments);
-    broad__segment *fresh = &segments[model->segment_count];
-    fresh->rows = count;
-    fresh->weight = weight;
-    int status = broad__table_fingerprint(fresh->fingerprint, data, first, count);
+    char fingerprint[33];
+    broad__profile_span span = broad__profile_start();
+    int status = broad__table_fingerprint(fingerprint, data, first, count);
+    broad__profile_stop(span, BROAD__STAGE_HASH, 0, (double)count * (double)data->inputs * sizeof(double));
     for (size_t i = 0; status == BROAD_OK && count == data->rows && i < model->segment_count; i++)
-        if (strcmp(segments[i].fingerprint, fresh->fingerprint) == 0)
+        if (strcmp(model->segments[i].fingerprint, fingerprint) == 0)
             status = broad__fail(BROAD_BAD_DATA, "these %zu rows are among the training rows already, as part %zu",
                                  data->rows, i + 1);
-    if (status < 0) {
-        broad__free(segments);
-        return status;
-    }
-    broad__free(model->segments);
-    model->segments = segments;
-    model->segment_count++;
-    model->rows += count;
-    return BROAD_OK;
+    return status == BROAD_OK ? add_segment(model, count, weight, fingerprint) : status;
 }
 
 static int check_missing(const broad_data *data)

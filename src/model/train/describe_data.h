@@ -2,10 +2,12 @@
 #ifndef BROAD_MODEL_TRAIN_DESCRIBE_DATA_H
 #define BROAD_MODEL_TRAIN_DESCRIBE_DATA_H
 
+#include "compute/pool.h"
 #include "data/table.h"
 #include "model/model.h"
 
-int broad__model_describe(broad_model *model, const broad_data *data);
+/* pool: NULL: all is done on this thread. */
+int broad__model_describe(broad_model *model, const broad_data *data, broad__pool *pool);
 /* BROAD_BAD_DATA with the reason where these rows cannot be rows of the model's: other inputs, other targets, missing
  * values. */
 int broad__model_fits(const broad_model *model, const broad_data *data);

@@ -1,12 +1,14 @@
 #include "model/train/features.h"
 
 #include "base/clock.h"
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/row_order.h"
 #include "feature/autoencoder.h"
 #include "model/kind.h"
 
-enum { GROUPS_MAX = 1000000 };
+enum { GROUPS_MAX = 1000000, ANCHORS_MOST = 16384 };
 
 broad__direction broad__style_direction(broad__style style, size_t index)
 {
@@ -14,13 +16,33 @@ broad__direction broad__style_direction(broad__style style, size_t index)
     return style == BROAD__STYLE_SPARSE || (style == BROAD__STYLE_MIX && index % 2) ? BROAD__SPARSE : BROAD__DENSE;
 }
 
+/* The rows that sampled nodes look at: all, or of many as many as make no difference. */
+static int find_anchors(broad_trainer *t)
+{
+    const broad__part *part = &t->first;
+    if (t->anchors) return BROAD_OK;
+    size_t count = broad__min(part->count, ANCHORS_MOST), *anchors = broad__alloc_array(count, sizeof *anchors);
+    int status = anchors ? broad__row_order(anchors, count, part->data, part->first, part->count) : BROAD_NO_MEMORY;
+    if (status < 0) {
+        broad__free(anchors);
+        return status;
+    }
+    t->anchors = anchors;
+    t->anchor_count = count;
+    return BROAD_OK;
+}
+
 static int sample_group(broad_trainer *t, broad__group *group, size_t index)
 {
     const broad_model *model = t->model;
     const broad__part *part = &t->first;
+    int status = find_anchors(t);
+    if (status < 0) return status;
     broad__sample_task task = {.scaling = broad__model_scaling(model),
                                .x = part->data->x + part->first * model->inputs,
                                .rows = part->count,
+                               .order = t->anchors,
+                               .order_count = t->anchor_count,
                                .relevance = model->relevance,
                                .root = model->root,
                                .grid_height = part->data->grid_height,

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/page_cursor.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
 #include "data/twins.h"
@@ -117,9 +118,11 @@ static int part_features(double *z, size_t stride, const broad__rowset *rowset, 
 {
     double *weights = NULL;
     broad__phi phi;
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FEATURES);
     int status = broad__model_phi(&phi, &weights, rowset->model, rowset->residual.device, first, count);
     if (status == BROAD_OK) status = phi_rows(z, stride, rowset, part, &phi);
     broad__free(weights);
+    broad__profile_leave(before);
     return status;
 }
 
@@ -477,6 +480,28 @@ int broad__rowset_widen(broad__rowset *rowset, size_t outputs)
     }
     broad__spill_free(rowset->storage.spill, y);
     return status;
+}
+
+/* ---- what it comes to ------------------------------------------------------------------------------------------ */
+
+int broad__rowset_is(const broad__rowset *rowset, const broad_data *data)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < rowset->part_count; i++) {
+        if (rowset->parts[i].data != data || rowset->parts[i].first != rows) return 0;
+        rows += rowset->parts[i].count;
+    }
+    return rows > 0 && rows == data->rows;
+}
+
+void broad__rowset_scores(double *out, const broad__rowset *rowset, const broad_data *data, size_t first, size_t count)
+{
+    const broad_model *model = rowset->model;
+    const double *e = rowset->residual.e + first * model->outputs, *root = rowset->sqrt_weight;
+    broad__model_targets(out, model, data, first, count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < model->outputs; c++, out++, e++)
+            *out = (*out - *e / (root ? root[first + i] : 1)) / model->output_factor[c] + model->output_shift[c];
 }
 
 double broad__rowset_accuracy(const broad__rowset *rowset)

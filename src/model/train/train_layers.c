@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 #include "base/watch.h"
 #include "layer/score.h"
@@ -189,8 +190,7 @@ static broad__search_task search_task(broad_trainer *t, const broad__layer_reque
     };
 }
 
-/* Searches one layer and appends it, if one was found: t->found. */
-static int search_layer(broad_trainer *t, const broad__layer_request *request)
+static int search_and_append(broad_trainer *t, const broad__layer_request *request)
 {
     broad_model *model = t->model;
     size_t index = model->layer_count;
@@ -207,6 +207,15 @@ static int search_layer(broad_trainer *t, const broad__layer_request *request)
         t->train.residual.update.pending = 0;
         broad__layer_clear(&model->layers[--model->layer_count]);
     }
+    return status;
+}
+
+/* Searches one layer and appends it, if one was found: t->found. */
+static int search_layer(broad_trainer *t, const broad__layer_request *request)
+{
+    broad__profile_scope before = broad__profile_phase(BROAD__PHASE_LAYER);
+    int status = search_and_append(t, request);
+    broad__profile_leave(before);
     return status;
 }
 

@@ -85,7 +85,7 @@ static int open_model(broad_trainer *t, const broad_data *data, const broad_opti
     if (!t->model) return BROAD_NO_MEMORY;
     t->model->settings = lasting(options);
     t->model->range = options->range;
-    int status = broad__model_describe(t->model, data);
+    int status = broad__model_describe(t->model, data, t->pool);
     if (status == BROAD_OK) status = broad__model_find_classes(t->model, data, options);
     if (status == BROAD_OK) status = broad__model_class_weights(t->model, data, options->class_weight);
     if (status == BROAD_OK) status = broad__model_make_groups(t->model);
@@ -322,6 +322,7 @@ void broad__trainer_close(broad_model **out, broad_trainer *t)
     broad__table_free(t->settled);
     broad__table_free(t->settled_validation);
     broad_model_free(t->before);
+    broad__free(t->anchors);
     if (out) *out = t->model;
     else broad_model_free(t->model);
     broad__free(t);

@@ -23,10 +23,12 @@ struct broad_trainer {
     broad__storage storage; /* of the arrays of both row sets; its spill is owned */
     const broad__device *device;
     broad__pool *pool;
-    int device_held;            /* the device is held */
-    broad__rowset train;        /* all training rows, or after forgetful learning the newest alone */
-    broad__rowset validation;   /* none: validation.part_count 0 */
-    broad__part first;          /* the rows of the first fit: nodes that are fitted or sampled look at these */
+    int device_held;          /* the device is held */
+    broad__rowset train;      /* all training rows, or after forgetful learning the newest alone */
+    broad__rowset validation; /* none: validation.part_count 0 */
+    broad__part first;        /* the rows of the first fit: nodes that are fitted or sampled look at these */
+    size_t *anchors;          /* some of these rows, in the order of data/row_order.h; NULL: not needed yet */
+    size_t anchor_count;
     size_t first_row;           /* of the training rows in `train` */
     int partial;                /* older rows are missing: only forgetful learning is possible */
     int stale;                  /* the model was cut back: Z and E have to be recomputed */

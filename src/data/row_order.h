@@ -1,0 +1,14 @@
+/*
+ * Rows in an order that follows from what they hold, not from where they lie: a table and the same rows in another order
+ * have the same first rows, and so on. It is the order of a hash of inputs, target (a class by its label) and weight: as
+ * good as random, which takes the place of a draw. Rows that hold the same come as they lie.
+ */
+#ifndef BROAD_DATA_ROW_ORDER_H
+#define BROAD_DATA_ROW_ORDER_H
+
+#include "data/table.h"
+
+/* The first `count` of `rows` rows from `first` on, by their numbers from there. count: at most rows. */
+int broad__row_order(size_t *out, size_t count, const broad_data *table, size_t first, size_t rows);
+
+#endif
