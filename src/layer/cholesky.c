@@ -137,7 +137,8 @@ static void run_step(step *s)
 
 int broad__cholesky(size_t *out_pivot, const broad__cholesky_task *task)
 {
-    size_t n = task->n, threads = broad__pool_threads(task->pool), block = block_of(n), across = n / (block + !block) + 2;
+    size_t n = task->n, threads = broad__pool_threads(task->pool), block = block_of(n),
+           across = n / (block + !block) + 2;
     step s = {.task = task, .block = block};
     *out_pivot = 0;
     s.diagonal = broad__alloc_unset(broad__cholesky_scratch(n, threads), sizeof *s.diagonal);

@@ -125,7 +125,8 @@ static int screen(broad__configuring *g)
 }
 
 /* With more nodes. What is the best of this round so far stays, with its metric. *out_better: one of them is that. */
-static int try_more(broad__configuring *g, broad__choice *best, int *out_better, const broad__choice *choices, size_t count)
+static int try_more(broad__configuring *g, broad__choice *best, int *out_better, const broad__choice *choices,
+                    size_t count)
 {
     broad__configuration *kept = &g->found.of[g->found.count];
     broad__attempt attempts[BROAD__KEPT];

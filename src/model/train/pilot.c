@@ -12,7 +12,7 @@
 #include "model/train/gradients.h"
 
 enum {
-    HALF_LEAST = 20, /* rows, for a judgement that means anything */
+    HALF_LEAST = 20,  /* rows, for a judgement that means anything */
     WITHOUT_MOST = 2, /* rounds that gain nothing */
     FINAL_CLIMBS = 2
 };

@@ -119,7 +119,8 @@ static double trials_flops(const broad__sizes *s, const broad_options *o)
     double first = rounds > 0 && ways == 1 ? half : rows, last = fmin(s->rows, (double)sizes.final_rows);
     double trials = 17 * trial_flops(s, first, (double)sizes.screen) + 3 * trial_flops(s, first, (double)sizes.nodes);
     if (rounds == 0) return trials;
-    trials += rounds * ways * (12 * trial_flops(s, half, (double)sizes.screen) + 4 * trial_flops(s, half, (double)sizes.nodes));
+    trials += rounds * ways *
+              (12 * trial_flops(s, half, (double)sizes.screen) + 4 * trial_flops(s, half, (double)sizes.nodes));
     return trials + 8 * trial_flops(s, last, (double)sizes.final_nodes);
 }
 

@@ -44,10 +44,8 @@ int broad__trial_open(broad__trial *out, broad_trainer *t, const broad_data *dat
 {
     broad_model *model = t->model;
     size_t count = data->rows < rows ? data->rows : rows;
-    *out = (broad__trial){.trainer = t,
-                          .capacity = capacity,
-                          .columns = broad__model_columns(model),
-                          .exponent = BROAD__TRIAL_EXPONENT};
+    *out = (broad__trial){
+        .trainer = t, .capacity = capacity, .columns = broad__model_columns(model), .exponent = BROAD__TRIAL_EXPONENT};
     int status = broad__table_thin(&out->rows, data, count);
     if (status < 0) return status;
     out->y = broad__alloc_doubles(count, model->outputs);
@@ -112,8 +110,8 @@ int broad__trial_add(broad__trial *trial, const broad__trial_block *block)
                           {trial->columns, block->nodes, weight, trial->bias + trial->nodes, o->feature_activation,
                            o->precision == BROAD_PRECISION_FLOAT},
                           broad__model_scaling(t->model)};
-        status =
-            broad__phi_rows(trial->z + trial->nodes, trial->capacity, &phi, trial->residual.pool, trial->rows->x, trial->rows->rows);
+        status = broad__phi_rows(trial->z + trial->nodes, trial->capacity, &phi, trial->residual.pool, trial->rows->x,
+                                 trial->rows->rows);
     }
     broad__free(weight);
     if (status < 0) return status;
