@@ -12,7 +12,7 @@
 
 /* ---- a table that knows what it wrote -------------------------------------------------------------------------- */
 
-enum { ROWS = 30000, INPUTS = 4, TEXT = 48 };
+enum { ROWS = HELPER_SANITIZED ? 20000 : 30000, INPUTS = 4, TEXT = 48 };
 
 /* What may be unusual about a file; bits. */
 enum {
@@ -398,7 +398,8 @@ static int reset_peak(void)
     return fclose(file) == 0 && done;
 }
 
-enum { LARGE_ROWS = 180000, LARGE_COLUMNS = 21, LARGE_MEMORY = 24 << 20 };
+enum { LARGE_ROWS = HELPER_SANITIZED ? 40000 : 180000, LARGE_COLUMNS = 21 };
+enum { LARGE_MEMORY = (HELPER_SANITIZED ? 4 : 24) << 20 };
 
 static double large_value(size_t i, size_t j)
 {

@@ -49,16 +49,20 @@ def data_seeds():
 
 def model_seeds(folder):
     """The first byte chooses how the rest is taken: see fuzz/fuzz_model.c."""
-    rows = os.path.join(folder, "rows.csv")
-    with open(rows, "wb") as f:
+    few, many = (os.path.join(folder, name) for name in ("few.csv", "many.csv"))
+    with open(few, "wb") as f:
         f.write(b"a,b,y\n1,2,u\n2,3,v\n4,4,u\n1,5,v\n3,3,u\n2,2,v\n")
+    with open(many, "wb") as f:  # as a learned metric needs them
+        f.write(b"a,b,y\n" + b"".join(b"%d,%d,%d.5\n" % (i, i * i % 17, i * i % 11) for i in range(60)))
     seeds = []
-    for form in ([], ["--compact"]):
+    for rows, form in ((many, ["--learned-metric", "yes", "--effort", "fast"]), (few, []), (few, ["--compact"])):
         path = os.path.join(folder, "model.broad")
         options = "--kind brls --features 1x2 --enhance 2x2 -q".split() + form
         subprocess.run([BROAD, "fit", rows, "-o", path, *options], check=True, stdout=subprocess.DEVNULL)
         with open(path, "rb") as f:
             content = f.read()
+        if (b"input.metric" in content) != (rows == many):
+            raise AssertionError("a learned metric is in the wrong seeds")
         seeds += [b"\x00" + content, b"\x01" + content]
     # The description of the compact model, without the quoting it has inside the header.
     text = re.search(rb'"model":"((?:[^"\\]|\\.)*)"', content).group(1)

@@ -42,10 +42,10 @@ def root_of(m):
 
 
 class Metric(Case):
-    ROWS = 160
+    MOST = 1000  # rows that the metric of a network is taken from
 
-    def start(self, seed, classify, *options):
-        self.x, y = problem(np.random.default_rng(seed), self.ROWS, 4, 3 if classify else 1, classify)
+    def start(self, seed, classify, *options, rows=160):
+        self.x, y = problem(np.random.default_rng(seed), rows, 4, 3 if classify else 1, classify)
         self.data, self.model = self.write("rows.csv", self.x, y), self.path("model.broad")
         self.broad("fit", self.data, "-o", self.model, "--header", "no", "--task", "classify" if classify else "regress",
                    "--scale", "standard", "--learned-metric", "yes", "--effort", "fast", "--seed", seed,
@@ -87,7 +87,9 @@ class Metric(Case):
         """Its new group is drawn with the metric of the network before."""
         self.broad("grow", self.model, self.data, "--features", "1x6", "--enhance", "4", "-q")
         grown = Model(self.model)
-        expected = metric(before, self.scaled)
+        rows = len(self.scaled)
+        count = min(rows, self.MOST)
+        expected = metric(before, self.scaled[[i * rows // count for i in range(count)]])
         root = grown.tensors["input.metric"]
         self.assert_near(root @ root, expected, 1e-7)
         self.assert_near(root, root_of(expected), 1e-5)
@@ -107,6 +109,10 @@ class Metric(Case):
                 self.check_drawn(before, group)
             grown = self.grow(before)
             self.check_drawn(grown, 2)
+            self.check_drawn(self.grow(grown), 3)  # a layer of which has its own group alone
+
+    def test_many_rows(self):
+        self.grow(self.start(8, True, "--preset", "paper", "--kind", "brls", rows=1300))
 
     def test_sampled_nodes(self):
         for seed, classify in ((5, False), (6, True), (7, False)):
