@@ -6,11 +6,13 @@ DESTDIR ?=
 FUZZ_SECONDS ?= 600
 # Debian's own interpreter first: that is the one python3-numpy and python3-sklearn belong to.
 PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
+# Debian's pip installs for the whole system only if it is told twice.
+PIP := $(if $(VIRTUAL_ENV),$(VIRTUAL_ENV)/bin/python -m pip,PIP_BREAK_SYSTEM_PACKAGES=1 $(PYTHON) -m pip)
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
 .PHONY: build demo test sanitize lab-test check format tsan coverage bench bench-quick bench-tables bench-uci bench-mnist bench-images \
-        paper-tables experiments fuzz install uninstall setup clean help
+        paper-tables experiments fuzz wheel install-python install uninstall setup clean help
 
 build: ## the optimised tool and libraries, in build/release
 	@command -v cmake >/dev/null || { echo "make: cmake is missing; run scripts/setup --runtime first"; exit 1; }
@@ -109,6 +111,17 @@ fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
 	@cmake --preset fuzz
 	@cmake --build --preset fuzz -j $(JOBS)
 	@scripts/run_fuzz build/fuzz $(FUZZ_SECONDS)
+
+wheel: ## the Python package as one file for Python 3.11 and later, in build/
+	@scripts/setup --python
+	@cmake --preset release
+	@cmake --build --preset release -j $(JOBS) --target python_package
+	@rm -rf build/release/python/build build/broad-*.whl
+	@cd build/release/python && $(PYTHON) -W ignore setup.py -q bdist_wheel -d ../..
+	@ls build/broad-*.whl
+
+install-python: wheel ## the Python package into the active virtual environment, otherwise for the whole system
+	@$(PIP) install --no-index --no-deps --force-reinstall --disable-pip-version-check build/broad-*.whl
 
 install: ## to PREFIX (/usr/local), honouring DESTDIR
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)

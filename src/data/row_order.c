@@ -14,6 +14,7 @@ enum { AT_ONCE = 128 };
 
 typedef struct entry {
     uint64_t hash;
+    double weight;
     size_t row;
 } entry;
 
@@ -21,6 +22,7 @@ static int compare_entries(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
     if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
+    if (x->weight != y->weight) return x->weight < y->weight ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
 }
 
@@ -44,7 +46,7 @@ static uint64_t hash_row(const broad_data *table, size_t row)
         hash = broad__hash_number(label, strlen(label), hash);
     }
     if (table->values) hash = hash_numbers(hash, table->values + row * table->outputs, table->outputs);
-    return table->weights && table->weights[row] != 1 ? hash_numbers(hash, &table->weights[row], 1) : hash;
+    return hash;
 }
 
 static void release(const broad_data *t, size_t row, size_t count)
@@ -62,7 +64,7 @@ static void find_first(entry *kept, size_t count, const broad_data *table, size_
     uint64_t limit = UINT64_MAX;
     for (size_t i = 0; i < rows; i++) {
         uint64_t hash = hash_row(table, first + i);
-        if (hash <= limit) kept[there++] = (entry){hash, i};
+        if (hash <= limit) kept[there++] = (entry){hash, table->weights ? table->weights[first + i] : 1, i};
         if (there == 2 * count) {
             qsort(kept, there, sizeof *kept, compare_entries);
             there = count;

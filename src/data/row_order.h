@@ -1,7 +1,7 @@
 /*
  * Rows in an order that follows from what they hold, not from where they lie: a table and the same rows in another order
- * have the same first rows, and so on. It is the order of a hash of inputs, target (a class by its label) and weight: as
- * good as random, which takes the place of a draw. Rows that hold the same come as they lie.
+ * have the same first rows, and so on. It is the order of a hash of inputs and target (a class by its label): as good as
+ * random, which takes the place of a draw. Of rows that hold the same the lighter one is first.
  */
 #ifndef BROAD_DATA_ROW_ORDER_H
 #define BROAD_DATA_ROW_ORDER_H

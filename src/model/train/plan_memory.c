@@ -207,7 +207,8 @@ static double training_bytes(const broad__sizes *s, const broad_options *o, plan
     int joint = s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
     double model = model_numbers(s, o), enhancement = s->old + s->nodes * s->layers;
     double weights = enhancement * (s->features + s->outputs) + (joint ? s->width * s->outputs : 0);
-    double scaled = s->threads * (double)broad__phi_scratch(size(s->columns), size(s->rows));
+    int whole = is_ranked(o) || o->precision == BROAD_PRECISION_FLOAT || s->drawn == 0;
+    double scaled = s->threads * (double)broad__phi_scratch(size(s->columns), size(s->rows), whole || how.recomputed);
     double network = network_numbers(s, o, how) + weights + s->drawn * s->columns;
     return 8 * (model + scaled + fmax(fmax(pilot_numbers(s, o), network), model + 2 * weights));
 }

@@ -1,0 +1,237 @@
+"""What users pass as X, y and weights, as arrays that the library reads; with scikit-learn's messages, which its tools know."""
+import sys
+
+_TAKEN = ("d", "f", "B")  # as they are
+
+
+def _np():
+    import numpy
+    return numpy
+
+
+class Columns:
+    """The columns of a table: numbers, and codes of categories."""
+
+    def __init__(self, x, names=None, categories=()):
+        self.x, self.names, self.categories = x, names, list(categories)
+
+    def rows_where(self, kept):
+        return Columns(self.x[kept], self.names, self.categories)
+
+
+def is_frame(X):
+    return hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def is_sparse(X):
+    return hasattr(X, "tocsr") and hasattr(X, "toarray")
+
+
+def names_of(X):
+    """The names of the columns if all are strings, otherwise None: none is ever invented."""
+    if not is_frame(X):
+        return None
+    names = list(X.columns)
+    if not names or not all(isinstance(name, str) for name in names):
+        if any(isinstance(name, str) for name in names):
+            raise TypeError("Feature names are only supported if all input features have string names, but your input has "
+                            "names of several types. Convert them all to strings, X.columns = X.columns.astype(str), "
+                            "or to none at all.")
+        return None
+    return names
+
+
+def _check_shape(x):
+    if x.ndim != 2:
+        raise ValueError("Expected 2D array, got %s array instead. Reshape your data either using array.reshape(-1, 1) if "
+                         "your data has a single feature or array.reshape(1, -1) if it contains a single sample."
+                         % ("scalar" if x.ndim == 0 else "%dD" % x.ndim))
+    if x.shape[0] == 0:
+        raise ValueError("Found array with 0 sample(s) (shape=%s) while a minimum of 1 is required." % (x.shape,))
+    if x.shape[1] == 0:
+        raise ValueError("Found array with 0 feature(s) (shape=%s) while a minimum of 1 is required." % (x.shape,))
+
+
+def plain(X):
+    """An array of two dimensions whose memory the library can walk through."""
+    np = _np()
+    if is_sparse(X):
+        X = X.toarray()
+    x = np.asarray(X)
+    if x.dtype.kind == "c":
+        raise ValueError("Complex data not supported\n%r\n" % X)
+    if x.ndim != 2 or 0 in x.shape:
+        _check_shape(x)
+    if x.dtype.char not in _TAKEN or not x.dtype.isnative:
+        x = x.astype(np.float64)
+    size = x.dtype.itemsize
+    if x.strides[0] < 0 or x.strides[1] < 0 or x.strides[0] % size or x.strides[1] % size or not x.flags.aligned:
+        x = np.ascontiguousarray(x)
+    elif x.strides[0] == 0 and x.shape[0] > 1:
+        x = np.ascontiguousarray(x)
+    return x
+
+
+# ---- tables with columns of several types ------------------------------------------------------------------------------
+
+
+def _is_text(column):
+    name = str(column.dtype)
+    return name == "category" or name == "object" or name.startswith("string")
+
+
+def _numbers(column):
+    np = _np()
+    if column.dtype.kind == "M":
+        return column.to_numpy().astype("datetime64[ns]").astype(np.float64) / 864e11
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _texts(column):
+    """The labels of a column, None where there is none."""
+    return [None if value is None or value != value else str(value) for value in column.tolist()]
+
+
+def _codes(texts, levels):
+    """Codes of the levels; NaN: missing, or a level that is not known."""
+    np = _np()
+    place = {level: code for code, level in enumerate(levels)}
+    return np.array([place.get(text, np.nan) if text is not None else np.nan for text in texts], dtype=np.float64)
+
+
+def _is_number_text(column):
+    try:
+        column.astype(float)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def learn_columns(X):
+    """Columns of X for training: text and categories become codes, with their levels."""
+    np = _np()
+    names = names_of(X)
+    if not is_frame(X):
+        return Columns(plain(X), names)
+    texts = [j for j in range(X.shape[1]) if _is_text(X.iloc[:, j])]
+    texts = [j for j in texts if str(X.iloc[:, j].dtype) == "category" or not _is_number_text(X.iloc[:, j])]
+    if not texts and all(dtype.kind in "fiub" for dtype in X.dtypes if hasattr(dtype, "kind")):
+        return Columns(plain(X.to_numpy()), names)
+    _check_shape(np.empty(X.shape, dtype=bool))
+    x, categories = np.empty(X.shape), []
+    for j in range(X.shape[1]):
+        column = X.iloc[:, j]
+        if j not in texts:
+            x[:, j] = _numbers(column) if not _is_text(column) else column.astype(float)
+            continue
+        values = _texts(column)
+        levels = sorted({text for text in values if text is not None})
+        if not levels:
+            raise ValueError("column %d has no values" % (j + 1))
+        x[:, j] = _codes(values, levels)
+        categories.append((j, levels))
+    return Columns(x, names, categories)
+
+
+def spread(X, categories, count):
+    """Rows for a network that was trained with categories: one input for each level, in its order."""
+    np = _np()
+    frame = is_frame(X)
+    if not frame:
+        X = np.asarray(X, dtype=object)
+        _check_shape(X)
+    levels_of, parts = dict(categories), []
+    for j in range(count):
+        column = X.iloc[:, j] if frame else X[:, j]
+        if j not in levels_of:
+            parts.append(np.asarray(_numbers(column) if frame and not _is_text(column) else column.astype(float))[:, None])
+            continue
+        codes = _codes(_texts(column), levels_of[j])
+        inputs = (codes[:, None] == np.arange(len(levels_of[j]))).astype(np.float64)
+        inputs[np.isnan(codes)] = np.nan
+        parts.append(inputs)
+    return np.hstack(parts)
+
+
+# ---- targets and weights -----------------------------------------------------------------------------------------------
+
+
+def check_length(x, y):
+    if len(y) != x.shape[0]:
+        raise ValueError("Found input variables with inconsistent numbers of samples: %r" % [x.shape[0], len(y)])
+
+
+def _no_target(name):
+    return ValueError("This %s estimator requires y to be passed, but the target y is None." % name)
+
+
+def _warn_column():
+    import warnings
+    category = UserWarning
+    if "sklearn.exceptions" in sys.modules:
+        category = sys.modules["sklearn.exceptions"].DataConversionWarning
+    warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                  "(n_samples,), for example using ravel().", category, stacklevel=4)
+
+
+def _check_finite(y):
+    np = _np()
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        what = "NaN" if np.isnan(y).any() else "infinity or a value too large for dtype('%s')" % y.dtype
+        raise ValueError("Input y contains %s." % what)
+
+
+def labels_of(y, name):
+    """The class of each row."""
+    np = _np()
+    if y is None:
+        raise _no_target(name)
+    if is_sparse(y):
+        raise ValueError("y must be a 1d array, not a sparse matrix")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        _warn_column()
+        y = y.ravel()
+    if y.ndim != 1:
+        raise ValueError("y should be a 1d array, got an array of shape %s instead." % (y.shape,))
+    _check_finite(y)
+    if y.dtype.kind == "f" and (y != np.floor(y)).any():
+        raise ValueError("Unknown label type: continuous. Classes are texts or whole numbers; for numbers use "
+                         "BroadRegressor.")
+    if y.dtype.kind == "c":
+        raise ValueError("Unknown label type: complex")
+    return y
+
+
+def values_of(y, name):
+    """The targets of each row: one or several numbers."""
+    np = _np()
+    if y is None:
+        raise _no_target(name)
+    y = np.asarray(y)
+    if y.dtype.kind == "c":
+        raise ValueError("Complex data not supported\n%r\n" % y)
+    y = y.astype(np.float64)
+    if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
+        raise ValueError("y should be a 1d or 2d array, got an array of shape %s instead." % (y.shape,))
+    _check_finite(y)
+    return y
+
+
+def weights_of(sample_weight, rows):
+    """One number for each row, or None where all are alike."""
+    np = _np()
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(rows, float(weights))
+    if weights.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if weights.shape[0] != rows:
+        raise ValueError("sample_weight.shape == %s, expected %s!" % (weights.shape, (rows,)))
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("weights must be finite numbers, none of them below 0")
+    if not (weights > 0).any():
+        raise ValueError("all weights are 0")
+    return weights

@@ -1,0 +1,68 @@
+"""The parameters of the estimators: those of the library's option table, with its help."""
+import numbers
+import re
+import textwrap
+
+from . import _native
+
+# What the table calls otherwise than Python or scikit-learn would.
+_RENAMED = {"lambda": "lambda_", "seed": "random_state"}
+# They need rows that are held out, which fit() has not.
+_LEFT_OUT = {"patience"}
+_OF_CLASSES = {"class-weight", "positive", "normal", "until-accuracy"}
+_PAIRS = {"features", "enhance"}  # (10, 20) is "10x20"
+_OWN = {"verbose": (0, "1: show progress on standard error")}
+
+
+class Parameter:
+    def __init__(self, option):
+        self.option, self.argument, self.choices, self.default, self.help = option
+        self.name = _RENAMED.get(self.option, self.option.replace("-", "_"))
+
+    def text(self, value):
+        """The value as the library reads it."""
+        if isinstance(value, dict):
+            return ",".join("%s:%r" % (key, float(weight)) for key, weight in value.items())
+        if isinstance(value, (tuple, list)):
+            return ("x" if self.option in _PAIRS else ",").join(self.text(part) for part in value)
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, numbers.Integral):
+            return str(int(value))
+        if isinstance(value, numbers.Real):
+            return repr(float(value))
+        if hasattr(value, "randint"):  # a RandomState of numpy
+            return str(int(value.randint(2 ** 31 - 1)))
+        return str(value)
+
+    def doc(self):
+        kind = "{%s}" % ", ".join("'%s'" % word for word in self.choices.split("|")) if self.choices else self.argument
+        default = "" if self.default is None else "; by default %s" % self.default
+        # Other options are named as on the command line.
+        text = re.sub(r"--([a-z-]+)", lambda m: _RENAMED.get(m[1], m[1].replace("-", "_")), self.help)
+        return _entry("%s : %s, default None" % (self.name, kind), text + default)
+
+
+def _entry(head, text):
+    return head + "\n" + textwrap.fill(text, 100, initial_indent="    ", subsequent_indent="    ")
+
+
+def parameters_of(classify):
+    left_out = _LEFT_OUT if classify else _LEFT_OUT | _OF_CLASSES
+    return [Parameter(row) for row in _native.options() if row[0] not in left_out]
+
+
+def make_init(parameters):
+    """def __init__(self, *, kind=None, ...), as a reader would have written it."""
+    names = ["%s=None" % p.name for p in parameters] + ["%s=%r" % (name, own[0]) for name, own in _OWN.items()]
+    body = ["self.%s = %s" % (name.split("=")[0], name.split("=")[0]) for name in names]
+    source = "def __init__(self, *, %s):\n    %s\n" % (", ".join(names), "\n    ".join(body))
+    made = {}
+    exec(source, made)  # pylint: disable=exec-used
+    return made["__init__"]
+
+
+def make_doc(text, parameters):
+    entries = [p.doc() for p in parameters]
+    entries += [_entry("%s : int, default %r" % (name, own[0]), own[1]) for name, own in _OWN.items()]
+    return text.replace("@PARAMETERS@", textwrap.indent("\n".join(entries), "    ").lstrip())
