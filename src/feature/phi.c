@@ -7,42 +7,83 @@
 #include "base/profile.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "compute/activation.h"
 #include "compute/shards.h"
 
-enum { SCRATCH_NUMBERS = 1 << 21 }; /* of scaled inputs at a time, unless a row has more */
+/* Inputs that are scaled at a time, so that they are still in the cache when their products are added up; and numbers of
+ * scaled inputs where rows are scaled as a whole, unless a row has more. */
+enum { SLAB = 256, SCRATCH_NUMBERS = 1 << 21 };
 
-/* Rows that are scaled at a time: fewer where they are wide. */
+/* Rows that are scaled at a time as a whole: fewer where they are wide. */
 static size_t rows_at_once(size_t columns, size_t rows)
 {
     size_t few = columns ? SCRATCH_NUMBERS / columns : rows;
     return broad__min(rows, broad__min(BROAD__BLOCK_ROWS, few ? few : 1));
 }
 
-size_t broad__phi_scratch(size_t columns, size_t rows) { return rows_at_once(columns, rows) * columns; }
-
-static void some_rows(double *z, size_t z_stride, const broad__phi *phi, const double *x, size_t rows, double *scratch)
+size_t broad__phi_scratch(size_t columns, size_t rows, int whole)
 {
-    size_t columns = phi->nodes.inputs;
-    const double *scaled = x;
+    return whole ? rows_at_once(columns, rows) * columns
+                 : broad__min(rows, BROAD__BLOCK_ROWS) * broad__min(columns, SLAB);
+}
+
+/* Whether all inputs of a row are needed before the first product: ranks stand beside the numbers, or in single precision. */
+static int takes_whole(const broad__phi *phi)
+{
+    return broad__scaling_is_ranked(phi->scaling.how) || phi->nodes.single || !phi->nodes.weight;
+}
+
+/* `rows` rows of some inputs, scaled or as they are; *stride is their distance. */
+static const double *scale_rows(size_t *stride, const broad__scaling *part, const double *x, size_t rows,
+                                double *scratch)
+{
     broad__profile_span span = broad__profile_start();
-    int plain = broad__scaling_is_plain(&phi->scaling) && broad__all_within(x, rows * columns, BROAD__SCALED_MOST);
-    if (!plain) { /* otherwise they are taken where they lie */
-        broad__scaling_apply(scratch, &phi->scaling, x, rows, phi->scaling.inputs);
-        scaled = scratch;
-    }
+    int plain = broad__scaling_is_plain(part);
+    for (size_t i = 0; plain && i < rows; i++)
+        plain = broad__all_within(x + i * *stride, part->inputs, BROAD__SCALED_MOST);
+    if (!plain) broad__scaling_apply(scratch, part, x, rows, *stride);
+    if (!plain) *stride = part->columns;
     broad__profile_stop(span, BROAD__STAGE_SCALE, 0,
-                        (scaled == x ? 1.0 : 2.0) * (double)rows * (double)columns * sizeof(double));
+                        (plain ? 1.0 : 2.0) * (double)rows * (double)part->columns * sizeof(double));
+    return plain ? x : scratch;
+}
+
+static void whole_rows(double *z, size_t z_stride, const broad__phi *phi, const double *x, size_t rows, double *scratch)
+{
+    size_t columns = phi->nodes.inputs, stride = phi->scaling.inputs;
+    const double *scaled = scale_rows(&stride, &phi->scaling, x, rows, scratch);
     for (size_t i = 0; i < rows && !phi->nodes.weight; i++)
-        memcpy(z + i * z_stride, scaled + i * columns, columns * sizeof(double));
-    if (phi->nodes.weight) phi->device->nodes(z, z_stride, &phi->nodes, scaled, columns, rows);
+        memcpy(z + i * z_stride, scaled + i * stride, columns * sizeof(double));
+    if (phi->nodes.weight) phi->device->nodes(z, z_stride, &phi->nodes, scaled, stride, rows);
+}
+
+/* The sums go on from slab to slab, so that their bits are those of whole rows (compute/cpu/kernels.h). */
+static void slabs(double *z, size_t z_stride, const broad__phi *phi, const double *x, size_t rows, double *scratch)
+{
+    const broad__nodes *nodes = &phi->nodes;
+    const broad__scaling *s = &phi->scaling;
+    for (size_t i = 0; i < rows; i++) memcpy(z + i * z_stride, nodes->bias, nodes->nodes * sizeof(double));
+    for (size_t j = 0; j < s->columns; j += SLAB) {
+        size_t n = broad__min(SLAB, s->columns - j), stride = s->inputs;
+        broad__scaling part = {s->how, n, n, s->shift + j, s->factor + j, s->fill ? s->fill + j : NULL, NULL};
+        const double *scaled = scale_rows(&stride, &part, x + j, rows, scratch);
+        phi->device->apply(z, z_stride, 1, scaled, stride, rows, nodes->weight + j * nodes->nodes, nodes->nodes, n,
+                           nodes->nodes);
+    }
+    size_t together = z_stride == nodes->nodes ? rows : 1;
+    for (size_t i = 0; i < rows; i += together)
+        broad__activate(nodes->activation, z + i * z_stride, together * nodes->nodes);
+    broad__watch_count(BROAD__ACTIVATION_FLOPS * (double)rows * (double)nodes->nodes);
 }
 
 void broad__phi_block(double *z, size_t z_stride, const broad__phi *phi, const double *x, size_t rows, double *scratch)
 {
-    size_t step = rows_at_once(phi->scaling.columns, rows);
+    int whole = takes_whole(phi);
+    size_t step = whole ? rows_at_once(phi->scaling.columns, rows) : rows;
     broad__profile_scope before = broad__profile_phase(BROAD__PHASE_FEATURES);
     for (size_t i = 0; i < rows; i += step)
-        some_rows(z + i * z_stride, z_stride, phi, x + i * phi->scaling.inputs, broad__min(step, rows - i), scratch);
+        (whole ? whole_rows : slabs)(z + i * z_stride, z_stride, phi, x + i * phi->scaling.inputs,
+                                     broad__min(step, rows - i), scratch);
     broad__profile_leave(before);
 }
 
@@ -51,8 +92,8 @@ typedef struct phi_run {
     size_t z_stride;
     const broad__phi *phi;
     const double *x;
-    size_t rows;
-    double *scratch; /* scaled inputs, for each worker */
+    size_t rows, piece; /* of a piece: at most BROAD__BLOCK_ROWS */
+    double *scratch;    /* scaled inputs, for each worker */
     size_t scratch_each;
 } phi_run;
 
@@ -60,17 +101,26 @@ static void run_block(void *context, size_t block, size_t worker)
 {
     phi_run *run = context;
     const broad__scaling *scaling = &run->phi->scaling;
-    size_t first = block * BROAD__BLOCK_ROWS, n = broad__min(run->rows - first, BROAD__BLOCK_ROWS);
+    size_t first = block * run->piece, n = broad__min(run->rows - first, run->piece);
     broad__phi_block(run->z + first * run->z_stride, run->z_stride, run->phi, run->x + first * scaling->inputs, n,
                      run->scratch + worker * run->scratch_each);
 }
 
+/* Pieces of about the same size: none is a remainder. */
+static size_t piece_rows(size_t rows)
+{
+    size_t pieces = (rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS;
+    return pieces ? (rows + pieces - 1) / pieces : 1;
+}
+
 int broad__phi_rows(double *z, size_t z_stride, const broad__phi *phi, broad__pool *pool, const double *x, size_t rows)
 {
-    phi_run run = {z, z_stride, phi, x, rows, NULL, broad__phi_scratch(phi->scaling.columns, rows)};
-    run.scratch = broad__alloc_doubles(broad__pool_threads(pool), run.scratch_each);
+    size_t threads = broad__pool_threads(pool);
+    phi_run run = {.z = z, .z_stride = z_stride, .phi = phi, .x = x, .rows = rows, .piece = piece_rows(rows)};
+    run.scratch_each = broad__phi_scratch(phi->scaling.columns, run.piece, takes_whole(phi));
+    run.scratch = broad__alloc_doubles(threads, run.scratch_each);
     if (!run.scratch) return BROAD_NO_MEMORY;
-    broad__pool_run(pool, (rows + BROAD__BLOCK_ROWS - 1) / BROAD__BLOCK_ROWS, run_block, &run);
+    broad__pool_run(pool, (rows + run.piece - 1) / run.piece, run_block, &run);
     broad__free(run.scratch);
     return broad__watch_check(BROAD_OK);
 }

@@ -12,8 +12,9 @@ typedef struct broad__phi {
     broad__scaling scaling;
 } broad__phi;
 
-/* Numbers of scratch for Z of up to `rows` rows with this many scaled columns. */
-size_t broad__phi_scratch(size_t columns, size_t rows);
+/* Numbers of scratch for Z of up to `rows` rows with this many scaled columns. whole: for scaling by ranks, single precision
+ * or no weights. */
+size_t broad__phi_scratch(size_t columns, size_t rows, int whole);
 /* Z of at most BROAD__BLOCK_ROWS rows of x, with scratch for as many. */
 void broad__phi_block(double *z, size_t z_stride, const broad__phi *phi, const double *x, size_t rows, double *scratch);
 

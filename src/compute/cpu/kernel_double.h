@@ -32,7 +32,10 @@ OUTLINE size_t narrow_columns(product p, size_t rows, size_t columns) { return n
 /* factor * b, `depth` steps of at most COLUMNS numbers, filled up with zeros. */
 INLINE void pack(double *out, const product *p, double factor, size_t depth, size_t columns)
 {
-    for (size_t k = 0; k < depth; k++) {
+    for (size_t k = 0; columns == COLUMNS && k < depth; k++)
+        UNROLL for (size_t v = 0; v < VECTORS; v++) full_store(
+            out + k * COLUMNS + v * LANES, full_spread(factor) * full_load(p->b + k * p->b_step + v * LANES));
+    for (size_t k = 0; columns < COLUMNS && k < depth; k++) {
         for (size_t j = 0; j < columns; j++) out[k * COLUMNS + j] = factor * p->b[k * p->b_step + j];
         for (size_t j = columns; j < COLUMNS; j++) out[k * COLUMNS + j] = 0;
     }

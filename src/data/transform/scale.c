@@ -5,11 +5,14 @@
 #include "base/common.h"
 #include "base/memory.h"
 
-static int ranked(broad_scale how) { return how == BROAD_SCALE_RANK || how == BROAD_SCALE_BOTH; }
+int broad__scaling_is_ranked(broad_scale how) { return how == BROAD_SCALE_RANK || how == BROAD_SCALE_BOTH; }
 
 size_t broad__scaling_columns(broad_scale how, size_t inputs) { return how == BROAD_SCALE_BOTH ? 2 * inputs : inputs; }
 
-size_t broad__scaling_knots(broad_scale how, size_t inputs) { return ranked(how) ? 2 * BROAD__KNOTS * inputs : 0; }
+size_t broad__scaling_knots(broad_scale how, size_t inputs)
+{
+    return broad__scaling_is_ranked(how) ? 2 * BROAD__KNOTS * inputs : 0;
+}
 
 /* All columns alike, to [0, 1]; untouched where all values are one. */
 static void fit_whole(const broad__scaling_arrays *out, const broad__column_sums *sums, size_t inputs)
@@ -27,7 +30,7 @@ static void fit_whole(const broad__scaling_arrays *out, const broad__column_sums
 
 static broad_scale plain_part(broad_scale how)
 {
-    return ranked(how) ? BROAD_SCALE_STANDARD : how == BROAD_SCALE_WHOLE ? BROAD_SCALE_NONE : how;
+    return broad__scaling_is_ranked(how) ? BROAD_SCALE_STANDARD : how == BROAD_SCALE_WHOLE ? BROAD_SCALE_NONE : how;
 }
 
 int broad__scaling_needs_squares(broad_scale how) { return plain_part(how) == BROAD_SCALE_STANDARD; }
@@ -41,7 +44,7 @@ int broad__scaling_fit_sums(const broad__scaling_arrays *out, broad_scale how, c
         if (out->fill) out->fill[j] = broad__column_mean(&sums[j]);
     }
     if (how == BROAD_SCALE_WHOLE) fit_whole(out, sums, inputs);
-    if (!ranked(how)) return BROAD_OK;
+    if (!broad__scaling_is_ranked(how)) return BROAD_OK;
     size_t first = how == BROAD_SCALE_BOTH ? inputs : 0;
     broad__rank_task task = {.rows = *rows, .sums = sums, .knots = out->knots, .fill = out->fill};
     return broad__rank_fit(out->shift + first, out->factor + first, &task);
@@ -60,7 +63,7 @@ int broad__scaling_fit(const broad__scaling_arrays *out, broad_scale how, const 
 
 int broad__scaling_is_plain(const broad__scaling *s)
 {
-    if (ranked(s->how)) return 0;
+    if (broad__scaling_is_ranked(s->how)) return 0;
     for (size_t j = 0; j < s->inputs; j++)
         if (s->shift[j] != 0 || s->factor[j] != 1) return 0;
     return 1;
@@ -105,6 +108,6 @@ static void apply_ranks(double *out, const broad__scaling *s, const double *x, s
 
 void broad__scaling_apply(double *out, const broad__scaling *scaling, const double *x, size_t rows, size_t stride)
 {
-    if (ranked(scaling->how)) apply_ranks(out, scaling, x, rows, stride);
+    if (broad__scaling_is_ranked(scaling->how)) apply_ranks(out, scaling, x, rows, stride);
     else apply_plain(out, scaling, x, rows, stride);
 }

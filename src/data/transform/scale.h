@@ -36,6 +36,7 @@ int broad__scaling_fit(const broad__scaling_arrays *out, broad_scale how, const 
 int broad__scaling_fit_sums(const broad__scaling_arrays *out, broad_scale how, const broad__column_rows *rows,
                             const broad__column_sums *sums);
 int broad__scaling_needs_squares(broad_scale how);
+int broad__scaling_is_ranked(broad_scale how);
 
 /* Whether values within BROAD__SCALED_MOST, none of them missing, are what they are scaled to. */
 int broad__scaling_is_plain(const broad__scaling *scaling);

@@ -23,7 +23,7 @@ int broad__z_source_open(broad__z_source **out, const broad__rowset *rowset)
     source->outputs = rowset->model->outputs;
     source->spill = rowset->storage.spill;
     source->worker_count = broad__pool_threads(rowset->residual.pool);
-    source->scaled_each = broad__phi_scratch(broad__model_columns(rowset->model), BROAD__BLOCK_ROWS);
+    source->scaled_each = broad__phi_scratch(broad__model_columns(rowset->model), BROAD__BLOCK_ROWS, 1);
     source->workers = broad__alloc_array(source->worker_count, sizeof *source->workers);
     source->scaled = broad__alloc_doubles(source->worker_count, source->scaled_each);
     if (!source->workers || !source->scaled) {
