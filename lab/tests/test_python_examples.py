@@ -14,7 +14,7 @@ FOLDER = os.path.join(os.environ.get("BROAD_SOURCE_DIR", "."), "examples", "pyth
 class Examples(Case):
     def test_all(self):
         scripts = sorted(glob.glob(os.path.join(FOLDER, "*.py")))
-        self.assertGreaterEqual(len(scripts), 7)
+        self.assertEqual(len(scripts), 8)
         for script in scripts:
             with self.subTest(os.path.basename(script)), open(script, encoding="utf-8") as file:
                 text = file.read()

@@ -1,6 +1,7 @@
 #include "model.h"
 
 #include "call.h"
+#include "photos.h"
 #include "predict.h"
 #include "texts.h"
 #include "train.h"
@@ -186,6 +187,8 @@ static PyMethodDef methods[] = {
     {"enhance", train_enhance, METH_VARARGS, "enhance(rows, options, progress, nodes, layers)"},
     {"features", train_features, METH_VARARGS, "features(rows, options, progress, groups, feature_nodes, nodes)"},
     {"learn", train_learn, METH_VARARGS, "learn(old, fresh, classes, options, progress, nodes, layers)"},
+    {"predict_photos", photos_scores, METH_VARARGS, "predict_photos(rows, out, progress)"},
+    {"explain", photos_explain, METH_VARARGS, "explain(rows, row, output)"},
     {"verify", train_verify, METH_VARARGS, "verify(rows, progress)"},
     {"save", model_save, METH_VARARGS, "save(path, compact)"},
     {"to_bytes", model_to_bytes, METH_VARARGS, "to_bytes(compact)"},

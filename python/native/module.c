@@ -1,6 +1,7 @@
 /* The module: options, training, loading. */
 #include "call.h"
 #include "model.h"
+#include "photos.h"
 #include "rows.h"
 #include "train.h"
 
@@ -72,12 +73,14 @@ static PyObject *from_bytes(PyObject *module, PyObject *object)
     return failed ? NULL : model_wrap(model);
 }
 
-static PyMethodDef functions[] = {{"options", list_options, METH_NOARGS, "the option table"},
-                                  {"get_options", get_options, METH_O, "get_options(pairs): what they come to"},
-                                  {"fit", train_fit, METH_VARARGS, "fit(rows, options, progress)"},
-                                  {"load", load, METH_VARARGS, "load(path)"},
-                                  {"from_bytes", from_bytes, METH_O, "from_bytes(bytes)"},
-                                  {0}};
+static PyMethodDef functions[] = {
+    {"options", list_options, METH_NOARGS, "the option table"},
+    {"get_options", get_options, METH_O, "get_options(pairs): what they come to"},
+    {"fit", train_fit, METH_VARARGS, "fit(rows, options, progress)"},
+    {"read_photos", photos_read, METH_VARARGS, "read_photos(paths, labels, target, cache, model, progress)"},
+    {"load", load, METH_VARARGS, "load(path)"},
+    {"from_bytes", from_bytes, METH_O, "from_bytes(bytes)"},
+    {0}};
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "broad._native", "Broad learning in C; see the package broad.", -1, functions, 0, 0, 0, 0};

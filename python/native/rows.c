@@ -4,6 +4,7 @@
 
 #include "call.h"
 #include "matrix.h"
+#include "photos.h"
 #include "texts.h"
 
 typedef struct rows {
@@ -145,6 +146,16 @@ const broad_data *rows_data(PyObject *object)
     return data;
 }
 
+PyObject *rows_wrap(broad_data *data)
+{
+    PyTypeObject *type = native_state_get()->rows_type;
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    rows *object = (rows *)allocate(type, 0);
+    if (object) object->data = data;
+    else broad_data_free(data);
+    return (PyObject *)object;
+}
+
 static PyObject *rows_outputs(PyObject *object, void *closure)
 {
     (void)closure;
@@ -157,7 +168,10 @@ static PyObject *rows_outputs(PyObject *object, void *closure)
 
 PyTypeObject *rows_make_type(PyObject *module)
 {
-    static PyGetSetDef getters[] = {{"outputs", rows_outputs, NULL, "names of classes or targets", NULL}, {0}};
+    static PyGetSetDef getters[] = {{"outputs", rows_outputs, NULL, "names of classes or targets", NULL},
+                                    {"photos", photos_list, NULL, "what is known of each photo", NULL},
+                                    {"skipped", photos_skipped, NULL, "files and why they were skipped", NULL},
+                                    {0}};
     static PyType_Slot slots[] = {{Py_tp_doc, "Rows of numbers with their targets, as the library sees them."},
                                   {Py_tp_new, PyType_GenericNew},
                                   {Py_tp_init, rows_init},

@@ -24,6 +24,7 @@ try:
 except ImportError:
     sys.exit(77)
 import broad  # noqa: E402
+import broad.photos  # noqa: E402
 
 FAST = {"effort": "fast", "max_layers": 2, "features": "4x10", "enhance": "20x2"}
 

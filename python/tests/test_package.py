@@ -1,5 +1,7 @@
 """The Python package: the bits of the tool, any layout of arrays, weights, pandas, growth, files, errors, Ctrl-C."""
+import base64
 import concurrent.futures
+import json
 import os
 import pickle
 import unittest
@@ -188,6 +190,15 @@ class Models(Case):
             model.save(self.path("no/such/folder"))
         self.assertIn("layers", model.certificate_)
 
+    def test_golden_pickles(self):
+        """Those of 0.2 load and predict what they did."""
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden_pickles.json"), encoding="utf-8") as file:
+            golden = json.load(file)
+        for name in ("classifier", "regressor"):
+            model = pickle.loads(base64.b64decode(golden[name]["pickle"]))
+            np.testing.assert_array_equal(model.predict(golden["rows"]), golden[name]["predicted"])
+            self.assertEqual(model.get_params()["kind"], "rvfl")
+
     def test_threads_and_fork(self):
         x, y = blobs(600)
         model = broad.BroadClassifier(**FAST).fit(x, y)
@@ -199,6 +210,28 @@ class Models(Case):
         if child == 0:
             os._exit(0 if (model.predict_proba(x) == expected).all() else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+
+class Photos(Case):
+    def test_as_the_tool(self):
+        """The tool's model of the same photos gives the same verdicts; probabilities and distances have the same bits."""
+        folder = self.path("panels")
+        self.tool("render", folder, "--count", "24", "--size", "64", "-q")
+        self.tool("fit", folder, "-o", self.path("m.broad"), "-q", "--effort", "fast")
+        theirs = broad.photos.load(self.path("m.broad"))
+        model = broad.photos.train(folder, effort="fast")
+        verdicts = model.judge([os.path.join(folder, "Clean"), os.path.join(folder, "Dusty")])
+        self.assertEqual(verdicts[0]["file"], os.path.join(folder, "Clean", "000001.jpg"))
+        self.assertEqual(len(verdicts), 24)
+        for one, other in zip(verdicts, theirs.judge([verdict["file"] for verdict in verdicts])):
+            for name in ("file", "label", "probabilities", "distance", "faults"):
+                self.assertEqual(one[name], other[name])
+        heat = model.heat_map(verdicts[0]["file"], "Dusty")
+        np.testing.assert_array_equal(heat, -model.heat_map(verdicts[0]["file"], "Clean"))
+        with self.assertRaises(FileNotFoundError):
+            model.judge(self.path("no.jpg"))
+        with self.assertRaisesRegex(TypeError, "depth"):
+            broad.photos.train(folder, depth=3)
 
 
 class Calls(Case):

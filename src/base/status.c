@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGE_BYTES = 2048 };
+enum { MESSAGE_BYTES = sizeof(((broad__failure *)0)->message) };
 
 static _Thread_local char last_message[MESSAGE_BYTES];
 static _Thread_local broad_reason last_reason;
@@ -62,6 +62,19 @@ int broad__fail_because(int status, broad_reason reason)
 int broad__fail_memory(size_t bytes)
 {
     return broad__fail(BROAD_NO_MEMORY, "out of memory: could not allocate %zu bytes", bytes);
+}
+
+void broad__failure_take(broad__failure *out, int status)
+{
+    out->status = status;
+    out->reason = last_reason;
+    memcpy(out->message, last_message, sizeof out->message);
+}
+
+int broad__failure_pass(const broad__failure *failure)
+{
+    memcpy(last_message, failure->message, sizeof last_message);
+    return broad__fail_because(failure->status, failure->reason);
 }
 
 int broad__fail_in(int status, const char *context)

@@ -23,19 +23,23 @@ typedef struct step {
     size_t begin;                 /* first column of A12 that has not been computed */
     double *diagonal;             /* R11, columns x columns */
     double *minus;                /* -R12, columns x n */
-    double *strips;               /* STRIP x columns per worker: columns of R12 as rows */
-    double *corners;              /* CORNER x CORNER per worker */
+    double *strips;               /* strip_of(n) x block per worker: columns of R12 as rows */
+    double *corners;              /* corner_of(n) squared per worker */
     tile *tiles;
 } step;
 
 static size_t max(size_t a, size_t b) { return a > b ? a : b; }
 
-static size_t block_of(size_t n) { return n >= LARGE ? BLOCK_LARGE : BLOCK; }
+static size_t block_of(size_t n) { return broad__min(n, n >= LARGE ? BLOCK_LARGE : BLOCK); }
+
+static size_t strip_of(size_t n) { return broad__min(n, STRIP); }
+
+static size_t corner_of(size_t n) { return broad__min(n, CORNER); }
 
 size_t broad__cholesky_scratch(size_t n, size_t threads)
 {
-    size_t block = block_of(n);
-    return block * block + n * block + threads * (CORNER * CORNER + STRIP * block);
+    size_t block = block_of(n), corner = corner_of(n);
+    return block * block + n * block + threads * (corner * corner + strip_of(n) * block);
 }
 
 /* out (columns x rows) = in' */
@@ -55,7 +59,7 @@ static void panel_strip(void *context, size_t index, size_t worker)
     step *s = context;
     size_t n = s->task->n, column = s->first + s->columns + index * STRIP, count = broad__min(STRIP, n - column);
     size_t columns = s->columns, old = column < s->begin ? broad__min(s->begin - column, count) : 0;
-    double *turned = s->strips + worker * STRIP * columns, *rows = s->task->a + s->first * n + column;
+    double *turned = s->strips + worker * strip_of(n) * s->block, *rows = s->task->a + s->first * n + column;
     turn(turned, columns, rows + old, n, columns, count - old);
     s->task->device->whiten(turned, columns, count - old, s->diagonal, columns, columns);
     turn(rows + old, n, turned, columns, count - old, columns);
@@ -91,7 +95,7 @@ static void trailing_tile(void *context, size_t index, size_t worker)
     step *s = context;
     const tile *t = &s->tiles[index];
     if (t->columns) subtract(s, s->task->a + t->row * s->task->n + t->column, s->task->n, *t);
-    else subtract_square(s, t->row, t->rows, s->corners + worker * CORNER * CORNER);
+    else subtract_square(s, t->row, t->rows, s->corners + worker * corner_of(s->task->n) * corner_of(s->task->n));
 }
 
 /* The tiles of A22, squares last: they are small and even out the work of the threads. */
@@ -133,16 +137,17 @@ static void run_step(step *s)
 
 int broad__cholesky(size_t *out_pivot, const broad__cholesky_task *task)
 {
-    size_t n = task->n, threads = broad__pool_threads(task->pool), block = block_of(n), across = n / block + 2;
+    size_t n = task->n, threads = broad__pool_threads(task->pool), block = block_of(n),
+           across = n / (block + !block) + 2;
     step s = {.task = task, .block = block};
     *out_pivot = 0;
-    s.diagonal = broad__alloc_doubles(broad__cholesky_scratch(n, threads), 1);
+    s.diagonal = broad__alloc_unset(broad__cholesky_scratch(n, threads), sizeof *s.diagonal);
     s.tiles = broad__alloc_array(across * (n / TILE_COLUMNS + 2) + across, sizeof *s.tiles);
     int status = s.diagonal && s.tiles ? BROAD_OK : BROAD_NO_MEMORY;
     if (status == BROAD_OK) {
         s.minus = s.diagonal + block * block;
         s.strips = s.minus + n * block;
-        s.corners = s.strips + threads * STRIP * block;
+        s.corners = s.strips + threads * strip_of(n) * block;
     }
     for (; status == BROAD_OK && !*out_pivot && s.first < n; s.first += s.columns) {
         s.columns = broad__min(block, (s.first < task->done ? task->done : n) - s.first);

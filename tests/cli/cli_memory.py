@@ -118,7 +118,7 @@ class Memory(Case):
         self.assertLess(peak, 1.15 * 48)
         plain, peak_plain = measured(*words)
         self.assertEqual(plain.code, 0, plain.err)
-        self.assertGreater(peak_plain, 4 * 48)
+        self.assertGreater(peak_plain, 1.4 * 48)  # so that the limit is one
         for command in "eval", "predict":
             result, peak = measured(command, self.path("big"), big, "--memory", "24M", "-q")
             self.assertEqual(result.code, 0, result.err)

@@ -179,7 +179,7 @@ static void same_bytes_however_rows_are_kept(void **state)
         broad_data *rows = make_rows(ROWS, s->rows, 1), *more = make_rows(MORE, s->rows, 2);
         grow_and_keep(expected, s, &plain, rows, more);
         spill_rows(rows), spill_rows(more);
-        for (size_t k = 0; k < WAYS; k++) {
+        for (size_t k = 0; k < WAYS; k += HELPER_SANITIZED ? 2 : 1) {
             grow_and_keep(found, s, &ways[k], rows, more);
             for (size_t step = 0; step < STEPS; step++) assert_same(expected[step], found[step], s->name, k);
         }

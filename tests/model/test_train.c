@@ -793,6 +793,8 @@ static void every_allocation_failed_in_turn(void **state)
                 self.calls = 0;
                 self.fail_at = n;
                 int status = everything(data, &o);
+                /* Which thread makes which trial is open, and so is whether each of them ever needs its memory. */
+                if (status == BROAD_OK && self.calls < n) continue;
                 if (status != BROAD_NO_MEMORY) fail_msg("allocation %zu of %zu failed: status %d", n, total, status);
                 assert_true(strstr(broad_error_message(), "memory") != NULL);
                 assert_int_equal(self.live, 0);

@@ -62,19 +62,22 @@ static int climb_to(climb *c, size_t nodes)
     return status == BROAD_OK ? broad__trial_squares(c->now, trial) : status;
 }
 
-/* Whether the squares of this step are less than those of the best so far, on the rows that both have. */
-static int gains(const climb *c)
+/* Whether this step is better than the best so far on the rows that both have, by the powers of their squares. */
+static int gains_by(const climb *c, double power)
 {
     double gain = 0, square = 0, before = 0;
     for (size_t i = 0; i < c->trial.rows->rows; i++) {
         if (c->now[i] < 0 || c->best[i] < 0) continue;
-        double less = c->best[i] - c->now[i];
+        double was = pow(c->best[i], power), less = was - pow(c->now[i], power);
         gain += less;
         square += less * less;
-        before += c->best[i];
+        before += was;
     }
-    return gain > GAIN * before && gain > SPREAD * sqrt(square);
+    return gain > power * GAIN * before && gain > SPREAD * sqrt(square);
 }
+
+/* By squares, or by sizes: where a few residuals are far larger than all others, squares say nothing of these. */
+static int gains(const climb *c) { return gains_by(c, 1) || gains_by(c, 0.5); }
 
 /* *out: the nodes that the sample warrants. */
 static int climb_up(size_t *out, climb *c, size_t last)

@@ -7,16 +7,16 @@
  *              best one; and the same metric without the inputs that matter least
  *
  * In each round all are tried with few nodes, and the best of them with more, then with larger ranges as long as that gains:
- * the more nodes, the steeper they may be. The rounds end where they no longer gain.
- * A metric has seen these rows: whether it is better than none, other rows must say (model/train/pilot.h).
+ * the more nodes, the steeper they may be.
+ * A metric has seen these rows: whether it is better than none, and whether a further round is worth it, other rows must
+ * say (model/train/pilot.h).
  */
 #ifndef BROAD_MODEL_TRAIN_CONFIGURE_H
 #define BROAD_MODEL_TRAIN_CONFIGURE_H
 
-#include "feature/metric.h"
-#include "model/train/trial.h"
+#include "model/train/trials.h"
 
-enum { BROAD__ROUNDS_MOST = 8 };
+enum { BROAD__ROUNDS_MOST = 8, BROAD__CHOICES = 24, BROAD__KEPT = 2, BROAD__SHARES = 4 };
 
 /* What an effort allows. */
 typedef struct broad__effort_sizes {
@@ -29,6 +29,13 @@ typedef struct broad__effort_sizes {
 
 /* For a table with this number of rows. */
 broad__effort_sizes broad__effort_sizes_of(const broad_options *options, size_t rows);
+
+/* A trial to be made: number of the share of the metric, style, range. */
+typedef struct broad__choice {
+    size_t share;
+    broad__style style;
+    double range;
+} broad__choice;
 
 /* How nodes are drawn, and what came of it. */
 typedef struct broad__configuration {
@@ -47,24 +54,32 @@ typedef struct broad__configurations {
     double ranges[BROAD__STYLE_COUNT]; /* that it had with them */
 } broad__configurations;
 
-void broad__configurations_clear(broad__configurations *list); /* accepts a zeroed one */
-/* On all rows of the table. Where time is up it has the rounds that were finished. */
-int broad__configure(broad__configurations *out, broad_trainer *trainer, const broad_data *rows,
-                     const broad__effort_sizes *sizes);
+/* Round by round, on the rows of the trials. */
+typedef struct broad__configuring {
+    broad_trainer *trainer;
+    broad__trials *trials;
+    broad__effort_sizes sizes;
+    broad__metric metrics[BROAD__SHARES]; /* of this round, with all inputs and with fewer */
+    broad__directions directions[BROAD__SHARES];
+    size_t share_count;
+    broad__metric learned[BROAD__KEPT + 1]; /* from the best attempt of this round; then from those of the last batch */
+    int learned_known;                      /* there may be a further round */
+    broad__choice choices[BROAD__CHOICES];  /* what is tried in it */
+    size_t choice_count;
+    broad__configurations found;
+} broad__configuring;
 
-/* What the blocks of a trial, or the groups of a network, are drawn with. */
-typedef struct broad__directions {
-    double *root, *relevance; /* root NULL: the metric is none, or has no more than a diagonal */
-} broad__directions;
+/* The trials stay open as long as it is. */
+int broad__configuring_open(broad__configuring *out, broad__trials *trials, const broad__effort_sizes *sizes);
+void broad__configuring_close(broad__configuring *configuring); /* accepts a zeroed one */
+/* Round 0. start: these nodes and no others; NULL: as above. Where time is up, the best that was tried. */
+int broad__configuring_first(broad__configuring *configuring, const broad__configuration *start);
+int broad__configuring_next(broad__configuring *configuring);
 
-int broad__directions_open(broad__directions *out, const broad__metric *metric, size_t columns,
-                           const broad__device *device);
-void broad__directions_close(broad__directions *directions);
-/* The model owns them from now on, in place of those it had. */
-void broad__model_take_directions(broad_model *model, broad__directions *directions);
-
-/* Fits the nodes of a configuration, in a trial that is open. */
-int broad__configuration_try(broad__trial *trial, broad__configuration *c, const broad__directions *directions,
-                             size_t nodes);
+/* What is tried for it, with that many nodes. */
+broad__attempt broad__configuration_attempt(const broad__configuration *c, const broad__directions *directions,
+                                            size_t nodes);
+/* And what came of it: everything but the metric. */
+broad__configuration broad__configuration_from(const broad__attempt *attempt);
 
 #endif

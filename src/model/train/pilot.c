@@ -12,9 +12,11 @@
 #include "model/train/gradients.h"
 
 enum {
-    HALF_LEAST = 20, /* rows, for a judgement that means anything */
+    HALF_LEAST = 20,  /* rows, for a judgement that means anything */
+    WITHOUT_MOST = 2, /* rounds that gain nothing */
     FINAL_CLIMBS = 2
 };
+static const double GAIN = 0.01; /* of the mean square: less is none */
 /* Standard errors by which a metric must gain. */
 static const double SPREAD = 2;
 /* Beyond this the ratio of two errors says that one of them is next to nothing. */
@@ -23,21 +25,23 @@ static const double OPTIMISM_MOST = 2;
 typedef struct pilot {
     broad_trainer *trainer;
     broad__effort_sizes sizes;
-    broad_data *thin, *half[2];            /* some rows, and their halves */
-    size_t ways;                           /* 2: each half is configured and judged by the other */
-    broad__configurations found[2], whole; /* whole: on all rows, without a metric; where there are few */
-    double *square[2]; /* [way]: squares of the residuals of the judging half's rows, round by round */
-    size_t rounds;     /* that both ways have */
+    broad_data *thin, *half[2];  /* some rows, and their halves */
+    broad__trials trials[2];     /* on the halves */
+    size_t ways;                 /* 2: each half is configured and judged by the other */
+    broad__configuring way[2];   /* configured on this half */
+    double *square[2];           /* [way]: squares of the residuals of the judging half's rows, round by round */
+    size_t rounds;               /* that both ways have */
+    broad__configurations whole; /* on all rows, without a metric; where there are few */
 } pilot;
 
 static void pilot_close(pilot *p)
 {
     for (size_t w = 0; w < 2; w++) {
-        broad__configurations_clear(&p->found[w]);
+        broad__configuring_close(&p->way[w]);
+        broad__trials_close(&p->trials[w]);
         broad__free(p->square[w]);
         broad__table_free(p->half[w]);
     }
-    broad__configurations_clear(&p->whole);
     broad__table_free(p->thin);
 }
 
@@ -68,24 +72,18 @@ static int pilot_open(pilot *p, const broad_data *data)
 
 /* ---- judged by the other half ------------------------------------------------------------------------------------ */
 
-/* The configurations of one half on the rows of the other. */
+/* The last round of one half on the rows of the other. */
 static int judge(pilot *p, size_t way)
 {
-    const broad_data *rows = p->half[1 - way];
-    broad__configurations *found = &p->found[way];
-    broad__trial trial;
-    p->square[way] = broad__alloc_doubles(found->count, rows->rows);
-    if (!p->square[way]) return BROAD_NO_MEMORY;
-    int status = broad__trial_open(&trial, p->trainer, rows, rows->rows, p->sizes.nodes);
-    for (size_t r = 0; status == BROAD_OK && r < found->count; r++) {
-        broad__directions directions = {0};
-        broad__configuration c = found->of[r];
-        status = broad__directions_open(&directions, &c.metric, trial.columns, p->trainer->device);
-        if (status == BROAD_OK) status = broad__configuration_try(&trial, &c, &directions, p->sizes.nodes);
-        if (status == BROAD_OK) status = broad__trial_squares(p->square[way] + r * rows->rows, &trial);
-        broad__directions_close(&directions);
-    }
-    broad__trial_close(&trial);
+    const broad__configurations *found = &p->way[way].found;
+    broad__trials *trials = &p->trials[1 - way];
+    const broad__configuration *c = &found->of[found->count - 1];
+    broad__directions directions = {0};
+    int status = broad__directions_open(&directions, &c->metric, trials->columns, p->trainer->device);
+    broad__attempt attempt = broad__configuration_attempt(c, &directions, p->sizes.nodes);
+    attempt.squares = p->square[way] + (found->count - 1) * trials->rows;
+    if (status == BROAD_OK) status = broad__trials_run(trials, &attempt, 1);
+    broad__directions_close(&directions);
     return status;
 }
 
@@ -160,11 +158,11 @@ static double optimism_of(const pilot *p, size_t round)
 {
     double seen = 0, unseen = 0;
     for (size_t w = 0; w < p->ways; w++) {
-        seen += p->found[w].of[round].error;
+        seen += p->way[w].found.of[round].error;
         unseen += mean_square(p, w, round);
     }
     double ratio = unseen / seen;
-    if (p->ways == 1) ratio *= p->found[0].of[0].error / mean_square(p, 0, 0);
+    if (p->ways == 1) ratio *= p->way[0].found.of[0].error / mean_square(p, 0, 0);
     return ratio > 1 ? fmin(ratio, OPTIMISM_MOST) : 1; /* also where it is not a number */
 }
 
@@ -188,95 +186,110 @@ static int use(pilot *p, double *out_range, const broad__configuration *c)
 
 /* ---- the final: more rows and nodes than the halves had ---------------------------------------------------------- */
 
+enum { WITH, WITHOUT, SIDES, ENTRIES = 2 + 1 + BROAD__STYLE_COUNT };
+
 typedef struct final {
-    broad__trial trial;
-    broad__directions directions;
-    broad__configuration best;
+    broad__trials trials;
+    broad__directions directions[SIDES]; /* of the metric, and of none */
+    broad__attempt entries[ENTRIES];
+    size_t count;
+    broad__attempt best[SIDES]; /* square INFINITY: there is none */
     size_t nodes;
 } final;
 
 static void final_close(final *f)
 {
-    broad__trial_close(&f->trial);
-    broad__directions_close(&f->directions);
+    broad__trials_close(&f->trials);
+    for (size_t s = 0; s < SIDES; s++) broad__directions_close(&f->directions[s]);
 }
 
-/* Between configurations that have this metric, or none. */
 static int final_open(final *f, const pilot *p, const broad_data *data, const broad__metric *metric)
 {
-    broad_trainer *t = p->trainer;
-    *f = (final){.nodes = p->sizes.final_nodes, .best = {.square = INFINITY}};
-    int status = broad__trial_open(&f->trial, t, data, p->sizes.final_rows, f->nodes);
-    f->trial.rough = 1;
-    return status == BROAD_OK ? broad__directions_open(&f->directions, metric, f->trial.columns, t->device) : status;
+    const broad__device *device = p->trainer->device;
+    *f = (final){.nodes = p->sizes.final_nodes};
+    for (size_t s = 0; s < SIDES; s++) f->best[s].square = f->best[s].error = INFINITY;
+    int status = broad__trials_open(&f->trials, p->trainer, data, p->sizes.final_rows, f->nodes);
+    size_t columns = f->trials.columns;
+    if (status == BROAD_OK) status = broad__directions_open(&f->directions[WITH], metric, columns, device);
+    if (status < 0) return status;
+    return broad__directions_open(&f->directions[WITHOUT], &(broad__metric){0}, columns, device);
 }
 
-static int final_try(final *f, int *out_better, broad__configuration c)
+static void final_enter(final *f, size_t side, const broad__configuration *c)
 {
-    int status = broad__configuration_try(&f->trial, &c, &f->directions, f->nodes);
-    *out_better = status == BROAD_OK && c.square < f->best.square;
-    if (*out_better) f->best = c;
+    broad__attempt *entry = &f->entries[f->count];
+    *entry = broad__configuration_attempt(c, &f->directions[side], f->nodes);
+    entry->rough = 1;
+    for (size_t i = 0; i < f->count; i++)
+        if (f->entries[i].directions == entry->directions && f->entries[i].style == entry->style &&
+            f->entries[i].range == entry->range)
+            return;
+    f->count++;
+}
+
+/* The best of each side stays. better: whether it is one of these entries. */
+static int final_run(final *f, int better[SIDES])
+{
+    int status = broad__trials_run(&f->trials, f->entries, f->count);
+    for (size_t s = 0; s < SIDES; s++) better[s] = 0;
+    for (size_t i = 0; status == BROAD_OK && i < f->count; i++) {
+        size_t side = f->entries[i].directions == &f->directions[WITH] ? WITH : WITHOUT;
+        if (!(f->entries[i].square < f->best[side].square)) continue;
+        f->best[side] = f->entries[i];
+        better[side] = 1;
+    }
+    f->count = 0;
     return status;
 }
 
-/* The best one with larger ranges: there are more nodes now. */
-static int final_climb(final *f, int open)
+/* What has won on either side with larger ranges: there are more nodes now. */
+static int final_climb(final *f, int better[SIDES])
 {
-    int status = BROAD_OK, better = open;
-    for (size_t i = 0; status == BROAD_OK && better && i < FINAL_CLIMBS; i++) {
-        broad__configuration steeper = f->best;
-        steeper.range *= 2;
-        status = final_try(f, &better, steeper);
+    int status = BROAD_OK;
+    for (size_t i = 0; status == BROAD_OK && i < FINAL_CLIMBS && (better[WITH] || better[WITHOUT]); i++) {
+        for (size_t s = 0; s < SIDES; s++) {
+            broad__configuration steeper = broad__configuration_from(&f->best[s]);
+            steeper.range *= 2;
+            if (better[s]) final_enter(f, s, &steeper);
+        }
+        status = final_run(f, better);
     }
     return status;
 }
 
-/* With the metric of a round: as each half would have it. */
-static int best_with_metric(broad__configuration *out, const pilot *p, const broad_data *data, size_t round)
+/* The metric of a round with what suited each half; without one every style with the range that suited it, and the best
+ * of them all. */
+static int final_decide(final *f, const pilot *p, size_t round)
 {
-    final f;
-    int better = 0, status = final_open(&f, p, data, &p->found[0].of[round].metric);
-    for (size_t w = 0; status == BROAD_OK && w < p->ways; w++) {
-        broad__configuration c = p->found[w].of[round];
-        c.metric = p->found[0].of[round].metric;
-        status = final_try(&f, &better, c);
-    }
-    if (status == BROAD_OK) status = final_climb(&f, p->trainer->model->settings.range_auto);
-    *out = f.best;
-    final_close(&f);
-    return status;
-}
-
-/* Without: every style with the range that suited it, and the best of them all. */
-static int best_without(broad__configuration *out, const pilot *p, const broad_data *data)
-{
-    const broad__configurations *found = p->whole.count ? &p->whole : &p->found[0];
-    final f;
-    int better = 0, status = final_open(&f, p, data, &(broad__metric){0});
-    if (status == BROAD_OK) status = final_try(&f, &better, found->of[0]);
-    for (size_t s = 0; status == BROAD_OK && s < BROAD__STYLE_COUNT; s++) {
+    const broad_options *o = &p->trainer->model->settings;
+    const broad__configurations *found = p->whole.count ? &p->whole : &p->way[0].found;
+    int better[SIDES], asked = round && o->metric == BROAD_LEARNED_YES;
+    for (size_t w = 0; round && w < p->ways; w++) final_enter(f, WITH, &p->way[w].found.of[round]);
+    if (!asked) final_enter(f, WITHOUT, &found->of[0]);
+    for (size_t s = 0; !asked && s < BROAD__STYLE_COUNT; s++) {
         broad__configuration c = {.style = (broad__style)s, .range = found->ranges[s]};
-        int tried = c.style == found->of[0].style && c.range == found->of[0].range;
-        if (c.range > 0 && !tried) status = final_try(&f, &better, c);
+        if (c.range > 0) final_enter(f, WITHOUT, &c);
     }
-    if (status == BROAD_OK) status = final_climb(&f, p->trainer->model->settings.range_auto);
-    *out = f.best;
-    final_close(&f);
-    return status;
+    int status = final_run(f, better);
+    return status == BROAD_OK && o->range_auto ? final_climb(f, better) : status;
 }
 
 /* With the metric, if it has won so far or is asked for; or without, unless it is. */
 static int use_final(pilot *p, double *out_range, const broad_data *data, size_t round)
 {
     broad_model *model = p->trainer->model;
-    int asked = round && model->settings.metric == BROAD_LEARNED_YES, status = BROAD_OK;
-    broad__configuration with = {.error = INFINITY}, without = {.error = INFINITY};
-    if (round && p->ways == 2) broad__metric_mean(&p->found[0].of[round].metric, &p->found[1].of[round].metric);
-    if (round) status = best_with_metric(&with, p, data, round);
-    if (status == BROAD_OK && !asked) status = best_without(&without, p, data);
+    const broad__metric none = {0}, *metric = round ? &p->way[0].found.of[round].metric : &none;
+    final f;
+    if (round && p->ways == 2) broad__metric_mean(&p->way[0].found.of[round].metric, &p->way[1].found.of[round].metric);
+    int status = final_open(&f, p, data, metric);
+    if (status == BROAD_OK) status = final_decide(&f, p, round);
+    broad__configuration with = broad__configuration_from(&f.best[WITH]),
+                         without = broad__configuration_from(&f.best[WITHOUT]);
+    final_close(&f);
     if (status < 0) return status;
     if (model->optimism > 1) with.error *= model->optimism;
-    if (asked || with.error < without.error) return use(p, out_range, &with);
+    with.metric = *metric;
+    if (isinf(without.error) || with.error < without.error) return use(p, out_range, &with);
     model->optimism = 0;
     return use(p, out_range, &without);
 }
@@ -296,7 +309,7 @@ static int choose(pilot *p, double *out_range, const broad_data *data)
     size_t round = 0, seen = p->ways == 2 ? p->thin->rows : p->half[0]->rows;
     int status = find_round(&round, p);
     if (status < 0) return status;
-    if (model->settings.metric == BROAD_LEARNED_YES && !round) round = least_of(&p->found[0], p->rounds);
+    if (model->settings.metric == BROAD_LEARNED_YES && !round) round = least_of(&p->way[0].found, p->rounds);
     if (round) model->optimism = 1 + (optimism_of(p, round) - 1) * (double)seen / (double)data->rows;
     return use_final(p, out_range, data, round);
 }
@@ -308,18 +321,62 @@ static int configure_whole(pilot *p)
 {
     if (p->ways == 1 && p->sizes.rounds) return BROAD_OK;
     broad__effort_sizes sizes = p->sizes;
+    broad__trials trials;
+    broad__configuring g = {0};
     sizes.rounds = 0;
-    return broad__configure(&p->whole, p->trainer, p->thin, &sizes);
+    int status = broad__trials_open(&trials, p->trainer, p->thin, p->thin->rows, sizes.nodes);
+    if (status == BROAD_OK) status = broad__configuring_open(&g, &trials, &sizes);
+    if (status == BROAD_OK) status = broad__configuring_first(&g, NULL);
+    p->whole = g.found;
+    broad__configuring_close(&g);
+    broad__trials_close(&trials);
+    return status;
 }
 
-static int configure_halves(pilot *p)
+static int open_halves(pilot *p)
 {
     int status = BROAD_OK;
-    p->rounds = p->sizes.rounds ? SIZE_MAX : 0;
-    for (size_t w = 0; status == BROAD_OK && p->sizes.rounds && w < p->ways; w++) {
-        status = broad__configure(&p->found[w], p->trainer, p->half[w], &p->sizes);
-        if (status == BROAD_OK) status = judge(p, w);
-        if (p->found[w].count < p->rounds) p->rounds = p->found[w].count;
+    for (size_t h = 0; status == BROAD_OK && h < 2; h++)
+        status = broad__trials_open(&p->trials[h], p->trainer, p->half[h], p->half[h]->rows, p->sizes.nodes);
+    for (size_t w = 0; status == BROAD_OK && w < p->ways; w++) {
+        status = broad__configuring_open(&p->way[w], &p->trials[w], &p->sizes);
+        p->square[w] = broad__alloc_doubles(p->sizes.rounds + 1, p->half[1 - w]->rows);
+        if (status == BROAD_OK && !p->square[w]) status = BROAD_NO_MEMORY;
+    }
+    return status;
+}
+
+/* Of all ways. *out_more: there may be another one after it. */
+static int run_round(pilot *p, int *out_more)
+{
+    const broad__configuration *start = p->whole.count ? &p->whole.of[0] : NULL;
+    int status = BROAD_OK;
+    *out_more = 1;
+    for (size_t w = 0; status == BROAD_OK && w < p->ways; w++) {
+        broad__configuring *way = &p->way[w];
+        status = p->rounds ? broad__configuring_next(way) : broad__configuring_first(way, start);
+        if (status == BROAD_OK && way->found.count > p->rounds) status = judge(p, w);
+        if (!way->learned_known || way->found.count == p->rounds) *out_more = 0;
+    }
+    for (size_t w = 0; w < p->ways; w++)
+        if (p->way[w].found.count == p->rounds) return status;
+    p->rounds += status == BROAD_OK;
+    return status;
+}
+
+/* As long as rows that a metric has not seen gain by it. */
+static int configure_halves(pilot *p)
+{
+    size_t without = 0;
+    double least = INFINITY;
+    int more = 1, status = p->sizes.rounds ? open_halves(p) : BROAD_OK;
+    while (status == BROAD_OK && more && p->rounds <= p->sizes.rounds && p->sizes.rounds && without < WITHOUT_MOST) {
+        double square = 0;
+        status = run_round(p, &more);
+        if (status < 0 || !p->rounds) break;
+        for (size_t w = 0; w < p->ways; w++) square += mean_square(p, w, p->rounds - 1);
+        without = square < (1 - GAIN) * least ? 0 : without + 1;
+        least = fmin(least, square);
     }
     return status;
 }
@@ -330,7 +387,7 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
     int status = pilot_open(&p, data);
     if (status == BROAD_OK) status = configure_whole(&p);
     if (status == BROAD_OK) status = configure_halves(&p);
-    const broad__configurations *first = p.whole.count ? &p.whole : &p.found[0];
+    const broad__configurations *first = p.whole.count ? &p.whole : &p.way[0].found;
     memcpy(t->model->pilot, first->least, sizeof first->least);
     int chosen = status == BROAD_OK && p.rounds;
     if (chosen) status = choose(&p, out_range, data);

@@ -159,26 +159,32 @@ static double metric_numbers(const broad__sizes *s, double rounds, double ways)
     return (METRICS_OF_ROUND + ways * rounds) * s->columns * (s->columns <= BROAD__METRIC_COLUMNS ? s->columns : 1);
 }
 
-/* A trial: its rows, its nodes, then either what further nodes are sampled from, or the gradients; and its joint fit. */
-static double trial_numbers(const broad__sizes *s, double rows, double nodes, int learns)
+/* Trials side by side: their rows, then of each its nodes, either what further nodes are sampled from or the gradients, and
+ * its joint fit. */
+static double trials_numbers(const broad__sizes *s, const broad_options *o, double rows, double nodes, int learns)
 {
+    size_t count = broad__trials_at_a_time(o, size(s->threads), size(rows), size(s->columns), size(nodes));
     double side = fmin(rows, nodes), sampling = nodes / 2 + fmin(rows, SPREAD_ROWS) + (rows <= nodes / 2 ? rows : 0);
-    return s->columns * (nodes + fmax(sampling, learns ? rows : 0)) + rows * (s->inputs + 4 * nodes) + 3 * side * side;
+    double each = s->columns * (nodes + fmax(sampling, learns ? rows : 0)) + 4 * rows * nodes + 3 * side * side;
+    return rows * s->inputs + (double)count * each;
 }
 
-/* Trials on some rows before the network is built: src/model/train/pilot.c. The rows and their halves, one trial at a
- * time, and the metrics. */
+/* Trials on some rows before the network is built: src/model/train/pilot.c. The rows and their halves, the trials on one
+ * set of rows or on both halves, and the metrics. */
 static double pilot_numbers(const broad__sizes *s, const broad_options *o)
 {
     if (!broad__pilot_wanted(o) || s->drawn == 0) return 0;
     broad__effort_sizes sizes = broad__effort_sizes_of(o, size(s->rows));
     int learns = broad__pilot_learns(o);
     double rounds = learns ? (double)sizes.rounds : 0, taken = fmin(s->rows, 2 * (double)sizes.rows);
-    double ways = taken < BROAD__CROSSED_ROWS ? 2 : 1, rows = learns && ways == 1 ? taken / 2 : taken;
-    double trial = trial_numbers(s, rows, fmin(s->drawn, (double)sizes.nodes), learns);
-    if (learns)
-        trial = fmax(trial, trial_numbers(s, fmin(s->rows, (double)sizes.final_rows), (double)sizes.final_nodes, 0));
-    return 2 * taken * s->inputs + trial + metric_numbers(s, rounds, ways);
+    double ways = taken < BROAD__CROSSED_ROWS ? 2 : 1, nodes = fmin(s->drawn, (double)sizes.nodes), trials = 0;
+    if (!learns || ways == 2) trials = trials_numbers(s, o, taken, nodes, 0);
+    if (learns) trials = fmax(trials, 2 * trials_numbers(s, o, taken / 2, nodes, 1));
+    if (learns) {
+        double rows = fmin(s->rows, (double)sizes.final_rows);
+        trials = fmax(trials, trials_numbers(s, o, rows, (double)sizes.final_nodes, 0));
+    }
+    return 2 * taken * s->inputs + trials + metric_numbers(s, rounds, ways);
 }
 
 /* Peak of what training holds besides the table and the model: Z and what is computed from it, after the trials. */
@@ -216,7 +222,9 @@ static double training_bytes(const broad__sizes *s, const broad_options *o, plan
 /* ---- a limit --------------------------------------------------------------------------------------------------- */
 
 /* What Z costs to compute and to read back, per thread and second: a usual disk and an ordinary core. */
-static const double DISK_BYTES = 1e9, CORE_FLOPS = 20e9, RANKED_INPUTS = 2e7;
+static const double DISK_BYTES = 1e9, CORE_FLOPS = 20e9, RANKED_INPUTS = 2e7, ACTIVATION_SECONDS = 2e-9;
+/* A byte of fresh memory, first written to and then read in each pass; less than so many bytes take no time. */
+static const double FRESH_SECONDS = 2e-9, FRESH_LEAST = 6.4e7;
 
 static double block_bytes(const broad__sizes *s)
 {
@@ -261,11 +269,23 @@ static void plan_spilling(broad_plan *out, const broad__sizes *s, const broad_op
     if (!out->features_recomputed) out->bytes_disk += z;
 }
 
+/* Where there is memory enough: whether writing Z and the columns of a layer to fresh memory takes longer than computing
+ * them in each pass. */
+static int faster_recomputed(const broad__sizes *s, const broad_options *o)
+{
+    double z = 2 * s->columns * s->drawn / CORE_FLOPS + s->features * ACTIVATION_SECONDS;
+    double again = passes(s, o) * z + 0.5 * s->layers * 2 * s->features * s->nodes / CORE_FLOPS;
+    double bytes = 8 * (s->features + (s->fitting == BROAD__FIT_AT_ONCE ? 0 : s->first));
+    if (!can_spill(s) || s->old > 0 || s->rows * bytes < FRESH_LEAST) return 0;
+    return again < bytes * FRESH_SECONDS;
+}
+
 static void plan_limit(broad_plan *out, const broad__sizes *s, const broad_options *o, double here, int grown)
 {
     double budget = fmin(out->memory, here + out->bytes_available);
     plan_case recomputed = {.grown = grown, .worst = 1, .recomputed = 1};
-    if (here + out->bytes_training + (out->memory_automatic ? 0 : block_bytes(s)) <= budget || !out->can_spill) return;
+    int enough = here + out->bytes_training + (out->memory_automatic ? 0 : block_bytes(s)) <= budget;
+    if (!out->can_spill || (enough && !(out->memory_automatic && faster_recomputed(s, o)))) return;
     if (out->memory_automatic && here + training_bytes(s, o, recomputed) <= budget) {
         out->features_recomputed = 1;
         out->passes = passes(s, o);

@@ -11,39 +11,62 @@
 #include "model/train/describe_data.h"
 #include "model/train/features.h"
 
-/* Where the first search for lambda begins. */
-static const double EXPONENT_START = -4;
-
 void broad__trial_close(broad__trial *trial)
 {
-    broad__table_free(trial->rows);
+    if (!trial->borrowed) {
+        broad__table_free(trial->rows);
+        broad__free(trial->y);
+    }
     broad__joint_clear(&trial->joint);
     trial->residual.z.stored = NULL;
     broad__residual_close(&trial->residual);
-    broad__free(trial->y), broad__free(trial->weight), broad__free(trial->bias), broad__free(trial->z);
+    broad__free(trial->weight), broad__free(trial->bias), broad__free(trial->z);
+}
+
+/* Room for the nodes of the rows that it has. */
+static int open_nodes(broad__trial *trial)
+{
+    broad_trainer *t = trial->trainer;
+    size_t rows = trial->rows->rows, capacity = trial->capacity;
+    trial->weight = broad__alloc_doubles(trial->columns, capacity);
+    trial->bias = broad__alloc_doubles(capacity, 1);
+    trial->z = broad__alloc_doubles(rows, capacity);
+    if (!trial->weight || !trial->bias || !trial->z) return BROAD_NO_MEMORY;
+    int status = broad__residual_open(&trial->residual, t->device, t->pool, t->model->outputs);
+    if (status == BROAD_OK) status = broad__residual_append(&trial->residual, trial->y, rows);
+    trial->residual.z.stored = trial->z;
+    trial->residual.z.features = capacity;
+    trial->residual.group = trial->rows->groups;
+    return status;
 }
 
 int broad__trial_open(broad__trial *out, broad_trainer *t, const broad_data *data, size_t rows, size_t capacity)
 {
     broad_model *model = t->model;
-    size_t count = data->rows < rows ? data->rows : rows, outputs = model->outputs;
-    *out = (broad__trial){.trainer = t, .capacity = capacity, .exponent = EXPONENT_START};
+    size_t count = data->rows < rows ? data->rows : rows;
+    *out = (broad__trial){
+        .trainer = t, .capacity = capacity, .columns = broad__model_columns(model), .exponent = BROAD__TRIAL_EXPONENT};
     int status = broad__table_thin(&out->rows, data, count);
     if (status < 0) return status;
-    out->columns = broad__model_columns(model);
-    out->y = broad__alloc_doubles(count, outputs);
-    out->weight = broad__alloc_doubles(out->columns, capacity);
-    out->bias = broad__alloc_doubles(capacity, 1);
-    out->z = broad__alloc_doubles(count, capacity);
-    if (!out->y || !out->weight || !out->bias || !out->z) return BROAD_NO_MEMORY;
+    out->y = broad__alloc_doubles(count, model->outputs);
+    if (!out->y) return BROAD_NO_MEMORY;
     broad__model_targets(out->y, model, out->rows, 0, count);
-    status = broad__residual_open(&out->residual, t->device, t->pool, outputs);
-    if (status == BROAD_OK) status = broad__residual_append(&out->residual, out->y, count);
-    out->residual.z.stored = out->z;
-    out->residual.z.features = capacity;
-    out->residual.group = out->rows->groups;
-    return status;
+    return open_nodes(out);
 }
+
+int broad__trial_open_beside(broad__trial *out, const broad__trial *first)
+{
+    *out = (broad__trial){.trainer = first->trainer,
+                          .rows = first->rows,
+                          .y = first->y,
+                          .borrowed = 1,
+                          .columns = first->columns,
+                          .capacity = first->capacity,
+                          .exponent = first->exponent};
+    return open_nodes(out);
+}
+
+void broad__trial_use_pool(broad__trial *trial, broad__pool *pool) { trial->residual.pool = pool; }
 
 void broad__trial_restart(broad__trial *trial)
 {
@@ -87,8 +110,8 @@ int broad__trial_add(broad__trial *trial, const broad__trial_block *block)
                           {trial->columns, block->nodes, weight, trial->bias + trial->nodes, o->feature_activation,
                            o->precision == BROAD_PRECISION_FLOAT},
                           broad__model_scaling(t->model)};
-        status =
-            broad__phi_rows(trial->z + trial->nodes, trial->capacity, &phi, t->pool, trial->rows->x, trial->rows->rows);
+        status = broad__phi_rows(trial->z + trial->nodes, trial->capacity, &phi, trial->residual.pool, trial->rows->x,
+                                 trial->rows->rows);
     }
     broad__free(weight);
     if (status < 0) return status;

@@ -12,11 +12,14 @@
 #include "model/train/trainer.h"
 
 enum { BROAD__TRIAL_BLOCKS = 32 };
+/* Where the first search for lambda begins, as a power of ten of the mean eigenvalue. */
+#define BROAD__TRIAL_EXPONENT (-4.0)
 
 typedef struct broad__trial {
     broad_trainer *trainer;
     broad_data *rows;
     double *y;                /* rows x outputs */
+    int borrowed;             /* the rows and targets are another trial's */
     size_t columns, capacity; /* of the scaled inputs; nodes at most */
     size_t nodes, blocks;     /* that are there */
     double *weight, *bias;    /* columns x capacity, capacity */
@@ -39,8 +42,12 @@ typedef struct broad__trial_block {
 
 /* At most `rows` rows of the data, evenly spaced; no nodes yet. */
 int broad__trial_open(broad__trial *out, broad_trainer *trainer, const broad_data *data, size_t rows, size_t capacity);
+/* On the rows of another one, which stays open longer. */
+int broad__trial_open_beside(broad__trial *out, const broad__trial *first);
 void broad__trial_close(broad__trial *trial);   /* accepts a zeroed one */
 void broad__trial_restart(broad__trial *trial); /* without nodes again */
+/* The threads that it works with; those of the trainer to begin with. */
+void broad__trial_use_pool(broad__trial *trial, broad__pool *pool);
 
 /* A further block. Blocks of even numbers have one kind of direction, those of odd numbers another, as the groups of a
  * network have. */
