@@ -1,6 +1,7 @@
-"""Whole commands, from start to end, against the same in a numpy that is loaded already."""
+"""Whole commands, from start to end: against scripts in processes of their own, and against a numpy that is loaded already."""
 import time
 
+from bench.speed import whole
 from bench.speed.measure import rival, shown
 from bench.speed.train import Chains
 
@@ -9,6 +10,7 @@ TITLE = "whole commands"
 
 def run(bench):
     import numpy as np
+    yield from whole.run(bench)
     chains = Chains(bench, bench.pick(20000, 2000, 200), bench.pick(784, 784, 20), 10, bench.pick(50, 50, 2))
     data, labels, model, out = (bench.path(name) for name in ("x.npy", "y.npy", "model.broad", "out.csv"))
     last = {}

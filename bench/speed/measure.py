@@ -63,16 +63,20 @@ class Bench:
         said = self.tool.run("fit", *words)
         return said["seconds"]["features"] + said["seconds"]["layers"], said
 
+    def process(self, *words):
+        """One process from start to end: what it wrote, its seconds, its peak resident size in megabytes, its page faults."""
+        path = self.path("resident")
+        done = subprocess.run([sys.executable, "-I", "-S", RESIDENT, path, *map(str, words)], capture_output=True, text=True,
+                              check=False)
+        if done.returncode:
+            raise Failure(" ".join(done.stderr.split()) or f"{words[0]}: exit code {done.returncode}")
+        size, seconds, faults = path.read_text(encoding="ascii").split()
+        return {"text": done.stdout, "seconds": float(seconds), "megabytes": int(size) / 1e6, "faults": int(faults)}
+
     def resident(self, *words):
         """The JSON object of one command of the tool, its seconds, and its peak resident size in megabytes."""
-        path, began = self.path("resident"), time.perf_counter()
-        command = [self.tool.path, *map(str, words), "--json", "-q"]
-        done = subprocess.run([sys.executable, "-I", "-S", RESIDENT, path, *command], capture_output=True, text=True,
-                              check=False)
-        seconds = time.perf_counter() - began
-        if done.returncode:
-            raise Failure(" ".join(done.stderr.split()) or f"{self.tool.path}: exit code {done.returncode}")
-        return json.loads(done.stdout), seconds, int(path.read_text(encoding="ascii")) / 1e6
+        found = self.process(self.tool.path, *words, "--json", "-q")
+        return json.loads(found["text"]), found["seconds"], found["megabytes"]
 
     def program(self, name, *words, lines=True):
         """The measurements that a program prints, or its standard output."""

@@ -151,6 +151,8 @@ def machine_line(report):
     peak = f", {peak:.0f} GFLOP/s at the peak of {report['threads']} threads" if peak else ""
     named = ", ".join(f"{name} {version}" for name, version in versions.items())
     core = f" with {machine['best_core']} kernels" if machine.get("best_core") else ""
+    named += f"; broad with {machine['kernels']} kernels" if machine.get("kernels") else ""
+    named += f"; transparent huge pages: {report['huge_pages']}" if report.get("huge_pages") else ""
     return (f"{report['date']}, {machine['processor']}, {machine['processors']} processors{peak}, "
             f"{machine['memory'] / 2**30:.0f} GB; {report['threads']} threads for every side, OpenBLAS{core}; {named}. "
             f"Load before the run {report['load']:.1f}; the run took {report['seconds'] / 60:.0f} minutes.")

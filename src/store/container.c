@@ -1,11 +1,13 @@
 #include "store/container.h"
 
 #include <endian.h>
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -325,7 +327,7 @@ static void shape_print(char out[MESSAGE_TEXT], size_t dims, const size_t shape[
 static int check_finite(const broad__tensor *tensor, size_t count)
 {
     const double *values = *tensor->values;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; !broad__all_within(values, count, DBL_MAX) && i < count; i++)
         if (!isfinite(values[i]))
             return broad__fail(BROAD_BAD_MODEL, "tensor %s: value %zu is not finite", tensor->name, i + 1);
     return BROAD_OK;
@@ -339,14 +341,16 @@ static int usable_in_place(const unsigned char *bytes)
 
 static int values_copy(double **out, const unsigned char *bytes, size_t count)
 {
-    double *values = *out = broad__alloc_doubles(count, 1);
-    for (size_t i = 0; i < count && values; i++) {
+    double *values = *out = broad__alloc_unset(count, sizeof *values);
+    if (!values) return BROAD_NO_MEMORY;
+    memcpy(values, bytes, count * sizeof *values);
+    for (size_t i = 0; htole64(1) != 1 && i < count; i++) {
         uint64_t bits;
-        memcpy(&bits, bytes + i * sizeof bits, sizeof bits);
+        memcpy(&bits, &values[i], sizeof bits);
         bits = le64toh(bits);
         memcpy(&values[i], &bits, sizeof bits);
     }
-    return values ? BROAD_OK : BROAD_NO_MEMORY;
+    return BROAD_OK;
 }
 
 /* The file's shape has been held against the bytes that are there, so a shape equal to it is safe to allocate. */

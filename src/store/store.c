@@ -397,14 +397,13 @@ static int check_start(const char *path)
 
 int broad__store_load(broad_model **out, const char *path)
 {
-    void *bytes = NULL;
-    size_t count = 0;
+    broad__mapping file = {0};
     *out = NULL;
     int status = check_start(path);
-    if (!status) status = broad__file_read(&bytes, &count, path, SIZE_MAX / 4);
+    if (!status) status = broad__file_map(&file, path);
     if (status) return status;
-    status = broad__store_decode(out, bytes, count);
-    broad__free(bytes);
+    status = broad__store_decode(out, file.bytes, file.count);
+    broad__file_unmap(&file);
     return status ? broad__fail_in(status, path) : BROAD_OK;
 }
 
