@@ -338,15 +338,15 @@ void broad__table_targets(double *out, const broad_data *table)
 /* Whether no number is NaN or a zero below 0. As whole numbers, so that the loop vectorises. */
 static int is_canonical(const double *numbers, size_t count)
 {
-    const uint64_t sign = (uint64_t)1 << 63;
-    uint64_t odd = 0;
+    const uint64_t sign = (uint64_t)1 << 63, infinite = (uint64_t)0x7ff << 52;
+    uint64_t odd = 0; /* its highest bit is set where one is */
     for (size_t i = 0; i < count; i++) {
         uint64_t bits;
         memcpy(&bits, &numbers[i], sizeof bits);
-        bits ^= sign;
-        odd |= (bits - 1) & ~bits; /* its highest bit is set where bits are 0 */
+        uint64_t turned = bits ^ sign;
+        odd |= ((turned - 1) & ~turned) | (infinite - (bits & ~sign));
     }
-    return !(odd & sign) && broad__all_within(numbers, count, INFINITY);
+    return !(odd & sign);
 }
 
 /* Zeros of either sign are one number, and so are all NaNs. */

@@ -248,6 +248,32 @@ static void test_correlation(void **state)
     broad__metrics_clear(&m);
 }
 
+/* Few rows and many, with equal scores of both signs among them: the area is the part of pairs in the right order. */
+static void test_ranking_counts_pairs(void **state)
+{
+    (void)state;
+    enum { MOST = 1500 };
+    static double gap[MOST];
+    for (size_t count = 300; count <= MOST; count += 1200) {
+        broad__ranking ranking;
+        double right = 0, pairs = 0, roc[2], pr[2];
+        assert_ok(broad__ranking_open(&ranking, count, 2));
+        for (size_t i = 0; i < count; i++) {
+            gap[i] = round(40 * sin(1.7 * (double)i)) / 16 + (i % 3 ? 0.25 : 0);
+            broad__ranking_add(&ranking, i, (double[2]){0, gap[i]}, i % 3 == 1, NULL);
+        }
+        for (size_t i = 1; i < count; i += 3)
+            for (size_t k = 0; k < count; k++) {
+                if (k % 3 == 1) continue;
+                right += gap[i] > gap[k] ? 1 : gap[i] == gap[k] ? 0.5 : 0;
+                pairs++;
+            }
+        assert_ok(broad__ranking_measure(roc, pr, &ranking));
+        assert_true(fabs(roc[1] - right / pairs) < 1e-12 && fabs(roc[0] - roc[1]) < 1e-12);
+        broad__ranking_close(&ranking);
+    }
+}
+
 /* Many more rows than are ranked: every k-th, whatever the pieces they come in. */
 static void test_ranking_is_bounded(void **state)
 {
@@ -334,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_areas),
         cmocka_unit_test(test_ties),
         cmocka_unit_test(test_correlation),
+        cmocka_unit_test(test_ranking_counts_pairs),
         cmocka_unit_test(test_ranking_is_bounded),
         cmocka_unit_test(test_law_of_heavy_tails),
         cmocka_unit_test(test_law_is_a_density),

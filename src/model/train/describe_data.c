@@ -55,7 +55,7 @@ static void look_part(void *context, size_t index, size_t worker)
 /* Columns of a part: whole cache lines, and parts for many threads. What is spilled is read once for all of them. */
 static size_t look_columns(const broad_data *data)
 {
-    enum { LINES = 64, PARTS = 16 };
+    enum { LINES = 256, PARTS = 16 };
     return data->spill ? data->inputs : (data->inputs / PARTS / LINES + 1) * LINES;
 }
 
