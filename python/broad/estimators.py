@@ -1,5 +1,4 @@
 """The estimators."""
-import json
 import sys
 
 from . import _native, inputs
@@ -69,9 +68,8 @@ class _Rows:
         if self.groups is not None:  # each new row is one of its own
             new = ["row %d" % i for i in range(len(self.target), len(self.target) + len(more.target))]
             groups = np.array([str(group) for group in self.groups.tolist()] + new, dtype=object)
-        x = np.concatenate([self.columns.x, more.columns.x]).astype(np.float64)
-        return _Rows(inputs.Columns(x, self.columns.names, self.columns.categories),
-                     np.concatenate([self.target, more.target]), weights, groups)
+        target = np.concatenate([self.target, more.target])
+        return _Rows(inputs.join_columns(self.columns, more.columns), target, weights, groups)
 
     def copied(self):
         columns = inputs.Columns(_np().array(self.columns.x), self.columns.names, self.columns.categories)
@@ -202,19 +200,17 @@ class _Broad:
         model = self._fitted()
         self._check_names(X)
         self._columns_count(X)
-        categories = self._categories
-        if categories:
-            return inputs.spread(X, categories, self.n_features_in_), model
-        x = inputs.plain(X.to_numpy() if inputs.is_frame(X) else X)
-        self._columns_count(x)
+        x = inputs.like_columns(X, self._categories, self.n_features_in_)
+        if not self._categories:
+            self._columns_count(x)
         return x, model
 
     def _scores(self, X):
         np = _np()
         model = self.__dict__.get("_model")
         # The straight way: what needs no looking at.
-        if not (type(X) is np.ndarray and X.dtype.char == "d" and X.dtype.isnative and X.ndim == 2 and X.flags.c_contiguous and
-                model is not None and not self._categories and X.shape[1] == self.n_features_in_ and X.shape[0] and
+        if not (type(X) is np.ndarray and X.dtype.char == "d" and X.dtype.isnative and X.ndim == 2 and
+                X.flags.c_contiguous and model is not None and not self._categories and X.shape[1] == self.n_features_in_ and X.shape[0] and
                 "feature_names_in_" not in self.__dict__):
             X, model = self._columns_like(X)
         scores = np.empty((X.shape[0], self._outputs))
@@ -258,11 +254,11 @@ class _Broad:
     def fit(self, X, y, sample_weight=None, *, groups=None, progress=None):
         """Fits the network.
 
-        X: rows of numbers, of any layout and type, a sparse matrix of scipy, or a DataFrame, whose columns of text become
-        categories; NaN is a missing value. sample_weight: what each row counts; rows of weight 0 change nothing. groups: rows
-        of a group are left out together when the error is estimated. progress: called with stage, done, total, part,
-        norm and first norm; a true answer ends training with the layers so far. Returns the estimator, which refers to the
-        rows, without a copy, so that it can grow.
+        X: rows of numbers, of any layout and type, a sparse matrix of scipy, or a DataFrame, whose columns of text
+        become categories; NaN is a missing value. sample_weight: what each row counts; rows of weight 0 change nothing.
+        groups: rows of a group are left out together when the error is estimated. progress: called with stage, done,
+        total, part, norm and first norm; a true answer ends training with the layers so far. Returns the estimator,
+        which refers to the rows, without a copy, so that it can grow.
         """
         self.__dict__.pop("_kept", None)
         rows = self._given_rows(X, y, sample_weight, groups, True)
@@ -295,8 +291,8 @@ class _Broad:
         """Adds groups of `nodes` feature nodes, each with a layer of `enhance` enhancement nodes; rows as in
         add_enhancement."""
         rows = self._given_growth(X, y, sample_weight, groups)
-        model = self._model.features(rows.native(**self._target(rows)), self._options(_GROWTH), self._progress(progress),
-                                     groups_of_nodes, nodes, enhance)
+        model = self._model.features(rows.native(**self._target(rows)), self._options(_GROWTH),
+                                     self._progress(progress), groups_of_nodes, nodes, enhance)
         self._take_model(model, rows.columns.categories)
         return self
 
@@ -305,8 +301,8 @@ class _Broad:
         more = self._given_rows(X, y, sample_weight, None, first)
         kept = self.__dict__.get("_kept")
         if not first and kept is None:
-            raise ValueError("the rows that this model was trained on are not here: it was loaded. Learn new rows together "
-                             "with the old ones by fit, or by 'broad learn' on the command line")
+            raise ValueError("the rows that this model was trained on are not here: it was loaded. Learn new rows "
+                             "together with the old ones by fit, or by 'broad learn' on the command line")
         rows = more if first else kept.joined(more)
         known = None if first else self._known()
         self._begin(rows, classes)
@@ -322,7 +318,7 @@ class _Broad:
 
     def _learn(self, kept, more, progress):
         """Without layers where all weights are solved again, otherwise with one more."""
-        settings = json.loads(self._model.json()).get("settings", {})
+        settings = self.certificate_.get("settings", {})
         nodes = 0 if self._model.jointly else int(settings.get("enhance_nodes", 100))
         target, classes = self._fresh_target(more)
         model = self._model.learn(kept.native(**self._target(kept)), more.native(**target), classes,
@@ -340,6 +336,7 @@ class _Broad:
     @property
     def certificate_(self):
         """Norm, bound and test of every layer, as the model file has them."""
+        import json
         return json.loads(self._fitted().json())
 
     @property
@@ -383,8 +380,8 @@ class _Broad:
     # ---- files -------------------------------------------------------------------------------------------------------
 
     def save(self, path, compact=False):
-        """Writes the model file, which the tool and the C library read. compact: random weights are drawn again from the
-        seed when it is loaded."""
+        """Writes the model file, which the tool and the C library read. compact: random weights are drawn again from
+        the seed when it is loaded."""
         self._fitted().save(str(path), compact)
 
     def to_bytes(self, compact=False):
@@ -549,7 +546,7 @@ class BroadClassifier(_Broad):
 
     @_WithEstimate
     def predict_proba(self, X):
-        """The probability of each class, in the order of classes_, calibrated by the model's own estimate of its error."""
+        """The probability of each class, in the order of classes_, calibrated by the model's estimate of its error."""
         scores = self._scores(X)
         self._model.probabilities(scores, scores)
         return self._in_order(scores, 0.0)
@@ -630,9 +627,8 @@ class BroadRegressor(_Broad):
 
 _DOC = """%s by broad learning.
 
-    Networks of random nodes whose output weights come from ridge regression. What is not set follows from `preset`, and that
-    of preset auto from the rows. Models are the same for any number of threads, and, apart from rounding, for any order
-    of the rows.
+    Networks of random nodes whose output weights come from ridge regression. What is not set follows from `preset`,
+    and that of preset auto from the rows. Models are the same for any number of threads.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What users pass as X, y and weights, as arrays that the library reads; with scikit-learn's messages, which its tools know."""
+"""What users pass as X, y and weights, as arrays that the library reads; with the messages of scikit-learn."""
 import sys
 
 _TAKEN = ("d", "f", "B")  # as they are
@@ -34,8 +34,8 @@ def names_of(X):
     names = list(X.columns)
     if not names or not all(isinstance(name, str) for name in names):
         if any(isinstance(name, str) for name in names):
-            raise TypeError("Feature names are only supported if all input features have string names, but your input has "
-                            "names of several types. Convert them all to strings, X.columns = X.columns.astype(str), "
+            raise TypeError("Feature names are only supported if all input features have string names, but your input "
+                            "has names of several types. Convert them all to strings, X.columns = X.columns.astype(str), "
                             "or to none at all.")
         return None
     return names
@@ -43,8 +43,8 @@ def names_of(X):
 
 def _check_shape(x):
     if x.ndim != 2:
-        raise ValueError("Expected 2D array, got %s array instead. Reshape your data either using array.reshape(-1, 1) if "
-                         "your data has a single feature or array.reshape(1, -1) if it contains a single sample."
+        raise ValueError("Expected 2D array, got %s array instead. Reshape your data either using array.reshape(-1, 1) "
+                         "if your data has a single feature or array.reshape(1, -1) if it contains a single sample."
                          % ("scalar" if x.ndim == 0 else "%dD" % x.ndim))
     if x.shape[0] == 0:
         raise ValueError("Found array with 0 sample(s) (shape=%s) while a minimum of 1 is required." % (x.shape,))
@@ -72,7 +72,7 @@ def plain(X):
     return x
 
 
-# ---- tables with columns of several types ------------------------------------------------------------------------------
+# ---- tables with columns of several types --------------------------------------------------------------------------
 
 
 def _is_text(column):
@@ -107,22 +107,32 @@ def _is_number_text(column):
     return True
 
 
+def _is_plain_frame(X):
+    """Columns of numbers alone, none with a mark of its own for a missing value."""
+    np = _np()
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in X.dtypes)
+
+
+def _column(X, j, texts):
+    """Column j as numbers; `texts` where it is one of text that stands for numbers."""
+    column = X.iloc[:, j]
+    return column.astype(float).to_numpy() if texts else _numbers(column)
+
+
 def learn_columns(X):
     """Columns of X for training: text and categories become codes, with their levels."""
     np = _np()
     names = names_of(X)
     if not is_frame(X):
         return Columns(plain(X), names)
-    texts = [j for j in range(X.shape[1]) if _is_text(X.iloc[:, j])]
-    texts = [j for j in texts if str(X.iloc[:, j].dtype) == "category" or not _is_number_text(X.iloc[:, j])]
-    if not texts and all(dtype.kind in "fiub" for dtype in X.dtypes if hasattr(dtype, "kind")):
+    if _is_plain_frame(X):
         return Columns(plain(X.to_numpy()), names)
     _check_shape(np.empty(X.shape, dtype=bool))
     x, categories = np.empty(X.shape), []
     for j in range(X.shape[1]):
         column = X.iloc[:, j]
-        if j not in texts:
-            x[:, j] = _numbers(column) if not _is_text(column) else column.astype(float)
+        if not _is_text(column) or (str(column.dtype) != "category" and _is_number_text(column)):
+            x[:, j] = _column(X, j, _is_text(column))
             continue
         values = _texts(column)
         levels = sorted({text for text in values if text is not None})
@@ -133,27 +143,51 @@ def learn_columns(X):
     return Columns(x, names, categories)
 
 
-def spread(X, categories, count):
-    """Rows for a network that was trained with categories: one input for each level, in its order."""
+def _recoded(codes, levels, union):
+    np = _np()
+    place = np.array([union.index(level) for level in levels], dtype=np.float64)
+    known = ~np.isnan(codes)
+    out = np.full(codes.shape, np.nan)
+    out[known] = place[codes[known].astype(int)]
+    return out
+
+
+def join_columns(a, b):
+    """The rows of both, in an array of their own; categories have the levels of both."""
+    np = _np()
+    x, categories = np.concatenate([a.x, b.x]).astype(np.float64), []
+    if [j for j, _ in a.categories] != [j for j, _ in b.categories]:
+        raise ValueError("a column is text in some of the rows and numbers in others")
+    for (j, levels), (_, more) in zip(a.categories, b.categories):
+        union = sorted(set(levels) | set(more))
+        x[:len(a.x), j], x[len(a.x):, j] = _recoded(a.x[:, j], levels, union), _recoded(b.x[:, j], more, union)
+        categories.append((j, union))
+    return Columns(x, a.names, categories)
+
+
+def like_columns(X, categories, count):
+    """Rows for a network: numbers as they are, and of a category one input for each level, in its order."""
     np = _np()
     frame = is_frame(X)
+    if not categories and (not frame or _is_plain_frame(X)):
+        return plain(X.to_numpy() if frame else X)
     if not frame:
         X = np.asarray(X, dtype=object)
         _check_shape(X)
     levels_of, parts = dict(categories), []
     for j in range(count):
-        column = X.iloc[:, j] if frame else X[:, j]
         if j not in levels_of:
-            parts.append(np.asarray(_numbers(column) if frame and not _is_text(column) else column.astype(float))[:, None])
+            part = _column(X, j, _is_text(X.iloc[:, j])) if frame else X[:, j].astype(float)
+            parts.append(np.asarray(part)[:, None])
             continue
-        codes = _codes(_texts(column), levels_of[j])
+        codes = _codes(_texts(X.iloc[:, j] if frame else X[:, j]), levels_of[j])
         inputs = (codes[:, None] == np.arange(len(levels_of[j]))).astype(np.float64)
         inputs[np.isnan(codes)] = np.nan
         parts.append(inputs)
     return np.hstack(parts)
 
 
-# ---- targets and weights -----------------------------------------------------------------------------------------------
+# ---- targets and weights --------------------------------------------------------------------------------------------
 
 
 def check_length(x, y):

@@ -1,8 +1,4 @@
 """The parameters of the estimators: those of the library's option table, with its help."""
-import numbers
-import re
-import textwrap
-
 from . import _native
 
 # What the table calls otherwise than Python or scikit-learn would.
@@ -27,9 +23,9 @@ class Parameter:
             return ("x" if self.option in _PAIRS else ",").join(self.text(part) for part in value)
         if isinstance(value, bool):
             return "yes" if value else "no"
-        if isinstance(value, numbers.Integral):
+        if hasattr(value, "__index__"):  # an int, also numpy's
             return str(int(value))
-        if isinstance(value, numbers.Real):
+        if hasattr(value, "__float__"):
             return repr(float(value))
         if hasattr(value, "randint"):  # a RandomState of numpy
             return str(int(value.randint(2 ** 31 - 1)))
@@ -39,12 +35,19 @@ class Parameter:
         kind = "{%s}" % ", ".join("'%s'" % word for word in self.choices.split("|")) if self.choices else self.argument
         default = "" if self.default is None else "; by default %s" % self.default
         # Other options are named as on the command line.
-        text = re.sub(r"--([a-z-]+)", lambda m: _RENAMED.get(m[1], m[1].replace("-", "_")), self.help)
+        text = " ".join(_RENAMED.get(word[2:], word[2:].replace("-", "_")) if word.startswith("--") else word
+                        for word in self.help.split(" "))
         return _entry("%s : %s, default None" % (self.name, kind), text + default)
 
 
 def _entry(head, text):
-    return head + "\n" + textwrap.fill(text, 100, initial_indent="    ", subsequent_indent="    ")
+    """A head, and below it the text in lines; without textwrap, whose import takes longer than all of this."""
+    lines = ["   "]
+    for word in text.split():
+        if len(lines[-1]) + len(word) > 100:
+            lines.append("   ")
+        lines[-1] += " " + word
+    return "\n".join([head] + lines)
 
 
 def parameters_of(classify):
@@ -65,4 +68,4 @@ def make_init(parameters):
 def make_doc(text, parameters):
     entries = [p.doc() for p in parameters]
     entries += [_entry("%s : int, default %r" % (name, own[0]), own[1]) for name, own in _OWN.items()]
-    return text.replace("@PARAMETERS@", textwrap.indent("\n".join(entries), "    ").lstrip())
+    return text.replace("@PARAMETERS@", "\n".join(entries).replace("\n", "\n    "))

@@ -27,14 +27,15 @@ def _file(path):
 def train(paths, *, labels=None, target=None, cache=None, progress=None, verbose=0, **params):
     """Trains on folders of photos; the class of a photo is the folder below the given one that it lies in.
 
-    labels: a CSV file with the columns file and target instead; target: which column, classes or numbers. cache: a folder for
-    prepared features. params: as those of BroadClassifier.
+    labels: a CSV file with the columns file and target instead; target: which column, classes or numbers. cache: a
+    folder for prepared features. params: as those of BroadClassifier.
     """
     known = {parameter.name: parameter for parameter in parameters_of(True)}
     for name in params:
         if name not in known:
             raise TypeError("train() has no parameter %r" % name)
-    options = tuple((known[name].option, known[name].text(params[name])) for name in known if params.get(name) is not None)
+    options = tuple((known[name].option, known[name].text(params[name])) for name in known
+                    if params.get(name) is not None)
     progress = progress or (show_progress if verbose else None)
     rows = _native.read_photos(_paths(paths), _file(labels), target, _file(cache), None, progress)
     return PhotoModel(_native.fit(rows, options, progress), rows.skipped)
@@ -87,7 +88,7 @@ class PhotoModel:
         return photos
 
     def heat_map(self, path, label=None):
-        """Evidence for the label (default: the verdict), cell by cell from the top: above 0 for it, below 0 against it."""
+        """Evidence for the label (default: the verdict), cell by cell from the top: above 0 for it, below 0 against."""
         import numpy as np
         rows, output = self._read(path), 0
         if self._model.task == "classify":

@@ -134,6 +134,18 @@ class Conventions(Case):
             model.predict(frame.rename(columns={"a": "z"}))
         with self.assertWarnsRegex(UserWarning, "does not have valid feature names"):
             broad.BroadClassifier(**FAST).fit(frame[list("abcd")], y).predict(x)
+        # Further rows have further levels; dates and marks for missing numbers are numbers.
+        model = broad.BroadClassifier(**FAST).partial_fit(frame[:60], y[:60])
+        more = frame[60:].assign(kind=["violet"] * 60)
+        model.partial_fit(more, y[60:])
+        self.assertEqual(model._model.categories[0], ("kind", ["blue", "green", "red", "violet"]))
+        self.assertGreater(model.score(frame[:60], y[:60]), 0.9)
+        days = pandas.DataFrame({"day": pandas.date_range("2020-01-01", periods=120), "count": pandas.array(y, dtype="Int64")})
+        days.loc[5, "count"] = pandas.NA
+        plain = np.c_[18262.0 + np.arange(120), y]
+        plain[5, 1] = np.nan
+        np.testing.assert_array_equal(broad.BroadClassifier(**FAST).fit(days, y).decision_function(days),
+                                      broad.BroadClassifier(**FAST).fit(plain, y).decision_function(plain))
         sparse = scipy.sparse.csr_matrix(np.where(x > 0.5, x, 0))
         model = broad.BroadClassifier(**FAST).fit(sparse, y)
         np.testing.assert_array_equal(model.predict(sparse), model.predict(sparse.toarray()))
