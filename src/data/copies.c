@@ -1,6 +1,6 @@
 /*
- * Each row is looked for in a hash table of the rows before it, first by its inputs, then among the rows with the same inputs by
- * its target. The first row of each kind stands for the others.
+ * Each row is looked for in a hash table of the rows before it, first by its inputs, then, where a row has these, by its inputs
+ * and its target. The first row of each kind stands for the others.
  *
  * Copies or chance? If q_j is the chance that two rows of a class agree in column j, then of its n rows n (n - 1) / 2 times the
  * product of all q_j pairs agree if the columns are independent within the class. Tables of a few categories have so many equal rows that to leave them out
@@ -91,32 +91,62 @@ static uint64_t hash_target(const broad_data *table, size_t row)
     return table->values ? hash_inputs(table->values + row * table->outputs, table->outputs) : 0;
 }
 
+/* A row that is looked for: the hash of its inputs, or of these and its target. */
+typedef struct wanted {
+    size_t row;
+    uint64_t hash;
+    row_key key;
+    int known; /* another row has these inputs */
+} wanted;
+
+/* *out_at: the slot of an equal row, or the free one at the end of the chain. 1: it is that of an equal row. by_inputs: the
+ * first row with these inputs suffices to end the search. */
+static int find(size_t *out_at, search *s, wanted *w, int by_inputs)
+{
+    uint64_t tag = w->hash * 0x9E3779B97F4A7C15u & TAG;
+    size_t at = (size_t)w->hash & (s->size - 1);
+    for (; s->slots[at]; at = (at + 1) & (s->size - 1)) {
+        if ((s->slots[at] & TAG) != tag) continue;
+        size_t other = (size_t)(s->slots[at] & ROW) - 1;
+        int same = s->keys ? s->keys[at].inputs == w->key.inputs : broad__inputs_same(s->table, w->row, other);
+        s->in_vain += (size_t)!same;
+        if (!same) continue;
+        w->known = 1;
+        *out_at = at;
+        if (s->keys ? s->keys[at].target == w->key.target : same_target(s->table, w->row, other)) return 1;
+        if (by_inputs) return 0;
+    }
+    *out_at = at;
+    return 0;
+}
+
+/* The first row with certain inputs lies where their hash says; others with the same inputs, where the hash of inputs and
+ * target says: however many there are, none has to be compared with all of them. */
 static void look_up(broad__copies *out, search *s, size_t row)
 {
     const broad_data *table = s->table;
     const double *x = table->x + row * table->inputs;
-    uint64_t hash = hash_inputs(x, s->hashed), tag = hash * 0x9E3779B97F4A7C15u & TAG;
-    int known = 0;
-    if (s->parts > 1 && (hash >> 20) % s->parts != s->part) return;
-    row_key key = {mix(hash, x[0]), s->keys ? hash_target(table, row) : 0};
-    size_t at = (size_t)hash & (s->size - 1);
+    wanted w = {.row = row, .hash = hash_inputs(x, s->hashed)};
+    size_t at = 0;
+    if (s->parts > 1 && (w.hash >> 20) % s->parts != s->part) return;
+    w.key = (row_key){mix(w.hash, x[0]), s->keys ? hash_target(table, row) : 0};
     s->first[row] = row;
-    for (; s->slots[at]; at = (at + 1) & (s->size - 1)) {
-        if ((s->slots[at] & TAG) != tag) continue;
-        size_t other = (size_t)(s->slots[at] & ROW) - 1;
-        int same = s->keys ? s->keys[at].inputs == key.inputs : broad__inputs_same(table, row, other);
-        known |= same;
-        s->in_vain += (size_t)!same;
-        if (!same || !(s->keys ? s->keys[at].target == key.target : same_target(table, row, other))) continue;
-        s->first[row] = other;
+    int equal = find(&at, s, &w, 1);
+    if (!equal && w.known) {
+        w.hash = (w.hash ^ hash_target(table, row)) * 0xD6E8FEB86659FD93u;
+        w.hash ^= w.hash >> 32;
+        equal = find(&at, s, &w, 0);
+    }
+    if (equal) {
+        s->first[row] = (size_t)(s->slots[at] & ROW) - 1;
         out->rows++;
         out->groups += !(s->slots[at] & COPIED);
         s->slots[at] |= COPIED;
         return;
     }
-    out->opposed += (size_t)known;
-    s->slots[at] = tag | (row + 1);
-    if (s->keys) s->keys[at] = key;
+    out->opposed += (size_t)w.known;
+    s->slots[at] = (w.hash * 0x9E3779B97F4A7C15u & TAG) | (row + 1);
+    if (s->keys) s->keys[at] = w.key;
 }
 
 static void release(search *s, size_t row)

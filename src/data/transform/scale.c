@@ -4,6 +4,9 @@
 
 #include "base/common.h"
 #include "base/memory.h"
+#include "base/vector.h"
+#include "data/transform/scale_avx512.h"
+#include "data/transform/scale_body.h"
 
 int broad__scaling_is_ranked(broad_scale how) { return how == BROAD_SCALE_RANK || how == BROAD_SCALE_BOTH; }
 
@@ -69,28 +72,29 @@ int broad__scaling_is_plain(const broad__scaling *s)
     return 1;
 }
 
-/* Finite for every value, so that what is computed from it is. */
-static inline double scaled(double value, double shift, double factor)
-{
-    double at = (value - shift) * factor;
-    at = at < BROAD__SCALED_MOST ? at : BROAD__SCALED_MOST; /* and where infinity met a factor of 0 */
-    return at > -BROAD__SCALED_MOST ? at : -BROAD__SCALED_MOST;
-}
-
 static void apply_filled(double *to, const broad__scaling *s, const double *from)
 {
     for (size_t j = 0; j < s->inputs; j++)
-        to[j] = scaled(isnan(from[j]) ? s->fill[j] : from[j], s->shift[j], s->factor[j]);
+        to[j] = broad__scaled(isnan(from[j]) ? s->fill[j] : from[j], s->shift[j], s->factor[j]);
+}
+
+/* Where no value is missing. */
+static void apply_known(double *to, const broad__scaling *s, const double *from)
+{
+#if defined(__x86_64__)
+    if (broad__vector_best() == BROAD__VECTOR_AVX512) {
+        broad__scale_numbers_avx512(to, from, s->shift, s->factor, s->inputs);
+        return;
+    }
+#endif
+    broad__scale_numbers(to, from, s->shift, s->factor, s->inputs);
 }
 
 static void apply_plain(double *out, const broad__scaling *s, const double *x, size_t rows, size_t stride)
 {
     for (size_t i = 0; i < rows; i++) {
-        const double *from = x + i * stride, *shift = s->shift, *factor = s->factor;
-        double *to = out + i * s->inputs;
-        if (s->fill && !broad__all_within(from, s->inputs, INFINITY)) apply_filled(to, s, from);
-        else
-            for (size_t j = 0; j < s->inputs; j++) to[j] = scaled(from[j], shift[j], factor[j]);
+        int known = !s->fill || broad__all_within(x + i * stride, s->inputs, INFINITY);
+        (known ? apply_known : apply_filled)(out + i * s->inputs, s, x + i * stride);
     }
 }
 
@@ -101,8 +105,8 @@ static void apply_ranks(double *out, const broad__scaling *s, const double *x, s
         for (size_t j = 0; j < s->inputs; j++) {
             double value = isnan(x[i * stride + j]) ? s->fill[j] : x[i * stride + j], *to = out + i * s->columns;
             double rank = broad__rank_of(s->knots + j * 2 * BROAD__KNOTS, value);
-            if (first) to[j] = scaled(value, s->shift[j], s->factor[j]);
-            to[first + j] = scaled(rank, s->shift[first + j], s->factor[first + j]);
+            if (first) to[j] = broad__scaled(value, s->shift[j], s->factor[j]);
+            to[first + j] = broad__scaled(rank, s->shift[first + j], s->factor[first + j]);
         }
 }
 
