@@ -88,7 +88,7 @@ typedef struct form {
 
 static const form forms[] = {
     {"bscrls", "chain", "residual", "random", "standard", "tanh", "40x3", 3, 0},
-    {"bscrls", "joint", "loo", "sampled", "both", "sigmoid", "9x4", 0, 1},
+    {"bscrls", "joint", "residual", "sampled", "both", "sigmoid", "9x4", 0, 1},
     {"bscrls", "joint", "residual", "autoencoder", "rank", "sine", "33x2", 2, 0},
     {"brls", "chain", "none", "random", "none", "sigmoid", "100x3", 4, 0},
     {"brls", "joint", "none", "sampled", "rank", "gaussian", "7x9", 0, 1},
