@@ -25,10 +25,10 @@ void broad__model_take_directions(broad_model *model, broad__directions *directi
 /* One network to be tried: how its nodes are drawn, and what came of it. */
 typedef struct broad__attempt {
     broad__style style;
+    int rough;    /* leave-one-out of fewer rows */
     double range; /* as a multiple of the model's */
     const broad__directions *directions;
     size_t nodes;
-    int rough;             /* leave-one-out of fewer rows */
     broad__metric *metric; /* of its gradients, if wanted: open */
     double *squares;       /* of the rows, if wanted: broad__trial_squares() */
 
