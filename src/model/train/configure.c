@@ -89,7 +89,7 @@ static void note_errors(broad__configuring *g, const broad__attempt *attempts, s
 static void sort_choices(broad__configuring *g, const broad__attempt *attempts, size_t count)
 {
     double squares[BROAD__KEPT];
-    broad__choice best[BROAD__KEPT];
+    broad__choice best[BROAD__KEPT] = {0};
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         if (!attempts[i].done) continue;
