@@ -160,7 +160,7 @@ static int decide(broad__configuring *g, size_t climbs)
         broad__choice steeper = {best.share, best.style, 2 * best.range};
         status = try_more(g, &best, &better, &steeper, 1);
     }
-    if (!isfinite(kept->square)) *kept = screened;
+    if (status < 0 && !isfinite(kept->square)) *kept = screened; /* where time is up, that is what there is */
     if (status < 0 || !isfinite(kept->square)) return status;
     if (g->metrics[best.share].values) {
         status = broad__metric_open(&kept->metric, g->trials->columns);
