@@ -274,6 +274,18 @@ static void plan_under_a_limit(void **state)
     assert_ok(broad_plan_run(&plan, &o, NULL, 1000, 20, 2));
     assert_true(plan.fits && !plan.spilled && !plan.features_recomputed);
 
+    /* Where there is enough: few inputs and layers are cheaper to compute again than fresh memory, many are not. */
+    broad_options automatic;
+    broad_options_init(&automatic);
+    assert_ok(broad_options_preset(&automatic, BROAD_PRESET_AUTO));
+    assert_ok(broad_plan_run(&plan, &automatic, NULL, 10000, 9, 1));
+    assert_true(plan.fits && !plan.spilled && plan.features_recomputed && plan.memory_automatic);
+    assert_ok(broad_plan_run(&plan, &automatic, NULL, 10000, 784, 1));
+    assert_true(plan.fits && !plan.spilled && !plan.features_recomputed);
+    automatic.memory = SIZE_MAX;
+    assert_ok(broad_plan_run(&plan, &automatic, NULL, 10000, 9, 1));
+    assert_true(!plan.spilled && !plan.features_recomputed);
+
     /* Few inputs: Z is cheaper to make than to read. Many: the other way round. */
     o.memory = (size_t)512 << 20;
     assert_ok(broad_plan_run(&plan, &o, NULL, 100000000, 20, 2));
