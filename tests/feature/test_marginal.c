@@ -104,8 +104,8 @@ static void nothing_tells_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_values_are_classes),    cmocka_unit_test(forms_do_not_matter),
-        cmocka_unit_test(units_do_not_matter),       cmocka_unit_test(missing_values_have_a_bin),
+        cmocka_unit_test(few_values_are_classes), cmocka_unit_test(forms_do_not_matter),
+        cmocka_unit_test(units_do_not_matter),    cmocka_unit_test(missing_values_have_a_bin),
         cmocka_unit_test(nothing_tells_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,7 +216,7 @@ static int start_from(broad__configuring *g, size_t which, const double *of_inpu
     size_t columns = g->trials->columns, inputs = g->trainer->model->inputs;
     broad__metric *metric = &g->metrics[which];
     if (!metric->values) return BROAD_OK;
-    for (size_t j = 0; j < (g->plain ? inputs : columns); j++)
+    for (size_t j = 0; j < (g->start == BROAD__START_ALL ? columns : inputs); j++)
         broad__metric_set_diagonal(metric, j, of_input[j % inputs]);
     if (!broad__metric_settle(metric)) return BROAD_OK;
     return broad__directions_open(&g->directions[which], metric, columns, g->trainer->device);
@@ -237,15 +237,29 @@ static int start_marginal(broad__configuring *g)
     return status;
 }
 
-/* All inputs alike, with the columns that count. */
+/* One over the square of how far the values of an input reach; 0 where they are all one. */
+static double narrowness(const broad_data *rows, size_t input, double factor)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < rows->rows; i++) {
+        least = fmin(least, rows->x[i * rows->inputs + input]); /* a missing value is neither */
+        most = fmax(most, rows->x[i * rows->inputs + input]);
+    }
+    double reach = (most - least) * factor;
+    return reach > 0 ? 1 / (reach * reach) : 0;
+}
+
+/* Without the ranks. */
 static int start_plain(broad__configuring *g)
 {
-    size_t inputs = g->trainer->model->inputs;
-    double *alike = broad__alloc_doubles(inputs, 1);
-    int status = alike ? broad__metric_open(&g->metrics[0], g->trials->columns) : BROAD_NO_MEMORY;
-    for (size_t j = 0; alike && j < inputs; j++) alike[j] = 1;
-    if (status == BROAD_OK) status = start_from(g, 0, alike);
-    broad__free(alike);
+    const broad_model *model = g->trainer->model;
+    const broad_data *rows = g->trials->of[0].rows;
+    double *of_input = broad__alloc_doubles(model->inputs, 1);
+    int status = of_input ? broad__metric_open(&g->metrics[0], g->trials->columns) : BROAD_NO_MEMORY;
+    for (size_t j = 0; of_input && j < model->inputs; j++)
+        of_input[j] = g->start == BROAD__START_REACH ? narrowness(rows, j, model->input_factor[j]) : 1;
+    if (status == BROAD_OK) status = start_from(g, 0, of_input);
+    broad__free(of_input);
     return status;
 }
 
@@ -284,9 +298,9 @@ int broad__configuring_next(broad__configuring *g)
 int broad__configuring_first(broad__configuring *g, const broad__configuration *start)
 {
     int open = g->trainer->model->settings.range_auto;
-    int status = g->plain ? start_plain(g)
-                          : broad__directions_open(&g->directions[0], &g->metrics[0], g->trials->columns,
-                                                   g->trainer->device);
+    int status =
+        g->start ? start_plain(g)
+                 : broad__directions_open(&g->directions[0], &g->metrics[0], g->trials->columns, g->trainer->device);
     if (status < 0) return status;
     if (start) {
         g->choices[0] = (broad__choice){.style = start->style, .range = start->range};
@@ -312,10 +326,11 @@ void broad__configuring_close(broad__configuring *g)
     *g = (broad__configuring){0};
 }
 
-int broad__configuring_open(broad__configuring *out, broad__trials *trials, const broad__effort_sizes *sizes, int plain)
+int broad__configuring_open(broad__configuring *out, broad__trials *trials, const broad__effort_sizes *sizes,
+                            broad__start start)
 {
     int status = BROAD_OK;
-    *out = (broad__configuring){.trainer = trials->trainer, .trials = trials, .sizes = *sizes, .plain = plain};
+    *out = (broad__configuring){.trainer = trials->trainer, .trials = trials, .sizes = *sizes, .start = start};
     for (size_t i = 0; status == BROAD_OK && sizes->rounds && i <= BROAD__KEPT; i++)
         status = broad__metric_open(&out->learned[i], trials->columns);
     return status;

@@ -57,6 +57,15 @@ typedef struct broad__configurations {
     double ranges[BROAD__STYLE_COUNT]; /* that it had with them */
 } broad__configurations;
 
+/* Columns that count, of inputs that come both as they are and by rank, and how they are scaled to begin with. Where few
+ * inputs matter, their ranks are in the way. */
+typedef enum broad__start {
+    BROAD__START_ALL,   /* all, alike */
+    BROAD__START_PLAIN, /* inputs as they are, by their deviations */
+    BROAD__START_REACH, /* and by how far they reach: those with a few values far out count for less */
+    BROAD__START_COUNT
+} broad__start;
+
 /* Round by round, on the rows of the trials. */
 typedef struct broad__configuring {
     broad_trainer *trainer;
@@ -66,7 +75,7 @@ typedef struct broad__configuring {
     broad__directions directions[BROAD__METRICS];
     size_t share_count;
     int marginal_known;
-    int plain; /* of inputs that come both as they are and by rank only the former count */
+    broad__start start;
     broad__metric learned[BROAD__KEPT + 1]; /* from the best attempt of this round; then from those of the last batch */
     int learned_known;                      /* there may be a further round */
     broad__choice choices[BROAD__CHOICES];  /* what is tried in it */
@@ -75,7 +84,8 @@ typedef struct broad__configuring {
 } broad__configuring;
 
 /* The trials stay open as long as it is. */
-int broad__configuring_open(broad__configuring *out, broad__trials *trials, const broad__effort_sizes *sizes, int plain);
+int broad__configuring_open(broad__configuring *out, broad__trials *trials, const broad__effort_sizes *sizes,
+                            broad__start start);
 void broad__configuring_close(broad__configuring *configuring); /* accepts a zeroed one */
 /* Round 0. start: these nodes and no others; NULL: as above. Where time is up, the best that was tried. */
 int broad__configuring_first(broad__configuring *configuring, const broad__configuration *start);

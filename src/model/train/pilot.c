@@ -12,7 +12,7 @@
 #include "model/train/gradients.h"
 
 enum {
-    HALF_LEAST = 20,  /* rows, for a judgement that means anything */
+    HALF_LEAST = 20, /* rows, for a judgement that means anything */
     FINAL_CLIMBS = 2
 };
 /* Of the mean square. Less is none; what is worth a round too many; and what says that few directions matter. */
@@ -30,9 +30,7 @@ typedef struct path {
     double first, least;       /* sums of the ways' means of these squares, in the first round and in the best */
 } path;
 
-/* Starts: all columns; of inputs that come as they are and by rank only the former. Where few inputs matter, their ranks
- * are in the way. */
-enum { ALL, PLAIN, PATHS };
+enum { ALL = BROAD__START_ALL, PATHS = BROAD__START_COUNT };
 
 typedef struct pilot {
     broad_trainer *trainer;
@@ -358,7 +356,7 @@ static int configure_whole(pilot *p)
     broad__configuring g = {0};
     sizes.rounds = 0;
     int status = broad__trials_open(&trials, p->trainer, p->thin, p->thin->rows, sizes.nodes);
-    if (status == BROAD_OK) status = broad__configuring_open(&g, &trials, &sizes, 0);
+    if (status == BROAD_OK) status = broad__configuring_open(&g, &trials, &sizes, BROAD__START_ALL);
     if (status == BROAD_OK) status = broad__configuring_first(&g, NULL);
     p->whole = g.found;
     broad__configuring_close(&g);
@@ -380,7 +378,7 @@ static int open_path(pilot *p, size_t which)
     int status = BROAD_OK;
     on->first = on->least = INFINITY;
     for (size_t w = 0; status == BROAD_OK && w < p->ways; w++) {
-        status = broad__configuring_open(&on->way[w], &p->trials[w], &p->sizes, which == PLAIN);
+        status = broad__configuring_open(&on->way[w], &p->trials[w], &p->sizes, (broad__start)which);
         on->square[w] = broad__alloc_doubles(BROAD__ROUNDS_MOST + 1, p->half[1 - w]->rows);
         if (status == BROAD_OK && !on->square[w]) status = BROAD_NO_MEMORY;
     }
@@ -409,8 +407,8 @@ static int run_round(pilot *p, path *on, int *out_more)
  * the effort allows, and behind the best of another path, only a large one counts. */
 static int goes_on(const pilot *p, const path *on, double gain)
 {
-    const path *all = &p->paths[ALL];
-    int behind = on != all && on->least > all->least, late = on->rounds > p->sizes.rounds;
+    int behind = 0, late = on->rounds > p->sizes.rounds;
+    for (const path *other = p->paths; other < on; other++) behind |= on->least > other->least;
     return on->rounds <= BROAD__ROUNDS_MOST && gain > (behind || late ? LARGE : GAIN);
 }
 
@@ -433,15 +431,16 @@ static int run_path(pilot *p, size_t which)
     return status;
 }
 
-/* Plain columns are tried where the metric of all has gained so much that few directions seem to matter. */
+/* Other starts are tried where the metric has gained so much that few directions seem to matter. */
 static int configure_halves(pilot *p)
 {
     const path *all = &p->paths[ALL];
     if (!p->sizes.rounds) return BROAD_OK;
     int status = open_halves(p);
     if (status == BROAD_OK) status = run_path(p, ALL);
-    int ranked = p->trials[0].columns > p->trainer->model->inputs;
-    return status == BROAD_OK && ranked && all->least < DECISIVE * all->first ? run_path(p, PLAIN) : status;
+    int others = p->trials[0].columns > p->trainer->model->inputs && all->least < DECISIVE * all->first;
+    for (size_t k = ALL + 1; status == BROAD_OK && others && k < PATHS; k++) status = run_path(p, k);
+    return status;
 }
 
 int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data)
