@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Inputs for other programs, 'broad data --export': what is written is what fit trains on.
 
-Usage: cli_export.py PATH_OF_BROAD. Networks that are fitted to the exported numbers are compared with those that fit makes of
+Usage: cli_rows_export.py PATH_OF_BROAD. Networks that are fitted to the exported numbers are compared with those that fit makes of
 the photos and tables themselves.
 """
 import ast
