@@ -6,9 +6,9 @@
 
 #include "io/progress.h"
 #include "run/data_photos.h"
-#include "run/rows_export.h"
 #include "run/input.h"
 #include "run/photo_summary.h"
+#include "run/rows_export.h"
 #include "run/show.h"
 #include "values.h"
 
@@ -242,7 +242,8 @@ static int report_table(const cli_arguments *arguments, const broad_data *data)
 
 /* ---- export ---- */
 
-static int report_export(const cli_arguments *arguments, const broad_data *data, json_t *record, const cli_rows_export *made)
+static int report_export(const cli_arguments *arguments, const broad_data *data, json_t *record,
+                         const cli_rows_export *made)
 {
     const char *path = arguments->positional[0], *folder = cli_given(arguments, "export");
     data_advice advice = {0};

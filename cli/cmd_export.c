@@ -35,7 +35,8 @@ static void name_after(char out[48], const char *path)
     size_t length = strcspn(base, "."), used = 0;
     if (length == 0 || strcmp(path, "-") == 0) base = "model", length = strlen(base);
     if (isdigit((unsigned char)base[0])) out[used++] = '_';
-    for (size_t i = 0; i < length && used < 40; i++) out[used++] = (char)(isalnum((unsigned char)base[i]) ? base[i] : '_');
+    for (size_t i = 0; i < length && used < 40; i++)
+        out[used++] = (char)(isalnum((unsigned char)base[i]) ? base[i] : '_');
     out[used] = 0;
 }
 
@@ -76,7 +77,7 @@ static int read_rows(export_job *job)
 }
 
 /* Compiled with a name of its own, which main.c knows. */
-static int run_c(cli_predicted *out, const export_job *job, const cli_predicted *library)
+static int run_c(cli_computed *out, const export_job *job, const cli_computed *library)
 {
     char *text = NULL;
     size_t count = 0;
@@ -90,17 +91,18 @@ static int run_c(cli_predicted *out, const export_job *job, const cli_predicted 
 
 static int check(export_job *job)
 {
-    cli_predicted library = {0}, exported = {0};
+    cli_computed library = {0}, exported = {0};
     if (!job->data) return BROAD_OK;
     int status = cli_predict_library(&library, job->model, job->data, job->about.level);
     if (!status) status = run_c(&exported, job, &library);
     if (!status) cli_compare(&job->comparison, &exported, &library, broad_model_task(job->model));
     if (!status && job->options.precision == BROAD_EXPORT_DOUBLE &&
         broad_model_precision(job->model) == BROAD_PRECISION_DOUBLE && !(job->comparison.difference <= TOLERANCE))
-        status = cli_fail(BROAD_FAILED, "the exported file differs from the model by %.1e on these rows, and was not written",
+        status = cli_fail(BROAD_FAILED,
+                          "the exported file differs from the model by %.1e on these rows, and was not written",
                           job->comparison.difference);
-    cli_predicted_clear(&library);
-    cli_predicted_clear(&exported);
+    cli_computed_clear(&library);
+    cli_computed_clear(&exported);
     return status;
 }
 

@@ -14,14 +14,14 @@
 
 /* ---- by the library -------------------------------------------------------------------------------------------- */
 
-void cli_predicted_clear(cli_predicted *predicted)
+void cli_computed_clear(cli_computed *predicted)
 {
     free(predicted->scores);
     free(predicted->more);
-    *predicted = (cli_predicted){0};
+    *predicted = (cli_computed){0};
 }
 
-static int reserve(cli_predicted *out)
+static int reserve(cli_computed *out)
 {
     out->scores = calloc(out->rows * out->outputs + 1, sizeof(double));
     out->more = out->more_each ? calloc(out->rows * out->more_each + 1, sizeof(double)) : NULL;
@@ -29,13 +29,13 @@ static int reserve(cli_predicted *out)
     return cli_fail(BROAD_NO_MEMORY, "out of memory: cannot store the scores of %zu rows", out->rows);
 }
 
-int cli_predict_library(cli_predicted *out, const broad_model *model, const broad_data *data, double level)
+int cli_predict_library(cli_computed *out, const broad_model *model, const broad_data *data, double level)
 {
     broad_estimate estimate = {.size = sizeof estimate};
     size_t outputs = broad_model_outputs(model);
     int classes = broad_model_task(model) == BROAD_TASK_CLASSIFY;
     int known = !broad_model_estimate(&estimate, model) && estimate.known;
-    *out = (cli_predicted){.rows = broad_data_rows(data), .outputs = outputs};
+    *out = (cli_computed){.rows = broad_data_rows(data), .outputs = outputs};
     if (classes && known) out->more_each = outputs;
     if (!classes && level > 0) out->more_each = 2 * outputs;
     int status = reserve(out);
@@ -68,8 +68,9 @@ static const char program[] =
 static const char put_macro[] = "#define PUT(number) do { double out = (double)(number); "
                                 "if (fwrite(&out, sizeof out, 1, stdout) != 1) return 1; } while (0)\n";
 static const char no_more[] = "#define MORE\n";
-static const char probabilities_macro[] = "#define MORE model_real more[MODEL_OUTPUTS]; model_probabilities(scores, more); "
-                                          "for (int i = 0; i < MODEL_OUTPUTS; i++) PUT(more[i]);\n";
+static const char probabilities_macro[] =
+    "#define MORE model_real more[MODEL_OUTPUTS]; model_probabilities(scores, more); "
+    "for (int i = 0; i < MODEL_OUTPUTS; i++) PUT(more[i]);\n";
 static const char intervals_macro[] =
     "#define MORE model_real low[MODEL_OUTPUTS], high[MODEL_OUTPUTS]; model_interval(scores, low, high); "
     "for (int i = 0; i < MODEL_OUTPUTS; i++) { PUT(low[i]); PUT(high[i]); }\n";
@@ -81,12 +82,10 @@ static int write_in(const char *folder, const char *name, const void *bytes, siz
     return cli_write_new(path, bytes, count);
 }
 
-static int write_program(const char *folder, const cli_predicted *like)
+static int write_program(const char *folder, const cli_computed *like)
 {
     char text[sizeof program + sizeof put_macro + sizeof intervals_macro + sizeof probabilities_macro];
-    const char *more = !like->more                       ? no_more
-                       : like->more_each == like->outputs ? probabilities_macro
-                                                         : intervals_macro;
+    const char *more = !like->more ? no_more : like->more_each == like->outputs ? probabilities_macro : intervals_macro;
     int length = snprintf(text, sizeof text, "%s%s%s", put_macro, more, program);
     return write_in(folder, "main.c", text, (size_t)length);
 }
@@ -134,14 +133,15 @@ static int compile_and_run(const char *folder)
     return WIFEXITED(how) && WEXITSTATUS(how) == 0 ? BROAD_OK : fail_said(folder);
 }
 
-static int read_scores(cli_predicted *out, const char *folder)
+static int read_scores(cli_computed *out, const char *folder)
 {
     char path[4096];
     void *bytes = NULL;
     size_t each = out->outputs + out->more_each, count = 0, wanted = out->rows * each * sizeof(double);
     snprintf(path, sizeof path, "%s/scores", folder);
     int status = broad__file_read(&bytes, &count, path, wanted);
-    if (!status && count != wanted) status = cli_fail(BROAD_FAILED, "the exported file gave %zu bytes where %zu were expected", count, wanted);
+    if (!status && count != wanted)
+        status = cli_fail(BROAD_FAILED, "the exported file gave %zu bytes where %zu were expected", count, wanted);
     const double *from = bytes;
     for (size_t i = 0; i < out->rows && !status; i++, from += each) {
         memcpy(out->scores + i * out->outputs, from, out->outputs * sizeof(double));
@@ -151,14 +151,15 @@ static int read_scores(cli_predicted *out, const char *folder)
     return status;
 }
 
-int cli_predict_compiled(cli_predicted *out, const char *text, size_t count, const broad_model *model,
-                         const broad_data *data, const cli_predicted *like)
+int cli_predict_compiled(cli_computed *out, const char *text, size_t count, const broad_model *model,
+                         const broad_data *data, const cli_computed *like)
 {
     char folder[2048];
     const char *place = getenv("TMPDIR");
-    *out = (cli_predicted){.rows = like->rows, .outputs = like->outputs, .more_each = like->more_each};
+    *out = (cli_computed){.rows = like->rows, .outputs = like->outputs, .more_each = like->more_each};
     snprintf(folder, sizeof folder, "%.2000s/broad.XXXXXX", place && *place ? place : "/tmp");
-    if (!mkdtemp(folder)) return cli_fail(BROAD_CANNOT_WRITE, "cannot make a folder in %s: %s", place ? place : "/tmp", strerror(errno));
+    if (!mkdtemp(folder))
+        return cli_fail(BROAD_CANNOT_WRITE, "cannot make a folder in %s: %s", place ? place : "/tmp", strerror(errno));
     int status = reserve(out);
     if (!status) status = write_in(folder, "model.c", text, count);
     if (!status) status = write_program(folder, like);
@@ -191,7 +192,7 @@ static size_t best(const double *scores, size_t count)
     return at;
 }
 
-void cli_compare(cli_comparison *out, const cli_predicted *exported, const cli_predicted *library, broad_task task)
+void cli_compare(cli_comparison *out, const cli_computed *exported, const cli_computed *library, broad_task task)
 {
     size_t outputs = library->outputs;
     *out = (cli_comparison){.rows = library->rows};
@@ -216,6 +217,7 @@ void cli_comparison_print(const cli_comparison *comparison, broad_task task)
     cli_print("  checked on %zu row%s: %s differ by %.1e at most", comparison->rows, cli_plural(comparison->rows),
               task == BROAD_TASK_CLASSIFY ? "scores" : "values", comparison->difference);
     if (task == BROAD_TASK_CLASSIFY && !comparison->labels) cli_print(", all labels are equal\n");
-    else if (task == BROAD_TASK_CLASSIFY) cli_print(", %zu label%s not equal\n", comparison->labels, comparison->labels == 1 ? " is" : "s are");
+    else if (task == BROAD_TASK_CLASSIFY)
+        cli_print(", %zu label%s not equal\n", comparison->labels, comparison->labels == 1 ? " is" : "s are");
     else cli_print("\n");
 }

@@ -1165,7 +1165,7 @@ typedef struct broad_export_options {
     size_t size;
     const char *name; /* C: what all names begin with, 1 to 40 letters, digits and underscores; NULL: "model" */
     broad_export_precision precision;
-    int compact;  /* C: weights that the seed gives are not stored but computed again for every row, if that is smaller */
+    int compact; /* C: weights that the seed gives are not stored but computed again for every row, if that is smaller */
     double level; /* of the intervals of a regression; 0: 0.9, and none if the model has none of that level */
 } broad_export_options;
 

@@ -46,7 +46,8 @@ int broad_export_rows(double *out, const broad_model *model, const double *x, si
 {
     if (!model || ((!out || !x) && rows)) return broad__missing_argument("broad_export_rows");
     if (model->photo.maps)
-        return broad__fail(BROAD_USAGE, "the model was trained on photos: a row is a picture, which its inputs do not tell");
+        return broad__fail(BROAD_USAGE,
+                           "the model was trained on photos: a row is a picture, which its inputs do not tell");
     for (size_t i = 0; i < rows; i++)
         broad__flat_codes(out + i * broad__flat_columns(model), model, x + i * (stride ? stride : model->inputs));
     return BROAD_OK;

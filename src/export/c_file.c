@@ -62,10 +62,11 @@ void broad__c_count(broad__c_file *file, const char *name, size_t value)
 void broad__c_string(broad__c_file *file, const char *text)
 {
     if (strlen(text) > STRING_MOST && !file->draft.status)
-        file->draft.status = broad__fail(BROAD_BAD_MODEL,
-                                         "the name '%.60s...' is longer than the %d characters that a string of C99 can "
-                                         "have; rename it and fit again",
-                                         text, STRING_MOST);
+        file->draft.status =
+            broad__fail(BROAD_BAD_MODEL,
+                        "the name '%.60s...' is longer than the %d characters that a string of C99 can "
+                        "have; rename it and fit again",
+                        text, STRING_MOST);
     broad__draft_text(&file->draft, "\"");
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;

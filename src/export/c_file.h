@@ -16,9 +16,9 @@ typedef struct broad__c_file {
     broad__draft draft;
     const char *name;
     char upper[BROAD__C_NAME_MOST + 1];
-    const char *nodes;               /* "feature" or "layer" */
+    const char *nodes; /* "feature" or "layer" */
     broad_export_precision precision;
-    size_t table_bytes;              /* of all tables so far; a pointer counts four bytes */
+    size_t table_bytes; /* of all tables so far; a pointer counts four bytes */
 } broad__c_file;
 
 /* BROAD_USAGE: the name is no identifier of C, or too long. */
@@ -31,7 +31,8 @@ void broad__c_count(broad__c_file *file, const char *name, size_t value);
 
 /* static const tables called @name; an empty one has one zero. */
 void broad__c_reals(broad__c_file *file, const char *name, const double *values, size_t count);
-void broad__c_sizes(broad__c_file *file, const char *name, const size_t *values, size_t count); /* unsigned, as small as fits */
+void broad__c_sizes(broad__c_file *file, const char *name, const size_t *values,
+                    size_t count); /* unsigned, as small as fits */
 void broad__c_bytes(broad__c_file *file, const char *name, const signed char *values, size_t count);
 /* A number of the file's precision, as it stands in code. */
 void broad__c_real(broad__c_file *file, double value);

@@ -36,15 +36,17 @@ broad__c_form broad__c_nodes_form(const broad__c_file *file, const broad__flat_n
 
 static void put_activation(broad__c_file *file, broad_activation activation)
 {
-    static const char *const doubles[] = {"1 / (1 + exp(-v))", "tanh(v)", "v > 0 ? v : 0", "sin(v)", "exp(-v * v)", "v"};
-    static const char *const floats[] = {"1 / (1 + expf(-v))", "tanhf(v)",      "v > 0 ? v : 0",
-                                         "sinf(v)",            "expf(-v * v)", "v"};
+    static const char *const doubles[] = {"1 / (1 + exp(-v))", "tanh(v)", "v > 0 ? v : 0", "sin(v)",
+                                          "exp(-v * v)",       "v"};
+    static const char *const floats[] = {"1 / (1 + expf(-v))", "tanhf(v)", "v > 0 ? v : 0", "sinf(v)",
+                                         "expf(-v * v)",       "v"};
     char name[BROAD__ENUM_BYTES];
     broad__enum_name(name, BROAD__ACTIVATIONS, (int)activation);
     broad__c_code(file, "static @real @");
     broad__draft_print(&file->draft, "%s(", name);
     broad__c_code(file, "@real v) { return ");
-    broad__draft_print(&file->draft, "%s; }\n", (file->precision == BROAD_EXPORT_DOUBLE ? doubles : floats)[activation]);
+    broad__draft_print(&file->draft, "%s; }\n",
+                       (file->precision == BROAD_EXPORT_DOUBLE ? doubles : floats)[activation]);
 }
 
 void broad__c_activations(broad__c_file *file, broad_activation one, broad_activation other)
@@ -80,7 +82,8 @@ static const char generator[] =
     "    }\n"
     "}\n"
     "\n"
-    "/* The sum of one node: its weights, then its bias, are the next numbers between -1 and 1, times their ranges. */\n"
+    "/* The sum of one node: its weights, then its bias, are the next numbers between -1 and 1, times their ranges. "
+    "*/\n"
     "static @real @drawn(const @block *block, uint32_t purpose, uint32_t node, const @real *from)\n"
     "{\n"
     "    uint64_t element = (uint64_t)node * (block->inputs + 1);\n"
@@ -165,7 +168,8 @@ static int put_weights(broad__c_file *file, const broad__flat_nodes *nodes, cons
 /* Groups and layers that read the same inputs are one block. */
 static int put_dense(broad__c_file *file, const broad__flat_nodes *nodes)
 {
-    size_t *ends = broad__alloc_array(nodes->nodes + 2 * nodes->block_count, sizeof *ends), at = 0, done = 0, blocks = 0;
+    size_t *ends = broad__alloc_array(nodes->nodes + 2 * nodes->block_count, sizeof *ends), at = 0, done = 0,
+           blocks = 0;
     if (!ends) return BROAD_NO_MEMORY;
     size_t *last = ends + nodes->nodes, *inputs = last + nodes->block_count;
     for (size_t b = 0; b < nodes->block_count; b++) {
@@ -214,10 +218,11 @@ static const char dense_loop[] = "    size_t n = 0, k = 0;\n"
                                  "            @real sum = 0;\n"
                                  "            for (size_t i = 0; i < @`_block_inputs[b]; i++)\n"
                                  "                sum += (@real)@`_weight[k++] * from[i];\n";
-static const char sparse_loop[] = "    size_t k = 0;\n"
-                                  "    for (size_t n = 0; n < sizeof @`_end / sizeof @`_end[0]; n++) {\n"
-                                  "        @real sum = 0;\n"
-                                  "        for (; k < @`_end[n]; k++) sum += (@real)@`_weight[k] * from[@`_input[k]];\n";
+static const char sparse_loop[] =
+    "    size_t k = 0;\n"
+    "    for (size_t n = 0; n < sizeof @`_end / sizeof @`_end[0]; n++) {\n"
+    "        @real sum = 0;\n"
+    "        for (; k < @`_end[n]; k++) sum += (@real)@`_weight[k] * from[@`_input[k]];\n";
 static const char drawn_loop[] = "    size_t n = 0;\n"
                                  "    for (size_t b = 0; b < sizeof @`_block / sizeof @`_block[0]; b++)\n"
                                  "        for (uint32_t k = 0; k < @`_block[b].nodes; k++, n++) {\n";
@@ -245,9 +250,10 @@ static void put_function(broad__c_file *file, const broad__flat_nodes *nodes, br
     broad__draft_text(&file->draft, indent);
     put_value(file, nodes, form);
     broad__draft_text(&file->draft, indent);
-    broad__c_code(file, strcmp(file->nodes, "feature") == 0
-                            ? "to[n] = value;\n"
-                            : "for (size_t c = 0; c < $OUTPUTS; c++) to[c] += value * @layer_output[n * $OUTPUTS + c];\n");
+    broad__c_code(file,
+                  strcmp(file->nodes, "feature") == 0
+                      ? "to[n] = value;\n"
+                      : "for (size_t c = 0; c < $OUTPUTS; c++) to[c] += value * @layer_output[n * $OUTPUTS + c];\n");
     broad__draft_print(&file->draft, "%s}\n}\n", indent + 4);
 }
 

@@ -186,10 +186,11 @@ static const char level_loop_missing[] =
     "    if (isnan(code) && @missing_level[column] < levels) code = (@real)@missing_level[column];\n";
 static const char level_loop_known[] =
     "    const int known = code >= 0 && code < (@real)levels && (@real)(size_t)code == code;\n";
-static const char level_loop_error[] = "    if (!known) return 0;\n"
-                                       "    for (size_t l = 0; l < levels; l++) @put(x, i + l, (@real)(code == (@real)l));\n"
-                                       "    return 1;\n"
-                                       "}\n\n";
+static const char level_loop_error[] =
+    "    if (!known) return 0;\n"
+    "    for (size_t l = 0; l < levels; l++) @put(x, i + l, (@real)(code == (@real)l));\n"
+    "    return 1;\n"
+    "}\n\n";
 static const char level_loop_fill[] =
     "    for (size_t l = 0; l < levels; l++) @put(x, i + l, known ? (@real)(code == (@real)l) : @fill[i + l]);\n"
     "    return 1;\n"
@@ -254,18 +255,20 @@ static void put_row(source *s)
     else if (flat->components)
         broad__c_code(file, "    for (size_t c = 0; c < $INPUTS; c++) {\n        @real value = inputs[c];\n");
     else
-        broad__c_code(file, flat->row == BROAD__FLAT_COLUMNS
-                                ? "    for (size_t c = 0; c < $COLUMNS; c++) {\n        @real value = row[c];\n"
-                                : "    for (size_t c = 0; c < $COLUMNS; c++) {\n        @real value = @pixel(row[c]);\n");
+        broad__c_code(file,
+                      flat->row == BROAD__FLAT_COLUMNS
+                          ? "    for (size_t c = 0; c < $COLUMNS; c++) {\n        @real value = row[c];\n"
+                          : "    for (size_t c = 0; c < $COLUMNS; c++) {\n        @real value = @pixel(row[c]);\n");
     put_number(s, "        ");
     broad__draft_text(&file->draft, "    }\n    return 0;\n}\n");
 }
 
 /* ---- prediction ------------------------------------------------------------------------------------------------ */
 
-static const char links_loop[] = "    for (size_t n = 0; n < $FEATURES; n++)\n"
-                                 "        for (size_t c = 0; c < $OUTPUTS; c++) scores[c] += z[n] * @feature_output[n * "
-                                 "$OUTPUTS + c];\n";
+static const char links_loop[] =
+    "    for (size_t n = 0; n < $FEATURES; n++)\n"
+    "        for (size_t c = 0; c < $OUTPUTS; c++) scores[c] += z[n] * @feature_output[n * "
+    "$OUTPUTS + c];\n";
 
 static void put_predict(source *s)
 {
@@ -364,8 +367,9 @@ static void put_interval(source *s)
     broad__c_code(file, "\nvoid @interval(const @real *values, @real *low, @real *high)\n"
                         "{\n"
                         "    for (int j = 0; j < $OUTPUTS; j++) {\n");
-    broad__c_code(file, confidence->spread_count ? "        const @real value = values[j], reach = @reach[j] * @width(j, value);\n"
-                                                 : "        const @real value = values[j], reach = @reach[j];\n");
+    broad__c_code(file, confidence->spread_count
+                            ? "        const @real value = values[j], reach = @reach[j] * @width(j, value);\n"
+                            : "        const @real value = values[j], reach = @reach[j];\n");
     broad__c_code(file, confidence->limits ? "        low[j] = @within(j, value - reach);\n"
                                              "        high[j] = @within(j, value + reach);\n"
                                            : "        low[j] = value - reach;\n"
@@ -439,42 +443,44 @@ static int put_head(broad__c_file *head, const source *s, const broad_exported *
     broad__hash_text(checksum, bytes, count);
     broad__free(bytes);
     broad__enum_name(kind, BROAD__KINDS, (int)flat->model->settings.kind);
-    broad__draft_print(&head->draft, "/*\n * A network of kind %s, written by broad %s; checksum of the model: %s.\n", kind,
-                       broad_version(), checksum);
-    broad__draft_print(&head->draft,
-                       " * %s; %zu bytes of constants, %zu bytes of arrays on the stack.\n"
-                       " * C99 without allocation and without state, so that any number of threads may call it; link with -lm.\n"
-                       " *\n",
-                       precision_words[head->precision], about->table_bytes, about->stack_bytes);
-    broad__c_code(head, " * Compile this file with a program, and in its other files write\n"
-                        " *\n"
-                        " *     #define $DECLARE\n"
-                        " *     #include \"");
-    broad__draft_print(&head->draft, "%s.c\"\n *\n * for the declarations alone.\n */\n", head->name);
+    broad__draft_print(&head->draft, "/*\n * A network of kind %s, written by broad %s; checksum of the model: %s.\n",
+                       kind, broad_version(), checksum);
+    broad__draft_print(
+        &head->draft,
+        " * %s; %zu bytes of constants, %zu bytes of arrays on the stack.\n"
+        " * C99 without allocation and without state, so that any number of threads may call it; link with -lm.\n"
+        " *\n",
+        precision_words[head->precision], about->table_bytes, about->stack_bytes);
+    broad__c_code(
+        head, " * Other files of the program include it for the declarations alone, after #define $DECLARE.\n */\n");
     return head->draft.status;
 }
 
-static const char predict_words[] =
-    "/* Computes $OUTPUTS scores of a row. 0: done. From 1 on: the number of a column with a value that the model cannot\n"
-    " * take";
-static const char level_words[] =
-    "\n/* The code of a level, which stands for its text in a row; -1, and in a row too: the column has no such level. */\n"
-    "int @level(int column, const char *text);\n";
-static const char class_words[] = "\n/* The class with the largest score: outputs of that number is its label. */\n"
-                                  "int @class(const @real *scores);\n";
-static const char probability_words[] = "\n/* Calibrated probabilities of the classes, $OUTPUTS of them, from scores. */\n"
-                                        "void @probabilities(const @real *scores, @real *out);\n";
+static const char predict_words[] = "/* Computes $OUTPUTS scores of a row. Returns 0; or, from 1 on, the number of a "
+                                    "column with a value that the model\n"
+                                    " * cannot take";
+static const char level_words[] = "\n/* The code of a level, which stands for its text in a row; -1, and in a row too: "
+                                  "the column has no such level. */\n"
+                                  "int @level(int column, const char *text);\n";
+static const char class_words[] =
+    "\n/* The number of the class with the largest score, the first of equals; @outputs has its label. */\n"
+    "int @class(const @real *scores);\n";
+static const char probability_words[] =
+    "\n/* Calibrated probabilities of the classes, $OUTPUTS of them, from scores. */\n"
+    "void @probabilities(const @real *scores, @real *out);\n";
 
 static void put_row_words(broad__c_file *head, const broad__flat *flat)
 {
     if (flat->row == BROAD__FLAT_PICTURE)
-        broad__draft_print(&head->draft,
-                           "\n/* A row is a picture of %zu x %zu pixels, from the top left, red, green and blue of each: the\n"
-                           " * photo as the model was trained on it, cropped and resized. */\n",
-                           flat->model->photo.side, flat->model->photo.side);
+        broad__draft_print(
+            &head->draft,
+            "\n/* A row is a picture of %zu x %zu pixels, from the top left, red, green and blue of each: the\n"
+            " * photo as the model was trained on it, cropped and resized. */\n",
+            flat->model->photo.side, flat->model->photo.side);
     if (flat->row == BROAD__FLAT_PREPARED)
-        broad__draft_text(&head->draft, "\n/* A row is what 'broad data --export' makes of a photo: the model's descriptors, "
-                                        "not its pixels. */\n");
+        broad__draft_text(&head->draft,
+                          "\n/* A row is what 'broad data --export' makes of a photo: the model's descriptors, "
+                          "not its pixels. */\n");
     broad__c_code(head, flat->row == BROAD__FLAT_PICTURE ? "#define $ROW unsigned char\n" : "#define $ROW @real\n");
 }
 
@@ -491,13 +497,16 @@ static void put_declarations(broad__c_file *head, const broad__flat *flat)
                             ? "extern const char *const @outputs[$OUTPUTS]; /* labels of the classes */\n\n"
                             : "extern const char *const @outputs[$OUTPUTS]; /* names of the targets */\n\n");
     broad__c_code(head, predict_words);
-    broad__draft_text(&head->draft, flat->missing ? "; NAN is a missing value" : "; a missing value (NAN) is one");
-    broad__c_code(head, ". -1: a score is larger than any number. */\nint @predict(const $ROW *row, @real *scores);\n");
+    broad__draft_text(&head->draft,
+                      flat->missing ? " (NAN, a missing value, it can)" : " (NAN, a missing value, is one)");
+    broad__c_code(
+        head, "; or -1 where a score is larger than any number. */\nint @predict(const $ROW *row, @real *scores);\n");
     if (flat->categories) broad__c_code(head, level_words);
     if (flat->confidence.task == BROAD_TASK_CLASSIFY) broad__c_code(head, class_words);
     if (broad__flat_has_probabilities(flat)) broad__c_code(head, probability_words);
     if (flat->reach) {
-        broad__draft_print(&head->draft, "\n/* Intervals that contain a fraction %g of new values, from predicted values. */\n",
+        broad__draft_print(&head->draft,
+                           "\n/* Intervals that contain a fraction %g of new values, from predicted values. */\n",
                            flat->level);
         broad__c_code(head, "void @interval(const @real *values, @real *low, @real *high);\n");
     }
@@ -510,7 +519,8 @@ static void fill_about(broad_exported *about, const source *s)
     size_t numbers = flat->scaling.columns + (flat->direct ? 0 : flat->features) + flat->components;
     about->table_bytes = s->file.table_bytes;
     about->stack_bytes = numbers * broad__c_real_bytes(&s->file);
-    about->drawn = (!flat->direct && s->features == BROAD__C_DRAWN) || (flat->layer.nodes && s->layers == BROAD__C_DRAWN);
+    about->drawn =
+        (!flat->direct && s->features == BROAD__C_DRAWN) || (flat->layer.nodes && s->layers == BROAD__C_DRAWN);
     about->level = flat->level;
 }
 

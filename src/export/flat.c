@@ -96,8 +96,8 @@ static source group_at(const broad_model *model, size_t index)
 static source layer_at(const broad_model *model, size_t index)
 {
     const broad__layer *layer = &model->layers[index];
-    return (source){layer->nodes, layer->inputs, layer->weight,
-                    layer->bias,  1,             broad__layer_drawing(layer, model, index)};
+    return (source){
+        layer->nodes, layer->inputs, layer->weight, layer->bias, 1, broad__layer_drawing(layer, model, index)};
 }
 
 /* Whether drawing gives the same bits: *same. */

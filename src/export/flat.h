@@ -54,7 +54,7 @@ typedef struct broad__flat_nodes {
 typedef struct broad__flat {
     const broad_model *model;
     broad__flat_row row;
-    size_t column_count; /* numbers of a row */
+    size_t column_count;         /* numbers of a row */
     broad__flat_column *columns; /* NULL: a picture or prepared inputs */
     size_t components;           /* that a photo is reduced to by the model's projection; 0: it is not */
     int categories;              /* some columns have levels */

@@ -235,8 +235,7 @@ broad__draw broad__layer_drawing(const broad__layer *layer, const broad_model *m
                             .layer = (uint32_t)index,
                             .step = (uint16_t)record->step,
                             .draw = (uint16_t)record->draw};
-    return (broad__draw){stream, layer->inputs, layer->nodes, model->range * record->range,
-                         model->settings.range_unit};
+    return (broad__draw){stream, layer->inputs, layer->nodes, model->range * record->range, model->settings.range_unit};
 }
 
 void broad__layer_draw(broad__layer *layer, const broad_model *model, size_t index)
