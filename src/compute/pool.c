@@ -37,7 +37,7 @@ struct broad__pool {
     int counted; /* pieces are the steps of what the watch reports */
     size_t count;
     size_t stretch_count;
-    stretch *stretches; /* one a thread */
+    stretch *stretches; /* one per thread */
 };
 
 typedef struct worker {
