@@ -22,10 +22,10 @@ static int model_path(char out[PATH_MAX], const serve_request *request)
 static int write_onnx(const serve_request *request, const char *path)
 {
     char model[PATH_MAX];
-    if (!cli_command_find("export"))
+    if (!serve_export_has_onnx())
         return cli_fail(BROAD_NO_INPUT, "this build of broad does not export ONNX; a newer one does");
     int status = model_path(model, request);
-    const char *words[] = {"export", model, "--format", "onnx", "--output", path, NULL};
+    const char *words[] = {"export", model, "--onnx", path, NULL};
     return status ? status : serve_tool_run(NULL, words, &request->server->over);
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/filter.h"
+#include "serve/export.h"
 #include "serve/reviews.h"
 #include "serve/versions.h"
 #include "serve/watch.h"
@@ -139,7 +139,7 @@ int serve_api_status(serve_answer *out, const serve_request *request)
     cli_json_put(out->json, "pending", json_integer(pending));
     cli_json_put(out->json, "model", model ? model_json(model) : json_null());
     cli_json_put(out->json, "work", serve_learner_json(server->learner));
-    cli_json_put(out->json, "onnx", json_boolean(cli_command_find("export") != NULL));
+    cli_json_put(out->json, "onnx", json_boolean(serve_export_has_onnx()));
     serve_model_drop(model);
     return status;
 }

@@ -325,6 +325,12 @@ static const serve_export exports[] = {
     {"onnx", "application/octet-stream", "model.onnx", NULL},
 };
 
+int serve_export_has_onnx(void)
+{
+    const cli_command *command = cli_command_find("export");
+    return command && cli_option_named(command, "onnx");
+}
+
 const serve_export *serve_export_named(const char *name)
 {
     for (size_t i = 0; i < sizeof exports / sizeof exports[0]; i++)

@@ -9,6 +9,7 @@ typedef struct serve_export {
     int (*write)(const serve_request *request, const char *path); /* NULL: it is no list of photos */
 } serve_export;
 
+int serve_export_has_onnx(void);                          /* whether this build of the tool writes ONNX */
 const serve_export *serve_export_named(const char *name); /* NULL: there is none */
 
 #endif
