@@ -1455,7 +1455,7 @@ typedef enum broad_pixel {
 /* A copy of pixels of 8 bits. stride: bytes from one row to the next; 0: rows without gaps. */
 BROAD_API int broad_picture_from_pixels(broad_picture **out, const unsigned char *pixels, size_t width, size_t height,
                                         size_t stride, broad_pixel pixel);
-/* What this build reads: "JPEG, PNG, HEIC, WebP, TIFF"; the first two always. Static text. */
+/* What is read here: "JPEG, PNG, HEIC, WebP, TIFF"; the first two always. Static text. */
 BROAD_API const char *broad_picture_formats(void);
 /* From the bytes of a file of one of these formats, turned upright, with a longer side of at most `side`; 0: in its own size. The
  * undamaged part of a damaged picture is used, the rest is grey. The message of a failure does not name the file. */
