@@ -249,6 +249,20 @@ static const broad_option info_output[] = {
      "show instead what the network looks at: how much its output moves with each column, and in which directions"},
 };
 
+static const broad_option export_output[] = {
+    {"c", 0, "FILE", NULL, NULL, "write one file of C99 without dependencies; - for standard output"},
+    {"precision", 0, "WHAT", "double|float|int8", "double",
+     "numbers of the file; int8: the weights of nodes in 8 bits, everything else as with float"},
+    {"compact", 0, NULL, NULL, NULL,
+     "do not store random weights that the seed gives, but compute them again for every row: smaller and slower"},
+    {"name", 0, "PREFIX", NULL, NULL,
+     "what all names in the file begin with; default: the name of FILE without its ending"},
+    {"interval", 0, "LEVEL", NULL, NULL,
+     "regression: level of the intervals in the file; default: 0.9, if the model has an estimate of its error"},
+    {"check", 0, "DATA", NULL, NULL,
+     "compile the file with $CC, or cc, run it on these rows and compare it with the model before anything is written"},
+};
+
 static const broad_option photo_maps[] = {
     {"map", 0, "MAPS", NULL, "auto",
      "how a photo becomes inputs: pixels, descriptors, windows, or several separated by commas; auto: descriptors, "
@@ -484,6 +498,13 @@ static const cli_section data_sections[] = {
     END,
 };
 static const cli_section info_sections[] = {SECTION("Output", info_output), SECTION("Common", common), END};
+static const cli_section export_sections[] = {
+    SECTION("Output", export_output),
+    SECTION("Reading DATA, with --check", text_files),
+    LIBRARY("Run", "threads memory"),
+    SECTION("Common", common),
+    END,
+};
 static const cli_section demo_sections[] = {
     SECTION("Demonstration", demo_story),
     LIBRARY("Run", "seed threads"),
@@ -811,6 +832,28 @@ static const cli_command commands[] = {
                        "certificate holds; 1: it does not, with the reason.",
         .examples = {
             {"broad verify model.broad iris.csv", "after 'broad fit iris.csv'"},
+        },
+    },
+    {
+        .name = "export",
+        .purpose = "write a model as C source",
+        .positional = "MODEL",
+        .fewest = 1,
+        .most = 1,
+        .run = cli_export,
+        .sections = export_sections,
+        .description = "Writes MODEL for programs that predict without this library. --c writes one file of C99 with "
+                       "constants and loops: no allocation, no state, nothing to link but libm. PREFIX_predict() computes "
+                       "the scores of a row, PREFIX_class() and PREFIX_probabilities() what follows for classes, "
+                       "PREFIX_interval() for numbers. A row has one number per column; PREFIX_level() gives the code of a "
+                       "category.\n"
+                       "Scaling, missing values and categories are inside. In double precision the scores are those of "
+                       "'broad predict' up to rounding; docs/export.md has figures for each precision. The bytes of "
+                       "constants and of arrays on the stack are printed. A file appears complete or not at all.",
+        .examples = {
+            {"broad export model.broad --c model.c", "then: cc -std=c99 program.c model.c -lm"},
+            {"broad export model.broad --c model.c --check iris.csv", "compiled and compared on these rows first"},
+            {"broad export model.broad --c model.c --precision int8 --compact", "for a small device"},
         },
     },
     {

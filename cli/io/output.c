@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/real_text.h"
 #include "io/interrupt.h"
-#include "io/real_text.h"
 
 enum { BUFFER_BYTES = 1 << 16 };
 
@@ -69,8 +69,8 @@ void cli_output_print(cli_output *output, const char *format, ...)
 
 void cli_output_real(cli_output *output, double value)
 {
-    char text[CLI_REAL_BYTES];
-    cli_output_bytes(output, text, cli_real_text(text, value));
+    char text[BROAD__REAL_BYTES];
+    cli_output_bytes(output, text, broad__real_text(text, value));
 }
 
 void cli_output_count(cli_output *output, size_t count)

@@ -1151,6 +1151,53 @@ BROAD_API int broad_predictor_interval(double *out, const broad_predictor *predi
 BROAD_API int broad_predictor_intervals(double *out, const broad_predictor *predictor, const double *values,
                                         size_t rows, double level);
 
+/* ---- export ----------------------------------------------------------------------------------------------------- */
+
+typedef enum broad_export_precision {
+    BROAD_EXPORT_DOUBLE,
+    BROAD_EXPORT_FLOAT, /* weights and arithmetic in single precision */
+    BROAD_EXPORT_INT8   /* C: the same, with the weights of nodes in 8 bits; output weights stay in single precision */
+} broad_export_precision;
+
+/* For programs that predict without this library. A row of a table has one number for each column of the table: for a
+ * column of categories it is the code of a level, its number from 0 among broad_model_category_level(). */
+typedef struct broad_export_options {
+    size_t size;
+    const char *name; /* C: what all names begin with, 1 to 40 letters, digits and underscores; NULL: "model" */
+    broad_export_precision precision;
+    int compact; /* C: weights that the seed gives are not stored but computed again for every row, if that is smaller */
+    double level; /* of the intervals of a regression; 0: 0.9, and none if the model has none of that level */
+} broad_export_options;
+
+BROAD_API void broad_export_options_init_sized(broad_export_options *out, size_t size);
+static inline void broad_export_options_init(broad_export_options *out)
+{
+    broad_export_options_init_sized(out, sizeof *out);
+}
+
+/* What came out. */
+typedef struct broad_exported {
+    size_t size;
+    size_t table_bytes; /* C: constants, with pointers of four bytes; a program keeps them in flash */
+    size_t stack_bytes; /* C: arrays of a call, besides the row and the scores */
+    int drawn;          /* C: some weights are computed from the seed */
+    double level;       /* of the intervals; 0: none */
+} broad_exported;
+
+static inline void broad_exported_init(broad_exported *out) { broad_result_init(out, sizeof *out); }
+
+/* One file of C99 without dependencies, allocation or state; docs/export.md describes its functions. *out is text with a
+ * NUL that is not counted, freed by broad_free(); about may be NULL. Models of photos take a picture, cropped and resized
+ * to the model's square of pixels, or prepared inputs if the model uses other maps than pixels. */
+BROAD_API int broad_model_export_c(char **out, size_t *out_bytes, broad_exported *about, const broad_model *model,
+                                   const broad_export_options *options);
+
+/* Numbers of a row as exported programs take it. */
+BROAD_API size_t broad_export_columns(const broad_model *model);
+/* From rows of the model's inputs, such as broad_data_row(), to such rows: rows x broad_export_columns(). x[i * stride + j]
+ * is input j of row i; stride 0: inputs. BROAD_USAGE for models of photos. */
+BROAD_API int broad_export_rows(double *out, const broad_model *model, const double *x, size_t rows, size_t stride);
+
 /* ---- evaluation ------------------------------------------------------------------------------------------------ */
 
 typedef struct broad_metrics {
