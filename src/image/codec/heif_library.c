@@ -1,11 +1,9 @@
-#include "image/codec/decode_heif.h"
+#include "image/codec/heif_library.h"
 
 #if BROAD_WITH_HEIF
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
-
-#include "image/codec/heif_library.h"
 
 typedef struct function {
     const char *name;

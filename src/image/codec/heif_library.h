@@ -5,6 +5,8 @@
 #ifndef BROAD_IMAGE_CODEC_HEIF_LIBRARY_H
 #define BROAD_IMAGE_CODEC_HEIF_LIBRARY_H
 
+#include "image/codec/decode_heif.h"
+
 #if BROAD_WITH_HEIF
 #include <libheif/heif.h>
 
