@@ -58,7 +58,7 @@ static void nodes_of(data *d, int single)
 {
     const shape *s = d->s;
     const broad__kernels *kernels = broad__kernels_used();
-    broad__nodes nodes = {s->p, s->c, d->b, d->bias, BROAD_ACTIVATION_IDENTITY, single};
+    broad__nodes nodes = {s->p, s->c, d->b, d->bias, BROAD_ACTIVATION_IDENTITY, single, NULL};
     (single ? kernels->single->nodes : kernels->nodes)(d->out, s->c, &nodes, d->a, s->p, s->rows);
 }
 
@@ -131,7 +131,7 @@ static void apply_rival(data *d)
 static void layer_ours(data *d)
 {
     const broad__kernels *kernels = broad__kernels_used();
-    broad__nodes nodes = {WIDTH, WIDTH, d->b, d->bias, BROAD_ACTIVATION_SIGMOID, 0};
+    broad__nodes nodes = {WIDTH, WIDTH, d->b, d->bias, BROAD_ACTIVATION_SIGMOID, 0, NULL};
     for (size_t i = 0; i < d->s->rows; i += BROAD__BLOCK_ROWS) {
         size_t n = d->s->rows - i < BROAD__BLOCK_ROWS ? d->s->rows - i : BROAD__BLOCK_ROWS;
         double *e = d->e + i * OUTPUTS;

@@ -12,12 +12,21 @@
 enum { BROAD__ACTIVATION_FLOPS = 20 }; /* what one takes, in the time of as many additions and multiplications */
 enum { BROAD__SINGLE_ROWS = 64 };      /* rows that gram_single adds up in single precision */
 
+/* Numbers that are read soon: an operation may bring them near while it is at work. */
+typedef struct broad__soon {
+    const double *at;
+    size_t count;
+} broad__soon;
+
+enum { BROAD__SOON = 2 };
+
 typedef struct broad__nodes {
     size_t inputs, nodes;
     const double *weight; /* inputs x nodes */
     const double *bias;   /* nodes          */
     broad_activation activation;
-    int single; /* computed in single precision; inputs are rounded to it and so are the results */
+    int single;              /* computed in single precision; inputs are rounded to it and so are the results */
+    const broad__soon *soon; /* BROAD__SOON of them; NULL: none */
 } broad__nodes;
 
 typedef struct broad__device {

@@ -13,6 +13,12 @@
 
 enum { THREADS_MAX = 256, PIECE_WORK = 1000000000 };
 
+/* Pieces that are taken one after the other; by several threads, so it has a cache line of its own. */
+typedef struct stretch {
+    _Alignas(64) atomic_size_t next;
+    size_t end;
+} stretch;
+
 struct broad__pool {
     pthread_mutex_t lock;
     pthread_cond_t start, finish;
@@ -30,7 +36,8 @@ struct broad__pool {
     broad__watch *watch;
     int counted; /* pieces are the steps of what the watch reports */
     size_t count;
-    atomic_size_t next;
+    size_t stretch_count;
+    stretch *stretches; /* one per thread */
 };
 
 typedef struct worker {
@@ -44,11 +51,31 @@ static int is_over(size_t index, size_t count, int counted)
     return counted ? broad__watch_poll(index, count) < 0 : broad__watch_look(PIECE_WORK);
 }
 
+/* The next piece of a thread's own stretch, then of those of others. */
+static int take(size_t *out, broad__pool *pool, size_t number)
+{
+    for (size_t i = 0; i < pool->stretch_count; i++) {
+        stretch *s = &pool->stretches[(number + i) % pool->stretch_count];
+        if (atomic_load_explicit(&s->next, memory_order_relaxed) >= s->end) continue;
+        *out = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+        if (*out < s->end) return 1;
+    }
+    return 0;
+}
+
+static void share_out(broad__pool *pool, size_t count, size_t stretches)
+{
+    pool->count = count;
+    pool->stretch_count = stretches;
+    for (size_t i = 0; i < stretches; i++) {
+        atomic_store(&pool->stretches[i].next, count * i / stretches);
+        pool->stretches[i].end = count * (i + 1) / stretches;
+    }
+}
+
 static void work(broad__pool *pool, size_t number)
 {
-    for (;;) {
-        size_t index = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
-        if (index >= pool->count) return;
+    for (size_t index; take(&index, pool, number);) {
         if (is_over(index, pool->count, pool->counted && number == 0)) return;
         pool->job(pool->context, index, number);
     }
@@ -97,7 +124,8 @@ int broad__pool_open(broad__pool **out, size_t threads)
     pthread_cond_init(&pool->finish, NULL);
     pool->threads = broad__alloc_array(threads, sizeof *pool->threads);
     pool->workers = broad__alloc_array(threads, sizeof *pool->workers);
-    if (!pool->threads || !pool->workers) {
+    pool->stretches = broad__alloc_array(threads, sizeof *pool->stretches);
+    if (!pool->threads || !pool->workers || !pool->stretches) {
         broad__pool_close(pool);
         return BROAD_NO_MEMORY;
     }
@@ -133,6 +161,7 @@ void broad__pool_close(broad__pool *pool)
     if (!is_inherited(pool)) dismiss_helpers(pool);
     broad__free(pool->threads);
     broad__free(pool->workers);
+    broad__free(pool->stretches);
     broad__free(pool);
 }
 
@@ -143,7 +172,7 @@ static void run_alone(size_t count, broad__job job, void *context, int counted)
     for (size_t i = 0; i < count && !is_over(i, count, counted); i++) job(context, i, 0);
 }
 
-static void run(broad__pool *pool, size_t count, broad__job job, void *context, int counted)
+static void run(broad__pool *pool, size_t count, broad__job job, void *context, size_t stretches, int counted)
 {
     if (pool->helpers == 0 || count < 2 || is_inherited(pool)) {
         run_alone(count, job, context, counted);
@@ -155,8 +184,7 @@ static void run(broad__pool *pool, size_t count, broad__job job, void *context, 
     pool->scope = broad__profile_here();
     pool->watch = broad__watch_here();
     pool->counted = counted;
-    pool->count = count;
-    atomic_store(&pool->next, 0);
+    share_out(pool, count, stretches);
     pool->busy = pool->helpers;
     pool->generation++;
     pthread_cond_broadcast(&pool->start);
@@ -169,11 +197,16 @@ static void run(broad__pool *pool, size_t count, broad__job job, void *context, 
 
 void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context)
 {
-    run(pool, count, job, context, 0);
+    run(pool, count, job, context, 1, 0);
+}
+
+void broad__pool_run_stretches(broad__pool *pool, size_t count, broad__job job, void *context)
+{
+    run(pool, count, job, context, broad__pool_threads(pool), 0);
 }
 
 int broad__pool_run_watched(broad__pool *pool, size_t count, broad__job job, void *context)
 {
-    run(pool, count, job, context, 1);
+    run(pool, count, job, context, 1, 1);
     return broad__watch_poll(count, count);
 }

@@ -68,7 +68,8 @@ size_t broad__residual_correct(const broad__residual *residual, size_t first, co
 /* Rows [first, first + n), at most BROAD__BLOCK_ROWS, as a worker of the pool sees them. */
 typedef struct broad__row_block {
     size_t first, n, worker;
-    const double *z; /* n x features; NULL: not needed */
+    const double *z;         /* n x features; NULL: not needed */
+    const broad__soon *soon; /* what is read with the next one (compute/device.h); NULL: not known */
 } broad__row_block;
 
 /* With its Z, which stays until the worker asks for another block. */

@@ -37,7 +37,7 @@ static void rows_operations(void **state)
             double *out[2];
             /* weight p x c without padding: its own block */
             double *weight = problem_normals(p * c, &r), *bias = problem_normals(c, &r);
-            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, single};
+            broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, single, NULL};
             for (int d = 0; d < 2; d++) {
                 out[d] = calloc(n * (c + pad), sizeof(double));
                 devices[d]->nodes(out[d], c + pad, &nodes, k, p + pad, n);
@@ -346,7 +346,7 @@ static void nodes_in_single_precision(void **state)
         double *bias = problem_normals(c, &r), *out = calloc(n * (c + pad), sizeof(double));
         for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_IDENTITY; activation++)
             for (int d = 0; d < 2; d++) {
-                broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 1};
+                broad__nodes nodes = {p, c, weight, bias, (broad_activation)activation, 1, NULL};
                 devices[d]->nodes(out, c + pad, &nodes, x, p + pad, n);
                 for (size_t i = 0; i < n; i++)
                     for (size_t j = 0; j < c; j++) {
@@ -406,7 +406,7 @@ static void every_piece_once(void **state)
         for (size_t count = 0; count < 200; count += 13)
             for (int repeat = 0; repeat < 20; repeat++) {
                 int marks[200] = {0};
-                broad__pool_run(pool, count, mark, marks);
+                (repeat % 2 ? broad__pool_run_stretches : broad__pool_run)(pool, count, mark, marks);
                 for (size_t i = 0; i < 200; i++) assert_int_equal(marks[i], i < count);
             }
         broad__pool_close(pool);

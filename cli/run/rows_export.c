@@ -3,7 +3,7 @@
  * single precision: they go out as bytes, rows x side x side x 3. Other numbers go out as float32 where that loses nothing, as
  * it does for all that is made of photos, else as float64. Little-endian whatever the machine is.
  */
-#include "run/export.h"
+#include "run/rows_export.h"
 
 #include <float.h>
 #include <limits.h>
@@ -44,17 +44,17 @@ static item item_for(const broad_data *data)
     return as;
 }
 
-static void set_shape(cli_export *out, const broad_data *data, item as)
+static void set_shape(cli_rows_export *out, const broad_data *data, item as)
 {
     size_t inputs = broad_data_inputs(data), side = 0;
-    *out = (cli_export){.type = items[as].name, .dimensions = 2, .shape = {broad_data_rows(data), inputs}};
+    *out = (cli_rows_export){.type = items[as].name, .dimensions = 2, .shape = {broad_data_rows(data), inputs}};
     if (as != ITEM_BYTE) return;
     while (side * side * 3 < inputs) side++;
-    *out = (cli_export){.type = items[as].name, .dimensions = 4, .shape = {broad_data_rows(data), side, side, 3}};
+    *out = (cli_rows_export){.type = items[as].name, .dimensions = 4, .shape = {broad_data_rows(data), side, side, 3}};
 }
 
 /* Magic, version 1.0, length, and the dictionary, padded so that the numbers begin at a multiple of 64. */
-static void put_header(cli_output *output, const cli_export *made, item as)
+static void put_header(cli_output *output, const cli_rows_export *made, item as)
 {
     char shape[128] = "", text[256];
     for (size_t d = 0, used = 0; d < made->dimensions; d++)
@@ -80,7 +80,7 @@ static void put_value(unsigned char *to, double value, item as)
     for (size_t i = 0; i < items[as].bytes; i++) to[i] = (unsigned char)(bits >> 8 * i);
 }
 
-static int write_inputs(const cli_export *made, const broad_data *data, item as, const char *path)
+static int write_inputs(const cli_rows_export *made, const broad_data *data, item as, const char *path)
 {
     size_t inputs = broad_data_inputs(data), bytes = inputs * items[as].bytes;
     unsigned char *row = malloc(bytes + 1);
@@ -157,7 +157,7 @@ static int place(char out[PATH_MAX], const char *folder, const char *name)
     return cli_fail(BROAD_CANNOT_WRITE, "%s: the path is too long", folder);
 }
 
-int cli_export_write(cli_export *out, const broad_data *data, const cli_folder *folder)
+int cli_rows_export_write(cli_rows_export *out, const broad_data *data, const cli_folder *folder)
 {
     char path[PATH_MAX];
     item as = item_for(data);
@@ -177,7 +177,7 @@ static json_t *path_json(const char *folder, const char *name)
     return place(path, folder, name) ? json_null() : cli_json_text(path);
 }
 
-json_t *cli_export_json(const cli_export *made, const char *folder)
+json_t *cli_rows_export_json(const cli_rows_export *made, const char *folder)
 {
     json_t *object = json_object(), *shape = json_array();
     for (size_t d = 0; d < made->dimensions; d++) cli_json_append(shape, json_integer((json_int_t)made->shape[d]));
@@ -190,7 +190,7 @@ json_t *cli_export_json(const cli_export *made, const char *folder)
     return object;
 }
 
-void cli_export_print(const cli_export *made, const char *folder)
+void cli_rows_export_print(const cli_rows_export *made, const char *folder)
 {
     char inputs[PATH_MAX], rows[PATH_MAX], columns[PATH_MAX];
     if (place(inputs, folder, "inputs.npy") || place(rows, folder, "rows.csv") || place(columns, folder, "columns.csv"))

@@ -1,12 +1,12 @@
 /* Numbers as text against the C library: the first of %.15g, %.16g and %.17g that reads back as the same number. */
 #include "problem.h"
 
-#include "io/real_text.h"
+#include "base/real_text.h"
 
 static void assert_text(double value)
 {
-    char text[CLI_REAL_BYTES], expected[CLI_REAL_BYTES];
-    size_t length = cli_real_text(text, value);
+    char text[BROAD__REAL_BYTES], expected[BROAD__REAL_BYTES];
+    size_t length = broad__real_text(text, value);
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(expected, sizeof expected, "%.*g", digits, value);
         if (strtod(expected, NULL) == value) break;

@@ -4,7 +4,7 @@
  * exact. d reads back as the same number where it is off by less than half the distance to the next double, which is
  * 10^p / 2 in the same units. Everything else goes to the C library, which is many times slower.
  */
-#include "io/real_text.h"
+#include "base/real_text.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -78,15 +78,26 @@ static size_t fast_text(char *out, double size)
     return 0;
 }
 
-size_t cli_real_text(char out[CLI_REAL_BYTES], double value)
+size_t broad__plain_point(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        if (strchr("0123456789+-einfa", *from)) *to++ = *from;
+        else if (to == text || to[-1] != '.') *to++ = '.';
+    }
+    *to = 0;
+    return (size_t)(to - text);
+}
+
+size_t broad__real_text(char out[BROAD__REAL_BYTES], double value)
 {
     size_t sign = value < 0;
     out[0] = '-';
     size_t length = fast_text(out + sign, fabs(value));
     if (length) return sign + length;
     for (int digits = LEAST_DIGITS; digits <= MOST_DIGITS; digits++) {
-        length = (size_t)snprintf(out, CLI_REAL_BYTES, "%.*g", digits, value);
+        snprintf(out, BROAD__REAL_BYTES, "%.*g", digits, value);
         if (strtod(out, NULL) == value) break;
     }
-    return length;
+    return broad__plain_point(out);
 }
