@@ -24,6 +24,12 @@ macro(broad_find_dependencies)
         endif()
     endforeach()
 
+    # The page of `broad serve`, of the tool alone.
+    if(NOT DEFINED BROAD_WITH_SERVE OR BROAD_WITH_SERVE)
+        pkg_check_modules(BROAD_MICROHTTPD QUIET IMPORTED_TARGET libmicrohttpd>=0.9.71)
+        pkg_check_modules(BROAD_SQLITE QUIET IMPORTED_TARGET sqlite3>=3.34)
+    endif()
+
     if(BROAD_JANSSON_FOUND AND BROAD_ZLIB_FOUND AND BROAD_XXHASH_FOUND AND BROAD_JPEG_FOUND AND BROAD_PNG_FOUND
        AND BROAD_EXIF_FOUND AND Threads_FOUND)
         set(BROAD_DEPENDENCIES_FOUND TRUE)
