@@ -189,7 +189,7 @@ typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select
 typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad_range_unit;
 typedef enum broad_precision {
     BROAD_PRECISION_DOUBLE,
-    BROAD_PRECISION_FLOAT /* nodes in single precision, and their products too where lambda allows it */
+    BROAD_PRECISION_FLOAT /* of models of 0.1: nodes in single precision; they predict and grow, none is trained anew */
 } broad_precision;
 typedef enum broad_scale {
     BROAD_SCALE_NONE,
