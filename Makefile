@@ -12,7 +12,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
 .PHONY: build demo test sanitize lab-test check format tsan coverage bench bench-quick bench-tables bench-uci bench-mnist bench-images \
-        paper-tables experiments fuzz wheel install-python install uninstall setup clean help
+        paper-tables experiments fuzz js wheel install-python install uninstall setup clean help
 
 build: ## the optimised tool and libraries, in build/release
 	@command -v cmake >/dev/null || { echo "make: cmake is missing; run scripts/setup --runtime first"; exit 1; }
@@ -35,6 +35,8 @@ sanitize: ## the test suites under the address and undefined-behaviour sanitizer
 lab-test: ## the short form of benchmarks, experiments and fuzz targets; the guards on planted faults
 	@scripts/setup
 	@scripts/setup --bench
+	@scripts/setup --browser
+	@scripts/setup --js
 	@scripts/run_tests -j $(JOBS) lab
 
 check: ## format, lint, include order, headers, symbols, words, scripts
@@ -111,6 +113,9 @@ fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
 	@cmake --preset fuzz
 	@cmake --build --preset fuzz -j $(JOBS)
 	@scripts/run_fuzz build/fuzz $(FUZZ_SECONDS)
+
+js: ## the JavaScript package, ready for npm, in build/js
+	@scripts/build_js
 
 wheel: ## the Python package as one file for Python 3.11 and later, in build/
 	@scripts/setup --python

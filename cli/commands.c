@@ -327,6 +327,26 @@ static const broad_option render_output[] = {
      "panel is"},
 };
 
+static const broad_option serve_where[] = {
+    {"port", 0, "PORT", NULL, "8420", "port of the page, 1 to 65535"},
+    {"listen", 0, "ADDRESS", NULL, "127.0.0.1",
+     "address to listen at; others than this machine's own (127.0.0.1, ::1) need --token-file"},
+    {"no-browser", 0, NULL, NULL, NULL, "do not open a browser"},
+};
+
+static const broad_option serve_who[] = {
+    {"token-file", 0, "FILE", NULL, NULL,
+     "file with the token that lets people and programs in, which only you may be able to read; default: a new random "
+     "token"},
+    {"host", 0, "NAME", NULL, NULL,
+     "a further name that the page is reached by, such as that of a reverse proxy; may be given several times"},
+};
+
+static const broad_option serve_photos[] = {
+    {"no-copy", 0, NULL, NULL, NULL,
+     "do not copy photos of watched folders into the project, but refer to them where they are"},
+};
+
 static const broad_option profiling[] = {
     {"profile", 0, NULL, NULL, NULL,
      "print where the time goes: seconds, operations, bytes and fraction of peak speed of each stage"},
@@ -449,7 +469,15 @@ static const cli_section learn_sections[] = {
     SECTION("Common", common),
     END,
 };
+static const broad_option verify_doubts[] = {
+    {"doubts", 0, NULL, NULL, NULL,
+     "also list training rows whose label the network contradicts where it has not seen them (leave-one-out): they may "
+     "be "
+     "labelled incorrectly"},
+};
+
 static const cli_section verify_sections[] = {
+    SECTION("Output", verify_doubts),
     SECTION("Reading DATA", target_like_model),
     SECTION("Reading DATA", labels_of_each),
     SECTION("Reading DATA", text_files),
@@ -521,6 +549,12 @@ static const cli_section render_sections[] = {
     SECTION("Common", common),
     END,
 };
+
+static const cli_section serve_sections[] = {
+    SECTION("Where", serve_where), SECTION("Who", serve_who), SECTION("Photos", serve_photos),
+    LIBRARY("Run", "threads"),     SECTION("Common", common), END,
+};
+
 static const cli_section doctor_sections[] = {
     SECTION("Measures", doctor_measures),
     LIBRARY("Run", "threads"),
@@ -834,6 +868,7 @@ static const cli_command commands[] = {
                        "If a part of the first file was held out, it is left out again. Exit code 0: the "
                        "certificate holds; 1: it does not, with the reason.",
         .examples = {
+            {"broad verify panels.broad --doubts", "and which training photos may be labelled incorrectly"},
             {"broad verify model.broad iris.csv", "after 'broad fit iris.csv'"},
         },
     },
@@ -939,6 +974,32 @@ static const cli_command commands[] = {
             {"broad render panels --count 2000 --size 128 --seed 7", "different photos: more, and smaller"},
             {"broad render soiling --severity --format png", "photos for regression, without compression loss"},
             {"broad render panels --masks", "also where the dirt is, and the panel"},
+        },
+    },
+    {
+        .name = "serve",
+        .purpose = "judge and correct photos on a page in the browser",
+        .positional = "[PROJECT]",
+        .most = 1,
+        .run = cli_serve,
+        .sections = serve_sections,
+        .description = "Opens a page, on this machine alone, where photos go in and verdicts come out, where wrong ones "
+                       "are corrected with one key, and where the model learns from them. PROJECT is a folder, by "
+                       "default ./broad-project, which is made if it does not exist: model.broad, photos, a database of "
+                       "verdicts and corrections, every version of the model. To start with a model, copy it to "
+                       "PROJECT/model.broad; without one, the page makes a first one from about twenty photos that were "
+                       "labelled.\n"
+                       "The address that is printed has a random token, without which no one gets in; programs send it "
+                       "as 'Authorization: Bearer TOKEN' (docs/serve-api.md). Nothing is sent anywhere else. Every "
+                       "correction is on disk before the page shows it as done. SIGTERM and Ctrl-C end the server within "
+                       "two seconds.\n"
+                       "Exit code 73: the port is in use, or another 'broad serve' has the project open.",
+        .examples = {
+            {"broad serve", "a project in ./broad-project; then open the address that is printed"},
+            {"broad serve roofs --port 8500", "another project, another port"},
+            {"broad serve roofs --no-copy", "photos of watched folders stay where they are"},
+            {"broad serve /srv/roofs --listen 0.0.0.0 --token-file token --host roofs.example.org --no-browser",
+             "for other machines, behind a reverse proxy with TLS (docs/serve.md)"},
         },
     },
     {

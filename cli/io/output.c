@@ -120,6 +120,19 @@ int cli_write_new(const char *path, const void *bytes, size_t count)
     return failed ? cli_fail(BROAD_IO, "%s: cannot be written: %s", path, strerror(reason)) : BROAD_OK;
 }
 
+int cli_copy_file(const char *to, const char *from)
+{
+    broad__mapping mapping;
+    broad__replacement place;
+    int status = broad__file_map(&mapping, from);
+    if (status) return status;
+    status = broad__replace_begin(&place, to);
+    if (!status) status = broad__replace_write(&place, mapping.bytes, mapping.count);
+    if (!status) status = broad__replace_commit(&place);
+    broad__file_unmap(&mapping);
+    return status;
+}
+
 int cli_move_file(const char *from, const char *to)
 {
     if (rename(from, to) == 0) return BROAD_OK;

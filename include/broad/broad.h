@@ -189,7 +189,7 @@ typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select
 typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad_range_unit;
 typedef enum broad_precision {
     BROAD_PRECISION_DOUBLE,
-    BROAD_PRECISION_FLOAT /* nodes in single precision, and their products too where lambda allows it */
+    BROAD_PRECISION_FLOAT /* of models of 0.1: nodes in single precision; they predict and grow, none is trained anew */
 } broad_precision;
 typedef enum broad_scale {
     BROAD_SCALE_NONE,
@@ -1101,6 +1101,9 @@ BROAD_API void broad_explanation_clear(broad_explanation *explanation); /* it ca
  * BROAD_IO. Several photos together cost less than one by one; eight at a time are enough. */
 BROAD_API int broad_photo_explain(broad_explanation *out, const broad_explainer *explainer,
                                   const broad_photo *const *photos, const size_t *outputs, size_t count);
+/* The same for one whole photo, from the bytes of its file. A model that was trained on boxes takes it as one box. */
+BROAD_API int broad_explainer_file(broad_explanation *out, const broad_explainer *explainer, const void *bytes,
+                                   size_t count, size_t output);
 
 /* ---- predictor ------------------------------------------------------------------------------------------------- */
 
@@ -1383,6 +1386,10 @@ static inline void broad_correction_init(broad_correction *out) { broad_result_i
  * model may be the one before. */
 BROAD_API int broad_trainer_correct(broad_correction *out, broad_trainer *trainer, const broad_data *rows,
                                     double *weights);
+/* What the network would predict for each of its training rows, had it not seen the row, nor those of its group: scores, rows x
+ * outputs, as the estimate is made of them; NaN for rows that it is not made of. Training rows whose label they contradict
+ * may be labelled incorrectly. BROAD_USAGE unless the weights are joint ones and the trainer has all rows. */
+BROAD_API int broad_trainer_leave_out(double *out, broad_trainer *trainer);
 /* Whether weights of corrections can be searched: classes, and joint output weights. */
 BROAD_API int broad_model_can_correct(const broad_model *model);
 
@@ -1510,7 +1517,7 @@ typedef enum broad_pixel {
 /* A copy of pixels of 8 bits. stride: bytes from one row to the next; 0: rows without gaps. */
 BROAD_API int broad_picture_from_pixels(broad_picture **out, const unsigned char *pixels, size_t width, size_t height,
                                         size_t stride, broad_pixel pixel);
-/* What this build reads: "JPEG, PNG, HEIC, WebP, TIFF"; the first two always. Static text. */
+/* What is read here: "JPEG, PNG, HEIC, WebP, TIFF"; the first two always. Static text. */
 BROAD_API const char *broad_picture_formats(void);
 /* From the bytes of a file of one of these formats, turned upright, with a longer side of at most `side`; 0: in its own size. The
  * undamaged part of a damaged picture is used, the rest is grey. The message of a failure does not name the file. */
@@ -1523,6 +1530,9 @@ BROAD_API int broad_picture_fit(broad_picture **out, const broad_picture *pictur
 /* A part that lies inside of it. */
 BROAD_API int broad_picture_crop(broad_picture **out, const broad_picture *picture, size_t left, size_t top,
                                  size_t width, size_t height);
+/* What a picture is recognised by: near-duplicates differ in few of the 64 bits, others in about half of them. 0: there is
+ * nothing on it to be recognised by. */
+BROAD_API int broad_picture_print(uint64_t *out, const broad_picture *picture);
 
 /* ---- photos from memory ----------------------------------------------------------------------------------------- */
 
@@ -1540,6 +1550,12 @@ BROAD_API int broad_viewer_picture(double *out, broad_photo *photo, const broad_
  * and place, too. */
 BROAD_API int broad_viewer_file(double *out, broad_photo *photo, const broad_viewer *viewer, const void *bytes,
                                 size_t count);
+/* The same, with the upright picture that the inputs were made from, some hundred pixels wide: to show it without decoding the
+ * file twice. */
+BROAD_API int broad_viewer_show(double *out, broad_photo *photo, broad_picture **picture, const broad_viewer *viewer,
+                                const void *bytes, size_t count);
+/* What the bytes of a file say without any model: size, time, place and faults, and the picture likewise. */
+BROAD_API int broad_photo_look(broad_photo *out, broad_picture **picture, const void *bytes, size_t count);
 
 /* ---- several threads ------------------------------------------------------------------------------------------- */
 

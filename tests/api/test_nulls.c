@@ -190,6 +190,11 @@ static void walk_model(void)
     REFUSED(broad_viewer_open, NULL, NULL);
     REFUSED(broad_viewer_picture, NULL, NULL, NULL, NULL);
     REFUSED(broad_viewer_file, NULL, NULL, NULL, NULL, 0);
+    REFUSED(broad_viewer_show, NULL, NULL, NULL, NULL, NULL, 0);
+    REFUSED(broad_photo_look, NULL, NULL, NULL, 0);
+    REFUSED(broad_picture_print, NULL, NULL);
+    REFUSED(broad_trainer_leave_out, NULL, NULL);
+    REFUSED(broad_explainer_file, NULL, NULL, NULL, 0, 0);
     COMES_BACK(broad_viewer_close, NULL);
     REFUSED(broad_picture_from_pixels, NULL, NULL, 1, 1, 0, BROAD_PIXEL_RGB);
     assert_memory_equal(broad_picture_formats(), "JPEG, PNG", 9);
