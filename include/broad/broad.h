@@ -189,7 +189,7 @@ typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select
 typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad_range_unit;
 typedef enum broad_precision {
     BROAD_PRECISION_DOUBLE,
-    BROAD_PRECISION_FLOAT /* nodes in single precision, and their products too where lambda allows it */
+    BROAD_PRECISION_FLOAT /* of models of 0.1: nodes in single precision; they predict and grow, none is trained anew */
 } broad_precision;
 typedef enum broad_scale {
     BROAD_SCALE_NONE,
@@ -1509,7 +1509,7 @@ typedef enum broad_pixel {
 /* A copy of pixels of 8 bits. stride: bytes from one row to the next; 0: rows without gaps. */
 BROAD_API int broad_picture_from_pixels(broad_picture **out, const unsigned char *pixels, size_t width, size_t height,
                                         size_t stride, broad_pixel pixel);
-/* What this build reads: "JPEG, PNG, HEIC, WebP, TIFF"; the first two always. Static text. */
+/* What is read here: "JPEG, PNG, HEIC, WebP, TIFF"; the first two always. Static text. */
 BROAD_API const char *broad_picture_formats(void);
 /* From the bytes of a file of one of these formats, turned upright, with a longer side of at most `side`; 0: in its own size. The
  * undamaged part of a damaged picture is used, the rest is grey. The message of a failure does not name the file. */

@@ -11,7 +11,9 @@
 #include "base/status.h"
 #include "base/watch.h"
 
-enum { THREADS_MAX = 256, PIECE_WORK = 1000000000 };
+/* LOOKS: how often a thread looks for work, or for the end of it, before it sleeps: some ten microseconds, which is less than
+ * waking up takes. The passes of a chain follow each other that closely. */
+enum { THREADS_MAX = 256, PIECE_WORK = 1000000000, LOOKS = 1000 };
 
 /* Pieces that are taken one after the other; by several threads, so it has a cache line of its own. */
 typedef struct stretch {
@@ -26,10 +28,11 @@ struct broad__pool {
     size_t helpers; /* threads besides the caller */
     pthread_t *threads;
     struct worker *workers;
-    /* The work in progress; generation tells a sleeping helper that it is new. */
-    unsigned generation;
+    int looks; /* before a thread sleeps; 0 where there are fewer processors than threads */
+    /* The work in progress; generation tells a helper that it is new. Changed while the lock is held. */
+    atomic_uint generation;
     int closing;
-    size_t busy;
+    atomic_size_t busy;
     broad__job job;
     void *context;
     broad__profile_scope scope; /* of the thread that gave it */
@@ -81,13 +84,21 @@ static void work(broad__pool *pool, size_t number)
     }
 }
 
+static void look_away(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
 static void *helper_main(void *argument)
 {
     worker *self = argument;
     broad__pool *pool = self->pool;
     unsigned seen = 0;
-    pthread_mutex_lock(&pool->lock);
     for (;;) {
+        for (int i = 0; i < pool->looks && atomic_load(&pool->generation) == seen; i++) look_away();
+        pthread_mutex_lock(&pool->lock);
         while (pool->generation == seen && !pool->closing) pthread_cond_wait(&pool->start, &pool->lock);
         if (pool->closing) break;
         seen = pool->generation;
@@ -98,6 +109,7 @@ static void *helper_main(void *argument)
         broad__profile_helped();
         pthread_mutex_lock(&pool->lock);
         if (--pool->busy == 0) pthread_cond_signal(&pool->finish);
+        pthread_mutex_unlock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -119,6 +131,7 @@ int broad__pool_open(broad__pool **out, size_t threads)
     broad__pool *pool = broad__alloc(sizeof *pool);
     if (!pool) return BROAD_NO_MEMORY;
     pool->process = getpid();
+    pool->looks = threads <= broad__processors() ? LOOKS : 0;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->start, NULL);
     pthread_cond_init(&pool->finish, NULL);
@@ -190,6 +203,7 @@ static void run(broad__pool *pool, size_t count, broad__job job, void *context, 
     pthread_cond_broadcast(&pool->start);
     pthread_mutex_unlock(&pool->lock);
     work(pool, 0);
+    for (int i = 0; i < pool->looks && atomic_load(&pool->busy) > 0; i++) look_away();
     pthread_mutex_lock(&pool->lock);
     while (pool->busy > 0) pthread_cond_wait(&pool->finish, &pool->lock);
     pthread_mutex_unlock(&pool->lock);

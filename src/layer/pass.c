@@ -44,7 +44,7 @@ static void candidate_block(const broad__pass *pass, double *sum, const broad__k
                                   : candidate->k_blocks + block->worker * BROAD__BLOCK_ROWS * p;
     broad__residual_columns(k, p, residual, kblocks, count, block);
     if (!pass->gram) return;
-    (broad__candidate_single(residual, p) ? device->gram_single : device->gram)(sum, p, k, p, block->n, p);
+    device->gram(sum, p, k, p, block->n, p);
     device->cross(sum + pass->gram, c, k, p, p, residual->e + block->first * c, c, c, block->n);
     size_t probes = 2 * residual->probes.count;
     if (pass->probes)

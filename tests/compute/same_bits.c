@@ -132,8 +132,6 @@ static void show_products(const broad__kernels *kernels, size_t rows, size_t p, 
     kernels->cross(cross, c, k, p, p, e, c, c, rows);
     kernels->apply(e, c, -1.0, k, p, rows, w, c, p, c);
     show("gram", rows, p, gram, p * p);
-    kernels->single->gram(gram, p, k, p, rows, p);
-    show("gram and single gram", rows, p, gram, p * p);
     show("cross", rows, p, cross, p * c);
     show("apply", rows, p, e, rows * c);
     free(k), free(e), free(w), free(bias), free(gram), free(cross), free(out);

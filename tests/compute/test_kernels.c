@@ -197,29 +197,6 @@ static void check_nodes_single(const broad__kernels *set, const operands *o, bro
     free(out.all), free(plain.all), free(cut.all);
 }
 
-static void check_gram_single(const broad__kernels *set, const operands *o, problem_random *r)
-{
-    size_t stride = o->p + o->pad, part = BROAD__SINGLE_ROWS;
-    area out = area_of(o->p, stride, r), plain = area_copy(&out), cut = area_copy(&out);
-    for (size_t i = 0; i < o->n * stride; i++) o->k[i] = (double)(float)o->k[i];
-    set->single->gram(out.numbers, stride, o->k, stride, o->n, o->p);
-    for (size_t first = 0; first < o->n; first += part)
-        for (size_t a = 0; a < o->p; a++)
-            for (size_t b = a; b < o->p; b++) {
-                float sum = 0;
-                for (size_t i = first; i < o->n && i < first + part; i++)
-                    sum = step_single(set, o->k[i * stride + a], o->k[i * stride + b], sum);
-                plain.numbers[a * stride + b] += (double)sum;
-            }
-    assert_same(&out, &plain, "gram in single", set->name, o->n, o->p, o->c);
-    for (size_t i = 0, n = part; i < o->n; i += n, n = n == part ? 2 * part : part) {
-        n = n < o->n - i ? n : o->n - i;
-        set->single->gram(cut.numbers, stride, o->k + i * stride, stride, n, o->p);
-    }
-    assert_same(&cut, &plain, "gram in single in pieces", set->name, o->n, o->p, o->c);
-    free(out.all), free(plain.all), free(cut.all);
-}
-
 /* ---- products of any layout, triangles, symmetric matrices ------------------------------------------------------- */
 
 /* rows x columns numbers, by rows or by columns, with a few between them. */
@@ -345,7 +322,6 @@ static void check_all(const operands *o, problem_random *r)
         check_cross(set, o, r);
         check_gram(set, o, r);
         check_nodes_single(set, o, BROAD_ACTIVATION_TANH, r);
-        check_gram_single(set, o, r);
     }
 }
 

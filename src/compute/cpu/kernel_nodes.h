@@ -44,7 +44,6 @@ OUTLINE void tile_nearing(product p)
 {
     p.a_step = 1;
     p.b_step = COLUMNS;
-    p.fresh = 0;
     tile_with(p, ROWS, VECTORS, LANES, 1, 1);
 }
 

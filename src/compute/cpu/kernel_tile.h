@@ -35,7 +35,6 @@ typedef struct product {
     size_t b_step;    /* b's numbers for step k: b[k * b_step + column] */
     size_t depth;     /* steps */
     const char *soon; /* for tiles that bring near what is read after them: from here on */
-    int fresh; /* set for each kind of panel; in single precision: sums start at 0 and are added to out at the end */
 } product;
 
 INLINE size_t tile_rows(size_t vectors) { return vectors > 1 ? ROWS : ROWS_ALONE; }
@@ -59,7 +58,7 @@ INLINE void tile_with(product p, const size_t rows, const size_t vectors, size_t
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
-            full_start(p.out + i * p.out_stride + v * LANES, last, whole || v + 1 < vectors, p.fresh);
+            full_start(p.out + i * p.out_stride + v * LANES, last, whole || v + 1 < vectors);
     }
     for (size_t k = 0; k < p.depth; k++) {
         if (nearing) __builtin_prefetch(p.soon + k * NEARING, 0, 2);
@@ -76,7 +75,7 @@ INLINE void tile_with(product p, const size_t rows, const size_t vectors, size_t
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++)
-            full_finish(p.out + i * p.out_stride + v * LANES, sums[i][v], last, whole || v + 1 < vectors, p.fresh);
+            full_finish(p.out + i * p.out_stride + v * LANES, sums[i][v], last, whole || v + 1 < vectors);
     }
 }
 
@@ -92,7 +91,7 @@ INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
-            half_start(p.out + i * p.out_stride + v * HALF, last, whole || v + 1 < vectors, p.fresh);
+            half_start(p.out + i * p.out_stride + v * HALF, last, whole || v + 1 < vectors);
     }
     for (size_t k = 0; k < p.depth; k++) {
         UNROLL for (size_t v = 0; v < vectors; v++) b[v] =
@@ -108,7 +107,7 @@ INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++)
-            half_finish(p.out + i * p.out_stride + v * HALF, sums[i][v], last, whole || v + 1 < vectors, p.fresh);
+            half_finish(p.out + i * p.out_stride + v * HALF, sums[i][v], last, whole || v + 1 < vectors);
     }
 }
 
@@ -157,14 +156,12 @@ INLINE void panel_any(product p, size_t rows, size_t columns)
 OUTLINE void panel_by_rows(product p, size_t rows, size_t columns)
 {
     p.a_step = 1;
-    p.fresh = 0;
     panel_any(p, rows, columns);
 }
 
 OUTLINE void panel_by_columns(product p, size_t rows, size_t columns)
 {
     p.a_row = 1;
-    p.fresh = 1;
     panel_any(p, rows, columns);
 }
 

@@ -35,7 +35,6 @@ int broad__rowset_open(broad__rowset *out, const broad_model *model, const broad
     out->model = model;
     if (storage) out->storage = *storage;
     int status = broad__residual_open(&out->residual, device, pool, model->outputs);
-    out->residual.candidate.single = broad__supervise_single(&model->settings);
     set_storage(&out->residual, &out->storage);
     int sourced = out->storage.spill || out->storage.z_recomputed;
     return status == BROAD_OK && sourced ? broad__z_source_open(&out->source, out) : status;
