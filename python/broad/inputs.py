@@ -314,7 +314,7 @@ def values_of(y, name):
     y = np.asarray(y)
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported\n%r\n" % y)
-    y = y.astype(np.float64)
+    y = y.astype(np.float64, copy=False)
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise ValueError("y should be a 1d or 2d array, got an array of shape %s instead." % (y.shape,))
     _check_finite(y)
