@@ -35,6 +35,7 @@ sanitize: ## the test suites under the address and undefined-behaviour sanitizer
 lab-test: ## the short form of benchmarks, experiments and fuzz targets; the guards on planted faults
 	@scripts/setup
 	@scripts/setup --bench
+	@scripts/setup --browser
 	@scripts/setup --js
 	@scripts/run_tests -j $(JOBS) lab
 
