@@ -11,8 +11,8 @@ PIP := $(if $(VIRTUAL_ENV),$(VIRTUAL_ENV)/bin/python -m pip,PIP_BREAK_SYSTEM_PAC
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test sanitize lab-test check format tsan coverage bench bench-quick bench-tables bench-uci bench-mnist bench-images \
-        paper-tables experiments fuzz wheel install-python install uninstall setup clean help
+.PHONY: build demo test sanitize lab-test check format tsan coverage bench bench-quick bench-tables bench-uci bench-mnist bench-images bench-python \
+        paper-tables experiments fuzz js wheel install-python install uninstall setup clean help
 
 build: ## the optimised tool and libraries, in build/release
 	@command -v cmake >/dev/null || { echo "make: cmake is missing; run scripts/setup --runtime first"; exit 1; }
@@ -35,6 +35,8 @@ sanitize: ## the test suites under the address and undefined-behaviour sanitizer
 lab-test: ## the short form of benchmarks, experiments and fuzz targets; the guards on planted faults
 	@scripts/setup
 	@scripts/setup --bench
+	@scripts/setup --browser
+	@scripts/setup --js
 	@scripts/run_tests -j $(JOBS) lab
 
 check: ## format, lint, include order, headers, symbols, words, scripts
@@ -97,6 +99,16 @@ bench-mnist: ## MNIST against the same in numpy: make bench-mnist [DATA=FOLDER] 
 	@$(PYTHON) scripts/bench_mnist "$(or $(DATA),data/mnist)" --json build/bench-mnist.json $(if $(QUICK),--quick) \
 	    $(if $(THREADS),--threads $(THREADS))
 
+bench-python: ## docs/python.md's figures: make bench-python DATA=FOLDER [QUICK=1]
+	@test -n "$(DATA)" || { echo "make: say where the tables are: make bench-python DATA=FOLDER"; exit 1; }
+	@scripts/setup --bench
+	@$(MAKE) build
+	@cmake --build --preset release -j $(JOBS) --target python_package
+	@cmake --preset bench
+	@cmake --build --preset bench -j $(JOBS) --target bench_arrays
+	@$(PYTHON) scripts/bench_python "$(DATA)" --package build/release/python --program build/bench/bench/bench_arrays \
+	    --json build/bench-python.json $(if $(QUICK),--quick)
+
 bench-images: ## photos: accuracy, power loss, speed, a correction: make bench-images [PANELS=FOLDER SOILING=FOLDER QUICK=1]
 	@scripts/setup --bench
 	@$(MAKE) build
@@ -111,6 +123,9 @@ fuzz: ## every fuzz target for FUZZ_SECONDS (600) each
 	@cmake --preset fuzz
 	@cmake --build --preset fuzz -j $(JOBS)
 	@scripts/run_fuzz build/fuzz $(FUZZ_SECONDS)
+
+js: ## the JavaScript package, ready for npm, in build/js
+	@scripts/build_js
 
 wheel: ## the Python package as one file for Python 3.11 and later, in build/
 	@scripts/setup --python

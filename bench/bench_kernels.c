@@ -32,7 +32,6 @@ typedef struct shape {
 struct data {
     const shape *s;
     double *a, *b, *bias, *out;
-    float *a_single, *b_single, *out_single;
     double *k, *gram, *cross, *e;
     size_t size; /* of the square product */
 };
@@ -46,24 +45,12 @@ static double *drawn(size_t count, uint64_t seed)
     return numbers;
 }
 
-static float *narrowed(const double *from, size_t count)
-{
-    float *numbers = aligned_alloc(64, (count + 16) * sizeof(float) / 64 * 64 + 64);
-    if (!numbers) exit(1);
-    for (size_t i = 0; i < count; i++) numbers[i] = (float)from[i];
-    return numbers;
-}
-
-static void nodes_of(data *d, int single)
+static void nodes_ours(data *d)
 {
     const shape *s = d->s;
-    const broad__kernels *kernels = broad__kernels_used();
-    broad__nodes nodes = {s->p, s->c, d->b, d->bias, BROAD_ACTIVATION_IDENTITY, single};
-    (single ? kernels->single->nodes : kernels->nodes)(d->out, s->c, &nodes, d->a, s->p, s->rows);
+    broad__nodes nodes = {s->p, s->c, d->b, d->bias, BROAD_ACTIVATION_IDENTITY, 0, NULL};
+    broad__kernels_used()->nodes(d->out, s->c, &nodes, d->a, s->p, s->rows);
 }
-
-static void nodes_ours(data *d) { nodes_of(d, 0); }
-static void nodes_single_ours(data *d) { nodes_of(d, 1); }
 
 static void nodes_rival(data *d)
 {
@@ -73,32 +60,12 @@ static void nodes_rival(data *d)
                 (int)s->c, 1, d->out, (int)s->c);
 }
 
-static void nodes_single_rival(data *d)
-{
-    const shape *s = d->s;
-    for (size_t i = 0; i < s->rows; i++)
-        for (size_t j = 0; j < s->c; j++) d->out_single[i * s->c + j] = (float)d->bias[j];
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)s->rows, (int)s->c, (int)s->p, 1, d->a_single,
-                (int)s->p, d->b_single, (int)s->c, 1, d->out_single, (int)s->c);
-}
-
 static void gram_ours(data *d) { broad__kernels_used()->gram(d->out, d->s->p, d->a, d->s->p, d->s->rows, d->s->p); }
-
-static void gram_single_ours(data *d)
-{
-    broad__kernels_used()->single->gram(d->out, d->s->p, d->a, d->s->p, d->s->rows, d->s->p);
-}
 
 static void gram_rival(data *d)
 {
     int p = (int)d->s->p;
     cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, p, (int)d->s->rows, 1, d->a, p, 1, d->out, p);
-}
-
-static void gram_single_rival(data *d)
-{
-    int p = (int)d->s->p;
-    cblas_ssyrk(CblasRowMajor, CblasUpper, CblasTrans, p, (int)d->s->rows, 1, d->a_single, p, 1, d->out_single, p);
 }
 
 static void cross_ours(data *d)
@@ -131,10 +98,13 @@ static void apply_rival(data *d)
 static void layer_ours(data *d)
 {
     const broad__kernels *kernels = broad__kernels_used();
-    broad__nodes nodes = {WIDTH, WIDTH, d->b, d->bias, BROAD_ACTIVATION_SIGMOID, 0};
+    broad__nodes nodes = {WIDTH, WIDTH, d->b, d->bias, BROAD_ACTIVATION_SIGMOID, 0, NULL};
     for (size_t i = 0; i < d->s->rows; i += BROAD__BLOCK_ROWS) {
         size_t n = d->s->rows - i < BROAD__BLOCK_ROWS ? d->s->rows - i : BROAD__BLOCK_ROWS;
         double *e = d->e + i * OUTPUTS;
+        size_t left = d->s->rows - i - n;
+        broad__soon soon[BROAD__SOON] = {{d->a + (i + n) * WIDTH, (left < n ? left : n) * WIDTH}};
+        nodes.soon = soon;
         kernels->nodes(d->k, WIDTH, &nodes, d->a + i * WIDTH, WIDTH, n);
         kernels->gram(d->gram, WIDTH, d->k, WIDTH, n, WIDTH);
         kernels->cross(d->cross, OUTPUTS, d->k, WIDTH, WIDTH, e, OUTPUTS, OUTPUTS, n);
@@ -217,7 +187,7 @@ static double rate(data *d, work run, double flops, size_t threads, double secon
 static double flops_of(const shape *s)
 {
     if (s->ours == layer_ours) return (double)s->rows * WIDTH * (2 * WIDTH + WIDTH + 1 + 4 * OUTPUTS);
-    if (s->ours == gram_ours || s->ours == gram_single_ours) return (double)s->rows * (double)(s->p * (s->p + 1));
+    if (s->ours == gram_ours) return (double)s->rows * (double)(s->p * (s->p + 1));
     return 2.0 * (double)s->rows * (double)(s->p * s->c);
 }
 
@@ -233,18 +203,12 @@ static void data_open(data *out, const shape *s, size_t size)
     out->gram = drawn((size_t)WIDTH * WIDTH, 6);
     out->cross = drawn((size_t)WIDTH * OUTPUTS, 7);
     out->e = drawn(s->rows * OUTPUTS, 8);
-    size_t singles = size ? 0 : s->rows * s->p;
-    for (size_t i = 0; i < singles; i++) out->a[i] = (double)(float)out->a[i];
-    out->a_single = narrowed(out->a, singles);
-    out->b_single = narrowed(out->b, size ? 0 : rows * s->c);
-    out->out_single = narrowed(out->out, size ? 0 : rows * most);
 }
 
 static void data_close(data *d)
 {
     free(d->a), free(d->b), free(d->bias), free(d->out);
     free(d->k), free(d->gram), free(d->cross), free(d->e);
-    free(d->a_single), free(d->b_single), free(d->out_single);
 }
 
 static double apart(const double *one, const double *two, size_t count)
@@ -266,8 +230,6 @@ static void compare(const shape *s)
     s->ours(&one);
     s->rival(&two);
     size_t most = s->c > s->p ? s->c : s->p, count = (s->rows > most ? s->rows : most) * most;
-    if (s->rival == nodes_single_rival || s->rival == gram_single_rival)
-        for (size_t i = 0; i < count; i++) two.out[i] = (double)two.out_single[i];
     double worst = fmax(apart(one.out, two.out, count), apart(one.e, two.e, s->rows * OUTPUTS));
     worst = fmax(worst, apart(one.gram, two.gram, (size_t)WIDTH * WIDTH));
     worst = fmax(worst, apart(one.cross, two.cross, (size_t)WIDTH * OUTPUTS));
@@ -376,10 +338,6 @@ static const shape shapes[] = {
     {"apply, 256 rows x 100 x 1", "device->apply", "cblas_dgemm", apply_ours, apply_rival, 256, 100, 1, 1e-12},
     {"apply, 256 rows x 100 x 2", "device->apply", "cblas_dgemm", apply_ours, apply_rival, 256, 100, 2, 1e-12},
     {"apply, 256 rows x 100 x 10", "device->apply", "cblas_dgemm", apply_ours, apply_rival, 256, 100, 10, 1e-12},
-    {"nodes in single precision, 256 rows x 100 inputs x 100", "device->nodes, single", "cblas_sgemm",
-     nodes_single_ours, nodes_single_rival, 256, 100, 100, 1e-4},
-    {"Gram in single precision, 256 rows x 100", "device->gram_single", "cblas_ssyrk", gram_single_ours,
-     gram_single_rival, 256, 100, 100, 1e-4},
 };
 
 int main(int argc, char **argv)

@@ -16,7 +16,9 @@ MODULES = {
     "uci": "bench.tables.uci",
     "photos-benchmarks": "bench.images.report",
     "mnist": "bench.mnist",
+    "python-benchmarks": "bench.python.report",
     "schedules": "bench.schedules",
+    "export": "bench.export_report",
 }
 
 

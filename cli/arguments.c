@@ -59,6 +59,9 @@ static const struct retired {
     {"--crop",
      "'--crop' was removed in version 0.2 together with the built-in finder of panels: crop with boxes from a "
      "file (--boxes) or from a program (--detector); without them photos are looked at as a whole"},
+    {"--precision",
+     "'--precision' was removed in version 0.2, because float was not faster: leave it out, and nodes are computed in "
+     "double precision; models that were trained with float are still read"},
 };
 
 static int fail_unknown(const cli_command *command, const char *word, size_t length)

@@ -6,9 +6,9 @@
 
 #include "io/progress.h"
 #include "run/data_photos.h"
-#include "run/export.h"
 #include "run/input.h"
 #include "run/photo_summary.h"
+#include "run/rows_export.h"
 #include "run/show.h"
 #include "values.h"
 
@@ -242,7 +242,8 @@ static int report_table(const cli_arguments *arguments, const broad_data *data)
 
 /* ---- export ---- */
 
-static int report_export(const cli_arguments *arguments, const broad_data *data, json_t *record, const cli_export *made)
+static int report_export(const cli_arguments *arguments, const broad_data *data, json_t *record,
+                         const cli_rows_export *made)
 {
     const char *path = arguments->positional[0], *folder = cli_given(arguments, "export");
     data_advice advice = {0};
@@ -251,24 +252,24 @@ static int report_export(const cli_arguments *arguments, const broad_data *data,
                   broad_enum_name(BROAD_ENUM_FORMAT, (int)broad_data_format(data)), broad_data_rows(data),
                   broad_data_inputs(data), cli_plural(broad_data_inputs(data)));
         cli_print_maps(&(broad_map_choice){0}, broad_data_maps(data), 0);
-        cli_export_print(made, folder);
+        cli_rows_export_print(made, folder);
         return BROAD_OK;
     }
     size_t *counts = data_class_counts(data);
     json_t *object = result_json(path, data, counts, record, &advice);
     free(counts);
     cli_record_maps(record, &(broad_map_choice){0}, broad_data_maps(data));
-    cli_json_put(object, "export", cli_export_json(made, folder));
+    cli_json_put(object, "export", cli_rows_export_json(made, folder));
     return cli_json_give(arguments, object);
 }
 
 static int export_rows(const cli_arguments *arguments, const broad_data *data, json_t *record)
 {
     cli_folder folder = {0};
-    cli_export made;
+    cli_rows_export made;
     cli_signals_catch();
     int status = cli_folder_begin(&folder, cli_given(arguments, "export"));
-    if (!status) status = cli_export_write(&made, data, &folder);
+    if (!status) status = cli_rows_export_write(&made, data, &folder);
     int left = status ? cli_folder_abandon(&folder) : BROAD_OK; /* what is left is worse than why */
     if (status == BROAD_INTERRUPTED && !left)
         status = cli_fail(status, "interrupted; %s was not written", cli_given(arguments, "export"));

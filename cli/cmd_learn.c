@@ -342,6 +342,26 @@ static int join_rows(learn_run *learn)
     return BROAD_OK;
 }
 
+/* The rows held out, which were read before there were new classes, with these too. */
+static int widen_test(learn_run *learn)
+{
+    cli_run *run = &learn->run;
+    broad_data *all = NULL, *wide = NULL;
+    size_t rows = broad_data_rows(run->test);
+    if (!run->test || broad_data_outputs(learn->fresh) <= broad_data_outputs(run->test)) return BROAD_OK;
+    size_t *numbers = calloc(rows + 1, sizeof *numbers);
+    for (size_t i = 0; numbers && i < rows; i++) numbers[i] = i;
+    int status =
+        numbers ? broad_data_append(&all, run->test, learn->fresh) : cli_fail(BROAD_NO_MEMORY, "out of memory");
+    if (!status) status = broad_data_pick(&wide, all, numbers, rows);
+    broad_data_free(all);
+    free(numbers);
+    if (status) return status;
+    broad_data_free(run->test);
+    run->test = wide;
+    return BROAD_OK;
+}
+
 static int save_stats(learn_run *learn)
 {
     cli_run *run = &learn->run;
@@ -363,6 +383,7 @@ static int learn_fresh(learn_run *learn)
     if (cli_interrupted()) run->correction = NULL; /* there is no time to compare */
     if (!status && run->correction) status = cli_correction_count(&learn->correction, run);
     if (!status && run->correction) status = cli_correction_measure_after(&learn->correction, run);
+    if (!status) status = widen_test(learn);
     return status ? status : join_rows(learn);
 }
 

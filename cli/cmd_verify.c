@@ -2,13 +2,15 @@
 #include <stdio.h>
 
 #include "io/progress.h"
+#include "run/doubts.h"
 #include "run/files.h"
 #include "run/input.h"
 #include "run/load_model.h"
 #include "run/show.h"
 #include "values.h"
 
-static int report_json(const cli_arguments *arguments, const broad_verdict *verdict, size_t rows, json_t *photos)
+static int report_json(const cli_arguments *arguments, const broad_verdict *verdict, size_t rows, json_t *photos,
+                       json_t *doubts)
 {
     json_t *object = cli_json_object("verify");
     cli_json_put(object, "model", cli_json_text(arguments->positional[0]));
@@ -23,6 +25,7 @@ static int report_json(const cli_arguments *arguments, const broad_verdict *verd
     cli_json_put(object, "reason", cli_json_text(verdict->reason));
     cli_json_put(object, "stored_groups", json_integer((json_int_t)verdict->stored_groups));
     cli_json_put(object, "stored_metric", json_boolean(verdict->stored_metric));
+    if (doubts) cli_json_put(object, "doubts", doubts);
     return cli_json_give(arguments, object);
 }
 
@@ -58,6 +61,8 @@ int cli_verify(const cli_arguments *arguments)
     json_t *photos = NULL;
     broad_verdict verdict = {.size = sizeof verdict};
     cli_files files = {0};
+    cli_doubts doubts = {0};
+    int doubted = cli_given(arguments, "doubts") != NULL;
     size_t threads = 0;
     int status = cli_threads(&threads, arguments);
     if (!status) status = cli_files_after_model(&files, arguments);
@@ -65,10 +70,16 @@ int cli_verify(const cli_arguments *arguments)
     if (!status && !files.count) cli_files_complete(&files, model, arguments);
     if (!status) status = cli_read_training(&training, NULL, &photos, model, arguments, &files);
     if (!status) status = broad_verify(&verdict, model, training, cli_watch(threads));
+    if (!status && doubted) status = cli_doubts_find(&doubts, model, training, threads);
     if (!status && cli_given(arguments, "json"))
-        status = report_json(arguments, &verdict, broad_data_rows(training), photos);
-    else if (!status) report_text(&verdict, model, broad_data_rows(training));
+        status = report_json(arguments, &verdict, broad_data_rows(training), photos,
+                             doubted ? cli_doubts_json(&doubts, model, training) : NULL);
+    else if (!status) {
+        report_text(&verdict, model, broad_data_rows(training));
+        if (doubted) cli_doubts_print(&doubts, model, training);
+    }
     if (!status && !verdict.holds) status = -BROAD_FAILED;
+    cli_doubts_clear(&doubts);
     json_decref(photos);
     broad_data_free(training);
     broad_model_free(model);

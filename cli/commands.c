@@ -249,6 +249,23 @@ static const broad_option info_output[] = {
      "show instead what the network looks at: how much its output moves with each column, and in which directions"},
 };
 
+static const broad_option export_output[] = {
+    {"onnx", 0, "FILE", NULL, NULL, "write an ONNX file"},
+    {"c", 0, "FILE", NULL, NULL, "write one file of C99 without dependencies; - for standard output"},
+    {"precision", 0, "WHAT", "double|float|int8", "double",
+     "numbers of the file; int8, for --c: the weights of nodes in 8 bits, everything else as with float"},
+    {"compact", 0, NULL, NULL, NULL,
+     "for --c: do not store random weights that the seed gives, but compute them again for every row: smaller and "
+     "slower"},
+    {"name", 0, "PREFIX", NULL, NULL,
+     "for --c: what all names in the file begin with; default: the name of FILE without its ending"},
+    {"interval", 0, "LEVEL", NULL, NULL,
+     "regression: level of the intervals in the file; default: 0.9, if the model has an estimate of its error"},
+    {"check", 0, "DATA", NULL, NULL,
+     "run the file on these rows, and compare it with the model before anything is written; C is compiled with $CC, or "
+     "cc, ONNX needs ONNX Runtime for Python or node"},
+};
+
 static const broad_option photo_maps[] = {
     {"map", 0, "MAPS", NULL, "auto",
      "how a photo becomes inputs: pixels, descriptors, windows, or several separated by commas; auto: descriptors, "
@@ -308,6 +325,26 @@ static const broad_option render_output[] = {
     {"masks", 0, NULL, NULL, NULL,
      "also write masks as grey PNG files: DIR/.masks/dirt, the light lost to dirt, and DIR/.masks/panel, where the "
      "panel is"},
+};
+
+static const broad_option serve_where[] = {
+    {"port", 0, "PORT", NULL, "8420", "port of the page, 1 to 65535"},
+    {"listen", 0, "ADDRESS", NULL, "127.0.0.1",
+     "address to listen at; others than this machine's own (127.0.0.1, ::1) need --token-file"},
+    {"no-browser", 0, NULL, NULL, NULL, "do not open a browser"},
+};
+
+static const broad_option serve_who[] = {
+    {"token-file", 0, "FILE", NULL, NULL,
+     "file with the token that lets people and programs in, which only you may be able to read; default: a new random "
+     "token"},
+    {"host", 0, "NAME", NULL, NULL,
+     "a further name that the page is reached by, such as that of a reverse proxy; may be given several times"},
+};
+
+static const broad_option serve_photos[] = {
+    {"no-copy", 0, NULL, NULL, NULL,
+     "do not copy photos of watched folders into the project, but refer to them where they are"},
 };
 
 static const broad_option profiling[] = {
@@ -432,7 +469,15 @@ static const cli_section learn_sections[] = {
     SECTION("Common", common),
     END,
 };
+static const broad_option verify_doubts[] = {
+    {"doubts", 0, NULL, NULL, NULL,
+     "also list training rows whose label the network contradicts where it has not seen them (leave-one-out): they may "
+     "be "
+     "labelled incorrectly"},
+};
+
 static const cli_section verify_sections[] = {
+    SECTION("Output", verify_doubts),
     SECTION("Reading DATA", target_like_model),
     SECTION("Reading DATA", labels_of_each),
     SECTION("Reading DATA", text_files),
@@ -484,6 +529,13 @@ static const cli_section data_sections[] = {
     END,
 };
 static const cli_section info_sections[] = {SECTION("Output", info_output), SECTION("Common", common), END};
+static const cli_section export_sections[] = {
+    SECTION("Output", export_output),
+    SECTION("Reading DATA, with --check", text_files),
+    LIBRARY("Run", "threads memory"),
+    SECTION("Common", common),
+    END,
+};
 static const cli_section demo_sections[] = {
     SECTION("Demonstration", demo_story),
     LIBRARY("Run", "seed threads"),
@@ -497,6 +549,12 @@ static const cli_section render_sections[] = {
     SECTION("Common", common),
     END,
 };
+
+static const cli_section serve_sections[] = {
+    SECTION("Where", serve_where), SECTION("Who", serve_who), SECTION("Photos", serve_photos),
+    LIBRARY("Run", "threads"),     SECTION("Common", common), END,
+};
+
 static const cli_section doctor_sections[] = {
     SECTION("Measures", doctor_measures),
     LIBRARY("Run", "threads"),
@@ -810,7 +868,35 @@ static const cli_command commands[] = {
                        "If a part of the first file was held out, it is left out again. Exit code 0: the "
                        "certificate holds; 1: it does not, with the reason.",
         .examples = {
+            {"broad verify panels.broad --doubts", "and which training photos may be labelled incorrectly"},
             {"broad verify model.broad iris.csv", "after 'broad fit iris.csv'"},
+        },
+    },
+    {
+        .name = "export",
+        .purpose = "write a model for other programs: ONNX or C source",
+        .positional = "MODEL",
+        .fewest = 1,
+        .most = 1,
+        .run = cli_export,
+        .sections = export_sections,
+        .description = "Writes MODEL for programs that predict without this library. Scaling, missing values, categories, "
+                       "probabilities, labels and intervals are inside. A row has one number per column: for a category the "
+                       "code of its level, for a missing value NaN. In double precision the scores are those of 'broad "
+                       "predict' up to rounding; docs/export.md has figures for each precision, and describes what goes in "
+                       "and comes out.\n"
+                       "--onnx writes a graph of ai.onnx operators, opset 13. It takes 'row' and gives 'label', "
+                       "'probabilities' and 'scores' for classes, 'values', 'low' and 'high' for numbers.\n"
+                       "--c writes one file of C99 with constants and loops: no allocation, no state, nothing to link but "
+                       "libm. PREFIX_predict() computes the scores of a row, PREFIX_class(), PREFIX_probabilities() and "
+                       "PREFIX_interval() what follows from them; PREFIX_level() gives the code of a category. The bytes of "
+                       "constants and of arrays on the stack are printed.\n"
+                       "Models of photos take the picture, cropped and resized, if they were fitted with --map pixels; "
+                       "others take the numbers that 'broad data --export' writes. A file appears complete or not at all.",
+        .examples = {
+            {"broad export model.broad --onnx model.onnx", "for ONNX Runtime and others"},
+            {"broad export model.broad --c model.c --check iris.csv", "compiled and compared on these rows first"},
+            {"broad export model.broad --c model.c --precision int8 --compact", "for a small device"},
         },
     },
     {
@@ -888,6 +974,32 @@ static const cli_command commands[] = {
             {"broad render panels --count 2000 --size 128 --seed 7", "different photos: more, and smaller"},
             {"broad render soiling --severity --format png", "photos for regression, without compression loss"},
             {"broad render panels --masks", "also where the dirt is, and the panel"},
+        },
+    },
+    {
+        .name = "serve",
+        .purpose = "judge and correct photos on a page in the browser",
+        .positional = "[PROJECT]",
+        .most = 1,
+        .run = cli_serve,
+        .sections = serve_sections,
+        .description = "Opens a page, on this machine alone, where photos go in and verdicts come out, where wrong ones "
+                       "are corrected with one key, and where the model learns from them. PROJECT is a folder, by "
+                       "default ./broad-project, which is made if it does not exist: model.broad, photos, a database of "
+                       "verdicts and corrections, every version of the model. To start with a model, copy it to "
+                       "PROJECT/model.broad; without one, the page makes a first one from about twenty photos that were "
+                       "labelled.\n"
+                       "The address that is printed has a random token, without which no one gets in; programs send it "
+                       "as 'Authorization: Bearer TOKEN' (docs/serve-api.md). Nothing is sent anywhere else. Every "
+                       "correction is on disk before the page shows it as done. SIGTERM and Ctrl-C end the server within "
+                       "two seconds.\n"
+                       "Exit code 73: the port is in use, or another 'broad serve' has the project open.",
+        .examples = {
+            {"broad serve", "a project in ./broad-project; then open the address that is printed"},
+            {"broad serve roofs --port 8500", "another project, another port"},
+            {"broad serve roofs --no-copy", "photos of watched folders stay where they are"},
+            {"broad serve /srv/roofs --listen 0.0.0.0 --token-file token --host roofs.example.org --no-browser",
+             "for other machines, behind a reverse proxy with TLS (docs/serve.md)"},
         },
     },
     {

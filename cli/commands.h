@@ -74,8 +74,10 @@ int cli_report(const cli_arguments *arguments);
 int cli_report_training(const cli_arguments *arguments); /* with --training */
 int cli_info(const cli_arguments *arguments);
 int cli_verify(const cli_arguments *arguments);
+int cli_export(const cli_arguments *arguments);
 int cli_demo(const cli_arguments *arguments);
 int cli_render(const cli_arguments *arguments);
+int cli_serve(const cli_arguments *arguments);
 int cli_doctor(const cli_arguments *arguments);
 int cli_version(const cli_arguments *arguments);
 int cli_help(const cli_arguments *arguments);

@@ -24,6 +24,12 @@ macro(broad_find_dependencies)
         endif()
     endforeach()
 
+    # The page of `broad serve`, of the tool alone.
+    if(NOT DEFINED BROAD_WITH_SERVE OR BROAD_WITH_SERVE)
+        pkg_check_modules(BROAD_MICROHTTPD QUIET IMPORTED_TARGET libmicrohttpd>=0.9.71)
+        pkg_check_modules(BROAD_SQLITE QUIET IMPORTED_TARGET sqlite3>=3.34)
+    endif()
+
     if(BROAD_JANSSON_FOUND AND BROAD_ZLIB_FOUND AND BROAD_XXHASH_FOUND AND BROAD_JPEG_FOUND AND BROAD_PNG_FOUND
        AND BROAD_EXIF_FOUND AND Threads_FOUND)
         set(BROAD_DEPENDENCIES_FOUND TRUE)
@@ -34,7 +40,21 @@ macro(broad_find_dependencies)
             target_link_libraries(broad::dependencies INTERFACE PkgConfig::BROAD_JANSSON PkgConfig::BROAD_ZLIB
                 PkgConfig::BROAD_JPEG PkgConfig::BROAD_PNG PkgConfig::BROAD_EXIF
                 Threads::Threads m)
-            foreach(name HEIF WEBP TIFF)
+            # libheif is loaded with the first picture that needs it: of the package only the header, and the name of the
+            # library as it is found when a program runs.
+            if(BROAD_HEIF_FOUND)
+                list(GET BROAD_HEIF_LINK_LIBRARIES 0 broad_heif_file)
+                file(REAL_PATH "${broad_heif_file}" broad_heif_file)
+                string(REGEX MATCH "libheif[^/]*\\.so\\.[0-9]+" broad_heif_name "${broad_heif_file}")
+                if(NOT broad_heif_name)
+                    set(broad_heif_name libheif.so.1)
+                endif()
+                target_include_directories(broad::dependencies INTERFACE ${BROAD_HEIF_INCLUDE_DIRS})
+                target_compile_definitions(broad::dependencies INTERFACE BROAD_WITH_HEIF=1
+                    BROAD_HEIF_LIBRARY="${broad_heif_name}")
+                target_link_libraries(broad::dependencies INTERFACE ${CMAKE_DL_LIBS})
+            endif()
+            foreach(name WEBP TIFF)
                 if(BROAD_${name}_FOUND)
                     target_link_libraries(broad::dependencies INTERFACE PkgConfig::BROAD_${name})
                     target_compile_definitions(broad::dependencies INTERFACE BROAD_WITH_${name}=1)

@@ -20,7 +20,7 @@ install(FILES ${PROJECT_BINARY_DIR}/broadConfig.cmake ${PROJECT_BINARY_DIR}/broa
 file(RELATIVE_PATH broad_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 # Private libraries by name: as packages they would give their include folders to programs that never see them.
 set(broad_pc_libraries "")
-foreach(name JANSSON JPEG PNG EXIF HEIF WEBP TIFF ZLIB)
+foreach(name JANSSON JPEG PNG EXIF WEBP TIFF ZLIB)
     foreach(library ${BROAD_${name}_LIBRARIES})
         string(APPEND broad_pc_libraries "-l${library} ")
     endforeach()

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/real_text.h"
 #include "io/interrupt.h"
-#include "io/real_text.h"
 
 enum { BUFFER_BYTES = 1 << 16 };
 
@@ -69,8 +69,8 @@ void cli_output_print(cli_output *output, const char *format, ...)
 
 void cli_output_real(cli_output *output, double value)
 {
-    char text[CLI_REAL_BYTES];
-    cli_output_bytes(output, text, cli_real_text(text, value));
+    char text[BROAD__REAL_BYTES];
+    cli_output_bytes(output, text, broad__real_text(text, value));
 }
 
 void cli_output_count(cli_output *output, size_t count)
@@ -118,6 +118,19 @@ int cli_write_new(const char *path, const void *bytes, size_t count)
     int failed = fwrite(bytes, 1, count, file) != count, reason = errno;
     if (fclose(file) && !failed) failed = 1, reason = errno;
     return failed ? cli_fail(BROAD_IO, "%s: cannot be written: %s", path, strerror(reason)) : BROAD_OK;
+}
+
+int cli_copy_file(const char *to, const char *from)
+{
+    broad__mapping mapping;
+    broad__replacement place;
+    int status = broad__file_map(&mapping, from);
+    if (status) return status;
+    status = broad__replace_begin(&place, to);
+    if (!status) status = broad__replace_write(&place, mapping.bytes, mapping.count);
+    if (!status) status = broad__replace_commit(&place);
+    broad__file_unmap(&mapping);
+    return status;
 }
 
 int cli_move_file(const char *from, const char *to)

@@ -11,6 +11,8 @@ extern const char *const cli_asset_report_css;
 extern const char *const cli_asset_report_html;
 extern const char *const cli_asset_report_js;
 extern const char *const cli_asset_report_js_sha256; /* in base64 */
+extern const char *const cli_asset_review_css;
+extern const char *const cli_asset_review_html;
 extern const char *const cli_asset_training_css;
 extern const char *const cli_asset_training_html;
 

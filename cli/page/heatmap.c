@@ -20,20 +20,18 @@ enum { PICTURE_SIDE = 1024, QUALITY = 90 };
 struct cli_heat_maker {
     const broad_model *model;
     broad_explainer *explainer;
-    int classes, probabilities;
     double full; /* of the heat maps */
 };
 
 /* ---- a maker ---- */
 
-/* Of values: by the model's usual error; without an estimate the largest of each picture set the scale. */
-static void set_scale(cli_heat_maker *maker)
+double cli_heat_full(const broad_model *model)
 {
     broad_estimate estimate = {.size = sizeof estimate};
-    maker->full = maker->probabilities ? 4 : 0.5;
-    if (maker->classes) return;
-    int known = broad_model_estimate(&estimate, maker->model) == BROAD_OK && estimate.known;
-    maker->full = known ? 2 * estimate.rmse : 0;
+    if (broad_model_task(model) == BROAD_TASK_CLASSIFY)
+        return broad_probabilities(NULL, model, NULL, 0) == BROAD_OK ? 4 : 0.5;
+    int known = broad_model_estimate(&estimate, model) == BROAD_OK && estimate.known;
+    return known ? 2 * estimate.rmse : 0;
 }
 
 static int needs_photos(const broad_model *model)
@@ -51,9 +49,7 @@ int cli_heat_maker_open(cli_heat_maker **out, const broad_model *model)
     cli_heat_maker *maker = broad__alloc(sizeof *maker);
     if (!maker) return BROAD_NO_MEMORY;
     maker->model = model;
-    maker->classes = broad_model_task(model) == BROAD_TASK_CLASSIFY;
-    maker->probabilities = maker->classes && broad_probabilities(NULL, model, NULL, 0) == BROAD_OK;
-    set_scale(maker);
+    maker->full = cli_heat_full(model);
     status = broad_explainer_open(&maker->explainer, model);
     if (status) cli_heat_maker_close(maker);
     else *out = maker;

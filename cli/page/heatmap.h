@@ -13,6 +13,9 @@ typedef struct cli_heat_maker cli_heat_maker;
 /* The model must be one of photos: BROAD_USAGE. It must outlive the maker. */
 int cli_heat_maker_open(cli_heat_maker **out, const broad_model *model);
 void cli_heat_maker_close(cli_heat_maker *maker); /* accepts NULL */
+/* cli_heat.full of its heat maps. Of values: by the model's usual error; 0 without an estimate, so that the largest of each
+ * picture set the scale. */
+double cli_heat_full(const broad_model *model);
 
 /* One photo of a batch: what is asked, and what comes of it. */
 typedef struct cli_heat_task {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/real_text.h"
 #include "base/utf8.h"
-#include "io/real_text.h"
 
 #define NO_BREAK "\302\240" /* U+00A0, the space between a number and its unit */
 
@@ -106,8 +106,8 @@ const char *cli_number_percent(cli_number *out, double part)
 
 static const char *put_data(cli_number *out, double value, const char *shown)
 {
-    char exact[CLI_REAL_BYTES];
-    int length = (int)cli_real_text(exact, value);
+    char exact[BROAD__REAL_BYTES];
+    int length = (int)broad__real_text(exact, value);
     snprintf(out->text, sizeof out->text, "<data value=\"%.*s\">%s</data>", length, exact, shown);
     return out->text;
 }

@@ -88,19 +88,6 @@ void cli_model_file_release(cli_model_file *file)
 
 /* ---- what is replaced ---- */
 
-static int copy_file(const char *to, const char *from)
-{
-    broad__mapping mapping;
-    broad__replacement place;
-    int status = broad__file_map(&mapping, from);
-    if (status) return status;
-    status = broad__replace_begin(&place, to);
-    if (!status) status = broad__replace_write(&place, mapping.bytes, mapping.count);
-    if (!status) status = broad__replace_commit(&place);
-    broad__file_unmap(&mapping);
-    return status;
-}
-
 /* A second name for the file, which a rename makes the only name of what is there now; a copy where files have one name. */
 static int keep_previous(const char *path)
 {
@@ -108,7 +95,7 @@ static int keep_previous(const char *path)
     snprintf(kept, sizeof kept, "%s~", path);
     snprintf(link_path, sizeof link_path, "%s~%ld", path, (long)getpid());
     unlink(link_path);
-    if (link(path, link_path)) return copy_file(kept, path);
+    if (link(path, link_path)) return cli_copy_file(kept, path);
     int failed = rename(link_path, kept), number = errno;
     unlink(link_path); /* still there where both were names of one file */
     return failed ? broad__file_fail(BROAD_CANNOT_WRITE, kept, "cannot be replaced", number) : BROAD_OK;

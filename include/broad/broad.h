@@ -189,7 +189,7 @@ typedef enum broad_select { BROAD_SELECT_FIRST, BROAD_SELECT_BEST } broad_select
 typedef enum broad_range_unit { BROAD_RANGE_ABSOLUTE, BROAD_RANGE_FAN_IN } broad_range_unit;
 typedef enum broad_precision {
     BROAD_PRECISION_DOUBLE,
-    BROAD_PRECISION_FLOAT /* nodes in single precision, and their products too where lambda allows it */
+    BROAD_PRECISION_FLOAT /* of models of 0.1: nodes in single precision; they predict and grow, none is trained anew */
 } broad_precision;
 typedef enum broad_scale {
     BROAD_SCALE_NONE,
@@ -1101,6 +1101,9 @@ BROAD_API void broad_explanation_clear(broad_explanation *explanation); /* it ca
  * BROAD_IO. Several photos together cost less than one by one; eight at a time are enough. */
 BROAD_API int broad_photo_explain(broad_explanation *out, const broad_explainer *explainer,
                                   const broad_photo *const *photos, const size_t *outputs, size_t count);
+/* The same for one whole photo, from the bytes of its file. A model that was trained on boxes takes it as one box. */
+BROAD_API int broad_explainer_file(broad_explanation *out, const broad_explainer *explainer, const void *bytes,
+                                   size_t count, size_t output);
 
 /* ---- predictor ------------------------------------------------------------------------------------------------- */
 
@@ -1150,6 +1153,61 @@ BROAD_API int broad_predictor_probabilities(double *out, const broad_predictor *
 BROAD_API int broad_predictor_interval(double *out, const broad_predictor *predictor, double level);
 BROAD_API int broad_predictor_intervals(double *out, const broad_predictor *predictor, const double *values,
                                         size_t rows, double level);
+
+/* ---- export ----------------------------------------------------------------------------------------------------- */
+
+typedef enum broad_export_precision {
+    BROAD_EXPORT_DOUBLE,
+    BROAD_EXPORT_FLOAT, /* weights and arithmetic in single precision */
+    BROAD_EXPORT_INT8   /* C: the same, with the weights of nodes in 8 bits; output weights stay in single precision */
+} broad_export_precision;
+
+/* For programs that predict without this library. A row of a table has one number for each column of the table: for a
+ * column of categories it is the code of a level, its number from 0 among broad_model_category_level(). */
+typedef struct broad_export_options {
+    size_t size;
+    const char *name; /* C: what all names begin with, 1 to 40 letters, digits and underscores; NULL: "model" */
+    broad_export_precision precision;
+    int compact; /* C: weights that the seed gives are not stored but computed again for every row, if that is smaller */
+    double level; /* of the intervals of a regression; 0: 0.9, and none if the model has none of that level */
+} broad_export_options;
+
+BROAD_API void broad_export_options_init_sized(broad_export_options *out, size_t size);
+static inline void broad_export_options_init(broad_export_options *out)
+{
+    broad_export_options_init_sized(out, sizeof *out);
+}
+
+/* What came out. */
+typedef struct broad_exported {
+    size_t size;
+    size_t table_bytes; /* C: constants, with pointers of four bytes; a program keeps them in flash */
+    size_t stack_bytes; /* C: arrays of a call, besides the row and the scores */
+    int drawn;          /* C: some weights are computed from the seed */
+    double level;       /* of the intervals; 0: none */
+    size_t graph_nodes; /* ONNX: nodes of the graph */
+} broad_exported;
+
+static inline void broad_exported_init(broad_exported *out) { broad_result_init(out, sizeof *out); }
+
+/* One file of C99 without dependencies, allocation or state; docs/export.md describes its functions. *out is text with a
+ * NUL that is not counted, freed by broad_free(); about may be NULL. Models of photos take a picture, cropped and resized
+ * to the model's square of pixels, or prepared inputs if the model uses other maps than pixels. */
+BROAD_API int broad_model_export_c(char **out, size_t *out_bytes, broad_exported *about, const broad_model *model,
+                                   const broad_export_options *options);
+
+/* An ONNX file of the operators of ai.onnx, opset 13, in double or single precision. It takes "row", rows x
+ * broad_export_columns(), or "picture", or "prepared", and gives "label" (text), "probabilities" and "scores" of classes,
+ * or "values", "low" and "high" of a regression. *out is freed by broad_free(); about may be NULL. BROAD_USAGE with options
+ * that are for C. */
+BROAD_API int broad_model_export_onnx(void **out, size_t *out_bytes, broad_exported *about, const broad_model *model,
+                                      const broad_export_options *options);
+
+/* Numbers of a row as exported programs take it. */
+BROAD_API size_t broad_export_columns(const broad_model *model);
+/* From rows of the model's inputs, such as broad_data_row(), to such rows: rows x broad_export_columns(). x[i * stride + j]
+ * is input j of row i; stride 0: inputs. BROAD_USAGE for models of photos. */
+BROAD_API int broad_export_rows(double *out, const broad_model *model, const double *x, size_t rows, size_t stride);
 
 /* ---- evaluation ------------------------------------------------------------------------------------------------ */
 
@@ -1328,6 +1386,10 @@ static inline void broad_correction_init(broad_correction *out) { broad_result_i
  * model may be the one before. */
 BROAD_API int broad_trainer_correct(broad_correction *out, broad_trainer *trainer, const broad_data *rows,
                                     double *weights);
+/* What the network would predict for each of its training rows, had it not seen the row, nor those of its group: scores, rows x
+ * outputs, as the estimate is made of them; NaN for rows that it is not made of. Training rows whose label they contradict
+ * may be labelled incorrectly. BROAD_USAGE unless the weights are joint ones and the trainer has all rows. */
+BROAD_API int broad_trainer_leave_out(double *out, broad_trainer *trainer);
 /* Whether weights of corrections can be searched: classes, and joint output weights. */
 BROAD_API int broad_model_can_correct(const broad_model *model);
 
@@ -1455,7 +1517,7 @@ typedef enum broad_pixel {
 /* A copy of pixels of 8 bits. stride: bytes from one row to the next; 0: rows without gaps. */
 BROAD_API int broad_picture_from_pixels(broad_picture **out, const unsigned char *pixels, size_t width, size_t height,
                                         size_t stride, broad_pixel pixel);
-/* What this build reads: "JPEG, PNG, HEIC, WebP, TIFF"; the first two always. Static text. */
+/* What is read here: "JPEG, PNG, HEIC, WebP, TIFF"; the first two always. Static text. */
 BROAD_API const char *broad_picture_formats(void);
 /* From the bytes of a file of one of these formats, turned upright, with a longer side of at most `side`; 0: in its own size. The
  * undamaged part of a damaged picture is used, the rest is grey. The message of a failure does not name the file. */
@@ -1468,6 +1530,9 @@ BROAD_API int broad_picture_fit(broad_picture **out, const broad_picture *pictur
 /* A part that lies inside of it. */
 BROAD_API int broad_picture_crop(broad_picture **out, const broad_picture *picture, size_t left, size_t top,
                                  size_t width, size_t height);
+/* What a picture is recognised by: near-duplicates differ in few of the 64 bits, others in about half of them. 0: there is
+ * nothing on it to be recognised by. */
+BROAD_API int broad_picture_print(uint64_t *out, const broad_picture *picture);
 
 /* ---- photos from memory ----------------------------------------------------------------------------------------- */
 
@@ -1485,6 +1550,12 @@ BROAD_API int broad_viewer_picture(double *out, broad_photo *photo, const broad_
  * and place, too. */
 BROAD_API int broad_viewer_file(double *out, broad_photo *photo, const broad_viewer *viewer, const void *bytes,
                                 size_t count);
+/* The same, with the upright picture that the inputs were made from, some hundred pixels wide: to show it without decoding the
+ * file twice. */
+BROAD_API int broad_viewer_show(double *out, broad_photo *photo, broad_picture **picture, const broad_viewer *viewer,
+                                const void *bytes, size_t count);
+/* What the bytes of a file say without any model: size, time, place and faults, and the picture likewise. */
+BROAD_API int broad_photo_look(broad_photo *out, broad_picture **picture, const void *bytes, size_t count);
 
 /* ---- several threads ------------------------------------------------------------------------------------------- */
 

@@ -70,3 +70,15 @@ int broad_photo_explain(broad_explanation *out, const broad_explainer *explainer
     broad__free(full);
     return status;
 }
+
+int broad_explainer_file(broad_explanation *out, const broad_explainer *explainer, const void *bytes, size_t count,
+                         size_t output)
+{
+    if (!out || !explainer || !bytes) return broad__missing_argument("broad_explainer_file");
+    int status = check_all(out, 1);
+    if (status < 0) return status;
+    broad_explanation full = {.size = sizeof full};
+    status = broad__explainer_file(&full, explainer, bytes, count, output);
+    if (status == BROAD_OK) give_all(out, &full, 1);
+    return status;
+}

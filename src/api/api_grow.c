@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "model/kind.h"
 #include "model/train/correct.h"
+#include "model/train/output_weights.h"
 #include "model/train/plan.h"
 #include "model/train/prepare_photos.h"
 #include "model/train/train.h"
@@ -52,6 +53,14 @@ int broad_trainer_enhance(broad_trainer *trainer, size_t nodes, size_t layers)
     broad__training training;
     broad__training_begin(&training, "layers", &trainer->run);
     return broad__training_end(&training, broad__trainer_enhance(trainer, nodes, layers));
+}
+
+int broad_trainer_leave_out(double *out, broad_trainer *trainer)
+{
+    if (!out || !trainer) return broad__missing_argument("broad_trainer_leave_out");
+    broad__training training;
+    broad__training_begin(&training, "joint", &trainer->run);
+    return broad__training_end(&training, broad__outputs_leave_out(out, trainer));
 }
 
 int broad_trainer_features(broad_trainer *trainer, size_t groups, size_t nodes, size_t enhance)

@@ -1,4 +1,6 @@
 /* Entry points of broad.h: pictures, work on several threads, random numbers. */
+#include "api/api_picture.h"
+
 #include <math.h>
 
 #include "api/api_check.h"
@@ -7,14 +9,14 @@
 #include "compute/pool.h"
 #include "image/codec/decode.h"
 #include "image/codec/write.h"
+#include "image/print/print.h"
 #include "rng/philox.h"
 
 struct broad_picture {
     broad__image image;
 };
 
-/* Hands over an image that was made, unless making it failed. */
-static int hand_out(broad_picture **out, broad__image *image, int status)
+int broad__picture_hand_out(broad_picture **out, broad__image *image, int status)
 {
     broad_picture *made = status < 0 ? NULL : broad__alloc(sizeof *made);
     if (status == BROAD_OK && !made) status = BROAD_NO_MEMORY;
@@ -32,7 +34,7 @@ int broad_picture_new(broad_picture **out, size_t width, size_t height)
     broad__image image = {0};
     if (!out) return broad__missing_argument("broad_picture_new");
     *out = NULL;
-    return hand_out(out, &image, broad__image_init(&image, width, height));
+    return broad__picture_hand_out(out, &image, broad__image_init(&image, width, height));
 }
 
 static void copy_row(unsigned char *to, const unsigned char *from, size_t width, broad_pixel pixel)
@@ -62,7 +64,7 @@ int broad_picture_from_pixels(broad_picture **out, const unsigned char *pixels, 
     int status = broad__image_init(&image, width, height);
     for (size_t y = 0; status == BROAD_OK && y < height; y++)
         copy_row(image.pixels + 3 * y * width, pixels + y * (stride ? stride : bytes * width), width, pixel);
-    return hand_out(out, &image, status);
+    return broad__picture_hand_out(out, &image, status);
 }
 
 const char *broad_picture_formats(void) { return broad__decode_formats(); }
@@ -94,7 +96,7 @@ int broad_picture_decode(broad_picture **out, const void *bytes, size_t count, s
     broad__decode_options_init(&options);
     options.side = side;
     options.damaged = 1;
-    return hand_out(out, &image, broad__decode(&image, NULL, bytes, count, &options));
+    return broad__picture_hand_out(out, &image, broad__decode(&image, NULL, bytes, count, &options));
 }
 
 int broad_picture_jpeg(void **out, size_t *out_bytes, const broad_picture *picture, int quality)
@@ -109,6 +111,15 @@ int broad_picture_png(void **out, size_t *out_bytes, const broad_picture *pictur
     return broad__write_png(out, out_bytes, &picture->image);
 }
 
+int broad_picture_print(uint64_t *out, const broad_picture *picture)
+{
+    if (!out || !picture) return broad__missing_argument("broad_picture_print");
+    broad__print print;
+    int status = broad__print_make(&print, &picture->image, "", 0);
+    if (status == BROAD_OK) *out = print.flat ? 0 : print.hash;
+    return status;
+}
+
 int broad_picture_fit(broad_picture **out, const broad_picture *picture, size_t side)
 {
     broad__image image = {0};
@@ -116,7 +127,7 @@ int broad_picture_fit(broad_picture **out, const broad_picture *picture, size_t 
     if (!out || !picture) return broad__missing_argument("broad_picture_fit");
     *out = NULL;
     broad__image_fit(&width, &height, picture->image.width, picture->image.height, side);
-    return hand_out(out, &image, broad__image_resize(&image, &picture->image, width, height));
+    return broad__picture_hand_out(out, &image, broad__image_resize(&image, &picture->image, width, height));
 }
 
 int broad_picture_crop(broad_picture **out, const broad_picture *picture, size_t left, size_t top, size_t width,
@@ -125,7 +136,7 @@ int broad_picture_crop(broad_picture **out, const broad_picture *picture, size_t
     broad__image image = {0};
     if (!out || !picture) return broad__missing_argument("broad_picture_crop");
     *out = NULL;
-    return hand_out(out, &image, broad__image_crop(&image, &picture->image, left, top, width, height));
+    return broad__picture_hand_out(out, &image, broad__image_crop(&image, &picture->image, left, top, width, height));
 }
 
 /* ---- several threads ------------------------------------------------------------------------------------------- */

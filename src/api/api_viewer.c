@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/api_check.h"
+#include "api/api_picture.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/photo/photos_prepare.h"
@@ -77,14 +78,45 @@ int broad_viewer_picture(double *out, broad_photo *photo, const broad_viewer *vi
     return status;
 }
 
-int broad_viewer_file(double *out, broad_photo *photo, const broad_viewer *viewer, const void *bytes, size_t count)
+/* Decodes the file once. The picture, unless NULL, is handed out. */
+static int see_file(double *out, broad_photo *photo, broad_picture **picture, const broad_viewer *viewer,
+                    const void *bytes, size_t count)
 {
-    if (!out || !viewer || !bytes) return broad__missing_argument("broad_viewer_file");
     broad_photo about;
     broad__image image = {0};
     int status = broad__photo_decode(&image, &about, &viewer->model->photo, bytes, count);
     if (status == BROAD_OK) status = see(out, &about, viewer, &image);
-    broad__image_free(&image);
+    if (status == BROAD_OK && picture) status = broad__picture_hand_out(picture, &image, BROAD_OK);
+    else broad__image_free(&image);
     if (status == BROAD_OK && photo) *photo = about;
+    return status;
+}
+
+int broad_viewer_file(double *out, broad_photo *photo, const broad_viewer *viewer, const void *bytes, size_t count)
+{
+    if (!out || !viewer || !bytes) return broad__missing_argument("broad_viewer_file");
+    return see_file(out, photo, NULL, viewer, bytes, count);
+}
+
+int broad_viewer_show(double *out, broad_photo *photo, broad_picture **picture, const broad_viewer *viewer,
+                      const void *bytes, size_t count)
+{
+    if (!out || !picture || !viewer || !bytes) return broad__missing_argument("broad_viewer_show");
+    *picture = NULL;
+    return see_file(out, photo, picture, viewer, bytes, count);
+}
+
+int broad_photo_look(broad_photo *out, broad_picture **picture, const void *bytes, size_t count)
+{
+    if (!out || !picture || !bytes) return broad__missing_argument("broad_photo_look");
+    *picture = NULL;
+    const broad__photo_spec spec = {.maps = BROAD_PHOTO_MAP_DESCRIPTORS | BROAD_PHOTO_MAP_WINDOWS};
+    broad_photo about;
+    broad__image image = {0};
+    int status = broad__photo_decode(&image, &about, &spec, bytes, count);
+    if (status == BROAD_OK) status = broad__image_faults(&about.faults, &image, fmin(about.right, about.bottom));
+    if (status == BROAD_OK) status = broad__picture_hand_out(picture, &image, BROAD_OK);
+    else broad__image_free(&image);
+    if (status == BROAD_OK) *out = about;
     return status;
 }

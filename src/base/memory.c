@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-enum { ALIGNMENT = 64, LARGE = 1 << 24, HUGE_PAGE = 1 << 21 };
+enum { ALIGNMENT = 64, LARGE = 1 << 22, HUGE_PAGE = 1 << 21 };
 
 static void *system_allocate(size_t bytes, void *context)
 {

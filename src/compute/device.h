@@ -10,14 +10,22 @@
 #include "broad/broad.h"
 
 enum { BROAD__ACTIVATION_FLOPS = 20 }; /* what one takes, in the time of as many additions and multiplications */
-enum { BROAD__SINGLE_ROWS = 64 };      /* rows that gram_single adds up in single precision */
+
+/* Numbers that are read soon: an operation may bring them near while it is at work. */
+typedef struct broad__soon {
+    const double *at;
+    size_t count;
+} broad__soon;
+
+enum { BROAD__SOON = 2 };
 
 typedef struct broad__nodes {
     size_t inputs, nodes;
     const double *weight; /* inputs x nodes */
     const double *bias;   /* nodes          */
     broad_activation activation;
-    int single; /* computed in single precision; inputs are rounded to it and so are the results */
+    int single;              /* computed in single precision; inputs are rounded to it and so are the results */
+    const broad__soon *soon; /* BROAD__SOON of them; NULL: none */
 } broad__nodes;
 
 typedef struct broad__device {
@@ -34,8 +42,6 @@ typedef struct broad__device {
                   size_t rows);
     /* out (p x p, upper triangle) += k'k */
     void (*gram)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p);
-    /* The same for k whose numbers fit single precision: sums over BROAD__SINGLE_ROWS rows in it, and their sum in double. */
-    void (*gram_single)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p);
     /* out (p x c) += a'b, over rows */
     void (*cross)(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,
                   size_t b_stride, size_t c, size_t rows);

@@ -11,7 +11,15 @@
 #include "base/status.h"
 #include "base/watch.h"
 
-enum { THREADS_MAX = 256, PIECE_WORK = 1000000000 };
+/* LOOKS: how often a thread looks for work, or for the end of it, before it sleeps: some ten microseconds, which is less than
+ * waking up takes. The passes of a chain follow each other that closely. */
+enum { THREADS_MAX = 256, PIECE_WORK = 1000000000, LOOKS = 1000 };
+
+/* Pieces that are taken one after the other; by several threads, so it has a cache line of its own. */
+typedef struct stretch {
+    _Alignas(64) atomic_size_t next;
+    size_t end;
+} stretch;
 
 struct broad__pool {
     pthread_mutex_t lock;
@@ -20,17 +28,19 @@ struct broad__pool {
     size_t helpers; /* threads besides the caller */
     pthread_t *threads;
     struct worker *workers;
-    /* The work in progress; generation tells a sleeping helper that it is new. */
-    unsigned generation;
+    int looks; /* before a thread sleeps; 0 where there are fewer processors than threads */
+    /* The work in progress; generation tells a helper that it is new. Changed while the lock is held. */
+    atomic_uint generation;
     int closing;
-    size_t busy;
+    atomic_size_t busy;
     broad__job job;
     void *context;
     broad__profile_scope scope; /* of the thread that gave it */
     broad__watch *watch;
     int counted; /* pieces are the steps of what the watch reports */
     size_t count;
-    atomic_size_t next;
+    size_t stretch_count;
+    stretch *stretches; /* one per thread */
 };
 
 typedef struct worker {
@@ -44,14 +54,41 @@ static int is_over(size_t index, size_t count, int counted)
     return counted ? broad__watch_poll(index, count) < 0 : broad__watch_look(PIECE_WORK);
 }
 
+/* The next piece of a thread's own stretch, then of those of others. */
+static int take(size_t *out, broad__pool *pool, size_t number)
+{
+    for (size_t i = 0; i < pool->stretch_count; i++) {
+        stretch *s = &pool->stretches[(number + i) % pool->stretch_count];
+        if (atomic_load_explicit(&s->next, memory_order_relaxed) >= s->end) continue;
+        *out = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed);
+        if (*out < s->end) return 1;
+    }
+    return 0;
+}
+
+static void share_out(broad__pool *pool, size_t count, size_t stretches)
+{
+    pool->count = count;
+    pool->stretch_count = stretches;
+    for (size_t i = 0; i < stretches; i++) {
+        atomic_store(&pool->stretches[i].next, count * i / stretches);
+        pool->stretches[i].end = count * (i + 1) / stretches;
+    }
+}
+
 static void work(broad__pool *pool, size_t number)
 {
-    for (;;) {
-        size_t index = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
-        if (index >= pool->count) return;
+    for (size_t index; take(&index, pool, number);) {
         if (is_over(index, pool->count, pool->counted && number == 0)) return;
         pool->job(pool->context, index, number);
     }
+}
+
+static void look_away(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
 }
 
 static void *helper_main(void *argument)
@@ -59,8 +96,9 @@ static void *helper_main(void *argument)
     worker *self = argument;
     broad__pool *pool = self->pool;
     unsigned seen = 0;
-    pthread_mutex_lock(&pool->lock);
     for (;;) {
+        for (int i = 0; i < pool->looks && atomic_load(&pool->generation) == seen; i++) look_away();
+        pthread_mutex_lock(&pool->lock);
         while (pool->generation == seen && !pool->closing) pthread_cond_wait(&pool->start, &pool->lock);
         if (pool->closing) break;
         seen = pool->generation;
@@ -71,6 +109,7 @@ static void *helper_main(void *argument)
         broad__profile_helped();
         pthread_mutex_lock(&pool->lock);
         if (--pool->busy == 0) pthread_cond_signal(&pool->finish);
+        pthread_mutex_unlock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -92,12 +131,14 @@ int broad__pool_open(broad__pool **out, size_t threads)
     broad__pool *pool = broad__alloc(sizeof *pool);
     if (!pool) return BROAD_NO_MEMORY;
     pool->process = getpid();
+    pool->looks = threads <= broad__processors() ? LOOKS : 0;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->start, NULL);
     pthread_cond_init(&pool->finish, NULL);
     pool->threads = broad__alloc_array(threads, sizeof *pool->threads);
     pool->workers = broad__alloc_array(threads, sizeof *pool->workers);
-    if (!pool->threads || !pool->workers) {
+    pool->stretches = broad__alloc_array(threads, sizeof *pool->stretches);
+    if (!pool->threads || !pool->workers || !pool->stretches) {
         broad__pool_close(pool);
         return BROAD_NO_MEMORY;
     }
@@ -133,6 +174,7 @@ void broad__pool_close(broad__pool *pool)
     if (!is_inherited(pool)) dismiss_helpers(pool);
     broad__free(pool->threads);
     broad__free(pool->workers);
+    broad__free(pool->stretches);
     broad__free(pool);
 }
 
@@ -143,7 +185,7 @@ static void run_alone(size_t count, broad__job job, void *context, int counted)
     for (size_t i = 0; i < count && !is_over(i, count, counted); i++) job(context, i, 0);
 }
 
-static void run(broad__pool *pool, size_t count, broad__job job, void *context, int counted)
+static void run(broad__pool *pool, size_t count, broad__job job, void *context, size_t stretches, int counted)
 {
     if (pool->helpers == 0 || count < 2 || is_inherited(pool)) {
         run_alone(count, job, context, counted);
@@ -155,13 +197,13 @@ static void run(broad__pool *pool, size_t count, broad__job job, void *context, 
     pool->scope = broad__profile_here();
     pool->watch = broad__watch_here();
     pool->counted = counted;
-    pool->count = count;
-    atomic_store(&pool->next, 0);
+    share_out(pool, count, stretches);
     pool->busy = pool->helpers;
     pool->generation++;
     pthread_cond_broadcast(&pool->start);
     pthread_mutex_unlock(&pool->lock);
     work(pool, 0);
+    for (int i = 0; i < pool->looks && atomic_load(&pool->busy) > 0; i++) look_away();
     pthread_mutex_lock(&pool->lock);
     while (pool->busy > 0) pthread_cond_wait(&pool->finish, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
@@ -169,11 +211,16 @@ static void run(broad__pool *pool, size_t count, broad__job job, void *context, 
 
 void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context)
 {
-    run(pool, count, job, context, 0);
+    run(pool, count, job, context, 1, 0);
+}
+
+void broad__pool_run_stretches(broad__pool *pool, size_t count, broad__job job, void *context)
+{
+    run(pool, count, job, context, broad__pool_threads(pool), 0);
 }
 
 int broad__pool_run_watched(broad__pool *pool, size_t count, broad__job job, void *context)
 {
-    run(pool, count, job, context, 1);
+    run(pool, count, job, context, 1, 1);
     return broad__watch_poll(count, count);
 }

@@ -21,7 +21,10 @@ size_t broad__pool_threads(const broad__pool *pool);
  * skipped. */
 typedef void (*broad__job)(void *context, size_t index, size_t worker);
 void broad__pool_run(broad__pool *pool, size_t count, broad__job job, void *context);
-/* The same; the watch counts the pieces as its steps. BROAD_INTERRUPTED once it was asked to stop. */
+/* The same, where pieces that follow each other are best done by one thread: each begins with a stretch of its own, and
+ * helps with those of others when that is done. */
+void broad__pool_run_stretches(broad__pool *pool, size_t count, broad__job job, void *context);
+/* The same as the first; the watch counts the pieces as its steps. BROAD_INTERRUPTED once it was asked to stop. */
 int broad__pool_run_watched(broad__pool *pool, size_t count, broad__job job, void *context);
 
 #endif

@@ -1,30 +1,15 @@
 #include "data/row_order.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/smallest.h"
 #include "base/status.h"
 #include "base/watch.h"
 
 enum { AT_ONCE = 128 };
-
-typedef struct entry {
-    uint64_t hash;
-    double weight;
-    size_t row;
-} entry;
-
-static int compare_entries(const void *a, const void *b)
-{
-    const entry *x = a, *y = b;
-    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
-    if (x->weight != y->weight) return x->weight < y->weight ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
-}
 
 /* Zeros of either sign are one number, and so are all NaNs. */
 static uint64_t hash_numbers(uint64_t seed, const double *numbers, size_t count)
@@ -38,7 +23,7 @@ static uint64_t hash_numbers(uint64_t seed, const double *numbers, size_t count)
     return seed;
 }
 
-static uint64_t hash_row(const broad_data *table, size_t row)
+uint64_t broad__row_hash(const broad_data *table, size_t row)
 {
     uint64_t hash = hash_numbers(0, table->x + row * table->inputs, table->inputs);
     if (table->classes) {
@@ -49,41 +34,52 @@ static uint64_t hash_row(const broad_data *table, size_t row)
     return hash;
 }
 
-static void release(const broad_data *t, size_t row, size_t count)
+/* Row i of these has been read: now and then their memory is released. 1: the run is to end. */
+static int step_past(const broad_data *table, size_t first, size_t i, size_t rows)
 {
-    broad__spill_done(t->spill, t->x + row * t->inputs, count * t->inputs * sizeof *t->x);
-    if (t->classes) broad__spill_done(t->spill, t->classes + row, count * sizeof *t->classes);
-    if (t->values) broad__spill_done(t->spill, t->values + row * t->outputs, count * t->outputs * sizeof *t->values);
-    if (t->weights) broad__spill_done(t->spill, t->weights + row, count * sizeof *t->weights);
+    size_t step = 1 + BROAD__SPILL_STEP / (table->inputs * sizeof *table->x);
+    if ((i + 1) % step && i + 1 < rows) return 0;
+    broad__table_done(table, first + i - i % step, i % step + 1);
+    return broad__watch_look((double)BROAD__SPILL_STEP);
 }
 
-/* The smallest `count` so far are kept, and as many that may be among them; when there is no room, these are sorted. */
-static void find_first(entry *kept, size_t count, const broad_data *table, size_t first, size_t rows)
+int broad__row_hashes(uint64_t *out, const broad_data *table, size_t first, size_t rows)
 {
-    size_t there = 0, step = 1 + BROAD__SPILL_STEP / (table->inputs * sizeof *table->x);
-    uint64_t limit = UINT64_MAX;
     for (size_t i = 0; i < rows; i++) {
-        uint64_t hash = hash_row(table, first + i);
-        if (hash <= limit) kept[there++] = (entry){hash, table->weights ? table->weights[first + i] : 1, i};
-        if (there == 2 * count) {
-            qsort(kept, there, sizeof *kept, compare_entries);
-            there = count;
-            limit = kept[count - 1].hash;
-        }
-        if ((i + 1) % step && i + 1 < rows) continue;
-        release(table, first + i - i % step, i % step + 1);
-        if (broad__watch_look((double)BROAD__SPILL_STEP)) return;
+        out[i] = broad__row_hash(table, first + i);
+        if (step_past(table, first, i, rows)) break;
     }
-    qsort(kept, there, sizeof *kept, compare_entries);
+    return broad__watch_check(BROAD_OK);
+}
+
+int broad__row_marks(uint64_t *out, const broad_data *table, size_t first, size_t rows, size_t before)
+{
+    int status = broad__row_hashes(out, table, first, rows);
+    broad__keyed_row *sorted = status == BROAD_OK ? broad__alloc_array(rows, sizeof *sorted) : NULL;
+    if (status == BROAD_OK && !sorted) status = BROAD_NO_MEMORY;
+    for (size_t i = 0; status == BROAD_OK && i < rows; i++)
+        sorted[i] = (broad__keyed_row){out[i], table->weights ? table->weights[first + i] : 1, i};
+    if (status == BROAD_OK) broad__keyed_rows_sort(sorted, rows);
+    for (size_t i = 0, copy = 0; status == BROAD_OK && i < rows; i++) {
+        copy = i && sorted[i].key == sorted[i - 1].key ? copy + 1 : 0;
+        uint64_t which[2] = {copy, before};
+        if (copy || before) out[sorted[i].row] = broad__hash_number(which, sizeof which, sorted[i].key);
+    }
+    broad__free(sorted);
+    return status;
 }
 
 int broad__row_order(size_t *out, size_t count, const broad_data *table, size_t first, size_t rows)
 {
+    broad__smallest smallest;
     if (!count) return BROAD_OK;
-    entry *kept = broad__alloc_array(count, 2 * sizeof *kept);
-    if (!kept) return BROAD_NO_MEMORY;
-    find_first(kept, count, table, first, rows);
-    for (size_t i = 0; i < count; i++) out[i] = kept[i].row;
-    broad__free(kept);
+    int status = broad__smallest_open(&smallest, count);
+    if (status < 0) return status;
+    for (size_t i = 0; i < rows; i++) {
+        double weight = table->weights ? table->weights[first + i] : 1;
+        broad__smallest_show(&smallest, broad__row_hash(table, first + i), weight, i);
+        if (step_past(table, first, i, rows)) break;
+    }
+    broad__smallest_close(out, &smallest);
     return broad__watch_check(BROAD_OK);
 }

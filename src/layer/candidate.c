@@ -181,11 +181,6 @@ size_t broad__candidate_together(size_t rows, size_t width, size_t probes)
     return !narrow(rows, width) || fit < 2 ? 1 : broad__min(fit, BROAD__TOGETHER);
 }
 
-int broad__candidate_single(const broad__residual *residual, size_t width)
-{
-    return residual->candidate.single && !residual->sqrt_weight && narrow(residual->rows, width);
-}
-
 int broad__candidate_compute(broad__residual *residual, const broad__kblock *kblocks, size_t count)
 {
     broad__candidate *candidate = &residual->candidate;
@@ -256,5 +251,5 @@ void broad__candidate_clear(broad__candidate *candidate)
     broad__free(candidate->cross);
     broad__free(candidate->probes);
     broad__free(candidate->trials);
-    *candidate = (broad__candidate){.single = candidate->single, .recompute = candidate->recompute};
+    *candidate = (broad__candidate){.recompute = candidate->recompute};
 }

@@ -17,7 +17,6 @@ struct broad__residual; /* layer/residual.h: the rows, and E */
 typedef struct broad__candidate {
     size_t width;         /* columns of K */
     int dual;             /* fewer rows than columns: KK' instead of K'K */
-    int single;           /* nodes are in single precision, and G may be added up in it where that is accurate enough */
     int recompute;        /* K is recomputed where that can be done, to save memory */
     int stored;           /* K is stored; otherwise it is recomputed from `kblock` */
     broad__kblock kblock; /* of a candidate that has one */
@@ -47,9 +46,6 @@ void broad__candidate_take(struct broad__residual *residual, const broad__kblock
 /* K of n rows from `first` on, at most BROAD__BLOCK_ROWS, width apart: stored, or recomputed in the worker's own block.
  * */
 const double *broad__candidate_k(const struct broad__residual *residual, size_t first, size_t n, size_t worker);
-/* Whether the G of a candidate of this width is added up in single precision: not where rows have roots, which K is
- * multiplied by in double. */
-int broad__candidate_single(const struct broad__residual *residual, size_t width);
 /* Releases its memory; how candidates are computed stays. Accepts a zeroed one. */
 void broad__candidate_clear(broad__candidate *candidate);
 

@@ -346,7 +346,7 @@ int broad__growing_qr_leave_out(double *out, const broad__growing_qr *qr, const 
                                 const double *y)
 {
     broad__leave_out_sets sets = {0};
-    int status = broad__leave_out_sets_make(&sets, residual->group, qr->rows);
+    int status = broad__leave_out_sets_make(&sets, residual->group, residual->key, qr->rows);
     if (status == BROAD_OK && sets.count) status = leave_sets(out, qr, residual, y, &sets);
     if (status == BROAD_OK && !sets.count) leave_rows(out, qr, residual, y);
     broad__leave_out_sets_clear(&sets);

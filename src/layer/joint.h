@@ -57,7 +57,7 @@ typedef struct broad__joint {
     double *w; /* columns x outputs */
     double lambda, norm;
 
-    /* Rows that leave-one-out is computed on: all, or some at equal distances. */
+    /* Rows that leave-one-out is computed on: all, or some that their keys choose. */
     size_t sample_count, search_count; /* lambda is searched on the first of them */
     size_t *sample;
     size_t set_count;            /* of rows that are left out together; 0: each by itself */

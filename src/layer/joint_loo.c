@@ -1,4 +1,4 @@
-/* Leave-one-out of a joint fit, on all rows or on some at equal distances; by whole sets of rows where they have
+/* Leave-one-out of a joint fit, on all rows or on some that their keys choose; by whole sets of rows where they have
  * groups. */
 #include "layer/joint_loo.h"
 
@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/profile.h"
+#include "base/smallest.h"
 #include "base/status.h"
 #include "base/watch.h"
 #include "compute/shards.h"
@@ -69,8 +70,22 @@ static int sample_nodes(broad__joint *j, const broad__joint_task *task)
     return status;
 }
 
+/* Those of the smallest keys. */
+static int order_by_key(broad__joint *j, const broad__residual *residual, size_t count)
+{
+    broad__smallest smallest;
+    int status = broad__smallest_open(&smallest, count);
+    if (status < 0) return status;
+    for (size_t i = 0; i < j->rows; i++)
+        broad__smallest_show(&smallest, residual->key[i], residual->sqrt_weight ? residual->sqrt_weight[i] : 1, i);
+    broad__smallest_close(j->sample, &smallest);
+    broad__spill_done(residual->spill, residual->key, j->rows * sizeof *residual->key);
+    j->search_count = count < SEARCH_MAX ? count : SEARCH_MAX;
+    return BROAD_OK;
+}
+
 /* Rows at equal distances, and the first of these, which lambda is searched on, again at equal distances. */
-static void order_sample(broad__joint *j, size_t count)
+static void order_by_place(broad__joint *j, size_t count)
 {
     size_t passes = j->dual ? 1 : (count + SEARCH_MAX - 1) / SEARCH_MAX, at = 0;
     for (size_t pass = 0; pass < passes; pass++) {
@@ -90,12 +105,12 @@ static size_t common_divisor(size_t a, size_t b)
     return a;
 }
 
-/* Set by set, each this far from the one before it: wherever that stops, those taken are spread evenly. In the dual
- * form, which takes all of them, one after the other. */
-static size_t set_stride(const broad__joint *j, size_t count)
+/* Set by set, each this far from the one before it: wherever that stops, those taken are spread evenly. Where all are taken,
+ * as in the dual form, or where they lie in the order of their keys, one after the other. */
+static size_t set_stride(const broad__joint *j, const broad__leave_out_sets *from)
 {
     const double GOLDEN = 0.6180339887498949;
-    size_t stride = j->dual ? 1 : (size_t)(GOLDEN * (double)count);
+    size_t count = from->count, stride = j->dual || from->by_key ? 1 : (size_t)(GOLDEN * (double)count);
     stride = stride ? stride : 1;
     while (common_divisor(stride, count) != 1) stride++;
     return stride;
@@ -104,7 +119,7 @@ static size_t set_stride(const broad__joint *j, size_t count)
 /* Whole sets, until there are enough rows. */
 static int order_sets(broad__joint *j, const broad__leave_out_sets *from, size_t count)
 {
-    size_t stride = set_stride(j, from->count), at = 0;
+    size_t stride = set_stride(j, from), at = 0;
     j->sets = broad__alloc_array(from->count + 1, sizeof *j->sets);
     if (!j->sets) return BROAD_NO_MEMORY;
     j->search_count = 0;
@@ -119,18 +134,20 @@ static int order_sets(broad__joint *j, const broad__leave_out_sets *from, size_t
     return BROAD_OK;
 }
 
-static int choose_sample(broad__joint *j, const size_t *group, size_t most)
+static int choose_sample(broad__joint *j, const broad__residual *residual, size_t most)
 {
     size_t rows = j->rows, count = rows < most || j->dual ? rows : most;
     size_t capacity = rows < count + BROAD__SET_ROWS ? rows : count + BROAD__SET_ROWS;
     broad__leave_out_sets sets = {0};
-    int status = broad__leave_out_sets_make(&sets, group, rows);
+    int status = broad__leave_out_sets_make(&sets, residual->group, residual->key, rows);
     j->sample = status == BROAD_OK ? broad__alloc_array(capacity, sizeof *j->sample) : NULL;
     if (status == BROAD_OK && !j->sample) status = BROAD_NO_MEMORY;
     if (status == BROAD_OK && sets.count) status = order_sets(j, &sets, count);
     if (status == BROAD_OK && !sets.count) {
         j->sample_count = count;
-        order_sample(j, count);
+        int some = count < rows || count > SEARCH_MAX;
+        if (residual->key && some && !j->dual) status = order_by_key(j, residual, count);
+        else order_by_place(j, count);
     }
     broad__leave_out_sets_clear(&sets);
     return status;
@@ -140,7 +157,7 @@ static int take_sample(broad__joint *j, const broad__joint_task *task)
 {
     if (j->sample_count) return BROAD_OK;
     size_t c = j->outputs;
-    int status = choose_sample(j, task->residual->group, task->rough ? ROUGH_ROWS : BROAD__LOO_ROWS);
+    int status = choose_sample(j, task->residual, task->rough ? ROUGH_ROWS : BROAD__LOO_ROWS);
     if (status == BROAD_OK) {
         j->sample_y = broad__alloc_doubles(j->sample_count, c);
         j->loo_scores = broad__alloc_doubles(j->sample_count, c);

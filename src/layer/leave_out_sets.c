@@ -2,9 +2,11 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/smallest.h"
 #include "base/status.h"
 
 void broad__leave_out_sets_clear(broad__leave_out_sets *sets)
@@ -28,9 +30,9 @@ static size_t count_groups(size_t *sizes, size_t *number, const size_t *group, s
 
 static size_t parts_of(size_t size) { return (size + BROAD__SET_ROWS - 1) / BROAD__SET_ROWS; }
 
-/* sizes: used up. */
+/* sizes: used up; order: of the rows, NULL: as they lie. */
 static int fill_sets(broad__leave_out_sets *out, const size_t *number, size_t *sizes, size_t groups,
-                     const size_t *group, size_t rows)
+                     const size_t *group, size_t rows, const broad__keyed_row *order)
 {
     size_t count = 0, at = 0, part = 0;
     for (size_t g = 0; g < groups; g++) count += parts_of(sizes[g]);
@@ -45,11 +47,57 @@ static int fill_sets(broad__leave_out_sets *out, const size_t *number, size_t *s
         at += size;
     }
     out->first[part] = at;
-    for (size_t i = 0; i < rows; i++) out->rows[sizes[number[group[i]] - 1]++] = i;
+    for (size_t i = 0; i < rows; i++) {
+        size_t row = order ? order[i].row : i;
+        out->rows[sizes[number[group[row]] - 1]++] = row;
+    }
     return BROAD_OK;
 }
 
-int broad__leave_out_sets_make(broad__leave_out_sets *out, const size_t *group, size_t rows)
+/* ---- by key ------------------------------------------------------------------------------------------------------ */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static broad__keyed_row *rows_by_key(const uint64_t *key, size_t rows)
+{
+    broad__keyed_row *order = broad__alloc_array(rows, sizeof *order);
+    for (size_t i = 0; order && i < rows; i++) order[i] = (broad__keyed_row){key[i], 0, i};
+    if (order) broad__keyed_rows_sort(order, rows);
+    return order;
+}
+
+/* The rows of each set rising, and the sets by the sums of their keys. */
+static int order_sets(broad__leave_out_sets *sets, const uint64_t *key, size_t rows)
+{
+    size_t count = sets->count, *first = broad__alloc_array(count + 1, sizeof *first);
+    size_t *ordered = broad__alloc_array(rows, sizeof *ordered);
+    broad__keyed_row *order = broad__alloc_array(count, sizeof *order);
+    int status = first && ordered && order ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t s = 0; status == BROAD_OK && s < count; s++) {
+        order[s] = (broad__keyed_row){0, 0, s};
+        for (size_t i = sets->first[s]; i < sets->first[s + 1]; i++) order[s].key += key[sets->rows[i]];
+    }
+    if (status == BROAD_OK) broad__keyed_rows_sort(order, count);
+    for (size_t s = 0; status == BROAD_OK && s < count; s++) {
+        size_t from = sets->first[order[s].row], size = sets->first[order[s].row + 1] - from;
+        memcpy(ordered + first[s], sets->rows + from, size * sizeof *ordered);
+        qsort(ordered + first[s], size, sizeof *ordered, compare_numbers);
+        first[s + 1] = first[s] + size;
+    }
+    broad__free(order);
+    broad__free(status == BROAD_OK ? sets->first : first);
+    broad__free(status == BROAD_OK ? sets->rows : ordered);
+    if (status == BROAD_OK) *sets = (broad__leave_out_sets){count, first, ordered, 1};
+    return status;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+int broad__leave_out_sets_make(broad__leave_out_sets *out, const size_t *group, const uint64_t *key, size_t rows)
 {
     *out = (broad__leave_out_sets){0};
     if (!group || rows == 0) return BROAD_OK;
@@ -58,10 +106,15 @@ int broad__leave_out_sets_make(broad__leave_out_sets *out, const size_t *group, 
     for (size_t i = 0; i < rows; i++) max = group[i] > max ? group[i] : max;
     size_t *number = broad__alloc_array(max + 1, sizeof *number), *sizes = broad__alloc_array(rows, sizeof *sizes);
     int status = number && sizes ? BROAD_OK : BROAD_NO_MEMORY;
-    if (status == BROAD_OK) {
-        size_t groups = count_groups(sizes, number, group, rows);
-        if (groups > 1 && groups < rows) status = fill_sets(&sets, number, sizes, groups, group, rows);
+    size_t groups = status == BROAD_OK ? count_groups(sizes, number, group, rows) : 0;
+    broad__keyed_row *order = NULL;
+    if (status == BROAD_OK && groups > 1 && groups < rows) {
+        order = key ? rows_by_key(key, rows) : NULL;
+        if (key && !order) status = BROAD_NO_MEMORY;
+        if (status == BROAD_OK) status = fill_sets(&sets, number, sizes, groups, group, rows, order);
+        if (status == BROAD_OK && key) status = order_sets(&sets, key, rows);
     }
+    broad__free(order);
     broad__free(number);
     broad__free(sizes);
     if (status == BROAD_OK) *out = sets;

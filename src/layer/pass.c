@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
@@ -43,12 +44,26 @@ static void candidate_block(const broad__pass *pass, double *sum, const broad__k
                                   : candidate->k_blocks + block->worker * BROAD__BLOCK_ROWS * p;
     broad__residual_columns(k, p, residual, kblocks, count, block);
     if (!pass->gram) return;
-    (broad__candidate_single(residual, p) ? device->gram_single : device->gram)(sum, p, k, p, block->n, p);
+    device->gram(sum, p, k, p, block->n, p);
     device->cross(sum + pass->gram, c, k, p, p, residual->e + block->first * c, c, c, block->n);
     size_t probes = 2 * residual->probes.count;
     if (pass->probes)
         device->cross(sum + pass->gram + pass->cross, probes, k, p, p, residual->probes.u + block->first * probes,
                       probes, probes, block->n);
+}
+
+static broad__soon soon_of(const double *rows, size_t first, size_t n, size_t width)
+{
+    return rows ? (broad__soon){rows + first * width, n * width} : (broad__soon){NULL, 0};
+}
+
+/* What the block from `first` on reads: Z, and K of the update, which is also where the candidate's K goes. */
+static void find_soon(broad__soon out[BROAD__SOON], const broad__residual *residual, size_t first)
+{
+    const broad__candidate *candidate = &residual->candidate;
+    size_t n = broad__min(residual->rows - first, BROAD__BLOCK_ROWS);
+    out[0] = soon_of(residual->z.stored, first, n, residual->z.features);
+    out[1] = soon_of(candidate->stored ? candidate->k : NULL, first, n, candidate->width);
 }
 
 /* While a block of the rows is in the cache: all that is to be done with it. */
@@ -58,10 +73,12 @@ static void pass_shard(void *context, size_t first, size_t end, double *sums, si
     const broad__residual *residual = pass->residual;
     size_t each = pass->gram + pass->cross + pass->probes;
     double *squares = sums + pass->trials * each;
+    broad__soon soon[BROAD__SOON];
     int needs_z = pass->trials || !residual->update.stored;
     double row_flops = (double)each + 2.0 * (double)residual->candidate.width * (double)residual->z.features;
     for (size_t i = first; i < end && !broad__watch_look(BROAD__BLOCK_ROWS * row_flops); i += BROAD__BLOCK_ROWS) {
-        broad__row_block block = {i, end - i < BROAD__BLOCK_ROWS ? end - i : BROAD__BLOCK_ROWS, worker, NULL};
+        broad__row_block block = {i, broad__min(end - i, BROAD__BLOCK_ROWS), worker, NULL, soon};
+        find_soon(soon, residual, i + block.n);
         if (needs_z) block.z = broad__z_supply_rows(&residual->z, i, block.n, worker);
         if (residual->update.pending) update_block(pass, squares, &block);
         for (size_t t = 0; t < pass->trials; t++) candidate_block(pass, sums + t * each, pass->kblocks + t, &block);

@@ -28,33 +28,35 @@ size_t broad__probes_columns(int *out_exact, size_t units)
 typedef struct units {
     size_t count;
     size_t *of_row; /* NULL: each row is one; SIZE_MAX: it counts nothing */
-    size_t *first;  /* the first row of each; NULL likewise */
+    uint64_t *key;  /* of each: the sum of its rows'; NULL likewise */
+    const uint64_t *row_key;
 } units;
 
 static void units_clear(units *u)
 {
     broad__free(u->of_row);
-    broad__free(u->first);
+    broad__free(u->key);
 }
 
 /* Numbered in the order in which they appear. */
 static int units_open(units *out, const broad__probed_rows *rows)
 {
     size_t all = rows->before + rows->count, most = 0;
-    *out = (units){.count = all};
+    *out = (units){.count = all, .row_key = rows->key};
     if (!rows->group && !rows->root) return BROAD_OK;
     for (size_t i = 0; rows->group && i < all; i++) most = rows->group[i] > most ? rows->group[i] : most;
     size_t *number = broad__alloc_array(most + 1, sizeof *number);
     out->of_row = broad__alloc_array(all, sizeof *out->of_row);
-    out->first = broad__alloc_array(all, sizeof *out->first);
-    int status = number && out->of_row && out->first ? BROAD_OK : BROAD_NO_MEMORY;
+    out->key = broad__alloc_array(all, sizeof *out->key);
+    int status = number && out->of_row && out->key ? BROAD_OK : BROAD_NO_MEMORY;
     out->count = 0;
     for (size_t i = 0; status == BROAD_OK && i < all; i++) {
         out->of_row[i] = SIZE_MAX;
         if (rows->root && !(rows->root[i] > 0)) continue;
         size_t alone = 0, *known = rows->group ? &number[rows->group[i]] : &alone;
-        if (!*known) out->first[out->count++] = i, *known = out->count;
+        if (!*known) *known = ++out->count;
         out->of_row[i] = *known - 1;
+        out->key[*known - 1] += rows->key[i];
     }
     broad__free(number);
     if (status < 0) units_clear(out);
@@ -66,11 +68,10 @@ static size_t unit_of(const units *u, size_t row) { return u->of_row ? u->of_row
 static double sign_of(const broad__probes *probes, const units *u, size_t unit, size_t column)
 {
     broad__stream stream = {.seed = probes->seed, .purpose = BROAD__FOR_PROBES, .layer = (uint32_t)column};
-    size_t row = probes->first_row + (u->first ? u->first[unit] : unit);
-    return broad__random_at(&stream, row) < 0.5 ? -1 : 1;
+    return broad__random_at(&stream, u->key ? u->key[unit] : u->row_key[unit]) < 0.5 ? -1 : 1;
 }
 
-/* Of U_0. */
+/* Of U_0, before the root of the row. */
 static double probe_at(const broad__probes *probes, const units *u, size_t unit, size_t column)
 {
     if (probes->exact) return unit == column;
@@ -152,10 +153,11 @@ static int fill(broad__probes *out, const units *u, const broad__probed_rows *ro
     if (!out->u || !out->next) return BROAD_NO_MEMORY;
     for (size_t i = 0; i < rows->count; i++) {
         size_t row = rows->before + i, unit = unit_of(u, row);
-        double *to = out->u + i * 2 * count;
+        double *to = out->u + i * 2 * count, root = rows->root ? rows->root[row] : 1;
         if (unit == SIZE_MAX) continue;
         out->rows++;
-        for (size_t j = 0; j < count; j++) to[j] = to[count + j] = probe_at(out, u, unit, j);
+        out->weight += root * root;
+        for (size_t j = 0; j < count; j++) to[j] = to[count + j] = root * probe_at(out, u, unit, j);
         out->inner += broad__probes_inner(out, i, 1);
     }
     return BROAD_OK;
@@ -205,6 +207,7 @@ int broad__probes_join(broad__probes *probes, size_t rows, broad__probes *more, 
     }
     if (status < 0) return status;
     probes->rows += more->rows;
+    probes->weight += more->weight;
     probes->inner = rows ? probes->inner + more->inner : more->inner;
     return BROAD_OK;
 }
@@ -237,7 +240,8 @@ double broad__probes_inner(const broad__probes *probes, size_t first, size_t n)
 double broad__probes_df_of(const broad__probes *probes, double inner)
 {
     double trace = probes->exact || !probes->count ? inner : inner / (double)probes->count;
-    return fmax((double)probes->rows - trace, 0);
+    double mean = probes->weight > 0 ? probes->weight / (double)probes->rows : 1;
+    return fmax((double)probes->rows - trace / mean, 0);
 }
 
 double broad__probes_df(const broad__probes *probes) { return broad__probes_df_of(probes, probes->inner); }

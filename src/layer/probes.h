@@ -1,14 +1,17 @@
 /*
  * Probes: columns that follow the targets through a chain and tell its degrees of freedom.
  *
- * Once its nodes are drawn a chain is linear in the targets: E_m = R_m Y. Its degrees of freedom are df_m = N - tr R_m.
- * The columns of U_0 go through the layers like further targets, U_m = R_m U_0, and the trace follows from
- * T = <U_0, U_m>:
+ * Once its nodes are drawn a chain is linear in the targets: E_m = R_m Y, both times the roots of the rows' weights. Its
+ * degrees of freedom are df_m = N - tr R_m. Where rows have weights w_i, what a row decides of its own fit counts as much
+ * as its residual does: df_m = N sum w_i (1 - R_ii) / sum w_i. Otherwise rows that weigh next to nothing, which a fit leaves
+ * alone, would lend their freedom to the others. The columns of U_0 go through the layers like further targets, times the
+ * roots too, U_m = R_m U_0, and the trace follows from T = <U_0, U_m>:
  *
- *   signs   U_0 has random signs; E T / columns = tr R_m, with a standard error of about sqrt(2 df / columns)
- *   exact   few rows: U_0 is the unit matrix, and T = tr R_m
+ *   signs   U_0 has random signs; E T / columns = sum w_i R_ii, with a standard error of about sqrt(2 df / columns)
+ *   exact   few rows: U_0 is the unit matrix, and T = sum w_i R_ii
  *
- * Rows of one group have the same sign, or share a column: the group then counts like one row of the leverage that all of
+ * A sign is a function of the seed and of what the row holds, so that the order of rows does not matter. Rows of one group
+ * have the same sign, or share a column: the group then counts like one row of the leverage that all of
  * them have together, which is what leaving the group out would show. A row of weight 0 counts nothing.
  */
 #ifndef BROAD_LAYER_PROBES_H
@@ -24,10 +27,11 @@ struct broad__residual; /* layer/residual.h */
 typedef struct broad__probes {
     int wanted;       /* rows that are added have probes */
     uint64_t seed;    /* of the signs */
-    size_t first_row; /* number of the first row: a sign is a function of seed and row */
+    size_t first_row; /* number of the first row */
     size_t count;     /* columns of U; 0: none */
     int exact;        /* they are unit vectors */
     size_t rows;      /* that count */
+    double weight;    /* of these together */
     double *u;        /* all rows x 2 count: U, then U_0 */
     double *next;     /* all rows x count: what a candidate would make of U */
     double inner;     /* <U_0, U>; while an update is pending what it will be, from the sums */
@@ -37,9 +41,11 @@ typedef struct broad__probes {
     size_t layers, weights_capacity, widths_capacity;
 } broad__probes;
 
-/* Rows, and which of them belong together: group may be NULL; root: of what each row counts, NULL: 1. */
+/* Rows, and which of them belong together: group may be NULL; key: what each has its signs by, a group the sum of its
+ * rows'; root: of what each row counts, NULL: 1. */
 typedef struct broad__probed_rows {
     const size_t *group;
+    const uint64_t *key;
     const double *root;
     size_t before, count; /* rows that have probes already, and those that come */
 } broad__probed_rows;

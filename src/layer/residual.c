@@ -156,7 +156,7 @@ void broad__residual_close(broad__residual *residual)
 
 broad__row_block broad__residual_block(const broad__residual *residual, size_t first, size_t n, size_t worker)
 {
-    return (broad__row_block){first, n, worker, broad__z_supply_rows(&residual->z, first, n, worker)};
+    return (broad__row_block){first, n, worker, broad__z_supply_rows(&residual->z, first, n, worker), NULL};
 }
 
 static void copy_prefix(double *out, size_t stride, const broad__residual *residual, const broad__kblock *kblock,
@@ -172,9 +172,10 @@ static void kblock_columns(double *out, size_t stride, const broad__residual *re
                            const broad__row_block *block)
 {
     size_t features = residual->z.features, width = broad__kblock_width(kblock);
+    broad__nodes nodes = kblock->nodes;
+    nodes.soon = block->soon;
     if (kblock->prefix) copy_prefix(out, stride, residual, kblock, block);
-    if (kblock->nodes.nodes)
-        residual->device->nodes(out + kblock->prefix, stride, &kblock->nodes, block->z, features, block->n);
+    if (nodes.nodes) residual->device->nodes(out + kblock->prefix, stride, &nodes, block->z, features, block->n);
     for (size_t i = 0; i < block->n && residual->sqrt_weight; i++)
         for (size_t j = 0; j < width; j++) out[i * stride + j] *= residual->sqrt_weight[block->first + i];
 }

@@ -10,6 +10,8 @@
 #ifndef BROAD_LAYER_RESIDUAL_H
 #define BROAD_LAYER_RESIDUAL_H
 
+#include <stdint.h>
+
 #include "base/spill.h"
 #include "broad/broad.h"
 #include "compute/device.h"
@@ -29,6 +31,9 @@ typedef struct broad__residual {
     const double *sqrt_segment_weight;
     /* A number per row, the same for rows that leave-one-out must leave out together; NULL: none. Not owned. */
     const size_t *group;
+    /* A number per row that follows from what it holds, not from where it lies: rows are sampled by it, so that their order
+     * does not matter. NULL: they are sampled as they lie. Not owned. */
+    const uint64_t *key;
 
     broad__spill *spill; /* where E and next lie, and Z if it is stored; NULL: memory. Not owned */
     double *e, *next;    /* rows x outputs: the residual, and what a candidate would make of it */
@@ -63,7 +68,8 @@ size_t broad__residual_correct(const broad__residual *residual, size_t first, co
 /* Rows [first, first + n), at most BROAD__BLOCK_ROWS, as a worker of the pool sees them. */
 typedef struct broad__row_block {
     size_t first, n, worker;
-    const double *z; /* n x features; NULL: not needed */
+    const double *z;         /* n x features; NULL: not needed */
+    const broad__soon *soon; /* what is read with the next one (compute/device.h); NULL: not known */
 } broad__row_block;
 
 /* With its Z, which stays until the worker asks for another block. */

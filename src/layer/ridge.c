@@ -180,42 +180,11 @@ static int loo_choose(broad__ridge *ridge, broad__residual *residual, const broa
     return status;
 }
 
-/* ---- sums in single precision ----------------------------------------------------------------------------------- */
-
 static double mean_diagonal(const double *matrix, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += matrix[i * n + i] / (double)n;
     return sum > 0 && isfinite(sum) ? sum : 1;
-}
-
-/*
- * G added up in single precision is off by a matrix D. Its elements are sums of many roundings of either sign, each at
- * most 2^-24 of a sum that by Cauchy and Schwarz is no larger than the mean diagonal element d of G; the norm of a p x
- * p matrix of such elements is about 2^-24 d times 2 sqrt(p). W moves by at most |D| / lambda of itself. Up to a tenth
- * can be corrected by refinement with the rows themselves, in double precision; below a thousandth it may stay: the
- * residual, which is a minimum, moves by the square of that.
- */
-static double single_rounding(const broad__residual *residual)
-{
-    if (!broad__candidate_single(residual, residual->candidate.width)) return 0;
-    return (double)FLT_EPSILON * mean_diagonal(residual->candidate.matrix, residual->candidate.width) *
-           sqrt((double)residual->candidate.width);
-}
-
-static const double SINGLE_USABLE = 10, SINGLE_SETTLED = 1000;
-
-static int check_single(double lambda, const broad__residual *residual)
-{
-    double least = SINGLE_USABLE * single_rounding(residual);
-    if (lambda >= least) return BROAD_OK;
-    double unit = pow(10, floor(log10(least)) - 1);
-    return broad__fail(
-        BROAD_USAGE,
-        "option precision float: lambda %.9g is too small for it. A layer of %zu nodes over %zu rows needs at "
-        "least %.9g here, ten times the rounding of its sums; give a larger option lambda, option lambda auto, "
-        "whose sums are in double precision, or option precision double",
-        lambda, residual->candidate.width, residual->rows, ceil(least / unit) * unit);
 }
 
 /* ---- solving --------------------------------------------------------------------------------------------------- */
@@ -246,20 +215,18 @@ static int correct_by_sums(broad__ridge *ridge, broad__residual *residual)
     double size = dot(ridge->w, ridge->w, count), change = dot(step, step, count);
     double blocks = 1 + (double)residual->rows / (BROAD__SHARDS_MAX * BROAD__BLOCK_ROWS);
     ridge->settled = status == BROAD_OK && !ridge->spd.spectral && count >= ENOUGH;
-    if (ridge->lambda < SINGLE_SETTLED * single_rounding(residual)) ridge->settled = 0;
     if (!(change * blocks <= SETTLED * SETTLED * size)) ridge->settled = 0;
     for (size_t i = 0; ridge->settled && i < count; i++) ridge->w[i] += step[i];
     return status;
 }
 
-/* ||E - KW|| from the sums; not less, if these are rounded to single precision. */
+/* ||E - KW|| from the sums. */
 static double estimate_norm(broad__ridge *ridge, const broad__residual *residual)
 {
     size_t count = residual->candidate.width * residual->outputs;
     gram_times(ridge->step, residual, ridge->w);
     double square = residual->norm * residual->norm - 2 * dot(ridge->w, residual->candidate.cross, count) +
                     dot(ridge->w, ridge->step, count);
-    square += single_rounding(residual) * dot(ridge->w, ridge->w, count);
     return square > 0 ? sqrt(square) : 0;
 }
 
@@ -349,7 +316,6 @@ int broad__ridge_solve(broad__ridge *ridge, broad__residual *residual, const bro
     if (status == BROAD_OK) status = broad__reserve(&ridge->step, &ridge->step_capacity, side * c);
     ridge->lambda =
         request->relative ? request->lambda * mean_diagonal(residual->candidate.matrix, side) : request->lambda;
-    if (status == BROAD_OK) status = check_single(ridge->lambda, residual);
     ridge->refined = ridge->unsolved = 0;
     if (status == BROAD_OK && scored) return choose_by_score(ridge, residual, request, side);
     if (status == BROAD_OK)

@@ -99,7 +99,7 @@ static broad__kblock kblock_of(const run *r, size_t slot)
     size_t features = task->residual->z.features;
     return (broad__kblock){{features, task->nodes, s->weight + slot * features * task->nodes,
                             s->bias + slot * task->nodes, task->options->activation,
-                            task->options->precision == BROAD_PRECISION_FLOAT},
+                            task->options->precision == BROAD_PRECISION_FLOAT, NULL},
                            task->first,
                            task->prefix};
 }

@@ -69,7 +69,7 @@ int broad__shard_sums(double **out, broad__residual *residual, size_t doubles, b
     int status = broad__reserve(&residual->shard_sums, &residual->shard_sums_capacity, count);
     if (status < 0) return status;
     shard_run run = {residual, job, context, doubles};
-    broad__pool_run(residual->pool, shards, shard_run_one, &run);
+    broad__pool_run_stretches(residual->pool, shards, shard_run_one, &run);
     broad__pool_run(residual->pool, (doubles + SLICE - 1) / SLICE, add_slice, &run);
     *out = residual->shard_sums;
     return broad__watch_check(BROAD_OK);

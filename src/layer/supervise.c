@@ -41,13 +41,6 @@ broad__ridge_request broad__supervise_request(const broad_options *options)
                                   .penalty = options->supervise == BROAD_SUPERVISE_GCV ? options->penalty : 0};
 }
 
-int broad__supervise_single(const broad_options *options)
-{
-    int residual = options->supervise == BROAD_SUPERVISE_RESIDUAL || options->supervise == BROAD_SUPERVISE_NONE;
-    return options->precision == BROAD_PRECISION_FLOAT && residual && !options->lambda_auto &&
-           options->weights == BROAD_WEIGHTS_CHAIN;
-}
-
 double broad__supervise_value(const broad_options *options, const broad__ridge *ridge, const broad__residual *residual)
 {
     switch (options->supervise) {

@@ -20,9 +20,6 @@ broad__bound broad__schedule(const broad_options *options, size_t m, size_t rela
 
 /* What the ridge solution must bring along for the test. */
 broad__ridge_request broad__supervise_request(const broad_options *options);
-/* Whether sums in single precision are good enough: not where leave-one-out, eigenvalues or parts of the residual come
- * from them, nor for a lambda that is chosen by these, nor where they go into a larger matrix. */
-int broad__supervise_single(const broad_options *options);
 
 /* What is compared with the bound, before the direct residual is known. */
 double broad__supervise_value(const broad_options *options, const broad__ridge *ridge, const broad__residual *residual);

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "metric/metric.h"
-#include "rng/draw.h"
 
 broad_model *broad__model_new(void)
 {
@@ -211,19 +210,24 @@ int broad__model_copy(broad_model **out, const broad_model *model)
 
 /* ---- drawing --------------------------------------------------------------------------------------------------- */
 
-void broad__group_draw(broad__group *group, const broad_model *model, size_t index)
+broad__draw broad__group_drawing(const broad__group *group, const broad_model *model, size_t index)
 {
-    if (group->source != BROAD__WEIGHT_SOURCE_DRAWN) return;
     broad__stream stream = {.seed = model->settings.seed,
                             .purpose = BROAD__FOR_FEATURES,
                             .layer = (uint32_t)index,
                             .step = (uint16_t)group->step};
-    broad__draw draw = {stream, broad__model_columns(model), group->nodes, model->range * group->range,
-                        model->settings.range_unit};
+    return (broad__draw){stream, broad__model_columns(model), group->nodes, model->range * group->range,
+                         model->settings.range_unit};
+}
+
+void broad__group_draw(broad__group *group, const broad_model *model, size_t index)
+{
+    if (group->source != BROAD__WEIGHT_SOURCE_DRAWN) return;
+    broad__draw draw = broad__group_drawing(group, model, index);
     broad__draw_nodes(group->weight, group->bias, &draw);
 }
 
-void broad__layer_draw(broad__layer *layer, const broad_model *model, size_t index)
+broad__draw broad__layer_drawing(const broad__layer *layer, const broad_model *model, size_t index)
 {
     const broad__certificate *record = &layer->certificate;
     broad__stream stream = {.seed = model->settings.seed,
@@ -231,7 +235,12 @@ void broad__layer_draw(broad__layer *layer, const broad_model *model, size_t ind
                             .layer = (uint32_t)index,
                             .step = (uint16_t)record->step,
                             .draw = (uint16_t)record->draw};
-    broad__draw draw = {stream, layer->inputs, layer->nodes, model->range * record->range, model->settings.range_unit};
+    return (broad__draw){stream, layer->inputs, layer->nodes, model->range * record->range, model->settings.range_unit};
+}
+
+void broad__layer_draw(broad__layer *layer, const broad_model *model, size_t index)
+{
+    broad__draw draw = broad__layer_drawing(layer, model, index);
     broad__draw_nodes(layer->weight, layer->bias, &draw);
 }
 

@@ -21,6 +21,7 @@
 #include "image/photo.h"
 #include "layer/certificate.h"
 #include "model/trained_files.h"
+#include "rng/draw.h"
 
 /* Where a group's weights come from. */
 typedef enum broad__weight_source {
@@ -194,5 +195,8 @@ int broad__model_copy(broad_model **out, const broad_model *model);
  *   weight = (2u - 1) * range * unit(fan_in),   bias = (2u - 1) * range;   unit = 1, or sqrt(3 / fan_in) for fan-in. */
 void broad__group_draw(broad__group *group, const broad_model *model, size_t index);
 void broad__layer_draw(broad__layer *layer, const broad_model *model, size_t index);
+/* What these draw from. */
+broad__draw broad__group_drawing(const broad__group *group, const broad_model *model, size_t index);
+broad__draw broad__layer_drawing(const broad__layer *layer, const broad_model *model, size_t index);
 
 #endif

@@ -24,7 +24,7 @@ int broad__model_phi(broad__phi *out, double **out_weights, const broad_model *m
     *out = (broad__phi){
         .device = device,
         .nodes = {columns, nodes, weight, bias, model->settings.feature_activation,
-                  model->settings.precision == BROAD_PRECISION_FLOAT},
+                  model->settings.precision == BROAD_PRECISION_FLOAT, NULL},
         .scaling = broad__model_scaling(model),
     };
     return BROAD_OK;

@@ -99,10 +99,6 @@ static const broad__option_row rows[] = {
     {{"feature-activation", 0, "NAME", BROAD__ACTIVATIONS, NULL,
       "activation function of the feature nodes, if different"},
      BROAD__VALUE_CHOICE, FIELD(feature_activation), 0, 0, 0, 0, NULL, NULL},
-    {{"precision", 0, "NAME", BROAD__PRECISIONS, "double",
-      "precision in which nodes are computed: double, or float, which is faster but needs a lambda that is not too "
-      "small"},
-     BROAD__VALUE_CHOICE, FIELD(precision), 0, 0, 0, 0, NULL, NULL},
     {{"sparse-lambda", 0, "NUMBER", NULL, NULL, "sparsity penalty of the autoencoder"},
      BROAD__VALUE_REAL, FIELD(sparse_lambda), 0, 0, LARGEST, 0,
      "a number >= 0", NULL},

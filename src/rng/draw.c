@@ -30,10 +30,15 @@ static void draw_span(double *u, const broad__stream *stream, uint64_t first, si
             broad__random_fill(u + j * count, stream, first + (uint64_t)j * length, count);
 }
 
+double broad__draw_scale(const broad__draw *draw)
+{
+    return draw->unit == BROAD_RANGE_FAN_IN ? draw->range * sqrt(3.0 / (double)draw->inputs) : draw->range;
+}
+
 void broad__draw_nodes(double *weight, double *bias, const broad__draw *draw)
 {
     size_t inputs = draw->inputs, nodes = draw->nodes, length = inputs + 1; /* with the bias */
-    double scale = draw->unit == BROAD_RANGE_FAN_IN ? draw->range * sqrt(3.0 / (double)inputs) : draw->range;
+    double scale = broad__draw_scale(draw);
     double u[GROUP * SPAN];
     broad__profile_span span = broad__profile_start();
     for (size_t i = 0; i < length; i += SPAN) {

@@ -16,6 +16,7 @@ typedef struct broad__draw {
 /* weight: inputs x nodes, bias: nodes. Node by node, so that node i does not depend on how many nodes there are:
  *   element = node * (inputs + 1) + input; the bias is input number `inputs`
  *   weight  = (2u - 1) * range * unit,  bias = (2u - 1) * range,  unit = 1, or sqrt(3 / inputs) for fan-in */
+double broad__draw_scale(const broad__draw *draw); /* range * unit */
 void broad__draw_nodes(double *weight, double *bias, const broad__draw *draw);
 
 #endif

@@ -81,12 +81,19 @@ static int header_build(json_t **out, size_t *out_data_bytes, const char *weight
     return BROAD_OK;
 }
 
+static int fail_not_finite(const broad__tensor *tensor)
+{
+    const double *values = *tensor->values;
+    size_t i = 0;
+    while (isfinite(values[i])) i++;
+    return broad__fail(BROAD_BAD_MODEL, "tensor %s: value %zu is not finite", tensor->name, i + 1);
+}
+
 static int tensor_put(unsigned char *out, const broad__tensor *tensor, size_t count)
 {
     const double *values = *tensor->values;
+    if (!broad__all_within(values, count, DBL_MAX)) return fail_not_finite(tensor);
     for (size_t i = 0; i < count; i++) {
-        if (!isfinite(values[i]))
-            return broad__fail(BROAD_BAD_MODEL, "tensor %s: value %zu is not finite", tensor->name, i + 1);
         uint64_t bits;
         memcpy(&bits, &values[i], sizeof bits);
         bits = htole64(bits);
@@ -133,7 +140,7 @@ int broad__container_encode(void **out, size_t *out_bytes, const char *weights, 
         status =
             broad__fail(BROAD_BAD_MODEL, "its description has %zu bytes and %d is the most", header_bytes, HEADER_MOST);
     if (status) goto cleanup;
-    bytes = broad__alloc(LENGTH_BYTES + header_bytes + data_bytes);
+    bytes = broad__alloc_unset(LENGTH_BYTES + header_bytes + data_bytes, 1);
     if (!bytes) status = BROAD_NO_MEMORY;
     if (status) goto cleanup;
 

@@ -22,7 +22,6 @@ static const char *const values[][2] = {
     {"feature-weights", "autoencoder"},
     {"learned-metric", "yes"},
     {"effort", "fast"},
-    {"precision", "float"},
     {"sparse-lambda", "0.05"},
     {"sparse-steps", "7"},
     {"scale", "rank"},

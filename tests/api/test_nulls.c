@@ -190,6 +190,11 @@ static void walk_model(void)
     REFUSED(broad_viewer_open, NULL, NULL);
     REFUSED(broad_viewer_picture, NULL, NULL, NULL, NULL);
     REFUSED(broad_viewer_file, NULL, NULL, NULL, NULL, 0);
+    REFUSED(broad_viewer_show, NULL, NULL, NULL, NULL, NULL, 0);
+    REFUSED(broad_photo_look, NULL, NULL, NULL, 0);
+    REFUSED(broad_picture_print, NULL, NULL);
+    REFUSED(broad_trainer_leave_out, NULL, NULL);
+    REFUSED(broad_explainer_file, NULL, NULL, NULL, 0, 0);
     COMES_BACK(broad_viewer_close, NULL);
     REFUSED(broad_picture_from_pixels, NULL, NULL, 1, 1, 0, BROAD_PIXEL_RGB);
     assert_memory_equal(broad_picture_formats(), "JPEG, PNG", 9);
@@ -280,6 +285,23 @@ static void walk_prediction(const broad_model *model, const broad_data *data)
     REFUSED(broad_predictor_probabilities, NULL, NULL, NULL, 1);
     REFUSED(broad_predictor_interval, NULL, NULL, 0.9);
     REFUSED(broad_predictor_intervals, NULL, NULL, NULL, 1, 0.9);
+}
+
+static void walk_export(const broad_model *model)
+{
+    char *text = NULL;
+    void *bytes = NULL;
+    size_t count = 0;
+    COMES_BACK(broad_export_options_init_sized, NULL, 8);
+    REFUSED(broad_model_export_onnx, NULL, &count, NULL, model, NULL);
+    REFUSED(broad_model_export_onnx, &bytes, NULL, NULL, model, NULL);
+    REFUSED(broad_model_export_onnx, &bytes, &count, NULL, NULL, NULL);
+    REFUSED(broad_model_export_c, NULL, &count, NULL, model, NULL);
+    REFUSED(broad_model_export_c, &text, NULL, NULL, model, NULL);
+    REFUSED(broad_model_export_c, &text, &count, NULL, NULL, NULL);
+    IS(0, broad_export_columns, NULL);
+    REFUSED(broad_export_rows, NULL, NULL, NULL, 0, 0);
+    REFUSED(broad_export_rows, NULL, model, NULL, 1, 0);
 }
 
 static void walk_work(const broad_model *model, const broad_data *data)
@@ -413,6 +435,7 @@ static void null_is_never_a_crash(void **state)
     walk_facts();
     walk_prediction(model, data);
     walk_work(model, data);
+    walk_export(model);
     walk_rest(model, data);
     walk_pictures(model);
     count_against_header();
@@ -443,8 +466,12 @@ static void an_uninitialised_struct_is_refused(void **state)
         broad_read_options read;
         broad_options other;
         broad_run_options run;
-        void *all[] = {&metrics, &plan,  &verdict, &layer,  points, &estimate, &joint,
-                       &machine, &split, &folds,   &arrays, &read,  &other,    &run};
+        broad_export_options exporting;
+        broad_exported exported;
+        char *text = NULL;
+        size_t count = 0;
+        void *all[] = {&exporting, &exported, &metrics, &plan,  &verdict, &layer, points, &estimate,
+                       &joint,     &machine,  &split,   &folds, &arrays,  &read,  &other, &run};
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) memset(all[i], fill ? 0xff : 0, sizeof(size_t));
         NOT_INITIALISED(broad_metrics, broad_eval(&metrics, model, data, NULL));
         NOT_INITIALISED(broad_plan, broad_plan_run(&plan, &options, NULL, 1, 1, 1));
@@ -459,6 +486,8 @@ static void an_uninitialised_struct_is_refused(void **state)
         NOT_INITIALISED(broad_arrays, broad_data_from_arrays(&train, &arrays));
         NOT_INITIALISED(broad_read_options, broad_data_read(&train, "x.csv", &read));
         NOT_INITIALISED(broad_options, broad_options_set(&other, "lambda", "1"));
+        NOT_INITIALISED(broad_export_options, broad_model_export_c(&text, &count, NULL, model, &exporting));
+        NOT_INITIALISED(broad_exported, broad_model_export_c(&text, &count, &exported, model, NULL));
         NOT_INITIALISED(broad_run_options, broad_verify(&(broad_verdict){.size = sizeof verdict}, model, data, &run));
     }
     broad_model_free(model);

@@ -80,6 +80,62 @@ static void same_bits(void **state)
     free(x);
 }
 
+/* One decoding gives inputs and picture; without a model the picture is there as well. */
+static void shown(void **state)
+{
+    const scene *s = *state;
+    size_t inputs = broad_model_inputs(s->model), count = 0;
+    const broad_photo *photo = broad_data_photo(s->data, 0);
+    double *x = malloc(inputs * sizeof *x);
+    broad_viewer *viewer = NULL;
+    broad_picture *picture = NULL, *alone = NULL, *small = NULL;
+    broad_photo about;
+    void *bytes = NULL;
+    uint64_t one = 0, other = 0;
+    assert_ok(broad_viewer_open(&viewer, s->model));
+    assert_ok(broad__file_read(&bytes, &count, photo->file, 1 << 24));
+    assert_ok(broad_viewer_show(x, &about, &picture, viewer, bytes, count));
+    assert_memory_equal(x, broad_data_row(s->data, 0), inputs * sizeof *x);
+    assert_ok(broad_photo_look(&about, &alone, bytes, count));
+    assert_true(about.width == WIDTH && about.height == HEIGHT && about.faults == photo->faults);
+    assert_int_equal(broad_picture_width(alone), broad_picture_width(picture));
+    assert_ok(broad_picture_fit(&small, picture, WIDTH / 2));
+    assert_ok(broad_picture_print(&one, alone));
+    assert_ok(broad_picture_print(&other, small));
+    assert_true(__builtin_popcountll(one ^ other) <= 6); /* reduced to half its size it is still the same picture */
+    broad_picture_free(alone);
+    assert_fails(broad_photo_look(&about, &alone, "GIF89a", 6), BROAD_BAD_DATA, "a GIF picture");
+    assert_null(alone);
+    broad_picture_free(small);
+    broad_picture_free(picture);
+    broad_viewer_close(viewer);
+    broad__free(bytes);
+    free(x);
+}
+
+/* From bytes as from the file. */
+static void explained(void **state)
+{
+    const scene *s = *state;
+    const broad_photo *photo = broad_data_photo(s->data, 0);
+    broad_explainer *explainer = NULL;
+    broad_explanation file = {.size = sizeof file}, memory = {.size = sizeof memory};
+    size_t output = 1, count = 0;
+    void *bytes = NULL;
+    assert_ok(broad_explainer_open(&explainer, s->model));
+    assert_ok(broad__file_read(&bytes, &count, photo->file, 1 << 24));
+    assert_ok(broad_photo_explain(&file, explainer, &photo, &output, 1));
+    assert_ok(broad_explainer_file(&memory, explainer, bytes, count, output));
+    assert_true(file.width == memory.width && file.height == memory.height);
+    assert_memory_equal(file.cells, memory.cells, file.width * file.height * sizeof *file.cells);
+    broad_explanation_clear(&memory);
+    assert_fails(broad_explainer_file(&memory, explainer, bytes, count, 99), BROAD_USAGE, "no output number 99");
+    assert_fails(broad_explainer_file(&memory, explainer, "GIF89a", 6, 0), BROAD_BAD_DATA, "a GIF picture");
+    broad_explanation_clear(&file);
+    broad_explainer_close(explainer);
+    broad__free(bytes);
+}
+
 /* Every order of bytes, with gaps between the rows, is the same picture. */
 static void frames(void **state)
 {
@@ -130,8 +186,8 @@ static void what_is_no_photo(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits),
-        cmocka_unit_test(frames),
+        cmocka_unit_test(same_bits),        cmocka_unit_test(shown),
+        cmocka_unit_test(explained),        cmocka_unit_test(frames),
         cmocka_unit_test(what_is_no_photo),
     };
     return cmocka_run_group_tests(tests, make_scene, free_scene);

@@ -57,8 +57,7 @@ class Trial:
         if r.random() < 0.7: options += ["--preset", "paper", "--features", "2x5", "--enhance", "5x3"]
         else: options += ["--features", "2x8", "--enhance", "8x1"]
         options += ["--activation", ACTIVATIONS[self.seed % 6]]
-        if r.random() < 0.2: options += ["--precision", "float", "--lambda", "1e-3"]
-        elif r.random() < 0.3: options += ["--lambda", r.choice(["0", "1e-10", "1e-3", "auto"])]
+        if r.random() < 0.4: options += ["--lambda", r.choice(["0", "1e-10", "1e-3", "auto"])]
         if self.target != "class" and r.random() < 0.5: options += ["--scale-target", r.choice(["none", "standard"])]
         return options
 

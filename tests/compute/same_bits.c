@@ -121,7 +121,7 @@ static void show_products(const broad__kernels *kernels, size_t rows, size_t p, 
     double *out = calloc(rows * c, sizeof(double));
     if (!gram || !cross || !out) exit(1);
     for (int activation = BROAD_ACTIVATION_SIGMOID; activation <= BROAD_ACTIVATION_IDENTITY; activation++) {
-        broad__nodes nodes = {p, c, w, bias, (broad_activation)activation, 0};
+        broad__nodes nodes = {p, c, w, bias, (broad_activation)activation, 0, NULL};
         kernels->nodes(out, c, &nodes, k, p, rows);
         show("nodes", rows, p, out, rows * c);
         nodes.single = 1;
@@ -132,8 +132,6 @@ static void show_products(const broad__kernels *kernels, size_t rows, size_t p, 
     kernels->cross(cross, c, k, p, p, e, c, c, rows);
     kernels->apply(e, c, -1.0, k, p, rows, w, c, p, c);
     show("gram", rows, p, gram, p * p);
-    kernels->single->gram(gram, p, k, p, rows, p);
-    show("gram and single gram", rows, p, gram, p * p);
     show("cross", rows, p, cross, p * c);
     show("apply", rows, p, e, rows * c);
     free(k), free(e), free(w), free(bias), free(gram), free(cross), free(out);

@@ -102,7 +102,9 @@ static void plain_nodes(area *out, const broad__kernels *set, const operands *o,
 static void check_nodes(const broad__kernels *set, const operands *o, broad_activation activation, problem_random *r)
 {
     area out = area_of(o->n, o->c + o->pad, r), plain = area_copy(&out), cut = area_copy(&out);
-    broad__nodes nodes = {o->p, o->c, o->w, o->bias, activation, 0};
+    /* Numbers to bring near, fewer and more than there are steps, change nothing. */
+    broad__soon soon[BROAD__SOON] = {{o->e, o->n * o->c / 3}, {o->k, o->n * o->p}};
+    broad__nodes nodes = {o->p, o->c, o->w, o->bias, activation, 0, o->n % 2 ? soon : NULL};
     set->nodes(out.numbers, o->c + o->pad, &nodes, o->k, o->p + o->pad, o->n);
     plain_nodes(&plain, set, o, activation);
     assert_same(&out, &plain, "nodes", set->name, o->n, o->p, o->c);
@@ -177,7 +179,7 @@ static void check_nodes_single(const broad__kernels *set, const operands *o, bro
 {
     size_t stride = o->c + o->pad, k_stride = o->p + o->pad;
     area out = area_of(o->n, stride, r), plain = area_copy(&out), cut = area_copy(&out);
-    broad__nodes nodes = {o->p, o->c, o->w, o->bias, activation, 1};
+    broad__nodes nodes = {o->p, o->c, o->w, o->bias, activation, 1, NULL};
     set->single->nodes(out.numbers, stride, &nodes, o->k, k_stride, o->n);
     for (size_t i = 0; i < o->n; i++)
         for (size_t j = 0; j < o->c; j++) {
@@ -192,29 +194,6 @@ static void check_nodes_single(const broad__kernels *set, const operands *o, bro
         set->single->nodes(cut.numbers + i * stride, stride, &nodes, o->k + i * k_stride, k_stride, n);
     }
     assert_same(&cut, &plain, "nodes in single in pieces", set->name, o->n, o->p, o->c);
-    free(out.all), free(plain.all), free(cut.all);
-}
-
-static void check_gram_single(const broad__kernels *set, const operands *o, problem_random *r)
-{
-    size_t stride = o->p + o->pad, part = BROAD__SINGLE_ROWS;
-    area out = area_of(o->p, stride, r), plain = area_copy(&out), cut = area_copy(&out);
-    for (size_t i = 0; i < o->n * stride; i++) o->k[i] = (double)(float)o->k[i];
-    set->single->gram(out.numbers, stride, o->k, stride, o->n, o->p);
-    for (size_t first = 0; first < o->n; first += part)
-        for (size_t a = 0; a < o->p; a++)
-            for (size_t b = a; b < o->p; b++) {
-                float sum = 0;
-                for (size_t i = first; i < o->n && i < first + part; i++)
-                    sum = step_single(set, o->k[i * stride + a], o->k[i * stride + b], sum);
-                plain.numbers[a * stride + b] += (double)sum;
-            }
-    assert_same(&out, &plain, "gram in single", set->name, o->n, o->p, o->c);
-    for (size_t i = 0, n = part; i < o->n; i += n, n = n == part ? 2 * part : part) {
-        n = n < o->n - i ? n : o->n - i;
-        set->single->gram(cut.numbers, stride, o->k + i * stride, stride, n, o->p);
-    }
-    assert_same(&cut, &plain, "gram in single in pieces", set->name, o->n, o->p, o->c);
     free(out.all), free(plain.all), free(cut.all);
 }
 
@@ -343,7 +322,6 @@ static void check_all(const operands *o, problem_random *r)
         check_cross(set, o, r);
         check_gram(set, o, r);
         check_nodes_single(set, o, BROAD_ACTIVATION_TANH, r);
-        check_gram_single(set, o, r);
     }
 }
 
@@ -367,8 +345,9 @@ static void shapes_of_layers(void **state)
 {
     (void)state;
     problem_random r = {12};
-    static const size_t layers[][4] = {{256, 100, 100, 0}, {256, 784, 20, 0}, {64, 100, 10, 1}, {256, 200, 2, 0},
-                                       {1, 1000, 100, 0},  {3, 300, 70, 0},   {600, 24, 16, 0}, {7, 64, 64, 0}};
+    static const size_t layers[][4] = {{256, 100, 100, 0}, {255, 100, 90, 0}, {256, 784, 20, 0},
+                                       {64, 100, 10, 1},   {256, 200, 2, 0},  {1, 1000, 100, 0},
+                                       {3, 300, 70, 0},    {600, 24, 16, 0},  {7, 64, 64, 0}};
     for (size_t s = 0; s < sizeof layers / sizeof layers[0]; s++) {
         operands o = operands_of(layers[s][0], layers[s][1], layers[s][2], layers[s][3], &r);
         check_all(&o, &r);

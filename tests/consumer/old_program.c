@@ -128,6 +128,10 @@ static void work(void)
     WITH(broad_folds, folds, must(broad_data_fold(&train, &test, data, folds), "fold"));
     broad_data_free(train);
     broad_data_free(test);
+    WITH(broad_export_options, options, char *text = NULL; size_t count = 0;
+         WITH(broad_exported, about, must(broad_model_export_c(&text, &count, about, model, options), "export");
+              expect(text && about->table_bytes > 0, "the export is another"));
+         broad_free(text));
     WITH(broad_options, options,
          WITH(broad_plan, plan, must(broad_plan_run(plan, options, NULL, 1000, 10, 2), "plan");
               expect(plan->rows == 1000, "the plan is another")));

@@ -83,7 +83,7 @@ class Flags(unittest.TestCase):
             return 0, run.stderr, run.returncode
 
     def test_every_file_has_the_numeric_flags(self):
-        for folder in ("src", "cli"):
+        for folder in ("src", "cli", "serve"):
             for file, command in commands(folder).items():
                 with self.subTest(file=file):
                     for flag in ("-std=c11", "-ffp-contract=off", "-fno-math-errno", "-D_GNU_SOURCE"):
@@ -95,7 +95,7 @@ class Flags(unittest.TestCase):
         if WERROR:
             promised += ("-Wshadow -Wconversion -Wpedantic -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla "
                          "-Wformat=2 -Werror").split()
-        for folder in ("src", "cli"):
+        for folder in ("src", "cli", "serve"):
             for file, command in commands(folder).items():
                 with self.subTest(file=file):
                     self.assertFalse(set(promised) - set(command))

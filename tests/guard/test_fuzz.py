@@ -117,6 +117,10 @@ def image_seeds():
     return [bytes([choice]) + file for file in files for choice in (0, 3, 8, 11)]
 
 
+def json_seeds():
+    return [b'{"a":[1,2.5,-3e7,true,false,null,"x\\u00e9\\ud83d\\ude00\\n"],"b":{"c":{}},"d":[]}', b"[[[]]]", b'{"a":1,"a":2}', b"1e999"]
+
+
 def box_seeds():
     """The first byte chooses: a file, YOLO's text, an answer of a detector; see fuzz/fuzz_boxes.c."""
     files = [
@@ -171,7 +175,7 @@ class Fuzz(unittest.TestCase):
         print("%s: %d inputs, %d places covered" % (name, runs, int(re.findall(r"cov: (\d+)", output)[-1])))
 
     def test_targets(self):
-        seeds = {"fuzz_boxes": box_seeds(), "fuzz_data": data_seeds(), "fuzz_image": image_seeds(),
+        seeds = {"fuzz_boxes": box_seeds(), "fuzz_data": data_seeds(), "fuzz_image": image_seeds(), "fuzz_json": json_seeds(),
                  "fuzz_model": model_seeds(self.folder)}
         targets = {path.stem for path in (SOURCE / "fuzz").glob("fuzz_*.c")}
         self.assertEqual(targets, set(seeds), "a target without seeds")

@@ -25,10 +25,11 @@ static void columns_by_the_standard_error(void **state)
     }
 }
 
-/* Rows that come in parts, in groups of neighbours or of rows apart; some count nothing. */
+/* Rows that come in parts, which share no groups; some count nothing. */
 typedef struct crowd {
     size_t rows, part[4], parts;
     size_t *group;
+    uint64_t *key;
     double *root;
 } crowd;
 
@@ -37,11 +38,15 @@ static crowd make_crowd(size_t rows, size_t groups, int zeros, size_t parts, pro
     crowd c = {.rows = rows, .parts = parts};
     c.group = groups ? malloc(rows * sizeof *c.group) : NULL;
     c.root = zeros ? malloc(rows * sizeof *c.root) : NULL;
-    for (size_t i = 0; i < rows; i++) {
-        if (groups) c.group[i] = (size_t)(problem_uniform(r) * (double)groups);
-        if (zeros) c.root[i] = problem_uniform(r) < 0.2 ? 0 : 1.5;
+    c.key = malloc(rows * sizeof *c.key);
+    for (size_t k = 0, i = 0; k < parts; k++) {
+        c.part[k] = rows * (k + 1) / parts - rows * k / parts;
+        for (size_t end = i + c.part[k]; i < end; i++) {
+            c.key[i] = (uint64_t)(problem_uniform(r) * 0x1p63);
+            if (groups) c.group[i] = (k + (size_t)(problem_uniform(r) * (double)groups)) * parts + k;
+            if (zeros) c.root[i] = problem_uniform(r) < 0.2 ? 0 : 0.5 + problem_uniform(r);
+        }
     }
-    for (size_t k = 0; k < parts; k++) c.part[k] = rows * (k + 1) / parts - rows * k / parts;
     return c;
 }
 
@@ -54,10 +59,19 @@ static size_t head_of(const crowd *c, size_t row)
     return row;
 }
 
-static double sign_at(size_t row, size_t column)
+/* A unit has its signs by the sum of the keys of its rows. */
+static uint64_t key_of(const crowd *c, size_t head)
+{
+    uint64_t sum = 0;
+    for (size_t i = head; i < c->rows; i++)
+        if (i == head || head_of(c, i) == head) sum += c->key[i];
+    return sum;
+}
+
+static double sign_at(uint64_t key, size_t column)
 {
     broad__stream stream = {.seed = SEED, .purpose = BROAD__FOR_PROBES, .layer = (uint32_t)column};
-    return broad__random_at(&stream, row) < 0.5 ? -1 : 1;
+    return broad__random_at(&stream, key) < 0.5 ? -1 : 1;
 }
 
 /* U and U_0 of rows without layers, whatever parts they came in. */
@@ -65,27 +79,30 @@ static void check_crowd(const crowd *c, size_t first_row)
 {
     broad__probes probes = {.wanted = 1, .seed = SEED, .first_row = first_row};
     size_t rows = 0, units = 0, counted = 0;
+    double weight = 0;
     for (size_t k = 0; k < c->parts; rows += c->part[k++]) {
         broad__probes more = {0};
-        broad__probed_rows come = {c->group, c->root, rows, c->part[k]};
+        broad__probed_rows come = {c->group, c->key, c->root, rows, c->part[k]};
         assert_ok(broad__probes_arrive(&more, &probes, &come, rows, NULL));
         assert_ok(broad__probes_join(&probes, rows, &more, c->part[k], NULL));
         broad__probes_close(&more, NULL);
     }
     for (size_t i = 0; i < c->rows; i++) {
         size_t head = head_of(c, i), number = 0;
-        counted += head != SIZE_MAX, units += head == i;
+        double root = c->root ? c->root[i] : 1;
+        counted += head != SIZE_MAX, units += head == i, weight += root * root;
+        uint64_t key = head == SIZE_MAX ? 0 : key_of(c, head);
         for (size_t k = 0; head != SIZE_MAX && k < head; k++) number += head_of(c, k) == k;
         for (size_t j = 0; j < probes.count; j++) {
-            double expected = head == SIZE_MAX ? 0 : probes.exact ? number == j : sign_at(first_row + head, j);
-            assert_true(probes.u[i * 2 * probes.count + j] == expected);
-            assert_true(probes.u[i * 2 * probes.count + probes.count + j] == expected);
+            double expected = head == SIZE_MAX ? 0 : probes.exact ? number == j : sign_at(key, j);
+            assert_true(probes.u[i * 2 * probes.count + j] == root * expected);
+            assert_true(probes.u[i * 2 * probes.count + probes.count + j] == root * expected);
         }
     }
     assert_int_equal(probes.rows, counted);
     assert_int_equal(probes.exact, units <= 282);
     /* Before any layer there are no degrees of freedom. */
-    assert_true(fabs(probes.inner - (double)(counted * (probes.exact ? 1 : probes.count))) < 1e-9 * (double)c->rows);
+    assert_true(relative_difference(probes.inner, weight * (double)(probes.exact ? 1 : probes.count), 0) < 1e-12);
     assert_true(broad__probes_df(&probes) < 1e-9);
     broad__probes_close(&probes, NULL);
 }
@@ -98,7 +115,7 @@ static void rows_come_in_parts(void **state)
         size_t rows = 40 + 35 * i, groups = i % 3 == 1 ? rows / 2 : i % 3 == 2 ? rows : 0;
         crowd c = make_crowd(rows, groups, i % 2 == 1, 1 + i % 4, &r);
         check_crowd(&c, 1000 * (i % 2));
-        free(c.group), free(c.root);
+        free(c.group), free(c.key), free(c.root);
     }
 }
 
@@ -124,8 +141,11 @@ static bench *bench_open(size_t rows, size_t width, size_t threads, problem_rand
     b->residual.z.stored = b->k, b->residual.z.features = 2 * width;
     broad__probes *probes = &b->residual.probes, more = {0};
     *probes = (broad__probes){.wanted = 1, .seed = SEED};
-    broad__probed_rows come = {NULL, NULL, 0, rows};
+    uint64_t *key = malloc(rows * sizeof *key);
+    for (size_t i = 0; i < rows; i++) key[i] = i;
+    broad__probed_rows come = {NULL, key, NULL, 0, rows};
     assert_ok(broad__probes_arrive(&more, probes, &come, 0, NULL));
+    free(key);
     assert_ok(broad__probes_join(probes, 0, &more, rows, NULL));
     broad__probes_close(&more, NULL);
     for (size_t i = 0; i < rows; i++)

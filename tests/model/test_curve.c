@@ -134,19 +134,6 @@ static void a_cut_is_a_shorter_chain(void **state)
         }
 }
 
-static void nodes_in_single_precision(void **state)
-{
-    (void)state;
-    broad_data *data = rows_of(0, ROWS, VALUES);
-    broad_options o = chain("bscrls", LAYERS);
-    o.precision = BROAD_PRECISION_FLOAT, o.lambda = 0.1;
-    broad_model *model = fitted(data, &o);
-    broad_curve_point points[MOST] = {{.size = sizeof *points}};
-    assert_ok(broad_model_curve(points, model, data, THREADS(1)));
-    assert_certified(points, model, 1e-6);
-    broad_model_free(model), broad_data_free(data);
-}
-
 /* Rows of several shards, the last block of which is not full. */
 static void any_number_of_threads(void **state)
 {
@@ -297,7 +284,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cut_is_a_shorter_chain),
-        cmocka_unit_test(nodes_in_single_precision),
         cmocka_unit_test(any_number_of_threads),
         cmocka_unit_test(after_growing),
         cmocka_unit_test(leave_one_out),

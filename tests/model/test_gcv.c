@@ -135,15 +135,18 @@ static double leave(double *out, const chain_operator *o, size_t width, const do
     return norm;
 }
 
-/* Degrees of freedom of R; rows of a group count together. */
+/* Degrees of freedom of R; rows of a group count together, and each by its weight. */
 static double degrees(const chain_operator *o, const double *r)
 {
     const size_t *group = o->t->group;
-    double trace = 0;
-    for (size_t i = 0; i < o->n; i++)
+    double trace = 0, weight = 0;
+    for (size_t i = 0; i < o->n; i++) {
+        weight += o->root[i] * o->root[i];
         for (size_t k = 0; k < o->n; k++)
-            if (i == k || (group && group[o->row[i]] == group[o->row[k]])) trace += r[i * o->n + k];
-    return (double)o->n - trace;
+            if (i == k || (group && group[o->row[i]] == group[o->row[k]]))
+                trace += o->root[i] * r[i * o->n + k] * o->root[k];
+    }
+    return (double)o->n * (1 - trace / weight);
 }
 
 static double score_of(const chain_operator *o, double norm, double df, double penalty)
@@ -208,10 +211,11 @@ static void check_chain(tally *sum, const table *t, const broad_model *model, in
         double doubt = 1e-8 + 2e-15 * size / c->lambda; /* of the sums, where lambda is small beside them */
         assert_true(relative_difference(norm, c->norm_after, 0) < 1e-8);
         if (signs >= units) {
-            if (!(off <= doubt && fabs(c->df_before - before) <= (sum->doubt + 1e-8) * fmax(before, 1)))
+            if (!(off <= sum->doubt + doubt && fabs(c->df_before - before) <= (sum->doubt + 1e-8) * fmax(before, 1)))
                 fail_msg("%zu rows, layer %zu: df %.12g and %.12g, exactly %.12g and %.12g", o->n, j + 1, c->df_before,
                          c->df, before, df);
-            assert_true(relative_difference(c->score, score_of(o, norm, df, c->penalty), 0) < 1e-7 + 10 * doubt);
+            assert_true(relative_difference(c->score, score_of(o, norm, df, c->penalty), 0) <
+                        1e-7 + 10 * (sum->doubt + doubt));
             sum->doubt += doubt;
             if (lambdas) assert_best_lambda(o, c, width, score_of(o, norm, df, c->penalty)), sum->lambdas++;
             sum->worst = fmax(sum->worst, off);

@@ -53,13 +53,19 @@ def philox(counter, key):
 
 def uniform(seed, purpose, number, step, draw, count):
     """The numbers of elements 0 ... count - 1 of a stream."""
-    block = np.arange((count + 1) // 2, dtype=np.uint64)
+    element = np.arange((count + 1) // 2 * 2, dtype=np.uint64)
+    return uniform_at(seed, purpose, number, step, draw, element)[:count]
+
+
+def uniform_at(seed, purpose, number, step, draw, element):
+    """The numbers of these elements of a stream."""
+    block = element >> np.uint64(1)
     same = np.ones_like(block)
     counter = (block & MASK, same * np.uint64(number), same * np.uint64(step << 16 | draw),
-               same * np.uint64(purpose << 24) | block >> np.uint64(32))
+               same * np.uint64(purpose << 24) | block >> np.uint64(32) & np.uint64(0xFFFFFF))
     w0, w1, w2, w3 = philox(counter, (seed & 0xFFFFFFFF, seed >> 32))
-    pairs = np.stack([w1 << np.uint64(32) | w0, w3 << np.uint64(32) | w2], axis=1).reshape(-1)[:count]
-    return (pairs >> np.uint64(11)).astype(float) * 2.0 ** -53
+    words = np.where(element & np.uint64(1) == 0, w1 << np.uint64(32) | w0, w3 << np.uint64(32) | w2)
+    return (words >> np.uint64(11)).astype(float) * 2.0 ** -53
 
 
 def draw_nodes(seed, purpose, number, step, draw, fan_in, nodes, reach, unit):

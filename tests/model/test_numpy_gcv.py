@@ -3,26 +3,40 @@
 lambda of each layer, the draws that were kept and the ranges of layer 1, each by its definition.
 
     E_m = R_m Y,  R_m = (I - A_m) ... (I - A_1),  A_j = K_j (K_j'K_j + lambda_j I)^-1 K_j',  df_m = N - tr R_m
+    with weights w: df_m = N (1 - sum w_i R_ii / sum w_i)
     g_m = ||E_m|| / (1 - penalty df_m / N),  kept while g_m <= bound g_{m-1} and ||E_m|| <= bound ||E_{m-1}||
 
 Usage: test_numpy_gcv.py PATH_OF_BROAD. Exits with 77 where numpy is not installed.
 """
 import math
+import sys
 import unittest
 
 # Leaves with 77 where numpy is not there.
 from test_numpy import ACTIVATIONS, ENHANCEMENT, FEATURES, Case, Model, bounds, draw_nodes, features, layer_input, np, problem, \
-    scaling, uniform
+    scaling, uniform_at
+
+try:
+    from xxhash import xxh3_64_intdigest
+except ImportError:
+    sys.exit(77)
 
 PROBES = 9
 GRID = np.arange(-11, 3.25, 0.5)
 RACES = ((10, 8), (4, 24))  # pairs of ranges, layers
 
 
-class Operator:
-    """E and U = R U_0 before a layer. U_0: the unit vectors of rows or groups, or signs where these are more than 282."""
+def hash_row(x, target):
+    """What a row holds as one number: its inputs, then the label of its class or its targets."""
+    seed = xxh3_64_intdigest((x + 0.0).tobytes(), 0)
+    return xxh3_64_intdigest(target.encode() if isinstance(target, str) else (target + 0.0).tobytes(), seed)
 
-    def __init__(self, y, seed, penalty, group=None, root=None):
+
+class Operator:
+    """E and U = R U_0 before a layer. U_0: the unit vectors of rows or groups, or signs where these are more than 282, all
+    times the roots of the rows. hashes: of the rows, which the signs follow from; of a group their sum."""
+
+    def __init__(self, y, seed, penalty, hashes, group=None, root=None):
         rows = len(y)
         self.root = np.ones(rows) if root is None else root
         group = np.arange(rows) if group is None else group
@@ -34,14 +48,18 @@ class Operator:
         if self.exact:
             self.u0 = np.eye(len(names))[unit]
         else:
-            drawn = [uniform(seed, PROBES, k, 0, 0, rows) for k in range(signs)]
-            self.u0 = np.where(np.array(drawn).T < 0.5, -1.0, 1.0)[np.sort(first)][unit]
+            key = np.zeros(len(names), np.uint64)
+            np.add.at(key, unit, np.array(hashes, np.uint64))
+            drawn = [uniform_at(seed, PROBES, k, 0, 0, key) for k in range(signs)]
+            self.u0 = np.where(np.array(drawn).T < 0.5, -1.0, 1.0)[unit]
+        self.u0 = self.u0 * self.root[:, None]
         self.e, self.u, self.rows, self.penalty = y * self.root[:, None], self.u0.copy(), rows, penalty
+        self.mean = (self.root ** 2).mean()
         self.whole, self.together = np.eye(rows), unit[:, None] == unit
 
     def df(self, u=None):
         inner = (self.u0 * (self.u if u is None else u)).sum()
-        return self.rows - (inner if self.exact else inner / self.u0.shape[1])
+        return self.rows - (inner if self.exact else inner / self.u0.shape[1]) / self.mean
 
     def score(self, norm, df):
         left = 1 - self.penalty * df / self.rows
@@ -71,7 +89,7 @@ class Operator:
             kept = lam / (s * s + lam)
             norm = math.sqrt(max(outside + ((kept[:, None] * e) ** 2).sum(), 0))
             taken = ((1 - kept)[:, None] * u * u0).sum()
-            df = self.df() + (taken if self.exact else taken / self.u0.shape[1])
+            df = self.df() + (taken if self.exact else taken / self.u0.shape[1]) / self.mean
             if found is None or self.score(norm, df) < found[1]:
                 found = lam, self.score(norm, df), norm, df
         return found
@@ -83,8 +101,10 @@ class Operator:
 class Scored(Case):
     layers = refused = relaxed = stalled = 0
 
-    def operator(self, model, y, group=None, root=None):
-        return Operator(y, model.seed, model.settings["penalty"], group, root)
+    def operator(self, model, x, y, targets, group=None, root=None):
+        """x, y: the rows as they are in the table; targets: Y."""
+        hashes = [hash_row(row, target if y.ndim == 2 else "c%d" % target) for row, target in zip(x, y)]
+        return Operator(targets, model.seed, model.settings["penalty"], hashes, group, root)
 
     def place_of(self, model, operator, z, j, lam):
         """(step, draw, relaxed, tries) of the layer to be kept, or None."""
@@ -122,7 +142,8 @@ class Scored(Case):
         self.assertLessEqual(max(layer["tested"], layer["ratio"]), layer["bound"])
         operator.follow(k, lam)
         if not operator.exact:  # what the signs estimate
-            exact = operator.rows - operator.whole[operator.together].sum()
+            whole = operator.whole * operator.root[:, None] * operator.root
+            exact = operator.rows - whole[operator.together].sum() / operator.mean
             self.assertLess(abs(exact - df), 3 * math.sqrt(2 * exact / operator.u0.shape[1]))
         Scored.layers += 1
 
@@ -151,7 +172,7 @@ class Scored(Case):
             words = ("--preset paper --supervise gcv --features 2x4 --enhance 8x6 --range-steps 1,0.2,4 --seed %d %s"
                      % (seed, more)).split()
             model, scaled, targets = self.fit(x, y, *words)
-            self.check(model, scaled, self.operator(model, targets))
+            self.check(model, scaled, self.operator(model, x, y, targets))
         self.assertGreater(Scored.layers, 20)
         self.assertTrue(Scored.refused and Scored.relaxed and Scored.stalled)
 
@@ -173,7 +194,7 @@ class Scored(Case):
                        *"--scale standard --scale-target none".split())
             model = Model(path)
             shift, factor = model.tensors["input.shift"], model.tensors["input.factor"]
-            self.check(model, (x - shift) * factor, self.operator(model, y, group, np.sqrt(weight)))
+            self.check(model, (x - shift) * factor, self.operator(model, x, y, y, group, np.sqrt(weight)))
             self.broad("verify", path, data)
 
     def test_ranges(self):
@@ -192,7 +213,7 @@ class Scored(Case):
             def chain(pair, layers):
                 of_features, of_nodes = (0.7 * 10 ** ((i - 6) / 2) for i in pair)
                 drawn = [draw_nodes(model.seed, FEATURES, i, 0, 0, 2, 4, of_features, s["range_unit"]) for i in range(2)]
-                z, operator, score = np.hstack([phi(scaled @ w + b) for w, b in drawn]), self.operator(model, targets), math.inf
+                z, operator, score = np.hstack([phi(scaled @ w + b) for w, b in drawn]), self.operator(model, x, y, targets), math.inf
                 for j in range(layers):
                     w, b = draw_nodes(model.seed, ENHANCEMENT, j, 0, 0, 8, 8, of_nodes, s["range_unit"])
                     h = xi(z @ w + b)

@@ -16,7 +16,7 @@ import unittest
 TOOL = str(pathlib.Path(os.environ.get("BROAD_TOOL") or sys.argv[1]).resolve())
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden-0.1"
 ROWS = {"bscrls": ["classes.csv", "--proba"], "brls": ["classes.csv"], "rvfl": ["classes.csv", "--proba"],
-        "bls": ["numbers.csv", "--interval", "0.9"], "scn": ["numbers.csv", "--interval", "0.9"],
+        "bls": ["numbers.csv", "--interval", "0.9"], "scn": ["numbers.csv", "--interval", "0.9"], "single": ["classes.csv"],
         "photos": ["clean.jpg", "dusty.jpg", "--proba", "--cache", "no"]}
 
 
@@ -64,10 +64,20 @@ class Golden(unittest.TestCase):
             self.assertEqual(list(missing(old, new)), [], name)
 
     def test_certificates_still_hold(self):
-        for name in ("bscrls", "brls", "rvfl"):
+        for name in ("bscrls", "brls", "rvfl", "single"):
             self.broad("verify", f"{name}.broad", "classes.csv")
         for name in ("bls", "scn"):
             self.broad("verify", f"{name}.broad", "numbers.csv")
+
+    def test_nodes_in_single_precision(self):
+        """0.1 trained with --precision float; such models are shown as that, and grow."""
+        self.assertIn("in single precision", self.broad("info", "single.broad").stdout)
+        self.broad("grow", "single.broad", "classes.csv", "--enhance", "5x1", "-o", "grown.broad", "-q")
+        self.broad("verify", "grown.broad", "classes.csv")
+        grown = json.loads(self.broad("info", "grown.broad", "--json").stdout)
+        self.assertEqual((grown["precision"], grown["nodes"]), ("float", 26 + 5))
+        refused = self.broad("fit", "classes.csv", "--precision", "float", "-o", "no.broad", code=2)
+        self.assertIn("'--precision' was removed in version 0.2, because float was not faster: leave it out", refused.stderr)
 
     def test_exit_codes(self):
         (self.folder / "broken.broad").write_bytes((GOLDEN / "bls.broad").read_bytes()[:-9])

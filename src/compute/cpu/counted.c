@@ -68,14 +68,6 @@ static void counted_gram(double *out, size_t out_stride, const double *k, size_t
     stop(c, SUM, n * wide * (wide + 1), n * wide + wide * (wide + 1));
 }
 
-static void counted_gram_single(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
-{
-    double n = (double)rows, wide = (double)p;
-    count c = start();
-    device()->gram_single(out, out_stride, k, k_stride, rows, p);
-    stop(c, SUM, n * wide * (wide + 1), n * wide + wide * (wide + 1));
-}
-
 static void counted_cross(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,
                           size_t b_stride, size_t columns, size_t rows)
 {
@@ -160,7 +152,6 @@ static const broad__device counted = {
     .release = counted_release,
     .nodes = counted_nodes,
     .gram = counted_gram,
-    .gram_single = counted_gram_single,
     .cross = counted_cross,
     .apply = counted_apply,
     .outer = counted_outer,

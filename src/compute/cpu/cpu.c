@@ -25,11 +25,6 @@ static void cpu_gram(double *out, size_t out_stride, const double *k, size_t k_s
     broad__kernels_used()->gram(out, out_stride, k, k_stride, rows, p);
 }
 
-static void cpu_gram_single(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
-{
-    broad__kernels_used()->single->gram(out, out_stride, k, k_stride, rows, p);
-}
-
 static void cpu_cross(double *out, size_t out_stride, const double *a, size_t a_stride, size_t p, const double *b,
                       size_t b_stride, size_t c, size_t rows)
 {
@@ -71,7 +66,6 @@ static const broad__device cpu = {
     .release = cpu_release,
     .nodes = cpu_nodes,
     .gram = cpu_gram,
-    .gram_single = cpu_gram_single,
     .cross = cpu_cross,
     .apply = cpu_apply,
     .outer = cpu_outer,

@@ -4,7 +4,7 @@
 #if defined(__x86_64__)
 
 #define KERNEL_SET 256
-#include "compute/cpu/kernel_double.h"
+#include "compute/cpu/kernel_nodes.h"
 #include "compute/cpu/kernel_symmetric.h"
 #include "compute/cpu/kernel_triangle.h"
 

@@ -6,6 +6,6 @@
 #define KERNEL_SET 256
 #include "compute/cpu/kernel_single.h"
 
-const broad__kernels_single broad__kernels_single_avx2 = {kernel_nodes_single, kernel_gram_single};
+const broad__kernels_single broad__kernels_single_avx2 = {kernel_nodes_single};
 
 #endif

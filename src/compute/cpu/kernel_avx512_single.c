@@ -6,6 +6,6 @@
 #define KERNEL_SET 512
 #include "compute/cpu/kernel_single.h"
 
-const broad__kernels_single broad__kernels_single_avx512 = {kernel_nodes_single, kernel_gram_single};
+const broad__kernels_single broad__kernels_single_avx512 = {kernel_nodes_single};
 
 #endif

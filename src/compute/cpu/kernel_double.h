@@ -2,17 +2,15 @@
 #ifndef BROAD_COMPUTE_CPU_KERNEL_DOUBLE_H
 #define BROAD_COMPUTE_CPU_KERNEL_DOUBLE_H
 
-#include "compute/activation.h"
 #include "compute/cpu/kernel_narrow.h"
 #include "compute/cpu/kernels.h"
 
 /*
  * DEPTH   steps of a packed panel, which with its rows of `a` stays in the first cache
  * SHORT   the same where b is read where it lies: a few rows only, so all of b's columns are read soon after each other
- * BLOCK   rows of `out` whose activations are taken while they are in the second cache
  * SKINNY  columns up to which `cross` is computed transposed: vectors run along the rows of out
  */
-enum { DEPTH = 128, SHORT = 64, FEW = 8, BLOCK = 256, SKINNY = 16 };
+enum { DEPTH = 128, SHORT = 64, FEW = 8, SKINNY = 16 };
 
 OUTLINE void block_by_columns(product p, size_t rows)
 {
@@ -35,9 +33,30 @@ INLINE void pack(double *out, const product *p, double factor, size_t depth, siz
     for (size_t k = 0; columns == COLUMNS && k < depth; k++)
         UNROLL for (size_t v = 0; v < VECTORS; v++) full_store(
             out + k * COLUMNS + v * LANES, full_spread(factor) * full_load(p->b + k * p->b_step + v * LANES));
-    for (size_t k = 0; columns < COLUMNS && k < depth; k++) {
-        for (size_t j = 0; j < columns; j++) out[k * COLUMNS + j] = factor * p->b[k * p->b_step + j];
-        for (size_t j = columns; j < COLUMNS; j++) out[k * COLUMNS + j] = 0;
+    size_t vectors = columns / LANES, last = columns % LANES;
+    if (columns == COLUMNS) return;
+    for (size_t k = 0; k < depth; k++, out += COLUMNS) {
+        const double *b = p->b + k * p->b_step;
+        for (size_t v = 0; v < vectors; v++)
+            full_store(out + v * LANES, full_spread(factor) * full_load(b + v * LANES));
+        full_store(out + vectors * LANES,
+                   full_spread(factor) * full_load_masked(b + vectors * LANES, lanes_below(last)));
+        for (size_t v = vectors + 1; v < VECTORS; v++) full_store(out + v * LANES, full_spread(0));
+    }
+}
+
+/* Rows that are read ahead of those that tiles are at. */
+enum { AHEAD = 16 };
+
+/* Rows that lie side by side, read once: those AHEAD are brought near. */
+OUTLINE void panel_reading(product p, size_t rows, size_t columns)
+{
+    for (size_t i = 0, n; i < rows; i += n) {
+        n = least(ROWS_ALONE, rows - i);
+        const char *soon = (const char *)(p.a + (i + AHEAD) * p.a_row);
+        for (size_t at = 0; i + AHEAD + n <= rows && at < n * p.a_row * sizeof(double); at += 64)
+            __builtin_prefetch(soon + at, 0, 2);
+        panel_by_rows(product_at(p, i, 0), n, columns);
     }
 }
 
@@ -55,7 +74,8 @@ OUTLINE void packed_by_rows(product p, double factor, size_t rows, size_t column
             pack(packed, &part, factor, part.depth, wide);
             part.b = packed;
             part.b_step = COLUMNS;
-            panel_by_rows(part, rows, wide);
+            if (j == 0 && part.depth == p.a_row) panel_reading(part, rows, wide);
+            else panel_by_rows(part, rows, wide);
         }
 }
 
@@ -89,28 +109,6 @@ OUTLINE void few_columns(product p, double factor, size_t rows, size_t columns)
         part.b_step = columns;
         size_t done = narrow_columns(part, rows, columns);
         if (done < rows) panel_by_rows(product_at(part, done, 0), rows - done, columns);
-    }
-}
-
-OUTLINE void kernel_nodes(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
-                          size_t rows)
-{
-    for (size_t first = 0; first < rows; first += BLOCK) {
-        size_t n = least(BLOCK, rows - first);
-        product p = {.out = out + first * out_stride,
-                     .out_stride = out_stride,
-                     .a = x + first * x_stride,
-                     .a_row = x_stride,
-                     .a_step = 1,
-                     .b = nodes->weight,
-                     .b_step = nodes->nodes,
-                     .depth = nodes->inputs};
-        for (size_t i = 0; i < n; i++) memcpy(p.out + i * out_stride, nodes->bias, nodes->nodes * sizeof(double));
-        if (n < FEW) few_rows(p, n, nodes->nodes);
-        else packed_by_rows(p, 1.0, n, nodes->nodes);
-        size_t together = out_stride == nodes->nodes ? n : 1;
-        for (size_t i = 0; i < n; i += together)
-            broad__activate(nodes->activation, p.out + i * out_stride, together * nodes->nodes);
     }
 }
 

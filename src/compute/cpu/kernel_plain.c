@@ -1,5 +1,5 @@
 /* The kernels by what every processor of the target has. */
-#include "compute/cpu/kernel_double.h"
+#include "compute/cpu/kernel_nodes.h"
 #include "compute/cpu/kernel_symmetric.h"
 #include "compute/cpu/kernel_triangle.h"
 #include "compute/cpu/kernels.h"

@@ -2,4 +2,4 @@
 #include "compute/cpu/kernel_single.h"
 #include "compute/cpu/kernels.h"
 
-const broad__kernels_single broad__kernels_single_plain = {kernel_nodes_single, kernel_gram_single};
+const broad__kernels_single broad__kernels_single_plain = {kernel_nodes_single};

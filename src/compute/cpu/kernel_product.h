@@ -77,7 +77,6 @@ OUTLINE void panel_packed(product p, size_t rows, size_t columns, ahead next)
     p.a_row = 1;
     p.a_step = HIGH;
     p.b_step = COLUMNS;
-    p.fresh = 0;
     for (size_t i = 0, n = 0; i < rows; i += HIGH, n += share) {
         ahead below = {p.out + HIGH * p.out_stride, p.out_stride, rows - i > HIGH ? least(HIGH, rows - i - HIGH) : 0,
                        columns};

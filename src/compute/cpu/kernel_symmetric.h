@@ -32,7 +32,7 @@ INLINE void symmetric_eight(double *y, full sums[BAND][PARTS], const double *a, 
             sums[r][p] = full_fma(numbers, right, sums[r][p]);
             sum = full_fma(numbers, full_spread(own[r]), sum);
         }
-        full_finish(y + at, sum, last, whole, 0);
+        full_finish(y + at, sum, last, whole);
     }
 }
 

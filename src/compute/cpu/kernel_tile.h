@@ -1,6 +1,6 @@
 /*
- * out += a b on tiles whose sums stay in registers. Each sum starts at the number in `out` and takes its products in order.
- * Loops over `rows` and `vectors` have constant ends and are unrolled.
+ * out += a b on tiles whose sums stay in registers. Each sum starts at the number in `out`, or at one given for its column, and
+ * takes its products in order. Loops over `rows` and `vectors` have constant ends and are unrolled.
  */
 #ifndef BROAD_COMPUTE_CPU_KERNEL_TILE_H
 #define BROAD_COMPUTE_CPU_KERNEL_TILE_H
@@ -32,9 +32,10 @@ typedef struct product {
     const number *a;
     size_t a_row, a_step; /* a's number for row i of out and step k: a[i * a_row + k * a_step] */
     const number *b;
-    size_t b_step; /* b's numbers for step k: b[k * b_step + column] */
-    size_t depth;  /* steps */
-    int fresh; /* set for each kind of panel; in single precision: sums start at 0 and are added to out at the end */
+    size_t b_step;       /* b's numbers for step k: b[k * b_step + column] */
+    size_t depth;        /* steps */
+    const double *start; /* what the sums of every row start at; NULL: the numbers in out */
+    const char *soon;    /* for tiles that bring near what is read after them: from here on */
 } product;
 
 INLINE size_t tile_rows(size_t vectors) { return vectors > 1 ? ROWS : ROWS_ALONE; }
@@ -44,19 +45,30 @@ INLINE product product_at(product p, size_t row, size_t column)
     p.out += row * p.out_stride + column;
     p.a += row * p.a_row;
     p.b += column;
+    if (p.start) p.start += column;
     return p;
 }
 
+INLINE const double *start_of(const product *p, size_t row)
+{
+    return p->start ? p->start : p->out + row * p->out_stride;
+}
+
+/* Bytes that a tile brings near with each step; half a line, so that the lines are asked for one by one. */
+enum { NEARING = 32 };
+
 /* A tile of rows x (vectors full ones, the last with `last` numbers, which are all of it if `whole`). */
-INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last, const int whole)
+INLINE void tile_with(product p, const size_t rows, const size_t vectors, size_t last, const int whole,
+                      const int nearing)
 {
     full sums[ROWS_ALONE][WIDE], b[WIDE];
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
-            full_start(p.out + i * p.out_stride + v * LANES, last, whole || v + 1 < vectors, p.fresh);
+            full_start(start_of(&p, i) + v * LANES, last, whole || v + 1 < vectors);
     }
     for (size_t k = 0; k < p.depth; k++) {
+        if (nearing) __builtin_prefetch(p.soon + k * NEARING, 0, 2);
         UNROLL for (size_t v = 0; v < vectors; v++) b[v] =
             full_load_end(p.b + v * LANES, last, whole || v + 1 < vectors);
         UNROLL for (size_t i = 0; i < rows; i++)
@@ -70,8 +82,13 @@ INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++)
-            full_finish(p.out + i * p.out_stride + v * LANES, sums[i][v], last, whole || v + 1 < vectors, p.fresh);
+            full_finish(p.out + i * p.out_stride + v * LANES, sums[i][v], last, whole || v + 1 < vectors);
     }
+}
+
+INLINE void tile(product p, const size_t rows, const size_t vectors, size_t last, const int whole)
+{
+    tile_with(p, rows, vectors, last, whole, 0);
 }
 
 /* The same of half vectors. */
@@ -81,7 +98,7 @@ INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
-            half_start(p.out + i * p.out_stride + v * HALF, last, whole || v + 1 < vectors, p.fresh);
+            half_start(start_of(&p, i) + v * HALF, last, whole || v + 1 < vectors);
     }
     for (size_t k = 0; k < p.depth; k++) {
         UNROLL for (size_t v = 0; v < vectors; v++) b[v] =
@@ -97,7 +114,7 @@ INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++)
-            half_finish(p.out + i * p.out_stride + v * HALF, sums[i][v], last, whole || v + 1 < vectors, p.fresh);
+            half_finish(p.out + i * p.out_stride + v * HALF, sums[i][v], last, whole || v + 1 < vectors);
     }
 }
 
@@ -134,14 +151,11 @@ INLINE void panel_ended(product p, size_t rows, const size_t vectors, const int 
 /* At most COLUMNS columns. */
 INLINE void panel_any(product p, size_t rows, size_t columns)
 {
-    const int halved = HALF < LANES && columns <= VECTORS * HALF;
+    const int halved = HALF < LANES && columns <= HALF; /* as many FMAs, and each of them costs less */
     size_t lanes = halved ? HALF : LANES, vectors = (columns + lanes - 1) / lanes;
     size_t last = columns - (vectors - 1) * lanes;
-    if (halved) {
-        if (vectors == 3) panel_ended(p, rows, VECTORS, 1, last);
-        else if (vectors == 2) panel_ended(p, rows, 2, 1, last);
-        else panel_ended(p, rows, 1, 1, last);
-    } else if (vectors == 3) panel_ended(p, rows, VECTORS, 0, last);
+    if (halved) panel_ended(p, rows, 1, 1, last);
+    else if (vectors == 3) panel_ended(p, rows, VECTORS, 0, last);
     else if (vectors == 2) panel_ended(p, rows, 2, 0, last);
     else panel_ended(p, rows, 1, 0, last);
 }
@@ -149,14 +163,12 @@ INLINE void panel_any(product p, size_t rows, size_t columns)
 OUTLINE void panel_by_rows(product p, size_t rows, size_t columns)
 {
     p.a_step = 1;
-    p.fresh = 0;
     panel_any(p, rows, columns);
 }
 
 OUTLINE void panel_by_columns(product p, size_t rows, size_t columns)
 {
     p.a_row = 1;
-    p.fresh = 1;
     panel_any(p, rows, columns);
 }
 

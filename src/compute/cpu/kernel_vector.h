@@ -4,8 +4,7 @@
  *
  *   full, half        LANES and HALF numbers. Where they differ, half costs half as much and serves narrow panels
  *   mask              which lanes are loaded and stored
- *   _start, _finish   a vector of sums from and to `out`: its first `count` numbers, or the whole; `fresh` is for single
- *                     precision
+ *   _start, _finish   a vector of sums from and to `out`: its first `count` numbers, or the whole
  *   quad              QUAD numbers, of as many rows of a matrix
  *   VECTORS           full vectors side by side in the widest tile
  *   SUMMED            rows that a tile of a sum over rows takes at once
@@ -132,15 +131,10 @@ INLINE full full_load_end(const double *p, size_t count, const int whole)
     return whole ? full_load(p) : full_load_masked(p, lanes_below(count));
 }
 
-INLINE full full_start(const double *out, size_t count, const int whole, const int fresh)
-{
-    (void)fresh;
-    return full_load_end(out, count, whole);
-}
+INLINE full full_start(const double *out, size_t count, const int whole) { return full_load_end(out, count, whole); }
 
-INLINE void full_finish(double *out, full v, size_t count, const int whole, const int fresh)
+INLINE void full_finish(double *out, full v, size_t count, const int whole)
 {
-    (void)fresh;
     if (whole) full_store(out, v);
     else full_store_masked(out, v, lanes_below(count));
 }
@@ -150,15 +144,10 @@ INLINE half half_load_end(const double *p, size_t count, const int whole)
     return whole ? half_load(p) : half_load_masked(p, lanes_below(count));
 }
 
-INLINE half half_start(const double *out, size_t count, const int whole, const int fresh)
-{
-    (void)fresh;
-    return half_load_end(out, count, whole);
-}
+INLINE half half_start(const double *out, size_t count, const int whole) { return half_load_end(out, count, whole); }
 
-INLINE void half_finish(double *out, half v, size_t count, const int whole, const int fresh)
+INLINE void half_finish(double *out, half v, size_t count, const int whole)
 {
-    (void)fresh;
     if (whole) half_store(out, v);
     else half_store_masked(out, v, lanes_below(count));
 }

@@ -1,7 +1,7 @@
 /*
  * Vectors of floats of one kernel set; names as in kernel_vector.h. The numbers of `out` are doubles: narrowed where the sums
- * start, widened where they end. Where `fresh`, the sums start at 0 and are added to out in double. b is packed, filled up
- * with zeros, so that it is never loaded by a mask.
+ * start, widened where they end. b is packed, filled up with zeros, so that it is never loaded by
+ * a mask.
  */
 #ifndef BROAD_COMPUTE_CPU_KERNEL_VECTOR_SINGLE_H
 #define BROAD_COMPUTE_CPU_KERNEL_VECTOR_SINGLE_H
@@ -27,7 +27,6 @@ INLINE full full_fma(full a, full b, full c) { return _mm512_fmadd_ps(a, b, c); 
 INLINE half half_load(const float *p) { return _mm256_loadu_ps(p); }
 INLINE half half_spread(float value) { return _mm256_set1_ps(value); }
 INLINE half half_fma(half a, half b, half c) { return _mm256_fmadd_ps(a, b, c); }
-INLINE half half_zero(void) { return _mm256_setzero_ps(); }
 
 INLINE __mmask8 lanes_below(size_t end) { return (__mmask8)((1U << end) - 1U); }
 
@@ -41,10 +40,9 @@ INLINE half half_narrow(const double *out, size_t count, const int whole)
     return _mm512_cvtpd_ps(out_load(out, count, whole));
 }
 
-INLINE void half_widen(double *out, half v, size_t count, const int whole, const int add)
+INLINE void half_widen(double *out, half v, size_t count, const int whole)
 {
     __m512d wide = _mm512_cvtps_pd(v);
-    if (add) wide = _mm512_add_pd(out_load(out, count, whole), wide);
     if (whole) _mm512_storeu_pd(out, wide);
     else _mm512_mask_storeu_pd(out, lanes_below(count), wide);
 }
@@ -67,7 +65,6 @@ INLINE full full_fma(full a, full b, full c) { return _mm256_fmadd_ps(a, b, c); 
 INLINE half half_load(const float *p) { return _mm_loadu_ps(p); }
 INLINE half half_spread(float value) { return _mm_set1_ps(value); }
 INLINE half half_fma(half a, half b, half c) { return _mm_fmadd_ps(a, b, c); }
-INLINE half half_zero(void) { return _mm_setzero_ps(); }
 
 INLINE __m256i lanes_below(size_t end)
 {
@@ -84,10 +81,9 @@ INLINE half half_narrow(const double *out, size_t count, const int whole)
     return _mm256_cvtpd_ps(out_load(out, count, whole));
 }
 
-INLINE void half_widen(double *out, half v, size_t count, const int whole, const int add)
+INLINE void half_widen(double *out, half v, size_t count, const int whole)
 {
     __m256d wide = _mm256_cvtps_pd(v);
-    if (add) wide = _mm256_add_pd(out_load(out, count, whole), wide);
     if (whole) _mm256_storeu_pd(out, wide);
     else _mm256_maskstore_pd(out, lanes_below(count), wide);
 }
@@ -147,18 +143,16 @@ INLINE half half_fma(half a, half b, half c)
 #endif
 }
 
-INLINE half half_zero(void) { return (half){0, 0}; }
-
 INLINE half half_narrow(const double *out, size_t count, const int whole)
 {
-    half v = half_zero();
+    half v = {0, 0};
     for (size_t i = 0; i < (whole ? HALF : count); i++) v[i] = (float)out[i];
     return v;
 }
 
-INLINE void half_widen(double *out, half v, size_t count, const int whole, const int add)
+INLINE void half_widen(double *out, half v, size_t count, const int whole)
 {
-    for (size_t i = 0; i < (whole ? HALF : count); i++) out[i] = add ? out[i] + (double)v[i] : (double)v[i];
+    for (size_t i = 0; i < (whole ? HALF : count); i++) out[i] = (double)v[i];
 }
 
 INLINE full full_of(half low, half high) { return (full){low[0], low[1], high[0], high[1]}; }
@@ -167,27 +161,21 @@ INLINE half high_of(full v) { return (half){v[2], v[3]}; }
 
 #endif
 
-INLINE half half_start(const double *out, size_t count, const int whole, const int fresh)
-{
-    return fresh ? half_zero() : half_narrow(out, count, whole);
-}
+INLINE half half_start(const double *out, size_t count, const int whole) { return half_narrow(out, count, whole); }
 
-INLINE void half_finish(double *out, half v, size_t count, const int whole, const int fresh)
-{
-    half_widen(out, v, count, whole, fresh);
-}
+INLINE void half_finish(double *out, half v, size_t count, const int whole) { half_widen(out, v, count, whole); }
 
-INLINE full full_start(const double *out, size_t count, const int whole, const int fresh)
+INLINE full full_start(const double *out, size_t count, const int whole)
 {
     size_t low = count < HALF ? count : HALF;
-    return full_of(half_start(out, low, whole, fresh), half_start(out + HALF, count - low, whole, fresh));
+    return full_of(half_start(out, low, whole), half_start(out + HALF, count - low, whole));
 }
 
-INLINE void full_finish(double *out, full v, size_t count, const int whole, const int fresh)
+INLINE void full_finish(double *out, full v, size_t count, const int whole)
 {
     size_t low = count < HALF ? count : HALF;
-    half_widen(out, low_of(v), low, whole, fresh);
-    half_widen(out + HALF, high_of(v), count - low, whole, fresh);
+    half_widen(out, low_of(v), low, whole);
+    half_widen(out + HALF, high_of(v), count - low, whole);
 }
 
 INLINE full full_load_end(const float *p, size_t count, const int whole)

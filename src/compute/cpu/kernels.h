@@ -6,8 +6,8 @@
  * depend on the vector width, on the number of rows in a call or on how rows are cut, and a scalar loop over fma() gives them
  * too. `sign` multiplies w first, which is exact for 1 and -1.
  *
- * In single precision `nodes` is such a chain of floats, from the bias on, with inputs and weights rounded first; the Gram
- * matrix adds up BROAD__SINGLE_ROWS rows in float from 0 on, counted from the first row of a call, and such sums in double.
+ * In single precision, which models of 0.1 may have, `nodes` is such a chain of floats, from the bias on, with inputs and
+ * weights rounded first.
  *
  * The set "plain" fuses where the target always can (aarch64). On x86-64 it is for processors without FMA: the same order,
  * but each product is rounded, so the last bits differ from those of the other sets.
@@ -41,7 +41,6 @@ enum { BROAD__TRIANGLE = 64 }; /* the widest triangle that substitute and factor
 typedef struct broad__kernels_single {
     void (*nodes)(double *out, size_t out_stride, const broad__nodes *nodes, const double *x, size_t x_stride,
                   size_t rows);
-    void (*gram)(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p);
 } broad__kernels_single;
 
 typedef struct broad__kernels {
@@ -62,7 +61,7 @@ typedef struct broad__kernels {
     size_t (*factor)(double *a, size_t stride, size_t n);
     /* y += a v, a: n x n, upper triangle of a symmetric matrix */
     void (*symmetric)(double *y, const double *a, size_t stride, const double *v, size_t n);
-    const broad__kernels_single *single; /* for nodes->single, and gram_single */
+    const broad__kernels_single *single; /* for nodes->single */
 } broad__kernels;
 
 extern const broad__kernels_single broad__kernels_single_plain, broad__kernels_single_avx2,

@@ -44,20 +44,6 @@ static void ref_gram(double *out, size_t out_stride, const double *k, size_t k_s
             for (size_t b = a; b < p; b++) out[a * out_stride + b] += k[i * k_stride + a] * k[i * k_stride + b];
 }
 
-static void ref_gram_single(double *out, size_t out_stride, const double *k, size_t k_stride, size_t rows, size_t p)
-{
-    for (size_t first = 0; first < rows; first += BROAD__SINGLE_ROWS) {
-        size_t end = rows - first < BROAD__SINGLE_ROWS ? rows : first + BROAD__SINGLE_ROWS;
-        for (size_t a = 0; a < p; a++)
-            for (size_t b = a; b < p; b++) {
-                float sum = 0;
-                for (size_t i = first; i < end; i++)
-                    sum = fmaf((float)k[i * k_stride + a], (float)k[i * k_stride + b], sum);
-                out[a * out_stride + b] += (double)sum;
-            }
-    }
-}
-
 static void ref_apply(double *out, size_t out_stride, double sign, const double *k, size_t k_stride, size_t rows,
                       const double *w, size_t w_stride, size_t p, size_t c)
 {
@@ -225,7 +211,6 @@ static const broad__device reference = {
     .release = ref_release,
     .nodes = ref_nodes,
     .gram = ref_gram,
-    .gram_single = ref_gram_single,
     .cross = ref_cross,
     .apply = ref_apply,
     .outer = ref_outer,

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/real_text.h"
 #include "data/format/number_fast.h"
 #include "data/format/number_powers.h"
 
@@ -228,17 +229,6 @@ broad__number_kind broad__number_read(double *out, broad__text cell)
     return BROAD__NUMBER_TEXT;
 }
 
-/* snprintf writes the decimal point of the caller's locale: whatever belongs to no plain number becomes one point. */
-static void plain_point(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from; from++) {
-        if (strchr("0123456789+-einfa", *from)) *to++ = *from;
-        else if (to == text || to[-1] != '.') *to++ = '.';
-    }
-    *to = 0;
-}
-
 void broad__number_print(char out[BROAD__NUMBER_BYTES], double value)
 {
     if (value == 0) value = 0; /* no "-0" */
@@ -249,7 +239,7 @@ void broad__number_print(char out[BROAD__NUMBER_BYTES], double value)
     for (int digits = 1; digits <= 17; digits++) {
         double back = 0;
         snprintf(out, BROAD__NUMBER_BYTES, "%.*g", digits, value);
-        plain_point(out);
+        broad__plain_point(out);
         if (broad__number_scan(&back, out, out + strlen(out)) && back == value) return;
     }
 }

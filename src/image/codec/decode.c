@@ -11,11 +11,6 @@
 #include "image/codec/decode_tiff.h"
 #include "image/codec/decode_webp.h"
 
-#if BROAD_WITH_HEIF
-#define BROAD__HEIF_NAME ", HEIC"
-#else
-#define BROAD__HEIF_NAME ""
-#endif
 #if BROAD_WITH_WEBP
 #define BROAD__WEBP_NAME ", WebP"
 #else
@@ -27,10 +22,11 @@
 #define BROAD__TIFF_NAME ""
 #endif
 
-/* A format that is read, if the build has the library. */
+/* A format that is read, if the library is there. */
 typedef struct codec {
     const char *name;
-    int there;
+    int built;
+    int (*there)(void); /* whether what the build knows of can be loaded; NULL: it is linked */
     int (*is)(const unsigned char *bytes, size_t count);
     int (*decode)(broad__decode_job *job);
     const char *convert; /* a command for all files of a folder */
@@ -67,12 +63,12 @@ static int is_heif(const unsigned char *bytes, size_t count)
 
 /* clang-format off */
 static const codec codecs[] = {
-    {"JPEG", 1, is_jpeg, broad__decode_jpeg, NULL},
-    {"PNG", 1, is_png, broad__decode_png, NULL},
-    {"HEIC", BROAD_WITH_HEIF, is_heif, broad__decode_heif,
+    {"JPEG", 1, NULL, is_jpeg, broad__decode_jpeg, NULL},
+    {"PNG", 1, NULL, is_png, broad__decode_png, NULL},
+    {"HEIC", BROAD_WITH_HEIF, broad__decode_heif_there, is_heif, broad__decode_heif,
      "for f in *.heic; do heif-convert -q 95 \"$f\" \"${f%.*}.jpg\"; done"},
-    {"WebP", BROAD_WITH_WEBP, is_webp, broad__decode_webp, "for f in *.webp; do dwebp \"$f\" -o \"${f%.*}.png\"; done"},
-    {"TIFF", BROAD_WITH_TIFF, is_tiff, broad__decode_tiff, "for f in *.tif; do convert \"$f[0]\" \"${f%.*}.png\"; done"},
+    {"WebP", BROAD_WITH_WEBP, NULL, is_webp, broad__decode_webp, "for f in *.webp; do dwebp \"$f\" -o \"${f%.*}.png\"; done"},
+    {"TIFF", BROAD_WITH_TIFF, NULL, is_tiff, broad__decode_tiff, "for f in *.tif; do convert \"$f[0]\" \"${f%.*}.png\"; done"},
 };
 /* clang-format on */
 enum { CODECS = sizeof codecs / sizeof codecs[0] };
@@ -84,13 +80,19 @@ static const codec *codec_find(const unsigned char *bytes, size_t count)
     return NULL;
 }
 
+static int is_there(const codec *found) { return found->built && (!found->there || found->there()); }
+
 int broad__decode_reads(const void *bytes, size_t count)
 {
     const codec *found = codec_find(bytes, count);
-    return found && found->there;
+    return found && is_there(found);
 }
 
-const char *broad__decode_formats(void) { return "JPEG, PNG" BROAD__HEIF_NAME BROAD__WEBP_NAME BROAD__TIFF_NAME; }
+const char *broad__decode_formats(void)
+{
+    return broad__decode_heif_there() ? "JPEG, PNG, HEIC" BROAD__WEBP_NAME BROAD__TIFF_NAME
+                                      : "JPEG, PNG" BROAD__WEBP_NAME BROAD__TIFF_NAME;
+}
 
 /* Files that are often found in folders of photos. `second` must follow at offset 8, after a length or size. */
 typedef struct magic {
@@ -230,7 +232,7 @@ int broad__decode(broad__image *out, broad__decode_facts *facts, const void *byt
     broad__decode_facts own = {0};
     broad__decode_job job = {.bytes = bytes, .count = count, .options = options, .facts = &own};
     const codec *found = codec_find(bytes, count);
-    if (!found || !found->there) return fail_unknown(bytes, count);
+    if (!found || !is_there(found)) return fail_unknown(bytes, count);
     own.format = found->name;
 
     broad__image image = {0};

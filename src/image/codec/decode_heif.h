@@ -1,4 +1,4 @@
-/* HEIC, HEIF and AVIF by libheif, where the build has it: BROAD_WITH_HEIF. */
+/* HEIC, HEIF and AVIF by libheif, where the build knows it, BROAD_WITH_HEIF, and it is there when it is needed. */
 #ifndef BROAD_IMAGE_CODEC_DECODE_HEIF_H
 #define BROAD_IMAGE_CODEC_DECODE_HEIF_H
 
@@ -8,6 +8,8 @@
 #define BROAD_WITH_HEIF 0
 #endif
 
+/* Whether they can be read; loads libheif, on any thread. */
+int broad__decode_heif_there(void);
 /* Turns the picture as the file says, and reads its EXIF, whose orientation then no longer counts. */
 int broad__decode_heif(broad__decode_job *job);
 

@@ -252,7 +252,6 @@ static int change_rows(regrowth *r, size_t j)
     if (j && c->first_row == r->first && c->rows == r->rows) return BROAD_OK;
     broad__rowset_close(&r->rowset);
     int status = broad__rowset_open(&r->rowset, model, r->device, r->pool, NULL);
-    r->rowset.residual.candidate.single = 0; /* leave-one-out needs the sums in double precision */
     r->rowset.groups = r->groups;
     r->first = c->first_row;
     r->rows = c->rows;

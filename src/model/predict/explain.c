@@ -131,15 +131,20 @@ static int add_rows(batch *all, const broad_explainer *e, const broad__image *se
     return status;
 }
 
-static int look_at(broad_explanation *out, batch *all, const broad_explainer *e, const broad_photo *photo)
+static int add_picture(broad_explanation *out, batch *all, const broad_explainer *e, const broad__image *seen)
 {
     size_t width = 0, height = 0;
+    broad__image_fit(&width, &height, seen->width, seen->height, BROAD__WINDOWS_SIDE);
+    broad__explain_grid(&out->width, &out->height, width, height);
+    return add_rows(all, e, seen, out);
+}
+
+static int look_at(broad_explanation *out, batch *all, const broad_explainer *e, const broad_photo *photo)
+{
     broad__image seen = {0};
     int status = broad__photo_picture(&seen, &e->model->photo, photo);
     if (status < 0) return broad__fail_in(status, photo->file);
-    broad__image_fit(&width, &height, seen.width, seen.height, BROAD__WINDOWS_SIDE);
-    broad__explain_grid(&out->width, &out->height, width, height);
-    status = add_rows(all, e, &seen, out);
+    status = add_picture(out, all, e, &seen);
     broad__image_free(&seen);
     return status;
 }
@@ -159,26 +164,49 @@ static int set_cells(broad_explanation *out, const broad_explainer *e, const dou
     return broad__explain_smooth(out->cells, out->width, out->height);
 }
 
+/* Judges all rows of the batch and sets the cells of the explanations, whose grids are known. */
+static int explain_batch(broad_explanation *out, const broad_explainer *e, const batch *all, const size_t *outputs,
+                         size_t count)
+{
+    const broad_model *model = e->model;
+    for (size_t i = 0; i < count; i++)
+        if (outputs[i] >= model->outputs)
+            return broad__fail(BROAD_USAGE, "there is no output number %zu: the model has %zu", outputs[i],
+                               model->outputs);
+    double *scores = broad__alloc_doubles(all->rows, model->outputs);
+    int status = scores ? broad_predict(scores, model, all->x, all->rows, model->inputs) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK && e->probabilities) status = broad_probabilities(scores, model, scores, all->rows);
+    for (size_t i = 0, row = 0; status == BROAD_OK && i < count; i++) {
+        status = set_cells(&out[i], e, scores + row * model->outputs, outputs[i]);
+        row += out[i].width * out[i].height + 1;
+    }
+    broad__free(scores);
+    return status;
+}
+
 int broad__photo_explain(broad_explanation *out, const broad_explainer *explainer, const broad_photo *const *photos,
                          const size_t *outputs, size_t count)
 {
-    const broad_model *model = explainer->model;
     batch all = {0};
-    double *scores = NULL;
     int status = BROAD_OK;
     for (size_t i = 0; status == BROAD_OK && i < count; i++) status = look_at(&out[i], &all, explainer, photos[i]);
-    if (status < 0) goto cleanup;
-    scores = broad__alloc_doubles(all.rows, model->outputs);
-    status = scores ? broad_predict(scores, model, all.x, all.rows, model->inputs) : BROAD_NO_MEMORY;
-    if (status == BROAD_OK && explainer->probabilities) status = broad_probabilities(scores, model, scores, all.rows);
-    for (size_t i = 0, row = 0; status == BROAD_OK && i < count; i++) {
-        status = set_cells(&out[i], explainer, scores + row * model->outputs, outputs[i]);
-        row += out[i].width * out[i].height + 1;
-    }
-
-cleanup:
-    broad__free(scores);
+    if (status == BROAD_OK) status = explain_batch(out, explainer, &all, outputs, count);
     broad__free(all.x);
     for (size_t i = 0; status < 0 && i < count; i++) broad_explanation_clear(&out[i]);
+    return status;
+}
+
+int broad__explainer_file(broad_explanation *out, const broad_explainer *explainer, const void *bytes, size_t count,
+                          size_t output)
+{
+    batch all = {0};
+    broad_photo about;
+    broad__image seen = {0};
+    int status = broad__photo_decode(&seen, &about, &explainer->model->photo, bytes, count);
+    if (status == BROAD_OK) status = add_picture(out, &all, explainer, &seen);
+    if (status == BROAD_OK) status = explain_batch(out, explainer, &all, &output, 1);
+    broad__image_free(&seen);
+    broad__free(all.x);
+    if (status < 0) broad_explanation_clear(out);
     return status;
 }

@@ -26,6 +26,9 @@ void broad__explainer_close(broad_explainer *explainer); /* accepts NULL */
 /* As broad_photo_explain() in broad.h. */
 int broad__photo_explain(broad_explanation *out, const broad_explainer *explainer, const broad_photo *const *photos,
                          const size_t *outputs, size_t count);
+/* As broad_explainer_file() in broad.h. */
+int broad__explainer_file(broad_explanation *out, const broad_explainer *explainer, const void *bytes, size_t count,
+                          size_t output);
 
 /* Cells for a picture of this size: as many as the windows map has windows. */
 void broad__explain_grid(size_t *out_width, size_t *out_height, size_t width, size_t height);

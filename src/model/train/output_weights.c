@@ -353,3 +353,22 @@ int broad__outputs_finish(broad_trainer *t)
     if (t->train.residual.probes.count && fitting == BROAD__FIT_CHAIN) return estimate_chain(t);
     return fitting == BROAD__FIT_STEPWISE ? estimate_stepwise(t) : BROAD_OK;
 }
+
+int broad__outputs_leave_out(double *out, broad_trainer *t)
+{
+    const broad_model *model = t->model;
+    const broad__joint *joint = &t->joint;
+    size_t c = model->outputs, rows = t->train.residual.rows;
+    if (!model->joint.present || t->partial || model->settings.loo == BROAD_LOO_NO)
+        return broad__fail(BROAD_USAGE,
+                           "leaving rows out takes joint weights, all training rows and an estimate (--loo)");
+    t->lambda_fixed = 1;
+    t->lambda = model->joint.lambda;
+    int status = broad__outputs_finish(t);
+    t->lambda_fixed = 0;
+    if (status) return status;
+    for (size_t i = 0; i < rows * c; i++) out[i] = (double)NAN;
+    for (size_t i = 0; i < joint->sample_count; i++)
+        memcpy(out + joint->sample[i] * c, joint->loo_scores + i * c, c * sizeof *out);
+    return BROAD_OK;
+}

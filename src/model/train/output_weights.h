@@ -13,4 +13,7 @@ int broad__outputs_follow(broad_trainer *trainer);
 /* At the end of an increment: the joint weights, where there are any, and the estimate. */
 int broad__outputs_finish(broad_trainer *trainer);
 
+/* As broad_trainer_leave_out() in broad.h. */
+int broad__outputs_leave_out(double *out, broad_trainer *trainer);
+
 #endif

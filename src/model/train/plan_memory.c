@@ -195,8 +195,9 @@ static double network_numbers(const broad__sizes *s, const broad_options *o, pla
 {
     int chain = s->fitting == BROAD__FIT_CHAIN, joint = s->fitting == BROAD__FIT_AT_ONCE || broad__joint_beside(o);
     double z = how.recomputed ? 0 : s->rows * s->features * (s->old > 0 ? 2 : 1); /* a grown Z is copied */
-    double residuals =
-        how.spilled ? 0 : (chain && s->probes == 0 ? 2 : 3) * s->rows * s->outputs + 3 * s->rows * s->probes;
+    double residuals = how.spilled ? 0
+                                   : (chain && s->probes == 0 ? 2 * s->outputs : 3 * s->outputs + 1) * s->rows +
+                                         3 * s->rows * s->probes;
     double targets = how.spilled ? 0 : s->rows * s->outputs;
     double fit = s->fitting == BROAD__FIT_AT_ONCE ? 0 : layer_numbers(s, o, how);
     double kept = 0, grown_fit = s->fitting == BROAD__FIT_STEPWISE ? growing_numbers(&kept, s, o) : 0;
@@ -263,7 +264,7 @@ static void plan_spilling(broad_plan *out, const broad__sizes *s, const broad_op
 {
     double made = make_seconds(s, o), read = read_seconds(s), z = 8 * s->rows * s->features;
     int chain = s->fitting == BROAD__FIT_CHAIN && s->probes == 0;
-    double residuals = 8 * s->rows * (s->outputs * (chain ? 3 : 4) + 4 * s->probes);
+    double residuals = 8 * s->rows * (chain ? 3 * s->outputs : 4 * s->outputs + 2 + 4 * s->probes);
     out->spilled = 1;
     out->passes = passes(s, o);
     out->bytes_disk = (out->bytes_data > out->memory / 4 ? out->bytes_data : 0) + residuals;

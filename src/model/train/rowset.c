@@ -8,6 +8,7 @@
 #include "base/profile.h"
 #include "base/status.h"
 #include "compute/shards.h"
+#include "data/row_order.h"
 #include "data/twins.h"
 #include "layer/score.h"
 #include "layer/supervise.h"
@@ -34,7 +35,6 @@ int broad__rowset_open(broad__rowset *out, const broad_model *model, const broad
     out->model = model;
     if (storage) out->storage = *storage;
     int status = broad__residual_open(&out->residual, device, pool, model->outputs);
-    out->residual.candidate.single = broad__supervise_single(&model->settings);
     set_storage(&out->residual, &out->storage);
     int sourced = out->storage.spill || out->storage.z_recomputed;
     return status == BROAD_OK && sourced ? broad__z_source_open(&out->source, out) : status;
@@ -57,6 +57,7 @@ void broad__rowset_close(broad__rowset *rowset)
     broad__spill_free(spill, rowset->sqrt_weight);
     broad__spill_free(spill, rowset->sqrt_segment_weight);
     broad__spill_free(spill, rowset->group);
+    broad__spill_free(spill, rowset->key);
     broad__spill_free(spill, rowset->y);
     memset(rowset, 0, sizeof *rowset);
 }
@@ -219,7 +220,7 @@ broad__kblock broad__model_kblock(const broad_model *model, size_t index)
 {
     const broad__layer *layer = &model->layers[index];
     return (broad__kblock){{layer->inputs, layer->nodes, layer->weight, layer->bias, model->settings.activation,
-                            model->settings.precision == BROAD_PRECISION_FLOAT},
+                            model->settings.precision == BROAD_PRECISION_FLOAT, NULL},
                            broad__model_feature_nodes(model, layer->first_group),
                            layer->width - layer->nodes};
 }
@@ -266,6 +267,7 @@ typedef struct arrival {
     broad__z_source source;   /* the row set's, for the part alone; owns nothing */
     double *z, *sqrt_weight, *sqrt_segment_weight, *y;
     size_t *group, group_end;
+    uint64_t *key;
     size_t features;
 } arrival;
 
@@ -274,7 +276,7 @@ static void arrival_close(arrival *a)
     broad__residual_close(&a->residual);
     broad__spill_free(a->spill, a->z), broad__spill_free(a->spill, a->sqrt_weight),
         broad__spill_free(a->spill, a->sqrt_segment_weight);
-    broad__spill_free(a->spill, a->y), broad__spill_free(a->spill, a->group);
+    broad__spill_free(a->spill, a->y), broad__spill_free(a->spill, a->group), broad__spill_free(a->spill, a->key);
 }
 
 /* Roots of what the rows of the part count; the part's share of `sqrt_weight`. */
@@ -316,6 +318,20 @@ static int arrival_groups(arrival *a, const broad__rowset *rowset, const broad__
         if (given) broad__page_cursor_step(&read, part->data->spill, &given[row], sizeof *given);
     }
     broad__free(twins);
+    return status;
+}
+
+static int arrival_keys(arrival *a, const broad__rowset *rowset, const broad__part *part)
+{
+    size_t old = rowset->residual.rows;
+    a->key = broad__spill_alloc(a->spill, old + part->count, sizeof *a->key);
+    if (!a->key) return BROAD_NO_MEMORY;
+    if (old) memcpy(a->key, rowset->key, old * sizeof *a->key);
+    uint64_t *key = a->key + old;
+    const broad__probes *probes = &rowset->residual.probes;
+    int status = probes->wanted ? broad__row_marks(key, part->data, part->first, part->count, probes->first_row + old)
+                                : broad__row_hashes(key, part->data, part->first, part->count);
+    broad__spill_done(a->spill, a->key, (old + part->count) * sizeof *a->key);
     return status;
 }
 
@@ -364,7 +380,8 @@ static int arrival_open(arrival *a, const broad__rowset *rowset, const broad__pa
         copy_roots(a->sqrt_segment_weight, rowset->sqrt_segment_weight, old);
         for (size_t i = 0; i < part->count; i++) a->sqrt_segment_weight[old + i] = sqrt(part->weight);
     }
-    return arrival_groups(a, rowset, part);
+    status = arrival_groups(a, rowset, part);
+    return status == BROAD_OK && a->y ? arrival_keys(a, rowset, part) : status;
 }
 
 /* Y of the part, times the roots. */
@@ -407,7 +424,7 @@ static int part_source(arrival *a, const broad__rowset *rowset, const broad__par
 static int part_probes(arrival *a, broad__rowset *rowset, const broad__part *part)
 {
     size_t old = rowset->residual.rows;
-    broad__probed_rows rows = {a->group, a->sqrt_weight, old, part->count};
+    broad__probed_rows rows = {a->group, a->key, a->sqrt_weight, old, part->count};
     return broad__probes_arrive(&a->residual.probes, &rowset->residual.probes, &rows, old, a->spill);
 }
 
@@ -449,7 +466,7 @@ int broad__rowset_add_rows(broad__rowset *rowset, broad__part part, size_t layer
     broad__residual_close(&a.residual);
     rowset->parts[rowset->part_count++] = part;
     broad__spill_free(spill, rowset->sqrt_weight), broad__spill_free(spill, rowset->sqrt_segment_weight);
-    broad__spill_free(spill, rowset->y), broad__spill_free(spill, rowset->group);
+    broad__spill_free(spill, rowset->y), broad__spill_free(spill, rowset->group), broad__spill_free(spill, rowset->key);
     rowset->sqrt_weight = a.sqrt_weight;
     rowset->residual.sqrt_weight = a.sqrt_weight;
     rowset->sqrt_segment_weight = a.sqrt_segment_weight;
@@ -457,6 +474,8 @@ int broad__rowset_add_rows(broad__rowset *rowset, broad__part part, size_t layer
     rowset->group = a.group;
     rowset->group_end = a.group_end;
     rowset->residual.group = a.group;
+    rowset->key = a.key;
+    rowset->residual.key = a.key;
     rowset->y = a.y;
     use_z(rowset, a.z, a.features);
     return BROAD_OK;

@@ -41,6 +41,7 @@ typedef struct broad__rowset {
     /* residual.rows: which rows the data says belong together, all numbers below group_end. Parts share none: they came
      * at different times, from tables that number their own. NULL: none do. */
     size_t *group, group_end;
+    uint64_t *key; /* residual.rows: hashes of what the rows hold (data/row_order.h), where there is y; else NULL */
     double *
         y; /* residual.rows x outputs: targets times root, where the weights are not a chain's or there are probes; else NULL */
     broad__residual residual;

@@ -114,7 +114,8 @@ static void batch_nodes(intake *in)
                             layer->weight,
                             layer->bias,
                             model->settings.activation,
-                            model->settings.precision == BROAD_PRECISION_FLOAT};
+                            model->settings.precision == BROAD_PRECISION_FLOAT,
+                            NULL};
         in->device->nodes(in->a + at, nodes, &own, in->a, nodes, in->count);
         at += layer->nodes;
     }

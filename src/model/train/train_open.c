@@ -119,10 +119,19 @@ static size_t first_width(const broad_options *o, const broad_data *data)
     return o->enhance_nodes;
 }
 
+/* Models of 0.1 may have nodes in single precision; they predict and grow. */
+static int check_precision(const broad_options *options)
+{
+    if (options->precision == BROAD_PRECISION_DOUBLE) return BROAD_OK;
+    return broad__fail(BROAD_USAGE, "networks are no longer trained in single precision, which was not faster: set "
+                                    "precision of broad_options to BROAD_PRECISION_DOUBLE, its default");
+}
+
 int broad__trainer_open(broad_trainer **out, const broad_data *data, const broad_options *options)
 {
     broad__storage storage = {0};
     int status = broad__options_check(options);
+    if (status == BROAD_OK) status = check_precision(options);
     if (status == BROAD_OK) status = check_data(data);
     if (status == BROAD_OK)
         status = broad__plan_storage(&storage, options, NULL, data->rows, data->inputs, data->outputs);

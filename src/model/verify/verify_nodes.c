@@ -44,7 +44,8 @@ void broad__verify_features(const broad__verification *v, double *z, double *x, 
                               group->weight,
                               group->bias,
                               model->settings.feature_activation,
-                              model->settings.precision == BROAD_PRECISION_FLOAT};
+                              model->settings.precision == BROAD_PRECISION_FLOAT,
+                              NULL};
         if (group->source == BROAD__WEIGHT_SOURCE_DIRECT) memcpy(z, x, columns * sizeof(double));
         else nodes_plain(z, &nodes, x);
         z += group->nodes;
@@ -61,7 +62,8 @@ void broad__verify_row(const broad__verification *v, double *k, const broad__lay
                           layer->weight,
                           layer->bias,
                           v->model->settings.activation,
-                          v->model->settings.precision == BROAD_PRECISION_FLOAT};
+                          v->model->settings.precision == BROAD_PRECISION_FLOAT,
+                          NULL};
     nodes_plain(k + prefix, &nodes, z);
     for (size_t a = 0; a < layer->width && v->sqrt_weight; a++) k[a] *= v->sqrt_weight[row];
 }

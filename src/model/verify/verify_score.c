@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "compute/device.h"
 #include "compute/shards.h"
+#include "data/row_order.h"
 #include "data/twins.h"
 #include "model/verify/verify_nodes.h"
 #include "rng/philox.h"
@@ -24,7 +25,7 @@ static const double GRID_FIRST = -11, GRID_LAST = 3, GRID_STEP = 0.5, GRID_ROUND
 void broad__verify_probes_close(broad__verify_probes *probes)
 {
     broad__free(probes->unit);
-    broad__free(probes->unit_row);
+    broad__free(probes->unit_key);
     broad__free(probes->units_until);
     broad__free(probes->u);
     broad__free(probes->u_first);
@@ -53,11 +54,26 @@ static int find_groups(size_t **out, const broad__verification *v)
     return status;
 }
 
+/* What the rows have their signs by. */
+static int mark_rows(uint64_t **out, const broad__verification *v)
+{
+    uint64_t *mark = broad__alloc_array(v->data->rows, sizeof *mark);
+    int status = mark ? BROAD_OK : BROAD_NO_MEMORY;
+    for (size_t s = 0, row = 0; status == BROAD_OK && s < v->model->segment_count; s++) {
+        status = broad__row_marks(mark + row, v->data, row, v->model->segments[s].rows, row);
+        row += v->model->segments[s].rows;
+    }
+    *out = mark;
+    return status;
+}
+
 /* Rows and groups in the order in which they come; segments share no group, and rows of weight 0 have none. */
 static int number_units(broad__verify_probes *probes, const broad__verification *v)
 {
     size_t groups = 1, count = 0, *group_of = NULL;
+    uint64_t *mark = NULL;
     int status = find_groups(&group_of, v);
+    if (status == BROAD_OK) status = mark_rows(&mark, v);
     for (size_t i = 0; status == BROAD_OK && i < v->data->rows; i++)
         if (group_of[i] >= groups) groups = group_of[i] + 1;
     size_t *of_group = broad__alloc_array(groups, sizeof *of_group),
@@ -68,16 +84,14 @@ static int number_units(broad__verify_probes *probes, const broad__verification 
             probes->unit[row] = SIZE_MAX;
             if (row < probes->start || (v->sqrt_weight && !(v->sqrt_weight[row] > 0))) continue;
             size_t group = group_of[row];
-            if (in_segment[group] == s + 1) {
-                probes->unit[row] = of_group[group];
-                continue;
-            }
+            if (in_segment[group] != s + 1) of_group[group] = count++;
             in_segment[group] = s + 1;
-            of_group[group] = probes->unit[row] = count;
-            probes->unit_row[count++] = row;
+            probes->unit[row] = of_group[group];
+            probes->unit_key[of_group[group]] += mark[row];
         }
         probes->units_until[s] = count;
     }
+    broad__free(mark);
     broad__free(group_of);
     broad__free(of_group);
     broad__free(in_segment);
@@ -97,10 +111,10 @@ static void columns_until(size_t *units, size_t *signs, const broad__verify_prob
     }
 }
 
-static double sign_of(const broad_model *model, size_t row, size_t column)
+static double sign_of(const broad_model *model, uint64_t key, size_t column)
 {
     broad__stream stream = {.seed = model->settings.seed, .purpose = BROAD__FOR_PROBES, .layer = (uint32_t)column};
-    return broad__random_at(&stream, row) < 0.5 ? -1 : 1;
+    return broad__random_at(&stream, key) < 0.5 ? -1 : 1;
 }
 
 static void fill(broad__verify_probes *probes, const broad__verification *v)
@@ -108,10 +122,11 @@ static void fill(broad__verify_probes *probes, const broad__verification *v)
     size_t columns = columns_of(probes);
     for (size_t i = probes->start; i < v->data->rows; i++) {
         size_t unit = probes->unit[i];
-        double *u = probes->u_first + i * columns;
+        double *u = probes->u_first + i * columns, root = v->sqrt_weight ? v->sqrt_weight[i] : 1;
         if (unit == SIZE_MAX) continue;
-        if (unit < probes->units) u[unit] = 1;
-        for (size_t k = 0; k < probes->signs; k++) u[probes->units + k] = sign_of(v->model, probes->unit_row[unit], k);
+        if (unit < probes->units) u[unit] = root;
+        for (size_t k = 0; k < probes->signs; k++)
+            u[probes->units + k] = root * sign_of(v->model, probes->unit_key[unit], k);
     }
     memcpy(probes->u, probes->u_first, v->data->rows * columns * sizeof *probes->u);
 }
@@ -123,9 +138,9 @@ static int probes_open(broad__verify_probes *probes, const broad__verification *
     probes->open = 1;
     probes->start = start;
     probes->unit = broad__alloc_array(rows, sizeof *probes->unit);
-    probes->unit_row = broad__alloc_array(rows, sizeof *probes->unit_row);
+    probes->unit_key = broad__alloc_array(rows, sizeof *probes->unit_key);
     probes->units_until = broad__alloc_array(v->model->segment_count, sizeof *probes->units_until);
-    int status = probes->unit && probes->unit_row && probes->units_until ? number_units(probes, v) : BROAD_NO_MEMORY;
+    int status = probes->unit && probes->unit_key && probes->units_until ? number_units(probes, v) : BROAD_NO_MEMORY;
     if (status < 0) return status;
     columns_until(&probes->units, &probes->signs, probes, v->model, rows);
     probes->u = broad__alloc_doubles(rows, columns_of(probes));
@@ -282,8 +297,16 @@ static double rows_counted(const broad__verification *v, const broad__certificat
     return count;
 }
 
-/* Rows less the trace of the residual operator, by the columns that the rows of the layer have: *out_signs, or 0 where they
- * are unit vectors. */
+static double mean_weight(const broad__verification *v, const broad__certificate *c)
+{
+    double sum = 0;
+    for (size_t i = c->first_row; v->sqrt_weight && i < c->first_row + c->rows; i++)
+        sum += v->sqrt_weight[i] * v->sqrt_weight[i];
+    return v->sqrt_weight ? sum / rows_counted(v, c) : 1;
+}
+
+/* Rows less the trace of the residual operator, in which rows count by their weights, by the columns that the rows of the
+ * layer have: *out_signs, or 0 where they are unit vectors. */
 static double degrees(size_t *out_signs, const broad__verify_probes *probes, const broad__verification *v,
                       const broad__certificate *c)
 {
@@ -294,7 +317,7 @@ static double degrees(size_t *out_signs, const broad__verify_probes *probes, con
     double inner = 0;
     for (size_t i = c->first_row; i < end; i++)
         for (size_t k = from; k < to; k++) inner += probes->u[i * columns + k] * probes->u_first[i * columns + k];
-    return fmax(rows_counted(v, c) - (signs ? inner / (double)signs : inner), 0);
+    return fmax(rows_counted(v, c) - (signs ? inner / (double)signs : inner) / mean_weight(v, c), 0);
 }
 
 static double score_of(double norm, double df, double rows, double penalty)

@@ -6,8 +6,8 @@
  *   U <- U - K_j (K_j'K_j + lambda_j I)^-1 K_j'U         K_j'U over the rows that the layer was fitted to, K_j for all
  *
  * on the reference device. Where rows came later than some layers and made unit vectors into signs, both go through from
- * the beginning, and each layer is judged by those of its time. Of training's code only the draw of a sign and the
- * search for rows with equal inputs are used.
+ * the beginning, and each layer is judged by those of its time. Of training's code only the draw of a sign, the marks of
+ * rows and the search for rows with equal inputs are used.
  */
 #ifndef BROAD_MODEL_VERIFY_VERIFY_SCORE_H
 #define BROAD_MODEL_VERIFY_VERIFY_SCORE_H
@@ -20,7 +20,7 @@ typedef struct broad__verify_probes {
     size_t start;        /* number of the first row; layers that were fitted from another one on do not count */
     size_t units, signs; /* columns of U: unit vectors, then signs; either may be none */
     size_t *unit;        /* rows: which unit each belongs to, a row or a group; SIZE_MAX: none */
-    size_t *unit_row;    /* the first row of each unit */
+    uint64_t *unit_key;  /* of each unit: what it has its signs by, the sum of its rows' */
     size_t *units_until; /* segments: how many units there are at the end of each */
     double *u, *u_first; /* rows x columns: U and U_0 */
     double doubt;        /* how far rounding may have moved df so far */

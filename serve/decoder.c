@@ -1,0 +1,242 @@
+#include "serve/decoder.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "page/heatmap.h"
+#include "serve/sandbox.h"
+
+enum { QUALITY_THUMBNAIL = 78, QUALITY_VIEW = 88, MESSAGE_BYTES = 256, OWN_SOCKET = 3, JPEG_MOST = 32 << 20 };
+static const double SECONDS_MOST = 30; /* for one photo */
+
+/* Both ends are the same program, so plain structs are the protocol. What the child says is checked all the same. */
+typedef struct question {
+    serve_work work;
+    size_t side, output, bytes;
+} question;
+
+typedef struct answer {
+    int status;
+    char message[MESSAGE_BYTES];
+    broad_photo photo;
+    uint64_t print;
+    size_t inputs, jpeg_bytes;
+} answer;
+
+/* When all decoders must have answered; 0: there is no hurry. In milliseconds. */
+static atomic_llong last_moment;
+
+void serve_decoders_hurry(void) { last_moment = (long long)(1000 * broad__seconds()) + 1000; }
+
+static int is_late(double until)
+{
+    double now = broad__seconds();
+    return now >= until || (last_moment && 1000 * now >= (double)last_moment);
+}
+
+/* ---- bytes on their way; 0: done ---- */
+
+static int send_all(int to, const void *bytes, size_t count)
+{
+    for (const char *at = bytes; count;) {
+        ssize_t sent = send(to, at, count, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent <= 0) return -1;
+        at += sent;
+        count -= (size_t)sent;
+    }
+    return 0;
+}
+
+/* until: 0 for ever. */
+static int receive_all(int from, void *bytes, size_t count, double until)
+{
+    for (char *at = bytes; count;) {
+        struct pollfd ready = {.fd = from, .events = POLLIN};
+        if (until > 0 && is_late(until)) return -1;
+        if (until > 0 && poll(&ready, 1, 200) <= 0) continue;
+        ssize_t got = recv(from, at, count, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return -1;
+        at += got;
+        count -= (size_t)got;
+    }
+    return 0;
+}
+
+/* ---- in the child ---- */
+
+static int look(answer *out, double *inputs, void **jpeg, const serve_model *model, const void *bytes, size_t count)
+{
+    broad_picture *picture = NULL, *small = NULL;
+    int status = model ? broad_viewer_show(inputs, &out->photo, &picture, model->viewer, bytes, count)
+                       : broad_photo_look(&out->photo, &picture, bytes, count);
+    if (!status) status = broad_picture_print(&out->print, picture);
+    if (!status) status = broad_picture_fit(&small, picture, SERVE_THUMBNAIL_SIDE);
+    if (!status) status = broad_picture_jpeg(jpeg, &out->jpeg_bytes, small, QUALITY_THUMBNAIL);
+    if (!status) out->inputs = model ? model->inputs : 0;
+    broad_picture_free(picture);
+    broad_picture_free(small);
+    return status;
+}
+
+static int view(answer *out, void **jpeg, const serve_model *model, const question *asked, const void *bytes)
+{
+    broad_picture *picture = NULL;
+    cli_heat heat = {0};
+    int status = broad_picture_decode(&picture, bytes, asked->bytes, asked->side);
+    if (!status && asked->work == SERVE_WORK_HEAT) {
+        broad_explanation_init(&heat.grid);
+        status = broad_explainer_file(&heat.grid, model->explainer, bytes, asked->bytes, asked->output);
+        heat.full = cli_heat_full(model->model);
+        if (!status) status = cli_heat_draw(picture, &heat);
+        broad_explanation_clear(&heat.grid);
+    }
+    if (!status) status = broad_picture_jpeg(jpeg, &out->jpeg_bytes, picture, QUALITY_VIEW);
+    broad_picture_free(picture);
+    return status;
+}
+
+/* 0: asked and answered. */
+static int answer_one(const serve_model *model, double *inputs)
+{
+    question asked;
+    answer out;
+    void *jpeg = NULL;
+    if (receive_all(OWN_SOCKET, &asked, sizeof asked, 0)) return -1;
+    void *bytes = malloc(asked.bytes + 1);
+    if (!bytes || receive_all(OWN_SOCKET, bytes, asked.bytes, 0)) return -1;
+    memset(&out, 0, sizeof out);
+    out.status = asked.work == SERVE_WORK_LOOK ? look(&out, inputs, &jpeg, model, bytes, asked.bytes)
+                                               : view(&out, &jpeg, model, &asked, bytes);
+    if (out.status) {
+        snprintf(out.message, sizeof out.message, "%s", broad_error_message());
+        out.inputs = out.jpeg_bytes = 0;
+    }
+    int failed = send_all(OWN_SOCKET, &out, sizeof out);
+    if (!failed) failed = send_all(OWN_SOCKET, inputs, out.inputs * sizeof *inputs);
+    if (!failed) failed = send_all(OWN_SOCKET, jpeg, out.jpeg_bytes);
+    broad_free(jpeg);
+    free(bytes);
+    return failed;
+}
+
+static void close_from(unsigned first)
+{
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+#endif
+    for (int fd = (int)first; fd < 4096; fd++) close(fd);
+}
+
+static _Noreturn void live(int socket, const serve_model *model)
+{
+    double *inputs = calloc(model ? model->inputs : 1, sizeof *inputs);
+    for (int number = 1; number < NSIG; number++)
+        if (number != SIGKILL && number != SIGSTOP) signal(number, SIG_DFL);
+    signal(SIGINT, SIG_IGN); /* Ctrl-C is for the server, which ends its decoders itself */
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (socket != OWN_SOCKET && dup2(socket, OWN_SOCKET) < 0) _exit(1);
+    close(0);
+    close_from(OWN_SOCKET + 1);
+    if (!inputs || serve_sandbox_enter()) _exit(1);
+    while (!answer_one(model, inputs)) continue;
+    _exit(0);
+}
+
+/* ---- in the server ---- */
+
+static int start(serve_decoder *decoder, serve_model *model)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+        return cli_fail(BROAD_FAILED, "a process that decodes photos cannot be started: %s", strerror(errno));
+    pid_t process = fork();
+    if (process == 0) live(pair[1], model);
+    close(pair[1]);
+    if (process < 0) {
+        close(pair[0]);
+        return cli_fail(BROAD_FAILED, "a process that decodes photos cannot be started: %s", strerror(errno));
+    }
+    *decoder = (serve_decoder){.process = process, .socket = pair[0], .model = serve_model_hold(model)};
+    return BROAD_OK;
+}
+
+void serve_decoder_close(serve_decoder *decoder)
+{
+    if (!decoder->process) return;
+    close(decoder->socket);
+    kill(decoder->process, SIGKILL);
+    while (waitpid(decoder->process, NULL, 0) < 0 && errno == EINTR) continue;
+    serve_model_drop(decoder->model);
+    *decoder = (serve_decoder){0};
+}
+
+void serve_sight_clear(serve_sight *sight)
+{
+    free(sight->inputs);
+    free(sight->jpeg);
+    memset(sight, 0, sizeof *sight);
+}
+
+/* What the answer announces. */
+static int take(serve_sight *out, serve_decoder *decoder, const answer *said, double until)
+{
+    size_t expected = decoder->model ? decoder->model->inputs : 0;
+    if ((said->inputs && said->inputs != expected) || said->jpeg_bytes > JPEG_MOST) return -1;
+    *out = (serve_sight){.photo = said->photo, .print = said->print, .jpeg_bytes = said->jpeg_bytes};
+    out->photo.file = out->photo.name = "";
+    out->photo.time[sizeof out->photo.time - 1] = 0;
+    out->inputs = said->inputs ? calloc(said->inputs, sizeof *out->inputs) : NULL;
+    out->jpeg = said->jpeg_bytes ? malloc(said->jpeg_bytes) : NULL;
+    if (receive_all(decoder->socket, out->inputs, said->inputs * sizeof *out->inputs, until) ||
+        receive_all(decoder->socket, out->jpeg, said->jpeg_bytes, until)) {
+        serve_sight_clear(out);
+        return -1;
+    }
+    return 0;
+}
+
+/* What became of a decoder that does not answer. */
+static int fail_lost(serve_decoder *decoder, double until)
+{
+    int late = is_late(until), how = 0, hurried = late && broad__seconds() < until;
+    if (late) kill(decoder->process, SIGKILL);
+    while (waitpid(decoder->process, &how, 0) < 0 && errno == EINTR) continue;
+    close(decoder->socket);
+    serve_model_drop(decoder->model);
+    *decoder = (serve_decoder){0};
+    if (hurried) return cli_fail(BROAD_INTERRUPTED, "the server is ending");
+    if (late) return cli_fail(BROAD_BAD_DATA, "decoding takes longer than %.0f s", SECONDS_MOST);
+    if (WIFSIGNALED(how) && WTERMSIG(how) != SIGKILL)
+        return cli_fail(BROAD_BAD_DATA, "the decoder crashed on it (%s)", strsignal(WTERMSIG(how)));
+    return cli_fail(BROAD_BAD_DATA, "the decoder ended on it, for instance because it takes too much memory");
+}
+
+int serve_decoder_ask(serve_sight *out, serve_decoder *decoder, serve_model *model, serve_work work, size_t side,
+                      size_t output, const void *bytes, size_t count)
+{
+    answer said;
+    memset(out, 0, sizeof *out);
+    if (decoder->process && decoder->model != model) serve_decoder_close(decoder);
+    int status = decoder->process ? BROAD_OK : start(decoder, model);
+    if (status) return status;
+    const question asked = {.work = work, .side = side, .output = output, .bytes = count};
+    double until = broad__seconds() + SECONDS_MOST;
+    if (send_all(decoder->socket, &asked, sizeof asked) || send_all(decoder->socket, bytes, count) ||
+        receive_all(decoder->socket, &said, sizeof said, until))
+        return fail_lost(decoder, until);
+    said.message[sizeof said.message - 1] = 0;
+    if (said.status) return cli_fail(said.status == BROAD_NO_MEMORY ? BROAD_BAD_DATA : said.status, "%s", said.message);
+    return take(out, decoder, &said, until) ? fail_lost(decoder, until) : BROAD_OK;
+}

@@ -1,0 +1,467 @@
+#include "serve/learner.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "io/folder.h"
+#include "io/output.h"
+#include "io/quote.h"
+#include "serve/tool.h"
+#include "serve/versions.h"
+#include "serve/watch.h"
+
+enum { FEWEST_PER_CLASS = 3, DRAWN_TO_LEARN = 160, DRAWN_TO_JUDGE = 80 };
+
+struct serve_learner {
+    serve_server *server;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    int busy, over;
+    atomic_int stop;
+    serve_task task;
+    int64_t number;
+    int agreed;
+    json_t *last, *doubts;
+};
+
+static const char *const names[] = {"learn", "train", "demo", "verify", "doubts"};
+
+/* ---- the photos to learn from ---- */
+
+typedef struct lesson {
+    size_t count, room;
+    int64_t *photos;
+    char **labels;
+    int new_classes; /* some are not of the model */
+} lesson;
+
+static void lesson_clear(lesson *own)
+{
+    for (size_t i = 0; i < own->count; i++) free(own->labels[i]);
+    free(own->labels);
+    free(own->photos);
+    *own = (lesson){0};
+}
+
+static int lesson_add(lesson *own, int64_t photo, const char *label)
+{
+    if (own->count == own->room) {
+        size_t room = own->room ? 2 * own->room : 256;
+        int64_t *photos = realloc(own->photos, room * sizeof *photos);
+        if (photos) own->photos = photos;
+        char **labels = realloc(own->labels, room * sizeof *labels);
+        if (labels) own->labels = labels;
+        if (!photos || !labels) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+        own->room = room;
+    }
+    own->photos[own->count] = photo;
+    own->labels[own->count] = strdup(label);
+    if (!own->labels[own->count]) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    own->count++;
+    return BROAD_OK;
+}
+
+static int knows(const serve_model *model, const char *label)
+{
+    for (size_t i = 0; model && i < model->outputs; i++)
+        if (strcmp(broad_model_output_name(model->model, i), label) == 0) return 1;
+    return 0;
+}
+
+/* What people said and the model in use has not learned: corrections, with `agreed` what they agreed to as well. */
+#define NOT_LEARNED                                                                                                    \
+    " FROM photos p WHERE p.state=1 AND p.review>=? AND p.human IS NOT NULL AND NOT EXISTS"                            \
+    " (SELECT 1 FROM learned l WHERE l.version=? AND l.photo=p.id AND l.label=p.human)"
+
+int serve_learner_pending(int64_t *out, serve_server *server)
+{
+    return serve_number(out, &server->project.database, "SELECT count(*)" NOT_LEARNED, "ii",
+                        (int64_t)SERVE_REVIEW_CORRECTED, serve_version_now(server));
+}
+
+static int gather(lesson *out, serve_server *server, const serve_model *model, int agreed)
+{
+    serve_database *database = &server->project.database;
+    sqlite3_stmt *query = NULL;
+    serve_database_lock(database);
+    int status =
+        serve_query_open(&query, database, "SELECT p.id, p.human" NOT_LEARNED " ORDER BY p.id", "ii",
+                         (int64_t)(agreed ? SERVE_REVIEW_AGREED : SERVE_REVIEW_CORRECTED), model ? model->version : 0);
+    while (!status && (status = serve_query_row(query)) > 0) {
+        const char *label = serve_query_text(query, 1);
+        out->new_classes |= !knows(model, label);
+        status = lesson_add(out, sqlite3_column_int64(query, 0), label);
+    }
+    serve_query_close(query);
+    serve_database_unlock(database);
+    return status;
+}
+
+/* The list that the tool reads: file,label. */
+static int write_list(const lesson *own, serve_server *server, const char *path)
+{
+    cli_output output;
+    char file[PATH_MAX];
+    int status = cli_output_open(&output, path);
+    if (status) return status;
+    cli_output_print(&output, "file,label\n");
+    for (size_t i = 0; !status && i < own->count; i++) {
+        status = serve_photo_tool_path(file, &server->project, own->photos[i]);
+        cli_csv_exact(&output, file);
+        cli_output_bytes(&output, ",", 1);
+        cli_csv_exact(&output, own->labels[i]);
+        cli_output_bytes(&output, "\n", 1);
+    }
+    if (status) {
+        cli_output_abandon(&output);
+        return status;
+    }
+    return cli_output_close(&output);
+}
+
+/* ---- learning ---- */
+
+/* Of what the tool says, what pages show: measures before and after on rows held out, and by the model's own estimate. */
+static void put_measure(json_t *object, const char *name, const json_t *from)
+{
+    static const char *const kept[] = {"rows", "accuracy", "balanced_accuracy", "interval"};
+    json_t *measure = json_is_object(from) ? json_object() : json_null();
+    for (size_t i = 0; json_is_object(from) && i < sizeof kept / sizeof kept[0]; i++) {
+        json_t *value = json_object_get(from, kept[i]);
+        if (value) cli_json_put(measure, kept[i], json_incref(value));
+    }
+    cli_json_put(object, name, measure);
+}
+
+static json_t *digest(const json_t *said, double seconds)
+{
+    json_t *object = json_object(), *rows = json_object_get(said, "rows"), *wrong = json_object_get(said, "wrong");
+    if (rows) cli_json_put(object, "rows", json_incref(rows));
+    if (wrong) cli_json_put(object, "wrong", json_incref(wrong));
+    put_measure(object, "held_out", json_object_get(said, "test"));
+    put_measure(object, "held_out_before", json_object_get(json_object_get(said, "before"), "test"));
+    put_measure(object, "estimate", json_object_get(said, "loo"));
+    cli_json_put(object, "seconds", cli_json_real(seconds));
+    return object;
+}
+
+static int add_version(json_t **result, serve_learner *learner, const serve_candidate *candidate)
+{
+    int64_t version = 0, changed = 0;
+    serve_server *server = learner->server;
+    double start = broad__seconds();
+    int status = serve_version_add(&version, server, candidate);
+    if (!status)
+        status = serve_number(&changed, &server->project.database, "SELECT count(*) FROM changes WHERE version=?", "i",
+                              version);
+    if (status) return status;
+    *result = json_incref(candidate->result);
+    cli_json_put(*result, "version", json_integer(version));
+    cli_json_put(*result, "changed", json_integer(changed));
+    cli_json_put(*result, "learned", json_integer((json_int_t)candidate->photo_count));
+    cli_json_put(*result, "seconds_judging", cli_json_real(broad__seconds() - start));
+    return BROAD_OK;
+}
+
+static int enough_labels(const lesson *own)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < own->count; i++) {
+        size_t same = 0;
+        for (size_t k = 0; k < own->count; k++) same += strcmp(own->labels[i], own->labels[k]) == 0;
+        if (same < FEWEST_PER_CLASS)
+            return cli_fail(BROAD_USAGE, "label at least %d photos of '%s' first: there %s %zu", FEWEST_PER_CLASS,
+                            own->labels[i], same == 1 ? "is" : "are", same);
+        if (same > most) most = same;
+    }
+    if (most < own->count) return BROAD_OK;
+    return cli_fail(BROAD_USAGE, own->count ? "label photos of a second class first: one class alone cannot be learned"
+                                            : "label some photos first: about twenty make a first model");
+}
+
+/* A model from nothing but labels; a fifth of them is held out and measures it. */
+static int train(json_t **result, serve_learner *learner)
+{
+    serve_server *server = learner->server;
+    lesson own = {0};
+    char list[PATH_MAX], model[PATH_MAX], photos[PATH_MAX];
+    json_t *said = NULL;
+    double start = broad__seconds();
+    int status = gather(&own, server, NULL, 1);
+    if (!status) status = enough_labels(&own);
+    if (!status) status = serve_project_path(list, &server->project, "labels/%lld.csv", (long long)serve_now());
+    if (!status) status = write_list(&own, server, list);
+    if (!status) status = serve_project_path(model, &server->project, "work/new.broad");
+    if (!status) status = serve_project_path(photos, &server->project, "photos");
+    if (!status) {
+        const char *words[] = {"fit", photos, "--labels", list, "--holdout", "0.2", "--output", model, NULL};
+        status = serve_tool_run(&said, words, &learner->stop);
+    }
+    if (!status) {
+        const serve_candidate candidate = {.file = model,
+                                           .kind = "trained",
+                                           .result = digest(said, broad__seconds() - start),
+                                           .photo_count = own.count,
+                                           .photos = own.photos,
+                                           .labels = (const char *const *)own.labels};
+        status = add_version(result, learner, &candidate);
+        json_decref(candidate.result);
+    }
+    json_decref(said);
+    lesson_clear(&own);
+    return status;
+}
+
+/* The corrections that the model in use has not learned. */
+static int correct(json_t **result, serve_learner *learner, const serve_model *now)
+{
+    serve_server *server = learner->server;
+    lesson own = {0};
+    char list[PATH_MAX], model[PATH_MAX], from[PATH_MAX];
+    json_t *said = NULL;
+    double start = broad__seconds();
+    int status = gather(&own, server, now, learner->agreed);
+    if (!status && !own.count)
+        status = cli_fail(BROAD_USAGE, "there is nothing to learn: the model knows every correction already");
+    if (!status) status = serve_project_path(list, &server->project, "labels/%lld.csv", (long long)serve_now());
+    if (!status) status = write_list(&own, server, list);
+    if (!status) status = serve_project_path(model, &server->project, "work/new.broad");
+    if (!status) status = serve_project_model_path(from, &server->project, now->version);
+    if (!status) {
+        const char *words[] = {
+            "learn", from, "--corrections", list, "--output", model, own.new_classes ? "--new-classes" : NULL, NULL};
+        status = serve_tool_run(&said, words, &learner->stop);
+    }
+    if (!status) {
+        const serve_candidate candidate = {.file = model,
+                                           .kind = "learned",
+                                           .same_inputs = 1,
+                                           .result = digest(said, broad__seconds() - start),
+                                           .photo_count = own.count,
+                                           .photos = own.photos,
+                                           .labels = (const char *const *)own.labels};
+        status = add_version(result, learner, &candidate);
+        json_decref(candidate.result);
+    }
+    json_decref(said);
+    lesson_clear(&own);
+    return status;
+}
+
+static int learn(json_t **result, serve_learner *learner)
+{
+    serve_model *now = serve_server_model(learner->server);
+    int status = now ? correct(result, learner, now) : train(result, learner);
+    serve_model_drop(now);
+    return status;
+}
+
+/* ---- drawn photos ---- */
+
+static int draw(serve_learner *learner, const char *folder, const char *count, const char *seed, int severity)
+{
+    const char *words[] = {"render", folder, "--count", count, "--seed", seed, severity ? "--severity" : NULL, NULL};
+    int status = cli_folder_remove(folder);
+    return status ? status : serve_tool_run(NULL, words, &learner->stop);
+}
+
+/* Photos to learn from, which stay beside the model, and others to be judged. */
+static int demonstrate(json_t **result, serve_learner *learner)
+{
+    serve_server *server = learner->server;
+    char training[PATH_MAX], others[PATH_MAX], model[PATH_MAX], to_learn[16], to_judge[16];
+    json_t *said = NULL;
+    double start = broad__seconds();
+    snprintf(to_learn, sizeof to_learn, "%d", DRAWN_TO_LEARN);
+    snprintf(to_judge, sizeof to_judge, "%d", DRAWN_TO_JUDGE);
+    int status = serve_project_path(training, &server->project, "drawn");
+    if (!status) status = serve_project_path(others, &server->project, "work/drawn");
+    if (!status) status = serve_project_path(model, &server->project, "work/new.broad");
+    if (!status) status = draw(learner, training, to_learn, "1", 0);
+    if (!status) status = draw(learner, others, to_judge, "2", 1);
+    if (!status) {
+        const char *words[] = {"fit", training, "--holdout", "0.25", "--output", model, NULL};
+        status = serve_tool_run(&said, words, &learner->stop);
+    }
+    if (!status) {
+        const serve_candidate candidate = {
+            .file = model, .kind = "trained", .result = digest(said, broad__seconds() - start)};
+        status = add_version(result, learner, &candidate);
+        json_decref(candidate.result);
+    }
+    if (!status) status = serve_watch_take(server, others, "drawn", 1);
+    json_decref(said);
+    return status;
+}
+
+/* ---- certificates and doubts ---- */
+
+static int verify(json_t **result, serve_learner *learner)
+{
+    char path[PATH_MAX];
+    int status = serve_project_model_path(path, &learner->server->project, learner->number);
+    if (status) return status;
+    const char *words[] = {"verify", path, NULL};
+    json_t *said = NULL;
+    status = serve_tool_run(&said, words, &learner->stop);
+    if (status && !said) return status;
+    *result = json_object();
+    cli_json_put(*result, "version", json_integer(learner->number));
+    cli_json_put(*result, "holds", json_incref(json_object_get(said, "holds")));
+    cli_json_put(*result, "layers", json_incref(json_object_get(said, "layers")));
+    json_decref(said);
+    return BROAD_OK;
+}
+
+static int doubt(json_t **result, serve_learner *learner)
+{
+    char path[PATH_MAX];
+    int64_t version = serve_version_now(learner->server);
+    int status = version ? serve_project_model_path(path, &learner->server->project, version)
+                         : cli_fail(BROAD_USAGE, "there is no model yet whose training photos could be doubted");
+    const char *words[] = {"verify", path, "--doubts", NULL};
+    json_t *said = NULL;
+    if (!status) status = serve_tool_run(&said, words, &learner->stop);
+    if (status) return status;
+    json_t *list = json_object_get(said, "doubts");
+    *result = json_object();
+    cli_json_put(*result, "version", json_integer(version));
+    cli_json_put(*result, "count", json_integer((json_int_t)json_array_size(list)));
+    pthread_mutex_lock(&learner->lock);
+    json_decref(learner->doubts);
+    learner->doubts = json_object();
+    cli_json_put(learner->doubts, "version", json_integer(version));
+    cli_json_put(learner->doubts, "photos", json_incref(list));
+    pthread_mutex_unlock(&learner->lock);
+    json_decref(said);
+    return BROAD_OK;
+}
+
+/* ---- the thread ---- */
+
+static void tell(serve_learner *learner, const char *state, json_t *result, int status)
+{
+    json_t *data = json_object();
+    cli_json_put(data, "task", cli_json_text(names[learner->task]));
+    cli_json_put(data, "state", cli_json_text(state));
+    if (result) cli_json_put(data, "result", json_incref(result));
+    if (status) cli_json_put(data, "message", cli_json_text(broad_error_message()));
+    pthread_mutex_lock(&learner->lock);
+    json_decref(learner->last);
+    learner->last = json_deep_copy(data);
+    pthread_mutex_unlock(&learner->lock);
+    serve_events_post(&learner->server->events, "work", data);
+}
+
+static void run(serve_learner *learner)
+{
+    static int (*const ways[])(json_t **, serve_learner *) = {learn, train, demonstrate, verify, doubt};
+    json_t *result = NULL;
+    tell(learner, "begun", NULL, BROAD_OK);
+    int status = ways[learner->task](&result, learner);
+    pthread_mutex_lock(&learner->lock);
+    learner->busy = 0; /* before it is told, so that the next one can be asked for at once */
+    pthread_mutex_unlock(&learner->lock);
+    tell(learner, status ? "failed" : "done", result, status);
+    json_decref(result);
+}
+
+static void *live(void *context)
+{
+    serve_learner *learner = context;
+    pthread_mutex_lock(&learner->lock);
+    while (!learner->over) {
+        if (!learner->busy) {
+            pthread_cond_wait(&learner->more, &learner->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&learner->lock);
+        run(learner);
+        pthread_mutex_lock(&learner->lock);
+    }
+    pthread_mutex_unlock(&learner->lock);
+    return NULL;
+}
+
+int serve_learner_open(serve_learner **out, serve_server *server)
+{
+    serve_learner *learner = calloc(1, sizeof *learner);
+    *out = NULL;
+    if (!learner) return cli_fail(BROAD_NO_MEMORY, "out of memory");
+    learner->server = server;
+    pthread_mutex_init(&learner->lock, NULL);
+    pthread_cond_init(&learner->more, NULL);
+    if (pthread_create(&learner->thread, NULL, live, learner)) {
+        free(learner);
+        return cli_fail(BROAD_FAILED, "threads cannot be started");
+    }
+    *out = learner;
+    return BROAD_OK;
+}
+
+void serve_learner_end(serve_learner *learner)
+{
+    if (!learner) return;
+    pthread_mutex_lock(&learner->lock);
+    learner->over = 1;
+    learner->stop = 1;
+    pthread_cond_broadcast(&learner->more);
+    pthread_mutex_unlock(&learner->lock);
+    pthread_join(learner->thread, NULL);
+}
+
+void serve_learner_free(serve_learner *learner)
+{
+    if (!learner) return;
+    pthread_cond_destroy(&learner->more);
+    pthread_mutex_destroy(&learner->lock);
+    json_decref(learner->last);
+    json_decref(learner->doubts);
+    free(learner);
+}
+
+int serve_learner_ask(serve_learner *learner, serve_task task, int64_t number, int agreed)
+{
+    pthread_mutex_lock(&learner->lock);
+    int busy = learner->busy;
+    if (!busy) {
+        learner->task = task;
+        learner->number = number;
+        learner->agreed = agreed;
+        learner->busy = 1;
+        pthread_cond_signal(&learner->more);
+    }
+    pthread_mutex_unlock(&learner->lock);
+    return busy ? cli_fail(BROAD_FAILED, "something else is under way; try again when it is done") : BROAD_OK;
+}
+
+json_t *serve_learner_json(serve_learner *learner)
+{
+    json_t *object = json_object();
+    pthread_mutex_lock(&learner->lock);
+    cli_json_put(object, "task", learner->busy ? cli_json_text(names[learner->task]) : json_null());
+    cli_json_put(object, "last", learner->last ? json_deep_copy(learner->last) : json_null());
+    pthread_mutex_unlock(&learner->lock);
+    return object;
+}
+
+json_t *serve_learner_doubts(serve_learner *learner)
+{
+    pthread_mutex_lock(&learner->lock);
+    json_t *doubts = learner->doubts ? json_deep_copy(learner->doubts) : json_null();
+    pthread_mutex_unlock(&learner->lock);
+    return doubts;
+}
+
+int serve_learner_doubt_file(char *out, size_t bytes, serve_learner *learner, size_t index)
+{
+    pthread_mutex_lock(&learner->lock);
+    const json_t *own = json_array_get(json_object_get(learner->doubts, "photos"), index);
+    const char *file = json_string_value(json_object_get(own, "file"));
+    snprintf(out, bytes, "%s", file ? file : "");
+    pthread_mutex_unlock(&learner->lock);
+    return out[0] ? BROAD_OK : cli_fail(BROAD_NO_INPUT, "there is no such photo in the list of doubts");
+}

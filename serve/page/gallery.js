@@ -1,0 +1,384 @@
+/*
+ * The photos as a grid. Only what can be seen is in the document: cards are placed by their number, and lists are fetched piece
+ * by piece, so that twenty thousand photos scroll as well as twenty. The list stays as it is while a person works on it; only
+ * other filters, or another model, make a new one.
+ */
+import { get, post } from "./api.js";
+import { count, dialog, h, percent, plural, replace, toast } from "./dom.js";
+import { state, changed, classes, classColour, verdict, reviewWords, review, undo } from "./state.js";
+import { filterPanel, query } from "./filters.js";
+import { openViewer } from "./viewer.js";
+import { addButtons } from "./add.js";
+
+const PIECE = 200;
+const AHEAD = 3; /* rows above and below that are ready */
+
+const grid = {
+    total: 0, items: [], wanted: new Set(), cards: new Map(), number: 0,
+    current: 0, anchor: null, selected: new Set(), columns: 1, size: 200, stale: false,
+};
+let box, sheet, bar, tools, view;
+
+export const photoAt = (index) => grid.items[index];
+export const currentIndex = () => grid.current;
+export const total = () => grid.total;
+
+/* ---- the list ---- */
+
+async function fetchPiece(piece) {
+    const own = grid.number;
+    if (grid.wanted.has(piece)) return;
+    grid.wanted.add(piece);
+    try {
+        const said = await get(`photos?${query()}&offset=${piece * PIECE}&limit=${PIECE}`);
+        if (own !== grid.number) return;
+        grid.total = said.total;
+        said.photos.forEach((photo, i) => { grid.items[piece * PIECE + i] = photo; });
+        paint();
+    } catch (error) {
+        grid.wanted.delete(piece);
+        toast(error.message);
+    }
+}
+
+export async function needPhoto(index) {
+    if (!grid.items[index]) await fetchPiece(Math.floor(index / PIECE));
+    return grid.items[index];
+}
+
+export async function reload({ keep = false } = {}) {
+    const photo = keep ? grid.items[grid.current]?.id : null;
+    grid.number += 1;
+    grid.items = [];
+    grid.wanted = new Set();
+    grid.selected = new Set();
+    grid.stale = false;
+    grid.judged = state.status?.counts.judged;
+    for (const card of grid.cards.values()) card.remove();
+    grid.cards.clear();
+    if (!keep) grid.current = 0;
+    await fetchPiece(0);
+    if (photo) {
+        const at = grid.items.findIndex((item) => item?.id === photo);
+        grid.current = at >= 0 ? at : 0;
+    }
+    grid.current = Math.min(grid.current, Math.max(0, grid.total - 1));
+    if (!keep && box) box.scrollTop = 0;
+    paint();
+}
+
+/* Reviews of any person, where the photo is in the list. */
+export function applyReview(done) {
+    const by = new Map(done.photos.map((photo) => [photo.id, photo]));
+    grid.items.forEach((photo) => {
+        const now = photo && by.get(photo.id);
+        if (now) Object.assign(photo, { review: now.review, human: now.human });
+    });
+    for (const [index, card] of grid.cards) if (by.has(grid.items[index]?.id)) dress(card, index);
+    changed("photo");
+    paintBar();
+}
+
+/* ---- cards ---- */
+
+const badge = (photo) => h("span", { className: `badge ${photo.review}`, "aria-hidden": "true" }, { none: "", agreed: "✓", corrected: "✎" }[photo.review]);
+
+function describe(photo) {
+    const said = verdict(photo);
+    return [photo.name, said ? `${said}${photo.review === "none" && photo.certainty !== null ? ` ${percent(photo.certainty)}` : ""}` : "no verdict yet",
+        reviewWords[photo.review], photo.unlike ? "not like the training photos" : "",
+        photo.stacked > 1 ? `${photo.stacked} near-duplicates` : ""].filter(Boolean).join(", ");
+}
+
+function dress(card, index) {
+    const photo = grid.items[index];
+    const selected = grid.selected.has(index);
+    card.id = `photo-${index}`;
+    card.setAttribute("aria-posinset", index + 1);
+    card.setAttribute("aria-setsize", grid.total);
+    card.setAttribute("aria-selected", selected ? "true" : "false");
+    card.className = `card${photo ? "" : " empty"}${index === grid.current ? " current" : ""}${selected ? " selected" : ""}${photo ? ` ${photo.review}` : ""}`;
+    if (!photo) {
+        replace(card, h("span", { className: "words" }, "loading"));
+        return;
+    }
+    const said = verdict(photo);
+    let picture = card.querySelector("img");
+    const source = `/api/v1/photos/${photo.id}/thumbnail`;
+    if (!picture || picture.getAttribute("src") !== source)
+        picture = h("img", { src: source, alt: "", decoding: "async", draggable: false });
+    replace(card, h("span", { className: "words" }, describe(photo)), picture,
+        photo.stacked > 1 && h("span", { className: "stacked", "aria-hidden": "true" }, `${photo.stacked}×`),
+        photo.unlike && h("span", { className: "odd", "aria-hidden": "true", title: "not like the training photos" }, "unlike"),
+        badge(photo),
+        h("span", { className: "said", "aria-hidden": "true" },
+            h("i", { className: "dot" }), h("b", {}, said || "no verdict"),
+            h("span", { className: "sure" }, photo.review === "none" ? percent(photo.certainty) : photo.review)));
+    card.querySelector(".dot").style.background = classColour(said);
+}
+
+function makeCard(index) {
+    const card = h("div", { role: "option" });
+    card.style.width = `${grid.size}px`;
+    card.style.height = `${grid.height}px`;
+    const row = Math.floor(index / grid.columns), column = index % grid.columns;
+    card.style.transform = `translate(${column * (grid.size + grid.gap)}px, ${row * (grid.height + grid.gap)}px)`;
+    card.addEventListener("click", (event) => choose(index, event));
+    card.addEventListener("dblclick", () => open(index));
+    return card;
+}
+
+function measure() {
+    const width = sheet.clientWidth;
+    grid.gap = width < 500 ? 8 : 12;
+    const wanted = width < 500 ? 150 : 190;
+    const columns = Math.max(2, Math.floor((width + grid.gap) / (wanted + grid.gap)));
+    const size = Math.floor((width + grid.gap) / columns - grid.gap);
+    if (columns !== grid.columns || size !== grid.size) {
+        grid.columns = columns;
+        grid.size = size;
+        for (const card of grid.cards.values()) card.remove();
+        grid.cards.clear();
+    }
+    grid.height = Math.round(grid.size * 0.75);
+}
+
+let painting = false;
+
+function paint() {
+    if (painting || !box?.isConnected) return;
+    painting = true;
+    requestAnimationFrame(() => {
+        painting = false;
+        if (box?.isConnected) paintNow();
+    });
+}
+
+function paintNow() {
+    measure();
+    const step = grid.height + grid.gap, rows = Math.ceil(grid.total / grid.columns);
+    sheet.style.height = `${Math.max(0, rows * step - grid.gap)}px`;
+    const first = Math.max(0, Math.floor((box.scrollTop - sheet.offsetTop) / step) - AHEAD) * grid.columns;
+    const last = Math.min(grid.total, (Math.ceil((box.scrollTop + box.clientHeight) / step) + AHEAD) * grid.columns);
+    for (const [index, card] of grid.cards)
+        if (index < first || index >= last) {
+            card.remove();
+            grid.cards.delete(index);
+        }
+    for (let index = first; index < last; index++) {
+        let card = grid.cards.get(index);
+        if (!card) {
+            card = makeCard(index);
+            grid.cards.set(index, card);
+            sheet.append(card);
+            dress(card, index);
+        } else if (card.classList.contains("empty") && grid.items[index]) dress(card, index);
+        if (!grid.items[index]) fetchPiece(Math.floor(index / PIECE));
+    }
+    sheet.setAttribute("aria-activedescendant", grid.cards.has(grid.current) ? `photo-${grid.current}` : "");
+    paintBar();
+}
+
+function redress(...indices) {
+    for (const index of indices) if (grid.cards.has(index)) dress(grid.cards.get(index), index);
+    sheet?.setAttribute("aria-activedescendant", `photo-${grid.current}`);
+}
+
+/* ---- moving and choosing ---- */
+
+export function moveTo(index, { select = false } = {}) {
+    if (!grid.total) return;
+    const before = grid.current;
+    grid.current = Math.max(0, Math.min(grid.total - 1, index));
+    if (select) {
+        grid.anchor ??= before;
+        selectRange(grid.anchor, grid.current);
+    } else grid.anchor = null;
+    if (box?.isConnected) {
+        const step = grid.height + grid.gap, top = Math.floor(grid.current / grid.columns) * step;
+        if (top < box.scrollTop) box.scrollTop = top;
+        else if (top + step > box.scrollTop + box.clientHeight) box.scrollTop = top + step - box.clientHeight + grid.gap;
+    }
+    redress(before, grid.current);
+    paint();
+    changed("photo");
+}
+
+function selectRange(from, to) {
+    const before = [...grid.selected];
+    grid.selected = new Set();
+    for (let i = Math.min(from, to); i <= Math.max(from, to); i++) grid.selected.add(i);
+    redress(...before, ...grid.selected);
+    paintBar();
+}
+
+export function toggle(index) {
+    if (grid.selected.has(index)) grid.selected.delete(index);
+    else grid.selected.add(index);
+    redress(index);
+    paintBar();
+}
+
+export function clearSelection() {
+    const before = [...grid.selected];
+    grid.selected = new Set();
+    grid.anchor = null;
+    redress(...before);
+    paintBar();
+}
+
+export async function selectAll() {
+    for (let piece = 0; piece * PIECE < grid.total; piece++) await fetchPiece(piece);
+    selectRange(0, grid.total - 1);
+}
+
+function choose(index, event) {
+    sheet.focus({ preventScroll: true });
+    if (event.shiftKey) moveTo(index, { select: true });
+    else if (event.ctrlKey || event.metaKey || grid.choosing) {
+        toggle(index);
+        moveTo(index);
+    } else if (grid.current === index && event.detail === 1 && matchMedia("(pointer: coarse)").matches) open(index);
+    else moveTo(index);
+}
+
+const open = (index) => openViewer(index);
+export const openCurrent = () => grid.total && open(grid.current);
+
+/* ---- reviewing ---- */
+
+/* Numbers of the photos at these places; with a photo that stands for a stack, the whole stack. */
+async function idsAt(indices) {
+    const ids = [];
+    for (const index of indices) {
+        const photo = await needPhoto(index);
+        if (!photo) continue;
+        if (photo.stacked > 1) {
+            const all = await get(`photos?stack=${photo.stack}&limit=1000`);
+            ids.push(...all.photos.map((other) => other.id));
+        } else ids.push(photo.id);
+    }
+    return ids;
+}
+
+/* Actions go to the server one after the other, in the order of the keys. */
+let line = Promise.resolve();
+const inLine = (what) => { line = line.then(what, what); return line; };
+
+/* For the photos selected, else the current one. The next photo comes at once, however fast the keys are; the mark on this one
+ * comes when the server has it on disk. */
+export function reviewCurrent(how) {
+    if (!grid.total) return undefined;
+    const many = grid.selected.size > 0, indices = many ? [...grid.selected] : [grid.current], own = grid.number;
+    if (many) clearSelection();
+    else moveTo(grid.current + 1);
+    return inLine(async () => {
+        if (own !== grid.number) return;
+        const ids = await idsAt(indices), done = await review(ids, how);
+        if (!done) return;
+        applyReview(done);
+        if (ids.length > 1)
+            toast(`${plural(done.photos.length, "photo")}: ${how.label || (how.clear ? "not looked at" : "agreed")}`,
+                { name: "Undo", run: () => undoLast(done.action) });
+    });
+}
+
+export function undoLast(action) {
+    return inLine(async () => {
+        const done = await undo(action);
+        if (!done) return;
+        applyReview(done);
+        const at = grid.items.findIndex((photo) => photo && photo.id === done.photos[0]?.id);
+        if (at >= 0) moveTo(at);
+    });
+}
+
+/* ---- around the grid ---- */
+
+function classButtons() {
+    return classes().slice(0, 9).map((name, i) => {
+        const dot = h("i", { className: "dot" });
+        dot.style.background = classColour(name);
+        return h("button", { type: "button", className: "class", title: `Key ${i + 1}`, onclick: () => reviewCurrent({ label: name }) },
+            h("kbd", { "aria-hidden": "true" }, i + 1), dot, name);
+    });
+}
+
+function addClass() {
+    const input = h("input", { type: "text", maxLength: 79, required: true, autofocus: true });
+    const box = dialog("New class", h("form", { onsubmit: async (event) => {
+        event.preventDefault();
+        try {
+            await post("classes", { name: input.value.trim() });
+            box.close();
+        } catch (error) {
+            toast(error.message);
+        }
+    } }, h("label", { className: "field" }, "Name", input), h("button", { type: "submit", className: "primary" }, "Add")));
+}
+
+function paintBar() {
+    if (!bar) return;
+    const many = grid.selected.size;
+    replace(bar,
+        h("span", { className: "about" }, many ? `${plural(many, "photo")} selected` : grid.total ? `Photo ${count(grid.current + 1)} of ${count(grid.total)}` : ""),
+        h("div", { className: "keys", role: "group", "aria-label": "Give a class" }, classButtons(),
+            h("button", { type: "button", className: "class", onclick: addClass }, "+ class")),
+        h("button", { type: "button", className: "agree", disabled: !state.status?.model, onclick: () => reviewCurrent({ agree: true }) },
+            h("kbd", { "aria-hidden": "true" }, "Space"), "Agree"),
+        h("button", { type: "button", className: "quiet", onclick: () => undoLast() }, h("kbd", { "aria-hidden": "true" }, "U"), "Undo"),
+        many > 0 && h("button", { type: "button", className: "quiet", onclick: clearSelection }, "Clear selection"));
+    replace(tools.notice, grid.stale && h("button", { type: "button", className: "pill", onclick: () => reload() },
+        "New photos have come. Show them"));
+    tools.count.textContent = plural(grid.total, state.filters.stacks ? "stack" : "photo");
+    view.classList.toggle("nothing", grid.total === 0);
+}
+
+export function galleryView() {
+    sheet = h("div", { className: "sheet", role: "listbox", "aria-multiselectable": "true", "aria-label": "Photos", tabIndex: 0 });
+    box = h("div", { className: "scroll", onscroll: paint }, sheet,
+        h("p", { className: "no-photos" }, "No photo fits these filters."));
+    bar = h("div", { className: "bar", role: "toolbar", "aria-label": "Review" });
+    tools = { count: h("b", {}), notice: h("span", {}) };
+    const filters = filterPanel(() => reload());
+    const head = h("div", { className: "tools" },
+        h("button", { type: "button", className: "quiet narrow", "aria-expanded": "false", onclick: (event) => {
+            const shown = view.classList.toggle("filtering");
+            event.currentTarget.setAttribute("aria-expanded", shown);
+        } }, "Filters"),
+        tools.count, tools.notice,
+        h("span", { className: "space" }),
+        h("button", { type: "button", className: "quiet narrow", onclick: (event) => {
+            grid.choosing = !grid.choosing;
+            event.currentTarget.classList.toggle("on", grid.choosing);
+        } }, "Select"),
+        h("button", { type: "button", className: "quiet wide-only", onclick: selectAll }, "Select all"),
+        addButtons());
+    view = h("div", { className: "gallery" }, filters, h("section", { className: "photos", "aria-label": "Photos" }, head, box, bar));
+    new ResizeObserver(paint).observe(box);
+    reload({ keep: true }).then(() => { if (document.activeElement === document.body) sheet.focus({ preventScroll: true }); });
+    return view;
+}
+
+/* New photos join the list by themselves until a person works on it; then a button says that they are there. */
+state.listeners.add((what) => {
+    if (what !== "status" || !box?.isConnected) return;
+    const untouched = grid.current === 0 && !grid.selected.size && box.scrollTop === 0;
+    grid.stale = state.status.counts.judged !== grid.judged;
+    if (grid.stale && untouched) reload();
+    else paintBar();
+});
+
+/* Keys of the grid; true: it was one. */
+export function galleryKey(event) {
+    const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: grid.columns, ArrowUp: -grid.columns, PageDown: 4 * grid.columns, PageUp: -4 * grid.columns }[event.key];
+    if (by) moveTo(grid.current + by, { select: event.shiftKey });
+    else if (event.key === "Home") moveTo(0);
+    else if (event.key === "End") moveTo(grid.total - 1);
+    else if (event.key === "Enter") openCurrent();
+    else if (event.key === "Escape") clearSelection();
+    else if (event.key.toLowerCase() === "x" && !event.ctrlKey && !event.metaKey) toggle(grid.current);
+    else if (event.key.toLowerCase() === "a" && (event.ctrlKey || event.metaKey)) selectAll();
+    else return false;
+    return true;
+}

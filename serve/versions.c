@@ -1,0 +1,218 @@
+#include "serve/versions.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "io/output.h"
+
+int64_t serve_version_now(serve_server *server)
+{
+    int64_t version = 0;
+    serve_number(&version, &server->project.database,
+                 "SELECT CAST(value AS INTEGER) FROM settings WHERE name='version'", "");
+    return version;
+}
+
+static int64_t lineage_of(serve_server *server, int64_t version)
+{
+    int64_t lineage = 0;
+    serve_number(&lineage, &server->project.database, "SELECT lineage FROM versions WHERE id=?", "i", version);
+    return lineage;
+}
+
+static int set_number(serve_server *server, const char *name, int64_t value)
+{
+    return serve_change(&server->project.database, "INSERT OR REPLACE INTO settings VALUES(?,?)", "ti", name, value);
+}
+
+/* ---- judging all photos again ---- */
+
+/* A photo whose verdict is another now. */
+static int note_change(serve_server *server, int64_t version, int64_t photo, const char *before, const char *after)
+{
+    if (!before[0] || strcmp(before, after) == 0) return BROAD_OK;
+    return serve_change(&server->project.database, "INSERT INTO changes VALUES(?,?,?,?)", "iitt", version, photo,
+                        before, after);
+}
+
+static int judge_row(serve_server *server, const serve_model *model, sqlite3_stmt *query, double *scores)
+{
+    serve_verdict verdict;
+    int64_t photo = sqlite3_column_int64(query, 0);
+    const double *inputs = sqlite3_column_blob(query, 1);
+    if (!inputs || (size_t)sqlite3_column_bytes(query, 1) != model->inputs * sizeof *inputs) return BROAD_OK;
+    int status = serve_model_judge(&verdict, scores, model, inputs);
+    const char *label = status ? "" : broad_model_output_name(model->model, verdict.label);
+    if (!status) status = note_change(server, model->version, photo, serve_query_text(query, 2), label);
+    if (status) return status;
+    return serve_change(&server->project.database,
+                        "UPDATE photos SET version=?, scores=?, label=?, certainty=?, fault=? WHERE id=?", "ibtrri",
+                        model->version, scores, model->outputs * sizeof *scores, label, verdict.certainty,
+                        verdict.fault, photo);
+}
+
+/* Within a transaction. Photos that were looked at for another lineage wait again. */
+static int judge_again(serve_server *server, const serve_model *model)
+{
+    serve_database *database = &server->project.database;
+    sqlite3_stmt *query = NULL;
+    double *scores = calloc(model->outputs, sizeof *scores);
+    int status = scores ? BROAD_OK : cli_fail(BROAD_NO_MEMORY, "out of memory");
+    if (!status)
+        status = serve_change(database,
+                              "UPDATE photos SET state=0 WHERE state=1 AND (version IS NULL OR version NOT IN"
+                              " (SELECT id FROM versions WHERE lineage=?))",
+                              "i", model->lineage);
+    if (!status) status = serve_change(database, "DELETE FROM changes WHERE version=?", "i", model->version);
+    if (!status) status = serve_query_open(&query, database, "SELECT id, inputs, label FROM photos WHERE state=1", "");
+    while (!status && (status = serve_query_row(query)) > 0) status = judge_row(server, model, query, scores);
+    serve_query_close(query);
+    free(scores);
+    return status;
+}
+
+/* ---- from one model to another ---- */
+
+static int write_model(serve_server *server, int64_t version)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    int status = serve_project_model_path(from, &server->project, version);
+    if (!status) status = serve_project_path(to, &server->project, "model.broad");
+    if (!status) status = cli_copy_file(to, from);
+    return status ? status : set_number(server, "written", version);
+}
+
+static void tell(serve_server *server, int64_t version)
+{
+    json_t *data = json_object();
+    cli_json_put(data, "version", json_integer(version));
+    serve_events_post(&server->events, "model", data);
+}
+
+/* The model is taken over. In the database, then in use, then in model.broad. */
+static int switch_to(serve_server *server, serve_model *model)
+{
+    serve_database *database = &server->project.database;
+    int64_t version = model->version;
+    int status = serve_database_begin(database);
+    if (!status) {
+        status = judge_again(server, model);
+        if (!status) status = set_number(server, "version", version);
+        status = serve_database_end(database, status);
+    }
+    if (status) {
+        serve_model_drop(model);
+        return status;
+    }
+    serve_server_use(server, model);
+    if (server->queue) serve_queue_again(server->queue);
+    tell(server, version);
+    return write_model(server, version);
+}
+
+static int load_version(serve_model **out, serve_server *server, int64_t version)
+{
+    char path[PATH_MAX];
+    int status = serve_project_model_path(path, &server->project, version);
+    if (!status && access(path, F_OK))
+        status = cli_fail(BROAD_NO_INPUT, "there is no version %lld", (long long)version);
+    return status ? status : serve_model_load(out, path, version, lineage_of(server, version));
+}
+
+int serve_version_use(serve_server *server, int64_t version)
+{
+    serve_model *model = NULL;
+    int status = load_version(&model, server, version);
+    return status ? status : switch_to(server, model);
+}
+
+/* ---- new versions ---- */
+
+static int keep_learned(serve_server *server, int64_t version, int64_t parent, const serve_candidate *candidate)
+{
+    serve_database *database = &server->project.database;
+    int status = serve_change(database, "INSERT INTO learned SELECT ?, photo, label FROM learned WHERE version=?", "ii",
+                              version, candidate->same_inputs ? parent : 0);
+    for (size_t i = 0; !status && i < candidate->photo_count; i++)
+        status = serve_change(database, "INSERT OR REPLACE INTO learned VALUES(?,?,?)", "iit", version,
+                              candidate->photos[i], candidate->labels[i]);
+    return status;
+}
+
+static int keep_row(int64_t *out, serve_server *server, const serve_candidate *candidate)
+{
+    serve_database *database = &server->project.database;
+    char hash[BROAD__HASH_TEXT];
+    int64_t parent = serve_version_now(server), lineage = lineage_of(server, parent);
+    char *text = candidate->result ? json_dumps(candidate->result, JSON_COMPACT) : NULL;
+    int64_t rows = json_integer_value(json_object_get(candidate->result, "rows"));
+    int status = broad__file_hash(hash, candidate->file);
+    if (!status)
+        status = serve_change(database,
+                              "INSERT INTO versions(made, kind, hash, parent, lineage, rows, result)"
+                              " VALUES(?,?,?,?,?,?,?)",
+                              "ittiiit", serve_now(), candidate->kind, hash, parent, lineage, rows, text);
+    free(text);
+    if (status) return status;
+    *out = sqlite3_last_insert_rowid(database->handle);
+    if (!candidate->same_inputs || !lineage)
+        status = serve_change(database, "UPDATE versions SET lineage=id WHERE id=?", "i", *out);
+    return status ? status : keep_learned(server, *out, parent, candidate);
+}
+
+int serve_version_add(int64_t *out, serve_server *server, const serve_candidate *candidate)
+{
+    serve_database *database = &server->project.database;
+    serve_model *probe = NULL;
+    char path[PATH_MAX];
+    int status = serve_model_load(&probe, candidate->file, 0, 0);
+    serve_model_drop(probe);
+    if (!status) status = serve_database_begin(database);
+    if (status) return status;
+    status = keep_row(out, server, candidate);
+    if (!status) status = serve_project_model_path(path, &server->project, *out);
+    if (!status) status = cli_copy_file(path, candidate->file);
+    status = serve_database_end(database, status);
+    return status ? status : serve_version_use(server, *out);
+}
+
+/* ---- starting ---- */
+
+static int version_with(int64_t *out, serve_server *server, const char *hash, int64_t version)
+{
+    *out = 0;
+    return serve_number(out, &server->project.database, "SELECT id FROM versions WHERE hash=? AND id=?", "ti", hash,
+                        version);
+}
+
+static int take_given(serve_server *server, const char *path)
+{
+    const serve_candidate candidate = {.file = path, .kind = "given"};
+    int64_t version = 0;
+    return serve_version_add(&version, server, &candidate);
+}
+
+int serve_versions_start(serve_server *server)
+{
+    char path[PATH_MAX], hash[BROAD__HASH_TEXT] = "";
+    serve_model *model = NULL;
+    int64_t now = serve_version_now(server), written = 0, same = 0;
+    int status = serve_project_path(path, &server->project, "model.broad");
+    if (!status)
+        status = serve_number(&written, &server->project.database,
+                              "SELECT CAST(value AS INTEGER) FROM settings WHERE name='written'", "");
+    if (status) return status;
+    int there = access(path, F_OK) == 0;
+    if (!there && !now) return BROAD_OK;
+    if (there) status = broad__file_hash(hash, path);
+    if (!status && there) status = version_with(&same, server, hash, written);
+    if (status) return status;
+    if (there && !same) return take_given(server, path); /* another program has put it there */
+    status = load_version(&model, server, now);
+    if (status) return status;
+    serve_server_use(server, model);
+    return there && written == now ? BROAD_OK : write_model(server, now);
+}

@@ -1,0 +1,585 @@
+#!/usr/bin/env python3
+"""The server as programs meet it, over real HTTP: who gets in, what goes in and out, and what a kill leaves.
+
+Usage: cli_serve.py PATH_OF_BROAD [--update]. --update writes docs/serve-openapi.json and the table of docs/serve-api.md.
+"""
+import csv
+import http.client
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+import unittest
+import urllib.parse
+import xml.dom.minidom
+import zlib
+
+BROAD = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.environ.get("BROAD_TOOL", "broad")
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SLOW = 4 if any(s in os.environ.get("BROAD_INSTRUMENTS", "") for s in ("address", "thread")) else 1
+WORK = tempfile.mkdtemp(prefix="broad-serve-")
+PHOTOS, MODEL = os.path.join(WORK, "photos"), os.path.join(WORK, "model.broad")
+EVIL = '../../etc/<img src=x onerror=alert(1)>\x01=HYPERLINK("x").jpg'
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(what, seconds=20):
+    end = time.time() + seconds * SLOW
+    while time.time() < end:
+        value = what()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError("it did not happen within %d s" % seconds)
+
+
+class Server:
+    """A project and the process that serves it."""
+
+    def __init__(self, name, *words, model=True):
+        self.folder = os.path.join(WORK, name)
+        os.makedirs(self.folder, exist_ok=True)
+        if model and not os.path.exists(self.folder + "/model.broad"):
+            shutil.copy(MODEL, self.folder + "/model.broad")
+        self.words = words
+        self.start()
+
+    def start(self):
+        self.port = free_port()
+        self.process = subprocess.Popen([BROAD, "serve", self.folder, "--port", str(self.port), "--no-browser", *self.words],
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in self.process.stdout:
+            if "token=" in line:
+                self.token = line.strip().rsplit("token=", 1)[1]
+            if "Ctrl-C" in line:
+                return
+        raise AssertionError("the server did not start: code %s" % self.process.wait())
+
+    def ask(self, method, path, body=None, headers=None, token=True):
+        """(code, headers, bytes)."""
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30 * SLOW)
+        sent = {"Authorization": "Bearer " + self.token} if token else {}
+        sent.update(headers or {})
+        if isinstance(body, (dict, list)):
+            body = json.dumps(body)
+        link.request(method, path, body, sent)
+        answer = link.getresponse()
+        result = answer.status, dict(answer.getheaders()), answer.read()
+        link.close()
+        return result
+
+    def get(self, path, code=200):
+        got, _, body = self.ask("GET", "/api/v1/" + path)
+        assert got == code, (path, got, body[:300])
+        return json.loads(body)
+
+    def post(self, path, body=None, code=(200, 201, 202)):
+        got, _, answer = self.ask("POST", "/api/v1/" + path, body if body is not None else {})
+        assert got in (code if isinstance(code, tuple) else (code,)), (path, got, answer[:300])
+        return json.loads(answer)
+
+    def add(self, data, name):
+        return self.post("photos?" + urllib.parse.urlencode({"name": name}), data)
+
+    def add_all(self, files):
+        ids = {}
+        for file in files:
+            with open(file, "rb") as photo:
+                ids[file] = self.add(photo.read(), os.path.relpath(file, PHOTOS))["id"]
+        self.settle()
+        return ids
+
+    def settle(self):
+        wait_for(lambda: self.get("status")["counts"]["waiting"] == 0)
+
+    def work(self, path, body=None):
+        """Work that goes on after the answer: its result."""
+        self.post(path, body)
+        last = wait_for(lambda: (lambda w: w["task"] is None and w["last"])(self.get("status")["work"]))
+        assert last["state"] == "done", last
+        return last["result"]
+
+    def end(self, how=signal.SIGTERM):
+        started = time.time()
+        self.process.send_signal(how)
+        code = self.process.wait(timeout=20 * SLOW)
+        self.process.stdout.close()
+        return code, time.time() - started
+
+
+def photos(folder="new", classes=("Clean", "Dusty")):
+    return [os.path.join(PHOTOS, folder, c, f) for c in classes for f in sorted(os.listdir(os.path.join(PHOTOS, folder, c)))]
+
+
+def png(width, height, rows=b""):
+    """A PNG that claims this size."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def setUpModule():
+    def run(*words):
+        subprocess.run([BROAD, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.mkdir(PHOTOS)
+    run("render", PHOTOS + "/old", "--count", "60", "--size", "64", "--seed", "1")
+    run("render", PHOTOS + "/new", "--count", "24", "--size", "64", "--seed", "2")
+    run("fit", PHOTOS + "/old", "--holdout", "0.2", "-o", MODEL, "-q")
+
+
+def tearDownModule():
+    shutil.rmtree(WORK, ignore_errors=True)
+
+
+class Doors(unittest.TestCase):
+    """Who gets in."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("doors")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.end()
+
+    def cookie(self):
+        code, headers, _ = self.server.ask("GET", "/?token=" + self.server.token, token=False)
+        self.assertEqual((code, headers["Location"]), (303, "/"))
+        self.assertIn("HttpOnly", headers["Set-Cookie"])
+        self.assertIn("SameSite=Strict", headers["Set-Cookie"])
+        return headers["Set-Cookie"].split(";")[0]
+
+    def test_strangers(self):
+        s = self.server
+        for path in ("/", "/app.js", "/api/v1/photos", "/nowhere"):
+            self.assertEqual(s.ask("GET", path, token=False)[0], 401, path)
+        for token in ("", "x", s.token[:-1], s.token + "0", s.token.upper() + "é", "0" * 64):
+            bearer = {"Authorization": ("Bearer " + token).encode("utf-8")}
+            self.assertEqual(s.ask("GET", "/api/v1/photos", headers=bearer, token=False)[0], 401, token)
+            address = "/?token=" + urllib.parse.quote(token)
+            self.assertEqual(s.ask("GET", address, token=False)[0], 401, token)
+        self.assertEqual(s.ask("GET", "/api/v1/photos?token=" + s.token, token=False)[0], 401)
+
+    def test_other_names_and_origins(self):
+        s = self.server
+        own = "127.0.0.1:%d" % s.port
+        for host in ("evil.example", "evil.example:%d" % s.port, "127.0.0.1", "127.0.0.1:1", "", own + ".evil.example"):
+            self.assertEqual(s.ask("GET", "/api/v1/photos", headers={"Host": host})[0], 403, host)
+        for host in (own, "localhost:%d" % s.port, "LOCALHOST:%d" % s.port):
+            self.assertEqual(s.ask("GET", "/api/v1/photos", headers={"Host": host})[0], 200, host)
+        for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "http://" + own + ".evil.example", ""):
+            self.assertEqual(s.ask("POST", "/api/v1/undo", {}, {"Origin": origin})[0], 403, origin)
+        self.assertEqual(s.ask("GET", "/api/v1/photos", headers={"Origin": "http://" + own})[0], 200)
+
+    def test_cookie_and_page_token(self):
+        s = self.server
+        cookie = {"Cookie": "other=1; " + self.cookie()}
+        code, headers, body = s.ask("GET", "/api/v1/session", headers=cookie, token=False)
+        self.assertEqual(code, 200)
+        self.assertFalse([h for h in headers if h.lower().startswith("access-control")])
+        page = json.loads(body)["page_token"]
+        self.assertNotIn(s.token, body.decode())
+        for path in (r["path"] for r in routes(s) if r["method"] == "POST"):
+            self.assertEqual(s.ask("POST", path.replace("{number}", "1"), {}, cookie, token=False)[0], 403, path)
+        wrong = {**cookie, "X-Broad-Token": page[:-1] + "x"}
+        self.assertEqual(s.ask("POST", "/api/v1/undo", {}, wrong, token=False)[0], 403)
+        right = {**cookie, "X-Broad-Token": page}
+        self.assertEqual(s.ask("POST", "/api/v1/undo", {}, right, token=False)[0], 404)  # there is nothing to undo
+        self.assertEqual(s.ask("POST", "/api/v1/undo", {}, {**right, "Sec-Fetch-Site": "cross-site"}, token=False)[0], 403)
+        self.assertEqual(s.ask("GET", "/api/v1/photos", headers={"Cookie": cookie["Cookie"][:-1]}, token=False)[0], 401)
+
+    def test_every_route_needs_a_token(self):
+        for route in routes(self.server):
+            path = route["path"].replace("{number}", "1").replace("{name}", "csv")
+            self.assertEqual(self.server.ask(route["method"], path, token=False)[0], 401, path)
+
+    def test_headers(self):
+        for path in ("/", "/api/v1/status"):
+            headers = self.server.ask("GET", path)[1]
+            policy = headers["Content-Security-Policy"]
+            self.assertIn("default-src 'none'", policy)
+            self.assertIn("frame-ancestors 'none'", policy)
+            self.assertNotIn("unsafe", policy)
+            self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
+            self.assertEqual(headers["Referrer-Policy"], "no-referrer")
+
+    def test_paths(self):
+        s = self.server
+        for path in ("/../project.db", "/..%2fproject.db", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/api/v1/photos/1/../../x",
+                     "/api/v1/photos/-1", "/api/v1/photos/1e9", "/api/v1/photos/99999999999999999999", "/api/v1/export/../x",
+                     "/api/v1/versions/0/model", "/api/v1/export/%2e%2e", "/project.db", "/api/v1/photos/1%00"):
+            self.assertIn(s.ask("GET", path)[0], (400, 404), path)
+        self.assertEqual(s.ask("GET", "/api/v1/learn")[0], 405)
+        self.assertEqual(s.ask("POST", "/api/v1/photos/1", {})[0], 405)
+        self.assertEqual(s.ask("DELETE", "/api/v1/photos")[0], 405)
+
+    def test_malformed(self):
+        s = self.server
+        host = b"Host: 127.0.0.1:%d\r\n" % s.port
+        token = b"Authorization: Bearer " + s.token.encode() + b"\r\n"
+        bodies = [b"", b"\r\n\r\n", b"GET\r\n\r\n", b"GET / \r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x00" * 64, b"\xff\xfe" * 40,
+                  b"GET / HTTP/1.1\r\n" + b"A" * 70000, b"GET /" + b"a" * 70000 + b" HTTP/1.1\r\n\r\n",
+                  b"GET / HTTP/1.1\r\n" + host + b"X: y\r\n" * 9000 + b"\r\n", b"GET / HTTP/1.1\r\nHost\r\n\r\n",
+                  b"POST / HTTP/1.1\r\n" + host + token + b"Content-Length: -1\r\n\r\n",
+                  b"POST / HTTP/1.1\r\n" + host + token + b"Content-Length: 99999999999999999999999\r\n\r\n",
+                  b"POST /api/v1/review HTTP/1.1\r\n" + host + token + b"Content-Length: 5\r\n\r\n{",
+                  b"POST /api/v1/review HTTP/1.1\r\n" + host + token + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+                  b"POST /api/v1/review HTTP/1.1\r\n" + host + token + b"Transfer-Encoding: chunked\r\n\r\n"
+                  b"ffffffffffffffff\r\nx", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"GET http://evil/ HTTP/1.1\r\n" + host + b"\r\n"]
+        bodies += [bytes((i * 37 + j * j) % 256 for j in range(200)) for i in range(33)]
+        self.assertGreaterEqual(len(bodies), 50)
+        for body in bodies:
+            with socket.create_connection(("127.0.0.1", s.port), timeout=5) as link:
+                try:
+                    link.sendall(body)
+                    link.shutdown(socket.SHUT_WR)
+                    answer = link.recv(4096)
+                except OSError:
+                    continue
+                self.assertFalse(answer.startswith(b"HTTP/1.1 200"), (body[:60], answer[:60]))
+        self.assertEqual(s.ask("GET", "/api/v1/status")[0], 200)
+        for body in ('[]', '"x"', '{', '{"photos": 1}', '{"photos": [1]}', '{"photos": ["1"], "label": "x"}', '{"a":1,"a":2}',
+                     '{"photos": [1], "label": "../x"}', '{"photos": [1], "label": "a\\u0000b"}', '[' * 5000,
+                     '{"photos": [99], "label": "x"}', '{"photos": [1], "label": "' + "x" * 200 + '"}'):
+            self.assertIn(s.ask("POST", "/api/v1/review", body)[0], (400, 404), body[:60])
+
+    def test_too_large(self):
+        s = self.server
+        for path, length, rest in (("photos", 65 << 20, b""), ("review", 5 << 20, b""),
+                                   ("review", 0, b"400000\r\n" + b"x" * 0x400000 + b"\r\n1\r\n")):
+            size = "Content-Length: %d" % length if length else "Transfer-Encoding: chunked"
+            with socket.create_connection(("127.0.0.1", s.port), timeout=10) as link:
+                link.sendall(("POST /api/v1/%s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n%s\r\n\r\n" %
+                              (path, s.port, s.token, size)).encode() + rest + (b"xy\r\n0\r\n\r\n" if rest else b""))
+                self.assertIn(b" 413 " if length else b" 400 ", link.recv(100))
+
+    def test_no_second_server(self):
+        s = self.server
+        for folder, port, reason in ((s.folder, free_port(), "process %d" % s.process.pid),
+                                     (os.path.join(WORK, "other"), s.port, "another port")):
+            end = subprocess.run([BROAD, "serve", folder, "--port", str(port), "--no-browser"], capture_output=True, text=True)
+            self.assertEqual(end.returncode, 73, end.stderr)
+            self.assertIn(reason, end.stderr)
+        link = os.path.join(WORK, "token")
+        with open(link, "w", encoding="utf-8") as file:
+            file.write("t" * 40)
+        os.chmod(link, 0o644)
+        for words, reason in ((["--listen", "0.0.0.0"], "--token-file"), (["--token-file", link], "chmod 600"),
+                              (["--listen", "here"], "no address"), (["--port", "70000"], "1 to 65535")):
+            end = subprocess.run([BROAD, "serve", WORK + "/x", "--no-browser", *words], capture_output=True, text=True)
+            self.assertEqual((end.returncode, reason in end.stderr), (2, True), end.stderr)
+
+
+def routes(server):
+    paths = server.get("openapi.json")["paths"]
+    return [{"path": p, "method": m.upper(), **about} for p, methods in paths.items() for m, about in methods.items()]
+
+
+class Session(unittest.TestCase):
+    """A project with a model: photos in, verdicts, corrections, learning, exports."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("session")
+        cls.files = photos()
+        cls.ids = cls.server.add_all(cls.files)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.end()
+
+    def rows(self, query=""):
+        return self.server.get("photos?limit=1000&" + query)["photos"]
+
+    def test_verdicts_are_those_of_predict(self):
+        end = subprocess.run([BROAD, "predict", MODEL, *self.files, "--proba", "-q"], capture_output=True, text=True, check=True)
+        said = {r["file"]: r for r in csv.DictReader(io.StringIO(end.stdout))}
+        seen = {r["id"]: r for r in self.rows()}
+        for file in self.files:
+            row = seen[self.ids[file]]
+            self.assertEqual(row["label"], said[file]["label"])
+            self.assertAlmostEqual(row["certainty"], float(said[file]["proba_" + row["label"]]), places=9)
+            self.assertAlmostEqual(row["distance"], float(said[file]["distance"]), places=9)
+        with open(self.files[0], "rb") as photo:
+            judged = self.server.post("judge", photo.read())
+        self.assertAlmostEqual(judged["probabilities"]["Dusty"], float(said[self.files[0]]["proba_Dusty"]), places=9)
+        self.assertEqual(judged["label"], said[self.files[0]]["label"])
+
+    def test_lists(self):
+        sure = [r["certainty"] for r in self.rows("sort=uncertainty")]
+        self.assertEqual(sure, sorted(sure))
+        fault = [r["fault"] for r in self.rows("sort=severity")]
+        self.assertEqual(fault, sorted(fault, reverse=True))
+        names = [(r["folder"], r["name"]) for r in self.rows("sort=name")]
+        self.assertEqual(names, sorted(names))
+        pages = [self.server.get("photos?sort=added&limit=7&offset=%d" % at)["photos"] for at in range(0, 28, 7)]
+        self.assertEqual([r["id"] for page in pages for r in page], [r["id"] for r in self.rows("sort=added")])
+        dusty = self.rows("class=Dusty")
+        self.assertTrue(dusty and all((r["human"] or r["label"]) == "Dusty" for r in dusty))
+        self.assertEqual(len(self.rows("folder=new/Clean")), 12)
+        self.assertEqual(self.rows("text=0001.j"), [r for r in self.rows() if "0001.j" in r["name"]])
+        self.server.get("photos?sort=colour", 400)
+        self.server.get("photos?limit=x", 400)
+        self.assertEqual(self.server.get("photos?class=' OR 1=1 --".replace(" ", "%20"))["total"], 0)
+
+    def test_pictures(self):
+        number = self.ids[self.files[0]]
+        for path, least in (("thumbnail", 500), ("image?side=200", 500), ("heatmap", 500), ("heatmap?class=Clean", 500)):
+            code, headers, body = self.server.ask("GET", "/api/v1/photos/%d/%s" % (number, path))
+            self.assertEqual((code, headers["Content-Type"], body[:2]), (200, "image/jpeg", b"\xff\xd8"), path)
+            self.assertGreater(len(body), least)
+        self.server.get("photos/%d/heatmap?class=Blue" % number, 400)
+        with open(self.files[0], "rb") as photo:
+            self.assertEqual(self.server.ask("GET", "/api/v1/photos/%d/file" % number)[2], photo.read())
+        self.assertEqual(self.server.get("photos/%d" % number)["name"], os.path.basename(self.files[0]))
+        self.server.get("photos/9999", 404)
+
+    def test_reviews(self):
+        s = self.server
+        one, two = self.rows("sort=added&review=none")[:2]
+        other = {"Clean": "Dusty", "Dusty": "Clean"}[one["label"]]
+        heard = Listener(s)
+        done = s.post("review", {"photos": [one["id"]], "label": other, "who": "anna"})
+        self.assertEqual(done["photos"], [{"id": one["id"], "review": "corrected", "human": other}])
+        s.post("review", {"photos": [one["id"], two["id"]], "agree": True, "who": "ben"})
+        self.assertEqual(s.get("photos/%d" % one["id"])["review"], "agreed")
+        s.post("undo", {"who": "anna"})  # what ben has done since stays
+        self.assertEqual(s.get("photos/%d" % one["id"])["review"], "agreed")
+        s.post("undo", {"who": "ben"})
+        now = s.get("photos/%d" % one["id"])
+        self.assertEqual((now["review"], now["human"]), ("corrected", other))
+        s.post("review", {"photos": [one["id"]], "clear": True})
+        self.assertEqual(s.get("photos/%d" % one["id"])["review"], "none")
+        self.assertEqual(s.get("photos/%d" % two["id"])["review"], "none")
+        s.post("undo", {"who": "anna"}, 404)
+        wait_for(lambda: len(heard.of("reviewed")) == 5)
+        self.assertEqual(heard.of("reviewed")[0]["photos"][0]["human"], other)
+        heard.close()
+        self.assertEqual([a["kind"] for a in s.get("actions?limit=3")["actions"]], ["clear", "agree", "label"])
+
+    def test_what_cannot_be_read(self):
+        s = self.server
+        before = s.get("status")["counts"]["unreadable"]
+        bad = [(b"GIF89a....", "a.gif"), (b"\xff\xd8\xff\xe0 no more", "cut.jpg"), (png(60000, 60000), "bomb.png"),
+               (b"plain words", EVIL), (png(30000, 30000, b"\0" * 1000), "bomb2.png")]
+        for data, name in bad:
+            s.add(data, name)
+        s.settle()
+        listed = s.get("unreadable")["photos"]
+        self.assertEqual(len(listed), before + len(bad))
+        self.assertTrue(all(r["reason"] for r in listed), listed)
+        self.assertEqual([r["name"] for r in listed if "onerror" in r["name"]], [EVIL.rsplit("/", 1)[1].replace("\x01", " ")])
+        self.assertFalse([n for n in os.listdir(s.folder + "/photos") if not re.fullmatch("[0-9a-f]{32}", n)])
+        self.assertEqual(s.post("judge", b"GIF89a....", 422)["error"]["status"], "bad_data")
+        self.assertEqual(s.post("photos?name=empty", b"", 400)["error"]["status"], "usage")
+
+    def test_exports(self):
+        s = self.server
+        with open(self.files[1], "rb") as photo:
+            s.add(photo.read() + b"\0", EVIL)  # the same picture, other bytes
+        s.settle()
+        def export(name):
+            code, headers, body = s.ask("GET", "/api/v1/export/" + name)
+            self.assertEqual(code, 200, name)
+            self.assertIn("attachment", headers["Content-Disposition"])
+            return body
+        rows = list(csv.DictReader(io.StringIO(export("csv").decode())))
+        self.assertEqual(len(rows), s.get("photos?limit=1")["total"])
+        self.assertTrue(all(os.path.exists(r["file"]) for r in rows))
+        self.assertTrue(any("HYPERLINK" in r["name"] for r in rows))
+        safe = list(csv.DictReader(io.StringIO(export("spreadsheet").decode("utf-8-sig"))))
+        self.assertFalse([c for r in safe for c in r.values() if c[:1] in "=+@" and c])
+        self.assertEqual(json.loads(export("geojson"))["type"], "FeatureCollection")
+        xml.dom.minidom.parseString(export("kml"))
+        report = export("report").decode()
+        self.assertNotIn("<img src=x", report)
+        self.assertIn("&lt;img src=x", report)
+        with tarfile.open(fileobj=io.BytesIO(export("tree"))) as tree:
+            members = tree.getmembers()
+        self.assertEqual(len(members), len(rows))
+        for member in members:
+            self.assertRegex(member.name, r"^(Clean|Dusty)/\d{6}-[^/]+$")
+        with open(s.folder + "/model.broad", "rb") as model:
+            self.assertEqual(export("model"), model.read())
+        self.assertEqual(s.get("export/colour", 404)["error"]["status"], "no_input")
+        self.assertEqual(len(self.rows("stacks=1")), len({r["stack"] for r in self.rows()}))
+        self.assertEqual(max(r["stacked"] for r in self.rows("stacks=1")), 2)
+
+
+class Listener:
+    """A page that listens to events."""
+
+    def __init__(self, server):
+        self.events = []
+        self.link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        self.link.request("GET", "/api/v1/events", headers={"Authorization": "Bearer " + server.token})
+        self.answer = self.link.getresponse()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        name = ""
+        try:
+            for line in self.answer:
+                line = line.decode().rstrip("\n")
+                if line.startswith("event: "):
+                    name = line[7:]
+                if line.startswith("data: "):
+                    self.events.append((name, json.loads(line[6:])))
+        except (OSError, ValueError, AttributeError, http.client.HTTPException):  # it was closed
+            pass
+
+    def close(self):
+        self.link.sock.shutdown(socket.SHUT_RDWR) if self.link.sock else None
+        self.answer.close()
+        self.link.close()
+
+    def of(self, name):
+        return [data for event, data in self.events if event == name]
+
+
+class Learning(unittest.TestCase):
+    def test_learn_versions_and_kill(self):
+        s = Server("learning")
+        files = photos()
+        ids = s.add_all(files)
+        wrong = [f for f in files if s.get("photos/%d" % ids[f])["label"] != f.split("/")[-2]] or files[:1]
+        for file in wrong:
+            truth = {"Clean": "Dusty", "Dusty": "Clean"}[s.get("photos/%d" % ids[file])["label"]]
+            s.post("review", {"photos": [ids[file]], "label": truth})
+        self.assertEqual(s.get("status")["pending"], len(wrong))
+        done = s.work("learn")
+        self.assertEqual((done["version"], done["learned"], done["held_out"]["rows"]), (2, len(wrong), 12))
+        self.assertIn("accuracy", done["held_out_before"])
+        self.assertEqual(s.get("status")["pending"], 0)
+        for file in wrong:
+            row = s.get("photos/%d" % ids[file])
+            self.assertEqual((row["label"], row["version"], row["review"]), (row["human"], 2, "corrected"))
+        changed = {r["id"] for r in s.get("versions/2/changes")["photos"]}
+        self.assertLessEqual({ids[f] for f in wrong}, changed)
+        self.assertEqual(done["changed"], len(changed))
+        self.assertTrue(s.work("versions/2/verify")["holds"])
+        found = s.work("doubts")["count"]
+        self.assertEqual(len(s.get("doubts")["doubts"]["photos"]), found)
+        if found:
+            self.assertEqual(s.ask("GET", "/api/v1/doubts/0/image")[2][:2], b"\xff\xd8")
+        self.assertEqual(s.post("learn", {}, 202), {"done": False})
+        wait_for(lambda: (s.get("status")["work"]["last"] or {}).get("state") == "failed")
+        self.assertIn("nothing to learn", s.get("status")["work"]["last"]["message"])
+        self.command_line_agrees(s, files, ids)
+        before = [v["id"] for v in s.get("versions")["versions"]]
+        s.end(signal.SIGKILL)
+        s.start()
+        self.assertEqual([v["id"] for v in s.get("versions")["versions"]], before)
+        self.assertEqual(s.get("photos/%d" % ids[wrong[0]])["review"], "corrected")
+        s.post("versions/1/use")
+        self.assertEqual(s.get("status")["model"]["version"], 1)
+        self.assertNotEqual(s.get("photos/%d" % ids[wrong[0]])["label"], s.get("photos/%d" % ids[wrong[0]])["human"])
+        self.assertEqual(s.get("status")["pending"], len(wrong))
+        with open(s.folder + "/model.broad", "rb") as now, open(MODEL, "rb") as first:
+            self.assertEqual(now.read(), first.read())
+        s.post("versions/7/use", {}, 404)
+        code, seconds = s.end()
+        self.assertEqual(code, 0)
+        self.assertLess(seconds, 2 * SLOW)
+
+    def command_line_agrees(self, s, files, ids):
+        end = subprocess.run([BROAD, "predict", s.folder + "/model.broad", *files, "-q"], capture_output=True, text=True, check=True)
+        for row in csv.DictReader(io.StringIO(end.stdout)):
+            self.assertEqual(row["label"], s.get("photos/%d" % ids[row["file"]])["label"])
+
+    def test_from_nothing(self):
+        s = Server("nothing", "--no-copy", model=False)
+        os.symlink("/etc/passwd", PHOTOS + "/new/Clean/link.jpg")
+        os.symlink("/etc", PHOTOS + "/new/folder")
+        try:
+            s.post("watch", {"folder": "new"}, 400)
+            s.post("watch", {"folder": s.folder}, 400)
+            s.post("watch", {"folder": PHOTOS + "/new"})
+            wait_for(lambda: s.get("status")["counts"]["judged"] == 24)
+            self.assertEqual(s.get("status")["counts"]["unreadable"], 0)
+            self.assertTrue(all(os.path.islink(s.folder + "/photos/" + n) for n in os.listdir(s.folder + "/photos")))
+            rows = s.get("photos?limit=100")["photos"]
+            self.assertEqual({r["label"] for r in rows}, {None})
+            s.post("judge", b"x", 404)
+            s.post("review", {"photos": [rows[0]["id"]], "agree": True})  # there is nothing to agree with
+            self.assertEqual(s.get("photos/%d" % rows[0]["id"])["review"], "none")
+            s.post("classes", {"name": "Clean"})
+            s.post("classes", {"name": "a/b"}, 400)
+            for label in ("Clean", "Dusty"):
+                s.post("review", {"photos": [r["id"] for r in rows if r["folder"].endswith(label)][:10], "label": label})
+            done = s.work("learn")
+            self.assertEqual((done["version"], done["learned"]), (1, 20))
+            s.settle()
+            self.assertEqual({r["label"] for r in s.get("photos?limit=100")["photos"]}, {"Clean", "Dusty"})
+            s.post("settings", {"learn_after": 1, "title": "Roof 7"})
+            left = s.get("photos?review=none")["photos"][0]
+            s.post("review", {"photos": [left["id"]], "label": "Broken"})  # a class that the model does not know
+            wait_for(lambda: (s.get("status")["model"] or {}).get("version") == 2)
+            self.assertEqual(s.get("status")["classes"], ["Clean", "Dusty", "Broken"])
+            self.assertEqual(s.get("status")["title"], "Roof 7")
+        finally:
+            os.unlink(PHOTOS + "/new/Clean/link.jpg")
+            os.unlink(PHOTOS + "/new/folder")
+            s.end()
+
+
+class Described(unittest.TestCase):
+    def test_documents_name_every_route(self):
+        s = Server("described")
+        described = s.get("openapi.json")
+        s.end()
+        with open(SOURCE + "/docs/serve-openapi.json", encoding="utf-8") as file:
+            self.assertEqual(json.load(file), described, "run tests/cli/cli_serve.py BROAD --update")
+        with open(SOURCE + "/docs/serve-api.md", encoding="utf-8") as file:
+            self.assertIn(table(described), file.read(), "run tests/cli/cli_serve.py BROAD --update")
+
+
+def table(described):
+    lines = ["| request | what it does |", "|---|---|"]
+    for path, methods in described["paths"].items():
+        for method, about in methods.items():
+            lines.append("| `%s %s` | %s |" % (method.upper(), path, about["summary"].replace("|", "\\|")))
+    return "\n".join(lines) + "\n"
+
+
+def update():
+    setUpModule()
+    s = Server("described")
+    described = s.get("openapi.json")
+    s.end()
+    tearDownModule()
+    with open(SOURCE + "/docs/serve-openapi.json", "w", encoding="utf-8") as file:
+        json.dump(described, file, indent=1)
+        file.write("\n")
+    path = SOURCE + "/docs/serve-api.md"
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    text = re.sub(r"(?<=<!-- routes -->\n)(.*?)(?=<!-- end of routes -->)", lambda _: table(described), text, flags=re.S)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    if subprocess.run([BROAD, "serve", "--port", "70000"], capture_output=True).returncode == 1:
+        print("this build has no server")
+        sys.exit(77)
+    if "--update" in sys.argv:
+        update()
+    else:
+        unittest.main(argv=sys.argv[:1], verbosity=1)
