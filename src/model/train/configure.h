@@ -6,7 +6,7 @@
  *   round r    the metric of the best trial of round r - 1 (model/train/gradients.h), every style with ranges around the
  *              best one; and the same metric without the inputs that matter least
  *   round 1    also what each input tells by itself (feature/marginal.h): among many inputs that tell nothing a first
- *              network has no gradient to speak of
+ *              network has hardly any gradient
  *
  * In each round all are tried with few nodes, and the best of them with more, then with larger ranges as long as that gains:
  * the more nodes, the steeper they may be.
