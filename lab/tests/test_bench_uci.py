@@ -207,9 +207,9 @@ class Report(unittest.TestCase):
 
     def test_estimates(self):
         text = uci.make(self.found)
-        self.assertIn("| standard/yacht | +0.100 | -0.250 |", text)  # (0.5 - 0.4) / 0.5 and 0; (1 - 1.5) / 1 and 0
+        self.assertIn("| standard/yacht | +0.083 | -0.208 |", text)  # (0.6 - 0.55) / 0.6; (1.2 - 1.45) / 1.2
         self.assertIn("| a | +0.200 |  |", text)  # an error of 0.1 where 0.08 was promised
-        self.assertIn("| mean over the tables | +0.150 | -0.250 |", text)
+        self.assertIn("| mean over the tables | +0.142 | -0.208 |", text)
 
     def test_likelihood_is_ranked_where_all_have_it(self):
         text = uci.make(self.found)
