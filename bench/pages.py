@@ -17,6 +17,7 @@ MODULES = {
     "photos-benchmarks": "bench.images.report",
     "mnist": "bench.mnist",
     "schedules": "bench.schedules",
+    "serve": "bench.serve",
 }
 
 

@@ -181,11 +181,13 @@ int serve_version_add(int64_t *out, serve_server *server, const serve_candidate 
 
 /* ---- starting ---- */
 
-static int version_with(int64_t *out, serve_server *server, const char *hash, int64_t version)
+/* Whether model.broad, of this hash, is what the server put there: the version that was noted as written, or, where it was killed
+ * before it could note it, the one in use. */
+static int is_own(int64_t *out, serve_server *server, const char *hash, int64_t written, int64_t now)
 {
     *out = 0;
-    return serve_number(out, &server->project.database, "SELECT id FROM versions WHERE hash=? AND id=?", "ti", hash,
-                        version);
+    return serve_number(out, &server->project.database, "SELECT count(*) FROM versions WHERE hash=? AND id IN (?,?)",
+                        "tii", hash, written, now);
 }
 
 static int take_given(serve_server *server, const char *path)
@@ -208,7 +210,7 @@ int serve_versions_start(serve_server *server)
     int there = access(path, F_OK) == 0;
     if (!there && !now) return BROAD_OK;
     if (there) status = broad__file_hash(hash, path);
-    if (!status && there) status = version_with(&same, server, hash, written);
+    if (!status && there) status = is_own(&same, server, hash, written, now);
     if (status) return status;
     if (there && !same) return take_given(server, path); /* another program has put it there */
     status = load_version(&model, server, now);
