@@ -14,9 +14,9 @@ def session(found):
             f"{one['seconds_in']:.1f} s until all had verdicts. {one['wrong']} verdicts were incorrect. All of them were corrected by keys in a browser, which a "
             f"program pressed: from a key to the mark on the photo, when the action is on disk, it took {page['mark_median']:.0f} ms in the median and "
             f"{page['mark_95']:.0f} ms for 95 of 100; {page['seconds'] / page['looked_through']:.2f} s per photo looked through, without the time that a person needs to look. "
-            f"Learning the corrections took {one['seconds']:.2f} s, and {page['key_to_learned']:.2f} s from the key to the new verdicts on the page. Afterwards {one['wrong_after']} of the "
+            f"All others were agreed to, and learning took {one['seconds']:.2f} s, and {page['key_to_learned']:.2f} s from the key to the new verdicts on the page. Afterwards {one['wrong_after']} of the "
             f"{one['judged']} were incorrect. Of the {after['rows']} photos held out, {percent(before['accuracy'])} were right before and {percent(after['accuracy'])} after.")
-    steps = [f"- {step['photos']} photos, half of them trained on: {step['learned']} corrections learned, and all verdicts made anew, in {step['seconds']:.2f} s."
+    steps = [f"- {step['photos']} photos, half of them trained on: {step['learned']} reviewed photos learned, and all verdicts made anew, in {step['seconds']:.2f} s."
              for step in found["steps"]]
     return "\n".join(paragraphs(text, "Learning steps on drawn photos:", *steps)) + "\n"
 

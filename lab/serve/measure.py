@@ -156,7 +156,7 @@ def many(work_folder, count):
     return server, time.time() - began
 
 
-def thumbnails(server, seconds=5, threads=4):
+def thumbnails(server, photos, seconds=5, threads=4):
     """Requests per second."""
     rng, counts = random.Random(1), []
 
@@ -164,7 +164,7 @@ def thumbnails(server, seconds=5, threads=4):
         link, done = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30), 0
         end = time.time() + seconds
         while time.time() < end:
-            link.request("GET", f"/api/v1/photos/{rng.randint(1, 5000)}/thumbnail", headers={"Authorization": "Bearer " + server.token})
+            link.request("GET", f"/api/v1/photos/{rng.randint(1, photos)}/thumbnail", headers={"Authorization": "Bearer " + server.token})
             answer = link.getresponse()
             answer.read()
             assert answer.status == 200
@@ -205,11 +205,11 @@ def memory(server):
         return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmRSS"))
 
 
-def mixed(server, minutes):
+def mixed(server, photos, minutes):
     """Megabytes of the server after a first minute's warmth and at the end, under lists, pictures, reviews and exports."""
     rng, begun, first, requests = random.Random(2), time.time(), None, 0
     while time.time() - begun < 60 * minutes:
-        number = rng.randint(1, 5000)
+        number = rng.randint(1, photos)
         path = rng.choice(("status", "photos?limit=200&offset=%d" % number, "photos/%d/thumbnail" % number, "photos/%d/image?side=400" % number,
                            "photos/%d/heatmap?side=300" % number, "photos/%d" % number))
         link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
@@ -246,8 +246,8 @@ def main():
         found["session"] = session(options.photos, work_folder)
         found["steps"] = steps(work_folder)
         server, seconds = many(work_folder, options.count)
-        found["load"] = {"photos": options.count, "seconds_in": seconds, "page": page(server), "thumbnails": thumbnails(server), "slow": slow(server)}
-        found["load"]["mixed"] = mixed(server, options.minutes)
+        found["load"] = {"photos": options.count, "seconds_in": seconds, "page": page(server), "thumbnails": thumbnails(server, options.count), "slow": slow(server)}
+        found["load"]["mixed"] = mixed(server, options.count, options.minutes)
         server.kill()
     finally:
         shutil.rmtree(work_folder, ignore_errors=True)

@@ -3,7 +3,7 @@
  *
  * Without CORRECTIONS: seconds to the first paint and to the first photos, and frames per second while it scrolls through all of them. With
  * CORRECTIONS, a JSON list of [number, key], each photo is found in the list as it is shown and the key is pressed: milliseconds from the key
- * to the mark on the photo, which comes when the server has it on disk; then the model learns.
+ * to the mark on the photo, which comes when the server has it on disk; then all others are agreed to, and the model learns.
  */
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -56,6 +56,9 @@ async function session(list) {
     }
     const seconds = (Date.now() - began) / 1000;
     times.sort((a, b) => a - b);
+    await page.keyboard.press("Control+a"); /* the others are right */
+    await page.keyboard.press("Space");
+    await page.getByText(/photos: agreed/).waitFor({ timeout: 30000 });
     const learned = page.getByText(/Learned \d+ photo/);
     const learning = Date.now();
     await page.keyboard.press("l");
