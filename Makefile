@@ -11,7 +11,7 @@ PIP := $(if $(VIRTUAL_ENV),$(VIRTUAL_ENV)/bin/python -m pip,PIP_BREAK_SYSTEM_PAC
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test sanitize lab-test check format tsan coverage bench bench-quick bench-tables bench-uci bench-mnist bench-images \
+.PHONY: build demo test sanitize lab-test check format tsan coverage bench bench-quick bench-tables bench-uci bench-mnist bench-images bench-python \
         paper-tables experiments fuzz js wheel install-python install uninstall setup clean help
 
 build: ## the optimised tool and libraries, in build/release
@@ -98,6 +98,16 @@ bench-mnist: ## MNIST against the same in numpy: make bench-mnist [DATA=FOLDER] 
 	@$(MAKE) build
 	@$(PYTHON) scripts/bench_mnist "$(or $(DATA),data/mnist)" --json build/bench-mnist.json $(if $(QUICK),--quick) \
 	    $(if $(THREADS),--threads $(THREADS))
+
+bench-python: ## docs/python.md's figures: make bench-python DATA=FOLDER [QUICK=1]
+	@test -n "$(DATA)" || { echo "make: say where the tables are: make bench-python DATA=FOLDER"; exit 1; }
+	@scripts/setup --bench
+	@$(MAKE) build
+	@cmake --build --preset release -j $(JOBS) --target python_package
+	@cmake --preset bench
+	@cmake --build --preset bench -j $(JOBS) --target bench_arrays
+	@$(PYTHON) scripts/bench_python "$(DATA)" --package build/release/python --program build/bench/bench/bench_arrays \
+	    --json build/bench-python.json $(if $(QUICK),--quick)
 
 bench-images: ## photos: accuracy, power loss, speed, a correction: make bench-images [PANELS=FOLDER SOILING=FOLDER QUICK=1]
 	@scripts/setup --bench

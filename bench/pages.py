@@ -16,8 +16,10 @@ MODULES = {
     "uci": "bench.tables.uci",
     "photos-benchmarks": "bench.images.report",
     "mnist": "bench.mnist",
+    "python-benchmarks": "bench.python.report",
     "schedules": "bench.schedules",
     "serve": "bench.serve",
+    "export": "bench.export_report",
 }
 
 

@@ -81,8 +81,7 @@ static int learn(const char *path, const broad_data *old, const broad_data *more
     broad_trainer_close(&grown, trainer);
     if (status == BROAD_OK) status = broad_model_save(grown, path, BROAD_FILE_FULL);
     if (status == BROAD_OK) status = broad_model_estimate(&estimate, grown);
-    if (status == BROAD_OK)
-        printf("%zu rows, accuracy %.3f on new ones\n", broad_model_rows(grown), estimate.accuracy);
+    if (status == BROAD_OK) printf("%zu rows, accuracy %.3f on new ones\n", broad_model_rows(grown), estimate.accuracy);
     broad_model_free(grown);
     broad_model_free(model);
     return status;

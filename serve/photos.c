@@ -134,8 +134,10 @@ static int keep_file(serve_project *project, const char *content, const void *by
     if (status || access(path, F_OK) == 0) return status;
     status = broad__replace_begin(&place, path);
     if (!status) status = broad__replace_write(&place, bytes, count);
-    if (status) return status;
-    return wait ? broad__replace_commit(&place) : broad__replace_commit_unsynced(&place);
+    if (!status) status = wait ? broad__replace_commit(&place) : broad__replace_commit_unsynced(&place);
+    if (status != BROAD_IO) return status;
+    return cli_fail(BROAD_CANNOT_WRITE, "the photo cannot be kept: the disk is full, or fails (%s)",
+                    broad_error_message());
 }
 
 /* For the tool, which looks for photos in the project. */

@@ -27,7 +27,7 @@ NEAR, NEAR_PAPER = 1e-12, 1e-10
 WAYS = {
     "auto": [], "chain": ["--preset", "chain"], "paper": ["--preset", "paper", "--enhance", "10x3"], "bls": ["--kind", "bls"],
     "brls": ["--kind", "brls", "--enhance", "10x3"], "scn": ["--kind", "scn", "--enhance", "10x3"], "rvfl": ["--kind", "rvfl"],
-    "single": ["--precision", "float"], "relu": ["--activation", "relu"], "sine": ["--activation", "sine"],
+    "relu": ["--activation", "relu"], "sine": ["--activation", "sine"],
     "gaussian": ["--activation", "gaussian"], "sigmoid": ["--activation", "sigmoid"], "compact": ["--compact"],
 }
 

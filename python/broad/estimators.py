@@ -197,7 +197,7 @@ class _Broad:
 
     def _columns_like(self, X):
         """Rows as the network takes them."""
-        model = self._fitted()
+        model, X = self._fitted(), inputs.taken(X)
         self._check_names(X)
         self._columns_count(X)
         x = inputs.like_columns(X, self._categories, self.n_features_in_)
@@ -234,6 +234,7 @@ class _Broad:
         np = _np()
         if y is None:
             self._read_target(y)
+        X = inputs.taken(X)
         if not fresh:
             self._fitted()
             self._check_names(X)
@@ -254,8 +255,8 @@ class _Broad:
     def fit(self, X, y, sample_weight=None, *, groups=None, progress=None):
         """Fits the network.
 
-        X: rows of numbers, of any layout and type, a sparse matrix of scipy, or a DataFrame, whose columns of text
-        become categories; NaN is a missing value. sample_weight: what each row counts; rows of weight 0 change nothing.
+        X: rows of numbers, of any layout and type, a sparse matrix of scipy, a DataFrame, or anything with
+        Arrow's C stream interface (polars, pyarrow); columns of text become categories; NaN is a missing value. sample_weight: what each row counts; rows of weight 0 change nothing.
         groups: rows of a group are left out together when the error is estimated. progress: called with stage, done,
         total, part, norm and first norm; a true answer ends training with the layers so far. Returns the estimator,
         which refers to the rows, without a copy, so that it can grow.

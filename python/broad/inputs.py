@@ -2,6 +2,7 @@
 import sys
 
 _TAKEN = ("d", "f", "B")  # as they are
+_MISSING = "(missing)"  # what the library calls the level of missing values
 
 
 def _np():
@@ -27,9 +28,16 @@ def is_sparse(X):
     return hasattr(X, "tocsr") and hasattr(X, "toarray")
 
 
+def taken(X):
+    """X; what comes by the C stream interface of Arrow as a table, since a stream can be read once."""
+    if hasattr(X, "__arrow_c_stream__") and not is_frame(X) and not is_sparse(X) and not isinstance(X, ArrowTable):
+        return ArrowTable(X)
+    return X
+
+
 def names_of(X):
     """The names of the columns if all are strings, otherwise None: none is ever invented."""
-    if not is_frame(X):
+    if not is_frame(X) and not isinstance(X, ArrowTable):
         return None
     names = list(X.columns)
     if not names or not all(isinstance(name, str) for name in names):
@@ -75,66 +83,129 @@ def plain(X):
 # ---- tables with columns of several types --------------------------------------------------------------------------
 
 
-def _is_text(column):
-    name = str(column.dtype)
-    return name == "category" or name == "object" or name.startswith("string")
+class ArrowTable:
+    """The columns of an Arrow stream: of polars, pyarrow, duckdb and others."""
+
+    def __init__(self, X):
+        from ._native import ArrowTable as Native
+        self.table = Native(X.__arrow_c_stream__())
+        self.columns = self.table.names
+        self.shape = (self.table.rows, len(self.columns))
+
+    def plain(self):
+        return None
+
+    def is_text(self, j):
+        return self.table.is_text(j)
+
+    def has_levels(self, j):
+        return False
+
+    def texts(self, j):
+        return self.table.texts(j)
+
+    def numbers(self, j):
+        np = _np()
+        if self.is_text(j):
+            return np.array([np.nan if text is None else float(text) for text in self.texts(j)])
+        out = np.empty(self.shape[0])
+        self.table.numbers(j, out)
+        return out
 
 
-def _numbers(column):
-    np = _np()
-    if column.dtype.kind == "M":
-        return column.to_numpy().astype("datetime64[ns]").astype(np.float64) / 864e11
-    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+class _Frame:
+    """Those of a DataFrame of pandas."""
+
+    def __init__(self, X):
+        self.frame, self.shape = X, X.shape
+
+    def plain(self):
+        """All columns at once where they are numbers, none with a mark of its own for a missing value; otherwise None."""
+        np = _np()
+        if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in self.frame.dtypes):
+            return self.frame.to_numpy()
+        return None
+
+    def is_text(self, j):
+        name = str(self.frame.dtypes.iloc[j])
+        return name in ("category", "object") or name.startswith("str")
+
+    def has_levels(self, j):
+        return str(self.frame.dtypes.iloc[j]) == "category"
+
+    def texts(self, j):
+        return _texts(self.frame.iloc[:, j].tolist())
+
+    def numbers(self, j):
+        np = _np()
+        column = self.frame.iloc[:, j]
+        if self.is_text(j):
+            return column.astype(float).to_numpy()
+        if column.dtype.kind == "M":
+            days = column.to_numpy().astype("datetime64[ns]").astype(np.float64) / 864e11
+            return np.where(column.isna(), np.nan, days)
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _texts(column):
+class _Cells:
+    """Those of an array of objects."""
+
+    def __init__(self, X):
+        self.cells = _np().asarray(X, dtype=object)
+        _check_shape(self.cells)
+        self.shape = self.cells.shape
+
+    def texts(self, j):
+        return _texts(self.cells[:, j].tolist())
+
+    def numbers(self, j):
+        return self.cells[:, j].astype(float)
+
+
+def _table(X):
+    """What its columns are asked of; None: it is one array."""
+    return X if isinstance(X, ArrowTable) else _Frame(X) if is_frame(X) else None
+
+
+def _texts(values):
     """The labels of a column, None where there is none."""
-    return [None if value is None or value != value else str(value) for value in column.tolist()]
+    return [None if value is None or value != value else str(value) for value in values]
 
 
 def _codes(texts, levels):
-    """Codes of the levels; NaN: missing, or a level that is not known."""
+    """Codes of the levels; NaN: a level that is not known, or missing where that is no level of its own."""
     np = _np()
     place = {level: code for code, level in enumerate(levels)}
-    return np.array([place.get(text, np.nan) if text is not None else np.nan for text in texts], dtype=np.float64)
+    missing = place.get(_MISSING, np.nan)
+    return np.array([missing if text is None else place.get(text, np.nan) for text in texts], dtype=np.float64)
 
 
-def _is_number_text(column):
+def _are_numbers(table, j):
+    if not table.is_text(j):
+        return True
+    if table.has_levels(j):
+        return False
     try:
-        column.astype(float)
+        table.numbers(j)
     except (TypeError, ValueError):
         return False
     return True
 
 
-def _is_plain_frame(X):
-    """Columns of numbers alone, none with a mark of its own for a missing value."""
-    np = _np()
-    return all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in X.dtypes)
-
-
-def _column(X, j, texts):
-    """Column j as numbers; `texts` where it is one of text that stands for numbers."""
-    column = X.iloc[:, j]
-    return column.astype(float).to_numpy() if texts else _numbers(column)
-
-
 def learn_columns(X):
     """Columns of X for training: text and categories become codes, with their levels."""
     np = _np()
-    names = names_of(X)
-    if not is_frame(X):
-        return Columns(plain(X), names)
-    if _is_plain_frame(X):
-        return Columns(plain(X.to_numpy()), names)
+    names, table = names_of(X), _table(X)
+    whole = X if table is None else table.plain()
+    if whole is not None:
+        return Columns(plain(whole), names)
     _check_shape(np.empty(X.shape, dtype=bool))
     x, categories = np.empty(X.shape), []
     for j in range(X.shape[1]):
-        column = X.iloc[:, j]
-        if not _is_text(column) or (str(column.dtype) != "category" and _is_number_text(column)):
-            x[:, j] = _column(X, j, _is_text(column))
+        if _are_numbers(table, j):
+            x[:, j] = table.numbers(j)
             continue
-        values = _texts(column)
+        values = table.texts(j)
         levels = sorted({text for text in values if text is not None})
         if not levels:
             raise ValueError("column %d has no values" % (j + 1))
@@ -168,19 +239,17 @@ def join_columns(a, b):
 def like_columns(X, categories, count):
     """Rows for a network: numbers as they are, and of a category one input for each level, in its order."""
     np = _np()
-    frame = is_frame(X)
-    if not categories and (not frame or _is_plain_frame(X)):
-        return plain(X.to_numpy() if frame else X)
-    if not frame:
-        X = np.asarray(X, dtype=object)
-        _check_shape(X)
+    table = _table(X)
+    whole = X if table is None else table.plain()
+    if not categories and whole is not None:
+        return plain(whole)
+    table = _Cells(X) if table is None else table
     levels_of, parts = dict(categories), []
     for j in range(count):
         if j not in levels_of:
-            part = _column(X, j, _is_text(X.iloc[:, j])) if frame else X[:, j].astype(float)
-            parts.append(np.asarray(part)[:, None])
+            parts.append(np.asarray(table.numbers(j))[:, None])
             continue
-        codes = _codes(_texts(X.iloc[:, j] if frame else X[:, j]), levels_of[j])
+        codes = _codes(table.texts(j), levels_of[j])
         inputs = (codes[:, None] == np.arange(len(levels_of[j]))).astype(np.float64)
         inputs[np.isnan(codes)] = np.nan
         parts.append(inputs)
@@ -245,7 +314,7 @@ def values_of(y, name):
     y = np.asarray(y)
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported\n%r\n" % y)
-    y = y.astype(np.float64)
+    y = y.astype(np.float64, copy=False)
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise ValueError("y should be a 1d or 2d array, got an array of shape %s instead." % (y.shape,))
     _check_finite(y)

@@ -1,4 +1,5 @@
 /* The module: options, training, loading. */
+#include "arrow.h"
 #include "call.h"
 #include "model.h"
 #include "photos.h"
@@ -93,8 +94,9 @@ PyMODINIT_FUNC PyInit__native(void)
     if (!module || call_add_errors(module, &the_state) < 0) return NULL;
     the_state.rows_type = rows_make_type(module);
     the_state.model_type = model_make_type(module);
-    if (!the_state.rows_type || !the_state.model_type || PyModule_AddType(module, the_state.rows_type) < 0 ||
-        PyModule_AddType(module, the_state.model_type) < 0 ||
+    PyTypeObject *arrow = arrow_make_type(module);
+    if (!the_state.rows_type || !the_state.model_type || !arrow || PyModule_AddType(module, arrow) < 0 ||
+        PyModule_AddType(module, the_state.rows_type) < 0 || PyModule_AddType(module, the_state.model_type) < 0 ||
         PyModule_AddStringConstant(module, "version", broad_version()) < 0)
         return NULL;
     return module;

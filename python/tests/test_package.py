@@ -124,6 +124,7 @@ class Conventions(Case):
         model = broad.BroadClassifier(**FAST).fit(frame, y)
         self.assertEqual(list(model.feature_names_in_), list(frame.columns))
         self.assertEqual(len(model.feature_importances_), 6)
+        self.assertAlmostEqual(model.feature_importances_.sum(), 1)
         self.assertGreater(model.score(frame, y), 0.95)
         model.save(self.path("m.broad"))
         again = broad.load(self.path("m.broad"))
@@ -149,6 +150,45 @@ class Conventions(Case):
         sparse = scipy.sparse.csr_matrix(np.where(x > 0.5, x, 0))
         model = broad.BroadClassifier(**FAST).fit(sparse, y)
         np.testing.assert_array_equal(model.predict(sparse), model.predict(sparse.toarray()))
+
+
+    def test_missing_categories(self):
+        """A model of the tool has a level for missing categories: None is that one, as in the tool."""
+        r = np.random.default_rng(4)
+        colours = r.choice(["red", "blue", ""], 90)
+        numbers = r.normal(size=90).tolist()
+        with open(self.path("t.csv"), "w", encoding="utf-8") as file:
+            file.write("a,colour,y\n" + "".join("%r,%s,%r\n" % (a, c, a + (c == "") * 2) for a, c in zip(numbers, colours)))
+        self.tool("fit", self.path("t.csv"), "-o", self.path("m"), "--target", "y", "-q", "--effort", "fast")
+        said = [float(line.split(",")[1]) for line in self.tool("predict", self.path("m"), self.path("t.csv"), "-q").splitlines()[1:]]
+        rows = np.array([numbers, [c or None for c in colours]], dtype=object).T
+        with self.assertWarns(UserWarning):  # they have no names
+            np.testing.assert_array_equal(broad.load(self.path("m")).predict(rows), said)
+
+    def test_tags(self):
+        """What scikit-learn 1.6 and later ask for, by classes with the fields of theirs."""
+        stub = """
+import sys, types
+from dataclasses import dataclass, field
+utils = types.ModuleType("sklearn.utils")
+def add(name, **fields):
+    made = dataclass(type(name, (), dict({"__annotations__": {f: object for f in fields}}, **{f: v for f, v in fields.items() if v is not ...})))
+    setattr(utils, name, made)
+add("InputTags", one_d_array=False, two_d_array=True, three_d_array=False, sparse=False, categorical=False, string=False, dict=False,
+    positive_only=False, allow_nan=False, pairwise=False)
+add("TargetTags", required=..., one_d_labels=False, two_d_labels=False, positive_only=False, multi_output=False, single_output=True)
+add("ClassifierTags", poor_score=False, multi_class=True, multi_label=False)
+add("RegressorTags", poor_score=False)
+add("Tags", estimator_type=..., target_tags=..., transformer_tags=None, classifier_tags=None, regressor_tags=None, array_api_support=False,
+    no_validation=False, non_deterministic=False, requires_fit=True, _skip_test=False, input_tags=None)
+sys.modules["sklearn"], sys.modules["sklearn.utils"] = types.ModuleType("sklearn"), utils
+import broad
+for made in (broad.BroadClassifier(), broad.BroadRegressor()):
+    t = made.__sklearn_tags__()
+    print(t.estimator_type, t.target_tags.required, t.target_tags.multi_output, t.target_tags.single_output, t.input_tags.allow_nan,
+          t.input_tags.sparse, t.classifier_tags is not None, t.regressor_tags is not None)
+"""
+        self.assertEqual(self.python(stub), "classifier True False True True True True False\nregressor True True True True True False True\n")
 
 
 class Models(Case):

@@ -17,6 +17,17 @@ static inline size_t broad__whole(double number, size_t most)
 
 static inline int broad__is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
+/* Numbers that a long loop over `numbers` takes at once, after it has asked for as many a page later: the processor itself
+ * stops at the end of a page. */
+enum { BROAD__STRETCH = 64 };
+
+static inline void broad__ask_ahead(const double *numbers)
+{
+    enum { PAGE = 4096, LINE = 64 };
+    for (size_t at = 0; at < BROAD__STRETCH * sizeof(double); at += LINE)
+        __builtin_prefetch((const void *)((uintptr_t)numbers + PAGE + at), 0, 2);
+}
+
 /* Whether all numbers are from -most to most; NaN is not. As whole numbers, of which the order is the same, so that the loop
  * vectorises. */
 static inline int broad__all_within(const double *numbers, size_t count, double most)
@@ -24,10 +35,14 @@ static inline int broad__all_within(const double *numbers, size_t count, double 
     const uint64_t sign = (uint64_t)1 << 63;
     uint64_t limit, outside = 0;
     memcpy(&limit, &most, sizeof limit);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits;
-        memcpy(&bits, &numbers[i], sizeof bits);
-        outside |= limit - (bits & ~sign);
+    for (size_t i = 0, n; i < count; i += n) {
+        n = broad__min(count - i, BROAD__STRETCH);
+        if (n == BROAD__STRETCH) broad__ask_ahead(numbers + i);
+        for (size_t k = i; k < i + n; k++) {
+            uint64_t bits;
+            memcpy(&bits, &numbers[k], sizeof bits);
+            outside |= limit - (bits & ~sign);
+        }
     }
     return !(outside & sign);
 }

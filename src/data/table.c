@@ -340,11 +340,15 @@ static int is_canonical(const double *numbers, size_t count)
 {
     const uint64_t sign = (uint64_t)1 << 63, infinite = (uint64_t)0x7ff << 52;
     uint64_t odd = 0; /* its highest bit is set where one is */
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits;
-        memcpy(&bits, &numbers[i], sizeof bits);
-        uint64_t turned = bits ^ sign;
-        odd |= ((turned - 1) & ~turned) | (infinite - (bits & ~sign));
+    for (size_t i = 0, n; i < count; i += n) {
+        n = broad__min(count - i, BROAD__STRETCH);
+        if (n == BROAD__STRETCH) broad__ask_ahead(numbers + i);
+        for (size_t k = i; k < i + n; k++) {
+            uint64_t bits;
+            memcpy(&bits, &numbers[k], sizeof bits);
+            uint64_t turned = bits ^ sign;
+            odd |= ((turned - 1) & ~turned) | (infinite - (bits & ~sign));
+        }
     }
     return !(odd & sign);
 }

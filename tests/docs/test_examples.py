@@ -7,6 +7,7 @@ Usage: test_examples.py PATH_OF_BROAD.
 import json
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -69,9 +70,51 @@ class Programs(unittest.TestCase):
     def program(self, name):
         out = pathlib.Path(self.folder.name, name)
         subprocess.run([os.environ.get("CC") or "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", SOURCE / "include",
-                        SOURCE / "examples" / f"{name}.c", self.build / "libbroad.so", f"-Wl,-rpath,{self.build}", "-o", out],
+                        SOURCE / "examples" / f"{name}.c", self.build / "libbroad.so", f"-Wl,-rpath,{self.build}", "-lm", "-pthread", "-o", out],
                        check=True)
         return out
+
+    def output(self, name, *words):
+        return subprocess.run([self.program(name), *words], capture_output=True, text=True, check=True).stdout
+
+    def ring(self):
+        """A table of points inside and outside of a ring, with a column of noise."""
+        path, r = pathlib.Path(self.folder.name, "ring.csv"), random.Random(1)
+        points = [(r.uniform(-1, 1), r.uniform(-1, 1), r.random()) for _ in range(300)]
+        path.write_text("a,b,noise,where\n" + "".join(f"{a},{b},{c},{'inside' if a * a + b * b < 0.49 else 'outside'}\n" for a, b, c in points),
+                        encoding="ascii")
+        return path
+
+    def test_named(self):
+        """There are ten, and the page on embedding shows each."""
+        names = {path.name for path in (SOURCE / "examples").glob("*.c")}
+        self.assertEqual(len(names), 10)
+        for page in ("docs/embedding.md", "examples/README.md"):
+            text = (SOURCE / page).read_text(encoding="utf-8")
+            self.assertEqual({name for name in names if name in text}, names, page)
+
+    def test_tables(self):
+        table, model = self.ring(), pathlib.Path(self.folder.name, "ring.broad")
+        said = self.output("fit_table", table, model)
+        self.assertRegex(said, r"^accuracy 0\.9\d+ on 100 other rows \(always the most frequent class: 0\.\d+\)\n$")
+        self.assertEqual(self.output("predict_threads", model), "8 threads of 2000 rows each: the same bits in all of them\n")
+        self.assertRegex(self.output("cross_validate", table), r"^bls +accuracy 0\.9\d+, mean of 5 folds\nrvfl +accuracy 0\.9\d+, mean of 5 folds\n$")
+        self.assertRegex(self.output("grow", table), r"^80 nodes in 1 layer: accuracy 0\.9\d+ expected\n(.+\n){3}the certificate holds\n$")
+        values = [float(line.split()[1]) for line in self.output("importance", table).splitlines()]
+        self.assertTrue(values[0] > 0.2 and values[1] > 0.2 and abs(values[2]) < 0.1, values)
+        wrong = subprocess.run([self.program("fit_table"), "not-there.csv", model], capture_output=True, text=True)
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn("fit_table: not-there.csv", wrong.stderr)
+
+    def test_arrays(self):
+        said = self.output("intervals")
+        self.assertRegex(said, r"^(x .+: .+, between .+ and .+\n){3}")
+        self.assertTrue(86 <= float(said.splitlines()[-1].split()[0]) <= 94, said)
+        said = self.output("categories")
+        self.assertIn("input 2: material=glass\n", said)
+        prices = {line.split(":")[0]: float(line.split()[1]) for line in said.splitlines() if line.startswith("material")}
+        for name, price in (("wood", 3), ("glass", 7.5), ("steel", 12)):
+            self.assertAlmostEqual(prices["material=" + name], price, delta=1)
 
     def test_train_arrays(self):
         model = pathlib.Path(self.folder.name, "ring.broad")

@@ -7,10 +7,10 @@
 
 /*
  * BLOCK    rows of `out` whose activations are taken while they are in the second cache
- * GROUP    the same for the first cache, where the weights are few enough to be packed as a whole
+ * GROUP    the same for a part of it, where the weights are few enough to be packed as a whole
  * WEIGHTS  numbers that many, zeros that fill up the last panel included
  */
-enum { BLOCK = 256, GROUP = 24, WEIGHTS = 12288 };
+enum { BLOCK = 256, GROUP = 64, WEIGHTS = 12288 };
 
 /* Numbers that are read after the nodes, brought near tile by tile while these are computed. */
 typedef struct nearing {
@@ -25,7 +25,7 @@ INLINE nearing nearing_begin(const broad__soon *soon)
     return n;
 }
 
-/* Where a tile of that many steps goes on; NULL: nothing is left. */
+/* Where tiles of that many steps go on; NULL: nothing is left. */
 INLINE const char *nearing_next(nearing *n, size_t steps)
 {
     while (n->at >= n->end && n->left) {
@@ -40,24 +40,27 @@ INLINE const char *nearing_next(nearing *n, size_t steps)
     return at;
 }
 
-OUTLINE void tile_nearing(product p)
+/* Whole tiles of one panel; b is packed. */
+OUTLINE void tiles_nearing(product p, size_t tiles)
 {
     p.a_step = 1;
     p.b_step = COLUMNS;
-    tile_with(p, ROWS, VECTORS, LANES, 1, 1);
+    for (size_t i = 0; i < tiles; i++) {
+        tile_with(p, ROWS, VECTORS, LANES, 1, 1);
+        p.out += ROWS * p.out_stride;
+        p.a += ROWS * p.a_row;
+        p.soon += p.depth * NEARING;
+    }
 }
 
 /* Some rows of one panel; b is packed. */
 INLINE void panel_nearing(product p, nearing *n, size_t rows, size_t columns)
 {
-    size_t i = 0;
-    for (; columns == COLUMNS && i + ROWS <= rows; i += ROWS) {
-        product part = product_at(p, i, 0);
-        part.soon = nearing_next(n, p.depth);
-        if (!part.soon) break;
-        tile_nearing(part);
-    }
-    if (i < rows) panel_by_rows(product_at(p, i, 0), rows - i, columns);
+    size_t tiles = columns == COLUMNS ? rows / ROWS : 0;
+    p.soon = tiles ? nearing_next(n, tiles * p.depth) : NULL;
+    if (p.soon) tiles_nearing(p, tiles);
+    size_t done = p.soon ? tiles * ROWS : 0;
+    if (done < rows) panel_by_rows(product_at(p, done, 0), rows - done, columns);
 }
 
 INLINE void activate_rows(double *out, size_t out_stride, const broad__nodes *nodes, size_t rows)
@@ -83,10 +86,10 @@ OUTLINE void nodes_grouped(product p, const broad__nodes *nodes, size_t rows)
         pack(packed + j * depth, &part, 1.0, depth, least(COLUMNS, columns - j));
     }
     p.b_step = COLUMNS;
+    p.start = nodes->bias;
     for (size_t i = 0; i < rows; i += GROUP) {
         size_t n = least(GROUP, rows - i);
         product group = product_at(p, i, 0);
-        start_rows(group.out, p.out_stride, nodes, n);
         for (size_t j = 0; j < columns; j += COLUMNS) {
             product part = product_at(group, 0, j);
             part.b = packed + j * depth;

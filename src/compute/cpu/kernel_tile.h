@@ -1,6 +1,6 @@
 /*
- * out += a b on tiles whose sums stay in registers. Each sum starts at the number in `out` and takes its products in order.
- * Loops over `rows` and `vectors` have constant ends and are unrolled.
+ * out += a b on tiles whose sums stay in registers. Each sum starts at the number in `out`, or at one given for its column, and
+ * takes its products in order. Loops over `rows` and `vectors` have constant ends and are unrolled.
  */
 #ifndef BROAD_COMPUTE_CPU_KERNEL_TILE_H
 #define BROAD_COMPUTE_CPU_KERNEL_TILE_H
@@ -32,9 +32,10 @@ typedef struct product {
     const number *a;
     size_t a_row, a_step; /* a's number for row i of out and step k: a[i * a_row + k * a_step] */
     const number *b;
-    size_t b_step;    /* b's numbers for step k: b[k * b_step + column] */
-    size_t depth;     /* steps */
-    const char *soon; /* for tiles that bring near what is read after them: from here on */
+    size_t b_step;       /* b's numbers for step k: b[k * b_step + column] */
+    size_t depth;        /* steps */
+    const double *start; /* what the sums of every row start at; NULL: the numbers in out */
+    const char *soon;    /* for tiles that bring near what is read after them: from here on */
 } product;
 
 INLINE size_t tile_rows(size_t vectors) { return vectors > 1 ? ROWS : ROWS_ALONE; }
@@ -44,7 +45,13 @@ INLINE product product_at(product p, size_t row, size_t column)
     p.out += row * p.out_stride + column;
     p.a += row * p.a_row;
     p.b += column;
+    if (p.start) p.start += column;
     return p;
+}
+
+INLINE const double *start_of(const product *p, size_t row)
+{
+    return p->start ? p->start : p->out + row * p->out_stride;
 }
 
 /* Bytes that a tile brings near with each step; half a line, so that the lines are asked for one by one. */
@@ -58,7 +65,7 @@ INLINE void tile_with(product p, const size_t rows, const size_t vectors, size_t
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
-            full_start(p.out + i * p.out_stride + v * LANES, last, whole || v + 1 < vectors);
+            full_start(start_of(&p, i) + v * LANES, last, whole || v + 1 < vectors);
     }
     for (size_t k = 0; k < p.depth; k++) {
         if (nearing) __builtin_prefetch(p.soon + k * NEARING, 0, 2);
@@ -91,7 +98,7 @@ INLINE void half_tile(product p, const size_t rows, const size_t vectors, size_t
     UNROLL for (size_t i = 0; i < rows; i++)
     {
         UNROLL for (size_t v = 0; v < vectors; v++) sums[i][v] =
-            half_start(p.out + i * p.out_stride + v * HALF, last, whole || v + 1 < vectors);
+            half_start(start_of(&p, i) + v * HALF, last, whole || v + 1 < vectors);
     }
     for (size_t k = 0; k < p.depth; k++) {
         UNROLL for (size_t v = 0; v < vectors; v++) b[v] =
