@@ -27,10 +27,11 @@ PROGRAM = r"""
 #include "%(name)s.c"
 int main(void)
 {
-    static %(name)s_real row[%(upper)s_COLUMNS], scores[%(upper)s_OUTPUTS], low[%(upper)s_OUTPUTS], high[%(upper)s_OUTPUTS];
+    static %(upper)s_ROW row[%(upper)s_COLUMNS];
+    static %(name)s_real scores[%(upper)s_OUTPUTS], low[%(upper)s_OUTPUTS], high[%(upper)s_OUTPUTS];
     double number;
     for (int i = 0; scanf("%%lf", &number) == 1;) {
-        row[i++] = (%(name)s_real)number;
+        row[i++] = (%(upper)s_ROW)number;
         if (i < %(upper)s_COLUMNS) continue;
         printf("%%d", %(name)s_predict(row, scores));
         for (int c = 0; c < %(upper)s_OUTPUTS; c++) printf(" %%.17g", (double)scores[c]);
@@ -140,3 +141,62 @@ def best(scores):
 
 def other_labels(found, expected):
     return sum(best(x) != best(y) for x, y in zip(found, expected, strict=True))
+
+
+# ---- ONNX ------------------------------------------------------------------------------------------------------------------
+
+NPM = pathlib.Path(os.environ.get("BROAD_NPM", pathlib.Path.home() / ".cache" / "broad" / "npm"))  # as scripts/setup --export
+RUN_ONNX = """
+const fs = require("fs"), ort = require("onnxruntime-node");
+(async () => {
+    for (const job of JSON.parse(fs.readFileSync(0))) {
+        const session = await ort.InferenceSession.create(job.file, {logSeverityLevel: 3, intraOpNumThreads: 1});
+        const given = session.inputMetadata[0], bytes = fs.readFileSync(job.rows);
+        const data = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+        const array = given.type === "uint8" ? new Uint8Array(data) : new Float64Array(data);
+        const tensor = new ort.Tensor(given.type, given.type === "float32" ? Float32Array.from(array) : array, job.shape);
+        const found = await session.run({[given.name]: tensor}), out = {};
+        for (const name in found) out[name] = Array.from(found[name].data, x => typeof x === "bigint" ? Number(x) : x);
+        console.log(JSON.stringify(out));
+    }
+})().catch(error => { console.error(error.message); process.exit(1); });
+"""
+
+
+def have_runtime():
+    return shutil.which("node") and (NPM / "node_modules" / "onnxruntime-node").is_dir()
+
+
+def run_onnx(jobs, folder):
+    """[(file, rows)] by ONNX Runtime in one process. rows: of numbers, or (bytes, shape) of pictures."""
+    listed = []
+    for number, (file, given) in enumerate(jobs):
+        path = pathlib.Path(folder) / f"rows{number}"
+        if isinstance(given, tuple):
+            content, shape = given
+        else:
+            content = struct.pack("=%dd" % sum(map(len, given)), *(x for row in given for x in row))
+            shape = [len(given), len(given[0])]
+        path.write_bytes(content)
+        listed.append({"file": str(file), "rows": str(path), "shape": list(shape)})
+    done = subprocess.run(["node", "-e", RUN_ONNX], input=json.dumps(listed), capture_output=True, text=True, check=False,
+                          env={**os.environ, "NODE_PATH": str(NPM / "node_modules")})
+    if done.returncode:
+        raise Failure(done.stderr)
+    return [arrange(json.loads(line), job["shape"][0]) for line, job in zip(done.stdout.splitlines(), listed, strict=True)]
+
+
+def arrange(out, rows_given):
+    """Flat arrays by name as what run_c() gives, and the labels."""
+    def cut(numbers):
+        each = len(numbers) // rows_given
+        return [numbers[i * each:(i + 1) * each] for i in range(rows_given)]
+
+    found = {"scores": cut(out.get("scores", out.get("values"))), "more": []}
+    if "label" in out:
+        found["labels"] = out["label"]
+    if "probabilities" in out:
+        found["more"] = cut(out["probabilities"])
+    if "low" in out:
+        found["more"] = [[x for pair in zip(low, high) for x in pair] for low, high in zip(cut(out["low"]), cut(out["high"]))]
+    return found

@@ -250,17 +250,20 @@ static const broad_option info_output[] = {
 };
 
 static const broad_option export_output[] = {
+    {"onnx", 0, "FILE", NULL, NULL, "write an ONNX file"},
     {"c", 0, "FILE", NULL, NULL, "write one file of C99 without dependencies; - for standard output"},
     {"precision", 0, "WHAT", "double|float|int8", "double",
-     "numbers of the file; int8: the weights of nodes in 8 bits, everything else as with float"},
+     "numbers of the file; int8, for --c: the weights of nodes in 8 bits, everything else as with float"},
     {"compact", 0, NULL, NULL, NULL,
-     "do not store random weights that the seed gives, but compute them again for every row: smaller and slower"},
+     "for --c: do not store random weights that the seed gives, but compute them again for every row: smaller and "
+     "slower"},
     {"name", 0, "PREFIX", NULL, NULL,
-     "what all names in the file begin with; default: the name of FILE without its ending"},
+     "for --c: what all names in the file begin with; default: the name of FILE without its ending"},
     {"interval", 0, "LEVEL", NULL, NULL,
      "regression: level of the intervals in the file; default: 0.9, if the model has an estimate of its error"},
     {"check", 0, "DATA", NULL, NULL,
-     "compile the file with $CC, or cc, run it on these rows and compare it with the model before anything is written"},
+     "run the file on these rows, and compare it with the model before anything is written; C is compiled with $CC, or "
+     "cc, ONNX needs ONNX Runtime for Python or node"},
 };
 
 static const broad_option photo_maps[] = {
@@ -871,22 +874,27 @@ static const cli_command commands[] = {
     },
     {
         .name = "export",
-        .purpose = "write a model as C source",
+        .purpose = "write a model for other programs: ONNX or C source",
         .positional = "MODEL",
         .fewest = 1,
         .most = 1,
         .run = cli_export,
         .sections = export_sections,
-        .description = "Writes MODEL for programs that predict without this library. --c writes one file of C99 with "
-                       "constants and loops: no allocation, no state, nothing to link but libm. PREFIX_predict() computes "
-                       "the scores of a row, PREFIX_class() and PREFIX_probabilities() what follows for classes, "
-                       "PREFIX_interval() for numbers. A row has one number per column; PREFIX_level() gives the code of a "
-                       "category.\n"
-                       "Scaling, missing values and categories are inside. In double precision the scores are those of "
-                       "'broad predict' up to rounding; docs/export.md has figures for each precision. The bytes of "
-                       "constants and of arrays on the stack are printed. A file appears complete or not at all.",
+        .description = "Writes MODEL for programs that predict without this library. Scaling, missing values, categories, "
+                       "probabilities, labels and intervals are inside. A row has one number per column: for a category the "
+                       "code of its level, for a missing value NaN. In double precision the scores are those of 'broad "
+                       "predict' up to rounding; docs/export.md has figures for each precision, and describes what goes in "
+                       "and comes out.\n"
+                       "--onnx writes a graph of ai.onnx operators, opset 13. It takes 'row' and gives 'label', "
+                       "'probabilities' and 'scores' for classes, 'values', 'low' and 'high' for numbers.\n"
+                       "--c writes one file of C99 with constants and loops: no allocation, no state, nothing to link but "
+                       "libm. PREFIX_predict() computes the scores of a row, PREFIX_class(), PREFIX_probabilities() and "
+                       "PREFIX_interval() what follows from them; PREFIX_level() gives the code of a category. The bytes of "
+                       "constants and of arrays on the stack are printed.\n"
+                       "Models of photos take the picture, cropped and resized, if they were fitted with --map pixels; "
+                       "others take the numbers that 'broad data --export' writes. A file appears complete or not at all.",
         .examples = {
-            {"broad export model.broad --c model.c", "then: cc -std=c99 program.c model.c -lm"},
+            {"broad export model.broad --onnx model.onnx", "for ONNX Runtime and others"},
             {"broad export model.broad --c model.c --check iris.csv", "compiled and compared on these rows first"},
             {"broad export model.broad --c model.c --precision int8 --compact", "for a small device"},
         },

@@ -90,6 +90,66 @@ static int write_program(const char *folder, const cli_computed *like)
     return write_in(folder, "main.c", text, (size_t)length);
 }
 
+/* ---- by ONNX Runtime ------------------------------------------------------------------------------------------- */
+
+static const char python_script[] =
+    "import onnxruntime, numpy\n"
+    "session = onnxruntime.InferenceSession('model.onnx', providers=['CPUExecutionProvider'])\n"
+    "given = session.get_inputs()[0]\n"
+    "rows = numpy.fromfile('rows').reshape(-1, given.shape[1])\n"
+    "rows = rows.astype(numpy.float64 if 'double' in given.type else numpy.float32)\n"
+    "names = [o.name for o in session.get_outputs() if o.name != 'label']\n"
+    "out = dict(zip(names, session.run(names, {'row': rows})))\n"
+    "parts = [out['scores'] if 'scores' in out else out['values']]\n"
+    "if 'probabilities' in out: parts.append(out['probabilities'])\n"
+    "if 'low' in out: parts.append(numpy.stack([out['low'], out['high']], 2).reshape(len(rows), -1))\n"
+    "numpy.concatenate(parts, 1).astype(numpy.float64).tofile('scores')\n";
+
+static const char node_script[] =
+    "const ort = require('onnxruntime-node'), fs = require('fs');\n"
+    "(async () => {\n"
+    "    const session = await ort.InferenceSession.create('model.onnx', {logSeverityLevel: 3});\n"
+    "    const given = session.inputMetadata[0], columns = Number(given.shape[1]), single = given.type === 'float32';\n"
+    "    const bytes = fs.readFileSync('rows'), all = new Float64Array(bytes.buffer.slice(bytes.byteOffset, "
+    "bytes.byteOffset + bytes.length));\n"
+    "    const file = fs.openSync('scores', 'w'), rows = all.length / columns, most = 512;\n"
+    "    for (let first = 0; first < rows; first += most) {\n"
+    "        const count = Math.min(most, rows - first), part = all.slice(first * columns, (first + count) * "
+    "columns);\n"
+    "        const out = await session.run({row: new ort.Tensor(given.type, single ? Float32Array.from(part) : part, "
+    "[count, columns])});\n"
+    "        const scores = (out.scores || out.values).data, outputs = scores.length / count, numbers = [];\n"
+    "        for (let i = 0; i < count; i++) {\n"
+    "            for (let c = 0; c < outputs; c++) numbers.push(scores[i * outputs + c]);\n"
+    "            for (let c = 0; c < outputs; c++) {\n"
+    "                if (out.probabilities) numbers.push(out.probabilities.data[i * outputs + c]);\n"
+    "                if (out.low) numbers.push(out.low.data[i * outputs + c], out.high.data[i * outputs + c]);\n"
+    "            }\n"
+    "        }\n"
+    "        fs.writeSync(file, new Uint8Array(Float64Array.from(numbers).buffer));\n"
+    "    }\n"
+    "})().catch(error => { console.error('error: ' + error.message); process.exit(1); });\n";
+
+static int write_scripts(const char *folder)
+{
+    int status = write_in(folder, "run.py", python_script, strlen(python_script));
+    return status ? status : write_in(folder, "run.js", node_script, strlen(node_script));
+}
+
+/* ---- in a folder of its own ------------------------------------------------------------------------------------ */
+
+/* How a form is run: the name that its file gets, and what a shell does there. */
+static const struct way {
+    const char *file, *what, *command;
+} ways[] = {
+    {"model.c", "compiled and run", "${CC:-cc} -std=c99 -O1 -o run main.c -lm 2>said && ./run <rows >scores 2>said"},
+    {"model.onnx", "run by ONNX Runtime",
+     "if python3 -c 'import onnxruntime, numpy' 2>said; then exec python3 run.py 2>said; fi; "
+     "if node -e 'require(\"onnxruntime-node\")' 2>said; then exec node run.js 2>said; fi; "
+     "echo 'error: there is neither onnxruntime for python3 nor onnxruntime-node for node; is NODE_PATH set?' >said; "
+     "exit 1"},
+};
+
 static int write_rows(const char *folder, const broad_model *model, const broad_data *data)
 {
     size_t columns = broad_export_columns(model), rows = broad_data_rows(data);
@@ -104,7 +164,7 @@ static int write_rows(const char *folder, const broad_model *model, const broad_
 }
 
 /* What the compiler or the program said: the first line with an error, or the first of all. */
-static int fail_said(const char *folder)
+static int fail_said(const char *folder, const char *what)
 {
     char path[4096], said[4096] = "";
     size_t count = 0;
@@ -112,25 +172,22 @@ static int fail_said(const char *folder)
     if (broad__file_read_start(said, &count, path, sizeof said - 1)) count = 0;
     said[count] = 0;
     const char *error = strstr(said, "error: ");
-    if (!error) error = said;
-    return cli_fail(BROAD_FAILED, "the exported file could not be compiled and run: %.*s (the compiler is $CC, or cc)",
-                    (int)strcspn(error, "\n"), error);
+    error = error ? error + strlen("error: ") : said;
+    return cli_fail(BROAD_FAILED, "the exported file could not be %s: %.*s", what, (int)strcspn(error, "\n"), error);
 }
 
-static int compile_and_run(const char *folder)
+static int run_in(const char *folder, const struct way *way)
 {
     fflush(NULL);
     pid_t child = fork();
-    if (child < 0) return cli_fail(BROAD_FAILED, "cannot start a compiler: %s", strerror(errno));
+    if (child < 0) return cli_fail(BROAD_FAILED, "cannot start a shell: %s", strerror(errno));
     if (child == 0) {
-        execlp("sh", "sh", "-c",
-               "cd \"$0\" && exec 2>said && ${CC:-cc} -std=c99 -O1 -o run main.c -lm && ./run <rows >scores", folder,
-               (char *)NULL);
+        if (chdir(folder) == 0) execlp("sh", "sh", "-c", way->command, (char *)NULL);
         _exit(127);
     }
     int how = 0;
     while (waitpid(child, &how, 0) < 0 && errno == EINTR) {}
-    return WIFEXITED(how) && WEXITSTATUS(how) == 0 ? BROAD_OK : fail_said(folder);
+    return WIFEXITED(how) && WEXITSTATUS(how) == 0 ? BROAD_OK : fail_said(folder, way->what);
 }
 
 static int read_scores(cli_computed *out, const char *folder)
@@ -151,22 +208,21 @@ static int read_scores(cli_computed *out, const char *folder)
     return status;
 }
 
-int cli_predict_compiled(cli_computed *out, const char *text, size_t count, const broad_model *model,
-                         const broad_data *data, const cli_computed *like)
+int cli_compute_exported(cli_computed *out, cli_exported_form form, const void *bytes, size_t count,
+                         const broad_model *model, const broad_data *data, const cli_computed *like)
 {
-    char folder[2048];
+    char folder[2048], message[1024];
     const char *place = getenv("TMPDIR");
+    if (!place || !*place) place = "/tmp";
     *out = (cli_computed){.rows = like->rows, .outputs = like->outputs, .more_each = like->more_each};
-    snprintf(folder, sizeof folder, "%.2000s/broad.XXXXXX", place && *place ? place : "/tmp");
-    if (!mkdtemp(folder))
-        return cli_fail(BROAD_CANNOT_WRITE, "cannot make a folder in %s: %s", place ? place : "/tmp", strerror(errno));
+    snprintf(folder, sizeof folder, "%.2000s/broad.XXXXXX", place);
+    if (!mkdtemp(folder)) return cli_fail(BROAD_CANNOT_WRITE, "cannot make a folder in %s: %s", place, strerror(errno));
     int status = reserve(out);
-    if (!status) status = write_in(folder, "model.c", text, count);
-    if (!status) status = write_program(folder, like);
+    if (!status) status = write_in(folder, ways[form].file, bytes, count);
+    if (!status) status = form == CLI_EXPORTED_C ? write_program(folder, like) : write_scripts(folder);
     if (!status) status = write_rows(folder, model, data);
-    if (!status) status = compile_and_run(folder);
+    if (!status) status = run_in(folder, &ways[form]);
     if (!status) status = read_scores(out, folder);
-    char message[1024];
     snprintf(message, sizeof message, "%s", status ? broad_error_message() : "");
     cli_folder_remove(folder);
     return status ? cli_fail(status, "%s", message) : BROAD_OK;

@@ -16,9 +16,12 @@ void cli_computed_clear(cli_computed *predicted); /* accepts a zeroed one */
 /* By the library; level 0: no intervals. */
 int cli_predict_library(cli_computed *out, const broad_model *model, const broad_data *data, double level);
 
-/* Compiles the text by $CC, or cc, and runs it on the rows: `out`, like what the library gave. */
-int cli_predict_compiled(cli_computed *out, const char *text, size_t count, const broad_model *model,
-                         const broad_data *data, const cli_computed *like);
+typedef enum cli_exported_form { CLI_EXPORTED_C, CLI_EXPORTED_ONNX } cli_exported_form;
+
+/* Runs an exported file on the rows: `out`, like what the library gave. C, whose names begin with model_, is compiled by
+ * $CC, or cc; ONNX is run by ONNX Runtime, for Python or for node, whichever is there. */
+int cli_compute_exported(cli_computed *out, cli_exported_form form, const void *bytes, size_t count,
+                         const broad_model *model, const broad_data *data, const cli_computed *like);
 
 typedef struct cli_comparison {
     size_t rows, labels;     /* labels: rows that get another one */

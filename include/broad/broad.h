@@ -1185,6 +1185,7 @@ typedef struct broad_exported {
     size_t stack_bytes; /* C: arrays of a call, besides the row and the scores */
     int drawn;          /* C: some weights are computed from the seed */
     double level;       /* of the intervals; 0: none */
+    size_t graph_nodes; /* ONNX: nodes of the graph */
 } broad_exported;
 
 static inline void broad_exported_init(broad_exported *out) { broad_result_init(out, sizeof *out); }
@@ -1194,6 +1195,13 @@ static inline void broad_exported_init(broad_exported *out) { broad_result_init(
  * to the model's square of pixels, or prepared inputs if the model uses other maps than pixels. */
 BROAD_API int broad_model_export_c(char **out, size_t *out_bytes, broad_exported *about, const broad_model *model,
                                    const broad_export_options *options);
+
+/* An ONNX file of the operators of ai.onnx, opset 13, in double or single precision. It takes "row", rows x
+ * broad_export_columns(), or "picture", or "prepared", and gives "label" (text), "probabilities" and "scores" of classes,
+ * or "values", "low" and "high" of a regression. *out is freed by broad_free(); about may be NULL. BROAD_USAGE with options
+ * that are for C. */
+BROAD_API int broad_model_export_onnx(void **out, size_t *out_bytes, broad_exported *about, const broad_model *model,
+                                      const broad_export_options *options);
 
 /* Numbers of a row as exported programs take it. */
 BROAD_API size_t broad_export_columns(const broad_model *model);

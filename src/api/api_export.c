@@ -2,6 +2,7 @@
 #include "api/api_check.h"
 #include "base/status.h"
 #include "export/c_source.h"
+#include "export/onnx.h"
 
 void broad_export_options_init_sized(broad_export_options *out, size_t size)
 {
@@ -33,6 +34,25 @@ int broad_model_export_c(char **out, size_t *out_bytes, broad_exported *about, c
     *out = NULL;
     int status = prepare(&full, &flat, model, options, about);
     if (!status) status = broad__c_source(out, out_bytes, &made, &flat, &full);
+    if (!status && about) broad__result_give(about, &made, sizeof made);
+    broad__flat_clear(&flat);
+    return status;
+}
+
+int broad_model_export_onnx(void **out, size_t *out_bytes, broad_exported *about, const broad_model *model,
+                            const broad_export_options *options)
+{
+    broad_export_options full;
+    broad_exported made = {.size = sizeof made};
+    broad__flat flat = {0};
+    if (!out || !out_bytes || !model) return broad__missing_argument("broad_model_export_onnx");
+    *out = NULL;
+    int status = prepare(&full, &flat, model, options, about);
+    if (!status && (full.compact || full.precision == BROAD_EXPORT_INT8))
+        status =
+            broad__fail(BROAD_USAGE, "ONNX files have all weights in double or single precision; option %s is for C",
+                        full.compact ? "compact" : "precision int8");
+    if (!status) status = broad__onnx(out, out_bytes, &made, &flat, full.precision);
     if (!status && about) broad__result_give(about, &made, sizeof made);
     broad__flat_clear(&flat);
     return status;

@@ -3,12 +3,11 @@
 #include <string.h>
 
 #include "base/enum_names.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "export/c_file.h"
 #include "export/c_nodes.h"
-#include "store/store.h"
+#include "export/checksum.h"
 
 /* What is being written: the forms of its nodes are chosen beforehand. */
 typedef struct source {
@@ -436,12 +435,8 @@ static int put_head(broad__c_file *head, const source *s, const broad_exported *
 {
     const broad__flat *flat = s->flat;
     char kind[BROAD__ENUM_BYTES], checksum[BROAD__HASH_TEXT];
-    void *bytes = NULL;
-    size_t count = 0;
-    int status = broad__store_encode(&bytes, &count, flat->model, 0);
+    int status = broad__checksum(checksum, flat->model);
     if (status) return status;
-    broad__hash_text(checksum, bytes, count);
-    broad__free(bytes);
     broad__enum_name(kind, BROAD__KINDS, (int)flat->model->settings.kind);
     broad__draft_print(&head->draft, "/*\n * A network of kind %s, written by broad %s; checksum of the model: %s.\n",
                        kind, broad_version(), checksum);

@@ -290,8 +290,12 @@ static void walk_prediction(const broad_model *model, const broad_data *data)
 static void walk_export(const broad_model *model)
 {
     char *text = NULL;
+    void *bytes = NULL;
     size_t count = 0;
     COMES_BACK(broad_export_options_init_sized, NULL, 8);
+    REFUSED(broad_model_export_onnx, NULL, &count, NULL, model, NULL);
+    REFUSED(broad_model_export_onnx, &bytes, NULL, NULL, model, NULL);
+    REFUSED(broad_model_export_onnx, &bytes, &count, NULL, NULL, NULL);
     REFUSED(broad_model_export_c, NULL, &count, NULL, model, NULL);
     REFUSED(broad_model_export_c, &text, NULL, NULL, model, NULL);
     REFUSED(broad_model_export_c, &text, &count, NULL, NULL, NULL);
