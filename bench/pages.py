@@ -17,6 +17,7 @@ MODULES = {
     "photos-benchmarks": "bench.images.report",
     "mnist": "bench.mnist",
     "python-benchmarks": "bench.python.report",
+    "predictions": "bench.predictions",
     "schedules": "bench.schedules",
     "serve": "bench.serve",
     "export": "bench.export_report",
