@@ -35,7 +35,7 @@ def load(found):
     killed = found["kills"]
     last = (f"Killed {killed['kills']} times at random moments, among {killed['actions']:,} confirmed actions and {killed['learning']} requests to learn: nothing that was confirmed was "
             "lost (`lab/serve/kills.py`).")
-    machine = f"Measured on {found['processors']} processors, which had other work as well (load average {found['busy']:.1f})."
+    machine = f"Measured on {found['processors']} processors, with other work on them meanwhile (load average {found['busy']:.0f}): seconds are longer than on a machine of one's own."
     return "\n".join(paragraphs(*lines, last, machine)) + "\n"
 
 
