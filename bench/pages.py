@@ -19,6 +19,7 @@ MODULES = {
     "python-benchmarks": "bench.python.report",
     "predictions": "bench.predictions",
     "schedules": "bench.schedules",
+    "serve": "bench.serve",
     "export": "bench.export_report",
 }
 
