@@ -36,6 +36,11 @@ static double *diagonal_at(const broad__metric *metric, size_t column)
 
 double broad__metric_diagonal(const broad__metric *metric, size_t column) { return *diagonal_at(metric, column); }
 
+void broad__metric_set_diagonal(broad__metric *metric, size_t column, double value)
+{
+    *diagonal_at(metric, column) = value;
+}
+
 void broad__metric_add(broad__metric *metric, const broad__device *device, const double *gradient, size_t rows)
 {
     size_t columns = metric->columns;

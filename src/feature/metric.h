@@ -38,6 +38,7 @@ int broad__metric_prune(broad__metric *metric, size_t inputs, double share);
 void broad__metric_soften(broad__metric *metric, double share);
 
 double broad__metric_diagonal(const broad__metric *metric, size_t column);
+void broad__metric_set_diagonal(broad__metric *metric, size_t column, double value);
 /* out: columns. Roots of the diagonal. */
 void broad__metric_relevance(double *out, const broad__metric *metric);
 /* out: columns x columns, symmetric. Of a full one. */

@@ -21,6 +21,8 @@
 enum { SEARCH_MAX = 1000, ROUGH_ROWS = 600, DUAL_ROWS = 64 };
 /* A side of M from which on each step of the search for lambda takes a noticeable part of the whole time. */
 enum { LARGE = 2000 };
+/* Less than this part of the norm is not worth another such step. */
+static const double GAIN_LARGE = 0.005;
 
 /* Where a row decides its own fit to within this, rounding decides its residual. */
 static const double REST_MIN = 1e-6;
@@ -507,7 +509,8 @@ static int try_exponent(double *out, lambda_search *s, double exponent)
     return BROAD_OK;
 }
 
-static int walk(lambda_search *s, double step, int patience)
+/* Ends after so many steps without a gain, and after one that gains less than `least`, a part of the norm. */
+static int walk(lambda_search *s, double step, int patience, double least)
 {
     int worse = 0, status = BROAD_OK;
     for (int i = 1; status == BROAD_OK && worse < patience; i++) {
@@ -516,6 +519,7 @@ static int walk(lambda_search *s, double step, int patience)
         double before = s->loo, value = 0;
         status = try_exponent(&value, s, e);
         worse = value < before ? 0 : worse + 1;
+        if (value < before && value > (1 - least) * before) break;
         if (value == INFINITY && step < 0) break; /* smaller ones are lost in rounding too */
     }
     return status;
@@ -532,7 +536,7 @@ static int search_below(lambda_search *s)
     if (status == BROAD_OK) status = try_exponent(&value, s, middle);
     if (status || s->best == middle) return status;
     s->start = middle - 0.5;
-    return walk(s, -0.5, 1);
+    return walk(s, -0.5, 1, GAIN_LARGE);
 }
 
 /* A problem like which there was none: whole steps, across one bad one, then half. */
@@ -541,8 +545,8 @@ static int search_widely(lambda_search *s)
     double value = 0, middle;
     s->start = EXPONENT_START;
     int status = try_exponent(&value, s, s->start);
-    if (status == BROAD_OK) status = walk(s, -1, 2);
-    if (status == BROAD_OK) status = walk(s, 1, 2);
+    if (status == BROAD_OK) status = walk(s, -1, 2, 0);
+    if (status == BROAD_OK) status = walk(s, 1, 2, 0);
     middle = s->best;
     if (status == BROAD_OK) status = try_exponent(&value, s, middle - 0.5);
     return status == BROAD_OK ? try_exponent(&value, s, middle + 0.5) : status;
@@ -553,8 +557,8 @@ static int search_nearby(lambda_search *s)
 {
     double value = 0;
     int status = try_exponent(&value, s, s->start);
-    if (status == BROAD_OK) status = walk(s, -0.5, 1);
-    return status == BROAD_OK && !(s->best < s->start) ? walk(s, 0.5, 1) : status;
+    if (status == BROAD_OK) status = walk(s, -0.5, 1, 0);
+    return status == BROAD_OK && !(s->best < s->start) ? walk(s, 0.5, 1, 0) : status;
 }
 
 static int search_exponent(lambda_search *s, int near)

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/watch.h"
+#include "feature/marginal.h"
 #include "model/train/gradients.h"
 
 enum {
@@ -71,7 +72,7 @@ broad__configuration broad__configuration_from(const broad__attempt *a)
 static broad__attempt attempt_of(const broad__configuring *g, const broad__choice *c, size_t nodes)
 {
     return (broad__attempt){
-        .style = c->style, .range = c->range, .directions = &g->directions[c->share], .nodes = nodes};
+        .style = c->style, .range = c->range, .directions = &g->directions[c->metric], .nodes = nodes};
 }
 
 /* The least error of each style in the first round. */
@@ -157,14 +158,14 @@ static int decide(broad__configuring *g, size_t climbs)
     g->learned_known = 0;
     int status = try_more(g, &best, &better, g->choices, g->choice_count);
     for (size_t i = 0; status == BROAD_OK && better && i < climbs; i++) {
-        broad__choice steeper = {best.share, best.style, 2 * best.range};
+        broad__choice steeper = {best.metric, best.style, 2 * best.range};
         status = try_more(g, &best, &better, &steeper, 1);
     }
     if (status < 0 && !isfinite(kept->square)) *kept = screened; /* where time is up, that is what there is */
     if (status < 0 || !isfinite(kept->square)) return status;
-    if (g->metrics[best.share].values) {
+    if (g->metrics[best.metric].values) {
         status = broad__metric_open(&kept->metric, g->trials->columns);
-        if (status == BROAD_OK) broad__metric_copy(&kept->metric, &g->metrics[best.share]);
+        if (status == BROAD_OK) broad__metric_copy(&kept->metric, &g->metrics[best.metric]);
     }
     g->found.count += status == BROAD_OK;
     return status;
@@ -202,6 +203,64 @@ static void list_next(broad__configuring *g)
         if (open && style == last->style) add_choice(g, (broad__choice){.style = style, .range = last->range / 2});
     }
     for (size_t s = 1; s < g->share_count; s++) add_choice(g, (broad__choice){s, last->style, last->range});
+    for (size_t i = 0; g->marginal_known && i < COUNT_OF(first_round); i++)
+        for (size_t r = 0; r < (open ? 2 : 1); r++)
+            add_choice(g, (broad__choice){BROAD__MARGINAL, first_round[i].style, last->range * (double)(r + 1)});
+}
+
+/* ---- metrics to start from --------------------------------------------------------------------------------------- */
+
+/* A diagonal, of all columns of an input alike that count. */
+static int start_from(broad__configuring *g, size_t which, const double *of_input)
+{
+    size_t columns = g->trials->columns, inputs = g->trainer->model->inputs;
+    broad__metric *metric = &g->metrics[which];
+    if (!metric->values) return BROAD_OK;
+    for (size_t j = 0; j < (g->start == BROAD__START_ALL ? columns : inputs); j++)
+        broad__metric_set_diagonal(metric, j, of_input[j % inputs]);
+    if (!broad__metric_settle(metric)) return BROAD_OK;
+    return broad__directions_open(&g->directions[which], metric, columns, g->trainer->device);
+}
+
+/* What each input tells by itself. */
+static int start_marginal(broad__configuring *g)
+{
+    const broad__trial *trial = &g->trials->of[0];
+    const broad_data *rows = trial->rows;
+    double *told = broad__alloc_doubles(rows->inputs, 1);
+    int status = told ? broad__metric_open(&g->metrics[BROAD__MARGINAL], trial->columns) : BROAD_NO_MEMORY;
+    if (status == BROAD_OK)
+        status = broad__marginal(told, rows->x, rows->inputs, trial->y, g->trainer->model->outputs, rows->rows);
+    if (status == BROAD_OK) status = start_from(g, BROAD__MARGINAL, told);
+    g->marginal_known = g->directions[BROAD__MARGINAL].relevance != NULL;
+    broad__free(told);
+    return status;
+}
+
+/* One over the square of how far the values of an input reach; 0 where they are all one. */
+static double narrowness(const broad_data *rows, size_t input, double factor)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < rows->rows; i++) {
+        least = fmin(least, rows->x[i * rows->inputs + input]); /* a missing value is neither */
+        most = fmax(most, rows->x[i * rows->inputs + input]);
+    }
+    double reach = (most - least) * factor;
+    return reach > 0 ? 1 / (reach * reach) : 0;
+}
+
+/* Without the ranks. */
+static int start_plain(broad__configuring *g)
+{
+    const broad_model *model = g->trainer->model;
+    const broad_data *rows = g->trials->of[0].rows;
+    double *of_input = broad__alloc_doubles(model->inputs, 1);
+    int status = of_input ? broad__metric_open(&g->metrics[0], g->trials->columns) : BROAD_NO_MEMORY;
+    for (size_t j = 0; of_input && j < model->inputs; j++)
+        of_input[j] = g->start == BROAD__START_REACH ? narrowness(rows, j, model->input_factor[j]) : 1;
+    if (status == BROAD_OK) status = start_from(g, 0, of_input);
+    broad__free(of_input);
+    return status;
 }
 
 /* The metric of the last round's best trial, and the same with fewer inputs. A diagonal is softened instead: it belongs
@@ -229,6 +288,8 @@ static int take_metric(broad__configuring *g)
 int broad__configuring_next(broad__configuring *g)
 {
     int open = g->trainer->model->settings.range_auto, status = take_metric(g);
+    g->marginal_known = 0;
+    if (status == BROAD_OK && g->found.count == 1) status = start_marginal(g);
     if (status == BROAD_OK) list_next(g);
     if (status == BROAD_OK) status = screen(g);
     return status == BROAD_OK ? decide(g, open ? CLIMBS_NEXT : 0) : status;
@@ -237,7 +298,9 @@ int broad__configuring_next(broad__configuring *g)
 int broad__configuring_first(broad__configuring *g, const broad__configuration *start)
 {
     int open = g->trainer->model->settings.range_auto;
-    int status = broad__directions_open(&g->directions[0], &g->metrics[0], g->trials->columns, g->trainer->device);
+    int status =
+        g->start ? start_plain(g)
+                 : broad__directions_open(&g->directions[0], &g->metrics[0], g->trials->columns, g->trainer->device);
     if (status < 0) return status;
     if (start) {
         g->choices[0] = (broad__choice){.style = start->style, .range = start->range};
@@ -256,17 +319,18 @@ void broad__configuring_close(broad__configuring *g)
 {
     for (size_t i = 0; i < g->found.count; i++) broad__metric_close(&g->found.of[i].metric);
     for (size_t i = 0; i <= BROAD__KEPT; i++) broad__metric_close(&g->learned[i]);
-    for (size_t s = 0; s < BROAD__SHARES; s++) {
+    for (size_t s = 0; s < BROAD__METRICS; s++) {
         broad__metric_close(&g->metrics[s]);
         broad__directions_close(&g->directions[s]);
     }
     *g = (broad__configuring){0};
 }
 
-int broad__configuring_open(broad__configuring *out, broad__trials *trials, const broad__effort_sizes *sizes)
+int broad__configuring_open(broad__configuring *out, broad__trials *trials, const broad__effort_sizes *sizes,
+                            broad__start start)
 {
     int status = BROAD_OK;
-    *out = (broad__configuring){.trainer = trials->trainer, .trials = trials, .sizes = *sizes};
+    *out = (broad__configuring){.trainer = trials->trainer, .trials = trials, .sizes = *sizes, .start = start};
     for (size_t i = 0; status == BROAD_OK && sizes->rounds && i <= BROAD__KEPT; i++)
         status = broad__metric_open(&out->learned[i], trials->columns);
     return status;

@@ -5,6 +5,8 @@
  *   round 0    every style with a few ranges, all directions alike
  *   round r    the metric of the best trial of round r - 1 (model/train/gradients.h), every style with ranges around the
  *              best one; and the same metric without the inputs that matter least
+ *   round 1    also what each input tells by itself (feature/marginal.h): among many inputs that tell nothing a first
+ *              network has hardly any gradient
  *
  * In each round all are tried with few nodes, and the best of them with more, then with larger ranges as long as that gains:
  * the more nodes, the steeper they may be.
@@ -17,6 +19,7 @@
 #include "model/train/trials.h"
 
 enum { BROAD__ROUNDS_MOST = 8, BROAD__CHOICES = 24, BROAD__KEPT = 2, BROAD__SHARES = 4 };
+enum { BROAD__MARGINAL = BROAD__SHARES, BROAD__METRICS };
 
 /* What an effort allows. */
 typedef struct broad__effort_sizes {
@@ -30,9 +33,9 @@ typedef struct broad__effort_sizes {
 /* For a table with this number of rows. */
 broad__effort_sizes broad__effort_sizes_of(const broad_options *options, size_t rows);
 
-/* A trial to be made: number of the share of the metric, style, range. */
+/* A trial to be made: number of its metric, style, range. */
 typedef struct broad__choice {
-    size_t share;
+    size_t metric;
     broad__style style;
     double range;
 } broad__choice;
@@ -54,14 +57,25 @@ typedef struct broad__configurations {
     double ranges[BROAD__STYLE_COUNT]; /* that it had with them */
 } broad__configurations;
 
+/* Columns that count, of inputs that come both as they are and by rank, and how they are scaled to begin with. Where few
+ * inputs matter, their ranks are in the way. */
+typedef enum broad__start {
+    BROAD__START_ALL,   /* all, alike */
+    BROAD__START_PLAIN, /* inputs as they are, by their deviations */
+    BROAD__START_REACH, /* and by how far they reach: those with a few values far out count for less */
+    BROAD__START_COUNT
+} broad__start;
+
 /* Round by round, on the rows of the trials. */
 typedef struct broad__configuring {
     broad_trainer *trainer;
     broad__trials *trials;
     broad__effort_sizes sizes;
-    broad__metric metrics[BROAD__SHARES]; /* of this round, with all inputs and with fewer */
-    broad__directions directions[BROAD__SHARES];
+    broad__metric metrics[BROAD__METRICS]; /* of this round: with all inputs, with fewer; and that of each by itself */
+    broad__directions directions[BROAD__METRICS];
     size_t share_count;
+    int marginal_known;
+    broad__start start;
     broad__metric learned[BROAD__KEPT + 1]; /* from the best attempt of this round; then from those of the last batch */
     int learned_known;                      /* there may be a further round */
     broad__choice choices[BROAD__CHOICES];  /* what is tried in it */
@@ -70,7 +84,8 @@ typedef struct broad__configuring {
 } broad__configuring;
 
 /* The trials stay open as long as it is. */
-int broad__configuring_open(broad__configuring *out, broad__trials *trials, const broad__effort_sizes *sizes);
+int broad__configuring_open(broad__configuring *out, broad__trials *trials, const broad__effort_sizes *sizes,
+                            broad__start start);
 void broad__configuring_close(broad__configuring *configuring); /* accepts a zeroed one */
 /* Round 0. start: these nodes and no others; NULL: as above. Where time is up, the best that was tried. */
 int broad__configuring_first(broad__configuring *configuring, const broad__configuration *start);

@@ -12,34 +12,44 @@
 #include "model/train/gradients.h"
 
 enum {
-    HALF_LEAST = 20,  /* rows, for a judgement that means anything */
-    WITHOUT_MOST = 2, /* rounds that gain nothing */
+    HALF_LEAST = 20, /* rows, for a judgement that means anything */
     FINAL_CLIMBS = 2
 };
-static const double GAIN = 0.01; /* of the mean square: less is none */
+/* Of the mean square. Less is none; what is worth a round too many; and what says that few directions matter. */
+static const double GAIN = 0.01, LARGE = 0.2, DECISIVE = 0.5;
 /* Standard errors by which a metric must gain. */
 static const double SPREAD = 2;
 /* Beyond this the ratio of two errors says that one of them is next to nothing. */
 static const double OPTIMISM_MOST = 2;
 
+/* Rounds from one start. */
+typedef struct path {
+    broad__configuring way[2]; /* configured on this half */
+    double *square[2];         /* [way]: squares of the residuals of the judging half's rows, round by round */
+    size_t rounds;             /* that both ways have */
+    double first, least;       /* sums of the ways' means of these squares, in the first round and in the best */
+} path;
+
+enum { ALL = BROAD__START_ALL, PATHS = BROAD__START_COUNT };
+
 typedef struct pilot {
     broad_trainer *trainer;
     broad__effort_sizes sizes;
-    broad_data *thin, *half[2];  /* some rows, and their halves */
-    broad__trials trials[2];     /* on the halves */
-    size_t ways;                 /* 2: each half is configured and judged by the other */
-    broad__configuring way[2];   /* configured on this half */
-    double *square[2];           /* [way]: squares of the residuals of the judging half's rows, round by round */
-    size_t rounds;               /* that both ways have */
+    broad_data *thin, *half[2]; /* some rows, and their halves */
+    broad__trials trials[2];    /* on the halves */
+    size_t ways;                /* 2: each half is configured and judged by the other */
+    path paths[PATHS];
     broad__configurations whole; /* on all rows, without a metric; where there are few */
 } pilot;
 
 static void pilot_close(pilot *p)
 {
     for (size_t w = 0; w < 2; w++) {
-        broad__configuring_close(&p->way[w]);
+        for (size_t k = 0; k < PATHS; k++) {
+            broad__configuring_close(&p->paths[k].way[w]);
+            broad__free(p->paths[k].square[w]);
+        }
         broad__trials_close(&p->trials[w]);
-        broad__free(p->square[w]);
         broad__table_free(p->half[w]);
     }
     broad__table_free(p->thin);
@@ -73,35 +83,43 @@ static int pilot_open(pilot *p, const broad_data *data)
 /* ---- judged by the other half ------------------------------------------------------------------------------------ */
 
 /* The last round of one half on the rows of the other. */
-static int judge(pilot *p, size_t way)
+static int judge(pilot *p, path *on, size_t way)
 {
-    const broad__configurations *found = &p->way[way].found;
+    const broad__configurations *found = &on->way[way].found;
     broad__trials *trials = &p->trials[1 - way];
     const broad__configuration *c = &found->of[found->count - 1];
     broad__directions directions = {0};
     int status = broad__directions_open(&directions, &c->metric, trials->columns, p->trainer->device);
     broad__attempt attempt = broad__configuration_attempt(c, &directions, p->sizes.nodes);
-    attempt.squares = p->square[way] + (found->count - 1) * trials->rows;
+    attempt.squares = on->square[way] + (found->count - 1) * trials->rows;
     if (status == BROAD_OK) status = broad__trials_run(trials, &attempt, 1);
     broad__directions_close(&directions);
     return status;
 }
 
-/* What one row gains in round r over round 0; 0 where there is no residual. */
-static double gain_of(const pilot *p, size_t way, size_t r, size_t row)
+/* A round of one of the paths; that of all columns begins without a metric. */
+typedef struct round_of {
+    path *on;
+    size_t round;
+} round_of;
+
+static int has_metric(const pilot *p, round_of r) { return r.round || r.on != &p->paths[ALL]; }
+
+/* What one row gains over no metric; 0 where there is no residual. */
+static double gain_of(const pilot *p, round_of r, size_t way, size_t row)
 {
     size_t rows = p->half[1 - way]->rows;
-    double first = p->square[way][row], now = p->square[way][r * rows + row];
+    double first = p->paths[ALL].square[way][row], now = r.on->square[way][r.round * rows + row];
     return first < 0 || now < 0 ? 0 : first - now;
 }
 
 /* Adds the gains of one half, and their squares: of each row, or of all rows of a group together. units: zeros, one for
  * each group. */
-static void add_gains(double *sum, double *squares, const pilot *p, size_t way, size_t r, double *units)
+static void add_gains(double *sum, double *squares, const pilot *p, round_of r, size_t way, double *units)
 {
     const broad_data *rows = p->half[1 - way];
     for (size_t i = 0; i < rows->rows; i++) {
-        double gain = gain_of(p, way, r, i), *unit = &units[rows->groups ? rows->groups[i] : i];
+        double gain = gain_of(p, r, way, i), *unit = &units[rows->groups ? rows->groups[i] : i];
         *sum += gain;
         *squares += gain * (gain + 2 * *unit); /* (unit + gain)^2 - unit^2 */
         *unit += gain;
@@ -118,33 +136,41 @@ static size_t unit_count(const pilot *p)
     return count;
 }
 
-/* *out: the round that the other half's rows are for; 0: no metric. */
-static int find_round(size_t *out, const pilot *p)
+/* Whether it gains by more than the spread, and more than the most so far, which it then is. */
+static int is_most(double *most, const pilot *p, round_of r, double *of_unit, size_t units)
+{
+    double sum = 0, squares = 0;
+    for (size_t w = 0; w < p->ways; w++) {
+        memset(of_unit, 0, units * sizeof(double));
+        add_gains(&sum, &squares, p, r, w, of_unit);
+    }
+    if (!(sum > *most) || !(sum > SPREAD * sqrt(squares))) return 0;
+    *most = sum;
+    return 1;
+}
+
+/* *out: the round that the other half's rows are for; the first of all columns: no metric. */
+static int find_round(round_of *out, pilot *p)
 {
     size_t units = unit_count(p);
     double most = 0, *of_unit = broad__alloc_doubles(units, 1);
     if (!of_unit) return BROAD_NO_MEMORY;
-    *out = 0;
-    for (size_t r = 1; r < p->rounds; r++) {
-        double sum = 0, squares = 0;
-        for (size_t w = 0; w < p->ways; w++) {
-            memset(of_unit, 0, units * sizeof(double));
-            add_gains(&sum, &squares, p, w, r, of_unit);
+    *out = (round_of){&p->paths[ALL], 0};
+    for (size_t k = 0; k < PATHS; k++)
+        for (size_t i = 0; i < p->paths[k].rounds; i++) {
+            round_of r = {&p->paths[k], i};
+            if (has_metric(p, r) && is_most(&most, p, r, of_unit, units)) *out = r;
         }
-        if (!(sum > most) || !(sum > SPREAD * sqrt(squares))) continue;
-        most = sum;
-        *out = r;
-    }
     broad__free(of_unit);
     return BROAD_OK;
 }
 
-static double mean_square(const pilot *p, size_t way, size_t round)
+static double mean_square(const pilot *p, round_of r, size_t way)
 {
     size_t rows = p->half[1 - way]->rows, count = 0;
     double sum = 0;
     for (size_t i = 0; i < rows; i++) {
-        double square = p->square[way][round * rows + i];
+        double square = r.on->square[way][r.round * rows + i];
         if (square < 0) continue;
         sum += square;
         count++;
@@ -154,15 +180,16 @@ static double mean_square(const pilot *p, size_t way, size_t round)
 
 /* What the residuals of unseen rows are larger by, squared, than those of rows that the configuration was found on. With
  * both ways these are the same rows; with one, how the halves differ anyway cancels out. */
-static double optimism_of(const pilot *p, size_t round)
+static double optimism_of(pilot *p, round_of r)
 {
+    const round_of none = {&p->paths[ALL], 0};
     double seen = 0, unseen = 0;
     for (size_t w = 0; w < p->ways; w++) {
-        seen += p->way[w].found.of[round].error;
-        unseen += mean_square(p, w, round);
+        seen += r.on->way[w].found.of[r.round].error;
+        unseen += mean_square(p, r, w);
     }
     double ratio = unseen / seen;
-    if (p->ways == 1) ratio *= p->way[0].found.of[0].error / mean_square(p, 0, 0);
+    if (p->ways == 1) ratio *= none.on->way[0].found.of[0].error / mean_square(p, none, 0);
     return ratio > 1 ? fmin(ratio, OPTIMISM_MOST) : 1; /* also where it is not a number */
 }
 
@@ -259,12 +286,12 @@ static int final_climb(final *f, int better[SIDES])
 
 /* The metric of a round with what suited each half; without one every style with the range that suited it, and the best
  * of them all. */
-static int final_decide(final *f, const pilot *p, size_t round)
+static int final_decide(final *f, const pilot *p, round_of r)
 {
     const broad_options *o = &p->trainer->model->settings;
-    const broad__configurations *found = p->whole.count ? &p->whole : &p->way[0].found;
-    int better[SIDES], asked = round && o->metric == BROAD_LEARNED_YES;
-    for (size_t w = 0; round && w < p->ways; w++) final_enter(f, WITH, &p->way[w].found.of[round]);
+    const broad__configurations *found = p->whole.count ? &p->whole : &p->paths[ALL].way[0].found;
+    int better[SIDES], learned = has_metric(p, r), asked = learned && o->metric == BROAD_LEARNED_YES;
+    for (size_t w = 0; learned && w < p->ways; w++) final_enter(f, WITH, &r.on->way[w].found.of[r.round]);
     if (!asked) final_enter(f, WITHOUT, &found->of[0]);
     for (size_t s = 0; !asked && s < BROAD__STYLE_COUNT; s++) {
         broad__configuration c = {.style = (broad__style)s, .range = found->ranges[s]};
@@ -275,14 +302,16 @@ static int final_decide(final *f, const pilot *p, size_t round)
 }
 
 /* With the metric, if it has won so far or is asked for; or without, unless it is. */
-static int use_final(pilot *p, double *out_range, const broad_data *data, size_t round)
+static int use_final(pilot *p, double *out_range, const broad_data *data, round_of r)
 {
     broad_model *model = p->trainer->model;
-    const broad__metric none = {0}, *metric = round ? &p->way[0].found.of[round].metric : &none;
+    const broad__metric none = {0};
+    broad__metric *learned = &r.on->way[0].found.of[r.round].metric;
     final f;
-    if (round && p->ways == 2) broad__metric_mean(&p->way[0].found.of[round].metric, &p->way[1].found.of[round].metric);
+    if (learned->values && p->ways == 2) broad__metric_mean(learned, &r.on->way[1].found.of[r.round].metric);
+    const broad__metric *metric = has_metric(p, r) ? learned : &none;
     int status = final_open(&f, p, data, metric);
-    if (status == BROAD_OK) status = final_decide(&f, p, round);
+    if (status == BROAD_OK) status = final_decide(&f, p, r);
     broad__configuration with = broad__configuration_from(&f.best[WITH]),
                          without = broad__configuration_from(&f.best[WITHOUT]);
     final_close(&f);
@@ -295,10 +324,11 @@ static int use_final(pilot *p, double *out_range, const broad_data *data, size_t
 }
 
 /* Of the rounds with a metric the one that does best on its own rows; 0: there is none. */
-static size_t least_of(const broad__configurations *found, size_t rounds)
+static size_t least_of(const path *on)
 {
+    const broad__configurations *found = &on->way[0].found;
     size_t best = 0;
-    for (size_t r = 1; r < rounds; r++)
+    for (size_t r = 1; r < on->rounds; r++)
         if (best == 0 || found->of[r].square < found->of[best].square) best = r;
     return best;
 }
@@ -306,12 +336,13 @@ static size_t least_of(const broad__configurations *found, size_t rounds)
 static int choose(pilot *p, double *out_range, const broad_data *data)
 {
     broad_model *model = p->trainer->model;
-    size_t round = 0, seen = p->ways == 2 ? p->thin->rows : p->half[0]->rows;
-    int status = find_round(&round, p);
+    round_of r = {0};
+    size_t seen = p->ways == 2 ? p->thin->rows : p->half[0]->rows;
+    int status = find_round(&r, p);
     if (status < 0) return status;
-    if (model->settings.metric == BROAD_LEARNED_YES && !round) round = least_of(&p->way[0].found, p->rounds);
-    if (round) model->optimism = 1 + (optimism_of(p, round) - 1) * (double)seen / (double)data->rows;
-    return use_final(p, out_range, data, round);
+    if (model->settings.metric == BROAD_LEARNED_YES && !has_metric(p, r)) r.round = least_of(r.on);
+    if (has_metric(p, r)) model->optimism = 1 + (optimism_of(p, r) - 1) * (double)seen / (double)data->rows;
+    return use_final(p, out_range, data, r);
 }
 
 /* ---- the run ------------------------------------------------------------------------------------------------------- */
@@ -325,7 +356,7 @@ static int configure_whole(pilot *p)
     broad__configuring g = {0};
     sizes.rounds = 0;
     int status = broad__trials_open(&trials, p->trainer, p->thin, p->thin->rows, sizes.nodes);
-    if (status == BROAD_OK) status = broad__configuring_open(&g, &trials, &sizes);
+    if (status == BROAD_OK) status = broad__configuring_open(&g, &trials, &sizes, BROAD__START_ALL);
     if (status == BROAD_OK) status = broad__configuring_first(&g, NULL);
     p->whole = g.found;
     broad__configuring_close(&g);
@@ -338,46 +369,77 @@ static int open_halves(pilot *p)
     int status = BROAD_OK;
     for (size_t h = 0; status == BROAD_OK && h < 2; h++)
         status = broad__trials_open(&p->trials[h], p->trainer, p->half[h], p->half[h]->rows, p->sizes.nodes);
+    return status;
+}
+
+static int open_path(pilot *p, size_t which)
+{
+    path *on = &p->paths[which];
+    int status = BROAD_OK;
+    on->first = on->least = INFINITY;
     for (size_t w = 0; status == BROAD_OK && w < p->ways; w++) {
-        status = broad__configuring_open(&p->way[w], &p->trials[w], &p->sizes);
-        p->square[w] = broad__alloc_doubles(p->sizes.rounds + 1, p->half[1 - w]->rows);
-        if (status == BROAD_OK && !p->square[w]) status = BROAD_NO_MEMORY;
+        status = broad__configuring_open(&on->way[w], &p->trials[w], &p->sizes, (broad__start)which);
+        on->square[w] = broad__alloc_doubles(BROAD__ROUNDS_MOST + 1, p->half[1 - w]->rows);
+        if (status == BROAD_OK && !on->square[w]) status = BROAD_NO_MEMORY;
     }
     return status;
 }
 
 /* Of all ways. *out_more: there may be another one after it. */
-static int run_round(pilot *p, int *out_more)
+static int run_round(pilot *p, path *on, int *out_more)
 {
-    const broad__configuration *start = p->whole.count ? &p->whole.of[0] : NULL;
+    const broad__configuration *start = p->whole.count && on == &p->paths[ALL] ? &p->whole.of[0] : NULL;
     int status = BROAD_OK;
     *out_more = 1;
     for (size_t w = 0; status == BROAD_OK && w < p->ways; w++) {
-        broad__configuring *way = &p->way[w];
-        status = p->rounds ? broad__configuring_next(way) : broad__configuring_first(way, start);
-        if (status == BROAD_OK && way->found.count > p->rounds) status = judge(p, w);
-        if (!way->learned_known || way->found.count == p->rounds) *out_more = 0;
+        broad__configuring *way = &on->way[w];
+        status = on->rounds ? broad__configuring_next(way) : broad__configuring_first(way, start);
+        if (status == BROAD_OK && way->found.count > on->rounds) status = judge(p, on, w);
+        if (!way->learned_known || way->found.count == on->rounds) *out_more = 0;
     }
     for (size_t w = 0; w < p->ways; w++)
-        if (p->way[w].found.count == p->rounds) return status;
-    p->rounds += status == BROAD_OK;
+        if (on->way[w].found.count == on->rounds) return status;
+    on->rounds += status == BROAD_OK;
     return status;
 }
 
+/* Whether another round is worth it. gain: of the last one, by rows that the metric has not seen. Beyond the rounds that
+ * the effort allows, and behind the best of another path, only a large one counts. */
+static int goes_on(const pilot *p, const path *on, double gain)
+{
+    int behind = 0, late = on->rounds > p->sizes.rounds;
+    for (const path *other = p->paths; other < on; other++) behind |= on->least > other->least;
+    return on->rounds <= BROAD__ROUNDS_MOST && gain > (behind || late ? LARGE : GAIN);
+}
+
 /* As long as rows that a metric has not seen gain by it. */
+static int run_path(pilot *p, size_t which)
+{
+    path *on = &p->paths[which];
+    int more = 1, status = open_path(p, which);
+    while (status == BROAD_OK && more) {
+        size_t before = on->rounds;
+        double square = 0;
+        status = run_round(p, on, &more);
+        if (status < 0 || on->rounds == before) break;
+        for (size_t w = 0; w < p->ways; w++) square += mean_square(p, (round_of){on, before}, w);
+        double gain = before ? 1 - square / on->least : 1;
+        if (!before) on->first = square;
+        on->least = fmin(on->least, square);
+        more = more && goes_on(p, on, gain);
+    }
+    return status;
+}
+
+/* Other starts are tried where the metric has gained so much that few directions seem to matter. */
 static int configure_halves(pilot *p)
 {
-    size_t without = 0;
-    double least = INFINITY;
-    int more = 1, status = p->sizes.rounds ? open_halves(p) : BROAD_OK;
-    while (status == BROAD_OK && more && p->rounds <= p->sizes.rounds && p->sizes.rounds && without < WITHOUT_MOST) {
-        double square = 0;
-        status = run_round(p, &more);
-        if (status < 0 || !p->rounds) break;
-        for (size_t w = 0; w < p->ways; w++) square += mean_square(p, w, p->rounds - 1);
-        without = square < (1 - GAIN) * least ? 0 : without + 1;
-        least = fmin(least, square);
-    }
+    const path *all = &p->paths[ALL];
+    if (!p->sizes.rounds) return BROAD_OK;
+    int status = open_halves(p);
+    if (status == BROAD_OK) status = run_path(p, ALL);
+    int others = p->trials[0].columns > p->trainer->model->inputs && all->least < DECISIVE * all->first;
+    for (size_t k = ALL + 1; status == BROAD_OK && others && k < PATHS; k++) status = run_path(p, k);
     return status;
 }
 
@@ -387,9 +449,9 @@ int broad__pilot_run(double *out_range, broad_trainer *t, const broad_data *data
     int status = pilot_open(&p, data);
     if (status == BROAD_OK) status = configure_whole(&p);
     if (status == BROAD_OK) status = configure_halves(&p);
-    const broad__configurations *first = p.whole.count ? &p.whole : &p.way[0].found;
+    const broad__configurations *first = p.whole.count ? &p.whole : &p.paths[ALL].way[0].found;
     memcpy(t->model->pilot, first->least, sizeof first->least);
-    int chosen = status == BROAD_OK && p.rounds;
+    int chosen = status == BROAD_OK && p.paths[ALL].rounds;
     if (chosen) status = choose(&p, out_range, data);
     if (first->count && (status == BROAD_OK ? !chosen : broad__watch_late())) {
         /* No metric is wanted, or the time is up: the caller forgives that. */

@@ -152,11 +152,14 @@ static double model_numbers(const broad__sizes *s, const broad_options *o)
     return knots + 3 * s->columns + NAME_BYTES / 8.0 * s->inputs + s->drawn * s->columns;
 }
 
-/* Matrices of the metrics: those of a round with their roots, and what each round of both halves has found. */
+/* Matrices of the metrics: those of a round with their roots, and what each round of both halves has found, from every
+ * start. */
 static double metric_numbers(const broad__sizes *s, double rounds, double ways)
 {
     if (rounds == 0) return 0;
-    return (METRICS_OF_ROUND + ways * rounds) * s->columns * (s->columns <= BROAD__METRIC_COLUMNS ? s->columns : 1);
+    double starts = s->columns > s->inputs ? BROAD__START_COUNT : 1, found = starts * (BROAD__ROUNDS_MOST + 1);
+    return ways * (starts * METRICS_OF_ROUND + found) * s->columns *
+           (s->columns <= BROAD__METRIC_COLUMNS ? s->columns : 1);
 }
 
 /* Trials side by side: their rows, then of each its nodes, either what further nodes are sampled from or the gradients, and
